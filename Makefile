@@ -1,0 +1,95 @@
+.DEFAULT_GOAL := help
+SHELL := bash
+
+# Tools are pinned in tools/go.mod, so that nothing they need becomes a need of
+# the product.
+TOOL := CGO_ENABLED=0 go tool -modfile=tools/go.mod
+
+# What check does, in this order.
+CHECKS := lint vet test
+
+# The sizes of the long runs. Their last figures stand in
+# docs/reference/measurements.md beside the command that made them.
+ROUNDS ?= 1000
+KILLS ?= 50
+DRAINS ?= 20
+REQUESTS ?= 1000000
+FUZZTIME ?= 30s
+
+# A long run of one test of internal/e2e: name, then its setting. The first
+# line fails when no test has that name, for go test alone would pass.
+define long_run
+	@go test -list '^$(1)$$' ./internal/e2e | grep -qx '$(1)' || { echo 'internal/e2e has no $(1)' >&2; exit 1; }
+	$(2) go test -count=1 -v -timeout 6h -run '^$(1)$$' ./internal/e2e
+endef
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/lineproof
+	CGO_ENABLED=0 go build -trimpath -o bin/lineproof ./cmd/lineproof
+
+.PHONY: generate
+generate: ## Rebuild everything that is generated: queries, schema.sql, the references of settings and commands
+	$(TOOL) sqlc generate
+	go test ./internal/config -run Reference -count=1 -update
+	go test ./internal/cli -run Reference -count=1 -update
+	go test ./internal/pg -run Schema -count=1 -update
+
+.PHONY: fmt
+fmt: ## Format the Go code
+	$(TOOL) golangci-lint fmt
+
+.PHONY: lint
+lint: ## Check the format, lint, and prove that generated queries are fresh
+	$(TOOL) golangci-lint fmt --diff
+	$(TOOL) golangci-lint run
+	$(TOOL) sqlc diff
+
+.PHONY: vet
+vet: ## Run go vet
+	go vet ./...
+
+.PHONY: test
+test: ## Run every test with the race detector; some prove that schema.sql and the references are fresh
+	go test -race -shuffle=on -timeout 20m ./...
+
+.PHONY: check
+check: ## Everything a patch must pass: format, lint, fresh generated code, vet, tests
+	@for part in $(CHECKS); do \
+		start=$$(date +%s); \
+		$(MAKE) --no-print-directory "$$part" || { echo "== failed: $$part" >&2; exit 1; }; \
+		echo "== $$(( $$(date +%s) - start ))s $$part"; \
+	done
+
+.PHONY: race
+race: ## Onboardings that clash, ROUNDS rounds (1000)
+	$(call long_run,TestRaceOnboard,LINEPROOF_E2E_ROUNDS=$(ROUNDS))
+
+.PHONY: kill
+kill: ## Kill the server under load KILLS times (50) and look for what was lost
+	$(call long_run,TestKill,LINEPROOF_E2E_KILLS=$(KILLS))
+
+.PHONY: drain
+drain: ## Stop the server under load DRAINS times (20) and look for requests without an answer
+	$(call long_run,TestDrain,LINEPROOF_E2E_DRAINS=$(DRAINS))
+
+.PHONY: fuzz-server
+fuzz-server: ## Send REQUESTS (1000000) damaged requests to a running server
+	$(call long_run,TestFuzzedRequests,LINEPROOF_E2E_REQUESTS=$(REQUESTS))
+
+.PHONY: fuzz
+fuzz: ## Run each Go fuzz target for FUZZTIME (30s)
+	@targets=$$(grep -rEo --include='*_test.go' --exclude-dir=.git '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's|/[^/]+:func | |' | sort); \
+	test -n "$$targets" || { echo 'there is no fuzz target' >&2; exit 1; }; \
+	while read -r dir target; do \
+		echo "== $$target in $$dir"; \
+		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$dir" </dev/null || exit 1; \
+	done <<<"$$targets"
+
+.PHONY: clean
+clean: ## Remove what was built, and forget cached test results and fuzz inputs
+	rm -rf bin
+	go clean -testcache -fuzzcache

@@ -1,0 +1,266 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lineproof/lineproof/api"
+	"github.com/lineproof/lineproof/internal/fault"
+)
+
+// The contract is an OpenAPI 3.1 document without mistakes.
+func TestDocumentIsValid(t *testing.T) {
+	t.Parallel()
+
+	doc := load(t)
+	if !strings.HasPrefix(doc.OpenAPI, "3.1.") {
+		t.Errorf("openapi is %q, want 3.1", doc.OpenAPI)
+	}
+	if err := doc.Validate(t.Context(), openapi3.EnableSchemaFormatValidation()); err != nil {
+		t.Error(err)
+	}
+}
+
+// The contract offers the five operations of the specification and no other.
+func TestDocumentHasTheFiveOperations(t *testing.T) {
+	t.Parallel()
+
+	var got []string
+	for _, o := range operations(t, load(t)) {
+		got = append(got, o.name)
+	}
+	want := []string{
+		"POST /api/auth/token",
+		"POST /api/regulator/v1/login",
+		"POST /api/regulator/v1/onboard-entity",
+		"POST /api/regulator/v1/upload-document",
+		"POST /api/v1/phone/api/phone-numbers/verify",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+}
+
+// Every body that an operation takes or gives has an example, every example
+// fits its schema, and an answer's example says the status it stands under.
+func TestEveryBodyHasExamplesThatFit(t *testing.T) {
+	t.Parallel()
+
+	for _, b := range bodies(t, load(t)) {
+		if len(b.media.Examples) == 0 {
+			t.Errorf("%s: no example", b.name)
+		}
+		for name, ex := range b.media.Examples {
+			if ex.Value.Summary == "" {
+				t.Errorf("%s: example %s: no summary", b.name, name)
+			}
+			if err := fits(b.media.Schema.Value, ex.Value.Value); err != nil {
+				t.Errorf("%s: example %s: %v", b.name, name, err)
+			}
+			if said := member(ex.Value.Value, "statusCode"); b.status != "" && said != b.status {
+				t.Errorf("%s: example %s says statusCode %v", b.name, name, said)
+			}
+		}
+	}
+}
+
+// The examples that stand beside single fields, parameters and headers fit
+// too, and every field has one and is described.
+func TestEveryFieldIsDescribedAndItsExampleFits(t *testing.T) {
+	t.Parallel()
+
+	doc := load(t)
+	for name, p := range doc.Components.Parameters {
+		checkExample(t, "parameter "+name, p.Value.Schema.Value, p.Value.Example)
+	}
+	for name, h := range doc.Components.Headers {
+		checkExample(t, "header "+name, h.Value.Schema.Value, h.Value.Example)
+	}
+	for name, s := range doc.Components.Schemas {
+		walk(name, s.Value, func(path string, s *openapi3.Schema) {
+			leaf := len(s.Properties) == 0 && s.Items == nil
+			if leaf && s.Description == "" {
+				t.Errorf("%s: no description", path)
+			}
+			if leaf && len(s.Examples) == 0 && s.Format != "binary" {
+				t.Errorf("%s: no example", path)
+			}
+			for _, ex := range s.Examples {
+				checkExample(t, path, s, ex)
+			}
+		})
+	}
+}
+
+// Objects are closed and an answer leaves nothing out, so that a field which
+// the code adds or drops does not fit the contract.
+func TestObjectsAreClosed(t *testing.T) {
+	t.Parallel()
+
+	for name, s := range load(t).Components.Schemas {
+		walk(name, s.Value, func(path string, s *openapi3.Schema) {
+			if len(s.Properties) == 0 {
+				return
+			}
+			if open := s.AdditionalProperties.Has; open == nil || *open {
+				t.Errorf("%s: additionalProperties is not false", path)
+			}
+			if strings.HasSuffix(name, "Request") {
+				return
+			}
+			all := slices.Sorted(maps.Keys(s.Properties))
+			if diff := cmp.Diff(all, slices.Sorted(slices.Values(s.Required))); diff != "" {
+				t.Errorf("%s: required is not every property (-want +got):\n%s", path, diff)
+			}
+		})
+	}
+}
+
+// Nothing is described that no operation uses.
+func TestEveryComponentIsUsed(t *testing.T) {
+	t.Parallel()
+
+	doc := load(t)
+	c := doc.Components
+	for kind, names := range map[string][]string{
+		"parameters": slices.Collect(maps.Keys(c.Parameters)),
+		"headers":    slices.Collect(maps.Keys(c.Headers)),
+		"responses":  slices.Collect(maps.Keys(c.Responses)),
+		"examples":   slices.Collect(maps.Keys(c.Examples)),
+		"schemas":    slices.Collect(maps.Keys(c.Schemas)),
+	} {
+		for _, name := range names {
+			if ref := fmt.Sprintf("%q", "#/components/"+kind+"/"+name); !strings.Contains(string(api.OpenAPI), ref) {
+				t.Errorf("%s is never used", ref)
+			}
+		}
+	}
+	used := map[string]bool{}
+	for _, o := range operations(t, doc) {
+		if o.Security == nil {
+			t.Errorf("%s does not say which credential it takes", o.name)
+			continue
+		}
+		for _, alternative := range *o.Security {
+			for name := range alternative {
+				used[name] = true
+			}
+		}
+	}
+	for name := range c.SecuritySchemes {
+		if !used[name] {
+			t.Errorf("security scheme %s is never used", name)
+		}
+	}
+}
+
+// No operation forgets what can happen to each of them.
+func TestEveryOperationHasTheCommonAnswers(t *testing.T) {
+	t.Parallel()
+
+	for _, o := range operations(t, load(t)) {
+		for _, status := range []string{"200", "400", "401", "413", "415", "500", "503"} {
+			if o.Responses.Value(status) == nil {
+				t.Errorf("%s does not describe %s", o.name, status)
+			}
+		}
+	}
+}
+
+// Every answer carries the headers that callers were promised on every answer,
+// and 401 and 503 those that say how to go on.
+func TestEveryAnswerHasItsHeaders(t *testing.T) {
+	t.Parallel()
+
+	for _, o := range operations(t, load(t)) {
+		for status, res := range o.Responses.Map() {
+			want := []string{"X-Request-Id", "x-correlator", "Cache-Control"}
+			switch status {
+			case "401":
+				want = append(want, "WWW-Authenticate")
+			case "503":
+				want = append(want, "Retry-After")
+			}
+			for _, h := range want {
+				if res.Value.Headers[h] == nil {
+					t.Errorf("%s: %s has no header %s", o.name, status, h)
+				}
+			}
+		}
+	}
+}
+
+// The answers that the introduction shows for the whole API fit the schema of
+// an error.
+func TestErrorsOfTheIntroductionFit(t *testing.T) {
+	t.Parallel()
+
+	doc := load(t)
+	blocks := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(doc.Info.Description, -1)
+	if len(blocks) == 0 {
+		t.Fatal("the introduction shows no error")
+	}
+	for _, b := range blocks {
+		var v any
+		if err := json.Unmarshal([]byte(b[1]), &v); err != nil {
+			t.Errorf("%v in:\n%s", err, b[1])
+		}
+		if err := fits(doc.Components.Schemas["Error"].Value, v); err != nil {
+			t.Errorf("%v in:\n%s", err, b[1])
+		}
+	}
+}
+
+// The contract knows exactly the error codes of the code, and the page on
+// errors explains each of them and each code of a violation.
+func TestErrorCodesAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	schemas := load(t).Components.Schemas
+	codes := words(schemas["Problem"].Value.Properties["code"].Value.Enum)
+	var want []string
+	for _, c := range fault.Codes {
+		want = append(want, string(c))
+	}
+	if diff := cmp.Diff(want, codes); diff != "" {
+		t.Errorf("codes (-code +contract):\n%s", diff)
+	}
+
+	page, err := os.ReadFile("../docs/reference/errors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range slices.Concat(codes, words(schemas["Violation"].Value.Properties["code"].Value.Enum)) {
+		if !strings.Contains(string(page), "| `"+code+"` |") {
+			t.Errorf("docs/reference/errors.md has no row for %s", code)
+		}
+	}
+}
+
+// A violation that the code can name is in the contract: the source of package
+// fault is read, because its constants are in no list.
+func TestViolationCodesAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	source, err := os.ReadFile("../internal/fault/fault.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, m := range regexp.MustCompile(`(?m)^\t\w+ += "([A-Z_]+)" +//`).FindAllSubmatch(source, -1) {
+		want = append(want, string(m[1]))
+	}
+	got := words(load(t).Components.Schemas["Violation"].Value.Properties["code"].Value.Enum)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("violation codes (-code +contract):\n%s", diff)
+	}
+}

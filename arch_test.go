@@ -1,0 +1,301 @@
+// Package lineproof_test holds the tests of the module as a whole: the plan of
+// its packages and the list of its dependencies.
+package lineproof_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/lineproof/lineproof"
+
+// layer says how far from the outside a package stands. Production code
+// imports downwards; see docs/explanation/layers.md for the picture.
+type layer int
+
+const (
+	values         layer = iota // values and rules; no outside world
+	infrastructure              // the outside world; no table, no route
+	domain                      // what the service means; each package owns its tables and its SQL
+	transports                  // how callers get in
+	assembly                    // puts everything together
+	proofs                      // tests of the whole; nothing imports them
+)
+
+// part is one package: its layer, the packages of this module that it may
+// import, and the tables that it may write. Any domain package may read any
+// table that its role may read.
+type part struct {
+	layer               layer
+	pkg, mayImport, own string
+}
+
+// plan is the plan of the packages. A package that is not on it may not exist.
+// A row names only packages that stand above it in this list, so that the list
+// can be read from top to bottom and there is no way back.
+//
+// A name is the path inside the module, without "internal/".
+var plan = []part{
+	{values, "fault", "", ""},
+	{values, "phone", "fault", ""},
+	{values, "secret", "fault", ""},
+	{values, "cac", "fault", ""},
+	{values, "config", "phone secret", ""},
+	{values, "api", "", ""},
+
+	{infrastructure, "pg", "fault", ""},
+	{infrastructure, "blob", "", ""},
+	{infrastructure, "telemetry", "", ""},
+	{infrastructure, "pgtest", "pg", ""},
+
+	{domain, "audit", "pg", "audit"},
+	{domain, "idempotency", "fault pg secret", "idempotency"},
+	{domain, "registry", "audit cac fault pg phone secret", "entity account"},
+	{domain, "access", "audit fault pg registry secret", "client client_secret access_token session api_key"},
+	{domain, "document", "audit blob fault pg", "document"},
+	{domain, "line", "pg phone", "line network"},
+	{domain, "journal", "fault pg", "journal_entry journal_batch"},
+	{domain, "verify", "journal line phone", ""},
+
+	{transports, "apidocs", "api", ""},
+	{transports, "httpapi", "access document fault idempotency pg phone registry secret telemetry verify", ""},
+	{transports, "jobs", "access idempotency journal", ""},
+	{transports, "client", "", ""},
+
+	{assembly, "server", "access apidocs blob config document httpapi idempotency jobs journal line pg phone registry secret telemetry verify", ""},
+	{assembly, "cli", "access client config fault journal line pg phone registry secret server telemetry", ""},
+	{assembly, "cmd/lineproof", "cli", ""},
+
+	{proofs, "e2e", "client config pg pgtest", ""},
+}
+
+func planned(pkg string) (part, bool) {
+	i := slices.IndexFunc(plan, func(p part) bool { return p.pkg == pkg })
+	if i < 0 {
+		return part{}, false
+	}
+	return plan[i], true
+}
+
+// owners maps each table on the plan to the package that may write it.
+func owners() map[string]string {
+	tables := map[string]string{}
+	for _, p := range plan {
+		for table := range strings.FieldsSeq(p.own) {
+			tables[table] = p.pkg
+		}
+	}
+	return tables
+}
+
+// inPlan turns an import path into a name of the plan; ok is false for paths
+// outside the module. What sqlc makes belongs to the package around it, and the
+// compiler keeps every other package out of it.
+func inPlan(path string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(path, module+"/")
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "internal/"), "/internal/")
+	return name, ok
+}
+
+// The plan itself keeps its promise: a row imports only what stands above it,
+// from its own layer or a lower one, and a table has one owner.
+func TestPlanGoesDownwards(t *testing.T) {
+	t.Parallel()
+
+	seen := map[string]layer{}
+	owner := map[string]string{}
+	for _, p := range plan {
+		for dep := range strings.FieldsSeq(p.mayImport) {
+			if l, ok := seen[dep]; !ok || l > p.layer {
+				t.Errorf("the plan lets %s import %s, which does not stand above it in the list", p.pkg, dep)
+			}
+		}
+		for table := range strings.FieldsSeq(p.own) {
+			if first, taken := owner[table]; taken {
+				t.Errorf("table %s has two owners, %s and %s", table, first, p.pkg)
+			}
+			owner[table] = p.pkg
+		}
+		seen[p.pkg] = p.layer
+	}
+}
+
+// Every package is on the plan, every row of the plan is a package, and
+// packages import only what their row allows. Tests may import their own layer
+// and what is below it, so that they can use the real parts.
+func TestImportsFollowThePlan(t *testing.T) {
+	t.Parallel()
+
+	exists := map[string]bool{}
+	for _, pkg := range listPackages(t) {
+		p, ok := planned(pkg.name)
+		if !ok {
+			t.Errorf("package %s is not on the plan", pkg.name)
+			continue
+		}
+		exists[p.pkg] = true
+		for _, dep := range pkg.imports {
+			if !slices.Contains(strings.Fields(p.mayImport), dep) {
+				t.Errorf("package %s imports %s, which the plan does not allow", p.pkg, dep)
+			}
+		}
+		for _, dep := range pkg.testImports {
+			if d, ok := planned(dep); !ok || d.layer > p.layer {
+				t.Errorf("the tests of package %s import %s, which stands in a higher layer", p.pkg, dep)
+			}
+		}
+	}
+	for _, p := range plan {
+		if !exists[p.pkg] {
+			t.Errorf("package %s is on the plan and does not exist", p.pkg)
+		}
+	}
+}
+
+// listed is a package as the go command sees it, with the packages of this
+// module that it imports.
+type listed struct {
+	name                 string
+	imports, testImports []string
+}
+
+func listPackages(t *testing.T) []listed {
+	t.Helper()
+	const format = `{{.ImportPath}}|{{join .Imports " "}}|{{join .TestImports " "}} {{join .XTestImports " "}}`
+	var all []listed
+	for line := range strings.Lines(goList(t, "-f", format, "./...")) {
+		columns := strings.Split(line, "|")
+		name, inside := inPlan(columns[0])
+		if !inside {
+			continue // the package of this file
+		}
+		ours := func(paths string) []string {
+			var deps []string
+			for path := range strings.FieldsSeq(paths) {
+				if dep, ok := inPlan(path); ok && dep != name {
+					deps = append(deps, dep)
+				}
+			}
+			return deps
+		}
+		all = append(all, listed{name, ours(columns[1]), ours(columns[2])})
+	}
+	return all
+}
+
+// goList runs go list and fails the test with what the command complained of.
+func goList(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, complaints.String())
+	}
+	return string(out)
+}
+
+// What writes to a table, in SQL and in pgx. An UPDATE is told from the word in
+// a comment by the SET that follows.
+var writes = regexp.MustCompile(`(?i)\b(?:insert\s+into|merge\s+into|delete\s+from|truncate(?:\s+table)?)\s+(?:only\s+)?(?:public\.)?"?([a-z_]+)` +
+	`|\bupdate\s+(?:only\s+)?(?:public\.)?"?([a-z_]+)"?(?:\s+(?:as\s+)?[a-z_]+)?\s+set\b` +
+	`|pgx\.Identifier\{"([a-z_]+)"`)
+
+// A domain package writes only its own tables, and nobody else writes any.
+func TestPackagesWriteOnlyTheirOwnTables(t *testing.T) {
+	t.Parallel()
+
+	tables := owners()
+	eachFile(t, func(path string, text []byte) {
+		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/migrations/") {
+			return // tests plant rows, migrations make the tables
+		}
+		pkg, _ := inPlan(module + "/" + filepath.ToSlash(filepath.Dir(path)))
+		for _, m := range writes.FindAllSubmatch(text, -1) {
+			table := strings.ToLower(string(slices.Concat(m[1], m[2], m[3])))
+			if owner, known := tables[table]; known && owner != pkg {
+				t.Errorf("%s writes table %s, which belongs to %s", path, table, owner)
+			}
+		}
+	})
+}
+
+var creates = regexp.MustCompile(`(?im)^\s*create\s+table\s+(?:if\s+not\s+exists\s+)?([a-z_]+)\s*\(`)
+
+// Every table that the migrations make has an owner, and every table on the
+// plan is made.
+func TestEveryTableHasAnOwner(t *testing.T) {
+	t.Parallel()
+
+	tables := owners()
+	made := map[string]bool{}
+	eachFile(t, func(path string, text []byte) {
+		if !strings.Contains(path, "/migrations/") {
+			return
+		}
+		for _, m := range creates.FindAllSubmatch(text, -1) {
+			table := strings.ToLower(string(m[1]))
+			made[table] = true
+			if tables[table] == "" {
+				t.Errorf("%s makes table %s, which no package on the plan owns", path, table)
+			}
+		}
+	})
+	for table, owner := range tables {
+		if !made[table] {
+			t.Errorf("the plan gives table %s to %s, and no migration makes it", table, owner)
+		}
+	}
+}
+
+// A file that is longer has more than one subject. Split it by subject.
+const (
+	maxLines     = 400
+	maxTestLines = 500
+)
+
+// Files stay short enough to be read in one sitting.
+func TestFilesAreShort(t *testing.T) {
+	t.Parallel()
+
+	eachFile(t, func(path string, text []byte) {
+		limit := maxLines
+		if strings.HasSuffix(path, "_test.go") {
+			limit = maxTestLines
+		}
+		if n := bytes.Count(text, []byte("\n")); n > limit {
+			t.Errorf("%s has %d lines, more than %d", path, n, limit)
+		}
+	})
+}
+
+// eachFile calls fn for every Go and SQL file of the module that people write.
+func eachFile(t *testing.T, fn func(path string, text []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || path == "tools"):
+			return filepath.SkipDir
+		case d.IsDir(), path == "schema.sql", !slices.Contains([]string{".go", ".sql"}, filepath.Ext(path)):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err == nil && !bytes.HasPrefix(text, []byte("// Code generated")) {
+			fn(filepath.ToSlash(path), text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,141 @@
+package client_test
+
+import (
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/lineproof/lineproof/client"
+	"github.com/lineproof/lineproof/internal/fault"
+)
+
+// Whatever the contract says that the service answers, the client understands:
+// a success is a value, and a refusal is an Error with everything that the
+// answer told.
+func TestEveryDocumentedAnswerIsUnderstood(t *testing.T) {
+	t.Parallel()
+
+	for path, call := range calls {
+		for _, a := range documented(path) {
+			t.Run(path+" "+a.name, func(t *testing.T) {
+				t.Parallel()
+
+				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { a.write(w) }))
+				t.Cleanup(srv.Close)
+				c := &client.Client{BaseURL: srv.URL, HTTP: srv.Client(), Retries: -1}
+				if path == verifyPath && a.status == http.StatusOK {
+					checkVerification(t, c, a)
+					return
+				}
+				checkAnswer(t, call(t.Context(), c), a)
+			})
+		}
+	}
+}
+
+func checkVerification(t *testing.T, c *client.Client, a answer) {
+	t.Helper()
+
+	var want struct{ Data map[string]string }
+	if err := json.Unmarshal([]byte(a.body), &want); err != nil {
+		t.Fatal(err)
+	}
+	v, err := c.Verify(t.Context(), apiKey, want.Data["phoneNumber"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{v.PhoneNumber, string(v.Status), v.RequestID, v.MobileNetwork, v.VerifiedAt.Format("2006-01-02T15:04:05.000Z07:00")}
+	for i, name := range []string{"phoneNumber", "status", "requestId", "mobileNetwork", "verificationTimestamp"} {
+		if got[i] != want.Data[name] {
+			t.Errorf("%s is %q, want %q", name, got[i], want.Data[name])
+		}
+	}
+}
+
+func checkAnswer(t *testing.T, err error, a answer) {
+	t.Helper()
+
+	if a.status == http.StatusOK {
+		if err != nil {
+			t.Errorf("a success is an error: %v", err)
+		}
+		return
+	}
+	var want struct{ Data client.Error }
+	if err := json.Unmarshal([]byte(a.body), &want); err != nil {
+		t.Fatal(err)
+	}
+	seconds, _ := strconv.Atoi(a.header.Get("Retry-After"))
+	e := refused(t, err)
+	if e.StatusCode != a.status || e.Code != want.Data.Code || e.Message != want.Data.Message ||
+		!slices.Equal(e.Violations, want.Data.Violations) || e.RequestID != want.Data.RequestID ||
+		e.RetryAfter != time.Duration(seconds)*time.Second {
+		t.Errorf("got %+v of the answer %s", e, a.body)
+	}
+}
+
+// What the client sends is what the contract takes: the method, the content
+// type, the credential, and for JSON every field.
+func TestRequestsFitTheContract(t *testing.T) {
+	t.Parallel()
+
+	for path, call := range calls {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+
+			var req *http.Request
+			var sent []byte
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				req = r
+				sent, _ = io.ReadAll(r.Body)
+				w.WriteHeader(http.StatusTeapot)
+			}))
+			t.Cleanup(srv.Close)
+			_ = refused(t, call(t.Context(), &client.Client{BaseURL: srv.URL + "/", HTTP: srv.Client()}))
+
+			if req.Method != http.MethodPost || req.URL.Path != path || req.UserAgent() != "lineproof-go" {
+				t.Errorf("the request is %s %s by %s", req.Method, req.URL, req.UserAgent())
+			}
+			kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
+			media := contract().Paths.Value(path).Post.RequestBody.Value.Content[kind]
+			if media == nil {
+				t.Fatalf("the contract takes no %s", kind)
+			}
+			if kind == "application/json" {
+				var body any
+				if err := json.Unmarshal(sent, &body); err != nil {
+					t.Fatal(err)
+				}
+				if err := media.Schema.Value.VisitJSON(body); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// Every code of the service has a name here.
+func TestCodesAreThoseOfTheService(t *testing.T) {
+	t.Parallel()
+
+	ours := []client.Code{
+		client.CodeInvalidArgument, client.CodeOutOfRange, client.CodeUnauthenticated, client.CodeSecondFactorRequired,
+		client.CodePermissionDenied, client.CodeNotFound, client.CodeMethodNotAllowed, client.CodeAlreadyExists, client.CodeAborted,
+		client.CodeIncompatibleState, client.CodePayloadTooLarge, client.CodeUnsupportedMediaType, client.CodeNotApplicable,
+		client.CodeTooManyRequests, client.CodeQuotaExceeded, client.CodeInternal, client.CodeUnavailable,
+	}
+	for _, code := range fault.Codes {
+		if !slices.Contains(ours, client.Code(code)) {
+			t.Errorf("%s has no name", code)
+		}
+	}
+	if len(ours) != len(fault.Codes) {
+		t.Errorf("%d codes have a name, and the service has %d", len(ours), len(fault.Codes))
+	}
+}

@@ -1,0 +1,126 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Code says what kind of refusal an [*Error] is. The service may add codes.
+type Code string
+
+// The codes of the service. Its error reference explains each of them.
+const (
+	CodeInvalidArgument      Code = "INVALID_ARGUMENT"       // 400: correct what Violations names
+	CodeOutOfRange           Code = "OUT_OF_RANGE"           // 400
+	CodeUnauthenticated      Code = "UNAUTHENTICATED"        // 401: whatever is wrong with the credential
+	CodeSecondFactorRequired Code = "SECOND_FACTOR_REQUIRED" // 401: log in again, with an OTP
+	CodePermissionDenied     Code = "PERMISSION_DENIED"      // 403: the credential lacks a scope
+	CodeNotFound             Code = "NOT_FOUND"              // 404: also for what belongs to others
+	CodeMethodNotAllowed     Code = "METHOD_NOT_ALLOWED"     // 405
+	CodeAlreadyExists        Code = "ALREADY_EXISTS"         // 409: Violations names what is taken
+	CodeAborted              Code = "ABORTED"                // 409: the first request with this key is being worked on
+	CodeIncompatibleState    Code = "INCOMPATIBLE_STATE"     // 409: the key was used for another request
+	CodePayloadTooLarge      Code = "PAYLOAD_TOO_LARGE"      // 413
+	CodeUnsupportedMediaType Code = "UNSUPPORTED_MEDIA_TYPE" // 415: a file of a kind that is not taken
+	CodeNotApplicable        Code = "SERVICE_NOT_APPLICABLE" // 422: not a mobile number of the service's country
+	CodeTooManyRequests      Code = "TOO_MANY_REQUESTS"      // 429: too fast
+	CodeQuotaExceeded        Code = "QUOTA_EXCEEDED"         // 429: the budget is used up
+	CodeInternal             Code = "INTERNAL"               // 500
+	CodeUnavailable          Code = "UNAVAILABLE"            // 503
+)
+
+// Violation says what is wrong with one field of the request.
+type Violation struct {
+	Field   string `json:"field"`   // its name in the contract, such as adminEmail
+	Code    string `json:"code"`    // such as REQUIRED, INVALID_FORMAT, ALREADY_EXISTS
+	Message string `json:"message"` // a sentence for people
+}
+
+// Error is an answer of the service that is not a success. The service repeats
+// nothing of what was sent, so an Error can be logged.
+type Error struct {
+	StatusCode int           // the HTTP status
+	Code       Code          // empty when something before the service answered, such as a proxy
+	Message    string        // a sentence for people, which may be reworded; empty like Code
+	Violations []Violation   // every field that is wrong
+	RequestID  string        // by which the operator of the service finds the request
+	RetryAfter time.Duration // when to come back; 0 when the service did not say
+}
+
+// CodeOf returns the code of the first [*Error] in err's tree, or an empty code
+// when there is none.
+func CodeOf(err error) Code {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// Error implements error, in one line.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(strconv.Itoa(e.StatusCode) + " ")
+	if e.Code == "" {
+		b.WriteString(http.StatusText(e.StatusCode) + ", and the answer is not in the service's form")
+	} else {
+		b.WriteString(string(e.Code) + ": " + e.Message)
+	}
+	for i, v := range e.Violations {
+		b.WriteString([]string{" [", ", "}[min(i, 1)] + v.Field + " " + v.Code)
+	}
+	if len(e.Violations) > 0 {
+		b.WriteByte(']')
+	}
+	if e.RequestID != "" {
+		b.WriteString(" (request " + e.RequestID + ")")
+	}
+	return b.String()
+}
+
+// refusal makes an Error of an answer. A body in another form than the service's
+// leaves the status and the headers, which a proxy sets too.
+func refusal(res *http.Response, body []byte) *Error {
+	e := &Error{
+		StatusCode: res.StatusCode,
+		RequestID:  res.Header.Get("X-Request-Id"),
+		RetryAfter: retryAfter(res.Header),
+	}
+	var envelope struct {
+		Data struct {
+			Code       Code        `json:"code"`
+			Message    string      `json:"message"`
+			Violations []Violation `json:"violations"`
+			RequestID  string      `json:"requestId"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(body, &envelope) != nil || envelope.Data.Code == "" {
+		return e
+	}
+	e.Code, e.Message, e.Violations = envelope.Data.Code, envelope.Data.Message, envelope.Data.Violations
+	if e.RequestID == "" {
+		e.RequestID = envelope.Data.RequestID
+	}
+	return e
+}
+
+// retryAfter reads Retry-After in both of its forms. A date is measured against
+// the sender's own clock where the answer tells it.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	until, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	return max(0, until.Sub(now))
+}

@@ -1,0 +1,86 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+)
+
+// Application is a pre-approved telco that asks to be let in, and its admin.
+type Application struct {
+	CAC              string // the company's CAC registration number
+	Name             string
+	DocumentRequired bool // whether the telco is to upload documents
+	AdminName        string
+	AdminPhone       string // of any country; no other account may have it
+	AdminEmail       string // no other account may have it
+	AdminPassword    Secret
+
+	// IdempotencyKey names this application, in at most 255 printable ASCII
+	// characters: the same one, sent again within a day, gets the first answer
+	// and creates nothing. Empty means a new key, good for the attempts of one
+	// call.
+	IdempotencyKey string
+}
+
+// Entity is an onboarded telco and its admin.
+type Entity struct {
+	UID              string `json:"entityUid"`
+	Name             string `json:"entityName"`
+	CAC              string `json:"cacNo"`
+	Type             string `json:"entityType"`
+	Status           string `json:"entityStatus"`
+	DocumentRequired bool   `json:"isDocumentRequired"`
+	AdminUID         string `json:"adminUid"`
+	AdminName        string `json:"adminName"`
+	AdminEmail       string `json:"adminEmail"`
+	AdminPhone       string `json:"adminPhone"`
+	AdminVerified    bool   `json:"isAdminVerified"`
+	Message          string `json:"message"` // what comes next, for people
+}
+
+// Onboard registers a telco together with its admin: both exist afterwards, or
+// neither. The token needs [ScopeOnboard]. When the admin's e-mail address or
+// phone number is taken, the error's code is [CodeAlreadyExists] and its
+// violations name each of them.
+func (c *Client) Onboard(ctx context.Context, token Secret, a Application) (*Entity, error) {
+	r, err := c.newRequest(ctx, "onboard", "/api/regulator/v1/onboard-entity")
+	if err != nil {
+		return nil, err
+	}
+	if err := r.authorize(token); err != nil {
+		return nil, err
+	}
+	if err := r.once(a.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	err = r.sendJSON(map[string]any{
+		"cac":                a.CAC,
+		"name":               a.Name,
+		"isDocumentRequired": a.DocumentRequired,
+		"adminName":          a.AdminName,
+		"adminPhone":         a.AdminPhone,
+		"adminEmail":         a.AdminEmail,
+		"adminPassword":      string(a.AdminPassword),
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := send[envelope[Entity]](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Data.UID == "" || answer.Data.AdminUID == "" || answer.Data.Status == "":
+		return nil, r.incomplete()
+	}
+	return &answer.Data, nil
+}
+
+// once gives r a key by which the service knows it again, so that it takes
+// effect once however often it is sent.
+func (r *request) once(key string) error {
+	if key == "" {
+		key = rand.Text()
+	}
+	r.repeatable = true
+	return r.set("Idempotency-Key", key)
+}

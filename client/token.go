@@ -1,0 +1,69 @@
+package client
+
+import (
+	"context"
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// The scopes of this version that an access token can have.
+const (
+	ScopeOnboard = "entity:onboard"
+	ScopeUpload  = "document:upload"
+)
+
+// Credentials are what a client was given by the regulator's staff.
+type Credentials struct {
+	ID     string
+	Secret Secret
+	Scopes []string // what the token is to be good for; none means all that the client has
+}
+
+// Token is an access token.
+type Token struct {
+	AccessToken Secret
+	ExpiresAt   time.Time // by this machine's clock
+	Scopes      []string
+}
+
+// Token gets an access token. Keep it until shortly before it ends; a new one
+// for every request is waste.
+func (c *Client) Token(ctx context.Context, cred Credentials) (*Token, error) {
+	r, err := c.newRequest(ctx, "token", "/api/auth/token")
+	if err != nil {
+		return nil, err
+	}
+	if cred.ID == "" || cred.Secret == "" {
+		return nil, r.wrong("the credentials need an id and a secret")
+	}
+	// RFC 6749 section 2.3.1 encodes both before they are put together.
+	pair := url.QueryEscape(cred.ID) + ":" + url.QueryEscape(string(cred.Secret))
+	r.header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
+	form := url.Values{"grant_type": {"client_credentials"}}
+	if len(cred.Scopes) > 0 {
+		form.Set("scope", strings.Join(cred.Scopes, " "))
+	}
+	r.body = []byte(form.Encode())
+	r.header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.repeatable = true
+
+	began := time.Now() // the token's life begins later, so it is never overestimated
+	answer, err := send[struct {
+		AccessToken Secret `json:"access_token"`
+		ExpiresIn   int64  `json:"expires_in"`
+		Scope       string `json:"scope"`
+	}](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.AccessToken == "" || answer.ExpiresIn <= 0:
+		return nil, r.incomplete()
+	}
+	return &Token{
+		AccessToken: answer.AccessToken,
+		ExpiresAt:   began.Add(time.Duration(answer.ExpiresIn) * time.Second),
+		Scopes:      strings.Fields(answer.Scope),
+	}, nil
+}

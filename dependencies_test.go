@@ -1,0 +1,102 @@
+package lineproof_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const dependenciesPage = "docs/dependencies.md"
+
+// The page of dependencies names exactly what go.mod requires directly, and the
+// tools are those of tools/go.mod.
+func TestDependenciesAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	page := readText(t, dependenciesPage)
+	documented := slices.Sorted(slices.Values(slices.Concat(
+		documentedUnder(page, "In the program"), documentedUnder(page, "In tests only"))))
+	if diff := cmp.Diff(directRequires(readText(t, "go.mod")), documented); diff != "" {
+		t.Errorf("%s does not list what go.mod requires (-go.mod +page):\n%s", dependenciesPage, diff)
+	}
+	if diff := cmp.Diff(toolLines(readText(t, "tools/go.mod")), documentedUnder(page, "Tools")); diff != "" {
+		t.Errorf("%s does not list the tools of tools/go.mod (-tools/go.mod +page):\n%s", dependenciesPage, diff)
+	}
+}
+
+// What is listed for tests only is not linked into the program or the client.
+func TestTestDependenciesAreNotLinked(t *testing.T) {
+	t.Parallel()
+
+	linked := strings.Fields(goList(t, "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/...", "./client/..."))
+	for _, path := range documentedUnder(readText(t, dependenciesPage), "In tests only") {
+		if slices.Contains(linked, path) {
+			t.Errorf("%s is listed for tests only and is linked into the program", path)
+		}
+	}
+}
+
+var firstCell = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
+
+// documentedUnder returns the names in the first column of the table under a
+// heading, in the order of the page.
+func documentedUnder(page, heading string) []string {
+	_, section, _ := strings.Cut(page, "\n## "+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var names []string
+	for _, m := range firstCell.FindAllStringSubmatch(section, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// directRequires returns the modules that a go.mod requires and does not mark
+// as indirect, sorted.
+func directRequires(gomod string) []string {
+	var paths []string
+	for _, line := range blockLines(gomod, "require") {
+		if fields := strings.Fields(line); !strings.Contains(line, "// indirect") && len(fields) >= 2 {
+			paths = append(paths, fields[0])
+		}
+	}
+	return slices.Sorted(slices.Values(paths))
+}
+
+func toolLines(gomod string) []string {
+	return slices.Sorted(slices.Values(blockLines(gomod, "tool")))
+}
+
+// blockLines returns what stands behind a word of go.mod, on its line or in
+// its block.
+func blockLines(gomod, word string) []string {
+	var lines []string
+	inside := false
+	for line := range strings.Lines(gomod) {
+		line = strings.TrimSpace(line)
+		rest, begins := strings.CutPrefix(line, word+" ")
+		switch {
+		case begins && rest == "(":
+			inside = true
+		case begins:
+			lines = append(lines, rest)
+		case line == ")":
+			inside = false
+		case inside && line != "":
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

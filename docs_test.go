@@ -1,0 +1,158 @@
+package lineproof_test
+
+import (
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lineproof/lineproof/internal/telemetry"
+)
+
+// The front page stays short enough to be read by somebody who only looks in.
+func TestReadmeIsShort(t *testing.T) {
+	t.Parallel()
+
+	if n := strings.Count(readText(t, "README.md"), "\n"); n > 150 {
+		t.Errorf("README.md has %d lines, more than 150", n)
+	}
+}
+
+// The page of metrics names every metric that the program serves, with its
+// kind, and no other.
+func TestMetricsAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	m := telemetry.NewMetrics()
+	m.RegisterPasswords(func() int { return 0 })
+	m.RegisterPool(func() telemetry.PoolStat { return telemetry.PoolStat{} })
+	m.RequestBegan()
+	m.RequestEnded("", http.StatusOK, 0) // a family with labels is served from its first value on
+	answer := httptest.NewRecorder()
+	m.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+
+	var served, documented []string
+	for _, row := range regexp.MustCompile(`(?m)^# TYPE (lineproof_\w+) (\w+)$`).FindAllStringSubmatch(answer.Body.String(), -1) {
+		served = append(served, row[1]+" "+row[2])
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(lineproof_\\w+)` \\| (\\w+) \\|").FindAllStringSubmatch(readText(t, "docs/reference/metrics.md"), -1) {
+		documented = append(documented, row[1]+" "+row[2])
+	}
+	slices.Sort(served)
+	slices.Sort(documented)
+	if diff := cmp.Diff(served, documented); diff != "" {
+		t.Errorf("docs/reference/metrics.md (-served +documented):\n%s", diff)
+	}
+}
+
+// The rules for alerts name only metrics that exist.
+func TestAlertsNameRealMetrics(t *testing.T) {
+	t.Parallel()
+
+	reference := readText(t, "docs/reference/metrics.md")
+	for _, name := range regexp.MustCompile(`\blineproof_[a-z_]+`).FindAllString(readText(t, "docs/how-to/observe.md"), -1) {
+		if !strings.Contains(reference, "`"+strings.TrimSuffix(name, "_bucket")+"`") {
+			t.Errorf("docs/how-to/observe.md uses %s, which the reference does not know", name)
+		}
+	}
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	fence   = regexp.MustCompile("(?ms)^```.*?^```")
+	heading = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
+)
+
+// Every relative link of every page leads to a file that is there and, where it
+// names one, to a heading of it.
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+
+	for page, text := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+			file, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(file, ":") {
+				continue // an address elsewhere
+			}
+			target := page
+			if file != "" {
+				target = filepath.Join(filepath.Dir(page), file)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, m[1])
+				continue
+			}
+			if anchor != "" && !slices.Contains(anchors(readText(t, target)), anchor) {
+				t.Errorf("%s links to %s, and that page has no such heading", page, m[1])
+			}
+		}
+	}
+}
+
+// Every page of the documentation can be found from another one.
+func TestPagesAreLinked(t *testing.T) {
+	t.Parallel()
+
+	linked := map[string]bool{}
+	all := pages(t)
+	for page, text := range all {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			file, _, _ := strings.Cut(m[1], "#")
+			if target := filepath.Join(filepath.Dir(page), file); target != page {
+				linked[target] = true
+			}
+		}
+	}
+	for page := range all {
+		if strings.HasPrefix(page, "docs"+string(filepath.Separator)) && !linked[page] {
+			t.Errorf("no page links to %s", page)
+		}
+	}
+}
+
+// pages returns the text of every Markdown file by its path.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case filepath.Ext(path) == ".md":
+			found[path] = readText(t, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// anchors returns the names by which the headings of a page can be linked to,
+// made as the usual viewers make them.
+func anchors(page string) []string {
+	var names []string
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
+		names = append(names, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1]))
+	}
+	return names
+}

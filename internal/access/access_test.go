@@ -1,0 +1,240 @@
+package access_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+const password secret.Text = "quiet-river-9"
+
+// world is a keeper whose clock the test moves, and a registry beside it.
+type world struct {
+	*access.Keeper
+
+	registry *registry.Registry
+	clock    time.Time
+}
+
+func newWorld(t *testing.T, peppers ...secret.Text) *world {
+	t.Helper()
+	if len(peppers) == 0 {
+		peppers = []secret.Text{"a pepper for tests, thirty-two bytes long"}
+	}
+	p, err := secret.NewPeppers(peppers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	region, err := phone.NewRegion("NG")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{clock: time.Now()}
+	now := func() time.Time { return w.clock }
+	pool, passwords := pgtest.New(t), secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
+	w.registry = &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: now}
+	w.Keeper = &access.Keeper{
+		Pool: pool, Peppers: p, Passwords: passwords, TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, Now: now,
+	}
+	return w
+}
+
+func (w *world) staff(t *testing.T) string {
+	t.Helper()
+	email := uuid.NewString() + "@regulator.example"
+	if _, err := w.registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: email, Role: "administrator", Password: password}); err != nil {
+		t.Fatal(err)
+	}
+	return email
+}
+
+func (w *world) admits(t *testing.T, text secret.Text) bool {
+	t.Helper()
+	_, err := w.Admit(t.Context(), text.Reveal())
+	if err != nil && !errors.Is(err, access.ErrUnauthenticated) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// A session ends after its lifetime, or when it has lain unused; use keeps it
+// alive, though the note of it is written only now and then.
+func TestSessionEndsByAgeAndByIdleness(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	email := w.staff(t)
+	login, err := w.LogIn(t.Context(), email, password, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 15 { // 7.5 hours, used every half hour less a minute
+		w.clock = w.clock.Add(29 * time.Minute)
+		if !w.admits(t, login.Text) {
+			t.Fatal("a session in use ended before its time")
+		}
+	}
+	w.clock = w.clock.Add(45 * time.Minute)
+	if w.admits(t, login.Text) {
+		t.Error("a session outlives its eight hours")
+	}
+	login, err = w.LogIn(t.Context(), email, password, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.clock = w.clock.Add(31 * time.Minute)
+	if w.admits(t, login.Text) {
+		t.Error("an idle session is still good")
+	}
+}
+
+// Whatever is wrong at login, the answer is the same fault.
+func TestLoginHasOneAnswerForEveryWrongCombination(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	email, disabled := w.staff(t), w.staff(t)
+	if _, err := w.Pool.Exec(t.Context(), `UPDATE account SET disabled_at = now() WHERE email = $1`, disabled); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		email    string
+		password secret.Text
+	}{
+		"wrong password": {email, "another one"}, "unknown": {"nobody@x.example", password}, "no address": {"x", password},
+		"disabled": {disabled, password}, "empty": {email, ""},
+	} {
+		if _, err := w.LogIn(t.Context(), tc.email, tc.password, uuid.Nil); !errors.Is(err, access.ErrBadLogin) {
+			t.Errorf("%s: %v, want ErrBadLogin", name, err)
+		}
+	}
+}
+
+// Revoking a client ends it and every token that it holds, at once.
+func TestRevokedClientAndItsTokensEndAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, err := w.CreateClient(t.Context(), access.ClientForm{Name: "c", Scopes: []string{"entity:onboard"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := w.IssueToken(t.Context(), c.ID.String(), c.Secret, nil)
+	if err != nil || !w.admits(t, token.Text) {
+		t.Fatalf("a fresh token is not good: %v", err)
+	}
+	if err := w.RevokeClient(t.Context(), c.ID); err != nil {
+		t.Fatal(err)
+	}
+	if w.admits(t, token.Text) {
+		t.Error("a token outlives its client")
+	}
+	if _, err := w.IssueToken(t.Context(), c.ID.String(), c.Secret, nil); !errors.Is(err, access.ErrBadClient) {
+		t.Errorf("a revoked client gets %v, want ErrBadClient", err)
+	}
+	if err := w.RevokeClient(t.Context(), c.ID); !errors.Is(err, access.ErrNoClient) {
+		t.Errorf("revoking twice gives %v, want ErrNoClient", err)
+	}
+}
+
+// A secret of one client is no use with the id of another.
+func TestSecretBelongsToItsClient(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var c [2]access.NewClient
+	for i := range c {
+		var err error
+		if c[i], err = w.CreateClient(t.Context(), access.ClientForm{Name: "c", Scopes: []string{"entity:onboard"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.IssueToken(t.Context(), c[0].ID.String(), c[1].Secret, nil); !errors.Is(err, access.ErrBadClient) {
+		t.Errorf("the other's secret gives %v, want ErrBadClient", err)
+	}
+}
+
+// Nothing that opens a door is stored in a form that opens it.
+func TestCredentialsAreStoredOnlyAsHMACs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bank, err := w.registry.CreateAsker(t.Context(), "Bank", "RC1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: "test"})
+	if err != nil || !w.admits(t, key.Text) {
+		t.Fatalf("a fresh key is not good: %v", err)
+	}
+	var row string
+	if err := w.Pool.QueryRow(t.Context(), `SELECT k::text FROM api_key k`).Scan(&row); err != nil {
+		t.Fatal(err)
+	}
+	if text := key.Text.Reveal(); len(row) == 0 || containsRun(row, text, 12) {
+		t.Errorf("the row %q holds a run of the key", row)
+	}
+	if _, err := w.CreateKey(t.Context(), access.KeyForm{Entity: uuid.New(), Name: "app", Mode: "live"}); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("a key for no entity: %v, want NOT_FOUND", err)
+	}
+}
+
+// containsRun reports whether s holds n characters of secret in a row, the
+// prefix apart.
+func containsRun(s, text string, n int) bool {
+	for i := len("lp_test_"); i+n <= len(text); i++ {
+		for j := 0; j+n <= len(s); j++ {
+			if s[j:j+n] == text[i:i+n] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A new pepper in front of the old one leaves what was made before in force.
+func TestCredentialsOutliveANewPepper(t *testing.T) {
+	t.Parallel()
+	const older, newer secret.Text = "the pepper of last year, long enough.", "the pepper of this year, long enough."
+	w := newWorld(t, older)
+	email := w.staff(t)
+	login, err := w.LogIn(t.Context(), email, password, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := secret.NewPeppers([]secret.Text{newer, older})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Peppers = both
+	if !w.admits(t, login.Text) {
+		t.Error("the session ended with the new pepper")
+	}
+	if w.Peppers, err = secret.NewPeppers([]secret.Text{newer}); err != nil {
+		t.Fatal(err)
+	}
+	if w.admits(t, login.Text) {
+		t.Error("the session is good without the pepper that it was made under")
+	}
+}
+
+func TestForgetDropsOnlyWhatExpiredADayAgo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, err := w.LogIn(t.Context(), w.staff(t), password, uuid.Nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		later time.Duration
+		want  int64
+	}{{31 * time.Hour, 0}, {2 * time.Hour, 1}} {
+		w.clock = w.clock.Add(tc.later)
+		if n, err := w.Forget(t.Context()); err != nil || n != tc.want {
+			t.Errorf("forgot %d, %v; want %d", n, err, tc.want)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access/internal/db"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// ErrNoClient reports a client that does not exist or was revoked before.
+var ErrNoClient = fault.New(fault.NotFound, "There is no such client that could be revoked.")
+
+var operator = audit.Actor{Kind: audit.Operator}
+
+// ClientForm is a client as the regulator's staff describe it.
+type ClientForm struct {
+	Name    string
+	Scopes  []string
+	Network string // for which it may supply lines; "" for none
+	Vouches bool
+}
+
+// NewClient is a client that was just made. The secret is shown this once.
+type NewClient struct {
+	ID     uuid.UUID
+	Secret secret.Text
+	Scopes []string
+}
+
+// CreateClient makes a client with one secret.
+func (k *Keeper) CreateClient(ctx context.Context, f ClientForm) (NewClient, error) {
+	var wrong fault.Form
+	checkLabel(&wrong, "name", f.Name, 200)
+	wrong.Check(len(f.Scopes) > 0, "scope", fault.Required, "Give at least one scope.")
+	for _, s := range f.Scopes {
+		wrong.Check(slices.Contains(Scopes, Scope(s)), "scope", fault.NotAllowed, "The scopes are: "+scopeList()+".")
+	}
+	wrong.Check(!slices.Contains(f.Scopes, string(LineSupply)) || f.Network != "", "network", fault.Required,
+		"A client that supplies lines needs the network for which it does.")
+	if err := wrong.Err(); err != nil {
+		return NewClient{}, err
+	}
+	c := NewClient{ID: uuid.Must(uuid.NewV7()), Secret: secret.New(secret.ClientSecret), Scopes: f.Scopes}
+	now := k.now()
+	err := pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+		q := db.New(tx)
+		err := q.InsertClient(ctx, db.InsertClientParams{
+			ID: c.ID, Name: f.Name, Scopes: f.Scopes, Network: f.Network, Vouches: f.Vouches, CreatedAt: now,
+		})
+		if err != nil {
+			return err
+		}
+		err = q.InsertClientSecret(ctx, db.InsertClientSecretParams{
+			ID: uuid.Must(uuid.NewV7()), ClientID: c.ID, Mac: k.Peppers.Sign(c.Secret.Reveal()),
+			Preview: secret.Preview(c.Secret), CreatedAt: now,
+		})
+		if err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: operator, Action: audit.ClientCreated, Subject: c.ID})
+	})
+	if err != nil {
+		return NewClient{}, fmt.Errorf("access: create a client: %w", err)
+	}
+	return c, nil
+}
+
+// ClientRow is a client as a list shows it.
+type ClientRow struct {
+	ID          uuid.UUID
+	Name        string
+	Scopes      []string
+	Network     string
+	Vouches     bool
+	Revoked     bool
+	CreatedAt   time.Time
+	LastTokenAt time.Time // zero if it never asked for a token
+}
+
+// Clients lists all clients, oldest first.
+func (k *Keeper) Clients(ctx context.Context) ([]ClientRow, error) {
+	rows, err := db.New(k.Pool).Clients(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("access: list clients: %w", err)
+	}
+	list := make([]ClientRow, 0, len(rows))
+	for _, r := range rows {
+		list = append(list, ClientRow{
+			ID: r.ID, Name: r.Name, Scopes: r.Scopes, Network: r.Network, Vouches: r.Vouches,
+			Revoked: r.RevokedAt != nil, CreatedAt: r.CreatedAt, LastTokenAt: r.LastTokenAt,
+		})
+	}
+	return list, nil
+}
+
+// RevokeClient ends a client and every token that it holds, for good.
+func (k *Keeper) RevokeClient(ctx context.Context, id uuid.UUID) error {
+	now := k.now()
+	return pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+		q := db.New(tx)
+		n, err := q.RevokeClient(ctx, db.RevokeClientParams{ID: id, At: &now})
+		if err != nil {
+			return fmt.Errorf("access: revoke a client: %w", err)
+		}
+		if n == 0 {
+			return ErrNoClient
+		}
+		if err := q.RevokeTokensOfClient(ctx, db.RevokeTokensOfClientParams{ClientID: id, At: &now}); err != nil {
+			return fmt.Errorf("access: revoke its tokens: %w", err)
+		}
+		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: operator, Action: audit.ClientRevoked, Subject: id})
+	})
+}
+
+func checkLabel(wrong *fault.Form, field, s string, longest int) {
+	wrong.Check(strings.TrimSpace(s) != "", field, fault.Required, "Give a name.")
+	wrong.Check(utf8.RuneCountInString(s) <= longest, field, fault.TooLong, fmt.Sprintf("Use at most %d characters.", longest))
+}
+
+func scopeList() string {
+	list := make([]string, len(Scopes))
+	for i, s := range Scopes {
+		list[i] = string(s)
+	}
+	return strings.Join(list, ", ")
+}

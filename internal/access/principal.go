@@ -1,0 +1,129 @@
+// Package access decides who is calling and what they may do.
+//
+// There are three kinds of credential, told apart by their prefix: access tokens
+// of clients, sessions of people, and API keys of programs that ask. All are
+// random text with a checksum; the database holds only their HMAC under a
+// pepper. A credential that does not stand is refused with one text, whatever
+// the cause. None of them can be made from another of its own kind.
+package access
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+var (
+	// ErrUnauthenticated says no without saying why.
+	ErrUnauthenticated = fault.New(fault.Unauthenticated,
+		"Send a valid credential for this operation in the Authorization header, as: Bearer <credential>.")
+
+	// ErrPermission reports a credential of the right kind that lacks a scope or
+	// a role.
+	ErrPermission = fault.New(fault.PermissionDenied,
+		"This credential does not allow the operation. Ask the regulator for the scope or role that the documentation names.")
+)
+
+// Kind is the kind of credential that a principal showed.
+type Kind uint8
+
+// The kinds of credential.
+const (
+	Nobody  Kind = iota // none is asked for
+	Client              // an access token
+	Session             // a person who has logged in
+	APIKey              // a program that asks
+)
+
+// Scope is something that a client may do.
+type Scope string
+
+// The scopes.
+const (
+	EntityOnboard  Scope = "entity:onboard"
+	DocumentUpload Scope = "document:upload"
+	LineSupply     Scope = "line:supply"
+	LinePort       Scope = "line:port"
+	LineFlag       Scope = "line:flag"
+	LineOrder      Scope = "line:order"
+)
+
+// Scopes lists every scope.
+var Scopes = []Scope{EntityOnboard, DocumentUpload, LineSupply, LinePort, LineFlag, LineOrder}
+
+// Principal is who is calling.
+type Principal struct {
+	Kind    Kind
+	ID      uuid.UUID // of the credential itself
+	Client  uuid.UUID // for Client
+	Account uuid.UUID // for Session
+	Entity  uuid.UUID // for Session and APIKey; zero for the regulator's staff
+	Scopes  []string  // for Client
+	Vouches bool      // for Client
+	Mode    string    // for APIKey: live or test
+	Purpose string    // for APIKey
+}
+
+// May reports whether the principal holds a scope.
+func (p Principal) May(s Scope) bool { return slices.Contains(p.Scopes, string(s)) }
+
+// Caller returns the lasting identity behind the credential: a client keeps it
+// when its token is renewed.
+func (p Principal) Caller() uuid.UUID {
+	switch p.Kind {
+	case Client:
+		return p.Client
+	case Session:
+		return p.Account
+	case APIKey, Nobody:
+	}
+	return p.ID
+}
+
+// Actor returns the principal as the audit trail names it.
+func (p Principal) Actor() audit.Actor {
+	if p.Kind == Client {
+		return audit.Actor{Kind: audit.Client, ID: p.Client}
+	}
+	return audit.Actor{Kind: audit.Account, ID: p.Account}
+}
+
+type principalKey struct{}
+
+// WithPrincipal returns a context that carries p.
+func WithPrincipal(ctx context.Context, p Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// PrincipalFrom returns the principal that the transport put into ctx. It
+// panics if there is none: whoever asks is mounted on a route that
+// authenticates.
+func PrincipalFrom(ctx context.Context) Principal {
+	p, ok := ctx.Value(principalKey{}).(Principal)
+	if !ok {
+		panic("access: no principal in the context; does the route ask for a credential?")
+	}
+	return p
+}
+
+// Keeper makes credentials and knows which of them stand. All fields are
+// required.
+type Keeper struct {
+	Pool            *pgxpool.Pool
+	Peppers         *secret.Peppers
+	Passwords       *secret.Passwords
+	TokenLifetime   time.Duration
+	SessionLifetime time.Duration
+	SessionIdle     time.Duration
+	Now             func() time.Time
+}
+
+// now is the present to the microsecond, which is what PostgreSQL keeps.
+func (k *Keeper) now() time.Time { return k.Now().UTC().Truncate(time.Microsecond) }

@@ -1,0 +1,65 @@
+-- name: InsertClient :exec
+INSERT INTO client (id, name, scopes, network, vouches, created_at)
+VALUES (@id, @name, @scopes, @network, @vouches, @created_at);
+
+-- name: InsertClientSecret :exec
+INSERT INTO client_secret (id, client_id, mac, preview, created_at)
+VALUES (@id, @client_id, @mac, @preview, @created_at);
+
+-- name: Clients :many
+SELECT c.id, c.name, c.scopes, c.network, c.vouches, c.suspended_at, c.revoked_at, c.created_at,
+       coalesce((SELECT max(t.created_at) FROM access_token t WHERE t.client_id = c.id), '0001-01-01T00:00:00Z')::timestamptz AS last_token_at
+FROM client c ORDER BY c.created_at;
+
+-- name: RevokeClient :execrows
+UPDATE client SET revoked_at = @at WHERE id = @id AND revoked_at IS NULL;
+
+-- name: RevokeTokensOfClient :exec
+UPDATE access_token SET revoked_at = @at WHERE client_id = @client_id AND revoked_at IS NULL;
+
+-- name: ClientBySecret :one
+SELECT c.id, c.scopes FROM client c JOIN client_secret s ON s.client_id = c.id
+WHERE c.id = @id AND s.mac = ANY(@macs::bytea[]) AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
+
+-- name: InsertToken :exec
+INSERT INTO access_token (id, client_id, mac, scopes, expires_at, created_at)
+VALUES (@id, @client_id, @mac, @scopes, @expires_at, @created_at);
+
+-- name: TokenByMAC :one
+SELECT t.id, t.client_id, t.scopes, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
+WHERE t.mac = ANY(@macs::bytea[]) AND t.expires_at > @now AND t.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
+
+-- AccountForLogin also finds accounts that may not log in, so that the password
+-- is checked, at its cost, before anything is said about them.
+-- name: AccountForLogin :one
+SELECT a.id, a.kind, a.entity_id, a.name, a.password_hash, a.verified_at,
+       (a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS standing
+FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.email_key = @email_key;
+
+-- name: InsertSession :exec
+INSERT INTO session (id, account_id, mac, expires_at, last_seen_at, created_at)
+VALUES (@id, @account_id, @mac, @expires_at, @created_at, @created_at);
+
+-- name: SessionByMAC :one
+SELECT s.id, s.account_id, s.last_seen_at, a.kind, a.entity_id FROM session s
+JOIN account a ON a.id = s.account_id LEFT JOIN entity e ON e.id = a.entity_id
+WHERE s.mac = ANY(@macs::bytea[]) AND s.expires_at > @now AND s.last_seen_at > @idle_since AND s.revoked_at IS NULL
+  AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved';
+
+-- name: TouchSession :exec
+UPDATE session SET last_seen_at = @at WHERE id = @id AND last_seen_at < @at;
+
+-- name: InsertKey :exec
+INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, expires_at, created_at)
+VALUES (@id, @entity_id, @name, @mode, @purpose, @mac, @preview, @expires_at, @created_at);
+
+-- name: KeyByMAC :one
+SELECT k.id, k.entity_id, k.mode, k.purpose FROM api_key k JOIN entity e ON e.id = k.entity_id
+WHERE k.mac = ANY(@macs::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz) AND k.revoked_at IS NULL
+  AND e.status = 'Approved' AND e.asks;
+
+-- name: ForgetTokens :execrows
+DELETE FROM access_token WHERE expires_at < @before;
+
+-- name: ForgetSessions :execrows
+DELETE FROM session WHERE expires_at < @before;

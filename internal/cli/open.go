@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// settings reads the settings of the service. Variables of the remote commands
+// share the prefix and are no settings of the service.
+func (a *app) settings(ctx context.Context) (config.Config, error) {
+	environ := slices.DeleteFunc(slices.Clone(a.env.Environ), func(entry string) bool {
+		return strings.HasPrefix(entry, apiPrefix)
+	})
+	return config.Load(ctx, environ)
+}
+
+// connect opens the database as the service does, in its role.
+func connect(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error) {
+	pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: 2})
+	if roleMissing(err) {
+		return nil, fmt.Errorf("the database has no role %s; run: lineproof migrate (%w)", cfg.DatabaseRole, err)
+	}
+	return pool, err
+}
+
+// roleMissing reports whether the server knows no role of the name that the
+// session was to take, as before the first migration.
+func roleMissing(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "22023"
+}
+
+// parts are the domain packages on an open database.
+type parts struct {
+	cfg      config.Config
+	pool     *pgxpool.Pool
+	region   *phone.Region
+	registry *registry.Registry
+	keeper   *access.Keeper
+	lines    *line.Directory
+}
+
+func (p *parts) close() { p.pool.Close() }
+
+// open reads the settings and wires what the commands need.
+func (a *app) open(ctx context.Context) (*parts, error) {
+	cfg, err := a.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	region, err := phone.NewRegion(cfg.Region)
+	if err != nil {
+		return nil, &config.Error{Complaints: []string{"LINEPROOF_REGION is not a country that is known: set it to two letters of ISO 3166, for example NG"}}
+	}
+	// The database comes before the peppers, for these make a file when there is
+	// none, and a command that gets nowhere should leave nothing behind.
+	pool, err := connect(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := pg.CheckSchema(ctx, pool); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	peppers, err := peppersOf(cfg)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}, cfg.Argon2Parallel, cfg.Argon2Queue)
+	return &parts{
+		cfg: cfg, pool: pool, region: region,
+		registry: &registry.Registry{
+			Pool: pool, Region: region, Passwords: passwords, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
+		},
+		keeper: &access.Keeper{
+			Pool: pool, Peppers: peppers, Passwords: passwords, TokenLifetime: cfg.TokenLifetime,
+			SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Now: time.Now,
+		},
+		lines: &line.Directory{Pool: pool},
+	}, nil
+}
+
+func peppersOf(cfg config.Config) (*secret.Peppers, error) {
+	list, err := cfg.Peppers()
+	if err != nil {
+		return nil, &config.Error{Complaints: []string{strings.TrimPrefix(err.Error(), "config: ")}}
+	}
+	return secret.NewPeppers(list)
+}

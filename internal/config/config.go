@@ -1,0 +1,127 @@
+// Package config reads the settings of the service from the environment.
+//
+// It promises that an operator learns everything that is wrong in one round:
+// missing, malformed, contradictory and misspelt settings are all named in one
+// error, each with what to do about it. No value is ever repeated in an error,
+// so a secret cannot reach a log by way of a typing mistake.
+package config
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// PasswordMax is the longest password that is taken, in characters. It is not
+// a setting: an account must be able to log in on every node.
+const PasswordMax = 128
+
+// Config is every setting there is. docs/reference/configuration.md is
+// generated from this struct: the comment on a field is its documentation, and
+// the tags say the rest. group opens a section; min, max and oneof are checked
+// by [Load]; unset says in words what an absent value means; empty marks a
+// setting for which a variable that is set to nothing differs from no variable.
+type Config struct {
+	// Listen is the address of the public listener: the API and its documentation. Port 0 takes a free port.
+	Listen string `env:"LINEPROOF_LISTEN, default=127.0.0.1:8080" group:"Listeners"`
+
+	// PrivateListen is the address of metrics, health and profiles. It asks for no credential and speaks plain HTTP, so keep it where only your own machines reach it.
+	PrivateListen string `env:"LINEPROOF_PRIVATE_LISTEN, default=127.0.0.1:8081"`
+
+	// TLSCert is the file with the certificate chain (PEM) of the public listener. It is read again when it changes. Set it together with LINEPROOF_TLS_KEY.
+	TLSCert string `env:"LINEPROOF_TLS_CERT" unset:"no TLS"`
+
+	// TLSKey is the file with the private key (PEM) that belongs to LINEPROOF_TLS_CERT.
+	TLSKey string `env:"LINEPROOF_TLS_KEY" unset:"no TLS"`
+
+	// PlainHTTP allows plain HTTP on an address that is not loopback, for a proxy that ends TLS in front of the service. It needs LINEPROOF_TRUSTED_PROXIES.
+	PlainHTTP bool `env:"LINEPROOF_PLAIN_HTTP, default=false"`
+
+	// TrustedProxies lists the networks of the proxies in front of the service. X-Forwarded-For is believed only from them.
+	TrustedProxies []netip.Prefix `env:"LINEPROOF_TRUSTED_PROXIES" unset:"none"`
+
+	// DatabaseURL is where PostgreSQL answers, as a URL or as keyword=value pairs. Several hosts may be listed.
+	DatabaseURL secret.Text `env:"LINEPROOF_DATABASE_URL, default=postgres:///lineproof?host=/var/run/postgresql" group:"Database"`
+
+	// DatabaseRole is the role that the server takes after it has connected, so that it has no more rights than it needs. Set to nothing, the server keeps the rights of the login.
+	DatabaseRole string `env:"LINEPROOF_DATABASE_ROLE, default=lineproof_serve" empty:"keep"`
+
+	// DatabaseConns is the most connections to PostgreSQL that this node opens.
+	DatabaseConns int `env:"LINEPROOF_DATABASE_CONNS, default=8" min:"2" max:"1000"`
+
+	// JournalDaysAhead is how many days ahead the partitions of the journal are made.
+	JournalDaysAhead int `env:"LINEPROOF_JOURNAL_DAYS_AHEAD, default=7" min:"1" max:"90"`
+
+	// Node is the name of this node in the journal: 1 to 64 printable ASCII characters, different on every node.
+	Node string `env:"LINEPROOF_NODE" unset:"the host name" group:"Node"`
+
+	// Data is the directory for what a single node keeps itself: documents, and the pepper when none is set.
+	Data string `env:"LINEPROOF_DATA, default=lineproof-data"`
+
+	// DrainDelay is the time between saying "not ready" and closing the public listener, so that a load balancer notices first.
+	DrainDelay time.Duration `env:"LINEPROOF_DRAIN_DELAY, default=0s" min:"0s" max:"5m"`
+
+	// DrainTimeout is how long requests in flight may still take after the public listener has closed.
+	DrainTimeout time.Duration `env:"LINEPROOF_DRAIN_TIMEOUT, default=25s" min:"1s" max:"10m"`
+
+	// LogLevel is the least severe level that is logged.
+	LogLevel string `env:"LINEPROOF_LOG_LEVEL, default=info" oneof:"debug|info|warn|error" group:"Observability"`
+
+	// LogFormat is the form of a log line.
+	LogFormat string `env:"LINEPROOF_LOG_FORMAT, default=json" oneof:"json|text"`
+
+	// TracesEndpoint is the URL that takes OpenTelemetry traces (OTLP over HTTP), for example http://127.0.0.1:4318. Headers for it are given in OTEL_EXPORTER_OTLP_HEADERS.
+	TracesEndpoint string `env:"LINEPROOF_TRACES_ENDPOINT" unset:"no traces"`
+
+	// Region is the country whose numbers are answered for, as two letters of ISO 3166.
+	Region string `env:"LINEPROOF_REGION, default=NG" group:"Contract"`
+
+	// RegulatorCode is the regulator's short code: the entityType of every entity. 1 to 32 printable ASCII characters.
+	RegulatorCode string `env:"LINEPROOF_REGULATOR_CODE, default=REGULATOR"`
+
+	// CACUnique refuses a second entity with the same CAC number.
+	CACUnique bool `env:"LINEPROOF_CAC_UNIQUE, default=false"`
+
+	// DocumentTypesStrict refuses document types that are not on the list of known ones. Otherwise such a document is kept as OTHER with its label.
+	DocumentTypesStrict bool `env:"LINEPROOF_DOCUMENT_TYPES_STRICT, default=false"`
+
+	// PepperList holds the keys under which credentials are hashed at rest: comma separated, newest first, each at least 32 bytes. A new one is put in front; an old one stays until nothing hashed under it is in use. The one that is made when none is set lies in LINEPROOF_DATA/pepper, which is right for one node only.
+	PepperList secret.Text `env:"LINEPROOF_PEPPERS" unset:"one is made at first use" group:"Credentials"`
+
+	// PasswordMin is the fewest characters of a password. The most is 128 and is not a setting.
+	PasswordMin int `env:"LINEPROOF_PASSWORD_MIN, default=8" min:"8" max:"128"`
+
+	// Argon2MemoryKiB is the memory that one password hash takes, in KiB.
+	Argon2MemoryKiB uint32 `env:"LINEPROOF_ARGON2_MEMORY_KIB, default=19456" min:"8" max:"4194304"`
+
+	// Argon2Time is the number of passes over that memory.
+	Argon2Time uint32 `env:"LINEPROOF_ARGON2_TIME, default=2" min:"1" max:"100"`
+
+	// Argon2Parallel is how many passwords are hashed at the same moment; 0 means one per core.
+	Argon2Parallel int `env:"LINEPROOF_ARGON2_PARALLEL, default=0" min:"0" max:"1024"`
+
+	// Argon2Queue is how many more may wait for their turn; beyond it a login is asked to come back later.
+	Argon2Queue int `env:"LINEPROOF_ARGON2_QUEUE, default=32" min:"1" max:"100000"`
+
+	// TokenLifetime is how long an access token is valid.
+	TokenLifetime time.Duration `env:"LINEPROOF_TOKEN_LIFETIME, default=1h" min:"1s" max:"24h"`
+
+	// SessionLifetime is how long a session is valid at the most.
+	SessionLifetime time.Duration `env:"LINEPROOF_SESSION_LIFETIME, default=8h" min:"1s" max:"168h"`
+
+	// SessionIdle is how long a session may lie unused before it ends.
+	SessionIdle time.Duration `env:"LINEPROOF_SESSION_IDLE, default=30m" min:"1s" max:"168h"`
+
+	// VerifyTimeout is the time after which a verification is given up and answered with 503.
+	VerifyTimeout time.Duration `env:"LINEPROOF_VERIFY_TIMEOUT, default=1s" min:"50ms" max:"30s" group:"Limits"`
+
+	// RequestTimeout is the same for every other request but an upload.
+	RequestTimeout time.Duration `env:"LINEPROOF_REQUEST_TIMEOUT, default=10s" min:"1s" max:"5m"`
+
+	// UploadTimeout is the same for an upload, the transfer included.
+	UploadTimeout time.Duration `env:"LINEPROOF_UPLOAD_TIMEOUT, default=120s" min:"1s" max:"1h"`
+
+	// UploadMaxBytes is the size of the largest document that is taken.
+	UploadMaxBytes int64 `env:"LINEPROOF_UPLOAD_MAX_BYTES, default=10485760" min:"1024" max:"1073741824"`
+}

@@ -1,0 +1,237 @@
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lineproof/lineproof/internal/config"
+)
+
+// complaintsOf loads environ, which must be refused.
+func complaintsOf(t *testing.T, environ ...string) []string {
+	t.Helper()
+	cfg, err := config.Load(t.Context(), environ)
+	e, ok := errors.AsType[*config.Error](err)
+	if !ok {
+		t.Fatalf("Load(%d variables) = %v, want an *Error", len(environ), err)
+	}
+	if diff := cmp.Diff(config.Config{}, cfg, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+		t.Errorf("refused settings came back all the same (-want +got):\n%s", diff)
+	}
+	return e.Complaints
+}
+
+// load loads environ, which must be accepted.
+func load(t *testing.T, environ ...string) config.Config {
+	t.Helper()
+	cfg, err := config.Load(t.Context(), environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// An empty environment is a working single node on the developer's machine.
+func TestDefaultsLoadFromAnEmptyEnvironment(t *testing.T) {
+	t.Parallel()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Config{
+		Listen: "127.0.0.1:8080", PrivateListen: "127.0.0.1:8081",
+		DatabaseURL: "postgres:///lineproof?host=/var/run/postgresql", DatabaseRole: "lineproof_serve", DatabaseConns: 8, JournalDaysAhead: 7,
+		Node: host, Data: "lineproof-data", DrainTimeout: 25 * time.Second,
+		LogLevel: "info", LogFormat: "json",
+		Region: "NG", RegulatorCode: "REGULATOR",
+		PasswordMin: 8, Argon2MemoryKiB: 19456, Argon2Time: 2, Argon2Parallel: runtime.GOMAXPROCS(0), Argon2Queue: 32,
+		TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute,
+		VerifyTimeout: time.Second, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20,
+	}
+	if diff := cmp.Diff(want, load(t)); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+}
+
+// Every setting can be changed, variables of others are left alone, and a
+// variable that is set to nothing is as good as not set.
+func TestSettingsAreRead(t *testing.T) {
+	t.Parallel()
+	got := load(t,
+		"PATH=/bin", "LINEPROOFREADER=1", "malformed entry",
+		"LINEPROOF_LISTEN=[::]:0", "LINEPROOF_PRIVATE_LISTEN=localhost:0", "LINEPROOF_PLAIN_HTTP=true",
+		"LINEPROOF_TRUSTED_PROXIES=10.0.0.0/8, 2001:db8::7/128", "LINEPROOF_DATABASE_ROLE=", "LINEPROOF_DRAIN_DELAY=2s",
+		"LINEPROOF_UPLOAD_MAX_BYTES=2048", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_PARALLEL=3",
+		"LINEPROOF_REGION=", "LINEPROOF_DATABASE_CONNS=", "LINEPROOF_PEPPERS_FILE=", "LINEPROOF_NODE=a", "LINEPROOF_NODE=b",
+	)
+	want := load(t, "LINEPROOF_NODE=b")
+	want.Listen, want.PrivateListen, want.PlainHTTP = "[::]:0", "localhost:0", true
+	want.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::7/128")}
+	want.DatabaseRole, want.DrainDelay, want.UploadMaxBytes = "", 2*time.Second, 2048
+	want.Argon2MemoryKiB, want.Argon2Parallel = 64, 3
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Everything that is wrong is said in one round: malformed, out of range,
+// contradictory, half set and unknown settings together.
+func TestAllComplaintsComeAtOnce(t *testing.T) {
+	t.Parallel()
+	got := complaintsOf(t,
+		"LINEPROOF_PRIVATE_LISTEN=nowhere", "LINEPROOF_TLS_CERT=cert.pem", "LINEPROOF_PLAIN_HTTP=perhaps",
+		"LINEPROOF_DATABASE_CONNS=many", "LINEPROOF_DRAIN_TIMEOUT=25", "LINEPROOF_LOG_LEVEL=loud",
+		"LINEPROOF_TRUSTED_PROXIES=10.0.0.300/8", "LINEPROOF_ARGON2_TIME=0", "LINEPROOF_REGION=Nigeria",
+		"LINEPROOF_SESSION_IDLE=9h", "LINEPROOF_PASSWORD_MIN=4", "LINEPROOF_LITSEN=:80",
+	)
+	want := []string{
+		"LINEPROOF_PLAIN_HTTP is not valid: set it to true or false",
+		"LINEPROOF_TRUSTED_PROXIES is not valid: set it to networks such as 10.0.0.0/8,192.0.2.7/32, separated by commas",
+		"LINEPROOF_DATABASE_CONNS is not valid: set it to a whole number from 2 to 1000",
+		"LINEPROOF_DRAIN_TIMEOUT is not valid: set it to a duration from 1s to 10m",
+		"LINEPROOF_LOG_LEVEL is not valid: set it to debug, info, warn or error",
+		"LINEPROOF_PASSWORD_MIN is not valid: set it to a whole number from 8 to 128",
+		"LINEPROOF_ARGON2_TIME is not valid: set it to a whole number from 1 to 100",
+		"LINEPROOF_PRIVATE_LISTEN is not an address: set it to host:port, for example 127.0.0.1:8080; an IPv6 address stands in brackets, and a host left out means every address",
+		"LINEPROOF_TLS_CERT is set without LINEPROOF_TLS_KEY: set both, or neither",
+		"LINEPROOF_REGION is not a country: set it to two capital letters of ISO 3166, for example NG",
+		"LINEPROOF_SESSION_IDLE is longer than LINEPROOF_SESSION_LIFETIME: lower the one or raise the other",
+		"unknown setting LINEPROOF_LITSEN; did you mean LINEPROOF_LISTEN?",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// One thing wrong is one complaint, and the complaint names the setting.
+func TestEachMistakeIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		environ []string
+		want    string // a part of the only complaint
+	}{
+		"plain HTTP in public":        {[]string{"LINEPROOF_LISTEN=:8080"}, "LINEPROOF_LISTEN is not a loopback address"},
+		"plain HTTP on a host name":   {[]string{"LINEPROOF_LISTEN=example.test:8080"}, "LINEPROOF_LISTEN is not a loopback address"},
+		"plain HTTP without a proxy":  {[]string{"LINEPROOF_LISTEN=:8080", "LINEPROOF_PLAIN_HTTP=true"}, "needs LINEPROOF_TRUSTED_PROXIES"},
+		"proxies alone are no reason": {[]string{"LINEPROOF_LISTEN=:8080", "LINEPROOF_TRUSTED_PROXIES=10.0.0.0/8"}, "LINEPROOF_LISTEN is not a loopback address"},
+		"plain HTTP and TLS": {
+			[]string{"LINEPROOF_TLS_CERT=c", "LINEPROOF_TLS_KEY=k", "LINEPROOF_PLAIN_HTTP=true"},
+			"LINEPROOF_PLAIN_HTTP is true although",
+		},
+		"key without certificate": {[]string{"LINEPROOF_TLS_KEY=k"}, "LINEPROOF_TLS_KEY is set without LINEPROOF_TLS_CERT"},
+		"one address twice":       {[]string{"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:8080"}, "are the same address"},
+		"port out of range":       {[]string{"LINEPROOF_LISTEN=127.0.0.1:70000"}, "LINEPROOF_LISTEN is not an address"},
+		"stray comma":             {[]string{"LINEPROOF_TRUSTED_PROXIES=10.0.0.0/8,,"}, "LINEPROOF_TRUSTED_PROXIES has an empty entry"},
+		"database of another kind": {
+			[]string{"LINEPROOF_DATABASE_URL=mysql://u:p@h/d?a=b"},
+			"LINEPROOF_DATABASE_URL is not a connection string",
+		},
+		"role with a quote":      {[]string{`LINEPROOF_DATABASE_ROLE=x"; DROP`}, "LINEPROOF_DATABASE_ROLE is not the name of a role"},
+		"node too long":          {[]string{"LINEPROOF_NODE=" + strings.Repeat("n", 65)}, "LINEPROOF_NODE"},
+		"node not printable":     {[]string{"LINEPROOF_NODE=n\x1b[2J"}, "LINEPROOF_NODE"},
+		"regulator not ASCII":    {[]string{"LINEPROOF_REGULATOR_CODE=Régulateur"}, "LINEPROOF_REGULATOR_CODE is not a code"},
+		"traces without scheme":  {[]string{"LINEPROOF_TRACES_ENDPOINT=127.0.0.1:4318"}, "LINEPROOF_TRACES_ENDPOINT is not a URL"},
+		"traces with a password": {[]string{"LINEPROOF_TRACES_ENDPOINT=http://u:p@h:4318"}, "LINEPROOF_TRACES_ENDPOINT carries a user name"},
+		"verify outlasts others": {[]string{"LINEPROOF_VERIFY_TIMEOUT=11s"}, "LINEPROOF_VERIFY_TIMEOUT is longer than"},
+		"negative duration":      {[]string{"LINEPROOF_DRAIN_DELAY=-1s"}, "LINEPROOF_DRAIN_DELAY is not valid"},
+		"number too large":       {[]string{"LINEPROOF_ARGON2_MEMORY_KIB=4294967296"}, "LINEPROOF_ARGON2_MEMORY_KIB is not valid"},
+		"upload too large":       {[]string{"LINEPROOF_UPLOAD_MAX_BYTES=1073741825"}, "LINEPROOF_UPLOAD_MAX_BYTES is not valid"},
+		"pepper too short":       {[]string{"LINEPROOF_PEPPERS=" + strings.Repeat("p", 32) + ",short"}, "LINEPROOF_PEPPERS: entry 2 is shorter"},
+		"unknown by two slips":   {[]string{"LINEPROOF_DATABSE_ULR=x"}, "did you mean LINEPROOF_DATABASE_URL?"},
+		"unknown, near nothing":  {[]string{"LINEPROOF_WHATEVER_THIS_IS=x"}, "unknown setting LINEPROOF_WHATEVER_THIS_IS: remove it"},
+		"file for no secret":     {[]string{"LINEPROOF_LISTEN_FILE=x"}, "LINEPROOF_LISTEN is not read from a file"},
+		"name with an escape":    {[]string{"LINEPROOF_\x1b[2J=x"}, "unknown setting LINEPROOF_?[2J"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := complaintsOf(t, tc.environ...)
+			if len(got) != 1 || !strings.Contains(got[0], tc.want) {
+				t.Errorf("complaints = %q, want one with %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TLS on any address, and plain HTTP behind a listed proxy, are both welcome.
+func TestPublicAddressesThatAreSafeAreTaken(t *testing.T) {
+	t.Parallel()
+	load(t, "LINEPROOF_LISTEN=:8443", "LINEPROOF_TLS_CERT=c", "LINEPROOF_TLS_KEY=k")
+	load(t, "LINEPROOF_LISTEN=0.0.0.0:8080", "LINEPROOF_PLAIN_HTTP=true", "LINEPROOF_TRUSTED_PROXIES=10.0.0.0/8")
+	load(t, "LINEPROOF_LISTEN=[::1]:8080")
+	load(t, "LINEPROOF_DATABASE_URL=postgres://u:p@a:5432,b:5432/d?target_session_attrs=read-write")
+	load(t, "LINEPROOF_DATABASE_URL=host=/tmp dbname=x")
+}
+
+// A secret is taken from a file without its line end, from one place only, and
+// a file that does not lead to a value is a complaint that keeps the path back:
+// it may be the secret itself, set under the wrong name.
+func TestSecretsAreReadFromFiles(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "url")
+	if err := os.WriteFile(path, []byte("postgres://h/d\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg := load(t, "LINEPROOF_DATABASE_URL_FILE="+path)
+	if got := cfg.DatabaseURL.Reveal(); got != "postgres://h/d" {
+		t.Errorf("from the file: %q", got)
+	}
+
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, environ := range [][]string{
+		{"LINEPROOF_DATABASE_URL_FILE=" + path, "LINEPROOF_DATABASE_URL=postgres://h/d"},
+		{"LINEPROOF_DATABASE_URL_FILE=" + empty},
+		{"LINEPROOF_DATABASE_URL_FILE=hunter2-canary"},
+	} {
+		got := complaintsOf(t, environ...)
+		if len(got) != 1 || !strings.Contains(got[0], "LINEPROOF_DATABASE_URL") || strings.Contains(got[0], "canary") {
+			t.Errorf("complaints = %q, want one about LINEPROOF_DATABASE_URL without the path", got)
+		}
+	}
+}
+
+// No value, secret or not, is repeated in an error, and no way of printing the
+// settings shows a secret.
+func TestSecretsNeverPrint(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-canary-canary-canary-canary"
+	environ := []string{"LINEPROOF_PEPPERS=" + canary, "LINEPROOF_DATABASE_URL=postgres://u:" + canary + "@h/d"}
+	cfg := load(t, environ...)
+	encoded, err := json.Marshal(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged strings.Builder
+	slog.New(slog.NewTextHandler(&logged, nil)).LogAttrs(t.Context(), slog.LevelInfo, "settings", slog.Any("config", cfg))
+	printed := []string{string(encoded), logged.String()}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
+		printed = append(printed, fmt.Sprintf(verb, cfg))
+	}
+	for _, text := range printed {
+		if strings.Contains(text, canary) || strings.Contains(text, fmt.Sprintf("%x", canary)) {
+			t.Errorf("a secret is printed: %s", text)
+		}
+	}
+
+	_, err = config.Load(t.Context(), []string{
+		"LINEPROOF_PEPPERS=" + canary + "," + canary, "LINEPROOF_DATABASE_URL=" + canary, "LINEPROOF_LISTEN=" + canary,
+		"LINEPROOF_DATABASE_CONNS=" + canary, "LINEPROOF_DRAIN_TIMEOUT=" + canary, "LINEPROOF_TRUSTED_PROXIES=" + canary,
+		"LINEPROOF_CAC_UNIQUE=" + canary, "LINEPROOF_LOG_LEVEL=" + canary, "LINEPROOF_TRACES_ENDPOINT=" + canary, "LINEPROOF_ODD=" + canary,
+	})
+	if err == nil || strings.Contains(err.Error(), canary) {
+		t.Errorf("error = %v, want one without values", err)
+	}
+}

@@ -1,0 +1,169 @@
+// Package fault is the one error type that crosses a domain package's border.
+//
+// A domain package returns a plain wrapped error when something broke, and a
+// [*Error] when the caller did something that it can correct or must wait for.
+// The difference decides what the caller sees: a fault carries a stable code
+// and a sentence that is safe to print; everything else becomes INTERNAL and is
+// only ever written to the log.
+//
+// Faults know nothing of HTTP. The mapping from [Code] to status is a table in
+// package httpapi.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Code is the coarse class of a fault, in CAMARA's words. A new code needs a
+// row in every transport's table, and the transports' tests fail until it has
+// one.
+type Code string
+
+// The codes. They are part of the contract: documented in
+// docs/reference/errors.md and never renamed.
+const (
+	InvalidArgument      Code = "INVALID_ARGUMENT"
+	OutOfRange           Code = "OUT_OF_RANGE"
+	Unauthenticated      Code = "UNAUTHENTICATED"
+	SecondFactorRequired Code = "SECOND_FACTOR_REQUIRED"
+	PermissionDenied     Code = "PERMISSION_DENIED"
+	NotFound             Code = "NOT_FOUND"
+	MethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
+	AlreadyExists        Code = "ALREADY_EXISTS"
+	Aborted              Code = "ABORTED"
+	IncompatibleState    Code = "INCOMPATIBLE_STATE"
+	PayloadTooLarge      Code = "PAYLOAD_TOO_LARGE"
+	UnsupportedMediaType Code = "UNSUPPORTED_MEDIA_TYPE"
+	NotApplicable        Code = "SERVICE_NOT_APPLICABLE"
+	TooManyRequests      Code = "TOO_MANY_REQUESTS"
+	QuotaExceeded        Code = "QUOTA_EXCEEDED"
+	Internal             Code = "INTERNAL"
+	Unavailable          Code = "UNAVAILABLE"
+)
+
+// Codes lists every code, for tests that prove a table is complete.
+var Codes = []Code{
+	InvalidArgument, OutOfRange, Unauthenticated, SecondFactorRequired, PermissionDenied, NotFound,
+	MethodNotAllowed, AlreadyExists, Aborted, IncompatibleState, PayloadTooLarge, UnsupportedMediaType,
+	NotApplicable, TooManyRequests, QuotaExceeded, Internal, Unavailable,
+}
+
+// The codes of a violation: what is wrong with one field.
+const (
+	Required   = "REQUIRED"        // the field is missing or empty
+	BadFormat  = "INVALID_FORMAT"  // the text has not the form that the field needs
+	WrongType  = "WRONG_TYPE"      // a JSON value of another type, or null
+	TooShort   = "TOO_SHORT"       // fewer characters than allowed
+	TooLong    = "TOO_LONG"        // more characters than allowed
+	Unknown    = "UNKNOWN_FIELD"   // the operation has no such field
+	Repeated   = "DUPLICATE_FIELD" // the field stands twice
+	NotAllowed = "NOT_ALLOWED"     // well formed, but not one of the values that are allowed
+	TooCommon  = "TOO_COMMON"      // a password that everybody uses
+	OwnWords   = "OWN_WORDS"       // a password made of nothing but the account's own words
+	Taken      = "ALREADY_EXISTS"  // the value belongs to another account
+	Ambiguous  = "AMBIGUOUS"       // the field is needed, because more than one thing could be meant
+)
+
+// Violation says what is wrong with one field of a request. Message never
+// repeats what was sent.
+type Violation struct {
+	Field   string
+	Code    string
+	Message string
+}
+
+// Error is a failure that the caller can understand and act on.
+type Error struct {
+	Code       Code
+	Message    string        // one sentence that is safe to show and says what to do
+	Violations []Violation   // every field that is wrong, never only the first
+	RetryAfter time.Duration // for Unavailable and the limits: when to come back; 0 lets the transport choose
+	Err        error         // the cause, for the log only
+}
+
+// New returns a fault. Message is shown to the caller, so it must not repeat
+// stored data that the caller may not see.
+func New(code Code, message string) *Error {
+	return &Error{Code: code, Message: message}
+}
+
+// Because returns a copy of e that records cause for the log.
+func (e *Error) Because(cause error) *Error {
+	c := *e
+	c.Err = cause
+	return &c
+}
+
+// With returns a copy of e that names the fields which are wrong.
+func (e *Error) With(violations ...Violation) *Error {
+	c := *e
+	c.Violations = slices.Concat(e.Violations, violations)
+	return &c
+}
+
+// Error implements error. The text is for logs; callers are shown Message.
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %v", e.Code, e.Err)
+	}
+	return string(e.Code) + ": " + e.Message
+}
+
+// Unwrap returns the cause, if one was recorded.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is the fault that e was made from, so that a
+// package variable can serve as a sentinel.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code && t.Message == e.Message
+}
+
+// CodeOf returns the code of the first fault in err's tree, or Internal.
+func CodeOf(err error) Code {
+	if f, ok := errors.AsType[*Error](err); ok {
+		return f.Code
+	}
+	return Internal
+}
+
+// ErrInvalid is what a [Form] with complaints returns.
+var ErrInvalid = New(InvalidArgument, "The request has fields that must be corrected; violations lists all of them.")
+
+// Form gathers what is wrong with a request, so that a caller corrects it in
+// one round. The zero Form has no complaints.
+type Form struct {
+	violations []Violation
+}
+
+// Check adds a complaint about field unless ok.
+func (f *Form) Check(ok bool, field, code, message string) {
+	if !ok {
+		f.violations = append(f.violations, Violation{Field: field, Code: code, Message: message})
+	}
+}
+
+// Once adds a complaint about field unless the same was said before.
+func (f *Form) Once(field, code, message string) {
+	v := Violation{Field: field, Code: code, Message: message}
+	if !slices.Contains(f.violations, v) {
+		f.violations = append(f.violations, v)
+	}
+}
+
+// Violations returns the complaints so far.
+func (f *Form) Violations() []Violation { return f.violations }
+
+// Add adds complaints that were found elsewhere.
+func (f *Form) Add(violations ...Violation) { f.violations = append(f.violations, violations...) }
+
+// Err returns ErrInvalid with every complaint, or nil when there is none.
+func (f *Form) Err() error {
+	if len(f.violations) == 0 {
+		return nil
+	}
+	return ErrInvalid.With(f.violations...)
+}

@@ -1,0 +1,112 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// answer is one case: how to bring the request about, on a stack of its own.
+type answer struct {
+	status int
+	ask    func(t *testing.T, s *stack) *http.Request
+}
+
+// The golden files are the contract as a caller sees it: status, headers and
+// the body's members in their order. Read the diff before you run the tests
+// with -update. Each of them fits its schema in api/openapi.yaml.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	contract := loadContract(t)
+	seen := make(map[string]bool)
+	for _, table := range []map[string]answer{tokenAnswers(), onboardAnswers(), uploadAnswers(), loginAnswers(), verifyAnswers(), generalAnswers()} {
+		for name, tc := range table {
+			if seen[name] {
+				t.Fatalf("two cases are called %s", name)
+			}
+			seen[name] = true
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := newStack(t)
+				r := tc.ask(t, s)
+				res := s.do(t, r)
+				if res.Code != tc.status {
+					t.Errorf("status = %d, want %d", res.Code, tc.status)
+				}
+				contract.check(t, r, res)
+				golden(t, name, res)
+			})
+		}
+	}
+	files, err := filepath.Glob("testdata/*.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !seen[strings.TrimSuffix(filepath.Base(f), ".golden")] {
+			t.Errorf("%s belongs to no case", f)
+		}
+	}
+}
+
+var (
+	ids    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`)
+	times  = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`)
+	tokens = regexp.MustCompile(`lp_(tok|ses)_[0-9A-Za-z]{38}`)
+)
+
+// golden compares an answer with its file. What differs from run to run is
+// replaced by its form, so a timestamp without milliseconds is still seen.
+func golden(t *testing.T, name string, res *httptest.ResponseRecorder) {
+	t.Helper()
+	body := jsontext.Value(bytes.Clone(res.Body.Bytes()))
+	if err := body.Indent(jsontext.WithIndent("  ")); err != nil {
+		t.Fatalf("the answer is not JSON: %v\n%s", err, res.Body)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %s\n", res.Code, http.StatusText(res.Code))
+	var names []string
+	for h := range res.Header() {
+		names = append(names, h)
+	}
+	slices.Sort(names)
+	for _, h := range names {
+		v := strings.Join(res.Header().Values(h), ", ")
+		switch h {
+		case "Content-Length":
+			continue
+		case "Retry-After":
+			v = "<seconds>"
+		}
+		fmt.Fprintf(&b, "%s: %s\n", h, v)
+	}
+	fmt.Fprintf(&b, "\n%s\n", body)
+	text := tokens.ReplaceAllString(times.ReplaceAllString(ids.ReplaceAllString(b.String(), "<uuid>"), `"<timestamp>"`), "lp_${1}_<token>")
+
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}

@@ -1,0 +1,110 @@
+// Package httpapi is the JSON transport.
+//
+// Every request takes the same steps: it is given an id and a line in the log,
+// the route table names the credentials that may open it, the door checks them,
+// the handler reads the request and calls one method of a domain package, and
+// the envelope goes out. Handlers return errors; one table turns them into
+// answers. Nothing answers outside the envelope.
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/idempotency"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/verify"
+)
+
+// API serves the operations. All fields but Proxies are required.
+type API struct {
+	Keeper    *access.Keeper
+	Registry  *registry.Registry
+	Documents *document.Store
+	Verifier  *verify.Verifier
+	Answers   *idempotency.Store
+	Region    *phone.Region
+	Log       *slog.Logger
+	Metrics   *telemetry.Metrics
+	Docs      http.Handler // the reference for people
+
+	RegulatorCode string
+	Timeouts      Timeouts
+	Proxies       []netip.Prefix // whose X-Forwarded-For is believed
+}
+
+// Timeouts bound how long a handler may take. Past it the caller hears 503.
+type Timeouts struct {
+	Verify  time.Duration
+	Upload  time.Duration
+	Request time.Duration // of everything else
+}
+
+// route is one row of the route table.
+type route struct {
+	method  string
+	path    string
+	admits  []access.Kind // none means that no credential is asked for
+	scope   access.Scope  // that a client's token needs
+	timeout time.Duration
+	serve   func(http.ResponseWriter, *http.Request) error
+}
+
+// routes is the whole surface of the API. api/openapi.yaml describes the same
+// rows, and a test compares the two.
+func (a *API) routes() []route {
+	t := a.Timeouts
+	return []route{
+		{http.MethodPost, tokenPath, nil, "", t.Request, a.issueToken},
+		{http.MethodPost, "/api/regulator/v1/onboard-entity", []access.Kind{access.Client}, access.EntityOnboard, t.Request, a.onboardEntity},
+		{http.MethodPost, "/api/regulator/v1/upload-document", []access.Kind{access.Session, access.Client}, access.DocumentUpload, t.Upload, a.uploadDocument},
+		{http.MethodPost, "/api/regulator/v1/login", nil, "", t.Request, a.logIn},
+		{http.MethodPost, "/api/v1/phone/api/phone-numbers/verify", []access.Kind{access.APIKey}, "", t.Verify, a.verifyNumber},
+	}
+}
+
+var (
+	errNoRoute = fault.New(fault.NotFound, "There is no such operation. The operations are listed at /docs.")
+	errMethod  = fault.New(fault.MethodNotAllowed, "The operation does not take this method. The Allow header says which it takes.")
+)
+
+// Handler returns the API as one handler. Paths are matched to the letter: a
+// multiplexer that redirects a path to its clean form would answer outside the
+// envelope.
+func (a *API) Handler() http.Handler {
+	mux := http.NewServeMux()
+	methods := make(map[string][]string)
+	for _, rt := range a.routes() {
+		mux.Handle(rt.method+" "+rt.path, a.door(rt))
+		methods[rt.path] = append(methods[rt.path], rt.method)
+	}
+	for p, allowed := range methods {
+		slices.Sort(allowed)
+		mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			a.fail(w, r, errMethod)
+		})
+	}
+	none := func(w http.ResponseWriter, r *http.Request) { a.fail(w, r, errNoRoute) }
+	mux.HandleFunc("/", none)
+	for _, p := range []string{"/docs", "/docs/", "/openapi.yaml", "/openapi.json"} {
+		mux.Handle(p, a.Docs)
+	}
+	return a.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "" || r.URL.Path[0] != '/' || path.Clean(r.URL.Path) != r.URL.Path {
+			none(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+}

@@ -1,0 +1,75 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lineproof/lineproof/api"
+	"github.com/lineproof/lineproof/internal/httpapi"
+)
+
+type contract struct{ doc *openapi3.T }
+
+func loadContract(t *testing.T) contract {
+	t.Helper()
+	return contract{must(openapi3.NewLoader().LoadFromData(api.OpenAPI))(t)}
+}
+
+// check fails unless the answer, its status and its headers are in the
+// document.
+func (c contract) check(t *testing.T, r *http.Request, res *httptest.ResponseRecorder) {
+	t.Helper()
+	var body any
+	if err := json.Unmarshal(res.Body.Bytes(), &body); err != nil {
+		t.Fatalf("the answer is not JSON: %v\n%s", err, res.Body)
+	}
+	item := c.doc.Paths.Value(r.URL.Path)
+	if item == nil || item.GetOperation(r.Method) == nil {
+		if err := c.doc.Components.Schemas["Error"].Value.VisitJSON(body); err != nil {
+			t.Errorf("an answer of no operation does not fit Error: %v\n%s", err, res.Body)
+		}
+		return
+	}
+	response := item.GetOperation(r.Method).Responses.Value(strconv.Itoa(res.Code))
+	if response == nil {
+		t.Fatalf("%s %s does not document %d", r.Method, r.URL.Path, res.Code)
+	}
+	if err := response.Value.Content["application/json"].Schema.Value.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {
+		t.Errorf("the answer does not fit its schema: %v\n%s", err, res.Body)
+	}
+	for name := range res.Header() {
+		generic := []string{"Content-Type", "Content-Length", "X-Content-Type-Options", "Allow", "Pragma"}
+		documented := false
+		for h := range response.Value.Headers {
+			documented = documented || http.CanonicalHeaderKey(h) == name
+		}
+		if !documented && !slices.Contains(generic, name) {
+			t.Errorf("%s %s %d does not document the header %s", r.Method, r.URL.Path, res.Code, name)
+		}
+	}
+}
+
+// The route table and the document list the same operations, so neither can
+// grow without the other.
+func TestRouteTableAndDocumentAgree(t *testing.T) {
+	t.Parallel()
+	var documented []string
+	for path, item := range loadContract(t).doc.Paths.Map() {
+		for method := range item.Operations() {
+			documented = append(documented, method+" "+path)
+		}
+	}
+	slices.Sort(documented)
+	served := (&httpapi.API{}).Operations()
+	slices.Sort(served)
+	if diff := cmp.Diff(documented, served); diff != "" {
+		t.Errorf("operations (-document +route table):\n%s", diff)
+	}
+}

@@ -1,0 +1,182 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lineproof/lineproof/internal/fault"
+)
+
+var (
+	errTooLarge  = fault.New(fault.PayloadTooLarge, "The body is larger than the operation takes. A JSON body may have 16 KiB.")
+	errMediaType = fault.New(fault.UnsupportedMediaType, "Send the body as application/json in UTF-8 and say so in the Content-Type header.")
+	errSyntax    = fault.New(fault.InvalidArgument, "The body is not valid JSON. Send one JSON object in UTF-8.")
+	errNotObject = fault.New(fault.InvalidArgument, "The body must be one JSON object with the documented fields.")
+	errTrailing  = fault.New(fault.InvalidArgument, "There is something after the JSON object. Send one object and nothing else.")
+	errCutOff    = fault.New(fault.InvalidArgument, "The body ended before it was complete. Send the request again.")
+)
+
+// field is one member that a JSON body may have, and where its value goes. All
+// our bodies are flat objects of text and truth values; reading them member by
+// member lets every complaint be made at once, by name.
+type field struct {
+	name     string
+	text     *string
+	flag     *bool
+	required bool // for flags: whether the member must be there; text is judged by its domain package
+}
+
+// decode reads the body into fields and returns what is wrong with them. Its
+// error is about the body as a whole.
+func decode(w http.ResponseWriter, r *http.Request, fields ...field) ([]fault.Violation, error) {
+	if !isJSON(r) {
+		return nil, errMediaType
+	}
+	body, err := readBody(w, r, maxJSON)
+	if err != nil {
+		return nil, err
+	}
+	return decodeObject(body, fields)
+}
+
+// readBody reads a small body whole.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, errTooLarge // before a byte of it is read
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	// What breaks a body off is the caller's doing, be it a connection that ends
+	// or chunks that are none; only the cap and the clock have answers of their own.
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); err != nil && !tooLarge && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, errCutOff.Because(err)
+	}
+	return body, err
+}
+
+// isJSON reports whether the request says that its body is JSON in UTF-8.
+func isJSON(r *http.Request) bool {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return false
+	}
+	charset, named := params["charset"]
+	return !named || strings.EqualFold(charset, "utf-8")
+}
+
+func decodeObject(body []byte, fields []field) ([]fault.Violation, error) {
+	if !utf8.Valid(body) {
+		return nil, errSyntax
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true)) // we name them ourselves
+	switch d.PeekKind() {
+	case '{':
+	case 0:
+		return nil, errSyntax
+	default:
+		return nil, errNotObject
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, errSyntax
+	}
+	var wrong fault.Form
+	var seen []string
+	for d.PeekKind() != '}' {
+		token, err := d.ReadToken()
+		if err != nil || token.Kind() != '"' {
+			return nil, errSyntax
+		}
+		name := token.String()
+		if err := decodeMember(d, &wrong, name, slices.Contains(seen, name), fields); err != nil {
+			return nil, err
+		}
+		seen = append(seen, name)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, errSyntax
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errTrailing
+	}
+	for _, f := range fields {
+		wrong.Check(!f.required || slices.Contains(seen, f.name), f.name, fault.Required, "The field is missing.")
+	}
+	return wrong.Violations(), nil
+}
+
+func decodeMember(d *jsontext.Decoder, wrong *fault.Form, name string, again bool, fields []field) error {
+	i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+	value, err := d.ReadValue()
+	if err != nil {
+		return errSyntax
+	}
+	switch {
+	case again:
+		wrong.Once(showable(name), fault.Repeated, "The field stands more than once. Send it once.")
+		return nil
+	case i < 0:
+		wrong.Check(false, showable(name), fault.Unknown, "The operation has no such field. Leave it out, or correct its spelling.")
+		return nil
+	}
+	f := fields[i]
+	switch {
+	case f.text != nil && value.Kind() == '"':
+		b, err := jsontext.AppendUnquote(nil, value)
+		if err != nil {
+			return errSyntax
+		}
+		wrong.Check(bytes.IndexByte(b, 0) < 0, name, fault.BadFormat, "Leave out the NUL character.")
+		*f.text = string(b)
+	case f.flag != nil && (value.Kind() == 't' || value.Kind() == 'f'):
+		*f.flag = value.Kind() == 't'
+	case f.text != nil:
+		wrong.Check(false, name, fault.WrongType, "The value must be a text in quotation marks.")
+	default:
+		wrong.Check(false, name, fault.WrongType, "The value must be true or false, without quotation marks.")
+	}
+	return nil
+}
+
+// showable returns a field's name as an answer may repeat it: whatever a caller
+// put there, it stays short and printable.
+func showable(name string) string {
+	const longest = 64
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, name)
+	if utf8.RuneCountInString(name) > longest {
+		return string([]rune(name)[:longest]) + "…"
+	}
+	return name
+}
+
+// merge joins what decoding found with what the domain found. Where a field
+// could not even be read, the domain's word about it is noise.
+func merge(found []fault.Violation, err error) error {
+	if len(found) == 0 {
+		return err
+	}
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Code != fault.InvalidArgument {
+		return fault.ErrInvalid.With(found...)
+	}
+	all := slices.Clone(found)
+	for _, v := range f.Violations {
+		if !slices.ContainsFunc(found, func(x fault.Violation) bool { return x.Field == v.Field }) {
+			all = append(all, v)
+		}
+	}
+	return fault.ErrInvalid.With(all...)
+}

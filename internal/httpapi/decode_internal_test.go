@@ -1,0 +1,113 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/lineproof/lineproof/internal/fault"
+)
+
+func bodyFields(text *string, flag *bool) []field {
+	return []field{{name: "phoneNumber", text: text}, {name: "isDocumentRequired", flag: flag, required: true}}
+}
+
+// What another reader of JSON might take for something else is refused here:
+// an attacker must not be able to show one value to a proxy and another to us.
+func TestDecodeRefusesWhatReadersDisagreeAbout(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ body, want string }{
+		"repeated":        {`{"phoneNumber":"1","phoneNumber":"2","isDocumentRequired":true}`, "phoneNumber DUPLICATE_FIELD"},
+		"repeated escape": {`{"phoneNumber":"1","phone\u004eumber":"2","isDocumentRequired":true}`, "phoneNumber DUPLICATE_FIELD"},
+		"wrong case":      {`{"PHONENUMBER":"1","isDocumentRequired":true}`, "PHONENUMBER UNKNOWN_FIELD"},
+		"long s":          {`{"iſDocumentRequired":true,"isDocumentRequired":true}`, "iſDocumentRequired UNKNOWN_FIELD"},
+		"null text":       {`{"phoneNumber":null,"isDocumentRequired":true}`, "phoneNumber WRONG_TYPE"},
+		"null flag":       {`{"isDocumentRequired":null}`, "isDocumentRequired WRONG_TYPE"},
+		"number":          {`{"phoneNumber":1e400,"isDocumentRequired":true}`, "phoneNumber WRONG_TYPE"},
+		"missing flag":    {`{}`, "isDocumentRequired REQUIRED"},
+		"nul":             {`{"phoneNumber":"\u0000","isDocumentRequired":true}`, "phoneNumber INVALID_FORMAT"},
+		"long name":       {`{"` + strings.Repeat("x", 99) + `":1,"isDocumentRequired":true}`, strings.Repeat("x", 64) + "… UNKNOWN_FIELD"},
+		"control in name": {`{"a\nb":1,"isDocumentRequired":true}`, "a?b UNKNOWN_FIELD"},
+	} {
+		var text string
+		var flag bool
+		found, err := decodeObject([]byte(tc.body), bodyFields(&text, &flag))
+		if err != nil || len(found) != 1 || found[0].Field+" "+found[0].Code != tc.want {
+			t.Errorf("%s: %v, %v; want %s", name, found, err, tc.want)
+		}
+	}
+	for name, body := range map[string]string{
+		"empty": "", "space": " ", "null": "null", "array": "[]", "text": `"x"`, "number": "1", "true": "true", "cut off": `{"a":`, "two objects": "{}{}",
+		"trailing comma": `{"phoneNumber":"1",}`, "comment": `{/**/}`, "single quotes": `{'a':1}`, "byte order mark": "\ufeff{}", "invalid utf-8": "{\"\xff\":1}",
+		"lone surrogate": `{"phoneNumber":"\ud800"}`, "raw control": "{\"phoneNumber\":\"\x01\"}", "deep": strings.Repeat(`{"a":`, 20000), "nan": `{"a":NaN}`, "plus": `{"a":+1}`,
+	} {
+		if _, err := decodeObject([]byte(body), nil); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+}
+
+// Whatever the body, decoding does not panic, complains in words that can be
+// shown, and accepts nothing that the standard library would read differently.
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{
+		`{"phoneNumber":"+2348031234567","isDocumentRequired":true}`, `{"phoneNumber":"\u0030","isDocumentRequired":false}`, `{"a":{"b":[1,2,{}]}}`, `null`, `{}`, "{\"\xff\":1}", `{"phoneNumber":"\ud83d\ude00","isDocumentRequired":true}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var text string
+		var flag bool
+		found, err := decodeObject(body, bodyFields(&text, &flag))
+		for _, v := range found {
+			if !utf8.ValidString(v.Field) || utf8.RuneCountInString(v.Field) > 65 || v.Message == "" {
+				t.Errorf("violation %+v cannot be shown", v)
+			}
+		}
+		if err != nil {
+			if fault.CodeOf(err) != fault.InvalidArgument {
+				t.Errorf("error %v", err)
+			}
+			return
+		}
+		var std struct {
+			PhoneNumber        string `json:"phoneNumber"`
+			IsDocumentRequired bool   `json:"isDocumentRequired"`
+		}
+		d := json.NewDecoder(bytes.NewReader(body))
+		if len(found) == 0 {
+			if err := d.Decode(&std); err != nil || std.PhoneNumber != text || std.IsDocumentRequired != flag {
+				t.Errorf("we read %q %v, the standard library %q %v (%v)", text, flag, std.PhoneNumber, std.IsDocumentRequired, err)
+			}
+		}
+	})
+}
+
+func TestRetryAfterIsSpreadAndNeverZero(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 200 {
+		s := retryAfter(0)
+		if s == "0" || s == "" {
+			t.Fatalf("Retry-After %q", s)
+		}
+		seen[s] = true
+	}
+	if len(seen) < 2 {
+		t.Error("everybody is told the same second")
+	}
+}
+
+func TestCorrelatorsThatLookPrivateAreNotLogged(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"order-77/a": "order-77/a", "2348031234567": "[withheld]", "x08031234567y": "[withheld]", "lp_live_abc": "[withheld]",
+		"01890000-0000-7000-8000-000000000001": "[withheld]", "a1b2-c3": "a1b2-c3",
+	} {
+		if got := loggable(in); got != want {
+			t.Errorf("loggable(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

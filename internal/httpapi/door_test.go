@@ -1,0 +1,162 @@
+package httpapi_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/httpapi"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// credentials returns one of every kind and in every state that there is.
+func credentials(t *testing.T, s *stack) (c map[string]string, entity string) {
+	t.Helper()
+	entity, email := s.onboarded(t, s.token(t))
+	_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: "s@regulator.example", Role: "auditor", Password: password}))(t)
+	c = map[string]string{
+		"none":                  "",
+		"token":                 s.token(t),
+		"token entity:onboard":  s.token(t, "entity:onboard"),
+		"token document:upload": s.token(t, "document:upload"),
+		"session admin":         s.session(t, email),
+		"session staff":         s.session(t, "s@regulator.example"),
+		"api key live":          s.key,
+		"client secret":         s.client.Secret.Reveal(),
+		"unknown token":         secret.New(secret.AccessToken).Reveal(),
+		"unknown session":       secret.New(secret.Session).Reveal(),
+		"unknown live key":      secret.New(secret.LiveKey).Reveal(),
+		"unknown test key":      secret.New(secret.TestKey).Reveal(),
+		"malformed":             "lp_tok_" + strings.Repeat("x", 38),
+		"typo in key":           typo(s.key),
+		"two words":             s.key + " " + s.key,
+		"json web token":        "eyJhbGciOiJub25lIn0.e30.",
+		"expired token":         s.token(t),
+		"expired session":       s.session(t, email),
+		"idle session":          s.session(t, email),
+		"revoked token":         s.token(t),
+		"revoked session":       s.session(t, email),
+		"revoked key":           s.newKey(t),
+		"expired key":           s.newKey(t),
+	}
+	past := time.Now().Add(-time.Minute)
+	for name, sql := range map[string]string{
+		"expired token":   "UPDATE access_token SET expires_at = $2 WHERE mac = $1",
+		"expired session": "UPDATE session SET expires_at = $2 WHERE mac = $1",
+		"idle session":    "UPDATE session SET last_seen_at = $2::timestamptz - interval '30 minutes' WHERE mac = $1",
+		"revoked token":   "UPDATE access_token SET revoked_at = $2 WHERE mac = $1",
+		"revoked session": "UPDATE session SET revoked_at = $2 WHERE mac = $1",
+		"revoked key":     "UPDATE api_key SET revoked_at = $2 WHERE mac = $1",
+		"expired key":     "UPDATE api_key SET expires_at = $2 WHERE mac = $1",
+	} {
+		tag, err := s.pool.Exec(t.Context(), sql, s.Keeper.Peppers.Sign(c[name]), past)
+		if err != nil || tag.RowsAffected() != 1 {
+			t.Fatalf("%s: %d rows, %v", name, tag.RowsAffected(), err)
+		}
+	}
+	return c, entity
+}
+
+func typo(key string) string {
+	last := key[len(key)-1]
+	if last == 'a' {
+		return key[:len(key)-1] + "b"
+	}
+	return key[:len(key)-1] + "a"
+}
+
+// Every route of the table meets every credential: only the listed cells pass,
+// a missing scope or role is 403, and everything else is 401 with one text.
+func TestEveryRouteAgainstEveryCredential(t *testing.T) {
+	t.Parallel()
+	passes := map[string][]string{
+		"POST " + tokenPath:   nil, // asks for none: a Bearer header is ignored
+		"POST " + loginPath:   nil,
+		"POST " + onboardPath: {"token", "token entity:onboard"},
+		"POST " + uploadPath:  {"token", "token document:upload", "session admin"},
+		"POST " + verifyPath:  {"api key live"},
+	}
+	forbidden := map[string][]string{
+		"POST " + onboardPath: {"token document:upload"},
+		"POST " + uploadPath:  {"token entity:onboard", "session staff"},
+	}
+	if got := (&httpapi.API{}).Operations(); len(got) != len(passes) {
+		t.Fatalf("the route table has %d rows, this test knows %d", len(got), len(passes))
+	}
+	s := newStack(t)
+	creds, entity := credentials(t, s)
+	for _, route := range slices.Sorted(maps.Keys(passes)) {
+		open := passes[route] == nil
+		for name, credential := range creds {
+			res := s.do(t, validRequest(t, s, strings.TrimPrefix(route, "POST "), credential, entity))
+			want := http.StatusUnauthorized
+			switch {
+			case open || slices.Contains(passes[route], name):
+				want = http.StatusOK
+			case slices.Contains(forbidden[route], name):
+				want = http.StatusForbidden
+			}
+			if res.Code != want {
+				t.Errorf("%s with %q answered %d, want %d: %s", route, name, res.Code, want, res.Body)
+			}
+			if want == http.StatusUnauthorized {
+				const only = "Send a valid credential for this operation in the Authorization header, as: Bearer <credential>."
+				if msg := field(t, res.Body.Bytes(), "data", "message"); msg != only {
+					t.Errorf("%s with %q says %q, which tells more than the one text", route, name, msg)
+				}
+			}
+		}
+	}
+}
+
+// validRequest returns a request that works if only the credential does.
+func validRequest(t *testing.T, s *stack, path, credential, entity string) *http.Request {
+	t.Helper()
+	var r *http.Request
+	switch path {
+	case tokenPath:
+		r = form(s.grant(nil))
+	case loginPath:
+		r = post(loginPath, "", `{"email":"s@regulator.example","password":"`+password+`"}`)
+	case onboardPath:
+		r = onboardRequest("", "x"+randomPhone()[1:]+"@harmattan.example", randomPhone(), "")
+	case uploadPath:
+		r = upload("", append(papers(), part{"entityUid", "", entity})...)
+	case verifyPath:
+		r = post(verifyPath, "", `{"phoneNumber":"`+knownNumber+`"}`)
+	default:
+		t.Fatalf("no request is known for %s", path)
+	}
+	if credential != "" {
+		r.Header.Set("Authorization", "Bearer "+credential)
+	}
+	return r
+}
+
+// The header must be there once and say Bearer; the scheme's case is free.
+func TestAuthorizationHeaderForms(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	for name, tc := range map[string]struct {
+		headers []string
+		want    int
+	}{
+		"lower case": {[]string{"bearer " + s.key}, 200},
+		"no scheme":  {[]string{s.key}, 401},
+		"basic":      {[]string{"Basic " + s.key}, 401},
+		"twice":      {[]string{"Bearer " + s.key, "Bearer " + s.key}, 401},
+		"two spaces": {[]string{"Bearer  " + s.key}, 401},
+		"query":      {nil, 401},
+	} {
+		r := post(verifyPath+"?"+url.Values{"access_token": {s.key}}.Encode(), "", `{"phoneNumber":"`+knownNumber+`"}`)
+		r.Header["Authorization"] = tc.headers
+		if res := s.do(t, r); res.Code != tc.want {
+			t.Errorf("%s: %d, want %d", name, res.Code, tc.want)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// timestamp is ISO 8601 in UTC with milliseconds, as the contract shows it.
+const timestamp = "2006-01-02T15:04:05.000Z"
+
+func stamp(t time.Time) string { return t.UTC().Format(timestamp) }
+
+// envelope is the frame of every answer. StatusCode is text because the
+// published contract says so.
+type envelope struct {
+	Status     string `json:"status"`
+	Data       any    `json:"data"`
+	StatusCode string `json:"statusCode"`
+}
+
+func success(data any) envelope {
+	return envelope{Status: "Success", Data: data, StatusCode: "200"}
+}
+
+// respond sends an answer that worked.
+func (a *API) respond(w http.ResponseWriter, r *http.Request, data any) error {
+	body, err := json.Marshal(success(data))
+	if err != nil {
+		return err
+	}
+	send(w, r, http.StatusOK, body)
+	return nil
+}
+
+func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(body)+1))
+	w.WriteHeader(status)
+	if _, err := w.Write(append(body, '\n')); err != nil {
+		add(r.Context(), slog.String("write_error", "the caller left before the answer")) // there is nobody to tell
+	}
+}

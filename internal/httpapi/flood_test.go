@@ -1,0 +1,48 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// A flood of logins is worked on a few at a time; the rest hear 503 and when to
+// come back, and verifications go on beside it.
+func TestLoginFloodIsCappedAndLeavesVerifyAlone(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	_, email := s.onboarded(t, s.token(t))
+	s.Keeper.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 8 << 10, Time: 2, Threads: 1}, 1, 4)
+	var wg sync.WaitGroup
+	var busy, wrong atomic.Int32
+	for range 200 {
+		wg.Go(func() {
+			res := s.do(t, post(loginPath, "", `{"email":"`+email+`","password":"a guess"}`))
+			switch {
+			case res.Code == http.StatusUnauthorized:
+				wrong.Add(1)
+			case res.Code == http.StatusServiceUnavailable && res.Header().Get("Retry-After") != "":
+				busy.Add(1)
+			default:
+				t.Errorf("a login in the flood answered %d: %s", res.Code, res.Body)
+			}
+			if n := s.Keeper.Passwords.InFlight(); n > 1 {
+				t.Errorf("%d passwords are hashed at once, want at most 1", n)
+			}
+		})
+	}
+	for range 20 {
+		wg.Go(func() {
+			if res := s.do(t, post(verifyPath, s.key, `{"phoneNumber":"`+knownNumber+`"}`)); res.Code != http.StatusOK {
+				t.Errorf("a verification beside the flood answered %d: %s", res.Code, res.Body)
+			}
+		})
+	}
+	wg.Wait()
+	if busy.Load() == 0 || wrong.Load() == 0 {
+		t.Errorf("%d were refused as busy and %d as wrong; want some of each", busy.Load(), wrong.Load())
+	}
+}

@@ -1,0 +1,186 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/lineproof/lineproof/internal/fault"
+)
+
+// notes gathers what is worth saying about one request. It is written as one
+// line when the request ends; nothing else logs on the way of a request.
+type notes struct {
+	id         uuid.UUID
+	correlator string
+
+	mu    sync.Mutex
+	route string
+	attrs []slog.Attr
+}
+
+type notesKey struct{}
+
+func notesOf(ctx context.Context) *notes {
+	n, ok := ctx.Value(notesKey{}).(*notes)
+	if !ok {
+		panic("httpapi: a request that was not observed")
+	}
+	return n
+}
+
+// add puts attributes into the request's log line.
+func add(ctx context.Context, attrs ...slog.Attr) {
+	n := notesOf(ctx)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.attrs = append(n.attrs, attrs...)
+}
+
+// note remembers which route serves the request. Requests that reach none are
+// counted together: their paths are whatever callers make up.
+func note(ctx context.Context, rt route) {
+	n := notesOf(ctx)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.route = rt.method + " " + rt.path
+}
+
+func requestID(ctx context.Context) uuid.UUID { return notesOf(ctx).id }
+
+func correlator(ctx context.Context) string { return notesOf(ctx).correlator }
+
+// correlators is CAMARA's pattern. What does not fit it is not echoed.
+var correlators = regexp.MustCompile(`^[a-zA-Z0-9\-_:;./<>{}]{1,256}$`)
+
+var errCorrelator = fault.ErrInvalid.With(fault.Violation{
+	Field: "x-correlator", Code: fault.BadFormat, Message: "Use at most 256 of the characters a-z, A-Z, 0-9 and -_:;./<>{}.",
+})
+
+// observe gives the request its id, writes its line, counts it, and turns a
+// panic into an internal error.
+func (a *API) observe(next http.Handler) http.Handler {
+	tracer := otel.Tracer("lineproof/httpapi")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		n := &notes{id: uuid.Must(uuid.NewV7()), route: "none"}
+		ctx := otel.GetTextMapPropagator().Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		ctx, span := tracer.Start(context.WithValue(ctx, notesKey{}, n), "request", trace.WithSpanKind(trace.SpanKindServer))
+		defer span.End()
+		r = r.WithContext(ctx)
+		sw := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		sw.Header().Set("X-Request-Id", n.id.String())
+		a.Metrics.RequestBegan()
+
+		defer func() {
+			if p := recover(); p != nil {
+				a.Metrics.Panicked()
+				add(ctx, slog.String("stack", string(debug.Stack())))
+				a.failLate(sw, r, fmt.Errorf("panic: %v", p))
+			}
+			took := time.Since(start)
+			a.Metrics.RequestEnded(n.route, sw.status, took)
+			span.SetName(n.route)
+			span.SetAttributes(attribute.String("http.route", n.route), attribute.Int("http.response.status_code", sw.status))
+			a.logLine(ctx, r, n, sw.status, took)
+		}()
+
+		if sent := r.Header.Values("X-Correlator"); len(sent) > 0 && sent[0] != "" {
+			if len(sent) > 1 || !correlators.MatchString(sent[0]) {
+				a.fail(sw, r, errCorrelator)
+				return
+			}
+			n.correlator = sent[0]
+			sw.Header().Set("X-Correlator", n.correlator)
+		}
+		next.ServeHTTP(sw, r)
+	})
+}
+
+func (a *API) logLine(ctx context.Context, r *http.Request, n *notes, status int, took time.Duration) {
+	level := slog.LevelInfo
+	if status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	attrs := append([]slog.Attr{
+		slog.String("request_id", n.id.String()), slog.String("route", n.route), slog.Int("status", status),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.String("remote", a.remote(r)),
+	}, n.attrs...)
+	if n.correlator != "" {
+		attrs = append(attrs, slog.String("correlator", loggable(n.correlator)))
+	}
+	a.Log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// private matches what a caller must not be able to write into our log by way
+// of a correlator: a phone number in any spelling, or one of our own credentials.
+var private = regexp.MustCompile(`([0-9][-_:;./<>{}]?){9}|lp_[a-z]+_`)
+
+func loggable(s string) string {
+	if private.MatchString(s) {
+		return "[withheld]"
+	}
+	return s
+}
+
+// remote returns the caller's address. X-Forwarded-For is believed only from a
+// listed proxy, and only its last entry that is not one of them.
+func (a *API) remote(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	hops := append(strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ","), host)
+	for _, hop := range slices.Backward(hops) {
+		addr, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if err != nil {
+			break
+		}
+		host = addr.Unmap().String()
+		if !slices.ContainsFunc(a.Proxies, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) }) {
+			break
+		}
+	}
+	return host
+}
+
+// failLate answers a panic, unless an answer has begun.
+func (a *API) failLate(w *statusWriter, r *http.Request, err error) {
+	if w.wrote {
+		add(r.Context(), slog.String("error", err.Error()))
+		return
+	}
+	a.fail(w, r, err)
+}
+
+type statusWriter struct {
+	http.ResponseWriter
+
+	status int
+	wrote  bool
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status, w.wrote = status, true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the writer beneath.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,184 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/textproto"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/apidocs"
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/httpapi"
+	"github.com/lineproof/lineproof/internal/idempotency"
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/verify"
+)
+
+const (
+	tokenPath   = "/api/auth/token"
+	onboardPath = "/api/regulator/v1/onboard-entity"
+	uploadPath  = "/api/regulator/v1/upload-document"
+	loginPath   = "/api/regulator/v1/login"
+	verifyPath  = "/api/v1/phone/api/phone-numbers/verify"
+
+	knownNumber = "+2348031234567"
+	password    = "harmattan-38-dust"
+)
+
+// stack is the whole API over a database of its own: the same packages that run
+// in production, wired the same way, with a cheap password hash.
+type stack struct {
+	*httpapi.API
+
+	pool    *pgxpool.Pool
+	handler http.Handler
+	client  access.NewClient
+	key     string
+	bank    registry.Entity
+}
+
+func newStack(t testing.TB) *stack {
+	t.Helper()
+	ctx, pool := t.Context(), pgtest.New(t)
+	peppers := must(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t)
+	region := must(phone.NewRegion("NG"))(t)
+	files := must(blob.OpenDir(t.TempDir()))(t)
+	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 2)
+	lines := &line.Directory{Pool: pool}
+	s := &stack{pool: pool, API: &httpapi.API{
+		Keeper: &access.Keeper{
+			Pool: pool, Peppers: peppers, Passwords: passwords, TokenLifetime: time.Hour,
+			SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, Now: time.Now,
+		},
+		Registry:  &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now},
+		Documents: &document.Store{Pool: pool, Files: files, MaxBytes: 1 << 20, Now: time.Now},
+		Verifier:  &verify.Verifier{Lines: lines, Journal: must(journal.Open(ctx, pool, "test"))(t), Now: time.Now},
+		Answers:   &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
+		Region:    region, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(), Docs: apidocs.Handler(),
+		RegulatorCode: "REGULATOR",
+		Timeouts:      httpapi.Timeouts{Verify: 10 * time.Second, Upload: 20 * time.Second, Request: 10 * time.Second},
+	}}
+	s.handler = s.Handler()
+	number := must(region.ParseMobile(knownNumber))(t)
+	must(lines.Store(ctx, []line.Record{{Number: number, Network: "MTN", Status: line.Normal}}))(t)
+	s.client = s.newClient(t, "entity:onboard", "document:upload")
+	s.bank = must(s.Registry.CreateAsker(ctx, "Harbour Bank", "RC 7"))(t)
+	s.key = s.newKey(t)
+	return s
+}
+
+// must unwraps a value that a test cannot do without.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func (s *stack) newClient(t testing.TB, scopes ...string) access.NewClient {
+	t.Helper()
+	return must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Harmattan", Scopes: scopes, Network: "MTN"}))(t)
+}
+
+func (s *stack) newKey(t testing.TB) string {
+	t.Helper()
+	key := must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "payments", Mode: "live", Purpose: "fraud"}))(t)
+	return key.Text.Reveal()
+}
+
+func (s *stack) token(t testing.TB, scopes ...string) string {
+	t.Helper()
+	tok := must(s.Keeper.IssueToken(t.Context(), s.client.ID.String(), s.client.Secret, scopes))(t)
+	return tok.Text.Reveal()
+}
+
+// onboarded lets an entity in and returns its id and the admin's e-mail.
+func (s *stack) onboarded(t testing.TB, token string) (entity, email string) {
+	t.Helper()
+	email = "admin-" + uuid.NewString() + "@harmattan.example"
+	res := s.do(t, onboardRequest(token, email, randomPhone(), ""))
+	if res.Code != http.StatusOK {
+		t.Fatalf("onboarding answered %d: %s", res.Code, res.Body)
+	}
+	return field(t, res.Body.Bytes(), "data", "entityUid"), email
+}
+
+func (s *stack) session(t testing.TB, email string) string {
+	t.Helper()
+	l := must(s.Keeper.LogIn(t.Context(), email, password, uuid.Nil))(t)
+	return l.Text.Reveal()
+}
+
+func (s *stack) do(t testing.TB, r *http.Request) *httptest.ResponseRecorder {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	s.handler.ServeHTTP(rec, r)
+	return rec
+}
+
+// post returns a JSON request.
+func post(path, bearer, body string) *http.Request {
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	if bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	return r
+}
+
+func onboardRequest(token, email, number, idempotencyKey string) *http.Request {
+	r := post(onboardPath, token, `{"cac":"RC 100200","name":"Harmattan Telecom","isDocumentRequired":true,"adminName":"Ada Obi",`+
+		`"adminPhone":"`+number+`","adminEmail":"`+email+`","adminPassword":"`+password+`"}`)
+	if idempotencyKey != "" {
+		r.Header.Set("Idempotency-Key", idempotencyKey)
+	}
+	return r
+}
+
+// part is one part of a multipart form; a part with a file name is a file.
+type part struct{ name, fileName, content string }
+
+const pdf = "%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n"
+
+func upload(bearer string, parts ...part) *http.Request {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, p := range parts {
+		h := textproto.MIMEHeader{}
+		disposition := `form-data; name="` + p.name + `"`
+		if p.fileName != "" {
+			disposition += `; filename="` + p.fileName + `"`
+			h.Set("Content-Type", "application/octet-stream")
+		}
+		h.Set("Content-Disposition", disposition)
+		pw, _ := w.CreatePart(h)
+		_, _ = io.WriteString(pw, p.content)
+	}
+	_ = w.Close()
+	r := post(uploadPath, bearer, b.String())
+	r.Header.Set("Content-Type", w.FormDataContentType())
+	return r
+}
+
+func papers() []part { return []part{{"type", "", "CAC_CERTIFICATE"}, {"file", "cac.pdf", pdf}} }

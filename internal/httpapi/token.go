@@ -1,0 +1,189 @@
+package httpapi
+
+import (
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+var (
+	errTokenType = fault.New(fault.UnsupportedMediaType,
+		"Send the request as application/x-www-form-urlencoded, or the same members as application/json, in UTF-8.")
+	errForm  = fault.New(fault.InvalidArgument, "The body is not a well-formed form. Send name=value pairs, each name once.")
+	errGrant = fault.ErrInvalid.With(fault.Violation{
+		Field: "grant_type", Code: fault.NotAllowed, Message: "The grant type must be client_credentials.",
+	})
+)
+
+const tokenPath = "/api/auth/token" //nolint:gosec // a path, not a token
+
+// tokenResponse has RFC 6749's members beside the envelope's, so that stock
+// OAuth clients and readers of the envelope both work.
+type tokenResponse struct {
+	AccessToken string    `json:"access_token"`
+	TokenType   string    `json:"token_type"`
+	ExpiresIn   int64     `json:"expires_in"`
+	Scope       string    `json:"scope"`
+	Status      string    `json:"status"`
+	Data        tokenMeta `json:"data"`
+	StatusCode  string    `json:"statusCode"`
+}
+
+type tokenProblem struct {
+	Error            string  `json:"error"`
+	ErrorDescription string  `json:"error_description"`
+	Status           string  `json:"status"`
+	Data             problem `json:"data"`
+	StatusCode       string  `json:"statusCode"`
+}
+
+// grant is a request for a token.
+type grant struct {
+	kind, clientID, clientSecret, scope string
+}
+
+// issueToken serves POST /api/auth/token. A Bearer header is ignored here.
+func (a *API) issueToken(w http.ResponseWriter, r *http.Request) error {
+	g, err := readGrant(w, r)
+	if err == nil && g.kind != "client_credentials" {
+		err = errGrant
+	}
+	var t access.Token
+	if err == nil {
+		t, err = a.Keeper.IssueToken(r.Context(), g.clientID, secret.Text(g.clientSecret), strings.Fields(g.scope))
+	}
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(tokenResponse{
+		AccessToken: t.Text.Reveal(), TokenType: "Bearer", ExpiresIn: int64(a.Keeper.TokenLifetime / time.Second), Scope: strings.Join(t.Scopes, " "),
+		Status: "Success", Data: tokenMeta{Token: t.Text.Reveal(), Expiration: stamp(t.ExpiresAt)}, StatusCode: "200",
+	})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Pragma", "no-cache")
+	send(w, r, http.StatusOK, body)
+	return nil
+}
+
+// failToken answers with f in both languages.
+func (a *API) failToken(w http.ResponseWriter, r *http.Request, f *fault.Error) {
+	status, p := a.problem(w, r, f)
+	if f.Code == fault.Unauthenticated {
+		w.Header().Set("WWW-Authenticate", `Basic realm="lineproof"`) // the scheme that the client can use here
+	}
+	body, err := json.Marshal(tokenProblem{
+		Error: oauthError(f), ErrorDescription: f.Message, Status: "Error", Data: p, StatusCode: strconv.Itoa(status),
+	})
+	if err != nil {
+		panic(err) // a struct of strings
+	}
+	send(w, r, status, body)
+}
+
+// oauthError returns RFC 6749's word for a fault.
+func oauthError(f *fault.Error) string {
+	switch {
+	case f.Code == fault.Unauthenticated:
+		return "invalid_client"
+	case len(f.Violations) == 1 && f.Violations[0] == access.ErrBadScope.Violations[0]:
+		return "invalid_scope"
+	case len(f.Violations) == 1 && f.Violations[0] == errGrant.Violations[0]:
+		return "unsupported_grant_type"
+	case f.Code == fault.Unavailable:
+		return "temporarily_unavailable"
+	case f.Code == fault.Internal:
+		return "server_error"
+	}
+	return "invalid_request"
+}
+
+func readGrant(w http.ResponseWriter, r *http.Request) (grant, error) {
+	var g grant
+	var found []fault.Violation
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	charset, named := params["charset"]
+	if err != nil || named && !strings.EqualFold(charset, "utf-8") {
+		return grant{}, errTokenType
+	}
+	body, err := readBody(w, r, maxJSON)
+	if err != nil {
+		return grant{}, err
+	}
+	switch kind {
+	case "application/json":
+		found, err = decodeObject(body, []field{
+			{name: "grant_type", text: &g.kind},
+			{name: "client_id", text: &g.clientID},
+			{name: "client_secret", text: &g.clientSecret},
+			{name: "scope", text: &g.scope},
+		})
+	case "application/x-www-form-urlencoded":
+		g, found, err = readForm(body)
+	default:
+		return grant{}, errTokenType
+	}
+	if err != nil {
+		return grant{}, err
+	}
+	if err := basic(r, &g, &found); err != nil {
+		return grant{}, err
+	}
+	var wrong fault.Form
+	wrong.Check(g.kind != "", "grant_type", fault.Required, "Say grant_type=client_credentials.")
+	wrong.Check(g.clientID != "", "client_id", fault.Required, "Give the client's id, in the body or by HTTP Basic.")
+	wrong.Check(g.clientSecret != "", "client_secret", fault.Required, "Give the client's secret, in the body or by HTTP Basic.")
+	return g, merge(found, wrong.Err())
+}
+
+// readForm reads a form. Members that RFC 6749 does not know are ignored, as it
+// demands; one that stands twice is refused, as it demands, too.
+func readForm(body []byte) (grant, []fault.Violation, error) {
+	values, err := url.ParseQuery(string(body))
+	if err != nil {
+		return grant{}, nil, errForm
+	}
+	var wrong fault.Form
+	one := func(name string) string {
+		wrong.Check(len(values[name]) <= 1, name, fault.Repeated, "The field stands more than once. Send it once.")
+		v := values.Get(name)
+		wrong.Check(utf8.ValidString(v) && !strings.ContainsRune(v, 0), name, fault.BadFormat, "Use UTF-8 without the NUL character.")
+		return v
+	}
+	g := grant{kind: one("grant_type"), clientID: one("client_id"), clientSecret: one("client_secret"), scope: one("scope")}
+	return g, wrong.Violations(), nil
+}
+
+// basic takes id and secret from an HTTP Basic header, if there is one. The body
+// may then repeat the id, but not bring a second secret.
+func basic(r *http.Request, g *grant, found *[]fault.Violation) error {
+	id, password, ok := r.BasicAuth()
+	if !ok {
+		return nil
+	}
+	var err1, err2 error
+	id, err1 = url.QueryUnescape(id)
+	password, err2 = url.QueryUnescape(password)
+	if err := errors.Join(err1, err2); err != nil || !utf8.ValidString(id+password) || strings.ContainsRune(id+password, 0) {
+		return access.ErrBadClient
+	}
+	if g.clientSecret != "" || g.clientID != "" && g.clientID != id {
+		*found = append(*found, fault.Violation{
+			Field: "client_secret", Code: fault.Repeated, Message: "Give id and secret either by HTTP Basic or in the body, not both.",
+		})
+	}
+	g.clientID, g.clientSecret = id, password
+	return nil
+}

@@ -1,0 +1,71 @@
+package jobs_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/idempotency"
+	"github.com/lineproof/lineproof/internal/jobs"
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/pgtest"
+)
+
+// The jobs run in the serving role as soon as a node starts: partitions are made
+// ahead, and what expired is forgotten.
+func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	if _, err := pool.Exec(t.Context(), `INSERT INTO idempotency VALUES (gen_random_uuid(), 'x', 'k', 'b', 'a', now() - interval '2 days')`); err != nil {
+		t.Fatal(err)
+	}
+	ahead := make(chan int, 8)
+	c, err := jobs.New(&jobs.Jobs{
+		Pool: pool, Keeper: &access.Keeper{Pool: pool, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Now: time.Now},
+		DaysAhead: 11, Ahead: func(n int) { ahead <- n }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case n := <-ahead:
+		if n != 11 {
+			t.Errorf("%d days ahead, want 11", n)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the job did not run")
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		var left int
+		if err := pool.QueryRow(t.Context(), `SELECT count(*) FROM idempotency`).Scan(&left); err != nil {
+			t.Fatal(err)
+		}
+		if left == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("an answer of two days ago is still kept")
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+	if err := jobs.Stop(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+	if n, err := journal.DaysAhead(t.Context(), pool, time.Now()); err != nil || n != 11 {
+		t.Errorf("the journal has %d days ahead, %v", n, err)
+	}
+}
+
+// The kinds are stored with every job that waits: a new name would strand them.
+func TestKindsNeverChange(t *testing.T) {
+	t.Parallel()
+	for kind, args := range map[string]interface{ Kind() string }{"make_partitions": jobs.MakePartitionsArgs{}, "forget_expired": jobs.ForgetExpiredArgs{}} {
+		if args.Kind() != kind {
+			t.Errorf("%q became %q", kind, args.Kind())
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/lineproof/lineproof/internal/journal"
+)
+
+// MakePartitionsArgs asks for the journal's partitions of the coming days.
+type MakePartitionsArgs struct{}
+
+// Kind implements river.JobArgs. It is stored; never change it.
+func (MakePartitionsArgs) Kind() string { return "make_partitions" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (MakePartitionsArgs) InsertOpts() river.InsertOpts { return once(10 * time.Minute) }
+
+type makePartitions struct {
+	river.WorkerDefaults[MakePartitionsArgs]
+
+	jobs *Jobs
+}
+
+// Work implements river.Worker.
+func (w *makePartitions) Work(ctx context.Context, _ *river.Job[MakePartitionsArgs]) error {
+	made, err := journal.MakePartitions(ctx, w.jobs.Pool, w.jobs.DaysAhead)
+	if err != nil {
+		return err
+	}
+	ahead, err := journal.DaysAhead(ctx, w.jobs.Pool, w.jobs.Now())
+	if err != nil {
+		return err
+	}
+	w.jobs.Ahead(ahead)
+	if made > 0 {
+		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "made journal partitions", slog.Int("made", made), slog.Int("days_ahead", ahead))
+	}
+	return nil
+}

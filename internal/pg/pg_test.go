@@ -1,0 +1,227 @@
+package pg_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/pgtest"
+)
+
+var update = flag.Bool("update", false, "rewrite schema.sql")
+
+var dumpNoise = regexp.MustCompile(`(?m)^(-- (Dumped|TOC|Name: SCHEMA).*|\\(un)?restrict .*|SET .*|SELECT pg_catalog\.set_config.*|--|)\n`)
+
+// The file schema.sql at the root is what the migrations make, so that a review
+// sees the schema and not only its changes.
+func TestSchemaFileIsWhatTheMigrationsMake(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	if _, err := pg.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	dump, err := exec.CommandContext(t.Context(), "pg_dump", "--schema-only", "--no-owner", url).Output()
+	if err != nil {
+		t.Fatalf("pg_dump: %v", err)
+	}
+	got := "-- What the migrations make. Written by: make generate\n\n" + dumpNoise.ReplaceAllString(string(dump), "")
+	path := filepath.Join("..", "..", "schema.sql")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("schema.sql is stale; run make generate (-file +migrations):\n%s", diff)
+	}
+}
+
+// Migrating is safe to repeat and safe to do from several processes at once.
+func TestMigrateTwiceAndAtOnce(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	errs := make(chan error, 3)
+	for range cap(errs) {
+		go func() {
+			_, err := pg.Migrate(context.Background(), url)
+			errs <- err
+		}()
+	}
+	for range cap(errs) {
+		if err := <-errs; err != nil {
+			t.Errorf("Migrate beside others: %v", err)
+		}
+	}
+	applied, err := pg.Migrate(t.Context(), url)
+	if err != nil || len(applied) != 0 {
+		t.Errorf("Migrate again = %v, %v; want nothing applied", applied, err)
+	}
+	if err := pg.CheckSchema(t.Context(), pgtest.Open(t, url, pg.Serve)); err != nil {
+		t.Errorf("CheckSchema after Migrate: %v", err)
+	}
+}
+
+func TestSchemaThatWasNeverMadeIsReportedWithWhatToDo(t *testing.T) {
+	t.Parallel()
+	err := pg.CheckSchema(t.Context(), pgtest.Open(t, pgtest.Empty(t), ""))
+	if !errors.Is(err, pg.ErrSchema) || !strings.Contains(err.Error(), "lineproof migrate") {
+		t.Errorf("CheckSchema = %v, want ErrSchema that names the command", err)
+	}
+}
+
+// Every table has a comment that says what it is for.
+func TestEveryTableHasAComment(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	rows, err := pool.Query(t.Context(), `SELECT c.relname FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
+		WHERE s.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND obj_description(c.oid) IS NULL`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		t.Errorf("table %s has no comment", name)
+	}
+	if err := rows.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The serving role can neither change the schema nor rewrite evidence, and the
+// reading role can write nothing.
+func TestRolesAreRefusedWhatTheyMustNotDo(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	for role, statements := range map[string][]string{
+		pg.Serve: {
+			"CREATE TABLE x (i int)", "DROP TABLE entity", "ALTER TABLE entity ADD x int", "CREATE ROLE x", "TRUNCATE idempotency",
+			"UPDATE journal_entry SET status = 'x'", "DELETE FROM journal_entry", "TRUNCATE journal_entry",
+			"UPDATE journal_batch SET count = 2", "DELETE FROM journal_batch", "UPDATE audit SET action = 'x'", "DELETE FROM audit",
+			"DELETE FROM entity", "DELETE FROM line", "SELECT setval('journal_epoch', 1)", "SET ROLE lineproof_owner",
+		},
+		pg.Read: {
+			"CREATE TABLE x (i int)", "INSERT INTO network VALUES (1, 'x')", "UPDATE line SET status = 1", "DELETE FROM session",
+			"SELECT journal_make_partitions(1)", "SELECT nextval('journal_epoch')",
+		},
+	} {
+		pool := loginAs(t, url, role)
+		for _, sql := range statements {
+			_, err := pool.Exec(t.Context(), sql)
+			if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != "42501" {
+				t.Errorf("%s: %q gave %v, want permission denied", role, sql, err)
+			}
+		}
+	}
+}
+
+// What the serving role is for, it can do: the list of refusals above would
+// also pass on a role that can do nothing.
+func TestServingRoleCanReadAndInsertEvidence(t *testing.T) {
+	t.Parallel()
+	pool := loginAs(t, pgtest.URL(t), pg.Serve)
+	for _, sql := range []string{
+		"INSERT INTO journal_batch (node, epoch, n, at, count, root) VALUES ('a', nextval('journal_epoch'), 1, now(), 1, sha256('x'))",
+		"SELECT * FROM journal_entry", "SELECT * FROM audit", "SELECT journal_make_partitions(9)", "SELECT * FROM goose_db_version", "SELECT * FROM river_job",
+	} {
+		if _, err := pool.Exec(t.Context(), sql); err != nil {
+			t.Errorf("%q: %v", sql, err)
+		}
+	}
+}
+
+func TestInTxCommitsRollsBackAndKeepsFaults(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	insert := func(tx pg.Tx, id int) error {
+		_, err := tx.Exec(t.Context(), "INSERT INTO network VALUES ($1, 'n' || $2::text)", id, strconv.Itoa(id))
+		return err
+	}
+	if err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error { return insert(tx, 1) }); err != nil {
+		t.Fatal(err)
+	}
+	sentinel := fault.New(fault.NotFound, "x")
+	err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error { return errors.Join(insert(tx, 2), sentinel) })
+	if !errors.Is(err, sentinel) {
+		t.Errorf("InTx = %v, want the fault of fn", err)
+	}
+	left, cancel := context.WithCancel(t.Context())
+	err = pg.InTx(left, pool, func(tx pg.Tx) error { defer cancel(); return insert(tx, 3) })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("InTx for a caller who left = %v, want context.Canceled", err)
+	}
+	err = pg.InTx(t.Context(), pool, func(tx pg.Tx) error { return insert(tx, 1) })
+	if pg.Violated(err) != "network_pkey" || pg.Away(err) {
+		t.Errorf("InTx with a clash = %v", err)
+	}
+	var n int
+	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM network").Scan(&n); err != nil || n != 1 {
+		t.Errorf("%d rows, %v; want 1", n, err)
+	}
+}
+
+// A connection that breaks at COMMIT leaves the outcome open, and the caller
+// must hear exactly that.
+func TestInTxCallsABrokenCommitUnknown(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	pool, super := pgtest.Open(t, url, pg.Serve), pgtest.Open(t, url, "")
+	err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error {
+		_, err := super.Exec(t.Context(), "SELECT pg_terminate_backend($1, 5000)", tx.Conn().PgConn().PID())
+		return err
+	})
+	if !errors.Is(err, pg.ErrUnknown) {
+		t.Errorf("InTx on a connection that is gone = %v, want ErrUnknown", err)
+	}
+}
+
+// The server reports a COMMIT that did not wait for its standby as a success
+// with a warning. That must not become an answer.
+func TestInTxDoesNotBelieveACommitWithoutItsStandby(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	// The warning is raised by hand with the server's own text: a standby that never confirms would hold up every other test of the cluster.
+	err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error {
+		_, err := tx.Exec(t.Context(), `DO $$ BEGIN RAISE WARNING 'canceling wait for synchronous replication due to user request'; END $$`)
+		return err
+	})
+	if !errors.Is(err, pg.ErrUnknown) {
+		t.Errorf("InTx with a lost standby = %v, want ErrUnknown", err)
+	}
+}
+
+func TestAwayTellsALostDatabaseFromAMistake(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, slow := pool.Exec(short, "SELECT pg_sleep(5)")
+	_, wrong := pool.Exec(t.Context(), "SELECT nonsense")
+	_, nobody := pg.Open(t.Context(), "postgres://u:hunter2@127.0.0.1:1/none", pg.Options{})
+	if !pg.Away(slow) || !pg.Away(nobody) || pg.Away(wrong) || pg.Away(nil) {
+		t.Errorf("Away: slow %v, nobody %v, wrong %v, nil %v", pg.Away(slow), pg.Away(nobody), pg.Away(wrong), pg.Away(nil))
+	}
+	if strings.Contains(nobody.Error(), "hunter2") {
+		t.Error("the password stands in the error")
+	}
+}

@@ -1,0 +1,93 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/fault"
+)
+
+// ErrUnknown reports a transaction of which nobody can say whether it
+// committed. The caller must be told so, never that it worked and never that
+// it failed.
+var ErrUnknown = fault.New(fault.Unavailable,
+	"The service could not confirm that the request took effect. Send it again, with the same Idempotency-Key where the operation takes one.")
+
+// commitTimeout bounds COMMIT. It is the wait for a synchronous standby that
+// can be long; past this the outcome is called unknown.
+const commitTimeout = 5 * time.Second
+
+// InTx runs fn in a transaction and commits it if fn returns nil. The error
+// that fn returns is passed on unchanged so that faults survive.
+//
+// COMMIT runs to its own deadline, not the caller's: a caller who leaves during
+// the wait for a standby would turn a committed row into an error, and its
+// retry into an acknowledged loss.
+func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("pg: take a connection: %w", err)
+	}
+	defer conn.Release()
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("pg: begin: %w", err)
+	}
+	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	defer cancel()
+	defer func() { _ = tx.Rollback(patient) }() // does nothing after a commit
+
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("pg: before commit: %w", err) // the caller has gone; nothing is owed
+	}
+	err = tx.Commit(patient)
+	if syncWaitLost(conn.Conn().PgConn()) {
+		_ = conn.Conn().Close(patient)
+		return ErrUnknown.Because(errors.New("pg: the wait for a synchronous standby was cancelled"))
+	}
+	if err != nil && !rolledBack(err) {
+		return ErrUnknown.Because(fmt.Errorf("pg: commit: %w", err))
+	}
+	if err != nil {
+		return fmt.Errorf("pg: commit: %w", err)
+	}
+	return nil
+}
+
+// rolledBack reports whether a failed COMMIT certainly left nothing behind: the
+// server refused it for the sake of integrity or concurrency. Every other
+// error, a lost connection above all, leaves the outcome open.
+func rolledBack(err error) bool {
+	if errors.Is(err, pgx.ErrTxCommitRollback) {
+		return true
+	}
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && len(e.Code) == 5 && (e.Code[:2] == "23" || e.Code[:2] == "40" || e.Code[:2] == "25")
+}
+
+const lostKey = "lineproof: sync wait lost"
+
+// watchSyncWait marks a connection whose COMMIT returned before a synchronous
+// standby had confirmed it. The server reports that by a warning beside a
+// success, and the driver's error is nil.
+func watchSyncWait(conn *pgconn.PgConn, n *pgconn.Notice) {
+	if strings.HasPrefix(n.Message, "canceling wait for synchronous replication") ||
+		strings.HasPrefix(n.Message, "canceling the wait for synchronous replication") {
+		conn.CustomData()[lostKey] = true
+	}
+}
+
+func syncWaitLost(conn *pgconn.PgConn) bool {
+	lost, _ := conn.CustomData()[lostKey].(bool)
+	return lost
+}

@@ -1,0 +1,99 @@
+package registry
+
+import (
+	"context"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lineproof/lineproof/internal/cac"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+const (
+	maxName     = 200
+	maxPassword = 128
+)
+
+// ApplicationForm is an application as it arrives, before anything is known to
+// be true of it.
+type ApplicationForm struct {
+	Name, CAC                         string
+	DocumentRequired                  bool
+	AdminName, AdminEmail, AdminPhone string
+	AdminPassword                     secret.Text
+}
+
+// Application asks for an entity to be let in. It is always complete: make one
+// with [Registry.Prepare].
+type Application struct {
+	form         ApplicationForm
+	cac          cac.Number
+	emailKey     string
+	phone        phone.Number
+	passwordHash string
+}
+
+// Check reports every complaint about the form at once.
+func (r *Registry) Check(f ApplicationForm) error {
+	_, err := r.read(f)
+	return err
+}
+
+// Prepare checks the form and hashes the password. The hash is slow by design:
+// it is made here so that it is never made inside a transaction.
+func (r *Registry) Prepare(ctx context.Context, f ApplicationForm) (Application, error) {
+	a, err := r.read(f)
+	if err != nil {
+		return Application{}, err
+	}
+	if a.passwordHash, err = r.Passwords.Hash(ctx, f.AdminPassword); err != nil {
+		return Application{}, err
+	}
+	a.form.AdminPassword = ""
+	return a, nil
+}
+
+func (r *Registry) read(f ApplicationForm) (Application, error) {
+	var wrong fault.Form
+	checkName(&wrong, "name", f.Name)
+	number, ok := cac.Parse(f.CAC)
+	wrong.Check(f.CAC != "", "cac", fault.Required, "Give the number from the companies register.")
+	wrong.Check(ok || f.CAC == "", "cac", fault.BadFormat, cacForm)
+	checkName(&wrong, "adminName", f.AdminName)
+	emailKey := checkEmail(&wrong, "adminEmail", f.AdminEmail)
+	digits, err := r.Region.Parse(f.AdminPhone)
+	wrong.Check(f.AdminPhone != "", "adminPhone", fault.Required, "Give the admin's phone number.")
+	wrong.Check(err == nil || f.AdminPhone == "", "adminPhone", fault.BadFormat,
+		"Write a phone number, best in international form with the plus sign and the country code.")
+	checkPassword(&wrong, "adminPassword", f.AdminPassword, r.PasswordMin, f.AdminName, f.AdminEmail, f.Name)
+	return Application{form: f, cac: number, emailKey: emailKey, phone: digits}, wrong.Err()
+}
+
+const cacForm = "Use letters, digits, spaces, / and -, at most 32 characters, beginning with a letter or digit."
+
+func checkName(wrong *fault.Form, field, name string) {
+	wrong.Check(strings.TrimSpace(name) != "", field, fault.Required, "Give a name.")
+	wrong.Check(utf8.RuneCountInString(name) <= maxName, field, fault.TooLong, "Use at most 200 characters.")
+	wrong.Check(!strings.ContainsFunc(name, unicode.IsControl), field, fault.BadFormat, "Leave out control characters.")
+}
+
+func checkEmail(wrong *fault.Form, field, email string) string {
+	key, ok := EmailKey(email)
+	wrong.Check(email != "", field, fault.Required, "Give an e-mail address.")
+	wrong.Check(ok || email == "", field, fault.BadFormat, "Write an e-mail address of the form name@domain, at most 254 characters.")
+	return key
+}
+
+func checkPassword(wrong *fault.Form, field string, password secret.Text, shortest int, words ...string) {
+	if password == "" {
+		wrong.Check(false, field, fault.Required, "Choose a password.")
+		return
+	}
+	for _, v := range secret.Judge(password, shortest, maxPassword, words...) {
+		v.Field = field
+		wrong.Add(v)
+	}
+}

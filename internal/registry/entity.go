@@ -1,0 +1,37 @@
+package registry
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Status is where an entity stands with the regulator.
+type Status string
+
+// The statuses. The bypass creates entities as Approved.
+const (
+	Approved  Status = "Approved"
+	Suspended Status = "Suspended"
+	Revoked   Status = "Revoked"
+)
+
+// Entity is a telco, a bank or another service provider.
+type Entity struct {
+	ID               uuid.UUID
+	Name             string
+	CAC              string // number in the companies register, as sent
+	Status           Status
+	DocumentRequired bool
+	CreatedAt        time.Time
+}
+
+// Admin is the main administrative user of an entity. The password is not part
+// of it: only its hash is stored, and only package access reads that.
+type Admin struct {
+	ID       uuid.UUID
+	Name     string
+	Email    string // as sent
+	Phone    string // as sent
+	Verified bool
+}

@@ -1,0 +1,45 @@
+-- name: InsertEntity :exec
+INSERT INTO entity (id, name, cac, cac_class, cac_digits, status, document_required, supplies, asks, client_id, token_id, created_at)
+VALUES (@id, @name, @cac, @cac_class, @cac_digits, @status, @document_required, @supplies, @asks, @client_id, @token_id, @created_at);
+
+-- InsertAccount is the only way an account comes into being. A clash inserts
+-- nothing and keeps the transaction usable, so that AccountsHolding can say, on
+-- the same connection, which of the two unique values it was.
+-- name: InsertAccount :execrows
+INSERT INTO account (id, kind, entity_id, role, name, email, email_key, phone, password_hash, verified_at, verified_by, created_at)
+VALUES (@id, @kind, @entity_id, @role, @name, @email, @email_key, @phone, @password_hash, @verified_at, @verified_by, @created_at)
+ON CONFLICT DO NOTHING;
+
+-- name: AccountsHolding :one
+SELECT EXISTS (SELECT FROM account WHERE account.email_key = @email_key) AS email,
+       EXISTS (SELECT FROM account WHERE account.phone = @phone) AS phone;
+
+-- LockCAC makes two applications with one CAC number wait for each other, where
+-- a setting makes that number unique.
+-- name: LockCAC :exec
+SELECT pg_advisory_xact_lock(hashtextextended('lineproof cac ' || @cac::text, 0));
+
+-- name: EntityWithCAC :one
+SELECT EXISTS (SELECT FROM entity WHERE upper(cac) = upper(@cac::text)
+    OR (cac_class = @cac_class::text AND cac_digits = @cac_digits::text)) AS found;
+
+-- name: EntityByID :one
+SELECT id, name, cac, status, document_required, supplies, asks, created_at FROM entity WHERE id = @id;
+
+-- LastEntityOfToken finds the entity that an access token onboarded last.
+-- name: LastEntityOfToken :one
+SELECT id FROM entity WHERE token_id = @token_id ORDER BY created_at DESC, id DESC LIMIT 1;
+
+-- EntitiesOfClient returns at most two: the question is whether there is
+-- exactly one.
+-- name: EntitiesOfClient :many
+SELECT id FROM entity WHERE client_id = @client_id ORDER BY created_at LIMIT 2;
+
+-- name: EntityOfClient :one
+SELECT EXISTS (SELECT FROM entity WHERE id = @id AND client_id = @client_id) AS found;
+
+-- name: CountStaff :one
+SELECT count(*) FROM account WHERE kind = 'staff';
+
+-- name: AnyEntity :one
+SELECT EXISTS (SELECT FROM entity) AS found;

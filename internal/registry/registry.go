@@ -1,0 +1,188 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry/internal/db"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// ErrTaken reports values that belong to someone else already; its violations
+// say which.
+var ErrTaken = fault.New(fault.AlreadyExists, "Values that must be unique belong to another record already; violations lists all of them.")
+
+var cacTaken = fault.Violation{Field: "cac", Code: fault.Taken, Message: "An entity with this CAC number is registered already."}
+
+// Registry is the register. All fields are required.
+type Registry struct {
+	Pool        *pgxpool.Pool
+	Region      *phone.Region
+	Passwords   *secret.Passwords
+	PasswordMin int  // characters
+	CACUnique   bool // whether a CAC number may stand only once
+	Now         func() time.Time
+}
+
+// Sponsor is the client that brings an entity in; its credential is the
+// pre-approval.
+type Sponsor struct {
+	Client  uuid.UUID
+	Token   uuid.UUID
+	Vouches bool // whether its admins count as verified from the start
+	Request uuid.UUID
+}
+
+// Onboard lets an entity in together with its admin, in the caller's
+// transaction. It returns ErrTaken, naming every field, when the application
+// clashes with a record that exists.
+func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Sponsor) (Entity, Admin, error) {
+	now := r.Now().UTC().Truncate(time.Microsecond) // what PostgreSQL keeps
+	entity := Entity{
+		ID: uuid.Must(uuid.NewV7()), Name: a.form.Name, CAC: a.form.CAC, Status: Approved,
+		DocumentRequired: a.form.DocumentRequired, CreatedAt: now,
+	}
+	admin := Admin{
+		ID: uuid.Must(uuid.NewV7()), Name: a.form.AdminName, Email: a.form.AdminEmail, Phone: a.form.AdminPhone, Verified: by.Vouches,
+	}
+	q := db.New(tx)
+	if err := r.insertEntity(ctx, q, entity, a, by); err != nil {
+		return Entity{}, Admin{}, err
+	}
+	account := db.InsertAccountParams{
+		ID: admin.ID, Kind: "admin", EntityID: uuid.NullUUID{UUID: entity.ID, Valid: true}, Name: admin.Name,
+		Email: admin.Email, EmailKey: a.emailKey, Phone: pgtype.Int8{Int64: a.phone.Int(), Valid: true},
+		PasswordHash: &a.passwordHash, CreatedAt: now,
+	}
+	if by.Vouches {
+		client := "client"
+		account.VerifiedAt, account.VerifiedBy = &now, &client
+	}
+	if err := insertAccount(ctx, q, account, "adminEmail", "adminPhone"); err != nil {
+		return Entity{}, Admin{}, err
+	}
+	err := audit.Write(ctx, tx, audit.Entry{
+		At: now, Actor: audit.Actor{Kind: audit.Client, ID: by.Client}, Action: audit.EntityOnboarded,
+		Subject: entity.ID, Entity: entity.ID, Request: by.Request,
+	})
+	return entity, admin, err
+}
+
+func (r *Registry) insertEntity(ctx context.Context, q *db.Queries, e Entity, a Application, by Sponsor) error {
+	if r.CACUnique {
+		canonical := a.cac.Class + a.cac.Digits
+		if canonical == "" {
+			canonical = a.cac.Text
+		}
+		if err := q.LockCAC(ctx, canonical); err != nil {
+			return fmt.Errorf("registry: lock the CAC number: %w", err)
+		}
+		found, err := q.EntityWithCAC(ctx, db.EntityWithCACParams{Cac: a.cac.Text, CacClass: a.cac.Class, CacDigits: a.cac.Digits})
+		if err != nil {
+			return fmt.Errorf("registry: look for the CAC number: %w", err)
+		}
+		if found {
+			return ErrTaken.With(cacTaken)
+		}
+	}
+	err := q.InsertEntity(ctx, db.InsertEntityParams{
+		ID: e.ID, Name: e.Name, Cac: e.CAC, CacClass: nonEmpty(a.cac.Class), CacDigits: nonEmpty(a.cac.Digits),
+		Status: string(e.Status), DocumentRequired: e.DocumentRequired, Supplies: by.Client != uuid.Nil, Asks: true,
+		ClientID: nullable(by.Client), TokenID: nullable(by.Token), CreatedAt: e.CreatedAt,
+	})
+	if err != nil {
+		return fmt.Errorf("registry: insert the entity: %w", err)
+	}
+	return nil
+}
+
+// insertAccount turns a clash into ErrTaken, naming both values when both clash,
+// by the names that the form has for them.
+func insertAccount(ctx context.Context, q *db.Queries, a db.InsertAccountParams, emailField, phoneField string) error {
+	made, err := q.InsertAccount(ctx, a)
+	if err != nil {
+		return fmt.Errorf("registry: insert the account: %w", err)
+	}
+	if made == 1 {
+		return nil
+	}
+	held, err := q.AccountsHolding(ctx, db.AccountsHoldingParams{EmailKey: a.EmailKey, Phone: a.Phone})
+	if err != nil {
+		return fmt.Errorf("registry: name the clash: %w", err)
+	}
+	taken := ErrTaken
+	if held.Email {
+		taken = taken.With(fault.Violation{
+			Field: emailField, Code: fault.Taken, Message: "This e-mail address belongs to another account. Use another one.",
+		})
+	}
+	if held.Phone {
+		taken = taken.With(fault.Violation{
+			Field: phoneField, Code: fault.Taken, Message: "This phone number belongs to another account. Use another one.",
+		})
+	}
+	if len(taken.Violations) == 0 {
+		return errors.New("registry: the account clashes with none that can be seen")
+	}
+	return taken
+}
+
+// ErrNoEntity reports an entity that does not exist for this caller.
+var ErrNoEntity = fault.New(fault.NotFound, "There is no entity with this entityUid.")
+
+// errWhichEntity asks for the field that says which entity is meant.
+var errWhichEntity = fault.ErrInvalid.With(fault.Violation{
+	Field: "entityUid", Code: fault.Ambiguous, Message: "Name the entity: this client has none, or more than one, and this access token onboarded none.",
+})
+
+// EntityFor returns the entity that a client means: the one it names, if it
+// brought that one in; else the last one that this access token onboarded; else
+// the client's only one.
+func (r *Registry) EntityFor(ctx context.Context, by Sponsor, named uuid.UUID) (uuid.UUID, error) {
+	q, client := db.New(r.Pool), uuid.NullUUID{UUID: by.Client, Valid: true}
+	if named != uuid.Nil {
+		found, err := q.EntityOfClient(ctx, db.EntityOfClientParams{ID: named, ClientID: client})
+		if err != nil {
+			return uuid.Nil, fmt.Errorf("registry: find the named entity: %w", err)
+		}
+		if !found {
+			return uuid.Nil, ErrNoEntity
+		}
+		return named, nil
+	}
+	last, err := q.LastEntityOfToken(ctx, uuid.NullUUID{UUID: by.Token, Valid: true})
+	if err == nil {
+		return last, nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return uuid.Nil, fmt.Errorf("registry: find the token's entity: %w", err)
+	}
+	ids, err := q.EntitiesOfClient(ctx, client)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("registry: find the client's entities: %w", err)
+	}
+	if len(ids) != 1 {
+		return uuid.Nil, errWhichEntity
+	}
+	return ids[0], nil
+}
+
+func nonEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func nullable(id uuid.UUID) uuid.NullUUID { return uuid.NullUUID{UUID: id, Valid: id != uuid.Nil} }

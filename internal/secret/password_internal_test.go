@@ -1,0 +1,111 @@
+package secret
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lineproof/lineproof/internal/fault"
+)
+
+// With room for one at work and one waiting, the third is refused at once and told
+// when to come back; the second goes on when the first leaves, and the room is free
+// again at the end.
+func TestThirdCallerIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPasswords(Cost{MemoryKiB: 8, Time: 1}, 1, 1)
+		leave, err := p.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := make(chan error, 1)
+		go func() {
+			_, err := p.Check(t.Context(), "", "password")
+			second <- err
+		}()
+		synctest.Wait() // the second waits now
+
+		start := time.Now()
+		_, err = p.Hash(t.Context(), "password")
+		f, ok := errors.AsType[*fault.Error](err)
+		if !errors.Is(err, ErrBusy) || !ok || f.Code != fault.Unavailable || f.RetryAfter != time.Second {
+			t.Errorf("third caller: %v", err)
+		}
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("third caller waited %v", waited)
+		}
+
+		leave()
+		if err := <-second; err != nil {
+			t.Errorf("second caller: %v", err)
+		}
+		if _, err := p.Hash(t.Context(), "password"); err != nil {
+			t.Errorf("caller after the rush: %v", err)
+		}
+		if len(p.seats) != 0 || len(p.slots) != 0 {
+			t.Errorf("%d seats and %d slots are still taken", len(p.seats), len(p.slots))
+		}
+	})
+}
+
+// A caller whose time ends while it waits gets a fault and gives its seat back.
+func TestWaitingEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPasswords(Cost{MemoryKiB: 8, Time: 1}, 1, 1)
+		leave, err := p.enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer leave()
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		if _, err := p.Hash(ctx, "password"); fault.CodeOf(err) != fault.Unavailable || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Hash: %v", err)
+		}
+		if len(p.seats) != 1 {
+			t.Errorf("%d seats taken, want the first caller's only", len(p.seats))
+		}
+	})
+}
+
+// An account that does not exist is checked at the very cost of one that does: the
+// stand-in hash has the same parameters and lengths, and the clock agrees. The
+// bounds of the clock are wide, for the machine is shared; a check that returned
+// early would be a thousand times faster.
+func TestUnknownAccountCostsTheSame(t *testing.T) {
+	t.Parallel()
+
+	p := NewPasswords(Cost{MemoryKiB: 4096, Time: 1}, 1, 1)
+	hash, err := p.Hash(t.Context(), "password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err1 := parsePHC(hash)
+	decoy, err2 := parsePHC(p.decoy)
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	if diff := cmp.Diff(known.cost, decoy.cost); diff != "" || len(known.salt) != len(decoy.salt) || len(known.key) != len(decoy.key) {
+		t.Errorf("the stand-in differs from a real hash: %s", diff)
+	}
+
+	fastest := map[string]time.Duration{hash: time.Hour, "": time.Hour}
+	for range 8 {
+		for h := range fastest {
+			start := time.Now()
+			if _, err := p.Check(t.Context(), h, "wrong"); err != nil {
+				t.Fatal(err)
+			}
+			fastest[h] = min(fastest[h], time.Since(start))
+		}
+	}
+	if ratio := float64(fastest[""]) / float64(fastest[hash]); ratio < 0.2 || ratio > 5 {
+		t.Errorf("unknown account %v, known account %v", fastest[""], fastest[hash])
+	}
+}

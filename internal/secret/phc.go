@@ -1,0 +1,84 @@
+package secret
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// What Check accepts of a stored hash. Whoever could write one row must not be able
+// to make a login take all memory or an hour.
+const (
+	maxMemoryKiB          = 256 * 1024
+	minMemoryPerThreadKiB = 8 // below it argon2 is not defined
+	maxTime               = 16
+	maxThreads            = 16
+	minBytes              = 8 // of salt; the key has twice that
+	maxBytes              = 64
+)
+
+// errHash says nothing of the hash itself, for the text goes to the log.
+var errHash = errors.New("secret: a stored password hash cannot be read")
+
+// phc is a password hash in the form of the Password Hashing Competition:
+// $argon2id$v=19$m=19456,t=2,p=1$salt$key.
+type phc struct {
+	cost Cost
+	salt []byte
+	key  []byte
+}
+
+// String returns the PHC string.
+func (h phc) String() string {
+	b64 := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
+		argon2.Version, h.cost.MemoryKiB, h.cost.Time, h.cost.Threads, b64(h.salt), b64(h.key))
+}
+
+// parsePHC reads what String writes, and nothing looser.
+func parsePHC(s string) (phc, error) {
+	parts := strings.Split(s, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != "v="+strconv.Itoa(argon2.Version) {
+		return phc{}, errHash
+	}
+	cost, ok := parseCost(parts[3])
+	if !ok {
+		return phc{}, errHash
+	}
+	b64 := base64.RawStdEncoding.Strict()
+	salt, saltErr := b64.DecodeString(parts[4])
+	key, keyErr := b64.DecodeString(parts[5])
+	if saltErr != nil || keyErr != nil ||
+		len(salt) < minBytes || len(salt) > maxBytes || len(key) < 2*minBytes || len(key) > maxBytes {
+		return phc{}, errHash
+	}
+	return phc{cost: cost, salt: salt, key: key}, nil
+}
+
+// parseCost reads m=19456,t=2,p=1 and refuses what no sane setting would hold.
+func parseCost(s string) (Cost, bool) {
+	fields := strings.Split(s, ",")
+	if len(fields) != 3 {
+		return Cost{}, false
+	}
+	threads, ok1 := parseField(fields[2], "p=", 1, maxThreads)
+	passes, ok2 := parseField(fields[1], "t=", 1, maxTime)
+	memory, ok3 := parseField(fields[0], "m=", minMemoryPerThreadKiB*threads, maxMemoryKiB)
+	return Cost{MemoryKiB: memory, Time: passes, Threads: uint8(threads)}, ok1 && ok2 && ok3 //nolint:gosec // at most maxThreads
+}
+
+func parseField(s, name string, least, most uint32) (uint32, bool) {
+	digits, ok := strings.CutPrefix(s, name)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil || uint32(n) < least || uint32(n) > most {
+		return 0, false
+	}
+	return uint32(n), true
+}

@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/apidocs"
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/httpapi"
+	"github.com/lineproof/lineproof/internal/idempotency"
+	"github.com/lineproof/lineproof/internal/jobs"
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/verify"
+)
+
+// service is everything that runs.
+type service struct {
+	pool    *pgxpool.Pool
+	files   *blob.Dir
+	metrics *telemetry.Metrics
+	handler http.Handler
+	jobs    *jobs.Client
+}
+
+func (s *service) close() { _ = s.files.Close() }
+
+// assemble wires the domain packages and the transports. It reads from top to
+// bottom: what stands below needs what stands above.
+func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, metrics *telemetry.Metrics, log *slog.Logger) (*service, error) {
+	list, err := cfg.Peppers()
+	if err != nil {
+		return nil, err
+	}
+	peppers, err := secret.NewPeppers(list)
+	if err != nil {
+		return nil, err
+	}
+	region, err := phone.NewRegion(cfg.Region)
+	if err != nil {
+		return nil, err
+	}
+	records, err := journal.Open(ctx, pool, cfg.Node)
+	if err != nil {
+		return nil, err
+	}
+	records.Observe = observeJournal(metrics)
+	files, err := blob.OpenDir(filepath.Join(cfg.Data, "documents"))
+	if err != nil {
+		return nil, err
+	}
+	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}, cfg.Argon2Parallel, cfg.Argon2Queue)
+	metrics.RegisterPasswords(passwords.InFlight)
+	metrics.RegisterPool(poolStat(pool))
+
+	keeper := &access.Keeper{
+		Pool: pool, Peppers: peppers, Passwords: passwords, TokenLifetime: cfg.TokenLifetime,
+		SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Now: time.Now,
+	}
+	answers := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
+	api := &httpapi.API{
+		Keeper: keeper,
+		Registry: &registry.Registry{
+			Pool: pool, Region: region, Passwords: passwords, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
+		},
+		Documents: &document.Store{
+			Pool: pool, Files: files, MaxBytes: cfg.UploadMaxBytes, Strict: cfg.DocumentTypesStrict, Now: time.Now,
+		},
+		Verifier: &verify.Verifier{Lines: &line.Directory{Pool: pool}, Journal: records, Now: time.Now},
+		Answers:  answers, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(),
+		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies,
+		Timeouts: httpapi.Timeouts{Verify: cfg.VerifyTimeout, Upload: cfg.UploadTimeout, Request: cfg.RequestTimeout},
+	}
+	queue, err := jobs.New(&jobs.Jobs{
+		Pool: pool, Keeper: keeper, Answers: answers, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	return &service{pool: pool, files: files, metrics: metrics, handler: api.Handler(), jobs: queue}, nil
+}
+
+func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {
+	return func(entries int, took time.Duration, err error) {
+		switch {
+		case err == nil:
+			m.JournalWritten(entries, took)
+		case errors.Is(err, pg.ErrUnknown):
+			m.JournalUnknown(entries)
+		default:
+			m.JournalRefused(entries)
+		}
+	}
+}
+
+func poolStat(pool *pgxpool.Pool) func() telemetry.PoolStat {
+	return func() telemetry.PoolStat {
+		s := pool.Stat()
+		return telemetry.PoolStat{
+			Limit: int(s.MaxConns()), Idle: int(s.IdleConns()), InUse: int(s.AcquiredConns()),
+			Waits: s.EmptyAcquireCount(), WaitTime: s.EmptyAcquireWaitTime(),
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/pprof"
+	"sync/atomic"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// maxClockSkew is how far our clock may be from the database's. Beyond it the
+// node would write times that others would not believe.
+const maxClockSkew = 500 * time.Millisecond
+
+// private returns the handler of the private listener: metrics, health and
+// profiles.
+func (s *service) private(draining *atomic.Bool) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	// Alive touches nothing outside: a database that is away must not make an
+	// orchestrator kill every node at once.
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { report(w, nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if draining.Load() {
+			report(w, map[string]error{"draining": errors.New("the node is being stopped")})
+			return
+		}
+		report(w, s.checks(r.Context()))
+	})
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+// checks looks at everything that must hold for the node to take requests.
+func (s *service) checks(ctx context.Context) map[string]error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	skew, err := s.clockSkew(ctx)
+	checks := map[string]error{"database": err}
+	if err != nil {
+		return checks
+	}
+	checks["clock"] = nil
+	if skew.Abs() > maxClockSkew {
+		checks["clock"] = fmt.Errorf("the clock differs from the database's by %s; set both by NTP", skew.Round(time.Millisecond))
+	}
+	checks["migrations"] = pg.CheckSchema(ctx, s.pool)
+	ahead, err := journal.DaysAhead(ctx, s.pool, time.Now())
+	if err == nil && ahead < 1 {
+		err = errors.New("the journal has no partition for tomorrow; look at the job make_partitions")
+	}
+	checks["partitions"] = err
+	return checks
+}
+
+// clockSkew returns by how much the database's clock is ahead of ours.
+func (s *service) clockSkew(ctx context.Context) (time.Duration, error) {
+	var theirs time.Time
+	before := time.Now()
+	if err := s.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&theirs); err != nil {
+		return 0, errors.New("the database does not answer")
+	}
+	return theirs.Sub(before.Add(time.Since(before) / 2)), nil
+}
+
+// health is what a probe is told.
+type health struct {
+	OK     bool              `json:"ok"`
+	Checks map[string]string `json:"checks"`
+}
+
+// report answers 200 when every check holds, else 503 with what does not.
+func report(w http.ResponseWriter, checks map[string]error) {
+	status, words := http.StatusOK, map[string]string{}
+	for name, err := range checks {
+		words[name] = "ok"
+		if err != nil {
+			status, words[name] = http.StatusServiceUnavailable, err.Error()
+		}
+	}
+	body, err := json.Marshal(health{OK: status == http.StatusOK, Checks: words})
+	if err != nil {
+		panic(err) // a struct of text
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // a probe that left needs no answer
+}

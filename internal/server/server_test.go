@@ -1,0 +1,238 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/server"
+	"github.com/lineproof/lineproof/internal/telemetry"
+)
+
+// running is a server in this process, found by what it logs.
+type running struct {
+	public, private string
+	stop            context.CancelFunc
+	done            chan error
+}
+
+func start(t *testing.T, url string, settings ...string) running {
+	t.Helper()
+	cfg, err := config.Load(t.Context(), append([]string{
+		"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_LISTEN=127.0.0.1:0", "LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_DATA=" + t.TempDir(), "LINEPROOF_NODE=test",
+	}, settings...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, w := io.Pipe()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	r := running{stop: stop, done: make(chan error, 1)}
+	go func() {
+		err := server.Run(ctx, cfg, telemetry.NewLogger(w, "info", "json", "test"))
+		_ = w.Close()
+		r.done <- err
+	}()
+	t.Cleanup(stop)
+	scan := bufio.NewScanner(lines)
+	for scan.Scan() {
+		var line struct{ Msg, Public, Private string }
+		if json.Unmarshal(scan.Bytes(), &line) == nil && line.Msg == "listening" {
+			r.public, r.private = line.Public, line.Private
+			break
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	if r.public == "" {
+		t.Fatalf("the server did not start: %v", <-r.done)
+	}
+	return r
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := (&http.Client{Timeout: 5 * time.Second}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(body)
+}
+
+// A fresh node is alive and ready, shows its metrics on the private listener
+// only, and stops without an error when it is told to.
+func TestNodeIsReadyAndStopsWhenTold(t *testing.T) {
+	t.Parallel()
+	r := start(t, pgtest.URL(t))
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if status, body := get(t, "http://"+r.private+path); status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	if _, body := get(t, "http://"+r.private+"/metrics"); !strings.Contains(body, "lineproof_http_requests_total") && !strings.Contains(body, "lineproof_journal_days_ahead") {
+		t.Error("the metrics are missing")
+	}
+	for _, path := range []string{"/metrics", "/healthz", "/readyz", "/debug/pprof/"} {
+		if status, _ := get(t, "http://"+r.public+path); status != http.StatusNotFound {
+			t.Errorf("the public listener answers %s with %d", path, status)
+		}
+	}
+	if status, body := get(t, "http://"+r.public+"/docs"); status != http.StatusOK || !strings.Contains(body, "<html") {
+		t.Errorf("/docs: %d", status)
+	}
+	r.stop()
+	if err := <-r.done; err != nil {
+		t.Errorf("Run after stop = %v", err)
+	}
+}
+
+// A node without its database is alive but not ready: an orchestrator must not
+// kill it for that.
+func TestNodeWithoutDatabaseIsAliveButNotReady(t *testing.T) {
+	t.Parallel()
+	cluster, err := pgtest.Start(t.Context(), pgtest.Quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	t.Cleanup(func() {
+		if !stopped {
+			cluster.Stop()
+		}
+	})
+	if err := cluster.MakeTemplate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	name, err := cluster.Clone(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, cluster.URL(name), "LINEPROOF_DRAIN_TIMEOUT=2s")
+	cluster.Stop()
+	stopped = true
+	if status, _ := get(t, "http://"+r.private+"/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz: %d", status)
+	}
+	if status, body := get(t, "http://"+r.private+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "database") {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+}
+
+// A database that was never migrated is not served, and the error says what to
+// do.
+func TestUnmigratedDatabaseIsNotServed(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Load(t.Context(), []string{
+		"LINEPROOF_DATABASE_URL=" + pgtest.Empty(t), "LINEPROOF_DATABASE_ROLE=", "LINEPROOF_LISTEN=127.0.0.1:0", "LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Run(t.Context(), cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "lineproof migrate") {
+		t.Errorf("Run = %v, want an error that names the command", err)
+	}
+}
+
+// A renewed certificate is served without a restart, and a broken renewal
+// leaves the old one in force.
+func TestCertificateIsReloadedWithoutARestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	writePair(t, certFile, keyFile, 1)
+	r := start(t, pgtest.URL(t), "LINEPROOF_TLS_CERT="+certFile, "LINEPROOF_TLS_KEY="+keyFile)
+	if n := serial(t, r.public); n != 1 {
+		t.Fatalf("serial %d, want 1", n)
+	}
+	writePair(t, certFile, keyFile, 2)
+	waitFor(t, func() bool { return serial(t, r.public) == 2 })
+	if err := os.WriteFile(certFile, []byte("half a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(1200 * time.Millisecond) // past the time between two looks
+	if n := serial(t, r.public); n != 2 {
+		t.Errorf("after a broken renewal serial %d, want the old one", n)
+	}
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", r.public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	old := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
+	if err := old.HandshakeContext(t.Context()); err == nil {
+		t.Error("TLS 1.1 was accepted")
+	}
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for range 100 {
+		if ok() {
+			return
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	t.Fatal("waited five seconds in vain")
+}
+
+func serial(t *testing.T, address string) int64 {
+	t.Helper()
+	d := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
+	conn, err := d.DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	c, ok := conn.(*tls.Conn)
+	if !ok {
+		t.Fatal("not TLS")
+	}
+	return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
+}
+
+func writePair(t *testing.T, certFile, keyFile string, number int64) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(number), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: cert}, keyFile: {Type: "PRIVATE KEY", Bytes: der}} {
+		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package telemetry_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"github.com/lineproof/lineproof/internal/telemetry"
+)
+
+// busy returns metrics in which everything happened once.
+func busy() *telemetry.Metrics {
+	m := telemetry.NewMetrics()
+	m.RequestBegan()
+	m.RequestBegan()
+	m.RequestEnded("POST /api/auth/token", http.StatusOK, 3*time.Millisecond)
+	m.Panicked()
+	m.JournalWritten(5, 2*time.Millisecond)
+	m.JournalRefused(2)
+	m.JournalUnknown(1)
+	m.JournalDaysAhead(7)
+	m.RegisterPasswords(func() int { return 4 })
+	m.RegisterPool(func() telemetry.PoolStat {
+		return telemetry.PoolStat{Limit: 8, Idle: 2, InUse: 3, Waits: 11, WaitTime: 1500 * time.Millisecond}
+	})
+	return m
+}
+
+func scrape(t *testing.T, m *telemetry.Metrics) string {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	m.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	if answer.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", answer.Code, answer.Body)
+	}
+	return answer.Body.String()
+}
+
+// The names and kinds of our metrics are what alerts were written against. A
+// change here is a change of contract and belongs into the changelog.
+func TestMetricNamesArePinned(t *testing.T) {
+	t.Parallel()
+	want := []string{
+		"lineproof_build_info gauge",
+		"lineproof_database_connections gauge",
+		"lineproof_database_connections_limit gauge",
+		"lineproof_database_wait_seconds_total counter",
+		"lineproof_database_waits_total counter",
+		"lineproof_http_in_flight gauge",
+		"lineproof_http_request_seconds histogram",
+		"lineproof_http_requests_total counter",
+		"lineproof_journal_days_ahead gauge",
+		"lineproof_journal_entries_total counter",
+		"lineproof_journal_write_seconds histogram",
+		"lineproof_panics_total counter",
+		"lineproof_password_hashes_in_flight gauge",
+	}
+	var got []string
+	text := scrape(t, busy())
+	for line := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(line, "# TYPE lineproof_"); ok {
+			got = append(got, "lineproof_"+strings.TrimSpace(name))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"go_goroutines", "process_open_fds"} {
+		if !strings.Contains(text, "\n"+name+" ") {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+// What happens is what is counted.
+func TestMetricsCount(t *testing.T) {
+	t.Parallel()
+	m := busy()
+	m.RequestEnded("", http.StatusNotFound, time.Millisecond)
+	text := scrape(t, m)
+	for _, line := range []string{
+		`lineproof_http_requests_total{route="POST /api/auth/token",status="200"} 1`,
+		`lineproof_http_requests_total{route="none",status="404"} 1`,
+		`lineproof_http_request_seconds_bucket{route="POST /api/auth/token",le="0.0025"} 0`,
+		`lineproof_http_request_seconds_bucket{route="POST /api/auth/token",le="0.005"} 1`,
+		`lineproof_http_in_flight 0`,
+		`lineproof_panics_total 1`,
+		`lineproof_journal_entries_total{outcome="written"} 5`,
+		`lineproof_journal_entries_total{outcome="refused"} 2`,
+		`lineproof_journal_entries_total{outcome="unknown"} 1`,
+		`lineproof_journal_write_seconds_count 1`,
+		`lineproof_journal_days_ahead 7`,
+		`lineproof_password_hashes_in_flight 4`,
+		`lineproof_database_connections{state="idle"} 2`,
+		`lineproof_database_connections{state="in_use"} 3`,
+		`lineproof_database_connections_limit 8`,
+		`lineproof_database_waits_total 11`,
+		`lineproof_database_wait_seconds_total 1.5`,
+	} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("missing: %s", line)
+		}
+	}
+	fresh := scrape(t, telemetry.NewMetrics())
+	if line := `lineproof_journal_entries_total{outcome="unknown"} 0`; !strings.Contains(fresh, line) {
+		t.Errorf("missing before anything happened: %s", line)
+	}
+}
+
+// Prometheus' own linter has nothing to say about what is served, but for one
+// name that is meant: partitions are days, so days ahead are a count of things.
+func TestMetricsPassTheLinter(t *testing.T) {
+	t.Parallel()
+	problems, err := promlint.New(strings.NewReader(scrape(t, busy()))).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		if strings.HasPrefix(p.Metric, "lineproof_") && p.Metric != "lineproof_journal_days_ahead" {
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+	}
+}
