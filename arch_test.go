@@ -62,14 +62,14 @@ var plan = []part{
 	{domain, "document", "audit blob fault pg", "document"},
 	{domain, "line", "pg phone", "line network"},
 	{domain, "journal", "fault pg", "journal_entry journal_batch"},
-	{domain, "verify", "journal line phone", ""},
+	{domain, "verify", "journal line pg phone", ""},
 
 	{transports, "apidocs", "api", ""},
 	{transports, "httpapi", "access document fault idempotency pg phone registry secret telemetry verify", ""},
 	{transports, "jobs", "access idempotency journal", ""},
 	{transports, "client", "", ""},
 
-	{assembly, "server", "access apidocs blob config document httpapi idempotency jobs journal line pg phone registry secret telemetry verify", ""},
+	{assembly, "server", "access apidocs blob config document httpapi idempotency jobs journal pg phone registry secret telemetry verify", ""},
 	{assembly, "cli", "access client config fault journal line pg phone registry secret server telemetry", ""},
 	{assembly, "cmd/lineproof", "cli", ""},
 

@@ -527,6 +527,8 @@ CREATE INDEX client_secret_client ON public.client_secret USING btree (client_id
 CREATE INDEX document_entity ON public.document USING btree (entity_id, created_at);
 -- Name: entity_cac; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_cac ON public.entity USING btree (cac_class, cac_digits);
+-- Name: entity_cac_text; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX entity_cac_text ON public.entity USING btree (upper(cac));
 -- Name: entity_client; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_client ON public.entity USING btree (client_id, created_at);
 -- Name: entity_token; Type: INDEX; Schema: public; Owner: -
@@ -582,13 +584,64 @@ REVOKE ALL ON FUNCTION public.journal_make_partitions(days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.journal_make_partitions(days integer) TO lineproof_serve;
 -- Name: TABLE access_token; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.access_token TO lineproof_serve;
-GRANT SELECT ON TABLE public.access_token TO lineproof_read;
+-- Name: COLUMN access_token.id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(id) ON TABLE public.access_token TO lineproof_read;
+-- Name: COLUMN access_token.client_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(client_id) ON TABLE public.access_token TO lineproof_read;
+-- Name: COLUMN access_token.scopes; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(scopes) ON TABLE public.access_token TO lineproof_read;
+-- Name: COLUMN access_token.expires_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(expires_at) ON TABLE public.access_token TO lineproof_read;
+-- Name: COLUMN access_token.revoked_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(revoked_at) ON TABLE public.access_token TO lineproof_read;
+-- Name: COLUMN access_token.created_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_at) ON TABLE public.access_token TO lineproof_read;
 -- Name: TABLE account; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.account TO lineproof_serve;
-GRANT SELECT ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(id) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.kind; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(kind) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.entity_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(entity_id) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.role; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(role) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.name; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(name) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.email; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(email) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.email_key; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(email_key) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.phone; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(phone) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.verified_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(verified_at) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.verified_by; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(verified_by) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.disabled_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(disabled_at) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.created_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_at) ON TABLE public.account TO lineproof_read;
 -- Name: TABLE api_key; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.api_key TO lineproof_serve;
-GRANT SELECT ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(id) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.entity_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(entity_id) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.name; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(name) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.mode; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(mode) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.purpose; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(purpose) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.preview; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(preview) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.expires_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(expires_at) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.revoked_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(revoked_at) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.created_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_at) ON TABLE public.api_key TO lineproof_read;
 -- Name: TABLE audit; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.audit TO lineproof_serve;
 GRANT SELECT ON TABLE public.audit TO lineproof_read;
@@ -597,7 +650,16 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.client TO lineproof_serve;
 GRANT SELECT ON TABLE public.client TO lineproof_read;
 -- Name: TABLE client_secret; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.client_secret TO lineproof_serve;
-GRANT SELECT ON TABLE public.client_secret TO lineproof_read;
+-- Name: COLUMN client_secret.id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(id) ON TABLE public.client_secret TO lineproof_read;
+-- Name: COLUMN client_secret.client_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(client_id) ON TABLE public.client_secret TO lineproof_read;
+-- Name: COLUMN client_secret.preview; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(preview) ON TABLE public.client_secret TO lineproof_read;
+-- Name: COLUMN client_secret.revoked_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(revoked_at) ON TABLE public.client_secret TO lineproof_read;
+-- Name: COLUMN client_secret.created_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_at) ON TABLE public.client_secret TO lineproof_read;
 -- Name: TABLE document; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.document TO lineproof_serve;
 GRANT SELECT ON TABLE public.document TO lineproof_read;
@@ -609,7 +671,6 @@ GRANT SELECT ON TABLE public.goose_db_version TO lineproof_serve;
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_read;
 -- Name: TABLE idempotency; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO lineproof_serve;
-GRANT SELECT ON TABLE public.idempotency TO lineproof_read;
 -- Name: TABLE journal_batch; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.journal_batch TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_batch TO lineproof_read;
@@ -645,5 +706,16 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.river_queue TO lineproof_serve
 GRANT SELECT ON TABLE public.river_queue TO lineproof_read;
 -- Name: TABLE session; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session TO lineproof_serve;
-GRANT SELECT ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(id) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.account_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(account_id) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.expires_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(expires_at) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.last_seen_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(last_seen_at) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.revoked_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(revoked_at) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.created_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_at) ON TABLE public.session TO lineproof_read;
 -- PostgreSQL database dump complete

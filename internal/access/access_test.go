@@ -167,7 +167,7 @@ func TestCredentialsAreStoredOnlyAsHMACs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: "test"})
+	key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: "live"})
 	if err != nil || !w.admits(t, key.Text) {
 		t.Fatalf("a fresh key is not good: %v", err)
 	}
@@ -178,6 +178,9 @@ func TestCredentialsAreStoredOnlyAsHMACs(t *testing.T) {
 	if text := key.Text.Reveal(); len(row) == 0 || containsRun(row, text, 12) {
 		t.Errorf("the row %q holds a run of the key", row)
 	}
+	if _, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: "test"}); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("a key for tests: %v, want it refused while there are no test numbers", err)
+	}
 	if _, err := w.CreateKey(t.Context(), access.KeyForm{Entity: uuid.New(), Name: "app", Mode: "live"}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("a key for no entity: %v, want NOT_FOUND", err)
 	}
@@ -186,7 +189,7 @@ func TestCredentialsAreStoredOnlyAsHMACs(t *testing.T) {
 // containsRun reports whether s holds n characters of secret in a row, the
 // prefix apart.
 func containsRun(s, text string, n int) bool {
-	for i := len("lp_test_"); i+n <= len(text); i++ {
+	for i := len("lp_live_"); i+n <= len(text); i++ {
 		for j := 0; j+n <= len(s); j++ {
 			if s[j:j+n] == text[i:i+n] {
 				return true

@@ -18,7 +18,7 @@ import (
 type KeyForm struct {
 	Entity  uuid.UUID
 	Name    string // of the application
-	Mode    string // live or test
+	Mode    string // live
 	Purpose string
 	Expires time.Duration // 0 means never
 }
@@ -33,16 +33,14 @@ type NewKey struct {
 func (k *Keeper) CreateKey(ctx context.Context, f KeyForm) (NewKey, error) {
 	var wrong fault.Form
 	checkLabel(&wrong, "name", f.Name, 100)
-	wrong.Check(f.Mode == "live" || f.Mode == "test", "mode", fault.NotAllowed, "The mode is live or test.")
+	// A key for tests must not answer from the nation's lines, and there are no
+	// test numbers yet.
+	wrong.Check(f.Mode == "live", "mode", fault.NotAllowed, "The mode must be live; keys for tests come with the test numbers.")
 	wrong.Check(f.Expires >= 0, "expires", fault.NotAllowed, "Give a time in the future, or none.")
 	if err := wrong.Err(); err != nil {
 		return NewKey{}, err
 	}
-	prefix := secret.LiveKey
-	if f.Mode == "test" {
-		prefix = secret.TestKey
-	}
-	key, now := NewKey{ID: uuid.Must(uuid.NewV7()), Text: secret.New(prefix)}, k.now()
+	key, now := NewKey{ID: uuid.Must(uuid.NewV7()), Text: secret.New(secret.LiveKey)}, k.now()
 	var expires *time.Time
 	if f.Expires > 0 {
 		at := now.Add(f.Expires)

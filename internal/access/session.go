@@ -31,10 +31,15 @@ type Login struct {
 // LogIn opens a session. An unknown address costs what a known one does: its
 // password is checked against nothing, at the same price.
 func (k *Keeper) LogIn(ctx context.Context, email string, password secret.Text, request uuid.UUID) (Login, error) {
+	// First of all: whoever is refused here has not cost a connection.
+	leave, err := k.Passwords.Enter(ctx)
+	if err != nil {
+		return Login{}, err
+	}
+	defer leave()
 	var account db.AccountForLoginRow
 	hash := ""
 	if key, ok := registry.EmailKey(email); ok {
-		var err error
 		account, err = db.New(k.Pool).AccountForLogin(ctx, key)
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return Login{}, fmt.Errorf("access: find the account: %w", err)
@@ -43,7 +48,7 @@ func (k *Keeper) LogIn(ctx context.Context, email string, password secret.Text, 
 			hash = *account.PasswordHash
 		}
 	}
-	right, err := k.Passwords.Check(ctx, hash, password)
+	right, err := k.Passwords.Matches(hash, password)
 	if err != nil {
 		return Login{}, err
 	}
@@ -76,14 +81,18 @@ func (k *Keeper) LogIn(ctx context.Context, email string, password secret.Text, 
 
 // Forget drops tokens and sessions that expired a day ago or earlier.
 func (k *Keeper) Forget(ctx context.Context) (int64, error) {
-	before := k.now().Add(-24 * time.Hour)
-	tokens, err := db.New(k.Pool).ForgetTokens(ctx, before)
-	if err != nil {
-		return 0, fmt.Errorf("access: forget tokens: %w", err)
+	before, total := k.now().Add(-24*time.Hour), int64(0)
+	for _, bite := range []func(context.Context, time.Time) (int64, error){db.New(k.Pool).ForgetTokens, db.New(k.Pool).ForgetSessions} {
+		for {
+			n, err := bite(ctx, before)
+			if err != nil {
+				return total, fmt.Errorf("access: forget: %w", err)
+			}
+			if n == 0 {
+				break
+			}
+			total += n
+		}
 	}
-	sessions, err := db.New(k.Pool).ForgetSessions(ctx, before)
-	if err != nil {
-		return 0, fmt.Errorf("access: forget sessions: %w", err)
-	}
-	return tokens + sessions, nil
+	return total, nil
 }

@@ -107,7 +107,7 @@ func (a *app) examine(ctx context.Context) *checkup {
 
 	pool, err := connect(ctx, cfg)
 	switch {
-	case roleMissing(err):
+	case errors.Is(err, pg.ErrSchema):
 		c.fail("database", "it has no role "+cfg.DatabaseRole, "run: lineproof migrate")
 		return c
 	case pg.Away(err):

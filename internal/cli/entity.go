@@ -60,7 +60,7 @@ func (a *app) keyCommand() *cobra.Command {
 }
 
 func (a *app) keyCreateCommand() *cobra.Command {
-	var form access.KeyForm
+	form := access.KeyForm{Mode: "live"}
 	var entity string
 	cmd := &cobra.Command{
 		Use:   "create",
@@ -68,17 +68,15 @@ func (a *app) keyCreateCommand() *cobra.Command {
 		Long: `Makes an API key for an application of an organisation and prints it, alone, on standard output.
 The key is stored as a hash only and cannot be shown again.`,
 		Example: `  lineproof key create --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --name 'account opening'
-  lineproof key create --entity "$ENTITY" --name trial --mode test --expires 720h > key.txt`,
+  lineproof key create --entity "$ENTITY" --name trial --expires 720h > key.txt`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&entity, "entity", "", "entityUid of the organisation")
 	flags.StringVar(&form.Name, "name", "", "the application that will use the key")
-	flags.StringVar(&form.Mode, "mode", "live", "live, or test for test numbers")
 	flags.StringVar(&form.Purpose, "purpose", "", "what the organisation asks for, as it will stand in the journal")
 	flags.DurationVar(&form.Expires, "expires", 0, "how long the key is valid, such as 8760h (default: until it is revoked)")
 	required(cmd, "entity", "name")
-	completes(cmd, "mode", "live", "test")
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) (err error) {
 		if form.Entity, err = parseID("--entity", entity); err != nil {

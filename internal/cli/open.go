@@ -33,7 +33,7 @@ func (a *app) settings(ctx context.Context) (config.Config, error) {
 func connect(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error) {
 	pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: 2})
 	if roleMissing(err) {
-		return nil, fmt.Errorf("the database has no role %s; run: lineproof migrate (%w)", cfg.DatabaseRole, err)
+		return nil, fmt.Errorf("%w (the database has no role %s)", pg.ErrSchema, cfg.DatabaseRole)
 	}
 	return pool, err
 }

@@ -50,7 +50,6 @@ func TestHelpAndCompletion(t *testing.T) {
 		"completion fish":                   "complete -c lineproof",
 		"completion powershell":             "Register-ArgumentCompleter",
 		"__complete client create --scope ": "entity:onboard\n",
-		"__complete key create --mode ":     "test\n",
 		"__complete staff create --role ":   "auditor\n",
 	} {
 		t.Run(line, func(t *testing.T) {
@@ -86,7 +85,7 @@ func TestRefusalsNameEveryField(t *testing.T) {
 		{[]string{"client", "revoke", nobody}, []string{"lineproof: There is no such client"}},
 		{[]string{"entity", "create", "--name", "x", "--cac", "!canary"}, []string{"\n  cac: "}},
 		{[]string{"key", "create", "--entity", nobody, "--name", "x"}, []string{"no entity with this id"}},
-		{[]string{"key", "create", "--entity", entity, "--name", " ", "--mode", "canary"}, []string{"\n  name: ", "\n  mode: "}},
+		{[]string{"key", "create", "--entity", entity, "--name", " "}, []string{"\n  name: "}},
 		// Standard input is empty here, so there is no password.
 		{[]string{"staff", "create", "--name", "x", "--email", "canary", "--role", "king"}, []string{"\n  email: ", "\n  role: ", "\n  password: "}},
 		{[]string{"journal", "get", nobody}, []string{"no record"}},

@@ -93,12 +93,12 @@ type Config struct {
 	PasswordMin int `env:"LINEPROOF_PASSWORD_MIN, default=8" min:"8" max:"128"`
 
 	// Argon2MemoryKiB is the memory that one password hash takes, in KiB.
-	Argon2MemoryKiB uint32 `env:"LINEPROOF_ARGON2_MEMORY_KIB, default=19456" min:"8" max:"4194304"`
+	Argon2MemoryKiB uint32 `env:"LINEPROOF_ARGON2_MEMORY_KIB, default=19456" min:"8" max:"262144"`
 
 	// Argon2Time is the number of passes over that memory.
-	Argon2Time uint32 `env:"LINEPROOF_ARGON2_TIME, default=2" min:"1" max:"100"`
+	Argon2Time uint32 `env:"LINEPROOF_ARGON2_TIME, default=2" min:"1" max:"16"`
 
-	// Argon2Parallel is how many passwords are hashed at the same moment; 0 means one per core.
+	// Argon2Parallel is how many passwords are hashed at the same moment, for logins and for onboarding each; 0 means half of the cores.
 	Argon2Parallel int `env:"LINEPROOF_ARGON2_PARALLEL, default=0" min:"0" max:"1024"`
 
 	// Argon2Queue is how many more may wait for their turn; beyond it a login is asked to come back later.

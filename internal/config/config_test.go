@@ -55,7 +55,7 @@ func TestDefaultsLoadFromAnEmptyEnvironment(t *testing.T) {
 		Node: host, Data: "lineproof-data", DrainTimeout: 25 * time.Second,
 		LogLevel: "info", LogFormat: "json",
 		Region: "NG", RegulatorCode: "REGULATOR",
-		PasswordMin: 8, Argon2MemoryKiB: 19456, Argon2Time: 2, Argon2Parallel: runtime.GOMAXPROCS(0), Argon2Queue: 32,
+		PasswordMin: 8, Argon2MemoryKiB: 19456, Argon2Time: 2, Argon2Parallel: max(1, runtime.GOMAXPROCS(0)/2), Argon2Queue: 32,
 		TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute,
 		VerifyTimeout: time.Second, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20,
 	}
@@ -102,7 +102,7 @@ func TestAllComplaintsComeAtOnce(t *testing.T) {
 		"LINEPROOF_DRAIN_TIMEOUT is not valid: set it to a duration from 1s to 10m",
 		"LINEPROOF_LOG_LEVEL is not valid: set it to debug, info, warn or error",
 		"LINEPROOF_PASSWORD_MIN is not valid: set it to a whole number from 8 to 128",
-		"LINEPROOF_ARGON2_TIME is not valid: set it to a whole number from 1 to 100",
+		"LINEPROOF_ARGON2_TIME is not valid: set it to a whole number from 1 to 16",
 		"LINEPROOF_PRIVATE_LISTEN is not an address: set it to host:port, for example 127.0.0.1:8080; an IPv6 address stands in brackets, and a host left out means every address",
 		"LINEPROOF_TLS_CERT is set without LINEPROOF_TLS_KEY: set both, or neither",
 		"LINEPROOF_REGION is not a country: set it to two capital letters of ISO 3166, for example NG",

@@ -143,7 +143,7 @@ func readSecret(path string) (string, error) {
 // complete fills in the defaults that only the machine knows.
 func (c *Config) complete(wrong *complaints) {
 	if c.Argon2Parallel == 0 {
-		c.Argon2Parallel = runtime.GOMAXPROCS(0)
+		c.Argon2Parallel = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	if c.Node != "" {
 		return

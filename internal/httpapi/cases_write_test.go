@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -48,6 +49,7 @@ func onboardAnswers() map[string]answer {
 			`"adminName":"A","adminPhone":"08023456789","adminEmail":"a@b.example","adminPassword":"longenough1"}`)},
 		"onboard_common_password": {400, says(`{"cac":"RC1","name":"N","isDocumentRequired":true,"adminName":"A","adminPhone":"08023456789","adminEmail":"a@b.example","adminPassword":"Password1"}`)},
 		"onboard_own_words":       {400, says(`{"cac":"RC1","name":"Harmattan","isDocumentRequired":true,"adminName":"A","adminPhone":"08023456789","adminEmail":"a@b.example","adminPassword":"Harmattan2026!"}`)},
+		"onboard_many_strangers":  {400, says("{" + strangers(1500) + "}")},
 		"onboard_syntax":          {400, says(`{"cac":`)},
 		"onboard_null":            {400, says(`null`)},
 		"onboard_array":           {400, says(`[]`)},
@@ -72,6 +74,10 @@ func onboardAnswers() map[string]answer {
 			s.Registry.CACUnique = true
 			first("other@harmattan.example", "08099999999", "")(t, s, token)
 		})},
+		"onboard_everything_taken": {409, full(func(t *testing.T, s *stack, token string) {
+			s.Registry.CACUnique = true
+			first(freshEmail, freshPhone, "")(t, s, token)
+		})},
 		"onboard_other_body": {409, full(first("other@harmattan.example", freshPhone, "key-1"))},
 		"onboard_in_flight":  {409, full(func(t *testing.T, s *stack, _ string) { holdTicket(t, s) })},
 		"onboard_media_type": {415, func(t *testing.T, s *stack) *http.Request {
@@ -87,6 +93,14 @@ func onboardAnswers() map[string]answer {
 			return onboardRequest(s.token(t), freshEmail, freshPhone, "").WithContext(ctx)
 		}},
 	}
+}
+
+func strangers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"%d":1,`, i)
+	}
+	return strings.TrimSuffix(b.String(), ",")
 }
 
 // holdTicket keeps a request with the same key in flight until the test ends.
@@ -143,8 +157,21 @@ func uploadAnswers() map[string]answer {
 		"upload_empty":          {400, session()},
 		"upload_empty_file":     {400, session(part{"type", "", "TAX_ID"}, part{"file", "e.pdf", ""})},
 		"upload_bad_parts":      {400, session(part{"type", "", strings.Repeat("t", 65)}, part{"type", "", "x"}, part{"kind", "", "x"}, part{"entityUid", "", "x"}, part{"file", "c.pdf", pdf})},
-		"upload_which_entity":   {400, client(2, papers()...)},
-		"upload_no_entity":      {400, client(0, papers()...)},
+		"upload_replayed_after_another_onboarding": {200, func(t *testing.T, s *stack) *http.Request {
+			token := s.token(t)
+			s.onboarded(t, token)
+			first, again := upload(token, papers()...), upload(token, papers()...)
+			first.Header.Set("Idempotency-Key", "paper-1")
+			again.Header.Set("Idempotency-Key", "paper-1")
+			if res := s.do(t, first); res.Code != http.StatusOK {
+				t.Fatalf("the first upload answered %d: %s", res.Code, res.Body)
+			}
+			s.onboarded(t, token)
+			return again
+		}},
+		"upload_which_entity_and_type": {400, client(2, part{"file", "cac.pdf", pdf})},
+		"upload_which_entity":          {400, client(2, papers()...)},
+		"upload_no_entity":             {400, client(0, papers()...)},
 		"upload_cut_off": {400, func(t *testing.T, s *stack) *http.Request {
 			_, email := s.onboarded(t, s.token(t))
 			r := post(uploadPath, s.session(t, email), "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n"+pdf)

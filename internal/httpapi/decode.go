@@ -113,6 +113,9 @@ func decodeObject(body []byte, fields []field) ([]fault.Violation, error) {
 	return wrong.Violations(), nil
 }
 
+// maxStrangers is how many members that have no place in the body are named.
+const maxStrangers = 32
+
 func decodeMember(d *jsontext.Decoder, wrong *fault.Form, name string, again bool, fields []field) error {
 	i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 	value, err := d.ReadValue()
@@ -120,6 +123,8 @@ func decodeMember(d *jsontext.Decoder, wrong *fault.Form, name string, again boo
 		return errSyntax
 	}
 	switch {
+	case (again || i < 0) && len(wrong.Violations()) >= maxStrangers:
+		return nil // an answer far larger than its request would be a gift to somebody
 	case again:
 		wrong.Once(showable(name), fault.Repeated, "The field stands more than once. Send it once.")
 		return nil

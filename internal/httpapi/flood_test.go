@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/lineproof/lineproof/internal/secret"
 )
@@ -15,10 +16,13 @@ func TestLoginFloodIsCappedAndLeavesVerifyAlone(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	_, email := s.onboarded(t, s.token(t))
+	s.Timeouts.Verify = 2 * time.Second
+	s.handler = s.Handler()
 	s.Keeper.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 8 << 10, Time: 2, Threads: 1}, 1, 4)
+	before := s.pool.Stat().AcquireCount()
 	var wg sync.WaitGroup
 	var busy, wrong atomic.Int32
-	for range 200 {
+	for range 300 {
 		wg.Go(func() {
 			res := s.do(t, post(loginPath, "", `{"email":"`+email+`","password":"a guess"}`))
 			switch {
@@ -42,6 +46,9 @@ func TestLoginFloodIsCappedAndLeavesVerifyAlone(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	if taken := s.pool.Stat().AcquireCount() - before; taken > 300 {
+		t.Errorf("the flood took %d connections, want only those of the logins that were worked on", taken)
+	}
 	if busy.Load() == 0 || wrong.Load() == 0 {
 		t.Errorf("%d were refused as busy and %d as wrong; want some of each", busy.Load(), wrong.Load())
 	}

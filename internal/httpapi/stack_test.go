@@ -70,7 +70,7 @@ func newStack(t testing.TB) *stack {
 		},
 		Registry:  &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now},
 		Documents: &document.Store{Pool: pool, Files: files, MaxBytes: 1 << 20, Now: time.Now},
-		Verifier:  &verify.Verifier{Lines: lines, Journal: must(journal.Open(ctx, pool, "test"))(t), Now: time.Now},
+		Verifier:  &verify.Verifier{Journal: must(journal.Open(ctx, pool, "test"))(t), Now: time.Now},
 		Answers:   &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
 		Region:    region, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(), Docs: apidocs.Handler(),
 		RegulatorCode: "REGULATOR",

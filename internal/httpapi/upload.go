@@ -61,16 +61,23 @@ func (a *API) uploadDocument(w http.ResponseWriter, r *http.Request) error {
 	}
 	key, keyErr := idempotencyKey(r)
 	f.wrong.Add(keyErr...)
-	upload, err := a.checkUpload(ctx, &f)
+	named, err := a.checkUpload(ctx, &f)
 	if err != nil {
 		return err
 	}
 	who := access.PrincipalFrom(ctx)
+	// What was sent is compared, not what it led to: the same upload is the same
+	// upload even if the client has onboarded another entity since.
 	ticket := idempotency.Ticket{
 		Caller: who.Caller(), Operation: "upload-document", Key: key,
-		Body: fmt.Appendf(nil, "%s\x00%s\x00%s\x00%x", upload.Entity, f.kind, f.file.Name, f.file.SHA256),
+		Body: fmt.Appendf(nil, "%s\x00%s\x00%s\x00%x", f.entity, f.kind, f.file.Name, f.file.SHA256),
 	}
 	err = a.once(w, r, ticket, func(tx pg.Tx) (any, error) {
+		entity, err := entityOf(ctx, tx, named)
+		if err != nil {
+			return nil, err
+		}
+		upload := document.Upload{Entity: entity, Label: f.kind, Actor: who.Actor(), Request: requestID(ctx)}
 		if err := a.Documents.Record(ctx, tx, *f.file, upload); err != nil {
 			return nil, err
 		}
@@ -165,34 +172,43 @@ func partError(err error) error {
 	return errMultipart.Because(err)
 }
 
-// checkUpload judges the form as a whole and finds the entity that is meant.
-func (a *API) checkUpload(ctx context.Context, f *uploadForm) (document.Upload, error) {
+// checkUpload judges the form as a whole and returns the entity that it names,
+// if any.
+func (a *API) checkUpload(ctx context.Context, f *uploadForm) (named uuid.UUID, err error) {
+	who := access.PrincipalFrom(ctx)
+	if who.Kind == access.Session && who.Entity == uuid.Nil {
+		return uuid.Nil, access.ErrPermission // staff of the regulator have no papers of their own
+	}
 	a.Documents.CheckType(&f.wrong, f.kind)
 	missing := f.file == nil && !hasComplaint(&f.wrong, "file")
 	f.wrong.Check(!missing, "file", fault.Required, "Send the document in a part named file.")
-	named := uuid.Nil
 	if f.entity != "" {
-		var err error
 		named, err = uuid.Parse(f.entity)
 		f.wrong.Check(err == nil && len(f.entity) == 36, "entityUid", fault.BadFormat, "Give the entityUid that onboarding returned.")
 	}
+	if len(f.wrong.Violations()) == 0 {
+		return named, nil
+	}
+	// Something is wrong anyway: say in the same breath if the entity is, too.
+	if _, err := entityOf(ctx, a.Documents.Pool, named); fault.CodeOf(err) == fault.InvalidArgument && !hasComplaint(&f.wrong, "entityUid") {
+		if complaint, ok := errors.AsType[*fault.Error](err); ok {
+			f.wrong.Add(complaint.Violations...)
+		}
+	}
+	return uuid.Nil, f.wrong.Err()
+}
+
+// entityOf returns the entity for which the caller uploads: its own, or, for a
+// client, the one that it means.
+func entityOf(ctx context.Context, from pg.DB, named uuid.UUID) (uuid.UUID, error) {
 	who := access.PrincipalFrom(ctx)
-	upload := document.Upload{Entity: who.Entity, Label: f.kind, Actor: who.Actor(), Request: requestID(ctx)}
-	if err := f.wrong.Err(); err != nil {
-		return upload, err
-	}
 	if who.Kind == access.Client {
-		var err error
-		upload.Entity, err = a.Registry.EntityFor(ctx, registry.Sponsor{Client: who.Client, Token: who.ID}, named)
-		return upload, err
-	}
-	if who.Entity == uuid.Nil {
-		return upload, access.ErrPermission // staff of the regulator have no papers of their own
+		return registry.EntityFor(ctx, from, registry.Sponsor{Client: who.Client, Token: who.ID}, named)
 	}
 	if named != uuid.Nil && named != who.Entity {
-		return upload, registry.ErrNoEntity
+		return uuid.Nil, registry.ErrNoEntity
 	}
-	return upload, nil
+	return who.Entity, nil
 }
 
 func hasComplaint(f *fault.Form, name string) bool {

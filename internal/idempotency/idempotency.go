@@ -114,12 +114,17 @@ func (s *Store) once(ctx context.Context, tx pg.Tx, t Ticket, fn func(tx pg.Tx) 
 }
 
 // Forget drops answers whose day is over.
-func (s *Store) Forget(ctx context.Context) (int64, error) {
-	n, err := db.New(s.Pool).Forget(ctx, s.Now().Add(-Kept))
-	if err != nil {
-		return 0, fmt.Errorf("idempotency: forget: %w", err)
+func (s *Store) Forget(ctx context.Context) (total int64, err error) {
+	for before := s.Now().Add(-Kept); ; {
+		n, err := db.New(s.Pool).Forget(ctx, before)
+		if err != nil {
+			return total, fmt.Errorf("idempotency: forget: %w", err)
+		}
+		if n == 0 {
+			return total, nil
+		}
+		total += n
 	}
-	return n, nil
 }
 
 func lockOf(t Ticket) int64 {

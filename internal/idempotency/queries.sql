@@ -18,4 +18,5 @@ ON CONFLICT (caller, operation, key_mac) DO UPDATE
 SET body_mac = excluded.body_mac, answer = excluded.answer, created_at = excluded.created_at, replayed_at = NULL;
 
 -- name: Forget :execrows
-DELETE FROM idempotency WHERE created_at < @before;
+DELETE FROM idempotency WHERE (caller, operation, key_mac) IN
+    (SELECT i.caller, i.operation, i.key_mac FROM idempotency i WHERE i.created_at < @before LIMIT 5000);

@@ -8,6 +8,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -54,13 +55,30 @@ func New(j *Jobs) (*Client, error) {
 			periodic(time.Hour, ForgetExpiredArgs{}),
 		},
 		JobTimeout: time.Minute,
-		Logger:     j.Log,
+		Logger:     slog.New(warnings{j.Log.Handler()}),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: make the client: %w", err)
 	}
 	return c, nil
 }
+
+// warnings passes on what River finds worrying. Its regular counts would drown
+// the lines about requests.
+type warnings struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs implements slog.Handler.
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
 func periodic(every time.Duration, args river.JobArgs) *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(every),
@@ -74,8 +92,11 @@ func once(every time.Duration) river.InsertOpts {
 
 // Stop lets the jobs that run finish, until ctx ends; then they are cancelled.
 func Stop(ctx context.Context, c *Client) error {
-	if err := c.Stop(ctx); err != nil {
-		return fmt.Errorf("jobs: stop: %w", err)
+	err := c.Stop(ctx)
+	if err == nil {
+		return nil
 	}
-	return nil
+	now, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return fmt.Errorf("jobs: stop: %w", errors.Join(err, c.StopAndCancel(now)))
 }

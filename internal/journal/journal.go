@@ -1,11 +1,11 @@
 // Package journal is the durable record of what was answered.
 //
 // The rule is that no answer leaves before its record is committed:
-// [Journal.Append] returns nil only then. When it returns an error the caller
+// [Journal.Record] returns nil only then. When it returns an error the caller
 // must refuse; whether the record is there may be unknown, and nobody was told
 // anything.
 //
-// Each Append is one batch: a row of journal_batch, keyed by the node, the
+// Each call writes one batch: a row of journal_batch, keyed by the node, the
 // epoch (one for each start of a node), a counter and the batch's time, and the
 // entries, which are numbered within it. Entries are never changed and never
 // deleted: the serving role has no right to.
@@ -57,10 +57,40 @@ func Open(ctx context.Context, pool *pgxpool.Pool, node string) (*Journal, error
 	return &Journal{pool: pool, node: node, epoch: epoch}, nil
 }
 
+// Record calls decide in a transaction, writes the entries that it returns as
+// one batch in the same transaction, and returns nil once all is committed. An
+// error of decide is passed on unchanged.
+func (j *Journal) Record(ctx context.Context, decide func(tx pg.Tx) ([]Entry, error)) error {
+	var undecided error
+	entries, start := 0, time.Now()
+	err := pg.InTx(ctx, j.pool, func(tx pg.Tx) error {
+		var batch []Entry
+		if batch, undecided = decide(tx); undecided != nil {
+			return undecided
+		}
+		entries = len(batch)
+		return j.write(ctx, tx, batch)
+	})
+	if undecided != nil {
+		return undecided
+	}
+	if j.Observe != nil {
+		j.Observe(max(entries, 1), time.Since(start), err)
+	}
+	if err != nil {
+		return ErrNotRecorded.Because(fmt.Errorf("journal: record: %w", err))
+	}
+	return nil
+}
+
 // Append records entries as one batch and returns nil once they are committed.
 func (j *Journal) Append(ctx context.Context, entries ...Entry) error {
+	return j.Record(ctx, func(pg.Tx) ([]Entry, error) { return entries, nil })
+}
+
+func (j *Journal) write(ctx context.Context, tx pg.Tx, entries []Entry) error {
 	if len(entries) == 0 {
-		return nil
+		return errors.New("journal: a batch of no entries")
 	}
 	batch := db.InsertBatchParams{
 		Node: j.node, Epoch: j.epoch, N: j.n.Add(1), At: entries[0].At, Count: int32(len(entries)), //nolint:gosec // far below 2^31
@@ -74,24 +104,14 @@ func (j *Journal) Append(ctx context.Context, entries ...Entry) error {
 	if batch.Root, err = Root(hashes); err != nil {
 		return err
 	}
-	start := time.Now()
-	err = pg.InTx(ctx, j.pool, func(tx pg.Tx) error {
-		q := db.New(tx)
-		if err := q.InsertBatch(ctx, batch); err != nil {
+	q := db.New(tx)
+	if err := q.InsertBatch(ctx, batch); err != nil {
+		return err
+	}
+	for i := range entries {
+		if err := q.InsertEntry(ctx, row(entries[i], batch, int32(i), hashes[i])); err != nil {
 			return err
 		}
-		for i := range entries {
-			if err := q.InsertEntry(ctx, row(entries[i], batch, int32(i), hashes[i])); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if j.Observe != nil {
-		j.Observe(len(entries), time.Since(start), err)
-	}
-	if err != nil {
-		return ErrNotRecorded.Because(fmt.Errorf("journal: append: %w", err))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/line/internal/db"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
@@ -61,16 +62,11 @@ type Line struct {
 	Version int64 // of the row; 0 when there is none
 }
 
-// Directory looks lines up. There is no cache between it and the table: a SIM
-// swap that was reported a second ago must show.
-type Directory struct {
-	Pool *pgxpool.Pool
-}
-
 // Lookup returns what is known of n. A number that nobody supplied is not an
-// error: it is UNKNOWN.
-func (d *Directory) Lookup(ctx context.Context, n phone.Number) (Line, error) {
-	row, err := db.New(d.Pool).Lookup(ctx, n.Int())
+// error: it is UNKNOWN. There is no cache between it and the table: a SIM swap
+// that was reported a second ago must show.
+func Lookup(ctx context.Context, from pg.DB, n phone.Number) (Line, error) {
+	row, err := db.New(from).Lookup(ctx, n.Int())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Line{Status: Unknown, Network: UnknownNetwork}, nil
 	}
@@ -82,6 +78,11 @@ func (d *Directory) Lookup(ctx context.Context, n phone.Number) (Line, error) {
 		return Line{}, fmt.Errorf("line: the table holds the status code %d, which this program does not know", row.Status)
 	}
 	return Line{Status: status, Network: row.Network, Version: row.Version}, nil
+}
+
+// Directory takes lines in.
+type Directory struct {
+	Pool *pgxpool.Pool
 }
 
 // Empty reports whether no line was ever supplied.

@@ -46,7 +46,7 @@ func TestLoadChangesOnlyWhatDiffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := d.Lookup(t.Context(), number)
+	got, err := line.Lookup(t.Context(), d.Pool, number)
 	if want := (line.Line{Status: line.Normal, Network: "Airtel", Version: 2}); err != nil || got != want {
 		t.Errorf("Lookup = %+v, %v; want %+v", got, err, want)
 	}
@@ -60,7 +60,7 @@ func TestUnsuppliedNumberIsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := d.Lookup(t.Context(), number)
+	got, err := line.Lookup(t.Context(), d.Pool, number)
 	if want := (line.Line{Status: line.Unknown, Network: line.UnknownNetwork}); err != nil || got != want {
 		t.Errorf("Lookup = %+v, %v; want %+v", got, err, want)
 	}

@@ -21,6 +21,13 @@ import (
 // accept one.
 type Tx = pgx.Tx
 
+// DB is a pool or a transaction, for what can be asked of either.
+type DB interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
 // Options tune [Open]. The zero value connects as the login itself with pgx's
 // own defaults.
 type Options struct {
@@ -55,6 +62,9 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	params["timezone"] = "UTC"
 	params["idle_in_transaction_session_timeout"] = "10s"
 	params["lock_timeout"] = "2s"
+	// Whatever the database or the login were set to: a COMMIT that returns
+	// before its record is durable would be an answer before its record.
+	params["synchronous_commit"] = "on"
 	if o.Role != "" {
 		params["role"] = o.Role
 	}
@@ -62,6 +72,9 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 		params["statement_timeout"] = fmt.Sprintf("%dms", o.StatementTimeout.Milliseconds())
 	}
 	cfg.ConnConfig.OnNotice = watchSyncWait
+	if cfg.ConnConfig.ValidateConnect == nil { // the url does not choose: of several hosts, only the primary will do
+		cfg.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
 
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
@@ -85,11 +98,16 @@ func Violated(err error) string {
 // Away reports whether err says that the database could not serve just now: it
 // was not reached, was busy, or broke off. Trying again later makes sense.
 func Away(err error) bool {
+	// First: a server that refuses a login, as during the change of a password,
+	// is a database that cannot be reached.
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case len(e.Code) != 5:
 			return false
-		case e.Code == "25006", e.Code == "55P03": // a deposed primary; a lock not granted in time
+		case e.Code == "25006", e.Code == "25P03", e.Code == "55P03": // a deposed primary; idle for too long; a lock not granted in time
 			return true
 		}
 		switch e.Code[:2] {
@@ -97,9 +115,6 @@ func Away(err error) bool {
 			return true
 		}
 		return false
-	}
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return true
 	}
 	// Not net.Error: every errno of the system satisfies that.
 	op, isNet := errors.AsType[*net.OpError](err)

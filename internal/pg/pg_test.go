@@ -123,6 +123,8 @@ func TestRolesAreRefusedWhatTheyMustNotDo(t *testing.T) {
 		pg.Read: {
 			"CREATE TABLE x (i int)", "INSERT INTO network VALUES (1, 'x')", "UPDATE line SET status = 1", "DELETE FROM session",
 			"SELECT journal_make_partitions(1)", "SELECT nextval('journal_epoch')",
+			"SELECT password_hash FROM account", "SELECT mac FROM api_key", "SELECT mac FROM session", "SELECT mac FROM access_token",
+			"SELECT mac FROM client_secret", "SELECT answer FROM idempotency",
 		},
 	} {
 		pool := loginAs(t, url, role)
@@ -142,7 +144,7 @@ func TestServingRoleCanReadAndInsertEvidence(t *testing.T) {
 	pool := loginAs(t, pgtest.URL(t), pg.Serve)
 	for _, sql := range []string{
 		"INSERT INTO journal_batch (node, epoch, n, at, count, root) VALUES ('a', nextval('journal_epoch'), 1, now(), 1, sha256('x'))",
-		"SELECT * FROM journal_entry", "SELECT * FROM audit", "SELECT journal_make_partitions(9)", "SELECT * FROM goose_db_version", "SELECT * FROM river_job",
+		"SELECT * FROM journal_entry", "SELECT * FROM audit", "SELECT password_hash FROM account", "SELECT mac FROM api_key", "SELECT journal_make_partitions(9)", "SELECT * FROM goose_db_version", "SELECT * FROM river_job",
 	} {
 		if _, err := pool.Exec(t.Context(), sql); err != nil {
 			t.Errorf("%q: %v", sql, err)
@@ -177,6 +179,37 @@ func TestInTxCommitsRollsBackAndKeepsFaults(t *testing.T) {
 	var n int
 	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM network").Scan(&n); err != nil || n != 1 {
 		t.Errorf("%d rows, %v; want 1", n, err)
+	}
+}
+
+// Nobody can turn durability off behind the service's back.
+func TestSessionsCommitDurablyWhateverTheDatabaseIsSetTo(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	super := pgtest.Open(t, url, "")
+	var name string
+	if err := super.QueryRow(t.Context(), "SELECT current_database()").Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := super.Exec(t.Context(), "ALTER DATABASE "+name+" SET synchronous_commit = off"); err != nil {
+		t.Fatal(err)
+	}
+	var mode string
+	if err := pgtest.Open(t, url, pg.Serve).QueryRow(t.Context(), "SHOW synchronous_commit").Scan(&mode); err != nil || mode != "on" {
+		t.Errorf("synchronous_commit is %q, %v; want on", mode, err)
+	}
+}
+
+// The time of COMMIT is its own: what fn took is not taken from it.
+func TestSlowWorkDoesNotMakeTheOutcomeUnknown(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error {
+		_, err := tx.Exec(t.Context(), "SELECT pg_sleep(5.5)")
+		return err
+	})
+	if err != nil {
+		t.Errorf("InTx after slow work = %v", err)
 	}
 }
 
@@ -218,6 +251,10 @@ func TestAwayTellsALostDatabaseFromAMistake(t *testing.T) {
 	_, slow := pool.Exec(short, "SELECT pg_sleep(5)")
 	_, wrong := pool.Exec(t.Context(), "SELECT nonsense")
 	_, nobody := pg.Open(t.Context(), "postgres://u:hunter2@127.0.0.1:1/none", pg.Options{})
+	_, stranger := pg.Open(t.Context(), strings.Replace(pgtest.Server(t).URL("postgres"), "postgres@", "stranger@", 1), pg.Options{})
+	if !pg.Away(stranger) {
+		t.Errorf("a login that is refused is not Away: %v", stranger)
+	}
 	if !pg.Away(slow) || !pg.Away(nobody) || pg.Away(wrong) || pg.Away(nil) {
 		t.Errorf("Away: slow %v, nobody %v, wrong %v, nil %v", pg.Away(slow), pg.Away(nobody), pg.Away(wrong), pg.Away(nil))
 	}

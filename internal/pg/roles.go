@@ -38,8 +38,14 @@ func ensureRoles(ctx context.Context, url string) error {
 		}
 	}
 	for _, sql := range []string{
-		`DO $$ BEGIN
-			IF NOT pg_has_role(current_user, 'lineproof_owner', 'MEMBER') THEN
+		// From 16 on, whoever makes a role is a member that may not take it.
+		`DO $$ DECLARE may boolean; BEGIN
+			IF current_setting('server_version_num')::int >= 160000 THEN
+				may := pg_has_role(current_user, 'lineproof_owner', 'SET');
+			ELSE
+				may := pg_has_role(current_user, 'lineproof_owner', 'MEMBER');
+			END IF;
+			IF NOT may THEN
 				EXECUTE format('GRANT lineproof_owner TO %I', current_user);
 			END IF;
 		EXCEPTION WHEN unique_violation OR internal_error THEN NULL; -- granted by another at this moment

@@ -20,9 +20,13 @@ import (
 var ErrUnknown = fault.New(fault.Unavailable,
 	"The service could not confirm that the request took effect. Send it again, with the same Idempotency-Key where the operation takes one.")
 
-// commitTimeout bounds COMMIT. It is the wait for a synchronous standby that
-// can be long; past this the outcome is called unknown.
-const commitTimeout = 5 * time.Second
+// COMMIT may take until the caller's deadline, within these bounds. It is the
+// wait for a synchronous standby that can be long; past its time the outcome is
+// called unknown.
+const (
+	minCommit = 250 * time.Millisecond
+	maxCommit = 5 * time.Second
+)
 
 // InTx runs fn in a transaction and commits it if fn returns nil. The error
 // that fn returns is passed on unchanged so that faults survive.
@@ -40,9 +44,7 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("pg: begin: %w", err)
 	}
-	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
-	defer cancel()
-	defer func() { _ = tx.Rollback(patient) }() // does nothing after a commit
+	defer rollback(ctx, tx)
 
 	if err := fn(tx); err != nil {
 		return err
@@ -50,6 +52,8 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("pg: before commit: %w", err) // the caller has gone; nothing is owed
 	}
+	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime(ctx))
+	defer cancel()
 	err = tx.Commit(patient)
 	if syncWaitLost(conn.Conn().PgConn()) {
 		_ = conn.Conn().Close(patient)
@@ -62,6 +66,21 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
 		return fmt.Errorf("pg: commit: %w", err)
 	}
 	return nil
+}
+
+// rollback does nothing after a commit.
+func rollback(ctx context.Context, tx Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = tx.Rollback(ctx)
+}
+
+func commitTime(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return maxCommit
+	}
+	return min(max(time.Until(deadline), minCommit), maxCommit)
 }
 
 // rolledBack reports whether a failed COMMIT certainly left nothing behind: the
@@ -79,9 +98,10 @@ const lostKey = "lineproof: sync wait lost"
 
 // watchSyncWait marks a connection whose COMMIT returned before a synchronous
 // standby had confirmed it. The server reports that by a warning beside a
-// success, and the driver's error is nil.
+// success, and the driver's error is nil. The text is translated where the
+// server speaks another language; the routine's name is not.
 func watchSyncWait(conn *pgconn.PgConn, n *pgconn.Notice) {
-	if strings.HasPrefix(n.Message, "canceling wait for synchronous replication") ||
+	if n.Routine == "SyncRepWaitForLSN" || strings.HasPrefix(n.Message, "canceling wait for synchronous replication") ||
 		strings.HasPrefix(n.Message, "canceling the wait for synchronous replication") {
 		conn.CustomData()[lostKey] = true
 	}

@@ -33,6 +33,13 @@ func (r *Registry) CreateAsker(ctx context.Context, name, cacNumber string) (Ent
 		CreatedAt: r.Now().UTC().Truncate(time.Microsecond),
 	}
 	err := pg.InTx(ctx, r.Pool, func(tx pg.Tx) error {
+		taken, err := r.cacTaken(ctx, db.New(tx), number)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return ErrTaken.With(cacClash)
+		}
 		if err := r.insertEntity(ctx, db.New(tx), e, Application{cac: number}, Sponsor{}); err != nil {
 			return err
 		}

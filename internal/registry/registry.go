@@ -1,9 +1,11 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/cac"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -22,8 +25,6 @@ import (
 // ErrTaken reports values that belong to someone else already; its violations
 // say which.
 var ErrTaken = fault.New(fault.AlreadyExists, "Values that must be unique belong to another record already; violations lists all of them.")
-
-var cacTaken = fault.Violation{Field: "cac", Code: fault.Taken, Message: "An entity with this CAC number is registered already."}
 
 // Registry is the register. All fields are required.
 type Registry struct {
@@ -56,13 +57,17 @@ func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Spon
 	admin := Admin{
 		ID: uuid.Must(uuid.NewV7()), Name: a.form.AdminName, Email: a.form.AdminEmail, Phone: a.form.AdminPhone, Verified: by.Vouches,
 	}
-	q := db.New(tx)
+	q, number := db.New(tx), pgtype.Int8{Int64: a.phone.Int(), Valid: true}
+	if taken, err := r.cacTaken(ctx, q, a.cac); err != nil || taken {
+		others, otherErr := clashes(ctx, q, a.emailKey, number, "adminEmail", "adminPhone")
+		return Entity{}, Admin{}, cmp.Or(err, otherErr, error(ErrTaken.With(cacClash).With(others...)))
+	}
 	if err := r.insertEntity(ctx, q, entity, a, by); err != nil {
 		return Entity{}, Admin{}, err
 	}
 	account := db.InsertAccountParams{
 		ID: admin.ID, Kind: "admin", EntityID: uuid.NullUUID{UUID: entity.ID, Valid: true}, Name: admin.Name,
-		Email: admin.Email, EmailKey: a.emailKey, Phone: pgtype.Int8{Int64: a.phone.Int(), Valid: true},
+		Email: admin.Email, EmailKey: a.emailKey, Phone: number,
 		PasswordHash: &a.passwordHash, CreatedAt: now,
 	}
 	if by.Vouches {
@@ -80,22 +85,6 @@ func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Spon
 }
 
 func (r *Registry) insertEntity(ctx context.Context, q *db.Queries, e Entity, a Application, by Sponsor) error {
-	if r.CACUnique {
-		canonical := a.cac.Class + a.cac.Digits
-		if canonical == "" {
-			canonical = a.cac.Text
-		}
-		if err := q.LockCAC(ctx, canonical); err != nil {
-			return fmt.Errorf("registry: lock the CAC number: %w", err)
-		}
-		found, err := q.EntityWithCAC(ctx, db.EntityWithCACParams{Cac: a.cac.Text, CacClass: a.cac.Class, CacDigits: a.cac.Digits})
-		if err != nil {
-			return fmt.Errorf("registry: look for the CAC number: %w", err)
-		}
-		if found {
-			return ErrTaken.With(cacTaken)
-		}
-	}
 	err := q.InsertEntity(ctx, db.InsertEntityParams{
 		ID: e.ID, Name: e.Name, Cac: e.CAC, CacClass: nonEmpty(a.cac.Class), CacDigits: nonEmpty(a.cac.Digits),
 		Status: string(e.Status), DocumentRequired: e.DocumentRequired, Supplies: by.Client != uuid.Nil, Asks: true,
@@ -107,6 +96,24 @@ func (r *Registry) insertEntity(ctx context.Context, q *db.Queries, e Entity, a 
 	return nil
 }
 
+// cacTaken reports whether the CAC number may not stand a second time and does
+// already. Applications with one number wait here for each other.
+func (r *Registry) cacTaken(ctx context.Context, q *db.Queries, number cac.Number) (bool, error) {
+	if !r.CACUnique {
+		return false, nil
+	}
+	if err := q.LockCAC(ctx, strings.ToUpper(cmp.Or(number.Class+number.Digits, number.Text))); err != nil {
+		return false, fmt.Errorf("registry: lock the CAC number: %w", err)
+	}
+	taken, err := q.EntityWithCAC(ctx, db.EntityWithCACParams{Cac: number.Text, CacClass: number.Class, CacDigits: number.Digits})
+	if err != nil {
+		return false, fmt.Errorf("registry: look for the CAC number: %w", err)
+	}
+	return taken, nil
+}
+
+var cacClash = fault.Violation{Field: "cac", Code: fault.Taken, Message: "An entity with this CAC number is registered already."}
+
 // insertAccount turns a clash into ErrTaken, naming both values when both clash,
 // by the names that the form has for them.
 func insertAccount(ctx context.Context, q *db.Queries, a db.InsertAccountParams, emailField, phoneField string) error {
@@ -117,25 +124,26 @@ func insertAccount(ctx context.Context, q *db.Queries, a db.InsertAccountParams,
 	if made == 1 {
 		return nil
 	}
-	held, err := q.AccountsHolding(ctx, db.AccountsHoldingParams{EmailKey: a.EmailKey, Phone: a.Phone})
+	taken, err := clashes(ctx, q, a.EmailKey, a.Phone, emailField, phoneField)
 	if err != nil {
-		return fmt.Errorf("registry: name the clash: %w", err)
+		return err
 	}
-	taken := ErrTaken
-	if held.Email {
-		taken = taken.With(fault.Violation{
-			Field: emailField, Code: fault.Taken, Message: "This e-mail address belongs to another account. Use another one.",
-		})
-	}
-	if held.Phone {
-		taken = taken.With(fault.Violation{
-			Field: phoneField, Code: fault.Taken, Message: "This phone number belongs to another account. Use another one.",
-		})
-	}
-	if len(taken.Violations) == 0 {
+	if len(taken) == 0 {
 		return errors.New("registry: the account clashes with none that can be seen")
 	}
-	return taken
+	return ErrTaken.With(taken...)
+}
+
+// clashes names the values that belong to another account.
+func clashes(ctx context.Context, q *db.Queries, emailKey string, number pgtype.Int8, emailField, phoneField string) ([]fault.Violation, error) {
+	held, err := q.AccountsHolding(ctx, db.AccountsHoldingParams{EmailKey: emailKey, Phone: number})
+	if err != nil {
+		return nil, fmt.Errorf("registry: name the clash: %w", err)
+	}
+	var taken fault.Form
+	taken.Check(!held.Email, emailField, fault.Taken, "This e-mail address belongs to another account. Use another one.")
+	taken.Check(!held.Phone, phoneField, fault.Taken, "This phone number belongs to another account. Use another one.")
+	return taken.Violations(), nil
 }
 
 // ErrNoEntity reports an entity that does not exist for this caller.
@@ -149,8 +157,8 @@ var errWhichEntity = fault.ErrInvalid.With(fault.Violation{
 // EntityFor returns the entity that a client means: the one it names, if it
 // brought that one in; else the last one that this access token onboarded; else
 // the client's only one.
-func (r *Registry) EntityFor(ctx context.Context, by Sponsor, named uuid.UUID) (uuid.UUID, error) {
-	q, client := db.New(r.Pool), uuid.NullUUID{UUID: by.Client, Valid: true}
+func EntityFor(ctx context.Context, from pg.DB, by Sponsor, named uuid.UUID) (uuid.UUID, error) {
+	q, client := db.New(from), uuid.NullUUID{UUID: by.Client, Valid: true}
 	if named != uuid.Nil {
 		found, err := q.EntityOfClient(ctx, db.EntityOfClientParams{ID: named, ClientID: client})
 		if err != nil {

@@ -171,7 +171,7 @@ func TestEntityForFindsTheEntityThatIsMeant(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
 	by, stranger := sponsor(t, r.Pool), sponsor(t, r.Pool)
-	if _, err := r.EntityFor(t.Context(), by, uuid.Nil); !slices.Equal(fieldsOf(err), []string{"entityUid"}) {
+	if _, err := registry.EntityFor(t.Context(), r.Pool, by, uuid.Nil); !slices.Equal(fieldsOf(err), []string{"entityUid"}) {
 		t.Errorf("a client without entities: %v, want a complaint about entityUid", err)
 	}
 	first, err := onboard(t.Context(), r, form(nil), by)
@@ -179,23 +179,23 @@ func TestEntityForFindsTheEntityThatIsMeant(t *testing.T) {
 		t.Fatal(err)
 	}
 	renewed := registry.Sponsor{Client: by.Client, Token: uuid.New()}
-	if id, err := r.EntityFor(t.Context(), renewed, uuid.Nil); err != nil || id != first.ID {
+	if id, err := registry.EntityFor(t.Context(), r.Pool, renewed, uuid.Nil); err != nil || id != first.ID {
 		t.Errorf("the only entity: %v, %v", id, err)
 	}
 	second, err := onboard(t.Context(), r, form(func(f *registry.ApplicationForm) { f.AdminEmail, f.AdminPhone = "b@x.example", "+2348098765432" }), by)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id, err := r.EntityFor(t.Context(), by, uuid.Nil); err != nil || id != second.ID {
+	if id, err := registry.EntityFor(t.Context(), r.Pool, by, uuid.Nil); err != nil || id != second.ID {
 		t.Errorf("the token's last entity: %v, %v; want the second", id, err)
 	}
-	if _, err := r.EntityFor(t.Context(), renewed, uuid.Nil); fault.CodeOf(err) != fault.InvalidArgument {
+	if _, err := registry.EntityFor(t.Context(), r.Pool, renewed, uuid.Nil); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("two entities and another token: %v, want INVALID_ARGUMENT", err)
 	}
-	if id, err := r.EntityFor(t.Context(), renewed, first.ID); err != nil || id != first.ID {
+	if id, err := registry.EntityFor(t.Context(), r.Pool, renewed, first.ID); err != nil || id != first.ID {
 		t.Errorf("a named entity: %v, %v", id, err)
 	}
-	if _, err := r.EntityFor(t.Context(), stranger, first.ID); !errors.Is(err, registry.ErrNoEntity) {
+	if _, err := registry.EntityFor(t.Context(), r.Pool, stranger, first.ID); !errors.Is(err, registry.ErrNoEntity) {
 		t.Errorf("another's entity: %v, want ErrNoEntity", err)
 	}
 }

@@ -56,11 +56,11 @@ type Passwords struct {
 }
 
 // NewPasswords returns a Passwords that hashes at cost c, works on parallel
-// passwords at once (0 means one for each core that Go may use) and lets queue more
+// passwords at once (0 means half of the cores that Go may use) and lets queue more
 // wait (0 means 32).
 func NewPasswords(c Cost, parallel, queue int) *Passwords {
 	if parallel <= 0 {
-		parallel = runtime.GOMAXPROCS(0)
+		parallel = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	if queue <= 0 {
 		queue = defaultQueue
@@ -77,7 +77,7 @@ func NewPasswords(c Cost, parallel, queue int) *Passwords {
 // Hash returns what is stored of a password: a PHC string that names its own salt
 // and cost.
 func (p *Passwords) Hash(ctx context.Context, password Text) (string, error) {
-	leave, err := p.enter(ctx)
+	leave, err := p.Enter(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -93,16 +93,21 @@ func (p *Passwords) Hash(ctx context.Context, password Text) (string, error) {
 // the time of an answer does not tell which accounts there are. A hash that cannot
 // be read is an error, for then the store is damaged.
 func (p *Passwords) Check(ctx context.Context, hash string, password Text) (bool, error) {
-	h, err := parsePHC(cmp.Or(hash, p.decoy))
-	if err != nil {
-		return false, err
-	}
-	leave, err := p.enter(ctx)
+	leave, err := p.Enter(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer leave()
+	return p.Matches(hash, password)
+}
 
+// Matches is [Passwords.Check] for a caller who has entered already, because it
+// has other work to do that a flood must not reach.
+func (p *Passwords) Matches(hash string, password Text) (bool, error) {
+	h, err := parsePHC(cmp.Or(hash, p.decoy))
+	if err != nil {
+		return false, err
+	}
 	same := subtle.ConstantTimeCompare(h.derive(password, len(h.key)), h.key) == 1
 	return same && hash != "", nil
 }
@@ -110,9 +115,9 @@ func (p *Passwords) Check(ctx context.Context, hash string, password Text) (bool
 // InFlight returns how many passwords are being worked on.
 func (p *Passwords) InFlight() int { return len(p.slots) }
 
-// enter waits for a slot. It refuses at once when nobody else may wait, and returns
+// Enter waits for a slot. It refuses at once when nobody else may wait, and returns
 // when ctx ends; otherwise the caller leaves with the function it got.
-func (p *Passwords) enter(ctx context.Context) (leave func(), err error) {
+func (p *Passwords) Enter(ctx context.Context) (leave func(), err error) {
 	if ctx.Err() != nil {
 		return nil, ErrBusy.Because(context.Cause(ctx)) // nobody would read the result
 	}

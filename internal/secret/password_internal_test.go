@@ -19,7 +19,7 @@ func TestThirdCallerIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPasswords(Cost{MemoryKiB: 8, Time: 1}, 1, 1)
-		leave, err := p.enter(t.Context())
+		leave, err := p.Enter(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPasswords(Cost{MemoryKiB: 8, Time: 1}, 1, 1)
-		leave, err := p.enter(t.Context())
+		leave, err := p.Enter(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,6 @@ import (
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -63,24 +62,27 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, metric
 	if err != nil {
 		return nil, err
 	}
-	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}, cfg.Argon2Parallel, cfg.Argon2Queue)
-	metrics.RegisterPasswords(passwords.InFlight)
+	// Two queues: anybody can flood the login, and onboarding must not wait there.
+	cost := secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}
+	logins := secret.NewPasswords(cost, cfg.Argon2Parallel, cfg.Argon2Queue)
+	onboardings := secret.NewPasswords(cost, cfg.Argon2Parallel, cfg.Argon2Queue)
+	metrics.RegisterPasswords(func() int { return logins.InFlight() + onboardings.InFlight() })
 	metrics.RegisterPool(poolStat(pool))
 
 	keeper := &access.Keeper{
-		Pool: pool, Peppers: peppers, Passwords: passwords, TokenLifetime: cfg.TokenLifetime,
+		Pool: pool, Peppers: peppers, Passwords: logins, TokenLifetime: cfg.TokenLifetime,
 		SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Now: time.Now,
 	}
 	answers := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
 	api := &httpapi.API{
 		Keeper: keeper,
 		Registry: &registry.Registry{
-			Pool: pool, Region: region, Passwords: passwords, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
+			Pool: pool, Region: region, Passwords: onboardings, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
 		},
 		Documents: &document.Store{
 			Pool: pool, Files: files, MaxBytes: cfg.UploadMaxBytes, Strict: cfg.DocumentTypesStrict, Now: time.Now,
 		},
-		Verifier: &verify.Verifier{Lines: &line.Directory{Pool: pool}, Journal: records, Now: time.Now},
+		Verifier: &verify.Verifier{Journal: records, Now: time.Now},
 		Answers:  answers, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(),
 		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies,
 		Timeouts: httpapi.Timeouts{Verify: cfg.VerifyTimeout, Upload: cfg.UploadTimeout, Request: cfg.RequestTimeout},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
@@ -37,25 +38,28 @@ type Answer struct {
 
 // Verifier answers questions. All fields are required.
 type Verifier struct {
-	Lines   *line.Directory
 	Journal *journal.Journal
 	Now     func() time.Time
 }
 
-// Ask looks the number up, records the answer, and only then returns it.
-func (v *Verifier) Ask(ctx context.Context, q Question) (Answer, error) {
-	l, err := v.Lines.Lookup(ctx, q.Number)
-	if err != nil {
-		return Answer{}, err
-	}
-	// One reading of the clock gives the timestamp, the time inside the id and
-	// the partition of the record.
-	at := v.Now().UTC().Truncate(time.Millisecond)
-	a := Answer{RequestID: journal.NewRequestID(at), At: at, Status: l.Status, Network: l.Network}
-	err = v.Journal.Append(ctx, journal.Entry{
-		RequestID: a.RequestID, At: a.At, Entity: q.Entity, Key: q.Key, Mode: q.Mode, Purpose: q.Purpose, Correlator: q.Correlator,
-		Number: q.Number.Int(), PhoneNumber: q.Sent, Status: string(a.Status), MobileNetwork: a.Network,
-		LineVersion: l.Version, Nonce: journal.NewNonce(),
+// Ask looks the number up, records the answer, and only then returns it. Both
+// happen in one transaction, so that what was read from a primary that has been
+// deposed cannot be committed on its successor.
+func (v *Verifier) Ask(ctx context.Context, q Question) (a Answer, err error) {
+	err = v.Journal.Record(ctx, func(tx pg.Tx) ([]journal.Entry, error) {
+		l, err := line.Lookup(ctx, tx, q.Number)
+		if err != nil {
+			return nil, err
+		}
+		// One reading of the clock gives the timestamp, the time inside the id and
+		// the partition of the record.
+		at := v.Now().UTC().Truncate(time.Millisecond)
+		a = Answer{RequestID: journal.NewRequestID(at), At: at, Status: l.Status, Network: l.Network}
+		return []journal.Entry{{
+			RequestID: a.RequestID, At: a.At, Entity: q.Entity, Key: q.Key, Mode: q.Mode, Purpose: q.Purpose, Correlator: q.Correlator,
+			Number: q.Number.Int(), PhoneNumber: q.Sent, Status: string(a.Status), MobileNetwork: a.Network,
+			LineVersion: l.Version, Nonce: journal.NewNonce(),
+		}}, nil
 	})
 	if err != nil {
 		return Answer{}, err

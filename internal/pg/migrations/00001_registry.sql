@@ -14,6 +14,7 @@ CREATE TABLE entity (
     created_at        timestamptz NOT NULL
 );
 CREATE INDEX entity_cac ON entity (cac_class, cac_digits);
+CREATE INDEX entity_cac_text ON entity (upper(cac));
 CREATE INDEX entity_client ON entity (client_id, created_at);
 CREATE INDEX entity_token ON entity (token_id, created_at);
 COMMENT ON TABLE entity IS 'A telco, bank or service provider that the regulator has let in.';
@@ -46,7 +47,9 @@ COMMENT ON COLUMN account.phone IS 'E.164 without the plus sign, unique over all
 COMMENT ON COLUMN account.verified_by IS 'What confirmed the account: its e-mail, its phone, or the word of a client that may vouch.';
 
 GRANT SELECT, INSERT, UPDATE ON entity, account TO lineproof_serve;
-GRANT SELECT ON entity, account TO lineproof_read;
+GRANT SELECT ON entity TO lineproof_read;
+GRANT SELECT (id, kind, entity_id, role, name, email, email_key, phone, verified_at, verified_by, disabled_at, created_at)
+    ON account TO lineproof_read; -- not the hash of the password
 
 -- +goose Down
 DROP TABLE account;

@@ -69,7 +69,12 @@ COMMENT ON TABLE api_key IS 'Keys with which the programs of an entity ask, as H
 
 GRANT SELECT, INSERT, UPDATE ON client, client_secret, api_key TO lineproof_serve;
 GRANT SELECT, INSERT, UPDATE, DELETE ON access_token, session TO lineproof_serve;
-GRANT SELECT ON client, client_secret, access_token, session, api_key TO lineproof_read;
+GRANT SELECT ON client TO lineproof_read;
+-- Everything but the HMACs.
+GRANT SELECT (id, client_id, preview, revoked_at, created_at) ON client_secret TO lineproof_read;
+GRANT SELECT (id, client_id, scopes, expires_at, revoked_at, created_at) ON access_token TO lineproof_read;
+GRANT SELECT (id, account_id, expires_at, last_seen_at, revoked_at, created_at) ON session TO lineproof_read;
+GRANT SELECT (id, entity_id, name, mode, purpose, preview, expires_at, revoked_at, created_at) ON api_key TO lineproof_read;
 
 -- +goose Down
 DROP TABLE api_key;

@@ -14,7 +14,6 @@ COMMENT ON TABLE idempotency IS 'The first answer to a request that carried an I
 COMMENT ON COLUMN idempotency.replayed_at IS 'Written at every replay: the commit of that write proves that the first one is durable, too.';
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON idempotency TO lineproof_serve;
-GRANT SELECT ON idempotency TO lineproof_read;
 
 -- +goose Down
 DROP TABLE idempotency;

@@ -116,7 +116,7 @@ func (q *Queries) Clients(ctx context.Context) ([]ClientsRow, error) {
 }
 
 const forgetSessions = `-- name: ForgetSessions :execrows
-DELETE FROM session WHERE expires_at < $1
+DELETE FROM session WHERE id IN (SELECT s.id FROM session s WHERE s.expires_at < $1 LIMIT 5000)
 `
 
 func (q *Queries) ForgetSessions(ctx context.Context, before time.Time) (int64, error) {
@@ -128,9 +128,11 @@ func (q *Queries) ForgetSessions(ctx context.Context, before time.Time) (int64, 
 }
 
 const forgetTokens = `-- name: ForgetTokens :execrows
-DELETE FROM access_token WHERE expires_at < $1
+DELETE FROM access_token WHERE id IN (SELECT t.id FROM access_token t WHERE t.expires_at < $1 LIMIT 5000)
 `
 
+// ForgetTokens and ForgetSessions take a bite at a time: one statement over a
+// large backlog would run into its timeout, and again the next hour.
 func (q *Queries) ForgetTokens(ctx context.Context, before time.Time) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetTokens, before)
 	if err != nil {

@@ -43,7 +43,8 @@ func (q *Queries) Find(ctx context.Context, arg FindParams) (FindRow, error) {
 }
 
 const forget = `-- name: Forget :execrows
-DELETE FROM idempotency WHERE created_at < $1
+DELETE FROM idempotency WHERE (caller, operation, key_mac) IN
+    (SELECT i.caller, i.operation, i.key_mac FROM idempotency i WHERE i.created_at < $1 LIMIT 5000)
 `
 
 func (q *Queries) Forget(ctx context.Context, before time.Time) (int64, error) {
