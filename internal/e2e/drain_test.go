@@ -1,0 +1,70 @@
+package e2e_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/pgtest"
+)
+
+// A server that is asked to stop answers every request whose handler began; a
+// request that ends without an answer has left nothing; and the server says
+// with its exit code that all is well, in time.
+func TestDrain(t *testing.T) {
+	w := newWorld(t, pgtest.URL(t))
+	drains := size(t, "LINEPROOF_E2E_DRAINS", 3)
+	book := newLedger(t)
+	for i := range drains {
+		p := start(t, w)
+		stop := make(chan struct{})
+		wait := rush(t, w, p.public, book, 32, stop)
+		<-time.After(50*time.Millisecond + rand.N(700*time.Millisecond))
+		begin := time.Now()
+		p.terminate(t)
+		p.wait(t)
+		took := time.Since(begin)
+		close(stop)
+		wait()
+		if code := p.exitCode(); code != 0 || took > 20*time.Second {
+			t.Errorf("drain %d: exit code %d after %s", i+1, code, took)
+		}
+		began := answeredAll(t, p, book)
+		t.Logf("drain %d of %d took %s; %d handlers had begun", i+1, drains, took.Round(time.Millisecond), began)
+		if t.Failed() {
+			t.Logf("the log ends with:\n%s", p.output(t))
+			break
+		}
+	}
+	whole := book.read(t)
+	n := tally(whole)
+	t.Logf("%d drains: %v", drains, n)
+	if n["verify ok"] == 0 || n["onboard ok"] == 0 || n["verify unknown"]+n["verify unsent"] == 0 {
+		t.Errorf("the stops met no load, so they prove nothing: %v", n)
+	}
+	report(t, &checker{world: w, book: whole, silentLeavesNothing: true})
+}
+
+// answeredAll fails the test for every line of the log that speaks of a request
+// whose caller got no answer. It returns how many lines there were.
+func answeredAll(t *testing.T, p *process, book *ledger) int {
+	t.Helper()
+	heard := make(map[string]bool)
+	for _, e := range book.read(t) {
+		for _, m := range e.ends {
+			heard[m.RequestID] = true
+		}
+	}
+	began := 0
+	for _, l := range p.lines(t) {
+		if l.Message != "request" {
+			continue
+		}
+		began++
+		// An answer that has a record carries the record's id.
+		if !heard[l.Request] && !heard[l.Record] {
+			t.Errorf("the handler of a request began and its caller got no answer: %+v", l)
+		}
+	}
+	return began
+}

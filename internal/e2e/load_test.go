@@ -1,0 +1,139 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// numbering makes every request of this process different from every other.
+var numbering atomic.Int64
+
+// caller sends requests to one server, one after the other, and keeps its page
+// of the ledger.
+type caller struct {
+	world *world
+	wire  wire
+	page  *page
+	rng   *rand.Rand
+}
+
+func newCaller(tb testing.TB, w *world, address string, l *ledger) *caller {
+	tb.Helper()
+	return &caller{world: w, wire: wire{address: address}, page: l.page(tb), rng: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+}
+
+func (c *caller) close() {
+	c.wire.close()
+	c.page.close()
+}
+
+// ask sends one question and writes down how it ended. The correlator is the
+// name of the question: the journal keeps it, so that a record can be traced to
+// the request even if no answer came.
+func (c *caller) ask() mark {
+	number := int64(firstLine) + c.rng.Int64N(2*knownLines)
+	if c.rng.IntN(50) == 0 {
+		number = 234_903_000_0000 + c.rng.Int64N(1e7) // far from every line
+	}
+	m := mark{ID: fmt.Sprintf("q%d", numbering.Add(1)), Asked: &question{spell(c.rng, number)}, Phone: number}
+	if c.rng.IntN(20) == 0 {
+		m.Asked.PhoneNumber += "?" // a definite no
+	}
+	c.page.write(m)
+	a, err := c.wire.send(post(verifyPath, "application/json", encode(m.Asked),
+		"Authorization", "Bearer "+c.world.key.Text.Reveal(), "X-Correlator", m.ID))
+	var data told
+	end := mark{ID: m.ID, Status: a.status, RequestID: a.header.Get("X-Request-Id")}
+	if end.Outcome, end.Problem = judge(a, err, &data); end.Outcome == okay {
+		end.Told = &data
+	}
+	c.page.write(end)
+	return end
+}
+
+// newApplication returns an application that clashes with no other.
+func (c *caller) newApplication() mark {
+	n := numbering.Add(1)
+	phone := 234_703_000_0000 + n
+	return mark{ID: fmt.Sprintf("a%d", n), Phone: phone, Applied: &application{
+		CAC: fmt.Sprintf("RC %d", 1000+n), Name: fmt.Sprintf("Telco %d", n), IsDocumentRequired: c.rng.IntN(2) == 0,
+		AdminName: "Bisi", AdminPhone: spell(c.rng, phone), AdminEmail: shout(c.rng, fmt.Sprintf("admin.%d@telco.example", n)),
+		AdminPassword: fmt.Sprintf("dry-season-%d", n),
+	}}
+}
+
+// apply sends an application, under its name as Idempotency-Key, and writes
+// down how it ended.
+func (c *caller) apply(m mark) mark {
+	c.page.write(m)
+	a, err := c.wire.send(post(onboardPath, "application/json", encode(m.Applied),
+		"Authorization", "Bearer "+c.world.token, "Idempotency-Key", m.ID))
+	var data made
+	end := mark{ID: m.ID, Status: a.status, RequestID: a.header.Get("X-Request-Id")}
+	if end.Outcome, end.Problem = judge(a, err, &data); end.Outcome == okay {
+		end.Made = &data
+	}
+	c.page.write(end)
+	return end
+}
+
+// rush puts load on the server until stop is closed or it is gone, and returns
+// a function that waits for the end of it. One worker in four onboards.
+func rush(tb testing.TB, w *world, address string, l *ledger, workers int, stop <-chan struct{}) (wait func()) {
+	tb.Helper()
+	var all sync.WaitGroup
+	for i := range workers {
+		c := newCaller(tb, w, address, l)
+		all.Go(func() {
+			defer c.close()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				var end mark
+				if i%4 == 0 {
+					end = c.apply(c.newApplication())
+				} else {
+					end = c.ask()
+				}
+				if end.Outcome == unsent && c.wire.conn == nil && !reachable(address) {
+					return
+				}
+			}
+		})
+	}
+	return all.Wait
+}
+
+// reachable reports whether anybody listens at address.
+func reachable(address string) bool {
+	w := wire{address: address}
+	err := w.write(nil)
+	w.close()
+	return err == nil
+}
+
+// shout writes an e-mail address in a mixture of cases.
+func shout(rng *rand.Rand, email string) string {
+	return strings.Map(func(r rune) rune {
+		if rng.IntN(4) == 0 {
+			return []rune(strings.ToUpper(string(r)))[0]
+		}
+		return r
+	}, email)
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // structs of strings
+	}
+	return b
+}

@@ -1,0 +1,50 @@
+package e2e_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/lineproof/lineproof/internal/cli"
+)
+
+// childSwitch turns the test binary into the command. It does not begin with
+// the prefix of the settings, because the command refuses unknown ones.
+const childSwitch = "E2E_RUN_THE_COMMAND"
+
+// TestMain runs the tests, or the command where a test has asked for it.
+func TestMain(m *testing.M) {
+	if os.Getenv(childSwitch) == "" {
+		m.Run()
+		return
+	}
+	// The server ends when the test that wanted it ends, however that ends.
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(99)
+	}()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(cli.Main(ctx, cli.Env{
+		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	}))
+}
+
+// size returns how large a run is: what the environment says, or a size that
+// every patch can afford.
+func size(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	s := os.Getenv(name)
+	if s == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		t.Fatalf("%s must be a whole number above 0", name)
+	}
+	return n
+}

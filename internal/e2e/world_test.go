@@ -1,0 +1,197 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+const (
+	tokenPath   = "/api/auth/token"
+	onboardPath = "/api/regulator/v1/onboard-entity"
+	uploadPath  = "/api/regulator/v1/upload-document"
+	loginPath   = "/api/regulator/v1/login"
+	verifyPath  = "/api/v1/phone/api/phone-numbers/verify"
+
+	pepper        = "a pepper for the tests of the whole that is long enough"
+	adminEmail    = "first-admin@telco.example"
+	adminPassword = "harmattan-38-dust"
+	nodeName      = "e2e"
+)
+
+// world is a database with everything in it that a caller needs, and what the
+// tests know about it.
+type world struct {
+	url      string
+	pool     *pgxpool.Pool // as superuser
+	data     string        // the directory of the server
+	region   *phone.Region
+	keeper   *access.Keeper
+	registry *registry.Registry
+
+	client  access.NewClient
+	limited access.NewClient // may supply lines and nothing else
+	token   string
+	weak    string // a token without the scopes of the operations
+	session string
+	bank    registry.Entity
+	key     access.NewKey
+	testKey string          // well-formed, and nobody's
+	telco   registry.Entity // brought in before the tests begin
+
+	lines map[int64]line.Record
+}
+
+// newWorld fills the migrated database at url.
+func newWorld(t *testing.T, url string) *world {
+	t.Helper()
+	ctx := t.Context()
+	w := &world{url: url, pool: pgtest.Open(t, url, ""), data: t.TempDir(), lines: make(map[int64]line.Record)}
+	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 100)
+	w.region = must(phone.NewRegion("NG"))(t)
+	w.keeper = &access.Keeper{
+		Pool: w.pool, Peppers: must(secret.NewPeppers([]secret.Text{pepper}))(t), Passwords: passwords, TokenLifetime: 12 * time.Hour,
+		SessionLifetime: 12 * time.Hour, SessionIdle: 12 * time.Hour, Now: time.Now,
+	}
+	w.registry = &registry.Registry{Pool: w.pool, Region: w.region, Passwords: passwords, PasswordMin: 8, Now: time.Now}
+	w.client = must(w.keeper.CreateClient(ctx, access.ClientForm{Name: "Telco", Scopes: []string{"entity:onboard", "document:upload"}}))(t)
+	w.limited = must(w.keeper.CreateClient(ctx, access.ClientForm{Name: "Supplier", Scopes: []string{"line:supply"}, Network: "Cobalt"}))(t)
+	w.token = w.newToken(t, w.client)
+	w.weak = w.newToken(t, w.limited)
+	w.bank = must(w.registry.CreateAsker(ctx, "First Bank", "RC 1"))(t)
+	w.key = must(w.keeper.CreateKey(ctx, access.KeyForm{Entity: w.bank.ID, Name: "app", Mode: "live", Purpose: "kyc"}))(t)
+	w.testKey = secret.New(secret.TestKey).Reveal()
+	w.telco = w.onboard(t)
+	w.session = must(w.keeper.LogIn(ctx, adminEmail, adminPassword, uuid.Nil))(t).Text.Reveal()
+	w.supply(t)
+	return w
+}
+
+func (w *world) newToken(t *testing.T, c access.NewClient) string {
+	t.Helper()
+	return must(w.keeper.IssueToken(t.Context(), c.ID.String(), c.Secret, nil))(t).Text.Reveal()
+}
+
+// onboard brings the first telco in, so that there is an admin who can log in.
+func (w *world) onboard(t *testing.T) registry.Entity {
+	t.Helper()
+	ctx := t.Context()
+	app := must(w.registry.Prepare(ctx, registry.ApplicationForm{
+		Name: "First Telco", CAC: "RC 2", AdminName: "Ada", AdminEmail: adminEmail, AdminPhone: "+2349011111111", AdminPassword: adminPassword,
+	}))(t)
+	var e registry.Entity
+	err := pg.InTx(ctx, w.pool, func(tx pg.Tx) (err error) {
+		e, _, err = w.registry.Onboard(ctx, tx, app, registry.Sponsor{Client: w.client.ID})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// firstLine and knownLines say which numbers have a line; those above are
+// numbers of which nobody has told us anything.
+const (
+	firstLine  = 234_803_100_0000
+	knownLines = 500
+)
+
+func (w *world) supply(t *testing.T) {
+	t.Helper()
+	words := []line.Status{line.Normal, line.Swapped, line.Recycled, line.Barred, line.Quarantined, line.Ported}
+	networks := []string{"Cobalt", "Amber", "Indigo"}
+	var records []line.Record
+	for i := range int64(knownLines) {
+		n, ok := phone.FromInt(firstLine + i)
+		if !ok {
+			t.Fatal("the numbers of the lines are no numbers")
+		}
+		r := line.Record{Number: n, Network: networks[int(i)%len(networks)], Status: words[int(i)%len(words)]}
+		w.lines[n.Int()], records = r, append(records, r)
+	}
+	if _, err := (&line.Directory{Pool: w.pool}).Store(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// told returns what the service must say of a number.
+func (w *world) told(number int64) (status, network string, version int64) {
+	r, known := w.lines[number]
+	if !known {
+		return string(line.Unknown), line.UnknownNetwork, 0
+	}
+	return string(r.Status), r.Network, 1
+}
+
+// settings returns the environment of a server on this world. A password costs
+// next to nothing: its price is not the subject.
+func (w *world) settings() []string {
+	return []string{
+		"LINEPROOF_LISTEN=127.0.0.1:0", "LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_DATABASE_URL=" + w.url,
+		"LINEPROOF_PEPPERS=" + pepper, "LINEPROOF_DATA=" + w.data, "LINEPROOF_NODE=" + nodeName,
+		"LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1", "LINEPROOF_ARGON2_QUEUE=1000",
+		"LINEPROOF_VERIFY_TIMEOUT=10s", "LINEPROOF_REQUEST_TIMEOUT=20s", "LINEPROOF_DRAIN_TIMEOUT=20s",
+	}
+}
+
+// spell writes a Nigerian number in one of the ways in which people do.
+func spell(rng *rand.Rand, number int64) string {
+	digits := strconv.FormatInt(number, 10)
+	national := digits[3:]
+	switch rng.IntN(6) {
+	case 0:
+		return "+" + digits
+	case 1:
+		return digits
+	case 2:
+		return "0" + national
+	case 3:
+		return "00" + digits
+	case 4:
+		return fmt.Sprintf("+234 %s %s %s", national[:3], national[3:6], national[6:])
+	default:
+		return fmt.Sprintf("(0%s) %s-%s", national[:3], national[3:6], national[6:])
+	}
+}
+
+// durable returns the address of a database on a cluster of its own that keeps
+// its promises across a crash.
+func durable(t *testing.T) (string, *pgtest.Cluster) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs PostgreSQL; not run with -short")
+	}
+	ctx := context.Background()
+	c := must(pgtest.Start(ctx, pgtest.Durable))(t)
+	t.Cleanup(c.Stop)
+	if err := c.MakeTemplate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return c.URL(must(c.Clone(ctx))(t)), c
+}
+
+// must returns the value of a call that may not fail, given the test.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(tb testing.TB) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
+	}
+}
