@@ -186,6 +186,36 @@ func TestCredentialsAreStoredOnlyAsHMACs(t *testing.T) {
 	}
 }
 
+// A revoked key ends at once, is found by its text, and cannot be revoked twice.
+func TestRevokedKeyEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bank, err := w.registry.CreateAsker(t.Context(), "Bank", "RC1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: "live"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := w.FindKey(t.Context(), key.Text); err != nil || id != key.ID {
+		t.Errorf("FindKey = %v, %v; want %v", id, err, key.ID)
+	}
+	if err := w.RevokeKey(t.Context(), key.ID); err != nil {
+		t.Fatal(err)
+	}
+	if w.admits(t, key.Text) {
+		t.Error("a revoked key is still good")
+	}
+	if err := w.RevokeKey(t.Context(), key.ID); !errors.Is(err, access.ErrNoKey) {
+		t.Errorf("revoking twice = %v, want ErrNoKey", err)
+	}
+	var trail int
+	if err := w.Pool.QueryRow(t.Context(), `SELECT count(*) FROM audit WHERE action = 'key.revoked' AND subject_id = $1 AND entity_id = $2`, key.ID, bank.ID).Scan(&trail); err != nil || trail != 1 {
+		t.Errorf("%d entries in the trail, %v; want 1", trail, err)
+	}
+}
+
 // containsRun reports whether s holds n characters of secret in a row, the
 // prefix apart.
 func containsRun(s, text string, n int) bool {

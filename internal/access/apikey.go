@@ -2,10 +2,12 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/access/internal/db"
 	"github.com/lineproof/lineproof/internal/audit"
@@ -63,4 +65,68 @@ func (k *Keeper) CreateKey(ctx context.Context, f KeyForm) (NewKey, error) {
 		return NewKey{}, fmt.Errorf("access: create a key: %w", err)
 	}
 	return key, nil
+}
+
+// KeyRow is a key as a list shows it. Preview is the part that is safe to show.
+type KeyRow struct {
+	ID                    uuid.UUID
+	EntityID              uuid.UUID
+	Entity, Name, Purpose string
+	Mode, Preview         string
+	CreatedAt             time.Time
+	ExpiresAt, RevokedAt  time.Time // zero if it does not, or was not
+}
+
+// Keys lists the keys of an entity, or of all entities for the zero id, oldest
+// first.
+func (k *Keeper) Keys(ctx context.Context, entity uuid.UUID) ([]KeyRow, error) {
+	rows, err := db.New(k.Pool).Keys(ctx, entity)
+	if err != nil {
+		return nil, fmt.Errorf("access: list keys: %w", err)
+	}
+	list := make([]KeyRow, 0, len(rows))
+	for _, r := range rows {
+		row := KeyRow{
+			ID: r.ID, EntityID: r.EntityID, Entity: r.Entity, Name: r.Name, Purpose: r.Purpose, Mode: r.Mode, Preview: r.Preview, CreatedAt: r.CreatedAt,
+		}
+		if r.ExpiresAt != nil {
+			row.ExpiresAt = *r.ExpiresAt
+		}
+		if r.RevokedAt != nil {
+			row.RevokedAt = *r.RevokedAt
+		}
+		list = append(list, row)
+	}
+	return list, nil
+}
+
+// ErrNoKey reports a key that does not exist or was revoked before.
+var ErrNoKey = fault.New(fault.NotFound, "There is no such key that could be revoked.")
+
+// FindKey returns the id of a key by its text, as when one was found where it
+// should not be.
+func (k *Keeper) FindKey(ctx context.Context, text secret.Text) (uuid.UUID, error) {
+	id, err := db.New(k.Pool).KeyIDByMAC(ctx, k.Peppers.Candidates(text.Reveal()))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return uuid.Nil, ErrNoKey
+	}
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("access: find a key: %w", err)
+	}
+	return id, nil
+}
+
+// RevokeKey ends a key for good. The next request with it is refused.
+func (k *Keeper) RevokeKey(ctx context.Context, id uuid.UUID) error {
+	now := k.now()
+	return pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+		entity, err := db.New(tx).RevokeKey(ctx, db.RevokeKeyParams{ID: id, At: &now})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrNoKey
+		}
+		if err != nil {
+			return fmt.Errorf("access: revoke a key: %w", err)
+		}
+		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: operator, Action: audit.KeyRevoked, Subject: id, Entity: entity})
+	})
 }

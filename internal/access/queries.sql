@@ -53,6 +53,18 @@ UPDATE session SET last_seen_at = @at WHERE id = @id AND last_seen_at < @at;
 INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, expires_at, created_at)
 VALUES (@id, @entity_id, @name, @mode, @purpose, @mac, @preview, @expires_at, @created_at);
 
+-- Keys lists the keys of one entity, or of all when none is named.
+-- name: Keys :many
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.expires_at, k.revoked_at, k.created_at
+FROM api_key k JOIN entity e ON e.id = k.entity_id
+WHERE k.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at;
+
+-- name: KeyIDByMAC :one
+SELECT id FROM api_key WHERE mac = ANY(@macs::bytea[]);
+
+-- name: RevokeKey :one
+UPDATE api_key SET revoked_at = @at WHERE id = @id AND revoked_at IS NULL RETURNING entity_id;
+
 -- name: KeyByMAC :one
 SELECT k.id, k.entity_id, k.mode, k.purpose FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.mac = ANY(@macs::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz) AND k.revoked_at IS NULL

@@ -44,6 +44,7 @@ const (
 	ClientCreated    Action = "client.created"
 	ClientRevoked    Action = "client.revoked"
 	KeyCreated       Action = "key.created"
+	KeyRevoked       Action = "key.revoked"
 	DocumentUploaded Action = "document.uploaded"
 	LoggedIn         Action = "session.opened"
 )

@@ -103,8 +103,8 @@ func TestRetryAfterIsSpreadAndNeverZero(t *testing.T) {
 func TestCorrelatorsThatLookPrivateAreNotLogged(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"order-77/a": "order-77/a", "2348031234567": "[withheld]", "x08031234567y": "[withheld]", "lp_live_abc": "[withheld]",
-		"01890000-0000-7000-8000-000000000001": "[withheld]", "a1b2-c3": "a1b2-c3",
+		"order-77/a": "order-77/a", "2348031234567": "[withheld]", "x08031234567y": "[withheld]", "0803-123-4567": "[withheld]", "08031234567080312345670803123456": "[withheld]", "lp_live_abc": "[withheld]",
+		"01890000-0000-7000-8000-000000000001": "01890000-0000-7000-8000-000000000001", "a1b2-c3": "a1b2-c3",
 	} {
 		if got := loggable(in); got != want {
 			t.Errorf("loggable(%q) = %q, want %q", in, got, want)

@@ -303,6 +303,68 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 	return i, err
 }
 
+const keyIDByMAC = `-- name: KeyIDByMAC :one
+SELECT id FROM api_key WHERE mac = ANY($1::bytea[])
+`
+
+func (q *Queries) KeyIDByMAC(ctx context.Context, macs [][]byte) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, keyIDByMAC, macs)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
+}
+
+const keys = `-- name: Keys :many
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.expires_at, k.revoked_at, k.created_at
+FROM api_key k JOIN entity e ON e.id = k.entity_id
+WHERE k.entity_id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at
+`
+
+type KeysRow struct {
+	ID        uuid.UUID
+	EntityID  uuid.UUID
+	Entity    string
+	Name      string
+	Mode      string
+	Purpose   string
+	Preview   string
+	ExpiresAt *time.Time
+	RevokedAt *time.Time
+	CreatedAt time.Time
+}
+
+// Keys lists the keys of one entity, or of all when none is named.
+func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, error) {
+	rows, err := q.db.Query(ctx, keys, entityID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeysRow
+	for rows.Next() {
+		var i KeysRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.EntityID,
+			&i.Entity,
+			&i.Name,
+			&i.Mode,
+			&i.Purpose,
+			&i.Preview,
+			&i.ExpiresAt,
+			&i.RevokedAt,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const revokeClient = `-- name: RevokeClient :execrows
 UPDATE client SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL
 `
@@ -318,6 +380,22 @@ func (q *Queries) RevokeClient(ctx context.Context, arg RevokeClientParams) (int
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const revokeKey = `-- name: RevokeKey :one
+UPDATE api_key SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING entity_id
+`
+
+type RevokeKeyParams struct {
+	At *time.Time
+	ID uuid.UUID
+}
+
+func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, revokeKey, arg.At, arg.ID)
+	var entity_id uuid.UUID
+	err := row.Scan(&entity_id)
+	return entity_id, err
 }
 
 const revokeTokensOfClient = `-- name: RevokeTokensOfClient :exec

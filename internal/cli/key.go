@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+func (a *app) keyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "key",
+		Short:   "Make, list and revoke API keys",
+		Long:    "An API key lets a program of an organisation verify phone numbers.",
+		Example: "  lineproof key create --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --name 'account opening'",
+	}
+	cmd.AddCommand(a.keyCreateCommand(), a.keyListCommand(), a.keyRevokeCommand())
+	return cmd
+}
+
+func (a *app) keyCreateCommand() *cobra.Command {
+	form := access.KeyForm{Mode: "live"}
+	var entity string
+	cmd := &cobra.Command{
+		Use:   "create",
+		Short: "Make an API key and print it once",
+		Long: `Makes an API key for an application of an organisation and prints it, alone, on standard output.
+The key is stored as a hash only and cannot be shown again.`,
+		Example: `  lineproof key create --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --name 'account opening'
+  lineproof key create --entity "$ENTITY" --name trial --expires 720h > key.txt`,
+		Args: cobra.NoArgs,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&entity, "entity", "", "entityUid of the organisation")
+	flags.StringVar(&form.Name, "name", "", "the application that will use the key")
+	flags.StringVar(&form.Purpose, "purpose", "", "what the organisation asks for, as it will stand in the journal")
+	flags.DurationVar(&form.Expires, "expires", 0, "how long the key is valid, such as 8760h (default: until it is revoked)")
+	required(cmd, "entity", "name")
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) (err error) {
+		if form.Entity, err = parseID("--entity", entity); err != nil {
+			return err
+		}
+		if cmd.Flags().Changed("expires") && form.Expires < time.Second {
+			return usagef("--expires is not in the future")
+		}
+		p, err := a.open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		key, err := p.keeper.CreateKey(cmd.Context(), form)
+		if err != nil {
+			return err
+		}
+		a.note("Keep the key now: it is not shown again. Its id is %s.", key.ID)
+		if *asJSON {
+			return a.printJSON(map[string]string{"keyId": key.ID.String(), "apiKey": key.Text.Reveal()})
+		}
+		fmt.Fprintln(a.out, key.Text.Reveal())
+		return nil
+	})
+	return cmd
+}
+
+// listedKey is a key as programs read it.
+type listedKey struct {
+	ID        string `json:"keyId"`
+	EntityUID string `json:"entityUid"`
+	Entity    string `json:"entity"`
+	Name      string `json:"name"`
+	Purpose   string `json:"purpose,omitempty"`
+	Preview   string `json:"preview"`
+	CreatedAt string `json:"createdAt"`
+	ExpiresAt string `json:"expiresAt,omitempty"`
+	RevokedAt string `json:"revokedAt,omitempty"`
+}
+
+func (a *app) keyListCommand() *cobra.Command {
+	var entity string
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List API keys, oldest first",
+		Long:    "Lists the keys of an organisation, or of all, revoked and expired ones included. Of a key only its beginning and end are kept.",
+		Example: "  lineproof key list --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
+		Args:    cobra.NoArgs,
+	}
+	cmd.Flags().StringVar(&entity, "entity", "", "entityUid of the organisation (default: all)")
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) (err error) {
+		id := uuid.Nil
+		if entity != "" {
+			if id, err = parseID("--entity", entity); err != nil {
+				return err
+			}
+		}
+		p, err := a.open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		keys, err := p.keeper.Keys(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		list := make([]listedKey, 0, len(keys))
+		rows := [][]string{{"KEY ID", "ORGANISATION", "APPLICATION", "KEY", "STANDS"}}
+		for _, k := range keys {
+			list = append(list, listedKey{
+				k.ID.String(), k.EntityID.String(), k.Entity, k.Name, k.Purpose, k.Preview, moment(k.CreatedAt), moment(k.ExpiresAt), moment(k.RevokedAt),
+			})
+			rows = append(rows, []string{k.ID.String(), k.Entity, k.Name, k.Preview, standing(k, time.Now())})
+		}
+		return a.print(*asJSON, list, rows...)
+	})
+	return cmd
+}
+
+func standing(k access.KeyRow, now time.Time) string {
+	switch {
+	case !k.RevokedAt.IsZero():
+		return "revoked"
+	case k.ExpiresAt.IsZero():
+		return "yes"
+	case k.ExpiresAt.Before(now):
+		return "expired"
+	}
+	return "until " + moment(k.ExpiresAt)
+}
+
+func (a *app) keyRevokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke ID|-",
+		Short: "End an API key, for good",
+		Long: `Ends an API key: the next request with it is refused. It cannot be undone; make a new key instead.
+With - the key itself is read from standard input, for a key that was found where it should not be.`,
+		Example: `  lineproof key revoke 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40
+  lineproof key revoke - < leaked.txt`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.run(func(cmd *cobra.Command, args []string) error {
+			p, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer p.close()
+			id, err := a.keyMeant(cmd, p, args[0])
+			if err != nil {
+				return err
+			}
+			if err := p.keeper.RevokeKey(cmd.Context(), id); err != nil {
+				return err
+			}
+			a.note("The key %s is revoked.", id)
+			return nil
+		}),
+	}
+}
+
+// keyMeant returns the id of the key that the argument names.
+func (a *app) keyMeant(cmd *cobra.Command, p *parts, arg string) (uuid.UUID, error) {
+	if arg != "-" {
+		return parseID("ID", arg)
+	}
+	text, err := io.ReadAll(io.LimitReader(a.env.Stdin, 1<<10))
+	if err != nil {
+		return uuid.Nil, err
+	}
+	return p.keeper.FindKey(cmd.Context(), secret.Text(strings.TrimSpace(string(text))))
+}
