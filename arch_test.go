@@ -58,7 +58,7 @@ var plan = []part{
 	{domain, "audit", "pg", "audit"},
 	{domain, "idempotency", "fault pg secret", "idempotency"},
 	{domain, "registry", "audit cac fault pg phone secret", "entity account"},
-	{domain, "access", "audit fault pg registry secret", "client client_secret access_token session api_key"},
+	{domain, "access", "audit fault pg registry secret", "client client_secret access_token session api_key pepper_check"},
 	{domain, "document", "audit blob fault pg", "document"},
 	{domain, "line", "pg phone", "line network"},
 	{domain, "journal", "fault pg", "journal_entry journal_batch"},

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,6 +33,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
 
 	m := telemetry.NewMetrics()
+	m.CertificateExpires(time.Unix(1, 0))
 	m.RegisterPasswords(func() int { return 0 })
 	m.RegisterPool(func() telemetry.PoolStat { return telemetry.PoolStat{} })
 	m.RequestBegan()

@@ -328,6 +328,13 @@ CREATE TABLE public.network (
 );
 -- Name: TABLE network; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.network IS 'Names of the mobile networks.';
+-- Name: pepper_check; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.pepper_check (
+    mac bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+-- Name: TABLE pepper_check; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.pepper_check IS 'A known text under each pepper that was ever in force, so that a wrong pepper is noticed at start and not by every caller.';
 -- Name: river_job; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.river_job (
     id bigint NOT NULL,
@@ -488,6 +495,9 @@ ALTER TABLE ONLY public.network
 -- Name: network network_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.network
     ADD CONSTRAINT network_pkey PRIMARY KEY (id);
+-- Name: pepper_check pepper_check_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.pepper_check
+    ADD CONSTRAINT pepper_check_pkey PRIMARY KEY (mac);
 -- Name: river_job river_job_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_job
     ADD CONSTRAINT river_job_pkey PRIMARY KEY (id);
@@ -685,6 +695,8 @@ GRANT SELECT ON TABLE public.line TO lineproof_read;
 -- Name: TABLE network; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.network TO lineproof_serve;
 GRANT SELECT ON TABLE public.network TO lineproof_read;
+-- Name: TABLE pepper_check; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.pepper_check TO lineproof_serve;
 -- Name: TABLE river_job; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.river_job TO lineproof_serve;
 GRANT SELECT ON TABLE public.river_job TO lineproof_read;

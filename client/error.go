@@ -70,7 +70,7 @@ func (e *Error) Error() string {
 		b.WriteString(string(e.Code) + ": " + e.Message)
 	}
 	for i, v := range e.Violations {
-		b.WriteString([]string{" [", ", "}[min(i, 1)] + v.Field + " " + v.Code)
+		b.WriteString([]string{" [", " "}[min(i, 1)] + v.Field + ": " + v.Message)
 	}
 	if len(e.Violations) > 0 {
 		b.WriteByte(']')

@@ -126,8 +126,8 @@ func ExampleClient_Onboard_taken() {
 		}
 	}
 	// Output:
-	// adminEmail: This e-mail address belongs to another account. Use another one.
-	// adminPhone: This phone number belongs to another account. Use another one.
+	// adminEmail: This e-mail address belongs to an account already. If you repeat a request whose answer was lost, it may have worked: log in to find out.
+	// adminPhone: This phone number belongs to an account already. If you repeat a request whose answer was lost, it may have worked: log in to find out.
 }
 
 func ExampleClient_UploadDocument() {

@@ -17,12 +17,13 @@ import (
 // every request would make each of them a write.
 const touchStep = time.Minute
 
-// Admit returns the principal that a bearer text stands for. Text without the
-// right form is refused before the database is asked.
+// Admit returns the principal that a bearer text stands for, or
+// ErrUnauthenticated, always with a cause for the log. Text without the right
+// form is refused before the database is asked.
 func (k *Keeper) Admit(ctx context.Context, bearer string) (Principal, error) {
 	prefix, ok := secret.Parse(bearer)
 	if !ok {
-		return Principal{}, ErrUnauthenticated
+		return Principal{}, ErrUnauthenticated.Because(errors.New("malformed"))
 	}
 	var p Principal
 	var err error
@@ -35,10 +36,10 @@ func (k *Keeper) Admit(ctx context.Context, bearer string) (Principal, error) {
 	case secret.LiveKey, secret.TestKey:
 		p, err = admitKey(ctx, q, macs, now)
 	default: // a client secret buys a token and nothing else
-		return Principal{}, ErrUnauthenticated
+		return Principal{}, ErrUnauthenticated.Because(errors.New("a client's secret"))
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Principal{}, ErrUnauthenticated
+		return Principal{}, ErrUnauthenticated.Because(errors.New("unknown, expired or revoked"))
 	}
 	if err != nil {
 		return Principal{}, fmt.Errorf("access: admit: %w", err)

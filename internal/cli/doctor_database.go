@@ -2,14 +2,17 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/secret"
 )
 
 const (
@@ -34,6 +37,7 @@ func (d *databaseCheckup) examine(ctx context.Context) {
 	d.role(ctx)
 	if d.schema(ctx) {
 		d.rights(ctx)
+		d.pepper(ctx)
 		d.partitions(ctx)
 	}
 }
@@ -41,6 +45,31 @@ func (d *databaseCheckup) examine(ctx context.Context) {
 // broke reports a question that the database did not answer.
 func (d *databaseCheckup) broke(check string, err error) {
 	d.fail(check, err.Error(), "see the database's own log")
+}
+
+// pepper holds the pepper against the credentials that the database has.
+func (d *databaseCheckup) pepper(ctx context.Context) {
+	const check = "credentials"
+	var peppers *secret.Peppers
+	if d.cfg.HasPepper() {
+		list, err := d.cfg.Peppers()
+		if err != nil {
+			return // said before, about the machine
+		}
+		if peppers, err = secret.NewPeppers(list); err != nil {
+			d.fail(check, err.Error(), "correct LINEPROOF_PEPPERS")
+			return
+		}
+	}
+	switch err := access.CheckPeppers(ctx, d.pool, peppers); {
+	case errors.Is(err, access.ErrPepper):
+		d.fail(check, "they were hashed under another pepper, and none of them will be accepted",
+			"restore LINEPROOF_DATA/pepper, or set LINEPROOF_PEPPERS to the same list on every node")
+	case err != nil:
+		d.broke(check, err)
+	default:
+		d.ok(check, "the pepper is the one that they were hashed under, or the first")
+	}
 }
 
 func (d *databaseCheckup) server(ctx context.Context) {

@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
@@ -31,18 +29,7 @@ func (a *app) settings(ctx context.Context) (config.Config, error) {
 
 // connect opens the database as the service does, in its role.
 func connect(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error) {
-	pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: 2})
-	if roleMissing(err) {
-		return nil, fmt.Errorf("%w (the database has no role %s)", pg.ErrSchema, cfg.DatabaseRole)
-	}
-	return pool, err
-}
-
-// roleMissing reports whether the server knows no role of the name that the
-// session was to take, as before the first migration.
-func roleMissing(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && e.Code == "22023"
+	return pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: 2})
 }
 
 // parts are the domain packages on an open database.
@@ -77,7 +64,7 @@ func (a *app) open(ctx context.Context) (*parts, error) {
 		pool.Close()
 		return nil, err
 	}
-	peppers, err := peppersOf(cfg)
+	peppers, err := peppersOf(ctx, pool, cfg)
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -96,10 +83,16 @@ func (a *app) open(ctx context.Context) (*parts, error) {
 	}, nil
 }
 
-func peppersOf(cfg config.Config) (*secret.Peppers, error) {
-	list, err := cfg.Peppers()
-	if err != nil {
-		return nil, &config.Error{Complaints: []string{strings.TrimPrefix(err.Error(), "config: ")}}
+func peppersOf(ctx context.Context, pool *pgxpool.Pool, cfg config.Config) (*secret.Peppers, error) {
+	peppers, err := access.OpenPeppers(ctx, pool, cfg.HasPepper(), func() ([]secret.Text, error) {
+		list, err := cfg.Peppers()
+		if err != nil {
+			return nil, &config.Error{Complaints: []string{strings.TrimPrefix(err.Error(), "config: ")}}
+		}
+		return list, nil
+	})
+	if errors.Is(err, access.ErrPepper) {
+		return nil, &config.Error{Complaints: []string{err.Error()}}
 	}
-	return secret.NewPeppers(list)
+	return peppers, err
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/lineproof/lineproof/internal/phone"
 )
 
 // check adds what the tags cannot say: the form of texts, and settings that
@@ -90,7 +92,7 @@ func (c *Config) checkTexts(wrong *complaints) {
 	if !isPrintable(c.RegulatorCode, 32) {
 		wrong.about("LINEPROOF_REGULATOR_CODE", "LINEPROOF_REGULATOR_CODE is not a code: set it to 1 to 32 printable ASCII characters without spaces at the ends")
 	}
-	if len(c.Region) != 2 || strings.Trim(c.Region, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+	if _, err := phone.NewRegion(c.Region); err != nil {
 		wrong.about("LINEPROOF_REGION", "LINEPROOF_REGION is not a country: set it to two capital letters of ISO 3166, for example NG")
 	}
 	if c.TracesEndpoint == "" {

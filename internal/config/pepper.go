@@ -41,6 +41,15 @@ func (c *Config) Peppers() ([]secret.Text, error) {
 	return []secret.Text{pepper}, nil
 }
 
+// HasPepper reports whether Peppers would find one and not have to make it.
+func (c *Config) HasPepper() bool {
+	if c.PepperList != "" {
+		return true
+	}
+	_, err := os.Lstat(filepath.Join(c.Data, "pepper"))
+	return err == nil
+}
+
 // parsePeppers splits the list. Its errors count entries and never show them.
 func parsePeppers(list secret.Text) ([]secret.Text, error) {
 	var peppers []secret.Text

@@ -68,7 +68,7 @@ func (a *API) routes() []route {
 		{http.MethodPost, tokenPath, nil, "", t.Request, a.issueToken},
 		{http.MethodPost, "/api/regulator/v1/onboard-entity", []access.Kind{access.Client}, access.EntityOnboard, t.Request, a.onboardEntity},
 		{http.MethodPost, "/api/regulator/v1/upload-document", []access.Kind{access.Session, access.Client}, access.DocumentUpload, t.Upload, a.uploadDocument},
-		{http.MethodPost, "/api/regulator/v1/login", nil, "", t.Request, a.logIn},
+		{http.MethodPost, loginPath, nil, "", t.Request, a.logIn},
 		{http.MethodPost, "/api/v1/phone/api/phone-numbers/verify", []access.Kind{access.APIKey}, "", t.Verify, a.verifyNumber},
 	}
 }

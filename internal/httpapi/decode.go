@@ -23,6 +23,7 @@ var (
 	errSyntax    = fault.New(fault.InvalidArgument, "The body is not valid JSON. Send one JSON object in UTF-8.")
 	errNotObject = fault.New(fault.InvalidArgument, "The body must be one JSON object with the documented fields.")
 	errTrailing  = fault.New(fault.InvalidArgument, "There is something after the JSON object. Send one object and nothing else.")
+	errSlowBody  = fault.New(fault.InvalidArgument, "The body did not arrive in time. Send the request again.")
 	errCutOff    = fault.New(fault.InvalidArgument, "The body ended before it was complete. Send the request again.")
 )
 
@@ -55,12 +56,23 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 		return nil, errTooLarge // before a byte of it is read
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	// What breaks a body off is the caller's doing, be it a connection that ends
-	// or chunks that are none; only the cap and the clock have answers of their own.
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); err != nil && !tooLarge && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, errCutOff.Because(err)
+	if err == nil {
+		return body, nil
 	}
-	return body, err
+	return nil, bodyError(err, errTooLarge, errCutOff)
+}
+
+// bodyError tells the ways in which a body fails to arrive. All of them are the
+// caller's doing: one that is too slow or breaks off must not look like trouble
+// of ours.
+func bodyError(err error, tooLarge, broken *fault.Error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge.Because(err)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return errSlowBody.Because(err)
+	}
+	return broken.Because(err)
 }
 
 // isJSON reports whether the request says that its body is JSON in UTF-8.

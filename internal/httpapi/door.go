@@ -2,12 +2,14 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/fault"
 )
 
 // maxJSON is far above any JSON request that we take.
@@ -19,9 +21,10 @@ func (a *API) door(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		note(r.Context(), rt)
 		// The handler's deadline is enforced on reading the body, too: a body that
-		// trickles in does not end with the context.
+		// trickles in does not end with the context. The body's time is up first, so
+		// that a slow caller is told from a slow service.
 		deadline := time.Now().Add(rt.timeout)
-		ctx, cancel := context.WithDeadline(r.Context(), deadline)
+		ctx, cancel := context.WithDeadline(r.Context(), deadline.Add(100*time.Millisecond))
 		defer cancel()
 		_ = http.NewResponseController(w).SetReadDeadline(deadline)                       // not every writer can
 		_ = http.NewResponseController(w).SetWriteDeadline(deadline.Add(5 * time.Second)) // time to say 503
@@ -44,19 +47,41 @@ func (a *API) door(rt route) http.Handler {
 func (a *API) admit(ctx context.Context, rt route, r *http.Request) (access.Principal, error) {
 	bearer, ok := bearerOf(r)
 	if !ok {
-		return access.Principal{}, access.ErrUnauthenticated
+		return access.Principal{}, rt.unauthenticated("no bearer credential")
 	}
 	who, err := a.Keeper.Admit(ctx, bearer)
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.Unauthenticated {
+		return access.Principal{}, rt.unauthenticated(f.Err.Error())
+	}
 	if err != nil {
 		return access.Principal{}, err
 	}
 	if !slices.Contains(rt.admits, who.Kind) {
-		return access.Principal{}, access.ErrUnauthenticated
+		return access.Principal{}, rt.unauthenticated("another kind of credential")
 	}
 	if who.Kind == access.Client && !who.May(rt.scope) {
 		return access.Principal{}, access.ErrPermission
 	}
 	return who, nil
+}
+
+// takes says where to get each kind of credential.
+var takes = map[access.Kind]string{
+	access.Nobody:  "no credential",
+	access.Client:  "an access token (lp_tok_…) from POST " + tokenPath,
+	access.Session: "a session (lp_ses_…) from POST " + loginPath,
+	access.APIKey:  "an API key (lp_live_…) from the API settings",
+}
+
+// unauthenticated is the one answer of a route to every credential that does
+// not open it. It says what would; why this one does not is for the log.
+func (rt route) unauthenticated(reason string) error {
+	kinds := make([]string, len(rt.admits))
+	for i, k := range rt.admits {
+		kinds[i] = takes[k]
+	}
+	return fault.New(fault.Unauthenticated, "Send a valid credential in the Authorization header, as: Bearer <credential>. This operation takes "+
+		strings.Join(kinds, ", or ")+".").Because(errors.New(reason))
 }
 
 // bearerOf returns the credential of the one Authorization header. The scheme's

@@ -88,7 +88,7 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 	if got := (&httpapi.API{}).Operations(); len(got) != len(passes) {
 		t.Fatalf("the route table has %d rows, this test knows %d", len(got), len(passes))
 	}
-	s := newStack(t)
+	s, texts := newStack(t), make(map[string]string)
 	creds, entity := credentials(t, s)
 	for _, route := range slices.Sorted(maps.Keys(passes)) {
 		open := passes[route] == nil
@@ -105,10 +105,12 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 				t.Errorf("%s with %q answered %d, want %d: %s", route, name, res.Code, want, res.Body)
 			}
 			if want == http.StatusUnauthorized {
-				const only = "Send a valid credential for this operation in the Authorization header, as: Bearer <credential>."
-				if msg := field(t, res.Body.Bytes(), "data", "message"); msg != only {
+				// One text for each route, whatever is wrong with the credential.
+				msg := field(t, res.Body.Bytes(), "data", "message")
+				if only, seen := texts[route]; seen && msg != only {
 					t.Errorf("%s with %q says %q, which tells more than the one text", route, name, msg)
 				}
+				texts[route] = msg
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strconv"
 	"time"
 
@@ -62,11 +61,8 @@ func faultOf(err error) *fault.Error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return errTooLarge.Because(err)
-	}
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded):
 		return errTooSlow.Because(err)
 	case pg.Away(err):
 		return errUnavailable.Because(err)
@@ -99,7 +95,14 @@ func (a *API) problem(w http.ResponseWriter, r *http.Request, f *fault.Error) (i
 		add(r.Context(), slog.String("error", f.Err.Error()))
 	}
 	if status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", `Bearer realm="lineproof"`)
+		challenge := `Bearer realm="lineproof"`
+		if r.Header.Get("Authorization") != "" {
+			challenge += `, error="invalid_token"`
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+		if f.Err != nil {
+			add(r.Context(), slog.String("reason", f.Err.Error())) // for the operator; the caller hears one text
+		}
 	}
 	if f.RetryAfter > 0 || status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", retryAfter(f.RetryAfter))

@@ -7,6 +7,8 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
+const loginPath = "/api/regulator/v1/login"
+
 // userType is constant in every session.
 const userType = "REGULATOR"
 

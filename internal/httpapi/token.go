@@ -85,12 +85,29 @@ func (a *API) failToken(w http.ResponseWriter, r *http.Request, f *fault.Error) 
 		w.Header().Set("WWW-Authenticate", `Basic realm="lineproof"`) // the scheme that the client can use here
 	}
 	body, err := json.Marshal(tokenProblem{
-		Error: oauthError(f), ErrorDescription: f.Message, Status: "Error", Data: p, StatusCode: strconv.Itoa(status),
+		Error: oauthError(f), ErrorDescription: description(f), Status: "Error", Data: p, StatusCode: strconv.Itoa(status),
 	})
 	if err != nil {
 		panic(err) // a struct of strings
 	}
 	send(w, r, status, body)
+}
+
+// description says everything in one text: stock OAuth clients show nothing else.
+func description(f *fault.Error) string {
+	if len(f.Violations) == 0 {
+		return f.Message
+	}
+	words := make([]string, len(f.Violations))
+	for i, v := range f.Violations {
+		words[i] = v.Field + ": " + v.Message
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return '?' // RFC 6749 allows no more, and a field's name can be anything
+		}
+		return r
+	}, strings.Join(words, " "))
 }
 
 // oauthError returns RFC 6749's word for a fault.

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"mime/multipart"
 	"net/http"
-	"os"
 	"time"
 	"unicode/utf8"
 
@@ -157,19 +156,12 @@ func (a *API) receive(ctx context.Context, part *multipart.Part, f *uploadForm) 
 	return nil
 }
 
-// partError tells a body that is too large, too slow or badly formed from
-// trouble of our own.
+// partError tells a body that does not arrive from trouble of our own.
 func partError(err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return document.ErrTooLarge
-	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return errTooSlow.Because(err)
-	}
-	return errMultipart.Because(err)
+	return bodyError(err, document.ErrTooLarge, errMultipart)
 }
 
 // checkUpload judges the form as a whole and returns the entity that it names,

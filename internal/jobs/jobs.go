@@ -55,30 +55,13 @@ func New(j *Jobs) (*Client, error) {
 			periodic(time.Hour, ForgetExpiredArgs{}),
 		},
 		JobTimeout: time.Minute,
-		Logger:     slog.New(warnings{j.Log.Handler()}),
+		Logger:     slog.New(newWarnings(j.Log.Handler())),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: make the client: %w", err)
 	}
 	return c, nil
 }
-
-// warnings passes on what River finds worrying. Its regular counts would drown
-// the lines about requests.
-type warnings struct{ slog.Handler }
-
-// Enabled implements slog.Handler.
-func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
-}
-
-// WithAttrs implements slog.Handler.
-func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnings{w.Handler.WithAttrs(attrs)}
-}
-
-// WithGroup implements slog.Handler.
-func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
 
 func periodic(every time.Duration, args river.JobArgs) *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(every),

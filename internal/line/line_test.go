@@ -33,7 +33,7 @@ func load(t *testing.T, d *line.Directory, file string) (changed int64, err erro
 func TestLoadChangesOnlyWhatDiffers(t *testing.T) {
 	t.Parallel()
 	d := &line.Directory{Pool: pgtest.New(t)}
-	const file = "number,network,status\n08031234567,MTN,NORMAL\n+2348051234567,Glo,BARRED\n08031234567,MTN,SWAPPED\n"
+	const file = "\ufeffnumber,network,status\r\n08031234567,MTN,NORMAL\n+2348051234567,Glo,BARRED\n08031234567,MTN,SWAPPED\n"
 	for i, want := range []int64{2, 0} {
 		if changed, err := load(t, d, file); err != nil || changed != want {
 			t.Errorf("load %d changed %d, %v; want %d", i+1, changed, err, want)
@@ -72,6 +72,7 @@ func TestWrongRowsAreNamedByTheirPlace(t *testing.T) {
 	for name, tc := range map[string]struct{ file, want string }{
 		"no header": {"08031234567,MTN,NORMAL\n", "first row"},
 		"empty":     {"", "first row"},
+		"semicolon": {"number;network;status\n", "commas"},
 		"number":    {"number,network,status\n08031234567,MTN,NORMAL\n0803,MTN,NORMAL\n", "row 3: column number"},
 		"landline":  {"number,network,status\n+2342012345678,MTN,NORMAL\n", "row 2: column number"},
 		"network":   {"number,network,status\n08031234567, ,NORMAL\n", "row 2: column network"},

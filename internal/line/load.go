@@ -1,6 +1,7 @@
 package line
 
 import (
+	"bufio"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -31,11 +32,15 @@ var header = []string{"number", "network", "status"}
 // ReadCSV reads a file of lines and calls yield with one chunk at a time. A row
 // that is wrong ends it with an error that names the row, not what it says.
 func ReadCSV(r io.Reader, region *phone.Region, yield func([]Record) error) error {
-	in := csv.NewReader(r)
+	br := bufio.NewReader(r)
+	if mark, err := br.Peek(3); err == nil && string(mark) == "\ufeff" {
+		_, _ = br.Discard(3) // what spreadsheets put in front of UTF-8
+	}
+	in := csv.NewReader(br)
 	in.FieldsPerRecord, in.ReuseRecord = len(header), true
 	first, err := in.Read()
 	if err != nil || !slices.Equal(first, header) {
-		return errors.New("line: the first row must be: " + strings.Join(header, ","))
+		return errors.New("line: the first row must be: " + strings.Join(header, ",") + " (in lower case, with commas between the columns)")
 	}
 	var records []Record
 	for row := 2; ; row++ {

@@ -82,9 +82,26 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("pg: reach the database: %w", err)
+		return nil, unreachable(err, o.Role)
 	}
 	return pool, nil
+}
+
+// unreachable says what to do where the server's answer tells.
+func unreachable(err error, role string) error {
+	code := ""
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		code = e.Code
+	}
+	switch {
+	case code == "22023" && role != "": // the role that the session was to take
+		return fmt.Errorf("%w (the database has no role %s)", ErrSchema, role)
+	case code == "3D000":
+		return fmt.Errorf("pg: the server has no such database; make it with createdb, or correct LINEPROOF_DATABASE_URL: %w", err)
+	case strings.HasPrefix(code, "28"):
+		return fmt.Errorf("pg: the server refuses the login; correct LINEPROOF_DATABASE_URL, or let the login in: %w", err)
+	}
+	return fmt.Errorf("pg: reach the database: %w", err)
 }
 
 // Violated returns the name of the constraint that err breaks, or "".

@@ -37,6 +37,9 @@ const (
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
+		if s := pool.Stat(); s.AcquiredConns() >= s.MaxConns() {
+			return fmt.Errorf("pg: all %d connections are busy (LINEPROOF_DATABASE_CONNS): %w", s.MaxConns(), err)
+		}
 		return fmt.Errorf("pg: take a connection: %w", err)
 	}
 	defer conn.Release()

@@ -1,6 +1,7 @@
 package phone
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,11 +35,15 @@ func (r *Region) Parse(s string) (Number, error) {
 		return n, nil
 	}
 	n, _, err := r.lookUp(d)
+	if errors.Is(err, errNoSuch) {
+		err = nil // possible, which is enough here
+	}
 	return n, err
 }
 
 // ParseMobile reads a mobile number of the region. The error is ErrMalformed for
-// what Parse refuses, and ErrNotMobile for every other number.
+// what Parse refuses and for a number of the region that its plan does not have,
+// as when a digit is missing; it is ErrNotMobile for every other number.
 func (r *Region) ParseMobile(s string) (Number, error) {
 	d, ok := read(s)
 	if !ok {
@@ -49,7 +54,7 @@ func (r *Region) ParseMobile(s string) (Number, error) {
 	}
 	n, mobile, err := r.lookUp(d)
 	if err != nil {
-		return Number{}, err
+		return Number{}, ErrMalformed
 	}
 	if !mobile {
 		return Number{}, ErrNotMobile
@@ -64,6 +69,10 @@ func (r *Region) known(d dialled) (Number, bool) {
 	}
 	return nigerianMobile(d)
 }
+
+// errNoSuch reports a number of the region that is possible by its length and
+// not in the region's plan.
+var errNoSuch = errors.New("phone: the region has no such number")
 
 // lookUp asks the library for the number, and whether it is a mobile number of the
 // region. Where a plan does not tell mobile from fixed lines (the United States),
@@ -86,6 +95,9 @@ func (r *Region) lookUp(d dialled) (n Number, mobile bool, err error) {
 	}
 	if same, ok := fromLibrary(again); !ok || same != n {
 		return Number{}, false, ErrMalformed
+	}
+	if int(p.GetCountryCode()) == phonenumbers.GetCountryCodeForRegion(r.code) && !phonenumbers.IsValidNumber(p) {
+		return n, false, errNoSuch
 	}
 	kind := phonenumbers.GetNumberType(p)
 	mobile = (kind == phonenumbers.MOBILE || kind == phonenumbers.FIXED_LINE_OR_MOBILE) &&

@@ -120,7 +120,6 @@ func TestNotMobile(t *testing.T) {
 		"fixed line in Lagos":        {"NG", "02012345678", 2342012345678},
 		"range that is not open":     {"NG", "07000000000", 2347000000000},
 		"toll free":                  {"NG", "+234 800 123 4567", 2348001234567},
-		"one digit too many":         {"NG", "080312345678", 23480312345678},
 		"British mobile":             {"NG", "+44 7400 123456", 447400123456},
 		"British, trunk zero":        {"NG", "+44 (0) 7400 123456", 447400123456},
 		"British, 00":                {"NG", "0044 7400 123456", 447400123456},
@@ -142,6 +141,21 @@ func TestNotMobile(t *testing.T) {
 				t.Errorf("ParseMobile(%q) = %d, %v", tc.in, got.Int(), err)
 			}
 		})
+	}
+}
+
+// A number of the region that its plan does not have is a typo, however it is
+// written: a bank that lets "not mobile" pass must not let a slip of the finger
+// pass with it.
+func TestTyposAreMalformed(t *testing.T) {
+	t.Parallel()
+	r := region(t, "NG")
+	for _, s := range []string{
+		"0803123456", "+234803123456", "234803123456", "080312345678", "0803123456789", "+23480312345678", "00234803123456", "447400123456",
+	} {
+		if got, err := r.ParseMobile(s); !errors.Is(err, phone.ErrMalformed) || !got.IsZero() {
+			t.Errorf("ParseMobile(%q) = %d, %v, want ErrMalformed", s, got.Int(), err)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 
 // ErrTaken reports values that belong to someone else already; its violations
 // say which.
-var ErrTaken = fault.New(fault.AlreadyExists, "Values that must be unique belong to another record already; violations lists all of them.")
+var ErrTaken = fault.New(fault.AlreadyExists, "Values that must be unique belong to another record already; violations lists all of them. Send an Idempotency-Key to make repeating a request safe.")
 
 // Registry is the register. All fields are required.
 type Registry struct {
@@ -141,8 +141,8 @@ func clashes(ctx context.Context, q *db.Queries, emailKey string, number pgtype.
 		return nil, fmt.Errorf("registry: name the clash: %w", err)
 	}
 	var taken fault.Form
-	taken.Check(!held.Email, emailField, fault.Taken, "This e-mail address belongs to another account. Use another one.")
-	taken.Check(!held.Phone, phoneField, fault.Taken, "This phone number belongs to another account. Use another one.")
+	taken.Check(!held.Email, emailField, fault.Taken, "This e-mail address belongs to an account already. If you repeat a request whose answer was lost, it may have worked: log in to find out.")
+	taken.Check(!held.Phone, phoneField, fault.Taken, "This phone number belongs to an account already. If you repeat a request whose answer was lost, it may have worked: log in to find out.")
 	return taken.Violations(), nil
 }
 

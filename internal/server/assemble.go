@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -34,6 +35,7 @@ type service struct {
 	metrics *telemetry.Metrics
 	handler http.Handler
 	jobs    *jobs.Client
+	certs   *certificates // nil without TLS
 }
 
 func (s *service) close() { _ = s.files.Close() }
@@ -41,11 +43,7 @@ func (s *service) close() { _ = s.files.Close() }
 // assemble wires the domain packages and the transports. It reads from top to
 // bottom: what stands below needs what stands above.
 func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, metrics *telemetry.Metrics, log *slog.Logger) (*service, error) {
-	list, err := cfg.Peppers()
-	if err != nil {
-		return nil, err
-	}
-	peppers, err := secret.NewPeppers(list)
+	peppers, err := access.OpenPeppers(ctx, pool, cfg.HasPepper(), cfg.Peppers)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +58,7 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, metric
 	records.Observe = observeJournal(metrics)
 	files, err := blob.OpenDir(filepath.Join(cfg.Data, "documents"))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("server: keep documents in LINEPROOF_DATA: %w", err)
 	}
 	// Two queues: anybody can flood the login, and onboarding must not wait there.
 	cost := secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}

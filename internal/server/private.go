@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/pprof"
 	"sync/atomic"
@@ -61,6 +62,36 @@ func (s *service) checks(ctx context.Context) map[string]error {
 	}
 	checks["partitions"] = err
 	return checks
+}
+
+// watchEvery is how often the node looks whether its database is there.
+const watchEvery = 5 * time.Second
+
+// watch says once when the database is away and once when it is back, until ctx
+// ends. Each request that fails says so for itself.
+func (s *service) watch(ctx context.Context, log *slog.Logger) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	away := false
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		look, cancel := context.WithTimeout(ctx, 2*time.Second)
+		_, err := s.clockSkew(look)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !away:
+			log.LogAttrs(ctx, slog.LevelError, "the database is away; verify and everything else is refused until it is back")
+		case err == nil && away:
+			log.LogAttrs(ctx, slog.LevelInfo, "the database is back")
+		}
+		away = err != nil
+	}
 }
 
 // clockSkew returns by how much the database's clock is ahead of ours.

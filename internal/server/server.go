@@ -55,11 +55,17 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	}
 	defer s.close()
 
-	public, err := listen(ctx, cfg.Listen)
+	if cfg.TLSCert != "" {
+		// Before anything is promised: a wrong pair must not look like a start.
+		if s.certs, err = newCertificates(ctx, cfg.TLSCert, cfg.TLSKey, metrics, log); err != nil {
+			return err
+		}
+	}
+	public, err := listen(ctx, "LINEPROOF_LISTEN", cfg.Listen)
 	if err != nil {
 		return err
 	}
-	private, err := listen(ctx, cfg.PrivateListen)
+	private, err := listen(ctx, "LINEPROOF_PRIVATE_LISTEN", cfg.PrivateListen)
 	if err != nil {
 		return errors.Join(err, public.Close())
 	}
@@ -83,10 +89,10 @@ func prepare(ctx context.Context, pool *pgxpool.Pool, cfg config.Config, metrics
 	return nil
 }
 
-func listen(ctx context.Context, address string) (net.Listener, error) {
+func listen(ctx context.Context, setting, address string) (net.Listener, error) {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("server: listen: %w", err)
+		return nil, fmt.Errorf("server: %s: %w", setting, err)
 	}
 	return ln, nil
 }
@@ -104,16 +110,13 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 	}
 	group.Go(func() error { return serve(back, private) })
 	group.Go(func() error {
-		if cfg.TLSCert == "" {
+		if s.certs == nil {
 			return serve(front, public)
 		}
-		certs, err := newCertificates(cfg.TLSCert, cfg.TLSKey, log)
-		if err != nil {
-			return err
-		}
-		front.TLSConfig = certs.config()
+		front.TLSConfig = s.certs.config()
 		return ended(front.ServeTLS(public, "", ""))
 	})
+	group.Go(func() error { return s.watch(groupCtx, log) })
 	group.Go(func() error {
 		<-groupCtx.Done()
 		draining.Store(true)

@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log/slog"
 	"math/big"
@@ -21,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/server"
@@ -143,6 +145,50 @@ func TestNodeWithoutDatabaseIsAliveButNotReady(t *testing.T) {
 	}
 }
 
+// A caller who dribbles is told so: it must not look like trouble of ours, or
+// anybody could raise our alarms.
+func TestSlowBodyIsTheCallersTrouble(t *testing.T) {
+	t.Parallel()
+	r := start(t, pgtest.URL(t), "LINEPROOF_REQUEST_TIMEOUT=1s")
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", r.public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const half = "POST /api/auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\ngrant_type="
+	if _, err := io.WriteString(conn, half); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || !strings.Contains(string(answer), "did not arrive in time") {
+		t.Errorf("half a body was answered with %q, %v; want 400", answer, err)
+	}
+}
+
+// A node with the pepper of another database would refuse every credential; it
+// does not start.
+func TestNodeWithAStrangePepperDoesNotStart(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	first := start(t, url)
+	first.stop()
+	if err := <-first.done; err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(t.Context(), []string{
+		"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_LISTEN=127.0.0.1:0", "LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_DATA=" + t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Run(t.Context(), cfg, slog.New(slog.DiscardHandler)); !errors.Is(err, access.ErrPepper) {
+		t.Errorf("Run = %v, want ErrPepper", err)
+	}
+}
+
 // A database that was never migrated is not served, and the error says what to
 // do.
 func TestUnmigratedDatabaseIsNotServed(t *testing.T) {
@@ -177,6 +223,9 @@ func TestCertificateIsReloadedWithoutARestart(t *testing.T) {
 	<-time.After(1200 * time.Millisecond) // past the time between two looks
 	if n := serial(t, r.public); n != 2 {
 		t.Errorf("after a broken renewal serial %d, want the old one", n)
+	}
+	if _, body := get(t, "http://"+r.private+"/metrics"); !strings.Contains(body, "\nlineproof_certificate_expiry_timestamp_seconds ") {
+		t.Error("the metrics do not say when the certificate ends")
 	}
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", r.public)
 	if err != nil {

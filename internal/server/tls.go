@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
 // recheck is how often the files are looked at, at most.
@@ -18,6 +20,7 @@ const recheck = time.Second
 // the old one in force.
 type certificates struct {
 	certFile, keyFile string
+	metrics           *telemetry.Metrics
 	log               *slog.Logger
 
 	mu      sync.Mutex
@@ -26,13 +29,16 @@ type certificates struct {
 	stamp   [2]time.Time
 }
 
-func newCertificates(certFile, keyFile string, log *slog.Logger) (*certificates, error) {
-	c := &certificates{certFile: certFile, keyFile: keyFile, log: log}
-	if err := c.load(); err != nil {
+func newCertificates(ctx context.Context, certFile, keyFile string, metrics *telemetry.Metrics, log *slog.Logger) (*certificates, error) {
+	c := &certificates{certFile: certFile, keyFile: keyFile, metrics: metrics, log: log}
+	if err := c.load(ctx); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
+
+// expiresSoon is how long before its end a certificate is worth a warning.
+const expiresSoon = 14 * 24 * time.Hour
 
 func (c *certificates) config() *tls.Config {
 	return &tls.Config{
@@ -51,7 +57,7 @@ func (c *certificates) get(ctx context.Context) *tls.Certificate {
 	}
 	c.looked = time.Now()
 	if stamp, err := c.stampOf(); err != nil || stamp != c.stamp {
-		if err := c.loadLocked(); err != nil {
+		if err := c.loadLocked(ctx); err != nil {
 			c.log.LogAttrs(ctx, slog.LevelError, "the certificate was not renewed; the old one stays", slog.String("error", err.Error()))
 		} else {
 			c.log.LogAttrs(ctx, slog.LevelInfo, "the certificate was renewed", slog.Time("not_after", c.current.Leaf.NotAfter))
@@ -60,22 +66,26 @@ func (c *certificates) get(ctx context.Context) *tls.Certificate {
 	return c.current
 }
 
-func (c *certificates) load() error {
+func (c *certificates) load(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.loadLocked()
+	return c.loadLocked(ctx)
 }
 
-func (c *certificates) loadLocked() error {
+func (c *certificates) loadLocked(ctx context.Context) error {
 	stamp, err := c.stampOf()
 	if err != nil {
 		return err
 	}
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
-		return fmt.Errorf("server: read the certificate and its key: %w", err)
+		return fmt.Errorf("server: LINEPROOF_TLS_CERT and LINEPROOF_TLS_KEY are no certificate and its key: %w", err)
 	}
 	c.current, c.stamp = &pair, stamp
+	c.metrics.CertificateExpires(pair.Leaf.NotAfter)
+	if time.Until(pair.Leaf.NotAfter) < expiresSoon {
+		c.log.LogAttrs(ctx, slog.LevelWarn, "the certificate expires soon, or has expired; renew it", slog.Time("not_after", pair.Leaf.NotAfter))
+	}
 	return nil
 }
 
@@ -83,7 +93,7 @@ func (c *certificates) stampOf() (stamp [2]time.Time, err error) {
 	for i, name := range []string{c.certFile, c.keyFile} {
 		info, err := os.Stat(name)
 		if err != nil {
-			return stamp, fmt.Errorf("server: look at the certificate: %w", err)
+			return stamp, fmt.Errorf("server: look at LINEPROOF_TLS_CERT and LINEPROOF_TLS_KEY: %w", err)
 		}
 		stamp[i] = info.ModTime()
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,6 +28,9 @@ type Metrics struct {
 	writeTime   prometheus.Histogram
 	daysAhead   prometheus.Gauge
 	panics      prometheus.Counter
+
+	certificate     prometheus.Gauge
+	certificateOnce sync.Once
 }
 
 // NewMetrics returns metrics on a registry of their own, the Go runtime's and
@@ -52,6 +56,9 @@ func NewMetrics() *Metrics {
 		}),
 		daysAhead: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lineproof_journal_days_ahead", Help: "Days from now on for which the journal has partitions.",
+		}),
+		certificate: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "lineproof_certificate_expiry_timestamp_seconds", Help: "When the certificate of the public listener ends, in seconds since 1970; absent without TLS.",
 		}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "lineproof_panics_total", Help: "Panics that were caught and answered with an internal error.",
@@ -115,6 +122,14 @@ func (m *Metrics) JournalUnknown(entries int) {
 
 // JournalDaysAhead records how far the partitions reach.
 func (m *Metrics) JournalDaysAhead(days int) { m.daysAhead.Set(float64(days)) }
+
+// CertificateExpires records when the certificate of the public listener ends.
+// The metric exists only where there is one: an absent certificate has not
+// expired.
+func (m *Metrics) CertificateExpires(at time.Time) {
+	m.certificateOnce.Do(func() { m.registry.MustRegister(m.certificate) })
+	m.certificate.Set(float64(at.Unix()))
+}
 
 // RegisterPasswords adds the number of password hashes in flight, which
 // inFlight tells at each scrape. Call it once.

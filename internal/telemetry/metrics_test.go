@@ -24,6 +24,7 @@ func busy() *telemetry.Metrics {
 	m.JournalRefused(2)
 	m.JournalUnknown(1)
 	m.JournalDaysAhead(7)
+	m.CertificateExpires(time.Unix(1_800_000_000, 0))
 	m.RegisterPasswords(func() int { return 4 })
 	m.RegisterPool(func() telemetry.PoolStat {
 		return telemetry.PoolStat{Limit: 8, Idle: 2, InUse: 3, Waits: 11, WaitTime: 1500 * time.Millisecond}
@@ -47,6 +48,7 @@ func TestMetricNamesArePinned(t *testing.T) {
 	t.Parallel()
 	want := []string{
 		"lineproof_build_info gauge",
+		"lineproof_certificate_expiry_timestamp_seconds gauge",
 		"lineproof_database_connections gauge",
 		"lineproof_database_connections_limit gauge",
 		"lineproof_database_wait_seconds_total counter",

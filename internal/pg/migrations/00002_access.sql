@@ -67,6 +67,13 @@ CREATE TABLE api_key (
 CREATE INDEX api_key_entity ON api_key (entity_id);
 COMMENT ON TABLE api_key IS 'Keys with which the programs of an entity ask, as HMACs.';
 
+CREATE TABLE pepper_check (
+    mac        bytea       PRIMARY KEY,
+    created_at timestamptz NOT NULL
+);
+COMMENT ON TABLE pepper_check IS 'A known text under each pepper that was ever in force, so that a wrong pepper is noticed at start and not by every caller.';
+
+GRANT SELECT, INSERT ON pepper_check TO lineproof_serve;
 GRANT SELECT, INSERT, UPDATE ON client, client_secret, api_key TO lineproof_serve;
 GRANT SELECT, INSERT, UPDATE, DELETE ON access_token, session TO lineproof_serve;
 GRANT SELECT ON client TO lineproof_read;
@@ -77,6 +84,7 @@ GRANT SELECT (id, account_id, expires_at, last_seen_at, revoked_at, created_at) 
 GRANT SELECT (id, entity_id, name, mode, purpose, preview, expires_at, revoked_at, created_at) ON api_key TO lineproof_read;
 
 -- +goose Down
+DROP TABLE pepper_check;
 DROP TABLE api_key;
 DROP TABLE session;
 DROP TABLE access_token;

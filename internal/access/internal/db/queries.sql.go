@@ -223,6 +223,20 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
 	return err
 }
 
+const insertPepperCheck = `-- name: InsertPepperCheck :exec
+INSERT INTO pepper_check (mac, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING
+`
+
+type InsertPepperCheckParams struct {
+	Mac       []byte
+	CreatedAt time.Time
+}
+
+func (q *Queries) InsertPepperCheck(ctx context.Context, arg InsertPepperCheckParams) error {
+	_, err := q.db.Exec(ctx, insertPepperCheck, arg.Mac, arg.CreatedAt)
+	return err
+}
+
 const insertSession = `-- name: InsertSession :exec
 INSERT INTO session (id, account_id, mac, expires_at, last_seen_at, created_at)
 VALUES ($1, $2, $3, $4, $5, $5)
@@ -358,6 +372,39 @@ func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, erro
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockPeppers = `-- name: LockPeppers :exec
+SELECT pg_advisory_xact_lock(hashtextextended('lineproof peppers', 0))
+`
+
+func (q *Queries) LockPeppers(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, lockPeppers)
+	return err
+}
+
+const pepperChecks = `-- name: PepperChecks :many
+SELECT mac FROM pepper_check
+`
+
+func (q *Queries) PepperChecks(ctx context.Context) ([][]byte, error) {
+	rows, err := q.db.Query(ctx, pepperChecks)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items [][]byte
+	for rows.Next() {
+		var mac []byte
+		if err := rows.Scan(&mac); err != nil {
+			return nil, err
+		}
+		items = append(items, mac)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

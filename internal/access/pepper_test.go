@@ -1,0 +1,41 @@
+package access_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// A pepper that is not the database's is refused before it does harm, a new one
+// in front of the old one is taken over, and on a database in use none is made.
+func TestStrangePepperIsRefused(t *testing.T) {
+	t.Parallel()
+	const one, two, stranger secret.Text = "the first pepper, which is long enough", "the second pepper, which is long enough", "the pepper of another database, long enough"
+	pool := pgtest.New(t)
+	for i, step := range []struct {
+		list []secret.Text
+		want error
+	}{
+		{[]secret.Text{one}, nil},
+		{[]secret.Text{one}, nil},
+		{[]secret.Text{stranger}, access.ErrPepper},
+		{[]secret.Text{two}, access.ErrPepper},
+		{[]secret.Text{two, one}, nil},
+		{[]secret.Text{two}, nil},
+		{[]secret.Text{stranger, two}, nil},
+		{nil, access.ErrPepper},
+	} {
+		_, err := access.OpenPeppers(t.Context(), pool, step.list != nil, func() ([]secret.Text, error) {
+			if step.list == nil {
+				t.Error("a pepper was made on a database that has one")
+			}
+			return step.list, nil
+		})
+		if !errors.Is(err, step.want) {
+			t.Errorf("step %d: %v, want %v", i+1, err, step.want)
+		}
+	}
+}
