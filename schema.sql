@@ -263,7 +263,7 @@ PARTITION BY RANGE (at);
 -- Name: TABLE journal_batch; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.journal_batch IS 'One flush of the journal: how many entries, their Merkle root, and the transaction that wrote them. Append-only.';
 -- Name: COLUMN journal_batch.at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_batch.at IS 'Fixed before the first try, so that a retry meets the same key.';
+COMMENT ON COLUMN public.journal_batch.at IS 'The time of the batch''s first entry. It is fixed before the batch is written, so that a second try would meet the same key.';
 -- Name: journal_entry; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_entry (
     request_id uuid NOT NULL,

@@ -38,7 +38,7 @@ func ExampleClient_Verify() {
 
 	key := client.Secret(os.Getenv("LINEPROOF_API_KEY"))
 	if key == "" {
-		key = "lp_test_ExampleKeyExampleKeyExampleKey0000000"
+		key = "lp_live_ExampleKeyExampleKeyExampleKey0000000"
 	}
 	v, err := c.Verify(ctx, key, "+2348031234567")
 	if err != nil {
@@ -107,7 +107,7 @@ func ExampleClient_Onboard() {
 	fmt.Println(entity.Message)
 	// Output:
 	// Savanna Mobile Limited is Approved
-	// The entity is approved. Upload its documents next.
+	// The entity is registered and approved. Upload its documents next.
 }
 
 func ExampleClient_Onboard_taken() {

@@ -63,7 +63,7 @@ func TestReferenceIsServedUnderAStrictPolicy(t *testing.T) {
 }
 
 // Nothing on the page asks for an address outside the service, no script
-// stands inside the page, and what would call home is off.
+// stands inside the page, what would call home is off, and the search is not.
 func TestPageStaysInside(t *testing.T) {
 	t.Parallel()
 
@@ -84,6 +84,9 @@ func TestPageStaysInside(t *testing.T) {
 		if !strings.Contains(script, setting) {
 			t.Errorf("docs.js does not set %s", setting)
 		}
+	}
+	if strings.Contains(script, "hideSearch") {
+		t.Error("docs.js says whether the viewer's search is hidden; left alone, it is shown")
 	}
 	if style := get(t, "/docs/docs.css", nil).Body.String(); strings.Contains(style, "url(") || strings.Contains(style, "@import") {
 		t.Error("docs.css loads something")

@@ -13,10 +13,6 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// PasswordMax is the longest password that is taken, in characters. It is not
-// a setting: an account must be able to log in on every node.
-const PasswordMax = 128
-
 // Config is every setting there is. docs/reference/configuration.md is
 // generated from this struct: the comment on a field is its documentation, and
 // the tags say the rest. group opens a section; min, max and oneof are checked

@@ -64,6 +64,9 @@ func TestFuzzedRequests(t *testing.T) {
 	for _, what := range slices.Sorted(maps.Keys(f.counts)) {
 		t.Logf("%9d  %s", f.counts[what], what)
 	}
+	if !t.Failed() && n < f.total {
+		t.Errorf("only %d of %d requests were sent before the time was over", n, f.total)
+	}
 	if n >= 3000 { // a generator that reaches nothing proves nothing
 		for _, status := range statuses[:len(statuses)-1] {
 			if f.counts[strconv.Itoa(status)] == 0 {
@@ -119,7 +122,7 @@ func (f *fuzzRun) progress(t *testing.T, begin time.Time, done <-chan struct{}) 
 // time of the test is nearly over.
 func (f *fuzzRun) work(t *testing.T, seed, worker uint64) {
 	end, limited := t.Deadline()
-	g := &generator{rng: rand.New(rand.NewPCG(seed, worker)), world: f.world, seed: rand.Uint64()}
+	g := &generator{rng: rand.New(rand.NewPCG(seed, worker)), world: f.world, seed: seed + worker}
 	c := &wire{address: f.address}
 	defer c.close()
 	for f.sent.Load() < f.total && f.failed.Load() < mostFailures && (!limited || time.Until(end) > time.Minute) {
@@ -223,16 +226,24 @@ func TestFuzzedRegressions(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.hangUp(false)
+		answers := 0
 		for c.conn != nil {
 			a, err := c.read(method)
 			if err != nil {
 				break
+			}
+			answers++
+			if a.status == http.StatusServiceUnavailable {
+				t.Errorf("%s: 503, and no cap was reached", name)
 			}
 			if wrong := complaint(method, a); wrong != "" {
 				t.Errorf("%s: %s: %s", name, wrong, describe(a))
 			}
 		}
 		c.close()
+		if answers == 0 {
+			t.Errorf("%s: no answer", name)
+		}
 	}
 	f.standing(t, p)
 }

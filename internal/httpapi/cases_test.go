@@ -81,6 +81,7 @@ func tokenAnswers() map[string]answer {
 		}},
 		"token_media_type":  {415, raw("text/plain", "grant_type=client_credentials")},
 		"token_too_large":   {413, raw("application/x-www-form-urlencoded", "a="+strings.Repeat("x", 17<<10))},
+		"token_panic":       {500, func(_ *testing.T, s *stack) *http.Request { r := form(s.grant(nil)); s.Keeper.Peppers = nil; return r }},
 		"token_unavailable": {503, func(_ *testing.T, s *stack) *http.Request { s.pool.Close(); return form(s.grant(nil)) }},
 	}
 }
@@ -108,6 +109,10 @@ func loginAnswers() map[string]answer {
 			return r
 		}},
 		"login_too_large": {413, says(`{"email":"` + strings.Repeat("a", 17<<10) + `"}`)},
+		"login_panic": {500, func(_ *testing.T, s *stack) *http.Request {
+			s.Keeper.Passwords = nil
+			return post(loginPath, "", `{"email":"a@b.example","password":"x"}`)
+		}},
 		"login_unavailable": {503, func(_ *testing.T, s *stack) *http.Request {
 			s.pool.Close()
 			return post(loginPath, "", `{"email":"a@b.example","password":"x"}`)

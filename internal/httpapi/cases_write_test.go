@@ -79,13 +79,14 @@ func onboardAnswers() map[string]answer {
 			first(freshEmail, freshPhone, "")(t, s, token)
 		})},
 		"onboard_other_body": {409, full(first("other@harmattan.example", freshPhone, "key-1"))},
-		"onboard_in_flight":  {409, full(func(t *testing.T, s *stack, _ string) { holdTicket(t, s) })},
+		"onboard_in_flight":  {409, full(func(t *testing.T, s *stack, _ string) { holdTicket(t, s, "onboard-entity") })},
 		"onboard_media_type": {415, func(t *testing.T, s *stack) *http.Request {
 			r := onboardRequest(s.token(t), freshEmail, freshPhone, "")
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			return r
 		}},
 		"onboard_too_large":   {413, says(`{"name":"` + strings.Repeat("n", 17<<10) + `"}`)},
+		"onboard_panic":       {500, full(func(_ *testing.T, s *stack, _ string) { s.Answers = nil })},
 		"onboard_unavailable": {503, full(func(_ *testing.T, s *stack, _ string) { s.pool.Close() })},
 		"onboard_too_slow": {503, func(t *testing.T, s *stack) *http.Request {
 			ctx, cancel := context.WithTimeout(t.Context(), 0)
@@ -104,10 +105,10 @@ func strangers(n int) string {
 }
 
 // holdTicket keeps a request with the same key in flight until the test ends.
-func holdTicket(t *testing.T, s *stack) {
+func holdTicket(t *testing.T, s *stack, operation string) {
 	t.Helper()
 	began, end, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	ticket := idempotency.Ticket{Caller: s.client.ID, Operation: "onboard-entity", Key: "key-1"}
+	ticket := idempotency.Ticket{Caller: s.client.ID, Operation: operation, Key: "key-1"}
 	go func() {
 		defer close(ended)
 		_, _, _ = s.Answers.Do(context.Background(), ticket, func(pg.Tx) ([]byte, error) {
@@ -195,6 +196,18 @@ func uploadAnswers() map[string]answer {
 			s.Documents.Strict = true
 			s.onboarded(t, s.token(t))
 			return upload(s.token(t), part{"type", "", "Unheard of"}, part{"file", "cac.pdf", pdf})
+		}},
+		"upload_panic": {500, func(t *testing.T, s *stack) *http.Request {
+			s.onboarded(t, s.token(t))
+			s.Answers = nil
+			return upload(s.token(t), papers()...)
+		}},
+		"upload_in_flight": {409, func(t *testing.T, s *stack) *http.Request {
+			s.onboarded(t, s.token(t))
+			holdTicket(t, s, "upload-document")
+			r := upload(s.token(t), papers()...)
+			r.Header.Set("Idempotency-Key", "key-1")
+			return r
 		}},
 		"upload_unavailable": {503, func(t *testing.T, s *stack) *http.Request {
 			r := upload(s.token(t), papers()...)

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -15,11 +16,30 @@ import (
 	"github.com/lineproof/lineproof/internal/httpapi"
 )
 
-type contract struct{ doc *openapi3.T }
+type contract struct {
+	doc *openapi3.T
+
+	mu    *sync.Mutex
+	shown map[string]bool // operation and status, for which there is an answer
+}
 
 func loadContract(t *testing.T) contract {
 	t.Helper()
-	return contract{must(openapi3.NewLoader().LoadFromData(api.OpenAPI))(t)}
+	return contract{must(openapi3.NewLoader().LoadFromData(api.OpenAPI))(t), &sync.Mutex{}, make(map[string]bool)}
+}
+
+// complete fails unless every status that the document promises was shown.
+func (c contract) complete(t *testing.T) {
+	t.Helper()
+	for path, item := range c.doc.Paths.Map() {
+		for method, o := range item.Operations() {
+			for status := range o.Responses.Map() {
+				if !c.shown[method+" "+path+" "+status] {
+					t.Errorf("%s %s: no golden answer shows %s", method, path, status)
+				}
+			}
+		}
+	}
 }
 
 // check fails unless the answer, its status and its headers are in the
@@ -32,11 +52,14 @@ func (c contract) check(t *testing.T, r *http.Request, res *httptest.ResponseRec
 	}
 	item := c.doc.Paths.Value(r.URL.Path)
 	if item == nil || item.GetOperation(r.Method) == nil {
-		if err := c.doc.Components.Schemas["Error"].Value.VisitJSON(body); err != nil {
+		if err := c.doc.Components.Schemas["Error"].Value.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {
 			t.Errorf("an answer of no operation does not fit Error: %v\n%s", err, res.Body)
 		}
 		return
 	}
+	c.mu.Lock()
+	c.shown[r.Method+" "+r.URL.Path+" "+strconv.Itoa(res.Code)] = true
+	c.mu.Unlock()
 	response := item.GetOperation(r.Method).Responses.Value(strconv.Itoa(res.Code))
 	if response == nil {
 		t.Fatalf("%s %s does not document %d", r.Method, r.URL.Path, res.Code)

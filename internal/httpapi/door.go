@@ -70,7 +70,7 @@ var takes = map[access.Kind]string{
 	access.Nobody:  "no credential",
 	access.Client:  "an access token (lp_tok_…) from POST " + tokenPath,
 	access.Session: "a session (lp_ses_…) from POST " + loginPath,
-	access.APIKey:  "an API key (lp_live_…) from the API settings",
+	access.APIKey:  "an API key (lp_live_…)",
 }
 
 // unauthenticated is the one answer of a route to every credential that does

@@ -83,11 +83,6 @@ func (j *Journal) Record(ctx context.Context, decide func(tx pg.Tx) ([]Entry, er
 	return nil
 }
 
-// Append records entries as one batch and returns nil once they are committed.
-func (j *Journal) Append(ctx context.Context, entries ...Entry) error {
-	return j.Record(ctx, func(pg.Tx) ([]Entry, error) { return entries, nil })
-}
-
 func (j *Journal) write(ctx context.Context, tx pg.Tx, entries []Entry) error {
 	if len(entries) == 0 {
 		return errors.New("journal: a batch of no entries")

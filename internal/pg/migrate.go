@@ -17,8 +17,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrations returns the migration files, for tests that name a template after
-// them.
+// Migrations returns the migration files, for whoever names them to an operator.
 func Migrations() fs.FS {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {

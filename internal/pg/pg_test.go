@@ -108,6 +108,18 @@ func TestEveryTableHasAComment(t *testing.T) {
 	}
 }
 
+// Lines and the journal join nothing: they must be able to move to another
+// cluster, and to be detached by the day.
+func TestLinesAndJournalHaveNoForeignKeys(t *testing.T) {
+	t.Parallel()
+	var keys []string
+	err := pgtest.New(t).QueryRow(t.Context(), `SELECT coalesce(array_agg(conname::text), '{}') FROM pg_constraint
+		WHERE contype = 'f' AND (conrelid::regclass::text ~ '^(line|network|journal_)' OR confrelid::regclass::text ~ '^(line|network|journal_)')`).Scan(&keys)
+	if err != nil || len(keys) != 0 {
+		t.Errorf("foreign keys %v, %v; want none", keys, err)
+	}
+}
+
 // The serving role can neither change the schema nor rewrite evidence, and the
 // reading role can write nothing.
 func TestRolesAreRefusedWhatTheyMustNotDo(t *testing.T) {

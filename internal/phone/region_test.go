@@ -230,7 +230,9 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if mobileErr == nil && m != n || mobileErr != nil && !errors.Is(mobileErr, phone.ErrNotMobile) {
+		// Possible is not enough for a number of our own: it must be in the plan.
+		typo := errors.Is(mobileErr, phone.ErrMalformed) && strings.HasPrefix(n.E164(), "+234")
+		if mobileErr == nil && m != n || mobileErr != nil && !errors.Is(mobileErr, phone.ErrNotMobile) && !typo {
 			t.Errorf("Parse(%q) = %d, ParseMobile = %d, %v", s, n.Int(), m.Int(), mobileErr)
 		}
 		if back, ok := phone.FromInt(n.Int()); !ok || back != n {

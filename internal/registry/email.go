@@ -3,6 +3,7 @@ package registry
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -21,7 +22,7 @@ const (
 // look the same to a person would be two accounts.
 func EmailKey(s string) (string, bool) {
 	local, domain, ok := strings.Cut(s, "@")
-	if !ok || len(s) > maxEmail || local == "" || len(local) > maxLocalPart {
+	if !ok || !utf8.ValidString(s) || len(s) > maxEmail || local == "" || len(local) > maxLocalPart {
 		return "", false
 	}
 	for label := range strings.SplitSeq(local, ".") {
@@ -31,6 +32,10 @@ func EmailKey(s string) (string, bool) {
 	}
 	ascii, err := idna.Lookup.ToASCII(domain)
 	if err != nil || !strings.Contains(ascii, ".") || slices.Contains(strings.Split(ascii, "."), "") {
+		return "", false
+	}
+	// A domain that does not read back as itself is none, whatever IDNA makes of it.
+	if again, err := idna.Lookup.ToASCII(ascii); err != nil || again != ascii {
 		return "", false
 	}
 	return strings.ToLower(local) + "@" + strings.ToLower(ascii), true

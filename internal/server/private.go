@@ -51,10 +51,7 @@ func (s *service) checks(ctx context.Context) map[string]error {
 	if err != nil {
 		return checks
 	}
-	checks["clock"] = nil
-	if skew.Abs() > maxClockSkew {
-		checks["clock"] = fmt.Errorf("the clock differs from the database's by %s; set both by NTP", skew.Round(time.Millisecond))
-	}
+	checks["clock"] = judgeClock(skew)
 	checks["migrations"] = pg.CheckSchema(ctx, s.pool)
 	ahead, err := journal.DaysAhead(ctx, s.pool, time.Now())
 	if err == nil && ahead < 1 {
@@ -62,6 +59,13 @@ func (s *service) checks(ctx context.Context) map[string]error {
 	}
 	checks["partitions"] = err
 	return checks
+}
+
+func judgeClock(skew time.Duration) error {
+	if skew.Abs() > maxClockSkew {
+		return fmt.Errorf("the clock differs from the database's by %s; set both by NTP", skew.Round(time.Millisecond))
+	}
+	return nil
 }
 
 // watchEvery is how often the node looks whether its database is there.

@@ -96,7 +96,7 @@ func TestNodeIsReadyAndStopsWhenTold(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
-	if _, body := get(t, "http://"+r.private+"/metrics"); !strings.Contains(body, "lineproof_http_requests_total") && !strings.Contains(body, "lineproof_journal_days_ahead") {
+	if _, body := get(t, "http://"+r.private+"/metrics"); !strings.Contains(body, "\nlineproof_journal_days_ahead 7\n") {
 		t.Error("the metrics are missing")
 	}
 	for _, path := range []string{"/metrics", "/healthz", "/readyz", "/debug/pprof/"} {
@@ -110,6 +110,25 @@ func TestNodeIsReadyAndStopsWhenTold(t *testing.T) {
 	r.stop()
 	if err := <-r.done; err != nil {
 		t.Errorf("Run after stop = %v", err)
+	}
+}
+
+// A node is not ready on a schema that is older than itself, nor without a
+// partition for tomorrow, and says which it is.
+func TestNodeIsNotReadyWithoutSchemaOrPartitions(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	r, super := start(t, url), pgtest.Open(t, url, "")
+	for _, tc := range []struct{ sql, names string }{
+		{`DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`, `"migrations":"the schema is not up to date`},
+		{`DO $$ BEGIN EXECUTE 'DROP TABLE journal_entry_' || to_char((now() AT TIME ZONE 'UTC')::date + 1, 'YYYYMMDD'); END $$`, `"partitions":"the journal has no partition`},
+	} {
+		if _, err := super.Exec(t.Context(), tc.sql); err != nil {
+			t.Fatal(err)
+		}
+		if status, body := get(t, "http://"+r.private+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, tc.names) {
+			t.Errorf("/readyz: %d %s, want 503 that names %s", status, body, tc.names)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ CREATE TABLE journal_batch (
     PRIMARY KEY (node, epoch, n, at)
 ) PARTITION BY RANGE (at);
 COMMENT ON TABLE journal_batch IS 'One flush of the journal: how many entries, their Merkle root, and the transaction that wrote them. Append-only.';
-COMMENT ON COLUMN journal_batch.at IS 'Fixed before the first try, so that a retry meets the same key.';
+COMMENT ON COLUMN journal_batch.at IS 'The time of the batch''s first entry. It is fixed before the batch is written, so that a second try would meet the same key.';
 
 CREATE TABLE journal_entry (
     request_id     uuid        NOT NULL,
