@@ -5,6 +5,10 @@ SHELL := bash
 # the product.
 TOOL := CGO_ENABLED=0 go tool -modfile=tools/go.mod
 
+# The linter remembers what it found by the path of the checkout. A cache that
+# checkouts share would speak of files that are gone, so each has its own.
+export GOLANGCI_LINT_CACHE := $(CURDIR)/bin/lint-cache
+
 # What check does, in this order.
 CHECKS := lint vet test
 
