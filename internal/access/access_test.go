@@ -57,6 +57,20 @@ func (w *world) staff(t *testing.T) string {
 	return email
 }
 
+// key makes a bank and a key for it, and sees that the key is good.
+func (w *world) key(t *testing.T) (registry.Entity, access.NewKey) {
+	t.Helper()
+	bank, err := w.registry.CreateAsker(t.Context(), "Bank", "RC1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: "live"})
+	if err != nil || !w.admits(t, key.Text) {
+		t.Fatalf("a fresh key is not good: %v", err)
+	}
+	return bank, key
+}
+
 func (w *world) admits(t *testing.T, text secret.Text) bool {
 	t.Helper()
 	_, err := w.Admit(t.Context(), text.Reveal())
@@ -163,14 +177,7 @@ func TestSecretBelongsToItsClient(t *testing.T) {
 func TestCredentialsAreStoredOnlyAsHMACs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	bank, err := w.registry.CreateAsker(t.Context(), "Bank", "RC1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: "live"})
-	if err != nil || !w.admits(t, key.Text) {
-		t.Fatalf("a fresh key is not good: %v", err)
-	}
+	bank, key := w.key(t)
 	var row string
 	if err := w.Pool.QueryRow(t.Context(), `SELECT k::text FROM api_key k`).Scan(&row); err != nil {
 		t.Fatal(err)
@@ -190,14 +197,7 @@ func TestCredentialsAreStoredOnlyAsHMACs(t *testing.T) {
 func TestRevokedKeyEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	bank, err := w.registry.CreateAsker(t.Context(), "Bank", "RC1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: "live"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bank, key := w.key(t)
 	if id, err := w.FindKey(t.Context(), key.Text); err != nil || id != key.ID {
 		t.Errorf("FindKey = %v, %v; want %v", id, err, key.ID)
 	}

@@ -70,8 +70,7 @@ SELECT k.id, k.entity_id, k.mode, k.purpose FROM api_key k JOIN entity e ON e.id
 WHERE k.mac = ANY(@macs::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz) AND k.revoked_at IS NULL
   AND e.status = 'Approved' AND e.asks;
 
--- ForgetTokens and ForgetSessions take a bite at a time: one statement over a
--- large backlog would run into its timeout, and again the next hour.
+-- ForgetTokens and ForgetSessions take a bite at a time; see pg.InBites.
 -- name: ForgetTokens :execrows
 DELETE FROM access_token WHERE id IN (SELECT t.id FROM access_token t WHERE t.expires_at < @before LIMIT 5000);
 

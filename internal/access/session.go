@@ -82,16 +82,11 @@ func (k *Keeper) LogIn(ctx context.Context, email string, password secret.Text, 
 // Forget drops tokens and sessions that expired a day ago or earlier.
 func (k *Keeper) Forget(ctx context.Context) (int64, error) {
 	before, total := k.now().Add(-24*time.Hour), int64(0)
-	for _, bite := range []func(context.Context, time.Time) (int64, error){db.New(k.Pool).ForgetTokens, db.New(k.Pool).ForgetSessions} {
-		for {
-			n, err := bite(ctx, before)
-			if err != nil {
-				return total, fmt.Errorf("access: forget: %w", err)
-			}
-			if n == 0 {
-				break
-			}
-			total += n
+	for _, forget := range []func(context.Context, time.Time) (int64, error){db.New(k.Pool).ForgetTokens, db.New(k.Pool).ForgetSessions} {
+		n, err := pg.InBites(func() (int64, error) { return forget(ctx, before) })
+		total += n
+		if err != nil {
+			return total, fmt.Errorf("access: forget: %w", err)
 		}
 	}
 	return total, nil

@@ -17,7 +17,6 @@ import (
 
 const (
 	oldestServer  = 150000 // PostgreSQL 15, as server_version_num writes it
-	maxClockSkew  = 500 * time.Millisecond
 	fewDaysAhead  = 2
 	clockReadings = 3
 )
@@ -113,22 +112,20 @@ func (d *databaseCheckup) clock(ctx context.Context) {
 	const check = "clock"
 	var skew, shortest time.Duration
 	for i := range clockReadings {
-		var theirs time.Time
-		before := time.Now()
-		if err := d.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&theirs); err != nil {
+		reading, way, err := pg.ClockSkew(ctx, d.pool)
+		if err != nil {
 			d.broke(check, err)
 			return
 		}
-		way := time.Since(before)
 		if i == 0 || way < shortest {
-			skew, shortest = theirs.Sub(before.Add(way/2)), way
+			skew, shortest = reading, way
 		}
 	}
-	if skew.Abs() > maxClockSkew {
+	if skew.Abs() > pg.MaxClockSkew {
 		d.fail(check, fmt.Sprintf("it differs from the database's by %s", skew.Round(time.Millisecond)), "set both clocks by NTP")
 		return
 	}
-	d.ok(check, fmt.Sprintf("within %s of the database's", maxClockSkew))
+	d.ok(check, fmt.Sprintf("within %s of the database's", pg.MaxClockSkew))
 }
 
 func (d *databaseCheckup) role(ctx context.Context) {

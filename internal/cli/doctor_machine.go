@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/server"
 )
 
 // dataDirectory checks that the directory can be written. It makes none: only
@@ -64,9 +65,6 @@ func (c *checkup) pepper(cfg config.Config) {
 	c.ok(check, "it lies in "+path+oneNode)
 }
 
-// expiresSoon is how long before its end a certificate is worth a warning.
-const expiresSoon = 14 * 24 * time.Hour
-
 // certificate checks the files of the public listener.
 func (c *checkup) certificate(cfg config.Config) {
 	const check = "certificate"
@@ -89,7 +87,7 @@ func (c *checkup) certificate(cfg config.Config) {
 		c.fail(check, "it expired at "+moment(until), "renew it; the service reads the new files by itself")
 	case now.Before(pair.Leaf.NotBefore):
 		c.fail(check, "it is valid only from "+moment(pair.Leaf.NotBefore), "see that the clock is right, or get another certificate")
-	case until.Sub(now) < expiresSoon:
+	case until.Sub(now) < server.ExpiresSoon:
 		c.warn(check, "it expires at "+moment(until), "renew it; the service reads the new files by itself")
 	default:
 		c.ok(check, "it is valid until "+moment(until))

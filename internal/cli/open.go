@@ -52,7 +52,7 @@ func (a *app) open(ctx context.Context) (*parts, error) {
 	}
 	region, err := phone.NewRegion(cfg.Region)
 	if err != nil {
-		return nil, &config.Error{Complaints: []string{"LINEPROOF_REGION is not a country that is known: set it to two letters of ISO 3166, for example NG"}}
+		return nil, err
 	}
 	// The database comes before the peppers, for these make a file when there is
 	// none, and a command that gets nowhere should leave nothing behind.

@@ -179,8 +179,8 @@ func showable(name string) string {
 	return name
 }
 
-// merge joins what decoding found with what the domain found. Where a field
-// could not even be read, the domain's word about it is noise.
+// merge joins what reading the request found with what the domain found. Where
+// there is a complaint about a field already, the domain's word about it is noise.
 func merge(found []fault.Violation, err error) error {
 	if len(found) == 0 {
 		return err

@@ -47,17 +47,17 @@ func (a *API) door(rt route) http.Handler {
 func (a *API) admit(ctx context.Context, rt route, r *http.Request) (access.Principal, error) {
 	bearer, ok := bearerOf(r)
 	if !ok {
-		return access.Principal{}, rt.unauthenticated("no bearer credential")
+		return access.Principal{}, rt.unauthenticated(errors.New("no bearer credential"))
 	}
 	who, err := a.Keeper.Admit(ctx, bearer)
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.Unauthenticated {
-		return access.Principal{}, rt.unauthenticated(f.Err.Error())
+		return access.Principal{}, rt.unauthenticated(f.Err)
 	}
 	if err != nil {
 		return access.Principal{}, err
 	}
 	if !slices.Contains(rt.admits, who.Kind) {
-		return access.Principal{}, rt.unauthenticated("another kind of credential")
+		return access.Principal{}, rt.unauthenticated(errors.New("another kind of credential"))
 	}
 	if who.Kind == access.Client && !who.May(rt.scope) {
 		return access.Principal{}, access.ErrPermission
@@ -75,13 +75,13 @@ var takes = map[access.Kind]string{
 
 // unauthenticated is the one answer of a route to every credential that does
 // not open it. It says what would; why this one does not is for the log.
-func (rt route) unauthenticated(reason string) error {
+func (rt route) unauthenticated(reason error) error {
 	kinds := make([]string, len(rt.admits))
 	for i, k := range rt.admits {
 		kinds[i] = takes[k]
 	}
 	return fault.New(fault.Unauthenticated, "Send a valid credential in the Authorization header, as: Bearer <credential>. This operation takes "+
-		strings.Join(kinds, ", or ")+".").Because(errors.New(reason))
+		strings.Join(kinds, ", or ")+".").Because(reason)
 }
 
 // bearerOf returns the credential of the one Authorization header. The scheme's

@@ -182,12 +182,8 @@ func (a *API) checkUpload(ctx context.Context, f *uploadForm) (named uuid.UUID, 
 		return named, nil
 	}
 	// Something is wrong anyway: say in the same breath if the entity is, too.
-	if _, err := entityOf(ctx, a.Documents.Pool, named); fault.CodeOf(err) == fault.InvalidArgument && !hasComplaint(&f.wrong, "entityUid") {
-		if complaint, ok := errors.AsType[*fault.Error](err); ok {
-			f.wrong.Add(complaint.Violations...)
-		}
-	}
-	return uuid.Nil, f.wrong.Err()
+	_, err = entityOf(ctx, a.Documents.Pool, named)
+	return uuid.Nil, merge(f.wrong.Violations(), err)
 }
 
 // entityOf returns the entity for which the caller uploads: its own, or, for a

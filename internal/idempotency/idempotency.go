@@ -114,17 +114,13 @@ func (s *Store) once(ctx context.Context, tx pg.Tx, t Ticket, fn func(tx pg.Tx) 
 }
 
 // Forget drops answers whose day is over.
-func (s *Store) Forget(ctx context.Context) (total int64, err error) {
-	for before := s.Now().Add(-Kept); ; {
-		n, err := db.New(s.Pool).Forget(ctx, before)
-		if err != nil {
-			return total, fmt.Errorf("idempotency: forget: %w", err)
-		}
-		if n == 0 {
-			return total, nil
-		}
-		total += n
+func (s *Store) Forget(ctx context.Context) (int64, error) {
+	before := s.Now().Add(-Kept)
+	n, err := pg.InBites(func() (int64, error) { return db.New(s.Pool).Forget(ctx, before) })
+	if err != nil {
+		return n, fmt.Errorf("idempotency: forget: %w", err)
 	}
+	return n, nil
 }
 
 func lockOf(t Ticket) int64 {

@@ -58,9 +58,16 @@ func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Spon
 		ID: uuid.Must(uuid.NewV7()), Name: a.form.AdminName, Email: a.form.AdminEmail, Phone: a.form.AdminPhone, Verified: by.Vouches,
 	}
 	q, number := db.New(tx), pgtype.Int8{Int64: a.phone.Int(), Valid: true}
-	if taken, err := r.cacTaken(ctx, q, a.cac); err != nil || taken {
-		others, otherErr := clashes(ctx, q, a.emailKey, number, "adminEmail", "adminPhone")
-		return Entity{}, Admin{}, cmp.Or(err, otherErr, error(ErrTaken.With(cacClash).With(others...)))
+	taken, err := r.cacTaken(ctx, q, a.cac)
+	if err != nil {
+		return Entity{}, Admin{}, err
+	}
+	if taken {
+		others, err := clashes(ctx, q, a.emailKey, number, "adminEmail", "adminPhone")
+		if err != nil {
+			return Entity{}, Admin{}, err
+		}
+		return Entity{}, Admin{}, ErrTaken.With(cacClash).With(others...)
 	}
 	if err := r.insertEntity(ctx, q, entity, a, by); err != nil {
 		return Entity{}, Admin{}, err
@@ -77,7 +84,7 @@ func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Spon
 	if err := insertAccount(ctx, q, account, "adminEmail", "adminPhone"); err != nil {
 		return Entity{}, Admin{}, err
 	}
-	err := audit.Write(ctx, tx, audit.Entry{
+	err = audit.Write(ctx, tx, audit.Entry{
 		At: now, Actor: audit.Actor{Kind: audit.Client, ID: by.Client}, Action: audit.EntityOnboarded,
 		Subject: entity.ID, Entity: entity.ID, Request: by.Request,
 	})

@@ -88,21 +88,11 @@ func (p *Passwords) Hash(ctx context.Context, password Text) (string, error) {
 	return h.String(), nil
 }
 
-// Check reports whether hash was made from password. The empty hash stands for an
+// Matches reports whether hash was made from password. The empty hash stands for an
 // account that does not exist: it is false and costs what a real one costs, so that
 // the time of an answer does not tell which accounts there are. A hash that cannot
-// be read is an error, for then the store is damaged.
-func (p *Passwords) Check(ctx context.Context, hash string, password Text) (bool, error) {
-	leave, err := p.Enter(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer leave()
-	return p.Matches(hash, password)
-}
-
-// Matches is [Passwords.Check] for a caller who has entered already, because it
-// has other work to do that a flood must not reach.
+// be read is an error, for then the store is damaged. Call it between [Passwords.Enter]
+// and leaving: whoever is refused there should have cost nothing else, either.
 func (p *Passwords) Matches(hash string, password Text) (bool, error) {
 	h, err := parsePHC(cmp.Or(hash, p.decoy))
 	if err != nil {

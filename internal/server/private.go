@@ -15,10 +15,6 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// maxClockSkew is how far our clock may be from the database's. Beyond it the
-// node would write times that others would not believe.
-const maxClockSkew = 500 * time.Millisecond
-
 // private returns the handler of the private listener: metrics, health and
 // profiles.
 func (s *service) private(draining *atomic.Bool) http.Handler {
@@ -46,11 +42,11 @@ func (s *service) private(draining *atomic.Bool) http.Handler {
 func (s *service) checks(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	skew, err := s.clockSkew(ctx)
-	checks := map[string]error{"database": err}
+	skew, _, err := pg.ClockSkew(ctx, s.pool)
 	if err != nil {
-		return checks
+		return map[string]error{"database": errors.New("the database does not answer")}
 	}
+	checks := map[string]error{"database": nil}
 	checks["clock"] = judgeClock(skew)
 	checks["migrations"] = pg.CheckSchema(ctx, s.pool)
 	ahead, err := journal.DaysAhead(ctx, s.pool, time.Now())
@@ -62,7 +58,7 @@ func (s *service) checks(ctx context.Context) map[string]error {
 }
 
 func judgeClock(skew time.Duration) error {
-	if skew.Abs() > maxClockSkew {
+	if skew.Abs() > pg.MaxClockSkew {
 		return fmt.Errorf("the clock differs from the database's by %s; set both by NTP", skew.Round(time.Millisecond))
 	}
 	return nil
@@ -84,7 +80,7 @@ func (s *service) watch(ctx context.Context, log *slog.Logger) error {
 		case <-tick.C:
 		}
 		look, cancel := context.WithTimeout(ctx, 2*time.Second)
-		_, err := s.clockSkew(look)
+		err := s.pool.Ping(look)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
@@ -96,16 +92,6 @@ func (s *service) watch(ctx context.Context, log *slog.Logger) error {
 		}
 		away = err != nil
 	}
-}
-
-// clockSkew returns by how much the database's clock is ahead of ours.
-func (s *service) clockSkew(ctx context.Context) (time.Duration, error) {
-	var theirs time.Time
-	before := time.Now()
-	if err := s.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&theirs); err != nil {
-		return 0, errors.New("the database does not answer")
-	}
-	return theirs.Sub(before.Add(time.Since(before) / 2)), nil
 }
 
 // health is what a probe is told.

@@ -37,8 +37,8 @@ func newCertificates(ctx context.Context, certFile, keyFile string, metrics *tel
 	return c, nil
 }
 
-// expiresSoon is how long before its end a certificate is worth a warning.
-const expiresSoon = 14 * 24 * time.Hour
+// ExpiresSoon is how long before its end a certificate is worth a warning.
+const ExpiresSoon = 14 * 24 * time.Hour
 
 func (c *certificates) config() *tls.Config {
 	return &tls.Config{
@@ -57,7 +57,7 @@ func (c *certificates) get(ctx context.Context) *tls.Certificate {
 	}
 	c.looked = time.Now()
 	if stamp, err := c.stampOf(); err != nil || stamp != c.stamp {
-		if err := c.loadLocked(ctx); err != nil {
+		if err := c.load(ctx); err != nil {
 			c.log.LogAttrs(ctx, slog.LevelError, "the certificate was not renewed; the old one stays", slog.String("error", err.Error()))
 		} else {
 			c.log.LogAttrs(ctx, slog.LevelInfo, "the certificate was renewed", slog.Time("not_after", c.current.Leaf.NotAfter))
@@ -66,13 +66,8 @@ func (c *certificates) get(ctx context.Context) *tls.Certificate {
 	return c.current
 }
 
+// load reads the files. Whoever calls it holds mu, or is alone.
 func (c *certificates) load(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.loadLocked(ctx)
-}
-
-func (c *certificates) loadLocked(ctx context.Context) error {
 	stamp, err := c.stampOf()
 	if err != nil {
 		return err
@@ -83,7 +78,7 @@ func (c *certificates) loadLocked(ctx context.Context) error {
 	}
 	c.current, c.stamp = &pair, stamp
 	c.metrics.CertificateExpires(pair.Leaf.NotAfter)
-	if time.Until(pair.Leaf.NotAfter) < expiresSoon {
+	if time.Until(pair.Leaf.NotAfter) < ExpiresSoon {
 		c.log.LogAttrs(ctx, slog.LevelWarn, "the certificate expires soon, or has expired; renew it", slog.Time("not_after", pair.Leaf.NotAfter))
 	}
 	return nil

@@ -131,8 +131,7 @@ const forgetTokens = `-- name: ForgetTokens :execrows
 DELETE FROM access_token WHERE id IN (SELECT t.id FROM access_token t WHERE t.expires_at < $1 LIMIT 5000)
 `
 
-// ForgetTokens and ForgetSessions take a bite at a time: one statement over a
-// large backlog would run into its timeout, and again the next hour.
+// ForgetTokens and ForgetSessions take a bite at a time; see pg.InBites.
 func (q *Queries) ForgetTokens(ctx context.Context, before time.Time) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetTokens, before)
 	if err != nil {
