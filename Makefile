@@ -18,13 +18,19 @@ ROUNDS ?= 1000
 KILLS ?= 50
 DRAINS ?= 20
 REQUESTS ?= 1000000
+EVENTS ?= 10000000
+LINES ?= 20000000
+CHANGES ?= 4000000
+IMPORT_ROWS ?= 5000000
+RATE ?= 1000
 FUZZTIME ?= 30s
 
-# A long run of one test of internal/e2e: name, then its setting. The first
-# line fails when no test has that name, for go test alone would pass.
+# A long run of one test: name, its settings, and its package if that is not
+# internal/e2e. The first line fails when no test has that name, for go test
+# alone would pass.
 define long_run
-	@go test -list '^$(1)$$' ./internal/e2e | grep -qx '$(1)' || { echo 'internal/e2e has no $(1)' >&2; exit 1; }
-	$(2) go test -count=1 -v -timeout 6h -run '^$(1)$$' ./internal/e2e
+	@go test -list '^$(1)$$' ./internal/$(or $(3),e2e) | grep -qx '$(1)' || { echo 'internal/$(or $(3),e2e) has no $(1)' >&2; exit 1; }
+	$(2) go test -count=1 -v -timeout 6h -run '^$(1)$$' ./internal/$(or $(3),e2e)
 endef
 
 .PHONY: help
@@ -40,6 +46,7 @@ generate: ## Rebuild everything that is generated: queries, schema.sql, the refe
 	$(TOOL) sqlc generate
 	go test ./internal/config -run Reference -count=1 -update
 	go test ./internal/cli -run Reference -count=1 -update
+	go test ./internal/line -run Reference -count=1 -update
 	go test ./internal/pg -run Schema -count=1 -update
 
 .PHONY: fmt
@@ -79,6 +86,22 @@ kill: ## Kill the server under load KILLS times (50) and look for what was lost
 .PHONY: drain
 drain: ## Stop the server under load DRAINS times (20) and look for requests without an answer
 	$(call long_run,TestDrain,LINEPROOF_E2E_DRAINS=$(DRAINS))
+
+.PHONY: random
+random: ## Tell EVENTS (10000000) random events and compare every row with a simple model
+	$(call long_run,TestRandomEventsMakeTheRowsThatASimpleModelMakes,LINEPROOF_E2E_EVENTS=$(EVENTS),supply)
+
+.PHONY: nation
+nation: ## Load a nation of LINES lines (20000000) from pipes, apply CHANGES events, and measure
+	$(call long_run,TestNation,LINEPROOF_E2E_LINES=$(LINES) LINEPROOF_E2E_CHANGES=$(CHANGES))
+
+.PHONY: import-kill
+import-kill: ## Kill an import of IMPORT_ROWS rows (5000000) KILLS times (50), of the server and of the command
+	$(call long_run,TestImportKill,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_IMPORT_KILLS=$(KILLS))
+
+.PHONY: import-load
+import-load: ## Verify at RATE (1000) requests a second without and with an import of IMPORT_ROWS rows
+	$(call long_run,TestVerifyDuringImport,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_RATE=$(RATE) LINEPROOF_E2E_SECONDS=60)
 
 .PHONY: fuzz-server
 fuzz-server: ## Send REQUESTS (1000000) damaged requests to a running server

@@ -10,11 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/pgtest"
 )
 
@@ -62,12 +64,34 @@ func TestReadmeStartsTheService(t *testing.T) {
 	}
 }
 
-// The tutorial can be followed to the letter: its commands work in its order in
+// Each tutorial can be followed to the letter: its commands work in its order in
 // one shell, and what it shows is what comes.
-func TestTutorialCanBeFollowed(t *testing.T) {
+func TestTutorialsCanBeFollowed(t *testing.T) {
 	t.Parallel()
 
-	newReader(t, clone(t)).follow(t, "docs/tutorial/first-verification.md")
+	found, err := filepath.Glob("docs/tutorial/*.md")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("there is no tutorial: %v", err)
+	}
+	for _, page := range found {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			newReader(t, clone(t)).follow(t, page)
+		})
+	}
+}
+
+// In the tutorial about the life of a line every status is answered by verify.
+// That it is so, each line of this form finds out when the page is followed.
+func TestTutorialReachesEveryStatus(t *testing.T) {
+	t.Parallel()
+
+	page := readText(t, "docs/tutorial/the-life-of-a-line.md")
+	for _, s := range line.Statuses {
+		if !regexp.MustCompile(`(?m)^status \d{11} ` + string(s) + `$`).MatchString(page) {
+			t.Errorf("no number becomes %s", s)
+		}
+	}
 }
 
 // The commands of the how-to pages work, each page by itself, where the service

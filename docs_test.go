@@ -34,6 +34,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 
 	m := telemetry.NewMetrics()
 	m.CertificateExpires(time.Unix(1, 0))
+	m.Supply([]telemetry.SupplyStat{{Network: "MTN"}}, 0)
 	m.RegisterPasswords(func() int { return 0 })
 	m.RegisterPool(func() telemetry.PoolStat { return telemetry.PoolStat{} })
 	m.RequestBegan()

@@ -43,6 +43,14 @@ END
 $$;
 -- Name: FUNCTION journal_make_partitions(days integer); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.journal_make_partitions(days integer) IS 'Makes the journal''s daily partitions from yesterday to so many days ahead; returns how many were missing.';
+-- Name: line_time(integer); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.line_time(seconds integer) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+    SELECT timestamptz '2020-01-01 00:00:00+00' + seconds * interval '1 second'
+$$;
+-- Name: FUNCTION line_time(seconds integer); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.line_time(seconds integer) IS 'Turns a time of line_now or line_event (seconds since 2020-01-01 UTC) into a timestamp, for people who read the tables.';
 -- Name: river_job_state_in_bitmask(bit, public.river_job_state); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.river_job_state_in_bitmask(bitmask bit, state public.river_job_state) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -286,6 +294,7 @@ CREATE TABLE public.journal_entry (
     plan_version integer NOT NULL,
     nonce bytea NOT NULL,
     hash bytea NOT NULL,
+    extra text DEFAULT ''::text NOT NULL,
     CONSTRAINT journal_entry_hash_check CHECK ((octet_length(hash) = 32)),
     CONSTRAINT journal_entry_nonce_check CHECK ((octet_length(nonce) = 16))
 )
@@ -296,6 +305,8 @@ COMMENT ON TABLE public.journal_entry IS 'Every answer that was given, committed
 COMMENT ON COLUMN public.journal_entry.at IS 'The reading of the clock that is also the verificationTimestamp and the time inside request_id.';
 -- Name: COLUMN journal_entry.hash; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_entry.hash IS 'SHA-256 over the canonical encoding in docs/reference/journal-record.md.';
+-- Name: COLUMN journal_entry.extra; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_entry.extra IS 'What the answer said beyond its five fields, as said; empty when nothing more was asked.';
 -- Name: journal_epoch; Type: SEQUENCE; Schema: public; Owner: -
 CREATE SEQUENCE public.journal_epoch
     START WITH 1
@@ -313,13 +324,568 @@ CREATE TABLE public.line (
     status smallint NOT NULL
 );
 -- Name: TABLE line; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line IS 'One compact row per number that was ever supplied. Joins nothing.';
+COMMENT ON TABLE public.line IS 'The rows of the first release. Nothing reads or writes them any more: line_now took their place. They stay while an older binary may still serve.';
 -- Name: COLUMN line.number; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line.number IS 'E.164 without the plus sign.';
 -- Name: COLUMN line.version; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line.version IS 'Counts the changes of the row; the journal names the version that answered.';
 -- Name: COLUMN line.status; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line.status IS 'Code of the status; the words are in package line.';
+-- Name: line_event; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+)
+PARTITION BY HASH (number);
+-- Name: TABLE line_event; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event IS 'What was told about numbers: when it took effect and when we were told. Append-only; a correction is an event that voids another. Times are seconds since 2020-01-01 UTC (line_time).';
+-- Name: COLUMN line_event.seq; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.seq IS 'The order in which events were told, and the event''s name within the service.';
+-- Name: COLUMN line_event.import; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.import IS 'The import that told it, or 0 for a call of the API.';
+-- Name: COLUMN line_event.network; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.network IS 'The operator that speaks, or 0 for other authorities.';
+-- Name: COLUMN line_event.peer; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.peer IS 'The other network of a port: the recipient.';
+-- Name: COLUMN line_event.code; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.code IS 'Code of the reason or of the level.';
+-- Name: COLUMN line_event.after; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.after IS 'For an end that a snapshot implied: it took place after this time and not later than effective.';
+-- Name: COLUMN line_event.base_import; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.base_import IS 'The first event about a number with a baseline carries the baseline along, in the columns base_...';
+-- Name: COLUMN line_event.event_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.event_id IS 'The supplier''s own id; null for what a snapshot implied.';
+-- Name: COLUMN line_event.note; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.note IS 'The reason of a correction, in words.';
+-- Name: line_event_00; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_00 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_00; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_00 IS 'Part of line_event.';
+-- Name: line_event_01; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_01 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_01; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_01 IS 'Part of line_event.';
+-- Name: line_event_02; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_02 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_02; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_02 IS 'Part of line_event.';
+-- Name: line_event_03; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_03 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_03; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_03 IS 'Part of line_event.';
+-- Name: line_event_04; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_04 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_04; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_04 IS 'Part of line_event.';
+-- Name: line_event_05; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_05 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_05; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_05 IS 'Part of line_event.';
+-- Name: line_event_06; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_06 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_06; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_06 IS 'Part of line_event.';
+-- Name: line_event_07; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_07 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_07; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_07 IS 'Part of line_event.';
+-- Name: line_event_08; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_08 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_08; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_08 IS 'Part of line_event.';
+-- Name: line_event_09; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_09 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_09; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_09 IS 'Part of line_event.';
+-- Name: line_event_10; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_10 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_10; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_10 IS 'Part of line_event.';
+-- Name: line_event_11; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_11 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_11; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_11 IS 'Part of line_event.';
+-- Name: line_event_12; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_12 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_12; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_12 IS 'Part of line_event.';
+-- Name: line_event_13; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_13 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_13; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_13 IS 'Part of line_event.';
+-- Name: line_event_14; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_14 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_14; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_14 IS 'Part of line_event.';
+-- Name: line_event_15; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_event_15 (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    effective integer NOT NULL,
+    supplier integer NOT NULL,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    authority smallint NOT NULL,
+    network smallint NOT NULL,
+    peer smallint DEFAULT 0 NOT NULL,
+    code smallint DEFAULT 0 NOT NULL,
+    base_network smallint,
+    base_state smallint,
+    until integer,
+    after integer,
+    base_import integer,
+    base_tenure integer,
+    base_sim integer,
+    base_since integer,
+    voids bigint,
+    event_id text,
+    note text
+);
+-- Name: TABLE line_event_15; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_event_15 IS 'Part of line_event.';
+-- Name: line_event_seq; Type: SEQUENCE; Schema: public; Owner: -
+CREATE SEQUENCE public.line_event_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+-- Name: SEQUENCE line_event_seq; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON SEQUENCE public.line_event_seq IS 'Numbers the events of all lines in the order in which they were told.';
+-- Name: line_now; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_now (
+    number bigint NOT NULL,
+    version integer NOT NULL,
+    baseline integer NOT NULL,
+    network smallint NOT NULL,
+    state smallint NOT NULL,
+    state_since integer,
+    tenure_start integer,
+    sim_at integer,
+    newest integer,
+    until integer,
+    ended_after integer,
+    port_at integer,
+    bar_at integer,
+    order_at integer,
+    black_at integer,
+    flag_at integer,
+    flag_by integer,
+    flag_level smallint,
+    bar_reason smallint,
+    order_reason smallint
+)
+WITH (fillfactor='94');
+-- Name: TABLE line_now; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_now IS 'How each line stands, as far as we were told: one compact row per number, which its baseline and its events make. Joins nothing. Times are seconds since 2020-01-01 UTC (line_time).';
+-- Name: COLUMN line_now.number; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.number IS 'E.164 without the plus sign.';
+-- Name: COLUMN line_now.version; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.version IS 'One for the baseline, if there is one, and one for each event. The journal names the version that answered.';
+-- Name: COLUMN line_now.baseline; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.baseline IS 'The import whose snapshot made the row, or 0 when events made it.';
+-- Name: COLUMN line_now.network; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.network IS 'The network of the tenure, or of the last one; 0 when no operator has spoken of the number.';
+-- Name: COLUMN line_now.state; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.state IS 'Code of the state of the tenure; the words are in package line.';
+-- Name: COLUMN line_now.newest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.newest IS 'Effective time of the newest event, where no other time of the row shows it.';
+-- Name: COLUMN line_now.until; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.until IS 'The announced date of the churn.';
+-- Name: COLUMN line_now.ended_after; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.ended_after IS 'The tenure ended after this time and not later than state_since: a snapshot no longer had the number.';
+-- Name: COLUMN line_now.bar_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.bar_at IS 'Since when the operator has stopped service; order_at is the same for the regulator.';
+-- Name: COLUMN line_now.flag_by; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.flag_by IS 'The supplier that flagged the tenure.';
+-- Name: line_order; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_order (
+    id uuid NOT NULL,
+    number bigint NOT NULL,
+    action text NOT NULL,
+    state text NOT NULL,
+    reason text NOT NULL,
+    asked_kind text NOT NULL,
+    asked_by uuid,
+    asked_at timestamp with time zone NOT NULL,
+    second_kind text,
+    second_by uuid,
+    second_at timestamp with time zone,
+    effective_at timestamp with time zone NOT NULL,
+    seq bigint,
+    CONSTRAINT line_order_action_check CHECK ((action = ANY (ARRAY['BAR'::text, 'UNBAR'::text, 'BLACKLIST'::text, 'RELEASE'::text, 'VOID'::text]))),
+    CONSTRAINT line_order_asked_kind_check CHECK ((asked_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text]))),
+    CONSTRAINT line_order_second_kind_check CHECK ((second_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text]))),
+    CONSTRAINT line_order_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'DONE'::text, 'WITHDRAWN'::text])))
+);
+-- Name: TABLE line_order; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_order IS 'Orders of the regulator about numbers. A blacklisting waits for a second person; seq is the event that it became.';
 -- Name: network; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.network (
     id smallint NOT NULL,
@@ -328,6 +894,51 @@ CREATE TABLE public.network (
 );
 -- Name: TABLE network; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.network IS 'Names of the mobile networks.';
+-- Name: numbering_network; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.numbering_network (
+    version integer NOT NULL,
+    network smallint NOT NULL,
+    name text NOT NULL,
+    CONSTRAINT numbering_network_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 64)))
+);
+-- Name: TABLE numbering_network; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.numbering_network IS 'What each network of a version is called. The network itself, whose code never changes, is in network; there is no foreign key, for lines and their networks must be able to move.';
+-- Name: numbering_plan; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.numbering_plan (
+    version integer NOT NULL,
+    id uuid NOT NULL,
+    effective_at timestamp with time zone NOT NULL,
+    digits smallint NOT NULL,
+    source text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT numbering_plan_digits_check CHECK (((digits >= 6) AND (digits <= 15))),
+    CONSTRAINT numbering_plan_source_check CHECK (((char_length(source) >= 1) AND (char_length(source) <= 2000))),
+    CONSTRAINT numbering_plan_version_check CHECK ((version > 0))
+);
+-- Name: TABLE numbering_plan; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.numbering_plan IS 'The versions of the numbering plan. Each is a whole plan; a version never changes. In force is the one that took effect last.';
+-- Name: COLUMN numbering_plan.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_plan.id IS 'What the audit trail calls the version.';
+-- Name: COLUMN numbering_plan.digits; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_plan.digits IS 'How many digits a number of the plan has, with its country code and without the plus sign.';
+-- Name: COLUMN numbering_plan.source; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_plan.source IS 'Where the plan comes from, in words.';
+-- Name: numbering_range; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.numbering_range (
+    version integer NOT NULL,
+    prefix text NOT NULL,
+    network smallint NOT NULL,
+    allocated date NOT NULL,
+    withdrawn date,
+    CONSTRAINT numbering_range_check CHECK ((withdrawn > allocated)),
+    CONSTRAINT numbering_range_prefix_check CHECK ((prefix ~ '^[1-9][0-9]{0,14}$'::text))
+);
+-- Name: TABLE numbering_range; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.numbering_range IS 'Which network holds the numbers that begin with a prefix, from one date until another. Of several prefixes the longest counts.';
+-- Name: COLUMN numbering_range.prefix; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_range.prefix IS 'The first digits of the E.164 form, without the plus sign.';
+-- Name: COLUMN numbering_range.withdrawn; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_range.withdrawn IS 'The first day, in UTC, on which the range is no longer held; null while it is.';
 -- Name: pepper_check; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.pepper_check (
     mac bytea NOT NULL,
@@ -335,6 +946,42 @@ CREATE TABLE public.pepper_check (
 );
 -- Name: TABLE pepper_check; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.pepper_check IS 'A known text under each pepper that was ever in force, so that a wrong pepper is noticed at start and not by every caller.';
+-- Name: policy; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.policy (
+    version integer NOT NULL,
+    id uuid NOT NULL,
+    effective_at timestamp with time zone NOT NULL,
+    recycled_days integer NOT NULL,
+    swapped_hours integer NOT NULL,
+    ported_hours integer NOT NULL,
+    flagged_days integer NOT NULL,
+    quarantine_days integer NOT NULL,
+    notice_days integer NOT NULL,
+    freshness_days integer NOT NULL,
+    churn_report_days integer NOT NULL,
+    hold_percent integer NOT NULL,
+    note text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT policy_churn_report_days_check CHECK (((churn_report_days >= 1) AND (churn_report_days <= 90))),
+    CONSTRAINT policy_flagged_days_check CHECK (((flagged_days >= 1) AND (flagged_days <= 730))),
+    CONSTRAINT policy_freshness_days_check CHECK (((freshness_days >= 1) AND (freshness_days <= 180))),
+    CONSTRAINT policy_hold_percent_check CHECK (((hold_percent >= 0) AND (hold_percent <= 49))),
+    CONSTRAINT policy_note_check CHECK (((char_length(note) >= 1) AND (char_length(note) <= 500))),
+    CONSTRAINT policy_notice_days_check CHECK (((notice_days >= 1) AND (notice_days <= 180))),
+    CONSTRAINT policy_ported_hours_check CHECK (((ported_hours >= 1) AND (ported_hours <= 2400))),
+    CONSTRAINT policy_quarantine_days_check CHECK (((quarantine_days >= 1) AND (quarantine_days <= 730))),
+    CONSTRAINT policy_recycled_days_check CHECK (((recycled_days >= 1) AND (recycled_days <= 730))),
+    CONSTRAINT policy_swapped_hours_check CHECK (((swapped_hours >= 1) AND (swapped_hours <= 2400))),
+    CONSTRAINT policy_version_check CHECK ((version > 0))
+);
+-- Name: TABLE policy; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.policy IS 'The versions of the policy by which statuses are derived. A version never changes. In force is the one that took effect last.';
+-- Name: COLUMN policy.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.id IS 'What the audit trail calls the version.';
+-- Name: COLUMN policy.hold_percent; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines waits for staff. Below one half, so that half a file is always held.';
+-- Name: COLUMN policy.note; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.note IS 'Why the version was made.';
 -- Name: river_job; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.river_job (
     id bigint NOT NULL,
@@ -434,6 +1081,157 @@ CREATE TABLE public.session (
 );
 -- Name: TABLE session; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.session IS 'Logins of people, as HMACs of their tokens; idle since last_seen_at, which is written in coarse steps.';
+-- Name: supplier; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supplier (
+    id integer NOT NULL,
+    network smallint,
+    client_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT supplier_check CHECK (((network IS NULL) OR (client_id IS NULL)))
+);
+-- Name: TABLE supplier; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supplier IS 'Who tells us about lines. An operator is its network, whichever of its clients calls; any other authority is its client; neither is the regulator''s operator at the command line.';
+-- Name: supplier_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+ALTER TABLE public.supplier ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.supplier_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+-- Name: supply_coverage; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_coverage (
+    network smallint NOT NULL,
+    known_since timestamp with time zone,
+    complete_since timestamp with time zone,
+    supplied_through timestamp with time zone,
+    lines bigint DEFAULT 0 NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+-- Name: TABLE supply_coverage; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_coverage IS 'How far each operator''s supply reaches: since when, through when, and whether it has ever been complete.';
+-- Name: COLUMN supply_coverage.complete_since; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_coverage.complete_since IS 'The asOf of the first whole snapshot. From then on a number that the operator never named is known to be unassigned.';
+-- Name: COLUMN supply_coverage.supplied_through; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_coverage.supplied_through IS 'Everything that took effect up to then has been supplied. It advances when a whole import has applied, or by what a call says.';
+-- Name: COLUMN supply_coverage.lines; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_coverage.lines IS 'Numbers with a running tenure.';
+-- Name: supply_day; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_day (
+    network smallint NOT NULL,
+    day date NOT NULL,
+    kind smallint NOT NULL,
+    accepted bigint NOT NULL,
+    refused bigint NOT NULL,
+    late bigint NOT NULL,
+    early bigint NOT NULL,
+    seconds bigint NOT NULL,
+    worst bigint NOT NULL
+);
+-- Name: TABLE supply_day; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_day IS 'What each operator told on each day, by kind of event: how many, how many were refused, and how late they were told.';
+-- Name: COLUMN supply_day.late; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_day.late IS 'Told later than the policy allows.';
+-- Name: COLUMN supply_day.early; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_day.early IS 'Numbers given to a new holder before the quarantine was over.';
+-- Name: COLUMN supply_day.seconds; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_day.seconds IS 'Sum of the seconds between effect and telling; worst is the greatest of them.';
+-- Name: supply_import; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_import (
+    id integer NOT NULL,
+    uid uuid NOT NULL,
+    network smallint NOT NULL,
+    supplier integer NOT NULL,
+    kind text NOT NULL,
+    as_of timestamp with time zone,
+    dry_run boolean NOT NULL,
+    source text NOT NULL,
+    client_id uuid,
+    state text NOT NULL,
+    phase text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    rows bigint DEFAULT 0 NOT NULL,
+    place bigint DEFAULT 0 NOT NULL,
+    cursor bigint DEFAULT 0 NOT NULL,
+    digest bytea DEFAULT '\x'::bytea NOT NULL,
+    file_digest bytea DEFAULT '\x'::bytea NOT NULL,
+    added bigint DEFAULT 0 NOT NULL,
+    changed bigint DEFAULT 0 NOT NULL,
+    unchanged bigint DEFAULT 0 NOT NULL,
+    ended bigint DEFAULT 0 NOT NULL,
+    duplicates bigint DEFAULT 0 NOT NULL,
+    no_effect bigint DEFAULT 0 NOT NULL,
+    ported_out bigint DEFAULT 0 NOT NULL,
+    refused bigint DEFAULT 0 NOT NULL,
+    confirmed_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    updated_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT supply_import_kind_check CHECK ((kind = ANY (ARRAY['snapshot'::text, 'events'::text]))),
+    CONSTRAINT supply_import_source_check CHECK ((source = ANY (ARRAY['api'::text, 'cli'::text]))),
+    CONSTRAINT supply_import_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'applied'::text, 'checked'::text, 'refused'::text, 'cancelled'::text])))
+);
+-- Name: TABLE supply_import; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and how far each has been read. Progress is written in the transaction of the rows it counts.';
+-- Name: COLUMN supply_import.rows; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.rows IS 'Rows of the file that have been dealt with in this phase; place is the line of the file after the last of them.';
+-- Name: COLUMN supply_import.cursor; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.cursor IS 'While numbers are sought that the file no longer has: the last number that was looked at.';
+-- Name: COLUMN supply_import.digest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place: a file that continues must be the same file.';
+-- Name: supply_import_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+ALTER TABLE public.supply_import ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.supply_import_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+-- Name: supply_refused; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_refused (
+    import integer NOT NULL,
+    place bigint NOT NULL,
+    field text NOT NULL,
+    reason text NOT NULL
+);
+-- Name: TABLE supply_refused; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_refused IS 'Rows of a file that were refused: the line of the file, the column and the reason; the first hundred thousand of each import.';
+-- Name: line_event_00; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_00 FOR VALUES WITH (modulus 16, remainder 0);
+-- Name: line_event_01; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_01 FOR VALUES WITH (modulus 16, remainder 1);
+-- Name: line_event_02; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_02 FOR VALUES WITH (modulus 16, remainder 2);
+-- Name: line_event_03; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_03 FOR VALUES WITH (modulus 16, remainder 3);
+-- Name: line_event_04; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_04 FOR VALUES WITH (modulus 16, remainder 4);
+-- Name: line_event_05; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_05 FOR VALUES WITH (modulus 16, remainder 5);
+-- Name: line_event_06; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_06 FOR VALUES WITH (modulus 16, remainder 6);
+-- Name: line_event_07; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_07 FOR VALUES WITH (modulus 16, remainder 7);
+-- Name: line_event_08; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_08 FOR VALUES WITH (modulus 16, remainder 8);
+-- Name: line_event_09; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_09 FOR VALUES WITH (modulus 16, remainder 9);
+-- Name: line_event_10; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_10 FOR VALUES WITH (modulus 16, remainder 10);
+-- Name: line_event_11; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_11 FOR VALUES WITH (modulus 16, remainder 11);
+-- Name: line_event_12; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_12 FOR VALUES WITH (modulus 16, remainder 12);
+-- Name: line_event_13; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_13 FOR VALUES WITH (modulus 16, remainder 13);
+-- Name: line_event_14; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_14 FOR VALUES WITH (modulus 16, remainder 14);
+-- Name: line_event_15; Type: TABLE ATTACH; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_15 FOR VALUES WITH (modulus 16, remainder 15);
 -- Name: river_job id; Type: DEFAULT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_job ALTER COLUMN id SET DEFAULT nextval('public.river_job_id_seq'::regclass);
 -- Name: river_notification id; Type: DEFAULT; Schema: public; Owner: -
@@ -486,6 +1284,12 @@ ALTER TABLE ONLY public.idempotency
 -- Name: journal_batch journal_batch_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_batch
     ADD CONSTRAINT journal_batch_pkey PRIMARY KEY (node, epoch, n, at);
+-- Name: line_now line_now_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_now
+    ADD CONSTRAINT line_now_pkey PRIMARY KEY (number);
+-- Name: line_order line_order_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_order
+    ADD CONSTRAINT line_order_pkey PRIMARY KEY (id);
 -- Name: line line_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line
     ADD CONSTRAINT line_pkey PRIMARY KEY (number);
@@ -495,9 +1299,27 @@ ALTER TABLE ONLY public.network
 -- Name: network network_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.network
     ADD CONSTRAINT network_pkey PRIMARY KEY (id);
+-- Name: numbering_network numbering_network_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.numbering_network
+    ADD CONSTRAINT numbering_network_pkey PRIMARY KEY (version, network);
+-- Name: numbering_plan numbering_plan_id_unique; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.numbering_plan
+    ADD CONSTRAINT numbering_plan_id_unique UNIQUE (id);
+-- Name: numbering_plan numbering_plan_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.numbering_plan
+    ADD CONSTRAINT numbering_plan_pkey PRIMARY KEY (version);
+-- Name: numbering_range numbering_range_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.numbering_range
+    ADD CONSTRAINT numbering_range_pkey PRIMARY KEY (version, prefix, allocated);
 -- Name: pepper_check pepper_check_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.pepper_check
     ADD CONSTRAINT pepper_check_pkey PRIMARY KEY (mac);
+-- Name: policy policy_id_unique; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.policy
+    ADD CONSTRAINT policy_id_unique UNIQUE (id);
+-- Name: policy policy_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.policy
+    ADD CONSTRAINT policy_pkey PRIMARY KEY (version);
 -- Name: river_job river_job_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_job
     ADD CONSTRAINT river_job_pkey PRIMARY KEY (id);
@@ -519,6 +1341,30 @@ ALTER TABLE ONLY public.session
 -- Name: session session_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_pkey PRIMARY KEY (id);
+-- Name: supplier supplier_client_unique; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supplier
+    ADD CONSTRAINT supplier_client_unique UNIQUE (client_id);
+-- Name: supplier supplier_network_unique; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supplier
+    ADD CONSTRAINT supplier_network_unique UNIQUE (network);
+-- Name: supplier supplier_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supplier
+    ADD CONSTRAINT supplier_pkey PRIMARY KEY (id);
+-- Name: supply_coverage supply_coverage_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_coverage
+    ADD CONSTRAINT supply_coverage_pkey PRIMARY KEY (network);
+-- Name: supply_day supply_day_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_day
+    ADD CONSTRAINT supply_day_pkey PRIMARY KEY (network, day, kind);
+-- Name: supply_import supply_import_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_import
+    ADD CONSTRAINT supply_import_pkey PRIMARY KEY (id);
+-- Name: supply_import supply_import_uid_unique; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_import
+    ADD CONSTRAINT supply_import_uid_unique UNIQUE (uid);
+-- Name: supply_refused supply_refused_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_refused
+    ADD CONSTRAINT supply_refused_pkey PRIMARY KEY (import, place, field);
 -- Name: access_token_client; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX access_token_client ON public.access_token USING btree (client_id);
 -- Name: access_token_expiry; Type: INDEX; Schema: public; Owner: -
@@ -547,6 +1393,82 @@ CREATE INDEX entity_token ON public.entity USING btree (token_id, created_at);
 CREATE INDEX idempotency_created ON public.idempotency USING btree (created_at);
 -- Name: journal_entry_at; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_entry_at ON ONLY public.journal_entry USING brin (at) WITH (pages_per_range='32');
+-- Name: line_event_ports; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_ports ON ONLY public.line_event USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: INDEX line_event_ports; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON INDEX public.line_event_ports IS 'Claims and releases of ports, among which staff look for those that have no other half. Few events are any.';
+-- Name: line_event_00_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_00_kind_number_idx ON public.line_event_00 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_told_once; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_told_once ON ONLY public.line_event USING btree (number, supplier, event_id);
+-- Name: line_event_00_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_00_number_supplier_event_id_idx ON public.line_event_00 USING btree (number, supplier, event_id);
+-- Name: line_event_01_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_01_kind_number_idx ON public.line_event_01 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_01_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_01_number_supplier_event_id_idx ON public.line_event_01 USING btree (number, supplier, event_id);
+-- Name: line_event_02_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_02_kind_number_idx ON public.line_event_02 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_02_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_02_number_supplier_event_id_idx ON public.line_event_02 USING btree (number, supplier, event_id);
+-- Name: line_event_03_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_03_kind_number_idx ON public.line_event_03 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_03_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_03_number_supplier_event_id_idx ON public.line_event_03 USING btree (number, supplier, event_id);
+-- Name: line_event_04_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_04_kind_number_idx ON public.line_event_04 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_04_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_04_number_supplier_event_id_idx ON public.line_event_04 USING btree (number, supplier, event_id);
+-- Name: line_event_05_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_05_kind_number_idx ON public.line_event_05 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_05_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_05_number_supplier_event_id_idx ON public.line_event_05 USING btree (number, supplier, event_id);
+-- Name: line_event_06_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_06_kind_number_idx ON public.line_event_06 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_06_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_06_number_supplier_event_id_idx ON public.line_event_06 USING btree (number, supplier, event_id);
+-- Name: line_event_07_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_07_kind_number_idx ON public.line_event_07 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_07_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_07_number_supplier_event_id_idx ON public.line_event_07 USING btree (number, supplier, event_id);
+-- Name: line_event_08_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_08_kind_number_idx ON public.line_event_08 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_08_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_08_number_supplier_event_id_idx ON public.line_event_08 USING btree (number, supplier, event_id);
+-- Name: line_event_09_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_09_kind_number_idx ON public.line_event_09 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_09_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_09_number_supplier_event_id_idx ON public.line_event_09 USING btree (number, supplier, event_id);
+-- Name: line_event_10_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_10_kind_number_idx ON public.line_event_10 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_10_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_10_number_supplier_event_id_idx ON public.line_event_10 USING btree (number, supplier, event_id);
+-- Name: line_event_11_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_11_kind_number_idx ON public.line_event_11 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_11_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_11_number_supplier_event_id_idx ON public.line_event_11 USING btree (number, supplier, event_id);
+-- Name: line_event_12_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_12_kind_number_idx ON public.line_event_12 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_12_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_12_number_supplier_event_id_idx ON public.line_event_12 USING btree (number, supplier, event_id);
+-- Name: line_event_13_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_13_kind_number_idx ON public.line_event_13 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_13_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_13_number_supplier_event_id_idx ON public.line_event_13 USING btree (number, supplier, event_id);
+-- Name: line_event_14_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_14_kind_number_idx ON public.line_event_14 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_14_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_14_number_supplier_event_id_idx ON public.line_event_14 USING btree (number, supplier, event_id);
+-- Name: line_event_15_kind_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_15_kind_number_idx ON public.line_event_15 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_15_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_15_number_supplier_event_id_idx ON public.line_event_15 USING btree (number, supplier, event_id);
+-- Name: line_now_ported; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_now_ported ON public.line_now USING btree (network, number) WHERE (port_at IS NOT NULL);
+-- Name: INDEX line_now_ported; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON INDEX public.line_now_ported IS 'The few numbers that are not with the network of their range.';
+-- Name: line_order_pending; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_order_pending ON public.line_order USING btree (asked_at) WHERE (state = 'PENDING'::text);
 -- Name: river_job_args_index; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX river_job_args_index ON public.river_job USING gin (args);
 -- Name: river_job_kind; Type: INDEX; Schema: public; Owner: -
@@ -567,6 +1489,74 @@ CREATE INDEX river_notification_topic_id_idx ON public.river_notification USING 
 CREATE INDEX session_account ON public.session USING btree (account_id);
 -- Name: session_expiry; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX session_expiry ON public.session USING btree (expires_at);
+-- Name: supply_import_network; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX supply_import_network ON public.supply_import USING btree (network, created_at);
+-- Name: supply_import_open; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX supply_import_open ON public.supply_import USING btree (id) WHERE (state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text]));
+-- Name: line_event_00_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_00_kind_number_idx;
+-- Name: line_event_00_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_00_number_supplier_event_id_idx;
+-- Name: line_event_01_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_01_kind_number_idx;
+-- Name: line_event_01_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_01_number_supplier_event_id_idx;
+-- Name: line_event_02_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_02_kind_number_idx;
+-- Name: line_event_02_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_02_number_supplier_event_id_idx;
+-- Name: line_event_03_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_03_kind_number_idx;
+-- Name: line_event_03_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_03_number_supplier_event_id_idx;
+-- Name: line_event_04_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_04_kind_number_idx;
+-- Name: line_event_04_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_04_number_supplier_event_id_idx;
+-- Name: line_event_05_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_05_kind_number_idx;
+-- Name: line_event_05_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_05_number_supplier_event_id_idx;
+-- Name: line_event_06_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_06_kind_number_idx;
+-- Name: line_event_06_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_06_number_supplier_event_id_idx;
+-- Name: line_event_07_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_07_kind_number_idx;
+-- Name: line_event_07_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_07_number_supplier_event_id_idx;
+-- Name: line_event_08_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_08_kind_number_idx;
+-- Name: line_event_08_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_08_number_supplier_event_id_idx;
+-- Name: line_event_09_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_09_kind_number_idx;
+-- Name: line_event_09_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_09_number_supplier_event_id_idx;
+-- Name: line_event_10_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_10_kind_number_idx;
+-- Name: line_event_10_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_10_number_supplier_event_id_idx;
+-- Name: line_event_11_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_11_kind_number_idx;
+-- Name: line_event_11_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_11_number_supplier_event_id_idx;
+-- Name: line_event_12_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_12_kind_number_idx;
+-- Name: line_event_12_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_12_number_supplier_event_id_idx;
+-- Name: line_event_13_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_13_kind_number_idx;
+-- Name: line_event_13_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_13_number_supplier_event_id_idx;
+-- Name: line_event_14_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_14_kind_number_idx;
+-- Name: line_event_14_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_14_number_supplier_event_id_idx;
+-- Name: line_event_15_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_15_kind_number_idx;
+-- Name: line_event_15_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_15_number_supplier_event_id_idx;
 -- Name: access_token access_token_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.access_token
     ADD CONSTRAINT access_token_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);
@@ -585,6 +1575,12 @@ ALTER TABLE ONLY public.document
 -- Name: entity entity_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.entity
     ADD CONSTRAINT entity_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);
+-- Name: numbering_network numbering_network_version_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.numbering_network
+    ADD CONSTRAINT numbering_network_version_fkey FOREIGN KEY (version) REFERENCES public.numbering_plan(version);
+-- Name: numbering_range numbering_range_version_network_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.numbering_range
+    ADD CONSTRAINT numbering_range_version_network_fkey FOREIGN KEY (version, network) REFERENCES public.numbering_network(version, network);
 -- Name: session session_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
@@ -692,11 +1688,34 @@ GRANT USAGE ON SEQUENCE public.journal_epoch TO lineproof_serve;
 -- Name: TABLE line; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.line TO lineproof_serve;
 GRANT SELECT ON TABLE public.line TO lineproof_read;
+-- Name: TABLE line_event; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.line_event TO lineproof_serve;
+GRANT SELECT ON TABLE public.line_event TO lineproof_read;
+-- Name: SEQUENCE line_event_seq; Type: ACL; Schema: public; Owner: -
+GRANT USAGE ON SEQUENCE public.line_event_seq TO lineproof_serve;
+-- Name: TABLE line_now; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.line_now TO lineproof_serve;
+GRANT SELECT ON TABLE public.line_now TO lineproof_read;
+-- Name: TABLE line_order; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.line_order TO lineproof_serve;
+GRANT SELECT ON TABLE public.line_order TO lineproof_read;
 -- Name: TABLE network; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.network TO lineproof_serve;
 GRANT SELECT ON TABLE public.network TO lineproof_read;
+-- Name: TABLE numbering_network; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.numbering_network TO lineproof_serve;
+GRANT SELECT ON TABLE public.numbering_network TO lineproof_read;
+-- Name: TABLE numbering_plan; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.numbering_plan TO lineproof_serve;
+GRANT SELECT ON TABLE public.numbering_plan TO lineproof_read;
+-- Name: TABLE numbering_range; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.numbering_range TO lineproof_serve;
+GRANT SELECT ON TABLE public.numbering_range TO lineproof_read;
 -- Name: TABLE pepper_check; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.pepper_check TO lineproof_serve;
+-- Name: TABLE policy; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.policy TO lineproof_serve;
+GRANT SELECT ON TABLE public.policy TO lineproof_read;
 -- Name: TABLE river_job; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.river_job TO lineproof_serve;
 GRANT SELECT ON TABLE public.river_job TO lineproof_read;
@@ -730,4 +1749,19 @@ GRANT SELECT(last_seen_at) ON TABLE public.session TO lineproof_read;
 GRANT SELECT(revoked_at) ON TABLE public.session TO lineproof_read;
 -- Name: COLUMN session.created_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(created_at) ON TABLE public.session TO lineproof_read;
+-- Name: TABLE supplier; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.supplier TO lineproof_serve;
+GRANT SELECT ON TABLE public.supplier TO lineproof_read;
+-- Name: TABLE supply_coverage; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_coverage TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_coverage TO lineproof_read;
+-- Name: TABLE supply_day; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_day TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_day TO lineproof_read;
+-- Name: TABLE supply_import; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_import TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_import TO lineproof_read;
+-- Name: TABLE supply_refused; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.supply_refused TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_refused TO lineproof_read;
 -- PostgreSQL database dump complete

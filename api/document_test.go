@@ -22,6 +22,7 @@ type operation struct {
 // for what it takes.
 type body struct {
 	name, status string
+	enveloped    bool // all but files
 	media        *openapi3.MediaType
 }
 
@@ -40,8 +41,9 @@ func operations(t *testing.T, doc *openapi3.T) []operation {
 
 	var all []operation
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
-		for method, o := range doc.Paths.Value(path).Operations() {
-			all = append(all, operation{name: method + " " + path, Operation: o})
+		of := doc.Paths.Value(path).Operations()
+		for _, method := range slices.Sorted(maps.Keys(of)) {
+			all = append(all, operation{name: method + " " + path, Operation: of[method]})
 		}
 	}
 	if len(all) == 0 {
@@ -55,15 +57,17 @@ func bodies(t *testing.T, doc *openapi3.T) []body {
 
 	var all []body
 	for _, o := range operations(t, doc) {
-		for mediaType, m := range o.RequestBody.Value.Content {
-			all = append(all, body{name: o.name + " " + mediaType, media: m})
+		if o.RequestBody != nil {
+			for mediaType, m := range o.RequestBody.Value.Content {
+				all = append(all, body{name: o.name + " " + mediaType, media: m})
+			}
 		}
 		for status, res := range o.Responses.Map() {
 			if len(res.Value.Content) == 0 {
 				t.Errorf("%s: %s has no body", o.name, status)
 			}
-			for _, m := range res.Value.Content {
-				all = append(all, body{name: o.name + " " + status, status: status, media: m})
+			for mediaType, m := range res.Value.Content {
+				all = append(all, body{name: o.name + " " + status, status: status, enveloped: mediaType == "application/json", media: m})
 			}
 		}
 	}

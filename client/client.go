@@ -81,10 +81,13 @@ func (c *Client) http() *http.Client {
 // request is one operation on its way. The same request serves every attempt.
 type request struct {
 	op     string // names the operation in errors
+	method string // empty means POST
 	path   string
 	header http.Header
 	body   []byte
-	form   *form // instead of body, for a document
+	form   *form         // instead of body, for a document or a file
+	into   io.Writer     // where the answer goes if it is a file
+	limit  time.Duration // for one attempt, instead of standardTimeout
 
 	// repeatable says that the request may be repeated when nobody knows whether
 	// it was carried out.
@@ -168,15 +171,15 @@ type lost struct{ cause error }
 func (l *lost) Error() string { return l.cause.Error() }
 func (l *lost) Unwrap() error { return l.cause }
 
-// attempt sends r once and returns the body of a 200.
+// attempt sends r once and returns the body of a success.
 func (c *Client) attempt(ctx context.Context, r *request) ([]byte, error) {
 	if c.HTTP == nil {
 		// Not the Timeout of standardHTTP, which a form would not hear of.
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, standardTimeout)
+		ctx, cancel = context.WithTimeout(ctx, cmp.Or(r.limit, standardTimeout))
 		defer cancel()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.path, bytes.NewReader(r.body))
+	req, err := http.NewRequestWithContext(ctx, cmp.Or(r.method, http.MethodPost), r.path, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, err
 	}
@@ -194,12 +197,28 @@ func (c *Client) attempt(ctx context.Context, r *request) ([]byte, error) {
 		return nil, &lost{err}
 	}
 	defer func() { _ = res.Body.Close() }()
+	if r.into != nil && res.StatusCode == http.StatusOK {
+		return nil, r.pass(res.Body)
+	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	switch {
-	case res.StatusCode != http.StatusOK:
+	case res.StatusCode != http.StatusOK && res.StatusCode != http.StatusAccepted:
 		return nil, refusal(res, body) // the status alone says enough, if the body did not come
 	case err != nil:
 		return nil, &lost{err}
 	}
 	return body, nil
+}
+
+// pass hands a file on. Once something of it has been written, another attempt
+// would write it twice.
+func (r *request) pass(file io.Reader) error {
+	n, err := io.Copy(r.into, file)
+	switch {
+	case err == nil:
+		return nil
+	case n == 0:
+		return &lost{err}
+	}
+	return fmt.Errorf("the file broke off after %d bytes: %w", n, err)
 }

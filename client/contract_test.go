@@ -6,10 +6,14 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/lineproof/lineproof/client"
 	"github.com/lineproof/lineproof/internal/fault"
@@ -42,18 +46,70 @@ func TestEveryDocumentedAnswerIsUnderstood(t *testing.T) {
 func checkVerification(t *testing.T, c *client.Client, a answer) {
 	t.Helper()
 
-	var want struct{ Data map[string]string }
+	var want struct{ Data map[string]any }
 	if err := json.Unmarshal([]byte(a.body), &want); err != nil {
 		t.Fatal(err)
 	}
-	v, err := c.Verify(t.Context(), apiKey, want.Data["phoneNumber"])
+	number, _ := want.Data["phoneNumber"].(string)
+	v, err := c.Verify(t.Context(), apiKey, number)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{v.PhoneNumber, string(v.Status), v.RequestID, v.MobileNetwork, v.VerifiedAt.Format("2006-01-02T15:04:05.000Z07:00")}
-	for i, name := range []string{"phoneNumber", "status", "requestId", "mobileNetwork", "verificationTimestamp"} {
-		if got[i] != want.Data[name] {
-			t.Errorf("%s is %q, want %q", name, got[i], want.Data[name])
+	// Written again, the value says what the answer said, and nothing is lost on
+	// the way.
+	written, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got any
+	if err := json.Unmarshal(regexp.MustCompile(`(:\d\d)(\.\d+)?Z"`).ReplaceAllFunc(written, threeDecimals), &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(any(want.Data), got); diff != "" {
+		t.Errorf("(-answered +understood):\n%s", diff)
+	}
+}
+
+// threeDecimals writes the end of a time as the service does.
+func threeDecimals(end []byte) []byte {
+	seconds, fraction, _ := strings.Cut(strings.TrimSuffix(string(end), `Z"`), ".")
+	return []byte(seconds + "." + (fraction + "000")[:3] + `Z"`)
+}
+
+// Each thing that can be asked beyond the number is asked in the contract's words,
+// and an answer that leaves it open is an error and not a half-filled value.
+func TestQuestionsThatStayOpenAreErrors(t *testing.T) {
+	t.Parallel()
+
+	since := time.Date(2026, 3, 1, 9, 30, 0, 5e8, time.FixedZone("WAT", 3600))
+	for name, tc := range map[string]struct {
+		ask  client.VerifyOptions
+		sent string
+	}{
+		"since":    {client.VerifyOptions{Since: since}, `{"phoneNumber":"+2348031234567","since":"2026-03-01T08:30:00Z"}`},
+		"signals":  {client.VerifyOptions{Signals: true}, `{"include":["signals"],"phoneNumber":"+2348031234567"}`},
+		"coverage": {client.VerifyOptions{Coverage: true}, `{"include":["coverage"],"phoneNumber":"+2348031234567"}`},
+		"all": {
+			client.VerifyOptions{Since: since, Signals: true, Coverage: true},
+			`{"include":["signals","coverage"],"phoneNumber":"+2348031234567","since":"2026-03-01T08:30:00Z"}`,
+		},
+	} {
+		s := &service{answers: []answer{example(verifyPath, "200 more"), example(verifyPath, "200 normal")}}
+		if _, err := s.client().VerifyWith(t.Context(), apiKey, phoneNumber, tc.ask); err != nil {
+			t.Errorf("%s: a whole answer is refused: %v", name, err)
+		}
+		if s.bodies[0] != tc.sent {
+			t.Errorf("%s: sent %s, want %s", name, s.bodies[0], tc.sent)
+		}
+		var body any
+		if err := json.Unmarshal([]byte(s.bodies[0]), &body); err != nil {
+			t.Fatal(err)
+		}
+		if err := contract().Paths.Value(verifyPath).Post.RequestBody.Value.Content["application/json"].Schema.Value.VisitJSON(body); err != nil {
+			t.Errorf("%s: the contract does not take the question: %v", name, err)
+		}
+		if v, err := s.client().VerifyWith(t.Context(), apiKey, phoneNumber, tc.ask); err == nil {
+			t.Errorf("%s: an answer that does not say is taken for %+v", name, v)
 		}
 	}
 }

@@ -23,14 +23,21 @@
 //		return errRefuse // whatever the word is, also one that is new to you
 //	}
 //
+// [Client.VerifyWith] asks more about the same number: whether anything has
+// changed since your customer gave it to you, what else holds for the line, and
+// how far the supply behind the answer reaches.
+//
 // # Credentials
 //
 // Each operation takes its own credential as a [Secret]. [Client.Verify] takes
 // the API key of an organisation that asks. [Client.Onboard] takes an access
 // token, which [Client.Token] gets for a client's id and secret.
 // [Client.UploadDocument] takes an access token too, or an admin's session,
-// which [Client.Login] opens. Literals become a Secret by themselves; other
-// strings are converted, and string(s) gives the characters back.
+// which [Client.Login] opens. The operations on lines, from [Client.TellEvents]
+// and [Client.SendLines] to [Client.History], take an access token with one of
+// the scopes on lines, or a session of the regulator's staff. Literals become a
+// Secret by themselves; other strings are converted, and string(s) gives the
+// characters back.
 //
 // # Errors
 //
@@ -59,11 +66,12 @@
 //     operation but [Client.Login]: a login that was done opened a session.
 //   - after 409 ABORTED: an earlier attempt is still being worked on.
 //
-// Onboarding and uploading create something. They are safe to repeat because
-// every attempt carries the same Idempotency-Key, for which the service gives
-// the first answer again. The client makes a key for each call; set your own to
-// be safe across restarts of your program too. A repeated Verify may leave one
-// more record with the service, of a question whose answer never reached you.
+// Onboarding, uploading, sending lines and giving orders create something. They
+// are safe to repeat because every attempt carries the same Idempotency-Key, for
+// which the service gives the first answer again. The client makes a key for each
+// call; set your own to be safe across restarts of your program too. Events need
+// none: each is known by its id. A repeated Verify may leave one more record with
+// the service, of a question whose answer never reached you.
 //
 // No attempt begins more than a minute after the first one, or after the
 // context's deadline. When the service asks for a longer pause than that leaves,

@@ -54,6 +54,31 @@ func ExampleClient_Verify() {
 	// proof: 01a1d964-6e3b-7f18-9a27-c6b5a4938271
 }
 
+func ExampleClient_VerifyWith() {
+	service := newService(verifyPath, "200 more")
+	defer service.Close()
+
+	c := &client.Client{BaseURL: service.URL}
+	known := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) // when the customer gave us the number
+	v, err := c.VerifyWith(context.Background(), "lp_live_ExampleKeyExampleKeyExampleKey0000000", "+2348031234567",
+		client.VerifyOptions{Since: known, Signals: true, Coverage: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if v.ChangedSince != client.ChangedNo { // unknown is not a no
+		fmt.Println("changed:", v.ChangedSince, v.Changes)
+	}
+	for _, s := range v.Signals {
+		fmt.Println(s.Status, "since", s.Since.Format(time.DateOnly), "by", s.Source)
+	}
+	fmt.Println("all supplied through", v.Coverage.SuppliedThrough.Format(time.DateTime))
+	// Output:
+	// changed: yes [SIM]
+	// SWAPPED since 2026-11-12 by OPERATOR
+	// all supplied through 2026-11-14 06:00:00
+}
+
 func ExampleClient_Token() {
 	service := newService()
 	defer service.Close()

@@ -12,6 +12,10 @@ import (
 const (
 	ScopeOnboard = "entity:onboard"
 	ScopeUpload  = "document:upload"
+	ScopeSupply  = "line:supply" // of an operator, about its own lines
+	ScopePort    = "line:port"   // of the clearing house
+	ScopeFlag    = "line:flag"   // of a sector's regulator
+	ScopeOrder   = "line:order"  // of the regulator
 )
 
 // Credentials are what a client was given by the regulator's staff.

@@ -271,3 +271,32 @@ func TestForgetDropsOnlyWhatExpiredADayAgo(t *testing.T) {
 		}
 	}
 }
+
+// Whoever is admitted comes with what they may do: a client with the network for
+// which it supplies, and staff with their role.
+func TestPrincipalsComeWithNetworkAndRole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	client, err := w.CreateClient(t.Context(), access.ClientForm{Name: "C", Scopes: []string{"line:supply", "entity:onboard"}, Network: "MTN"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := w.IssueToken(t.Context(), client.ID.String(), client.Secret, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	login, err := w.LogIn(t.Context(), w.staff(t), password, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		text    secret.Text
+		network string
+		role    access.Role
+	}{"client": {token.Text, "MTN", ""}, "staff": {login.Text, "", access.Administrator}} {
+		who, err := w.Admit(t.Context(), tc.text.Reveal())
+		if err != nil || who.Network != tc.network || who.Role != tc.role {
+			t.Errorf("%s: network %q and role %q, want %q and %q (%v)", name, who.Network, who.Role, tc.network, tc.role, err)
+		}
+	}
+}

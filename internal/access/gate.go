@@ -49,7 +49,7 @@ func (k *Keeper) Admit(ctx context.Context, bearer string) (Principal, error) {
 
 func admitToken(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (Principal, error) {
 	t, err := q.TokenByMAC(ctx, db.TokenByMACParams{Macs: macs, Now: now})
-	return Principal{Kind: Client, ID: t.ID, Client: t.ClientID, Scopes: t.Scopes, Vouches: t.Vouches}, err
+	return Principal{Kind: Client, ID: t.ID, Client: t.ClientID, Scopes: t.Scopes, Vouches: t.Vouches, Network: t.Network}, err
 }
 
 func admitKey(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (Principal, error) {
@@ -71,5 +71,5 @@ func (k *Keeper) admitSession(ctx context.Context, q *db.Queries, macs [][]byte,
 	if s.EntityID.Valid {
 		entity = s.EntityID.UUID
 	}
-	return Principal{Kind: Session, ID: s.ID, Account: s.AccountID, Entity: entity}, nil
+	return Principal{Kind: Session, ID: s.ID, Account: s.AccountID, Entity: entity, Role: Role(s.Role)}, nil
 }

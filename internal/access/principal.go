@@ -42,6 +42,19 @@ const (
 	APIKey              // a program that asks
 )
 
+// Role is what a member of the regulator's staff is there for.
+type Role string
+
+// The roles.
+const (
+	Administrator Role = "administrator"
+	Reviewer      Role = "reviewer"
+	Auditor       Role = "auditor"
+)
+
+// Roles lists every role.
+var Roles = []Role{Administrator, Reviewer, Auditor}
+
 // Scope is something that a client may do.
 type Scope string
 
@@ -67,6 +80,8 @@ type Principal struct {
 	Entity  uuid.UUID // for Session and APIKey; zero for the regulator's staff
 	Scopes  []string  // for Client
 	Vouches bool      // for Client
+	Network string    // for Client: the code of the network for which it may supply lines; "" for none
+	Role    Role      // for Session: of the regulator's staff; "" for everybody else
 	Mode    string    // for APIKey: live or test
 	Purpose string    // for APIKey
 }

@@ -41,7 +41,7 @@ INSERT INTO session (id, account_id, mac, expires_at, last_seen_at, created_at)
 VALUES (@id, @account_id, @mac, @expires_at, @created_at, @created_at);
 
 -- name: SessionByMAC :one
-SELECT s.id, s.account_id, s.last_seen_at, a.kind, a.entity_id FROM session s
+SELECT s.id, s.account_id, s.last_seen_at, a.entity_id, coalesce(a.role, '')::text AS role FROM session s
 JOIN account a ON a.id = s.account_id LEFT JOIN entity e ON e.id = a.entity_id
 WHERE s.mac = ANY(@macs::bytea[]) AND s.expires_at > @now AND s.last_seen_at > @idle_since AND s.revoked_at IS NULL
   AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved';

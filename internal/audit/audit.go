@@ -47,6 +47,15 @@ const (
 	KeyRevoked       Action = "key.revoked"
 	DocumentUploaded Action = "document.uploaded"
 	LoggedIn         Action = "session.opened"
+	ImportBegun      Action = "import.begun"
+	ImportConfirmed  Action = "import.confirmed"
+	ImportCancelled  Action = "import.cancelled"
+	ImportApplied    Action = "import.applied"
+	PlanSet          Action = "plan.set"
+	PolicySet        Action = "policy.set"
+	OrderGiven       Action = "order.given"
+	OrderConfirmed   Action = "order.confirmed"
+	HistoryRead      Action = "history.read"
 )
 
 // Entry is one line of the trail.

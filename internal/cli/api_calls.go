@@ -22,7 +22,7 @@ func (r *remote) tokenCommand() *cobra.Command {
 	}
 	r.clientFlags(cmd)
 	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "what the token is to be good for (default: all that the client may); may be repeated")
-	completes(cmd, "scope", client.ScopeOnboard, client.ScopeUpload)
+	completes(cmd, "scope", client.ScopeOnboard, client.ScopeUpload, client.ScopeSupply, client.ScopePort, client.ScopeFlag, client.ScopeOrder)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = r.run(func(ctx context.Context, c *client.Client, _ []string) error {
 		t, err := r.newToken(ctx, c, scopes)
@@ -150,35 +150,6 @@ func (r *remote) loginCommand() *cobra.Command {
 		return r.app.print(*asJSON, map[string]any{
 			"fullName": s.FullName, "userType": s.UserType, "token": string(s.Token), "expiration": moment(s.ExpiresAt), "isVerified": s.Verified,
 		}, []string{string(s.Token)})
-	})
-	return cmd
-}
-
-func (r *remote) verifyCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "verify NUMBER",
-		Short: "Ask what state a phone number is in",
-		Long: `Asks what state a phone number is in and prints the status and the network.
-Trust the number only when the status is NORMAL. Every question leaves a record with the service.`,
-		Example: `  LINEPROOF_API_KEY=$(cat key.txt) lineproof api verify 08031234567
-  lineproof api verify --key-file key.txt --json +2348031234567`,
-		Args: cobra.ExactArgs(1),
-	}
-	cmd.Flags().StringVar(&r.keyFile, "key-file", "", "file whose first line is the API key; - is standard input")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = r.run(func(ctx context.Context, c *client.Client, args []string) error {
-		key, err := r.credential(r.keyFile, "LINEPROOF_API_KEY", "key-file")
-		if err != nil {
-			return err
-		}
-		v, err := c.Verify(ctx, key, args[0])
-		if err != nil {
-			return err
-		}
-		return r.app.print(*asJSON, map[string]string{
-			"phoneNumber": v.PhoneNumber, "status": string(v.Status), "requestId": v.RequestID,
-			"mobileNetwork": v.MobileNetwork, "verificationTimestamp": moment(v.VerifiedAt),
-		}, []string{"status", string(v.Status)}, []string{"network", v.MobileNetwork}, []string{"request id", v.RequestID})
 	})
 	return cmd
 }

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
@@ -47,39 +51,42 @@ func TestNoFlagTakesASecret(t *testing.T) {
 	}
 }
 
-// The demonstration's lines are the same every time, no number comes twice, and
-// every status is among them.
-func TestDemoLinesAreFixedAndComplete(t *testing.T) {
+// Every number that the demonstration prints has the status that it is printed
+// for, and it is refused a second time.
+func TestDemoNumbersHaveTheStatusThatTheyStandFor(t *testing.T) {
 	t.Parallel()
+	url := pgtest.URL(t)
+	var out, complaints bytes.Buffer
+	env := Env{
+		Args: []string{"demo", "--json"}, Environ: []string{"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_DATA=" + t.TempDir()},
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaints,
+	}
+	if code := Main(t.Context(), env); code != exitOK {
+		t.Fatalf("demo ended with %d: %s", code, complaints.String())
+	}
+	var made demo
+	if err := json.Unmarshal(out.Bytes(), &made); err != nil {
+		t.Fatal(err)
+	}
 	region, err := phone.NewRegion("NG")
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, err := demoLines(region)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := demoLines(region)
-	if err != nil {
-		t.Fatal(err)
-	}
-	numbers, statuses := map[phone.Number]bool{}, map[line.Status]int{}
-	for i, r := range records {
-		if r != again[i] {
-			t.Fatalf("line %d differs the second time", i)
+	pool, lines := pgtest.Open(t, url, ""), &line.Almanac{}
+	for _, want := range line.Statuses {
+		n, err := region.ParseMobile(made.Numbers[string(want)])
+		if err != nil {
+			t.Fatalf("%s has no number: %v", want, err)
 		}
-		numbers[r.Number] = true
-		statuses[r.Status]++
-	}
-	if len(numbers) != len(records) {
-		t.Errorf("%d lines have %d numbers", len(records), len(numbers))
-	}
-	for _, s := range demoStatuses {
-		if statuses[s] == 0 {
-			t.Errorf("no line is %s", s)
+		look, err := lines.Look(t.Context(), pool, n, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := look.View(time.Now()).Status; got != want {
+			t.Errorf("the number for %s is %s", want, got)
 		}
 	}
-	if statuses[line.Normal]*2 < len(records) {
-		t.Errorf("%d of %d lines are NORMAL, want most", statuses[line.Normal], len(records))
+	if code := Main(t.Context(), env); code != exitRefused {
+		t.Errorf("a second demo ended with %d, want %d", code, exitRefused)
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
 )
 
 var errNotEmpty = fault.New(fault.IncompatibleState, "this database is not empty; demo fills only an empty one")
@@ -53,7 +55,7 @@ func (p *parts) refuseUnlessEmpty(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	nothing, err := p.lines.Empty(ctx)
+	nothing, err := line.Empty(ctx, p.pool)
 	if err != nil {
 		return err
 	}
@@ -79,11 +81,8 @@ type demo struct {
 }
 
 func (p *parts) fill(ctx context.Context) (demo, error) {
-	lines, err := demoLines(p.region)
+	lines, err := p.supplyDemo(ctx)
 	if err != nil {
-		return demo{}, err
-	}
-	if _, err := p.lines.Store(ctx, lines); err != nil {
 		return demo{}, err
 	}
 	c, err := p.keeper.CreateClient(ctx, access.ClientForm{
@@ -102,10 +101,10 @@ func (p *parts) fill(ctx context.Context) (demo, error) {
 	}
 	made := demo{
 		ClientID: c.ID.String(), ClientSecret: c.Secret.Reveal(), EntityUID: bank.ID.String(), APIKey: key.Text.Reveal(),
-		Lines: len(lines), Numbers: map[string]string{},
+		Lines: lines, Numbers: map[string]string{},
 	}
-	for _, l := range lines {
-		made.Numbers[string(l.Status)] = l.Number.E164() // the last one stays, which for NORMAL is the number below
+	for _, l := range demoLives(time.Now()) {
+		made.Numbers[string(l.status)] = l.number
 	}
 	made.Curl = fmt.Sprintf("curl -sS -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -d '{\"phoneNumber\":\"%s\"}' %s/api/v1/phone/api/phone-numbers/verify",
 		made.APIKey, demoNumber, address(p.cfg))
@@ -122,7 +121,7 @@ func (a *app) printDemo(d demo) {
 	})
 	fmt.Fprintln(a.out, "\nA number for each status:")
 	var rows [][]string
-	for _, s := range demoStatuses {
+	for _, s := range line.Statuses {
 		rows = append(rows, []string{"  " + string(s), d.Numbers[string(s)]})
 	}
 	a.printRows(rows)

@@ -36,7 +36,7 @@ var exitCodes = []struct {
 	{exitSettings, "Settings are wrong; standard error names all of them."},
 	{exitDatabase, "The database is away or does not serve just now. Trying again later makes sense."},
 	{exitRefused, "It was refused: by the rules of the register, or by the service that was asked. Standard error says what to correct."},
-	{exitTrouble, "The check was done and found trouble (doctor, migrate status)."},
+	{exitTrouble, "The check was done and found trouble (doctor, migrate status, lines check), or an import is held or has refused rows."},
 }
 
 func exitCodesTopic() *cobra.Command {
@@ -74,6 +74,9 @@ func exitCode(ctx context.Context, err error) int {
 	}
 	if errors.Is(err, errTrouble) {
 		return exitTrouble
+	}
+	if errors.Is(err, errRefusedFile) {
+		return exitRefused
 	}
 	if e, ok := errors.AsType[*client.Error](err); ok && e.Code != "" {
 		return exitRefused

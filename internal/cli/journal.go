@@ -66,6 +66,7 @@ type record struct {
 	Options       string `json:"options"`
 	Status        string `json:"status"`
 	MobileNetwork string `json:"mobileNetwork"`
+	Extra         string `json:"extra"` // a text and not an object: the hash is over its very bytes
 	LineVersion   int64  `json:"lineVersion"`
 	PolicyVersion int32  `json:"policyVersion"`
 	PlanVersion   int32  `json:"planVersion"`
@@ -78,7 +79,7 @@ func recordOf(e journal.Entry) record {
 	return record{
 		RequestID: e.RequestID.String(), At: moment(e.At), Entity: e.Entity.String(), Key: e.Key.String(), Mode: e.Mode,
 		Purpose: e.Purpose, Correlator: e.Correlator, Number: "+" + strconv.FormatInt(e.Number, 10), PhoneNumber: e.PhoneNumber,
-		Options: e.Options, Status: e.Status, MobileNetwork: e.MobileNetwork, LineVersion: e.LineVersion,
+		Options: e.Options, Status: e.Status, MobileNetwork: e.MobileNetwork, Extra: e.Extra, LineVersion: e.LineVersion,
 		PolicyVersion: e.PolicyVersion, PlanVersion: e.PlanVersion,
 		Nonce: hex.EncodeToString(e.Nonce[:]), Hash: hex.EncodeToString(hash[:]),
 	}
@@ -88,13 +89,18 @@ func recordOf(e journal.Entry) record {
 // terminal would obey.
 func (r record) rows() [][]string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	return [][]string{
+	rows := [][]string{
 		{"request id", r.RequestID},
 		{"at", r.At},
 		{"number", r.Number},
 		{"as sent", strconv.Quote(r.PhoneNumber)},
 		{"status", r.Status},
 		{"network", r.MobileNetwork},
+	}
+	if r.Extra != "" {
+		rows = append(rows, []string{"and said", r.Extra})
+	}
+	return append(rows, [][]string{
 		{"entity", r.Entity},
 		{"key", r.Key + " (" + r.Mode + ")"},
 		{"purpose", strconv.Quote(r.Purpose)},
@@ -103,5 +109,5 @@ func (r record) rows() [][]string {
 		{"versions", "line " + number(r.LineVersion) + ", policy " + number(int64(r.PolicyVersion)) + ", plan " + number(int64(r.PlanVersion))},
 		{"nonce", r.Nonce},
 		{"hash", r.Hash},
-	}
+	}...)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/supply"
 )
 
 // settings reads the settings of the service. Variables of the remote commands
@@ -29,7 +30,7 @@ func (a *app) settings(ctx context.Context) (config.Config, error) {
 
 // connect opens the database as the service does, in its role.
 func connect(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error) {
-	return pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: 2})
+	return pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: 4})
 }
 
 // parts are the domain packages on an open database.
@@ -39,7 +40,7 @@ type parts struct {
 	region   *phone.Region
 	registry *registry.Registry
 	keeper   *access.Keeper
-	lines    *line.Directory
+	desk     *supply.Desk
 }
 
 func (p *parts) close() { p.pool.Close() }
@@ -79,7 +80,7 @@ func (a *app) open(ctx context.Context) (*parts, error) {
 			Pool: pool, Peppers: peppers, Passwords: passwords, TokenLifetime: cfg.TokenLifetime,
 			SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Now: time.Now,
 		},
-		lines: &line.Directory{Pool: pool},
+		desk: &supply.Desk{Pool: pool, Region: region, Lines: &line.Almanac{}, Now: time.Now},
 	}, nil
 }
 

@@ -152,6 +152,25 @@ func TestRemoteCommandsReachEveryOperation(t *testing.T) {
 	if !strings.Contains(stdout, `"+2348031234567"`) {
 		t.Errorf("journal get printed:\n%s", stdout)
 	}
+	more := m.object(withKey, "api", "verify", "+2348031234567", "--since", "2026-01-02", "--include", "coverage,signals")
+	record = m.object(nil, "journal", "get", text(more["requestId"]))
+	for _, field := range []string{"signals", "coverage", "changedSince", "changes"} {
+		if more[field] == nil || !strings.Contains(text(record["extra"]), `"`+field+`":`) {
+			t.Errorf("%s: answered %v, recorded in %v", field, more[field], record["extra"])
+		}
+	}
+	stdout, _ = m.run(0, nil, "journal", "get", text(more["requestId"]))
+	if !strings.Contains(stdout, text(record["extra"])) || record["options"] != "since=2026-01-02T00:00:00Z include=coverage,signals" {
+		t.Errorf("journal get printed, of the options %v:\n%s", record["options"], stdout)
+	}
+	stdout, _ = m.run(0, withKey, "api", "verify", "+2348031234567", "--since", "2026-01-02", "--include", "coverage,signals")
+	if !strings.Contains(stdout, "changed ") || !strings.Contains(stdout, "supplied through ") {
+		t.Errorf("api verify printed:\n%s", stdout)
+	}
+	_, complaint = m.run(5, withKey, "api", "verify", "+2348031234567", "--since", "2999-01-01")
+	if !strings.Contains(complaint, "OUT_OF_RANGE") {
+		t.Errorf("a since that has not come is refused with:\n%s", complaint)
+	}
 	_, complaint = m.run(5, withKey, "api", "verify", "12")
 	if !strings.Contains(complaint, "INVALID_ARGUMENT") {
 		t.Errorf("a malformed number is refused with:\n%s", complaint)
@@ -164,6 +183,8 @@ func TestRemoteCommandsTellWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	m := machine{t, []string{"LINEPROOF_API_URL=http://127.0.0.1:1"}}
 	m.run(2, nil, "api", "verify", "+2348031234567")
+	m.run(2, []string{"LINEPROOF_API_KEY=k"}, "api", "verify", "+2348031234567", "--since", "yesterday")
+	m.run(2, []string{"LINEPROOF_API_KEY=k"}, "api", "verify", "+2348031234567", "--include", "everything")
 	m.run(2, nil, "api", "token")
 	m.run(2, nil, "api", "upload", "x.pdf", "--type", "OTHER")
 	m.run(2, nil, "api", "login", "--email", "a@b.example")

@@ -52,7 +52,7 @@ type Config struct {
 	// Node is the name of this node in the journal: 1 to 64 printable ASCII characters, different on every node.
 	Node string `env:"LINEPROOF_NODE" unset:"the host name" group:"Node"`
 
-	// Data is the directory for what a single node keeps itself: documents, and the pepper when none is set.
+	// Data is the directory for what a single node keeps itself: documents, supply files until they are taken in, and the pepper when none is set.
 	Data string `env:"LINEPROOF_DATA, default=lineproof-data"`
 
 	// DrainDelay is the time between saying "not ready" and closing the public listener, so that a load balancer notices first.
@@ -120,4 +120,10 @@ type Config struct {
 
 	// UploadMaxBytes is the size of the largest document that is taken.
 	UploadMaxBytes int64 `env:"LINEPROOF_UPLOAD_MAX_BYTES, default=10485760" min:"1024" max:"1073741824"`
+
+	// ImportMaxBytes is the size of the largest supply file that is taken over the API, as it is sent: compressed or not.
+	ImportMaxBytes int64 `env:"LINEPROOF_IMPORT_MAX_BYTES, default=4294967296" min:"1048576" max:"1099511627776"`
+
+	// ImportTimeout is how long the transfer of a supply file may take. What is done with it afterwards has no limit.
+	ImportTimeout time.Duration `env:"LINEPROOF_IMPORT_TIMEOUT, default=30m" min:"1s" max:"24h"`
 }

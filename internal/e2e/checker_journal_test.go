@@ -99,8 +99,8 @@ func (c *checker) record(r entryRow) {
 	c.want(r.Entity == c.world.bank.ID && r.Key == c.world.key.ID && r.Mode == "live" && r.Purpose == "kyc" && r.Options == "",
 		"the record of question %s names somebody else", name)
 	c.want(r.Number == e.sent.Phone && r.PhoneNumber == e.sent.Asked.PhoneNumber, "the record of question %s has another number", name)
-	c.want(r.Status == status && r.MobileNetwork == network && r.LineVersion == version && r.PolicyVersion == 0 && r.PlanVersion == 0,
-		"the record of question %s has an answer that the lines do not give", name)
+	c.want(r.Status == status && r.MobileNetwork == network && r.LineVersion == version && r.PolicyVersion == 1 && r.PlanVersion == 1,
+		"the record of question %s has an answer that the lines do not give: %s %s %d, policy %d, plan %d", name, r.Status, r.MobileNetwork, r.LineVersion, r.PolicyVersion, r.PlanVersion)
 	if e.outcome() == okay {
 		said := e.answered().Told
 		c.want(r.RequestID.String() == said.RequestID && stamp(r.At) == said.VerificationTimestamp && r.PhoneNumber == said.PhoneNumber &&

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// numbering makes every request of this process different from every other.
-var numbering atomic.Int64
+// serial makes every request of this process different from every other.
+var serial atomic.Int64
 
 // caller sends requests to one server, one after the other, and keeps its page
 // of the ledger.
@@ -40,7 +40,7 @@ func (c *caller) ask() mark {
 	if c.rng.IntN(50) == 0 {
 		number = 234_903_000_0000 + c.rng.Int64N(1e7) // far from every line
 	}
-	m := mark{ID: fmt.Sprintf("q%d", numbering.Add(1)), Asked: &question{spell(c.rng, number)}, Phone: number}
+	m := mark{ID: fmt.Sprintf("q%d", serial.Add(1)), Asked: &question{spell(c.rng, number)}, Phone: number}
 	if c.rng.IntN(20) == 0 {
 		m.Asked.PhoneNumber += "?" // a definite no
 	}
@@ -58,7 +58,7 @@ func (c *caller) ask() mark {
 
 // newApplication returns an application that clashes with no other.
 func (c *caller) newApplication() mark {
-	n := numbering.Add(1)
+	n := serial.Add(1)
 	phone := 234_703_000_0000 + n
 	return mark{ID: fmt.Sprintf("a%d", n), Phone: phone, Applied: &application{
 		CAC: fmt.Sprintf("RC %d", 1000+n), Name: fmt.Sprintf("Telco %d", n), IsDocumentRequired: c.rng.IntN(2) == 0,

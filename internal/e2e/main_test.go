@@ -14,7 +14,10 @@ import (
 
 // childSwitch turns the test binary into the command. It does not begin with
 // the prefix of the settings, because the command refuses unknown ones.
-const childSwitch = "E2E_RUN_THE_COMMAND"
+const (
+	childSwitch = "E2E_RUN_THE_COMMAND"
+	readsInput  = "reads its input"
+)
 
 // TestMain runs the tests, or the command where a test has asked for it.
 func TestMain(m *testing.M) {
@@ -22,11 +25,14 @@ func TestMain(m *testing.M) {
 		m.Run()
 		return
 	}
-	// The server ends when the test that wanted it ends, however that ends.
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(99)
-	}()
+	// The server ends when the test that wanted it ends, however that ends. A
+	// command that reads its standard input ends with that by itself.
+	if os.Getenv(childSwitch) != readsInput {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(99)
+		}()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(cli.Main(ctx, cli.Env{

@@ -80,7 +80,7 @@ func damages() []damage {
 	change(3, "journal_entry", "correlator = @question", "request_id = gen_random_uuid()", "at = at + interval '1 ms'", "epoch = epoch + 1", "n = n + 1000000",
 		"idx = idx + 1", "entity_id = gen_random_uuid()", "key_id = gen_random_uuid()", "mode = 'test'", "purpose = purpose || 'x'",
 		"correlator = correlator || 'x'", "number = number + 1", "phone_number = phone_number || ' '", "options = 'x'", "status = status || 'X'",
-		"mobile_network = mobile_network || 'x'", "line_version = line_version + 1", "policy_version = 1", "plan_version = 1",
+		"mobile_network = mobile_network || 'x'", "line_version = line_version + 1", "policy_version = 2", "plan_version = 2",
 		"nonce = set_byte(nonce, 7, 255 - get_byte(nonce, 7))", "hash = set_byte(hash, 31, 255 - get_byte(hash, 31))")
 	change(3, "journal_batch", "(epoch, n) IN (SELECT epoch, n FROM journal_entry WHERE correlator = @question)", "count = count + 1", "at = at + interval '1 ms'",
 		"root = set_byte(root, 0, 255 - get_byte(root, 0))", "node = 'another'", "n = n + 1000000", "epoch = epoch + 1000")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -53,14 +55,14 @@ type world struct {
 	testKey string          // well-formed, and nobody's
 	telco   registry.Entity // brought in before the tests begin
 
-	lines map[int64]line.Record
+	lines map[int64]planted
 }
 
 // newWorld fills the migrated database at url.
 func newWorld(t *testing.T, url string) *world {
 	t.Helper()
 	ctx := t.Context()
-	w := &world{url: url, pool: pgtest.Open(t, url, ""), data: t.TempDir(), lines: make(map[int64]line.Record)}
+	w := &world{url: url, pool: pgtest.Open(t, url, ""), data: t.TempDir(), lines: make(map[int64]planted)}
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 100)
 	w.region = must(phone.NewRegion("NG"))(t)
 	w.keeper = &access.Keeper{
@@ -69,7 +71,7 @@ func newWorld(t *testing.T, url string) *world {
 	}
 	w.registry = &registry.Registry{Pool: w.pool, Region: w.region, Passwords: passwords, PasswordMin: 8, Now: time.Now}
 	w.client = must(w.keeper.CreateClient(ctx, access.ClientForm{Name: "Telco", Scopes: []string{"entity:onboard", "document:upload"}}))(t)
-	w.limited = must(w.keeper.CreateClient(ctx, access.ClientForm{Name: "Supplier", Scopes: []string{"line:supply"}, Network: "Cobalt"}))(t)
+	w.limited = must(w.keeper.CreateClient(ctx, access.ClientForm{Name: "Supplier", Scopes: []string{"line:supply"}, Network: "COBALT"}))(t)
 	w.token = w.newToken(t, w.client)
 	w.weak = w.newToken(t, w.limited)
 	w.bank = must(w.registry.CreateAsker(ctx, "First Bank", "RC 1"))(t)
@@ -111,20 +113,50 @@ const (
 	knownLines = 500
 )
 
+// planted is a line as the tests put it there: with every network, in some of
+// the statuses.
+type planted struct {
+	status  line.Status
+	network string
+}
+
+// supply makes a numbering plan and plants lines: not by events, because what is
+// tested here is what callers are told about them.
 func (w *world) supply(t *testing.T) {
 	t.Helper()
+	ctx := t.Context()
+	rows := must(numbering.ReadCSV(strings.NewReader(`prefix,network,name,allocated,withdrawn
+234803,COBALT,Cobalt,2001-01-01,
+234802,AMBER,Amber,2001-01-01,
+234805,INDIGO,Indigo,2001-01-01,
+`)))(t)
+	plan := must((&numbering.Book{Pool: w.pool, Now: time.Now}).Set(ctx, rows, "the tests", time.Time{}))(t)
 	words := []line.Status{line.Normal, line.Swapped, line.Recycled, line.Barred, line.Quarantined, line.Ported}
 	networks := []string{"Cobalt", "Amber", "Indigo"}
-	var records []line.Record
+	old, now := line.InstantOf(time.Now().AddDate(-3, 0, 0)), line.InstantOf(time.Now().Add(-time.Hour))
 	for i := range int64(knownLines) {
-		n, ok := phone.FromInt(firstLine + i)
-		if !ok {
-			t.Fatal("the numbers of the lines are no numbers")
+		status, name := words[int(i)%len(words)], networks[int(i)%len(networks)]
+		network, _ := plan.Network(strings.ToUpper(name))
+		state, tenure, column := line.StateActive, old, "newest"
+		if status == line.Quarantined {
+			state, name = line.StateEnded, "Cobalt" // back with the holder of the range
 		}
-		r := line.Record{Number: n, Network: networks[int(i)%len(networks)], Status: words[int(i)%len(words)]}
-		w.lines[n.Int()], records = r, append(records, r)
+		if status == line.Recycled {
+			tenure = now
+		}
+		if c := map[string]string{"SWAPPED": "sim_at", "BARRED": "bar_at", "PORTED": "port_at"}[string(status)]; c != "" {
+			column = c
+		}
+		_, err := w.pool.Exec(ctx, `INSERT INTO line_now (number, version, baseline, network, state, state_since, tenure_start, `+column+`)
+			VALUES ($1, 1, 1, $2, $3, $4, $4, $5)`, firstLine+i, network, state, tenure, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.lines[firstLine+i] = planted{status, name}
 	}
-	if _, err := (&line.Directory{Pool: w.pool}).Store(t.Context(), records); err != nil {
+	_, err := w.pool.Exec(ctx, `INSERT INTO supply_coverage (network, known_since, supplied_through, updated_at)
+		SELECT id, now() - interval '1 year', now(), now() FROM network`)
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -132,10 +164,14 @@ func (w *world) supply(t *testing.T) {
 // told returns what the service must say of a number.
 func (w *world) told(number int64) (status, network string, version int64) {
 	r, known := w.lines[number]
-	if !known {
-		return string(line.Unknown), line.UnknownNetwork, 0
+	switch {
+	case known:
+	case number/10_000_000 == int64(firstLine)/10_000_000:
+		return string(line.Unknown), "Cobalt", 0 // the range is allocated, and no supply is complete
+	default:
+		return string(line.Unallocated), line.UnknownNetwork, 0
 	}
-	return string(r.Status), r.Network, 1
+	return string(r.status), r.network, 1
 }
 
 // settings returns the environment of a server on this world. A password costs

@@ -14,6 +14,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/access"
@@ -22,6 +23,7 @@ import (
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/verify"
 )
@@ -32,21 +34,26 @@ type API struct {
 	Registry  *registry.Registry
 	Documents *document.Store
 	Verifier  *verify.Verifier
+	Lines     *supply.Desk
 	Answers   *idempotency.Store
 	Region    *phone.Region
 	Log       *slog.Logger
 	Metrics   *telemetry.Metrics
 	Docs      http.Handler // the reference for people
 
-	RegulatorCode string
-	Timeouts      Timeouts
-	Proxies       []netip.Prefix // whose X-Forwarded-For is believed
+	RegulatorCode  string
+	ImportMaxBytes int64 // of a file of lines or events, as it is sent
+	Timeouts       Timeouts
+	Proxies        []netip.Prefix // whose X-Forwarded-For is believed
+
+	ordering sync.Mutex // held while an order is given
 }
 
 // Timeouts bound how long a handler may take. Past it the caller hears 503.
 type Timeouts struct {
 	Verify  time.Duration
 	Upload  time.Duration
+	Import  time.Duration // of files of lines or events, on their way in and out
 	Request time.Duration // of everything else
 }
 
@@ -54,8 +61,9 @@ type Timeouts struct {
 type route struct {
 	method  string
 	path    string
-	admits  []access.Kind // none means that no credential is asked for
-	scope   access.Scope  // that a client's token needs
+	admits  []access.Kind  // none means that no credential is asked for
+	scopes  []access.Scope // of which a client's token needs one
+	roles   []access.Role  // of which a session needs one; none means that any session will do
 	timeout time.Duration
 	serve   func(http.ResponseWriter, *http.Request) error
 }
@@ -64,12 +72,23 @@ type route struct {
 // rows, and a test compares the two.
 func (a *API) routes() []route {
 	t := a.Timeouts
+	client, session, key := []access.Kind{access.Client}, []access.Kind{access.Session, access.Client}, []access.Kind{access.APIKey}
+	scope := func(one ...access.Scope) []access.Scope { return one }
+	orders := []access.Role{access.Administrator, access.Reviewer}
 	return []route{
-		{http.MethodPost, tokenPath, nil, "", t.Request, a.issueToken},
-		{http.MethodPost, "/api/regulator/v1/onboard-entity", []access.Kind{access.Client}, access.EntityOnboard, t.Request, a.onboardEntity},
-		{http.MethodPost, "/api/regulator/v1/upload-document", []access.Kind{access.Session, access.Client}, access.DocumentUpload, t.Upload, a.uploadDocument},
-		{http.MethodPost, loginPath, nil, "", t.Request, a.logIn},
-		{http.MethodPost, "/api/v1/phone/api/phone-numbers/verify", []access.Kind{access.APIKey}, "", t.Verify, a.verifyNumber},
+		{http.MethodPost, tokenPath, nil, nil, nil, t.Request, a.issueToken},
+		{http.MethodPost, "/api/regulator/v1/onboard-entity", client, scope(access.EntityOnboard), nil, t.Request, a.onboardEntity},
+		{http.MethodPost, "/api/regulator/v1/upload-document", session, scope(access.DocumentUpload), nil, t.Upload, a.uploadDocument},
+		{http.MethodPost, loginPath, nil, nil, nil, t.Request, a.logIn},
+		{http.MethodPost, "/api/v1/phone/api/phone-numbers/verify", key, nil, nil, t.Verify, a.verifyNumber},
+		{http.MethodPost, "/api/v1/lines/events", client, scope(access.LineSupply, access.LinePort, access.LineFlag), nil, t.Request, a.tellEvents},
+		{http.MethodPost, "/api/v1/lines/orders", session, scope(access.LineOrder), orders, t.Request, a.giveOrder},
+		{http.MethodPost, importsPath, client, scope(access.LineSupply), nil, t.Import, a.receiveImport},
+		{http.MethodGet, importsPath, session, scope(access.LineSupply), access.Roles, t.Request, a.listImports},
+		{http.MethodGet, importsPath + "/{importId}", session, scope(access.LineSupply), access.Roles, t.Request, a.showImport},
+		{http.MethodGet, importsPath + "/{importId}/refused", session, scope(access.LineSupply), access.Roles, t.Import, a.sendRefused},
+		{http.MethodGet, "/api/v1/lines/supply", session, scope(access.LineSupply), access.Roles, t.Request, a.showSupply},
+		{http.MethodPost, "/api/v1/lines/history", session, scope(access.LineSupply), access.Roles, t.Request, a.showHistory},
 	}
 }
 

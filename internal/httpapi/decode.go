@@ -28,14 +28,19 @@ var (
 )
 
 // field is one member that a JSON body may have, and where its value goes. All
-// our bodies are flat objects of text and truth values; reading them member by
-// member lets every complaint be made at once, by name.
+// our bodies are flat objects of texts, truth values and lists of texts; reading
+// them member by member lets every complaint be made at once, by name.
 type field struct {
 	name     string
 	text     *string
 	flag     *bool
-	required bool // for flags: whether the member must be there; text is judged by its domain package
+	list     *[]string
+	given    *bool // for texts: told whether the member is there, where an empty text is not the same as none
+	required bool  // for flags: whether the member must be there; text is judged by its domain package
 }
+
+// maxList is how many texts a list may have.
+const maxList = 16
 
 // decode reads the body into fields and returns what is wrong with them. Its
 // error is about the body as a whole.
@@ -144,23 +149,74 @@ func decodeMember(d *jsontext.Decoder, wrong *fault.Form, name string, again boo
 		wrong.Check(false, showable(name), fault.Unknown, "The operation has no such field. Leave it out, or correct its spelling.")
 		return nil
 	}
-	f := fields[i]
+	return fields[i].take(value, wrong)
+}
+
+// take stores a value of the kind that the field has, and complains about one of
+// another kind.
+func (f *field) take(value jsontext.Value, wrong *fault.Form) error {
 	switch {
 	case f.text != nil && value.Kind() == '"':
-		b, err := jsontext.AppendUnquote(nil, value)
+		text, err := plainText(value, f.name, wrong)
+		if err != nil {
+			return err
+		}
+		*f.text = text
+		if f.given != nil {
+			*f.given = true
+		}
+	case f.flag != nil && (value.Kind() == 't' || value.Kind() == 'f'):
+		*f.flag = value.Kind() == 't'
+	case f.list != nil && value.Kind() == '[':
+		return f.takeList(value, wrong)
+	case f.text != nil:
+		wrong.Check(false, f.name, fault.WrongType, "The value must be a text in quotation marks.")
+	case f.list != nil:
+		wrong.Check(false, f.name, fault.WrongType, "The value must be a list of texts, in square brackets.")
+	default:
+		wrong.Check(false, f.name, fault.WrongType, "The value must be true or false, without quotation marks.")
+	}
+	return nil
+}
+
+func (f *field) takeList(value jsontext.Value, wrong *fault.Form) error {
+	d := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true))
+	if _, err := d.ReadToken(); err != nil {
+		return errSyntax
+	}
+	for d.PeekKind() != ']' {
+		item, err := d.ReadValue()
 		if err != nil {
 			return errSyntax
 		}
-		wrong.Check(bytes.IndexByte(b, 0) < 0, name, fault.BadFormat, "Leave out the NUL character.")
-		*f.text = string(b)
-	case f.flag != nil && (value.Kind() == 't' || value.Kind() == 'f'):
-		*f.flag = value.Kind() == 't'
-	case f.text != nil:
-		wrong.Check(false, name, fault.WrongType, "The value must be a text in quotation marks.")
-	default:
-		wrong.Check(false, name, fault.WrongType, "The value must be true or false, without quotation marks.")
+		if item.Kind() != '"' {
+			wrong.Check(false, f.name, fault.WrongType, "Every value in the list must be a text in quotation marks.")
+			return nil
+		}
+		if len(*f.list) == maxList {
+			wrong.Check(false, f.name, fault.TooLong, "The list may have at most 16 values.")
+			return nil
+		}
+		text, err := plainText(item, f.name, wrong)
+		if err != nil {
+			return err
+		}
+		*f.list = append(*f.list, text)
 	}
 	return nil
+}
+
+// plainText returns the text of a JSON value, and complains about one that the
+// database could not hold.
+func plainText(value jsontext.Value, name string, wrong *fault.Form) (string, error) {
+	b, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return "", errSyntax
+	}
+	if bytes.IndexByte(b, 0) >= 0 {
+		wrong.Once(name, fault.BadFormat, "Leave out the NUL character.")
+	}
+	return string(b), nil
 }
 
 // showable returns a field's name as an answer may repeat it: whatever a caller

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,8 +11,8 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
-func bodyFields(text *string, flag *bool) []field {
-	return []field{{name: "phoneNumber", text: text}, {name: "isDocumentRequired", flag: flag, required: true}}
+func bodyFields(text *string, flag *bool, list *[]string) []field {
+	return []field{{name: "phoneNumber", text: text}, {name: "isDocumentRequired", flag: flag, required: true}, {name: "include", list: list}}
 }
 
 // What another reader of JSON might take for something else is refused here:
@@ -28,12 +29,21 @@ func TestDecodeRefusesWhatReadersDisagreeAbout(t *testing.T) {
 		"number":          {`{"phoneNumber":1e400,"isDocumentRequired":true}`, "phoneNumber WRONG_TYPE"},
 		"missing flag":    {`{}`, "isDocumentRequired REQUIRED"},
 		"nul":             {`{"phoneNumber":"\u0000","isDocumentRequired":true}`, "phoneNumber INVALID_FORMAT"},
+		"null list":       {`{"include":null,"isDocumentRequired":true}`, "include WRONG_TYPE"},
+		"text for list":   {`{"include":"a","isDocumentRequired":true}`, "include WRONG_TYPE"},
+		"list for text":   {`{"phoneNumber":["1"],"isDocumentRequired":true}`, "phoneNumber WRONG_TYPE"},
+		"list in list":    {`{"include":[["a"]],"isDocumentRequired":true}`, "include WRONG_TYPE"},
+		"null in list":    {`{"include":["a",null,1],"isDocumentRequired":true}`, "include WRONG_TYPE"},
+		"nul in list":     {`{"include":["\u0000","a\u0000"],"isDocumentRequired":true}`, "include INVALID_FORMAT"},
+		"long list":       {`{"include":["a"` + strings.Repeat(`,"a"`, maxList) + `],"isDocumentRequired":true}`, "include TOO_LONG"},
+		"two lists":       {`{"include":[],"include":["a"],"isDocumentRequired":true}`, "include DUPLICATE_FIELD"},
 		"long name":       {`{"` + strings.Repeat("x", 99) + `":1,"isDocumentRequired":true}`, strings.Repeat("x", 64) + "… UNKNOWN_FIELD"},
 		"control in name": {`{"a\nb":1,"isDocumentRequired":true}`, "a?b UNKNOWN_FIELD"},
 	} {
 		var text string
 		var flag bool
-		found, err := decodeObject([]byte(tc.body), bodyFields(&text, &flag))
+		var list []string
+		found, err := decodeObject([]byte(tc.body), bodyFields(&text, &flag, &list))
 		if err != nil || len(found) != 1 || found[0].Field+" "+found[0].Code != tc.want {
 			t.Errorf("%s: %v, %v; want %s", name, found, err, tc.want)
 		}
@@ -41,7 +51,7 @@ func TestDecodeRefusesWhatReadersDisagreeAbout(t *testing.T) {
 	for name, body := range map[string]string{
 		"empty": "", "space": " ", "null": "null", "array": "[]", "text": `"x"`, "number": "1", "true": "true", "cut off": `{"a":`, "two objects": "{}{}",
 		"trailing comma": `{"phoneNumber":"1",}`, "comment": `{/**/}`, "single quotes": `{'a':1}`, "byte order mark": "\ufeff{}", "invalid utf-8": "{\"\xff\":1}",
-		"lone surrogate": `{"phoneNumber":"\ud800"}`, "raw control": "{\"phoneNumber\":\"\x01\"}", "deep": strings.Repeat(`{"a":`, 20000), "nan": `{"a":NaN}`, "plus": `{"a":+1}`,
+		"lone surrogate": `{"phoneNumber":"\ud800"}`, "raw control": "{\"phoneNumber\":\"\x01\"}", "deep": strings.Repeat(`{"a":`, 20000), "nan": `{"a":NaN}`, "plus": `{"a":+1}`, "open list": `{"include":["a"`, "list with a comma": `{"include":["a",]}`, "surrogate in list": `{"include":["\ud800"]}`,
 	} {
 		if _, err := decodeObject([]byte(body), nil); err == nil {
 			t.Errorf("%s was accepted", name)
@@ -53,14 +63,15 @@ func TestDecodeRefusesWhatReadersDisagreeAbout(t *testing.T) {
 // shown, and accepts nothing that the standard library would read differently.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
-		`{"phoneNumber":"+2348031234567","isDocumentRequired":true}`, `{"phoneNumber":"\u0030","isDocumentRequired":false}`, `{"a":{"b":[1,2,{}]}}`, `null`, `{}`, "{\"\xff\":1}", `{"phoneNumber":"\ud83d\ude00","isDocumentRequired":true}`,
+		`{"phoneNumber":"+2348031234567","isDocumentRequired":true}`, `{"phoneNumber":"\u0030","isDocumentRequired":false}`, `{"include":["signals","\u0073"],"isDocumentRequired":true}`, `{"a":{"b":[1,2,{}]}}`, `null`, `{}`, "{\"\xff\":1}", `{"phoneNumber":"\ud83d\ude00","isDocumentRequired":true}`,
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var text string
 		var flag bool
-		found, err := decodeObject(body, bodyFields(&text, &flag))
+		var list []string
+		found, err := decodeObject(body, bodyFields(&text, &flag, &list))
 		for _, v := range found {
 			if !utf8.ValidString(v.Field) || utf8.RuneCountInString(v.Field) > 65 || v.Message == "" {
 				t.Errorf("violation %+v cannot be shown", v)
@@ -73,13 +84,14 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		var std struct {
-			PhoneNumber        string `json:"phoneNumber"`
-			IsDocumentRequired bool   `json:"isDocumentRequired"`
+			PhoneNumber        string   `json:"phoneNumber"`
+			IsDocumentRequired bool     `json:"isDocumentRequired"`
+			Include            []string `json:"include"`
 		}
 		d := json.NewDecoder(bytes.NewReader(body))
 		if len(found) == 0 {
-			if err := d.Decode(&std); err != nil || std.PhoneNumber != text || std.IsDocumentRequired != flag {
-				t.Errorf("we read %q %v, the standard library %q %v (%v)", text, flag, std.PhoneNumber, std.IsDocumentRequired, err)
+			if err := d.Decode(&std); err != nil || std.PhoneNumber != text || std.IsDocumentRequired != flag || !slices.Equal(std.Include, list) {
+				t.Errorf("we read %q %v %q, the standard library %q %v %q (%v)", text, flag, list, std.PhoneNumber, std.IsDocumentRequired, std.Include, err)
 			}
 		}
 	})
@@ -108,6 +120,28 @@ func TestCorrelatorsThatLookPrivateAreNotLogged(t *testing.T) {
 	} {
 		if got := loggable(in); got != want {
 			t.Errorf("loggable(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A since is a date or a time of RFC 3339 and nothing that merely looks like
+// one, and it is read in one way.
+func TestMomentsAreReadStrictly(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2026-01-31": "2026-01-31T00:00:00Z", "2026-01-31T08:00:00Z": "2026-01-31T08:00:00Z", "2026-01-31T08:00:00+01:00": "2026-01-31T07:00:00Z",
+		"2026-01-31T08:00:00.999Z": "2026-01-31T08:00:00Z", "1969-12-31T23:59:59.5Z": "1969-12-31T23:59:59Z", "0001-01-01": "0001-01-01T00:00:00Z",
+	} {
+		if got, ok := parseMoment(text); !ok || got.Format("2006-01-02T15:04:05.999999Z07:00") != want {
+			t.Errorf("%s was read as %s, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{
+		"", " ", "2026", "2026-1-31", "2026-02-30", "31.01.2026", "2026-01-31 08:00:00Z", "2026-01-31T08:00:00", "2026-01-31T8:00:00Z", "2026-01-31T24:00:00Z",
+		"2026-01-31T08:00:00,5Z", "2026-01-31T08:00:00+24:00", "2026-01-31T08:00Z", " 2026-01-31", "2026-01-31\n", "1769846400", "now", "２０２６-01-31", "+002026-01-31",
+	} {
+		if got, ok := parseMoment(text); ok {
+			t.Errorf("%q was read as %s", text, got)
 		}
 	}
 }

@@ -59,7 +59,10 @@ func (a *API) admit(ctx context.Context, rt route, r *http.Request) (access.Prin
 	if !slices.Contains(rt.admits, who.Kind) {
 		return access.Principal{}, rt.unauthenticated(errors.New("another kind of credential"))
 	}
-	if who.Kind == access.Client && !who.May(rt.scope) {
+	if who.Kind == access.Client && !slices.ContainsFunc(rt.scopes, who.May) {
+		return access.Principal{}, access.ErrPermission
+	}
+	if who.Kind == access.Session && len(rt.roles) > 0 && !slices.Contains(rt.roles, who.Role) {
 		return access.Principal{}, access.ErrPermission
 	}
 	return who, nil

@@ -24,8 +24,14 @@ func credentials(t *testing.T, s *stack) (c map[string]string, entity string) {
 		"token":                 s.token(t),
 		"token entity:onboard":  s.token(t, "entity:onboard"),
 		"token document:upload": s.token(t, "document:upload"),
+		"token line:supply":     s.lineToken(t, "MTN", "line:supply"),
+		"token line:port":       s.lineToken(t, "", "line:port"),
+		"token line:flag":       s.lineToken(t, "", "line:flag"),
+		"token line:order":      s.lineToken(t, "", "line:order"),
 		"session admin":         s.session(t, email),
-		"session staff":         s.session(t, "s@regulator.example"),
+		"session auditor":       s.session(t, "s@regulator.example"),
+		"session administrator": s.staff(t, "administrator"),
+		"session reviewer":      s.staff(t, "reviewer"),
 		"api key live":          s.key,
 		"client secret":         s.client.Secret.Reveal(),
 		"unknown token":         secret.New(secret.AccessToken).Reveal(),
@@ -74,32 +80,54 @@ func typo(key string) string {
 // a missing scope or role is 403, and everything else is 401 with one text.
 func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 	t.Parallel()
+	const supplies, ports, flags, orders = "token line:supply", "token line:port", "token line:flag", "token line:order"
+	tokens := []string{"token", "token entity:onboard", "token document:upload", supplies, ports, flags, orders}
+	staff := []string{"session administrator", "session reviewer", "session auditor"}
+	readers := append([]string{supplies}, staff...)
+	imports, one := "GET "+importsPath, "GET "+importsPath+"/{importId}"
 	passes := map[string][]string{
 		"POST " + tokenPath:   nil, // asks for none: a Bearer header is ignored
 		"POST " + loginPath:   nil,
 		"POST " + onboardPath: {"token", "token entity:onboard"},
 		"POST " + uploadPath:  {"token", "token document:upload", "session admin"},
 		"POST " + verifyPath:  {"api key live"},
+		"POST " + eventsPath:  {supplies, ports, flags},
+		"POST " + ordersPath:  {orders, "session administrator", "session reviewer"},
+		"POST " + importsPath: {supplies},
+		imports:               readers,
+		one:                   readers,
+		one + "/refused":      readers,
+		"GET " + supplyPath:   readers,
+		"POST " + historyPath: readers,
 	}
-	forbidden := map[string][]string{
-		"POST " + onboardPath: {"token document:upload"},
-		"POST " + uploadPath:  {"token entity:onboard", "session staff"},
+	// Of the kinds that a route takes, whatever does not pass lacks a scope or a role.
+	takes := map[string][]string{
+		"POST " + onboardPath: tokens,
+		"POST " + uploadPath:  append(staff, tokens...),
+		"POST " + eventsPath:  tokens,
+		"POST " + importsPath: tokens,
+	}
+	for _, route := range []string{"POST " + ordersPath, imports, one, one + "/refused", "GET " + supplyPath, "POST " + historyPath} {
+		takes[route] = append(append([]string{"session admin"}, staff...), tokens...)
 	}
 	if got := (&httpapi.API{}).Operations(); len(got) != len(passes) {
 		t.Fatalf("the route table has %d rows, this test knows %d", len(got), len(passes))
 	}
-	s, texts := newStack(t), make(map[string]string)
+	s, texts := newStack(t).withLines(t), make(map[string]string)
 	creds, entity := credentials(t, s)
 	for _, route := range slices.Sorted(maps.Keys(passes)) {
 		open := passes[route] == nil
 		for name, credential := range creds {
-			res := s.do(t, validRequest(t, s, strings.TrimPrefix(route, "POST "), credential, entity))
+			res := s.do(t, validRequest(t, s, route, credential, entity))
 			want := http.StatusUnauthorized
 			switch {
 			case open || slices.Contains(passes[route], name):
 				want = http.StatusOK
-			case slices.Contains(forbidden[route], name):
+			case slices.Contains(takes[route], name):
 				want = http.StatusForbidden
+			}
+			if want == http.StatusOK && route == "POST "+importsPath {
+				want = http.StatusAccepted
 			}
 			if res.Code != want {
 				t.Errorf("%s with %q answered %d, want %d: %s", route, name, res.Code, want, res.Body)
@@ -117,9 +145,10 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 }
 
 // validRequest returns a request that works if only the credential does.
-func validRequest(t *testing.T, s *stack, path, credential, entity string) *http.Request {
+func validRequest(t *testing.T, s *stack, route, credential, entity string) *http.Request {
 	t.Helper()
 	var r *http.Request
+	method, path, _ := strings.Cut(route, " ")
 	switch path {
 	case tokenPath:
 		r = form(s.grant(nil))
@@ -131,8 +160,22 @@ func validRequest(t *testing.T, s *stack, path, credential, entity string) *http
 		r = upload("", append(papers(), part{"entityUid", "", entity})...)
 	case verifyPath:
 		r = post(verifyPath, "", `{"phoneNumber":"`+knownNumber+`"}`)
+	case eventsPath:
+		r = post(eventsPath, "", eventsBody(t, happened("a", knownNumber, "USED", day)))
+	case ordersPath:
+		r = post(ordersPath, "", `{"phoneNumber":"`+knownNumber+`","action":"BLACKLIST","note":"x"}`)
+	case historyPath:
+		r = post(historyPath, "", `{"phoneNumber":"`+knownNumber+`"}`)
+	case importsPath:
+		if r = get(importsPath, ""); method == http.MethodPost {
+			super(t, s, `UPDATE supply_import SET state = 'cancelled'`)
+			r = sendFile("?kind=events", "", spottyFile)
+		}
+	case supplyPath:
+		r = get(supplyPath, "")
 	default:
-		t.Fatalf("no request is known for %s", path)
+		id := s.sent(t, validRequest(t, s, "POST "+importsPath, s.operator(t), entity))
+		r = get(strings.Replace(path, "{importId}", id, 1), "")
 	}
 	if credential != "" {
 		r.Header.Set("Authorization", "Bearer "+credential)

@@ -14,6 +14,15 @@ const timestamp = "2006-01-02T15:04:05.000Z"
 
 func stamp(t time.Time) string { return t.UTC().Format(timestamp) }
 
+// stampOrNull is for a time that may not be known; the zero time is none.
+func stampOrNull(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := stamp(t)
+	return &s
+}
+
 // envelope is the frame of every answer. StatusCode is text because the
 // published contract says so.
 type envelope struct {
@@ -22,9 +31,10 @@ type envelope struct {
 	StatusCode string `json:"statusCode"`
 }
 
-func success(data any) envelope {
-	return envelope{Status: "Success", Data: data, StatusCode: "200"}
-}
+func success(data any) envelope { return envelope{Status: "Success", Data: data, StatusCode: "200"} }
+
+// accepted is for work that goes on after the answer.
+func accepted(data any) envelope { return envelope{Status: "Success", Data: data, StatusCode: "202"} }
 
 // respond sends an answer that worked.
 func (a *API) respond(w http.ResponseWriter, r *http.Request, data any) error {

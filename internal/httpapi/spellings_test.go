@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -48,6 +49,29 @@ func TestEverySpellingFindsTheLineAndIsEchoedByteForByte(t *testing.T) {
 		}
 		if res.Header().Get("X-Request-Id") != record.RequestID.String() {
 			t.Errorf("the answer's X-Request-Id is not its record's id")
+		}
+	}
+}
+
+// What an answer says beyond its five fields stands in its record byte for byte,
+// and comes after the five.
+func TestRecordHasTheBytesOfWhatElseWasSaid(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	for _, more := range []string{
+		`"since":"2026-01-02"`, `"include":["signals"]`, `"include":["coverage"]`, `"since":"2026-01-02T03:04:05.678+01:00","include":["coverage","signals"]`,
+	} {
+		for _, number := range []string{knownNumber, swappedNumber, flaggedNumber, "+2348039999999", "+2348059999999"} {
+			res := s.do(t, post(verifyPath, s.key, `{"phoneNumber":"`+number+`",`+more+`}`))
+			if res.Code != http.StatusOK {
+				t.Fatalf("%s answered %d: %s", more, res.Code, res.Body)
+			}
+			b := res.Body.Bytes()
+			record := must(journal.Get(t.Context(), s.pool, uuid.MustParse(field(t, b, "data", "requestId"))))(t)
+			_, said, _ := strings.Cut(string(b), `"verificationTimestamp":"`+field(t, b, "data", "verificationTimestamp")+`",`)
+			if said = strings.TrimSuffix(said, `,"statusCode":"200"}`+"\n"); record.Extra != "{"+said || record.Options == "" {
+				t.Errorf("%s said {%s and recorded %s for the options %q", more, said, record.Extra, record.Options)
+			}
 		}
 	}
 }

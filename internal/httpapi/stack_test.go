@@ -24,6 +24,7 @@ import (
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -39,8 +40,10 @@ const (
 	loginPath   = "/api/regulator/v1/login"
 	verifyPath  = "/api/v1/phone/api/phone-numbers/verify"
 
-	knownNumber = "+2348031234567"
-	password    = "harmattan-38-dust"
+	knownNumber   = "+2348031234567" // NORMAL
+	swappedNumber = "+2348031234568"
+	flaggedNumber = "+2348031234569" // and barred
+	password      = "harmattan-38-dust"
 )
 
 // stack is the whole API over a database of its own: the same packages that run
@@ -62,7 +65,6 @@ func newStack(t testing.TB) *stack {
 	region := must(phone.NewRegion("NG"))(t)
 	files := must(blob.OpenDir(t.TempDir()))(t)
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 2)
-	lines := &line.Directory{Pool: pool}
 	s := &stack{pool: pool, API: &httpapi.API{
 		Keeper: &access.Keeper{
 			Pool: pool, Peppers: peppers, Passwords: passwords, TokenLifetime: time.Hour,
@@ -70,19 +72,37 @@ func newStack(t testing.TB) *stack {
 		},
 		Registry:  &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now},
 		Documents: &document.Store{Pool: pool, Files: files, MaxBytes: 1 << 20, Now: time.Now},
-		Verifier:  &verify.Verifier{Journal: must(journal.Open(ctx, pool, "test"))(t), Now: time.Now},
+		Verifier:  &verify.Verifier{Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Almanac{}, Now: time.Now},
 		Answers:   &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
 		Region:    region, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(), Docs: apidocs.Handler(),
 		RegulatorCode: "REGULATOR",
 		Timeouts:      httpapi.Timeouts{Verify: 10 * time.Second, Upload: 20 * time.Second, Request: 10 * time.Second},
 	}}
 	s.handler = s.Handler()
-	number := must(region.ParseMobile(knownNumber))(t)
-	must(lines.Store(ctx, []line.Record{{Number: number, Network: "MTN", Status: line.Normal}}))(t)
+	s.supply(t)
 	s.client = s.newClient(t, "entity:onboard", "document:upload")
 	s.bank = must(s.Registry.CreateAsker(ctx, "Harbour Bank", "RC 7"))(t)
 	s.key = s.newKey(t)
 	return s
+}
+
+// supply gives the stack a numbering plan and what MTN supplied: some lines of a
+// fresh snapshot, which is not said to be all of them.
+func (s *stack) supply(t testing.TB) {
+	t.Helper()
+	rows, source, _ := numbering.Shipped("NG")
+	plan := must((&numbering.Book{Pool: s.pool, Now: time.Now}).Set(t.Context(), rows, source, time.Time{}))(t)
+	mtn, _ := plan.Network("MTN")
+	now := time.Now()
+	days := func(n int) line.Instant { return line.InstantOf(now.AddDate(0, 0, -n)) }
+	must(s.pool.Exec(t.Context(), `INSERT INTO supply_coverage (network, known_since, supplied_through, updated_at) VALUES ($1, $2, $3, $3)`,
+		mtn, now.AddDate(0, 0, -30), now))(t)
+	const put = `INSERT INTO line_now (number, version, baseline, network, state, state_since, tenure_start, sim_at, bar_at, bar_reason, flag_at, flag_level)
+		VALUES ($1, $2, 1, $3, $4, $5, $5, $6, $7, $8, $9, $10)`
+	active, old := line.StateActive, line.InstantOf(time.Date(2021, 3, 1, 0, 0, 0, 0, time.UTC))
+	must(s.pool.Exec(t.Context(), put, 2348031234567, 1, mtn, active, old, nil, nil, nil, nil, nil))(t)
+	must(s.pool.Exec(t.Context(), put, 2348031234568, 2, mtn, active, old, days(3), nil, nil, nil, nil))(t)
+	must(s.pool.Exec(t.Context(), put, 2348031234569, 3, mtn, active, old, nil, days(2), line.ReasonFraud, days(1), line.LevelHigh))(t)
 }
 
 // must unwraps a value that a test cannot do without.

@@ -27,22 +27,32 @@ type Entry struct {
 	Options       string    // what was asked beyond the number
 	Status        string    // as said
 	MobileNetwork string    // as said
+	Extra         string    // what was said beyond that: one JSON object, as said; empty when nothing more was asked
 	LineVersion   int64
 	PolicyVersion int32
 	PlanVersion   int32
 	Nonce         [16]byte // because the bare hash of a number could be tried out
 }
 
-// encodingName begins every canonical encoding. A change of the encoding gets a
-// new name.
-const encodingName = "lineproof journal record 1\n"
+// A name begins every canonical encoding. A change of the encoding gets a new
+// name. Records that say nothing beyond the five fields of an answer keep the
+// first, so that whoever can check the old ones can check these.
+const (
+	plainEncoding    = "lineproof journal record 1\n"
+	extendedEncoding = "lineproof journal record 2\n"
+)
 
 // Encode returns the canonical encoding that docs/reference/journal-record.md
 // describes: the name of the encoding, then every field as a length of four
-// bytes and its bytes; numbers and times are eight bytes, big-endian.
+// bytes and its bytes; numbers and times are eight bytes, big-endian. Extra is
+// there only when it is not empty, which the name tells.
 func (e *Entry) Encode() []byte {
-	b := make([]byte, 0, 320)
-	b = append(b, encodingName...)
+	b := make([]byte, 0, 320+len(e.Extra))
+	if e.Extra == "" {
+		b = append(b, plainEncoding...)
+	} else {
+		b = append(b, extendedEncoding...)
+	}
 	raw := func(p []byte) { b = append(binary.BigEndian.AppendUint32(b, uint32(len(p))), p...) }  //nolint:gosec // fields are short
 	text := func(s string) { b = append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...) } //nolint:gosec // fields are short
 	number := func(n int64) {
@@ -60,6 +70,9 @@ func (e *Entry) Encode() []byte {
 	text(e.Options)
 	text(e.Status)
 	text(e.MobileNetwork)
+	if e.Extra != "" {
+		text(e.Extra)
+	}
 	number(e.LineVersion)
 	number(int64(e.PolicyVersion))
 	number(int64(e.PlanVersion))

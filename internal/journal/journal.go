@@ -116,7 +116,7 @@ func row(e Entry, batch db.InsertBatchParams, idx int32, hash []byte) db.InsertE
 		RequestID: e.RequestID, At: e.At, Epoch: batch.Epoch, N: batch.N, Idx: idx, EntityID: e.Entity, KeyID: e.Key,
 		Mode: e.Mode, Purpose: e.Purpose, Correlator: e.Correlator, Number: e.Number, PhoneNumber: e.PhoneNumber, Options: e.Options,
 		Status: e.Status, MobileNetwork: e.MobileNetwork, LineVersion: e.LineVersion, PolicyVersion: e.PolicyVersion,
-		PlanVersion: e.PlanVersion, Nonce: e.Nonce[:], Hash: hash,
+		PlanVersion: e.PlanVersion, Nonce: e.Nonce[:], Hash: hash, Extra: e.Extra,
 	}
 }
 
@@ -142,7 +142,7 @@ func Get(ctx context.Context, pool *pgxpool.Pool, requestID uuid.UUID) (Entry, e
 	e := Entry{
 		RequestID: r.RequestID, At: r.At.UTC(), Entity: r.EntityID, Key: r.KeyID, Mode: r.Mode, Purpose: r.Purpose,
 		Correlator: r.Correlator, Number: r.Number, PhoneNumber: r.PhoneNumber, Options: r.Options, Status: r.Status,
-		MobileNetwork: r.MobileNetwork, LineVersion: r.LineVersion, PolicyVersion: r.PolicyVersion, PlanVersion: r.PlanVersion,
+		MobileNetwork: r.MobileNetwork, Extra: r.Extra, LineVersion: r.LineVersion, PolicyVersion: r.PolicyVersion, PlanVersion: r.PlanVersion,
 	}
 	copy(e.Nonce[:], r.Nonce)
 	if h := e.Hash(); string(h[:]) != string(r.Hash) {

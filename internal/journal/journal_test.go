@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"reflect"
 	"strings"
@@ -42,6 +43,7 @@ func TestAppendedEntriesAreFoundByTheirID(t *testing.T) {
 	pool := pgtest.New(t)
 	j := open(t, pool)
 	entries := []journal.Entry{entry(time.Now()), entry(time.Now()), entry(time.Now())}
+	entries[1].Options, entries[1].Extra = "include=signals", `{"signals":[]}`
 	if err := j.Append(t.Context(), entries...); err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +121,10 @@ func TestAlteredRecordIsNoticed(t *testing.T) {
 	for _, change := range []string{
 		"entity_id = gen_random_uuid()", "key_id = gen_random_uuid()", "mode = 'test'", "purpose = ''", "correlator = 'x'", "number = number + 1",
 		"phone_number = phone_number || ' '", "options = 'x'", "status = 'BARRED'", "mobile_network = 'Glo'", "line_version = 0", "policy_version = 9",
-		"plan_version = 9", "nonce = decode(repeat('00', 16), 'hex')", "hash = sha256('x')",
+		"plan_version = 9", "nonce = decode(repeat('00', 16), 'hex')", "hash = sha256('x')", "extra = ''", "extra = extra || ' '",
 	} {
 		e := entry(time.Now())
+		e.Extra = `{"signals":[]}`
 		if err := j.Append(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
@@ -141,31 +144,51 @@ func TestAlteredRecordIsNoticed(t *testing.T) {
 }
 
 // Every field takes part in the hash: two entries that differ in one field never
-// have the same encoding.
+// have the same encoding, whether the answer said more than its five fields or
+// not.
 func TestEveryFieldIsInTheEncoding(t *testing.T) {
 	t.Parallel()
-	base := entry(time.Now())
-	for i := range reflect.TypeFor[journal.Entry]().NumField() {
-		e := base
-		switch f := reflect.ValueOf(&e).Elem().Field(i); f.Interface().(type) {
-		case string:
-			f.SetString(f.String() + "x")
-		case time.Time:
-			f.Set(reflect.ValueOf(base.At.Add(time.Millisecond)))
-		case int64, int32:
-			f.SetInt(f.Int() + 1)
-		default: // arrays of bytes
-			f.Index(0).SetUint(f.Index(0).Uint() ^ 1)
+	for _, extra := range []string{"", `{"signals":[]}`} {
+		base := entry(time.Now())
+		base.Extra = extra
+		for i := range reflect.TypeFor[journal.Entry]().NumField() {
+			e := base
+			switch f := reflect.ValueOf(&e).Elem().Field(i); f.Interface().(type) {
+			case string:
+				f.SetString(f.String() + "x")
+			case time.Time:
+				f.Set(reflect.ValueOf(base.At.Add(time.Millisecond)))
+			case int64, int32:
+				f.SetInt(f.Int() + 1)
+			default: // arrays of bytes
+				f.Index(0).SetUint(f.Index(0).Uint() ^ 1)
+			}
+			if bytes.Equal(e.Encode(), base.Encode()) {
+				t.Errorf("field %s is not in the encoding", reflect.TypeFor[journal.Entry]().Field(i).Name)
+			}
 		}
-		if bytes.Equal(e.Encode(), base.Encode()) {
-			t.Errorf("field %s is not in the encoding", reflect.TypeFor[journal.Entry]().Field(i).Name)
+		a, b := base, base
+		a.Mode, a.Purpose = "li", "vefraud"
+		b.Mode, b.Purpose = "live", "fraud"
+		if bytes.Equal(a.Encode(), b.Encode()) {
+			t.Error("text that moves from one field to the next gives the same encoding")
 		}
 	}
-	a, b := base, base
-	a.Mode, a.Purpose = "li", "vefraud"
-	b.Mode, b.Purpose = "live", "fraud"
-	if bytes.Equal(a.Encode(), b.Encode()) {
-		t.Error("text that moves from one field to the next gives the same encoding")
+}
+
+// A record that was written before answers could say more fits its hash for
+// good.
+func TestOldRecordsKeepTheirHash(t *testing.T) {
+	t.Parallel()
+	e := journal.Entry{
+		RequestID: uuid.MustParse("01a1d964-6e3b-7c41-8a00-5f0e6b1d9c20"), At: time.UnixMilli(0x01a1d9646e3b),
+		Entity: uuid.MustParse("01a1d8f0-2b00-7d10-9c3e-6f1a2b3c4d5e"), Key: uuid.MustParse("01a1d8f1-7f40-7a22-b1c4-0d9e8f7a6b5c"),
+		Mode: "live", Purpose: "account opening", Correlator: "bank-7:4711", Number: 2348031234567, PhoneNumber: "0803-123 45.67",
+		Status: "NORMAL", MobileNetwork: "MTN", LineVersion: 1, Nonce: [16]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+	}
+	const want = "b1bd56f57cd6d0a98a4e94f444c81016fba835ed69dd4fb32ec8ab7f527e8325"
+	if got := e.Hash(); hex.EncodeToString(got[:]) != want {
+		t.Errorf("the hash is %x, and was %s when the record was written", got, want)
 	}
 }
 

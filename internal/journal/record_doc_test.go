@@ -33,20 +33,65 @@ func readPage(t *testing.T) string {
 	return string(text)
 }
 
-// The worked example of the page is what this package computes: every field's
+// The worked examples of the page are what this package computes: every field's
 // bytes, their number, the hash and the root.
 func TestPageShowsTheEncoding(t *testing.T) {
 	t.Parallel()
 
-	page := readPage(t)
-	_, example, found := strings.Cut(page, "\n## An example\n")
+	_, example, found := strings.Cut(readPage(t), "\n## An example\n")
 	if !found {
 		t.Fatal("the page has no example")
 	}
 	example, _, _ = strings.Cut(example, "\n## ")
-	entry, documented := exampleOf(t, example)
+	plain, extended, found := strings.Cut(example, "\n### An example that says more\n")
+	if !found {
+		t.Fatal("the page has no example of a record that says more")
+	}
+	fields := readExample(t, plain)
+	entry := checkExample(t, plain, "lineproof journal record 1\n", fields)
+	if at, err := journal.TimeOf(entry.RequestID); err != nil || !at.Equal(entry.At) {
+		t.Errorf("the example's id carries %v, %v, not the example's time", at, err)
+	}
+	differ := readExample(t, extended)
+	if len(differ) < 2 {
+		t.Fatal("the second example shows nothing")
+	}
+	for _, f := range differ {
+		if i := slices.IndexFunc(fields, func(x exampleField) bool { return x.name == f.name }); i >= 0 {
+			fields[i] = f
+		} else {
+			behind := slices.IndexFunc(fields, func(x exampleField) bool { return x.name == "mobileNetwork" })
+			fields = slices.Insert(fields, behind+1, f)
+		}
+	}
+	checkExample(t, extended, "lineproof journal record 2\n", fields)
+}
 
-	if diff := cmp.Diff(hex.EncodeToString(entry.Encode()), hex.EncodeToString([]byte("lineproof journal record 1\n"))+documented); diff != "" {
+// exampleField is one row of an example: a field, its value and its bytes in
+// hexadecimal.
+type exampleField struct{ name, value, bytes string }
+
+var exampleRow = regexp.MustCompile("(?m)^\\| ([a-zA-Z]+) \\| (?:`([^`]*)`|\\(empty\\)) \\| `([0-9a-f ]+)` \\|$")
+
+func readExample(t *testing.T, example string) (fields []exampleField) {
+	t.Helper()
+	for _, row := range exampleRow.FindAllStringSubmatch(example, -1) {
+		fields = append(fields, exampleField{row[1], row[2], strings.ReplaceAll(row[3], " ", "")})
+	}
+	return fields
+}
+
+// checkExample makes the entry of an example, and compares what this package
+// computes of it with what the page says.
+func checkExample(t *testing.T, example, name string, fields []exampleField) journal.Entry {
+	t.Helper()
+	entry := entryOf(t, fields, name == "lineproof journal record 2\n")
+	var documented strings.Builder
+	documented.WriteString(hex.EncodeToString([]byte(name)))
+	for _, f := range fields {
+		documented.WriteString(f.bytes)
+	}
+	if diff := cmp.Diff(hex.EncodeToString(entry.Encode()), documented.String()); diff != "" {
 		t.Errorf("the bytes of the example (-computed +page):\n%s", diff)
 	}
 	hash := entry.Hash()
@@ -61,16 +106,11 @@ func TestPageShowsTheEncoding(t *testing.T) {
 			t.Errorf("the example does not say: %s", strings.TrimSpace(line))
 		}
 	}
-	if at, err := journal.TimeOf(entry.RequestID); err != nil || !at.Equal(entry.At) {
-		t.Errorf("the example's id carries %v, %v, not the example's time", at, err)
-	}
+	return entry
 }
 
-var exampleRow = regexp.MustCompile("(?m)^\\| ([a-zA-Z]+) \\| (?:`([^`]*)`|\\(empty\\)) \\| `([0-9a-f ]+)` \\|$")
-
-// exampleOf reads the table of the example: the entry that its values make, and
-// its bytes in hexadecimal.
-func exampleOf(t *testing.T, example string) (e journal.Entry, documented string) {
+// entryOf makes the entry that an example shows.
+func entryOf(t *testing.T, shown []exampleField, extended bool) (e journal.Entry) {
 	t.Helper()
 	number := func(s string) int64 {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -97,20 +137,21 @@ func exampleOf(t *testing.T, example string) (e journal.Entry, documented string
 		"planVersion":   func(s string) { e.PlanVersion = int32(number(s)) },
 		"nonce":         func(s string) { _, _ = hex.Decode(e.Nonce[:], []byte(s)) },
 	}
-	var bytes strings.Builder
-	for _, row := range exampleRow.FindAllStringSubmatch(example, -1) {
-		set, ok := fields[row[1]]
+	if extended {
+		fields["extra"] = func(s string) { e.Extra = s }
+	}
+	for _, f := range shown {
+		set, ok := fields[f.name]
 		if !ok {
-			t.Fatalf("the example has a field %s, which a record does not have or which stands twice", row[1])
+			t.Fatalf("the example has a field %s, which a record does not have or which stands twice", f.name)
 		}
-		set(row[2])
-		delete(fields, row[1])
-		bytes.WriteString(strings.ReplaceAll(row[3], " ", ""))
+		set(f.value)
+		delete(fields, f.name)
 	}
 	for missing := range fields {
 		t.Errorf("the example lacks the field %s", missing)
 	}
-	return e, bytes.String()
+	return e
 }
 
 // The statement of the page needs no more than the reading role, has nothing to
@@ -145,12 +186,12 @@ func TestPageChecksWithSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Now().UTC().Truncate(time.Millisecond)
-	write := func(sent ...string) (ids []string) {
+	write := func(extra string, sent ...string) (ids []string) {
 		var batch []journal.Entry
 		for _, s := range sent {
 			e := journal.Entry{
 				RequestID: journal.NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Mode: "test", Purpose: "Kontoeröffnung",
-				Number: 2348031234567, PhoneNumber: s, Status: "NORMAL", MobileNetwork: "MTN", LineVersion: 1 << 40, Nonce: journal.NewNonce(),
+				Number: 2348031234567, PhoneNumber: s, Status: "NORMAL", MobileNetwork: "MTN", Extra: extra, LineVersion: 1 << 40, Nonce: journal.NewNonce(),
 			}
 			batch, ids = append(batch, e), append(ids, e.RequestID.String())
 		}
@@ -159,8 +200,10 @@ func TestPageChecksWithSQL(t *testing.T) {
 		}
 		return ids
 	}
-	changed, lost := write("08031234567"), write("+234 803 123 4567", "0803-1234567")
-	write("(0803) 123 45 67")
+	const more = `{"changedSince":"no","changes":[]}`
+	changed, lost := write("", "08031234567"), write(more, "+234 803 123 4567", "0803-1234567")
+	write(more, "(0803) 123 45 67")
+	turned, emptied, filled := write(more, "08031234567"), write(more, "08031234567"), write("", "08031234567")
 	if got := complaints(); len(got) != 0 {
 		t.Errorf("complaints about records as they were written: %v", got)
 	}
@@ -170,6 +213,9 @@ func TestPageChecksWithSQL(t *testing.T) {
 		arg any
 	}{
 		{"UPDATE journal_entry SET status = 'BARRED' WHERE request_id = $1", changed[0]},
+		{"UPDATE journal_entry SET extra = replace(extra, 'no', 'yes') WHERE request_id = $1", turned[0]},
+		{"UPDATE journal_entry SET extra = '' WHERE request_id = $1", emptied[0]},
+		{"UPDATE journal_entry SET extra = '{}' WHERE request_id = $1", filled[0]},
 		{"DELETE FROM journal_entry WHERE request_id = $1", lost[1]},
 		{"UPDATE journal_batch SET root = sha256('x') WHERE n = $1", 3},
 	} {
@@ -177,7 +223,8 @@ func TestPageChecksWithSQL(t *testing.T) {
 			t.Fatalf("%s: %v, %v", plant.sql, tag, err)
 		}
 	}
-	want := []string{"batch node-1 1 2", "batch node-1 1 3", "record " + changed[0]}
+	want := []string{"batch node-1 1 2", "batch node-1 1 3", "record " + changed[0], "record " + turned[0], "record " + emptied[0], "record " + filled[0]}
+	slices.Sort(want)
 	if diff := cmp.Diff(want, complaints()); diff != "" {
 		t.Errorf("what was planted (-want +found):\n%s", diff)
 	}

@@ -51,6 +51,7 @@ func ensureRoles(ctx context.Context, url string) error {
 		EXCEPTION WHEN unique_violation OR internal_error THEN NULL; -- granted by another at this moment
 		END $$`,
 		`DO $$ BEGIN
+			PERFORM pg_advisory_xact_lock(hashtextextended('lineproof schema', 0)); -- two grants at once fail
 			IF NOT has_schema_privilege('lineproof_owner', 'public', 'CREATE') THEN
 				GRANT USAGE, CREATE ON SCHEMA public TO lineproof_owner;
 			END IF;

@@ -26,6 +26,9 @@ var ErrUnknown = fault.New(fault.Unavailable,
 const (
 	minCommit = 250 * time.Millisecond
 	maxCommit = 5 * time.Second
+	// Behind a large transaction the disk may have much to write, and nobody
+	// waits at the other end.
+	longCommit = 2 * time.Minute
 )
 
 // InTx runs fn in a transaction and commits it if fn returns nil. The error
@@ -35,6 +38,15 @@ const (
 // the wait for a standby would turn a committed row into an error, and its
 // retry into an acknowledged loss.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
+	return inTx(ctx, pool, commitTime, fn)
+}
+
+// InLongTx is [InTx] for work that nobody waits for: COMMIT has more time.
+func InLongTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
+	return inTx(ctx, pool, func(context.Context) time.Duration { return longCommit }, fn)
+}
+
+func inTx(ctx context.Context, pool *pgxpool.Pool, commit func(context.Context) time.Duration, fn func(tx Tx) error) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		if s := pool.Stat(); s.AcquiredConns() >= s.MaxConns() {
@@ -55,7 +67,7 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("pg: before commit: %w", err) // the caller has gone; nothing is owed
 	}
-	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime(ctx))
+	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), commit(ctx))
 	defer cancel()
 	err = tx.Commit(patient)
 	if syncWaitLost(conn.Conn().PgConn()) {

@@ -48,8 +48,10 @@ rm -rf "$1"
 `
 
 // Start makes a new cluster and waits until it answers. It runs as user
-// postgres when the caller is root, because initdb refuses root.
-func Start(ctx context.Context, d Durability) (*Cluster, error) {
+// postgres when the caller is root, because initdb refuses root. Settings are
+// further lines of its configuration, for measurements at a size for which the
+// usual ones are too small.
+func Start(ctx context.Context, d Durability, settings ...string) (*Cluster, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -72,7 +74,7 @@ func Start(ctx context.Context, d Durability) (*Cluster, error) {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("pgtest: initdb: %w\n%s", err, out)
 	}
-	if err := configure(dir, port, d); err != nil {
+	if err := configure(dir, port, d, settings); err != nil {
 		return nil, err
 	}
 
@@ -131,7 +133,7 @@ func (c *Cluster) wait(ctx context.Context) error {
 
 // configure writes the settings of the cluster. Parameters are kept out of the
 // server's log as in production, so that the search for leaks covers it.
-func configure(dir string, port int, d Durability) error {
+func configure(dir string, port int, d Durability, settings []string) error {
 	fsync := "off"
 	if d == Durable {
 		fsync = "on"
@@ -140,6 +142,9 @@ func configure(dir string, port int, d Durability) error {
 	fmt.Fprintf(&b, "listen_addresses = '127.0.0.1'\nport = %d\nunix_socket_directories = '%s'\n", port, dir)
 	fmt.Fprintf(&b, "fsync = %[1]s\nfull_page_writes = %[1]s\nsynchronous_commit = %[1]s\n", fsync)
 	b.WriteString("max_connections = 300\nshared_buffers = 128MB\nlog_parameter_max_length = 0\nlog_parameter_max_length_on_error = 0\n")
+	for _, s := range settings {
+		b.WriteString(s + "\n")
+	}
 	f, err := os.OpenFile(filepath.Join(dir, "data", "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("pgtest: configure: %w", err)

@@ -20,29 +20,36 @@ import (
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
 // service is everything that runs.
 type service struct {
-	pool    *pgxpool.Pool
-	files   *blob.Dir
-	metrics *telemetry.Metrics
-	handler http.Handler
-	jobs    *jobs.Client
-	certs   *certificates // nil without TLS
+	pool     *pgxpool.Pool
+	files    *blob.Dir
+	supplies *blob.Dir
+	imports  *supply.Desk // works on the files, on connections of its own
+	metrics  *telemetry.Metrics
+	handler  http.Handler
+	jobs     *jobs.Client
+	certs    *certificates // nil without TLS
 }
 
-func (s *service) close() { _ = s.files.Close() }
+func (s *service) close() {
+	_ = s.files.Close()
+	_ = s.supplies.Close()
+}
 
 // assemble wires the domain packages and the transports. It reads from top to
 // bottom: what stands below needs what stands above.
-func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, metrics *telemetry.Metrics, log *slog.Logger) (*service, error) {
+func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.Pool, metrics *telemetry.Metrics, log *slog.Logger) (*service, error) {
 	peppers, err := access.OpenPeppers(ctx, pool, cfg.HasPepper(), cfg.Peppers)
 	if err != nil {
 		return nil, err
@@ -60,6 +67,10 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, metric
 	if err != nil {
 		return nil, fmt.Errorf("server: keep documents in LINEPROOF_DATA: %w", err)
 	}
+	supplies, err := blob.OpenDir(filepath.Join(cfg.Data, "supplies"))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("server: keep supplies in LINEPROOF_DATA: %w", err), files.Close())
+	}
 	// Two queues: anybody can flood the login, and onboarding must not wait there.
 	cost := secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}
 	logins := secret.NewPasswords(cost, cfg.Argon2Parallel, cfg.Argon2Queue)
@@ -71,6 +82,8 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, metric
 		Pool: pool, Peppers: peppers, Passwords: logins, TokenLifetime: cfg.TokenLifetime,
 		SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Now: time.Now,
 	}
+	lines := &line.Almanac{}
+	desk := &supply.Desk{Pool: pool, Region: region, Lines: lines, Files: supplies, Now: time.Now}
 	answers := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
 	api := &httpapi.API{
 		Keeper: keeper,
@@ -80,18 +93,21 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, metric
 		Documents: &document.Store{
 			Pool: pool, Files: files, MaxBytes: cfg.UploadMaxBytes, Strict: cfg.DocumentTypesStrict, Now: time.Now,
 		},
-		Verifier: &verify.Verifier{Journal: records, Now: time.Now},
-		Answers:  answers, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(),
+		Verifier: &verify.Verifier{Journal: records, Lines: lines, Now: time.Now},
+		Lines:    desk, ImportMaxBytes: cfg.ImportMaxBytes,
+		Answers: answers, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(),
 		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies,
-		Timeouts: httpapi.Timeouts{Verify: cfg.VerifyTimeout, Upload: cfg.UploadTimeout, Request: cfg.RequestTimeout},
+		Timeouts: httpapi.Timeouts{Verify: cfg.VerifyTimeout, Upload: cfg.UploadTimeout, Import: cfg.ImportTimeout, Request: cfg.RequestTimeout},
 	}
 	queue, err := jobs.New(&jobs.Jobs{
 		Pool: pool, Keeper: keeper, Answers: answers, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
 	})
 	if err != nil {
-		return nil, errors.Join(err, files.Close())
+		return nil, errors.Join(err, files.Close(), supplies.Close())
 	}
-	return &service{pool: pool, files: files, metrics: metrics, handler: api.Handler(), jobs: queue}, nil
+	imports := *desk
+	imports.Pool = importPool
+	return &service{pool: pool, files: files, supplies: supplies, imports: &imports, metrics: metrics, handler: api.Handler(), jobs: queue}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {

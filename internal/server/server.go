@@ -30,6 +30,9 @@ import (
 // statementTimeout bounds one statement of the serving role.
 const statementTimeout = 5 * time.Second
 
+// importConns are for the import that runs: its lock, its chunks, its progress.
+const importConns = 3
+
 // Run serves until ctx ends, then lets the requests in flight finish.
 func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	flush, err := telemetry.Traces(ctx, cfg.TracesEndpoint, telemetry.Version(), log)
@@ -45,11 +48,18 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 		return err
 	}
 	defer pool.Close()
+	// Files are taken in on connections of their own, so that no question waits
+	// for one of them, and a chunk may take as long as it takes.
+	importPool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: importConns})
+	if err != nil {
+		return err
+	}
+	defer importPool.Close()
 	metrics := telemetry.NewMetrics()
 	if err := prepare(ctx, pool, cfg, metrics); err != nil {
 		return err
 	}
-	s, err := assemble(ctx, cfg, pool, metrics, log)
+	s, err := assemble(ctx, cfg, pool, importPool, metrics, log)
 	if err != nil {
 		return err
 	}
@@ -117,6 +127,11 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 		return ended(front.ServeTLS(public, "", ""))
 	})
 	group.Go(func() error { return s.watch(groupCtx, log) })
+	group.Go(func() error { return s.watchSupply(groupCtx, log) })
+	group.Go(func() error {
+		s.imports.Work(groupCtx, log)
+		return nil
+	})
 	group.Go(func() error {
 		<-groupCtx.Done()
 		draining.Store(true)

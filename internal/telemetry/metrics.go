@@ -29,6 +29,8 @@ type Metrics struct {
 	daysAhead   prometheus.Gauge
 	panics      prometheus.Counter
 
+	supply supplyMetrics
+
 	certificate     prometheus.Gauge
 	certificateOnce sync.Once
 }

@@ -25,7 +25,9 @@ type Question struct {
 	Purpose    string
 	Correlator string
 	Number     phone.Number
-	Sent       string // the number as it was sent
+	Sent       string    // the number as it was sent
+	Since      time.Time // whole seconds; has the line changed since then? Zero does not ask
+	Include    Include
 }
 
 // Answer is what the caller is told.
@@ -34,11 +36,16 @@ type Answer struct {
 	At        time.Time // whole milliseconds
 	Status    line.Status
 	Network   string
+	Extra     Extra
+	// Said is Extra as the record has it, one JSON object, so that the caller is
+	// told those very bytes. It is empty when nothing more was asked.
+	Said string
 }
 
 // Verifier answers questions. All fields are required.
 type Verifier struct {
 	Journal *journal.Journal
+	Lines   *line.Almanac
 	Now     func() time.Time
 }
 
@@ -47,22 +54,36 @@ type Verifier struct {
 // deposed cannot be committed on its successor.
 func (v *Verifier) Ask(ctx context.Context, q Question) (a Answer, err error) {
 	err = v.Journal.Record(ctx, func(tx pg.Tx) ([]journal.Entry, error) {
-		l, err := line.Lookup(ctx, tx, q.Number)
+		// One reading of the clock gives the timestamp, the time inside the id, the
+		// partition of the record and the moment for which the answer holds.
+		at := v.Now().UTC().Truncate(time.Millisecond)
+		l, err := v.Lines.Look(ctx, tx, q.Number, at)
 		if err != nil {
 			return nil, err
 		}
-		// One reading of the clock gives the timestamp, the time inside the id and
-		// the partition of the record.
-		at := v.Now().UTC().Truncate(time.Millisecond)
-		a = Answer{RequestID: journal.NewRequestID(at), At: at, Status: l.Status, Network: l.Network}
+		if a, err = answer(&q, l, at); err != nil {
+			return nil, err
+		}
 		return []journal.Entry{{
 			RequestID: a.RequestID, At: a.At, Entity: q.Entity, Key: q.Key, Mode: q.Mode, Purpose: q.Purpose, Correlator: q.Correlator,
-			Number: q.Number.Int(), PhoneNumber: q.Sent, Status: string(a.Status), MobileNetwork: a.Network,
-			LineVersion: l.Version, Nonce: journal.NewNonce(),
+			Number: q.Number.Int(), PhoneNumber: q.Sent, Options: q.options(), Status: string(a.Status), MobileNetwork: a.Network, Extra: a.Said,
+			LineVersion: int64(l.Row.Version), PolicyVersion: l.Policy.Version, PlanVersion: l.Plan.Version, Nonce: journal.NewNonce(),
 		}}, nil
 	})
 	if err != nil {
 		return Answer{}, err
 	}
 	return a, nil
+}
+
+// answer says how the line stands, and what else was asked.
+func answer(q *Question, l *line.Look, at time.Time) (a Answer, err error) {
+	view := l.View(at)
+	a = Answer{
+		RequestID: journal.NewRequestID(at), At: at, Status: view.Status, Network: l.NetworkName(view.Network), Extra: q.extra(l, view, at),
+	}
+	if q.options() != "" {
+		a.Said, err = a.Extra.text()
+	}
+	return a, err
 }

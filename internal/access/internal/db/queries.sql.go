@@ -459,7 +459,7 @@ func (q *Queries) RevokeTokensOfClient(ctx context.Context, arg RevokeTokensOfCl
 }
 
 const sessionByMAC = `-- name: SessionByMAC :one
-SELECT s.id, s.account_id, s.last_seen_at, a.kind, a.entity_id FROM session s
+SELECT s.id, s.account_id, s.last_seen_at, a.entity_id, coalesce(a.role, '')::text AS role FROM session s
 JOIN account a ON a.id = s.account_id LEFT JOIN entity e ON e.id = a.entity_id
 WHERE s.mac = ANY($1::bytea[]) AND s.expires_at > $2 AND s.last_seen_at > $3 AND s.revoked_at IS NULL
   AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved'
@@ -475,8 +475,8 @@ type SessionByMACRow struct {
 	ID         uuid.UUID
 	AccountID  uuid.UUID
 	LastSeenAt time.Time
-	Kind       string
 	EntityID   uuid.NullUUID
+	Role       string
 }
 
 func (q *Queries) SessionByMAC(ctx context.Context, arg SessionByMACParams) (SessionByMACRow, error) {
@@ -486,8 +486,8 @@ func (q *Queries) SessionByMAC(ctx context.Context, arg SessionByMACParams) (Ses
 		&i.ID,
 		&i.AccountID,
 		&i.LastSeenAt,
-		&i.Kind,
 		&i.EntityID,
+		&i.Role,
 	)
 	return i, err
 }

@@ -34,4 +34,6 @@ type JournalEntry struct {
 	Nonce         []byte
 	// SHA-256 over the canonical encoding in docs/reference/journal-record.md.
 	Hash []byte
+	// What the answer said beyond its five fields, as said; empty when nothing more was asked.
+	Extra string
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const entries = `-- name: Entries :many
-SELECT request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options, status, mobile_network, line_version, policy_version, plan_version, nonce, hash FROM journal_entry WHERE at = $1 AND request_id = $2
+SELECT request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options, status, mobile_network, line_version, policy_version, plan_version, nonce, hash, extra FROM journal_entry WHERE at = $1 AND request_id = $2
 `
 
 type EntriesParams struct {
@@ -53,6 +53,7 @@ func (q *Queries) Entries(ctx context.Context, arg EntriesParams) ([]JournalEntr
 			&i.PlanVersion,
 			&i.Nonce,
 			&i.Hash,
+			&i.Extra,
 		); err != nil {
 			return nil, err
 		}
@@ -91,9 +92,9 @@ func (q *Queries) InsertBatch(ctx context.Context, arg InsertBatchParams) error 
 
 const insertEntry = `-- name: InsertEntry :exec
 INSERT INTO journal_entry (request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
-    status, mobile_network, line_version, policy_version, plan_version, nonce, hash)
+    status, mobile_network, line_version, policy_version, plan_version, nonce, hash, extra)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-    $14, $15, $16, $17, $18, $19, $20)
+    $14, $15, $16, $17, $18, $19, $20, $21)
 `
 
 type InsertEntryParams struct {
@@ -117,6 +118,7 @@ type InsertEntryParams struct {
 	PlanVersion   int32
 	Nonce         []byte
 	Hash          []byte
+	Extra         string
 }
 
 func (q *Queries) InsertEntry(ctx context.Context, arg InsertEntryParams) error {
@@ -141,6 +143,7 @@ func (q *Queries) InsertEntry(ctx context.Context, arg InsertEntryParams) error 
 		arg.PlanVersion,
 		arg.Nonce,
 		arg.Hash,
+		arg.Extra,
 	)
 	return err
 }

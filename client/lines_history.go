@@ -1,0 +1,128 @@
+package client
+
+import (
+	"context"
+	"time"
+)
+
+// Standing is how an operator does its duty to supply.
+type Standing struct {
+	Network         string         `json:"network"` // its code
+	Name            string         `json:"name"`
+	KnownSince      time.Time      `json:"knownSince,omitzero"` // zero, like the next two, when there is none
+	CompleteSince   time.Time      `json:"completeSince,omitzero"`
+	SuppliedThrough time.Time      `json:"suppliedThrough,omitzero"`
+	Silent          bool           `json:"silent"` // its supply is older than the policy allows
+	Lines           int64          `json:"lines"`
+	Capacity        int64          `json:"capacity"`
+	Share           float64        `json:"share"`
+	Refused         int64          `json:"refused"` // in the last 30 days, like the events
+	Events          []TypeStanding `json:"events"`
+}
+
+// TypeStanding is how one type of event was told.
+type TypeStanding struct {
+	Type              string `json:"type"`
+	Accepted          int64  `json:"accepted"`
+	Late              int64  `json:"late"`
+	Early             int64  `json:"early"` // numbers given out again before their quarantine was over
+	MeanDelaySeconds  int64  `json:"meanDelaySeconds"`
+	WorstDelaySeconds int64  `json:"worstDelaySeconds"`
+}
+
+// Supply returns how operators supply: the token's network, which needs
+// [ScopeSupply], or all networks with a session of the regulator's staff.
+func (c *Client) Supply(ctx context.Context, credential Secret) ([]Standing, error) {
+	r, err := c.reading(ctx, "supply", "/api/v1/lines/supply", credential)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := send[envelope[struct {
+		Operators []Standing `json:"operators"`
+	}]](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Data.Operators == nil:
+		return nil, r.incomplete()
+	}
+	return answer.Data.Operators, nil
+}
+
+// HistoryQuery asks for the history of a number. Only staff may look back.
+type HistoryQuery struct {
+	PhoneNumber string
+	AsOf        time.Time // what was true then; zero means now
+	KnownAt     time.Time // by what the service knew then; zero means now
+}
+
+// History is the history of a number.
+type History struct {
+	Status        Status         `json:"status"`
+	StatusReason  string         `json:"statusReason,omitzero"` // of StatusUnallocated and StatusUnknown
+	MobileNetwork string         `json:"mobileNetwork"`
+	Tenures       []Tenure       `json:"tenures"` // the oldest first
+	Events        []HistoryEvent `json:"events"`  // as they took effect
+}
+
+// Tenure is one holder's stint on a number.
+type Tenure struct {
+	Network    string    `json:"network"`
+	Start      time.Time `json:"start,omitzero"`      // zero when it is not known
+	End        time.Time `json:"end,omitzero"`        // zero while it runs
+	EndedAfter time.Time `json:"endedAfter,omitzero"` // it ended after this and not later than End; zero when End is exact
+	State      string    `json:"state"`
+	EndReason  string    `json:"endReason,omitzero"`
+}
+
+// HistoryEvent is one thing that was told about a number. What the caller may
+// not see is empty.
+type HistoryEvent struct {
+	Event       string    `json:"event"` // the service's own name for it
+	ID          string    `json:"id,omitzero"`
+	Type        string    `json:"type"`
+	Source      string    `json:"source"`
+	Network     string    `json:"network,omitzero"`
+	Peer        string    `json:"peer,omitzero"` // the recipient of a port
+	Code        string    `json:"code,omitzero"` // the reason or the level
+	Note        string    `json:"note,omitzero"`
+	EffectiveAt time.Time `json:"effectiveAt"`
+	ToldAt      time.Time `json:"toldAt"`
+	ChurnAt     time.Time `json:"churnAt,omitzero"` // of a notice
+	Result      string    `json:"result"`
+	Voided      bool      `json:"voided"`
+	Voids       string    `json:"voids,omitzero"`    // the event that it withdrew
+	ImportID    string    `json:"importId,omitzero"` // of the file that brought it
+}
+
+// History returns the tenures and events of a number. The credential is an
+// access token with [ScopeSupply] of the network with which the number is, or a
+// session of the regulator's staff, whose reading is recorded.
+func (c *Client) History(ctx context.Context, credential Secret, q HistoryQuery) (*History, error) {
+	r, err := c.newRequest(ctx, "history", "/api/v1/lines/history")
+	if err != nil {
+		return nil, err
+	}
+	if err := r.authorize(credential); err != nil {
+		return nil, err
+	}
+	fields := map[string]any{"phoneNumber": q.PhoneNumber}
+	if !q.AsOf.IsZero() {
+		fields["asOf"] = moment(q.AsOf)
+	}
+	if !q.KnownAt.IsZero() {
+		fields["knownAt"] = moment(q.KnownAt)
+	}
+	if err := r.sendJSON(fields); err != nil {
+		return nil, err
+	}
+	r.repeatable = true
+	answer, err := send[envelope[History]](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Data.Status == "" || answer.Data.MobileNetwork == "":
+		return nil, r.incomplete()
+	}
+	return &answer.Data, nil
+}

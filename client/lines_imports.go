@@ -1,0 +1,164 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// The kinds of file.
+const (
+	ImportSnapshot = "snapshot" // how all lines of the network stand
+	ImportEvents   = "events"   // what happened to some of them
+)
+
+// importTimeout is for one attempt to send a national file.
+const importTimeout = time.Hour
+
+// LinesFile is a file of lines or events: CSV, plain or compressed with gzip or
+// zstd.
+type LinesFile struct {
+	Kind   string    // ImportSnapshot or ImportEvents
+	AsOf   time.Time // the time of which a snapshot speaks; of events, up to when all is supplied
+	DryRun bool      // read, compare and report, and change nothing
+
+	// Content is read while it is sent, as in [Document].
+	Content io.Reader
+
+	// ContentType is text/csv, application/gzip, application/zstd, or empty to let
+	// the service find out.
+	ContentType string
+
+	IdempotencyKey string // as in [Application]
+}
+
+// LineImport is a file, and how far the service has dealt with it.
+type LineImport struct {
+	ID         string    `json:"importId"`
+	Network    string    `json:"network"`
+	Kind       string    `json:"kind"`
+	State      string    `json:"state"` // checking, held, applying, applied, checked, refused, cancelled
+	AsOf       time.Time `json:"asOf,omitzero"`
+	DryRun     bool      `json:"dryRun"`
+	Rows       int64     `json:"rows"` // dealt with in this state
+	Bytes      int64     `json:"bytes"`
+	Rate       int64     `json:"rate"` // rows per second
+	Added      int64     `json:"added"`
+	Changed    int64     `json:"changed"`
+	Unchanged  int64     `json:"unchanged"`
+	Ended      int64     `json:"ended"`
+	Duplicates int64     `json:"duplicates"`
+	NoEffect   int64     `json:"noEffect"`
+	PortedOut  int64     `json:"portedOut"`
+	Refused    int64     `json:"refused"`
+	Reason     string    `json:"reason,omitzero"` // why it is held or was refused as a whole
+	CreatedAt  time.Time `json:"createdAt"`
+	StartedAt  time.Time `json:"startedAt,omitzero"` // zero before
+	UpdatedAt  time.Time `json:"updatedAt"`
+	FinishedAt time.Time `json:"finishedAt,omitzero"` // zero before
+}
+
+const importsPath = "/api/v1/lines/imports"
+
+// SendLines sends a file of lines or events; the token needs [ScopeSupply]. It
+// returns as soon as the service has stored the file. Watch what becomes of it
+// with [Client.Import].
+func (c *Client) SendLines(ctx context.Context, token Secret, f LinesFile) (*LineImport, error) {
+	query := url.Values{"kind": {f.Kind}}
+	if !f.AsOf.IsZero() {
+		query.Set("asOf", moment(f.AsOf))
+	}
+	if f.DryRun {
+		query.Set("dryRun", "true")
+	}
+	r, err := c.newRequest(ctx, "send lines", importsPath+"?"+query.Encode())
+	if err != nil {
+		return nil, err
+	}
+	if err := r.authorize(token); err != nil {
+		return nil, err
+	}
+	if err := r.once(f.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	if f.Content == nil {
+		return nil, r.wrong("the file has no content")
+	}
+	if err := r.set("Content-Type", cmp.Or(f.ContentType, "application/octet-stream")); err != nil {
+		return nil, err
+	}
+	r.limit = importTimeout
+	r.header.Set("Expect", "100-continue") // a refusal need not wait for the whole file
+	r.form = &form{content: f.Content, size: -1}
+	if s, ok := f.Content.(io.Seeker); ok {
+		r.form.measure(s)
+	}
+	return sendImport(ctx, c, r)
+}
+
+// Import returns how far an import is. The credential is an access token with
+// [ScopeSupply], or a session of the regulator's staff.
+func (c *Client) Import(ctx context.Context, credential Secret, id string) (*LineImport, error) {
+	r, err := c.reading(ctx, "import", importsPath+"/"+url.PathEscape(id), credential)
+	if err != nil {
+		return nil, err
+	}
+	return sendImport(ctx, c, r)
+}
+
+func sendImport(ctx context.Context, c *Client, r *request) (*LineImport, error) {
+	answer, err := send[envelope[LineImport]](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Data.ID == "" || answer.Data.State == "":
+		return nil, r.incomplete()
+	}
+	return &answer.Data, nil
+}
+
+// Imports returns the last 50 imports, newest first: those of the token's
+// network, or of all networks with a session of the regulator's staff.
+func (c *Client) Imports(ctx context.Context, credential Secret) ([]LineImport, error) {
+	r, err := c.reading(ctx, "imports", importsPath, credential)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := send[envelope[struct {
+		Imports []LineImport `json:"imports"`
+	}]](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Data.Imports == nil:
+		return nil, r.incomplete()
+	}
+	return answer.Data.Imports, nil
+}
+
+// RefusedRows writes the rows of an import that were refused to w, as CSV with
+// the line of the file, the column and the reason. If it fails, w may have got a
+// part of them.
+func (c *Client) RefusedRows(ctx context.Context, credential Secret, id string, w io.Writer) error {
+	r, err := c.reading(ctx, "refused rows", importsPath+"/"+url.PathEscape(id)+"/refused", credential)
+	if err != nil {
+		return err
+	}
+	r.header.Set("Accept", "text/csv, application/json")
+	r.into = w
+	_, err = c.sendAgain(ctx, r)
+	return err
+}
+
+// reading returns a request that changes nothing.
+func (c *Client) reading(ctx context.Context, op, path string, credential Secret) (*request, error) {
+	r, err := c.newRequest(ctx, op, path)
+	if err != nil {
+		return nil, err
+	}
+	r.method, r.repeatable = http.MethodGet, true
+	return r, r.authorize(credential)
+}

@@ -1,0 +1,236 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/lineproof/lineproof/client"
+)
+
+const importID = "01a1d964-6e3b-7b55-8d44-3c2b1a0f9e8d"
+
+var noon = time.Date(2026, 11, 14, 12, 0, 0, 0, time.UTC)
+
+// lineCalls has one call of each operation on lines, by method and path.
+var lineCalls = map[string]func(ctx context.Context, c *client.Client) error{
+	"POST /api/v1/lines/events": func(ctx context.Context, c *client.Client) error {
+		_, err := c.TellEvents(ctx, accessToken, []client.LineEvent{
+			{ID: "swap-1", PhoneNumber: phoneNumber, Type: client.EventSIMChanged, EffectiveAt: noon},
+			{ID: "notice-1", PhoneNumber: phoneNumber, Type: client.EventChurnNotice, EffectiveAt: noon, ChurnAt: noon.AddDate(0, 1, 0), Note: "By letter"},
+		}, noon)
+		return err
+	},
+	"POST /api/v1/lines/orders": func(ctx context.Context, c *client.Client) error {
+		_, err := c.GiveOrder(ctx, accessToken, client.Order{PhoneNumber: phoneNumber, Action: client.OrderBar, Reason: "COURT", Note: "Suit 12", EffectiveAt: noon})
+		return err
+	},
+	"POST /api/v1/lines/imports": func(ctx context.Context, c *client.Client) error {
+		_, err := c.SendLines(ctx, accessToken, client.LinesFile{Kind: client.ImportSnapshot, AsOf: noon, DryRun: true, Content: strings.NewReader("number\n"), ContentType: "text/csv"})
+		return err
+	},
+	"GET /api/v1/lines/imports": func(ctx context.Context, c *client.Client) error {
+		_, err := c.Imports(ctx, accessToken)
+		return err
+	},
+	"GET /api/v1/lines/imports/{importId}": func(ctx context.Context, c *client.Client) error {
+		_, err := c.Import(ctx, accessToken, importID)
+		return err
+	},
+	"GET /api/v1/lines/imports/{importId}/refused": func(ctx context.Context, c *client.Client) error {
+		return c.RefusedRows(ctx, accessToken, importID, io.Discard)
+	},
+	"GET /api/v1/lines/supply": func(ctx context.Context, c *client.Client) error {
+		_, err := c.Supply(ctx, accessToken)
+		return err
+	},
+	"POST /api/v1/lines/history": func(ctx context.Context, c *client.Client) error {
+		_, err := c.History(ctx, accessToken, client.HistoryQuery{PhoneNumber: phoneNumber, AsOf: noon, KnownAt: noon})
+		return err
+	},
+}
+
+func operationOf(name string) *openapi3.Operation {
+	method, path, _ := strings.Cut(name, " ")
+	return contract().Paths.Value(path).GetOperation(method)
+}
+
+// Every operation on lines that the contract has can be called.
+func TestEveryOperationOnLinesCanBeCalled(t *testing.T) {
+	t.Parallel()
+
+	for path, item := range contract().Paths.Map() {
+		for method := range item.Operations() {
+			if name := method + " " + path; strings.HasPrefix(path, "/api/v1/lines/") && lineCalls[name] == nil {
+				t.Errorf("%s has no call", name)
+			}
+		}
+	}
+}
+
+// Whatever the contract says that the service answers about lines, the client
+// understands.
+func TestEveryDocumentedAnswerOnLinesIsUnderstood(t *testing.T) {
+	t.Parallel()
+
+	for name, call := range lineCalls {
+		for status, response := range operationOf(name).Responses.Map() {
+			for kind, media := range response.Value.Content {
+				for which, example := range media.Examples {
+					t.Run(name+" "+status+" "+which, func(t *testing.T) {
+						t.Parallel()
+
+						a := answer{header: http.Header{"Content-Type": {kind}}}
+						a.status, _ = strconv.Atoi(status)
+						for h, v := range response.Value.Headers {
+							a.header.Set(h, fmt.Sprint(v.Value.Example))
+						}
+						if text, ok := example.Value.Value.(string); ok {
+							a.body = text
+						} else if body, err := json.Marshal(example.Value.Value); err == nil {
+							a.body = string(body)
+						}
+						srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { a.write(w) }))
+						t.Cleanup(srv.Close)
+						err := call(t.Context(), &client.Client{BaseURL: srv.URL, HTTP: srv.Client(), Retries: -1})
+						if a.status == http.StatusAccepted {
+							a.status = http.StatusOK
+						}
+						checkAnswer(t, err, a)
+					})
+				}
+			}
+		}
+	}
+}
+
+// What the client sends about lines is what the contract takes.
+func TestRequestsOnLinesFitTheContract(t *testing.T) {
+	t.Parallel()
+
+	for name, call := range lineCalls {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			var req *http.Request
+			var sent []byte
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				req = r
+				sent, _ = io.ReadAll(r.Body)
+				w.WriteHeader(http.StatusTeapot)
+			}))
+			t.Cleanup(srv.Close)
+			_ = refused(t, call(t.Context(), &client.Client{BaseURL: srv.URL + "/", HTTP: srv.Client()}))
+
+			if got := req.Method + " " + strings.Replace(req.URL.Path, importID, "{importId}", 1); got != name || req.Header.Get("Authorization") != "Bearer "+accessToken {
+				t.Errorf("the request is %s", got)
+			}
+			if strings.Contains(req.URL.String(), "803") {
+				t.Errorf("a number stands in the address: %s", req.URL)
+			}
+			op := operationOf(name)
+			for parameter := range req.URL.Query() {
+				if op.Parameters.GetByInAndName("query", parameter) == nil {
+					t.Errorf("the contract has no parameter %s", parameter)
+				}
+			}
+			if op.RequestBody == nil {
+				if len(sent) > 0 {
+					t.Errorf("the request has a body: %s", sent)
+				}
+				return
+			}
+			kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
+			media := op.RequestBody.Value.Content[kind]
+			if media == nil {
+				t.Fatalf("the contract takes no %s", kind)
+			}
+			var body any = string(sent)
+			if kind == "application/json" {
+				if err := json.Unmarshal(sent, &body); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := media.Schema.Value.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Requests on lines are repeated after trouble, all of them: each is known again
+// by a key or by its ids, or changes nothing. No error repeats what was sent, and
+// no half answer is a value.
+func TestRequestsOnLinesAreRepeatedAndSilent(t *testing.T) {
+	t.Parallel()
+
+	everything := accessToken + " " + phoneNumber
+	for _, tc := range []struct {
+		answer
+		asked int
+	}{
+		{answer{name: "503", status: 503, body: everything}, 4},
+		{answer{name: "500", status: 500, body: everything}, 4},
+		{answer{name: "a broken line", err: io.ErrUnexpectedEOF}, 4},
+		{answer{name: "403", status: 403, body: everything}, 1},
+		{answer{name: "nothing", status: 200, body: `{"data":{}}`}, 1},
+		{answer{name: "an echo", status: 200, body: `{"data":"` + everything + `"}`}, 1},
+	} {
+		for name, call := range lineCalls {
+			if tc.status == http.StatusOK && strings.HasSuffix(name, "/refused") {
+				continue // a file is what it is
+			}
+			t.Run(tc.name+" "+name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := &service{answers: []answer{tc.answer}}
+					checkSilent(t, call(t.Context(), s.client()))
+					if len(s.asked) != tc.asked {
+						t.Errorf("the service was asked %d times, want %d", len(s.asked), tc.asked)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A file that breaks off after its beginning is an error, and is not fetched
+// again behind what was written.
+func TestRefusedRowsThatBreakOffAreAnError(t *testing.T) {
+	t.Parallel()
+
+	var asked atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Length", "1000")
+		_, _ = io.WriteString(w, "line,column,reason\n")
+	}))
+	t.Cleanup(srv.Close)
+	c := &client.Client{BaseURL: srv.URL, HTTP: srv.Client()}
+	if err := c.RefusedRows(t.Context(), accessToken, importID, io.Discard); err == nil || asked.Load() != 1 {
+		t.Errorf("the error is %v after %d requests", err, asked.Load())
+	}
+}
+
+// Text that would be changed on its way is refused before it is sent.
+func TestEventsThatAreNotUTF8AreNotSent(t *testing.T) {
+	t.Parallel()
+
+	s := &service{answers: []answer{{status: 200}}}
+	_, err := s.client().TellEvents(t.Context(), accessToken, []client.LineEvent{{ID: "\xff"}}, noon)
+	if err == nil || len(s.asked) != 0 {
+		t.Errorf("the error is %v after %d requests", err, len(s.asked))
+	}
+}

@@ -1,0 +1,65 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/cli"
+	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/phone"
+)
+
+// A generated file can be read as it is, whatever it is compressed with.
+func TestGeneratedFilesCanBeRead(t *testing.T) {
+	t.Parallel()
+	region, err := phone.NewRegion("NG")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, how := range []string{"", "--gzip", "--zstd"} {
+		file, _ := machine{t: t}.run(0, nil, strings.Fields("lines generate --network GLO --lines 3000 --as-of 2026-11-01 "+how)...)
+		if plain := strings.HasPrefix(file, "number,"); plain != (how == "") {
+			t.Errorf("%q is ignored", how)
+		}
+		r, err := linefile.Open(strings.NewReader(file), linefile.Options{
+			Kind: linefile.Snapshot, Region: region, AsOf: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, refused, err := r.Next(make([]linefile.Row, 5000))
+		if n != 3000 || len(refused) > 0 || err != nil {
+			t.Errorf("%q: %d rows, refused %v, %v", how, n, refused, err)
+		}
+		if _, _, err := r.Next(make([]linefile.Row, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("%q ends with %v", how, err)
+		}
+	}
+}
+
+// Whoever stops the command does not wait for the rest of the nation.
+func TestGeneratingCanBeStopped(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	var complaints bytes.Buffer
+	code := cli.Main(ctx, cli.Env{
+		Args:   strings.Fields("lines generate --network MTN --lines 100000000"),
+		Stdout: writer(func() { stop() }), Stderr: &complaints,
+	})
+	if code != 1 || complaints.String() != "lineproof: interrupted\n" {
+		t.Errorf("exit code %d: %s", code, complaints.String())
+	}
+}
+
+// writer calls itself for every write.
+type writer func()
+
+func (w writer) Write(p []byte) (int, error) {
+	w()
+	return len(p), nil
+}

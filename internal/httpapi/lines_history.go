@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+type historyResponse struct {
+	Status        string         `json:"status"`
+	StatusReason  string         `json:"statusReason,omitzero"`
+	MobileNetwork string         `json:"mobileNetwork"`
+	Tenures       []tenure       `json:"tenures"`
+	Events        []historyEvent `json:"events"`
+}
+
+type tenure struct {
+	Network    string  `json:"network"`
+	Start      *string `json:"start"`
+	End        *string `json:"end"`
+	EndedAfter *string `json:"endedAfter"`
+	State      string  `json:"state"`
+	EndReason  string  `json:"endReason,omitzero"`
+}
+
+type historyEvent struct {
+	Event       string  `json:"event"`
+	ID          string  `json:"id,omitzero"`
+	Type        string  `json:"type"`
+	Source      string  `json:"source"`
+	Network     string  `json:"network,omitzero"`
+	Peer        string  `json:"peer,omitzero"`
+	Code        string  `json:"code,omitzero"`
+	Note        string  `json:"note,omitzero"`
+	EffectiveAt string  `json:"effectiveAt"`
+	ToldAt      string  `json:"toldAt"`
+	ChurnAt     *string `json:"churnAt,omitzero"`
+	Result      string  `json:"result"`
+	Voided      bool    `json:"voided"`
+	Voids       string  `json:"voids,omitzero"`
+	ImportID    string  `json:"importId,omitzero"`
+}
+
+// showHistory serves POST /api/v1/lines/history. It is a POST so that no number
+// stands in an address, which logs and proxies keep.
+func (a *API) showHistory(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	who := access.PrincipalFrom(ctx)
+	q, err := a.readPastQuery(w, r, who.Kind == access.Session)
+	if err != nil {
+		return err
+	}
+	if q.Network, err = operatorOf(who); err != nil {
+		return supply.ErrNoPast // a client without a network has no numbers
+	}
+	past, err := a.Lines.Past(ctx, q)
+	if err != nil {
+		return err
+	}
+	if who.Kind == access.Session {
+		// Staff can look at anybody's line, so that they did is on record before
+		// they see it.
+		if err := a.recordReading(ctx, who); err != nil {
+			return err
+		}
+	}
+	return a.respond(w, r, historyOf(past))
+}
+
+// readPastQuery reads which number is meant and, for staff, the times.
+func (a *API) readPastQuery(w http.ResponseWriter, r *http.Request, staff bool) (q supply.PastQuery, err error) {
+	var sent, asOf, knownAt string
+	var backwards, unknowing bool
+	found, err := decode(w, r, field{name: "phoneNumber", text: &sent},
+		field{name: "asOf", text: &asOf, given: &backwards}, field{name: "knownAt", text: &knownAt, given: &unknowing})
+	if err != nil {
+		return q, err
+	}
+	if (backwards || unknowing) && !staff {
+		return q, access.ErrPermission
+	}
+	var wrong fault.Form
+	number, notMobile := a.Region.ParseMobile(sent)
+	wrong.Check(sent != "", "phoneNumber", fault.Required, "Give the phone number to ask about.")
+	wrong.Check(sent == "" || !errors.Is(notMobile, phone.ErrMalformed), "phoneNumber", fault.BadFormat,
+		"Write a phone number, for example +2348031234567 or 08031234567.")
+	const form = "Write a date or a time with its offset, for example 2026-01-31 or 2026-01-31T08:00:00Z."
+	var ok bool
+	if backwards {
+		q.AsOf, ok = parseMoment(asOf)
+		wrong.Check(ok, "asOf", fault.BadFormat, form)
+	}
+	if unknowing {
+		q.KnownAt, ok = parseMoment(knownAt)
+		wrong.Check(ok, "knownAt", fault.BadFormat, form)
+	}
+	if err := merge(found, wrong.Err()); err != nil {
+		return q, err
+	}
+	if notMobile != nil {
+		return q, errNotMobile
+	}
+	q.Number = number
+	return q, nil
+}
+
+func (a *API) recordReading(ctx context.Context, who access.Principal) error {
+	id := requestID(ctx)
+	return pg.InTx(ctx, a.Lines.Pool, func(tx pg.Tx) error {
+		return audit.Write(ctx, tx, audit.Entry{At: a.Lines.Now(), Actor: who.Actor(), Action: audit.HistoryRead, Subject: id, Request: id})
+	})
+}
+
+func historyOf(p supply.Past) historyResponse {
+	answer := historyResponse{
+		Status: string(p.Status), StatusReason: string(p.Reason), MobileNetwork: cmp.Or(p.Network, line.UnknownNetwork),
+		Tenures: make([]tenure, len(p.Tenures)), Events: make([]historyEvent, len(p.Events)),
+	}
+	for i, t := range p.Tenures {
+		answer.Tenures[i] = tenure{
+			Network: cmp.Or(t.Network, line.UnknownNetwork), Start: stampOrNull(t.Start), End: stampOrNull(t.End), EndedAfter: stampOrNull(t.EndedAfter),
+			State: t.State, EndReason: t.EndReason,
+		}
+	}
+	for i, e := range p.Events {
+		answer.Events[i] = historyEvent{
+			Event: strconv.FormatInt(e.Seq, 10), ID: e.ID, Type: e.Type, Source: e.Source, Network: e.Network, Peer: e.Peer, Code: e.Code,
+			Note: e.Note, EffectiveAt: stamp(e.EffectiveAt), ToldAt: stamp(e.ToldAt), ChurnAt: stampOrNull(e.ChurnAt), Result: e.Outcome, Voided: e.Voided,
+		}
+		if e.Voids != 0 {
+			answer.Events[i].Voids = strconv.FormatInt(e.Voids, 10)
+		}
+		if e.Import != uuid.Nil {
+			answer.Events[i].ImportID = e.Import.String()
+		}
+	}
+	return answer
+}

@@ -1,0 +1,172 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// maxImports is how many imports a list shows.
+const maxImports = 50
+
+type importsResponse struct {
+	Imports []importResponse `json:"imports"`
+}
+
+type importResponse struct {
+	ImportID    string  `json:"importId"`
+	Network     string  `json:"network"`
+	Kind        string  `json:"kind"`
+	State       string  `json:"state"`
+	AsOf        *string `json:"asOf"`
+	DryRun      bool    `json:"dryRun"`
+	Rows        int64   `json:"rows"`
+	Bytes       int64   `json:"bytes"`
+	Rate        int64   `json:"rate"`
+	Added       int64   `json:"added"`
+	Changed     int64   `json:"changed"`
+	Unchanged   int64   `json:"unchanged"`
+	Ended       int64   `json:"ended"`
+	Duplicates  int64   `json:"duplicates"`
+	NoEffect    int64   `json:"noEffect"`
+	PortedOut   int64   `json:"portedOut"`
+	Refused     int64   `json:"refused"`
+	Reason      string  `json:"reason,omitzero"`
+	CreatedAt   string  `json:"createdAt"`
+	StartedAt   *string `json:"startedAt"`
+	UpdatedAt   string  `json:"updatedAt"`
+	FinishedAt  *string `json:"finishedAt"`
+	RefusedRows string  `json:"refusedRows"`
+}
+
+func importOf(im supply.Import, network string) importResponse {
+	c := im.Counts
+	return importResponse{
+		ImportID: im.ID.String(), Network: network, Kind: string(im.Kind), State: im.State, AsOf: stampOrNull(im.AsOf), DryRun: im.DryRun,
+		Rows: im.Rows, Bytes: im.Bytes, Rate: int64(math.Round(im.Rate())), Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged,
+		Ended: c.Ended, Duplicates: c.Duplicates, NoEffect: c.NoEffect, PortedOut: c.PortedOut, Refused: c.Refused, Reason: im.Reason,
+		CreatedAt: stamp(im.Created), StartedAt: stampOrNull(im.Started), UpdatedAt: stamp(im.Updated), FinishedAt: stampOrNull(im.Finished),
+		RefusedRows: importsPath + "/" + im.ID.String() + "/refused",
+	}
+}
+
+// importOpen refuses a file of a network that has another one open.
+func (a *API) importOpen(ctx context.Context, look *line.Look, network string) error {
+	list, err := a.importsOf(ctx, look, network, 1)
+	if err == nil && len(list) > 0 && list[0].Open() {
+		return supply.ErrImportOpen
+	}
+	return err
+}
+
+// importsOf returns the last imports of a network, or of all of them where none
+// is named.
+func (a *API) importsOf(ctx context.Context, look *line.Look, network string, limit int) ([]supply.Import, error) {
+	id, known := look.Plan.Network(network)
+	if network != "" && !known {
+		return nil, supply.ErrNoNetwork
+	}
+	return a.Lines.Imports(ctx, id, limit)
+}
+
+// listImports serves GET /api/v1/lines/imports.
+func (a *API) listImports(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	network, err := operatorOf(access.PrincipalFrom(ctx))
+	if err != nil {
+		return err
+	}
+	look, err := a.rules(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := a.importsOf(ctx, look, network, maxImports)
+	if err != nil {
+		return err
+	}
+	answer := importsResponse{Imports: make([]importResponse, len(list))}
+	for i, im := range list {
+		answer.Imports[i] = importOf(im, look.Plan.Code(im.Network))
+	}
+	return a.respond(w, r, answer)
+}
+
+// showImport serves GET /api/v1/lines/imports/{importId}.
+func (a *API) showImport(w http.ResponseWriter, r *http.Request) error {
+	im, network, err := a.importNamed(r)
+	if err != nil {
+		return err
+	}
+	return a.respond(w, r, importOf(im, network))
+}
+
+// importNamed returns the import that the address names and the code of its
+// network. Another network's import is none.
+func (a *API) importNamed(r *http.Request) (supply.Import, string, error) {
+	ctx := r.Context()
+	id, err := uuid.Parse(r.PathValue("importId"))
+	if err != nil {
+		return supply.Import{}, "", supply.ErrNoImport
+	}
+	im, err := a.Lines.Import(ctx, id)
+	if err != nil {
+		return supply.Import{}, "", err
+	}
+	look, err := a.rules(ctx)
+	if err != nil {
+		return supply.Import{}, "", err
+	}
+	network := look.Plan.Code(im.Network)
+	if who := access.PrincipalFrom(ctx); who.Kind != access.Session && who.Network != network {
+		return supply.Import{}, "", supply.ErrNoImport
+	}
+	return im, network, nil
+}
+
+// sendRefused serves GET /api/v1/lines/imports/{importId}/refused: the one answer
+// that is a file and not in the envelope.
+func (a *API) sendRefused(w http.ResponseWriter, r *http.Request) error {
+	im, _, err := a.importNamed(r)
+	if err != nil {
+		return err
+	}
+	out := &csvAnswer{w: w, name: "refused-" + im.ID.String() + ".csv"}
+	err = a.Lines.RefusedRows(r.Context(), im, out)
+	if err == nil || !out.began {
+		return err
+	}
+	// It is too late for another answer. A file that ends early must not look
+	// whole, so the connection is not left fit to end it properly.
+	add(r.Context(), slog.String("error", err.Error()))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now()) // not every writer can
+	return nil
+}
+
+// csvAnswer begins the answer when its first bytes come, so that what fails
+// before can still be told.
+type csvAnswer struct {
+	w     http.ResponseWriter
+	name  string
+	began bool
+}
+
+func (c *csvAnswer) Write(p []byte) (int, error) {
+	if !c.began {
+		c.began = true
+		h := c.w.Header()
+		h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
+		h.Set("Content-Disposition", `attachment; filename="`+c.name+`"`)
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		c.w.WriteHeader(http.StatusOK)
+	}
+	return c.w.Write(p)
+}

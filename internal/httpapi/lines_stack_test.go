@@ -1,0 +1,162 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+const (
+	eventsPath  = "/api/v1/lines/events"
+	ordersPath  = "/api/v1/lines/orders"
+	importsPath = "/api/v1/lines/imports"
+	supplyPath  = "/api/v1/lines/supply"
+	historyPath = "/api/v1/lines/history"
+
+	freshNumber = "+2348035550001" // of MTN's range, and told of by nobody
+)
+
+// withLines gives the stack a desk at which lines are supplied.
+func (s *stack) withLines(t testing.TB) *stack {
+	t.Helper()
+	files := must(blob.OpenDir(t.TempDir()))(t)
+	s.Lines = &supply.Desk{Pool: s.pool, Region: s.Region, Lines: &line.Almanac{}, Files: files, Now: time.Now}
+	s.ImportMaxBytes, s.Timeouts.Import = 1<<16, 20*time.Second
+	s.handler = s.Handler()
+	return s
+}
+
+// inLines is an asker on a stack that has a desk.
+func inLines(ask asker) asker {
+	return func(t *testing.T, s *stack) *http.Request { return ask(t, s.withLines(t)) }
+}
+
+// lineToken returns a token of a new client of a network.
+func (s *stack) lineToken(t testing.TB, network string, scopes ...string) string {
+	t.Helper()
+	c := must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Supplier", Scopes: scopes, Network: network}))(t)
+	return must(s.Keeper.IssueToken(t.Context(), c.ID.String(), c.Secret, nil))(t).Text.Reveal()
+}
+
+// operator returns a token with which MTN supplies.
+func (s *stack) operator(t testing.TB) string {
+	t.Helper()
+	return s.lineToken(t, "MTN", "line:supply")
+}
+
+// staff returns a session of a new member of the regulator's staff.
+func (s *stack) staff(t testing.TB, role string) string {
+	t.Helper()
+	email := role + "-" + uuid.NewString() + "@regulator.example"
+	_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: email, Role: role, Password: password}))(t)
+	return s.session(t, email)
+}
+
+func get(path, bearer string) *http.Request {
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, path, http.NoBody)
+	if bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	return r
+}
+
+// sendFile returns a request that brings a file.
+func sendFile(query, bearer, content string) *http.Request {
+	r := post(importsPath+query, bearer, content)
+	r.Header.Set("Content-Type", "text/csv")
+	return r
+}
+
+// began is when the tests began: an event that is told twice took effect once.
+var began = time.Now()
+
+// ago returns the time before then, as suppliers write it.
+func ago(d time.Duration) string { return began.Add(-d).UTC().Format(time.RFC3339) }
+
+const day = 24 * time.Hour
+
+// event is one event of a call.
+type event map[string]string
+
+func happened(id, number, kind string, before time.Duration, more ...string) event {
+	e := event{"id": id, "phoneNumber": number, "type": kind, "effectiveAt": ago(before)}
+	for i := 0; i < len(more); i += 2 {
+		e[more[i]] = more[i+1]
+	}
+	return e
+}
+
+func eventsBody(t testing.TB, list ...event) string {
+	t.Helper()
+	return string(must(json.Marshal(map[string]any{"events": list}))(t))
+}
+
+// told sends events that must all count.
+func (s *stack) told(t testing.TB, token string, list ...event) {
+	t.Helper()
+	res := s.do(t, post(eventsPath, token, eventsBody(t, list...)))
+	var answer struct {
+		Data struct{ Applied int }
+	}
+	if err := json.Unmarshal(res.Body.Bytes(), &answer); err != nil || answer.Data.Applied != len(list) {
+		t.Fatalf("%d of %d events count: %s", answer.Data.Applied, len(list), res.Body)
+	}
+}
+
+// owner does what the serving role may not.
+func (s *stack) owner(t testing.TB, sql string) {
+	t.Helper()
+	must(openAs(t, s.pool.Config().ConnString()).Exec(t.Context(), sql))(t)
+}
+
+const (
+	snapshotFile = "number,tenureStart,simChangedAt,state,stateSince\n" +
+		"+2348035550001,2021-03-01,,ACTIVE,2021-03-01\n" +
+		"+2348035550002,2021-03-01,2021-04-01,PARKED,2021-05-01\n"
+	spottyFile = "id,number,type,effectiveAt\n" +
+		"a,+2348035550001,SIM_CHANGED,2026-01-01\n" +
+		"b,+2348035550002,SIM_CHANGED,never\n" +
+		"c,+2348015550002,SIM_CHANGED,2026-01-01\n"
+)
+
+// sent brings a file in and returns the id of its import.
+func (s *stack) sent(t testing.TB, r *http.Request) string {
+	t.Helper()
+	res := s.do(t, r)
+	if res.Code != http.StatusAccepted {
+		t.Fatalf("the file was answered with %d: %s", res.Code, res.Body)
+	}
+	return field(t, res.Body.Bytes(), "data", "importId")
+}
+
+// work deals with an import to its end.
+func (s *stack) work(t testing.TB, id string) {
+	t.Helper()
+	from := supply.Source{Open: func() (io.ReadCloser, error) { return s.Lines.Files.Open(t.Context(), id) }}
+	im := must(s.Lines.Run(t.Context(), uuid.MustParse(id), from, nil))(t)
+	if im.Open() {
+		t.Fatalf("the import is %s: %s", im.State, im.Reason)
+	}
+}
+
+// breakOff is a body that ends too early.
+func breakOff(content string) io.Reader {
+	return io.MultiReader(strings.NewReader(content), brokenReader{})
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

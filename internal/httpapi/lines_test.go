@@ -1,0 +1,236 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/audit"
+)
+
+type results struct {
+	Applied, Duplicates, Refused int
+	Results                      []struct{ ID, Result string }
+}
+
+func resultsOf(t *testing.T, res *httptest.ResponseRecorder) results {
+	t.Helper()
+	var answer struct{ Data results }
+	if err := json.Unmarshal(res.Body.Bytes(), &answer); err != nil || res.Code != http.StatusOK {
+		t.Fatalf("answered %d: %s", res.Code, res.Body)
+	}
+	return answer.Data
+}
+
+// A thousand events fit into one call, each with its result in its place. Sent
+// again they are duplicates and change nothing; one more is refused whole.
+func TestAThousandEventsInOneCall(t *testing.T) {
+	t.Parallel()
+	s := newStack(t).withLines(t)
+	token, list := s.operator(t), eventList(1001)
+	list[500]["type"] = "EXPLODED"
+	body := eventsBody(t, list[:1000]...)
+	first := resultsOf(t, s.do(t, post(eventsPath, token, body)))
+	if first.Applied != 999 || first.Refused != 1 || len(first.Results) != 1000 {
+		t.Errorf("%d count, %d are refused, of %d", first.Applied, first.Refused, len(first.Results))
+	}
+	again := resultsOf(t, s.do(t, post(eventsPath, token, body)))
+	for i := range 1000 {
+		id, want, then := "event-"+strconv.Itoa(i), "APPLIED", "DUPLICATE"
+		if i == 500 {
+			want, then = "REFUSED", "REFUSED"
+		}
+		if got := first.Results[i]; got.ID != id || got.Result != want {
+			t.Errorf("result %d is %s of %s, want %s", i, got.Result, got.ID, want)
+		}
+		if got := again.Results[i]; got.ID != id || got.Result != then {
+			t.Errorf("sent again, result %d is %s of %s, want %s", i, got.Result, got.ID, then)
+		}
+	}
+	count := func() (n int) {
+		if err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM line_event`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := count(); n != 999 {
+		t.Errorf("%d events are kept, want 999", n)
+	}
+	if res := s.do(t, post(eventsPath, token, eventsBody(t, list...))); res.Code != http.StatusBadRequest || !strings.Contains(res.Body.String(), `"field":"events"`) {
+		t.Errorf("1,001 events were answered with %d: %.200s", res.Code, res.Body)
+	}
+	if n := count(); n != 999 {
+		t.Errorf("after a call that was refused whole, %d events are kept", n)
+	}
+}
+
+// However much is wrong with a body, the answer stays small, and costs little.
+func TestComplaintsAboutEventsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newStack(t).withLines(t)
+	token := s.operator(t)
+	many := "{" + strangers(1000) + "}"
+	for name, body := range map[string]string{
+		"strangers in events":  `{"events":[` + strings.Repeat(many+",", 100) + `{}]}`,
+		"strangers beside":     "{" + strangers(100_000) + "}",
+		"events of wrong type": `{"events":[` + strings.Repeat("1,", 900) + `1]}`,
+	} {
+		res := s.do(t, post(eventsPath, token, body))
+		var answer struct {
+			Data struct{ Violations []any }
+		}
+		if err := json.Unmarshal(res.Body.Bytes(), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(answer.Data.Violations); res.Code != http.StatusBadRequest || n != 100 {
+			t.Errorf("%s: answered %d with %d complaints, want 400 with 100", name, res.Code, n)
+		}
+	}
+}
+
+// A member of staff who reads a history is on record, with the request; an
+// operator who reads that of its own number is not.
+func TestReadingAHistoryIsRecorded(t *testing.T) {
+	t.Parallel()
+	s := newStack(t).withLines(t)
+	read := func(bearer string) uuid.UUID {
+		res := s.do(t, post(historyPath, bearer, `{"phoneNumber":"`+knownNumber+`"}`))
+		if res.Code != http.StatusOK {
+			t.Fatalf("answered %d: %s", res.Code, res.Body)
+		}
+		return uuid.MustParse(res.Header().Get("X-Request-Id"))
+	}
+	_, id := read(s.operator(t)), read(s.staff(t, "auditor"))
+	var n int
+	var subject, request uuid.UUID
+	var kind string
+	err := s.pool.QueryRow(t.Context(), `SELECT count(*) OVER (), subject_id, request_id, actor_kind FROM audit WHERE action = $1`, string(audit.HistoryRead)).
+		Scan(&n, &subject, &request, &kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n != 1 || subject != id || request != id || kind != "account" {
+		t.Errorf("%d entries, by an %s about %s in request %s; want one in %s", n, kind, subject, request, id)
+	}
+}
+
+// Where the reading cannot be recorded, nothing is shown.
+func TestNoRecordOfTheReadingNoHistory(t *testing.T) {
+	t.Parallel()
+	s := newStack(t).withLines(t)
+	session := s.staff(t, "auditor")
+	s.owner(t, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+		CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	res := s.do(t, post(historyPath, session, `{"phoneNumber":"`+knownNumber+`"}`))
+	if res.Code != http.StatusInternalServerError || strings.Contains(res.Body.String(), "tenures") {
+		t.Errorf("answered %d: %s", res.Code, res.Body)
+	}
+}
+
+// One file that is sent many times at once with one key is one import, and
+// nobody is told of another.
+func TestAFileSentManyTimesAtOnceIsOneImport(t *testing.T) {
+	t.Parallel()
+	s := newStack(t).withLines(t)
+	token := s.operator(t)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	told := make(map[string]int)
+	send := func() *httptest.ResponseRecorder {
+		r := sendFile("?kind=events", token, spottyFile)
+		r.Header.Set("Idempotency-Key", "file-1")
+		return s.do(t, r)
+	}
+	for range 8 {
+		wg.Go(func() {
+			res := send()
+			mu.Lock()
+			defer mu.Unlock()
+			switch res.Code {
+			case http.StatusAccepted:
+				told[field(t, res.Body.Bytes(), "data", "importId")]++
+			case http.StatusConflict:
+			default:
+				t.Errorf("answered %d: %s", res.Code, res.Body)
+			}
+		})
+	}
+	wg.Wait()
+	var n int
+	if err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM supply_import`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	if n != 1 || len(told) != 1 {
+		t.Fatalf("there are %d imports, and callers were told of %v", n, told)
+	}
+	for id := range told {
+		s.work(t, id)
+	}
+	if res := send(); res.Code != http.StatusAccepted || res.Header().Get("Idempotency-Replayed") != "true" || told[field(t, res.Body.Bytes(), "data", "importId")] == 0 {
+		t.Errorf("after the work was done, the file was answered with %d: %s", res.Code, res.Body)
+	}
+}
+
+// Many orders at once do not take the connections from each other.
+func TestManyOrdersAtOnceAreAllGiven(t *testing.T) {
+	t.Parallel()
+	s := newStack(t).withLines(t)
+	token := s.lineToken(t, "", "line:order")
+	var wg sync.WaitGroup
+	for i := range 4 * int(s.pool.Config().MaxConns) {
+		wg.Go(func() {
+			number := "+234803555" + strconv.Itoa(2000+i)
+			res := s.do(t, post(ordersPath, token, `{"phoneNumber":"`+number+`","action":"BLACKLIST","note":"A case"}`))
+			if res.Code != http.StatusOK {
+				t.Errorf("answered %d: %s", res.Code, res.Body)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A list of refused rows that breaks off does not look whole.
+func TestRefusedRowsThatBreakOffAreNotWhole(t *testing.T) {
+	t.Parallel()
+	s := newStack(t).withLines(t)
+	token := s.operator(t)
+	id := s.sent(t, sendFile("?kind=events", token, spottyFile))
+	s.work(t, id)
+	// The last row of many cannot be read.
+	s.owner(t, `ALTER TABLE supply_refused ALTER COLUMN reason DROP NOT NULL;
+		INSERT INTO supply_refused (import, place, field, reason) SELECT 1, 10 + n, 'number', CASE WHEN n < 50000 THEN 'NOT_YOURS' END
+		FROM generate_series(1, 50000) AS n`)
+	srv := httptest.NewServer(s.handler)
+	t.Cleanup(srv.Close)
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+importsPath+"/"+id+"/refused", http.NoBody))(t)
+	r.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	n, err := io.Copy(io.Discard, res.Body)
+	if res.StatusCode != http.StatusOK || n == 0 || err == nil {
+		t.Errorf("a broken list was answered with %d, %d bytes and the error %v", res.StatusCode, n, err)
+	}
+}
+
+// Whatever comes as a body of events, it is answered in the envelope.
+func FuzzEvents(f *testing.F) {
+	s := newStack(f).withLines(f)
+	token := s.operator(f)
+	for _, body := range []string{
+		eventsBody(f, happened("a", knownNumber, "SIM_CHANGED", day)), `{"events":[{}],"through":"2026-01-01"}`, `{"events":[[[[{"id":"\ud800"}]]]]}`,
+		`{"events":[{"id":"\u0000"}`, `{"events":[],"events":[]}`, "{\"events\":[{\"note\":\"\xff\"}]}", `[]`, ``,
+	} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) { inEnvelope(t, s.do(t, post(eventsPath, token, body))) })
+}

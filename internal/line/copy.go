@@ -1,0 +1,165 @@
+package line
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+)
+
+// Record is a row with its number.
+type Record struct {
+	Number phone.Number
+	Row    Row
+}
+
+// Told is an event with its number.
+type Told struct {
+	Number phone.Number
+	Event  Event
+}
+
+// copying builds the binary form of COPY. It is written by hand because a
+// national file passes through here: a value of pgx's general form would be
+// allocated for each of two billion fields.
+type copying struct {
+	b    []byte
+	cols int16
+}
+
+const copyHeader = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+
+func newCopying(cols int16, rows int) *copying {
+	c := &copying{b: make([]byte, 0, len(copyHeader)+rows*(int(cols)*8+2)+2), cols: cols}
+	c.b = append(c.b, copyHeader...)
+	return c
+}
+
+func (c *copying) row()         { c.b = binary.BigEndian.AppendUint16(c.b, uint16(c.cols)) } //nolint:gosec // a small count
+func (c *copying) null()        { c.b = append(c.b, 0xff, 0xff, 0xff, 0xff) }
+func (c *copying) int2(v int16) { c.b = append(c.b, 0, 0, 0, 2, byte(v>>8), byte(v)) } //nolint:gosec // two's complement
+func (c *copying) int4(v int32) {
+	c.b = append(c.b, 0, 0, 0, 4, byte(v>>24), byte(v>>16), byte(v>>8), byte(v)) //nolint:gosec // two's complement
+}
+
+func (c *copying) int8(v int64) {
+	c.b = binary.BigEndian.AppendUint64(append(c.b, 0, 0, 0, 8), uint64(v)) //nolint:gosec // two's complement
+}
+
+func (c *copying) text(s string) {
+	if s == "" {
+		c.null()
+		return
+	}
+	c.b = append(binary.BigEndian.AppendUint32(c.b, uint32(len(s))), s...) //nolint:gosec // short
+}
+
+func (c *copying) instant(i Instant) {
+	if i == Never {
+		c.null()
+		return
+	}
+	c.int4(int32(i))
+}
+
+func (c *copying) code(v int16) {
+	if v == 0 {
+		c.null()
+		return
+	}
+	c.int2(v)
+}
+
+// timestamp is microseconds since 2000-01-01, which is how PostgreSQL counts.
+func (c *copying) timestamp(t time.Time) { c.int8(t.UnixMicro() - 946684800000000) }
+
+// send ends the form and gives it to a COPY statement.
+func (c *copying) send(ctx context.Context, tx pg.Tx, statement string) error {
+	c.b = append(c.b, 0xff, 0xff)
+	_, err := tx.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(c.b), statement)
+	return err
+}
+
+// InsertBaselines writes rows of numbers that have none yet. It fails with a
+// unique violation if one of them has.
+func InsertBaselines(ctx context.Context, tx pg.Tx, records []Record) error {
+	c := newCopying(10, len(records))
+	for i := range records {
+		r := &records[i].Row
+		c.row()
+		c.int8(records[i].Number.Int())
+		c.int4(r.Version)
+		c.int4(r.Baseline)
+		c.int2(int16(r.Network))
+		c.int2(int16(r.State))
+		c.instant(r.StateSince)
+		c.instant(r.Tenure)
+		c.instant(r.SIM)
+		c.instant(r.BarAt)
+		c.code(int16(r.BarReason))
+	}
+	err := c.send(ctx, tx, `COPY line_now (number, version, baseline, network, state, state_since, tenure_start, sim_at, bar_at, bar_reason)
+		FROM STDIN (FORMAT binary)`)
+	if err != nil {
+		return fmt.Errorf("line: copy rows: %w", err)
+	}
+	return nil
+}
+
+// Append writes events. Their seqs come from [Reserve].
+func Append(ctx context.Context, tx pg.Tx, told []Told) error {
+	if len(told) == 0 {
+		return nil
+	}
+	c := newCopying(22, len(told))
+	for i := range told {
+		e := &told[i].Event
+		c.row()
+		c.int8(told[i].Number.Int())
+		c.int8(e.Seq)
+		c.timestamp(e.Told)
+		c.int4(int32(e.Effective))
+		c.int4(e.Supplier)
+		c.int4(e.Import)
+		c.int2(int16(e.Kind))
+		c.int2(int16(e.By))
+		c.int2(int16(e.Network))
+		c.int2(int16(e.Peer))
+		c.int2(int16(e.Code))
+		c.instant(e.Until)
+		c.instant(e.After)
+		c.base(e.Base)
+		if e.Voids == 0 {
+			c.null()
+		} else {
+			c.int8(e.Voids)
+		}
+		c.text(e.ID)
+		c.text(e.Note)
+	}
+	err := c.send(ctx, tx, `COPY line_event (number, seq, told_at, effective, supplier, import, kind, authority, network, peer, code, until, after,
+		base_import, base_network, base_state, base_since, base_tenure, base_sim, voids, event_id, note) FROM STDIN (FORMAT binary)`)
+	if err != nil {
+		return fmt.Errorf("line: copy events: %w", err)
+	}
+	return nil
+}
+
+func (c *copying) base(b *Baseline) {
+	if b == nil {
+		for range 6 {
+			c.null()
+		}
+		return
+	}
+	c.int4(b.Import)
+	c.int2(int16(b.Network))
+	c.int2(int16(b.State))
+	c.instant(b.StateSince)
+	c.instant(b.Tenure)
+	c.instant(b.SIM)
+}

@@ -1,0 +1,87 @@
+package line
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+)
+
+// History is everything that was told about a number.
+type History struct {
+	Base   *Baseline // nil when events made the row
+	Events []Event   // in the order of telling
+}
+
+// Row returns the row that the history makes.
+func (h *History) Row() Row {
+	r, _ := Fold(h.Base, h.Events, maxInstant)
+	return r
+}
+
+const maxInstant Instant = 1<<31 - 1
+
+// Histories returns what was told about numbers. Of a number with a row and
+// without events the baseline is the row itself; rows are those of the numbers.
+func Histories(ctx context.Context, from pg.DB, numbers []phone.Number, rows map[phone.Number]Row) (map[phone.Number]*History, error) {
+	all := make(map[phone.Number]*History, len(numbers))
+	keys := make([]int64, len(numbers))
+	for i, n := range numbers {
+		keys[i] = n.Int()
+		all[n] = &History{}
+	}
+	found, err := from.Query(ctx, `SELECT number, seq, told_at, effective, supplier, import, kind, authority, network, peer, code,
+		coalesce(until, -2147483648), coalesce(after, -2147483648), coalesce(voids, 0), coalesce(event_id, ''), coalesce(note, ''),
+		base_import, base_network, base_state, coalesce(base_since, -2147483648), coalesce(base_tenure, -2147483648),
+		coalesce(base_sim, -2147483648) FROM line_event WHERE number = ANY($1) ORDER BY number, seq`, keys)
+	if err != nil {
+		return nil, fmt.Errorf("line: read events: %w", err)
+	}
+	defer found.Close()
+	for found.Next() {
+		n, e, err := scanEvent(found)
+		if err != nil {
+			return nil, fmt.Errorf("line: read events: %w", err)
+		}
+		h := all[n]
+		if h.Events = append(h.Events, e); e.Base != nil {
+			h.Base = e.Base
+		}
+	}
+	if err := found.Err(); err != nil {
+		return nil, fmt.Errorf("line: read events: %w", err)
+	}
+	for n, h := range all {
+		if r, ok := rows[n]; ok && len(h.Events) == 0 && r.Baseline != 0 {
+			base := r.AsBaseline()
+			h.Base = &base
+		}
+	}
+	return all, nil
+}
+
+func scanEvent(found interface{ Scan(...any) error }) (phone.Number, Event, error) {
+	var (
+		e                    Event
+		key                  int64
+		kind, by, code       int16
+		baseImport           *int32
+		baseNetwork, baseSt  *int16
+		since, tenure, simAt Instant
+	)
+	err := found.Scan(&key, &e.Seq, &e.Told, &e.Effective, &e.Supplier, &e.Import, &kind, &by, &e.Network, &e.Peer, &code,
+		&e.Until, &e.After, &e.Voids, &e.ID, &e.Note, &baseImport, &baseNetwork, &baseSt, &since, &tenure, &simAt)
+	if err != nil {
+		return phone.Number{}, e, err
+	}
+	e.Kind, e.By, e.Code, e.Told = Kind(kind), Authority(by), Code(code), e.Told.UTC() //nolint:gosec // small codes that we wrote
+	if baseImport != nil && baseNetwork != nil && baseSt != nil {
+		e.Base = &Baseline{
+			Import: *baseImport, Network: numbering.Network(*baseNetwork), State: State(*baseSt), StateSince: since, Tenure: tenure, SIM: simAt,
+		}
+	}
+	n, _ := phone.FromInt(key)
+	return n, e, nil
+}

@@ -1,0 +1,68 @@
+package line_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/policy"
+)
+
+// The page of statuses has a row for each, in the order of precedence, that says
+// what it means, what sets it and how the line leaves it.
+func TestEveryStatusIsDocumented(t *testing.T) {
+	t.Parallel()
+
+	page := statusPage(t)
+	var documented []line.Status
+	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| (.*) \\| (.*) \\| (.*) \\|$").FindAllStringSubmatch(page, -1) {
+		documented = append(documented, line.Status(row[1]))
+		for _, cell := range row[2:] {
+			if len(strings.TrimSpace(cell)) < len("silence") {
+				t.Errorf("%s has the cell %q", row[1], cell)
+			}
+		}
+	}
+	if diff := cmp.Diff(line.Statuses, documented); diff != "" {
+		t.Errorf("the statuses, by precedence (-code +page):\n%s", diff)
+	}
+}
+
+// Wherever the page names a field of the policy it has the default of the field,
+// and it names each that a status depends on.
+func TestStatusPageNamesTheDefaults(t *testing.T) {
+	t.Parallel()
+
+	page := statusPage(t)
+	defaults := map[string]int{}
+	for _, f := range policy.Fields {
+		defaults[f.Name] = f.Default
+	}
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile("`([a-z]+(?:Days|Hours))`(?: \\((\\d+)\\))?").FindAllStringSubmatch(page, -1) {
+		named[m[1]] = true
+		if want := strconv.Itoa(defaults[m[1]]); m[2] != "" && m[2] != want {
+			t.Errorf("the page says %s for %s, and the default is %s", m[2], m[1], want)
+		}
+	}
+	for _, field := range []string{"recycledDays", "swappedHours", "portedHours", "flaggedDays", "noticeDays", "freshnessDays"} {
+		if !named[field] {
+			t.Errorf("the page does not name %s", field)
+		}
+	}
+}
+
+func statusPage(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "line-status.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}

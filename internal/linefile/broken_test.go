@@ -1,0 +1,225 @@
+package linefile_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/linefile/broken"
+)
+
+// result is all that was read of a file.
+type result struct {
+	rows    []linefile.Row
+	refused []linefile.Refusal
+	place   int64
+	digest  [32]byte
+	err     error // nil at the clean end
+}
+
+// readAll reads a file to its end, chunk lines at a time.
+func readAll(tb testing.TB, in io.Reader, o linefile.Options, chunk int) (got result) {
+	tb.Helper()
+	r, err := linefile.Open(in, o)
+	if err != nil {
+		return result{err: err}
+	}
+	defer func() {
+		if err := r.Close(); err != nil {
+			tb.Error(err)
+		}
+	}()
+	rows := make([]linefile.Row, chunk)
+	for {
+		n, refused, err := r.Next(rows)
+		if n+len(refused) > chunk || err != nil && n+len(refused) > 0 {
+			tb.Errorf("Next = %d rows and %d refusals of %d lines, %v", n, len(refused), chunk, err)
+		}
+		got.rows, got.refused = append(got.rows, rows[:n]...), append(got.refused, refused...)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				got.err = err
+			}
+			got.place, got.digest = r.Place(), r.Digest()
+			return got
+		}
+	}
+}
+
+func brokenOptions(tb testing.TB, k broken.Kind) linefile.Options {
+	tb.Helper()
+	return linefile.Options{Kind: k.Kind, Region: region(tb), AsOf: broken.AsOf, Now: broken.Now}
+}
+
+// Every kind of broken file is answered with the line, the column and the reason,
+// or refused as a whole, and its good rows are counted exactly. In which pieces it
+// arrives and is read makes no difference.
+func TestBrokenFiles(t *testing.T) {
+	t.Parallel()
+	for _, k := range broken.Kinds() {
+		if k.Large {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			o := brokenOptions(t, k)
+			compareKind(t, k, readAll(t, k.Reader(), o, 1000))
+			compareKind(t, k, readAll(t, iotest.DataErrReader(iotest.OneByteReader(k.Reader())), o, 1))
+			compareKind(t, k, readAll(t, iotest.HalfReader(k.Reader()), o, 3))
+		})
+	}
+}
+
+func compareKind(t *testing.T, k broken.Kind, got result) {
+	t.Helper()
+	_, isFault := errors.AsType[*fault.Error](got.err)
+	if isFault != k.WantFile || got.err != nil && !isFault {
+		t.Fatalf("the file ends with %v, refused as a whole: %v", got.err, k.WantFile)
+	}
+	if k.WantRows != broken.Any && len(got.rows) != k.WantRows {
+		t.Errorf("%d good rows, want %d", len(got.rows), k.WantRows)
+	}
+	var refused []linefile.Refusal
+	for _, r := range got.refused {
+		checkWords(t, r.Message)
+		r.Message = ""
+		refused = append(refused, r)
+	}
+	if diff := cmp.Diff(k.WantRefusals, refused); diff != "" && k.WantRows != broken.Any {
+		t.Errorf("refusals (-want +got):\n%s", diff)
+	}
+	if f, ok := errors.AsType[*fault.Error](got.err); ok {
+		checkWords(t, f.Message)
+		for _, v := range f.Violations {
+			checkWords(t, v.Message)
+		}
+	}
+}
+
+// checkWords holds a message to be a sentence that repeats no content.
+func checkWords(t *testing.T, message string) {
+	t.Helper()
+	if len(message) < 15 || !strings.HasSuffix(message, ".") {
+		t.Errorf("the message is no sentence: %q", message)
+	}
+	for _, content := range []string{"803", "447400", "msisdn", "PERFECT", "EXPLODED", "yesterday", "html>", "Lagos"} {
+		if strings.Contains(message, content) {
+			t.Errorf("the message repeats what was sent: %q", message)
+		}
+	}
+}
+
+// Who sends a whole file that is of no use is told what it is.
+func TestWholeFilesAreNamed(t *testing.T) {
+	t.Parallel()
+	want := map[string]struct {
+		code  fault.Code
+		words string
+	}{
+		"gzip in gzip":                    {fault.UnsupportedMediaType, "compressed twice"},
+		"gzip in zstd":                    {fault.UnsupportedMediaType, "compressed twice"},
+		"zstd in gzip":                    {fault.UnsupportedMediaType, "compressed twice"},
+		"zstd, window of 64 MiB":          {fault.UnsupportedMediaType, "window"},
+		"zstd, wrong checksum":            {fault.InvalidArgument, "damaged or was cut off"},
+		"gzip, wrong checksum":            {fault.InvalidArgument, "read on from line 502"},
+		"UTF-16LE with mark":              {fault.UnsupportedMediaType, "UTF-16"},
+		"UTF-16BE without mark":           {fault.UnsupportedMediaType, "UTF-16"},
+		"spreadsheet, xlsx":               {fault.UnsupportedMediaType, "spreadsheet"},
+		"tar in gzip":                     {fault.UnsupportedMediaType, "tar archive"},
+		"JSON array":                      {fault.UnsupportedMediaType, "JSON"},
+		"HTML behind line breaks":         {fault.UnsupportedMediaType, "HTML"},
+		"only NULs":                       {fault.UnsupportedMediaType, "not text"},
+		"empty file":                      {fault.InvalidArgument, "If there is nothing to report, send the first line alone"},
+		"carriage returns only":           {fault.InvalidArgument, "carriage returns"},
+		"carriage returns only, long":     {fault.InvalidArgument, "carriage returns"},
+		"header: semicolons":              {fault.InvalidArgument, "semicolons"},
+		"header: tabs":                    {fault.InvalidArgument, "tabs"},
+		"header: bars":                    {fault.InvalidArgument, "bars"},
+		"header: none":                    {fault.InvalidArgument, "begins with data"},
+		"header: of events":               {fault.InvalidArgument, "These are the columns of a file of events"},
+		"header of events: of a snapshot": {fault.InvalidArgument, "These are the columns of a snapshot"},
+		"header: 10,000 commas":           {fault.InvalidArgument, "more than 4096 bytes"},
+		"column missing: state":           {fault.InvalidArgument, "number,tenureStart,simChangedAt,state,stateSince"},
+	}
+	for _, k := range broken.Kinds() {
+		w, ok := want[k.Name]
+		if !ok {
+			continue
+		}
+		delete(want, k.Name)
+		err := readAll(t, k.Reader(), brokenOptions(t, k), 1000).err
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != w.code || !strings.Contains(f.Message, w.words) {
+			t.Errorf("%s: %v", k.Name, err)
+		}
+	}
+	for name := range want {
+		t.Errorf("there is no kind %q", name)
+	}
+}
+
+// There are as many kinds as were promised, and each is there once.
+func TestKindsOfBrokenFile(t *testing.T) {
+	t.Parallel()
+	const promised = 200
+	names, contents := map[string]bool{}, map[string]string{}
+	count := 0
+	for _, k := range broken.Kinds() {
+		if names[k.Name] {
+			t.Errorf("%q is listed twice", k.Name)
+		}
+		names[k.Name] = true
+		if !k.Sound() {
+			count++
+		}
+		if k.Large {
+			continue
+		}
+		content, err := io.ReadAll(k.Reader())
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := fmt.Sprintf("%s %s", k.Kind, content)
+		if other, same := contents[key]; same {
+			t.Errorf("%q and %q are the same file", k.Name, other)
+		}
+		contents[key] = k.Name
+	}
+	if count < promised {
+		t.Errorf("%d kinds of broken file, fewer than %d", count, promised)
+	}
+	t.Logf("%d kinds of broken file, and %d that only look so", count, len(names)-count)
+}
+
+// What does not fit into memory is answered like the rest, with little memory.
+func TestLargeFilesNeedLittleMemory(t *testing.T) { //nolint:paralleltest // counts the memory of the whole process
+	if testing.Short() {
+		t.Skip("reads gigabytes; not run with -short")
+	}
+	const enough = 24 << 20            // the decompressor of zstd takes the most
+	for _, k := range broken.Kinds() { //nolint:paralleltest // as above
+		if !k.Large {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			in := k.Reader()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			got := readAll(t, in, brokenOptions(t, k), 1000)
+			runtime.ReadMemStats(&after)
+			compareKind(t, k, got)
+			if used := after.TotalAlloc - before.TotalAlloc; used > enough {
+				t.Errorf("%d bytes were allocated in all, more than %d", used, enough)
+			} else {
+				t.Logf("%d KiB allocated in all", used>>10)
+			}
+		})
+	}
+}

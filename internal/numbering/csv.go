@@ -1,0 +1,133 @@
+package numbering
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/fault"
+)
+
+// header is what the first line of a file must say.
+var header = []string{"prefix", "network", "name", "allocated", "withdrawn"}
+
+// maxBytes bounds a file: the largest plan with the longest names fits.
+const maxBytes = 16 << 20
+
+// ReadCSV reads a plan from a file whose first line is
+// prefix,network,name,allocated,withdrawn. What is wrong with it comes back all
+// at once, each mistake with its line and column.
+func ReadCSV(r io.Reader) ([]Row, error) {
+	limited := &io.LimitedReader{R: r, N: maxBytes + 1}
+	br := bufio.NewReader(limited)
+	if mark, err := br.Peek(3); err == nil && string(mark) == "\ufeff" {
+		_, _ = br.Discard(3) // what spreadsheets put in front of UTF-8
+	}
+	in := csv.NewReader(br)
+	in.FieldsPerRecord, in.ReuseRecord = -1, true
+	var wrong complaints
+	first, err := in.Read()
+	if broken := readError(err); broken != nil {
+		return nil, broken
+	}
+	if err != nil || !slices.Equal(first, header) {
+		wrong.check(false, "line 1", fault.BadFormat, "The first line must be: "+strings.Join(header, ",")+" (in lower case, as text in UTF-8).")
+		return nil, wrong.err()
+	}
+	rows, lines, err := readRows(in, &wrong)
+	if err != nil {
+		return nil, err
+	}
+	if limited.N == 0 {
+		return nil, fault.New(fault.PayloadTooLarge, fmt.Sprintf("A plan has at most %d MiB. This file is something else.", maxBytes>>20))
+	}
+	wrong.rows(rows, func(i int) string { return fmt.Sprintf("line %d", lines[i]) })
+	if err := wrong.err(); err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// readRows reads the lines behind the header. Lines that are no rows are left
+// out and complained of.
+func readRows(in *csv.Reader, wrong *complaints) (rows []Row, lines []int, err error) {
+	for {
+		fields, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, lines, nil
+		}
+		if broken := readError(err); broken != nil {
+			return nil, nil, broken
+		}
+		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
+			wrong.check(false, fmt.Sprintf("line %d", parse.StartLine), fault.BadFormat,
+				"The quotes do not fit: a field with a quote in it stands in quotes, and the quote in it is doubled.")
+			continue
+		}
+		line, _ := in.FieldPos(0)
+		if len(fields) != len(header) {
+			wrong.check(false, fmt.Sprintf("line %d", line), fault.BadFormat, fmt.Sprintf("The line has %d columns instead of %d.", len(fields), len(header)))
+			continue
+		}
+		if len(rows) > maxRows {
+			continue // that there are too many is said later
+		}
+		rows, lines = append(rows, parse(fields)), append(lines, line)
+	}
+}
+
+// readError returns what is not a mistake in the file but a failure to read it.
+func readError(err error) error {
+	if _, parse := errors.AsType[*csv.ParseError](err); err == nil || parse || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return fmt.Errorf("numbering: read the file: %w", err)
+}
+
+// parse reads one row. A date that is none becomes a time that no range can
+// have, and is complained of with the rest.
+func parse(fields []string) Row {
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	// ReuseRecord shares one array among lines; the texts themselves are not shared.
+	r := Row{Prefix: fields[0], Network: fields[1], Name: fields[2], Allocated: day(fields[3])}
+	if fields[4] != "" {
+		r.Withdrawn = day(fields[4])
+	}
+	return r
+}
+
+// noDay stands for text that is not a date.
+var noDay = time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC)
+
+func day(text string) time.Time {
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil || t.IsZero() {
+		return noDay
+	}
+	return t
+}
+
+// WriteCSV writes the plan in the form that [ReadCSV] reads.
+func (p *Plan) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	_ = out.Write(header) // the writer keeps its first error
+	for _, r := range p.ranges {
+		withdrawn := ""
+		if !r.Withdrawn.IsZero() {
+			withdrawn = r.Withdrawn.Format(time.DateOnly)
+		}
+		_ = out.Write([]string{r.Prefix, p.Code(r.Network), p.Name(r.Network), r.Allocated.Format(time.DateOnly), withdrawn})
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return fmt.Errorf("numbering: write the file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,308 @@
+package policy_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/policy"
+)
+
+// noon is when these tests begin. Their clock stands still unless it is moved.
+var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+func at(now time.Time) func() time.Time { return func() time.Time { return now } }
+
+// changed returns the defaults with one number changed. It starts from no
+// version.
+func changed(swappedHours int) policy.Policy {
+	p := policy.Defaults()
+	p.Version, p.SwappedHours, p.Note = 0, swappedHours, "a test"
+	return p
+}
+
+// A database that was just migrated has the defaults in force, and has had them
+// for as long as anybody can ask.
+func TestDefaultsAreInForceFromTheStart(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	want := policy.Defaults()
+	want.EffectiveAt = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, when := range []time.Time{want.EffectiveAt, noon} {
+		got, err := policy.InForce(t.Context(), pool, when)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(policy.Policy{}, "CreatedAt")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if _, err := policy.InForce(t.Context(), pool, want.EffectiveAt.Add(-1)); !errors.Is(err, policy.ErrNoVersion) {
+		t.Errorf("before that: %v", err)
+	}
+	if _, err := policy.Load(t.Context(), pool, 2); !errors.Is(err, policy.ErrNoVersion) {
+		t.Errorf("a version that was never made: %v", err)
+	}
+}
+
+// Days and hours are what they say.
+func TestWindowsHaveTheirUnits(t *testing.T) {
+	t.Parallel()
+	p := policy.Defaults()
+	const day = 24 * time.Hour
+	got := []time.Duration{p.Recycled(), p.Swapped(), p.Ported(), p.Flagged(), p.Quarantine(), p.Notice(), p.Freshness(), p.ChurnReport()}
+	want := []time.Duration{90 * day, 10 * day, 10 * day, 90 * day, 90 * day, 14 * day, 14 * day, 7 * day}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is set is what is loaded, whatever the numbers are within their bounds.
+func TestPolicySurvivesTheDatabase(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	now := noon
+	rapid.Check(t, func(rt *rapid.T) {
+		p := policy.Policy{Note: "  näh  "}
+		for _, f := range policy.Fields {
+			*f.Of(&p) = rapid.IntRange(f.Min, f.Max).Draw(rt, f.Name)
+		}
+		now = now.Add(time.Second)
+		made, err := (&policy.Book{Pool: pool, Now: at(now.Add(999 * time.Microsecond))}).Set(t.Context(), p)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		loaded, err := policy.Load(t.Context(), pool, made.Version)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		p.Version, p.EffectiveAt, p.CreatedAt, p.Note = made.Version, now, now, "näh"
+		if diff := cmp.Diff([]policy.Policy{p, p}, []policy.Policy{made, loaded}); diff != "" {
+			rt.Fatal(diff)
+		}
+	})
+}
+
+// At any time the version counts that took effect last.
+func TestVersionsTakeEffectInTurn(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	book := &policy.Book{Pool: pool, Now: at(noon)}
+	for i, after := range []time.Duration{0, time.Hour, 2 * time.Hour} {
+		p := changed(100 + i)
+		p.EffectiveAt = noon.Add(after)
+		if _, err := book.Set(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []struct {
+		after time.Duration
+		hours int
+	}{
+		{-1, 240}, {0, 100}, {time.Hour - 1, 100}, {time.Hour, 101}, {2*time.Hour - 1, 101}, {2 * time.Hour, 102}, {9999 * time.Hour, 102},
+	} {
+		if got, err := policy.InForce(t.Context(), pool, noon.Add(want.after)); err != nil || got.SwappedHours != want.hours {
+			t.Errorf("after %v: %d hours, %v; want %d", want.after, got.SwappedHours, err, want.hours)
+		}
+	}
+	history, err := policy.History(t.Context(), pool)
+	if err != nil || len(history) != 4 || history[0].Note != "the defaults" || history[3].SwappedHours != 102 {
+		t.Errorf("the history is %+v, %v", history, err)
+	}
+}
+
+// A policy cannot change what was true when an answer was given, nor slip in
+// before a version that somebody made earlier; and every number that is out of
+// its bounds is named. What is refused leaves nothing.
+func TestPoliciesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	first := changed(100)
+	first.EffectiveAt = noon.Add(time.Hour)
+	if _, err := (&policy.Book{Pool: pool, Now: at(noon)}).Set(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	all := []string{}
+	for _, f := range policy.Fields {
+		all = append(all, f.Name)
+	}
+	for name, tc := range map[string]struct {
+		now    time.Time
+		change func(p *policy.Policy)
+		want   []string
+	}{
+		"past":             {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.EffectiveAt = noon.Add(2*time.Hour - time.Millisecond) }, []string{"effectiveAt"}},
+		"now, before last": {noon, func(*policy.Policy) {}, []string{"effectiveAt"}},
+		"same as last":     {noon, func(p *policy.Policy) { p.EffectiveAt = noon.Add(time.Hour) }, []string{"effectiveAt"}},
+		"nothing":          {noon.Add(2 * time.Hour), func(p *policy.Policy) { *p = policy.Policy{HoldPercent: -1} }, append(all, "note")},
+		"long note":        {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.Note = strings.Repeat("x", 501) }, []string{"note"}},
+		"broken note":      {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.Note = "\xff" }, []string{"note"}},
+	} {
+		p := changed(120)
+		tc.change(&p)
+		_, err := (&policy.Book{Pool: pool, Now: at(tc.now)}).Set(t.Context(), p)
+		f, ok := errors.AsType[*fault.Error](err)
+		if !ok {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := []string{}
+		for _, v := range f.Violations {
+			got = append(got, v.Field)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+	if history, err := policy.History(t.Context(), pool); err != nil || len(history) != 2 {
+		t.Errorf("%d versions, %v; want 2", len(history), err)
+	}
+}
+
+// Of two who start from the same version, the second is told so, and does not
+// undo what the first one changed.
+func TestChangesAreNotUndoneUnseen(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	base, err := policy.InForce(t.Context(), pool, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base.EffectiveAt = time.Time{}
+	first, second := base, base
+	first.SwappedHours, second.NoticeDays = 120, 30
+	made, err := (&policy.Book{Pool: pool, Now: at(noon)}).Set(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	book := &policy.Book{Pool: pool, Now: at(noon.Add(time.Second))}
+	if _, err := book.Set(t.Context(), second); !errors.Is(err, policy.ErrStale) {
+		t.Errorf("the second is told %v", err)
+	}
+	second = made
+	second.EffectiveAt, second.NoticeDays = time.Time{}, 30
+	if made, err = book.Set(t.Context(), second); err != nil || made.Version != 3 || made.SwappedHours != 120 {
+		t.Errorf("once it starts from the first: version %d, %d hours, %v", made.Version, made.SwappedHours, err)
+	}
+}
+
+// The table has the bounds that the fields say.
+func TestTableHasTheSameBounds(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	undone := errors.New("undone")
+	insert := func(column string, value int) error {
+		err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error {
+			_, err := tx.Exec(t.Context(), `INSERT INTO policy SELECT (jsonb_populate_record(p,
+				jsonb_build_object('version', 2, 'id', gen_random_uuid(), $1::text, $2::integer))).* FROM policy p`, column, value)
+			if err != nil {
+				return err
+			}
+			return undone
+		})
+		if errors.Is(err, undone) {
+			return nil
+		}
+		return err
+	}
+	for _, f := range policy.Fields {
+		column := strings.ReplaceAll(f.Flag, "-", "_")
+		for value, fits := range map[int]bool{f.Min - 1: false, f.Min: true, f.Default: true, f.Max: true, f.Max + 1: false} {
+			err := insert(column, value)
+			if fits != (err == nil) || (!fits && pg.Violated(err) != "policy_"+column+"_check") {
+				t.Errorf("%s = %d: %v", column, value, err)
+			}
+		}
+	}
+}
+
+// The service may add versions and change none.
+func TestVersionsCannotBeChanged(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	for _, sql := range []string{"UPDATE policy SET swapped_hours = 1", "DELETE FROM policy"} {
+		if _, err := pool.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "42501") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
+
+// The audit trail says that each version was made, but for the first, which the
+// migration made.
+func TestEveryVersionIsInTheAuditTrail(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	if _, err := (&policy.Book{Pool: pool, Now: at(noon)}).Set(t.Context(), changed(120)); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := pool.Query(t.Context(), `SELECT p.version FROM policy p JOIN audit a ON a.subject_id = p.id
+		WHERE a.action = 'policy.set' AND a.actor_kind = 'operator' AND a.at = $1`, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if diff := cmp.Diff([]int32{2}, versions); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// Of policies that are set at once, each gets a version and a time of its own.
+func TestPoliciesThatAreSetAtOnce(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	book := &policy.Book{Pool: pool, Now: time.Now}
+	const many = 3
+	errs := make([]error, many)
+	var wait sync.WaitGroup
+	for i := range many {
+		wait.Go(func() { _, errs[i] = book.Set(t.Context(), changed(100+i)) })
+	}
+	wait.Wait()
+	made := 1 // by the migration
+	for _, err := range errs {
+		if err == nil {
+			made++
+		} else if fault.CodeOf(err) != fault.InvalidArgument { // within one millisecond of the last, the second is refused in words
+			t.Error(err)
+		}
+	}
+	history, err := policy.History(t.Context(), pool)
+	if err != nil || len(history) != made || made < 3 {
+		t.Fatalf("%d versions were made and %d stand, %v", made, len(history), err)
+	}
+	for i, p := range history {
+		if p.Version != int32(i+1) || (i > 0 && !p.EffectiveAt.After(history[i-1].EffectiveAt)) {
+			t.Errorf("version %d takes effect at %v", p.Version, p.EffectiveAt)
+		}
+	}
+}
+
+// The page of the reference has the fields, the bounds and the defaults of the
+// code, in its order.
+func TestReferenceIsTrue(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "policy.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	want.WriteString("| field | flag | meaning | default | least | most |\n| --- | --- | --- | ---: | ---: | ---: |\n")
+	for _, f := range policy.Fields {
+		fmt.Fprintf(&want, "| `%s` | `--%s` | %s | %d | %d | %d |\n", f.Name, f.Flag, f.Meaning, f.Default, f.Min, f.Max)
+	}
+	if !strings.Contains(string(page), "\n\n"+want.String()+"\n") {
+		t.Errorf("docs/reference/policy.md lacks this table:\n%s", want.String())
+	}
+}

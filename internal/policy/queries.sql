@@ -1,0 +1,22 @@
+-- Lock makes those who set a policy wait for each other: the next version and
+-- its place in time follow from the last one.
+-- name: Lock :exec
+SELECT pg_advisory_xact_lock(hashtextextended('lineproof policy', 0));
+
+-- name: Last :one
+SELECT version, effective_at FROM policy ORDER BY version DESC LIMIT 1;
+
+-- name: Insert :exec
+INSERT INTO policy (version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days,
+    freshness_days, churn_report_days, hold_percent, note, created_at)
+VALUES (@version, @id, @effective_at, @recycled_days, @swapped_hours, @ported_hours, @flagged_days, @quarantine_days, @notice_days,
+    @freshness_days, @churn_report_days, @hold_percent, @note, @created_at);
+
+-- name: ByVersion :one
+SELECT * FROM policy WHERE version = @version;
+
+-- name: InForce :one
+SELECT * FROM policy WHERE effective_at <= @at ORDER BY effective_at DESC, version DESC LIMIT 1;
+
+-- name: History :many
+SELECT * FROM policy ORDER BY version;

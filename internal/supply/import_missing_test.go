@@ -1,0 +1,205 @@
+package supply_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// changedSince answers whether a line has changed since a date.
+func (k *intake) changedSince(written string, since time.Time) string {
+	k.t.Helper()
+	look, err := k.Lines.Look(k.t.Context(), k.Pool, k.parse(written), k.clock)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	answer, changes := line.ChangedSince(&look.Facts, look.Policy, since, k.clock)
+	words := []string{answer}
+	for _, c := range changes {
+		words = append(words, string(c))
+	}
+	return strings.Join(words, " ")
+}
+
+// asks compares the answers about a line for several dates.
+func (k *intake) asks(written string, want map[string]string) {
+	k.t.Helper()
+	got := map[string]string{}
+	for date := range want {
+		at, err := time.Parse(time.DateOnly, date)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		got[date] = k.changedSince(written, at)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		k.t.Errorf("changed since (-want +got):\n%s", diff)
+	}
+}
+
+// A number that the next snapshot no longer has ended its tenure at some time
+// between the two. Nobody knows when, and a question that needs to know is not
+// answered with a guess.
+func TestMissingNumbersEndBetweenTheSnapshots(t *testing.T) {
+	t.Parallel()
+	k := newIntake(t)
+	k.chunk = 3
+	rows := actives(0, 40)
+	rows[7] = number(7) + ",2024-02-03,,BARRED,2026-02-01"
+	rows[8] = number(8) + ",2024-02-03,,QUARANTINED,2026-02-01"
+	k.take(asOf(march), of(rows...))
+	k.says(operator("MTN"), k.written(number(9), "SIM_CHANGED 2026-04-01"), "APPLIED")
+	im := k.take(asOf(may), of(append(append([]string{}, rows[:5]...), rows[10:]...)...))
+	k.counts(im, supply.Counts{Unchanged: 35, Ended: 4})
+	k.reaches("MTN")
+	for i := 5; i < 10; i++ {
+		if i == 8 { // it was over before
+			k.tells(number(8))
+			continue
+		}
+		want := []string{"ENDED 2026-05-01T00:00:00Z INFERRED after 2026-03-01T00:00:00Z"}
+		if i == 9 {
+			want = append([]string{"SIM_CHANGED 2026-04-01T00:00:00Z"}, want...)
+		}
+		k.tells(number(i), want...)
+		k.is(number(i), "QUARANTINED MTN")
+	}
+	k.asks(number(5), map[string]string{
+		"2026-02-28": "yes HOLDER", "2026-03-01": "yes HOLDER", "2026-03-02": "unknown", "2026-04-30": "unknown", "2026-05-01": "no", "2026-05-20": "no",
+	})
+	k.asks(number(11), map[string]string{"2024-02-02": "yes HOLDER", "2024-02-03": "no", "2026-03-02": "no", "2026-05-20": "no"})
+	k.sound()
+}
+
+// Of a line that only events had named nobody knows since when it is gone,
+// either: it was there when it was last spoken of.
+func TestMissingNumbersOfTheFirstSnapshot(t *testing.T) {
+	t.Parallel()
+	k := newIntake(t)
+	k.says(operator("MTN"), k.written(number(0), "PARKED 2026-01-05"), "APPLIED")
+	im := k.take(asOf(march), of(actives(1, 5)...))
+	k.counts(im, supply.Counts{Added: 5, Ended: 1})
+	k.tells(number(0), "PARKED 2026-01-05T00:00:00Z", "ENDED 2026-03-01T00:00:00Z INFERRED after 2026-01-05T00:00:00Z")
+	k.reaches("MTN")
+	k.asks(number(0), map[string]string{"2026-01-05": "yes HOLDER", "2026-01-06": "unknown", "2026-02-28": "unknown"})
+	k.sound()
+}
+
+// What took effect after the time of which a snapshot speaks prevails: a number
+// that it does not have is not ended by it if its tenure began later, or if it
+// was spoken of later.
+func TestMissingNumbersThatWereSpokenOfLater(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		events []string
+		status string
+		want   []string // after the events
+	}{
+		"assigned later": {
+			[]string{"ENDED 2026-04-01 CHURNED", "ASSIGNED 2026-05-02"}, "RECYCLED MTN", nil,
+		},
+		"assigned later, without an end before": {
+			[]string{"ASSIGNED 2026-05-02"}, "RECYCLED MTN", []string{"ENDED 2026-05-01T00:00:00Z INFERRED after 2026-03-01T00:00:00Z"},
+		},
+		"assigned in that very second": {[]string{"ASSIGNED 2026-05-01"}, "RECYCLED MTN", nil},
+		"SIM changed later":            {[]string{"SIM_CHANGED 2026-05-30"}, "SWAPPED MTN", nil},
+		"used later":                   {[]string{"USED 2026-05-20"}, "NORMAL MTN", nil},
+		"ended and assigned later":     {[]string{"ENDED 2026-05-20 CHURNED", "ASSIGNED 2026-05-20"}, "RECYCLED MTN", nil},
+		"ended later":                  {[]string{"ENDED 2026-05-20 SURRENDERED"}, "QUARANTINED MTN", nil},
+		"spoken of before": {
+			[]string{"USED 2026-04-20"}, "QUARANTINED MTN", []string{"ENDED 2026-05-01T00:00:00Z INFERRED after 2026-03-01T00:00:00Z"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newIntake(t)
+			k.take(asOf(march), of(actives(0, 20)...))
+			for _, e := range c.events {
+				k.says(operator("MTN"), k.written(number(0), e), "APPLIED")
+			}
+			before := k.events(number(0))
+			im := k.take(asOf(may), of(actives(1, 19)...))
+			k.counts(im, supply.Counts{Unchanged: 19, Ended: int64(len(c.want))})
+			k.tells(number(0), append(before, c.want...)...)
+			k.reaches("MTN")
+			k.is(number(0), c.status)
+			k.sound()
+		})
+	}
+}
+
+// A flag or an order is not the operator's word that the line is still there.
+func TestMissingNumbersOfWhichOthersSpoke(t *testing.T) {
+	t.Parallel()
+	k := newIntake(t)
+	k.take(asOf(march), of(actives(0, 20)...))
+	flag := k.written(number(0), "FLAGGED 2026-05-20")
+	flag.Level = "HIGH"
+	k.says(speaker(line.Sector, ""), flag, "APPLIED")
+	k.counts(k.take(asOf(may), of(actives(1, 19)...)), supply.Counts{Unchanged: 19, Ended: 1})
+	k.is(number(0), "QUARANTINED MTN")
+	k.sound()
+}
+
+// Nobody is told that the supply reaches further before the whole import has
+// been applied.
+func TestSupplyReachesFurtherOnlyAtTheEnd(t *testing.T) {
+	t.Parallel()
+	k := newIntake(t)
+	k.chunk = 4
+	k.take(asOf(march), of(actives(0, 40)...))
+	im := k.begin(asOf(may))
+	content, looks := of(actives(3, 40)...), 0
+	before := k.coverage()
+	d := k.clocked(func() {
+		looks++
+		if diff := cmp.Diff(before, k.coverage()); diff != "" && k.count(`SELECT count(*) FROM supply_import WHERE state = 'applied'`) < 2 {
+			t.Errorf("the coverage has moved before the end:\n%s", diff)
+		}
+	})
+	im, err := d.Run(t.Context(), im.ID, k.source(content), nil)
+	if err == nil && im.State == supply.Held {
+		if im, err = d.Confirm(t.Context(), im.ID, console); err == nil {
+			im, err = d.Run(t.Context(), im.ID, k.source(content), nil)
+		}
+	}
+	if err != nil || im.State != supply.Finished || looks < 10 {
+		t.Fatalf("%s after %d looks, %v", im.State, looks, err)
+	}
+	want := line.Coverage{KnownSince: march, CompleteSince: march, Through: may}
+	if diff := cmp.Diff(want, k.coverage()); diff != "" {
+		t.Errorf("coverage (-want +got):\n%s", diff)
+	}
+}
+
+// Progress is told, and what it says never runs ahead.
+func TestProgressIsTold(t *testing.T) {
+	t.Parallel()
+	k := newIntake(t)
+	k.chunk = 5
+	content := of(append(actives(0, 20), active(3, "2024-02-03"))...)
+	im := k.begin(asOf(march))
+	var last supply.Import
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
+	im, err := k.Run(t.Context(), im.ID, supply.Source{Open: open}.InChunks(5), func(im supply.Import) { last = im })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.State != supply.Finished || last.Rows != 21 || last.Counts != im.Counts {
+		t.Errorf("the last that was told is %s, %d rows, %+v; the import ended with %+v", last.State, last.Rows, last.Counts, im.Counts)
+	}
+	k.counts(im, supply.Counts{Added: 20, Duplicates: 1, Refused: 1})
+	k.refuses(im, "22 number DUPLICATE")
+	var n phone.Number
+	if rows, err := line.After(t.Context(), k.Pool, n, 100); err != nil || len(rows) != 20 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}

@@ -1,0 +1,394 @@
+package supply_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+func regulator() supply.Speaker { return speaker(line.Regulator, "") }
+
+// accountHolder is a person of the regulator's, with an account and no client.
+func accountHolder() supply.Speaker {
+	return supply.Speaker{Actor: audit.Actor{Kind: audit.Account, ID: uuid.New()}}
+}
+
+// give gives an order.
+func (s *stage) give(who supply.Speaker, number, action string, change ...func(f *supply.OrderForm)) supply.Order {
+	s.t.Helper()
+	f := supply.OrderForm{PhoneNumber: number, Action: action, Note: "case 12 of 2026"}
+	if action == "BAR" {
+		f.Reason = "COURT"
+	}
+	for _, c := range change {
+		c(&f)
+	}
+	o, err := s.GiveOrder(s.t.Context(), who, f)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return o
+}
+
+// blacklist lets two of the regulator's clients blacklist a number.
+func (s *stage) blacklist(number string) {
+	s.t.Helper()
+	if _, err := s.ConfirmOrder(s.t.Context(), regulator(), s.give(regulator(), number, "BLACKLIST").ID); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// An order is an event of the regulator's like any other, and the order, the
+// event and the audit trail know of each other.
+func TestOrderIsAnEventOfTheRegulator(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.says(operator("MTN"), s.event(number(1), "ASSIGNED", 400), "APPLIED")
+	s.reaches("MTN")
+	for _, who := range []supply.Speaker{regulator(), accountHolder(), {Actor: audit.Actor{Kind: audit.Operator}}} {
+		got := s.give(who, number(1), "BAR")
+		want := supply.Order{
+			ID: got.ID, Number: s.parse(number(1)), Action: "BAR", State: supply.OrderDone, Note: "case 12 of 2026", AskedAt: s.clock, EffectiveAt: s.clock,
+			Result: supply.Result{ID: got.ID.String(), Outcome: supply.Applied},
+		}
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(supply.Order{}), cmpopts.EquateComparable(phone.Number{})); diff != "" {
+			t.Errorf("%s:\n%s", who.Actor.Kind, diff)
+		}
+		s.is(number(1), "BARRED MTN")
+		n := s.count(`SELECT count(*) FROM line_order o JOIN line_event e ON e.number = o.number AND e.seq = o.seq JOIN audit a ON a.subject_id = o.id
+			WHERE o.id = $1 AND e.event_id = o.id::text AND e.authority = 4 AND e.code = 3 AND e.note = o.reason AND e.network = 0
+			AND a.action = 'order.given' AND a.actor_kind = $2 AND a.at = $3`, got.ID, string(who.Actor.Kind), s.clock)
+		if n != 1 {
+			t.Errorf("%s: %d orders with an event and an entry, want 1", who.Actor.Kind, n)
+		}
+		s.clock = s.clock.Add(time.Minute)
+		s.give(who, number(1), "UNBAR")
+		s.is(number(1), "NORMAL MTN")
+		s.clock = s.clock.Add(time.Minute)
+	}
+	if n := s.count(`SELECT count(*) FROM audit WHERE action = 'order.given'`); n != 6 {
+		t.Errorf("%d orders are in the audit trail, want 6", n)
+	}
+	list, err := s.Orders(t.Context(), false, 4)
+	if err != nil || len(list) != 4 || list[0].Action != "UNBAR" || list[1].Action != "BAR" || !list[0].AskedAt.After(list[1].AskedAt) {
+		t.Errorf("the list is %+v, %v", list, err)
+	}
+	if list, err = s.Orders(t.Context(), true, 4); err != nil || len(list) != 0 {
+		t.Errorf("pending are %+v, %v", list, err)
+	}
+}
+
+// An order may reach back, and then counts from there: what a later event says
+// stands.
+func TestOrderMayReachBack(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.tell(operator("MTN"), s.event(number(1), "ASSIGNED", 400), s.event(number(1), "ASSIGNED", 100))
+	s.reaches("MTN")
+	o := s.give(regulator(), number(1), "BAR", func(f *supply.OrderForm) { f.EffectiveAt = s.ago(200) })
+	if !o.EffectiveAt.Equal(s.clock.AddDate(0, 0, -200)) || o.Result.Outcome != supply.Applied {
+		t.Errorf("the order is %+v", o)
+	}
+	s.is(number(1), "NORMAL MTN") // the bar went with the tenure
+	o = s.give(regulator(), number(2), "BAR")
+	if o.Result.Outcome != supply.Applied {
+		t.Errorf("a number that nobody spoke of: %+v", o.Result)
+	}
+	end := s.event(number(3), "ENDED", 3)
+	end.Reason = "CHURNED"
+	s.says(operator("MTN"), end, "APPLIED")
+	if o = s.give(regulator(), number(3), "BAR"); o.Result.Outcome != supply.NoEffect || o.Result.Reason != "STATE" {
+		t.Errorf("the bar of a line that has ended: %+v", o.Result)
+	}
+}
+
+// Of orders that are given within one second the last is the one that is meant.
+func TestOrdersOfOneSecondCountInTheirOrder(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.says(operator("MTN"), s.event(number(1), "USED", 0), "APPLIED")
+	s.reaches("MTN")
+	s.give(regulator(), number(1), "BAR")
+	s.give(regulator(), number(1), "UNBAR")
+	s.is(number(1), "NORMAL MTN")
+	s.give(regulator(), number(1), "BAR")
+	s.is(number(1), "BARRED MTN")
+	s.blacklist(number(1))
+	s.is(number(1), "BLACKLISTED MTN")
+	s.give(regulator(), number(1), "RELEASE")
+	s.is(number(1), "BARRED MTN")
+}
+
+// The operator cannot lift the regulator's bar; the regulator lifts both.
+func TestHigherAuthorityLiftsABar(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	mtn := operator("MTN")
+	bar := s.event(number(1), "BARRED", 5)
+	bar.Reason = "DEBT"
+	s.says(mtn, bar, "APPLIED")
+	s.reaches("MTN")
+	s.give(regulator(), number(1), "BAR", func(f *supply.OrderForm) { f.EffectiveAt = s.ago(4) })
+	s.says(mtn, s.event(number(1), "UNBARRED", 3), "APPLIED")
+	s.is(number(1), "BARRED MTN")
+	again := s.event(number(1), "BARRED", 2)
+	again.Reason = "LOST"
+	s.says(mtn, again, "APPLIED")
+	s.give(regulator(), number(1), "UNBAR")
+	s.is(number(1), "NORMAL MTN")
+}
+
+// A blacklisting changes nothing until somebody else confirms it, and counts
+// from then on.
+func TestBlacklistingNeedsTwo(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.says(operator("MTN"), s.event(number(1), "ASSIGNED", 400), "APPLIED")
+	s.reaches("MTN")
+	asker := regulator()
+	o := s.give(asker, number(1), "BLACKLIST")
+	if o.State != supply.OrderPending || !o.EffectiveAt.IsZero() || !o.ConfirmedAt.IsZero() || o.Result != (supply.Result{}) {
+		t.Errorf("the order is %+v", o)
+	}
+	s.is(number(1), "NORMAL MTN")
+	list, err := s.Orders(t.Context(), true, 10)
+	if err != nil || len(list) != 1 || list[0].ID != o.ID || !list[0].EffectiveAt.IsZero() {
+		t.Errorf("pending are %+v, %v", list, err)
+	}
+	sameClient := asker
+	sameClient.Authorities = nil
+	for name, alone := range map[string]supply.Speaker{"the client itself": sameClient, "the command line": {Actor: audit.Actor{Kind: audit.Operator}}} {
+		if _, err := s.ConfirmOrder(t.Context(), alone, o.ID); !errors.Is(err, supply.ErrSecondPerson) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.is(number(1), "NORMAL MTN")
+	asked := s.clock
+	s.days(3)
+	got, err := s.ConfirmOrder(t.Context(), accountHolder(), o.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.State != supply.OrderDone || got.Result.Outcome != supply.Applied || !got.AskedAt.Equal(asked) || !got.ConfirmedAt.Equal(s.clock) ||
+		!got.EffectiveAt.Equal(s.clock) {
+		t.Errorf("the order is %+v", got)
+	}
+	s.is(number(1), "BLACKLISTED MTN")
+	if at := s.row(number(1)).BlackAt.Time(); !at.Equal(s.clock) {
+		t.Errorf("blacklisted since %v, want %v", at, s.clock)
+	}
+	n := s.count(`SELECT count(*) FROM line_order o JOIN line_event e ON e.number = o.number AND e.seq = o.seq JOIN audit a ON a.subject_id = o.id
+		AND a.action = 'order.confirmed' AND a.at = $2 WHERE o.id = $1 AND o.second_kind = 'account' AND o.second_by = a.actor_id AND o.second_at = $2`, o.ID, s.clock)
+	if n != 1 {
+		t.Errorf("%d confirmed orders with an event and an entry, want 1", n)
+	}
+	if list, err = s.Orders(t.Context(), true, 10); err != nil || len(list) != 0 {
+		t.Errorf("still pending are %+v, %v", list, err)
+	}
+}
+
+// An order is confirmed once, whoever else tries at the same time, and only one
+// that waits for it.
+func TestOrderIsConfirmedOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	o := s.give(accountHolder(), number(1), "BLACKLIST")
+	const many = 4
+	errs := make([]error, many)
+	var wait sync.WaitGroup
+	for i := range many {
+		wait.Go(func() { _, errs[i] = s.ConfirmOrder(t.Context(), regulator(), o.ID) })
+	}
+	wait.Wait()
+	won := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			won++
+		case !errors.Is(err, supply.ErrOrderNotPending) || fault.CodeOf(err) != fault.IncompatibleState:
+			t.Errorf("a second confirmation: %v", err)
+		}
+	}
+	if n := s.count(`SELECT count(*) FROM line_event`); won != 1 || n != 1 {
+		t.Errorf("%d confirmations and %d events, want 1 and 1", won, n)
+	}
+	done := s.give(regulator(), number(1), "BAR")
+	if _, err := s.ConfirmOrder(t.Context(), regulator(), done.ID); !errors.Is(err, supply.ErrOrderNotPending) {
+		t.Errorf("an order that needed no second: %v", err)
+	}
+	if _, err := s.ConfirmOrder(t.Context(), regulator(), uuid.New()); !errors.Is(err, supply.ErrNoOrder) {
+		t.Errorf("an order that nobody gave: %v", err)
+	}
+	if n := s.count(`SELECT count(*) FROM audit WHERE action = 'order.confirmed'`); n != 1 {
+		t.Errorf("%d confirmations in the audit trail, want 1", n)
+	}
+}
+
+// While a number is blacklisted it can be given to nobody.
+func TestBlacklistedNumberIsNotAssigned(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	mtn := operator("MTN")
+	end := s.event(number(1), "ENDED", 2)
+	end.Reason = "CHURNED"
+	s.says(mtn, end, "APPLIED")
+	s.blacklist(number(1))
+	s.days(1)
+	s.says(mtn, s.event(number(1), "ASSIGNED", 0), "REFUSED BLACKLISTED")
+	s.is(number(1), "BLACKLISTED MTN")
+	if n := s.count(`SELECT count(*) FROM line_event WHERE kind = 1`); n != 0 {
+		t.Errorf("%d assignments were kept, want none", n)
+	}
+	s.days(1)
+	s.give(regulator(), number(1), "RELEASE")
+	s.days(1)
+	s.says(mtn, s.event(number(1), "ASSIGNED", 0), "APPLIED")
+	s.is(number(1), "RECYCLED MTN")
+}
+
+// An event is withdrawn by whoever told it or by the regulator, and by nobody
+// else. The line is what the others make.
+func TestEventIsWithdrawnByItsSupplierOrTheRegulator(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	mtn, airtel, sector := operator("MTN"), operator("AIRTEL"), speaker(line.Sector, "")
+	swap, flag := s.event(number(1), "SIM_CHANGED", 2), s.event(number(1), "FLAGGED", 1)
+	flag.Level = "HIGH"
+	s.tell(mtn, s.event(number(1), "ASSIGNED", 400), swap)
+	s.says(sector, flag, "APPLIED")
+	void := func(of supply.Item) supply.Item {
+		v := s.event(number(1), "VOIDED", 0)
+		v.Voids, v.Note = of.ID, "a mistake"
+		return v
+	}
+	s.says(airtel, void(swap), "REFUSED NOT_FOUND")
+	s.says(mtn, void(flag), "REFUSED NOT_FOUND")
+	s.says(speaker(line.Sector, ""), void(flag), "REFUSED NOT_FOUND")
+	s.is(number(1), "FLAGGED MTN")
+	silent := void(swap)
+	silent.Note = ""
+	s.says(mtn, silent, "REFUSED MISSING")
+
+	seq := func(kind line.Kind) string {
+		var seq string
+		if err := s.Pool.QueryRow(t.Context(), `SELECT seq::text FROM line_event WHERE kind = $1`, int16(kind)).Scan(&seq); err != nil {
+			t.Fatal(err)
+		}
+		return seq
+	}
+	o := s.give(regulator(), number(1), "VOID", func(f *supply.OrderForm) { f.Event = seq(line.Flag) })
+	if o.Result.Outcome != supply.Applied || !o.EffectiveAt.Equal(s.clock.AddDate(0, 0, -1)) {
+		t.Errorf("the order is %+v", o)
+	}
+	s.is(number(1), "SWAPPED MTN")
+	s.says(mtn, void(swap), "APPLIED")
+	s.reaches("MTN")
+	s.is(number(1), "NORMAL MTN")
+
+	count := func() int {
+		return s.count(`SELECT (SELECT count(*) FROM line_event) + (SELECT count(*) FROM line_order)`)
+	}
+	before := count()
+	for name, event := range map[string]string{"no event": "999999", "no number": "x", "a withdrawal": "", "another number": seq(line.Flag)} {
+		f := supply.OrderForm{PhoneNumber: number(1), Action: "VOID", Note: "why", Event: event}
+		if name == "a withdrawal" {
+			f.Event = seq(line.Void) // the first of them
+		}
+		if name == "another number" {
+			f.PhoneNumber = number(2)
+		}
+		_, err := s.GiveOrder(t.Context(), regulator(), f)
+		if diff := cmp.Diff([]string{"event NOT_ALLOWED"}, violations(err)); diff != "" {
+			t.Errorf("%s: %v\n%s", name, err, diff)
+		}
+	}
+	if n := count(); n != before {
+		t.Errorf("a refused order left something: %d, were %d", n, before)
+	}
+}
+
+// violations returns the fields that an error complains about, and how.
+func violations(err error) []string {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return nil
+	}
+	var list []string
+	for _, v := range f.Violations {
+		list = append(list, v.Field+" "+v.Code)
+	}
+	return list
+}
+
+// Everything that is wrong with an order is said at once, and nothing of it is
+// kept.
+func TestOrdersThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	good := supply.OrderForm{PhoneNumber: number(1), Note: "why"}
+	for name, tc := range map[string]struct {
+		change func(f *supply.OrderForm)
+		want   []string
+	}{
+		"nothing":              {func(f *supply.OrderForm) { *f = supply.OrderForm{} }, []string{"phoneNumber REQUIRED", "action REQUIRED", "note REQUIRED"}},
+		"all wrong":            {func(f *supply.OrderForm) { *f = supply.OrderForm{"1", "SELL", "", "a\x00", "soon", ""} }, []string{"phoneNumber INVALID_FORMAT", "action NOT_ALLOWED", "note INVALID_FORMAT", "effectiveAt INVALID_FORMAT"}},
+		"long note":            {func(f *supply.OrderForm) { f.Action, f.Note = "UNBAR", strings.Repeat("ä", 201) }, []string{"note INVALID_FORMAT"}},
+		"bar without reason":   {func(f *supply.OrderForm) { f.Action = "BAR" }, []string{"reason REQUIRED"}},
+		"bar for a churn":      {func(f *supply.OrderForm) { f.Action, f.Reason = "BAR", "CHURNED" }, []string{"reason NOT_ALLOWED"}},
+		"unbar with a reason":  {func(f *supply.OrderForm) { f.Action, f.Reason = "UNBAR", "NIN" }, []string{"reason NOT_ALLOWED"}},
+		"release of an event":  {func(f *supply.OrderForm) { f.Action, f.Event = "RELEASE", "7" }, []string{"event NOT_ALLOWED"}},
+		"void of nothing":      {func(f *supply.OrderForm) { f.Action = "VOID" }, []string{"event REQUIRED"}},
+		"void at a time":       {func(f *supply.OrderForm) { f.Action, f.Event, f.EffectiveAt = "VOID", "7", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
+		"blacklist at a time":  {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "BLACKLIST", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
+		"release ahead":        {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "RELEASE", "2026-06-01T12:05:01Z" }, []string{"effectiveAt NOT_ALLOWED"}},
+		"release within skew":  {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "RELEASE", "2026-06-01T12:05:00Z" }, nil},
+		"landline is no line":  {func(f *supply.OrderForm) { f.Action, f.PhoneNumber = "RELEASE", "+23412345678" }, []string{"phoneNumber INVALID_FORMAT"}},
+		"lower case is a typo": {func(f *supply.OrderForm) { f.Action = "release" }, []string{"action NOT_ALLOWED"}},
+	} {
+		f := good
+		tc.change(&f)
+		_, err := s.GiveOrder(t.Context(), regulator(), f)
+		if diff := cmp.Diff(tc.want, violations(err)); diff != "" || (err == nil) != (tc.want == nil) {
+			t.Errorf("%s: %v\n%s", name, err, diff)
+		}
+	}
+	if n := s.count(`SELECT count(*) FROM line_order`); n != 1 {
+		t.Errorf("%d orders were kept, want 1", n)
+	}
+}
+
+// A flag is lifted by whoever set it, or falls with the tenure. Another sector
+// regulator cannot lift it.
+func TestFlagIsLiftedByWhoSetIt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	banks, insurers := speaker(line.Sector, ""), speaker(line.Sector, "")
+	s.says(operator("MTN"), s.event(number(1), "ASSIGNED", 400), "APPLIED")
+	s.reaches("MTN")
+	flag := s.event(number(1), "FLAGGED", 5)
+	flag.Level = "VERY_HIGH"
+	s.says(banks, flag, "APPLIED")
+	s.says(insurers, s.event(number(1), "UNFLAGGED", 4), "NO_EFFECT NOT_YOUR_FLAG")
+	s.says(operator("MTN"), s.event(number(1), "UNFLAGGED", 4), "REFUSED NOT_ALLOWED")
+	s.is(number(1), "FLAGGED MTN")
+	s.says(banks, s.event(number(1), "UNFLAGGED", 3), "APPLIED")
+	s.is(number(1), "NORMAL MTN")
+	again := s.event(number(1), "FLAGGED", 2)
+	again.Level = "MEDIUM"
+	s.says(banks, again, "APPLIED")
+	s.is(number(1), "FLAGGED MTN")
+	s.says(operator("MTN"), s.event(number(1), "ASSIGNED", 1), "APPLIED")
+	s.is(number(1), "RECYCLED MTN")
+}

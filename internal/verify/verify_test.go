@@ -1,0 +1,190 @@
+package verify_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/verify"
+)
+
+// The numbers of the tests. MTN holds their range.
+const (
+	normal  = 2348031234567
+	swapped = 2348031234568
+	accused = 2348031234569 // barred for fraud, and flagged
+	nobodys = 2348039999999
+	glos    = 2348051234567 // of a network that has never supplied
+)
+
+// now is a moment of the day for which the journal has a partition.
+var now = time.Now().UTC().Truncate(time.Second)
+
+func daysAgo(n int) time.Time { return now.AddDate(0, 0, -n) }
+
+// asking is a verifier over a database of its own.
+type asking struct {
+	*verify.Verifier
+
+	pool     *pgxpool.Pool
+	readings int // of the clock
+}
+
+// newAsking gives MTN four lines, whose supply reaches from thirty days ago to
+// through.
+func newAsking(t *testing.T, through time.Time) *asking {
+	t.Helper()
+	pool := pgtest.New(t)
+	rows, source, _ := numbering.Shipped("NG")
+	plan, err := (&numbering.Book{Pool: pool, Now: func() time.Time { return daysAgo(60) }}).Set(t.Context(), rows, source, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mtn, _ := plan.Network("MTN")
+	exec := func(sql string, args ...any) {
+		if _, err := pool.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`INSERT INTO supply_coverage (network, known_since, supplied_through, updated_at) VALUES ($1, $2, $3, $3)`, mtn, daysAgo(30), through)
+	const put = `INSERT INTO line_now (number, version, baseline, network, state, state_since, tenure_start, sim_at, bar_at, bar_reason, flag_at, flag_level)
+		VALUES ($1, $2, 1, $3, 1, $4, $4, $5, $6, $7, $8, $9)`
+	old, at := line.InstantOf(daysAgo(2000)), func(days int) line.Instant { return line.InstantOf(daysAgo(days)) }
+	exec(put, int64(normal), 1, mtn, old, nil, nil, nil, nil, nil)
+	exec(put, int64(swapped), 7, mtn, old, at(3), nil, nil, nil, nil)
+	exec(put, int64(accused), 3, mtn, old, nil, at(2), line.ReasonFraud, at(1), line.LevelHigh)
+	records, err := journal.Open(t.Context(), pool, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &asking{pool: pool}
+	a.Verifier = &verify.Verifier{Journal: records, Lines: &line.Almanac{}, Now: func() time.Time { a.readings++; return now.Add(123456 * time.Microsecond) }}
+	return a
+}
+
+// ask returns an answer and its record.
+func (a *asking) ask(t *testing.T, number int64, q verify.Question) (verify.Answer, journal.Entry) {
+	t.Helper()
+	q.Entity, q.Key, q.Mode, q.Sent = uuid.New(), uuid.New(), "live", "as sent"
+	q.Number, _ = phone.FromInt(number)
+	answer, err := a.Ask(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := journal.Get(t.Context(), a.pool, answer.RequestID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, record
+}
+
+// The record names the versions of the line, the policy and the plan that made
+// the answer, so that it can be derived again. One reading of the clock is in the
+// answer, its id and the record.
+func TestRecordNamesTheVersionsThatAnswered(t *testing.T) {
+	t.Parallel()
+	a := newAsking(t, now)
+	versions := func(number int64) []int64 {
+		answer, record := a.ask(t, number, verify.Question{})
+		inID, err := journal.TimeOf(answer.RequestID)
+		if want := now.Add(123 * time.Millisecond); err != nil || !answer.At.Equal(want) || !inID.Equal(want) || !record.At.Equal(want) {
+			t.Errorf("answered at %s, with an id of %s (%v) and a record of %s; the clock says %s", answer.At, inID, err, record.At, want)
+		}
+		return []int64{record.LineVersion, int64(record.PolicyVersion), int64(record.PlanVersion)}
+	}
+	if got := versions(swapped); !cmp.Equal(got, []int64{7, 1, 1}) {
+		t.Errorf("versions of line, policy and plan are %v", got)
+	}
+	if a.readings != 1 {
+		t.Errorf("the clock was read %d times for one answer", a.readings)
+	}
+	next := policy.Defaults()
+	next.Note = "a longer window"
+	if _, err := (&policy.Book{Pool: a.pool, Now: func() time.Time { return daysAgo(1) }}).Set(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	if got := versions(nobodys); !cmp.Equal(got, []int64{0, 2, 1}) {
+		t.Errorf("versions of no line, the second policy and the plan are %v", got)
+	}
+}
+
+// Whatever was said beyond the five fields is in the record, byte for byte, and
+// beside it what was asked; and whoever asks for nothing more is told nothing
+// more.
+func TestRecordHoldsWhatElseWasAskedAndSaid(t *testing.T) {
+	t.Parallel()
+	a := newAsking(t, now)
+	stamp := func(t time.Time) string { return t.Format(`"2006-01-02T15:04:05.000Z"`) }
+	covered := `"coverage":{"knownSince":` + stamp(daysAgo(30)) + `,"suppliedThrough":` + stamp(now) + `}`
+	both := verify.Include{Signals: true, Coverage: true}
+	since := daysAgo(10)
+	for name, tc := range map[string]struct {
+		number         int64
+		asked          verify.Question
+		answer         string
+		options, extra string
+	}{
+		"nothing": {normal, verify.Question{}, "NORMAL MTN", "", ""},
+		"signals of a quiet line": {
+			normal, verify.Question{Include: verify.Include{Signals: true}}, "NORMAL MTN", "include=signals", `{"signals":[]}`,
+		},
+		"signals of a grave one": {
+			accused,
+			verify.Question{Include: verify.Include{Signals: true}},
+			"BARRED MTN", "include=signals",
+			`{"signals":[{"status":"BARRED","since":` + stamp(daysAgo(2)) + `,"until":null,"source":"OPERATOR"},` +
+				`{"status":"FLAGGED","since":` + stamp(daysAgo(1)) + `,"until":` + stamp(daysAgo(1).Add(90*24*time.Hour)) + `,"source":"SECTOR_REGULATOR","level":"HIGH"}]}`,
+		},
+		"coverage":    {normal, verify.Question{Include: verify.Include{Coverage: true}}, "NORMAL MTN", "include=coverage", `{` + covered + `}`},
+		"no coverage": {glos, verify.Question{Include: verify.Include{Coverage: true}}, "UNKNOWN Glo", "include=coverage", `{"coverage":{"knownSince":null,"suppliedThrough":null}}`},
+		"changed":     {swapped, verify.Question{Since: since}, "SWAPPED MTN", "since=" + since.Format(time.RFC3339), `{"changedSince":"yes","changes":["SIM"]}`},
+		"not changed": {normal, verify.Question{Since: since}, "NORMAL MTN", "since=" + since.Format(time.RFC3339), `{"changedSince":"no","changes":[]}`},
+		"everything": {
+			nobodys,
+			verify.Question{Since: time.Date(2026, 1, 2, 1, 0, 0, 0, time.FixedZone("WAT", 3600)), Include: both},
+			"UNKNOWN MTN", "since=2026-01-02T00:00:00Z include=coverage,signals",
+			`{"statusReason":"NO_SUPPLY","signals":[],` + covered + `,"changedSince":"unknown","changes":[]}`,
+		},
+	} {
+		answer, record := a.ask(t, tc.number, tc.asked)
+		if got := string(answer.Status) + " " + answer.Network; got != tc.answer || record.Status+" "+record.MobileNetwork != tc.answer {
+			t.Errorf("%s: answered %s and recorded %s %s, want %s", name, got, record.Status, record.MobileNetwork, tc.answer)
+		}
+		if diff := cmp.Diff([]string{tc.options, tc.extra}, []string{record.Options, record.Extra}); diff != "" {
+			t.Errorf("%s: the record's options and extra (-want +got):\n%s", name, diff)
+		}
+		if answer.Said != record.Extra {
+			t.Errorf("%s: said %s and recorded %s", name, answer.Said, record.Extra)
+		}
+		if strings.Contains(answer.Said, "FRAUD") {
+			t.Errorf("%s: the reason of a bar is told", name)
+		}
+		if tc.extra != "" && !json.Valid([]byte(answer.Said)) {
+			t.Errorf("%s: %s is not JSON", name, answer.Said)
+		}
+	}
+}
+
+// An operator that has fallen silent makes its lines UNKNOWN by the clock alone,
+// and the caller can learn why; what is known against a line stays.
+func TestSilenceIsToldAsSuch(t *testing.T) {
+	t.Parallel()
+	a := newAsking(t, daysAgo(14))
+	for number, want := range map[int64]string{normal: "UNKNOWN STALE unknown", swapped: "SWAPPED  yes"} {
+		answer, _ := a.ask(t, number, verify.Question{Since: daysAgo(10), Include: verify.Include{Signals: true}})
+		if got := string(answer.Status) + " " + string(answer.Extra.StatusReason) + " " + answer.Extra.ChangedSince; got != want {
+			t.Errorf("answered %q, want %q", got, want)
+		}
+	}
+}
