@@ -1179,7 +1179,7 @@ COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and how far 
 -- Name: COLUMN supply_import.rows; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.rows IS 'Rows of the file that have been dealt with in this phase; place is the line of the file after the last of them.';
 -- Name: COLUMN supply_import.cursor; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.cursor IS 'While numbers are sought that the file no longer has: the last number that was looked at.';
+COMMENT ON COLUMN public.supply_import.cursor IS 'Of a snapshot, while numbers are sought that the file no longer has: the last one that was looked at. Of events: the newest time of effect that was kept.';
 -- Name: COLUMN supply_import.digest; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place: a file that continues must be the same file.';
 -- Name: supply_import_id_seq; Type: SEQUENCE; Schema: public; Owner: -

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/pg"
@@ -84,26 +85,61 @@ func (c *copying) send(ctx context.Context, tx pg.Tx, statement string) error {
 	return err
 }
 
+// baselines is the binary form of rows, made while it is being sent: the
+// database works on the first rows while the next are written.
+type baselines struct {
+	c       *copying
+	records []Record
+	from    int // of c.b, not yet read
+}
+
+// bite is how many rows are written ahead.
+const bite = 512
+
+// Read implements io.Reader.
+func (b *baselines) Read(p []byte) (int, error) {
+	if b.from == len(b.c.b) {
+		if b.records == nil {
+			return 0, io.EOF
+		}
+		b.c.b, b.from = b.c.b[:0], 0
+		n := min(bite, len(b.records))
+		for i := range b.records[:n] {
+			b.c.baseline(&b.records[i])
+		}
+		if b.records = b.records[n:]; len(b.records) == 0 {
+			b.c.b, b.records = append(b.c.b, 0xff, 0xff), nil
+		}
+	}
+	n := copy(p, b.c.b[b.from:])
+	b.from += n
+	return n, nil
+}
+
+func (c *copying) baseline(record *Record) {
+	r := &record.Row
+	c.row()
+	c.int8(record.Number.Int())
+	c.int4(r.Version)
+	c.int4(r.Baseline)
+	c.int2(int16(r.Network))
+	c.int2(int16(r.State))
+	c.instant(r.StateSince)
+	c.instant(r.Tenure)
+	c.instant(r.SIM)
+	c.instant(r.BarAt)
+	c.code(int16(r.BarReason))
+}
+
 // InsertBaselines writes rows of numbers that have none yet. It fails with a
 // unique violation if one of them has.
 func InsertBaselines(ctx context.Context, tx pg.Tx, records []Record) error {
-	c := newCopying(10, len(records))
-	for i := range records {
-		r := &records[i].Row
-		c.row()
-		c.int8(records[i].Number.Int())
-		c.int4(r.Version)
-		c.int4(r.Baseline)
-		c.int2(int16(r.Network))
-		c.int2(int16(r.State))
-		c.instant(r.StateSince)
-		c.instant(r.Tenure)
-		c.instant(r.SIM)
-		c.instant(r.BarAt)
-		c.code(int16(r.BarReason))
+	if len(records) == 0 {
+		return nil
 	}
-	err := c.send(ctx, tx, `COPY line_now (number, version, baseline, network, state, state_since, tenure_start, sim_at, bar_at, bar_reason)
-		FROM STDIN (FORMAT binary)`)
+	from := &baselines{c: newCopying(10, bite), records: records}
+	_, err := tx.Conn().PgConn().CopyFrom(ctx, from, `COPY line_now (number, version, baseline, network, state, state_since, tenure_start, sim_at,
+		bar_at, bar_reason) FROM STDIN (FORMAT binary)`)
 	if err != nil {
 		return fmt.Errorf("line: copy rows: %w", err)
 	}

@@ -71,8 +71,9 @@ type Reader struct {
 	header   header
 	cells    [][]byte
 	unquoted []byte
-	limit    line.Instant // the last time that has come
-	err      error        // what ended the reading
+	named    []phone.Number // of lines that the last Next refused
+	limit    line.Instant   // the last time that has come
+	err      error          // what ended the reading
 }
 
 // Open begins to read a file: it finds out how it is compressed, by its content,
@@ -105,6 +106,7 @@ func Open(r io.Reader, o Options) (*Reader, error) {
 // and a [*fault.Error] where the file cannot be read on; either comes alone, after
 // everything that was read before.
 func (r *Reader) Next(rows []Row) (n int, refused []Refusal, err error) {
+	r.named = r.named[:0]
 	for range rows {
 		if r.err != nil {
 			break
@@ -120,6 +122,9 @@ func (r *Reader) Next(rows []Row) (n int, refused []Refusal, err error) {
 			rows[n] = Row{Place: r.in.place - 1}
 			if w := r.read(text, &rows[n]); w.reason != "" {
 				refused = append(refused, r.refusal(w))
+				if rows[n].Number != (phone.Number{}) {
+					r.named = append(r.named, rows[n].Number)
+				}
 			} else {
 				n++
 			}
@@ -148,6 +153,11 @@ func (r *Reader) read(text []byte, row *Row) wrong {
 func (r *Reader) refusal(w wrong) Refusal {
 	return Refusal{Place: r.in.place - 1, Field: w.field, Reason: w.reason, Message: w.message(r.o.Kind)}
 }
+
+// Named returns the numbers of the lines that the last Next refused, as far as
+// they could be read: the file has them, whatever else is wrong. They are gone
+// with the next call.
+func (r *Reader) Named() []phone.Number { return r.named }
 
 // Place returns the line behind the last one that was dealt with.
 func (r *Reader) Place() int64 { return r.in.place }

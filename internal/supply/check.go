@@ -32,6 +32,7 @@ func (r *runner) check(ctx context.Context) error {
 	err = r.each(ctx, func(c *chunk) error {
 		digest = c.digest
 		r.im.Rows += int64(len(c.rows) + len(c.refused))
+		kept += int64(len(c.named)) // they do not end, as far as they are lines at all
 		found := c.refused
 		switch {
 		case r.im.Kind == linefile.Snapshot:

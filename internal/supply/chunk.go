@@ -14,7 +14,8 @@ import (
 type chunk struct {
 	rows    []linefile.Row
 	refused []linefile.Refusal
-	place   int64 // of the file, after the chunk
+	named   []phone.Number // in rows that were refused
+	place   int64          // of the file, after the chunk
 	digest  [32]byte
 	err     error // io.EOF after the last one
 
@@ -49,6 +50,7 @@ func (r *runner) chunks(ctx context.Context) (next <-chan *chunk, done func(*chu
 			}
 			n, refused, err := reader.Next(c.rows)
 			c.rows, c.refused, c.err = c.rows[:n], refused, err
+			c.named = append(c.named[:0], reader.Named()...)
 			c.place, c.digest, c.sheet = reader.Place(), reader.Digest(), nil
 			if c.place > passed {
 				r.layAhead(ctx, c)
@@ -77,6 +79,9 @@ func (r *runner) each(ctx context.Context, fn func(*chunk) error) error {
 	}()
 	for c := range next {
 		end, began := c.err, time.Now()
+		for _, n := range c.named {
+			r.spoilt.add(n)
+		}
 		if end == nil || errors.Is(end, io.EOF) {
 			if err := fn(c); err != nil {
 				return err

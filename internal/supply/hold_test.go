@@ -58,7 +58,7 @@ var lies = map[string]struct {
 		strings.ReplaceAll(of(actives(0, 40)...), "+234803", "+234700"), supply.Counts{Ended: 40, Refused: 40}, "40 of its 40 rows are refused", 40,
 	},
 	"times of another format": {
-		strings.ReplaceAll(of(actives(0, 40)...), "2024-02-03", "03/02/2024"), supply.Counts{Ended: 40, Refused: 40}, "40 of its 40 rows are refused", 40,
+		strings.ReplaceAll(of(actives(0, 40)...), "2024-02-03", "03/02/2024"), supply.Counts{Refused: 40}, "40 of its 40 rows are refused", 40,
 	},
 	"an older one's tenures": {
 		strings.ReplaceAll(of(actives(0, 40)...), "2024-02-03", "2023-02-03"), supply.Counts{Refused: 40}, "40 of its 40 rows are refused", 40,

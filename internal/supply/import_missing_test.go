@@ -203,3 +203,24 @@ func TestProgressIsTold(t *testing.T) {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }
+
+// A number whose row is refused is in the file: what is wrong with the row does
+// not end its tenure, and does not keep a better row further down from counting.
+func TestRefusedRowsEndNothing(t *testing.T) {
+	t.Parallel()
+	k := newIntake(t)
+	k.chunk = 4
+	k.take(asOf(march), of(actives(0, 40)...))
+	rows := actives(0, 40)
+	rows[3] = number(3) + ",2024-02-03,,ACTIVE,yesterday"
+	rows[5] = number(5) + ",2024-02-03,,ACTIVE,yesterday"
+	rows[9] = number(9) + ",2024-02-30,,ACTIVE,"
+	rows = append(rows, number(5)+",2024-02-03,,PARKED,2026-04-01")
+	im := k.take(asOf(may), of(rows...))
+	k.counts(im, supply.Counts{Unchanged: 37, Changed: 1, Refused: 3})
+	k.refuses(im, "5 stateSince BAD_FORMAT", "7 stateSince BAD_FORMAT", "11 tenureStart BAD_FORMAT")
+	k.tells(number(3))
+	k.tells(number(5), "PARKED 2026-04-01T00:00:00Z")
+	k.tells(number(9))
+	k.sound()
+}

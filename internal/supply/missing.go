@@ -43,7 +43,7 @@ func (r *runner) missing(ctx context.Context, visit func(ctx context.Context, go
 				break
 			}
 			from = numbers[len(numbers)-1].Int()
-			numbers = slices.DeleteFunc(numbers, r.seen.has)
+			numbers = slices.DeleteFunc(numbers, func(n phone.Number) bool { return r.seen.has(n) || r.spoilt.has(n) })
 			if len(numbers) == 0 {
 				continue // the cursor moves with the next that is gone
 			}

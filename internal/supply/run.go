@@ -33,7 +33,7 @@ type Source struct {
 // beside them on the same cores.
 const (
 	chunkAPI = 1_000
-	chunkCLI = 50_000
+	chunkCLI = 100_000
 )
 
 // runner deals with one import.
@@ -47,6 +47,7 @@ type runner struct {
 
 	reader *linefile.Reader
 	seen   *seen        // for a snapshot
+	spoilt *seen        // numbers whose row is refused for its form: they are not missing
 	last   time.Time    // of which the snapshot before speaks
 	lines  int64        // running tenures of the network at the beginning
 	told   time.Time    // when watch was called last
@@ -162,7 +163,7 @@ func (r *runner) open() (closeFile func(), err error) {
 		_ = in.Close() // nothing was written
 		return nil, err
 	}
-	r.seen = newSeen()
+	r.seen, r.spoilt = newSeen(), newSeen()
 	return func() { _ = in.Close() }, nil
 }
 

@@ -166,7 +166,7 @@ func met(err error) bool {
 		return true
 	}
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (e.Code == "40P01" || e.Code == "40001" || e.Code == "23505" && e.TableName != "supply_import")
+	return ok && (e.Code == "40P01" || e.Code == "40001" || e.Code == "55P03" || e.Code == "23505" && e.TableName != "supply_import")
 }
 
 // now is the present to the microsecond, which is what PostgreSQL keeps.

@@ -1,8 +1,11 @@
 package supply
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/line"
@@ -80,7 +83,12 @@ func running(r *line.Row) bool { return r.State != line.StateNone && r.State != 
 
 // save writes the accounts.
 func (t *tally) save(ctx context.Context, tx pg.Tx) error {
-	for k, c := range t.days {
+	// Always in the same order, so that two that meet do not lock each other out.
+	keys := slices.SortedFunc(maps.Keys(t.days), func(a, b dayKey) int {
+		return cmp.Or(cmp.Compare(a.network, b.network), cmp.Compare(a.kind, b.kind))
+	})
+	for _, k := range keys {
+		c := t.days[k]
 		_, err := tx.Exec(ctx, `INSERT INTO supply_day (network, day, kind, accepted, refused, late, early, seconds, worst)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (network, day, kind) DO UPDATE SET
 			accepted = supply_day.accepted + excluded.accepted, refused = supply_day.refused + excluded.refused,
@@ -91,7 +99,8 @@ func (t *tally) save(ctx context.Context, tx pg.Tx) error {
 			return fmt.Errorf("supply: account for the day: %w", err)
 		}
 	}
-	for n, delta := range t.lines {
+	for _, n := range slices.Sorted(maps.Keys(t.lines)) {
+		delta := t.lines[n]
 		if delta == 0 {
 			continue
 		}

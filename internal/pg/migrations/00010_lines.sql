@@ -176,7 +176,7 @@ CREATE INDEX supply_import_network ON supply_import (network, created_at);
 CREATE INDEX supply_import_open ON supply_import (id) WHERE state IN ('receiving', 'checking', 'held', 'applying');
 COMMENT ON TABLE supply_import IS 'Files of lines or events, and how far each has been read. Progress is written in the transaction of the rows it counts.';
 COMMENT ON COLUMN supply_import.rows IS 'Rows of the file that have been dealt with in this phase; place is the line of the file after the last of them.';
-COMMENT ON COLUMN supply_import.cursor IS 'While numbers are sought that the file no longer has: the last number that was looked at.';
+COMMENT ON COLUMN supply_import.cursor IS 'Of a snapshot, while numbers are sought that the file no longer has: the last one that was looked at. Of events: the newest time of effect that was kept.';
 COMMENT ON COLUMN supply_import.digest IS 'SHA-256 of the rows up to place: a file that continues must be the same file.';
 
 CREATE TABLE supply_refused (
