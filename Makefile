@@ -23,6 +23,7 @@ LINES ?= 20000000
 CHANGES ?= 4000000
 IMPORT_ROWS ?= 5000000
 RATE ?= 1000
+PHASE ?= 60
 FUZZTIME ?= 30s
 
 # A long run of one test: name, its settings, and its package if that is not
@@ -100,8 +101,8 @@ import-kill: ## Kill an import of IMPORT_ROWS rows (5000000) KILLS times (50), o
 	$(call long_run,TestImportKill,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_IMPORT_KILLS=$(KILLS))
 
 .PHONY: import-load
-import-load: ## Verify at RATE (1000) requests a second without and with an import of IMPORT_ROWS rows
-	$(call long_run,TestVerifyDuringImport,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_RATE=$(RATE) LINEPROOF_E2E_SECONDS=60)
+import-load: ## Verify at RATE (1000) requests a second, PHASE seconds (60) without and then with an import of IMPORT_ROWS rows
+	$(call long_run,TestVerifyDuringImport,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_RATE=$(RATE) LINEPROOF_E2E_SECONDS=$(PHASE))
 
 .PHONY: fuzz-server
 fuzz-server: ## Send REQUESTS (1000000) damaged requests to a running server
