@@ -24,7 +24,13 @@ CHANGES ?= 4000000
 IMPORT_ROWS ?= 5000000
 RATE ?= 1000
 PHASE ?= 60
+ANSWERS ?= 2500
+FAULTS ?= 100
+FAULT_TOTAL ?= 1000000
+FAULT_LEDGER ?= /dev/shm
+OVERLOAD ?= 120
 FUZZTIME ?= 30s
+BENCH ?= -lines 20000000 -grow-c 16,64,128,256,512 -grow-lines 1000000,20000000,100000000
 
 # A long run of one test: name, its settings, and its package if that is not
 # internal/e2e. The first line fails when no test has that name, for go test
@@ -48,6 +54,7 @@ generate: ## Rebuild everything that is generated: queries, schema.sql, the refe
 	go test ./internal/config -run Reference -count=1 -update
 	go test ./internal/cli -run Reference -count=1 -update
 	go test ./internal/line -run Reference -count=1 -update
+	go test ./internal/rehearsal -run Reference -count=1 -update
 	go test ./internal/pg -run Schema -count=1 -update
 
 .PHONY: fmt
@@ -100,9 +107,43 @@ nation: ## Load a nation of LINES lines (20000000) from pipes, apply CHANGES eve
 import-kill: ## Kill an import of IMPORT_ROWS rows (5000000) KILLS times (50), of the server and of the command
 	$(call long_run,TestImportKill,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_IMPORT_KILLS=$(KILLS))
 
+.PHONY: archive-kill
+archive-kill: ## Kill the archiving of the journal KILLS times (50) and look for what was lost
+	$(call long_run,TestArchiveKill,LINEPROOF_E2E_ARCHIVE_KILLS=$(KILLS))
+
+.PHONY: restore
+restore: ## Lose a database under load and restore it to a point in time, with the commands of docs/how-to/back-up-and-restore.md
+	$(call long_run,TestRestore)
+
 .PHONY: import-load
 import-load: ## Verify at RATE (1000) requests a second, PHASE seconds (60) without and then with an import of IMPORT_ROWS rows
 	$(call long_run,TestVerifyDuringImport,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_RATE=$(RATE) LINEPROOF_E2E_SECONDS=$(PHASE))
+
+# A fault of its full count, or of FAULTS per cent of it.
+FAULT_RUN = LINEPROOF_E2E_LEDGER=$(FAULT_LEDGER) LINEPROOF_E2E_RESULTS=$(CURDIR)/bin/faults.jsonl LINEPROOF_E2E_ANSWERS=$(ANSWERS) LINEPROOF_E2E_CALLERS=64
+fault = $(call long_run,$(1),$(FAULT_RUN) LINEPROOF_E2E_FAULTS=$$(( ($(2) * $(FAULTS) + 99) / 100 )))
+
+.PHONY: faults
+faults: ## Hurt server and PostgreSQL in every way under load, FAULTS per cent (100) of the counts; nothing answered may be lost
+	@mkdir -p bin && rm -f bin/faults.jsonl
+	$(call fault,TestFaultServerKilled,200)
+	$(call fault,TestFaultPostgresKilled,50)
+	$(call fault,TestFaultTerminated,50)
+	$(call fault,TestFaultConnectionsCut,100)
+	$(call fault,TestFaultDiskFull,5)
+	$(call fault,TestFaultSlowDisk,5)
+	$(call fault,TestFaultPowerCut,10)
+	$(call fault,TestFaultCommitCancelled,100)
+	$(call fault,TestFaultPromotion,20)
+	$(call long_run,TestFaultsInTotal,$(FAULT_RUN) LINEPROOF_E2E_TOTAL=$(FAULT_TOTAL))
+
+.PHONY: overload
+overload: ## Offer three times the capacity for OVERLOAD seconds (120), then ten times the load after an outage
+	$(call long_run,TestOverload,LINEPROOF_E2E_SECONDS=$(OVERLOAD) LINEPROOF_E2E_ENFORCE=$(ENFORCE))
+
+.PHONY: bench
+bench: ## Measure verify beside net/http and pgbench, and write docs/reference/measurements.md (flags: BENCH)
+	go run ./cmd/bench -write docs/reference/measurements.md $(BENCH)
 
 .PHONY: fuzz-server
 fuzz-server: ## Send REQUESTS (1000000) damaged requests to a running server

@@ -67,19 +67,21 @@ var plan = []part{
 	{domain, "linefile", "fault line numbering phone", ""},
 	{domain, "linefile/broken", "line linefile", ""},
 	{domain, "supply", "audit blob fault line linefile numbering pg phone policy", "supplier supply_coverage supply_day supply_import supply_refused line_order"},
-	{domain, "journal", "fault pg", "journal_entry journal_batch"},
-	{domain, "verify", "fault journal line numbering pg phone", ""},
+	{domain, "journal", "audit blob fault pg", "journal_entry journal_batch journal_fence journal_archive journal_epoch_skip"},
+	{domain, "rehearsal", "fault line numbering pg phone policy", "rehearsal_clock"},
+	{domain, "verify", "fault journal line numbering pg phone policy rehearsal", ""},
 
 	{transports, "apidocs", "api", ""},
-	{transports, "httpapi", "access audit document fault idempotency line linefile pg phone registry secret supply telemetry verify", ""},
+	{transports, "httpapi", "access audit document fault idempotency journal line linefile numbering pg phone registry rehearsal secret supply telemetry verify", ""},
 	{transports, "jobs", "access idempotency journal", ""},
 	{transports, "client", "", ""},
 
-	{assembly, "server", "access apidocs blob config document httpapi idempotency jobs journal line pg phone registry secret supply telemetry verify", ""},
-	{assembly, "cli", "access audit client config fault journal line linefile numbering pg phone policy registry secret server supply telemetry verify", ""},
+	{assembly, "server", "access apidocs blob config document httpapi idempotency jobs journal line pg phone registry rehearsal secret supply telemetry verify", ""},
+	{assembly, "cli", "access audit blob client config fault journal line linefile numbering pg phone policy registry secret server supply telemetry verify", ""},
 	{assembly, "cmd/lineproof", "cli", ""},
 
 	{proofs, "e2e", "client config pg pgtest", ""},
+	{proofs, "cmd/bench", "access line numbering pg pgtest phone registry secret", ""},
 }
 
 func planned(pkg string) (part, bool) {
@@ -225,6 +227,9 @@ func TestPackagesWriteOnlyTheirOwnTables(t *testing.T) {
 			return // tests plant rows, migrations make the tables
 		}
 		pkg, _ := inPlan(module + "/" + filepath.ToSlash(filepath.Dir(path)))
+		if p, ok := planned(pkg); ok && p.layer == proofs {
+			return // proofs plant rows, as tests do
+		}
 		for _, m := range writes.FindAllSubmatch(text, -1) {
 			table := strings.ToLower(string(slices.Concat(m[1], m[2], m[3])))
 			if owner, known := tables[table]; known && owner != pkg {

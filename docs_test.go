@@ -35,7 +35,10 @@ func TestMetricsAreDocumented(t *testing.T) {
 	m := telemetry.NewMetrics()
 	m.CertificateExpires(time.Unix(1, 0))
 	m.Supply([]telemetry.SupplyStat{{Network: "MTN"}}, 0)
+	m.JournalRoom(1, 1)
+	m.JournalDaysLeft(1)
 	m.RegisterPasswords(func() int { return 0 })
+	m.RegisterWaiting(func() int { return 0 })
 	m.RegisterPool(func() telemetry.PoolStat { return telemetry.PoolStat{} })
 	m.RequestBegan()
 	m.RequestEnded("", http.StatusOK, 0) // a family with labels is served from its first value on

@@ -12,6 +12,36 @@ CREATE TYPE public.river_job_state AS ENUM (
     'running',
     'scheduled'
 );
+-- Name: journal_drop_day(date); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.journal_drop_day(the_day date) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+DECLARE
+    suffix  text := to_char(the_day, 'YYYYMMDD');
+    kept    public.journal_archive;
+    batches bigint;
+    entries bigint;
+BEGIN
+    SELECT * INTO kept FROM public.journal_archive a WHERE a.day = the_day ORDER BY a.archived_at DESC LIMIT 1;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the journal of % was never archived', the_day;
+    END IF;
+    IF EXISTS (SELECT FROM pg_inherits WHERE inhrelid IN (to_regclass('public.journal_entry_' || suffix), to_regclass('public.journal_batch_' || suffix))) THEN
+        RAISE EXCEPTION 'the partitions of % are not detached yet', the_day;
+    END IF;
+    IF to_regclass('public.journal_batch_' || suffix) IS NOT NULL THEN
+        -- Whatever was written after the archive was made came with a batch.
+        EXECUTE format('SELECT count(*), coalesce(sum(count), 0) FROM public.%I', 'journal_batch_' || suffix) INTO batches, entries;
+        IF batches <> kept.batches OR entries <> kept.entries THEN
+            RAISE EXCEPTION 'the journal of % has % batches with % entries, and % with % are archived', the_day, batches, entries, kept.batches, kept.entries;
+        END IF;
+    END IF;
+    EXECUTE format('DROP TABLE IF EXISTS public.%I, public.%I', 'journal_entry_' || suffix, 'journal_batch_' || suffix);
+END
+$$;
+-- Name: FUNCTION journal_drop_day(the_day date); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.journal_drop_day(the_day date) IS 'Drops the detached partitions of a day, if the archive of that day holds everything that is in them.';
 -- Name: journal_make_partitions(integer); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_make_partitions(days integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -255,6 +285,29 @@ CREATE TABLE public.idempotency (
 COMMENT ON TABLE public.idempotency IS 'The first answer to a request that carried an Idempotency-Key, kept for a day and written in the transaction of its effect.';
 -- Name: COLUMN idempotency.replayed_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.idempotency.replayed_at IS 'Written at every replay: the commit of that write proves that the first one is durable, too.';
+-- Name: journal_archive; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_archive (
+    manifest uuid NOT NULL,
+    day date NOT NULL,
+    sha256 bytea NOT NULL,
+    batches bigint NOT NULL,
+    entries bigint NOT NULL,
+    bytes bigint NOT NULL,
+    root bytea NOT NULL,
+    archived_at timestamp with time zone NOT NULL,
+    CONSTRAINT journal_archive_root_check CHECK ((octet_length(root) = 32)),
+    CONSTRAINT journal_archive_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+-- Name: TABLE journal_archive; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_archive IS 'Days of the journal that were written to files, read back and checked. Only the owner adds to it; nobody changes it.';
+-- Name: COLUMN journal_archive.manifest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_archive.manifest IS 'The key of the manifest in the archive, which lists the files of the day.';
+-- Name: COLUMN journal_archive.sha256; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_archive.sha256 IS 'Of the manifest, which has those of the files.';
+-- Name: COLUMN journal_archive.bytes; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_archive.bytes IS 'Of all files together, the manifest included.';
+-- Name: COLUMN journal_archive.root; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_archive.root IS 'Merkle root (RFC 6962) over the roots of the batches, in the order of the archive.';
 -- Name: journal_batch; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_batch (
     node text NOT NULL,
@@ -316,6 +369,23 @@ CREATE SEQUENCE public.journal_epoch
     CACHE 1;
 -- Name: SEQUENCE journal_epoch; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON SEQUENCE public.journal_epoch IS 'One number for each start of a node: no two processes ever share an epoch, whatever they are called.';
+-- Name: journal_epoch_skip; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_epoch_skip (
+    id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    last_epoch bigint NOT NULL,
+    next_epoch bigint NOT NULL,
+    reason text NOT NULL
+);
+-- Name: TABLE journal_epoch_skip; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_epoch_skip IS 'When and why the counter of epochs was moved ahead: after the database was set back to an earlier moment, so that no epoch is used twice.';
+-- Name: journal_fence; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_fence (
+    node text NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+-- Name: TABLE journal_fence; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_fence IS 'A row for each node that ever found a batch of unknown outcome written. Its change is a commit behind that batch in the log: once it is confirmed, so is the batch.';
 -- Name: line; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line (
     number bigint NOT NULL,
@@ -982,6 +1052,20 @@ COMMENT ON COLUMN public.policy.id IS 'What the audit trail calls the version.';
 COMMENT ON COLUMN public.policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines waits for staff. Below one half, so that half a file is always held.';
 -- Name: COLUMN policy.note; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.note IS 'Why the version was made.';
+-- Name: rehearsal_clock; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.rehearsal_clock (
+    key_id uuid NOT NULL,
+    begun_at timestamp with time zone NOT NULL,
+    ahead bigint NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT rehearsal_clock_ahead_check CHECK (((ahead >= 0) AND (ahead <= 315360000)))
+);
+-- Name: TABLE rehearsal_clock; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.rehearsal_clock IS 'The test clocks of the keys for tests that have set one. They move test numbers only; nothing else goes by them.';
+-- Name: COLUMN rehearsal_clock.begun_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.rehearsal_clock.begun_at IS 'Day 0 of the lives of the test numbers.';
+-- Name: COLUMN rehearsal_clock.ahead; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.rehearsal_clock.ahead IS 'By how many seconds the test clock is ahead of the time of day; at most ten years.';
 -- Name: river_job; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.river_job (
     id bigint NOT NULL,
@@ -1281,9 +1365,18 @@ ALTER TABLE ONLY public.goose_db_version
 -- Name: idempotency idempotency_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (caller, operation, key_mac);
+-- Name: journal_archive journal_archive_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_archive
+    ADD CONSTRAINT journal_archive_pkey PRIMARY KEY (manifest);
 -- Name: journal_batch journal_batch_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_batch
     ADD CONSTRAINT journal_batch_pkey PRIMARY KEY (node, epoch, n, at);
+-- Name: journal_epoch_skip journal_epoch_skip_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_epoch_skip
+    ADD CONSTRAINT journal_epoch_skip_pkey PRIMARY KEY (id);
+-- Name: journal_fence journal_fence_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_fence
+    ADD CONSTRAINT journal_fence_pkey PRIMARY KEY (node);
 -- Name: line_now line_now_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_now
     ADD CONSTRAINT line_now_pkey PRIMARY KEY (number);
@@ -1320,6 +1413,9 @@ ALTER TABLE ONLY public.policy
 -- Name: policy policy_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.policy
     ADD CONSTRAINT policy_pkey PRIMARY KEY (version);
+-- Name: rehearsal_clock rehearsal_clock_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.rehearsal_clock
+    ADD CONSTRAINT rehearsal_clock_pkey PRIMARY KEY (key_id);
 -- Name: river_job river_job_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_job
     ADD CONSTRAINT river_job_pkey PRIMARY KEY (id);
@@ -1391,6 +1487,8 @@ CREATE INDEX entity_client ON public.entity USING btree (client_id, created_at);
 CREATE INDEX entity_token ON public.entity USING btree (token_id, created_at);
 -- Name: idempotency_created; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX idempotency_created ON public.idempotency USING btree (created_at);
+-- Name: journal_archive_day; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX journal_archive_day ON public.journal_archive USING btree (day, archived_at);
 -- Name: journal_entry_at; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_entry_at ON ONLY public.journal_entry USING brin (at) WITH (pages_per_range='32');
 -- Name: line_event_ports; Type: INDEX; Schema: public; Owner: -
@@ -1581,10 +1679,15 @@ ALTER TABLE ONLY public.numbering_network
 -- Name: numbering_range numbering_range_version_network_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_range
     ADD CONSTRAINT numbering_range_version_network_fkey FOREIGN KEY (version, network) REFERENCES public.numbering_network(version, network);
+-- Name: rehearsal_clock rehearsal_clock_key_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.rehearsal_clock
+    ADD CONSTRAINT rehearsal_clock_key_id_fkey FOREIGN KEY (key_id) REFERENCES public.api_key(id);
 -- Name: session session_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
 GRANT ALL ON SCHEMA public TO lineproof_owner;
+-- Name: FUNCTION journal_drop_day(the_day date); Type: ACL; Schema: public; Owner: -
+REVOKE ALL ON FUNCTION public.journal_drop_day(the_day date) FROM PUBLIC;
 -- Name: FUNCTION journal_make_partitions(days integer); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.journal_make_partitions(days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.journal_make_partitions(days integer) TO lineproof_serve;
@@ -1677,6 +1780,9 @@ GRANT SELECT ON TABLE public.goose_db_version TO lineproof_serve;
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_read;
 -- Name: TABLE idempotency; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO lineproof_serve;
+-- Name: TABLE journal_archive; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_archive TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_archive TO lineproof_read;
 -- Name: TABLE journal_batch; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.journal_batch TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_batch TO lineproof_read;
@@ -1685,6 +1791,12 @@ GRANT SELECT,INSERT ON TABLE public.journal_entry TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_entry TO lineproof_read;
 -- Name: SEQUENCE journal_epoch; Type: ACL; Schema: public; Owner: -
 GRANT USAGE ON SEQUENCE public.journal_epoch TO lineproof_serve;
+-- Name: TABLE journal_epoch_skip; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_epoch_skip TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_epoch_skip TO lineproof_read;
+-- Name: TABLE journal_fence; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.journal_fence TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_fence TO lineproof_read;
 -- Name: TABLE line; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.line TO lineproof_serve;
 GRANT SELECT ON TABLE public.line TO lineproof_read;
@@ -1716,6 +1828,9 @@ GRANT SELECT,INSERT ON TABLE public.pepper_check TO lineproof_serve;
 -- Name: TABLE policy; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.policy TO lineproof_serve;
 GRANT SELECT ON TABLE public.policy TO lineproof_read;
+-- Name: TABLE rehearsal_clock; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.rehearsal_clock TO lineproof_serve;
+GRANT SELECT ON TABLE public.rehearsal_clock TO lineproof_read;
 -- Name: TABLE river_job; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.river_job TO lineproof_serve;
 GRANT SELECT ON TABLE public.river_job TO lineproof_read;

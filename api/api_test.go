@@ -31,7 +31,7 @@ func TestDocumentIsValid(t *testing.T) {
 }
 
 // The contract offers the five operations of the specification, those on lines,
-// and no other.
+// those about several or past answers, the test clock, and no other.
 func TestDocumentHasTheOperations(t *testing.T) {
 	t.Parallel()
 
@@ -52,7 +52,11 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"GET /api/v1/lines/imports/{importId}/refused",
 		"POST /api/v1/lines/orders",
 		"GET /api/v1/lines/supply",
+		"GET /api/v1/phone/api/phone-numbers/verifications/{requestId}",
 		"POST /api/v1/phone/api/phone-numbers/verify",
+		"POST /api/v1/phone/api/phone-numbers/verify-batch",
+		"GET /api/v1/test/clock",
+		"POST /api/v1/test/clock",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)

@@ -81,6 +81,14 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// problem is what the service says went wrong, as it is sent.
+type problem struct {
+	Code       Code        `json:"code"`
+	Message    string      `json:"message"`
+	Violations []Violation `json:"violations"`
+	RequestID  string      `json:"requestId"`
+}
+
 // refusal makes an Error of an answer. A body in another form than the service's
 // leaves the status and the headers, which a proxy sets too.
 func refusal(res *http.Response, body []byte) *Error {
@@ -89,14 +97,7 @@ func refusal(res *http.Response, body []byte) *Error {
 		RequestID:  res.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter(res.Header),
 	}
-	var envelope struct {
-		Data struct {
-			Code       Code        `json:"code"`
-			Message    string      `json:"message"`
-			Violations []Violation `json:"violations"`
-			RequestID  string      `json:"requestId"`
-		} `json:"data"`
-	}
+	var envelope envelope[problem]
 	if json.Unmarshal(body, &envelope) != nil || envelope.Data.Code == "" {
 		return e
 	}

@@ -20,12 +20,24 @@ import (
 	"github.com/lineproof/lineproof/client"
 )
 
-const importID = "01a1d964-6e3b-7b55-8d44-3c2b1a0f9e8d"
+const (
+	importID  = "01a1d964-6e3b-7b55-8d44-3c2b1a0f9e8d"
+	requestID = "01a1d964-6e3b-7f18-9a27-c6b5a4938271"
+)
 
 var noon = time.Date(2026, 11, 14, 12, 0, 0, 0, time.UTC)
 
-// lineCalls has one call of each operation on lines, by method and path.
+// lineCalls has one call of each operation on lines, and of those about several
+// or past answers, by method and path.
 var lineCalls = map[string]func(ctx context.Context, c *client.Client) error{
+	"POST /api/v1/phone/api/phone-numbers/verify-batch": func(ctx context.Context, c *client.Client) error {
+		_, err := c.VerifyBatch(ctx, accessToken, []string{phoneNumber, "0803"}, client.VerifyOptions{})
+		return err
+	},
+	"GET /api/v1/phone/api/phone-numbers/verifications/{requestId}": func(ctx context.Context, c *client.Client) error {
+		_, err := c.Verification(ctx, accessToken, requestID)
+		return err
+	},
 	"POST /api/v1/lines/events": func(ctx context.Context, c *client.Client) error {
 		_, err := c.TellEvents(ctx, accessToken, []client.LineEvent{
 			{ID: "swap-1", PhoneNumber: phoneNumber, Type: client.EventSIMChanged, EffectiveAt: noon},
@@ -134,7 +146,7 @@ func TestRequestsOnLinesFitTheContract(t *testing.T) {
 			t.Cleanup(srv.Close)
 			_ = refused(t, call(t.Context(), &client.Client{BaseURL: srv.URL + "/", HTTP: srv.Client()}))
 
-			if got := req.Method + " " + strings.Replace(req.URL.Path, importID, "{importId}", 1); got != name || req.Header.Get("Authorization") != "Bearer "+accessToken {
+			if got := req.Method + " " + strings.NewReplacer(importID, "{importId}", requestID, "{requestId}").Replace(req.URL.Path); got != name || req.Header.Get("Authorization") != "Bearer "+accessToken {
 				t.Errorf("the request is %s", got)
 			}
 			if strings.Contains(req.URL.String(), "803") {

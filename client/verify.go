@@ -113,7 +113,7 @@ func (c *Client) VerifyWith(ctx context.Context, apiKey Secret, phoneNumber stri
 	if err := r.authorize(apiKey); err != nil {
 		return nil, err
 	}
-	if err := r.sendJSON(o.fields(phoneNumber)); err != nil {
+	if err := r.sendJSON(o.fields("phoneNumber", phoneNumber)); err != nil {
 		return nil, err
 	}
 	r.repeatable = true
@@ -122,7 +122,7 @@ func (c *Client) VerifyWith(ctx context.Context, apiKey Secret, phoneNumber stri
 	switch {
 	case err != nil:
 		return nil, err
-	case v.Status == "" || v.RequestID == "" || v.VerifiedAt.IsZero() || !v.answers(o):
+	case !v.whole() || !v.answers(o):
 		return nil, r.incomplete()
 	case v.PhoneNumber != phoneNumber:
 		return nil, r.wrong("the answer is about another number than the question") // somebody between us mixed answers up
@@ -130,9 +130,9 @@ func (c *Client) VerifyWith(ctx context.Context, apiKey Secret, phoneNumber stri
 	return &v, nil
 }
 
-// fields returns the body of the question.
-func (o VerifyOptions) fields(phoneNumber string) map[string]any {
-	fields := map[string]any{"phoneNumber": phoneNumber}
+// fields returns the body of a question about a number, or about several.
+func (o VerifyOptions) fields(name string, about any) map[string]any {
+	fields := map[string]any{name: about}
 	if !o.Since.IsZero() {
 		fields["since"] = o.Since.UTC().Format(time.RFC3339)
 	}
@@ -147,6 +147,11 @@ func (o VerifyOptions) fields(phoneNumber string) map[string]any {
 		fields["include"] = include
 	}
 	return fields
+}
+
+// whole reports whether v has what every answer has.
+func (v *Verification) whole() bool {
+	return v.Status != "" && v.RequestID != "" && !v.VerifiedAt.IsZero()
 }
 
 // answers reports whether v leaves nothing open that was asked.

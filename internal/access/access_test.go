@@ -185,8 +185,8 @@ func TestCredentialsAreStoredOnlyAsHMACs(t *testing.T) {
 	if text := key.Text.Reveal(); len(row) == 0 || containsRun(row, text, 12) {
 		t.Errorf("the row %q holds a run of the key", row)
 	}
-	if _, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: "test"}); fault.CodeOf(err) != fault.InvalidArgument {
-		t.Errorf("a key for tests: %v, want it refused while there are no test numbers", err)
+	if _, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: "both"}); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("a key of another mode: %v, want it refused", err)
 	}
 	if _, err := w.CreateKey(t.Context(), access.KeyForm{Entity: uuid.New(), Name: "app", Mode: "live"}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("a key for no entity: %v, want NOT_FOUND", err)

@@ -16,11 +16,17 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
+// The modes of a key.
+const (
+	Live = "live" // asks about the lines of the nation
+	Test = "test" // asks about test numbers, and never sees a line
+)
+
 // KeyForm is an API key as someone asks for it.
 type KeyForm struct {
 	Entity  uuid.UUID
 	Name    string // of the application
-	Mode    string // live
+	Mode    string // Live or Test
 	Purpose string
 	Expires time.Duration // 0 means never
 }
@@ -35,14 +41,14 @@ type NewKey struct {
 func (k *Keeper) CreateKey(ctx context.Context, f KeyForm) (NewKey, error) {
 	var wrong fault.Form
 	checkLabel(&wrong, "name", f.Name, 100)
-	// A key for tests must not answer from the nation's lines, and there are no
-	// test numbers yet.
-	wrong.Check(f.Mode == "live", "mode", fault.NotAllowed, "The mode must be live; keys for tests come with the test numbers.")
+	// The prefix says the mode, so that nobody takes one kind of key for the other.
+	prefix, ok := map[string]secret.Prefix{Live: secret.LiveKey, Test: secret.TestKey}[f.Mode]
+	wrong.Check(ok, "mode", fault.NotAllowed, "The mode must be live or test.")
 	wrong.Check(f.Expires >= 0, "expires", fault.NotAllowed, "Give a time in the future, or none.")
 	if err := wrong.Err(); err != nil {
 		return NewKey{}, err
 	}
-	key, now := NewKey{ID: uuid.Must(uuid.NewV7()), Text: secret.New(secret.LiveKey)}, k.now()
+	key, now := NewKey{ID: uuid.Must(uuid.NewV7()), Text: secret.New(prefix)}, k.now()
 	var expires *time.Time
 	if f.Expires > 0 {
 		at := now.Add(f.Expires)
@@ -116,9 +122,11 @@ func (k *Keeper) FindKey(ctx context.Context, text secret.Text) (uuid.UUID, erro
 	return id, nil
 }
 
-// RevokeKey ends a key for good. The next request with it is refused.
+// RevokeKey ends a key for good. On this node the next request with it is
+// refused, on others those after the moment for which they remember it.
 func (k *Keeper) RevokeKey(ctx context.Context, id uuid.UUID) error {
 	now := k.now()
+	defer k.memory.forget(id)
 	return pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
 		entity, err := db.New(tx).RevokeKey(ctx, db.RevokeKeyParams{ID: id, At: &now})
 		if errors.Is(err, pgx.ErrNoRows) {

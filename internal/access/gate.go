@@ -27,14 +27,14 @@ func (k *Keeper) Admit(ctx context.Context, bearer string) (Principal, error) {
 	}
 	var p Principal
 	var err error
-	q, now, macs := db.New(k.Pool), k.now(), k.Peppers.Candidates(bearer)
+	now := k.now()
 	switch prefix {
 	case secret.AccessToken:
-		p, err = admitToken(ctx, q, macs, now)
+		p, err = admitToken(ctx, db.New(k.Pool), k.Peppers.Candidates(bearer), now)
 	case secret.Session:
-		p, err = k.admitSession(ctx, q, macs, now)
+		p, err = k.admitSession(ctx, db.New(k.Pool), k.Peppers.Candidates(bearer), now)
 	case secret.LiveKey, secret.TestKey:
-		p, err = admitKey(ctx, q, macs, now)
+		p, err = k.admitKey(ctx, bearer, now)
 	default: // a client secret buys a token and nothing else
 		return Principal{}, ErrUnauthenticated.Because(errors.New("a client's secret"))
 	}
@@ -52,9 +52,35 @@ func admitToken(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time
 	return Principal{Kind: Client, ID: t.ID, Client: t.ClientID, Scopes: t.Scopes, Vouches: t.Vouches, Network: t.Network}, err
 }
 
-func admitKey(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (Principal, error) {
-	key, err := q.KeyByMAC(ctx, db.KeyByMACParams{Macs: macs, Now: now})
-	return Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Mode: key.Mode, Purpose: key.Purpose}, err
+// admitKey asks the database only about a key that it has not admitted in the
+// last moments, and once for all who wait for the same answer.
+func (k *Keeper) admitKey(ctx context.Context, bearer string, now time.Time) (Principal, error) {
+	mac := keyMac(k.Peppers.Sign(bearer))
+	if who, ok := k.memory.find(mac, now); ok {
+		return who, nil
+	}
+	asked := k.asking.DoChan(string(mac[:]), func() (any, error) {
+		// Whoever came first may leave; the others still wait for the answer.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		key, err := db.New(k.Pool).KeyByMAC(ctx, db.KeyByMACParams{Macs: k.Peppers.Candidates(bearer), Now: now})
+		if err != nil {
+			return nil, err
+		}
+		who, until := Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Mode: key.Mode, Purpose: key.Purpose}, now.Add(keyMemory)
+		if key.ExpiresAt != nil && key.ExpiresAt.Before(until) {
+			until = *key.ExpiresAt
+		}
+		k.memory.keep(mac, who, until)
+		return who, nil
+	})
+	select {
+	case found := <-asked:
+		who, _ := found.Val.(Principal)
+		return who, found.Err
+	case <-ctx.Done():
+		return Principal{}, ctx.Err()
+	}
 }
 
 func (k *Keeper) admitSession(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (Principal, error) {

@@ -8,12 +8,12 @@
 package access
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
@@ -110,26 +110,8 @@ func (p Principal) Actor() audit.Actor {
 	return audit.Actor{Kind: audit.Account, ID: p.Account}
 }
 
-type principalKey struct{}
-
-// WithPrincipal returns a context that carries p.
-func WithPrincipal(ctx context.Context, p Principal) context.Context {
-	return context.WithValue(ctx, principalKey{}, p)
-}
-
-// PrincipalFrom returns the principal that the transport put into ctx. It
-// panics if there is none: whoever asks is mounted on a route that
-// authenticates.
-func PrincipalFrom(ctx context.Context) Principal {
-	p, ok := ctx.Value(principalKey{}).(Principal)
-	if !ok {
-		panic("access: no principal in the context; does the route ask for a credential?")
-	}
-	return p
-}
-
-// Keeper makes credentials and knows which of them stand. All fields are
-// required.
+// Keeper makes credentials and knows which of them stand. All exported fields
+// are required.
 type Keeper struct {
 	Pool            *pgxpool.Pool
 	Peppers         *secret.Peppers
@@ -138,6 +120,9 @@ type Keeper struct {
 	SessionLifetime time.Duration
 	SessionIdle     time.Duration
 	Now             func() time.Time
+
+	memory memory
+	asking singleflight.Group // about keys, by their HMAC
 }
 
 // now is the present to the microsecond, which is what PostgreSQL keeps.

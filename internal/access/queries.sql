@@ -66,7 +66,7 @@ SELECT id FROM api_key WHERE mac = ANY(@macs::bytea[]);
 UPDATE api_key SET revoked_at = @at WHERE id = @id AND revoked_at IS NULL RETURNING entity_id;
 
 -- name: KeyByMAC :one
-SELECT k.id, k.entity_id, k.mode, k.purpose FROM api_key k JOIN entity e ON e.id = k.entity_id
+SELECT k.id, k.entity_id, k.mode, k.purpose, k.expires_at FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.mac = ANY(@macs::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz) AND k.revoked_at IS NULL
   AND e.status = 'Approved' AND e.asks;
 

@@ -56,6 +56,9 @@ const (
 	OrderGiven       Action = "order.given"
 	OrderConfirmed   Action = "order.confirmed"
 	HistoryRead      Action = "history.read"
+	JournalArchived  Action = "journal.archived"
+	JournalDropped   Action = "journal.dropped" // of a day that was archived
+	EpochsSkipped    Action = "journal.epochs_skipped"
 )
 
 // Entry is one line of the trail.

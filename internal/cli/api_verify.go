@@ -52,8 +52,8 @@ how far the supply behind the answer reaches.`,
 }
 
 func verifyOptions(since string, include []string) (o client.VerifyOptions, err error) {
-	if o.Since, err = parseEffective(since); err != nil {
-		return o, usagef("--since is neither a day such as 2026-03-01 nor a time such as 2026-03-01T08:00:00Z")
+	if o.Since, err = timeFlag("since", since); err != nil {
+		return o, err
 	}
 	for _, what := range include {
 		switch what {

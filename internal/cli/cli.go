@@ -123,6 +123,18 @@ func (a *app) run(fn func(cmd *cobra.Command, args []string) error) func(*cobra.
 	}
 }
 
+// onDatabase makes fn the work of a command that needs the database.
+func (a *app) onDatabase(fn func(cmd *cobra.Command, args []string, p *parts) error) func(*cobra.Command, []string) error {
+	return a.run(func(cmd *cobra.Command, args []string) error {
+		p, err := a.open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		return fn(cmd, args, p)
+	})
+}
+
 // required marks flags that must be given.
 func required(cmd *cobra.Command, flags ...string) {
 	for _, name := range flags {

@@ -45,12 +45,7 @@ func (a *app) clientCreateCommand() *cobra.Command {
 	required(cmd, "name", "scope")
 	completes(cmd, "scope", scopes()...)
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		c, err := p.keeper.CreateClient(cmd.Context(), form)
 		if err != nil {
 			return err
@@ -91,12 +86,7 @@ func (a *app) clientListCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		clients, err := p.keeper.Clients(cmd.Context())
 		if err != nil {
 			return err

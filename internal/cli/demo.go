@@ -28,12 +28,7 @@ prints a curl command that asks about one of them. It is refused on a database t
 		Args: cobra.NoArgs,
 	}
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		if err := p.refuseUnlessEmpty(cmd.Context()); err != nil {
 			return err
 		}

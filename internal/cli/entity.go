@@ -28,12 +28,7 @@ func (a *app) entityCreateCommand() *cobra.Command {
 	cmd.Flags().StringVar(&cac, "cac", "", "its number in the companies register")
 	required(cmd, "name", "cac")
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		e, err := p.registry.CreateAsker(cmd.Context(), name, cac)
 		if err != nil {
 			return err

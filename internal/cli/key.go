@@ -25,15 +25,19 @@ func (a *app) keyCommand() *cobra.Command {
 }
 
 func (a *app) keyCreateCommand() *cobra.Command {
-	form := access.KeyForm{Mode: "live"}
+	form := access.KeyForm{Mode: access.Live}
 	var entity string
+	var test bool
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make an API key and print it once",
 		Long: `Makes an API key for an application of an organisation and prints it, alone, on standard output.
-The key is stored as a hash only and cannot be shown again.`,
+The key is stored as a hash only and cannot be shown again.
+
+With --test it is a key for tests: it is answered for test numbers only, has a test clock, and never sees a line.`,
 		Example: `  lineproof key create --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --name 'account opening'
-  lineproof key create --entity "$ENTITY" --name trial --expires 720h > key.txt`,
+  lineproof key create --entity "$ENTITY" --name trial --expires 720h > key.txt
+  lineproof key create --entity "$ENTITY" --name pipeline --test > test-key.txt`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
@@ -41,9 +45,13 @@ The key is stored as a hash only and cannot be shown again.`,
 	flags.StringVar(&form.Name, "name", "", "the application that will use the key")
 	flags.StringVar(&form.Purpose, "purpose", "", "what the organisation asks for, as it will stand in the journal")
 	flags.DurationVar(&form.Expires, "expires", 0, "how long the key is valid, such as 8760h (default: until it is revoked)")
+	flags.BoolVar(&test, "test", false, "make a key for tests (lp_test_...), which is answered for test numbers only")
 	required(cmd, "entity", "name")
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) (err error) {
+		if test {
+			form.Mode = access.Test
+		}
 		if form.Entity, err = parseID("--entity", entity); err != nil {
 			return err
 		}
@@ -138,7 +146,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID|-",
 		Short: "End an API key, for good",
-		Long: `Ends an API key: the next request with it is refused. It cannot be undone; make a new key instead.
+		Long: `Ends an API key: within two seconds every node refuses requests with it. It cannot be undone; make a new key instead.
 With - the key itself is read from standard input, for a key that was found where it should not be.`,
 		Example: `  lineproof key revoke 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40
   lineproof key revoke - < leaked.txt`,

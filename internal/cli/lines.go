@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -107,12 +106,7 @@ func (a *app) linesImportsCommand() *cobra.Command {
 	}
 	limit := cmd.Flags().Int("limit", 20, "how many")
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		list, err := p.desk.Imports(cmd.Context(), 0, *limit)
 		if err != nil {
 			return err
@@ -200,16 +194,4 @@ func (a *app) linesDecideCommand(cmd *cobra.Command, decide func(*supply.Desk, c
 		return a.print(*asJSON, s, []string{"import", s.ID}, []string{"state", s.State})
 	})
 	return cmd
-}
-
-// timeFlag reads a time that a flag gives.
-func timeFlag(name, value string) (time.Time, error) {
-	if value == "" {
-		return time.Time{}, nil
-	}
-	at, ok := line.ParseInstant(value)
-	if !ok {
-		return time.Time{}, usagef("--%s: write a time like 2026-01-31T13:45:00Z, or a date", name)
-	}
-	return at.Time(), nil
 }

@@ -21,12 +21,7 @@ questions are answered. The service may run meanwhile. The exit code is 6 when a
 		Example: "  lineproof lines check",
 	}
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		display := a.newProgress(-1)
 		found, err := line.Replay(cmd.Context(), p.pool, func(so line.Audit) { display.rows("checking", so.Lines) })
 		display.end()
@@ -75,12 +70,7 @@ line, and what it told in the last thirty days: how much, how much of it late, h
 		Example: "  lineproof lines supply",
 	}
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		list, err := p.desk.Standings(cmd.Context(), "", time.Now().AddDate(0, 0, -30))
 		if err != nil {
 			return err

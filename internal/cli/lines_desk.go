@@ -27,12 +27,7 @@ does, or until the clearing house decides.`,
 	}
 	limit := cmd.Flags().Int("limit", 100, "how many")
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		list, err := p.desk.Conflicts(cmd.Context(), *limit)
 		if err != nil {
 			return err
@@ -73,12 +68,7 @@ the API.`,
 	pending := cmd.Flags().Bool("pending", false, "only those that wait for a second person")
 	limit := cmd.Flags().Int("limit", 100, "how many")
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		list, err := p.desk.Orders(cmd.Context(), *pending, *limit)
 		if err != nil {
 			return err

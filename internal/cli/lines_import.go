@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/linefile"
@@ -45,12 +44,7 @@ file was refused, and 6 when it is held or some of its rows were refused.`,
 	flags.StringVar(&f.resume, "resume", "", "go on with an import that was interrupted or confirmed")
 	completes(cmd, "kind", string(linefile.Snapshot), string(linefile.Events))
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, args []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, args []string, p *parts) error {
 		return a.takeIn(cmd, p, f, args[0], *asJSON)
 	})
 	return cmd
@@ -104,9 +98,9 @@ func (a *app) takeIn(cmd *cobra.Command, p *parts, f importFlags, file string, a
 // importMeant returns the import to go on with, or a new one.
 func (a *app) importMeant(ctx context.Context, p *parts, f importFlags, file string) (supply.Import, error) {
 	if f.resume != "" {
-		id, err := uuid.Parse(f.resume)
+		id, err := importID(f.resume)
 		if err != nil {
-			return supply.Import{}, usagef("--resume: the id of an import looks like 0198c5f0-5d3c-7a51-9f0e-2b8e6a3f4c11")
+			return supply.Import{}, err
 		}
 		im, err := p.desk.Import(ctx, id)
 		if err == nil && !im.Open() {

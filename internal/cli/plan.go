@@ -109,12 +109,7 @@ many ranges it holds today and for how many numbers they have room. Every range 
 		Args: cobra.NoArgs,
 	}
 	version, asJSON := versionFlag(cmd), jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		plan, err := planOf(cmd.Context(), p, cmd, *version)
 		if err != nil {
 			return err
@@ -137,12 +132,7 @@ func (a *app) planExportCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	version, asJSON := versionFlag(cmd), jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		plan, err := planOf(cmd.Context(), p, cmd, *version)
 		if err != nil {
 			return err
@@ -174,12 +164,7 @@ func (a *app) planHistoryCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		editions, err := numbering.History(cmd.Context(), p.pool)
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ mistake is named with its line. - reads standard input; --shipped takes the plan
 		if len(args) == 1 && args[0] == "-" && given.source == "" {
 			return usagef("say with --source where the plan on standard input comes from")
 		}
-		at, err := parseEffective(given.effective)
+		at, err := timeFlag("effective", given.effective)
 		if err != nil {
 			return err
 		}
@@ -95,18 +95,4 @@ func (a *app) planRows(p *parts, given planImport, args []string) (rows []number
 	}
 	rows, err = numbering.ReadCSV(in)
 	return rows, source, err
-}
-
-// parseEffective reads when a version takes effect; "" means now, which is the
-// zero time.
-func parseEffective(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, form := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(form, text); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, usagef("--effective is neither a day such as 2026-07-01 nor a time such as 2026-07-01T06:00:00+01:00")
 }

@@ -55,12 +55,7 @@ func (a *app) policyShowCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	version, asJSON := versionFlag(cmd), jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		s, err := policyAt(cmd.Context(), p, cmd, *version)
 		if err != nil {
 			return err
@@ -101,7 +96,7 @@ effect now or later, never in the past and never before a version that was made 
 	required(cmd, "note")
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) (err error) {
-		if given.EffectiveAt, err = parseEffective(effective); err != nil {
+		if given.EffectiveAt, err = timeFlag("effective", effective); err != nil {
 			return err
 		}
 		changes := false
@@ -171,12 +166,7 @@ func (a *app) policyHistoryCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
 		versions, err := policy.History(cmd.Context(), p.pool)
 		if err != nil {
 			return err

@@ -63,6 +63,19 @@ func moment(t time.Time) string {
 	return t.UTC().Format(timeForm)
 }
 
+// timeFlag reads a time that a flag gives; "" is the zero time.
+func timeFlag(name, value string) (time.Time, error) {
+	if value == "" {
+		return time.Time{}, nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(form, value); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usagef("--%s is neither a day such as 2026-07-01 nor a time such as 2026-07-01T06:00:00+01:00", name)
+}
+
 // terminal returns the file descriptor behind stream if a person sits there.
 func terminal(stream any) (fd int, ok bool) {
 	f, isFile := stream.(*os.File)

@@ -39,12 +39,7 @@ first line of standard input. It is never an argument, where other users of the 
 	required(cmd, "name", "email", "role")
 	completes(cmd, "role", "administrator", "reviewer", "auditor")
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) (err error) {
 		if form.Password, err = a.newPassword(cmd.Context(), passwordFile); err != nil {
 			return err
 		}

@@ -49,10 +49,13 @@ type Config struct {
 	// JournalDaysAhead is how many days ahead the partitions of the journal are made.
 	JournalDaysAhead int `env:"LINEPROOF_JOURNAL_DAYS_AHEAD, default=7" min:"1" max:"90"`
 
+	// JournalDiskBytes is how many bytes the whole database may take, so that the metric lineproof_journal_disk_days_left can say for how many days there is room. 0 says that nobody knows.
+	JournalDiskBytes int64 `env:"LINEPROOF_JOURNAL_DISK_BYTES, default=0" min:"0" max:"1125899906842624"`
+
 	// Node is the name of this node in the journal: 1 to 64 printable ASCII characters, different on every node.
 	Node string `env:"LINEPROOF_NODE" unset:"the host name" group:"Node"`
 
-	// Data is the directory for what a single node keeps itself: documents, supply files until they are taken in, and the pepper when none is set.
+	// Data is the directory for what a single node keeps itself: documents, archived days of the journal, supply files until they are taken in, and the pepper when none is set.
 	Data string `env:"LINEPROOF_DATA, default=lineproof-data"`
 
 	// DrainDelay is the time between saying "not ready" and closing the public listener, so that a load balancer notices first.
@@ -111,6 +114,15 @@ type Config struct {
 
 	// VerifyTimeout is the time after which a verification is given up and answered with 503.
 	VerifyTimeout time.Duration `env:"LINEPROOF_VERIFY_TIMEOUT, default=1s" min:"50ms" max:"30s" group:"Limits"`
+
+	// VerifyBatch is the most answers that one commit records. 1 gives every answer a commit of its own.
+	VerifyBatch int `env:"LINEPROOF_VERIFY_BATCH, default=256" min:"1" max:"1000"`
+
+	// VerifyFlushes is how many such commits may be under way at once.
+	VerifyFlushes int `env:"LINEPROOF_VERIFY_FLUSHES, default=1" min:"1" max:"64"`
+
+	// VerifyQueue is the most questions that may wait for a commit in a burst, and a sixteenth of it while more are asked than can be answered; beyond it a caller is asked to come back later.
+	VerifyQueue int `env:"LINEPROOF_VERIFY_QUEUE, default=4096" min:"1" max:"100000"`
 
 	// RequestTimeout is the same for every other request but an upload.
 	RequestTimeout time.Duration `env:"LINEPROOF_REQUEST_TIMEOUT, default=10s" min:"1s" max:"5m"`

@@ -57,7 +57,7 @@ func TestDefaultsLoadFromAnEmptyEnvironment(t *testing.T) {
 		Region: "NG", RegulatorCode: "REGULATOR",
 		PasswordMin: 8, Argon2MemoryKiB: 19456, Argon2Time: 2, Argon2Parallel: max(1, runtime.GOMAXPROCS(0)/2), Argon2Queue: 32,
 		TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute,
-		VerifyTimeout: time.Second, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20,
+		VerifyTimeout: time.Second, VerifyBatch: 256, VerifyFlushes: 1, VerifyQueue: 4096, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20,
 		ImportMaxBytes: 4 << 30, ImportTimeout: 30 * time.Minute,
 	}
 	if diff := cmp.Diff(want, load(t)); diff != "" {

@@ -61,27 +61,27 @@ func (c *checker) register(ctx context.Context, q querier) error {
 	for id, e := range r.entities {
 		admins := r.admins[id]
 		if !e.Client.Valid {
-			c.want(len(admins) == 0, "entity %s was not onboarded and has an admin", id)
+			c.want(len(admins) == 0, phantom, "entity %s was not onboarded and has an admin", id)
 			continue
 		}
-		c.want(len(admins) == 1, "entity %s has %d admins", id, len(admins))
-		c.want(len(r.trail[id]) == 1, "the onboarding of entity %s stands %d times in the audit trail", id, len(r.trail[id]))
+		c.want(len(admins) == 1, altered, "entity %s has %d admins", id, len(admins))
+		c.want(len(r.trail[id]) == 1, altered, "the onboarding of entity %s stands %d times in the audit trail", id, len(r.trail[id]))
 		if id == c.world.telco.ID {
 			continue // it was brought in without a key, before the ledger began
 		}
-		c.want(len(r.kept[id]) == 1, "the answer about entity %s is kept %d times", id, len(r.kept[id]))
+		c.want(len(r.kept[id]) == 1, altered, "the answer about entity %s is kept %d times", id, len(r.kept[id]))
 		for _, a := range admins {
-			c.want(groups[a.EmailKey] != nil, "entity %s has an admin for whom nobody applied", id)
-			c.want(len(r.kept[id]) == 0 || r.kept[id][0].AdminUID == a.ID.String(), "the answer about entity %s names another admin", id)
+			c.want(groups[a.EmailKey] != nil, phantom, "entity %s has an admin for whom nobody applied", id)
+			c.want(len(r.kept[id]) == 0 || r.kept[id][0].AdminUID == a.ID.String(), altered, "the answer about entity %s names another admin", id)
 		}
 	}
 	for id := range r.trail {
 		_, there := r.entities[id]
-		c.want(there, "the audit trail says that entity %s was onboarded, and it is not there", id)
+		c.want(there, altered, "the audit trail says that entity %s was onboarded, and it is not there", id)
 	}
 	for id := range r.kept {
 		_, there := r.entities[id]
-		c.want(there, "an answer is kept about entity %s, which is not there", id)
+		c.want(there, altered, "an answer is kept about entity %s, which is not there", id)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (c *checker) register(ctx context.Context, q querier) error {
 // one has taken effect, and if so as it was sent and as it was answered.
 func (c *checker) applications(key string, group []*entry, r register) {
 	accounts := r.byEmail[key]
-	c.want(len(accounts) <= 1, "%d accounts have the address of application %s", len(accounts), group[0].sent.ID)
+	c.want(len(accounts) <= 1, doubled, "%d accounts have the address of application %s", len(accounts), group[0].sent.ID)
 	possible, answered := false, 0
 	for _, e := range group {
 		possible = possible || c.may(e.outcome())
@@ -100,8 +100,8 @@ func (c *checker) applications(key string, group []*entry, r register) {
 		answered++
 		c.answeredApplication(e, r)
 	}
-	c.want(answered <= 1, "%d applications with one address were answered with success", answered)
-	c.want(possible || len(accounts) == 0, "application %s ended as %s and has an account", group[0].sent.ID, group[0].outcome())
+	c.want(answered <= 1, doubled, "%d applications with one address were answered with success", answered)
+	c.want(possible || len(accounts) == 0, phantom, "application %s ended as %s and has an account", group[0].sent.ID, group[0].outcome())
 	if len(group) == 1 && answered == 0 && len(accounts) == 1 {
 		c.asSent(group[0], accounts[0], r)
 	}
@@ -112,14 +112,14 @@ func (c *checker) applications(key string, group []*entry, r register) {
 func (c *checker) answeredApplication(e *entry, r register) {
 	said := e.answered().Made
 	for _, again := range e.ends {
-		c.want(again.Outcome != okay || *again.Made == *said, "application %s was answered twice with different ids", e.sent.ID)
+		c.want(again.Outcome != okay || *again.Made == *said, doubled, "application %s was answered twice with different ids", e.sent.ID)
 	}
 	id, err := uuid.Parse(said.EntityUID)
 	_, there := r.entities[id]
-	c.want(err == nil && there, "application %s was answered and its entity is not there", e.sent.ID)
+	c.want(err == nil && there, missing, "application %s was answered and its entity is not there", e.sent.ID)
 	admins := r.admins[id]
-	c.want(len(admins) == 1 && admins[0].ID.String() == said.AdminUID, "application %s was answered and its admin is not there", e.sent.ID)
-	c.want(len(r.trail[id]) == 1, "application %s was answered and stands %d times in the audit trail", e.sent.ID, len(r.trail[id]))
+	c.want(len(admins) == 1 && admins[0].ID.String() == said.AdminUID, missing, "application %s was answered and its admin is not there", e.sent.ID)
+	c.want(len(r.trail[id]) == 1, altered, "application %s was answered and stands %d times in the audit trail", e.sent.ID, len(r.trail[id]))
 	if len(admins) == 1 {
 		c.asSent(e, admins[0], r)
 	}
@@ -129,15 +129,15 @@ func (c *checker) answeredApplication(e *entry, r register) {
 func (c *checker) asSent(e *entry, a accountRow, r register) {
 	sent := e.sent.Applied
 	c.want(a.Kind == "admin" && a.Name == sent.AdminName && a.Email == sent.AdminEmail && a.EmailKey == strings.ToLower(sent.AdminEmail) &&
-		a.Phone != nil && *a.Phone == e.sent.Phone && a.HasPassword && !a.Verified, "the admin of application %s is not as sent", e.sent.ID)
+		a.Phone != nil && *a.Phone == e.sent.Phone && a.HasPassword && !a.Verified, altered, "the admin of application %s is not as sent", e.sent.ID)
 	entity, there := r.entities[a.Entity.UUID]
-	c.want(there, "the admin of application %s has no entity", e.sent.ID)
+	c.want(there, altered, "the admin of application %s has no entity", e.sent.ID)
 	c.want(entity.Name == sent.Name && entity.CAC == sent.CAC && entity.DocumentRequired == sent.IsDocumentRequired &&
 		entity.Status == "Approved" && entity.Supplies && entity.Client.UUID == c.world.client.ID,
-		"the entity of application %s is not as sent", e.sent.ID)
+		altered, "the entity of application %s is not as sent", e.sent.ID)
 	for _, row := range r.trail[entity.ID] {
 		c.want(row.ActorKind == "client" && row.Actor.UUID == c.world.client.ID && row.Entity.UUID == entity.ID,
-			"the audit trail names somebody else for application %s", e.sent.ID)
+			altered, "the audit trail names somebody else for application %s", e.sent.ID)
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *checker) load(ctx context.Context, q querier) (register, error) {
 	}
 	for _, e := range entities {
 		_, twice := r.entities[e.ID]
-		c.want(!twice, "entity %s stands twice", e.ID)
+		c.want(!twice, doubled, "entity %s stands twice", e.ID)
 		r.entities[e.ID] = e
 	}
 	accounts, err := rowsOf[accountRow](ctx, q, `SELECT id, kind, entity_id, name, email, email_key, phone,
@@ -162,7 +162,7 @@ func (c *checker) load(ctx context.Context, q querier) (register, error) {
 	}
 	for _, a := range accounts {
 		_, there := r.entities[a.Entity.UUID]
-		c.want(a.Entity.Valid && there, "account %s has no entity", a.ID)
+		c.want(a.Entity.Valid && there, altered, "account %s has no entity", a.ID)
 		r.admins[a.Entity.UUID] = append(r.admins[a.Entity.UUID], a)
 		r.byEmail[a.EmailKey] = append(r.byEmail[a.EmailKey], a)
 	}
@@ -181,7 +181,7 @@ func (c *checker) load(ctx context.Context, q querier) (register, error) {
 		var body struct{ Data made }
 		err := json.Unmarshal(k.Answer, &body)
 		id, idErr := uuid.Parse(body.Data.EntityUID)
-		c.want(err == nil && idErr == nil, "an answer is kept that cannot be read")
+		c.want(err == nil && idErr == nil, altered, "an answer is kept that cannot be read")
 		r.kept[id] = append(r.kept[id], body.Data)
 	}
 	return r, nil

@@ -7,5 +7,5 @@
 // database afterwards by a checker that has a test of its own.
 //
 // The sizes of the long runs come from the environment; see the targets race,
-// kill, drain and fuzz-server of the Makefile.
+// kill, drain, faults, overload, restore and fuzz-server of the Makefile.
 package e2e

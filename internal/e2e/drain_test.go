@@ -16,7 +16,7 @@ func TestDrain(t *testing.T) {
 	drains := size(t, "LINEPROOF_E2E_DRAINS", 3)
 	book := newLedger(t)
 	for i := range drains {
-		p := start(t, w)
+		p := start(t, w, "LINEPROOF_LOG_LEVEL=debug")
 		stop := make(chan struct{})
 		wait := rush(t, w, p.public, book, 32, stop)
 		<-time.After(50*time.Millisecond + rand.N(700*time.Millisecond))

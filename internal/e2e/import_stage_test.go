@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -84,25 +83,8 @@ func newSupplyFile(t *testing.T, kind string, asOf time.Time, write func(io.Writ
 // command starts a command of the program on the world's database.
 func command(t *testing.T, w *world, args ...string) *process {
 	t.Helper()
-	p := &process{ended: make(chan struct{})}
-	file := must(os.Create(filepath.Join(t.TempDir(), "command.log")))(t)
-	p.log = file.Name()
-	p.cmd = exec.Command(must(os.Executable())(t), args...)
-	p.cmd.Env = append([]string{childSwitch + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}, w.settings()...)
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = t.TempDir(), file, file
-	if _, err := p.cmd.StdinPipe(); err != nil { // held open for as long as this process lives
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		_ = p.cmd.Wait() // the exit code says it all
-		_ = file.Close()
-		close(p.ended)
-	}()
-	t.Cleanup(p.kill)
-	return p
+	log := must(os.Create(filepath.Join(t.TempDir(), "command.log")))(t)
+	return launch(t, log, log, w.settings(), args...)
 }
 
 // importCommand starts to take a file in at the command line, or goes on.

@@ -80,7 +80,21 @@ type ledger struct {
 
 func newLedger(t *testing.T) *ledger {
 	t.Helper()
-	return &ledger{dir: t.TempDir()}
+	return &ledger{dir: ledgerDir(t)}
+}
+
+// ledgerDir returns an empty directory for a ledger. The environment may name
+// one above it, so that the ledger lies on another file system than what is
+// tested.
+func ledgerDir(t *testing.T) string {
+	t.Helper()
+	above := os.Getenv("LINEPROOF_E2E_LEDGER")
+	if above == "" {
+		return t.TempDir()
+	}
+	dir := must(os.MkdirTemp(above, "lineproof-ledger-"))(t) //nolint:usetesting // the point is where it lies
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 // page is the part of the ledger that one worker writes.

@@ -11,7 +11,7 @@ import (
 )
 
 // serial makes every request of this process different from every other.
-var serial atomic.Int64
+var serial atomic.Uint64
 
 // caller sends requests to one server, one after the other, and keeps its page
 // of the ledger.
@@ -36,14 +36,8 @@ func (c *caller) close() {
 // name of the question: the journal keeps it, so that a record can be traced to
 // the request even if no answer came.
 func (c *caller) ask() mark {
-	number := int64(firstLine) + c.rng.Int64N(2*knownLines)
-	if c.rng.IntN(50) == 0 {
-		number = 234_903_000_0000 + c.rng.Int64N(1e7) // far from every line
-	}
-	m := mark{ID: fmt.Sprintf("q%d", serial.Add(1)), Asked: &question{spell(c.rng, number)}, Phone: number}
-	if c.rng.IntN(20) == 0 {
-		m.Asked.PhoneNumber += "?" // a definite no
-	}
+	number, text := pickNumber(c.rng)
+	m := mark{ID: correlator(serial.Add(1)).String(), Asked: &question{text}, Phone: number}
 	c.page.write(m)
 	a, err := c.wire.send(post(verifyPath, "application/json", encode(m.Asked),
 		"Authorization", "Bearer "+c.world.key.Text.Reveal(), "X-Correlator", m.ID))
@@ -56,10 +50,27 @@ func (c *caller) ask() mark {
 	return end
 }
 
+// pickNumber returns a number to ask about and how it is written. One in twenty is
+// written so that the answer must be a definite no.
+func pickNumber(rng *rand.Rand) (number int64, text string) {
+	number = int64(firstLine) + rng.Int64N(2*knownLines)
+	if rng.IntN(50) == 0 {
+		number = 234_903_000_0000 + rng.Int64N(1e7) // far from every line
+	}
+	text = spell(rng, number)
+	if rng.IntN(20) == 0 {
+		text += malformed
+	}
+	return number, text
+}
+
+// malformed makes a number one that nobody can parse.
+const malformed = "?"
+
 // newApplication returns an application that clashes with no other.
 func (c *caller) newApplication() mark {
 	n := serial.Add(1)
-	phone := 234_703_000_0000 + n
+	phone := 234_703_000_0000 + int64(n)
 	return mark{ID: fmt.Sprintf("a%d", n), Phone: phone, Applied: &application{
 		CAC: fmt.Sprintf("RC %d", 1000+n), Name: fmt.Sprintf("Telco %d", n), IsDocumentRequired: c.rng.IntN(2) == 0,
 		AdminName: "Bisi", AdminPhone: spell(c.rng, phone), AdminEmail: shout(c.rng, fmt.Sprintf("admin.%d@telco.example", n)),

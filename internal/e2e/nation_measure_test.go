@@ -69,7 +69,7 @@ func compareVerify(t *testing.T, little, large *nation, questions int) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &verify.Verifier{Journal: records, Lines: &line.Almanac{}, Now: time.Now}
+		v := &verify.Verifier{Journal: records, Lines: &line.Almanac{}, Now: time.Now, Batch: 1, Flushes: 1, Queue: 16, Patience: time.Minute}
 		ask[i] = func(number phone.Number) {
 			if _, err := v.Ask(context.WithoutCancel(t.Context()), verify.Question{Entity: uuid.New(), Key: uuid.New(), Mode: "live", Number: number, Sent: number.E164()}); err != nil {
 				t.Fatal(err)

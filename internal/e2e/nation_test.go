@@ -113,10 +113,7 @@ func (n *nation) run(in io.Reader, args ...string) *exec.Cmd {
 	if in != nil {
 		life = readsInput
 	}
-	cmd.Env = []string{
-		childSwitch + "=" + life, "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(),
-		"LINEPROOF_DATABASE_URL=" + n.url, "LINEPROOF_DATA=" + n.dir, "LINEPROOF_PEPPERS=" + pepper,
-	}
+	cmd.Env = childEnv(life, "LINEPROOF_DATABASE_URL="+n.url, "LINEPROOF_DATA="+n.dir, "LINEPROOF_PEPPERS="+pepper)
 	cmd.Dir, cmd.Stdin = n.dir, in
 	if in == nil {
 		held, err := cmd.StdinPipe() // a child ends when its standard input does

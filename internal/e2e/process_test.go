@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,34 +28,9 @@ type process struct {
 // Settings have the form of the environment and override the usual ones.
 func start(t *testing.T, w *world, settings ...string) *process {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Create(filepath.Join(t.TempDir(), "server.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{log: file.Name(), ended: make(chan struct{})}
-	p.cmd = exec.Command(self, "serve")
-	p.cmd.Env = []string{childSwitch + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}
-	p.cmd.Env = append(append(p.cmd.Env, w.settings()...), settings...)
-	p.cmd.Dir = t.TempDir()
+	file := must(os.Create(filepath.Join(t.TempDir(), "server.log")))(t)
 	out := &output{file: file, listening: make(chan listening, 1)}
-	p.cmd.Stdout, p.cmd.Stderr = out, out
-	if _, err := p.cmd.StdinPipe(); err != nil { // held open for as long as this process lives
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		_ = p.cmd.Wait() // the exit code says it all
-		_ = file.Close()
-		close(p.ended)
-	}()
-	t.Cleanup(p.kill)
-
+	p := launch(t, file, out, append(w.settings(), settings...), "serve")
 	select {
 	case at := <-out.listening:
 		p.public, p.private = at.Public, at.Private
@@ -63,6 +39,33 @@ func start(t *testing.T, w *world, settings ...string) *process {
 	case <-time.After(time.Minute):
 		t.Fatalf("the server does not listen:\n%s", p.output(t))
 	}
+	return p
+}
+
+// childEnv returns the environment of a child: the switch that makes it the
+// command, what every program needs, and settings.
+func childEnv(life string, settings ...string) []string {
+	return append([]string{childSwitch + "=" + life, "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}, settings...)
+}
+
+// launch starts the command as a child that ends with this process at the
+// latest. What it writes goes to out, by which it reaches the file log.
+func launch(t *testing.T, log *os.File, out io.Writer, settings []string, args ...string) *process {
+	t.Helper()
+	p := &process{log: log.Name(), cmd: exec.Command(must(os.Executable())(t), args...), ended: make(chan struct{})}
+	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = childEnv("1", settings...), t.TempDir(), out, out
+	if _, err := p.cmd.StdinPipe(); err != nil { // held open for as long as this process lives
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // the exit code says it all
+		_ = log.Close()
+		close(p.ended)
+	}()
+	t.Cleanup(p.kill)
 	return p
 }
 

@@ -34,8 +34,8 @@ func TestAnswers(t *testing.T) {
 	t.Cleanup(func() { contract.complete(t) }) // after the parallel cases
 	seen := make(map[string]bool)
 	for _, table := range []map[string]answer{
-		tokenAnswers(), onboardAnswers(), uploadAnswers(), loginAnswers(), verifyAnswers(), generalAnswers(),
-		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), historyAnswers(),
+		tokenAnswers(), onboardAnswers(), uploadAnswers(), loginAnswers(), verifyAnswers(), batchAnswers(), verifiedAnswers(), generalAnswers(),
+		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), historyAnswers(), clockAnswers(), testNumberAnswers(),
 	} {
 		for name, tc := range table {
 			if seen[name] {

@@ -8,6 +8,7 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -17,24 +18,31 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/idempotency"
+	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/rehearsal"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
-// API serves the operations. All fields but Proxies are required.
+// API serves the operations. All fields but Proxies and Traced are
+// required.
 type API struct {
 	Keeper    *access.Keeper
 	Registry  *registry.Registry
 	Documents *document.Store
 	Verifier  *verify.Verifier
+	Record    func(context.Context, uuid.UUID) (journal.Entry, error) // finds a record, wherever it is kept
 	Lines     *supply.Desk
+	Rehearsal *rehearsal.Desk
 	Answers   *idempotency.Store
 	Region    *phone.Region
 	Log       *slog.Logger
@@ -45,13 +53,13 @@ type API struct {
 	ImportMaxBytes int64 // of a file of lines or events, as it is sent
 	Timeouts       Timeouts
 	Proxies        []netip.Prefix // whose X-Forwarded-For is believed
+	Traced         bool           // somebody collects traces
 
 	ordering sync.Mutex // held while an order is given
 }
 
 // Timeouts bound how long a handler may take. Past it the caller hears 503.
 type Timeouts struct {
-	Verify  time.Duration
 	Upload  time.Duration
 	Import  time.Duration // of files of lines or events, on their way in and out
 	Request time.Duration // of everything else
@@ -64,9 +72,21 @@ type route struct {
 	admits  []access.Kind  // none means that no credential is asked for
 	scopes  []access.Scope // of which a client's token needs one
 	roles   []access.Role  // of which a session needs one; none means that any session will do
-	timeout time.Duration
+	timeout time.Duration  // 0 where the operation keeps its own time, within the server's bounds for reading and writing
 	serve   func(http.ResponseWriter, *http.Request) error
 }
+
+// name is what log and metrics call the route.
+func (rt route) name() string { return rt.method + " " + rt.path }
+
+// quiet reports whether a success of the route needs no line in the log, because
+// it has a record in the journal.
+func (rt route) quiet() bool { return rt.path == verifyPath || rt.path == batchPath }
+
+const (
+	verifyPath = "/api/v1/phone/api/phone-numbers/verify"
+	batchPath  = "/api/v1/phone/api/phone-numbers/verify-batch"
+)
 
 // routes is the whole surface of the API. api/openapi.yaml describes the same
 // rows, and a test compares the two.
@@ -80,7 +100,11 @@ func (a *API) routes() []route {
 		{http.MethodPost, "/api/regulator/v1/onboard-entity", client, scope(access.EntityOnboard), nil, t.Request, a.onboardEntity},
 		{http.MethodPost, "/api/regulator/v1/upload-document", session, scope(access.DocumentUpload), nil, t.Upload, a.uploadDocument},
 		{http.MethodPost, loginPath, nil, nil, nil, t.Request, a.logIn},
-		{http.MethodPost, "/api/v1/phone/api/phone-numbers/verify", key, nil, nil, t.Verify, a.verifyNumber},
+		{http.MethodPost, verifyPath, key, nil, nil, 0, a.verifyNumber},
+		{http.MethodPost, batchPath, key, nil, nil, 0, a.verifyBatch},
+		{http.MethodGet, "/api/v1/phone/api/phone-numbers/verifications/{requestId}", key, nil, nil, t.Request, a.showVerification},
+		{http.MethodGet, clockPath, key, nil, nil, t.Request, a.showClock(a.Rehearsal)},
+		{http.MethodPost, clockPath, key, nil, nil, t.Request, a.moveClock(a.Rehearsal)},
 		{http.MethodPost, "/api/v1/lines/events", client, scope(access.LineSupply, access.LinePort, access.LineFlag), nil, t.Request, a.tellEvents},
 		{http.MethodPost, "/api/v1/lines/orders", session, scope(access.LineOrder), orders, t.Request, a.giveOrder},
 		{http.MethodPost, importsPath, client, scope(access.LineSupply), nil, t.Import, a.receiveImport},

@@ -54,7 +54,10 @@ func (c contract) check(t *testing.T, r *http.Request, res *httptest.ResponseRec
 			t.Fatalf("the answer is not JSON: %v\n%s", err, res.Body)
 		}
 	}
-	path := ids.ReplaceAllString(r.URL.Path, "{importId}") // the only ids that stand in a path
+	path := ids.ReplaceAllString(r.URL.Path, "{importId}") // ids stand in the paths of imports and of records
+	if strings.HasPrefix(path, verifiedPath) {
+		path = verifiedPath + "{requestId}"
+	}
 	item := c.doc.Paths.Value(path)
 	if item == nil || item.GetOperation(r.Method) == nil {
 		if err := c.doc.Components.Schemas["Error"].Value.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {

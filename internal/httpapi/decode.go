@@ -2,12 +2,14 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,36 +37,49 @@ type field struct {
 	text     *string
 	flag     *bool
 	list     *[]string
+	most     int   // for lists: how many texts it may have; 0 means maxList
 	given    *bool // for texts: told whether the member is there, where an empty text is not the same as none
 	required bool  // for flags: whether the member must be there; text is judged by its domain package
 }
 
-// maxList is how many texts a list may have.
+// maxList is how many texts a list may have, unless its field says otherwise.
 const maxList = 16
 
 // decode reads the body into fields and returns what is wrong with them. Its
 // error is about the body as a whole.
 func decode(w http.ResponseWriter, r *http.Request, fields ...field) ([]fault.Violation, error) {
-	if !isJSON(r) {
-		return nil, errMediaType
-	}
-	body, err := readBody(w, r, maxJSON)
+	body, err := readJSON(w, r, maxJSON, errTooLarge)
 	if err != nil {
 		return nil, err
 	}
 	return decodeObject(body, fields)
 }
 
-// readBody reads a small body whole.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	if r.ContentLength > limit {
-		return nil, errTooLarge // before a byte of it is read
+// readJSON reads a body whole that says that it is JSON.
+func readJSON(w http.ResponseWriter, r *http.Request, limit int64, tooLarge *fault.Error) ([]byte, error) {
+	if !isJSON(r) {
+		return nil, errMediaType
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	return readBody(w, r, limit, tooLarge)
+}
+
+// readBody reads a small body whole.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64, tooLarge *fault.Error) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, tooLarge // before a byte of it is read
+	}
+	var body []byte
+	var err error
+	if r.ContentLength >= 0 {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(r.Body, body)
+	} else {
+		body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	}
 	if err == nil {
 		return body, nil
 	}
-	return nil, bodyError(err, errTooLarge, errCutOff)
+	return nil, bodyError(err, tooLarge, errCutOff)
 }
 
 // bodyError tells the ways in which a body fails to arrive. All of them are the
@@ -82,7 +97,11 @@ func bodyError(err error, tooLarge, broken *fault.Error) error {
 
 // isJSON reports whether the request says that its body is JSON in UTF-8.
 func isJSON(r *http.Request) bool {
-	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	said := r.Header.Get("Content-Type")
+	if said == "application/json" {
+		return true // as nearly all say it
+	}
+	kind, params, err := mime.ParseMediaType(said)
 	if err != nil || kind != "application/json" {
 		return false
 	}
@@ -193,8 +212,8 @@ func (f *field) takeList(value jsontext.Value, wrong *fault.Form) error {
 			wrong.Check(false, f.name, fault.WrongType, "Every value in the list must be a text in quotation marks.")
 			return nil
 		}
-		if len(*f.list) == maxList {
-			wrong.Check(false, f.name, fault.TooLong, "The list may have at most 16 values.")
+		if most := cmp.Or(f.most, maxList); len(*f.list) == most {
+			wrong.Check(false, f.name, fault.TooLong, "The list may have at most "+strconv.Itoa(most)+" values.")
 			return nil
 		}
 		text, err := plainText(item, f.name, wrong)

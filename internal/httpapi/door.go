@@ -18,30 +18,37 @@ const maxJSON = 16 << 10
 // door checks the credential that a route asks for, then lets the handler
 // serve, for as long as the route allows.
 func (a *API) door(rt route) http.Handler {
+	name, quiet := rt.name(), rt.quiet()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		note(r.Context(), rt)
-		// The handler's deadline is enforced on reading the body, too: a body that
-		// trickles in does not end with the context. The body's time is up first, so
-		// that a slow caller is told from a slow service.
-		deadline := time.Now().Add(rt.timeout)
-		ctx, cancel := context.WithDeadline(r.Context(), deadline.Add(100*time.Millisecond))
-		defer cancel()
-		_ = http.NewResponseController(w).SetReadDeadline(deadline)                       // not every writer can
-		_ = http.NewResponseController(w).SetWriteDeadline(deadline.Add(5 * time.Second)) // time to say 503
-
+		note(r.Context(), name, quiet)
+		if rt.timeout > 0 {
+			ctx, cancel := limit(r.Context(), w, rt.timeout)
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
 		if len(rt.admits) > 0 {
-			who, err := a.admit(ctx, rt, r)
+			who, err := a.admit(r.Context(), rt, r)
 			if err != nil {
 				a.fail(w, r, err)
 				return
 			}
-			ctx = access.WithPrincipal(ctx, who)
+			notesOf(r.Context()).who = &who
 		}
-		r = r.WithContext(ctx)
 		if err := rt.serve(w, r); err != nil {
 			a.fail(w, r, err)
 		}
 	})
+}
+
+// limit bounds how long a handler may take. The deadline is enforced on reading
+// the body, too: a body that trickles in does not end with the context. The
+// body's time is up first, so that a slow caller is told from a slow service.
+func limit(ctx context.Context, w http.ResponseWriter, d time.Duration) (context.Context, context.CancelFunc) {
+	deadline := time.Now().Add(d)
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(deadline)                       // not every writer can
+	_ = control.SetWriteDeadline(deadline.Add(5 * time.Second)) // time to say 503
+	return context.WithDeadline(ctx, deadline.Add(100*time.Millisecond))
 }
 
 func (a *API) admit(ctx context.Context, rt route, r *http.Request) (access.Principal, error) {
@@ -73,7 +80,7 @@ var takes = map[access.Kind]string{
 	access.Nobody:  "no credential",
 	access.Client:  "an access token (lp_tok_…) from POST " + tokenPath,
 	access.Session: "a session (lp_ses_…) from POST " + loginPath,
-	access.APIKey:  "an API key (lp_live_…)",
+	access.APIKey:  "an API key (lp_live_… or lp_test_…)",
 }
 
 // unauthenticated is the one answer of a route to every credential that does

@@ -33,6 +33,7 @@ func credentials(t *testing.T, s *stack) (c map[string]string, entity string) {
 		"session administrator": s.staff(t, "administrator"),
 		"session reviewer":      s.staff(t, "reviewer"),
 		"api key live":          s.key,
+		"api key test":          s.testKey(t),
 		"client secret":         s.client.Secret.Reveal(),
 		"unknown token":         secret.New(secret.AccessToken).Reveal(),
 		"unknown session":       secret.New(secret.Session).Reveal(),
@@ -90,7 +91,11 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 		"POST " + loginPath:   nil,
 		"POST " + onboardPath: {"token", "token entity:onboard"},
 		"POST " + uploadPath:  {"token", "token document:upload", "session admin"},
-		"POST " + verifyPath:  {"api key live"},
+		"POST " + verifyPath:  {"api key live", "api key test"},
+		"POST " + batchPath:   {"api key live", "api key test"},
+		verifiedRoute:         {"api key live", "api key test"},
+		"GET " + clockPath:    {"api key test"},
+		"POST " + clockPath:   {"api key test"},
 		"POST " + eventsPath:  {supplies, ports, flags},
 		"POST " + ordersPath:  {orders, "session administrator", "session reviewer"},
 		"POST " + importsPath: {supplies},
@@ -106,6 +111,8 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 		"POST " + uploadPath:  append(staff, tokens...),
 		"POST " + eventsPath:  tokens,
 		"POST " + importsPath: tokens,
+		"GET " + clockPath:    {"api key live"},
+		"POST " + clockPath:   {"api key live"},
 	}
 	for _, route := range []string{"POST " + ordersPath, imports, one, one + "/refused", "GET " + supplyPath, "POST " + historyPath} {
 		takes[route] = append(append([]string{"session admin"}, staff...), tokens...)
@@ -149,6 +156,10 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 	t.Helper()
 	var r *http.Request
 	method, path, _ := strings.Cut(route, " ")
+	asker, number := s.key, knownNumber
+	if strings.HasPrefix(credential, string(secret.TestKey)) {
+		asker, number = credential, testNumber
+	}
 	switch path {
 	case tokenPath:
 		r = form(s.grant(nil))
@@ -159,7 +170,12 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 	case uploadPath:
 		r = upload("", append(papers(), part{"entityUid", "", entity})...)
 	case verifyPath:
-		r = post(verifyPath, "", `{"phoneNumber":"`+knownNumber+`"}`)
+		r = post(verifyPath, "", `{"phoneNumber":"`+number+`"}`)
+	case batchPath:
+		r = post(batchPath, "", `{"phoneNumbers":["`+knownNumber+`"]}`)
+	case strings.TrimPrefix(verifiedRoute, "GET "):
+		asked := s.do(t, post(verifyPath, asker, `{"phoneNumber":"`+number+`"}`))
+		r = get(verifiedPath+field(t, asked.Body.Bytes(), "data", "requestId"), "")
 	case eventsPath:
 		r = post(eventsPath, "", eventsBody(t, happened("a", knownNumber, "USED", day)))
 	case ordersPath:
@@ -173,6 +189,10 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 		}
 	case supplyPath:
 		r = get(supplyPath, "")
+	case clockPath:
+		if r = get(clockPath, ""); method == http.MethodPost {
+			r = post(clockPath, "", `{"advance":"P1D"}`)
+		}
 	default:
 		id := s.sent(t, validRequest(t, s, "POST "+importsPath, s.operator(t), entity))
 		r = get(strings.Replace(path, "{importId}", id, 1), "")

@@ -46,12 +46,18 @@ func (a *API) respond(w http.ResponseWriter, r *http.Request, data any) error {
 	return nil
 }
 
+// The values of headers that every answer has. A server copies the map, not what
+// is in it, and nobody changes it.
+var (
+	typeJSON = []string{"application/json"}
+	noStore  = []string{"no-store"}
+	noSniff  = []string{"nosniff"}
+)
+
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Length", strconv.Itoa(len(body)+1))
+	h["Content-Type"], h["Cache-Control"], h["X-Content-Type-Options"] = typeJSON, noStore, noSniff
+	h["Content-Length"] = []string{strconv.Itoa(len(body) + 1)}
 	w.WriteHeader(status)
 	if _, err := w.Write(append(body, '\n')); err != nil {
 		add(r.Context(), slog.String("write_error", "the caller left before the answer")) // there is nobody to tell

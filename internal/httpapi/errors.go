@@ -107,13 +107,16 @@ func (a *API) problem(w http.ResponseWriter, r *http.Request, f *fault.Error) (i
 	if f.RetryAfter > 0 || status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", retryAfter(f.RetryAfter))
 	}
-	p := problem{
-		Code: string(f.Code), Message: f.Message, Violations: make([]violation, 0, len(f.Violations)), RequestID: requestID(r.Context()).String(),
-	}
+	return status, problemOf(f, requestID(r.Context()).String())
+}
+
+// problemOf returns what a caller is told of a fault.
+func problemOf(f *fault.Error, id string) problem {
+	p := problem{Code: string(f.Code), Message: f.Message, Violations: make([]violation, 0, len(f.Violations)), RequestID: id}
 	for _, v := range f.Violations {
 		p.Violations = append(p.Violations, violation(v))
 	}
-	return status, p
+	return p
 }
 
 // retryAfter spreads callers out, so that those who were refused together do

@@ -16,7 +16,7 @@ func TestLoginFloodIsCappedAndLeavesVerifyAlone(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	_, email := s.onboarded(t, s.token(t))
-	s.Timeouts.Verify = 2 * time.Second
+	s.Verifier.Patience = 2 * time.Second
 	s.handler = s.Handler()
 	s.Keeper.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 8 << 10, Time: 2, Threads: 1}, 1, 4)
 	before := s.pool.Stat().AcquireCount()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -50,15 +49,9 @@ func resultOf(r supply.Result) eventResult {
 // event has an id, by which it is known again.
 func (a *API) tellEvents(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	if !isJSON(r) {
-		return errMediaType
-	}
-	if r.ContentLength > maxEvents {
-		return errTooManyBytes
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvents))
+	body, err := readJSON(w, r, maxEvents, errTooManyBytes)
 	if err != nil {
-		return bodyError(err, errTooManyBytes, errCutOff)
+		return err
 	}
 	var b eventsBody
 	if err := b.decode(body); err != nil {
@@ -69,7 +62,7 @@ func (a *API) tellEvents(w http.ResponseWriter, r *http.Request) error {
 	if err := b.wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := a.Lines.Tell(ctx, speakerOf(access.PrincipalFrom(ctx)), b.events, through)
+	receipt, err := a.Lines.Tell(ctx, speakerOf(principal(ctx)), b.events, through)
 	if err != nil {
 		return err
 	}

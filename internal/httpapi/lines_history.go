@@ -57,7 +57,7 @@ type historyEvent struct {
 // stands in an address, which logs and proxies keep.
 func (a *API) showHistory(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	who := access.PrincipalFrom(ctx)
+	who := principal(ctx)
 	q, err := a.readPastQuery(w, r, who.Kind == access.Session)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
@@ -59,8 +59,8 @@ func importOf(im supply.Import, network string) importResponse {
 }
 
 // importOpen refuses a file of a network that has another one open.
-func (a *API) importOpen(ctx context.Context, look *line.Look, network string) error {
-	list, err := a.importsOf(ctx, look, network, 1)
+func (a *API) importOpen(ctx context.Context, plan *numbering.Plan, network string) error {
+	list, err := a.importsOf(ctx, plan, network, 1)
 	if err == nil && len(list) > 0 && list[0].Open() {
 		return supply.ErrImportOpen
 	}
@@ -69,8 +69,8 @@ func (a *API) importOpen(ctx context.Context, look *line.Look, network string) e
 
 // importsOf returns the last imports of a network, or of all of them where none
 // is named.
-func (a *API) importsOf(ctx context.Context, look *line.Look, network string, limit int) ([]supply.Import, error) {
-	id, known := look.Plan.Network(network)
+func (a *API) importsOf(ctx context.Context, plan *numbering.Plan, network string, limit int) ([]supply.Import, error) {
+	id, known := plan.Network(network)
 	if network != "" && !known {
 		return nil, supply.ErrNoNetwork
 	}
@@ -80,21 +80,21 @@ func (a *API) importsOf(ctx context.Context, look *line.Look, network string, li
 // listImports serves GET /api/v1/lines/imports.
 func (a *API) listImports(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	network, err := operatorOf(access.PrincipalFrom(ctx))
+	network, err := operatorOf(principal(ctx))
 	if err != nil {
 		return err
 	}
-	look, err := a.rules(ctx)
+	plan, err := a.plan(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := a.importsOf(ctx, look, network, maxImports)
+	list, err := a.importsOf(ctx, plan, network, maxImports)
 	if err != nil {
 		return err
 	}
 	answer := importsResponse{Imports: make([]importResponse, len(list))}
 	for i, im := range list {
-		answer.Imports[i] = importOf(im, look.Plan.Code(im.Network))
+		answer.Imports[i] = importOf(im, plan.Code(im.Network))
 	}
 	return a.respond(w, r, answer)
 }
@@ -120,12 +120,12 @@ func (a *API) importNamed(r *http.Request) (supply.Import, string, error) {
 	if err != nil {
 		return supply.Import{}, "", err
 	}
-	look, err := a.rules(ctx)
+	plan, err := a.plan(ctx)
 	if err != nil {
 		return supply.Import{}, "", err
 	}
-	network := look.Plan.Code(im.Network)
-	if who := access.PrincipalFrom(ctx); who.Kind != access.Session && who.Network != network {
+	network := plan.Code(im.Network)
+	if who := principal(ctx); who.Kind != access.Session && who.Network != network {
 		return supply.Import{}, "", supply.ErrNoImport
 	}
 	return im, network, nil

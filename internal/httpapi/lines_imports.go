@@ -18,7 +18,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/linefile"
@@ -56,7 +55,7 @@ func (a *API) receiveImport(w http.ResponseWriter, r *http.Request) error {
 	if err := wrong.Err(); err != nil {
 		return err
 	}
-	who := access.PrincipalFrom(ctx)
+	who := principal(ctx)
 	sent := &arriving{from: http.MaxBytesReader(w, r.Body, a.ImportMaxBytes), sum: sha256.New()}
 	ticket := idempotency.Ticket{Caller: who.Caller(), Operation: "lines-import", Key: key}
 	used, err := a.keyUsed(ctx, ticket)
@@ -115,12 +114,12 @@ func (a *API) importAgain(ctx context.Context, t idempotency.Ticket, f supply.Im
 // importOnce takes the file in. Of two requests with one key that arrive side by
 // side, one makes the import and the other finds it open.
 func (a *API) importOnce(ctx context.Context, t idempotency.Ticket, f supply.ImportForm, sent *arriving) (body []byte, replayed bool, err error) {
-	speaker := speakerOf(access.PrincipalFrom(ctx))
-	look, err := a.rules(ctx)
+	speaker := speakerOf(principal(ctx))
+	plan, err := a.plan(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	if err := a.importOpen(ctx, look, speaker.Network); err != nil {
+	if err := a.importOpen(ctx, plan, speaker.Network); err != nil {
 		return nil, false, err // before the file is sent, as far as the caller waits for that
 	}
 	im, err := a.Lines.Receive(ctx, speaker, f, sent)
@@ -134,7 +133,7 @@ func (a *API) importOnce(ctx context.Context, t idempotency.Ticket, f supply.Imp
 		return a.Answers.Do(ctx, t, func(pg.Tx) ([]byte, error) { return nil, err })
 	}
 	add(ctx, slog.String("import", im.ID.String()))
-	if body, err = json.Marshal(accepted(importOf(im, look.Plan.Code(im.Network)))); err != nil || t.Key == "" {
+	if body, err = json.Marshal(accepted(importOf(im, plan.Code(im.Network)))); err != nil || t.Key == "" {
 		return body, false, err
 	}
 	t.Body = importBody(f, sent)

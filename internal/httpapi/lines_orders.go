@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/line"
@@ -46,7 +45,7 @@ func (a *API) giveOrder(w http.ResponseWriter, r *http.Request) error {
 	if err := wrong.Err(); err != nil {
 		return err
 	}
-	who := access.PrincipalFrom(ctx)
+	who := principal(ctx)
 	speaker := supply.Speaker{Authorities: []line.Authority{line.Regulator}, Client: who.Client, Actor: who.Actor()}
 	ticket := idempotency.Ticket{
 		Caller: who.Caller(), Operation: "lines-order", Key: key,

@@ -5,7 +5,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
@@ -37,8 +37,8 @@ func operatorOf(who access.Principal) (string, error) {
 	return who.Network, nil
 }
 
-// rules returns the numbering plan that is in force, with everything else that
-// answers are read by. It is looked up beside no number.
-func (a *API) rules(ctx context.Context) (*line.Look, error) {
-	return a.Lines.Lines.Look(ctx, a.Lines.Pool, phone.Number{}, a.Lines.Now())
+// plan returns the numbering plan that is in force.
+func (a *API) plan(ctx context.Context) (*numbering.Plan, error) {
+	_, plan, err := a.Lines.Lines.InForce(ctx, a.Lines.Pool, a.Lines.Now())
+	return plan, err
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
@@ -42,7 +41,7 @@ type kindStanding struct {
 // showSupply serves GET /api/v1/lines/supply.
 func (a *API) showSupply(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	network, err := operatorOf(access.PrincipalFrom(ctx))
+	network, err := operatorOf(principal(ctx))
 	if err != nil {
 		return err
 	}

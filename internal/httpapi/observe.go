@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
@@ -29,9 +30,12 @@ type notes struct {
 	id         uuid.UUID
 	correlator string
 
-	mu    sync.Mutex
-	route string
-	attrs []slog.Attr
+	mu     sync.Mutex
+	route  string
+	attrs  []slog.Attr
+	record string            // the id of the record that the answer has
+	who    *access.Principal // nil before the door, and on routes that ask for no credential
+	quiet  bool              // what succeeds is not worth a line
 }
 
 type notesKey struct{}
@@ -54,11 +58,21 @@ func add(ctx context.Context, attrs ...slog.Attr) {
 
 // note remembers which route serves the request. Requests that reach none are
 // counted together: their paths are whatever callers make up.
-func note(ctx context.Context, rt route) {
+func note(ctx context.Context, route string, quiet bool) {
 	n := notesOf(ctx)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.route = rt.method + " " + rt.path
+	n.route, n.quiet = route, quiet
+}
+
+// principal returns who is calling. It panics if there is nobody: whoever asks is
+// mounted on a route that authenticates.
+func principal(ctx context.Context) access.Principal {
+	who := notesOf(ctx).who
+	if who == nil {
+		panic("httpapi: no principal; does the route ask for a credential?")
+	}
+	return *who
 }
 
 func requestID(ctx context.Context) uuid.UUID { return notesOf(ctx).id }
@@ -79,12 +93,16 @@ func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		n := &notes{id: uuid.Must(uuid.NewV7()), route: "none"}
-		ctx := otel.GetTextMapPropagator().Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, span := tracer.Start(context.WithValue(ctx, notesKey{}, n), "request", trace.WithSpanKind(trace.SpanKindServer))
-		defer span.End()
+		ctx := context.WithValue(r.Context(), notesKey{}, n)
+		var span trace.Span
+		if a.Traced {
+			ctx = otel.GetTextMapPropagator().Extract(ctx, propagation.HeaderCarrier(r.Header))
+			ctx, span = tracer.Start(ctx, "request", trace.WithSpanKind(trace.SpanKindServer))
+			defer span.End()
+		}
 		r = r.WithContext(ctx)
 		sw := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		sw.Header().Set("X-Request-Id", n.id.String())
+		sw.Header()["X-Request-Id"] = []string{n.id.String()}
 		a.Metrics.RequestBegan()
 
 		defer func() {
@@ -95,8 +113,10 @@ func (a *API) observe(next http.Handler) http.Handler {
 			}
 			took := time.Since(start)
 			a.Metrics.RequestEnded(n.route, sw.status, took)
-			span.SetName(n.route)
-			span.SetAttributes(attribute.String("http.route", n.route), attribute.Int("http.response.status_code", sw.status))
+			if span != nil {
+				span.SetName(n.route)
+				span.SetAttributes(attribute.String("http.route", n.route), attribute.Int("http.response.status_code", sw.status))
+			}
 			a.logLine(ctx, r, n, sw.status, took)
 		}()
 
@@ -114,8 +134,14 @@ func (a *API) observe(next http.Handler) http.Handler {
 
 func (a *API) logLine(ctx context.Context, r *http.Request, n *notes, status int, took time.Duration) {
 	level := slog.LevelInfo
-	if status >= http.StatusInternalServerError {
+	switch {
+	case status >= http.StatusInternalServerError:
 		level = slog.LevelError
+	case n.quiet && status == http.StatusOK:
+		level = slog.LevelDebug // ten thousand a second, each with a record in the journal
+	}
+	if !a.Log.Enabled(ctx, level) {
+		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -123,6 +149,9 @@ func (a *API) logLine(ctx context.Context, r *http.Request, n *notes, status int
 		slog.String("request_id", n.id.String()), slog.String("route", n.route), slog.Int("status", status),
 		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.String("remote", a.remote(r)),
 	}, n.attrs...)
+	if n.record != "" {
+		attrs = append(attrs, slog.String("record_id", n.record))
+	}
 	if n.correlator != "" {
 		attrs = append(attrs, slog.String("correlator", loggable(n.correlator)))
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -53,7 +52,7 @@ func (a *API) onboardEntity(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	who := access.PrincipalFrom(ctx)
+	who := principal(ctx)
 	by := registry.Sponsor{Client: who.Client, Token: who.ID, Vouches: who.Vouches, Request: requestID(ctx)}
 	ticket := idempotency.Ticket{Caller: who.Caller(), Operation: "onboard-entity", Key: key, Body: onboardBody(f)}
 	return a.once(w, r, ticket, func(tx pg.Tx) (any, error) {

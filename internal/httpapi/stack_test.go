@@ -28,6 +28,7 @@ import (
 	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/rehearsal"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/verify"
@@ -65,6 +66,7 @@ func newStack(t testing.TB) *stack {
 	region := must(phone.NewRegion("NG"))(t)
 	files := must(blob.OpenDir(t.TempDir()))(t)
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 2)
+	stage := rehearsal.NewStage("NG")
 	s := &stack{pool: pool, API: &httpapi.API{
 		Keeper: &access.Keeper{
 			Pool: pool, Peppers: peppers, Passwords: passwords, TokenLifetime: time.Hour,
@@ -72,11 +74,15 @@ func newStack(t testing.TB) *stack {
 		},
 		Registry:  &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now},
 		Documents: &document.Store{Pool: pool, Files: files, MaxBytes: 1 << 20, Now: time.Now},
-		Verifier:  &verify.Verifier{Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Almanac{}, Now: time.Now},
+		Verifier: &verify.Verifier{
+			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Almanac{}, Stage: stage, Now: time.Now, Batch: 128, Flushes: 2, Queue: 2048, Patience: 5 * time.Second,
+		},
+		Rehearsal: &rehearsal.Desk{Pool: pool, Stage: stage, Now: time.Now},
+		Record:    func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, pool, id) },
 		Answers:   &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
 		Region:    region, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(), Docs: apidocs.Handler(),
 		RegulatorCode: "REGULATOR",
-		Timeouts:      httpapi.Timeouts{Verify: 10 * time.Second, Upload: 20 * time.Second, Request: 10 * time.Second},
+		Timeouts:      httpapi.Timeouts{Upload: 20 * time.Second, Request: 10 * time.Second},
 	}}
 	s.handler = s.Handler()
 	s.supply(t)

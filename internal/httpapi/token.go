@@ -135,7 +135,7 @@ func readGrant(w http.ResponseWriter, r *http.Request) (grant, error) {
 	if err != nil || named && !strings.EqualFold(charset, "utf-8") {
 		return grant{}, errTokenType
 	}
-	body, err := readBody(w, r, maxJSON)
+	body, err := readBody(w, r, maxJSON, errTooLarge)
 	if err != nil {
 		return grant{}, err
 	}

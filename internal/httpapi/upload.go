@@ -64,7 +64,7 @@ func (a *API) uploadDocument(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	who := access.PrincipalFrom(ctx)
+	who := principal(ctx)
 	// What was sent is compared, not what it led to: the same upload is the same
 	// upload even if the client has onboarded another entity since.
 	ticket := idempotency.Ticket{
@@ -167,7 +167,7 @@ func partError(err error) error {
 // checkUpload judges the form as a whole and returns the entity that it names,
 // if any.
 func (a *API) checkUpload(ctx context.Context, f *uploadForm) (named uuid.UUID, err error) {
-	who := access.PrincipalFrom(ctx)
+	who := principal(ctx)
 	if who.Kind == access.Session && who.Entity == uuid.Nil {
 		return uuid.Nil, access.ErrPermission // staff of the regulator have no papers of their own
 	}
@@ -189,7 +189,7 @@ func (a *API) checkUpload(ctx context.Context, f *uploadForm) (named uuid.UUID, 
 // entityOf returns the entity for which the caller uploads: its own, or, for a
 // client, the one that it means.
 func entityOf(ctx context.Context, from pg.DB, named uuid.UUID) (uuid.UUID, error) {
-	who := access.PrincipalFrom(ctx)
+	who := principal(ctx)
 	if who.Kind == access.Client {
 		return registry.EntityFor(ctx, from, registry.Sponsor{Client: who.Client, Token: who.ID}, named)
 	}

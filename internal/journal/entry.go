@@ -46,8 +46,9 @@ const (
 // describes: the name of the encoding, then every field as a length of four
 // bytes and its bytes; numbers and times are eight bytes, big-endian. Extra is
 // there only when it is not empty, which the name tells.
-func (e *Entry) Encode() []byte {
-	b := make([]byte, 0, 320+len(e.Extra))
+func (e *Entry) Encode() []byte { return e.appendTo(make([]byte, 0, 320+len(e.Extra))) }
+
+func (e *Entry) appendTo(b []byte) []byte {
 	if e.Extra == "" {
 		b = append(b, plainEncoding...)
 	} else {
@@ -89,11 +90,15 @@ func NewNonce() (n [16]byte) {
 	return n
 }
 
-// Root returns the Merkle root (RFC 6962) of the entries' hashes, in order.
+// Root returns the Merkle root (RFC 6962) of the entries' hashes, in order. The
+// hashing is done here because the library's own makes four objects of each hash.
 func Root(hashes [][]byte) ([]byte, error) {
-	r := (&compact.RangeFactory{Hash: rfc6962.DefaultHasher.HashChildren}).NewEmptyRange(0)
+	r := (&compact.RangeFactory{Hash: hashChildren}).NewEmptyRange(0)
+	leaf := make([]byte, 1+sha256.Size)
+	leaf[0] = rfc6962.RFC6962LeafHashPrefix
 	for _, h := range hashes {
-		if err := r.Append(rfc6962.DefaultHasher.HashLeaf(h), nil); err != nil {
+		sum := sha256.Sum256(append(leaf[:1], h...))
+		if err := r.Append(sum[:], nil); err != nil {
 			return nil, fmt.Errorf("journal: merkle root: %w", err)
 		}
 	}
@@ -102,6 +107,16 @@ func Root(hashes [][]byte) ([]byte, error) {
 		return nil, fmt.Errorf("journal: merkle root: %w", err)
 	}
 	return root, nil
+}
+
+// hashChildren is the hash of an inner node.
+func hashChildren(left, right []byte) []byte {
+	var node [1 + 2*sha256.Size]byte
+	node[0] = rfc6962.RFC6962NodeHashPrefix
+	copy(node[1:], left)
+	copy(node[1+sha256.Size:], right)
+	sum := sha256.Sum256(node[:])
+	return sum[:]
 }
 
 // cell is the place of the number's data, for the day when there is more than

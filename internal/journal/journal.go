@@ -7,8 +7,9 @@
 //
 // Each call writes one batch: a row of journal_batch, keyed by the node, the
 // epoch (one for each start of a node), a counter and the batch's time, and the
-// entries, which are numbered within it. Entries are never changed and never
-// deleted: the serving role has no right to.
+// entries, which are numbered within it. That key makes a batch of unknown
+// outcome safe to try again. Entries are never changed and never deleted: the
+// serving role has no right to.
 package journal
 
 import (
@@ -23,7 +24,6 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal/internal/db"
-	"github.com/lineproof/lineproof/internal/pg"
 )
 
 var (
@@ -55,69 +55,6 @@ func Open(ctx context.Context, pool *pgxpool.Pool, node string) (*Journal, error
 		return nil, fmt.Errorf("journal: begin an epoch: %w", err)
 	}
 	return &Journal{pool: pool, node: node, epoch: epoch}, nil
-}
-
-// Record calls decide in a transaction, writes the entries that it returns as
-// one batch in the same transaction, and returns nil once all is committed. An
-// error of decide is passed on unchanged.
-func (j *Journal) Record(ctx context.Context, decide func(tx pg.Tx) ([]Entry, error)) error {
-	var undecided error
-	entries, start := 0, time.Now()
-	err := pg.InTx(ctx, j.pool, func(tx pg.Tx) error {
-		var batch []Entry
-		if batch, undecided = decide(tx); undecided != nil {
-			return undecided
-		}
-		entries = len(batch)
-		return j.write(ctx, tx, batch)
-	})
-	if undecided != nil {
-		return undecided
-	}
-	if j.Observe != nil {
-		j.Observe(max(entries, 1), time.Since(start), err)
-	}
-	if err != nil {
-		return ErrNotRecorded.Because(fmt.Errorf("journal: record: %w", err))
-	}
-	return nil
-}
-
-func (j *Journal) write(ctx context.Context, tx pg.Tx, entries []Entry) error {
-	if len(entries) == 0 {
-		return errors.New("journal: a batch of no entries")
-	}
-	batch := db.InsertBatchParams{
-		Node: j.node, Epoch: j.epoch, N: j.n.Add(1), At: entries[0].At, Count: int32(len(entries)), //nolint:gosec // far below 2^31
-	}
-	hashes := make([][]byte, len(entries))
-	for i := range entries {
-		h := entries[i].Hash()
-		hashes[i] = h[:]
-	}
-	var err error
-	if batch.Root, err = Root(hashes); err != nil {
-		return err
-	}
-	q := db.New(tx)
-	if err := q.InsertBatch(ctx, batch); err != nil {
-		return err
-	}
-	for i := range entries {
-		if err := q.InsertEntry(ctx, row(entries[i], batch, int32(i), hashes[i])); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func row(e Entry, batch db.InsertBatchParams, idx int32, hash []byte) db.InsertEntryParams {
-	return db.InsertEntryParams{
-		RequestID: e.RequestID, At: e.At, Epoch: batch.Epoch, N: batch.N, Idx: idx, EntityID: e.Entity, KeyID: e.Key,
-		Mode: e.Mode, Purpose: e.Purpose, Correlator: e.Correlator, Number: e.Number, PhoneNumber: e.PhoneNumber, Options: e.Options,
-		Status: e.Status, MobileNetwork: e.MobileNetwork, LineVersion: e.LineVersion, PolicyVersion: e.PolicyVersion,
-		PlanVersion: e.PlanVersion, Nonce: e.Nonce[:], Hash: hash, Extra: e.Extra,
-	}
 }
 
 // Get returns the record of a request. The time inside the id leads to its
@@ -164,26 +101,18 @@ func MakePartitions(ctx context.Context, pool *pgxpool.Pool, days int) (int, err
 // DaysAhead returns for how many whole days after today there is a partition
 // without a gap, or -1 when there is none even for today.
 func DaysAhead(ctx context.Context, pool *pgxpool.Pool, now time.Time) (int, error) {
-	// By hand, because sqlc does not know the catalogue's pg_inherits.
-	rows, err := pool.Query(ctx, `SELECT right(c.relname, 8) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-		WHERE i.inhparent = 'journal_entry'::regclass`)
+	all, err := partitions(ctx, pool, false)
 	if err != nil {
-		return 0, fmt.Errorf("journal: list partitions: %w", err)
+		return 0, err
 	}
-	defer rows.Close()
-	there := make(map[string]bool)
-	for rows.Next() {
-		var day string
-		if err := rows.Scan(&day); err != nil {
-			return 0, fmt.Errorf("journal: list partitions: %w", err)
+	there := make(map[time.Time]bool)
+	for _, p := range all {
+		if p.parent == entryTable && p.inside() {
+			there[p.day] = true
 		}
-		there[day] = true
-	}
-	if err := rows.Err(); err != nil {
-		return 0, fmt.Errorf("journal: list partitions: %w", err)
 	}
 	ahead := -1
-	for day := now.UTC(); there[day.Format("20060102")]; day = day.AddDate(0, 0, 1) {
+	for day := dayOf(now); there[day]; day = day.AddDate(0, 0, 1) {
 		ahead++
 	}
 	return ahead, nil

@@ -17,11 +17,12 @@ type History struct {
 
 // Row returns the row that the history makes.
 func (h *History) Row() Row {
-	r, _ := Fold(h.Base, h.Events, maxInstant)
+	r, _ := Fold(h.Base, h.Events, Forever)
 	return r
 }
 
-const maxInstant Instant = 1<<31 - 1
+// Forever is later than every event.
+const Forever Instant = 1<<31 - 1
 
 // Histories returns what was told about numbers. Of a number with a row and
 // without events the baseline is the row itself; rows are those of the numbers.

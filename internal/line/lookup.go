@@ -40,52 +40,18 @@ func (l *Look) NetworkName(n numbering.Network) string {
 	return UnknownNetwork
 }
 
-// lookUp reads the row, the versions in force and the coverage in one statement:
-// what an answer rests on is of one moment.
-const lookUp = `SELECT r.policy, r.plan, r.networks, r.known, r.complete, r.through,
-	coalesce(l.version, 0), coalesce(l.baseline, 0), coalesce(l.network, 0), coalesce(l.state, 0),
-	coalesce(l.state_since, m), coalesce(l.tenure_start, m), coalesce(l.sim_at, m), coalesce(l.newest, m), coalesce(l.until, m),
-	coalesce(l.ended_after, m), coalesce(l.port_at, m), coalesce(l.bar_at, m), coalesce(l.order_at, m), coalesce(l.black_at, m),
-	coalesce(l.flag_at, m), coalesce(l.flag_by, 0), coalesce(l.flag_level, 0), coalesce(l.bar_reason, 0), coalesce(l.order_reason, 0)
-	FROM (SELECT -2147483648 AS m,
-		coalesce((SELECT version FROM policy WHERE effective_at <= $2 ORDER BY effective_at DESC, version DESC LIMIT 1), 0) AS policy,
-		coalesce((SELECT version FROM numbering_plan WHERE effective_at <= $2 ORDER BY effective_at DESC, version DESC LIMIT 1), 0) AS plan,
-		array_agg(network) AS networks, array_agg(coalesce(extract(epoch FROM known_since)::bigint, 0)) AS known,
-		array_agg(coalesce(extract(epoch FROM complete_since)::bigint, 0)) AS complete,
-		array_agg(coalesce(extract(epoch FROM supplied_through)::bigint, 0)) AS through FROM supply_coverage) r
-	LEFT JOIN line_now l ON l.number = $1`
+// inForce finds the versions that are in force at the time $1.
+const inForce = `coalesce((SELECT version FROM policy WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1), 0) AS policy,
+	coalesce((SELECT version FROM numbering_plan WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1), 0) AS plan`
 
-// Look returns what is known of n at a moment, the present one as a rule. A
-// number that nobody supplied is not an error. There is no cache between it and
-// the row: a SIM swap that was reported a second ago must show.
+// Look returns what is known of one number at a moment.
 func (a *Almanac) Look(ctx context.Context, from pg.DB, n phone.Number, at time.Time) (*Look, error) {
-	var (
-		l                        = &Look{Facts: Facts{Row: NoRow()}}
-		r                        = &l.Row
-		policyVersion, plan      int32
-		networks                 []numbering.Network
-		known, complete, through []int64
-	)
-	err := from.QueryRow(ctx, lookUp, n.Int(), at).Scan(&policyVersion, &plan, &networks, &known, &complete, &through,
-		&r.Version, &r.Baseline, &r.Network, &r.State, &r.StateSince, &r.Tenure, &r.SIM, &r.Newest, &r.Until, &r.After, &r.PortAt,
-		&r.BarAt, &r.OrderAt, &r.BlackAt, &r.FlagAt, &r.FlagBy, &r.FlagLevel, &r.BarReason, &r.OrderReason)
+	s, err := a.Survey(ctx, from, []phone.Number{n}, at)
 	if err != nil {
-		return nil, fmt.Errorf("line: look up: %w", err)
-	}
-	r.Newest = max(r.Newest, r.shown())
-	l.Coverage = func(of numbering.Network) Coverage {
-		for i, n := range networks {
-			if n == of {
-				return Coverage{KnownSince: unix(known[i]), CompleteSince: unix(complete[i]), Through: unix(through[i])}
-			}
-		}
-		return Coverage{}
-	}
-	if l.Policy, l.Plan, err = a.Rules(ctx, from, policyVersion, plan); err != nil {
 		return nil, err
 	}
-	l.Place(n, at)
-	return l, nil
+	l := s.Look(n)
+	return &l, nil
 }
 
 // Place fills in what the plan says about the number's range.
@@ -94,6 +60,15 @@ func (l *Look) Place(n phone.Number, at time.Time) {
 	var held numbering.Range
 	held, l.Allocated = l.Plan.Holder(n, at)
 	l.Holder = held.Network
+}
+
+// InForce returns the policy and the plan that are in force at a moment.
+func (a *Almanac) InForce(ctx context.Context, from pg.DB, at time.Time) (*policy.Policy, *numbering.Plan, error) {
+	var policyVersion, planVersion int32
+	if err := from.QueryRow(ctx, `SELECT `+inForce, at).Scan(&policyVersion, &planVersion); err != nil {
+		return nil, nil, fmt.Errorf("line: find the rules in force: %w", err)
+	}
+	return a.Rules(ctx, from, policyVersion, planVersion)
 }
 
 // Rules returns versions of the policy and of the plan.

@@ -26,6 +26,7 @@ type DB interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 // Options tune [Open]. The zero value connects as the login itself with pgx's
@@ -110,6 +111,13 @@ func Violated(err error) string {
 		return e.ConstraintName
 	}
 	return ""
+}
+
+// Refused reports whether the database would not take what it was given: a
+// statement failed for its content, and surely nothing of it was kept.
+func Refused(err error) bool {
+	_, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && !Away(err) && !errors.Is(err, ErrUnknown)
 }
 
 // Away reports whether err says that the database could not serve just now: it

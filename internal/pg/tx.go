@@ -38,15 +38,21 @@ const (
 // the wait for a standby would turn a committed row into an error, and its
 // retry into an acknowledged loss.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
-	return inTx(ctx, pool, commitTime, fn)
+	return inTx(ctx, pool, pgx.TxOptions{}, commitTime, fn)
+}
+
+// InSnapshot is [InTx] for a transaction whose statements all see the database
+// as it was at one moment.
+func InSnapshot(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
+	return inTx(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, commitTime, fn)
 }
 
 // InLongTx is [InTx] for work that nobody waits for: COMMIT has more time.
 func InLongTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
-	return inTx(ctx, pool, func(context.Context) time.Duration { return longCommit }, fn)
+	return inTx(ctx, pool, pgx.TxOptions{}, func(context.Context) time.Duration { return longCommit }, fn)
 }
 
-func inTx(ctx context.Context, pool *pgxpool.Pool, commit func(context.Context) time.Duration, fn func(tx Tx) error) error {
+func inTx(ctx context.Context, pool *pgxpool.Pool, kind pgx.TxOptions, commit func(context.Context) time.Duration, fn func(tx Tx) error) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		if s := pool.Stat(); s.AcquiredConns() >= s.MaxConns() {
@@ -55,7 +61,7 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, commit func(context.Context) 
 		return fmt.Errorf("pg: take a connection: %w", err)
 	}
 	defer conn.Release()
-	tx, err := conn.Begin(ctx)
+	tx, err := conn.BeginTx(ctx, kind)
 	if err != nil {
 		return fmt.Errorf("pg: begin: %w", err)
 	}

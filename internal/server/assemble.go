@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
@@ -24,6 +25,7 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/rehearsal"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/telemetry"
@@ -35,6 +37,7 @@ type service struct {
 	pool     *pgxpool.Pool
 	files    *blob.Dir
 	supplies *blob.Dir
+	archive  *blob.Dir    // days of the journal
 	imports  *supply.Desk // works on the files, on connections of its own
 	metrics  *telemetry.Metrics
 	handler  http.Handler
@@ -45,6 +48,7 @@ type service struct {
 func (s *service) close() {
 	_ = s.files.Close()
 	_ = s.supplies.Close()
+	_ = s.archive.Close()
 }
 
 // assemble wires the domain packages and the transports. It reads from top to
@@ -71,6 +75,10 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("server: keep supplies in LINEPROOF_DATA: %w", err), files.Close())
 	}
+	archive, err := blob.OpenDir(filepath.Join(cfg.Data, "journal"))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("server: read archived days in LINEPROOF_DATA: %w", err), files.Close(), supplies.Close())
+	}
 	// Two queues: anybody can flood the login, and onboarding must not wait there.
 	cost := secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}
 	logins := secret.NewPasswords(cost, cfg.Argon2Parallel, cfg.Argon2Queue)
@@ -82,9 +90,14 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 		Pool: pool, Peppers: peppers, Passwords: logins, TokenLifetime: cfg.TokenLifetime,
 		SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Now: time.Now,
 	}
-	lines := &line.Almanac{}
+	lines, stage := &line.Almanac{}, rehearsal.NewStage(cfg.Region)
 	desk := &supply.Desk{Pool: pool, Region: region, Lines: lines, Files: supplies, Now: time.Now}
 	answers := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
+	verifier := &verify.Verifier{
+		Journal: records, Lines: lines, Stage: stage, Now: time.Now,
+		Batch: cfg.VerifyBatch, Flushes: cfg.VerifyFlushes, Queue: cfg.VerifyQueue, Patience: cfg.VerifyTimeout,
+	}
+	metrics.RegisterWaiting(verifier.Waiting)
 	api := &httpapi.API{
 		Keeper: keeper,
 		Registry: &registry.Registry{
@@ -93,21 +106,25 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 		Documents: &document.Store{
 			Pool: pool, Files: files, MaxBytes: cfg.UploadMaxBytes, Strict: cfg.DocumentTypesStrict, Now: time.Now,
 		},
-		Verifier: &verify.Verifier{Journal: records, Lines: lines, Now: time.Now},
-		Lines:    desk, ImportMaxBytes: cfg.ImportMaxBytes,
+		Verifier:  verifier,
+		Rehearsal: &rehearsal.Desk{Pool: pool, Stage: stage, Now: time.Now},
+		Record: func(ctx context.Context, id uuid.UUID) (journal.Entry, error) {
+			return journal.Find(ctx, pool, archive, id)
+		},
+		Lines: desk, ImportMaxBytes: cfg.ImportMaxBytes,
 		Answers: answers, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(),
-		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies,
-		Timeouts: httpapi.Timeouts{Verify: cfg.VerifyTimeout, Upload: cfg.UploadTimeout, Import: cfg.ImportTimeout, Request: cfg.RequestTimeout},
+		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies, Traced: cfg.TracesEndpoint != "",
+		Timeouts: httpapi.Timeouts{Upload: cfg.UploadTimeout, Import: cfg.ImportTimeout, Request: cfg.RequestTimeout},
 	}
 	queue, err := jobs.New(&jobs.Jobs{
 		Pool: pool, Keeper: keeper, Answers: answers, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
 	})
 	if err != nil {
-		return nil, errors.Join(err, files.Close(), supplies.Close())
+		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close())
 	}
 	imports := *desk
 	imports.Pool = importPool
-	return &service{pool: pool, files: files, supplies: supplies, imports: &imports, metrics: metrics, handler: api.Handler(), jobs: queue}, nil
+	return &service{pool: pool, files: files, supplies: supplies, archive: archive, imports: &imports, metrics: metrics, handler: api.Handler(), jobs: queue}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {

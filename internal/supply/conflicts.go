@@ -81,7 +81,7 @@ func (d *Desk) withPorts(ctx context.Context, after phone.Number) ([]phone.Numbe
 }
 
 func halvesOf(n phone.Number, h *line.History, r rules) []Half {
-	row, outcomes := line.Fold(h.Base, h.Events, maxInstant)
+	row, outcomes := line.Fold(h.Base, h.Events, line.Forever)
 	held, _ := r.plan.Holder(n, r.now)
 	var halves []Half
 	for i := range h.Events {

@@ -54,7 +54,6 @@ type Import struct {
 	DryRun   bool
 	Source   string // api or cli
 	State    string
-	Phase    string // within Applying: rows, missing
 	Reason   string // why it is held or was refused
 	Bytes    int64
 	Rows     int64 // dealt with in this phase
@@ -64,14 +63,13 @@ type Import struct {
 	Updated  time.Time
 	Finished time.Time
 
-	id        int32
-	supplier  int32
-	place     int64
-	cursor    int64
-	digest    []byte
-	checked   []byte // the digest of the whole file, once it was read
-	confirmed bool
-	client    uuid.NullUUID
+	id       int32
+	supplier int32
+	place    int64
+	cursor   int64
+	digest   []byte
+	checked  []byte // the digest of the whole file, once it was read
+	client   uuid.NullUUID
 }
 
 // Counts is what became of the rows.
@@ -239,15 +237,15 @@ func lastSnapshot(ctx context.Context, from pg.DB, n numbering.Network) (time.Ti
 	return last.UTC(), nil
 }
 
-const importColumns = `id, uid, network, supplier, kind, as_of, dry_run, source, state, phase, reason, bytes, rows, place, cursor, digest, file_digest,
-	confirmed_at IS NOT NULL, client_id, added, changed, unchanged, ended, duplicates, no_effect, ported_out, refused,
+const importColumns = `id, uid, network, supplier, kind, as_of, dry_run, source, state, reason, bytes, rows, place, cursor, digest, file_digest,
+	client_id, added, changed, unchanged, ended, duplicates, no_effect, ported_out, refused,
 	created_at, started_at, updated_at, finished_at`
 
 func scanImport(row pgx.Row) (im Import, err error) {
 	var asOf, started, finished *time.Time
 	c := &im.Counts
-	err = row.Scan(&im.id, &im.ID, &im.Network, &im.supplier, &im.Kind, &asOf, &im.DryRun, &im.Source, &im.State, &im.Phase, &im.Reason,
-		&im.Bytes, &im.Rows, &im.place, &im.cursor, &im.digest, &im.checked, &im.confirmed, &im.client, &c.Added, &c.Changed, &c.Unchanged, &c.Ended, &c.Duplicates,
+	err = row.Scan(&im.id, &im.ID, &im.Network, &im.supplier, &im.Kind, &asOf, &im.DryRun, &im.Source, &im.State, &im.Reason,
+		&im.Bytes, &im.Rows, &im.place, &im.cursor, &im.digest, &im.checked, &im.client, &c.Added, &c.Changed, &c.Unchanged, &c.Ended, &c.Duplicates,
 		&c.NoEffect, &c.PortedOut, &c.Refused, &im.Created, &started, &im.Updated, &finished)
 	im.AsOf, im.Started, im.Finished = orZero(asOf), orZero(started), orZero(finished)
 	im.Created, im.Updated = im.Created.UTC(), im.Updated.UTC()

@@ -174,8 +174,8 @@ func (w *work) wentOn(after line.Instant) bool {
 		return false
 	}
 	h := w.history()
-	_, outcomes := line.Fold(h.Base, h.Events, maxInstant)
-	next := maxInstant // when another tenure begins
+	_, outcomes := line.Fold(h.Base, h.Events, line.Forever)
+	next := line.Forever // when another tenure begins
 	for i, e := range h.Events {
 		if e.Kind == line.Assign && e.Effective > after && outcomes[i] == line.Applied {
 			next = min(next, e.Effective)

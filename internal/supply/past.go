@@ -98,7 +98,7 @@ func (d *Desk) Past(ctx context.Context, q PastQuery) (Past, error) {
 	if err != nil {
 		return Past{}, err
 	}
-	until := maxInstant
+	until := line.Forever
 	asOf, knownAt := now, now
 	if !q.AsOf.IsZero() {
 		asOf, until = q.AsOf, line.InstantOf(q.AsOf)

@@ -79,19 +79,11 @@ type rules struct {
 
 // rulesAt reads the policy and the plan that are in force.
 func (d *Desk) rulesAt(ctx context.Context, from pg.DB, now time.Time) (rules, error) {
-	var policyVersion, planVersion int32
-	err := from.QueryRow(ctx, `SELECT
-		coalesce((SELECT version FROM policy WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1), 0),
-		coalesce((SELECT version FROM numbering_plan WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1), 0)`,
-		now).Scan(&policyVersion, &planVersion)
+	policy, plan, err := d.Lines.InForce(ctx, from, now)
 	if err != nil {
-		return rules{}, fmt.Errorf("supply: find the rules in force: %w", err)
-	}
-	r := rules{now: now}
-	if r.policy, r.plan, err = d.Lines.Rules(ctx, from, policyVersion, planVersion); err != nil {
 		return rules{}, err
 	}
-	return r, nil
+	return rules{policy: policy, plan: plan, now: now}, nil
 }
 
 // hear makes the speaker known: its network, and a supplier for each authority.

@@ -127,11 +127,9 @@ func (w *work) add(e line.Event) line.Outcome {
 	}
 	h := w.history()
 	var outcomes []line.Outcome
-	w.row, outcomes = line.Fold(h.Base, h.Events, maxInstant)
+	w.row, outcomes = line.Fold(h.Base, h.Events, line.Forever)
 	return outcomes[len(outcomes)-1]
 }
-
-const maxInstant line.Instant = 1<<31 - 1
 
 // drop takes the event back that was added last.
 func (w *work) drop() {

@@ -26,10 +26,12 @@ type Metrics struct {
 	inFlight    prometheus.Gauge
 	entries     *prometheus.CounterVec
 	writeTime   prometheus.Histogram
+	batchSize   prometheus.Histogram
 	daysAhead   prometheus.Gauge
 	panics      prometheus.Counter
 
 	supply supplyMetrics
+	room   roomMetrics
 
 	certificate     prometheus.Gauge
 	certificateOnce sync.Once
@@ -56,6 +58,9 @@ func NewMetrics() *Metrics {
 		writeTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "lineproof_journal_write_seconds", Help: "Time that one write to the journal took until it was committed.", Buckets: answerBuckets,
 		}),
+		batchSize: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "lineproof_journal_batch_entries", Help: "Entries that one commit recorded.", Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000},
+		}),
 		daysAhead: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lineproof_journal_days_ahead", Help: "Days from now on for which the journal has partitions.",
 		}),
@@ -72,7 +77,7 @@ func NewMetrics() *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.daysAhead, m.panics, build,
+		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	// A series that appears with the first failure cannot be alerted on by its
@@ -109,6 +114,7 @@ func (m *Metrics) Panicked() { m.panics.Inc() }
 func (m *Metrics) JournalWritten(entries int, took time.Duration) {
 	m.entries.WithLabelValues("written").Add(float64(entries))
 	m.writeTime.Observe(took.Seconds())
+	m.batchSize.Observe(float64(entries))
 }
 
 // JournalRefused counts entries that are surely not in the journal.
@@ -131,6 +137,14 @@ func (m *Metrics) JournalDaysAhead(days int) { m.daysAhead.Set(float64(days)) }
 func (m *Metrics) CertificateExpires(at time.Time) {
 	m.certificateOnce.Do(func() { m.registry.MustRegister(m.certificate) })
 	m.certificate.Set(float64(at.Unix()))
+}
+
+// RegisterWaiting adds the number of questions that wait for a commit, which
+// waiting tells at each scrape. Call it once.
+func (m *Metrics) RegisterWaiting(waiting func() int) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "lineproof_verify_waiting", Help: "Questions that wait for a commit.",
+	}, func() float64 { return float64(waiting()) }))
 }
 
 // RegisterPasswords adds the number of password hashes in flight, which

@@ -24,8 +24,11 @@ func busy() *telemetry.Metrics {
 	m.JournalRefused(2)
 	m.JournalUnknown(1)
 	m.JournalDaysAhead(7)
+	m.JournalRoom(1000, 100)
+	m.JournalDaysLeft(12.5)
 	m.CertificateExpires(time.Unix(1_800_000_000, 0))
 	m.RegisterPasswords(func() int { return 4 })
+	m.RegisterWaiting(func() int { return 6 })
 	m.RegisterPool(func() telemetry.PoolStat {
 		return telemetry.PoolStat{Limit: 8, Idle: 2, InUse: 3, Waits: 11, WaitTime: 1500 * time.Millisecond}
 	})
@@ -56,11 +59,16 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_http_in_flight gauge",
 		"lineproof_http_request_seconds histogram",
 		"lineproof_http_requests_total counter",
+		"lineproof_journal_batch_entries histogram",
+		"lineproof_journal_bytes gauge",
+		"lineproof_journal_bytes_per_day gauge",
 		"lineproof_journal_days_ahead gauge",
+		"lineproof_journal_disk_days_left gauge",
 		"lineproof_journal_entries_total counter",
 		"lineproof_journal_write_seconds histogram",
 		"lineproof_panics_total counter",
 		"lineproof_password_hashes_in_flight gauge",
+		"lineproof_verify_waiting gauge",
 	}
 	var got []string
 	text := scrape(t, busy())
@@ -96,7 +104,13 @@ func TestMetricsCount(t *testing.T) {
 		`lineproof_journal_entries_total{outcome="refused"} 2`,
 		`lineproof_journal_entries_total{outcome="unknown"} 1`,
 		`lineproof_journal_write_seconds_count 1`,
+		`lineproof_journal_batch_entries_bucket{le="4"} 0`,
+		`lineproof_journal_batch_entries_bucket{le="8"} 1`,
+		`lineproof_verify_waiting 6`,
 		`lineproof_journal_days_ahead 7`,
+		`lineproof_journal_bytes 1000`,
+		`lineproof_journal_bytes_per_day 100`,
+		`lineproof_journal_disk_days_left 12.5`,
 		`lineproof_password_hashes_in_flight 4`,
 		`lineproof_database_connections{state="idle"} 2`,
 		`lineproof_database_connections{state="in_use"} 3`,
@@ -114,8 +128,9 @@ func TestMetricsCount(t *testing.T) {
 	}
 }
 
-// Prometheus' own linter has nothing to say about what is served, but for one
-// name that is meant: partitions are days, so days ahead are a count of things.
+// Prometheus' own linter has nothing to say about what is served, but for two
+// names that are meant: partitions are days, so days ahead and days left are a
+// count of things.
 func TestMetricsPassTheLinter(t *testing.T) {
 	t.Parallel()
 	problems, err := promlint.New(strings.NewReader(scrape(t, busy()))).Lint()
@@ -123,7 +138,7 @@ func TestMetricsPassTheLinter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range problems {
-		if strings.HasPrefix(p.Metric, "lineproof_") && p.Metric != "lineproof_journal_days_ahead" {
+		if strings.HasPrefix(p.Metric, "lineproof_") && p.Metric != "lineproof_journal_days_ahead" && p.Metric != "lineproof_journal_disk_days_left" {
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
 	}

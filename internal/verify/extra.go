@@ -54,9 +54,15 @@ var timesOfTheContract = json.WithMarshalers(json.MarshalToFunc(func(to *jsontex
 	return to.WriteToken(jsontext.String(t.UTC().Format("2006-01-02T15:04:05.000Z")))
 }))
 
+// plain reports whether nothing is asked beyond the number.
+func (q *Question) plain() bool { return q.Since.IsZero() && q.Include == Include{} }
+
 // options returns in words, and always in the same ones, what is asked beyond
 // the number.
 func (q *Question) options() string {
+	if q.plain() {
+		return ""
+	}
 	var all, include []string
 	if !q.Since.IsZero() {
 		all = append(all, "since="+q.Since.UTC().Format(time.RFC3339))

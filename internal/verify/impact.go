@@ -11,7 +11,6 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
@@ -135,7 +134,7 @@ type pastAnswer struct {
 // time, and this question is rare.
 func answersAbout(ctx context.Context, pool *pgxpool.Pool, numbers []int64, from, to time.Time) ([]pastAnswer, error) {
 	rows, err := pool.Query(ctx, `SELECT request_id, at, entity_id, key_id, status || ' ' || mobile_network, number, policy_version, plan_version
-		FROM journal_entry WHERE at >= $1 AND at < $2 AND number = ANY($3) ORDER BY at`, from, to, numbers)
+		FROM journal_entry WHERE at >= $1 AND at < $2 AND number = ANY($3) AND mode = 'live' ORDER BY at`, from, to, numbers)
 	if err != nil {
 		return nil, fmt.Errorf("verify: read past answers: %w", err)
 	}
@@ -154,19 +153,14 @@ func answersAbout(ctx context.Context, pool *pgxpool.Pool, numbers []int64, from
 
 // differs computes the answer by what was known then and by what is known now.
 func (a *pastAnswer) differs(ctx context.Context, pool *pgxpool.Pool, lines *line.Almanac, h *line.History) (bool, error) {
-	policy, plan, err := lines.Rules(ctx, pool, a.policy, a.plan)
+	look, err := lookThen(ctx, pool, lines, a.number, a.At, a.policy, a.plan)
 	if err != nil {
 		return false, err
 	}
-	say := func(events []line.Event) string {
-		row, _ := line.Fold(h.Base, events, line.InstantOf(a.At))
-		look := line.Look{Facts: line.Facts{Row: row}, Policy: policy, Plan: plan}
-		look.Coverage = func(numbering.Network) line.Coverage {
-			return line.Coverage{KnownSince: a.At, CompleteSince: a.At, Through: a.At}
-		}
-		look.Place(a.number, a.At)
-		v := look.View(a.At)
-		return string(v.Status) + " " + look.NetworkName(v.Network)
+	look.Coverage = coverage(line.Coverage{KnownSince: a.At, CompleteSince: a.At, Through: a.At})
+	by := func(events []line.Event) string {
+		look.Row, _ = line.Fold(h.Base, events, line.InstantOf(a.At))
+		return say(&look, a.At)
 	}
 	var then []line.Event
 	for _, e := range h.Events {
@@ -174,7 +168,7 @@ func (a *pastAnswer) differs(ctx context.Context, pool *pgxpool.Pool, lines *lin
 			then = append(then, e)
 		}
 	}
-	said, now := say(then), say(h.Events)
+	said, now := by(then), by(h.Events)
 	a.WouldSay = now
 	return said != now, nil
 }

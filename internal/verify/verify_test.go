@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
@@ -38,14 +39,16 @@ type asking struct {
 	*verify.Verifier
 
 	pool     *pgxpool.Pool
-	readings int // of the clock
+	super    *pgxpool.Pool // as superuser
+	readings int           // of the clock
 }
 
 // newAsking gives MTN four lines, whose supply reaches from thirty days ago to
 // through.
 func newAsking(t *testing.T, through time.Time) *asking {
 	t.Helper()
-	pool := pgtest.New(t)
+	url := pgtest.URL(t)
+	pool := pgtest.Open(t, url, pg.Serve)
 	rows, source, _ := numbering.Shipped("NG")
 	plan, err := (&numbering.Book{Pool: pool, Now: func() time.Time { return daysAgo(60) }}).Set(t.Context(), rows, source, time.Time{})
 	if err != nil {
@@ -68,8 +71,11 @@ func newAsking(t *testing.T, through time.Time) *asking {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &asking{pool: pool}
-	a.Verifier = &verify.Verifier{Journal: records, Lines: &line.Almanac{}, Now: func() time.Time { a.readings++; return now.Add(123456 * time.Microsecond) }}
+	a := &asking{pool: pool, super: pgtest.Open(t, url, "")}
+	a.Verifier = &verify.Verifier{
+		Journal: records, Lines: &line.Almanac{}, Now: func() time.Time { a.readings++; return now.Add(123456 * time.Microsecond) },
+		Batch: 100, Flushes: 1, Queue: 1000, Patience: time.Minute,
+	}
 	return a
 }
 

@@ -287,7 +287,7 @@ func (q *Queries) InsertToken(ctx context.Context, arg InsertTokenParams) error 
 }
 
 const keyByMAC = `-- name: KeyByMAC :one
-SELECT k.id, k.entity_id, k.mode, k.purpose FROM api_key k JOIN entity e ON e.id = k.entity_id
+SELECT k.id, k.entity_id, k.mode, k.purpose, k.expires_at FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.mac = ANY($1::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > $2::timestamptz) AND k.revoked_at IS NULL
   AND e.status = 'Approved' AND e.asks
 `
@@ -298,10 +298,11 @@ type KeyByMACParams struct {
 }
 
 type KeyByMACRow struct {
-	ID       uuid.UUID
-	EntityID uuid.UUID
-	Mode     string
-	Purpose  string
+	ID        uuid.UUID
+	EntityID  uuid.UUID
+	Mode      string
+	Purpose   string
+	ExpiresAt *time.Time
 }
 
 func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow, error) {
@@ -312,6 +313,7 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 		&i.EntityID,
 		&i.Mode,
 		&i.Purpose,
+		&i.ExpiresAt,
 	)
 	return i, err
 }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// A quantile of the histogram is never below that of the sorted times, and at
+// most one part in 128 above it, from nanoseconds to minutes.
+func TestQuantilesAreThoseOfTheSortedTimes(t *testing.T) {
+	t.Parallel()
+
+	rng := rand.New(rand.NewPCG(1, 2))
+	draws := map[string]func() time.Duration{
+		"close together": func() time.Duration { return time.Millisecond + time.Duration(rng.IntN(1000)) },
+		"far apart":      func() time.Duration { return time.Duration(math.Exp(rng.Float64() * 25)) },
+		"a few slow ones": func() time.Duration {
+			if rng.IntN(100) == 0 {
+				return time.Minute
+			}
+			return 300 * time.Microsecond
+		},
+		"tiny": func() time.Duration { return time.Duration(rng.IntN(300)) },
+	}
+	for name, draw := range draws {
+		for _, n := range []int{1, 2, 3, 99, 1000, 20_000} {
+			var h histogram
+			all := make([]time.Duration, n)
+			for i := range all {
+				all[i] = draw()
+				h.add(all[i])
+			}
+			slices.Sort(all)
+			for _, q := range []float64{0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1} {
+				want := all[max(int(math.Ceil(q*float64(n))), 1)-1]
+				if got := h.quantile(q); got < want || float64(got) > float64(want)*(1+1.0/128)+1 {
+					t.Errorf("%s: of %d times, quantile %g is %v, want %v", name, n, q, got, want)
+				}
+			}
+			if got := h.count(); got != uint64(n) {
+				t.Errorf("%s: %d times were counted as %d", name, n, got)
+			}
+		}
+	}
+}
+
+// Every slot holds what its upper bound says, and slots follow each other
+// without a gap.
+func TestSlotsHaveNoGaps(t *testing.T) {
+	t.Parallel()
+
+	for s := range slots - 1 {
+		if got := slot(uint64(upper(s))); got != s {
+			t.Fatalf("the upper bound of slot %d is counted in slot %d", s, got)
+		}
+		if got := slot(uint64(upper(s)) + 1); got != s+1 {
+			t.Fatalf("the time above slot %d is counted in slot %d", s, got)
+		}
+	}
+	if got := slot(math.MaxUint64); got != slots-1 {
+		t.Errorf("the longest time is counted in slot %d of %d", got, slots)
+	}
+}
+
+// Of nothing, every quantile is 0.
+func TestQuantileOfNothing(t *testing.T) {
+	t.Parallel()
+
+	if got := new(histogram).latencies(); got != (latencies{}) {
+		t.Errorf("the latencies of nothing are %+v", got)
+	}
+}

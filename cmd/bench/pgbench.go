@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	oneRowClients = 16
+	batchClients  = 4
+	batchRows     = 100
+)
+
+// columns are those of a record, in the order of the values below.
+const columns = `request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
+	status, mobile_network, line_version, policy_version, plan_version, nonce, hash, extra`
+
+// oneRowScript looks a line up and records an answer, as a plain client would:
+// four statements, of which each is a round trip.
+const oneRowScript = `\set n random(%[1]d, %[2]d)
+BEGIN;
+SELECT * FROM line_now WHERE number = :n;
+INSERT INTO journal_entry (` + columns + `)
+	VALUES (gen_random_uuid(), now(), 0, 1, 0, :entity, :key, 'live', 'kyc', '', :n, '+' || :n::text, '',
+	'NORMAL', 'Cobalt', 1, 1, 1, :nonce, :hash, '');
+END;
+`
+
+// batchScript does the same for a hundred at once. The numbers are drawn by the
+// server, which costs it little beside the rest.
+const batchScript = `BEGIN;
+SELECT * FROM line_now WHERE number = ANY (ARRAY(SELECT %[1]d + floor(random() * %[2]d)::bigint FROM generate_series(1, %[3]d)));
+INSERT INTO journal_entry (` + columns + `)
+	SELECT gen_random_uuid(), now(), 0, 1, i, :entity, :key, 'live', 'kyc', '', n, '+' || n::text, '',
+	'NORMAL', 'Cobalt', 1, 1, 1, :nonce, :hash, ''
+	FROM (SELECT i, %[1]d + floor(random() * %[2]d)::bigint AS n FROM generate_series(1, %[3]d) i) r;
+END;
+`
+
+// pgbenchRun is one run of PostgreSQL's own bench.
+type pgbenchRun struct {
+	variant string
+	clients int
+	rows    int // in one transaction
+	sampled float64
+	script  string
+}
+
+func (w *world) pgbenchRuns(callers int) map[string]pgbenchRun {
+	one := fmt.Sprintf(oneRowScript, firstNumber, firstNumber+w.lines-1)
+	return map[string]pgbenchRun{
+		variantOneRow:     {variantOneRow, oneRowClients, 1, 0.2, one},
+		variantOneRowMany: {variantOneRowMany, callers, 1, 0.2, one},
+		variantBatch:      {variantBatch, batchClients, batchRows, 1, fmt.Sprintf(batchScript, firstNumber, w.lines, batchRows)},
+	}
+}
+
+// warm returns for how many seconds nothing counts. Each connection of PostgreSQL
+// first fills caches of its own and prepares its statements; with hundreds of
+// them that takes seconds, and is not what a transaction costs.
+func (r *pgbenchRun) warm() int { return 1 + r.clients/64 }
+
+// pgbenchProgram finds the bench that belongs to the server, or any.
+func (w *world) pgbenchProgram() (string, error) {
+	if beside := filepath.Join(w.bin, "pgbench"); w.bin != "" {
+		if _, err := os.Stat(beside); err == nil {
+			return beside, nil
+		}
+	}
+	path, err := exec.LookPath("pgbench")
+	if err != nil {
+		return "", errors.New("bench: pgbench is not installed (Debian: apt-get install postgresql-contrib), or leave it out with -skip")
+	}
+	return path, nil
+}
+
+// pgbench runs a script and measures between two lines of its progress: so
+// neither the making of connections nor the end is counted.
+func (w *world) pgbench(ctx context.Context, run pgbenchRun, seconds int, idle []int) (m measurement, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(run.warm()+seconds)*time.Second+time.Minute)
+	defer cancel()
+	dir, err := os.MkdirTemp(w.dir, "pgbench-")
+	if err != nil {
+		return m, fmt.Errorf("bench: make a directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	cmd, err := w.pgbenchCommand(ctx, run, seconds, dir)
+	if err != nil {
+		return m, err
+	}
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		return m, fmt.Errorf("bench: pipe: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return m, fmt.Errorf("bench: start pgbench: %w", err)
+	}
+	seen := watch{postgres: w.postgres, generator: cmd.Process.Pid, rest: idle}
+	passed, said, err := seen.follow(bufio.NewScanner(out), run.warm(), seconds)
+	if err = errors.Join(err, cmd.Wait()); err != nil {
+		return m, fmt.Errorf("bench: pgbench: %w\n%s", err, said)
+	}
+	took, err := readLogs(dir, passed.begin.at, passed.end.at)
+	if err != nil {
+		return m, err
+	}
+	m = measurement{Variant: run.variant, Clients: run.clients, Lines: w.lines, Rate: passed.rate * float64(run.rows), Latencies: took.latencies()}
+	passed.charge(&m, m.Rate*passed.length().Seconds(), 0)
+	return m, nil
+}
+
+func (w *world) pgbenchCommand(ctx context.Context, run pgbenchRun, seconds int, dir string) (*exec.Cmd, error) {
+	program, err := w.pgbenchProgram()
+	if err != nil {
+		return nil, err
+	}
+	host, port, database, err := w.host()
+	if err != nil {
+		return nil, err
+	}
+	script := filepath.Join(dir, "script.sql")
+	if err := os.WriteFile(script, []byte(run.script), 0o600); err != nil {
+		return nil, fmt.Errorf("bench: write a script: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, program, "-h", host, "-p", port, "-U", "postgres", "-n", "-M", "prepared", "-f", script, //nolint:gosec // our own program
+		"-c", strconv.Itoa(run.clients), "-j", strconv.Itoa(min(runtime.NumCPU(), run.clients, 2)), "-T", strconv.Itoa(run.warm()+seconds+1), "-P", "1",
+		"-l", "--log-prefix="+filepath.Join(dir, "log"), fmt.Sprintf("--sampling-rate=%g", run.sampled),
+		"-D", "entity=00000000-0000-7000-8000-000000000001", "-D", "key=00000000-0000-7000-8000-000000000002",
+		"-D", `nonce=\x`+strings.Repeat("5a", 16), "-D", `hash=\x`+strings.Repeat("c3", 32), database)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // when this process ends, so does PostgreSQL, and then this
+	return cmd, nil
+}
+
+var progressLine = regexp.MustCompile(`^progress: [0-9.]+ s, ([0-9.]+) tps, lat `)
+
+// passage is a window in which transactions were counted.
+type passage struct {
+	window
+
+	rate float64 // transactions a second
+}
+
+// follow reads the progress of pgbench, a line each second: the window opens
+// when it is warm and closes so many lines later. What else was said is returned for complaints.
+func (w *watch) follow(lines *bufio.Scanner, warm, seconds int) (p passage, said string, err error) {
+	var other bytes.Buffer
+	transactions, n := 0.0, 0
+	last := time.Time{}
+	for lines.Scan() {
+		found := progressLine.FindStringSubmatch(lines.Text())
+		if found == nil {
+			other.WriteString(lines.Text() + "\n")
+			continue
+		}
+		if n++; n < warm || n > warm+seconds {
+			continue
+		}
+		tps, parseErr := strconv.ParseFloat(found[1], 64)
+		now, sampleErr := w.sample()
+		err = errors.Join(err, parseErr, sampleErr)
+		if n == warm {
+			p.begin, last = now, now.at
+			continue
+		}
+		transactions += tps * now.at.Sub(last).Seconds()
+		p.end, last = now, now.at
+	}
+	if n < warm+seconds && err == nil {
+		err = fmt.Errorf("it said only %d times how far it was", n)
+	}
+	if span := p.length().Seconds(); span > 0 {
+		p.rate = transactions / span
+	}
+	return p, other.String(), errors.Join(err, lines.Err())
+}
+
+// readLogs reads how long the transactions took that ended between two moments.
+func readLogs(dir string, from, to time.Time) (*histogram, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "log.*"))
+	if err != nil {
+		return nil, fmt.Errorf("bench: find the logs of pgbench: %w", err)
+	}
+	took := new(histogram)
+	for _, path := range files {
+		text, err := os.ReadFile(path) //nolint:gosec // in a directory of our own
+		if err != nil {
+			return nil, fmt.Errorf("bench: read a log of pgbench: %w", err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if d, at, ok := parseLog(line); ok && !at.Before(from) && at.Before(to) {
+				took.add(d)
+			}
+		}
+	}
+	return took, nil
+}
+
+// parseLog reads a line of pgbench's log: client, number of the transaction, its
+// microseconds, number of the script, and when it ended, in seconds and
+// microseconds.
+func parseLog(line string) (took time.Duration, at time.Time, ok bool) {
+	fields := strings.Fields(line)
+	if len(fields) < 6 {
+		return 0, at, false
+	}
+	us, err1 := strconv.ParseFloat(fields[2], 64)
+	seconds, err2 := strconv.ParseInt(fields[4], 10, 64)
+	fraction, err3 := strconv.ParseInt(fields[5], 10, 64)
+	if errors.Join(err1, err2, err3) != nil || us < 0 || math.IsInf(us, 0) {
+		return 0, at, false
+	}
+	return time.Duration(us * float64(time.Microsecond)), time.Unix(seconds, fraction*int64(time.Microsecond)), true
+}

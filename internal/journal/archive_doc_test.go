@@ -1,0 +1,55 @@
+package journal_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/journal"
+)
+
+// What the page shows of an archive is what this package writes for the record
+// of the page's example. The file's own bytes, and with them its hash and its
+// key, are the business of whoever compressed it.
+func TestPageShowsTheArchive(t *testing.T) {
+	t.Parallel()
+	_, example, _ := strings.Cut(readPage(t), "\n## An example\n")
+	plain, _, _ := strings.Cut(example, "\n### ")
+	files, err := blob.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	lines, made, err := journal.ArchiveLines(t.Context(), files, "node-1", 57, 4711, "81234", entryOf(t, readExample(t, plain), false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(readPage(t), "\n## The archive\n")
+	if !found {
+		t.Fatal("the page does not describe the archive")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, line := range lines {
+		if !strings.Contains(section, "\n"+line+"\n") {
+			t.Errorf("the page does not show the line %s", line)
+		}
+	}
+	_, text, _ := strings.Cut(section, "\n```json\n")
+	text, _, _ = strings.Cut(text, "```")
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	var shown journal.Manifest
+	if err := decoder.Decode(&shown); err != nil || len(shown.Parts) != 1 {
+		t.Fatalf("the manifest of the page: %v", err)
+	}
+	if bytes := shown.Parts[0].Bytes; bytes < 300 || bytes > 1000 || len(shown.Parts[0].Key) != 36 || len(shown.Parts[0].SHA256) != 64 {
+		t.Errorf("the file of the page is not one: %+v", shown.Parts[0])
+	}
+	made.Parts[0].Key, made.Parts[0].SHA256, made.Parts[0].Bytes = shown.Parts[0].Key, shown.Parts[0].SHA256, shown.Parts[0].Bytes
+	if diff := cmp.Diff(made, shown); diff != "" {
+		t.Errorf("the manifest (-written +page):\n%s", diff)
+	}
+}

@@ -1,0 +1,67 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// drop takes an archived day out of the database. Detaching does not get into
+// the way of those who write: it waits for those who are at it, and nobody waits
+// for it.
+func (a *Archivist) drop(ctx context.Context, conn *pgxpool.Conn, kept Archive) error {
+	for _, parent := range []string{entryTable, batchTable} {
+		if err := detach(ctx, conn, parent, kept.Day); err != nil {
+			return err
+		}
+	}
+	err := pg.InTx(ctx, a.Pool, func(tx pg.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT journal_drop_day($1::timestamptz::date)`, kept.Day); err != nil {
+			return fmt.Errorf("journal: drop a day: %w", err)
+		}
+		return a.audit(ctx, tx, audit.JournalDropped, &kept)
+	})
+	if pg.Refused(err) {
+		// Something was written to the day after it was archived. It goes back.
+		return errors.Join(err, attach(ctx, conn, kept.Day))
+	}
+	return err
+}
+
+func detach(ctx context.Context, conn *pgxpool.Conn, parent string, day time.Time) error {
+	all, err := partitions(ctx, conn, false)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		p := &all[i]
+		if p.parent != parent || !p.day.Equal(day) || !p.attached {
+			continue
+		}
+		how := "CONCURRENTLY"
+		if p.pending {
+			how = "FINALIZE"
+		}
+		if _, err := conn.Exec(ctx, fmt.Sprintf("ALTER TABLE public.%s DETACH PARTITION public.%s %s", parent, partitionOf(parent, day), how)); err != nil {
+			return fmt.Errorf("journal: detach a day: %w", err)
+		}
+	}
+	return nil
+}
+
+func attach(ctx context.Context, conn *pgxpool.Conn, day time.Time) error {
+	for _, parent := range []string{batchTable, entryTable} {
+		_, err := conn.Exec(ctx, fmt.Sprintf("ALTER TABLE public.%s ATTACH PARTITION public.%s FOR VALUES FROM ('%s 00:00:00+00') TO ('%s 00:00:00+00')", parent,
+			partitionOf(parent, day), day.Format(time.DateOnly), day.AddDate(0, 0, 1).Format(time.DateOnly)))
+		if err != nil {
+			return fmt.Errorf("journal: attach a day again: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package journal
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lineproof/lineproof/internal/blob"
+)
+
+// Note archives a day and stops before anything is dropped, as if it had been
+// broken off there.
+func (a *Archivist) Note(ctx context.Context, day time.Time) error {
+	_, _, err := a.keep(ctx, day)
+	return err
+}
+
+// InParts makes the parts of archives small.
+func (a *Archivist) InParts(bytes int) *Archivist {
+	a.partBytes = bytes
+	return a
+}
+
+// Manifest returns the manifest of an archive.
+func (a *Archivist) Manifest(ctx context.Context, of Archive) (Manifest, error) {
+	return of.open(ctx, a.Files)
+}
+
+// Read reads a part of a day and returns what is wrong with it.
+func (a *Archivist) Read(ctx context.Context, p Part, day string, number int) error {
+	return p.read(ctx, a.Files, day, number, func(*flush) error { return nil })
+}
+
+// ArchiveLines returns the lines that an archive has of a batch of one record,
+// and the manifest of a day that has nothing else.
+func ArchiveLines(ctx context.Context, files *blob.Dir, node string, epoch, n int64, xact string, e Entry) (lines [2]string, m Manifest, err error) {
+	hash := e.Hash()
+	root, err := Root([][]byte{hash[:]})
+	if err != nil {
+		return lines, m, err
+	}
+	f := &flush{place: place{epoch, n}, node: node, at: e.At, count: 1, root: root, xact: xact, entries: []kept{{Entry: e, hash: hash[:]}}}
+	for i, l := range []archiveLine{f.line(), f.entries[0].line()} {
+		text, err := json.Marshal(l)
+		if err != nil {
+			return lines, m, err
+		}
+		lines[i] = string(text)
+	}
+	w, err := newPartWriter(files, dayOf(e.At))
+	if err == nil {
+		err = w.add(ctx, f)
+	}
+	if err == nil {
+		_, err = w.finish(ctx, dayOf(e.At))
+	}
+	return lines, w.manifest, err
+}

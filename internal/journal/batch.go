@@ -1,0 +1,131 @@
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// batch is what one flush writes. Its key is fixed before it is written, so that
+// a second try meets the first.
+type batch struct {
+	node     string
+	epoch, n int64
+	at       time.Time // of its first entry
+	entries  []Entry
+	hashes   [][sha256.Size]byte
+	root     []byte
+	timeline string // of the server that was given it first
+}
+
+// seal gives entries their place in the journal and computes what proves them.
+func (j *Journal) seal(entries []Entry) (*batch, error) {
+	b := &batch{node: j.node, epoch: j.epoch, n: j.n.Add(1), at: entries[0].At, entries: entries, hashes: make([][sha256.Size]byte, len(entries))}
+	leaves := make([][]byte, len(entries))
+	var scratch []byte
+	for i := range entries {
+		scratch = entries[i].appendTo(scratch[:0])
+		b.hashes[i] = sha256.Sum256(scratch)
+		leaves[i] = b.hashes[i][:]
+	}
+	var err error
+	b.root, err = Root(leaves)
+	return b, err
+}
+
+// insertBatch writes a batch and its entries, or nothing when the batch is there
+// already. It returns the timeline of the server, with which the name of every
+// file of its log begins: that changes when a standby takes over, and only then.
+const insertBatch = `WITH b AS (INSERT INTO journal_batch (node, epoch, n, at, count, root) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT DO NOTHING RETURNING epoch, n),
+	e AS (INSERT INTO journal_entry (epoch, n, idx, request_id, at, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
+			status, mobile_network, extra, line_version, policy_version, plan_version, nonce, hash)
+		SELECT b.epoch, b.n, o - 1, request_id, t.at, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
+			status, mobile_network, extra, line_version, policy_version, plan_version, nonce, hash
+		FROM b, unnest($7::uuid[], $8::timestamptz[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[], $16::text[],
+			$17::text[], $18::text[], $19::text[], $20::bigint[], $21::integer[], $22::integer[], $23::bytea[], $24::bytea[]) WITH ORDINALITY
+			AS t (request_id, at, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
+			status, mobile_network, extra, line_version, policy_version, plan_version, nonce, hash, o))
+	SELECT (SELECT count(*) FROM b) = 1, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)`
+
+// insert writes the batch unless it is there, and says whether it wrote it and on
+// which timeline. The values are sent in the database's own binary form: there
+// are twenty in every entry, and finding out the form of each by its type would
+// cost more than all the rest.
+func (b *batch) insert(ctx context.Context, tx pg.Tx) (written bool, timeline string, err error) {
+	statement, err := tx.Conn().Prepare(ctx, "journal_insert", insertBatch)
+	if err != nil {
+		return false, "", fmt.Errorf("journal: prepare: %w", err)
+	}
+	binaryForm := []int16{1}
+	result := tx.Conn().PgConn().ExecPrepared(ctx, statement.Name, b.values(), binaryForm, binaryForm).Read()
+	switch {
+	case result.Err != nil:
+		return false, "", fmt.Errorf("journal: write: %w", result.Err)
+	case len(result.Rows) != 1 || len(result.Rows[0]) != 2 || len(result.Rows[0][0]) != 1:
+		return false, "", errors.New("journal: write: the database answered in another form")
+	}
+	return result.Rows[0][0][0] == 1, string(result.Rows[0][1]), nil
+}
+
+// PostgreSQL's numbers of the types that arrays are made of.
+const (
+	oidBytea, oidInt8, oidInt4, oidText, oidTimestamptz, oidUUID = 17, 20, 23, 25, 1184, 2950
+)
+
+// epoch2000 is where PostgreSQL's times begin.
+var epoch2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// values returns the parameters of insertBatch.
+func (b *batch) values() [][]byte {
+	text := func(s string) []byte { return []byte(s) }
+	number := func(to []byte, n int64) []byte { return binary.BigEndian.AppendUint64(to, uint64(n)) } //nolint:gosec // two's complement is the form
+	short := func(to []byte, n int32) []byte { return binary.BigEndian.AppendUint32(to, uint32(n)) }  //nolint:gosec // two's complement is the form
+	moment := func(to []byte, t time.Time) []byte { return number(to, t.Sub(epoch2000).Microseconds()) }
+	words := func(of func(*Entry) string) []byte {
+		return b.column(oidText, func(to []byte, i int) []byte { return append(to, of(&b.entries[i])...) })
+	}
+	return [][]byte{
+		text(b.node), number(nil, b.epoch), number(nil, b.n), moment(nil, b.at), short(nil, int32(len(b.entries))), b.root, //nolint:gosec // far below 2^31
+		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].RequestID[:]...) }),
+		b.column(oidTimestamptz, func(to []byte, i int) []byte { return moment(to, b.entries[i].At) }),
+		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].Entity[:]...) }),
+		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].Key[:]...) }),
+		words(func(e *Entry) string { return e.Mode }),
+		words(func(e *Entry) string { return e.Purpose }),
+		words(func(e *Entry) string { return e.Correlator }),
+		b.column(oidInt8, func(to []byte, i int) []byte { return number(to, b.entries[i].Number) }),
+		words(func(e *Entry) string { return e.PhoneNumber }),
+		words(func(e *Entry) string { return e.Options }),
+		words(func(e *Entry) string { return e.Status }),
+		words(func(e *Entry) string { return e.MobileNetwork }),
+		words(func(e *Entry) string { return e.Extra }),
+		b.column(oidInt8, func(to []byte, i int) []byte { return number(to, b.entries[i].LineVersion) }),
+		b.column(oidInt4, func(to []byte, i int) []byte { return short(to, b.entries[i].PolicyVersion) }),
+		b.column(oidInt4, func(to []byte, i int) []byte { return short(to, b.entries[i].PlanVersion) }),
+		b.column(oidBytea, func(to []byte, i int) []byte { return append(to, b.entries[i].Nonce[:]...) }),
+		b.column(oidBytea, func(to []byte, i int) []byte { return append(to, b.hashes[i][:]...) }),
+	}
+}
+
+// column returns one field of all entries as an array: one dimension, no nulls,
+// the type of the elements, how many there are, counted from one; then each with
+// its length.
+func (b *batch) column(oid uint32, element func(to []byte, i int) []byte) []byte {
+	const typical = 24 // bytes of an element, with its length
+	to := make([]byte, 0, 20+typical*len(b.entries))
+	for _, head := range []uint32{1, 0, oid, uint32(len(b.entries)), 1} { //nolint:gosec // far below 2^31
+		to = binary.BigEndian.AppendUint32(to, head)
+	}
+	for i := range b.entries {
+		at := len(to)
+		to = element(append(to, 0, 0, 0, 0), i)
+		binary.BigEndian.PutUint32(to[at:], uint32(len(to)-at-4)) //nolint:gosec // far below 2^31
+	}
+	return to
+}

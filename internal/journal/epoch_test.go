@@ -1,0 +1,42 @@
+package journal_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/journal"
+)
+
+// After the counter was moved, no start of a node gets an epoch that any start
+// before could have had, however often it is moved; and each time is noted.
+func TestSkippedEpochsAreNeverUsedAgain(t *testing.T) {
+	t.Parallel()
+	p := newPast(t)
+	draw := func() int64 {
+		open(t, p.serve)
+		return int64(p.count(t, `SELECT last_value FROM journal_epoch`))
+	}
+	before := draw()
+	now := time.Now()
+	last, next, err := journal.SkipEpochs(t.Context(), p.owner, "restored", now)
+	if err != nil || last != before || next != now.Unix() {
+		t.Fatalf("from %d to %d, %v; the last was %d", last, next, err, before)
+	}
+	if first := draw(); first != next {
+		t.Errorf("the first epoch after is %d, want %d", first, next)
+	}
+	draw()
+	again, beyond, err := journal.SkipEpochs(t.Context(), p.owner, "restored once more", now)
+	if err != nil || again != next+1 || beyond != next+1+1_000_000 {
+		t.Errorf("a second time: from %d to %d, %v", again, beyond, err)
+	}
+	if first := draw(); first != beyond {
+		t.Errorf("the first epoch after that is %d, want %d", first, beyond)
+	}
+	if n := p.count(t, `SELECT count(*) FROM journal_epoch_skip s JOIN audit a ON a.subject_id = s.id WHERE a.action = 'journal.epochs_skipped' AND s.reason LIKE 'restored%'`); n != 2 {
+		t.Errorf("%d of 2 are noted", n)
+	}
+	if _, _, err := journal.SkipEpochs(t.Context(), p.serve, "x", now); err == nil {
+		t.Error("the serving role moved the counter")
+	}
+}

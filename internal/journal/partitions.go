@@ -1,0 +1,87 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// The two tables of the journal, in the order in which a day leaves them.
+const (
+	entryTable = "journal_entry"
+	batchTable = "journal_batch"
+)
+
+// partition is one day of one of the two tables.
+type partition struct {
+	day      time.Time
+	parent   string
+	bytes    int64 // with its indexes
+	attached bool  // part of its table; else only left over
+	pending  bool  // it was being detached when that was broken off
+}
+
+// inside reports whether whoever reads the table sees the partition.
+func (p *partition) inside() bool { return p.attached && !p.pending }
+
+// partitionOf returns the name of a day's partition.
+func partitionOf(parent string, day time.Time) string { return parent + "_" + day.Format("20060102") }
+
+// dayOf returns the day on which a moment lies. Days are UTC's.
+func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+
+// partitions lists the journal's partitions by day, with those that were
+// detached and are still there. It does not ask for their size unless it is
+// wanted: that means a look at every file.
+func partitions(ctx context.Context, from pg.DB, sizes bool) ([]partition, error) {
+	rows, err := from.Query(ctx, `SELECT left(c.relname, 13), to_date(right(c.relname, 8), 'YYYYMMDD')::timestamptz,
+			CASE WHEN $1 THEN coalesce(pg_total_relation_size(c.oid), 0) ELSE 0 END, i.inhrelid IS NOT NULL, coalesce(i.inhdetachpending, false)
+		FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhparent IN ('public.journal_entry'::regclass, 'public.journal_batch'::regclass)
+		WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname ~ '^journal_(entry|batch)_[0-9]{8}$'
+		ORDER BY 2, 1`, sizes)
+	if err != nil {
+		return nil, fmt.Errorf("journal: list partitions: %w", err)
+	}
+	defer rows.Close()
+	var all []partition
+	for rows.Next() {
+		var p partition
+		if err := rows.Scan(&p.parent, &p.day, &p.bytes, &p.attached, &p.pending); err != nil {
+			return nil, fmt.Errorf("journal: list partitions: %w", err)
+		}
+		p.day = p.day.UTC()
+		all = append(all, p)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("journal: list partitions: %w", err)
+	}
+	return all, nil
+}
+
+// daysInside returns the days whose entries can be read from the database, from
+// the oldest to the newest. A day of which only the batches are left is on its
+// way into the archive, which has all of it.
+func daysInside(ctx context.Context, from pg.DB) ([]time.Time, error) {
+	all, err := partitions(ctx, from, false)
+	if err != nil {
+		return nil, err
+	}
+	var days []time.Time
+	for i := range all {
+		if all[i].parent == entryTable && all[i].inside() {
+			days = append(days, all[i].day)
+		}
+	}
+	return days, nil
+}
+
+// within returns the days from one to another, both included. The zero time is
+// no limit.
+func within(days []time.Time, from, to time.Time) []time.Time {
+	return slices.DeleteFunc(slices.Clone(days), func(day time.Time) bool {
+		return !from.IsZero() && day.Before(dayOf(from)) || !to.IsZero() && day.After(dayOf(to))
+	})
+}
