@@ -18,6 +18,7 @@ ROUNDS ?= 1000
 KILLS ?= 50
 DRAINS ?= 20
 REQUESTS ?= 1000000
+WORKERS ?= 48
 EVENTS ?= 10000000
 LINES ?= 20000000
 CHANGES ?= 4000000
@@ -29,6 +30,13 @@ FAULTS ?= 100
 FAULT_TOTAL ?= 1000000
 FAULT_LEDGER ?= /dev/shm
 OVERLOAD ?= 120
+ACCOUNTS ?= 1000
+GUESSES ?= 10000
+LOGINS ?= 2000
+LIMIT ?= 500
+LIMIT_SECONDS ?= 30
+REVOCATIONS ?= 300
+SCAN ?= 1000000
 FUZZTIME ?= 30s
 BENCH ?= -lines 20000000 -grow-c 16,64,128,256,512 -grow-lines 1000000,20000000,100000000
 
@@ -137,17 +145,39 @@ faults: ## Hurt server and PostgreSQL in every way under load, FAULTS per cent (
 	$(call fault,TestFaultPromotion,20)
 	$(call long_run,TestFaultsInTotal,$(FAULT_RUN) LINEPROOF_E2E_TOTAL=$(FAULT_TOTAL))
 
+.PHONY: revoke
+revoke: ## End keys, entities and sessions under the eyes of two nodes, REVOCATIONS times (300)
+	$(call long_run,TestRevocationReachesEveryNode,LINEPROOF_E2E_REVOCATIONS=$(REVOCATIONS))
+
+.PHONY: limits
+limits: ## Ask with 200 keys of one entity from 200 addresses on two nodes, LIMIT_SECONDS (30) at a limit of LIMIT (500) a second, and kill Redis meanwhile
+	$(call long_run,TestLimitsOverTwoNodes,LINEPROOF_E2E_LIMIT=$(LIMIT) LINEPROOF_E2E_SECONDS=$(LIMIT_SECONDS))
+	$(call long_run,TestLimitsWithoutRedis,LINEPROOF_E2E_LIMIT=200 LINEPROOF_E2E_SECONDS=5 LINEPROOF_E2E_KILLS=5)
+	$(call long_run,TestLimitsAreNotForged)
+
 .PHONY: overload
 overload: ## Offer three times the capacity for OVERLOAD seconds (120), then ten times the load after an outage
 	$(call long_run,TestOverload,LINEPROOF_E2E_SECONDS=$(OVERLOAD) LINEPROOF_E2E_ENFORCE=$(ENFORCE))
+
+.PHONY: login
+login: ## Time logins at ACCOUNTS (1000) known and as many unknown accounts, guess GUESSES times (10000), and verify at 500/s beside LOGINS (2000) logins at once
+	$(call long_run,TestLoginTiming,LINEPROOF_E2E_ACCOUNTS=$(ACCOUNTS) LINEPROOF_E2E_ACCOUNTS_SHIPPED=$(ACCOUNTS))
+	$(call long_run,TestLoginGuesses,LINEPROOF_E2E_GUESSES=$(GUESSES))
+	$(call long_run,TestLoginFlood,LINEPROOF_E2E_LOGINS=$(LOGINS) LINEPROOF_E2E_RATE=500 LINEPROOF_E2E_SECONDS=20)
 
 .PHONY: bench
 bench: ## Measure verify beside net/http and pgbench, and write docs/reference/measurements.md (flags: BENCH)
 	go run ./cmd/bench -write docs/reference/measurements.md $(BENCH)
 
+.PHONY: scan
+scan: ## Scan SCAN numbers (1000000) in three styles, over HTTP and in memory, and replay as many honest look-ups
+	$(call long_run,TestScan,LINEPROOF_E2E_SCAN=$(SCAN))
+	$(call long_run,TestScansAreStopped,LINEPROOF_E2E_SCAN=$(SCAN),guard)
+	$(call long_run,TestHonestLookUpsStopNobody,LINEPROOF_E2E_SCAN=$(SCAN),guard)
+
 .PHONY: fuzz-server
 fuzz-server: ## Send REQUESTS (1000000) damaged requests to a running server
-	$(call long_run,TestFuzzedRequests,LINEPROOF_E2E_REQUESTS=$(REQUESTS))
+	$(call long_run,TestFuzzedRequests,LINEPROOF_E2E_REQUESTS=$(REQUESTS) LINEPROOF_E2E_WORKERS=$(WORKERS))
 
 .PHONY: fuzz
 fuzz: ## Run each Go fuzz target for FUZZTIME (30s)

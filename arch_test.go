@@ -53,12 +53,18 @@ var plan = []part{
 	{infrastructure, "pg", "fault", ""},
 	{infrastructure, "blob", "", ""},
 	{infrastructure, "telemetry", "", ""},
+	{infrastructure, "limit", "", ""},
+	{infrastructure, "mail", "secret", ""},
 	{infrastructure, "pgtest", "pg", ""},
+	{infrastructure, "mailtest", "", ""},
+	{infrastructure, "redistest", "", ""},
 
-	{domain, "audit", "pg", "audit"},
+	{domain, "audit", "fault pg", "audit"},
+	{domain, "approval", "audit fault pg", "approval"},
 	{domain, "idempotency", "fault pg secret", "idempotency"},
-	{domain, "registry", "audit cac fault pg phone secret", "entity account"},
-	{domain, "access", "audit fault pg registry secret", "client client_secret access_token session api_key pepper_check"},
+	{domain, "registry", "approval audit cac fault pg phone secret", "entity account"},
+	{domain, "access", "audit fault pg registry secret", "client client_secret access_token session api_key entity_limit pepper_check"},
+	{domain, "people", "access audit fault mail pg registry secret", "login_trouble login_device second_factor recovery_code account_link"},
 	{domain, "document", "audit blob fault pg", "document"},
 	{domain, "numbering", "audit fault pg phone", "network numbering_plan numbering_network numbering_range"},
 	{domain, "policy", "audit fault pg", "policy"},
@@ -70,18 +76,19 @@ var plan = []part{
 	{domain, "journal", "audit blob fault pg", "journal_entry journal_batch journal_fence journal_archive journal_epoch_skip"},
 	{domain, "rehearsal", "fault line numbering pg phone policy", "rehearsal_clock"},
 	{domain, "verify", "fault journal line numbering pg phone policy rehearsal", ""},
+	{domain, "guard", "audit fault pg phone", "usage_day guard_alert"},
 
 	{transports, "apidocs", "api", ""},
-	{transports, "httpapi", "access audit document fault idempotency journal line linefile numbering pg phone registry rehearsal secret supply telemetry verify", ""},
-	{transports, "jobs", "access idempotency journal", ""},
+	{transports, "httpapi", "access audit document fault guard idempotency journal limit line linefile numbering people pg phone registry rehearsal secret supply telemetry verify", ""},
+	{transports, "jobs", "access idempotency journal mail people pg", ""},
 	{transports, "client", "", ""},
 
-	{assembly, "server", "access apidocs blob config document httpapi idempotency jobs journal line pg phone registry rehearsal secret supply telemetry verify", ""},
-	{assembly, "cli", "access audit blob client config fault journal line linefile numbering pg phone policy registry secret server supply telemetry verify", ""},
+	{assembly, "server", "access apidocs blob config document guard httpapi idempotency jobs journal limit line mail people pg phone registry rehearsal secret supply telemetry verify", ""},
+	{assembly, "cli", "access approval audit blob client config fault guard journal line linefile numbering people pg phone policy registry secret server supply telemetry verify", ""},
 	{assembly, "cmd/lineproof", "cli", ""},
 
-	{proofs, "e2e", "client config pg pgtest", ""},
-	{proofs, "cmd/bench", "access line numbering pg pgtest phone registry secret", ""},
+	{proofs, "e2e", "client config pg pgtest redistest", ""},
+	{proofs, "cmd/bench", "access audit line numbering pg pgtest phone redistest registry secret", ""},
 }
 
 func planned(pkg string) (part, bool) {

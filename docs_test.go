@@ -39,6 +39,9 @@ func TestMetricsAreDocumented(t *testing.T) {
 	m.JournalDaysLeft(1)
 	m.RegisterPasswords(func() int { return 0 })
 	m.RegisterWaiting(func() int { return 0 })
+	m.RegisterHearing(func() bool { return true })
+	m.RegisterLimits(func() uint64 { return 0 })
+	m.RegisterGuard([]string{"density"}, []string{"stopped"})
 	m.RegisterPool(func() telemetry.PoolStat { return telemetry.PoolStat{} })
 	m.RequestBegan()
 	m.RequestEnded("", http.StatusOK, 0) // a family with labels is served from its first value on

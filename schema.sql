@@ -12,6 +12,24 @@ CREATE TYPE public.river_job_state AS ENUM (
     'running',
     'scheduled'
 );
+-- Name: access_changed(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.access_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM pg_notify('lineproof_access', TG_ARGV[0] || ':' || (to_jsonb(NEW) ->> TG_ARGV[1]));
+    RETURN NULL;
+END $$;
+-- Name: audit_is_append_only(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.audit_is_append_only() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'the audit trail is append-only' USING ERRCODE = 'insufficient_privilege';
+END
+$$;
+-- Name: FUNCTION audit_is_append_only(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.audit_is_append_only() IS 'Refuses every change of the audit trail that is no new entry.';
 -- Name: journal_drop_day(date); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_drop_day(the_day date) RETURNS void
     LANGUAGE plpgsql
@@ -140,6 +158,19 @@ COMMENT ON COLUMN public.account.email IS 'The address as it was sent; email_key
 COMMENT ON COLUMN public.account.phone IS 'E.164 without the plus sign, unique over all kinds.';
 -- Name: COLUMN account.verified_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.verified_by IS 'What confirmed the account: its e-mail, its phone, or the word of a client that may vouch.';
+-- Name: account_link; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.account_link (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    kind text NOT NULL,
+    mac bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT account_link_kind_check CHECK ((kind = ANY (ARRAY['confirm'::text, 'reset'::text, 'invite'::text])))
+);
+-- Name: TABLE account_link; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.account_link IS 'Links that were sent by e-mail, as HMACs of their tokens. Each works once, and its use ends its like.';
 -- Name: api_key; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.api_key (
     id uuid NOT NULL,
@@ -152,11 +183,72 @@ CREATE TABLE public.api_key (
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
+    networks cidr[] DEFAULT '{}'::cidr[] NOT NULL,
+    rate double precision DEFAULT 0 NOT NULL,
+    burst integer DEFAULT 0 NOT NULL,
+    last_used_at timestamp with time zone,
+    last_used_from inet,
+    created_by uuid,
+    revoked_by uuid,
+    replaces uuid,
+    CONSTRAINT api_key_burst_check CHECK ((burst >= 0)),
     CONSTRAINT api_key_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
-    CONSTRAINT api_key_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
+    CONSTRAINT api_key_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+    CONSTRAINT api_key_rate_check CHECK ((rate >= (0)::double precision))
 );
 -- Name: TABLE api_key; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.api_key IS 'Keys with which the programs of an entity ask, as HMACs.';
+-- Name: COLUMN api_key.networks; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.networks IS 'From where the key may be used; empty means from anywhere.';
+-- Name: COLUMN api_key.rate; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.rate IS 'Requests a second; 0 means what the settings say. Burst likewise.';
+-- Name: COLUMN api_key.last_used_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.last_used_at IS 'Written in coarse steps, with last_used_from.';
+-- Name: COLUMN api_key.created_by; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.created_by IS 'The account that made the key; null for the operator at the command line. Revoked_by likewise.';
+-- Name: COLUMN api_key.replaces; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.replaces IS 'The key whose successor this one is. A key has at most one.';
+-- Name: approval; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.approval (
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    subject_id uuid NOT NULL,
+    entity_id uuid,
+    details jsonb NOT NULL,
+    reason text NOT NULL,
+    state text NOT NULL,
+    asked_kind text NOT NULL,
+    asked_by uuid,
+    asked_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    decided_kind text,
+    decided_by uuid,
+    decided_at timestamp with time zone,
+    CONSTRAINT approval_asked_kind_check CHECK ((asked_kind = ANY (ARRAY['account'::text, 'operator'::text]))),
+    CONSTRAINT approval_check CHECK (((asked_kind = 'account'::text) = (asked_by IS NOT NULL))),
+    CONSTRAINT approval_check1 CHECK (((COALESCE(decided_kind, ''::text) = 'account'::text) = (decided_by IS NOT NULL))),
+    CONSTRAINT approval_check2 CHECK (((state = ANY (ARRAY['given'::text, 'refused'::text])) = (decided_kind IS NOT NULL))),
+    CONSTRAINT approval_check3 CHECK (((decided_kind IS NULL) = (decided_at IS NULL))),
+    CONSTRAINT approval_decided_kind_check CHECK ((decided_kind = ANY (ARRAY['account'::text, 'operator'::text]))),
+    CONSTRAINT approval_kind_check CHECK (((char_length(kind) >= 1) AND (char_length(kind) <= 64))),
+    CONSTRAINT approval_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500))),
+    CONSTRAINT approval_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'given'::text, 'refused'::text, 'lapsed'::text]))),
+    CONSTRAINT approval_two_people CHECK (((state <> 'given'::text) OR ((decided_kind IS DISTINCT FROM asked_kind) OR (decided_by IS DISTINCT FROM asked_by))))
+);
+-- Name: TABLE approval; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.approval IS 'What is too dangerous for one person: it takes effect when another member of staff confirms it, in that transaction.';
+-- Name: COLUMN approval.kind; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.approval.kind IS 'What would be done; the words are in the packages that do it.';
+-- Name: COLUMN approval.entity_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.approval.entity_id IS 'The entity that it concerns; null for none.';
+-- Name: COLUMN approval.details; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.approval.details IS 'What the effect needs to know. Never a secret, and no e-mail address or phone number.';
+-- Name: COLUMN approval.asked_by; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.approval.asked_by IS 'The account that asked; null for the operator at the command line.';
+-- Name: COLUMN approval.expires_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.approval.expires_at IS 'From then on nobody can confirm it. Its state becomes lapsed when somebody asks for the same again.';
+-- Name: CONSTRAINT approval_two_people ON approval; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON CONSTRAINT approval_two_people ON public.approval IS 'Whoever asked cannot be the one who confirms, whatever the code above thinks.';
 -- Name: audit; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.audit (
     id uuid NOT NULL,
@@ -167,12 +259,21 @@ CREATE TABLE public.audit (
     subject_id uuid NOT NULL,
     entity_id uuid,
     request_id uuid,
-    CONSTRAINT audit_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text])))
+    from_addr inet,
+    before jsonb,
+    after jsonb,
+    CONSTRAINT audit_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text, 'system'::text])))
 );
 -- Name: TABLE audit; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.audit IS 'What staff, admins, clients and operators did, written in the transaction that did it. Append-only; no foreign keys, so that an entry outlives its subject.';
 -- Name: COLUMN audit.actor_id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.audit.actor_id IS 'The client or account that acted; null for the operator at the command line.';
+COMMENT ON COLUMN public.audit.actor_id IS 'The client or account that acted; null for the operator at the command line and for the service itself.';
+-- Name: COLUMN audit.from_addr; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.audit.from_addr IS 'The address that the actor called from; null at the command line.';
+-- Name: COLUMN audit.before; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.audit.before IS 'What the change replaced, of the fields that changed; secrets and personal data masked.';
+-- Name: COLUMN audit.after; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.audit.after IS 'What the change put in their place, and why where a reason was asked for; masked alike.';
 -- Name: client; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.client (
     id uuid NOT NULL,
@@ -198,10 +299,13 @@ CREATE TABLE public.client_secret (
     mac bytea NOT NULL,
     preview text NOT NULL,
     revoked_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone
 );
 -- Name: TABLE client_secret; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.client_secret IS 'The secrets of a client, as HMACs; two may stand at a time so that one can be rotated.';
+-- Name: COLUMN client_secret.last_used_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.client_secret.last_used_at IS 'Written in coarse steps, so that it can be seen when a rotated secret is no longer in use.';
 -- Name: document; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.document (
     id uuid NOT NULL,
@@ -241,18 +345,46 @@ CREATE TABLE public.entity (
     client_id uuid,
     token_id uuid,
     created_at timestamp with time zone NOT NULL,
+    status_reason text DEFAULT ''::text NOT NULL,
+    status_since timestamp with time zone,
     CONSTRAINT entity_cac_check CHECK (((char_length(cac) >= 1) AND (char_length(cac) <= 32))),
     CONSTRAINT entity_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
-    CONSTRAINT entity_status_check CHECK ((status = ANY (ARRAY['Approved'::text, 'Suspended'::text, 'Revoked'::text])))
+    CONSTRAINT entity_status_check CHECK ((status = ANY (ARRAY['Approved'::text, 'Suspended'::text, 'Revoked'::text]))),
+    CONSTRAINT entity_status_reason_check CHECK ((char_length(status_reason) <= 500))
 );
 -- Name: TABLE entity; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.entity IS 'A telco, bank or service provider that the regulator has let in.';
 -- Name: COLUMN entity.cac; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity.cac IS 'The CAC number as it was sent; class and digits are its canonical form where the form is known.';
+-- Name: COLUMN entity.status; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity.status IS 'Where the entity stands with the regulator. Only an Approved one''s keys and sessions open anything.';
 -- Name: COLUMN entity.client_id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity.client_id IS 'The client that brought the entity in; its credential is the pre-approval.';
 -- Name: COLUMN entity.token_id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity.token_id IS 'The access token that brought the entity in; an upload with that token means its last entity.';
+-- Name: COLUMN entity.status_reason; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity.status_reason IS 'Why the entity stands where it stands, in the words of whoever moved it; empty where it was never moved.';
+-- Name: COLUMN entity.status_since; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity.status_since IS 'When the entity was last moved; null where it never was.';
+-- Name: entity_limit; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.entity_limit (
+    entity_id uuid NOT NULL,
+    rate double precision DEFAULT 0 NOT NULL,
+    burst integer DEFAULT 0 NOT NULL,
+    day_quota bigint DEFAULT 0 NOT NULL,
+    month_quota bigint DEFAULT 0 NOT NULL,
+    day_numbers bigint DEFAULT 0 NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT entity_limit_burst_check CHECK ((burst >= 0)),
+    CONSTRAINT entity_limit_day_numbers_check CHECK ((day_numbers >= 0)),
+    CONSTRAINT entity_limit_day_quota_check CHECK ((day_quota >= 0)),
+    CONSTRAINT entity_limit_month_quota_check CHECK ((month_quota >= 0)),
+    CONSTRAINT entity_limit_rate_check CHECK ((rate >= (0)::double precision))
+);
+-- Name: TABLE entity_limit; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.entity_limit IS 'What staff allow an entity where that differs from the settings; 0 means what the settings say.';
+-- Name: COLUMN entity_limit.day_numbers; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity_limit.day_numbers IS 'How many different numbers it may ask about in a day.';
 -- Name: goose_db_version; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.goose_db_version (
     id integer NOT NULL,
@@ -271,6 +403,44 @@ ALTER TABLE public.goose_db_version ALTER COLUMN id ADD GENERATED BY DEFAULT AS 
     NO MAXVALUE
     CACHE 1
 );
+-- Name: guard_alert; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.guard_alert (
+    id uuid NOT NULL,
+    entity_id uuid NOT NULL,
+    kind text NOT NULL,
+    level text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone,
+    node text NOT NULL,
+    numbers bigint NOT NULL,
+    misses bigint NOT NULL,
+    dense bigint NOT NULL,
+    block bigint NOT NULL,
+    budget bigint NOT NULL,
+    released_at timestamp with time zone,
+    released_by uuid,
+    reason text,
+    quiet_until timestamp with time zone,
+    CONSTRAINT guard_alert_check CHECK (((released_at IS NULL) = (reason IS NULL))),
+    CONSTRAINT guard_alert_check1 CHECK (((kind = 'budget'::text) = (ends_at IS NOT NULL))),
+    CONSTRAINT guard_alert_kind_check CHECK ((kind = ANY (ARRAY['budget'::text, 'density'::text, 'misses'::text]))),
+    CONSTRAINT guard_alert_level_check CHECK ((level = ANY (ARRAY['told'::text, 'slowed'::text, 'stopped'::text]))),
+    CONSTRAINT guard_alert_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500)))
+);
+-- Name: TABLE guard_alert; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.guard_alert IS 'Entities whose questions look like a scan of numbers, or whose budget of numbers is used up, with the figures that say so and how it ended.';
+-- Name: COLUMN guard_alert.level; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_alert.level IS 'What followed: told, nothing but this row; slowed, a tenth of the rate; stopped, no answers. The last two hold until staff release the entity.';
+-- Name: COLUMN guard_alert.ends_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_alert.ends_at IS 'When it ends by itself: for a budget, with the day.';
+-- Name: COLUMN guard_alert.numbers; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_alert.numbers IS 'Different numbers within a day, as the node saw them.';
+-- Name: COLUMN guard_alert.dense; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_alert.dense IS 'How many of them lie in blocks that are denser than chance would have it; block is the size of those blocks, 0 where none were dense.';
+-- Name: COLUMN guard_alert.released_by; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_alert.released_by IS 'The account that released it; null for the operator at the command line.';
+-- Name: COLUMN guard_alert.quiet_until; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_alert.quiet_until IS 'Until when the same entity is not slowed or stopped again.';
 -- Name: idempotency; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.idempotency (
     caller uuid NOT NULL,
@@ -956,6 +1126,34 @@ CREATE TABLE public.line_order (
 );
 -- Name: TABLE line_order; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_order IS 'Orders of the regulator about numbers. A blacklisting waits for a second person; seq is the event that it became.';
+-- Name: login_device; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.login_device (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    mac bytea NOT NULL,
+    last_used_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+-- Name: TABLE login_device; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.login_device IS 'Devices from which somebody has logged in, as HMACs of what they were given then. Each has guesses of its own, so that nobody can use up the owner''s.';
+-- Name: login_trouble; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.login_trouble (
+    mac bytea NOT NULL,
+    tries integer NOT NULL,
+    counted_at timestamp with time zone NOT NULL,
+    not_before timestamp with time zone NOT NULL,
+    CONSTRAINT login_trouble_tries_check CHECK ((tries >= 0))
+);
+-- Name: TABLE login_trouble; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.login_trouble IS 'Guesses at passwords, counted for an account and a network, for an account, and for an account and a device that it knows.';
+-- Name: COLUMN login_trouble.mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.login_trouble.mac IS 'What is counted, as an HMAC: no address stands here, and one that has no account is counted like any other.';
+-- Name: COLUMN login_trouble.tries; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.login_trouble.tries IS 'How many were evaluated. One that was right is given back, and all are forgotten when none was wrong for the length of a window.';
+-- Name: COLUMN login_trouble.counted_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.login_trouble.counted_at IS 'When the last wrong one was counted.';
+-- Name: COLUMN login_trouble.not_before; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.login_trouble.not_before IS 'No further guess is evaluated before this moment.';
 -- Name: network; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.network (
     id smallint NOT NULL,
@@ -1052,6 +1250,14 @@ COMMENT ON COLUMN public.policy.id IS 'What the audit trail calls the version.';
 COMMENT ON COLUMN public.policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines waits for staff. Below one half, so that half a file is always held.';
 -- Name: COLUMN policy.note; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.note IS 'Why the version was made.';
+-- Name: recovery_code; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.recovery_code (
+    account_id uuid NOT NULL,
+    mac bytea NOT NULL,
+    used_at timestamp with time zone
+);
+-- Name: TABLE recovery_code; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.recovery_code IS 'Codes for whoever has lost the authenticator, as HMACs. Each works once.';
 -- Name: rehearsal_clock; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.rehearsal_clock (
     key_id uuid NOT NULL,
@@ -1153,6 +1359,20 @@ CREATE TABLE public.river_queue (
 );
 -- Name: TABLE river_queue; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.river_queue IS 'Belongs to River, the job queue.';
+-- Name: second_factor; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.second_factor (
+    account_id uuid NOT NULL,
+    sealed bytea NOT NULL,
+    last_step bigint DEFAULT 0 NOT NULL,
+    confirmed_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL
+);
+-- Name: TABLE second_factor; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.second_factor IS 'The secret that an account shares with its authenticator, encrypted under a key that is derived from the pepper.';
+-- Name: COLUMN second_factor.last_step; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.second_factor.last_step IS 'The step of time of the last code that was accepted. None of that step or an earlier one is accepted again.';
+-- Name: COLUMN second_factor.confirmed_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.second_factor.confirmed_at IS 'Null while it is being set up: then no login asks for it.';
 -- Name: session; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.session (
     id uuid NOT NULL,
@@ -1161,10 +1381,17 @@ CREATE TABLE public.session (
     expires_at timestamp with time zone NOT NULL,
     last_seen_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    from_addr inet,
+    agent text DEFAULT ''::text NOT NULL,
+    limited boolean DEFAULT false NOT NULL
 );
 -- Name: TABLE session; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.session IS 'Logins of people, as HMACs of their tokens; idle since last_seen_at, which is written in coarse steps.';
+-- Name: COLUMN session.agent; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.session.agent IS 'What the program of the person says that it is, cut short.';
+-- Name: COLUMN session.limited; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.session.limited IS 'Whether it opens only what is needed to set up a second factor.';
 -- Name: supplier; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supplier (
     id integer NOT NULL,
@@ -1284,6 +1511,30 @@ CREATE TABLE public.supply_refused (
 );
 -- Name: TABLE supply_refused; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.supply_refused IS 'Rows of a file that were refused: the line of the file, the column and the reason; the first hundred thousand of each import.';
+-- Name: usage_day; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.usage_day (
+    day date NOT NULL,
+    entity_id uuid NOT NULL,
+    node text NOT NULL,
+    asked bigint NOT NULL,
+    answered bigint NOT NULL,
+    misses bigint NOT NULL,
+    numbers bigint NOT NULL,
+    CONSTRAINT usage_day_answered_check CHECK ((answered >= 0)),
+    CONSTRAINT usage_day_asked_check CHECK ((asked >= 0)),
+    CONSTRAINT usage_day_misses_check CHECK ((misses >= 0)),
+    CONSTRAINT usage_day_numbers_check CHECK ((numbers >= 0))
+);
+-- Name: TABLE usage_day; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.usage_day IS 'How much each entity asks with live keys, by day (UTC) and node. A node adds what it has counted every few seconds; the sum over the nodes is what counts.';
+-- Name: COLUMN usage_day.asked; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.usage_day.asked IS 'Questions that were admitted.';
+-- Name: COLUMN usage_day.answered; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.usage_day.answered IS 'Of those, the ones that were answered. Quotas go by these.';
+-- Name: COLUMN usage_day.misses; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.usage_day.misses IS 'Answers that a number is not allocated.';
+-- Name: COLUMN usage_day.numbers; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.usage_day.numbers IS 'Different numbers, as the node saw them. One that is asked about on two nodes, or before and after a restart, counts twice.';
 -- Name: line_event_00; Type: TABLE ATTACH; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_00 FOR VALUES WITH (modulus 16, remainder 0);
 -- Name: line_event_01; Type: TABLE ATTACH; Schema: public; Owner: -
@@ -1329,6 +1580,12 @@ ALTER TABLE ONLY public.access_token
 -- Name: account account_email_unique; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.account
     ADD CONSTRAINT account_email_unique UNIQUE (email_key);
+-- Name: account_link account_link_mac_unique; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.account_link
+    ADD CONSTRAINT account_link_mac_unique UNIQUE (mac);
+-- Name: account_link account_link_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.account_link
+    ADD CONSTRAINT account_link_pkey PRIMARY KEY (id);
 -- Name: account account_phone_unique; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.account
     ADD CONSTRAINT account_phone_unique UNIQUE (phone);
@@ -1341,6 +1598,9 @@ ALTER TABLE ONLY public.api_key
 -- Name: api_key api_key_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.api_key
     ADD CONSTRAINT api_key_pkey PRIMARY KEY (id);
+-- Name: approval approval_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.approval
+    ADD CONSTRAINT approval_pkey PRIMARY KEY (id);
 -- Name: audit audit_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
@@ -1356,12 +1616,18 @@ ALTER TABLE ONLY public.client_secret
 -- Name: document document_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.document
     ADD CONSTRAINT document_pkey PRIMARY KEY (id);
+-- Name: entity_limit entity_limit_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.entity_limit
+    ADD CONSTRAINT entity_limit_pkey PRIMARY KEY (entity_id);
 -- Name: entity entity_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.entity
     ADD CONSTRAINT entity_pkey PRIMARY KEY (id);
 -- Name: goose_db_version goose_db_version_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.goose_db_version
     ADD CONSTRAINT goose_db_version_pkey PRIMARY KEY (id);
+-- Name: guard_alert guard_alert_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.guard_alert
+    ADD CONSTRAINT guard_alert_pkey PRIMARY KEY (id);
 -- Name: idempotency idempotency_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (caller, operation, key_mac);
@@ -1386,6 +1652,15 @@ ALTER TABLE ONLY public.line_order
 -- Name: line line_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line
     ADD CONSTRAINT line_pkey PRIMARY KEY (number);
+-- Name: login_device login_device_mac_unique; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.login_device
+    ADD CONSTRAINT login_device_mac_unique UNIQUE (mac);
+-- Name: login_device login_device_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.login_device
+    ADD CONSTRAINT login_device_pkey PRIMARY KEY (id);
+-- Name: login_trouble login_trouble_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.login_trouble
+    ADD CONSTRAINT login_trouble_pkey PRIMARY KEY (mac);
 -- Name: network network_name_unique; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.network
     ADD CONSTRAINT network_name_unique UNIQUE (name);
@@ -1413,6 +1688,9 @@ ALTER TABLE ONLY public.policy
 -- Name: policy policy_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.policy
     ADD CONSTRAINT policy_pkey PRIMARY KEY (version);
+-- Name: recovery_code recovery_code_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.recovery_code
+    ADD CONSTRAINT recovery_code_pkey PRIMARY KEY (account_id, mac);
 -- Name: rehearsal_clock rehearsal_clock_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.rehearsal_clock
     ADD CONSTRAINT rehearsal_clock_pkey PRIMARY KEY (key_id);
@@ -1431,6 +1709,9 @@ ALTER TABLE ONLY public.river_notification
 -- Name: river_queue river_queue_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_queue
     ADD CONSTRAINT river_queue_pkey PRIMARY KEY (name);
+-- Name: second_factor second_factor_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.second_factor
+    ADD CONSTRAINT second_factor_pkey PRIMARY KEY (account_id);
 -- Name: session session_mac_unique; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_mac_unique UNIQUE (mac);
@@ -1461,18 +1742,35 @@ ALTER TABLE ONLY public.supply_import
 -- Name: supply_refused supply_refused_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_refused
     ADD CONSTRAINT supply_refused_pkey PRIMARY KEY (import, place, field);
+-- Name: usage_day usage_day_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.usage_day
+    ADD CONSTRAINT usage_day_pkey PRIMARY KEY (day, entity_id, node);
 -- Name: access_token_client; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX access_token_client ON public.access_token USING btree (client_id);
 -- Name: access_token_expiry; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX access_token_expiry ON public.access_token USING btree (expires_at);
 -- Name: account_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX account_entity ON public.account USING btree (entity_id);
+-- Name: account_link_account; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX account_link_account ON public.account_link USING btree (account_id, kind);
+-- Name: account_link_expiry; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX account_link_expiry ON public.account_link USING btree (expires_at);
 -- Name: api_key_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX api_key_entity ON public.api_key USING btree (entity_id);
+-- Name: api_key_successor; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX api_key_successor ON public.api_key USING btree (replaces) WHERE (replaces IS NOT NULL);
+-- Name: approval_asked; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX approval_asked ON public.approval USING btree (asked_at);
+-- Name: approval_waiting; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX approval_waiting ON public.approval USING btree (kind, subject_id) WHERE (state = 'waiting'::text);
+-- Name: audit_actor; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX audit_actor ON public.audit USING btree (actor_id, at);
 -- Name: audit_at; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX audit_at ON public.audit USING btree (at);
 -- Name: audit_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX audit_entity ON public.audit USING btree (entity_id, at);
+-- Name: audit_subject; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX audit_subject ON public.audit USING btree (subject_id, at);
 -- Name: client_secret_client; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX client_secret_client ON public.client_secret USING btree (client_id);
 -- Name: document_entity; Type: INDEX; Schema: public; Owner: -
@@ -1485,6 +1783,14 @@ CREATE INDEX entity_cac_text ON public.entity USING btree (upper(cac));
 CREATE INDEX entity_client ON public.entity USING btree (client_id, created_at);
 -- Name: entity_token; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_token ON public.entity USING btree (token_id, created_at);
+-- Name: guard_alert_budget; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX guard_alert_budget ON public.guard_alert USING btree (entity_id, ends_at) WHERE (ends_at IS NOT NULL);
+-- Name: guard_alert_open; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX guard_alert_open ON public.guard_alert USING btree (entity_id, kind, level) WHERE ((released_at IS NULL) AND (ends_at IS NULL));
+-- Name: guard_alert_quiet; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX guard_alert_quiet ON public.guard_alert USING btree (quiet_until) WHERE (quiet_until IS NOT NULL);
+-- Name: guard_alert_since; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX guard_alert_since ON public.guard_alert USING btree (since);
 -- Name: idempotency_created; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX idempotency_created ON public.idempotency USING btree (created_at);
 -- Name: journal_archive_day; Type: INDEX; Schema: public; Owner: -
@@ -1567,6 +1873,12 @@ CREATE INDEX line_now_ported ON public.line_now USING btree (network, number) WH
 COMMENT ON INDEX public.line_now_ported IS 'The few numbers that are not with the network of their range.';
 -- Name: line_order_pending; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_order_pending ON public.line_order USING btree (asked_at) WHERE (state = 'PENDING'::text);
+-- Name: login_device_account; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX login_device_account ON public.login_device USING btree (account_id, last_used_at);
+-- Name: login_device_used; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX login_device_used ON public.login_device USING btree (last_used_at);
+-- Name: login_trouble_counted; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX login_trouble_counted ON public.login_trouble USING btree (counted_at);
 -- Name: river_job_args_index; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX river_job_args_index ON public.river_job USING gin (args);
 -- Name: river_job_kind; Type: INDEX; Schema: public; Owner: -
@@ -1655,15 +1967,37 @@ ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_14_nu
 ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_15_kind_number_idx;
 -- Name: line_event_15_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
 ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_15_number_supplier_event_id_idx;
+-- Name: access_token access_changed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, scopes ON public.access_token FOR EACH ROW EXECUTE FUNCTION public.access_changed('token', 'id');
+-- Name: account access_changed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER access_changed AFTER UPDATE OF disabled_at, role, kind, entity_id ON public.account FOR EACH ROW EXECUTE FUNCTION public.access_changed('account', 'id');
+-- Name: api_key access_changed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, networks, rate, burst, mode, purpose, entity_id ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.access_changed('key', 'id');
+-- Name: client access_changed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER access_changed AFTER UPDATE ON public.client FOR EACH ROW EXECUTE FUNCTION public.access_changed('client', 'id');
+-- Name: entity access_changed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER access_changed AFTER UPDATE OF status, asks ON public.entity FOR EACH ROW EXECUTE FUNCTION public.access_changed('entity', 'id');
+-- Name: entity_limit access_changed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON public.entity_limit FOR EACH ROW EXECUTE FUNCTION public.access_changed('entity', 'entity_id');
+-- Name: session access_changed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, limited ON public.session FOR EACH ROW EXECUTE FUNCTION public.access_changed('session', 'id');
+-- Name: audit audit_append_only; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit FOR EACH STATEMENT EXECUTE FUNCTION public.audit_is_append_only();
 -- Name: access_token access_token_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.access_token
     ADD CONSTRAINT access_token_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);
 -- Name: account account_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.account
     ADD CONSTRAINT account_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: account_link account_link_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.account_link
+    ADD CONSTRAINT account_link_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
 -- Name: api_key api_key_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.api_key
     ADD CONSTRAINT api_key_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: api_key api_key_replaces_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.api_key
+    ADD CONSTRAINT api_key_replaces_fkey FOREIGN KEY (replaces) REFERENCES public.api_key(id);
 -- Name: client_secret client_secret_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.client_secret
     ADD CONSTRAINT client_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);
@@ -1673,18 +2007,36 @@ ALTER TABLE ONLY public.document
 -- Name: entity entity_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.entity
     ADD CONSTRAINT entity_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);
+-- Name: entity_limit entity_limit_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.entity_limit
+    ADD CONSTRAINT entity_limit_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: guard_alert guard_alert_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.guard_alert
+    ADD CONSTRAINT guard_alert_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: login_device login_device_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.login_device
+    ADD CONSTRAINT login_device_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
 -- Name: numbering_network numbering_network_version_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_network
     ADD CONSTRAINT numbering_network_version_fkey FOREIGN KEY (version) REFERENCES public.numbering_plan(version);
 -- Name: numbering_range numbering_range_version_network_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_range
     ADD CONSTRAINT numbering_range_version_network_fkey FOREIGN KEY (version, network) REFERENCES public.numbering_network(version, network);
+-- Name: recovery_code recovery_code_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.recovery_code
+    ADD CONSTRAINT recovery_code_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.second_factor(account_id) ON DELETE CASCADE;
 -- Name: rehearsal_clock rehearsal_clock_key_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.rehearsal_clock
     ADD CONSTRAINT rehearsal_clock_key_id_fkey FOREIGN KEY (key_id) REFERENCES public.api_key(id);
+-- Name: second_factor second_factor_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.second_factor
+    ADD CONSTRAINT second_factor_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
 -- Name: session session_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
+-- Name: usage_day usage_day_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.usage_day
+    ADD CONSTRAINT usage_day_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
 GRANT ALL ON SCHEMA public TO lineproof_owner;
 -- Name: FUNCTION journal_drop_day(the_day date); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.journal_drop_day(the_day date) FROM PUBLIC;
@@ -1731,6 +2083,20 @@ GRANT SELECT(verified_by) ON TABLE public.account TO lineproof_read;
 GRANT SELECT(disabled_at) ON TABLE public.account TO lineproof_read;
 -- Name: COLUMN account.created_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(created_at) ON TABLE public.account TO lineproof_read;
+-- Name: TABLE account_link; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.account_link TO lineproof_serve;
+-- Name: COLUMN account_link.id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(id) ON TABLE public.account_link TO lineproof_read;
+-- Name: COLUMN account_link.account_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(account_id) ON TABLE public.account_link TO lineproof_read;
+-- Name: COLUMN account_link.kind; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(kind) ON TABLE public.account_link TO lineproof_read;
+-- Name: COLUMN account_link.expires_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(expires_at) ON TABLE public.account_link TO lineproof_read;
+-- Name: COLUMN account_link.used_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(used_at) ON TABLE public.account_link TO lineproof_read;
+-- Name: COLUMN account_link.created_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_at) ON TABLE public.account_link TO lineproof_read;
 -- Name: TABLE api_key; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.api_key TO lineproof_serve;
 -- Name: COLUMN api_key.id; Type: ACL; Schema: public; Owner: -
@@ -1751,6 +2117,25 @@ GRANT SELECT(expires_at) ON TABLE public.api_key TO lineproof_read;
 GRANT SELECT(revoked_at) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.created_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(created_at) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.networks; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(networks) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.rate; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(rate) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.burst; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(burst) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.last_used_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(last_used_at) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.last_used_from; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(last_used_from) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.created_by; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_by) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.revoked_by; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(revoked_by) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.replaces; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(replaces) ON TABLE public.api_key TO lineproof_read;
+-- Name: TABLE approval; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.approval TO lineproof_serve;
+GRANT SELECT ON TABLE public.approval TO lineproof_read;
 -- Name: TABLE audit; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.audit TO lineproof_serve;
 GRANT SELECT ON TABLE public.audit TO lineproof_read;
@@ -1769,15 +2154,23 @@ GRANT SELECT(preview) ON TABLE public.client_secret TO lineproof_read;
 GRANT SELECT(revoked_at) ON TABLE public.client_secret TO lineproof_read;
 -- Name: COLUMN client_secret.created_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(created_at) ON TABLE public.client_secret TO lineproof_read;
+-- Name: COLUMN client_secret.last_used_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(last_used_at) ON TABLE public.client_secret TO lineproof_read;
 -- Name: TABLE document; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.document TO lineproof_serve;
 GRANT SELECT ON TABLE public.document TO lineproof_read;
 -- Name: TABLE entity; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.entity TO lineproof_serve;
 GRANT SELECT ON TABLE public.entity TO lineproof_read;
+-- Name: TABLE entity_limit; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.entity_limit TO lineproof_serve;
+GRANT SELECT ON TABLE public.entity_limit TO lineproof_read;
 -- Name: TABLE goose_db_version; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_serve;
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_read;
+-- Name: TABLE guard_alert; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.guard_alert TO lineproof_serve;
+GRANT SELECT ON TABLE public.guard_alert TO lineproof_read;
 -- Name: TABLE idempotency; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO lineproof_serve;
 -- Name: TABLE journal_archive; Type: ACL; Schema: public; Owner: -
@@ -1811,6 +2204,24 @@ GRANT SELECT ON TABLE public.line_now TO lineproof_read;
 -- Name: TABLE line_order; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.line_order TO lineproof_serve;
 GRANT SELECT ON TABLE public.line_order TO lineproof_read;
+-- Name: TABLE login_device; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.login_device TO lineproof_serve;
+-- Name: COLUMN login_device.id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(id) ON TABLE public.login_device TO lineproof_read;
+-- Name: COLUMN login_device.account_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(account_id) ON TABLE public.login_device TO lineproof_read;
+-- Name: COLUMN login_device.last_used_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(last_used_at) ON TABLE public.login_device TO lineproof_read;
+-- Name: COLUMN login_device.created_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_at) ON TABLE public.login_device TO lineproof_read;
+-- Name: TABLE login_trouble; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.login_trouble TO lineproof_serve;
+-- Name: COLUMN login_trouble.tries; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(tries) ON TABLE public.login_trouble TO lineproof_read;
+-- Name: COLUMN login_trouble.counted_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(counted_at) ON TABLE public.login_trouble TO lineproof_read;
+-- Name: COLUMN login_trouble.not_before; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(not_before) ON TABLE public.login_trouble TO lineproof_read;
 -- Name: TABLE network; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.network TO lineproof_serve;
 GRANT SELECT ON TABLE public.network TO lineproof_read;
@@ -1828,6 +2239,12 @@ GRANT SELECT,INSERT ON TABLE public.pepper_check TO lineproof_serve;
 -- Name: TABLE policy; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.policy TO lineproof_serve;
 GRANT SELECT ON TABLE public.policy TO lineproof_read;
+-- Name: TABLE recovery_code; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.recovery_code TO lineproof_serve;
+-- Name: COLUMN recovery_code.account_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(account_id) ON TABLE public.recovery_code TO lineproof_read;
+-- Name: COLUMN recovery_code.used_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(used_at) ON TABLE public.recovery_code TO lineproof_read;
 -- Name: TABLE rehearsal_clock; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.rehearsal_clock TO lineproof_serve;
 GRANT SELECT ON TABLE public.rehearsal_clock TO lineproof_read;
@@ -1850,6 +2267,14 @@ GRANT USAGE ON SEQUENCE public.river_notification_id_seq TO lineproof_serve;
 -- Name: TABLE river_queue; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.river_queue TO lineproof_serve;
 GRANT SELECT ON TABLE public.river_queue TO lineproof_read;
+-- Name: TABLE second_factor; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.second_factor TO lineproof_serve;
+-- Name: COLUMN second_factor.account_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(account_id) ON TABLE public.second_factor TO lineproof_read;
+-- Name: COLUMN second_factor.confirmed_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(confirmed_at) ON TABLE public.second_factor TO lineproof_read;
+-- Name: COLUMN second_factor.created_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_at) ON TABLE public.second_factor TO lineproof_read;
 -- Name: TABLE session; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session TO lineproof_serve;
 -- Name: COLUMN session.id; Type: ACL; Schema: public; Owner: -
@@ -1864,6 +2289,12 @@ GRANT SELECT(last_seen_at) ON TABLE public.session TO lineproof_read;
 GRANT SELECT(revoked_at) ON TABLE public.session TO lineproof_read;
 -- Name: COLUMN session.created_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(created_at) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.from_addr; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(from_addr) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.agent; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(agent) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.limited; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(limited) ON TABLE public.session TO lineproof_read;
 -- Name: TABLE supplier; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.supplier TO lineproof_serve;
 GRANT SELECT ON TABLE public.supplier TO lineproof_read;
@@ -1879,4 +2310,7 @@ GRANT SELECT ON TABLE public.supply_import TO lineproof_read;
 -- Name: TABLE supply_refused; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.supply_refused TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_refused TO lineproof_read;
+-- Name: TABLE usage_day; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.usage_day TO lineproof_serve;
+GRANT SELECT ON TABLE public.usage_day TO lineproof_read;
 -- PostgreSQL database dump complete

@@ -40,9 +40,30 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		got = append(got, o.name)
 	}
 	want := []string{
+		"GET /.well-known/oauth-authorization-server",
+		"POST /api/auth/revoke",
 		"POST /api/auth/token",
+		"POST /api/regulator/v1/email/confirm",
+		"POST /api/regulator/v1/invitations",
+		"POST /api/regulator/v1/invitations/accept",
+		"GET /api/regulator/v1/keys",
+		"POST /api/regulator/v1/keys",
+		"DELETE /api/regulator/v1/keys/{keyId}",
+		"POST /api/regulator/v1/keys/{keyId}/roll",
 		"POST /api/regulator/v1/login",
+		"POST /api/regulator/v1/logout",
 		"POST /api/regulator/v1/onboard-entity",
+		"POST /api/regulator/v1/password",
+		"POST /api/regulator/v1/password-reset",
+		"POST /api/regulator/v1/password-reset/complete",
+		"DELETE /api/regulator/v1/second-factor",
+		"POST /api/regulator/v1/second-factor",
+		"POST /api/regulator/v1/second-factor/confirm",
+		"DELETE /api/regulator/v1/sessions",
+		"GET /api/regulator/v1/sessions",
+		"DELETE /api/regulator/v1/sessions/{sessionId}",
+		"GET /api/regulator/v1/team",
+		"DELETE /api/regulator/v1/team/{accountId}",
 		"POST /api/regulator/v1/upload-document",
 		"POST /api/v1/lines/events",
 		"POST /api/v1/lines/history",
@@ -186,7 +207,13 @@ func TestEveryOperationHasTheCommonAnswers(t *testing.T) {
 	t.Parallel()
 
 	for _, o := range operations(t, load(t)) {
-		want := []string{"400", "401", "500", "503"}
+		want := []string{"400", "500", "503"}
+		if strings.Contains(o.name, "/.well-known/") {
+			want = want[:1] // it needs nothing that could be away
+		}
+		if o.Security == nil || len(*o.Security) > 0 {
+			want = append(want, "401") // of those without a credential, some have nothing that could be wrong with it
+		}
 		if o.RequestBody != nil {
 			want = append(want, "413", "415")
 		}

@@ -17,7 +17,7 @@ const (
 	CodeInvalidArgument      Code = "INVALID_ARGUMENT"       // 400: correct what Violations names
 	CodeOutOfRange           Code = "OUT_OF_RANGE"           // 400
 	CodeUnauthenticated      Code = "UNAUTHENTICATED"        // 401: whatever is wrong with the credential
-	CodeSecondFactorRequired Code = "SECOND_FACTOR_REQUIRED" // 401: log in again, with an OTP; not sent by this version
+	CodeSecondFactorRequired Code = "SECOND_FACTOR_REQUIRED" // 401: log in again, with an OTP
 	CodePermissionDenied     Code = "PERMISSION_DENIED"      // 403: the credential lacks a scope
 	CodeNotFound             Code = "NOT_FOUND"              // 404: also for what belongs to others
 	CodeMethodNotAllowed     Code = "METHOD_NOT_ALLOWED"     // 405

@@ -9,7 +9,7 @@ import (
 type LoginRequest struct {
 	Email    string
 	Password Secret
-	OTP      Secret // the code of the second factor; read and ignored by this version of the service
+	OTP      Secret // the code of the second factor, or a recovery code; "" without one
 }
 
 // Session is an admin who is logged in.

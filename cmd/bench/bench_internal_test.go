@@ -85,7 +85,7 @@ func TestWholeToolAtATinySize(t *testing.T) {
 			t.Errorf("%s: PostgreSQL used nothing", f.Variant)
 		}
 	}
-	if want := []string{variantBare, variantVerify, variantUnbatched, variantOneRow, variantBatch}; !slices.Equal(found, want) {
+	if want := []string{variantBare, variantVerify, variantRedis, variantUnbatched, variantOneRow, variantBatch}; !slices.Equal(found, want) {
 		t.Errorf("measured were %v, want %v", found, want)
 	}
 	if len(r.Ratios) != len(goals) || len(r.GrowLines) != 1 || r.GrowLines[0].Lines != 10_000 {

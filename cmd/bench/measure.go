@@ -14,6 +14,7 @@ const (
 	variantBatch      = "pgbench-100"
 	variantVerify     = "verify"
 	variantUnbatched  = "unbatched"
+	variantRedis      = "redis"
 )
 
 // measurement is one variant in one round. CPU is in microseconds for each

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/lineproof/lineproof/internal/redistest"
 )
 
 // bench is one run of the tool.
@@ -18,7 +20,9 @@ type bench struct {
 
 	verify    *service
 	unbatched *service // nil when it is not measured
-	bare      *child   // nil when it is not measured
+	shared    *service // counts in Redis; nil when it is not measured
+	redis     *redistest.Server
+	bare      *child // nil when it is not measured
 	bareAt    string
 
 	rounds map[string][]measurement
@@ -106,6 +110,14 @@ func (b *bench) startServers(ctx context.Context) (err error) {
 			return fmt.Errorf("%w (leave it out with -skip %s)", err, variantUnbatched)
 		}
 	}
+	if o.wants(variantRedis) {
+		if b.redis, err = redistest.Start(ctx); err != nil {
+			return fmt.Errorf("%w (leave it out with -skip %s)", err, variantRedis)
+		}
+		if b.shared, err = w.start(ctx, b.program, "redis", append(slices.Clone(o.settings), "LINEPROOF_REDIS_URL="+b.redis.URL())...); err != nil {
+			return err
+		}
+	}
 	if !o.wants(variantBare) {
 		return nil
 	}
@@ -125,10 +137,13 @@ func (b *bench) close() {
 	if b.bare != nil {
 		b.bare.stop()
 	}
-	for _, s := range []*service{b.unbatched, b.verify} {
+	for _, s := range []*service{b.shared, b.unbatched, b.verify} {
 		if s != nil {
 			s.stop()
 		}
+	}
+	if b.redis != nil {
+		b.redis.Stop()
 	}
 	if b.world != nil {
 		b.world.close()
@@ -138,13 +153,16 @@ func (b *bench) close() {
 // ours returns the processes that are ours and are not counted otherwise.
 func (b *bench) ours() []int {
 	var all []int
-	for _, s := range []*service{b.verify, b.unbatched} {
+	for _, s := range []*service{b.verify, b.unbatched, b.shared} {
 		if s != nil {
 			all = append(all, s.pid)
 		}
 	}
 	if b.bare != nil {
 		all = append(all, b.bare.cmd.Process.Pid)
+	}
+	if b.redis != nil {
+		all = append(all, b.redis.PID())
 	}
 	return all
 }
@@ -188,6 +206,9 @@ func (b *bench) measures() map[string]func(context.Context) (measurement, error)
 	asks(variantVerify, b.verify.address, b.verify.pid)
 	if b.unbatched != nil {
 		asks(variantUnbatched, b.unbatched.address, b.unbatched.pid)
+	}
+	if b.shared != nil {
+		asks(variantRedis, b.shared.address, b.shared.pid)
 	}
 	if b.bare != nil {
 		asks(variantBare, b.bareAt, b.bare.cmd.Process.Pid)

@@ -61,6 +61,16 @@ func (w *world) build(ctx context.Context, o *options) (string, error) {
 	return path, nil
 }
 
+// unlimited are rates that nobody reaches: they are counted as usual, and refuse
+// nobody.
+func unlimited() []string {
+	all := []string{"LINEPROOF_DAY_NUMBERS=0", "LINEPROOF_SCAN_GUARD=watch"} // what is asked looks like a scan
+	for _, of := range []string{"KEY", "ENTITY", "ADDRESS"} {
+		all = append(all, "LINEPROOF_"+of+"_RATE=1000000", "LINEPROOF_"+of+"_BURST=1000000")
+	}
+	return all
+}
+
 // start runs the server and waits until it listens. All settings but those that
 // it must have are the usual ones.
 func (w *world) start(ctx context.Context, program, name string, settings ...string) (*service, error) {
@@ -74,7 +84,7 @@ func (w *world) start(ctx context.Context, program, name string, settings ...str
 		"LINEPROOF_LISTEN=127.0.0.1:0", "LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_DATABASE_URL=" + w.url,
 		"LINEPROOF_PEPPERS=" + w.pepper.Reveal(), "LINEPROOF_DATA=" + filepath.Join(home, "data"), "LINEPROOF_NODE=bench-" + name,
 		"LINEPROOF_DRAIN_TIMEOUT=5s",
-	}, settings...)
+	}, append(unlimited(), settings...)...)
 	var err error
 	if s.guard, err = startGuardIn(ctx, home, environment, serviceScript, program, s.log); err != nil {
 		return nil, err

@@ -30,10 +30,12 @@ type ratio struct {
 	Met     bool    `json:"met"`
 }
 
-// goal is a ratio that is asked for: which figure of verify beside which other.
+// goal is a ratio that is asked for: which figure of one variant beside that of
+// which other.
 type goal struct {
 	name    string
-	beside  string // the variant; besideOneRow means the better of pgbench's
+	of      string // the variant
+	beside  string // another; besideOneRow means the better of pgbench's
 	figure  func(*measurement) float64
 	goal    float64
 	atLeast bool
@@ -45,10 +47,11 @@ const besideOneRow = "one row"
 func ratePerSecond(m *measurement) float64 { return m.Rate }
 
 var goals = []goal{
-	{"verify, requests/s beside pgbench's one-row transactions/s", besideOneRow, ratePerSecond, 2.5, true},
-	{"PostgreSQL's CPU for a verify beside that for a transaction of pgbench", besideOneRow, func(m *measurement) float64 { return m.PostgresCPU }, 0.2, false},
-	{"service's CPU for a verify beside bare net/http's", variantBare, func(m *measurement) float64 { return m.ServiceCPU }, 1.8, false},
-	{"verify, requests/s beside bare net/http's", variantBare, ratePerSecond, 0.45, true},
+	{"verify, requests/s beside pgbench's one-row transactions/s", variantVerify, besideOneRow, ratePerSecond, 2.5, true},
+	{"PostgreSQL's CPU for a verify beside that for a transaction of pgbench", variantVerify, besideOneRow, func(m *measurement) float64 { return m.PostgresCPU }, 0.2, false},
+	{"service's CPU for a verify beside bare net/http's", variantVerify, variantBare, func(m *measurement) float64 { return m.ServiceCPU }, 1.8, false},
+	{"verify, requests/s beside bare net/http's", variantVerify, variantBare, ratePerSecond, 0.45, true},
+	{"verify with Redis, requests/s beside verify with rates in memory", variantRedis, variantVerify, ratePerSecond, 0.85, true},
 }
 
 // ratios compares round by round, because a round is short and a run is long: a
@@ -62,9 +65,9 @@ func ratios(rounds map[string][]measurement) []ratio {
 			beside = rounds[betterOneRow(rounds)]
 		}
 		var values []float64
-		for i := range min(len(rounds[variantVerify]), len(beside)) {
+		for i := range min(len(rounds[g.of]), len(beside)) {
 			if base := g.figure(&beside[i]); base > 0 {
-				values = append(values, g.figure(&rounds[variantVerify][i])/base)
+				values = append(values, g.figure(&rounds[g.of][i])/base)
 			}
 		}
 		if len(values) == 0 {

@@ -20,12 +20,13 @@ func TestRatiosAreTakenRoundByRound(t *testing.T) {
 		variantBare:       {of(40_000, 20, 0), of(4_000, 20, 0), of(30_000, 20, 0)},
 		variantOneRow:     {of(10_000, 0, 100), of(1_000, 0, 100), of(7_000, 0, 100)},
 		variantOneRowMany: {of(8_000, 0, 10), of(900, 0, 10), of(6_000, 0, 10)},
+		variantRedis:      {of(18_000, 42, 20), of(1_600, 33, 10), of(21_000, 44, 30)},
 	}
 	found := ratios(rounds)
 	want := []struct {
 		median, low, high float64
 		met               bool
-	}{{2, 2, 3, false}, {0.2, 0.1, 0.3, true}, {2, 1.5, 2.2, false}, {0.5, 0.5, 0.7, true}}
+	}{{2, 2, 3, false}, {0.2, 0.1, 0.3, true}, {2, 1.5, 2.2, false}, {0.5, 0.5, 0.7, true}, {0.9, 0.8, 1, true}}
 	if len(found) != len(want) {
 		t.Fatalf("%d ratios, want %d: %+v", len(found), len(want), found)
 	}

@@ -11,6 +11,7 @@ type variant struct {
 var variants = []variant{
 	{variantBare, "bare net/http: the same body read, an answer of the same size", "bare net/http"},
 	{variantVerify, "verify", "verify"},
+	{variantRedis, "verify, with the rates of callers counted in Redis", "verify, Redis"},
 	{variantUnbatched, "verify, each answer with a commit of its own", "verify, not batched"},
 	{variantOneRow, "pgbench, select and insert of one row", "pgbench, one row"},
 	{variantOneRowMany, "the same with as many clients as verify has callers", "pgbench, one row"},

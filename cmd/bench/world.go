@@ -129,15 +129,15 @@ func (w *world) fill(ctx context.Context) error {
 	}
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 1, 1)
 	members := &registry.Registry{Pool: w.pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now}
-	bank, err := members.CreateAsker(ctx, "Bench Bank", "RC 1")
+	bank, err := members.CreateAsker(ctx, "Bench Bank", "RC 1", access.Operator, uuid.Nil)
 	if err != nil {
 		return err
 	}
 	w.entity = bank.ID
 	keeper := &access.Keeper{
-		Pool: w.pool, Peppers: peppers, Passwords: passwords, TokenLifetime: time.Hour, SessionLifetime: time.Hour, SessionIdle: time.Hour, Now: time.Now,
+		Pool: w.pool, Peppers: peppers, TokenLifetime: time.Hour, SessionLifetime: time.Hour, SessionIdle: time.Hour, Now: time.Now,
 	}
-	if w.key, err = keeper.CreateKey(ctx, access.KeyForm{Entity: bank.ID, Name: "bench", Mode: "live", Purpose: "kyc"}); err != nil {
+	if w.key, err = keeper.CreateKey(ctx, access.KeyForm{Entity: bank.ID, Name: "bench", Mode: "live", Purpose: "kyc"}, access.Operator, uuid.Nil); err != nil {
 		return err
 	}
 	return w.makePlan(ctx)

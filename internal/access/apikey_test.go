@@ -1,10 +1,17 @@
 package access_test
 
 import (
+	"context"
+	"errors"
+	"net/netip"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
@@ -15,13 +22,187 @@ func TestKeysOfEitherModeAreToldApart(t *testing.T) {
 	w := newWorld(t)
 	bank, _ := w.key(t)
 	for mode, prefix := range map[string]secret.Prefix{access.Live: secret.LiveKey, access.Test: secret.TestKey} {
-		key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: mode, Purpose: "trial"})
+		key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: mode, Purpose: "trial"}, access.Operator, uuid.Nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		who, err := w.Admit(t.Context(), key.Text.Reveal())
+		who, err := w.Admit(t.Context(), key.Text.Reveal(), here)
 		if err != nil || who.Mode != mode || who.Purpose != "trial" || who.Entity != bank.ID || !strings.HasPrefix(key.Text.Reveal(), string(prefix)) {
 			t.Errorf("a %s key begins with %.8s and is admitted with the mode %q, %v", mode, key.Text.Reveal(), who.Mode, err)
 		}
+	}
+}
+
+// A key with networks opens from those and from nowhere else, and the answer
+// does not say why.
+func TestKeyOpensOnlyFromItsNetworks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bank, _ := w.key(t)
+	networks := []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")}
+	key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Live, Networks: networks}, access.Operator, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range map[string]bool{
+		"192.0.2.1": true, "192.0.2.255": true, "192.0.3.1": false, "::ffff:192.0.2.9": true, "2001:db8:1::1": true, "2001:db9::1": false, "127.0.0.1": false,
+	} {
+		who, err := w.Admit(t.Context(), key.Text.Reveal(), netip.MustParseAddr(from))
+		if (err == nil) != want || err != nil && !errors.Is(err, access.ErrUnauthenticated) {
+			t.Errorf("from %s: %v, want it to open: %v", from, err, want)
+		}
+		if err == nil && who.From != netip.MustParseAddr(from) {
+			t.Errorf("the caller from %s is said to be at %s", from, who.From)
+		}
+	}
+	if _, err := w.Admit(t.Context(), key.Text.Reveal(), netip.Addr{}); !errors.Is(err, access.ErrUnauthenticated) {
+		t.Errorf("from nowhere: %v, want it refused", err)
+	}
+	loose := []netip.Prefix{netip.MustParsePrefix("192.0.2.7/24")}
+	if _, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Live, Networks: loose}, access.Operator, uuid.Nil); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("a network with bits behind its length: %v, want it refused", err)
+	}
+}
+
+// A rolled key goes on for the overlap beside its successor, which has the same
+// rights; then only the successor stands. A key has one successor.
+func TestRolledKeyEndsAfterTheOverlap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bank, _ := w.key(t)
+	form := access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Live, Purpose: "kyc", Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Rate: 7, Burst: 9}
+	old, err := w.CreateKey(t.Context(), form, access.Operator, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.RollKey(t.Context(), uuid.New(), old.ID, time.Hour, access.Operator, uuid.Nil); !errors.Is(err, access.ErrNoKey) {
+		t.Errorf("somebody else rolls it: %v, want ErrNoKey", err)
+	}
+	if _, err := w.RollKey(t.Context(), bank.ID, old.ID, 8*24*time.Hour, access.Operator, uuid.Nil); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("an overlap of eight days: %v, want it refused", err)
+	}
+	next, err := w.RollKey(t.Context(), bank.ID, old.ID, time.Hour, access.Operator, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err1 := w.Admit(t.Context(), old.Text.Reveal(), here)
+	after, err2 := w.Admit(t.Context(), next.Text.Reveal(), here)
+	before.ID, after.ID = uuid.Nil, uuid.Nil
+	if err1 != nil || err2 != nil || before.Entity != after.Entity || before.Purpose != after.Purpose || before.Limits != after.Limits || after.Limits.KeyRate != 7 {
+		t.Errorf("the key is %+v (%v) and its successor %+v (%v), want the same rights", before, err1, after, err2)
+	}
+	if _, err := w.RollKey(t.Context(), bank.ID, old.ID, 0, access.Operator, uuid.Nil); !errors.Is(err, access.ErrRolled) {
+		t.Errorf("rolled twice: %v, want ErrRolled", err)
+	}
+	w.clock = w.clock.Add(time.Hour + time.Second)
+	if w.admits(t, old.Text) || !w.admits(t, next.Text) {
+		t.Error("after the overlap the old key still opens, or its successor does not")
+	}
+	last, err := w.RollKey(t.Context(), bank.ID, next.ID, 0, access.Operator, uuid.Nil)
+	if err != nil || w.admits(t, next.Text) || !w.admits(t, last.Text) {
+		t.Errorf("without overlap the old key still opens, or its successor does not (%v)", err)
+	}
+}
+
+// Where a key was last used is known to the minute, without a write for each use;
+// and what is used is signed under the newest pepper, so that older ones can go.
+func TestUseOfAKeyIsNotedInCoarseSteps(t *testing.T) {
+	t.Parallel()
+	const older, newer secret.Text = "the pepper of last year, long enough.", "the pepper of this year, long enough."
+	w := newWorld(t, older)
+	bank, key := w.key(t)
+	row := func() access.KeyRow {
+		t.Helper()
+		rows, err := w.Keys(t.Context(), bank.ID)
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%d keys, %v", len(rows), err)
+		}
+		return rows[0]
+	}
+	first := row()
+	if first.LastUsedAt.IsZero() || first.LastUsedFrom != "127.0.0.1" {
+		t.Errorf("last used at %s from %q", first.LastUsedAt, first.LastUsedFrom)
+	}
+	for _, tc := range []struct {
+		later time.Duration
+		noted bool
+	}{{30 * time.Second, false}, {31 * time.Second, true}} {
+		w.clock = w.clock.Add(tc.later)
+		if !w.admits(t, key.Text) || row().LastUsedAt.After(first.LastUsedAt) != tc.noted {
+			t.Errorf("%s later: noted again %v, want %v", tc.later, !tc.noted, tc.noted)
+		}
+	}
+	for _, list := range [][]secret.Text{{newer, older}, {newer}} {
+		peppers, err := secret.NewPeppers(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Peppers = peppers
+		if !w.admits(t, key.Text) {
+			t.Errorf("with %d peppers the key is refused", len(list))
+		}
+	}
+}
+
+// A client has at most two secrets; each opens, and one that is revoked does not.
+func TestSecretsOfAClientAreRotated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, err := w.CreateClient(t.Context(), access.ClientForm{Name: "c", Scopes: []string{"entity:onboard"}}, access.Operator, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := w.AddSecret(t.Context(), c.ID, access.Operator, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.AddSecret(t.Context(), c.ID, access.Operator, uuid.Nil); !errors.Is(err, access.ErrSecrets) {
+		t.Errorf("a third secret: %v, want ErrSecrets", err)
+	}
+	buys := func(text secret.Text) bool {
+		_, err := w.IssueToken(t.Context(), c.ID.String(), text, nil)
+		return err == nil
+	}
+	if !buys(c.Secret) || !buys(second.Text) {
+		t.Error("one of two secrets buys nothing")
+	}
+	secrets, err := w.Secrets(t.Context(), c.ID)
+	if err != nil || len(secrets) != 2 || secrets[1].ID != second.ID || secrets[1].LastUsedAt.IsZero() {
+		t.Fatalf("the secrets are %+v, %v", secrets, err)
+	}
+	if err := w.RevokeSecret(t.Context(), c.ID, secrets[0].ID, access.Operator, uuid.Nil); err != nil || buys(c.Secret) || !buys(second.Text) {
+		t.Errorf("after the first was revoked (%v), it buys: %v, and the second: %v", err, buys(c.Secret), buys(second.Text))
+	}
+	if err := w.RevokeSecret(t.Context(), uuid.New(), second.ID, access.Operator, uuid.Nil); !errors.Is(err, access.ErrNoSecret) {
+		t.Errorf("another client's secret: %v, want ErrNoSecret", err)
+	}
+}
+
+// A token can be given back by the client that holds it, and by nobody else.
+func TestTokenIsRevokedByItsClientOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var c [2]access.NewClient
+	for i := range c {
+		var err error
+		if c[i], err = w.CreateClient(t.Context(), access.ClientForm{Name: "c", Scopes: []string{"entity:onboard"}}, access.Operator, uuid.Nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token, err := w.IssueToken(t.Context(), c[0].ID.String(), c[0].Secret, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoke := func(i int, text secret.Text) error {
+		return w.RevokeToken(t.Context(), c[i].ID.String(), c[i].Secret, text, here, uuid.Nil)
+	}
+	if err := revoke(1, token.Text); err != nil || !w.admits(t, token.Text) {
+		t.Errorf("another client gives it back: %v, and it opens no more", err)
+	}
+	if err := errors.Join(revoke(0, token.Text), revoke(0, token.Text), revoke(0, "nonsense")); err != nil || w.admits(t, token.Text) {
+		t.Errorf("its client gives it back: %v, and it still opens", err)
+	}
+	if err := w.RevokeToken(context.Background(), c[0].ID.String(), c[1].Secret, token.Text, here, uuid.Nil); !errors.Is(err, access.ErrBadClient) {
+		t.Errorf("with the wrong secret: %v, want ErrBadClient", err)
 	}
 }

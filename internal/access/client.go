@@ -17,10 +17,17 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// ErrNoClient reports a client that does not exist or was revoked before.
-var ErrNoClient = fault.New(fault.NotFound, "There is no such client that could be revoked.")
+var (
+	// ErrNoClient reports a client that does not exist, or for which what is asked
+	// was done before.
+	ErrNoClient = fault.New(fault.NotFound, "There is no such client, or it was revoked, suspended or resumed before.")
 
-var operator = audit.Actor{Kind: audit.Operator}
+	// ErrNoSecret reports a secret that does not exist or was revoked before.
+	ErrNoSecret = fault.New(fault.NotFound, "This client has no such secret, or it was revoked before.")
+
+	// ErrSecrets reports a client that has as many secrets as it may.
+	ErrSecrets = fault.New(fault.IncompatibleState, "The client has two secrets already. Revoke the one that is no longer in use first.")
+)
 
 // ClientForm is a client as the regulator's staff describe it.
 type ClientForm struct {
@@ -38,7 +45,7 @@ type NewClient struct {
 }
 
 // CreateClient makes a client with one secret.
-func (k *Keeper) CreateClient(ctx context.Context, f ClientForm) (NewClient, error) {
+func (k *Keeper) CreateClient(ctx context.Context, f ClientForm, by audit.Actor, request uuid.UUID) (NewClient, error) {
 	var wrong fault.Form
 	checkLabel(&wrong, "name", f.Name, 200)
 	wrong.Check(len(f.Scopes) > 0, "scope", fault.Required, "Give at least one scope.")
@@ -60,14 +67,13 @@ func (k *Keeper) CreateClient(ctx context.Context, f ClientForm) (NewClient, err
 		if err != nil {
 			return err
 		}
-		err = q.InsertClientSecret(ctx, db.InsertClientSecretParams{
-			ID: uuid.Must(uuid.NewV7()), ClientID: c.ID, Mac: k.Peppers.Sign(c.Secret.Reveal()),
-			Preview: secret.Preview(c.Secret), CreatedAt: now,
-		})
-		if err != nil {
+		if _, err := k.insertSecret(ctx, q, c.ID, c.Secret); err != nil {
 			return err
 		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: operator, Action: audit.ClientCreated, Subject: c.ID})
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: by, Action: audit.ClientCreated, Subject: c.ID, Request: request,
+			After: map[string]any{"name": f.Name, "scopes": f.Scopes, "network": f.Network, "vouches": f.Vouches},
+		})
 	})
 	if err != nil {
 		return NewClient{}, fmt.Errorf("access: create a client: %w", err)
@@ -82,6 +88,7 @@ type ClientRow struct {
 	Scopes      []string
 	Network     string
 	Vouches     bool
+	Suspended   bool
 	Revoked     bool
 	CreatedAt   time.Time
 	LastTokenAt time.Time // zero if it never asked for a token
@@ -97,28 +104,49 @@ func (k *Keeper) Clients(ctx context.Context) ([]ClientRow, error) {
 	for _, r := range rows {
 		list = append(list, ClientRow{
 			ID: r.ID, Name: r.Name, Scopes: r.Scopes, Network: r.Network, Vouches: r.Vouches,
-			Revoked: r.RevokedAt != nil, CreatedAt: r.CreatedAt, LastTokenAt: r.LastTokenAt,
+			Suspended: r.SuspendedAt != nil, Revoked: r.RevokedAt != nil, CreatedAt: r.CreatedAt, LastTokenAt: r.LastTokenAt,
 		})
 	}
 	return list, nil
 }
 
-// RevokeClient ends a client and every token that it holds, for good.
-func (k *Keeper) RevokeClient(ctx context.Context, id uuid.UUID) error {
+// SuspendClient stops a client and its tokens until it is resumed.
+func (k *Keeper) SuspendClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
 	now := k.now()
-	return pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
-		q := db.New(tx)
+	return k.changeClient(ctx, id, audit.ClientSuspended, by, request, func(q *db.Queries) (int64, error) {
+		return q.SuspendClient(ctx, db.SuspendClientParams{ID: id, At: &now})
+	})
+}
+
+// ResumeClient lets a suspended client go on, with its secrets and those of its
+// tokens that have not expired.
+func (k *Keeper) ResumeClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	return k.changeClient(ctx, id, audit.ClientResumed, by, request, func(q *db.Queries) (int64, error) { return q.ResumeClient(ctx, id) })
+}
+
+// RevokeClient ends a client and every token that it holds, for good.
+func (k *Keeper) RevokeClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	now := k.now()
+	return k.changeClient(ctx, id, audit.ClientRevoked, by, request, func(q *db.Queries) (int64, error) {
 		n, err := q.RevokeClient(ctx, db.RevokeClientParams{ID: id, At: &now})
+		if err != nil || n == 0 {
+			return n, err
+		}
+		return n, q.RevokeTokensOfClient(ctx, db.RevokeTokensOfClientParams{ClientID: id, At: &now})
+	})
+}
+
+func (k *Keeper) changeClient(ctx context.Context, id uuid.UUID, what audit.Action, by audit.Actor, request uuid.UUID, change func(*db.Queries) (int64, error)) error {
+	defer k.memory.forget(id)
+	return pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+		n, err := change(db.New(tx))
 		if err != nil {
-			return fmt.Errorf("access: revoke a client: %w", err)
+			return fmt.Errorf("access: %s: %w", what, err)
 		}
 		if n == 0 {
 			return ErrNoClient
 		}
-		if err := q.RevokeTokensOfClient(ctx, db.RevokeTokensOfClientParams{ClientID: id, At: &now}); err != nil {
-			return fmt.Errorf("access: revoke its tokens: %w", err)
-		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: operator, Action: audit.ClientRevoked, Subject: id})
+		return audit.Write(ctx, tx, audit.Entry{At: k.now(), Actor: by, Action: what, Subject: id, Request: request})
 	})
 }
 

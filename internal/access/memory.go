@@ -1,59 +1,111 @@
 package access
 
 import (
+	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 )
 
-const (
-	// keyMemory is how long a key that was found to stand is believed to stand.
-	// A key that was revoked on another node works no longer than that.
-	keyMemory = 2 * time.Second
-	// mostKeys bounds the memory. Past it all is forgotten, and asked again.
-	mostKeys = 10_000
-)
+// mostRemembered bounds the memory. Past it all is forgotten, and asked again.
+const mostRemembered = 10_000
 
-// keyMac is what is kept of a key: its HMAC under the newest pepper.
-type keyMac [32]byte
+// mac is what is kept of a credential: its HMAC under the newest pepper.
+type mac [32]byte
 
-// memory remembers keys that stood a moment ago, so that a caller who asks a
-// hundred times a second is looked up once in two seconds. What did not stand is
-// not remembered: a key works as soon as it is made.
-type memory struct {
-	mu   sync.RWMutex
-	keys map[keyMac]remembered
-}
-
+// remembered is a credential that stood when the database was last asked.
 type remembered struct {
-	who   Principal
-	until time.Time
+	who      Principal
+	networks []netip.Prefix // from where it may be used; none means from anywhere
+	asked    time.Time
+	fresh    time.Duration // for how long after that there is no need to ask again
+	until    time.Time     // it ends by itself; zero means never
 }
 
-func (m *memory) find(mac keyMac, now time.Time) (Principal, bool) {
+// stands reports whether the credential has not ended by itself.
+func (r *remembered) stands(now time.Time) bool { return r.until.IsZero() || now.Before(r.until) }
+
+// opens reports whether the credential may be used from an address.
+func (r *remembered) opens(from netip.Addr) bool {
+	return len(r.networks) == 0 || slices.ContainsFunc(r.networks, func(p netip.Prefix) bool { return p.Contains(from.Unmap()) })
+}
+
+// memory remembers credentials that stood a moment ago, so that a caller who
+// asks a hundred times a second is looked up once in a while. It is believed
+// only while this node hears of what changes. What did not stand is not
+// remembered: a key works as soon as it is made.
+type memory struct {
+	mu      sync.RWMutex
+	hearing bool
+	known   map[mac]*remembered
+	changes uint64 // how often something was forgotten
+}
+
+// find returns what is remembered, and whether it may be believed without
+// asking.
+func (m *memory) find(id mac, now time.Time) (r *remembered, believed bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	r, ok := m.keys[mac]
-	return r.who, ok && now.Before(r.until)
+	r = m.known[id]
+	return r, r != nil && m.hearing && now.Sub(r.asked) < r.fresh && r.stands(now)
 }
 
-func (m *memory) keep(mac keyMac, who Principal, until time.Time) {
+// changed returns how often something was forgotten so far. Whoever is about to
+// ask the database keeps it for keep.
+func (m *memory) changed() uint64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.changes
+}
+
+// keep remembers what the database said, unless something has changed since the
+// question was asked: the answer may be older than the change.
+func (m *memory) keep(id mac, r *remembered, since uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.keys == nil || len(m.keys) >= mostKeys {
-		m.keys = make(map[keyMac]remembered)
+	if m.changes != since {
+		return
 	}
-	m.keys[mac] = remembered{who, until}
+	if m.known == nil || len(m.known) >= mostRemembered {
+		m.known = make(map[mac]*remembered)
+	}
+	m.known[id] = r
 }
 
-// forget drops a key that was revoked on this node: here it ends at once.
+// drop forgets one credential, which the database no longer knows.
+func (m *memory) drop(id mac) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.known, id)
+}
+
+// forget drops every credential that is, or belongs to, the thing that changed.
 func (m *memory) forget(id uuid.UUID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for mac, r := range m.keys {
-		if r.who.ID == id {
-			delete(m.keys, mac)
+	m.changes++
+	for key, r := range m.known {
+		if w := &r.who; w.ID == id || w.Client == id || w.Account == id || w.Entity == id {
+			delete(m.known, key)
 		}
 	}
+}
+
+// hear notes whether this node hears of what changes. When that begins,
+// everything is doubted, because nobody knows what was missed: it is asked about
+// again. What is known is kept, for the time when nobody can be asked.
+func (m *memory) hear(hearing bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if hearing && !m.hearing {
+		m.changes++
+		for key, r := range m.known {
+			doubted := *r
+			doubted.fresh = 0
+			m.known[key] = &doubted
+		}
+	}
+	m.hearing = hearing
 }

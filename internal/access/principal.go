@@ -8,6 +8,8 @@
 package access
 
 import (
+	"log/slog"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -82,8 +84,22 @@ type Principal struct {
 	Vouches bool      // for Client
 	Network string    // for Client: the code of the network for which it may supply lines; "" for none
 	Role    Role      // for Session: of the regulator's staff; "" for everybody else
+	Manages bool      // for Session: of the admin of an entity
+	Limited bool      // for Session: opens only what is needed to set up a second factor
 	Mode    string    // for APIKey: live or test
 	Purpose string    // for APIKey
+	Limits  Limits    // for APIKey
+
+	From  netip.Addr // where the call comes from
+	Grace bool       // the database could not be asked, and memory answered
+}
+
+// Limits are how much may be asked with a key. Zero means no limit.
+type Limits struct {
+	KeyRate, EntityRate   float64 // requests a second
+	KeyBurst, EntityBurst int
+	DayQuota, MonthQuota  int64 // questions of the entity
+	DayNumbers            int64 // different numbers that the entity asks about in a day
 }
 
 // May reports whether the principal holds a scope.
@@ -105,24 +121,30 @@ func (p Principal) Caller() uuid.UUID {
 // Actor returns the principal as the audit trail names it.
 func (p Principal) Actor() audit.Actor {
 	if p.Kind == Client {
-		return audit.Actor{Kind: audit.Client, ID: p.Client}
+		return audit.Actor{Kind: audit.Client, ID: p.Client, From: p.From}
 	}
-	return audit.Actor{Kind: audit.Account, ID: p.Account}
+	return audit.Actor{Kind: audit.Account, ID: p.Account, From: p.From}
 }
 
+// Operator is whoever runs the command line.
+var Operator = audit.Actor{Kind: audit.Operator}
+
 // Keeper makes credentials and knows which of them stand. All exported fields
-// are required.
+// but Log and Graced are required; zero limits and a zero grace mean none.
 type Keeper struct {
 	Pool            *pgxpool.Pool
 	Peppers         *secret.Peppers
-	Passwords       *secret.Passwords
 	TokenLifetime   time.Duration
 	SessionLifetime time.Duration
 	SessionIdle     time.Duration
+	Grace           time.Duration // for which memory is believed while the database cannot be asked
+	Limits          Limits        // of whoever has none of its own
 	Now             func() time.Time
+	Log             *slog.Logger
+	Graced          func() // told of every call that was admitted by grace
 
 	memory memory
-	asking singleflight.Group // about keys, by their HMAC
+	asking singleflight.Group // about credentials, by their HMAC
 }
 
 // now is the present to the microsecond, which is what PostgreSQL keeps.

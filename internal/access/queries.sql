@@ -11,14 +11,37 @@ SELECT c.id, c.name, c.scopes, c.network, c.vouches, c.suspended_at, c.revoked_a
        coalesce((SELECT max(t.created_at) FROM access_token t WHERE t.client_id = c.id), '0001-01-01T00:00:00Z')::timestamptz AS last_token_at
 FROM client c ORDER BY c.created_at;
 
+-- LockClient makes two who rotate the secrets of one client wait for each other.
+-- name: LockClient :one
+SELECT id FROM client WHERE id = @id AND revoked_at IS NULL FOR UPDATE;
+
+-- name: ClientSecrets :many
+SELECT id, preview, created_at, last_used_at FROM client_secret
+WHERE client_id = @client_id AND revoked_at IS NULL ORDER BY created_at;
+
+-- name: RevokeClientSecret :execrows
+UPDATE client_secret SET revoked_at = @at WHERE id = @id AND client_id = @client_id AND revoked_at IS NULL;
+
+-- name: TouchClientSecret :exec
+UPDATE client_secret SET last_used_at = @at, mac = @mac WHERE id = @id;
+
+-- name: SuspendClient :execrows
+UPDATE client SET suspended_at = @at WHERE id = @id AND suspended_at IS NULL AND revoked_at IS NULL;
+
+-- name: ResumeClient :execrows
+UPDATE client SET suspended_at = NULL WHERE id = @id AND suspended_at IS NOT NULL AND revoked_at IS NULL;
+
 -- name: RevokeClient :execrows
 UPDATE client SET revoked_at = @at WHERE id = @id AND revoked_at IS NULL;
 
 -- name: RevokeTokensOfClient :exec
 UPDATE access_token SET revoked_at = @at WHERE client_id = @client_id AND revoked_at IS NULL;
 
+-- name: RevokeToken :one
+UPDATE access_token SET revoked_at = @at WHERE mac = ANY(@macs::bytea[]) AND client_id = @client_id AND revoked_at IS NULL RETURNING id;
+
 -- name: ClientBySecret :one
-SELECT c.id, c.scopes FROM client c JOIN client_secret s ON s.client_id = c.id
+SELECT c.id, c.scopes, s.id AS secret_id, s.mac, s.last_used_at FROM client c JOIN client_secret s ON s.client_id = c.id
 WHERE c.id = @id AND s.mac = ANY(@macs::bytea[]) AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
 
 -- name: InsertToken :exec
@@ -26,22 +49,15 @@ INSERT INTO access_token (id, client_id, mac, scopes, expires_at, created_at)
 VALUES (@id, @client_id, @mac, @scopes, @expires_at, @created_at);
 
 -- name: TokenByMAC :one
-SELECT t.id, t.client_id, t.scopes, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
+SELECT t.id, t.client_id, t.scopes, t.expires_at, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
 WHERE t.mac = ANY(@macs::bytea[]) AND t.expires_at > @now AND t.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
 
--- AccountForLogin also finds accounts that may not log in, so that the password
--- is checked, at its cost, before anything is said about them.
--- name: AccountForLogin :one
-SELECT a.id, a.kind, a.entity_id, a.name, a.password_hash, a.verified_at,
-       (a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS standing
-FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.email_key = @email_key;
-
 -- name: InsertSession :exec
-INSERT INTO session (id, account_id, mac, expires_at, last_seen_at, created_at)
-VALUES (@id, @account_id, @mac, @expires_at, @created_at, @created_at);
+INSERT INTO session (id, account_id, mac, from_addr, agent, limited, expires_at, last_seen_at, created_at)
+VALUES (@id, @account_id, @mac, @from_addr, @agent, @limited, @expires_at, @created_at, @created_at);
 
 -- name: SessionByMAC :one
-SELECT s.id, s.account_id, s.last_seen_at, a.entity_id, coalesce(a.role, '')::text AS role FROM session s
+SELECT s.id, s.account_id, s.last_seen_at, s.expires_at, s.limited, a.entity_id, a.kind, coalesce(a.role, '')::text AS role FROM session s
 JOIN account a ON a.id = s.account_id LEFT JOIN entity e ON e.id = a.entity_id
 WHERE s.mac = ANY(@macs::bytea[]) AND s.expires_at > @now AND s.last_seen_at > @idle_since AND s.revoked_at IS NULL
   AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved';
@@ -49,26 +65,67 @@ WHERE s.mac = ANY(@macs::bytea[]) AND s.expires_at > @now AND s.last_seen_at > @
 -- name: TouchSession :exec
 UPDATE session SET last_seen_at = @at WHERE id = @id AND last_seen_at < @at;
 
+-- name: Sessions :many
+SELECT id, coalesce(host(from_addr), '')::text AS from_addr, agent, created_at, last_seen_at, expires_at FROM session
+WHERE account_id = @account_id AND expires_at > @now AND last_seen_at > @idle_since AND revoked_at IS NULL ORDER BY created_at DESC;
+
+-- name: EndSession :execrows
+UPDATE session SET revoked_at = @at WHERE id = @id AND account_id = @account_id AND revoked_at IS NULL;
+
+-- name: EndSessions :execrows
+UPDATE session SET revoked_at = @at WHERE account_id = @account_id AND id <> @but AND revoked_at IS NULL;
+
+-- name: FreeSession :execrows
+UPDATE session SET limited = false WHERE id = @id AND limited AND revoked_at IS NULL;
+
 -- name: InsertKey :exec
-INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, expires_at, created_at)
-VALUES (@id, @entity_id, @name, @mode, @purpose, @mac, @preview, @expires_at, @created_at);
+INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces)
+VALUES (@id, @entity_id, @name, @mode, @purpose, @mac, @preview, @networks, @rate, @burst, @expires_at, @created_at, @created_by, @replaces);
 
 -- Keys lists the keys of one entity, or of all when none is named.
 -- name: Keys :many
-SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.expires_at, k.revoked_at, k.created_at
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces
 FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at;
 
 -- name: KeyIDByMAC :one
 SELECT id FROM api_key WHERE mac = ANY(@macs::bytea[]);
 
+-- A key of another entity than the named one is not found; the zero id names none.
 -- name: RevokeKey :one
-UPDATE api_key SET revoked_at = @at WHERE id = @id AND revoked_at IS NULL RETURNING entity_id;
+UPDATE api_key SET revoked_at = @at, revoked_by = @by
+WHERE id = @id AND revoked_at IS NULL AND (entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid) RETURNING entity_id;
+
+-- LockKey makes two who roll one key wait for each other.
+-- name: LockKey :one
+SELECT k.id, k.entity_id, k.name, k.mode, k.purpose, k.networks, k.rate, k.burst, k.expires_at,
+       EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled FROM api_key k
+WHERE k.id = @id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz)
+  AND (k.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE;
+
+-- name: ExpireKey :exec
+UPDATE api_key SET expires_at = @at WHERE id = @id;
 
 -- name: KeyByMAC :one
-SELECT k.id, k.entity_id, k.mode, k.purpose, k.expires_at FROM api_key k JOIN entity e ON e.id = k.entity_id
+SELECT k.id, k.entity_id, k.mode, k.purpose, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
+       coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
+       coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers
+FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
 WHERE k.mac = ANY(@macs::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz) AND k.revoked_at IS NULL
   AND e.status = 'Approved' AND e.asks;
+
+-- name: TouchKey :exec
+UPDATE api_key SET last_used_at = @at, last_used_from = @used_from, mac = @mac WHERE id = @id;
+
+-- name: LimitsOf :one
+SELECT rate, burst, day_quota, month_quota, day_numbers FROM entity_limit WHERE entity_id = @entity_id;
+
+-- name: SetLimits :exec
+INSERT INTO entity_limit (entity_id, rate, burst, day_quota, month_quota, day_numbers, updated_at)
+VALUES (@entity_id, @rate, @burst, @day_quota, @month_quota, @day_numbers, @updated_at)
+ON CONFLICT (entity_id) DO UPDATE SET rate = excluded.rate, burst = excluded.burst, day_quota = excluded.day_quota,
+    month_quota = excluded.month_quota, day_numbers = excluded.day_numbers, updated_at = excluded.updated_at;
 
 -- ForgetTokens and ForgetSessions take a bite at a time; see pg.InBites.
 -- name: ForgetTokens :execrows

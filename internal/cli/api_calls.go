@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -125,15 +126,17 @@ It needs an admin's session, or an access token with the scope document:upload, 
 }
 
 func (r *remote) loginCommand() *cobra.Command {
-	var email string
+	var email, codeFile string
 	cmd := &cobra.Command{
-		Use:     "login",
-		Short:   "Log an admin in and print the session token",
-		Long:    "Logs an admin in and prints the session token, alone, on standard output.",
+		Use:   "login",
+		Short: "Log a person in and print the session token",
+		Long: `Logs a person in and prints the session token, alone, on standard output. A code of the second factor is asked for on a
+terminal where the account has one; without a terminal it is read from --otp-file.`,
 		Example: "  export LINEPROOF_API_TOKEN=$(lineproof api login --email ada@telecom.example)",
 		Args:    cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&email, "email", "", "the admin's e-mail address")
+	cmd.Flags().StringVar(&email, "email", "", "the person's e-mail address")
+	cmd.Flags().StringVar(&codeFile, "otp-file", "", "file whose first line is a code of the second factor, or a recovery code; - is standard input")
 	required(cmd, "email")
 	r.passwordFlag(cmd)
 	asJSON := jsonFlag(cmd)
@@ -142,7 +145,23 @@ func (r *remote) loginCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := c.Login(ctx, client.LoginRequest{Email: email, Password: password})
+		form := client.LoginRequest{Email: email, Password: password}
+		if codeFile != "" {
+			code, err := r.app.secretFrom(codeFile)
+			if err != nil {
+				return err
+			}
+			form.OTP = client.Secret(code.Reveal())
+		}
+		s, err := c.Login(ctx, form)
+		if fd, person := terminal(r.app.env.Stdin); person && needsCode(err) {
+			code, failed := r.app.prompt(ctx, fd, "Code of the second factor: ")
+			if failed != nil {
+				return failed
+			}
+			form.OTP = client.Secret(code.Reveal())
+			s, err = c.Login(ctx, form)
+		}
 		if err != nil {
 			return err
 		}
@@ -152,4 +171,10 @@ func (r *remote) loginCommand() *cobra.Command {
 		}, []string{string(s.Token)})
 	})
 	return cmd
+}
+
+// needsCode reports whether a login lacks nothing but a code.
+func needsCode(err error) bool {
+	e, ok := errors.AsType[*client.Error](err)
+	return ok && e.Code == client.CodeSecondFactorRequired
 }

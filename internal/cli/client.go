@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -8,16 +9,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
 )
 
 func (a *app) clientCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "client",
-		Short:   "Make, list and revoke clients",
+		Short:   "Make, list, suspend and revoke clients, and rotate their secrets",
 		Long:    "A client is a program of a telco that the regulator has approved beforehand: it gets access tokens for its id and secret.",
 		Example: "  lineproof client create --name 'Example Telecom' --scope entity:onboard --scope document:upload",
 	}
-	cmd.AddCommand(a.clientCreateCommand(), a.clientListCommand(), a.clientRevokeCommand())
+	cmd.AddCommand(a.clientCreateCommand(), a.clientListCommand(), a.clientSecretCommand(), a.clientSuspendCommand(), a.clientResumeCommand(), a.clientRevokeCommand())
 	return cmd
 }
 
@@ -46,7 +48,7 @@ func (a *app) clientCreateCommand() *cobra.Command {
 	completes(cmd, "scope", scopes()...)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		c, err := p.keeper.CreateClient(cmd.Context(), form)
+		c, err := p.keeper.CreateClient(cmd.Context(), form, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}
@@ -72,6 +74,7 @@ type listedClient struct {
 	Scopes      []string `json:"scopes"`
 	Network     string   `json:"network,omitempty"`
 	Vouches     bool     `json:"vouches"`
+	Suspended   bool     `json:"suspended"`
 	Revoked     bool     `json:"revoked"`
 	CreatedAt   string   `json:"createdAt"`
 	LastTokenAt string   `json:"lastTokenAt,omitempty"`
@@ -95,11 +98,14 @@ func (a *app) clientListCommand() *cobra.Command {
 		rows := [][]string{{"CLIENT ID", "NAME", "SCOPES", "NETWORK", "VOUCHES", "STANDS", "LAST TOKEN"}}
 		for _, c := range clients {
 			list = append(list, listedClient{
-				c.ID.String(), c.Name, c.Scopes, c.Network, c.Vouches, c.Revoked, moment(c.CreatedAt), moment(c.LastTokenAt),
+				c.ID.String(), c.Name, c.Scopes, c.Network, c.Vouches, c.Suspended, c.Revoked, moment(c.CreatedAt), moment(c.LastTokenAt),
 			})
 			stands := "yes"
-			if c.Revoked {
+			switch {
+			case c.Revoked:
 				stands = "revoked"
+			case c.Suspended:
+				stands = "suspended"
 			}
 			rows = append(rows, []string{
 				c.ID.String(), c.Name, strings.Join(c.Scopes, ","), c.Network, strconv.FormatBool(c.Vouches), stands, moment(c.LastTokenAt),
@@ -110,29 +116,62 @@ func (a *app) clientListCommand() *cobra.Command {
 	return cmd
 }
 
+func (a *app) clientSuspendCommand() *cobra.Command {
+	return a.clientChange(&cobra.Command{
+		Use:     "suspend ID",
+		Short:   "Stop a client and its tokens until it is resumed",
+		Long:    "Stops a client: within five seconds every node refuses its tokens, and it gets no new ones. Its entities are not touched.",
+		Example: "  lineproof client suspend 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
+	}, "The client %s is suspended.", (*access.Keeper).SuspendClient)
+}
+
+func (a *app) clientResumeCommand() *cobra.Command {
+	return a.clientChange(&cobra.Command{
+		Use:     "resume ID",
+		Short:   "Let a suspended client go on",
+		Long:    "Lets a suspended client go on, with its secrets and those of its tokens that have not expired.",
+		Example: "  lineproof client resume 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
+	}, "The client %s goes on.", (*access.Keeper).ResumeClient)
+}
+
 func (a *app) clientRevokeCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.clientChange(&cobra.Command{
 		Use:     "revoke ID",
 		Short:   "End a client and every token that it holds, for good",
 		Long:    "Ends a client and every access token that it holds. It cannot be undone; make a new client instead.",
 		Example: "  lineproof client revoke 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
-		Args:    cobra.ExactArgs(1),
-		RunE: a.run(func(cmd *cobra.Command, args []string) error {
-			id, err := parseID("ID", args[0])
-			if err != nil {
+	}, "The client %s and its tokens are revoked.", (*access.Keeper).RevokeClient)
+}
+
+// clientChange is a command that does one thing to one client, and says so.
+func (a *app) clientChange(cmd *cobra.Command, done string, change func(*access.Keeper, context.Context, uuid.UUID, audit.Actor, uuid.UUID) error) *cobra.Command {
+	cmd.Args = exactIDs("ID")
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, args []string, p *parts) error {
+		id, err := parseID("ID", args[0])
+		if err != nil {
+			return err
+		}
+		if err := change(p.keeper, cmd.Context(), id, access.Operator, uuid.Nil); err != nil {
+			return err
+		}
+		a.note(done, id)
+		return nil
+	})
+	return cmd
+}
+
+// exactIDs wants an id for each name, before anything is opened.
+func exactIDs(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := cobra.ExactArgs(len(names))(cmd, args); err != nil {
+			return err
+		}
+		for i, name := range names {
+			if _, err := parseID(name, args[i]); err != nil {
 				return err
 			}
-			p, err := a.open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer p.close()
-			if err := p.keeper.RevokeClient(cmd.Context(), id); err != nil {
-				return err
-			}
-			a.note("The client %s and its tokens are revoked.", id)
-			return nil
-		}),
+		}
+		return nil
 	}
 }
 

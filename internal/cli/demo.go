@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
@@ -82,15 +83,15 @@ func (p *parts) fill(ctx context.Context) (demo, error) {
 	}
 	c, err := p.keeper.CreateClient(ctx, access.ClientForm{
 		Name: "Demo Telecom", Scopes: []string{string(access.EntityOnboard), string(access.DocumentUpload)},
-	})
+	}, access.Operator, uuid.Nil)
 	if err != nil {
 		return demo{}, err
 	}
-	bank, err := p.registry.CreateAsker(ctx, "Harbour Bank", "RC123456")
+	bank, err := p.registry.CreateAsker(ctx, "Harbour Bank", "RC123456", atConsole, uuid.Nil)
 	if err != nil {
 		return demo{}, err
 	}
-	key, err := p.keeper.CreateKey(ctx, access.KeyForm{Entity: bank.ID, Name: "demo", Mode: "live", Purpose: "demonstration"})
+	key, err := p.keeper.CreateKey(ctx, access.KeyForm{Entity: bank.ID, Name: "demo", Mode: "live", Purpose: "demonstration"}, access.Operator, uuid.Nil)
 	if err != nil {
 		return demo{}, err
 	}

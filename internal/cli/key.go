@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -16,11 +17,11 @@ import (
 func (a *app) keyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
-		Short:   "Make, list and revoke API keys",
+		Short:   "Make, list, roll and revoke API keys",
 		Long:    "An API key lets a program of an organisation verify phone numbers.",
 		Example: "  lineproof key create --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --name 'account opening'",
 	}
-	cmd.AddCommand(a.keyCreateCommand(), a.keyListCommand(), a.keyRevokeCommand())
+	cmd.AddCommand(a.keyCreateCommand(), a.keyListCommand(), a.keyRollCommand(), a.keyRevokeCommand())
 	return cmd
 }
 
@@ -28,6 +29,7 @@ func (a *app) keyCreateCommand() *cobra.Command {
 	form := access.KeyForm{Mode: access.Live}
 	var entity string
 	var test bool
+	var networks []string
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Make an API key and print it once",
@@ -37,6 +39,7 @@ The key is stored as a hash only and cannot be shown again.
 With --test it is a key for tests: it is answered for test numbers only, has a test clock, and never sees a line.`,
 		Example: `  lineproof key create --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --name 'account opening'
   lineproof key create --entity "$ENTITY" --name trial --expires 720h > key.txt
+  lineproof key create --entity "$ENTITY" --name payments --network 192.0.2.0/24 --rate 200 --burst 400 > key.txt
   lineproof key create --entity "$ENTITY" --name pipeline --test > test-key.txt`,
 		Args: cobra.NoArgs,
 	}
@@ -45,6 +48,9 @@ With --test it is a key for tests: it is answered for test numbers only, has a t
 	flags.StringVar(&form.Name, "name", "", "the application that will use the key")
 	flags.StringVar(&form.Purpose, "purpose", "", "what the organisation asks for, as it will stand in the journal")
 	flags.DurationVar(&form.Expires, "expires", 0, "how long the key is valid, such as 8760h (default: until it is revoked)")
+	flags.StringSliceVar(&networks, "network", nil, "a network from which the key may be used, such as 192.0.2.0/24; may be repeated (default: from anywhere)")
+	flags.Float64Var(&form.Rate, "rate", 0, "requests a second (default: as the settings say)")
+	flags.IntVar(&form.Burst, "burst", 0, "how many of them may come at once (default: as the settings say)")
 	flags.BoolVar(&test, "test", false, "make a key for tests (lp_test_...), which is answered for test numbers only")
 	required(cmd, "entity", "name")
 	asJSON := jsonFlag(cmd)
@@ -55,6 +61,9 @@ With --test it is a key for tests: it is answered for test numbers only, has a t
 		if form.Entity, err = parseID("--entity", entity); err != nil {
 			return err
 		}
+		if form.Networks, err = parseNetworks(networks); err != nil {
+			return err
+		}
 		if cmd.Flags().Changed("expires") && form.Expires < time.Second {
 			return usagef("--expires is not in the future")
 		}
@@ -63,31 +72,104 @@ With --test it is a key for tests: it is answered for test numbers only, has a t
 			return err
 		}
 		defer p.close()
-		key, err := p.keeper.CreateKey(cmd.Context(), form)
+		key, err := p.keeper.CreateKey(cmd.Context(), form, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		a.note("Keep the key now: it is not shown again. Its id is %s.", key.ID)
-		if *asJSON {
-			return a.printJSON(map[string]string{"keyId": key.ID.String(), "apiKey": key.Text.Reveal()})
+		return a.showKey(key, *asJSON)
+	})
+	return cmd
+}
+
+// showKey shows a key that was just made, this once.
+func (a *app) showKey(key access.NewKey, asJSON bool) error {
+	a.note("Keep the key now: it is not shown again. Its id is %s.", key.ID)
+	if asJSON {
+		return a.printJSON(map[string]string{"keyId": key.ID.String(), "apiKey": key.Text.Reveal()})
+	}
+	fmt.Fprintln(a.out, key.Text.Reveal())
+	return nil
+}
+
+// parseNetworks reads networks from the command line; a lone address is a
+// network of one.
+func parseNetworks(list []string) ([]netip.Prefix, error) {
+	networks := make([]netip.Prefix, 0, len(list))
+	for _, text := range list {
+		network, err := netip.ParsePrefix(text)
+		if address, e := netip.ParseAddr(text); e == nil {
+			network, err = netip.PrefixFrom(address, address.BitLen()), nil
 		}
-		fmt.Fprintln(a.out, key.Text.Reveal())
-		return nil
+		if err != nil {
+			return nil, usagef("--network %q is not a network such as 192.0.2.0/24", text)
+		}
+		networks = append(networks, network)
+	}
+	return networks, nil
+}
+
+func (a *app) keyRollCommand() *cobra.Command {
+	var overlap time.Duration
+	cmd := &cobra.Command{
+		Use:   "roll ID",
+		Short: "Make the successor of an API key and print it once",
+		Long: `Makes a key with the same rights and prints it, alone, on standard output. The old key ends after --overlap, so that
+the application can be given the new one meanwhile; without it, the old key ends now.`,
+		Example: `  lineproof key roll 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --overlap 48h > key.txt`,
+		Args:    exactIDs("ID"),
+	}
+	cmd.Flags().DurationVar(&overlap, "overlap", 0, "for how long both keys stand, at most 168h")
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, args []string, p *parts) error {
+		id, err := parseID("ID", args[0])
+		if err != nil {
+			return err
+		}
+		key, err := p.keeper.RollKey(cmd.Context(), uuid.Nil, id, overlap, access.Operator, uuid.Nil)
+		if err != nil {
+			return err
+		}
+		return a.showKey(key, *asJSON)
 	})
 	return cmd
 }
 
 // listedKey is a key as programs read it.
 type listedKey struct {
-	ID        string `json:"keyId"`
-	EntityUID string `json:"entityUid"`
-	Entity    string `json:"entity"`
-	Name      string `json:"name"`
-	Purpose   string `json:"purpose,omitempty"`
-	Preview   string `json:"preview"`
-	CreatedAt string `json:"createdAt"`
-	ExpiresAt string `json:"expiresAt,omitempty"`
-	RevokedAt string `json:"revokedAt,omitempty"`
+	ID           string         `json:"keyId"`
+	EntityUID    string         `json:"entityUid"`
+	Entity       string         `json:"entity"`
+	Name         string         `json:"name"`
+	Mode         string         `json:"mode"`
+	Purpose      string         `json:"purpose,omitempty"`
+	Preview      string         `json:"preview"`
+	Networks     []netip.Prefix `json:"networks,omitempty"`
+	Rate         float64        `json:"rate,omitempty"`
+	Burst        int            `json:"burst,omitempty"`
+	CreatedAt    string         `json:"createdAt"`
+	CreatedBy    string         `json:"createdBy,omitempty"`
+	ExpiresAt    string         `json:"expiresAt,omitempty"`
+	RevokedAt    string         `json:"revokedAt,omitempty"`
+	RevokedBy    string         `json:"revokedBy,omitempty"`
+	LastUsedAt   string         `json:"lastUsedAt,omitempty"`
+	LastUsedFrom string         `json:"lastUsedFrom,omitempty"`
+	Replaces     string         `json:"replaces,omitempty"`
+}
+
+func listed(k access.KeyRow) listedKey {
+	return listedKey{
+		ID: k.ID.String(), EntityUID: k.EntityID.String(), Entity: k.Entity, Name: k.Name, Mode: k.Mode, Purpose: k.Purpose, Preview: k.Preview,
+		Networks: k.Networks, Rate: k.Rate, Burst: k.Burst, CreatedAt: moment(k.CreatedAt), CreatedBy: known(k.CreatedBy), ExpiresAt: moment(k.ExpiresAt),
+		RevokedAt: moment(k.RevokedAt), RevokedBy: known(k.RevokedBy), LastUsedAt: moment(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom, Replaces: known(k.Replaces),
+	}
+}
+
+// known returns an id, or nothing for the zero id.
+func known(id uuid.UUID) string {
+	if id == uuid.Nil {
+		return ""
+	}
+	return id.String()
 }
 
 func (a *app) keyListCommand() *cobra.Command {
@@ -118,12 +200,10 @@ func (a *app) keyListCommand() *cobra.Command {
 			return err
 		}
 		list := make([]listedKey, 0, len(keys))
-		rows := [][]string{{"KEY ID", "ORGANISATION", "APPLICATION", "KEY", "STANDS"}}
+		rows := [][]string{{"KEY ID", "ORGANISATION", "APPLICATION", "KEY", "STANDS", "LAST USED"}}
 		for _, k := range keys {
-			list = append(list, listedKey{
-				k.ID.String(), k.EntityID.String(), k.Entity, k.Name, k.Purpose, k.Preview, moment(k.CreatedAt), moment(k.ExpiresAt), moment(k.RevokedAt),
-			})
-			rows = append(rows, []string{k.ID.String(), k.Entity, k.Name, k.Preview, standing(k, time.Now())})
+			list = append(list, listed(k))
+			rows = append(rows, []string{k.ID.String(), k.Entity, k.Name, k.Preview, standing(k, time.Now()), moment(k.LastUsedAt)})
 		}
 		return a.print(*asJSON, list, rows...)
 	})
@@ -146,7 +226,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID|-",
 		Short: "End an API key, for good",
-		Long: `Ends an API key: within two seconds every node refuses requests with it. It cannot be undone; make a new key instead.
+		Long: `Ends an API key: within five seconds every node refuses requests with it. It cannot be undone; make a new key instead.
 With - the key itself is read from standard input, for a key that was found where it should not be.`,
 		Example: `  lineproof key revoke 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40
   lineproof key revoke - < leaked.txt`,
@@ -161,7 +241,7 @@ With - the key itself is read from standard input, for a key that was found wher
 			if err != nil {
 				return err
 			}
-			if err := p.keeper.RevokeKey(cmd.Context(), id); err != nil {
+			if err := p.keeper.RevokeKey(cmd.Context(), uuid.Nil, id, access.Operator, uuid.Nil); err != nil {
 				return err
 			}
 			a.note("The key %s is revoked.", id)

@@ -12,10 +12,12 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
@@ -40,6 +42,7 @@ type parts struct {
 	region   *phone.Region
 	registry *registry.Registry
 	keeper   *access.Keeper
+	people   *people.People
 	desk     *supply.Desk
 }
 
@@ -71,17 +74,22 @@ func (a *app) open(ctx context.Context) (*parts, error) {
 		return nil, err
 	}
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}, cfg.Argon2Parallel, cfg.Argon2Queue)
-	return &parts{
+	p := &parts{
 		cfg: cfg, pool: pool, region: region,
 		registry: &registry.Registry{
 			Pool: pool, Region: region, Passwords: passwords, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
 		},
 		keeper: &access.Keeper{
-			Pool: pool, Peppers: peppers, Passwords: passwords, TokenLifetime: cfg.TokenLifetime,
-			SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Now: time.Now,
+			Pool: pool, Peppers: peppers, TokenLifetime: cfg.TokenLifetime,
+			SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Limits: server.Limits(cfg), Now: time.Now,
 		},
 		desk: &supply.Desk{Pool: pool, Region: region, Lines: &line.Almanac{}, Now: time.Now},
-	}, nil
+	}
+	if p.people, err = server.OpenPeople(cfg, pool, peppers, p.keeper, p.registry, passwords); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return p, nil
 }
 
 func peppersOf(ctx context.Context, pool *pgxpool.Pool, cfg config.Config) (*secret.Peppers, error) {

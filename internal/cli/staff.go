@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/registry"
@@ -10,10 +11,10 @@ func (a *app) staffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "staff",
 		Short:   "Make accounts of the regulator's staff",
-		Long:    "Accounts of the regulator's staff. The first one is made here.",
+		Long:    "Accounts of the regulator's staff. The first one is made here; others can be invited. What is done with them later: lineproof account",
 		Example: "  lineproof staff create --name 'Ada Obi' --email ada@regulator.example --role administrator",
 	}
-	cmd.AddCommand(a.staffCreateCommand())
+	cmd.AddCommand(a.staffCreateCommand(), a.staffRoleCommand())
 	return cmd
 }
 
@@ -43,11 +44,14 @@ first line of standard input. It is never an argument, where other users of the 
 		if form.Password, err = a.newPassword(cmd.Context(), passwordFile); err != nil {
 			return err
 		}
-		id, err := p.registry.CreateStaff(cmd.Context(), form)
+		made, err := p.registry.CreateStaff(cmd.Context(), form, atConsole, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		return a.print(*asJSON, map[string]string{"accountId": id.String()}, []string{id.String()})
+		if made.Waits != uuid.Nil {
+			a.note("The account is an auditor's until an administrator has confirmed %s. See: lineproof approval list", made.Waits)
+		}
+		return a.print(*asJSON, map[string]string{"accountId": made.ID.String()}, []string{made.ID.String()})
 	})
 	return cmd
 }

@@ -14,8 +14,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	for line, want := range map[string]string{
 		"migrat":                               "migrate",
 		"migrate twice":                        `unknown command "twice"`,
-		"client":                               "needs a command: create, list, revoke",
-		"client remove":                        "it has: create, list, revoke",
+		"client":                               "needs a command: create, list, resume, revoke, secret, suspend",
+		"client remove":                        "it has: create, list, resume, revoke, secret, suspend",
 		"client create":                        "required flag",
 		"client create --nam x":                "unknown flag",
 		"client revoke nonsense":               "ID is not a UUID",

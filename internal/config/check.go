@@ -17,6 +17,10 @@ func (c *Config) check(wrong *complaints) {
 	c.checkTransport(wrong)
 	c.checkDatabase(wrong)
 	c.checkTexts(wrong)
+	c.checkMail(wrong)
+	if c.RedisURL != "" && wrong.none("LINEPROOF_REDIS_URL") && !isRedisURL(c.RedisURL.Reveal()) {
+		wrong.about("LINEPROOF_REDIS_URL", "LINEPROOF_REDIS_URL is not the address of a Redis: set it to a URL such as redis://127.0.0.1:6379/0, or rediss:// for TLS")
+	}
 	if c.PepperList != "" && wrong.none("LINEPROOF_PEPPERS") {
 		if _, err := parsePeppers(c.PepperList); err != nil {
 			wrong.about("LINEPROOF_PEPPERS", "LINEPROOF_PEPPERS: %v", err)
@@ -133,6 +137,11 @@ func isConnString(s string) bool {
 		return !strings.ContainsAny(s, " \t\r\n\x00")
 	}
 	return strings.Contains(s, "=") && !strings.Contains(s, "://")
+}
+
+func isRedisURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "unix" && u.Path != "" || (u.Scheme == "redis" || u.Scheme == "rediss") && u.Host != "")
 }
 
 func isPrintable(s string, longest int) bool {

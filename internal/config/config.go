@@ -112,6 +112,21 @@ type Config struct {
 	// SessionIdle is how long a session may lie unused before it ends.
 	SessionIdle time.Duration `env:"LINEPROOF_SESSION_IDLE, default=30m" min:"1s" max:"168h"`
 
+	// AccessGrace is for how long a node believes what it remembers of keys, tokens and sessions while the database cannot be asked. Nothing new is let in meanwhile. 0 lets nobody in.
+	AccessGrace time.Duration `env:"LINEPROOF_ACCESS_GRACE, default=60s" min:"0s" max:"1h"`
+
+	// StaffSecondFactor makes a second factor compulsory for the regulator's staff: until they have set one up, a session of theirs opens nothing else.
+	StaffSecondFactor bool `env:"LINEPROOF_STAFF_SECOND_FACTOR, default=true"`
+
+	// PublicURL is the address under which the service is known outside, without a slash at its end, such as https://lineproof.regulator.example. The links in letters begin with it.
+	PublicURL string `env:"LINEPROOF_PUBLIC_URL" unset:"none" group:"Letters"`
+
+	// SMTPURL is the mail server that takes letters to people (invitations, new passwords): smtp://user:password@host:587, or smtps://... where TLS is spoken from the start. To another machine nothing is sent without TLS. It needs LINEPROOF_MAIL_FROM and LINEPROOF_PUBLIC_URL.
+	SMTPURL secret.Text `env:"LINEPROOF_SMTP_URL" unset:"letters wait"`
+
+	// MailFrom is the address from which letters come, such as Lineproof <no-reply@regulator.example>.
+	MailFrom string `env:"LINEPROOF_MAIL_FROM" unset:"none"`
+
 	// VerifyTimeout is the time after which a verification is given up and answered with 503.
 	VerifyTimeout time.Duration `env:"LINEPROOF_VERIFY_TIMEOUT, default=1s" min:"50ms" max:"30s" group:"Limits"`
 
@@ -138,4 +153,37 @@ type Config struct {
 
 	// ImportTimeout is how long the transfer of a supply file may take. What is done with it afterwards has no limit.
 	ImportTimeout time.Duration `env:"LINEPROOF_IMPORT_TIMEOUT, default=30m" min:"1s" max:"24h"`
+
+	// RedisURL is where Redis keeps the rates of all nodes together, as redis://user:password@host:port/db, rediss:// for TLS or unix:// for a socket. While it is away or slow, each node goes on by itself with half of every rate.
+	RedisURL secret.Text `env:"LINEPROOF_REDIS_URL" unset:"each node counts for itself, in memory"`
+
+	// KeyRate is how many requests a second may come with one API key, unless it was given a rate of its own.
+	KeyRate int `env:"LINEPROOF_KEY_RATE, default=50" min:"1" max:"1000000"`
+
+	// KeyBurst is how many of them may come at once.
+	KeyBurst int `env:"LINEPROOF_KEY_BURST, default=100" min:"1" max:"1000000"`
+
+	// EntityRate is how many requests a second may come with all keys of an organisation together, unless staff allow it another number.
+	EntityRate int `env:"LINEPROOF_ENTITY_RATE, default=500" min:"1" max:"1000000"`
+
+	// EntityBurst is how many of them may come at once.
+	EntityBurst int `env:"LINEPROOF_ENTITY_BURST, default=1000" min:"1" max:"1000000"`
+
+	// AddressRate is how many requests a second without a valid credential may come from one network: 256 addresses of IPv4 (/24), or a /48 of IPv6. Logins and requests for tokens are among them.
+	AddressRate int `env:"LINEPROOF_ADDRESS_RATE, default=10" min:"1" max:"1000000"`
+
+	// AddressBurst is how many of them may come at once.
+	AddressBurst int `env:"LINEPROOF_ADDRESS_BURST, default=100" min:"1" max:"1000000"`
+
+	// DayNumbers is how many different phone numbers an organisation may ask about on a day (UTC), unless staff allow it another number (lineproof limits set). A number that it asked about before on that day is free. 0 sets no budget.
+	DayNumbers int64 `env:"LINEPROOF_DAY_NUMBERS, default=100000" min:"0" max:"1000000000"`
+
+	// DayQuota is how many questions of an organisation are answered on a day (UTC), unless staff allow it another number. 0 sets no quota.
+	DayQuota int64 `env:"LINEPROOF_DAY_QUOTA, default=0" min:"0" max:"1000000000000"`
+
+	// MonthQuota is the same for a month.
+	MonthQuota int64 `env:"LINEPROOF_MONTH_QUOTA, default=0" min:"0" max:"1000000000000"`
+
+	// ScanGuard is what happens to an organisation whose questions look like a scan of numbers: stop slows it and, if it goes on, stops it; watch only tells staff; off does not look.
+	ScanGuard string `env:"LINEPROOF_SCAN_GUARD, default=stop" oneof:"stop|watch|off"`
 }

@@ -56,9 +56,9 @@ func TestDefaultsLoadFromAnEmptyEnvironment(t *testing.T) {
 		LogLevel: "info", LogFormat: "json",
 		Region: "NG", RegulatorCode: "REGULATOR",
 		PasswordMin: 8, Argon2MemoryKiB: 19456, Argon2Time: 2, Argon2Parallel: max(1, runtime.GOMAXPROCS(0)/2), Argon2Queue: 32,
-		TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute,
+		TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, AccessGrace: time.Minute, StaffSecondFactor: true,
 		VerifyTimeout: time.Second, VerifyBatch: 256, VerifyFlushes: 1, VerifyQueue: 4096, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20,
-		ImportMaxBytes: 4 << 30, ImportTimeout: 30 * time.Minute,
+		ImportMaxBytes: 4 << 30, ImportTimeout: 30 * time.Minute, KeyRate: 50, KeyBurst: 100, EntityRate: 500, EntityBurst: 1000, AddressRate: 10, AddressBurst: 100, DayNumbers: 100_000, ScanGuard: "stop",
 	}
 	if diff := cmp.Diff(want, load(t)); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
@@ -138,6 +138,7 @@ func TestEachMistakeIsNamed(t *testing.T) {
 			[]string{"LINEPROOF_DATABASE_URL=mysql://u:p@h/d?a=b"},
 			"LINEPROOF_DATABASE_URL is not a connection string",
 		},
+		"Redis of another kind":  {[]string{"LINEPROOF_REDIS_URL=http://u:p@h/d"}, "LINEPROOF_REDIS_URL is not the address of a Redis"},
 		"role with a quote":      {[]string{`LINEPROOF_DATABASE_ROLE=x"; DROP`}, "LINEPROOF_DATABASE_ROLE is not the name of a role"},
 		"node too long":          {[]string{"LINEPROOF_NODE=" + strings.Repeat("n", 65)}, "LINEPROOF_NODE"},
 		"node not printable":     {[]string{"LINEPROOF_NODE=n\x1b[2J"}, "LINEPROOF_NODE"},
@@ -151,8 +152,16 @@ func TestEachMistakeIsNamed(t *testing.T) {
 		"pepper too short":       {[]string{"LINEPROOF_PEPPERS=" + strings.Repeat("p", 32) + ",short"}, "LINEPROOF_PEPPERS: entry 2 is shorter"},
 		"unknown by two slips":   {[]string{"LINEPROOF_DATABSE_ULR=x"}, "did you mean LINEPROOF_DATABASE_URL?"},
 		"unknown, near nothing":  {[]string{"LINEPROOF_WHATEVER_THIS_IS=x"}, "unknown setting LINEPROOF_WHATEVER_THIS_IS: remove it"},
-		"file for no secret":     {[]string{"LINEPROOF_LISTEN_FILE=x"}, "LINEPROOF_LISTEN is not read from a file"},
-		"name with an escape":    {[]string{"LINEPROOF_\x1b[2J=x"}, "unknown setting LINEPROOF_?[2J"},
+		"mail over http": {
+			[]string{"LINEPROOF_SMTP_URL=http://u:p@h", "LINEPROOF_MAIL_FROM=a@b.example", "LINEPROOF_PUBLIC_URL=https://b.example"},
+			"LINEPROOF_SMTP_URL is not the address of a mail server",
+		},
+		"mail from nobody":     {[]string{"LINEPROOF_SMTP_URL=smtp://h", "LINEPROOF_PUBLIC_URL=https://b.example"}, "LINEPROOF_SMTP_URL needs LINEPROOF_MAIL_FROM"},
+		"mail from a name":     {[]string{"LINEPROOF_MAIL_FROM=Lineproof"}, "LINEPROOF_MAIL_FROM is not an e-mail address"},
+		"mail with lost links": {[]string{"LINEPROOF_SMTP_URL=smtp://h", "LINEPROOF_MAIL_FROM=a@b.example"}, "LINEPROOF_SMTP_URL needs LINEPROOF_PUBLIC_URL"},
+		"public with a slash":  {[]string{"LINEPROOF_PUBLIC_URL=https://b.example/"}, "LINEPROOF_PUBLIC_URL is not an address"},
+		"file for no secret":   {[]string{"LINEPROOF_LISTEN_FILE=x"}, "LINEPROOF_LISTEN is not read from a file"},
+		"name with an escape":  {[]string{"LINEPROOF_\x1b[2J=x"}, "unknown setting LINEPROOF_?[2J"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -154,6 +154,7 @@ func (s *Store) Record(ctx context.Context, tx pg.Tx, f File, u Upload) error {
 	}
 	return audit.Write(ctx, tx, audit.Entry{
 		At: now, Actor: u.Actor, Action: audit.DocumentUploaded, Subject: f.ID, Entity: u.Entity, Request: u.Request,
+		After: map[string]any{"type": kind, "mediaType": f.MediaType, "bytes": f.Size},
 	})
 }
 

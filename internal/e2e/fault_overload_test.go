@@ -32,7 +32,7 @@ func TestOverload(t *testing.T) {
 	long := time.Duration(size(t, "LINEPROOF_E2E_SECONDS", 5)) * time.Second
 	// First, because they go last. It is PostgreSQL that has too little: a server
 	// that has no CPU left cannot refuse at once either.
-	ofServer := newQuota(t, "server", size(t, "LINEPROOF_E2E_CPU", 60))
+	ofServer := newQuota(t, "server", size(t, "LINEPROOF_E2E_CPU", 120))
 	ofPostgres := newQuota(t, "postgres", size(t, "LINEPROOF_E2E_POSTGRES_CPU", 5))
 	node, w := newHurt(t, "")
 	f := newTrial(t, w, w.url)

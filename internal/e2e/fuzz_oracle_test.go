@@ -16,7 +16,7 @@ import (
 
 // statuses is every status that the API may answer with. 500 is not one of
 // them.
-var statuses = []int{200, 400, 401, 403, 404, 405, 409, 413, 415, 422, 503}
+var statuses = []int{200, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 503}
 
 // unparsed is what net/http itself answers to what is not HTTP, before any of
 // our code runs.
@@ -58,6 +58,8 @@ func headersFor(a answer) string {
 	switch {
 	case a.status == http.StatusServiceUnavailable && (err != nil || seconds < 1):
 		return "503 without Retry-After"
+	case a.status == http.StatusTooManyRequests && (err != nil || seconds < 1):
+		return "429 without Retry-After"
 	case a.status == http.StatusUnauthorized && a.header.Get("WWW-Authenticate") == "":
 		return "401 without WWW-Authenticate"
 	case a.status == http.StatusMethodNotAllowed && a.header.Get("Allow") == "":

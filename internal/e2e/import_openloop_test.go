@@ -35,7 +35,7 @@ type openLoop struct {
 	world   *world
 	address string
 	rate    int   // a second
-	asked   int64 // lines
+	asked   int64 // lines, beside those of every world
 	conns   [openConns]wire
 }
 
@@ -116,9 +116,11 @@ func (l *openLoop) pace(due chan<- time.Time, done <-chan error) error {
 
 // ask sends one question and judges the answer.
 func (l *openLoop) ask(conn *wire) (a asking) {
-	number := firstAsked + rand.Int64N(l.asked)
-	status, network := string(line.Normal), "Indigo"
-	if rand.IntN(10) == 0 {
+	number, status, network := int64(firstAsked), string(line.Normal), "Indigo"
+	if l.asked > 0 {
+		number += rand.Int64N(l.asked)
+	}
+	if l.asked == 0 || rand.IntN(10) == 0 {
 		number = firstLine + rand.Int64N(knownLines)
 		status, network, _ = l.world.told(number)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/line"
 )
@@ -24,7 +26,7 @@ func TestVerifyDuringImport(t *testing.T) {
 	calm := time.Duration(size(t, "LINEPROOF_E2E_SECONDS", 3)) * time.Second
 	w := newWorld(t, startDurable(t)())
 	plantAsked(t, w, rows)
-	supplier := must(w.keeper.CreateClient(t.Context(), access.ClientForm{Name: "Amber", Scopes: []string{"line:supply"}, Network: "AMBER"}))(t)
+	supplier := must(w.keeper.CreateClient(t.Context(), access.ClientForm{Name: "Amber", Scopes: []string{"line:supply"}, Network: "AMBER"}, access.Operator, uuid.Nil))(t)
 	token := w.newToken(t, supplier)
 	now := time.Now().UTC().Truncate(time.Second)
 	nation := w.nation(t, "AMBER", rows, now.AddDate(0, 0, -10))

@@ -66,21 +66,41 @@ func newWorld(t *testing.T, url string) *world {
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 100)
 	w.region = must(phone.NewRegion("NG"))(t)
 	w.keeper = &access.Keeper{
-		Pool: w.pool, Peppers: must(secret.NewPeppers([]secret.Text{pepper}))(t), Passwords: passwords, TokenLifetime: 12 * time.Hour,
+		Pool: w.pool, Peppers: must(secret.NewPeppers([]secret.Text{pepper}))(t), TokenLifetime: 12 * time.Hour,
 		SessionLifetime: 12 * time.Hour, SessionIdle: 12 * time.Hour, Now: time.Now,
 	}
 	w.registry = &registry.Registry{Pool: w.pool, Region: w.region, Passwords: passwords, PasswordMin: 8, Now: time.Now}
-	w.client = must(w.keeper.CreateClient(ctx, access.ClientForm{Name: "Telco", Scopes: []string{"entity:onboard", "document:upload"}}))(t)
-	w.limited = must(w.keeper.CreateClient(ctx, access.ClientForm{Name: "Supplier", Scopes: []string{"line:supply"}, Network: "COBALT"}))(t)
+	w.client = must(w.keeper.CreateClient(ctx, access.ClientForm{Name: "Telco", Scopes: []string{"entity:onboard", "document:upload"}}, access.Operator, uuid.Nil))(t)
+	w.limited = must(w.keeper.CreateClient(ctx, access.ClientForm{Name: "Supplier", Scopes: []string{"line:supply"}, Network: "COBALT"}, access.Operator, uuid.Nil))(t)
 	w.token = w.newToken(t, w.client)
 	w.weak = w.newToken(t, w.limited)
-	w.bank = must(w.registry.CreateAsker(ctx, "First Bank", "RC 1"))(t)
-	w.key = must(w.keeper.CreateKey(ctx, access.KeyForm{Entity: w.bank.ID, Name: "app", Mode: "live", Purpose: "kyc"}))(t)
+	w.bank = must(w.registry.CreateAsker(ctx, "First Bank", "RC 1", access.Operator, uuid.Nil))(t)
+	w.key = must(w.keeper.CreateKey(ctx, access.KeyForm{Entity: w.bank.ID, Name: "app", Mode: "live", Purpose: "kyc"}, access.Operator, uuid.Nil))(t)
 	w.testKey = secret.New(secret.TestKey).Reveal()
 	w.telco = w.onboard(t)
-	w.session = must(w.keeper.LogIn(ctx, adminEmail, adminPassword, uuid.Nil))(t).Text.Reveal()
+	w.session = w.openSession(t, adminEmail)
 	w.supply(t)
 	return w
+}
+
+// openSession opens a session of an account without its password.
+func (w *world) openSession(t *testing.T, email string) string {
+	t.Helper()
+	ctx := t.Context()
+	var s access.Opened
+	err := pg.InTx(ctx, w.pool, func(tx pg.Tx) error {
+		var account uuid.UUID
+		err := tx.QueryRow(ctx, `SELECT id FROM account WHERE email = $1`, email).Scan(&account)
+		if err != nil {
+			return err
+		}
+		s, err = w.keeper.OpenSession(ctx, tx, access.Opening{Account: account})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Text.Reveal()
 }
 
 func (w *world) newToken(t *testing.T, c access.NewClient) string {
@@ -175,13 +195,16 @@ func (w *world) told(number int64) (status, network string, version int64) {
 }
 
 // settings returns the environment of a server on this world. A password costs
-// next to nothing: its price is not the subject.
+// next to nothing, and nobody asks too fast: neither is the subject.
 func (w *world) settings() []string {
 	return []string{
 		"LINEPROOF_LISTEN=127.0.0.1:0", "LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_DATABASE_URL=" + w.url,
 		"LINEPROOF_PEPPERS=" + pepper, "LINEPROOF_DATA=" + w.data, "LINEPROOF_NODE=" + nodeName,
 		"LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1", "LINEPROOF_ARGON2_QUEUE=1000",
 		"LINEPROOF_VERIFY_TIMEOUT=10s", "LINEPROOF_REQUEST_TIMEOUT=20s", "LINEPROOF_DRAIN_TIMEOUT=20s",
+		"LINEPROOF_DAY_NUMBERS=0", "LINEPROOF_SCAN_GUARD=watch", // the loads of tests look like scans
+		"LINEPROOF_KEY_RATE=1000000", "LINEPROOF_KEY_BURST=1000000", "LINEPROOF_ENTITY_RATE=1000000", "LINEPROOF_ENTITY_BURST=1000000",
+		"LINEPROOF_ADDRESS_RATE=1000000", "LINEPROOF_ADDRESS_BURST=1000000",
 	}
 }
 

@@ -35,7 +35,7 @@ func TestAnswers(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, table := range []map[string]answer{
 		tokenAnswers(), onboardAnswers(), uploadAnswers(), loginAnswers(), verifyAnswers(), batchAnswers(), verifiedAnswers(), generalAnswers(),
-		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), historyAnswers(), clockAnswers(), testNumberAnswers(),
+		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), historyAnswers(), clockAnswers(), testNumberAnswers(), keyAnswers(), oauthAnswers(), limitAnswers(contract), peopleAnswers(), peopleTroubles(),
 	} {
 		for name, tc := range table {
 			if seen[name] {
@@ -46,11 +46,13 @@ func TestAnswers(t *testing.T) {
 				t.Parallel()
 				s := newStack(t)
 				r := tc.ask(t, s)
+				entries := s.entries(t)
 				res := s.do(t, r)
 				if res.Code != tc.status {
 					t.Errorf("status = %d, want %d", res.Code, tc.status)
 				}
 				contract.check(t, r, res)
+				s.audited(t, name, entries, r, res)
 				golden(t, name, res)
 			})
 		}
@@ -67,10 +69,13 @@ func TestAnswers(t *testing.T) {
 }
 
 var (
-	ids    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`)
-	times  = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`)
-	tokens = regexp.MustCompile(`lp_(tok|ses)_[0-9A-Za-z]{38}`)
-	speeds = regexp.MustCompile(`("rate"|DelaySeconds"): \d+`)
+	ids      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`)
+	times    = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`)
+	tokens   = regexp.MustCompile(`lp_(tok|ses|live|test|dev)_[0-9A-Za-z]{38}`)
+	previews = regexp.MustCompile(`(lp_[a-z]+_)[0-9A-Za-z]{4}…[0-9A-Za-z]{4}`)
+	shared   = regexp.MustCompile(`\b[A-Z2-7]{32}\b`)                          // with an authenticator
+	onces    = regexp.MustCompile(`"[02-9a-hjkmnp-z]{5}-[02-9a-hjkmnp-z]{5}"`) // recovery codes
+	speeds   = regexp.MustCompile(`("rate"|DelaySeconds"): \d+`)
 )
 
 // golden compares an answer with its file. What differs from run to run is
@@ -102,7 +107,9 @@ func golden(t *testing.T, name string, res *httptest.ResponseRecorder) {
 	}
 	fmt.Fprintf(&b, "\n%s\n", body)
 	text := speeds.ReplaceAllString(b.String(), "$1: <count>")
+	text = previews.ReplaceAllString(text, "${1}<preview>")
 	text = tokens.ReplaceAllString(times.ReplaceAllString(ids.ReplaceAllString(text, "<uuid>"), `"<timestamp>"`), "lp_${1}_<token>")
+	text = onces.ReplaceAllString(shared.ReplaceAllString(text, "<shared secret>"), `"<recovery code>"`)
 
 	path := filepath.Join("testdata", name+".golden")
 	if *update {

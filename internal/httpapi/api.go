@@ -23,8 +23,10 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/rehearsal"
@@ -33,16 +35,18 @@ import (
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
-// API serves the operations. All fields but Proxies and Traced are
+// API serves the operations. All fields but Proxies, PublicURL and Traced are
 // required.
 type API struct {
 	Keeper    *access.Keeper
 	Registry  *registry.Registry
+	People    *people.People
 	Documents *document.Store
 	Verifier  *verify.Verifier
 	Record    func(context.Context, uuid.UUID) (journal.Entry, error) // finds a record, wherever it is kept
 	Lines     *supply.Desk
 	Rehearsal *rehearsal.Desk
+	Guard     *guard.Guard // counts what is asked and refuses what is too much; nil for nobody
 	Answers   *idempotency.Store
 	Region    *phone.Region
 	Log       *slog.Logger
@@ -50,12 +54,16 @@ type API struct {
 	Docs      http.Handler // the reference for people
 
 	RegulatorCode  string
-	ImportMaxBytes int64 // of a file of lines or events, as it is sent
+	PublicURL      string // under which the service is known, without a slash at its end; "" where nobody said
+	ImportMaxBytes int64  // of a file of lines or events, as it is sent
 	Timeouts       Timeouts
+	Limits         Limits
 	Proxies        []netip.Prefix // whose X-Forwarded-For is believed
 	Traced         bool           // somebody collects traces
 
 	ordering sync.Mutex // held while an order is given
+	refusals thinner    // of the routes that are asked most
+	floods   thinner    // of logins that are put off
 }
 
 // Timeouts bound how long a handler may take. Past it the caller hears 503.
@@ -92,14 +100,36 @@ const (
 // rows, and a test compares the two.
 func (a *API) routes() []route {
 	t := a.Timeouts
+	person := []access.Kind{access.Session}
 	client, session, key := []access.Kind{access.Client}, []access.Kind{access.Session, access.Client}, []access.Kind{access.APIKey}
 	scope := func(one ...access.Scope) []access.Scope { return one }
 	orders := []access.Role{access.Administrator, access.Reviewer}
 	return []route{
 		{http.MethodPost, tokenPath, nil, nil, nil, t.Request, a.issueToken},
+		{http.MethodPost, revokePath, nil, nil, nil, t.Request, a.revokeToken},
+		{http.MethodGet, metadataPath, nil, nil, nil, t.Request, a.showMetadata},
 		{http.MethodPost, "/api/regulator/v1/onboard-entity", client, scope(access.EntityOnboard), nil, t.Request, a.onboardEntity},
 		{http.MethodPost, "/api/regulator/v1/upload-document", session, scope(access.DocumentUpload), nil, t.Upload, a.uploadDocument},
 		{http.MethodPost, loginPath, nil, nil, nil, t.Request, a.logIn},
+		{http.MethodPost, logoutPath, person, nil, nil, t.Request, a.logOut},
+		{http.MethodGet, sessionsPath, person, nil, nil, t.Request, a.listSessions},
+		{http.MethodDelete, sessionsPath, person, nil, nil, t.Request, a.endSessions},
+		{http.MethodDelete, sessionsPath + "/{sessionId}", person, nil, nil, t.Request, a.endSession},
+		{http.MethodPost, passwordPath, person, nil, nil, t.Request, a.changePassword},
+		{http.MethodPost, resetPath, nil, nil, nil, t.Request, a.askReset},
+		{http.MethodPost, resetCompletePath, nil, nil, nil, t.Request, a.completeReset},
+		{http.MethodPost, confirmEmailPath, nil, nil, nil, t.Request, a.confirmEmail},
+		{http.MethodPost, factorPath, person, nil, nil, t.Request, a.beginFactor},
+		{http.MethodDelete, factorPath, person, nil, nil, t.Request, a.removeFactor},
+		{http.MethodPost, factorConfirmPath, person, nil, nil, t.Request, a.confirmFactor},
+		{http.MethodPost, invitationsPath, person, nil, nil, t.Request, a.invite},
+		{http.MethodPost, acceptPath, nil, nil, nil, t.Request, a.acceptInvitation},
+		{http.MethodGet, teamPath, person, nil, nil, t.Request, a.showTeam},
+		{http.MethodDelete, teamPath + "/{accountId}", person, nil, nil, t.Request, a.removeFromTeam},
+		{http.MethodGet, keysPath, person, nil, nil, t.Request, a.listKeys},
+		{http.MethodPost, keysPath, person, nil, nil, t.Request, a.createKey},
+		{http.MethodPost, keysPath + "/{keyId}/roll", person, nil, nil, t.Request, a.rollKey},
+		{http.MethodDelete, keysPath + "/{keyId}", person, nil, nil, t.Request, a.revokeKey},
 		{http.MethodPost, verifyPath, key, nil, nil, 0, a.verifyNumber},
 		{http.MethodPost, batchPath, key, nil, nil, 0, a.verifyBatch},
 		{http.MethodGet, "/api/v1/phone/api/phone-numbers/verifications/{requestId}", key, nil, nil, t.Request, a.showVerification},

@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
 )
 
 const (
@@ -71,7 +75,7 @@ func verifiedAnswers() map[string]answer {
 		"verified_no_id": {404, func(_ *testing.T, s *stack) *http.Request { return get(verifiedPath+"x", s.key) }},
 		"verified_of_another": {404, func(t *testing.T, s *stack) *http.Request {
 			id := asked(t, s, `{"phoneNumber":"`+knownNumber+`"}`)
-			s.bank = must(s.Registry.CreateAsker(t.Context(), "Another Bank", "RC 8"))(t)
+			s.bank = must(s.Registry.CreateAsker(t.Context(), "Another Bank", "RC 8", access.Operator, uuid.Nil))(t)
 			return get(verifiedPath+id, s.newKey(t))
 		}},
 		"verified_panic": {500, func(t *testing.T, s *stack) *http.Request {

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
@@ -74,7 +77,7 @@ func tokenAnswers() map[string]answer {
 			return r
 		}},
 		"token_revoked": {401, func(t *testing.T, s *stack) *http.Request {
-			if err := s.Keeper.RevokeClient(t.Context(), s.client.ID); err != nil {
+			if err := s.Keeper.RevokeClient(t.Context(), s.client.ID, access.Operator, uuid.Nil); err != nil {
 				t.Fatal(err)
 			}
 			return form(s.grant(nil))
@@ -110,7 +113,7 @@ func loginAnswers() map[string]answer {
 		}},
 		"login_too_large": {413, says(`{"email":"` + strings.Repeat("a", 17<<10) + `"}`)},
 		"login_panic": {500, func(_ *testing.T, s *stack) *http.Request {
-			s.Keeper.Passwords = nil
+			s.People.Passwords = nil
 			return post(loginPath, "", `{"email":"a@b.example","password":"x"}`)
 		}},
 		"login_unavailable": {503, func(_ *testing.T, s *stack) *http.Request {

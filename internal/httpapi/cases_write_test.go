@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -68,7 +69,7 @@ func onboardAnswers() map[string]answer {
 		"onboard_phone_taken": {409, full(first("other@harmattan.example", "+234 802 345 6789", ""))},
 		"onboard_both_taken":  {409, full(first(freshEmail, freshPhone, ""))},
 		"onboard_taken_by_staff": {409, full(func(t *testing.T, s *stack, _ string) {
-			_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: freshEmail, Role: "auditor", Password: "quiet-river-9"}))(t)
+			_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: freshEmail, Role: "auditor", Password: "quiet-river-9"}, access.Operator, uuid.Nil))(t)
 		})},
 		"onboard_cac_taken": {409, full(func(t *testing.T, s *stack, token string) {
 			s.Registry.CACUnique = true
@@ -183,7 +184,7 @@ func uploadAnswers() map[string]answer {
 		"upload_api_key":       {401, func(_ *testing.T, s *stack) *http.Request { return upload(s.key, papers()...) }},
 		"upload_no_scope":      {403, func(t *testing.T, s *stack) *http.Request { return upload(s.token(t, "entity:onboard"), papers()...) }},
 		"upload_staff": {403, func(t *testing.T, s *stack) *http.Request {
-			_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: freshEmail, Role: "auditor", Password: password}))(t)
+			_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: freshEmail, Role: "auditor", Password: password}, access.Operator, uuid.Nil))(t)
 			return upload(s.session(t, freshEmail), papers()...)
 		}},
 		"upload_other_entity":  {404, session(append(papers(), part{"entityUid", "", uuid.NewString()})...)},

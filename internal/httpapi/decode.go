@@ -30,12 +30,13 @@ var (
 )
 
 // field is one member that a JSON body may have, and where its value goes. All
-// our bodies are flat objects of texts, truth values and lists of texts; reading
+// our bodies are flat objects of texts, truth values, whole numbers and lists of texts; reading
 // them member by member lets every complaint be made at once, by name.
 type field struct {
 	name     string
 	text     *string
 	flag     *bool
+	number   *int
 	list     *[]string
 	most     int   // for lists: how many texts it may have; 0 means maxList
 	given    *bool // for texts: told whether the member is there, where an empty text is not the same as none
@@ -186,6 +187,10 @@ func (f *field) take(value jsontext.Value, wrong *fault.Form) error {
 		}
 	case f.flag != nil && (value.Kind() == 't' || value.Kind() == 'f'):
 		*f.flag = value.Kind() == 't'
+	case f.number != nil:
+		n, err := strconv.Atoi(string(value))
+		wrong.Check(err == nil, f.name, fault.WrongType, "The value must be a whole number, without quotation marks.")
+		*f.number = n
 	case f.list != nil && value.Kind() == '[':
 		return f.takeList(value, wrong)
 	case f.text != nil:

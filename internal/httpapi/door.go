@@ -26,9 +26,13 @@ func (a *API) door(rt route) http.Handler {
 			defer cancel()
 			r = r.WithContext(ctx)
 		}
+		if err := a.checkAddress(rt, r); err != nil {
+			a.fail(w, r, err)
+			return
+		}
 		if len(rt.admits) > 0 {
 			who, err := a.admit(r.Context(), rt, r)
-			if err != nil {
+			if err = a.withinLimits(w, r, &who, err); err != nil {
 				a.fail(w, r, err)
 				return
 			}
@@ -56,7 +60,7 @@ func (a *API) admit(ctx context.Context, rt route, r *http.Request) (access.Prin
 	if !ok {
 		return access.Principal{}, rt.unauthenticated(errors.New("no bearer credential"))
 	}
-	who, err := a.Keeper.Admit(ctx, bearer)
+	who, err := a.Keeper.Admit(ctx, bearer, callerAddr(ctx))
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.Unauthenticated {
 		return access.Principal{}, rt.unauthenticated(f.Err)
 	}
@@ -69,11 +73,24 @@ func (a *API) admit(ctx context.Context, rt route, r *http.Request) (access.Prin
 	if who.Kind == access.Client && !slices.ContainsFunc(rt.scopes, who.May) {
 		return access.Principal{}, access.ErrPermission
 	}
+	if who.Limited && !opensLimited[rt.name()] {
+		return access.Principal{}, errFactorFirst
+	}
 	if who.Kind == access.Session && len(rt.roles) > 0 && !slices.Contains(rt.roles, who.Role) {
 		return access.Principal{}, access.ErrPermission
 	}
 	return who, nil
 }
+
+// opensLimited are the routes that are open to somebody who has to set up a
+// second factor first.
+var opensLimited = map[string]bool{
+	"POST " + logoutPath:        true,
+	"POST " + factorPath:        true,
+	"POST " + factorConfirmPath: true,
+}
+
+var errFactorFirst = fault.New(fault.PermissionDenied, "Set up a second factor first: POST /api/regulator/v1/second-factor begins it, and …/second-factor/confirm with a code from your app ends it. Then this session opens everything that your role allows.")
 
 // takes says where to get each kind of credential.
 var takes = map[access.Kind]string{

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -18,7 +21,7 @@ import (
 func credentials(t *testing.T, s *stack) (c map[string]string, entity string) {
 	t.Helper()
 	entity, email := s.onboarded(t, s.token(t))
-	_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: "s@regulator.example", Role: "auditor", Password: password}))(t)
+	_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: "s@regulator.example", Role: "auditor", Password: password}, access.Operator, uuid.Nil))(t)
 	c = map[string]string{
 		"none":                  "",
 		"token":                 s.token(t),
@@ -50,7 +53,10 @@ func credentials(t *testing.T, s *stack) (c map[string]string, entity string) {
 		"revoked session":       s.session(t, email),
 		"revoked key":           s.newKey(t),
 		"expired key":           s.newKey(t),
+		"session limited":       s.limited(t),
+		"disabled's session":    s.staff(t, "administrator"),
 	}
+	s.ownersOf(t, c)
 	past := time.Now().Add(-time.Minute)
 	for name, sql := range map[string]string{
 		"expired token":   "UPDATE access_token SET expires_at = $2 WHERE mac = $1",
@@ -60,6 +66,15 @@ func credentials(t *testing.T, s *stack) (c map[string]string, entity string) {
 		"revoked session": "UPDATE session SET revoked_at = $2 WHERE mac = $1",
 		"revoked key":     "UPDATE api_key SET revoked_at = $2 WHERE mac = $1",
 		"expired key":     "UPDATE api_key SET expires_at = $2 WHERE mac = $1",
+		// What it belongs to has stopped, or it comes from elsewhere.
+		"disabled's session":         "UPDATE account SET disabled_at = $2 WHERE id = (SELECT account_id FROM session WHERE mac = $1)",
+		"suspended client's token":   "UPDATE client SET suspended_at = $2 WHERE id = (SELECT client_id FROM access_token WHERE mac = $1)",
+		"revoked client's token":     "UPDATE client SET revoked_at = $2 WHERE id = (SELECT client_id FROM access_token WHERE mac = $1)",
+		"suspended entity's key":     "UPDATE entity SET status = 'Suspended' WHERE id = (SELECT entity_id FROM api_key WHERE mac = $1) AND $2::timestamptz IS NOT NULL",
+		"revoked entity's key":       "UPDATE entity SET status = 'Revoked' WHERE id = (SELECT entity_id FROM api_key WHERE mac = $1) AND $2::timestamptz IS NOT NULL",
+		"silent entity's key":        "UPDATE entity SET asks = false WHERE id = (SELECT entity_id FROM api_key WHERE mac = $1) AND $2::timestamptz IS NOT NULL",
+		"suspended entity's session": "UPDATE entity SET status = 'Suspended' WHERE id = (SELECT a.entity_id FROM session s JOIN account a ON a.id = s.account_id WHERE s.mac = $1) AND $2::timestamptz IS NOT NULL",
+		"key from elsewhere":         "UPDATE api_key SET networks = '{198.51.100.0/24}' WHERE mac = $1 AND $2::timestamptz IS NOT NULL",
 	} {
 		tag, err := s.pool.Exec(t.Context(), sql, s.Keeper.Peppers.Sign(c[name]), past)
 		if err != nil || tag.RowsAffected() != 1 {
@@ -69,6 +84,31 @@ func credentials(t *testing.T, s *stack) (c map[string]string, entity string) {
 	return c, entity
 }
 
+// ownersOf adds credentials whose owners will be stopped, each with an owner of
+// its own.
+func (s *stack) ownersOf(t *testing.T, c map[string]string) {
+	t.Helper()
+	for _, name := range []string{"suspended client's token", "revoked client's token"} {
+		client := s.newClient(t, "entity:onboard", "document:upload")
+		c[name] = must(s.Keeper.IssueToken(t.Context(), client.ID.String(), client.Secret, nil))(t).Text.Reveal()
+	}
+	for _, name := range []string{"suspended entity's key", "revoked entity's key", "silent entity's key", "key from elsewhere"} {
+		bank := must(s.Registry.CreateAsker(t.Context(), "Bank", "RC 8", access.Operator, uuid.Nil))(t)
+		c[name] = s.ownKey(t, bank.ID).Text.Reveal()
+	}
+	_, email := s.onboarded(t, s.token(t))
+	c["suspended entity's session"] = s.session(t, email)
+}
+
+// limited opens a session of staff who must set up a second factor first.
+func (s *stack) limited(t *testing.T) string {
+	t.Helper()
+	made := must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{
+		Name: "L", Email: "limited@regulator.example", Role: "reviewer", Password: password,
+	}, access.Operator, uuid.Nil))(t)
+	return s.open(t, access.Opening{Account: made.ID, Limited: true})
+}
+
 func typo(key string) string {
 	last := key[len(key)-1]
 	if last == 'a' {
@@ -76,6 +116,11 @@ func typo(key string) string {
 	}
 	return key[:len(key)-1] + "a"
 }
+
+const (
+	rollRoute   = "POST " + keysPath + "/{keyId}/roll"
+	endKeyRoute = "DELETE " + keysPath + "/{keyId}"
+)
 
 // Every route of the table meets every credential: only the listed cells pass,
 // a missing scope or role is 403, and everything else is 401 with one text.
@@ -88,6 +133,12 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 	imports, one := "GET "+importsPath, "GET "+importsPath+"/{importId}"
 	passes := map[string][]string{
 		"POST " + tokenPath:   nil, // asks for none: a Bearer header is ignored
+		"POST " + revokePath:  nil,
+		"GET " + metadataPath: nil,
+		"GET " + keysPath:     {"session admin"},
+		"POST " + keysPath:    {"session admin"},
+		rollRoute:             {"session admin"},
+		endKeyRoute:           {"session admin"},
 		"POST " + loginPath:   nil,
 		"POST " + onboardPath: {"token", "token entity:onboard"},
 		"POST " + uploadPath:  {"token", "token document:upload", "session admin"},
@@ -108,15 +159,20 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 	// Of the kinds that a route takes, whatever does not pass lacks a scope or a role.
 	takes := map[string][]string{
 		"POST " + onboardPath: tokens,
-		"POST " + uploadPath:  append(staff, tokens...),
+		"POST " + uploadPath:  append(append([]string{"session limited"}, staff...), tokens...),
 		"POST " + eventsPath:  tokens,
 		"POST " + importsPath: tokens,
 		"GET " + clockPath:    {"api key live"},
 		"POST " + clockPath:   {"api key live"},
 	}
-	for _, route := range []string{"POST " + ordersPath, imports, one, one + "/refused", "GET " + supplyPath, "POST " + historyPath} {
-		takes[route] = append(append([]string{"session admin"}, staff...), tokens...)
+	for _, route := range []string{"GET " + keysPath, "POST " + keysPath, rollRoute, endKeyRoute} {
+		takes[route] = append([]string{"session limited"}, staff...)
 	}
+	for _, route := range []string{"POST " + ordersPath, imports, one, one + "/refused", "GET " + supplyPath, "POST " + historyPath} {
+		takes[route] = append(append([]string{"session admin", "session limited"}, staff...), tokens...)
+	}
+	maps.Copy(passes, peoplePasses())
+	maps.Copy(takes, peopleTakes())
 	if got := (&httpapi.API{}).Operations(); len(got) != len(passes) {
 		t.Fatalf("the route table has %d rows, this test knows %d", len(got), len(passes))
 	}
@@ -156,6 +212,9 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 	t.Helper()
 	var r *http.Request
 	method, path, _ := strings.Cut(route, " ")
+	if about := peopleRequest(t, s, route, credential); about != nil {
+		return about
+	}
 	asker, number := s.key, knownNumber
 	if strings.HasPrefix(credential, string(secret.TestKey)) {
 		asker, number = credential, testNumber
@@ -163,6 +222,19 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 	switch path {
 	case tokenPath:
 		r = form(s.grant(nil))
+	case revokePath:
+		r = form(s.grant(func(v url.Values) { v.Set("token", "nobody's") }))
+		r.URL.Path = revokePath
+	case metadataPath:
+		r = get(metadataPath, "")
+	case keysPath:
+		if r = get(keysPath, ""); method == http.MethodPost {
+			r = post(keysPath, "", `{"name":"app","mode":"test"}`)
+		}
+	case keysPath + "/{keyId}/roll":
+		r = post(keysPath+"/"+s.ownKey(t, uuid.MustParse(entity)).ID.String()+"/roll", "", `{}`)
+	case keysPath + "/{keyId}":
+		r = without(method, keysPath+"/"+s.ownKey(t, uuid.MustParse(entity)).ID.String(), "")
 	case loginPath:
 		r = post(loginPath, "", `{"email":"s@regulator.example","password":"`+password+`"}`)
 	case onboardPath:

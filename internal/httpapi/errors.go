@@ -74,7 +74,7 @@ func faultOf(err error) *fault.Error {
 // refuses.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := faultOf(err)
-	if r.Method == http.MethodPost && r.URL.Path == tokenPath {
+	if r.Method == http.MethodPost && (r.URL.Path == tokenPath || r.URL.Path == revokePath) {
 		a.failToken(w, r, f)
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/access"
 )
 
@@ -155,7 +157,7 @@ func orderAnswers() map[string]answer {
 		"orders_confirmed_twice": {409, confirm(another, 2)},
 		"orders_other_body":      {409, again(bar, blacklist)},
 		"orders_in_flight": {409, inLines(func(t *testing.T, s *stack) *http.Request {
-			s.client = must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Regulator", Scopes: []string{"line:order"}}))(t)
+			s.client = must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Regulator", Scopes: []string{"line:order"}}, access.Operator, uuid.Nil))(t)
 			holdTicket(t, s, "lines-order")
 			r := post(ordersPath, s.token(t), bar)
 			r.Header.Set("Idempotency-Key", "key-1")

@@ -47,7 +47,7 @@ func inLines(ask asker) asker {
 // lineToken returns a token of a new client of a network.
 func (s *stack) lineToken(t testing.TB, network string, scopes ...string) string {
 	t.Helper()
-	c := must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Supplier", Scopes: scopes, Network: network}))(t)
+	c := must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Supplier", Scopes: scopes, Network: network}, access.Operator, uuid.Nil))(t)
 	return must(s.Keeper.IssueToken(t.Context(), c.ID.String(), c.Secret, nil))(t).Text.Reveal()
 }
 
@@ -61,7 +61,7 @@ func (s *stack) operator(t testing.TB) string {
 func (s *stack) staff(t testing.TB, role string) string {
 	t.Helper()
 	email := role + "-" + uuid.NewString() + "@regulator.example"
-	_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: email, Role: role, Password: password}))(t)
+	_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: email, Role: role, Password: password}, access.Operator, uuid.Nil))(t)
 	return s.session(t, email)
 }
 

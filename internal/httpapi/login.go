@@ -4,20 +4,30 @@ import (
 	"net/http"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-const loginPath = "/api/regulator/v1/login"
+const (
+	loginPath  = "/api/regulator/v1/login"
+	loginRoute = "POST " + loginPath
+)
 
 // userType is constant in every session.
 const userType = "REGULATOR"
 
-// maxEmailSent and maxPasswordSent keep what goes into the hash small; longer
-// ones cannot be right.
+// What is sent is kept small before it reaches a hash; longer ones cannot be
+// right.
 const (
 	maxEmailSent    = 254
 	maxPasswordSent = 1024
+	maxOTPSent      = 64
+	maxTokenSent    = 128
+	maxDeviceSent   = 128
 )
+
+// deviceHeader is where a device shows what an earlier login gave to it.
+const deviceHeader = "X-Device"
 
 type loginResponse struct {
 	FullName   string    `json:"fullName"`
@@ -33,25 +43,48 @@ type tokenMeta struct {
 
 // logIn serves POST /api/regulator/v1/login.
 func (a *API) logIn(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
 	var email, password, otp string
 	found, err := decode(w, r, field{name: "email", text: &email}, field{name: "password", text: &password}, field{name: "otp", text: &otp})
 	if err != nil {
 		return err
 	}
 	var wrong fault.Form
-	wrong.Check(email != "", "email", fault.Required, "Give the e-mail address of the account.")
-	wrong.Check(len(email) <= maxEmailSent, "email", fault.TooLong, "Use at most 254 characters.")
-	wrong.Check(password != "", "password", fault.Required, "Give the password.")
-	wrong.Check(len(password) <= maxPasswordSent, "password", fault.TooLong, "Use at most 1,024 bytes.")
+	checkSentEmail(&wrong, email)
+	checkSentPassword(&wrong, "password", password)
+	wrong.Check(len(otp) <= maxOTPSent, "otp", fault.TooLong, "Use at most 64 characters.")
+	device := r.Header.Get(deviceHeader)
+	wrong.Check(len(device) <= maxDeviceSent && len(r.Header.Values(deviceHeader)) <= 1, deviceHeader, fault.BadFormat,
+		"Send once what an earlier login gave to this device, or the word new.")
 	if err := merge(found, wrong.Err()); err != nil {
 		return err
 	}
-	l, err := a.Keeper.LogIn(r.Context(), email, secret.Text(password), requestID(r.Context()))
+	l, err := a.People.LogIn(ctx, people.Attempt{
+		Email: email, Password: secret.Text(password), OTP: otp, From: callerAddr(ctx), Agent: r.UserAgent(), Device: device,
+	}, requestID(ctx))
 	if err != nil {
 		return err
+	}
+	if l.Device != "" {
+		w.Header().Set(deviceHeader, l.Device.Reveal())
 	}
 	return a.respond(w, r, loginResponse{
 		FullName: l.FullName, UserType: userType, IsVerified: l.Verified,
 		TokenMeta: tokenMeta{Token: l.Text.Reveal(), Expiration: stamp(l.ExpiresAt)},
 	})
+}
+
+func checkSentEmail(wrong *fault.Form, email string) {
+	wrong.Check(email != "", "email", fault.Required, "Give the e-mail address of the account.")
+	wrong.Check(len(email) <= maxEmailSent, "email", fault.TooLong, "Use at most 254 characters.")
+}
+
+func checkSentPassword(wrong *fault.Form, field, password string) {
+	wrong.Check(password != "", field, fault.Required, "Give the password.")
+	wrong.Check(len(password) <= maxPasswordSent, field, fault.TooLong, "Use at most 1,024 bytes.")
+}
+
+func checkSentToken(wrong *fault.Form, token string) {
+	wrong.Check(token != "", "token", fault.Required, "Give what stands behind the # of the link.")
+	wrong.Check(len(token) <= maxTokenSent, "token", fault.TooLong, "Use at most 128 characters.")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"regexp"
@@ -28,6 +27,7 @@ import (
 // line when the request ends; nothing else logs on the way of a request.
 type notes struct {
 	id         uuid.UUID
+	from       netip.Addr // where the caller is; the zero address where that is not known
 	correlator string
 
 	mu     sync.Mutex
@@ -92,7 +92,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 	tracer := otel.Tracer("lineproof/httpapi")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		n := &notes{id: uuid.Must(uuid.NewV7()), route: "none"}
+		n := &notes{id: uuid.Must(uuid.NewV7()), from: a.from(r), route: "none"}
 		ctx := context.WithValue(r.Context(), notesKey{}, n)
 		var span trace.Span
 		if a.Traced {
@@ -117,7 +117,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 				span.SetName(n.route)
 				span.SetAttributes(attribute.String("http.route", n.route), attribute.Int("http.response.status_code", sw.status))
 			}
-			a.logLine(ctx, r, n, sw.status, took)
+			a.logLine(ctx, n, sw.status, took)
 		}()
 
 		if sent := r.Header.Values("X-Correlator"); len(sent) > 0 && sent[0] != "" {
@@ -132,9 +132,13 @@ func (a *API) observe(next http.Handler) http.Handler {
 	})
 }
 
-func (a *API) logLine(ctx context.Context, r *http.Request, n *notes, status int, took time.Duration) {
+func (a *API) logLine(ctx context.Context, n *notes, status int, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
+	case n.quiet && (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) && a.refusals.skip(time.Now()):
+		return
+	case n.route == loginRoute && (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) && a.floods.skip(time.Now()):
+		return
 	case status >= http.StatusInternalServerError:
 		level = slog.LevelError
 	case n.quiet && status == http.StatusOK:
@@ -147,7 +151,7 @@ func (a *API) logLine(ctx context.Context, r *http.Request, n *notes, status int
 	defer n.mu.Unlock()
 	attrs := append([]slog.Attr{
 		slog.String("request_id", n.id.String()), slog.String("route", n.route), slog.Int("status", status),
-		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.String("remote", a.remote(r)),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.String("remote", n.remote()),
 	}, n.attrs...)
 	if n.record != "" {
 		attrs = append(attrs, slog.String("record_id", n.record))
@@ -174,26 +178,42 @@ func loggable(s string) string {
 	return s
 }
 
-// remote returns the caller's address. X-Forwarded-For is believed only from a
+// from returns the caller's address. X-Forwarded-For is believed only from a
 // listed proxy, and only its last entry that is not one of them.
-func (a *API) remote(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+func (a *API) from(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return ""
+		return netip.Addr{}
 	}
-	hops := append(strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ","), host)
-	for _, hop := range slices.Backward(hops) {
-		addr, err := netip.ParseAddr(strings.TrimSpace(hop))
+	addr := peer.Addr().Unmap()
+	if !a.isProxy(addr) {
+		return addr
+	}
+	for _, hop := range slices.Backward(strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")) {
+		next, err := netip.ParseAddr(strings.TrimSpace(hop))
 		if err != nil {
 			break
 		}
-		host = addr.Unmap().String()
-		if !slices.ContainsFunc(a.Proxies, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) }) {
+		if addr = next.Unmap(); !a.isProxy(addr) {
 			break
 		}
 	}
-	return host
+	return addr
 }
+
+func (a *API) isProxy(addr netip.Addr) bool {
+	return slices.ContainsFunc(a.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// remote returns the caller's address as the log has it.
+func (n *notes) remote() string {
+	if !n.from.IsValid() {
+		return ""
+	}
+	return n.from.String()
+}
+
+func callerAddr(ctx context.Context) netip.Addr { return notesOf(ctx).from }
 
 // failLate answers a panic, unless an answer has begun.
 func (a *API) failLate(w *statusWriter, r *http.Request, err error) {

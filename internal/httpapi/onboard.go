@@ -8,6 +8,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/idempotency"
+	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -53,12 +54,17 @@ func (a *API) onboardEntity(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	who := principal(ctx)
-	by := registry.Sponsor{Client: who.Client, Token: who.ID, Vouches: who.Vouches, Request: requestID(ctx)}
+	by := registry.Sponsor{Client: who.Client, Token: who.ID, Vouches: who.Vouches, Request: requestID(ctx), From: who.From}
 	ticket := idempotency.Ticket{Caller: who.Caller(), Operation: "onboard-entity", Key: key, Body: onboardBody(f)}
 	return a.once(w, r, ticket, func(tx pg.Tx) (any, error) {
 		entity, admin, err := a.Registry.Onboard(ctx, tx, app, by)
 		if err != nil {
 			return nil, err
+		}
+		if !admin.Verified {
+			if err := a.People.Post(ctx, tx, people.Letter{Kind: people.Confirmation, Account: admin.ID}); err != nil {
+				return nil, err
+			}
 		}
 		return onboardResponse{
 			EntityUID: entity.ID.String(), EntityName: entity.Name, CACNo: entity.CAC, EntityType: a.RegulatorCode,

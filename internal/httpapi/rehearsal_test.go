@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/api"
 	"github.com/lineproof/lineproof/internal/access"
@@ -24,7 +25,7 @@ const (
 
 func (s *stack) testKey(t testing.TB) string {
 	t.Helper()
-	key := must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "pipeline", Mode: access.Test, Purpose: "trial"}))(t)
+	key := must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "pipeline", Mode: access.Test, Purpose: "trial"}, access.Operator, uuid.Nil))(t)
 	return key.Text.Reveal()
 }
 

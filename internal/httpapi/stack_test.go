@@ -25,6 +25,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -69,7 +70,7 @@ func newStack(t testing.TB) *stack {
 	stage := rehearsal.NewStage("NG")
 	s := &stack{pool: pool, API: &httpapi.API{
 		Keeper: &access.Keeper{
-			Pool: pool, Peppers: peppers, Passwords: passwords, TokenLifetime: time.Hour,
+			Pool: pool, Peppers: peppers, TokenLifetime: time.Hour,
 			SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, Now: time.Now,
 		},
 		Registry:  &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now},
@@ -84,10 +85,11 @@ func newStack(t testing.TB) *stack {
 		RegulatorCode: "REGULATOR",
 		Timeouts:      httpapi.Timeouts{Upload: 20 * time.Second, Request: 10 * time.Second},
 	}}
+	s.withPeople(passwords, peppers)
 	s.handler = s.Handler()
 	s.supply(t)
 	s.client = s.newClient(t, "entity:onboard", "document:upload")
-	s.bank = must(s.Registry.CreateAsker(ctx, "Harbour Bank", "RC 7"))(t)
+	s.bank = must(s.Registry.CreateAsker(ctx, "Harbour Bank", "RC 7", access.Operator, uuid.Nil))(t)
 	s.key = s.newKey(t)
 	return s
 }
@@ -124,12 +126,12 @@ func must[T any](v T, err error) func(testing.TB) T {
 
 func (s *stack) newClient(t testing.TB, scopes ...string) access.NewClient {
 	t.Helper()
-	return must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Harmattan", Scopes: scopes, Network: "MTN"}))(t)
+	return must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Harmattan", Scopes: scopes, Network: "MTN"}, access.Operator, uuid.Nil))(t)
 }
 
 func (s *stack) newKey(t testing.TB) string {
 	t.Helper()
-	key := must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "payments", Mode: "live", Purpose: "fraud"}))(t)
+	key := must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "payments", Mode: "live", Purpose: "fraud"}, access.Operator, uuid.Nil))(t)
 	return key.Text.Reveal()
 }
 
@@ -152,8 +154,27 @@ func (s *stack) onboarded(t testing.TB, token string) (entity, email string) {
 
 func (s *stack) session(t testing.TB, email string) string {
 	t.Helper()
-	l := must(s.Keeper.LogIn(t.Context(), email, password, uuid.Nil))(t)
-	return l.Text.Reveal()
+	var o access.Opening
+	var entity uuid.NullUUID
+	if err := s.pool.QueryRow(t.Context(), `SELECT id, entity_id FROM account WHERE email = $1`, email).Scan(&o.Account, &entity); err != nil {
+		t.Fatal(err)
+	}
+	o.Entity = entity.UUID
+	return s.open(t, o)
+}
+
+// open opens a session for somebody whom the test vouches for.
+func (s *stack) open(t testing.TB, o access.Opening) string {
+	t.Helper()
+	var opened access.Opened
+	err := pg.InTx(t.Context(), s.pool, func(tx pg.Tx) (err error) {
+		opened, err = s.Keeper.OpenSession(t.Context(), tx, o)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened.Text.Reveal()
 }
 
 func (s *stack) do(t testing.TB, r *http.Request) *httptest.ResponseRecorder {

@@ -51,11 +51,13 @@ type tokenProblem struct {
 // grant is a request for a token.
 type grant struct {
 	kind, clientID, clientSecret, scope string
+
+	token string // that is to be revoked; in a request for one it is nothing
 }
 
 // issueToken serves POST /api/auth/token. A Bearer header is ignored here.
 func (a *API) issueToken(w http.ResponseWriter, r *http.Request) error {
-	g, err := readGrant(w, r)
+	g, err := readGrant(w, r, false)
 	if err == nil && g.kind != "client_credentials" {
 		err = errGrant
 	}
@@ -119,7 +121,7 @@ func oauthError(f *fault.Error) string {
 		return "invalid_scope"
 	case len(f.Violations) == 1 && f.Violations[0] == errGrant.Violations[0]:
 		return "unsupported_grant_type"
-	case f.Code == fault.Unavailable:
+	case f.Code == fault.Unavailable || f.Code == fault.TooManyRequests:
 		return "temporarily_unavailable"
 	case f.Code == fault.Internal:
 		return "server_error"
@@ -127,7 +129,8 @@ func oauthError(f *fault.Error) string {
 	return "invalid_request"
 }
 
-func readGrant(w http.ResponseWriter, r *http.Request) (grant, error) {
+// readGrant reads what a client sends to the two operations on tokens.
+func readGrant(w http.ResponseWriter, r *http.Request, revokes bool) (grant, error) {
 	var g grant
 	var found []fault.Violation
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -141,12 +144,7 @@ func readGrant(w http.ResponseWriter, r *http.Request) (grant, error) {
 	}
 	switch kind {
 	case "application/json":
-		found, err = decodeObject(body, []field{
-			{name: "grant_type", text: &g.kind},
-			{name: "client_id", text: &g.clientID},
-			{name: "client_secret", text: &g.clientSecret},
-			{name: "scope", text: &g.scope},
-		})
+		found, err = decodeObject(body, g.members(revokes))
 	case "application/x-www-form-urlencoded":
 		g, found, err = readForm(body)
 	default:
@@ -159,10 +157,20 @@ func readGrant(w http.ResponseWriter, r *http.Request) (grant, error) {
 		return grant{}, err
 	}
 	var wrong fault.Form
-	wrong.Check(g.kind != "", "grant_type", fault.Required, "Say grant_type=client_credentials.")
+	wrong.Check(g.kind != "" || revokes, "grant_type", fault.Required, "Say grant_type=client_credentials.")
+	wrong.Check(g.token != "" || !revokes, "token", fault.Required, "Give the access token that is to end.")
 	wrong.Check(g.clientID != "", "client_id", fault.Required, "Give the client's id, in the body or by HTTP Basic.")
 	wrong.Check(g.clientSecret != "", "client_secret", fault.Required, "Give the client's secret, in the body or by HTTP Basic.")
 	return g, merge(found, wrong.Err())
+}
+
+// members are those that the JSON form of the operation has.
+func (g *grant) members(revokes bool) []field {
+	both := []field{{name: "client_id", text: &g.clientID}, {name: "client_secret", text: &g.clientSecret}}
+	if revokes {
+		return append(both, field{name: "token", text: &g.token}, field{name: "token_type_hint", text: new(string)})
+	}
+	return append(both, field{name: "grant_type", text: &g.kind}, field{name: "scope", text: &g.scope})
 }
 
 // readForm reads a form. Members that RFC 6749 does not know are ignored, as it
@@ -179,7 +187,7 @@ func readForm(body []byte) (grant, []fault.Violation, error) {
 		wrong.Check(utf8.ValidString(v) && !strings.ContainsRune(v, 0), name, fault.BadFormat, "Use UTF-8 without the NUL character.")
 		return v
 	}
-	g := grant{kind: one("grant_type"), clientID: one("client_id"), clientSecret: one("client_secret"), scope: one("scope")}
+	g := grant{kind: one("grant_type"), clientID: one("client_id"), clientSecret: one("client_secret"), scope: one("scope"), token: one("token")}
 	return g, wrong.Violations(), nil
 }
 

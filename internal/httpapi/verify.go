@@ -35,8 +35,12 @@ func (a *API) verifyNumber(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	who := principal(ctx)
-	q.Entity, q.Key, q.Mode, q.Purpose, q.Correlator = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx)
+	q.Entity, q.Key, q.Mode, q.Purpose, q.Correlator, q.Grace = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx), who.Grace
+	if err := a.admitQuestion(&q, who.Limits); err != nil {
+		return err
+	}
 	answer, err := a.Verifier.Ask(ctx, q)
+	a.learn(&q, &answer, err)
 	if err != nil {
 		return err
 	}

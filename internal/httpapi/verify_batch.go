@@ -32,8 +32,11 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := a.chargeMore(w, r, len(numbers)-1); err != nil {
+		return err
+	}
 	who := principal(ctx)
-	common.Entity, common.Key, common.Mode, common.Purpose, common.Correlator = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx)
+	common.Entity, common.Key, common.Mode, common.Purpose, common.Correlator, common.Grace = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx), who.Grace
 	problems := make([]error, len(numbers))
 	var questions []verify.Question
 	for i, sent := range numbers {
@@ -48,10 +51,14 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 			questions = append(questions, q)
 		}
 	}
+	if questions, err = a.admitQuestions(questions, who.Limits, problems); err != nil {
+		return err
+	}
 	var answers []verify.Answer
 	var errs []error
 	if len(questions) > 0 {
-		if answers, errs, err = a.Verifier.AskAll(ctx, questions); err != nil {
+		answers, errs, err = a.Verifier.AskAll(ctx, questions)
+		if a.learnAll(questions, answers, errs); err != nil {
 			return err
 		}
 	}

@@ -34,9 +34,14 @@ func (w *forgetExpired) Work(ctx context.Context, _ *river.Job[ForgetExpiredArgs
 	if err != nil {
 		return err
 	}
-	if credentials+answers > 0 {
+	traces, err := w.jobs.People.Forget(ctx)
+	if err != nil {
+		return err
+	}
+	if credentials+answers+traces > 0 {
 		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "forgot what had expired",
-			slog.Int64("credentials", credentials), slog.Int64("answers", answers))
+			slog.Int64("credentials", credentials), slog.Int64("answers", answers),
+			slog.Int64("logins", traces))
 	}
 	return nil
 }

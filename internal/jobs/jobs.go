@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/idempotency"
+	"github.com/lineproof/lineproof/internal/people"
 )
 
 // Jobs is what the jobs need. All fields are required.
@@ -27,10 +29,13 @@ type Jobs struct {
 	Pool      *pgxpool.Pool
 	Keeper    *access.Keeper
 	Answers   *idempotency.Store
+	People    *people.People
 	DaysAhead int       // journal partitions to make ahead
 	Ahead     func(int) // told how many there are
 	Now       func() time.Time
 	Log       *slog.Logger
+
+	noMail sync.Once // it is said once that letters wait
 }
 
 // Client is River's client for our transactions.
@@ -42,6 +47,7 @@ func New(j *Jobs) (*Client, error) {
 	for _, add := range []error{
 		river.AddWorkerSafely(workers, &makePartitions{jobs: j}),
 		river.AddWorkerSafely(workers, &forgetExpired{jobs: j}),
+		river.AddWorkerSafely(workers, &sendLetter{jobs: j}),
 	} {
 		if add != nil {
 			return nil, fmt.Errorf("jobs: register: %w", add)
@@ -55,7 +61,10 @@ func New(j *Jobs) (*Client, error) {
 			periodic(time.Hour, ForgetExpiredArgs{}),
 		},
 		JobTimeout: time.Minute,
-		Logger:     slog.New(newWarnings(j.Log.Handler())),
+		// What a node had begun when it was killed is taken up by another soon: a
+		// letter about a new password is of no use after an hour.
+		RescueStuckJobsAfter: 3 * time.Minute,
+		Logger:               slog.New(newWarnings(j.Log.Handler())),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: make the client: %w", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pgtest"
 )
 
@@ -23,7 +24,7 @@ func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 	ahead := make(chan int, 8)
 	c, err := jobs.New(&jobs.Jobs{
 		Pool: pool, Keeper: &access.Keeper{Pool: pool, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Now: time.Now},
-		DaysAhead: 11, Ahead: func(n int) { ahead <- n }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		People: &people.People{Pool: pool, Now: time.Now}, DaysAhead: 11, Ahead: func(n int) { ahead <- n }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +64,7 @@ func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 // The kinds are stored with every job that waits: a new name would strand them.
 func TestKindsNeverChange(t *testing.T) {
 	t.Parallel()
-	for kind, args := range map[string]interface{ Kind() string }{"make_partitions": jobs.MakePartitionsArgs{}, "forget_expired": jobs.ForgetExpiredArgs{}} {
+	for kind, args := range map[string]interface{ Kind() string }{"make_partitions": jobs.MakePartitionsArgs{}, "forget_expired": jobs.ForgetExpiredArgs{}, "send_letter": jobs.SendLetterArgs{}} {
 		if args.Kind() != kind {
 			t.Errorf("%q became %q", kind, args.Kind())
 		}

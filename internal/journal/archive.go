@@ -229,5 +229,8 @@ func (a *Archivist) note(ctx context.Context, made *Archive) error {
 }
 
 func (a *Archivist) audit(ctx context.Context, tx pg.Tx, action audit.Action, of *Archive) error {
-	return audit.Write(ctx, tx, audit.Entry{At: a.Now(), Actor: audit.Actor{Kind: audit.Operator}, Action: action, Subject: of.Manifest})
+	return audit.Write(ctx, tx, audit.Entry{
+		At: a.Now(), Actor: audit.Actor{Kind: audit.Operator}, Action: action, Subject: of.Manifest,
+		After: map[string]any{"day": of.Day, "entries": of.Entries},
+	})
 }

@@ -45,7 +45,10 @@ func SkipEpochs(ctx context.Context, pool *pgxpool.Pool, reason string, now time
 		if err != nil {
 			return fmt.Errorf("journal: note the new epochs: %w", err)
 		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.EpochsSkipped, Subject: id})
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.EpochsSkipped, Subject: id,
+			Before: map[string]any{"epoch": last}, After: map[string]any{"epoch": next, "reason": reason},
+		})
 	})
 	return last, next, err
 }

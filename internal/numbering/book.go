@@ -130,7 +130,10 @@ func store(ctx context.Context, tx pg.Tx, p Plan, rows []Row, now time.Time) (*P
 	if err := insert(ctx, q, plan); err != nil {
 		return nil, err
 	}
-	return plan, audit.Write(ctx, tx, audit.Entry{At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.PlanSet, Subject: id})
+	return plan, audit.Write(ctx, tx, audit.Entry{
+		At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.PlanSet, Subject: id,
+		After: map[string]any{"version": p.Version, "effectiveAt": p.EffectiveAt, "ranges": len(rows), "source": p.Source},
+	})
 }
 
 // insert writes the networks and ranges of a version.

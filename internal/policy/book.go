@@ -128,7 +128,10 @@ func (b *Book) Set(ctx context.Context, p Policy) (Policy, error) {
 		if err := q.Insert(ctx, rowOf(id, p)); err != nil {
 			return fmt.Errorf("policy: insert: %w", err)
 		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.PolicySet, Subject: id})
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.PolicySet, Subject: id,
+			Before: map[string]any{"version": last.Version}, After: map[string]any{"version": p.Version, "effectiveAt": p.EffectiveAt},
+		})
 	})
 	if err != nil {
 		return Policy{}, err

@@ -26,6 +26,11 @@ type Entity struct {
 	CreatedAt        time.Time
 }
 
+// written is what the audit trail says of an entity that is new.
+func (e Entity) written() map[string]any {
+	return map[string]any{"name": e.Name, "cac": e.CAC, "status": e.Status, "documentRequired": e.DocumentRequired}
+}
+
 // Admin is the main administrative user of an entity. The password is not part
 // of it: only its hash is stored, and only package access reads that.
 type Admin struct {

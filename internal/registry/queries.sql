@@ -23,8 +23,25 @@ SELECT pg_advisory_xact_lock(hashtextextended('lineproof cac ' || @cac::text, 0)
 SELECT EXISTS (SELECT FROM entity WHERE upper(cac) = upper(@cac::text)
     OR (cac_class = @cac_class::text AND cac_digits = @cac_digits::text)) AS found;
 
--- name: EntityByID :one
-SELECT id, name, cac, status, document_required, supplies, asks, created_at FROM entity WHERE id = @id;
+-- LockEntity makes two who move one entity wait for each other.
+-- name: LockEntity :one
+SELECT id, name, cac, status, document_required, created_at FROM entity WHERE id = @id FOR UPDATE;
+
+-- name: SetStatus :exec
+UPDATE entity SET status = @status, status_reason = @reason, status_since = @since::timestamptz WHERE id = @id;
+
+-- name: Standing :one
+SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
+       (SELECT count(*) FROM api_key k WHERE k.entity_id = e.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz)) AS keys,
+       (SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
+FROM entity e WHERE e.id = @id;
+
+-- Standings lists the entities of one state, or all when none is named.
+-- name: Standings :many
+SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
+       (SELECT count(*) FROM api_key k WHERE k.entity_id = e.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz)) AS keys,
+       (SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
+FROM entity e WHERE @status::text = '' OR e.status = @status ORDER BY e.created_at DESC, e.id DESC LIMIT @most::bigint;
 
 -- LastEntityOfToken finds the entity that an access token onboarded last.
 -- name: LastEntityOfToken :one
@@ -37,6 +54,20 @@ SELECT id FROM entity WHERE client_id = @client_id ORDER BY created_at LIMIT 2;
 
 -- name: EntityOfClient :one
 SELECT EXISTS (SELECT FROM entity WHERE id = @id AND client_id = @client_id) AS found;
+
+-- LockStaff makes those wait for each other who count administrators and then
+-- make one.
+-- name: LockStaff :exec
+SELECT pg_advisory_xact_lock(hashtextextended('lineproof staff', 0));
+
+-- name: CountAdministrators :one
+SELECT count(*) FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL;
+
+-- name: LockRole :one
+SELECT coalesce(role, '')::text AS role FROM account WHERE id = @id AND kind = 'staff' FOR UPDATE;
+
+-- name: SetRole :exec
+UPDATE account SET role = @role::text WHERE id = @id AND kind = 'staff';
 
 -- name: CountStaff :one
 SELECT count(*) FROM account WHERE kind = 'staff';

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -43,13 +44,14 @@ type Sponsor struct {
 	Token   uuid.UUID
 	Vouches bool // whether its admins count as verified from the start
 	Request uuid.UUID
+	From    netip.Addr // where it called from
 }
 
 // Onboard lets an entity in together with its admin, in the caller's
 // transaction. It returns ErrTaken, naming every field, when the application
 // clashes with a record that exists.
 func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Sponsor) (Entity, Admin, error) {
-	now := r.Now().UTC().Truncate(time.Microsecond) // what PostgreSQL keeps
+	now := r.now()
 	entity := Entity{
 		ID: uuid.Must(uuid.NewV7()), Name: a.form.Name, CAC: a.form.CAC, Status: Approved,
 		DocumentRequired: a.form.DocumentRequired, CreatedAt: now,
@@ -85,8 +87,8 @@ func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Spon
 		return Entity{}, Admin{}, err
 	}
 	err = audit.Write(ctx, tx, audit.Entry{
-		At: now, Actor: audit.Actor{Kind: audit.Client, ID: by.Client}, Action: audit.EntityOnboarded,
-		Subject: entity.ID, Entity: entity.ID, Request: by.Request,
+		At: now, Actor: audit.Actor{Kind: audit.Client, ID: by.Client, From: by.From}, Action: audit.EntityOnboarded,
+		Subject: entity.ID, Entity: entity.ID, Request: by.Request, After: entity.written(),
 	})
 	return entity, admin, err
 }
@@ -201,3 +203,6 @@ func nonEmpty(s string) *string {
 }
 
 func nullable(id uuid.UUID) uuid.NullUUID { return uuid.NullUUID{UUID: id, Valid: id != uuid.Nil} }
+
+// now is the present to the microsecond, which is what PostgreSQL keeps.
+func (r *Registry) now() time.Time { return r.Now().UTC().Truncate(time.Microsecond) }

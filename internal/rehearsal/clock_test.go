@@ -49,14 +49,14 @@ func newDesk(t *testing.T, keys int) (*rehearsal.Desk, []uuid.UUID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bank, err := (&registry.Registry{Pool: pool, Now: time.Now}).CreateAsker(t.Context(), "Harbour Bank", "RC 7")
+	bank, err := (&registry.Registry{Pool: pool, Now: time.Now}).CreateAsker(t.Context(), "Harbour Bank", "RC 7", access.Operator, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	keeper := &access.Keeper{Pool: pool, Peppers: peppers, Now: time.Now}
 	all := make([]uuid.UUID, keys)
 	for i := range all {
-		key, err := keeper.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Test})
+		key, err := keeper.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Test}, access.Operator, uuid.Nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
@@ -35,6 +36,7 @@ import (
 // service is everything that runs.
 type service struct {
 	pool     *pgxpool.Pool
+	keeper   *access.Keeper
 	files    *blob.Dir
 	supplies *blob.Dir
 	archive  *blob.Dir    // days of the journal
@@ -43,12 +45,15 @@ type service struct {
 	handler  http.Handler
 	jobs     *jobs.Client
 	certs    *certificates // nil without TLS
+	guard    *guard.Guard
+	unlimit  func() error // lets go of what counts the rates
 }
 
 func (s *service) close() {
 	_ = s.files.Close()
 	_ = s.supplies.Close()
 	_ = s.archive.Close()
+	_ = s.unlimit()
 }
 
 // assemble wires the domain packages and the transports. It reads from top to
@@ -67,6 +72,10 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 		return nil, err
 	}
 	records.Observe = observeJournal(metrics)
+	watchman, err := openGuard(ctx, cfg, pool, metrics, log)
+	if err != nil {
+		return nil, err
+	}
 	files, err := blob.OpenDir(filepath.Join(cfg.Data, "documents"))
 	if err != nil {
 		return nil, fmt.Errorf("server: keep documents in LINEPROOF_DATA: %w", err)
@@ -87,8 +96,16 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 	metrics.RegisterPool(poolStat(pool))
 
 	keeper := &access.Keeper{
-		Pool: pool, Peppers: peppers, Passwords: logins, TokenLifetime: cfg.TokenLifetime,
-		SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Now: time.Now,
+		Pool: pool, Peppers: peppers, TokenLifetime: cfg.TokenLifetime, SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle,
+		Grace: cfg.AccessGrace, Limits: Limits(cfg), Now: time.Now, Log: log, Graced: metrics.Graced,
+	}
+	metrics.RegisterHearing(keeper.Hearing)
+	register := &registry.Registry{
+		Pool: pool, Region: region, Passwords: onboardings, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
+	}
+	persons, err := OpenPeople(cfg, pool, peppers, keeper, register, logins)
+	if err != nil {
+		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close())
 	}
 	lines, stage := &line.Almanac{}, rehearsal.NewStage(cfg.Region)
 	desk := &supply.Desk{Pool: pool, Region: region, Lines: lines, Files: supplies, Now: time.Now}
@@ -98,11 +115,13 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 		Batch: cfg.VerifyBatch, Flushes: cfg.VerifyFlushes, Queue: cfg.VerifyQueue, Patience: cfg.VerifyTimeout,
 	}
 	metrics.RegisterWaiting(verifier.Waiting)
+	limiter, unlimit, err := openLimiter(ctx, cfg, metrics, log)
+	if err != nil {
+		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close())
+	}
 	api := &httpapi.API{
-		Keeper: keeper,
-		Registry: &registry.Registry{
-			Pool: pool, Region: region, Passwords: onboardings, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
-		},
+		Keeper:   keeper,
+		Registry: register, People: persons, PublicURL: cfg.PublicURL,
 		Documents: &document.Store{
 			Pool: pool, Files: files, MaxBytes: cfg.UploadMaxBytes, Strict: cfg.DocumentTypesStrict, Now: time.Now,
 		},
@@ -111,20 +130,21 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 		Record: func(ctx context.Context, id uuid.UUID) (journal.Entry, error) {
 			return journal.Find(ctx, pool, archive, id)
 		},
-		Lines: desk, ImportMaxBytes: cfg.ImportMaxBytes,
+		Lines: desk, ImportMaxBytes: cfg.ImportMaxBytes, Guard: watchman,
+		Limits:  httpapi.Limits{By: limiter, Address: addressRate(cfg), Slowed: watchman.Slowed, Known: keeper.Knows},
 		Answers: answers, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(),
 		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies, Traced: cfg.TracesEndpoint != "",
 		Timeouts: httpapi.Timeouts{Upload: cfg.UploadTimeout, Import: cfg.ImportTimeout, Request: cfg.RequestTimeout},
 	}
 	queue, err := jobs.New(&jobs.Jobs{
-		Pool: pool, Keeper: keeper, Answers: answers, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
+		Pool: pool, Keeper: keeper, Answers: answers, People: persons, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
 	})
 	if err != nil {
-		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close())
+		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close(), unlimit())
 	}
 	imports := *desk
 	imports.Pool = importPool
-	return &service{pool: pool, files: files, supplies: supplies, archive: archive, imports: &imports, metrics: metrics, handler: api.Handler(), jobs: queue}, nil
+	return &service{pool: pool, keeper: keeper, files: files, supplies: supplies, archive: archive, imports: &imports, metrics: metrics, handler: api.Handler(), jobs: queue, guard: watchman, unlimit: unlimit}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {

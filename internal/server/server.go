@@ -140,6 +140,14 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 		return nil
 	})
 	group.Go(func() error {
+		s.keeper.Listen(groupCtx)
+		return nil
+	})
+	group.Go(func() error {
+		s.guard.Run(groupCtx)
+		return nil
+	})
+	group.Go(func() error {
 		<-groupCtx.Done()
 		draining.Store(true)
 		log.LogAttrs(ctx, slog.LevelInfo, "draining")
@@ -164,6 +172,9 @@ func (s *service) drain(ctx context.Context, cfg config.Config, front, back *htt
 	if err := front.Shutdown(wait); err != nil {
 		errs = append(errs, fmt.Errorf("server: drain: %w", err), front.Close())
 	}
+	last, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	_ = s.guard.Sync(last) // what was counted in the last moments; a database that is away has it a little too low
 	wait, cancel = context.WithTimeout(ctx, cfg.DrainTimeout)
 	defer cancel()
 	errs = append(errs, jobs.Stop(wait, s.jobs), back.Close())

@@ -182,7 +182,10 @@ func (d *Desk) begin(ctx context.Context, s Speaker, f ImportForm, source string
 		if err != nil {
 			return fmt.Errorf("supply: begin an import: %w", err)
 		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: s.Actor, Action: audit.ImportBegun, Subject: uid})
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: s.Actor, Action: audit.ImportBegun, Subject: uid,
+			After: map[string]any{"network": s.Network, "kind": f.Kind, "dryRun": f.DryRun, "source": source, "bytes": size},
+		})
 	})
 	if err != nil {
 		return Import{}, err

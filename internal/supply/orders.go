@@ -86,7 +86,10 @@ func (d *Desk) GiveOrder(ctx context.Context, s Speaker, f OrderForm) (Order, er
 		if err != nil {
 			return fmt.Errorf("supply: keep an order: %w", err)
 		}
-		return audit.Write(ctx, tx, audit.Entry{At: o.AskedAt, Actor: s.Actor, Action: audit.OrderGiven, Subject: o.ID})
+		return audit.Write(ctx, tx, audit.Entry{
+			At: o.AskedAt, Actor: s.Actor, Action: audit.OrderGiven, Subject: o.ID,
+			After: map[string]any{"order": o.Action, "state": o.State, "reason": o.Note}, // the number stays where it belongs
+		})
 	})
 	if err != nil {
 		return Order{}, err
@@ -108,7 +111,7 @@ func (d *Desk) ConfirmOrder(ctx context.Context, s Speaker, id uuid.UUID) (o Ord
 			return fmt.Errorf("supply: read an order: %w", err)
 		case o.State != OrderPending:
 			return ErrOrderNotPending
-		case s.Actor == o.asked || s.Actor.Kind != audit.Client && s.Actor.Kind != audit.Account:
+		case s.Actor.Same(o.asked) || s.Actor.Kind != audit.Client && s.Actor.Kind != audit.Account:
 			return ErrSecondPerson // whoever runs the command line has no name by which two could be told apart
 		}
 		o.State, o.ConfirmedAt = OrderDone, now
@@ -122,7 +125,10 @@ func (d *Desk) ConfirmOrder(ctx context.Context, s Speaker, id uuid.UUID) (o Ord
 		if err != nil {
 			return fmt.Errorf("supply: confirm an order: %w", err)
 		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: s.Actor, Action: audit.OrderConfirmed, Subject: id})
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: s.Actor, Action: audit.OrderConfirmed, Subject: id,
+			Before: map[string]any{"state": OrderPending}, After: map[string]any{"state": o.State, "order": o.Action},
+		})
 	})
 	if err != nil {
 		return Order{}, err

@@ -2,6 +2,7 @@ package supply_test
 
 import (
 	"errors"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -169,6 +170,7 @@ func TestBlacklistingNeedsTwo(t *testing.T) {
 	}
 	sameClient := asker
 	sameClient.Authorities = nil
+	sameClient.Actor.From = netip.MustParseAddr("192.0.2.7") // it is the same client wherever it calls from
 	for name, alone := range map[string]supply.Speaker{"the client itself": sameClient, "the command line": {Actor: audit.Actor{Kind: audit.Operator}}} {
 		if _, err := s.ConfirmOrder(t.Context(), alone, o.ID); !errors.Is(err, supply.ErrSecondPerson) {
 			t.Errorf("%s: %v", name, err)

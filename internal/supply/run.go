@@ -285,7 +285,7 @@ func (r *runner) finish(ctx context.Context, digest []byte) error {
 		if done.RowsAffected() == 0 {
 			return errBusy
 		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.ImportApplied, Subject: r.im.ID})
+		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: audit.Actor{Kind: audit.System}, Action: audit.ImportApplied, Subject: r.im.ID})
 	})
 	if err != nil {
 		return err

@@ -29,9 +29,12 @@ type Metrics struct {
 	batchSize   prometheus.Histogram
 	daysAhead   prometheus.Gauge
 	panics      prometheus.Counter
+	graced      prometheus.Counter
 
 	supply supplyMetrics
 	room   roomMetrics
+	guard  guardMetrics
+	limits limitMetrics
 
 	certificate     prometheus.Gauge
 	certificateOnce sync.Once
@@ -67,6 +70,9 @@ func NewMetrics() *Metrics {
 		certificate: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lineproof_certificate_expiry_timestamp_seconds", Help: "When the certificate of the public listener ends, in seconds since 1970; absent without TLS.",
 		}),
+		graced: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lineproof_access_graced_total", Help: "Calls that were let in from memory, because the database could not be asked about their credential.",
+		}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "lineproof_panics_total", Help: "Panics that were caught and answered with an internal error.",
 		}),
@@ -76,8 +82,9 @@ func NewMetrics() *Metrics {
 		ConstLabels: prometheus.Labels{"version": Version(), "go_version": runtime.Version()},
 	})
 	build.Set(1)
+	m.limits.register(m.registry)
 	m.registry.MustRegister(
-		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, build,
+		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, m.graced, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	// A series that appears with the first failure cannot be alerted on by its

@@ -29,6 +29,12 @@ func busy() *telemetry.Metrics {
 	m.CertificateExpires(time.Unix(1_800_000_000, 0))
 	m.RegisterPasswords(func() int { return 4 })
 	m.RegisterWaiting(func() int { return 6 })
+	m.RegisterLimits(func() uint64 { return 12 })
+	m.LimitRefused("entity")
+	m.RegisterHearing(func() bool { return true })
+	m.Graced()
+	m.RegisterGuard([]string{"density"}, []string{"slowed", "stopped"})
+	m.GuardAlert("density", "slowed")
 	m.RegisterPool(func() telemetry.PoolStat {
 		return telemetry.PoolStat{Limit: 8, Idle: 2, InUse: 3, Waits: 11, WaitTime: 1500 * time.Millisecond}
 	})
@@ -50,12 +56,15 @@ func scrape(t *testing.T, m *telemetry.Metrics) string {
 func TestMetricNamesArePinned(t *testing.T) {
 	t.Parallel()
 	want := []string{
+		"lineproof_access_graced_total counter",
+		"lineproof_access_hearing gauge",
 		"lineproof_build_info gauge",
 		"lineproof_certificate_expiry_timestamp_seconds gauge",
 		"lineproof_database_connections gauge",
 		"lineproof_database_connections_limit gauge",
 		"lineproof_database_wait_seconds_total counter",
 		"lineproof_database_waits_total counter",
+		"lineproof_guard_alerts_total counter",
 		"lineproof_http_in_flight gauge",
 		"lineproof_http_request_seconds histogram",
 		"lineproof_http_requests_total counter",
@@ -66,6 +75,8 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_journal_disk_days_left gauge",
 		"lineproof_journal_entries_total counter",
 		"lineproof_journal_write_seconds histogram",
+		"lineproof_limit_local_total counter",
+		"lineproof_limit_refused_total counter",
 		"lineproof_panics_total counter",
 		"lineproof_password_hashes_in_flight gauge",
 		"lineproof_verify_waiting gauge",
@@ -107,6 +118,13 @@ func TestMetricsCount(t *testing.T) {
 		`lineproof_journal_batch_entries_bucket{le="4"} 0`,
 		`lineproof_journal_batch_entries_bucket{le="8"} 1`,
 		`lineproof_verify_waiting 6`,
+		`lineproof_limit_local_total 12`,
+		`lineproof_limit_refused_total{by="entity"} 1`,
+		`lineproof_limit_refused_total{by="key"} 0`,
+		`lineproof_access_graced_total 1`,
+		`lineproof_access_hearing 1`,
+		`lineproof_guard_alerts_total{kind="density",level="slowed"} 1`,
+		`lineproof_guard_alerts_total{kind="density",level="stopped"} 0`,
 		`lineproof_journal_days_ahead 7`,
 		`lineproof_journal_bytes 1000`,
 		`lineproof_journal_bytes_per_day 100`,

@@ -169,6 +169,8 @@ func parseOptions(text string) (q Question, ok bool) {
 		switch name {
 		case "since":
 			q.Since, _ = time.Parse(time.RFC3339, value)
+		case "gate":
+			q.Grace = value == "grace"
 		case "include":
 			for word := range strings.SplitSeq(value, ",") {
 				q.Include.Coverage = q.Include.Coverage || word == "coverage"

@@ -60,7 +60,7 @@ func (q *Question) plain() bool { return q.Since.IsZero() && q.Include == Includ
 // options returns in words, and always in the same ones, what is asked beyond
 // the number.
 func (q *Question) options() string {
-	if q.plain() {
+	if q.plain() && !q.Grace {
 		return ""
 	}
 	var all, include []string
@@ -75,6 +75,9 @@ func (q *Question) options() string {
 	}
 	if len(include) > 0 {
 		all = append(all, "include="+strings.Join(include, ","))
+	}
+	if q.Grace {
+		all = append(all, "gate=grace")
 	}
 	return strings.Join(all, " ")
 }

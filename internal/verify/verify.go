@@ -44,6 +44,7 @@ type Question struct {
 	Sent       string    // the number as it was sent
 	Since      time.Time // whole seconds; has the line changed since then? Zero does not ask
 	Include    Include
+	Grace      bool // the key was admitted from memory, because nobody could be asked about it
 }
 
 // Answer is what the caller is told.

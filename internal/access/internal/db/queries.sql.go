@@ -7,46 +7,14 @@ package db
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/google/uuid"
 )
 
-const accountForLogin = `-- name: AccountForLogin :one
-SELECT a.id, a.kind, a.entity_id, a.name, a.password_hash, a.verified_at,
-       (a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS standing
-FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.email_key = $1
-`
-
-type AccountForLoginRow struct {
-	ID           uuid.UUID
-	Kind         string
-	EntityID     uuid.NullUUID
-	Name         string
-	PasswordHash *string
-	VerifiedAt   *time.Time
-	Standing     bool
-}
-
-// AccountForLogin also finds accounts that may not log in, so that the password
-// is checked, at its cost, before anything is said about them.
-func (q *Queries) AccountForLogin(ctx context.Context, emailKey string) (AccountForLoginRow, error) {
-	row := q.db.QueryRow(ctx, accountForLogin, emailKey)
-	var i AccountForLoginRow
-	err := row.Scan(
-		&i.ID,
-		&i.Kind,
-		&i.EntityID,
-		&i.Name,
-		&i.PasswordHash,
-		&i.VerifiedAt,
-		&i.Standing,
-	)
-	return i, err
-}
-
 const clientBySecret = `-- name: ClientBySecret :one
-SELECT c.id, c.scopes FROM client c JOIN client_secret s ON s.client_id = c.id
+SELECT c.id, c.scopes, s.id AS secret_id, s.mac, s.last_used_at FROM client c JOIN client_secret s ON s.client_id = c.id
 WHERE c.id = $1 AND s.mac = ANY($2::bytea[]) AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL
 `
 
@@ -56,15 +24,61 @@ type ClientBySecretParams struct {
 }
 
 type ClientBySecretRow struct {
-	ID     uuid.UUID
-	Scopes []string
+	ID         uuid.UUID
+	Scopes     []string
+	SecretID   uuid.UUID
+	Mac        []byte
+	LastUsedAt *time.Time
 }
 
 func (q *Queries) ClientBySecret(ctx context.Context, arg ClientBySecretParams) (ClientBySecretRow, error) {
 	row := q.db.QueryRow(ctx, clientBySecret, arg.ID, arg.Macs)
 	var i ClientBySecretRow
-	err := row.Scan(&i.ID, &i.Scopes)
+	err := row.Scan(
+		&i.ID,
+		&i.Scopes,
+		&i.SecretID,
+		&i.Mac,
+		&i.LastUsedAt,
+	)
 	return i, err
+}
+
+const clientSecrets = `-- name: ClientSecrets :many
+SELECT id, preview, created_at, last_used_at FROM client_secret
+WHERE client_id = $1 AND revoked_at IS NULL ORDER BY created_at
+`
+
+type ClientSecretsRow struct {
+	ID         uuid.UUID
+	Preview    string
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
+}
+
+func (q *Queries) ClientSecrets(ctx context.Context, clientID uuid.UUID) ([]ClientSecretsRow, error) {
+	rows, err := q.db.Query(ctx, clientSecrets, clientID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ClientSecretsRow
+	for rows.Next() {
+		var i ClientSecretsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Preview,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const clients = `-- name: Clients :many
@@ -115,6 +129,56 @@ func (q *Queries) Clients(ctx context.Context) ([]ClientsRow, error) {
 	return items, nil
 }
 
+const endSession = `-- name: EndSession :execrows
+UPDATE session SET revoked_at = $1 WHERE id = $2 AND account_id = $3 AND revoked_at IS NULL
+`
+
+type EndSessionParams struct {
+	At        *time.Time
+	ID        uuid.UUID
+	AccountID uuid.UUID
+}
+
+func (q *Queries) EndSession(ctx context.Context, arg EndSessionParams) (int64, error) {
+	result, err := q.db.Exec(ctx, endSession, arg.At, arg.ID, arg.AccountID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const endSessions = `-- name: EndSessions :execrows
+UPDATE session SET revoked_at = $1 WHERE account_id = $2 AND id <> $3 AND revoked_at IS NULL
+`
+
+type EndSessionsParams struct {
+	At        *time.Time
+	AccountID uuid.UUID
+	But       uuid.UUID
+}
+
+func (q *Queries) EndSessions(ctx context.Context, arg EndSessionsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, endSessions, arg.At, arg.AccountID, arg.But)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const expireKey = `-- name: ExpireKey :exec
+UPDATE api_key SET expires_at = $1 WHERE id = $2
+`
+
+type ExpireKeyParams struct {
+	At *time.Time
+	ID uuid.UUID
+}
+
+func (q *Queries) ExpireKey(ctx context.Context, arg ExpireKeyParams) error {
+	_, err := q.db.Exec(ctx, expireKey, arg.At, arg.ID)
+	return err
+}
+
 const forgetSessions = `-- name: ForgetSessions :execrows
 DELETE FROM session WHERE id IN (SELECT s.id FROM session s WHERE s.expires_at < $1 LIMIT 5000)
 `
@@ -134,6 +198,18 @@ DELETE FROM access_token WHERE id IN (SELECT t.id FROM access_token t WHERE t.ex
 // ForgetTokens and ForgetSessions take a bite at a time; see pg.InBites.
 func (q *Queries) ForgetTokens(ctx context.Context, before time.Time) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetTokens, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const freeSession = `-- name: FreeSession :execrows
+UPDATE session SET limited = false WHERE id = $1 AND limited AND revoked_at IS NULL
+`
+
+func (q *Queries) FreeSession(ctx context.Context, id uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, freeSession, id)
 	if err != nil {
 		return 0, err
 	}
@@ -191,8 +267,8 @@ func (q *Queries) InsertClientSecret(ctx context.Context, arg InsertClientSecret
 }
 
 const insertKey = `-- name: InsertKey :exec
-INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 `
 
 type InsertKeyParams struct {
@@ -203,8 +279,13 @@ type InsertKeyParams struct {
 	Purpose   string
 	Mac       []byte
 	Preview   string
+	Networks  []netip.Prefix
+	Rate      float64
+	Burst     int32
 	ExpiresAt *time.Time
 	CreatedAt time.Time
+	CreatedBy uuid.NullUUID
+	Replaces  uuid.NullUUID
 }
 
 func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
@@ -216,8 +297,13 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
 		arg.Purpose,
 		arg.Mac,
 		arg.Preview,
+		arg.Networks,
+		arg.Rate,
+		arg.Burst,
 		arg.ExpiresAt,
 		arg.CreatedAt,
+		arg.CreatedBy,
+		arg.Replaces,
 	)
 	return err
 }
@@ -237,14 +323,17 @@ func (q *Queries) InsertPepperCheck(ctx context.Context, arg InsertPepperCheckPa
 }
 
 const insertSession = `-- name: InsertSession :exec
-INSERT INTO session (id, account_id, mac, expires_at, last_seen_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $5)
+INSERT INTO session (id, account_id, mac, from_addr, agent, limited, expires_at, last_seen_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
 `
 
 type InsertSessionParams struct {
 	ID        uuid.UUID
 	AccountID uuid.UUID
 	Mac       []byte
+	FromAddr  *netip.Addr
+	Agent     string
+	Limited   bool
 	ExpiresAt time.Time
 	CreatedAt time.Time
 }
@@ -254,6 +343,9 @@ func (q *Queries) InsertSession(ctx context.Context, arg InsertSessionParams) er
 		arg.ID,
 		arg.AccountID,
 		arg.Mac,
+		arg.FromAddr,
+		arg.Agent,
+		arg.Limited,
 		arg.ExpiresAt,
 		arg.CreatedAt,
 	)
@@ -287,7 +379,10 @@ func (q *Queries) InsertToken(ctx context.Context, arg InsertTokenParams) error 
 }
 
 const keyByMAC = `-- name: KeyByMAC :one
-SELECT k.id, k.entity_id, k.mode, k.purpose, k.expires_at FROM api_key k JOIN entity e ON e.id = k.entity_id
+SELECT k.id, k.entity_id, k.mode, k.purpose, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
+       coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
+       coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers
+FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
 WHERE k.mac = ANY($1::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > $2::timestamptz) AND k.revoked_at IS NULL
   AND e.status = 'Approved' AND e.asks
 `
@@ -298,11 +393,21 @@ type KeyByMACParams struct {
 }
 
 type KeyByMACRow struct {
-	ID        uuid.UUID
-	EntityID  uuid.UUID
-	Mode      string
-	Purpose   string
-	ExpiresAt *time.Time
+	ID          uuid.UUID
+	EntityID    uuid.UUID
+	Mode        string
+	Purpose     string
+	ExpiresAt   *time.Time
+	Networks    []netip.Prefix
+	Rate        float64
+	Burst       int32
+	Mac         []byte
+	LastUsedAt  *time.Time
+	EntityRate  float64
+	EntityBurst int32
+	DayQuota    int64
+	MonthQuota  int64
+	DayNumbers  int64
 }
 
 func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow, error) {
@@ -314,6 +419,16 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 		&i.Mode,
 		&i.Purpose,
 		&i.ExpiresAt,
+		&i.Networks,
+		&i.Rate,
+		&i.Burst,
+		&i.Mac,
+		&i.LastUsedAt,
+		&i.EntityRate,
+		&i.EntityBurst,
+		&i.DayQuota,
+		&i.MonthQuota,
+		&i.DayNumbers,
 	)
 	return i, err
 }
@@ -330,22 +445,31 @@ func (q *Queries) KeyIDByMAC(ctx context.Context, macs [][]byte) (uuid.UUID, err
 }
 
 const keys = `-- name: Keys :many
-SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.expires_at, k.revoked_at, k.created_at
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces
 FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.entity_id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at
 `
 
 type KeysRow struct {
-	ID        uuid.UUID
-	EntityID  uuid.UUID
-	Entity    string
-	Name      string
-	Mode      string
-	Purpose   string
-	Preview   string
-	ExpiresAt *time.Time
-	RevokedAt *time.Time
-	CreatedAt time.Time
+	ID           uuid.UUID
+	EntityID     uuid.UUID
+	Entity       string
+	Name         string
+	Mode         string
+	Purpose      string
+	Preview      string
+	Networks     []netip.Prefix
+	Rate         float64
+	Burst        int32
+	ExpiresAt    *time.Time
+	RevokedAt    *time.Time
+	CreatedAt    time.Time
+	LastUsedAt   *time.Time
+	LastUsedFrom string
+	CreatedBy    uuid.NullUUID
+	RevokedBy    uuid.NullUUID
+	Replaces     uuid.NullUUID
 }
 
 // Keys lists the keys of one entity, or of all when none is named.
@@ -366,9 +490,17 @@ func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, erro
 			&i.Mode,
 			&i.Purpose,
 			&i.Preview,
+			&i.Networks,
+			&i.Rate,
+			&i.Burst,
 			&i.ExpiresAt,
 			&i.RevokedAt,
 			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.LastUsedFrom,
+			&i.CreatedBy,
+			&i.RevokedBy,
+			&i.Replaces,
 		); err != nil {
 			return nil, err
 		}
@@ -378,6 +510,88 @@ func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, erro
 		return nil, err
 	}
 	return items, nil
+}
+
+const limitsOf = `-- name: LimitsOf :one
+SELECT rate, burst, day_quota, month_quota, day_numbers FROM entity_limit WHERE entity_id = $1
+`
+
+type LimitsOfRow struct {
+	Rate       float64
+	Burst      int32
+	DayQuota   int64
+	MonthQuota int64
+	DayNumbers int64
+}
+
+func (q *Queries) LimitsOf(ctx context.Context, entityID uuid.UUID) (LimitsOfRow, error) {
+	row := q.db.QueryRow(ctx, limitsOf, entityID)
+	var i LimitsOfRow
+	err := row.Scan(
+		&i.Rate,
+		&i.Burst,
+		&i.DayQuota,
+		&i.MonthQuota,
+		&i.DayNumbers,
+	)
+	return i, err
+}
+
+const lockClient = `-- name: LockClient :one
+SELECT id FROM client WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
+`
+
+// LockClient makes two who rotate the secrets of one client wait for each other.
+func (q *Queries) LockClient(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, lockClient, id)
+	var id_2 uuid.UUID
+	err := row.Scan(&id_2)
+	return id_2, err
+}
+
+const lockKey = `-- name: LockKey :one
+SELECT k.id, k.entity_id, k.name, k.mode, k.purpose, k.networks, k.rate, k.burst, k.expires_at,
+       EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled FROM api_key k
+WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2::timestamptz)
+  AND (k.entity_id = $3 OR $3 = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE
+`
+
+type LockKeyParams struct {
+	ID       uuid.UUID
+	Now      time.Time
+	EntityID uuid.UUID
+}
+
+type LockKeyRow struct {
+	ID        uuid.UUID
+	EntityID  uuid.UUID
+	Name      string
+	Mode      string
+	Purpose   string
+	Networks  []netip.Prefix
+	Rate      float64
+	Burst     int32
+	ExpiresAt *time.Time
+	Rolled    bool
+}
+
+// LockKey makes two who roll one key wait for each other.
+func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, error) {
+	row := q.db.QueryRow(ctx, lockKey, arg.ID, arg.Now, arg.EntityID)
+	var i LockKeyRow
+	err := row.Scan(
+		&i.ID,
+		&i.EntityID,
+		&i.Name,
+		&i.Mode,
+		&i.Purpose,
+		&i.Networks,
+		&i.Rate,
+		&i.Burst,
+		&i.ExpiresAt,
+		&i.Rolled,
+	)
+	return i, err
 }
 
 const lockPeppers = `-- name: LockPeppers :exec
@@ -413,6 +627,18 @@ func (q *Queries) PepperChecks(ctx context.Context) ([][]byte, error) {
 	return items, nil
 }
 
+const resumeClient = `-- name: ResumeClient :execrows
+UPDATE client SET suspended_at = NULL WHERE id = $1 AND suspended_at IS NOT NULL AND revoked_at IS NULL
+`
+
+func (q *Queries) ResumeClient(ctx context.Context, id uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, resumeClient, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const revokeClient = `-- name: RevokeClient :execrows
 UPDATE client SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL
 `
@@ -430,20 +656,64 @@ func (q *Queries) RevokeClient(ctx context.Context, arg RevokeClientParams) (int
 	return result.RowsAffected(), nil
 }
 
+const revokeClientSecret = `-- name: RevokeClientSecret :execrows
+UPDATE client_secret SET revoked_at = $1 WHERE id = $2 AND client_id = $3 AND revoked_at IS NULL
+`
+
+type RevokeClientSecretParams struct {
+	At       *time.Time
+	ID       uuid.UUID
+	ClientID uuid.UUID
+}
+
+func (q *Queries) RevokeClientSecret(ctx context.Context, arg RevokeClientSecretParams) (int64, error) {
+	result, err := q.db.Exec(ctx, revokeClientSecret, arg.At, arg.ID, arg.ClientID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const revokeKey = `-- name: RevokeKey :one
-UPDATE api_key SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING entity_id
+UPDATE api_key SET revoked_at = $1, revoked_by = $2
+WHERE id = $3 AND revoked_at IS NULL AND (entity_id = $4 OR $4 = '00000000-0000-0000-0000-000000000000'::uuid) RETURNING entity_id
 `
 
 type RevokeKeyParams struct {
-	At *time.Time
-	ID uuid.UUID
+	At       *time.Time
+	By       uuid.NullUUID
+	ID       uuid.UUID
+	EntityID uuid.UUID
 }
 
+// A key of another entity than the named one is not found; the zero id names none.
 func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (uuid.UUID, error) {
-	row := q.db.QueryRow(ctx, revokeKey, arg.At, arg.ID)
+	row := q.db.QueryRow(ctx, revokeKey,
+		arg.At,
+		arg.By,
+		arg.ID,
+		arg.EntityID,
+	)
 	var entity_id uuid.UUID
 	err := row.Scan(&entity_id)
 	return entity_id, err
+}
+
+const revokeToken = `-- name: RevokeToken :one
+UPDATE access_token SET revoked_at = $1 WHERE mac = ANY($2::bytea[]) AND client_id = $3 AND revoked_at IS NULL RETURNING id
+`
+
+type RevokeTokenParams struct {
+	At       *time.Time
+	Macs     [][]byte
+	ClientID uuid.UUID
+}
+
+func (q *Queries) RevokeToken(ctx context.Context, arg RevokeTokenParams) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, revokeToken, arg.At, arg.Macs, arg.ClientID)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const revokeTokensOfClient = `-- name: RevokeTokensOfClient :exec
@@ -461,7 +731,7 @@ func (q *Queries) RevokeTokensOfClient(ctx context.Context, arg RevokeTokensOfCl
 }
 
 const sessionByMAC = `-- name: SessionByMAC :one
-SELECT s.id, s.account_id, s.last_seen_at, a.entity_id, coalesce(a.role, '')::text AS role FROM session s
+SELECT s.id, s.account_id, s.last_seen_at, s.expires_at, s.limited, a.entity_id, a.kind, coalesce(a.role, '')::text AS role FROM session s
 JOIN account a ON a.id = s.account_id LEFT JOIN entity e ON e.id = a.entity_id
 WHERE s.mac = ANY($1::bytea[]) AND s.expires_at > $2 AND s.last_seen_at > $3 AND s.revoked_at IS NULL
   AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved'
@@ -477,7 +747,10 @@ type SessionByMACRow struct {
 	ID         uuid.UUID
 	AccountID  uuid.UUID
 	LastSeenAt time.Time
+	ExpiresAt  time.Time
+	Limited    bool
 	EntityID   uuid.NullUUID
+	Kind       string
 	Role       string
 }
 
@@ -488,14 +761,111 @@ func (q *Queries) SessionByMAC(ctx context.Context, arg SessionByMACParams) (Ses
 		&i.ID,
 		&i.AccountID,
 		&i.LastSeenAt,
+		&i.ExpiresAt,
+		&i.Limited,
 		&i.EntityID,
+		&i.Kind,
 		&i.Role,
 	)
 	return i, err
 }
 
+const sessions = `-- name: Sessions :many
+SELECT id, coalesce(host(from_addr), '')::text AS from_addr, agent, created_at, last_seen_at, expires_at FROM session
+WHERE account_id = $1 AND expires_at > $2 AND last_seen_at > $3 AND revoked_at IS NULL ORDER BY created_at DESC
+`
+
+type SessionsParams struct {
+	AccountID uuid.UUID
+	Now       time.Time
+	IdleSince time.Time
+}
+
+type SessionsRow struct {
+	ID         uuid.UUID
+	FromAddr   string
+	Agent      string
+	CreatedAt  time.Time
+	LastSeenAt time.Time
+	ExpiresAt  time.Time
+}
+
+func (q *Queries) Sessions(ctx context.Context, arg SessionsParams) ([]SessionsRow, error) {
+	rows, err := q.db.Query(ctx, sessions, arg.AccountID, arg.Now, arg.IdleSince)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SessionsRow
+	for rows.Next() {
+		var i SessionsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.FromAddr,
+			&i.Agent,
+			&i.CreatedAt,
+			&i.LastSeenAt,
+			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const setLimits = `-- name: SetLimits :exec
+INSERT INTO entity_limit (entity_id, rate, burst, day_quota, month_quota, day_numbers, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (entity_id) DO UPDATE SET rate = excluded.rate, burst = excluded.burst, day_quota = excluded.day_quota,
+    month_quota = excluded.month_quota, day_numbers = excluded.day_numbers, updated_at = excluded.updated_at
+`
+
+type SetLimitsParams struct {
+	EntityID   uuid.UUID
+	Rate       float64
+	Burst      int32
+	DayQuota   int64
+	MonthQuota int64
+	DayNumbers int64
+	UpdatedAt  time.Time
+}
+
+func (q *Queries) SetLimits(ctx context.Context, arg SetLimitsParams) error {
+	_, err := q.db.Exec(ctx, setLimits,
+		arg.EntityID,
+		arg.Rate,
+		arg.Burst,
+		arg.DayQuota,
+		arg.MonthQuota,
+		arg.DayNumbers,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
+const suspendClient = `-- name: SuspendClient :execrows
+UPDATE client SET suspended_at = $1 WHERE id = $2 AND suspended_at IS NULL AND revoked_at IS NULL
+`
+
+type SuspendClientParams struct {
+	At *time.Time
+	ID uuid.UUID
+}
+
+func (q *Queries) SuspendClient(ctx context.Context, arg SuspendClientParams) (int64, error) {
+	result, err := q.db.Exec(ctx, suspendClient, arg.At, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const tokenByMAC = `-- name: TokenByMAC :one
-SELECT t.id, t.client_id, t.scopes, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
+SELECT t.id, t.client_id, t.scopes, t.expires_at, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
 WHERE t.mac = ANY($1::bytea[]) AND t.expires_at > $2 AND t.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL
 `
 
@@ -505,11 +875,12 @@ type TokenByMACParams struct {
 }
 
 type TokenByMACRow struct {
-	ID       uuid.UUID
-	ClientID uuid.UUID
-	Scopes   []string
-	Vouches  bool
-	Network  string
+	ID        uuid.UUID
+	ClientID  uuid.UUID
+	Scopes    []string
+	ExpiresAt time.Time
+	Vouches   bool
+	Network   string
 }
 
 func (q *Queries) TokenByMAC(ctx context.Context, arg TokenByMACParams) (TokenByMACRow, error) {
@@ -519,10 +890,47 @@ func (q *Queries) TokenByMAC(ctx context.Context, arg TokenByMACParams) (TokenBy
 		&i.ID,
 		&i.ClientID,
 		&i.Scopes,
+		&i.ExpiresAt,
 		&i.Vouches,
 		&i.Network,
 	)
 	return i, err
+}
+
+const touchClientSecret = `-- name: TouchClientSecret :exec
+UPDATE client_secret SET last_used_at = $1, mac = $2 WHERE id = $3
+`
+
+type TouchClientSecretParams struct {
+	At  *time.Time
+	Mac []byte
+	ID  uuid.UUID
+}
+
+func (q *Queries) TouchClientSecret(ctx context.Context, arg TouchClientSecretParams) error {
+	_, err := q.db.Exec(ctx, touchClientSecret, arg.At, arg.Mac, arg.ID)
+	return err
+}
+
+const touchKey = `-- name: TouchKey :exec
+UPDATE api_key SET last_used_at = $1, last_used_from = $2, mac = $3 WHERE id = $4
+`
+
+type TouchKeyParams struct {
+	At       *time.Time
+	UsedFrom *netip.Addr
+	Mac      []byte
+	ID       uuid.UUID
+}
+
+func (q *Queries) TouchKey(ctx context.Context, arg TouchKeyParams) error {
+	_, err := q.db.Exec(ctx, touchKey,
+		arg.At,
+		arg.UsedFrom,
+		arg.Mac,
+		arg.ID,
+	)
+	return err
 }
 
 const touchSession = `-- name: TouchSession :exec

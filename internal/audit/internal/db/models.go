@@ -3,3 +3,29 @@
 //   sqlc v1.31.1
 
 package db
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// What staff, admins, clients and operators did, written in the transaction that did it. Append-only; no foreign keys, so that an entry outlives its subject.
+type Audit struct {
+	ID        uuid.UUID
+	At        time.Time
+	ActorKind string
+	// The client or account that acted; null for the operator at the command line and for the service itself.
+	ActorID   uuid.NullUUID
+	Action    string
+	SubjectID uuid.UUID
+	EntityID  uuid.NullUUID
+	RequestID uuid.NullUUID
+	// The address that the actor called from; null at the command line.
+	FromAddr *netip.Addr
+	// What the change replaced, of the fields that changed; secrets and personal data masked.
+	Before []byte
+	// What the change put in their place, and why where a reason was asked for; masked alike.
+	After []byte
+}

@@ -7,14 +7,26 @@ package db
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/google/uuid"
 )
 
+const at = `-- name: At :one
+SELECT at FROM audit WHERE id = $1
+`
+
+func (q *Queries) At(ctx context.Context, id uuid.UUID) (time.Time, error) {
+	row := q.db.QueryRow(ctx, at, id)
+	var at time.Time
+	err := row.Scan(&at)
+	return at, err
+}
+
 const insert = `-- name: Insert :exec
-INSERT INTO audit (id, at, actor_kind, actor_id, action, subject_id, entity_id, request_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO audit (id, at, actor_kind, actor_id, action, subject_id, entity_id, request_id, from_addr, before, after)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 `
 
 type InsertParams struct {
@@ -26,6 +38,9 @@ type InsertParams struct {
 	SubjectID uuid.UUID
 	EntityID  uuid.NullUUID
 	RequestID uuid.NullUUID
+	FromAddr  *netip.Addr
+	Before    []byte
+	After     []byte
 }
 
 func (q *Queries) Insert(ctx context.Context, arg InsertParams) error {
@@ -38,6 +53,80 @@ func (q *Queries) Insert(ctx context.Context, arg InsertParams) error {
 		arg.SubjectID,
 		arg.EntityID,
 		arg.RequestID,
+		arg.FromAddr,
+		arg.Before,
+		arg.After,
 	)
 	return err
+}
+
+const list = `-- name: List :many
+SELECT id, at, actor_kind, actor_id, action, subject_id, entity_id, request_id, from_addr, before, after FROM audit
+WHERE ($1::uuid IS NULL OR entity_id = $1)
+  AND ($2::uuid IS NULL OR actor_id = $2)
+  AND ($3::uuid IS NULL OR subject_id = $3)
+  AND ($4::text = '' OR actor_kind = $4)
+  AND starts_with(action, $5::text)
+  AND ($6::timestamptz IS NULL OR at >= $6)
+  AND ($7::timestamptz IS NULL OR at < $7)
+  AND ($8::timestamptz IS NULL OR (at, id) < ($8::timestamptz, $9::uuid))
+ORDER BY at DESC, id DESC LIMIT $10::bigint
+`
+
+type ListParams struct {
+	EntityID  uuid.NullUUID
+	ActorID   uuid.NullUUID
+	SubjectID uuid.NullUUID
+	ActorKind string
+	Action    string
+	Since     *time.Time
+	Until     *time.Time
+	BeforeAt  *time.Time
+	BeforeID  uuid.NullUUID
+	Most      int64
+}
+
+// List reads backwards from the cursor. A filter that is null or empty lets
+// everything pass.
+func (q *Queries) List(ctx context.Context, arg ListParams) ([]Audit, error) {
+	rows, err := q.db.Query(ctx, list,
+		arg.EntityID,
+		arg.ActorID,
+		arg.SubjectID,
+		arg.ActorKind,
+		arg.Action,
+		arg.Since,
+		arg.Until,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Audit
+	for rows.Next() {
+		var i Audit
+		if err := rows.Scan(
+			&i.ID,
+			&i.At,
+			&i.ActorKind,
+			&i.ActorID,
+			&i.Action,
+			&i.SubjectID,
+			&i.EntityID,
+			&i.RequestID,
+			&i.FromAddr,
+			&i.Before,
+			&i.After,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -46,6 +46,17 @@ func (q *Queries) AnyEntity(ctx context.Context) (bool, error) {
 	return found, err
 }
 
+const countAdministrators = `-- name: CountAdministrators :one
+SELECT count(*) FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL
+`
+
+func (q *Queries) CountAdministrators(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, countAdministrators)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countStaff = `-- name: CountStaff :one
 SELECT count(*) FROM account WHERE kind = 'staff'
 `
@@ -81,37 +92,6 @@ func (q *Queries) EntitiesOfClient(ctx context.Context, clientID uuid.NullUUID) 
 		return nil, err
 	}
 	return items, nil
-}
-
-const entityByID = `-- name: EntityByID :one
-SELECT id, name, cac, status, document_required, supplies, asks, created_at FROM entity WHERE id = $1
-`
-
-type EntityByIDRow struct {
-	ID               uuid.UUID
-	Name             string
-	Cac              string
-	Status           string
-	DocumentRequired bool
-	Supplies         bool
-	Asks             bool
-	CreatedAt        time.Time
-}
-
-func (q *Queries) EntityByID(ctx context.Context, id uuid.UUID) (EntityByIDRow, error) {
-	row := q.db.QueryRow(ctx, entityByID, id)
-	var i EntityByIDRow
-	err := row.Scan(
-		&i.ID,
-		&i.Name,
-		&i.Cac,
-		&i.Status,
-		&i.DocumentRequired,
-		&i.Supplies,
-		&i.Asks,
-		&i.CreatedAt,
-	)
-	return i, err
 }
 
 const entityOfClient = `-- name: EntityOfClient :one
@@ -252,4 +232,202 @@ SELECT pg_advisory_xact_lock(hashtextextended('lineproof cac ' || $1::text, 0))
 func (q *Queries) LockCAC(ctx context.Context, cac string) error {
 	_, err := q.db.Exec(ctx, lockCAC, cac)
 	return err
+}
+
+const lockEntity = `-- name: LockEntity :one
+SELECT id, name, cac, status, document_required, created_at FROM entity WHERE id = $1 FOR UPDATE
+`
+
+type LockEntityRow struct {
+	ID               uuid.UUID
+	Name             string
+	Cac              string
+	Status           string
+	DocumentRequired bool
+	CreatedAt        time.Time
+}
+
+// LockEntity makes two who move one entity wait for each other.
+func (q *Queries) LockEntity(ctx context.Context, id uuid.UUID) (LockEntityRow, error) {
+	row := q.db.QueryRow(ctx, lockEntity, id)
+	var i LockEntityRow
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Cac,
+		&i.Status,
+		&i.DocumentRequired,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const lockRole = `-- name: LockRole :one
+SELECT coalesce(role, '')::text AS role FROM account WHERE id = $1 AND kind = 'staff' FOR UPDATE
+`
+
+func (q *Queries) LockRole(ctx context.Context, id uuid.UUID) (string, error) {
+	row := q.db.QueryRow(ctx, lockRole, id)
+	var role string
+	err := row.Scan(&role)
+	return role, err
+}
+
+const lockStaff = `-- name: LockStaff :exec
+SELECT pg_advisory_xact_lock(hashtextextended('lineproof staff', 0))
+`
+
+// LockStaff makes those wait for each other who count administrators and then
+// make one.
+func (q *Queries) LockStaff(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, lockStaff)
+	return err
+}
+
+const setRole = `-- name: SetRole :exec
+UPDATE account SET role = $1::text WHERE id = $2 AND kind = 'staff'
+`
+
+type SetRoleParams struct {
+	Role string
+	ID   uuid.UUID
+}
+
+func (q *Queries) SetRole(ctx context.Context, arg SetRoleParams) error {
+	_, err := q.db.Exec(ctx, setRole, arg.Role, arg.ID)
+	return err
+}
+
+const setStatus = `-- name: SetStatus :exec
+UPDATE entity SET status = $1, status_reason = $2, status_since = $3::timestamptz WHERE id = $4
+`
+
+type SetStatusParams struct {
+	Status string
+	Reason string
+	Since  time.Time
+	ID     uuid.UUID
+}
+
+func (q *Queries) SetStatus(ctx context.Context, arg SetStatusParams) error {
+	_, err := q.db.Exec(ctx, setStatus,
+		arg.Status,
+		arg.Reason,
+		arg.Since,
+		arg.ID,
+	)
+	return err
+}
+
+const standing = `-- name: Standing :one
+SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
+       (SELECT count(*) FROM api_key k WHERE k.entity_id = e.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1::timestamptz)) AS keys,
+       (SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
+FROM entity e WHERE e.id = $2
+`
+
+type StandingParams struct {
+	Now time.Time
+	ID  uuid.UUID
+}
+
+type StandingRow struct {
+	ID               uuid.UUID
+	Name             string
+	Cac              string
+	Status           string
+	DocumentRequired bool
+	Supplies         bool
+	Asks             bool
+	ClientID         uuid.NullUUID
+	StatusReason     string
+	StatusSince      *time.Time
+	CreatedAt        time.Time
+	Keys             int64
+	Accounts         int64
+}
+
+func (q *Queries) Standing(ctx context.Context, arg StandingParams) (StandingRow, error) {
+	row := q.db.QueryRow(ctx, standing, arg.Now, arg.ID)
+	var i StandingRow
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Cac,
+		&i.Status,
+		&i.DocumentRequired,
+		&i.Supplies,
+		&i.Asks,
+		&i.ClientID,
+		&i.StatusReason,
+		&i.StatusSince,
+		&i.CreatedAt,
+		&i.Keys,
+		&i.Accounts,
+	)
+	return i, err
+}
+
+const standings = `-- name: Standings :many
+SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
+       (SELECT count(*) FROM api_key k WHERE k.entity_id = e.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1::timestamptz)) AS keys,
+       (SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
+FROM entity e WHERE $2::text = '' OR e.status = $2 ORDER BY e.created_at DESC, e.id DESC LIMIT $3::bigint
+`
+
+type StandingsParams struct {
+	Now    time.Time
+	Status string
+	Most   int64
+}
+
+type StandingsRow struct {
+	ID               uuid.UUID
+	Name             string
+	Cac              string
+	Status           string
+	DocumentRequired bool
+	Supplies         bool
+	Asks             bool
+	ClientID         uuid.NullUUID
+	StatusReason     string
+	StatusSince      *time.Time
+	CreatedAt        time.Time
+	Keys             int64
+	Accounts         int64
+}
+
+// Standings lists the entities of one state, or all when none is named.
+func (q *Queries) Standings(ctx context.Context, arg StandingsParams) ([]StandingsRow, error) {
+	rows, err := q.db.Query(ctx, standings, arg.Now, arg.Status, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StandingsRow
+	for rows.Next() {
+		var i StandingsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Cac,
+			&i.Status,
+			&i.DocumentRequired,
+			&i.Supplies,
+			&i.Asks,
+			&i.ClientID,
+			&i.StatusReason,
+			&i.StatusSince,
+			&i.CreatedAt,
+			&i.Keys,
+			&i.Accounts,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -1,0 +1,190 @@
+package access_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// within waits for something that must come true soon.
+func within(t *testing.T, limit time.Duration, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !so(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("within %s it has not come true that %s", limit, what)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// node is another keeper on the same database, which listens.
+func (w *world) node(t *testing.T) *access.Keeper {
+	t.Helper()
+	k := &access.Keeper{
+		Pool: w.Pool, Peppers: w.Peppers, TokenLifetime: w.TokenLifetime, SessionLifetime: w.SessionLifetime, SessionIdle: w.SessionIdle,
+		Grace: w.Grace, Now: w.Now,
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		k.Listen(ctx)
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+	})
+	within(t, 10*time.Second, "it listens", k.Hearing)
+	return k
+}
+
+func opens(t *testing.T, k *access.Keeper, text secret.Text) bool {
+	t.Helper()
+	_, err := k.Admit(t.Context(), text.Reveal(), here)
+	if err != nil && !errors.Is(err, access.ErrUnauthenticated) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// Whatever ends a credential, by whatever means, another node hears of it,
+// though it answers from memory.
+func TestWhatEndsOnOneNodeEndsOnAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	node := w.node(t)
+	bank, key := w.key(t)
+	account := w.staff(t)
+	client, err := w.CreateClient(t.Context(), access.ClientForm{Name: "c", Scopes: []string{"entity:onboard"}}, access.Operator, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := func() secret.Text {
+		t.Helper()
+		issued, err := w.IssueToken(t.Context(), client.ID.String(), client.Secret, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return issued.Text
+	}
+	change := func(sql string, id uuid.UUID) func() error {
+		return func() error {
+			_, err := w.Pool.Exec(t.Context(), sql, id)
+			return err
+		}
+	}
+	session, last := w.open(t, account), w.open(t, account)
+	for _, tc := range []struct {
+		what string
+		text secret.Text
+		end  func() error
+		back func() error // how it is undone, if it can be
+	}{
+		{"the client is suspended", token(), func() error { return w.SuspendClient(t.Context(), client.ID, access.Operator, uuid.Nil) }, func() error { return w.ResumeClient(t.Context(), client.ID, access.Operator, uuid.Nil) }},
+		{"the client is revoked", token(), func() error { return w.RevokeClient(t.Context(), client.ID, access.Operator, uuid.Nil) }, nil},
+		{"the entity is suspended", key.Text, change(`UPDATE entity SET status = 'Suspended' WHERE id = $1`, bank.ID), change(`UPDATE entity SET status = 'Approved' WHERE id = $1`, bank.ID)},
+		{"the key is revoked", key.Text, func() error { return w.RevokeKey(t.Context(), bank.ID, key.ID, access.Operator, uuid.Nil) }, nil},
+		{"the session is ended", session.Text, func() error { return w.EndSession(t.Context(), account, session.ID, access.Operator, uuid.Nil) }, nil},
+		{"the account is disabled", last.Text, change(`UPDATE account SET disabled_at = now() WHERE id = $1`, account), change(`UPDATE account SET disabled_at = NULL WHERE id = $1`, account)},
+		{"it is signed out everywhere", last.Text, func() error {
+			return pg.InTx(t.Context(), w.Pool, func(tx pg.Tx) error {
+				_, err := w.EndSessions(t.Context(), tx, account, uuid.Nil, access.Operator, uuid.Nil)
+				return err
+			})
+		}, nil},
+	} {
+		within(t, 5*time.Second, "it opens before "+tc.what, func() bool { return opens(t, node, tc.text) })
+		if err := tc.end(); err != nil {
+			t.Fatalf("%s: %v", tc.what, err)
+		}
+		within(t, 5*time.Second, "it no longer opens once "+tc.what, func() bool { return !opens(t, node, tc.text) })
+		if tc.back == nil {
+			continue
+		}
+		if err := tc.back(); err != nil {
+			t.Fatalf("undo that %s: %v", tc.what, err)
+		}
+		within(t, 5*time.Second, "it opens again after "+tc.what, func() bool { return opens(t, node, tc.text) })
+	}
+}
+
+// A node that hears answers from memory: it does not ask the database for every
+// call. One that is deaf does.
+func TestOnlyANodeThatHearsBelievesItsMemory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	node := w.node(t)
+	_, key := w.key(t)
+	// The row is changed behind the back of the triggers, so that only asking finds out.
+	super := pgtest.Open(t, w.Pool.Config().ConnString(), "")
+	hidden := func(sql string) {
+		t.Helper()
+		err := pg.InTx(t.Context(), super, func(tx pg.Tx) error {
+			if _, err := tx.Exec(t.Context(), `SET LOCAL session_replication_role = replica`); err != nil {
+				return err
+			}
+			_, err := tx.Exec(t.Context(), sql, key.ID)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	within(t, 5*time.Second, "it opens", func() bool { return opens(t, node, key.Text) })
+	hidden(`UPDATE api_key SET revoked_at = now() WHERE id = $1`)
+	if !opens(t, node, key.Text) {
+		t.Error("a node that hears asks the database for every call")
+	}
+	if opens(t, w.Keeper, key.Text) {
+		t.Error("a node that does not listen believes its memory")
+	}
+	if _, err := super.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lineproof-listen' AND datname = current_database()`); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 5*time.Second, "a node whose ear was cut off finds out", func() bool { return !opens(t, node, key.Text) })
+	within(t, 10*time.Second, "it hears again", node.Hearing)
+}
+
+// While the database cannot be asked, those who are known are let in for a
+// grace, marked and counted; nobody new is, and nobody for longer.
+func TestGraceIsForThoseWhoAreKnownAndEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	graced := 0
+	w.Grace, w.Graced = time.Minute, func() { graced++ }
+	_, known := w.key(t)
+	bank, _ := w.key(t)
+	fresh, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "new", Mode: access.Live}, access.Operator, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Pool.Close()
+	for _, tc := range []struct {
+		what  string
+		later time.Duration
+		text  secret.Text
+		grace bool
+	}{
+		{"one who is known", 0, known.Text, true},
+		{"one who is new", 0, fresh.Text, false},
+		{"one who is known, just before the grace ends", 59 * time.Second, known.Text, true},
+		{"one who is known, after it", time.Second, known.Text, false},
+	} {
+		w.clock = w.clock.Add(tc.later)
+		who, err := w.Admit(t.Context(), tc.text.Reveal(), here)
+		if (err == nil) != tc.grace || err == nil && !who.Grace {
+			t.Errorf("%s: %+v, %v; want it let in: %v", tc.what, who, err, tc.grace)
+		}
+	}
+	if graced != 2 {
+		t.Errorf("%d calls were counted, want 2", graced)
+	}
+}

@@ -1,0 +1,69 @@
+package audit
+
+// Action is what was done. The words are stored; they are never changed.
+type Action string
+
+// The actions on entities and on those who work for them.
+const (
+	EntityOnboarded Action = "entity.onboarded"
+	EntityCreated   Action = "entity.created"
+	EntitySuspended Action = "entity.suspended"
+	EntityRestored  Action = "entity.restored"
+	EntityRevoked   Action = "entity.revoked"
+	LimitsSet       Action = "entity.limits_set"
+	GuardReleased   Action = "guard.released"
+
+	DocumentUploaded Action = "document.uploaded"
+
+	StaffCreated       Action = "staff.created"
+	RoleGiven          Action = "staff.role_given"
+	Invited            Action = "invitation.sent"
+	InvitationAccepted Action = "invitation.accepted"
+	AccountDisabled    Action = "account.disabled"
+	EmailConfirmed     Action = "account.email_confirmed"
+	PasswordChanged    Action = "password.changed"
+	PasswordReset      Action = "password.reset"
+	FactorSet          Action = "factor.set"
+	FactorRemoved      Action = "factor.removed"
+	RecoveryUsed       Action = "recovery.used"
+)
+
+// The actions on credentials.
+const (
+	ClientCreated   Action = "client.created"
+	ClientSuspended Action = "client.suspended"
+	ClientResumed   Action = "client.resumed"
+	ClientRevoked   Action = "client.revoked"
+	SecretAdded     Action = "client.secret_added"
+	SecretRevoked   Action = "client.secret_revoked"
+	TokenRevoked    Action = "token.revoked"
+	KeyCreated      Action = "key.created"
+	KeyRolled       Action = "key.rolled"
+	KeyRevoked      Action = "key.revoked"
+	LoggedIn        Action = "session.opened"
+	SessionEnded    Action = "session.ended"
+	SessionsEnded   Action = "session.all_ended" // all of an account's
+)
+
+// The actions on lines, on the rules they follow and on the journal.
+const (
+	ImportBegun     Action = "import.begun"
+	ImportConfirmed Action = "import.confirmed"
+	ImportCancelled Action = "import.cancelled"
+	ImportApplied   Action = "import.applied"
+	PlanSet         Action = "plan.set"
+	PolicySet       Action = "policy.set"
+	OrderGiven      Action = "order.given"
+	OrderConfirmed  Action = "order.confirmed"
+	HistoryRead     Action = "history.read"
+	JournalArchived Action = "journal.archived"
+	JournalDropped  Action = "journal.dropped" // of a day that was archived
+	EpochsSkipped   Action = "journal.epochs_skipped"
+)
+
+// The actions of the second pair of eyes.
+const (
+	ApprovalAsked   Action = "approval.asked"
+	ApprovalGiven   Action = "approval.given"
+	ApprovalRefused Action = "approval.refused"
+)

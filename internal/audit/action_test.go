@@ -1,0 +1,51 @@
+package audit_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every action on the list is written by some code that runs: one that nobody
+// writes is a change that leaves no entry. No two share a word.
+func TestEveryActionIsWritten(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("action.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, use := map[string]bool{}, regexp.MustCompile(`\baudit\.[A-Z]\w+`)
+	for _, pattern := range []string{"../*/*.go", "../*/*/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") || strings.HasPrefix(f, filepath.Join("..", "audit")) {
+				continue
+			}
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range use.FindAllString(string(text), -1) {
+				written[name] = true
+			}
+		}
+	}
+	words := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\t(\w+) +Action = "([a-z_.]+)"`).FindAllStringSubmatch(string(list), -1) {
+		if first, taken := words[m[2]]; taken {
+			t.Errorf("%s and %s are both %s", first, m[1], m[2])
+		}
+		words[m[2]] = m[1]
+		if !written["audit."+m[1]] {
+			t.Errorf("nothing writes audit.%s", m[1])
+		}
+	}
+	if len(words) < 40 {
+		t.Errorf("only %d actions were found: is this still how they are written down?", len(words))
+	}
+}

@@ -1,0 +1,46 @@
+package cli_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/lineproof/lineproof/internal/pgtest"
+)
+
+// Staff see whom the guard has slowed or stopped and why, release it with a
+// reason, and find both in the audit trail. No alert shows a number.
+func TestGuardIsSeenAndReleased(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	m := machine{t: t, environ: []string{"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_DATA=" + t.TempDir()}}
+	entity, _ := m.run(0, nil, "entity", "create", "--name", "Harbour Bank", "--cac", "RC 1")
+	entity = strings.TrimSpace(entity)
+	pool := pgtest.Open(t, url, "")
+	for _, level := range []string{"slowed", "stopped"} {
+		_, err := pool.Exec(context.Background(), `INSERT INTO guard_alert (id, entity_id, kind, level, since, node, numbers, misses, dense, block, budget)
+			VALUES (gen_random_uuid(), $1, 'density', $2, now(), 'one', 12000, 7, 11000, 10000, 0)`, entity, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, _ := m.run(0, nil, "guard", "list")
+	if !strings.Contains(list, "Harbour Bank  stopped  11000 of 12000 numbers in dense blocks of 10000") || !strings.Contains(list, "Harbour Bank  slowed") {
+		t.Errorf("the list is:\n%s", list)
+	}
+	if _, said := m.run(0, nil, "guard", "release", "--entity", entity, "--reason", "a payroll, checked by phone", "--quiet", "720h"); !strings.Contains(said, "2 findings") {
+		t.Errorf("a release says %s", said)
+	}
+	if list, _ = m.run(0, nil, "guard", "list"); list != "" {
+		t.Errorf("after the release there is:\n%s", list)
+	}
+	list, _ = m.run(0, nil, "guard", "list", "--all", "--json")
+	for _, want := range []string{`"holds": false`, `"reason": "a payroll, checked by phone"`, `"quietUntil": "20`, `"level": "stopped"`} {
+		if !strings.Contains(list, want) {
+			t.Errorf("the list has no %s:\n%s", want, list)
+		}
+	}
+	if trail, _ := m.run(0, nil, "audit", "list", "--json"); !strings.Contains(trail, "guard.released") || !strings.Contains(trail, "checked by phone") {
+		t.Errorf("the audit trail is:\n%s", trail)
+	}
+}

@@ -1,0 +1,131 @@
+package guard
+
+// What looks like a scan. docs/decisions/0019-what-looks-like-a-scan.md has the
+// reasoning at length, and what these thresholds miss.
+//
+// Customers of an honest organisation are spread over the numbers of a nation:
+// of 200 million lines a bank that asks about 100,000 meets one in 2,000, so
+// that a hundred neighbouring numbers hold a twentieth of one, ten thousand hold
+// five, and a million hold five hundred. A scan asks about neighbours. So the
+// detector counts, at three scales, how many of the numbers lie in blocks that
+// hold far more than chance would put there, and acts when those are many and
+// a large share of all. Neither alone is enough: a company that pays its people
+// has a few hundred numbers in a row, and a bank that asks little asks about few
+// blocks.
+type scale struct {
+	size  int64 // numbers in a block
+	floor int64 // a block that holds fewer is not dense,
+	fair  int64 // nor is one that holds less than one in so many of all numbers; 0 asks for nothing more
+	part  int64 // the dense blocks must hold at least one in so many of all numbers,
+	slow  int64 // and so many numbers, for the organisation to be slowed
+	stop  int64 // or stopped
+}
+
+const smallest = 0
+
+var scales = [...]scale{
+	// Twenty of a hundred: by chance a block comes to half of that only for somebody
+	// who asks about a tenth of the nation. Companies with numbers in a row fill such
+	// blocks, too, and are honest: it takes more than sixteen of three hundred
+	// numbers each, and no more of anything else, to be slowed. What this scale finds
+	// is a scan that hops from one small block to another.
+	{size: 100, floor: 20, fair: 0, part: 2, slow: 5_000, stop: 20_000},
+	// Five hundred of ten thousand, and ten times what chance would put there. No
+	// company of a few hundred people fills such a block. A scan of neighbours is
+	// slowed after 2,000, which takes 40 seconds at the usual rate of one key, and
+	// stopped when it has asked as much as a whole block.
+	{size: 10_000, floor: 500, fair: 2_000, part: 4, slow: 2_000, stop: 10_000},
+	// Two thousand of a million, and eight times what chance would put there. This
+	// finds a scan in random order, which looks thin at the smaller scales: within a
+	// million numbers after 2,500 questions, within a prefix of ten million after
+	// some 20,000. An honest organisation would have to have half of its customers in
+	// fewer than 13 such blocks, of the several hundred that a nation has.
+	{size: 1_000_000, floor: 2_000, fair: 25, part: 2, slow: 2_500, stop: 20_000},
+}
+
+// Misses are numbers that are not allocated: their range is not, or their
+// operator's supply is complete and has never named them. An UNKNOWN line is
+// not a miss, for that is the supply's fault and not the asker's.
+//
+// Of typed numbers one in fifty is wrong, and about half of those miss. Of
+// numbers taken at random more than half miss. Three in ten lies far from both.
+// Where everybody misses, as after a broken supply, nobody scans: so the share
+// must also be three times that of everybody else.
+const (
+	missShare = 0.3
+	missTimes = 3
+	missSlow  = 1_000
+	missStop  = 3_000
+	missCrowd = 1_000 // fewer numbers of everybody else say nothing
+)
+
+// finding is what was found at one moment.
+type finding struct {
+	level   Level // Calm for nothing
+	figures Figures
+}
+
+// due reports whether so much has come since the window was last judged that it
+// should be judged again. The more there is, the longer it takes, and the less
+// often it is done.
+func (w *window) due() bool { return w.unseen >= max(256, w.count/64) }
+
+// density judges where the numbers lie.
+func (w *window) density() (worst finding) {
+	w.unseen = 0
+	for i := range scales {
+		s := &scales[i]
+		if w.count < s.slow {
+			continue
+		}
+		dense := w.dense
+		if i != smallest {
+			dense = w.denseAt(i)
+		}
+		level := Calm
+		switch {
+		case dense*s.part < w.count || dense < s.slow:
+		case dense < s.stop:
+			level = Slowed
+		default:
+			level = Stopped
+		}
+		if level > worst.level {
+			worst = finding{level, Figures{Numbers: w.count, Misses: w.missed, Dense: dense, Block: s.size}}
+		}
+	}
+	return worst
+}
+
+// denseAt counts the numbers in dense blocks of a scale.
+func (w *window) denseAt(i int) (dense int64) {
+	floor := scales[i].floor
+	if scales[i].fair > 0 {
+		floor = max(floor, w.count/scales[i].fair)
+	}
+	for p := range w.blocks[i].parts {
+		for _, word := range w.blocks[i].parts[p].words {
+			if n := int64(word & (1<<countBits - 1)); n >= floor {
+				dense += n
+			}
+		}
+	}
+	return dense
+}
+
+// misses judges how many of the numbers are none, beside what everybody else
+// gets.
+func (w *window) misses(all *crowd) finding {
+	if w.missed < missSlow || float64(w.missed) < missShare*float64(w.count) {
+		return finding{}
+	}
+	others, missed := all.count.Load()-w.count, all.missed.Load()-w.missed
+	if others >= missCrowd && float64(w.missed)*float64(others) < missTimes*float64(missed)*float64(w.count) {
+		return finding{}
+	}
+	level := Slowed
+	if w.missed >= missStop {
+		level = Stopped
+	}
+	return finding{level, Figures{Numbers: w.count, Misses: w.missed}}
+}

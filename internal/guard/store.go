@@ -1,0 +1,105 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// saveUsage adds what was counted to what the node has stored.
+func saveUsage(ctx context.Context, tx pg.Tx, node string, counts []counted) error {
+	if len(counts) == 0 {
+		return nil
+	}
+	var entities []uuid.UUID
+	var days, asked, answered, misses, numbers []int64
+	for _, c := range counts {
+		entities, days = append(entities, c.entity), append(days, c.day)
+		asked, answered, misses, numbers = append(asked, c.asked), append(answered, c.answered), append(misses, c.misses), append(numbers, c.numbers)
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO usage_day AS u (day, entity_id, node, asked, answered, misses, numbers)
+		SELECT DATE '1970-01-01' + t.day::int, t.entity, $1, t.asked, t.answered, t.misses, t.numbers
+		FROM unnest($2::bigint[], $3::uuid[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]) AS t (day, entity, asked, answered, misses, numbers)
+		ON CONFLICT (day, entity_id, node) DO UPDATE SET asked = u.asked + excluded.asked, answered = u.answered + excluded.answered,
+			misses = u.misses + excluded.misses, numbers = u.numbers + excluded.numbers`,
+		node, days, entities, asked, answered, misses, numbers)
+	if err != nil {
+		return fmt.Errorf("guard: store what was asked: %w", err)
+	}
+	return nil
+}
+
+// saveAlert stores an alert, unless another node has made the same, or staff
+// have just said that nothing shall be made of it.
+func saveAlert(ctx context.Context, tx pg.Tx, a *Alert) (isNew bool, err error) {
+	var ends *time.Time
+	if !a.Ends.IsZero() {
+		ends = &a.Ends
+	}
+	tag, err := tx.Exec(ctx, `INSERT INTO guard_alert (id, entity_id, kind, level, since, ends_at, node, numbers, misses, dense, block, budget)
+		SELECT $1, $2, $3::text, $4, $5::timestamptz, $6, $7, $8, $9, $10, $11, $12
+		WHERE $3::text = 'budget' OR NOT EXISTS (SELECT FROM guard_alert q WHERE q.entity_id = $2 AND q.quiet_until > $5::timestamptz)
+		ON CONFLICT DO NOTHING`,
+		a.ID, a.Entity, string(a.Kind), a.Level.String(), a.Since, ends, a.Node, a.Numbers, a.Misses, a.Dense, a.Block, a.Budget)
+	if err != nil {
+		return false, fmt.Errorf("guard: store an alert: %w", err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+// readState reads what all nodes have stored, and the days of this month that
+// are over if they are wanted.
+func readState(ctx context.Context, tx pg.Tx, now time.Time, months bool) (s state, err error) {
+	s.day, s.today = dayOf(now), make(map[uuid.UUID]usage)
+	s.raised, s.quiet = make(map[uuid.UUID][len(kinds)]Level), make(map[uuid.UUID]time.Time)
+	var id uuid.UUID
+	var u usage
+	err = each(ctx, tx, []any{&id, &u.asked, &u.answered, &u.misses, &u.numbers}, func() { s.today[id] = u },
+		`SELECT entity_id, sum(asked)::bigint, sum(answered)::bigint, sum(misses)::bigint, sum(numbers)::bigint
+		FROM usage_day WHERE day = DATE '1970-01-01' + $1::int GROUP BY entity_id`, s.day)
+	if err != nil {
+		return state{}, err
+	}
+	var kind, level string
+	err = each(ctx, tx, []any{&id, &kind, &level}, func() {
+		all := s.raised[id]
+		i := placeOf(Kind(kind))
+		all[i] = max(all[i], levelOf(level))
+		s.raised[id] = all
+	}, `SELECT entity_id, kind, level FROM guard_alert WHERE released_at IS NULL AND (ends_at IS NULL OR ends_at > $1)`, now)
+	if err != nil {
+		return state{}, err
+	}
+	var until time.Time
+	err = each(ctx, tx, []any{&id, &until}, func() { s.quiet[id] = until },
+		`SELECT entity_id, max(quiet_until) FROM guard_alert WHERE quiet_until > $1 GROUP BY entity_id`, now)
+	if err != nil || !months {
+		return s, err
+	}
+	s.month = make(map[uuid.UUID]int64)
+	var answered int64
+	err = each(ctx, tx, []any{&id, &answered}, func() { s.month[id] = answered },
+		`SELECT entity_id, sum(answered)::bigint FROM usage_day
+		WHERE day >= date_trunc('month', DATE '1970-01-01' + $1::int) AND day < DATE '1970-01-01' + $1::int GROUP BY entity_id`, s.day)
+	return s, err
+}
+
+// each calls fn for every row of a query, scanned into those variables.
+func each(ctx context.Context, from pg.DB, into []any, fn func(), sql string, args ...any) error {
+	rows, err := from.Query(ctx, sql, args...)
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, into, func() error {
+			fn()
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("guard: read what is known: %w", err)
+	}
+	return nil
+}

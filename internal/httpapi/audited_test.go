@@ -1,0 +1,47 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// unaudited are the operations, and single cases of others, that leave no entry
+// in the audit trail though their method could change something, and why.
+var unaudited = map[string]string{
+	tokenPath:                              "a token opens nothing that the client's secret did not",
+	verifyPath:                             "every answer has its record in the journal",
+	batchPath:                              "every answer has its record in the journal",
+	"/api/v1/test/clock":                   "it moves the clock of a rehearsal",
+	"/api/v1/lines/events":                 "what was told is kept for good, with who told it",
+	"/api/v1/lines/history":                "it changes nothing; that staff looked is in the trail",
+	"/api/regulator/v1/password-reset":     "it sends a letter; what is done with it has an entry",
+	"POST /api/regulator/v1/second-factor": "nothing is in force before it is confirmed",
+	"revoke_ok_unknown":                    "there was nothing to revoke",
+}
+
+// entries counts the audit trail; -1 where a case has taken the database away.
+func (s *stack) entries(t *testing.T) (n int) {
+	t.Helper()
+	if err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&n); err != nil {
+		return -1
+	}
+	return n
+}
+
+// audited checks that a success which changed something has left an entry. The
+// golden cases have at least one success of every operation.
+func (s *stack) audited(t *testing.T, name string, before int, r *http.Request, res *httptest.ResponseRecorder) {
+	t.Helper()
+	if r.Method == http.MethodGet || res.Code < 200 || res.Code > 299 || res.Header().Get("Idempotency-Replayed") != "" {
+		return
+	}
+	for _, known := range []string{name, r.URL.Path, r.Method + " " + r.URL.Path} {
+		if unaudited[known] != "" {
+			return
+		}
+	}
+	if after := s.entries(t); before < 0 || after <= before {
+		t.Errorf("%s %s changed something: %d entries in the audit trail before, %d after", r.Method, r.URL.Path, before, after)
+	}
+}

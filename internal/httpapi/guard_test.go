@@ -1,0 +1,153 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/guard"
+)
+
+// guarded gives the stack a guard, and everybody these limits.
+func (s *stack) guarded(l access.Limits) {
+	s.Keeper.Limits = l
+	s.Guard = guard.New(&guard.Guard{Pool: s.pool, Node: "test", Mode: guard.Stop, Now: time.Now, Log: s.Log})
+}
+
+// checked sends a request, whose answer must fit the contract.
+func (s *stack) checked(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
+	t.Helper()
+	res := s.do(t, r)
+	loadContract(t).check(t, r, res)
+	return res
+}
+
+func asking(key, number string) *http.Request {
+	return post(verifyPath, key, `{"phoneNumber":"`+number+`"}`)
+}
+
+// quotaRefusal fails unless an answer says that a quota is used up, and when to
+// come back.
+func quotaRefusal(t *testing.T, res *httptest.ResponseRecorder, words string) {
+	t.Helper()
+	if res.Code != http.StatusTooManyRequests || field(t, res.Body.Bytes(), "data", "code") != "QUOTA_EXCEEDED" {
+		t.Fatalf("answered %d: %s", res.Code, res.Body)
+	}
+	if got := field(t, res.Body.Bytes(), "data", "message"); !strings.Contains(got, words) {
+		t.Errorf("says %q, want %q", got, words)
+	}
+	if after, err := strconv.Atoi(res.Header().Get("Retry-After")); err != nil || after < 1 || after > 31*86400+5 {
+		t.Errorf("Retry-After is %q", res.Header().Get("Retry-After"))
+	}
+}
+
+// Beyond its budget an organisation is answered only about numbers that it has
+// asked about. A number that is malformed costs nothing, another organisation
+// has a budget of its own, and a key for tests has none.
+func TestBudgetOfNumbersHolds(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.guarded(access.Limits{DayNumbers: 2})
+	for _, number := range []string{knownNumber, "0803", "0803-123 45.67", swappedNumber} {
+		s.checked(t, asking(s.key, number))
+	}
+	quotaRefusal(t, s.checked(t, asking(s.key, flaggedNumber)), "2 different numbers a day")
+	if res := s.checked(t, asking(s.key, knownNumber)); res.Code != http.StatusOK {
+		t.Errorf("a known number is answered with %d", res.Code)
+	}
+	test := must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "tests", Mode: access.Test}, access.Operator, uuid.Nil))(t).Text.Reveal()
+	for i := range 5 {
+		if res := s.checked(t, asking(test, "+234729000000"+strconv.Itoa(i))); res.Code == http.StatusTooManyRequests {
+			t.Error("a key for tests is refused")
+		}
+	}
+	s.bank = must(s.Registry.CreateAsker(t.Context(), "Another Bank", "RC 8", access.Operator, uuid.Nil))(t)
+	if res := s.checked(t, asking(s.newKey(t), flaggedNumber)); res.Code != http.StatusOK {
+		t.Errorf("another organisation is answered with %d", res.Code)
+	}
+}
+
+// Of a batch, the numbers within the budget are answered and the others have
+// their own problem, in their places.
+func TestBatchBeyondTheBudget(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.guarded(access.Limits{DayNumbers: 2})
+	res := s.checked(t, post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`","0803","`+swappedNumber+`","`+flaggedNumber+`","0803 123 4567"]}`))
+	var body struct {
+		Data struct {
+			Results []struct {
+				Status string
+				Error  struct{ Code string }
+			}
+		}
+	}
+	if err := json.Unmarshal(res.Body.Bytes(), &body); err != nil || res.Code != http.StatusOK || len(body.Data.Results) != 5 {
+		t.Fatalf("answered %d, %v: %s", res.Code, err, res.Body)
+	}
+	for i, want := range []string{"NORMAL", "INVALID_ARGUMENT", "SWAPPED", "QUOTA_EXCEEDED", "NORMAL"} {
+		if got := body.Data.Results[i].Status + body.Data.Results[i].Error.Code; got != want {
+			t.Errorf("number %d is %s, want %s", i, got, want)
+		}
+	}
+}
+
+// A quota of questions is used up by answers, one by one or in a batch, and by
+// nothing else.
+func TestQuotaOfQuestionsHolds(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.guarded(access.Limits{DayQuota: 3, MonthQuota: 1000})
+	queue := s.Verifier.Queue
+	s.Verifier.Queue = 0
+	for range 5 {
+		if res := s.checked(t, asking(s.key, knownNumber)); res.Code != http.StatusServiceUnavailable {
+			t.Fatalf("answered %d", res.Code)
+		}
+		s.checked(t, post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`","`+knownNumber+`"]}`))
+	}
+	s.Verifier.Queue = queue
+	s.checked(t, post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`","`+knownNumber+`"]}`))
+	s.checked(t, asking(s.key, knownNumber))
+	quotaRefusal(t, s.checked(t, asking(s.key, knownNumber)), "3 questions a day")
+	quotaRefusal(t, s.checked(t, post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`"]}`)), "3 questions a day")
+	if err := s.Guard.Sync(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	used, err := guard.UsageOf(t.Context(), s.pool, s.bank.ID, time.Now())
+	if err != nil || used.Answered != 3 || used.Asked != 18 || used.Numbers != 1 {
+		t.Errorf("stored is %+v, %v; want 18 asked, 3 answered, 1 number", used, err)
+	}
+}
+
+// An organisation that scans is stopped, in batches and one by one, and told
+// whom to turn to.
+func TestScannerIsStopped(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.guarded(access.Limits{DayNumbers: 100_000})
+	for i := range 30 {
+		numbers := make([]string, 1000)
+		for j := range numbers {
+			numbers[j] = `"+234803` + strconv.Itoa(1_000_000+1000*i+j) + `"`
+		}
+		res := s.checked(t, post(batchPath, s.key, `{"phoneNumbers":[`+strings.Join(numbers, ",")+`]}`))
+		if res.Code == http.StatusTooManyRequests {
+			quotaRefusal(t, res, "Only the regulator can release it")
+			quotaRefusal(t, s.checked(t, asking(s.key, knownNumber)), "Only the regulator can release it")
+			if i < 2 {
+				t.Errorf("stopped after %d numbers", 1000*i)
+			}
+			return
+		}
+	}
+	t.Error("30,000 neighbours were answered")
+}

@@ -1,0 +1,105 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/httpapi"
+)
+
+// party is somebody of an entity, with a credential of each kind.
+type party struct {
+	entity, account uuid.UUID
+	session         string
+	sessionID       uuid.UUID
+	key             access.NewKey
+	token           string // of a client that supplies for a network of its own
+}
+
+func (s *stack) party(t *testing.T, network string) party {
+	t.Helper()
+	uid, email := s.onboarded(t, s.token(t))
+	p := party{entity: uuid.MustParse(uid), session: s.session(t, email), token: s.lineToken(t, network, "line:supply")}
+	p.key = s.ownKey(t, p.entity)
+	err := s.pool.QueryRow(t.Context(), `SELECT s.id, s.account_id FROM session s JOIN account a ON a.id = s.account_id WHERE a.email = $1`, email).Scan(&p.sessionID, &p.account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// colleague adds a colleague to the party's entity and returns the account.
+func (s *stack) colleague(t *testing.T, p party) uuid.UUID {
+	t.Helper()
+	id := uuid.New()
+	super(t, s, `INSERT INTO account (id, kind, entity_id, name, email, email_key, created_at)
+		VALUES ('`+id.String()+`', 'member', '`+p.entity.String()+`', 'M', '`+id.String()+`@x.example', '`+id.String()+`@x.example', now())`)
+	return id
+}
+
+// Every id that an entity can see is, for another entity, the id of nothing: the
+// same 404 as one that was made up. Each route that takes an id is tried, and its
+// owner then sees that the id was good.
+func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
+	t.Parallel()
+	s := newStack(t).withLines(t)
+	a, b := s.party(t, "MTN"), s.party(t, "GLO")
+	byPerson := func(method, path, body string) func(who party) *http.Request {
+		return func(who party) *http.Request {
+			if body != "" {
+				return post(path, who.session, body)
+			}
+			return without(method, path, who.session)
+		}
+	}
+	sent := s.sent(t, sendFile("?kind=events", a.token, spottyFile))
+	s.work(t, sent)
+	record := field(t, s.do(t, post(verifyPath, a.key.Text.Reveal(), `{"phoneNumber":"`+knownNumber+`"}`)).Body.Bytes(), "data", "requestId")
+	ofImport := func(rest string) func(who party) *http.Request {
+		return func(who party) *http.Request { return get(importsPath+"/"+sent+rest, who.token) }
+	}
+	ways := map[string]func(who party) *http.Request{
+		rollRoute:   byPerson(http.MethodPost, keysPath+"/"+s.ownKey(t, a.entity).ID.String()+"/roll", `{}`),
+		endKeyRoute: byPerson(http.MethodDelete, keysPath+"/"+s.ownKey(t, a.entity).ID.String(), ""),
+		verifiedRoute: func(who party) *http.Request {
+			return get(verifiedPath+record, who.key.Text.Reveal())
+		},
+		"GET " + importsPath + "/{importId}":         ofImport(""),
+		"GET " + importsPath + "/{importId}/refused": ofImport("/refused"),
+		"DELETE " + teamPath + "/{accountId}":        byPerson(http.MethodDelete, teamPath+"/"+s.colleague(t, a).String(), ""),
+		"DELETE " + sessionsPath + "/{sessionId}":    byPerson(http.MethodDelete, sessionsPath+"/"+a.sessionID.String(), ""),
+	}
+	var last []string // what ends the owner's own session comes last
+	for _, route := range (&httpapi.API{}).Operations() {
+		if !strings.Contains(route, "{") {
+			continue
+		}
+		if ways[route] == nil {
+			t.Errorf("%s takes an id, and nobody has tried it with another's", route)
+			continue
+		}
+		if strings.Contains(route, "{sessionId}") {
+			last = append(last, route)
+			continue
+		}
+		s.foreign(t, route, ways[route], a, b)
+	}
+	for _, route := range last {
+		s.foreign(t, route, ways[route], a, b)
+	}
+}
+
+// foreign tries a route with the id of a: b, who must not find it, and then a.
+func (s *stack) foreign(t *testing.T, route string, ask func(who party) *http.Request, a, b party) {
+	t.Helper()
+	if res := s.do(t, ask(b)); res.Code != http.StatusNotFound {
+		t.Errorf("%s with another's credential answered %d, want 404: %s", route, res.Code, res.Body)
+	}
+	if res := s.do(t, ask(a)); res.Code != http.StatusOK {
+		t.Errorf("%s with its owner's credential answered %d, want 200: %s", route, res.Code, res.Body)
+	}
+}

@@ -1,0 +1,167 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/fault"
+)
+
+const keysPath = "/api/regulator/v1/keys"
+
+// errNoEntityOfYours reports staff, who have no entity, where somebody of an
+// entity is asked for.
+var errNoEntityOfYours = fault.New(fault.PermissionDenied, "Keys belong to an organisation, and this account is of none. Log in with an account of the organisation.")
+
+type keyResponse struct {
+	KeyID        string   `json:"keyId"`
+	Name         string   `json:"name"`
+	Mode         string   `json:"mode"`
+	Purpose      string   `json:"purpose"`
+	Preview      string   `json:"preview"`
+	Networks     []string `json:"networks"`
+	CreatedAt    string   `json:"createdAt"`
+	ExpiresAt    *string  `json:"expiresAt"`
+	RevokedAt    *string  `json:"revokedAt"`
+	LastUsedAt   *string  `json:"lastUsedAt"`
+	LastUsedFrom string   `json:"lastUsedFrom"`
+	Replaces     *string  `json:"replaces"`
+}
+
+// newKeyResponse is a key that was just made; apiKey is shown this once.
+type newKeyResponse struct {
+	KeyID  string `json:"keyId"`
+	APIKey string `json:"apiKey"`
+}
+
+// ownEntity returns the entity of the person who calls.
+func ownEntity(r *http.Request) (access.Principal, error) {
+	who := principal(r.Context())
+	if who.Entity == uuid.Nil {
+		return who, errNoEntityOfYours
+	}
+	return who, nil
+}
+
+// listKeys serves GET /api/regulator/v1/keys.
+func (a *API) listKeys(w http.ResponseWriter, r *http.Request) error {
+	who, err := ownEntity(r)
+	if err != nil {
+		return err
+	}
+	keys, err := a.Keeper.Keys(r.Context(), who.Entity)
+	if err != nil {
+		return err
+	}
+	list := make([]keyResponse, len(keys))
+	for i := range keys {
+		list[i] = keyOf(&keys[i])
+	}
+	return a.respond(w, r, map[string]any{"keys": list})
+}
+
+func keyOf(k *access.KeyRow) keyResponse {
+	answer := keyResponse{
+		KeyID: k.ID.String(), Name: k.Name, Mode: k.Mode, Purpose: k.Purpose, Preview: k.Preview, Networks: make([]string, len(k.Networks)),
+		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOrNull(k.ExpiresAt), RevokedAt: stampOrNull(k.RevokedAt), LastUsedAt: stampOrNull(k.LastUsedAt),
+		LastUsedFrom: k.LastUsedFrom,
+	}
+	for i, n := range k.Networks {
+		answer.Networks[i] = n.String()
+	}
+	if k.Replaces != uuid.Nil {
+		replaces := k.Replaces.String()
+		answer.Replaces = &replaces
+	}
+	return answer
+}
+
+const mostNetworks = 64
+
+// createKey serves POST /api/regulator/v1/keys.
+func (a *API) createKey(w http.ResponseWriter, r *http.Request) error {
+	who, err := ownEntity(r)
+	if err != nil {
+		return err
+	}
+	f := access.KeyForm{Entity: who.Entity}
+	var networks []string
+	var days int
+	found, err := decode(w, r, field{name: "name", text: &f.Name}, field{name: "mode", text: &f.Mode}, field{name: "purpose", text: &f.Purpose},
+		field{name: "expiresInDays", number: &days}, field{name: "networks", list: &networks, most: mostNetworks})
+	if err != nil {
+		return err
+	}
+	var wrong fault.Form
+	wrong.Check(days >= 0 && days <= mostDays, "expiresInDays", fault.NotAllowed, "Give a number of days from 1 to 3650, or leave it out for a key that stands until it is revoked.")
+	f.Expires = time.Duration(days) * 24 * time.Hour
+	for _, text := range networks {
+		network, err := netip.ParsePrefix(text)
+		wrong.Check(err == nil, "networks", fault.BadFormat, "Write each network as 192.0.2.0/24 or 2001:db8::/32.")
+		f.Networks = append(f.Networks, network)
+	}
+	if err := merge(found, wrong.Err()); err != nil {
+		return err
+	}
+	key, err := a.Keeper.CreateKey(r.Context(), f, who.Actor(), requestID(r.Context()))
+	if err != nil {
+		return err
+	}
+	return a.respond(w, r, newKeyResponse{KeyID: key.ID.String(), APIKey: key.Text.Reveal()})
+}
+
+const mostDays = 3650
+
+// rollKey serves POST /api/regulator/v1/keys/{keyId}/roll.
+func (a *API) rollKey(w http.ResponseWriter, r *http.Request) error {
+	who, id, err := ownKey(r)
+	if err != nil {
+		return err
+	}
+	var hours int
+	found, err := decode(w, r, field{name: "overlapHours", number: &hours})
+	if err != nil {
+		return err
+	}
+	var wrong fault.Form
+	wrong.Check(hours >= 0 && hours <= int(access.MostOverlap/time.Hour), "overlapHours", fault.NotAllowed,
+		"Give a number of hours from 0 to 168, or leave it out to end the old key now.")
+	if err := merge(found, wrong.Err()); err != nil {
+		return err
+	}
+	key, err := a.Keeper.RollKey(r.Context(), who.Entity, id, time.Duration(hours)*time.Hour, who.Actor(), requestID(r.Context()))
+	if err != nil {
+		return err
+	}
+	return a.respond(w, r, newKeyResponse{KeyID: key.ID.String(), APIKey: key.Text.Reveal()})
+}
+
+// revokeKey serves DELETE /api/regulator/v1/keys/{keyId}.
+func (a *API) revokeKey(w http.ResponseWriter, r *http.Request) error {
+	who, id, err := ownKey(r)
+	if err != nil {
+		return err
+	}
+	if err := a.Keeper.RevokeKey(r.Context(), who.Entity, id, who.Actor(), requestID(r.Context())); err != nil {
+		return err
+	}
+	return a.respond(w, r, struct{}{})
+}
+
+// ownKey returns the caller and the key that the path names. A path that names
+// nothing is answered like one that names somebody else's key.
+func ownKey(r *http.Request) (access.Principal, uuid.UUID, error) {
+	who, err := ownEntity(r)
+	if err != nil {
+		return who, uuid.Nil, err
+	}
+	id, err := uuid.Parse(r.PathValue("keyId"))
+	if err != nil {
+		return who, uuid.Nil, access.ErrNoKey
+	}
+	return who, id, nil
+}

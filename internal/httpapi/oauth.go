@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+const (
+	revokePath   = "/api/auth/revoke"
+	metadataPath = "/.well-known/oauth-authorization-server"
+)
+
+// revokeToken serves POST /api/auth/revoke (RFC 7009). A Bearer header is
+// ignored here: the client shows its id and secret.
+func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
+	g, err := readGrant(w, r, true)
+	if err != nil {
+		return err
+	}
+	err = a.Keeper.RevokeToken(r.Context(), g.clientID, secret.Text(g.clientSecret), secret.Text(g.token), callerAddr(r.Context()), requestID(r.Context()))
+	if err != nil {
+		return err
+	}
+	return a.respond(w, r, struct{}{})
+}
+
+// metadata is what a stock OAuth client has to know (RFC 8414).
+type metadata struct {
+	Issuer                string   `json:"issuer"`
+	TokenEndpoint         string   `json:"token_endpoint"`
+	TokenAuthMethods      []string `json:"token_endpoint_auth_methods_supported"`
+	GrantTypes            []string `json:"grant_types_supported"`
+	ResponseTypes         []string `json:"response_types_supported"`
+	Scopes                []string `json:"scopes_supported"`
+	RevocationEndpoint    string   `json:"revocation_endpoint"`
+	RevocationAuthMethods []string `json:"revocation_endpoint_auth_methods_supported"`
+	ServiceDocumentation  string   `json:"service_documentation"`
+}
+
+// showMetadata serves GET /.well-known/oauth-authorization-server. It answers in
+// the form that OAuth gives it and not in the envelope.
+func (a *API) showMetadata(w http.ResponseWriter, r *http.Request) error {
+	issuer := a.PublicURL
+	if issuer == "" {
+		scheme := "http"
+		if r.TLS != nil {
+			scheme = "https"
+		}
+		issuer = scheme + "://" + r.Host
+	}
+	ways := []string{"client_secret_basic", "client_secret_post"}
+	scopes := make([]string, len(access.Scopes))
+	for i, s := range access.Scopes {
+		scopes[i] = string(s)
+	}
+	body, err := json.Marshal(metadata{
+		Issuer: issuer, TokenEndpoint: issuer + tokenPath, TokenAuthMethods: ways, GrantTypes: []string{"client_credentials"}, ResponseTypes: []string{},
+		Scopes: scopes, RevocationEndpoint: issuer + revokePath, RevocationAuthMethods: ways, ServiceDocumentation: issuer + "/docs",
+	})
+	if err != nil {
+		return err
+	}
+	send(w, r, http.StatusOK, body)
+	return nil
+}

@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+const (
+	factorPath        = "/api/regulator/v1/second-factor"
+	factorConfirmPath = "/api/regulator/v1/second-factor/confirm"
+)
+
+// factorResponse is what an authenticator needs; it is shown this once.
+type factorResponse struct {
+	Secret string `json:"secret"`
+	URI    string `json:"uri"`
+}
+
+// recoveryResponse has the recovery codes, which are shown this once.
+type recoveryResponse struct {
+	RecoveryCodes []string `json:"recoveryCodes"`
+}
+
+// beginFactor serves POST /api/regulator/v1/second-factor. It takes no body.
+func (a *API) beginFactor(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	e, err := a.People.BeginFactor(ctx, principal(ctx), requestID(ctx))
+	if err != nil {
+		return err
+	}
+	return a.respond(w, r, factorResponse{Secret: e.Secret.Reveal(), URI: e.URI.Reveal()})
+}
+
+// confirmFactor serves POST /api/regulator/v1/second-factor/confirm.
+func (a *API) confirmFactor(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	var otp string
+	found, err := decode(w, r, field{name: "otp", text: &otp})
+	if err != nil {
+		return err
+	}
+	var wrong fault.Form
+	checkSentOTP(&wrong, otp)
+	if err := merge(found, wrong.Err()); err != nil {
+		return err
+	}
+	codes, err := a.People.ConfirmFactor(ctx, principal(ctx), otp, requestID(ctx))
+	if err != nil {
+		return err
+	}
+	answer := recoveryResponse{RecoveryCodes: make([]string, len(codes))}
+	for i, c := range codes {
+		answer.RecoveryCodes[i] = c.Reveal()
+	}
+	return a.respond(w, r, answer)
+}
+
+// removeFactor serves DELETE /api/regulator/v1/second-factor.
+func (a *API) removeFactor(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	var password, otp string
+	found, err := decode(w, r, field{name: "password", text: &password}, field{name: "otp", text: &otp})
+	if err != nil {
+		return err
+	}
+	var wrong fault.Form
+	checkSentPassword(&wrong, "password", password)
+	checkSentOTP(&wrong, otp)
+	if err := merge(found, wrong.Err()); err != nil {
+		return err
+	}
+	if err := a.People.RemoveFactor(ctx, principal(ctx), secret.Text(password), otp, requestID(ctx)); err != nil {
+		return err
+	}
+	return a.respond(w, r, messageResponse{"The second factor is removed."})
+}
+
+func checkSentOTP(wrong *fault.Form, otp string) {
+	wrong.Check(otp != "", "otp", fault.Required, "Give the code that the authenticator shows.")
+	wrong.Check(len(otp) <= maxOTPSent, "otp", fault.TooLong, "Use at most 64 characters.")
+}

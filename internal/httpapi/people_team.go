@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+const (
+	invitationsPath = "/api/regulator/v1/invitations"
+	acceptPath      = "/api/regulator/v1/invitations/accept"
+	teamPath        = "/api/regulator/v1/team"
+)
+
+type accountResponse struct {
+	AccountID string  `json:"accountId"`
+	Kind      string  `json:"kind"`
+	Role      *string `json:"role"`
+	Name      string  `json:"name"`
+	Email     string  `json:"email"`
+	State     string  `json:"state"`
+	Verified  bool    `json:"isVerified"`
+	CreatedAt string  `json:"createdAt"`
+}
+
+type teamResponse struct {
+	Accounts []accountResponse `json:"accounts"`
+}
+
+type invitedResponse struct {
+	Account accountResponse `json:"account"`
+	// ApprovalID is what another administrator has to confirm before the role is
+	// the one that was asked for.
+	ApprovalID *string `json:"approvalId"`
+}
+
+func accountOf(p registry.Account) accountResponse {
+	answer := accountResponse{
+		AccountID: p.ID.String(), Kind: string(p.Kind), Name: p.Name, Email: p.Email, State: "active", Verified: p.Verified, CreatedAt: stamp(p.CreatedAt),
+	}
+	if p.Role != "" {
+		answer.Role = &p.Role
+	}
+	switch {
+	case p.Disabled:
+		answer.State = "removed"
+	case !p.Accepted:
+		answer.State = "invited"
+	}
+	return answer
+}
+
+// invite serves POST /api/regulator/v1/invitations.
+func (a *API) invite(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	var kind, entity string
+	var g people.Guest
+	found, err := decode(w, r, field{name: "email", text: &g.Email}, field{name: "kind", text: &kind}, field{name: "entityUid", text: &entity}, field{name: "role", text: &g.Role})
+	if err != nil {
+		return err
+	}
+	var wrong fault.Form
+	wrong.Check(g.Email != "", "email", fault.Required, "Give the e-mail address of the person.")
+	g.Kind = registry.AccountKind(kind)
+	wrong.Check(slices.Contains([]registry.AccountKind{registry.MemberAccount, registry.AdminAccount, registry.StaffAccount}, g.Kind), "kind", fault.NotAllowed,
+		"The kind is member, admin or staff.")
+	if entity != "" {
+		id, err := uuid.Parse(entity)
+		wrong.Check(err == nil, "entityUid", fault.BadFormat, "Write the entityUid as it was given.")
+		g.Entity = id
+	}
+	if err := merge(found, wrong.Err()); err != nil {
+		return err
+	}
+	i, err := a.People.Invite(ctx, g, principal(ctx), requestID(ctx))
+	if err != nil {
+		return err
+	}
+	answer := invitedResponse{Account: accountOf(i.Account)}
+	if i.Waits != uuid.Nil {
+		id := i.Waits.String()
+		answer.ApprovalID = &id
+	}
+	return a.respond(w, r, answer)
+}
+
+// acceptInvitation serves POST /api/regulator/v1/invitations/accept.
+func (a *API) acceptInvitation(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	var token, name, password string
+	found, err := decode(w, r, field{name: "token", text: &token}, field{name: "name", text: &name}, field{name: "password", text: &password})
+	if err != nil {
+		return err
+	}
+	var wrong fault.Form
+	checkSentToken(&wrong, token)
+	checkSentPassword(&wrong, "password", password)
+	wrong.Check(name != "", "name", fault.Required, "Give your name.")
+	if err := merge(found, wrong.Err()); err != nil {
+		return err
+	}
+	p, err := a.People.Accept(ctx, token, name, secret.Text(password), audit.Actor{From: callerAddr(ctx)}, requestID(ctx))
+	if err != nil {
+		return err
+	}
+	return a.respond(w, r, messageResponse{"The account is yours. Log in with " + p.Email + " and the password."})
+}
+
+// showTeam serves GET /api/regulator/v1/team.
+func (a *API) showTeam(w http.ResponseWriter, r *http.Request) error {
+	who := principal(r.Context())
+	if !who.Manages && who.Role == "" {
+		return access.ErrPermission
+	}
+	list, err := a.People.Team(r.Context(), who)
+	if err != nil {
+		return err
+	}
+	answer := teamResponse{Accounts: make([]accountResponse, len(list))}
+	for i, p := range list {
+		answer.Accounts[i] = accountOf(p)
+	}
+	return a.respond(w, r, answer)
+}
+
+// removeFromTeam serves DELETE /api/regulator/v1/team/{accountId}.
+func (a *API) removeFromTeam(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	who := principal(ctx)
+	if !who.Manages && who.Role != access.Administrator {
+		return access.ErrPermission
+	}
+	id, ok := pathID(r, "accountId")
+	if !ok {
+		return registry.ErrNoAccount
+	}
+	if err := a.People.Remove(ctx, id, who, requestID(ctx)); err != nil {
+		return err
+	}
+	return a.respond(w, r, messageResponse{"The account is removed, and its sessions have ended."})
+}

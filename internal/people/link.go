@@ -1,0 +1,85 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/people/internal/db"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// linkKind is what a link is for. The words are stored.
+type linkKind string
+
+const (
+	confirm linkKind = "confirm"
+	reset   linkKind = "reset"
+	invite  linkKind = "invite"
+)
+
+const linkToken secret.Prefix = "lp_lnk_"
+
+// linkLife is for how long a link works, and linkPath where it leads.
+var (
+	linkLife = map[linkKind]time.Duration{confirm: 7 * 24 * time.Hour, reset: 30 * time.Minute, invite: 72 * time.Hour}
+	linkPath = map[linkKind]string{confirm: "/account/confirm", reset: "/account/reset", invite: "/account/invitation"}
+)
+
+// errLink is the one answer to every link that does not work.
+var errLink = fault.ErrInvalid.With(fault.Violation{
+	Field: "token", Code: fault.NotAllowed, Message: "This link has been used, has expired, or never was one. Ask for a new one.",
+})
+
+// newLink makes a link for an account. The token stands behind a #, where no
+// server sees it and no log keeps it.
+func (p *People) newLink(ctx context.Context, from pg.DB, kind linkKind, account uuid.UUID) (secret.Text, time.Time, error) {
+	token, now := secret.New(linkToken), p.now()
+	until := now.Add(linkLife[kind])
+	err := db.New(from).InsertLink(ctx, db.InsertLinkParams{
+		ID: uuid.Must(uuid.NewV7()), AccountID: account, Kind: string(kind), Mac: p.Peppers.Sign(token.Reveal()), ExpiresAt: until, CreatedAt: now,
+	})
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("people: make a link: %w", err)
+	}
+	return secret.Text(p.PublicURL + linkPath[kind] + "#" + token.Reveal()), until, nil
+}
+
+// ownerOf returns the account to which a link leads that still works.
+func (p *People) ownerOf(ctx context.Context, kind linkKind, token string) (registry.Account, error) {
+	id, err := db.New(p.Pool).LinkOwner(ctx, db.LinkOwnerParams{Macs: p.Peppers.Candidates(token), Kind: string(kind), Now: p.now()})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return registry.Account{}, errLink
+	}
+	if err != nil {
+		return registry.Account{}, fmt.Errorf("people: find a link: %w", err)
+	}
+	a, err := p.Registry.Account(ctx, p.Pool, id)
+	if err == nil && !a.Standing() {
+		return registry.Account{}, errLink
+	}
+	return a, err
+}
+
+// useLink uses a link up, and with it all of its kind that the account has.
+func (p *People) useLink(ctx context.Context, tx pg.Tx, kind linkKind, token string, account uuid.UUID) error {
+	q, now := db.New(tx), p.now()
+	_, err := q.UseLink(ctx, db.UseLinkParams{Macs: p.Peppers.Candidates(token), Kind: string(kind), Now: &now})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errLink // somebody was faster
+	}
+	if err == nil {
+		err = q.EndLinks(ctx, db.EndLinksParams{AccountID: account, Kind: string(kind), Now: &now})
+	}
+	if err != nil {
+		return fmt.Errorf("people: use a link: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package people_test
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/pquerna/otp/totp"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/mail"
+	"github.com/lineproof/lineproof/internal/mailtest"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+const (
+	password = "harmattan-38-dust"
+	fresh    = "monsoon-91-cloud"
+)
+
+var (
+	operator = audit.Actor{Kind: audit.Operator}
+	home     = netip.MustParseAddr("198.51.100.7")
+	abroad   = netip.MustParseAddr("203.0.113.9")
+)
+
+// world is a database with somebody of every kind, a mail server, and a clock
+// that stands still until it is moved.
+type world struct {
+	*people.People
+
+	pool  *pgxpool.Pool
+	mail  *mailtest.Server
+	bank  registry.Entity
+	admin string // e-mail addresses
+	staff string
+
+	mu     sync.Mutex
+	at     time.Time
+	queued []people.Letter
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(tb testing.TB) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
+	}
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{pool: pgtest.New(t), mail: mailtest.Start(t), at: time.Now(), admin: "ngozi@bank.example", staff: "ada@regulator.example"}
+	now := func() time.Time {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.at
+	}
+	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 4, 200)
+	peppers := must(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t)
+	keeper := &access.Keeper{
+		Pool: w.pool, Peppers: peppers, TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 8 * time.Hour, Now: now,
+	}
+	reg := &registry.Registry{Pool: w.pool, Region: must(phone.NewRegion("NG"))(t), Passwords: passwords, PasswordMin: 8, Now: now}
+	w.People = &people.People{
+		Pool: w.pool, Keeper: keeper, Registry: reg, Peppers: peppers, Passwords: passwords, StaffFactor: true, Issuer: "Lineproof",
+		PublicURL: "https://lineproof.example", Mail: must(mail.Open(secret.Text(w.mail.URL()), "no-reply@regulator.example"))(t), Now: now,
+		Post: func(_ context.Context, _ pg.Tx, l people.Letter) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.queued = append(w.queued, l)
+			return nil
+		},
+	}
+	w.bank = must(reg.CreateAsker(t.Context(), "Harbour Bank", "RC 7", operator, uuid.Nil))(t)
+	w.join(t, people.Guest{Email: w.admin, Kind: registry.AdminAccount, Entity: w.bank.ID})
+	w.join(t, people.Guest{Email: w.staff, Kind: registry.StaffAccount, Role: "administrator"})
+	return w
+}
+
+// join lets somebody in by an invitation, from the letter to the password.
+func (w *world) join(t *testing.T, g people.Guest) registry.Account {
+	t.Helper()
+	must(w.Welcome(t.Context(), g, operator, uuid.Nil))(t)
+	w.deliver(t)
+	return must(w.Accept(t.Context(), w.token(t, g.Email, "invited"), "Ngozi Eze", password, audit.Actor{From: home}, uuid.Nil))(t)
+}
+
+// deliver does what the job does.
+func (w *world) deliver(t *testing.T) {
+	t.Helper()
+	w.mu.Lock()
+	queued := w.queued
+	w.queued = nil
+	w.mu.Unlock()
+	for _, l := range queued {
+		if err := w.Deliver(t.Context(), l, w.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// token returns what stands behind the # of the link in a letter, the same in
+// both of its forms.
+func (w *world) token(t *testing.T, to, subject string) string {
+	t.Helper()
+	l := w.mail.Wait(t, to, subject)
+	_, rest, ok := strings.Cut(l.Text, "https://lineproof.example/account/")
+	path, rest, ok2 := strings.Cut(rest, "#")
+	token, _, _ := strings.Cut(rest, "\n")
+	if !ok || !ok2 || strings.Count(l.HTML, "/account/"+path+"#"+token) != 2 {
+		t.Fatalf("no link, or two different ones, in:\n%s\n%s", l.Text, l.HTML)
+	}
+	w.mail.Forget()
+	return token
+}
+
+func (w *world) move(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at = w.at.Add(d)
+}
+
+func (w *world) attempt(email string, word secret.Text) people.Attempt {
+	return people.Attempt{Email: email, Password: word, From: home, Agent: "tests"}
+}
+
+// in logs somebody in and returns who they are then.
+func (w *world) in(t *testing.T, a people.Attempt) (people.Login, access.Principal) {
+	t.Helper()
+	l := must(w.LogIn(t.Context(), a, uuid.Nil))(t)
+	return l, must(w.Keeper.Admit(t.Context(), l.Text.Reveal(), a.From))(t)
+}
+
+func (w *world) stands(t *testing.T, l people.Login) bool {
+	t.Helper()
+	_, err := w.Keeper.Admit(t.Context(), l.Text.Reveal(), home)
+	return err == nil
+}
+
+// enrol sets up a second factor and returns its secret and the recovery codes.
+func (w *world) enrol(t *testing.T, who access.Principal) (shared secret.Text, codes []secret.Text) {
+	t.Helper()
+	e := must(w.BeginFactor(t.Context(), who, uuid.Nil))(t)
+	codes = must(w.ConfirmFactor(t.Context(), who, w.code(t, e.Secret), uuid.Nil))(t)
+	w.move(time.Minute) // the code that confirmed it is used up
+	return e.Secret, codes
+}
+
+func (w *world) code(t *testing.T, shared secret.Text) string {
+	t.Helper()
+	return must(totp.GenerateCode(shared.Reveal(), w.Now()))(t)
+}
+
+// trail counts entries of the audit trail.
+func (w *world) trail(t *testing.T, what audit.Action) int {
+	t.Helper()
+	var n int
+	if err := w.pool.QueryRow(t.Context(), `SELECT count(*) FROM audit WHERE action = $1`, string(what)).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,57 @@
+-- +goose Up
+CREATE TABLE usage_day (
+    day       date   NOT NULL,
+    entity_id uuid   NOT NULL REFERENCES entity,
+    node      text   NOT NULL,
+    asked     bigint NOT NULL CHECK (asked >= 0),
+    answered  bigint NOT NULL CHECK (answered >= 0),
+    misses    bigint NOT NULL CHECK (misses >= 0),
+    numbers   bigint NOT NULL CHECK (numbers >= 0),
+    PRIMARY KEY (day, entity_id, node)
+);
+COMMENT ON TABLE usage_day IS 'How much each entity asks with live keys, by day (UTC) and node. A node adds what it has counted every few seconds; the sum over the nodes is what counts.';
+COMMENT ON COLUMN usage_day.asked IS 'Questions that were admitted.';
+COMMENT ON COLUMN usage_day.answered IS 'Of those, the ones that were answered. Quotas go by these.';
+COMMENT ON COLUMN usage_day.misses IS 'Answers that a number is not allocated.';
+COMMENT ON COLUMN usage_day.numbers IS 'Different numbers, as the node saw them. One that is asked about on two nodes, or before and after a restart, counts twice.';
+
+-- Never a number: what is kept here is how many there were.
+CREATE TABLE guard_alert (
+    id          uuid        PRIMARY KEY,
+    entity_id   uuid        NOT NULL REFERENCES entity,
+    kind        text        NOT NULL CHECK (kind IN ('budget', 'density', 'misses')),
+    level       text        NOT NULL CHECK (level IN ('told', 'slowed', 'stopped')),
+    since       timestamptz NOT NULL,
+    ends_at     timestamptz,
+    node        text        NOT NULL,
+    numbers     bigint      NOT NULL,
+    misses      bigint      NOT NULL,
+    dense       bigint      NOT NULL,
+    block       bigint      NOT NULL,
+    budget      bigint      NOT NULL,
+    released_at timestamptz,
+    released_by uuid,
+    reason      text        CHECK (char_length(reason) BETWEEN 1 AND 500),
+    quiet_until timestamptz,
+    CHECK ((released_at IS NULL) = (reason IS NULL)),
+    CHECK ((kind = 'budget') = (ends_at IS NOT NULL))
+);
+-- Whichever node finds it first makes the alert; the others find it made.
+CREATE UNIQUE INDEX guard_alert_open ON guard_alert (entity_id, kind, level) WHERE released_at IS NULL AND ends_at IS NULL;
+CREATE UNIQUE INDEX guard_alert_budget ON guard_alert (entity_id, ends_at) WHERE ends_at IS NOT NULL;
+CREATE INDEX guard_alert_since ON guard_alert (since);
+CREATE INDEX guard_alert_quiet ON guard_alert (quiet_until) WHERE quiet_until IS NOT NULL;
+COMMENT ON TABLE guard_alert IS 'Entities whose questions look like a scan of numbers, or whose budget of numbers is used up, with the figures that say so and how it ended.';
+COMMENT ON COLUMN guard_alert.level IS 'What followed: told, nothing but this row; slowed, a tenth of the rate; stopped, no answers. The last two hold until staff release the entity.';
+COMMENT ON COLUMN guard_alert.ends_at IS 'When it ends by itself: for a budget, with the day.';
+COMMENT ON COLUMN guard_alert.numbers IS 'Different numbers within a day, as the node saw them.';
+COMMENT ON COLUMN guard_alert.dense IS 'How many of them lie in blocks that are denser than chance would have it; block is the size of those blocks, 0 where none were dense.';
+COMMENT ON COLUMN guard_alert.released_by IS 'The account that released it; null for the operator at the command line.';
+COMMENT ON COLUMN guard_alert.quiet_until IS 'Until when the same entity is not slowed or stopped again.';
+
+GRANT SELECT, INSERT, UPDATE ON usage_day, guard_alert TO lineproof_serve;
+GRANT SELECT ON usage_day, guard_alert TO lineproof_read;
+
+-- +goose Down
+DROP TABLE guard_alert;
+DROP TABLE usage_day;

@@ -1,0 +1,71 @@
+-- +goose Up
+CREATE TABLE login_trouble (
+    mac        bytea       PRIMARY KEY,
+    tries      integer     NOT NULL CHECK (tries >= 0),
+    counted_at timestamptz NOT NULL,
+    not_before timestamptz NOT NULL
+);
+CREATE INDEX login_trouble_counted ON login_trouble (counted_at);
+COMMENT ON TABLE login_trouble IS 'Guesses at passwords, counted for an account and a network, for an account, and for an account and a device that it knows.';
+COMMENT ON COLUMN login_trouble.mac IS 'What is counted, as an HMAC: no address stands here, and one that has no account is counted like any other.';
+COMMENT ON COLUMN login_trouble.tries IS 'How many were evaluated. One that was right is given back, and all are forgotten when none was wrong for the length of a window.';
+COMMENT ON COLUMN login_trouble.counted_at IS 'When the last wrong one was counted.';
+COMMENT ON COLUMN login_trouble.not_before IS 'No further guess is evaluated before this moment.';
+
+CREATE TABLE login_device (
+    id           uuid        PRIMARY KEY,
+    account_id   uuid        NOT NULL REFERENCES account,
+    mac          bytea       NOT NULL CONSTRAINT login_device_mac_unique UNIQUE,
+    last_used_at timestamptz NOT NULL,
+    created_at   timestamptz NOT NULL
+);
+CREATE INDEX login_device_account ON login_device (account_id, last_used_at);
+CREATE INDEX login_device_used ON login_device (last_used_at);
+COMMENT ON TABLE login_device IS 'Devices from which somebody has logged in, as HMACs of what they were given then. Each has guesses of its own, so that nobody can use up the owner''s.';
+
+CREATE TABLE second_factor (
+    account_id   uuid        PRIMARY KEY REFERENCES account,
+    sealed       bytea       NOT NULL,
+    last_step    bigint      NOT NULL DEFAULT 0,
+    confirmed_at timestamptz,
+    created_at   timestamptz NOT NULL
+);
+COMMENT ON TABLE second_factor IS 'The secret that an account shares with its authenticator, encrypted under a key that is derived from the pepper.';
+COMMENT ON COLUMN second_factor.last_step IS 'The step of time of the last code that was accepted. None of that step or an earlier one is accepted again.';
+COMMENT ON COLUMN second_factor.confirmed_at IS 'Null while it is being set up: then no login asks for it.';
+
+CREATE TABLE recovery_code (
+    account_id uuid        NOT NULL REFERENCES second_factor ON DELETE CASCADE,
+    mac        bytea       NOT NULL,
+    used_at    timestamptz,
+    PRIMARY KEY (account_id, mac)
+);
+COMMENT ON TABLE recovery_code IS 'Codes for whoever has lost the authenticator, as HMACs. Each works once.';
+
+CREATE TABLE account_link (
+    id         uuid        PRIMARY KEY,
+    account_id uuid        NOT NULL REFERENCES account,
+    kind       text        NOT NULL CHECK (kind IN ('confirm', 'reset', 'invite')),
+    mac        bytea       NOT NULL CONSTRAINT account_link_mac_unique UNIQUE,
+    expires_at timestamptz NOT NULL,
+    used_at    timestamptz,
+    created_at timestamptz NOT NULL
+);
+CREATE INDEX account_link_account ON account_link (account_id, kind);
+CREATE INDEX account_link_expiry ON account_link (expires_at);
+COMMENT ON TABLE account_link IS 'Links that were sent by e-mail, as HMACs of their tokens. Each works once, and its use ends its like.';
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON login_trouble, login_device, second_factor, recovery_code, account_link TO lineproof_serve;
+-- Everything but the HMACs and what is sealed.
+GRANT SELECT (tries, counted_at, not_before) ON login_trouble TO lineproof_read;
+GRANT SELECT (id, account_id, last_used_at, created_at) ON login_device TO lineproof_read;
+GRANT SELECT (account_id, confirmed_at, created_at) ON second_factor TO lineproof_read;
+GRANT SELECT (account_id, used_at) ON recovery_code TO lineproof_read;
+GRANT SELECT (id, account_id, kind, expires_at, used_at, created_at) ON account_link TO lineproof_read;
+
+-- +goose Down
+DROP TABLE account_link;
+DROP TABLE recovery_code;
+DROP TABLE second_factor;
+DROP TABLE login_device;
+DROP TABLE login_trouble;
