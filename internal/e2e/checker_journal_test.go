@@ -129,7 +129,9 @@ func (c *checker) record(list *questions, r *entryRow) {
 	a.records++
 	status, network, version := c.world.told(a.number)
 	c.want(c.may(a.outcome), phantom, "question %s ended as %s and has a record", name, a.outcome)
-	c.want(r.Entity == c.world.bank.ID && r.Key == c.world.key.ID && r.Mode == "live" && r.Purpose == "kyc" && r.Options == "" && r.Extra == "",
+	// Around a fault the key may have been admitted from memory; the record says so.
+	asked := r.Options == "" || r.Options == "gate=grace"
+	c.want(r.Entity == c.world.bank.ID && r.Key == c.world.key.ID && r.Mode == "live" && r.Purpose == "kyc" && asked && r.Extra == "",
 		altered, "the record of question %s names somebody else, or says more than was asked", name)
 	c.want(r.Number == a.number && r.PhoneNumber == a.sent, altered, "the record of question %s has another number", name)
 	if r.Status != status || r.MobileNetwork != network || r.LineVersion != version || r.PolicyVersion != 1 || r.PlanVersion != 1 {

@@ -3,6 +3,7 @@ package people_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
@@ -203,4 +205,30 @@ func TestInvitationsAreSparing(t *testing.T) {
 	}
 	w.move(31 * time.Minute)
 	must(w.Invite(t.Context(), people.Guest{Email: "late@people.example", Kind: registry.MemberAccount}, who, uuid.Nil))(t)
+}
+
+// What the guard finds is told to every administrator of the regulator, and to
+// nobody else.
+func TestAdministratorsAreToldOfWhatTheGuardFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.join(t, people.Guest{Email: "second@regulator.example", Kind: registry.StaffAccount, Role: "administrator"})
+	w.join(t, people.Guest{Email: "auditor@regulator.example", Kind: registry.StaffAccount, Role: "auditor"})
+	before := len(w.mail.Letters())
+	err := pg.InTx(t.Context(), w.pool, func(tx pg.Tx) error { return w.TellAdministrators(t.Context(), tx, people.GuardFound) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.deliver(t)
+	var told []string
+	for _, l := range w.mail.Letters()[before:] {
+		told = append(told, l.To)
+		if !strings.Contains(l.Text, "lineproof guard list") {
+			t.Errorf("the letter does not say where to look: %s", l.Text)
+		}
+	}
+	slices.Sort(told)
+	if want := []string{w.staff, "second@regulator.example"}; !slices.Equal(told, want) {
+		t.Errorf("told were %v, want %v", told, want)
+	}
 }

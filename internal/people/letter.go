@@ -13,7 +13,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/mail"
+	"github.com/lineproof/lineproof/internal/people/internal/db"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
 )
@@ -30,6 +33,7 @@ const (
 	PasswordChanged LetterKind = "password_changed"
 	FactorSet       LetterKind = "factor_set"
 	FactorRemoved   LetterKind = "factor_removed"
+	GuardFound      LetterKind = "guard_found" // to administrators of the regulator
 )
 
 // Letter is a letter that is to be written: to whom and about what, and nothing
@@ -41,13 +45,13 @@ type Letter struct {
 
 // linkOf says which link a letter carries; "" for none.
 var linkOf = map[LetterKind]linkKind{
-	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "",
+	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "", GuardFound: "",
 }
 
 // staleAfter is how long a letter may wait before nobody expects it any more.
 var staleAfter = map[LetterKind]time.Duration{
 	Confirmation: 7 * 24 * time.Hour, Reset: time.Hour, Invitation: 7 * 24 * time.Hour,
-	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour,
+	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour, GuardFound: 24 * time.Hour,
 }
 
 // ErrNoMail reports that there is no server to which a letter could be given.
@@ -101,8 +105,25 @@ func (l Letter) suits(a registry.Account) bool {
 		return a.Standing() && a.Accepted
 	case PasswordChanged, FactorSet, FactorRemoved:
 		return !a.Disabled
+	case GuardFound:
+		return a.Standing() && a.Role == string(access.Administrator)
 	}
 	return false
+}
+
+// TellAdministrators sends a letter to every administrator of the regulator, in
+// the caller's transaction.
+func (p *People) TellAdministrators(ctx context.Context, tx pg.Tx, kind LetterKind) error {
+	administrators, err := db.New(tx).Administrators(ctx)
+	if err != nil {
+		return fmt.Errorf("people: find the administrators: %w", err)
+	}
+	for _, account := range administrators {
+		if err := p.Post(ctx, tx, Letter{Kind: kind, Account: account}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // page is what the templates know.

@@ -104,3 +104,7 @@ UPDATE account_link SET used_at = @now WHERE mac = ANY(@macs::bytea[]) AND kind 
 -- EndLinks ends every link of an account that stands, or those of one kind.
 -- name: EndLinks :exec
 UPDATE account_link SET used_at = @now WHERE account_id = @account_id AND used_at IS NULL AND (kind = @kind OR @kind = '');
+
+-- Administrators are those of the regulator's staff who can act on a letter.
+-- name: Administrators :many
+SELECT id FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at;

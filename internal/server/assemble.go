@@ -72,10 +72,6 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 		return nil, err
 	}
 	records.Observe = observeJournal(metrics)
-	watchman, err := openGuard(ctx, cfg, pool, metrics, log)
-	if err != nil {
-		return nil, err
-	}
 	files, err := blob.OpenDir(filepath.Join(cfg.Data, "documents"))
 	if err != nil {
 		return nil, fmt.Errorf("server: keep documents in LINEPROOF_DATA: %w", err)
@@ -104,6 +100,10 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 		Pool: pool, Region: region, Passwords: onboardings, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
 	}
 	persons, err := OpenPeople(cfg, pool, peppers, keeper, register, logins)
+	if err != nil {
+		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close())
+	}
+	watchman, err := openGuard(ctx, cfg, pool, persons, metrics, log)
 	if err != nil {
 		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close())
 	}

@@ -52,6 +52,31 @@ func (q *Queries) AccountForLogin(ctx context.Context, emailKey string) (Account
 	return i, err
 }
 
+const administrators = `-- name: Administrators :many
+SELECT id FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at
+`
+
+// Administrators are those of the regulator's staff who can act on a letter.
+func (q *Queries) Administrators(ctx context.Context) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, administrators)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const beginFactor = `-- name: BeginFactor :execrows
 INSERT INTO second_factor (account_id, sealed, created_at) VALUES ($1, $2, $3)
 ON CONFLICT (account_id) DO UPDATE SET sealed = excluded.sealed, last_step = 0, created_at = excluded.created_at
