@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -145,6 +146,7 @@ type Keeper struct {
 
 	memory memory
 	asking singleflight.Group // about credentials, by their HMAC
+	away   atomic.Int64       // until when the database is not asked about those who are known, in nanoseconds
 }
 
 // now is the present to the microsecond, which is what PostgreSQL keeps.

@@ -136,8 +136,8 @@ func TestFaultSlowDisk(t *testing.T) {
 	for i := range n {
 		f.load()
 		wait := 100*time.Millisecond + rand.N(1400*time.Millisecond)
-		answered, off := f.answered.Load(), f.putOff.Load()
 		ended := slow(t, node, wait)
+		answered, off := f.answered.Load(), f.putOff.Load() // before, the disk was fast
 		<-time.After(long)
 		got := f.answered.Load() - answered
 		t.Logf("with %s for each flush: %d answered and %d put off in %s", wait.Round(time.Millisecond), got, f.putOff.Load()-off, long)
