@@ -22,12 +22,8 @@ const (
 	// touchStep is how stale the note of a credential's last use may be. Writing
 	// it at every request would make each of them a write.
 	touchStep = time.Minute
-	// askPatience is how long the database may take to say who is calling. It
-	// leaves a question time to be refused within its second.
-	askPatience = 500 * time.Millisecond
-	// awayPause is for how long nobody who is known is asked about, after the
-	// database did not answer: whoever waits for it waits for nothing.
-	awayPause = time.Second
+	// askPatience is how long the database may take to say who is calling.
+	askPatience = time.Second
 )
 
 var (
@@ -72,29 +68,19 @@ func (k *Keeper) recall(ctx context.Context, prefix secret.Prefix, bearer string
 	if believed {
 		return known, false, nil
 	}
-	graced := known != nil && known.stands(now) && now.Sub(known.asked) < k.Grace
-	if graced && now.UnixNano() < k.away.Load() {
-		return k.grace(known)
-	}
 	found, err := k.ask(ctx, prefix, bearer, id, from)
-	away := pg.Away(err) || errors.Is(err, context.DeadlineExceeded)
 	switch {
 	case err == nil:
 		return found, false, nil
 	case errors.Is(err, pgx.ErrNoRows):
 		k.memory.drop(id)
-	case away && graced && ctx.Err() == nil:
-		k.away.Store(now.Add(awayPause).UnixNano())
-		return k.grace(known)
+	case known != nil && known.stands(now) && now.Sub(known.asked) < k.Grace && (pg.Away(err) || errors.Is(err, context.DeadlineExceeded)):
+		if k.Graced != nil {
+			k.Graced()
+		}
+		return known, true, nil
 	}
 	return nil, false, err
-}
-
-func (k *Keeper) grace(known *remembered) (*remembered, bool, error) {
-	if k.Graced != nil {
-		k.Graced()
-	}
-	return known, true, nil
 }
 
 // ask looks a credential up, once for all who wait for the same answer.

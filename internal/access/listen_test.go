@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -187,36 +186,5 @@ func TestGraceIsForThoseWhoAreKnownAndEnds(t *testing.T) {
 	}
 	if graced != 2 {
 		t.Errorf("%d calls were counted, want 2", graced)
-	}
-}
-
-// While the database does not answer, only the first caller waits for it; the
-// others are let in by grace at once. When it answers again, it is asked again.
-func TestGraceDoesNotMakeEverybodyWait(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.Grace = time.Minute
-	_, key := w.key(t)
-	var held []*pgxpool.Conn
-	for range w.Pool.Config().MaxConns {
-		conn, err := w.Pool.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, conn)
-	}
-	for i := range 20 {
-		begin := time.Now()
-		who, err := w.Admit(t.Context(), key.Text.Reveal(), here)
-		if took := time.Since(begin); err != nil || !who.Grace || i > 0 && took > 200*time.Millisecond || took > 2*time.Second {
-			t.Errorf("call %d: %v, by grace: %v, after %s", i, err, who.Grace, took)
-		}
-	}
-	for _, conn := range held {
-		conn.Release()
-	}
-	w.clock = w.clock.Add(2 * time.Second)
-	if who, err := w.Admit(t.Context(), key.Text.Reveal(), here); err != nil || who.Grace {
-		t.Errorf("when the database is back: %v, by grace: %v", err, who.Grace)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -146,7 +145,6 @@ type Keeper struct {
 
 	memory memory
 	asking singleflight.Group // about credentials, by their HMAC
-	away   atomic.Int64       // until when the database is not asked about those who are known, in nanoseconds
 }
 
 // now is the present to the microsecond, which is what PostgreSQL keeps.

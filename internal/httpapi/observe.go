@@ -27,7 +27,6 @@ import (
 // line when the request ends; nothing else logs on the way of a request.
 type notes struct {
 	id         uuid.UUID
-	began      time.Time
 	from       netip.Addr // where the caller is; the zero address where that is not known
 	correlator string
 
@@ -93,7 +92,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 	tracer := otel.Tracer("lineproof/httpapi")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		n := &notes{id: uuid.Must(uuid.NewV7()), began: start, from: a.from(r), route: "none"}
+		n := &notes{id: uuid.Must(uuid.NewV7()), from: a.from(r), route: "none"}
 		ctx := context.WithValue(r.Context(), notesKey{}, n)
 		var span trace.Span
 		if a.Traced {

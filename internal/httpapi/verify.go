@@ -35,7 +35,7 @@ func (a *API) verifyNumber(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	who := principal(ctx)
-	q.Entity, q.Key, q.Mode, q.Purpose, q.Correlator, q.Grace, q.Begun = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx), who.Grace, notesOf(ctx).began
+	q.Entity, q.Key, q.Mode, q.Purpose, q.Correlator, q.Grace = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx), who.Grace
 	if err := a.admitQuestion(&q, who.Limits); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	who := principal(ctx)
-	common.Entity, common.Key, common.Mode, common.Purpose, common.Correlator, common.Grace, common.Begun = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx), who.Grace, notesOf(ctx).began
+	common.Entity, common.Key, common.Mode, common.Purpose, common.Correlator, common.Grace = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx), who.Grace
 	problems := make([]error, len(numbers))
 	var questions []verify.Question
 	for i, sent := range numbers {

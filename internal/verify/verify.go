@@ -44,8 +44,7 @@ type Question struct {
 	Sent       string    // the number as it was sent
 	Since      time.Time // whole seconds; has the line changed since then? Zero does not ask
 	Include    Include
-	Begun      time.Time // when the caller began to wait; zero means now
-	Grace      bool      // the key was admitted from memory, because nobody could be asked about it
+	Grace      bool // the key was admitted from memory, because nobody could be asked about it
 }
 
 // Answer is what the caller is told.
@@ -84,7 +83,7 @@ func (v *Verifier) Ask(ctx context.Context, q Question) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	w := &waiting{question: q, due: v.due(&q), done: make(chan struct{})}
+	w := &waiting{question: q, due: time.Now().Add(v.Patience), done: make(chan struct{})}
 	if err := v.join(ctx, w); err != nil {
 		return Answer{}, err
 	}
@@ -104,10 +103,7 @@ func (v *Verifier) AskAll(ctx context.Context, questions []Question) ([]Answer, 
 // the queue. If there is no room for the first part, none was asked.
 func (v *Verifier) askAll(ctx context.Context, questions []Question) ([]Answer, []error, error) {
 	answers, errs := make([]Answer, 0, len(questions)), make([]error, 0, len(questions))
-	if len(questions) == 0 {
-		return answers, errs, nil
-	}
-	due := v.due(&questions[0]) // all are of one call
+	due := time.Now().Add(v.Patience)
 	for part := range slices.Chunk(questions, max(v.few()/2, 1)) {
 		all := make([]*waiting, len(part))
 		for i := range part {
@@ -126,15 +122,6 @@ func (v *Verifier) askAll(ctx context.Context, questions []Question) ([]Answer, 
 		}
 	}
 	return answers, errs, nil
-}
-
-// due returns when the time of a question is up. What the caller waited for
-// before counts, too: it was promised an answer or a refusal within the time.
-func (v *Verifier) due(q *Question) time.Time {
-	if q.Begun.IsZero() || q.rehearsed() { // a test number may be slow by design
-		return time.Now().Add(v.Patience)
-	}
-	return q.Begun.Add(v.Patience)
 }
 
 // Waiting returns how many questions wait for a commit.
