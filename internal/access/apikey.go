@@ -111,7 +111,7 @@ func (k *Keeper) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, expires *t
 	return key, db.New(tx).InsertKey(ctx, db.InsertKeyParams{
 		ID: key.ID, EntityID: f.Entity, Name: f.Name, Mode: f.Mode, Purpose: f.Purpose, Mac: k.Peppers.Sign(key.Text.Reveal()),
 		Preview: secret.Preview(key.Text), Networks: networks, Rate: f.Rate, Burst: int32(f.Burst), ExpiresAt: expires, CreatedAt: k.now(), //nolint:gosec // at most mostBurst
-		CreatedBy: nullable(by.ID), Replaces: nullable(replaces),
+		CreatedBy: pg.ID(by.ID), Replaces: pg.ID(replaces),
 	})
 }
 
@@ -178,7 +178,7 @@ func (k *Keeper) RevokeKey(ctx context.Context, entity, id uuid.UUID, by audit.A
 	now := k.now()
 	defer k.memory.forget(id)
 	return pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
-		of, err := db.New(tx).RevokeKey(ctx, db.RevokeKeyParams{ID: id, EntityID: entity, At: &now, By: nullable(by.ID)})
+		of, err := db.New(tx).RevokeKey(ctx, db.RevokeKeyParams{ID: id, EntityID: entity, At: &now, By: pg.ID(by.ID)})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoKey
 		}
@@ -201,5 +201,3 @@ func (k *Keeper) FindKey(ctx context.Context, text secret.Text) (uuid.UUID, erro
 	}
 	return id, nil
 }
-
-func nullable(id uuid.UUID) uuid.NullUUID { return uuid.NullUUID{UUID: id, Valid: id != uuid.Nil} }

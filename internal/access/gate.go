@@ -151,7 +151,7 @@ func (k *Keeper) lookKey(ctx context.Context, q *db.Queries, macs [][]byte, from
 	}
 	if key.LastUsedAt == nil || now.Sub(*key.LastUsedAt) > touchStep || !bytes.Equal(key.Mac, macs[0]) {
 		// It is signed again under the newest pepper, so that older ones can go.
-		if err := q.TouchKey(ctx, db.TouchKeyParams{ID: key.ID, At: &now, UsedFrom: address(from), Mac: macs[0]}); err != nil {
+		if err := q.TouchKey(ctx, db.TouchKeyParams{ID: key.ID, At: &now, UsedFrom: pg.Address(from), Mac: macs[0]}); err != nil {
 			return nil, err
 		}
 	}
@@ -161,16 +161,6 @@ func (k *Keeper) lookKey(ctx context.Context, q *db.Queries, macs [][]byte, from
 		r.until = *key.ExpiresAt
 	}
 	return r, nil
-}
-
-// address returns an address as the database keeps it; nil where it is not
-// known.
-func address(from netip.Addr) *netip.Addr {
-	if !from.IsValid() {
-		return nil
-	}
-	plain := from.Unmap().WithZone("")
-	return &plain
 }
 
 // Knows reports whether a bearer text has stood on this node before and has not

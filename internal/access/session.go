@@ -45,7 +45,7 @@ func (k *Keeper) OpenSession(ctx context.Context, tx pg.Tx, o Opening) (Opened, 
 	s := Opened{ID: uuid.Must(uuid.NewV7()), Text: secret.New(secret.Session), ExpiresAt: now.Add(k.SessionLifetime)}
 	agent := strings.ToValidUTF8(o.Agent[:min(len(o.Agent), mostAgent)], "")
 	err := db.New(tx).InsertSession(ctx, db.InsertSessionParams{
-		ID: s.ID, AccountID: o.Account, Mac: k.Peppers.Sign(s.Text.Reveal()), FromAddr: address(o.From), Agent: strings.ReplaceAll(agent, "\x00", ""),
+		ID: s.ID, AccountID: o.Account, Mac: k.Peppers.Sign(s.Text.Reveal()), FromAddr: pg.Address(o.From), Agent: strings.ReplaceAll(agent, "\x00", ""),
 		Limited: o.Limited, ExpiresAt: s.ExpiresAt, CreatedAt: now,
 	})
 	if err != nil {

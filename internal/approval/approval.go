@@ -152,8 +152,8 @@ func Ask(ctx context.Context, tx pg.Tx, q Question) (uuid.UUID, error) {
 	}
 	id := uuid.Must(uuid.NewV7())
 	asked, err := db.New(tx).Insert(ctx, db.InsertParams{
-		ID: id, Kind: string(q.Kind), SubjectID: q.Subject, EntityID: nullable(q.Entity), Details: details, Reason: q.Reason,
-		AskedKind: string(q.By.Kind), AskedBy: nullable(q.By.ID), AskedAt: now, ExpiresAt: now.Add(Patience),
+		ID: id, Kind: string(q.Kind), SubjectID: q.Subject, EntityID: pg.ID(q.Entity), Details: details, Reason: q.Reason,
+		AskedKind: string(q.By.Kind), AskedBy: pg.ID(q.By.ID), AskedAt: now, ExpiresAt: now.Add(Patience),
 	})
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("approval: ask: %w", err)
@@ -188,5 +188,3 @@ func plain(details map[string]string) ([]byte, error) {
 	}
 	return text, nil
 }
-
-func nullable(id uuid.UUID) uuid.NullUUID { return uuid.NullUUID{UUID: id, Valid: id != uuid.Nil} }

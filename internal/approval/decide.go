@@ -82,7 +82,7 @@ func (d *Desk) decide(ctx context.Context, id uuid.UUID, to State, by audit.Acto
 // settle writes the decision and does what follows from it.
 func (d *Desk) settle(ctx context.Context, tx pg.Tx, a Approval) error {
 	err := db.New(tx).Decide(ctx, db.DecideParams{
-		ID: a.ID, State: string(a.State), DecidedKind: string(a.Decided.Kind), DecidedBy: nullable(a.Decided.ID), DecidedAt: a.DecidedAt,
+		ID: a.ID, State: string(a.State), DecidedKind: string(a.Decided.Kind), DecidedBy: pg.ID(a.Decided.ID), DecidedAt: a.DecidedAt,
 	})
 	if err != nil {
 		return fmt.Errorf("approval: decide: %w", err)

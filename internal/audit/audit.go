@@ -76,24 +76,12 @@ func Write(ctx context.Context, tx pg.Tx, e Entry) error {
 		return err
 	}
 	err = db.New(tx).Insert(ctx, db.InsertParams{
-		ID: id, At: e.At, ActorKind: string(e.Actor.Kind), ActorID: nullable(e.Actor.ID), Action: string(e.Action),
-		SubjectID: e.Subject, EntityID: nullable(e.Entity), RequestID: nullable(e.Request),
-		FromAddr: address(e.Actor.From), Before: before, After: after,
+		ID: id, At: e.At, ActorKind: string(e.Actor.Kind), ActorID: pg.ID(e.Actor.ID), Action: string(e.Action),
+		SubjectID: e.Subject, EntityID: pg.ID(e.Entity), RequestID: pg.ID(e.Request),
+		FromAddr: pg.Address(e.Actor.From), Before: before, After: after,
 	})
 	if err != nil {
 		return fmt.Errorf("audit: write: %w", err)
 	}
 	return nil
-}
-
-func nullable(id uuid.UUID) uuid.NullUUID { return uuid.NullUUID{UUID: id, Valid: id != uuid.Nil} }
-
-// address returns what the column can hold: it knows no zones, and an IPv4
-// address has one form only.
-func address(a netip.Addr) *netip.Addr {
-	if !a.IsValid() {
-		return nil
-	}
-	a = a.Unmap().WithZone("")
-	return &a
 }

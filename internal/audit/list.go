@@ -59,8 +59,8 @@ func List(ctx context.Context, from pg.DB, f Filter) ([]Written, error) {
 		before = at
 	}
 	rows, err := q.List(ctx, db.ListParams{
-		EntityID: nullable(f.Entity), ActorID: nullable(f.Actor), SubjectID: nullable(f.Subject), ActorKind: string(f.Kind), Action: f.Action,
-		Since: moment(f.Since), Until: moment(f.Until), BeforeAt: moment(before), BeforeID: nullable(f.Before), Most: int64(limit),
+		EntityID: pg.ID(f.Entity), ActorID: pg.ID(f.Actor), SubjectID: pg.ID(f.Subject), ActorKind: string(f.Kind), Action: f.Action,
+		Since: moment(f.Since), Until: moment(f.Until), BeforeAt: moment(before), BeforeID: pg.ID(f.Before), Most: int64(limit),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("audit: list: %w", err)

@@ -38,7 +38,7 @@ var errNoSession = fault.New(fault.Unauthenticated, "the session in the file is 
 // person whose it is.
 func (a *app) actor(ctx context.Context, p *parts, sessionFile string) (audit.Actor, error) {
 	if sessionFile == "" {
-		return atConsole, nil
+		return access.Operator, nil
 	}
 	text, err := a.secretFrom(sessionFile)
 	if err != nil {

@@ -54,7 +54,7 @@ func (c *console) staff(role string) (id uuid.UUID, file string) {
 	c.Helper()
 	s, err := c.registry.CreateStaff(c.Context(), registry.StaffForm{
 		Name: "S", Email: uuid.NewString() + "@regulator.example", Role: role, Password: "quiet-harbour-94-lanterns",
-	}, atConsole, uuid.Nil)
+	}, access.Operator, uuid.Nil)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func (c *console) staff(role string) (id uuid.UUID, file string) {
 func TestStaffConfirmOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	c := newConsole(t)
-	bank, err := c.registry.CreateAsker(t.Context(), "Harbour Bank", "RC 7", atConsole, uuid.Nil)
+	bank, err := c.registry.CreateAsker(t.Context(), "Harbour Bank", "RC 7", access.Operator, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestStaffConfirmOnTheCommandLine(t *testing.T) {
 	_, auditor := c.staff("auditor")
 	c.run(exitRefused, "entity", "revoke", id, "--reason", "Because", "--session-file", auditor)
 	c.run(exitOK, "entity", "revoke", id, "--reason", "Because", "--session-file", session)
-	moved, err := c.registry.Restore(t.Context(), bank.ID, "A mistake", atConsole, uuid.Nil)
+	moved, err := c.registry.Restore(t.Context(), bank.ID, "A mistake", access.Operator, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}

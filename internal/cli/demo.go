@@ -87,7 +87,7 @@ func (p *parts) fill(ctx context.Context) (demo, error) {
 	if err != nil {
 		return demo{}, err
 	}
-	bank, err := p.registry.CreateAsker(ctx, "Harbour Bank", "RC123456", atConsole, uuid.Nil)
+	bank, err := p.registry.CreateAsker(ctx, "Harbour Bank", "RC123456", access.Operator, uuid.Nil)
 	if err != nil {
 		return demo{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
@@ -115,7 +116,7 @@ func (p *parts) tellDemo(ctx context.Context, now time.Time) error {
 		items = append(items, e)
 	}
 	everyone := supply.Speaker{
-		Authorities: []line.Authority{line.Operator, line.ClearingHouse, line.Sector, line.Regulator}, Network: demoNetworks[0].code, Actor: atConsole,
+		Authorities: []line.Authority{line.Operator, line.ClearingHouse, line.Sector, line.Regulator}, Network: demoNetworks[0].code, Actor: access.Operator,
 	}
 	receipt, err := p.desk.Tell(ctx, everyone, items, now)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
@@ -36,7 +37,7 @@ func (a *app) entityCreateCommand() *cobra.Command {
 	required(cmd, "name", "cac")
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		e, err := p.registry.CreateAsker(cmd.Context(), name, cac, atConsole, uuid.Nil)
+		e, err := p.registry.CreateAsker(cmd.Context(), name, cac, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}

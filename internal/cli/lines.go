@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -25,12 +26,9 @@ looked after. A number that no supply covers is UNKNOWN.`,
 	return cmd
 }
 
-// atConsole is who acts at the command line.
-var atConsole = audit.Actor{Kind: audit.Operator}
-
 // operatorFor speaks for a network from the command line.
 func operatorFor(network string) supply.Speaker {
-	return supply.Speaker{Authorities: []line.Authority{line.Operator}, Network: network, Actor: atConsole}
+	return supply.Speaker{Authorities: []line.Authority{line.Operator}, Network: network, Actor: access.Operator}
 }
 
 // importID reads the id of an import.
@@ -182,7 +180,7 @@ func (a *app) linesDecideCommand(cmd *cobra.Command, decide func(*supply.Desk, c
 			return err
 		}
 		defer p.close()
-		im, err := decide(p.desk, cmd.Context(), id, atConsole)
+		im, err := decide(p.desk, cmd.Context(), id, access.Operator)
 		if err != nil {
 			return err
 		}

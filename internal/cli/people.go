@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -103,7 +104,7 @@ person can be invited again to the same place, and begins anew.`,
 			if err != nil {
 				return err
 			}
-			if err := p.people.Dismiss(cmd.Context(), x, atConsole, uuid.Nil); err != nil {
+			if err := p.people.Dismiss(cmd.Context(), x, access.Operator, uuid.Nil); err != nil {
 				return err
 			}
 			a.note("The account %s is ended.", x.ID)
@@ -126,7 +127,7 @@ set up a new factor. They get a letter about it.`,
 			if err != nil {
 				return err
 			}
-			if err := p.people.ResetFactor(cmd.Context(), x.ID, atConsole, uuid.Nil); err != nil {
+			if err := p.people.ResetFactor(cmd.Context(), x.ID, access.Operator, uuid.Nil); err != nil {
 				return err
 			}
 			a.note("The account %s has no second factor any more.", x.ID)
@@ -226,7 +227,7 @@ With --link nothing is sent: the link is printed, for you to hand over on a way 
 		if link {
 			p.people.Post = func(context.Context, pg.Tx, people.Letter) error { return nil }
 		}
-		i, err := p.people.Welcome(cmd.Context(), g, atConsole, uuid.Nil)
+		i, err := p.people.Welcome(cmd.Context(), g, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}

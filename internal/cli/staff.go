@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
@@ -44,7 +45,7 @@ first line of standard input. It is never an argument, where other users of the 
 		if form.Password, err = a.newPassword(cmd.Context(), passwordFile); err != nil {
 			return err
 		}
-		made, err := p.registry.CreateStaff(cmd.Context(), form, atConsole, uuid.Nil)
+		made, err := p.registry.CreateStaff(cmd.Context(), form, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}

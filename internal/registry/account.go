@@ -67,7 +67,7 @@ func (r *Registry) AccountByEmail(ctx context.Context, from pg.DB, email string)
 // Accounts lists the people of an entity, or the regulator's staff for the zero
 // id, oldest first.
 func (r *Registry) Accounts(ctx context.Context, entity uuid.UUID) ([]Account, error) {
-	rows, err := db.New(r.Pool).Accounts(ctx, nullable(entity))
+	rows, err := db.New(r.Pool).Accounts(ctx, pg.ID(entity))
 	if err != nil {
 		return nil, fmt.Errorf("registry: list accounts: %w", err)
 	}
@@ -178,7 +178,7 @@ func (r *Registry) Invite(ctx context.Context, tx pg.Tx, i Invitee) (Account, er
 	}
 	id := uuid.Must(uuid.NewV7())
 	err = insertAccount(ctx, q, db.InsertAccountParams{
-		ID: id, Kind: string(i.Kind), EntityID: nullable(i.Entity), Role: nonEmpty(i.Role), Name: invited, Email: i.Email, EmailKey: key, CreatedAt: r.now(),
+		ID: id, Kind: string(i.Kind), EntityID: pg.ID(i.Entity), Role: nonEmpty(i.Role), Name: invited, Email: i.Email, EmailKey: key, CreatedAt: r.now(),
 	}, "email", "phone")
 	if pg.Violated(err) == "account_entity_id_fkey" {
 		return Account{}, ErrNoEntity
@@ -206,7 +206,7 @@ var ErrLastAdmin = fault.New(fault.IncompatibleState, "Nobody else could look af
 func (r *Registry) Disable(ctx context.Context, tx pg.Tx, a Account) error {
 	q, now := db.New(tx), r.now()
 	if a.Accepted && (a.Kind == AdminAccount || a.Role == administrator) {
-		others, err := q.OthersWhoManage(ctx, db.OthersWhoManageParams{EntityID: nullable(a.Entity), ID: a.ID})
+		others, err := q.OthersWhoManage(ctx, db.OthersWhoManageParams{EntityID: pg.ID(a.Entity), ID: a.ID})
 		if err != nil {
 			return fmt.Errorf("registry: look for other admins: %w", err)
 		}

@@ -97,7 +97,7 @@ func (r *Registry) insertEntity(ctx context.Context, q *db.Queries, e Entity, a 
 	err := q.InsertEntity(ctx, db.InsertEntityParams{
 		ID: e.ID, Name: e.Name, Cac: e.CAC, CacClass: nonEmpty(a.cac.Class), CacDigits: nonEmpty(a.cac.Digits),
 		Status: string(e.Status), DocumentRequired: e.DocumentRequired, Supplies: by.Client != uuid.Nil, Asks: true,
-		ClientID: nullable(by.Client), TokenID: nullable(by.Token), CreatedAt: e.CreatedAt,
+		ClientID: pg.ID(by.Client), TokenID: pg.ID(by.Token), CreatedAt: e.CreatedAt,
 	})
 	if err != nil {
 		return fmt.Errorf("registry: insert the entity: %w", err)
@@ -201,8 +201,6 @@ func nonEmpty(s string) *string {
 	}
 	return &s
 }
-
-func nullable(id uuid.UUID) uuid.NullUUID { return uuid.NullUUID{UUID: id, Valid: id != uuid.Nil} }
 
 // now is the present to the microsecond, which is what PostgreSQL keeps.
 func (r *Registry) now() time.Time { return r.Now().UTC().Truncate(time.Microsecond) }
