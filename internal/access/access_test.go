@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
@@ -32,6 +33,11 @@ type world struct {
 
 func newWorld(t *testing.T, peppers ...secret.Text) *world {
 	t.Helper()
+	return newWorldIn(t, pgtest.New(t), peppers...)
+}
+
+func newWorldIn(t *testing.T, pool *pgxpool.Pool, peppers ...secret.Text) *world {
+	t.Helper()
 	if len(peppers) == 0 {
 		peppers = []secret.Text{"a pepper for tests, thirty-two bytes long"}
 	}
@@ -45,7 +51,7 @@ func newWorld(t *testing.T, peppers ...secret.Text) *world {
 	}
 	w := &world{clock: time.Now()}
 	now := func() time.Time { return w.clock }
-	pool, passwords := pgtest.New(t), secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
+	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
 	w.registry = &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: now}
 	w.Keeper = &access.Keeper{
 		Pool: pool, Peppers: p, TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, Now: now,

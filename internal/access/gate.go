@@ -92,6 +92,7 @@ func (k *Keeper) ask(ctx context.Context, prefix secret.Prefix, bearer string, i
 		since, now := k.memory.changed(), k.now()
 		r, err := k.look(ctx, prefix, k.Peppers.Candidates(bearer), from, now)
 		if err != nil {
+			k.Breaker.Lost(err)
 			return nil, err
 		}
 		r.asked = now
@@ -108,7 +109,15 @@ func (k *Keeper) ask(ctx context.Context, prefix secret.Prefix, bearer string, i
 }
 
 func (k *Keeper) look(ctx context.Context, prefix secret.Prefix, macs [][]byte, from netip.Addr, now time.Time) (*remembered, error) {
-	q := db.New(k.Pool)
+	if k.Breaker.Away() { // else it would wait for a connection where all are being given up
+		return nil, pg.ErrAway
+	}
+	conn, err := pg.Take(ctx, k.Pool)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	q := db.New(conn)
 	switch prefix {
 	case secret.AccessToken:
 		return lookToken(ctx, q, macs, now)

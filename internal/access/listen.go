@@ -30,6 +30,7 @@ var errSilent = errors.New("access: its own call was not heard")
 // about.
 func (k *Keeper) Listen(ctx context.Context) {
 	for ctx.Err() == nil {
+		k.Breaker.Wait(ctx)
 		err := k.listen(ctx)
 		k.memory.hear(false)
 		if ctx.Err() != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -28,8 +29,13 @@ func within(t *testing.T, limit time.Duration, what string, so func() bool) {
 // node is another keeper on the same database, which listens.
 func (w *world) node(t *testing.T) *access.Keeper {
 	t.Helper()
+	return w.nodeOn(t, w.Pool, nil)
+}
+
+func (w *world) nodeOn(t *testing.T, pool *pgxpool.Pool, b *pg.Breaker) *access.Keeper {
+	t.Helper()
 	k := &access.Keeper{
-		Pool: w.Pool, Peppers: w.Peppers, TokenLifetime: w.TokenLifetime, SessionLifetime: w.SessionLifetime, SessionIdle: w.SessionIdle,
+		Pool: pool, Breaker: b, Peppers: w.Peppers, TokenLifetime: w.TokenLifetime, SessionLifetime: w.SessionLifetime, SessionIdle: w.SessionIdle,
 		Grace: w.Grace, Now: w.Now,
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -19,6 +19,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
@@ -133,6 +134,7 @@ var Operator = audit.Actor{Kind: audit.Operator}
 // but Log and Graced are required; zero limits and a zero grace mean none.
 type Keeper struct {
 	Pool            *pgxpool.Pool
+	Breaker         *pg.Breaker // told when the database does not say who calls; nil for nobody
 	Peppers         *secret.Peppers
 	TokenLifetime   time.Duration
 	SessionLifetime time.Duration

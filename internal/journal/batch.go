@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -58,9 +60,9 @@ const insertBatch = `WITH b AS (INSERT INTO journal_batch (node, epoch, n, at, c
 // are twenty in every entry, and finding out the form of each by its type would
 // cost more than all the rest.
 func (b *batch) insert(ctx context.Context, tx pg.Tx) (written bool, timeline string, err error) {
-	statement, err := tx.Conn().Prepare(ctx, "journal_insert", insertBatch)
+	statement, err := prepareInsert(ctx, tx)
 	if err != nil {
-		return false, "", fmt.Errorf("journal: prepare: %w", err)
+		return false, "", err
 	}
 	binaryForm := []int16{1}
 	result := tx.Conn().PgConn().ExecPrepared(ctx, statement.Name, b.values(), binaryForm, binaryForm).Read()
@@ -71,6 +73,20 @@ func (b *batch) insert(ctx context.Context, tx pg.Tx) (written bool, timeline st
 		return false, "", errors.New("journal: write: the database answered in another form")
 	}
 	return result.Rows[0][0][0] == 1, string(result.Rows[0][1]), nil
+}
+
+func prepareInsert(ctx context.Context, tx pg.Tx) (*pgconn.StatementDescription, error) {
+	statement, err := tx.Conn().Prepare(ctx, "journal_insert", insertBatch)
+	if err != nil {
+		return nil, fmt.Errorf("journal: prepare: %w", err)
+	}
+	return statement, nil
+}
+
+// Warm makes a connection ready for the next batch.
+func (j *Journal) Warm(ctx context.Context, tx pg.Tx) error {
+	_, err := prepareInsert(ctx, tx)
+	return err
 }
 
 // PostgreSQL's numbers of the types that arrays are made of.

@@ -37,6 +37,7 @@ type Options struct {
 	// StatementTimeout bounds one statement; 0 means none. It does not bound the
 	// wait for a synchronous standby: COMMIT has a deadline of its own.
 	StatementTimeout time.Duration
+	Breaker          *Breaker // keeps callers from a database that has stopped answering; nil for none
 }
 
 // Open connects to the database at url and waits until it answers.
@@ -77,6 +78,9 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 		cfg.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 
+	if o.Breaker != nil {
+		o.Breaker.guard(cfg)
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("pg: make the pool: %w", err)
@@ -84,6 +88,9 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
 		return nil, unreachable(err, o.Role)
+	}
+	if o.Breaker != nil {
+		o.Breaker.pool = pool
 	}
 	return pool, nil
 }
@@ -143,7 +150,7 @@ func Away(err error) bool {
 	}
 	// Not net.Error: every errno of the system satisfies that.
 	op, isNet := errors.AsType[*net.OpError](err)
-	return isNet && op.Op != "listen" || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
+	return isNet && op.Op != "listen" || errors.Is(err, ErrAway) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		// pgx gives these two no type of their own.

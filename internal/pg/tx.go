@@ -53,12 +53,9 @@ func InLongTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) err
 }
 
 func inTx(ctx context.Context, pool *pgxpool.Pool, kind pgx.TxOptions, commit func(context.Context) time.Duration, fn func(tx Tx) error) error {
-	conn, err := pool.Acquire(ctx)
+	conn, err := Take(ctx, pool)
 	if err != nil {
-		if s := pool.Stat(); s.AcquiredConns() >= s.MaxConns() {
-			return fmt.Errorf("pg: all %d connections are busy (LINEPROOF_DATABASE_CONNS): %w", s.MaxConns(), err)
-		}
-		return fmt.Errorf("pg: take a connection: %w", err)
+		return err
 	}
 	defer conn.Release()
 	tx, err := conn.BeginTx(ctx, kind)

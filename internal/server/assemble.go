@@ -36,6 +36,7 @@ import (
 // service is everything that runs.
 type service struct {
 	pool     *pgxpool.Pool
+	breaker  *pg.Breaker
 	keeper   *access.Keeper
 	files    *blob.Dir
 	supplies *blob.Dir
@@ -58,7 +59,7 @@ func (s *service) close() {
 
 // assemble wires the domain packages and the transports. It reads from top to
 // bottom: what stands below needs what stands above.
-func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.Pool, metrics *telemetry.Metrics, log *slog.Logger) (*service, error) {
+func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breaker *pg.Breaker, importPool *pgxpool.Pool, metrics *telemetry.Metrics, log *slog.Logger) (*service, error) {
 	peppers, err := access.OpenPeppers(ctx, pool, cfg.HasPepper(), cfg.Peppers)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 	metrics.RegisterPool(poolStat(pool))
 
 	keeper := &access.Keeper{
-		Pool: pool, Peppers: peppers, TokenLifetime: cfg.TokenLifetime, SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle,
+		Pool: pool, Breaker: breaker, Peppers: peppers, TokenLifetime: cfg.TokenLifetime, SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle,
 		Grace: cfg.AccessGrace, Limits: Limits(cfg), Now: time.Now, Log: log, Graced: metrics.Graced,
 	}
 	metrics.RegisterHearing(keeper.Hearing)
@@ -111,9 +112,10 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 	desk := &supply.Desk{Pool: pool, Region: region, Lines: lines, Files: supplies, Now: time.Now}
 	answers := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
 	verifier := &verify.Verifier{
-		Journal: records, Lines: lines, Stage: stage, Now: time.Now,
+		Journal: records, Breaker: breaker, Lines: lines, Stage: stage, Now: time.Now,
 		Batch: cfg.VerifyBatch, Flushes: cfg.VerifyFlushes, Queue: cfg.VerifyQueue, Patience: cfg.VerifyTimeout,
 	}
+	breaker.Warm, breaker.Changed = verifier.Warm, sayAway(log)
 	metrics.RegisterWaiting(verifier.Waiting)
 	limiter, unlimit, err := openLimiter(ctx, cfg, metrics, log)
 	if err != nil {
@@ -144,7 +146,7 @@ func assemble(ctx context.Context, cfg config.Config, pool, importPool *pgxpool.
 	}
 	imports := *desk
 	imports.Pool = importPool
-	return &service{pool: pool, keeper: keeper, files: files, supplies: supplies, archive: archive, imports: &imports, metrics: metrics, handler: api.Handler(), jobs: queue, guard: watchman, unlimit: unlimit}, nil
+	return &service{pool: pool, breaker: breaker, keeper: keeper, files: files, supplies: supplies, archive: archive, imports: &imports, metrics: metrics, handler: api.Handler(), jobs: queue, guard: watchman, unlimit: unlimit}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {

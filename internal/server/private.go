@@ -67,12 +67,23 @@ func judgeClock(skew time.Duration) error {
 // watchEvery is how often the node looks whether its database is there.
 const watchEvery = 5 * time.Second
 
-// watch says once when the database is away and once when it is back, until ctx
-// ends. Each request that fails says so for itself.
-func (s *service) watch(ctx context.Context, log *slog.Logger) error {
+// sayAway returns what says once when the database is away and once when it is
+// back. Each request that fails says so for itself.
+func sayAway(log *slog.Logger) func(away bool, after time.Duration) {
+	return func(away bool, after time.Duration) {
+		if away {
+			log.LogAttrs(context.Background(), slog.LevelError, "the database is away; verify and everything else is refused until it is back")
+			return
+		}
+		log.LogAttrs(context.Background(), slog.LevelInfo, "the database is back", slog.Duration("after", after))
+	}
+}
+
+// watch looks whether the database is there, until ctx ends, so that a node of
+// which nobody asks anything knows, too.
+func (s *service) watch(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	away := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,17 +91,12 @@ func (s *service) watch(ctx context.Context, log *slog.Logger) error {
 		case <-tick.C:
 		}
 		look, cancel := context.WithTimeout(ctx, 2*time.Second)
-		err := s.pool.Ping(look)
+		err := pg.Ping(look, s.pool)
 		cancel()
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return nil
-		case err != nil && !away:
-			log.LogAttrs(ctx, slog.LevelError, "the database is away; verify and everything else is refused until it is back")
-		case err == nil && away:
-			log.LogAttrs(ctx, slog.LevelInfo, "the database is back")
 		}
-		away = err != nil
+		s.breaker.Lost(err)
 	}
 }
 

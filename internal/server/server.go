@@ -47,13 +47,15 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 		debug.SetGCPercent(was)
 	}
 
+	breaker := &pg.Breaker{}
 	pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{
-		Role: cfg.DatabaseRole, Conns: int32(cfg.DatabaseConns), StatementTimeout: statementTimeout, //nolint:gosec // at most 1,000
+		Breaker: breaker, Role: cfg.DatabaseRole, Conns: int32(cfg.DatabaseConns), StatementTimeout: statementTimeout, //nolint:gosec // at most 1,000
 	})
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
+	defer breaker.Close()
 	// Files are taken in on connections of their own, so that no question waits
 	// for one of them, and a chunk may take as long as it takes.
 	importPool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: importConns})
@@ -65,7 +67,7 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	if err := prepare(ctx, pool, cfg, metrics); err != nil {
 		return err
 	}
-	s, err := assemble(ctx, cfg, pool, importPool, metrics, log)
+	s, err := assemble(ctx, cfg, pool, breaker, importPool, metrics, log)
 	if err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 		front.TLSConfig = s.certs.config()
 		return ended(front.ServeTLS(public, "", ""))
 	})
-	group.Go(func() error { return s.watch(groupCtx, log) })
+	group.Go(func() error { return s.watch(groupCtx) })
 	group.Go(func() error { return s.watchSupply(groupCtx, log) })
 	group.Go(func() error { return s.watchRoom(groupCtx, cfg.JournalDiskBytes) })
 	group.Go(func() error {

@@ -59,9 +59,10 @@ type Answer struct {
 	Said string
 }
 
-// Verifier answers questions. All fields are required.
+// Verifier answers questions. All fields but Breaker are required.
 type Verifier struct {
 	Journal  *journal.Journal
+	Breaker  *pg.Breaker // told when a batch is lost, and heard before a question waits
 	Lines    *line.Almanac
 	Stage    *rehearsal.Stage // plays the test numbers
 	Now      func() time.Time
@@ -148,9 +149,20 @@ func (v *Verifier) room(now time.Time) int {
 	return v.Queue
 }
 
+// away returns why nothing can be recorded at the moment, if that is known.
+func (v *Verifier) away() error {
+	if v.Breaker.Away() {
+		return journal.ErrNotRecorded.Because(pg.ErrAway)
+	}
+	return nil
+}
+
 // join puts questions of one entity into the queue, all or none, and sees to it
 // that somebody answers them. Each may take the place of one that gives way.
 func (v *Verifier) join(ctx context.Context, all ...*waiting) error {
+	if err := v.away(); err != nil {
+		return err
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	over := v.queue.size + len(all) - v.room(time.Now())
@@ -245,19 +257,32 @@ func (v *Verifier) answer(ctx context.Context, batch []*waiting, tries *int) {
 	if len(batch) == 0 {
 		return
 	}
-	err := v.Journal.Record(ctx, func(tx pg.Tx) ([]journal.Entry, error) { return v.decide(ctx, tx, batch) })
+	err := v.away()
+	if err == nil {
+		err = v.Journal.Record(ctx, func(tx pg.Tx) ([]journal.Entry, error) { return v.decide(ctx, tx, batch) })
+	}
 	if *tries--; err != nil && len(batch) > 1 && *tries > 0 && pg.Refused(err) {
 		half := len(batch) / 2
 		v.answer(ctx, batch[:half], tries)
 		v.answer(ctx, batch[half:], tries)
 		return
 	}
+	v.Breaker.Lost(err)
 	for _, w := range batch {
 		if err != nil {
 			w.answer, w.err = Answer{}, err
 		}
 		close(w.done)
 	}
+}
+
+// Warm does what a batch does, for no question: after an outage, the connection
+// of the first batch has all that the connection before it had.
+func (v *Verifier) Warm(ctx context.Context, tx pg.Tx) error {
+	if _, err := v.Lines.Survey(ctx, tx, nil, v.Now()); err != nil {
+		return err
+	}
+	return v.Journal.Warm(ctx, tx)
 }
 
 // decide answers a batch of questions from one look at the database, and returns
