@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -105,6 +106,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 		sw.Header()["X-Request-Id"] = []string{n.id.String()}
 		a.Metrics.RequestBegan()
 
+		defer hearOut(sw, r) // last of all: it is no part of the work
 		defer func() {
 			if p := recover(); p != nil {
 				a.Metrics.Panicked()
@@ -130,6 +132,21 @@ func (a *API) observe(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(sw, r)
 	})
+}
+
+// mostHeard is how much of a body that nobody wants is read all the same.
+const mostHeard = 256 << 10
+
+// hearOut reads what is left of the body of a caller who has said that this is
+// its last request. net/http does it for all others: a connection that is closed
+// while the other side still sends is reset, and a reset can overtake the answer.
+func hearOut(w http.ResponseWriter, r *http.Request) {
+	if !r.Close || r.ContentLength == 0 || r.Header.Get("Expect") != "" { // who expects a word from us has sent nothing
+		return
+	}
+	if http.NewResponseController(w).Flush() == nil {
+		_, _ = io.CopyN(io.Discard, r.Body, mostHeard) // it is of no use to anybody
+	}
 }
 
 func (a *API) logLine(ctx context.Context, n *notes, status int, took time.Duration) {
