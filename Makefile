@@ -37,6 +37,12 @@ LIMIT ?= 500
 LIMIT_SECONDS ?= 30
 REVOCATIONS ?= 300
 SCAN ?= 1000000
+ENTITIES ?= 1000
+KEYS ?= 10000
+ENTRIES ?= 50000000
+PAGES ?= 100
+UPLOADS ?= 50
+SCAN_KILLS ?= 20
 FUZZTIME ?= 30s
 BENCH ?= -lines 20000000 -grow-c 16,64,128,256,512 -grow-lines 1000000,20000000,100000000
 
@@ -56,9 +62,16 @@ help: ## Show this list
 build: ## Build bin/lineproof
 	CGO_ENABLED=0 go build -trimpath -o bin/lineproof ./cmd/lineproof
 
+bin/versitygw: tools/s3/go.mod
+	CGO_ENABLED=0 go build -trimpath -modfile=tools/s3/go.mod -o $@ github.com/versity/versitygw/cmd/versitygw
+
+.PHONY: s3
+s3: bin/versitygw ## Build the S3 server of the tests, bin/versitygw
+
 .PHONY: generate
-generate: ## Rebuild everything that is generated: queries, schema.sql, the references of settings and commands
+generate: ## Rebuild everything that is generated: queries, pages, schema.sql, the references of settings and commands
 	$(TOOL) sqlc generate
+	$(TOOL) templ generate -path internal/portal/view
 	go test ./internal/config -run Reference -count=1 -update
 	go test ./internal/cli -run Reference -count=1 -update
 	go test ./internal/line -run Reference -count=1 -update
@@ -70,18 +83,24 @@ fmt: ## Format the Go code
 	$(TOOL) golangci-lint fmt
 
 .PHONY: lint
-lint: ## Check the format, lint, and prove that generated queries are fresh
+lint: ## Check the format, lint, and prove that generated queries and pages are fresh
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run
 	$(TOOL) sqlc diff
+	$(TOOL) templ generate -check -path internal/portal/view
 
 .PHONY: vet
 vet: ## Run go vet
 	go vet ./...
 
 .PHONY: test
-test: ## Run every test with the race detector; some prove that schema.sql and the references are fresh
-	go test -race -shuffle=on -timeout 20m ./...
+test: bin/versitygw ## Run every test, with the race detector but for internal/e2e; some prove that schema.sql and the references are fresh
+	go test -race -shuffle=on -timeout 20m $$(go list ./... | grep -v '/internal/e2e$$')
+	go test -shuffle=on -timeout 20m ./internal/e2e
+
+.PHONY: e2e-race
+e2e-race: ## Run the tests of internal/e2e with the race detector in the test and in the servers that it starts
+	go test -race -shuffle=on -timeout 60m ./internal/e2e
 
 .PHONY: check
 check: ## Everything a patch must pass: format, lint, fresh generated code, vet, tests
@@ -165,6 +184,18 @@ login: ## Time logins at ACCOUNTS (1000) known and as many unknown accounts, gue
 	$(call long_run,TestLoginGuesses,LINEPROOF_E2E_GUESSES=$(GUESSES))
 	$(call long_run,TestLoginFlood,LINEPROOF_E2E_LOGINS=$(LOGINS) LINEPROOF_E2E_RATE=500 LINEPROOF_E2E_SECONDS=20)
 
+.PHONY: documents-s3
+documents-s3: bin/versitygw ## Kill, freeze and slow the bucket KILLS times (50) under uploads; nothing answered may be lost, nothing half served
+	$(call long_run,TestDocumentsS3,LINEPROOF_E2E_KILLS=$(KILLS) LINEPROOF_E2E_OUTAGE=45)
+
+.PHONY: documents-memory
+documents-memory: bin/versitygw ## Measure the memory of UPLOADS (50) uploads of 10 MiB at once, and refuse a body of 5 GB
+	$(call long_run,TestDocumentsMemory,LINEPROOF_E2E_UPLOADS=$(UPLOADS))
+
+.PHONY: portal-load
+portal-load: ## Open every page of the portal PAGES times (100) with ENTITIES (1000), KEYS (10000) and ENTRIES (50000000) records; ENFORCE=1 fails above 100 ms
+	$(call long_run,TestPortalLoad,LINEPROOF_E2E_ENTRIES=$(ENTRIES) LINEPROOF_E2E_ENTITIES=$(ENTITIES) LINEPROOF_E2E_KEYS=$(KEYS) LINEPROOF_E2E_ROUNDS=$(PAGES) LINEPROOF_E2E_ENFORCE=$(ENFORCE))
+
 .PHONY: bench
 bench: ## Measure verify beside net/http and pgbench, and write docs/reference/measurements.md (flags: BENCH)
 	go run ./cmd/bench -write docs/reference/measurements.md $(BENCH)
@@ -174,6 +205,14 @@ scan: ## Scan SCAN numbers (1000000) in three styles, over HTTP and in memory, a
 	$(call long_run,TestScan,LINEPROOF_E2E_SCAN=$(SCAN))
 	$(call long_run,TestScansAreStopped,LINEPROOF_E2E_SCAN=$(SCAN),guard)
 	$(call long_run,TestHonestLookUpsStopNobody,LINEPROOF_E2E_SCAN=$(SCAN),guard)
+
+.PHONY: documents-scan
+documents-scan: ## Kill the virus scanner over a document SCAN_KILLS times (20): none may become clean without a whole scan
+	$(call long_run,TestScannerKilled,LINEPROOF_E2E_SCAN_KILLS=$(SCAN_KILLS))
+
+.PHONY: documents-corpus
+documents-corpus: ## Upload every hostile and every honest file of the corpus: none of the first may become clean, all of the others must
+	$(call long_run,TestDocumentsCorpus,LINEPROOF_E2E_CORPUS=100)
 
 .PHONY: fuzz-server
 fuzz-server: ## Send REQUESTS (1000000) damaged requests to a running server

@@ -52,12 +52,17 @@ var plan = []part{
 
 	{infrastructure, "pg", "fault", ""},
 	{infrastructure, "blob", "", ""},
+	{infrastructure, "clamd", "", ""},
+	{infrastructure, "clamtest", "", ""},
+	{infrastructure, "inspect", "", ""},
+	{infrastructure, "inspect/corpus", "", ""},
 	{infrastructure, "telemetry", "", ""},
 	{infrastructure, "limit", "", ""},
 	{infrastructure, "mail", "secret", ""},
 	{infrastructure, "pgtest", "pg", ""},
 	{infrastructure, "mailtest", "", ""},
 	{infrastructure, "redistest", "", ""},
+	{infrastructure, "s3test", "", ""},
 
 	{domain, "audit", "fault pg", "audit"},
 	{domain, "approval", "audit fault pg", "approval"},
@@ -65,7 +70,7 @@ var plan = []part{
 	{domain, "registry", "approval audit cac fault pg phone secret", "entity account"},
 	{domain, "access", "audit fault pg registry secret", "client client_secret access_token session api_key entity_limit pepper_check"},
 	{domain, "people", "access audit fault mail pg registry secret", "login_trouble login_device second_factor recovery_code account_link"},
-	{domain, "document", "audit blob fault pg", "document"},
+	{domain, "document", "audit blob clamd fault inspect pg", "document document_move"},
 	{domain, "numbering", "audit fault pg phone", "network numbering_plan numbering_network numbering_range"},
 	{domain, "policy", "audit fault pg", "policy"},
 	{domain, "line", "numbering pg phone policy", "line line_now line_event"},
@@ -77,17 +82,20 @@ var plan = []part{
 	{domain, "rehearsal", "fault line numbering pg phone policy", "rehearsal_clock"},
 	{domain, "verify", "fault journal line numbering pg phone policy rehearsal", ""},
 	{domain, "guard", "audit fault pg phone", "usage_day guard_alert"},
+	{domain, "tally", "journal pg", "journal_minute journal_day tally_mark usage_pace"},
 
 	{transports, "apidocs", "api", ""},
 	{transports, "httpapi", "access audit document fault guard idempotency journal limit line linefile numbering people pg phone registry rehearsal secret supply telemetry verify", ""},
-	{transports, "jobs", "access idempotency journal mail people pg", ""},
+	{transports, "portal/view", "", ""},
+	{transports, "portal", "access approval audit document fault guard journal limit line linefile numbering people pg phone policy portal/view registry rehearsal secret supply tally telemetry verify", ""},
+	{transports, "jobs", "access clamd document idempotency journal mail people pg tally", ""},
 	{transports, "client", "", ""},
 
-	{assembly, "server", "access apidocs blob config document guard httpapi idempotency jobs journal limit line mail people pg phone registry rehearsal secret supply telemetry verify", ""},
-	{assembly, "cli", "access approval audit blob client config fault guard journal line linefile numbering people pg phone policy registry secret server supply telemetry verify", ""},
-	{assembly, "cmd/lineproof", "cli", ""},
+	{assembly, "server", "access apidocs approval blob clamd config document guard httpapi idempotency inspect jobs journal limit line mail people pg phone portal registry rehearsal secret supply tally telemetry verify", ""},
+	{assembly, "cli", "access approval audit blob clamd client config document fault guard inspect journal line linefile numbering people pg phone policy registry secret server supply telemetry verify", ""},
+	{assembly, "cmd/lineproof", "cli inspect", ""},
 
-	{proofs, "e2e", "client config pg pgtest redistest", ""},
+	{proofs, "e2e", "clamtest client config inspect inspect/corpus pg pgtest redistest s3test", ""},
 	{proofs, "cmd/bench", "access audit line numbering pg pgtest phone redistest registry secret", ""},
 }
 

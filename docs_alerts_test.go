@@ -56,7 +56,8 @@ func rulesOf(t *testing.T, page string) map[string]rule {
 // The rules for alerts can be put into a file as they stand: they are the YAML
 // that Prometheus reads, each compares something, says for how long, and tells
 // whoever is woken what to do. Among them is what warns while there is time: days before the journal
-// has no partition, and days before its disk is full.
+// has no partition, and days before its disk is full; and what tells at once that
+// the scanner is blind.
 func TestAlertsCanBeUsedAsTheyStand(t *testing.T) {
 	t.Parallel()
 
@@ -74,6 +75,7 @@ func TestAlertsCanBeUsedAsTheyStand(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"LineproofJournalRunsOut": "max(lineproof_journal_days_ahead) < 3", "LineproofJournalDiskFills": "min(lineproof_journal_disk_days_left) < 14",
+		"LineproofScannerBlind": `max(lineproof_scanner_test{state="blind"}) == 1`,
 	} {
 		if got := rules[name].Expr; got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

@@ -30,6 +30,16 @@ END
 $$;
 -- Name: FUNCTION audit_is_append_only(); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.audit_is_append_only() IS 'Refuses every change of the audit trail that is no new entry.';
+-- Name: document_move_is_append_only(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.document_move_is_append_only() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'the history of a document is append-only' USING ERRCODE = 'insufficient_privilege';
+END
+$$;
+-- Name: FUNCTION document_move_is_append_only(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.document_move_is_append_only() IS 'Refuses every change of the history of documents that is no new move.';
 -- Name: journal_drop_day(date); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_drop_day(the_day date) RETURNS void
     LANGUAGE plpgsql
@@ -91,6 +101,29 @@ END
 $$;
 -- Name: FUNCTION journal_make_partitions(days integer); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.journal_make_partitions(days integer) IS 'Makes the journal''s daily partitions from yesterday to so many days ahead; returns how many were missing.';
+-- Name: journal_summarize(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.journal_summarize() RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    SET lock_timeout TO '100ms'
+    AS $$
+DECLARE
+    today timestamp := now() AT TIME ZONE 'UTC';
+    part  oid;
+    made  integer := 0;
+BEGIN
+    FOR part IN
+        SELECT i.indexrelid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
+        WHERE a.amname = 'brin' AND i.indrelid IN (
+            to_regclass('public.journal_entry_' || to_char(today, 'YYYYMMDD')), to_regclass('public.journal_entry_' || to_char(today - interval '1 hour', 'YYYYMMDD')))
+    LOOP
+        made := made + brin_summarize_new_values(part);
+    END LOOP;
+    RETURN made;
+END
+$$;
+-- Name: FUNCTION journal_summarize(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.journal_summarize() IS 'Brings the index of today''s journal up to date, and in the first hour of a day that of yesterday''s, too; returns how many ranges were new.';
 -- Name: line_time(integer); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.line_time(seconds integer) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -320,17 +353,65 @@ CREATE TABLE public.document (
     uploader text NOT NULL,
     uploader_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    note text DEFAULT ''::text NOT NULL,
+    moved_at timestamp with time zone,
+    replaced_by uuid,
+    held_at timestamp with time zone,
+    held_for text DEFAULT ''::text NOT NULL,
+    CONSTRAINT document_held_check CHECK (((held_at IS NULL) = (held_for = ''::text))),
+    CONSTRAINT document_held_for_check CHECK ((char_length(held_for) <= 500)),
+    CONSTRAINT document_held_stays CHECK (((held_at IS NULL) OR (state <> 'deleted'::text))),
+    CONSTRAINT document_note_check CHECK ((char_length(note) <= 500)),
+    CONSTRAINT document_reason_check CHECK ((char_length(reason) <= 64)),
     CONSTRAINT document_sha256_check CHECK ((octet_length(sha256) = 32)),
     CONSTRAINT document_size_check CHECK ((size > 0)),
-    CONSTRAINT document_state_check CHECK ((state = 'received'::text)),
+    CONSTRAINT document_state_check CHECK ((state = ANY (ARRAY['received'::text, 'scanning'::text, 'clean'::text, 'refused'::text, 'infected'::text, 'accepted'::text, 'rejected'::text, 'deleted'::text]))),
     CONSTRAINT document_uploader_check CHECK ((uploader = ANY (ARRAY['client'::text, 'account'::text])))
 );
 -- Name: TABLE document; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.document IS 'Papers that entities uploaded. The content is in the blob store under the id.';
+COMMENT ON TABLE public.document IS 'Papers that entities uploaded. The content is in the blob store under the id. A row stays when its content was deleted.';
 -- Name: COLUMN document.label; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.document.label IS 'The type as it was sent; type is OTHER where it is none of the known ones.';
 -- Name: COLUMN document.file_name; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.document.file_name IS 'Metadata only: never a path.';
+-- Name: COLUMN document.state; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.document.state IS 'Where the document is on its way; document_move says how it came there. Only in clean, accepted and rejected is its content shown to anybody.';
+-- Name: COLUMN document.reason; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.document.reason IS 'Why it is in this state, as a code; empty where the state says it all.';
+-- Name: COLUMN document.note; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.document.note IS 'The same in words: those of the service for the uploader, or the reviewer''s own.';
+-- Name: COLUMN document.moved_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.document.moved_at IS 'When it came into this state; null for one that was never moved.';
+-- Name: COLUMN document.replaced_by; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.document.replaced_by IS 'The document that was uploaded in the place of this one, which was rejected, refused or infected.';
+-- Name: COLUMN document.held_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.document.held_at IS 'Since when a legal hold keeps it from being deleted, by anybody and by retention; null for none.';
+-- Name: COLUMN document.held_for; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.document.held_for IS 'Why it is held.';
+-- Name: document_move; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.document_move (
+    document_id uuid NOT NULL,
+    seq integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    from_state text NOT NULL,
+    to_state text NOT NULL,
+    actor_kind text NOT NULL,
+    actor_id uuid,
+    reason text NOT NULL,
+    note text NOT NULL,
+    CONSTRAINT document_move_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text, 'system'::text]))),
+    CONSTRAINT document_move_note_check CHECK ((char_length(note) <= 500)),
+    CONSTRAINT document_move_reason_check CHECK ((char_length(reason) <= 64)),
+    CONSTRAINT document_move_seq_check CHECK ((seq > 0)),
+    CONSTRAINT document_move_way CHECK (((((((((((((((from_state = 'received'::text) AND (to_state = 'scanning'::text)) OR ((from_state = 'scanning'::text) AND (to_state = 'clean'::text))) OR ((from_state = 'scanning'::text) AND (to_state = 'refused'::text))) OR ((from_state = 'scanning'::text) AND (to_state = 'infected'::text))) OR ((from_state = 'refused'::text) AND (to_state = 'received'::text))) OR ((from_state = 'infected'::text) AND (to_state = 'received'::text))) OR ((from_state = 'clean'::text) AND (to_state = 'accepted'::text))) OR ((from_state = 'clean'::text) AND (to_state = 'rejected'::text))) OR ((from_state = 'clean'::text) AND (to_state = 'deleted'::text))) OR ((from_state = 'refused'::text) AND (to_state = 'deleted'::text))) OR ((from_state = 'infected'::text) AND (to_state = 'deleted'::text))) OR ((from_state = 'accepted'::text) AND (to_state = 'deleted'::text))) OR ((from_state = 'rejected'::text) AND (to_state = 'deleted'::text))))
+);
+-- Name: TABLE document_move; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.document_move IS 'Every move of every document from one state to the next, written in the transaction that made it. Append-only: the serving role may not change a row, and a trigger refuses even the owner.';
+-- Name: COLUMN document_move.seq; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.document_move.seq IS 'The first move of a document is 1. It came in as received, which is no move.';
+-- Name: CONSTRAINT document_move_way ON document_move; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON CONSTRAINT document_move_way ON public.document_move IS 'The moves that there are. Nothing comes to clean but from scanning, whatever the code above thinks.';
 -- Name: entity; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.entity (
     id uuid NOT NULL,
@@ -495,6 +576,18 @@ PARTITION BY RANGE (at);
 COMMENT ON TABLE public.journal_batch IS 'One flush of the journal: how many entries, their Merkle root, and the transaction that wrote them. Append-only.';
 -- Name: COLUMN journal_batch.at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_batch.at IS 'The time of the batch''s first entry. It is fixed before the batch is written, so that a second try would meet the same key.';
+-- Name: journal_day; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_day (
+    entity_id uuid NOT NULL,
+    day date NOT NULL,
+    mode text NOT NULL,
+    status text NOT NULL,
+    n bigint NOT NULL,
+    CONSTRAINT journal_day_n_check CHECK ((n > 0))
+)
+WITH (fillfactor='70');
+-- Name: TABLE journal_day; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_day IS 'How many answers of each status an entity got on each day (UTC), counted from the journal by a job. It is kept when the day is archived.';
 -- Name: journal_entry; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_entry (
     request_id uuid NOT NULL,
@@ -556,6 +649,21 @@ CREATE TABLE public.journal_fence (
 );
 -- Name: TABLE journal_fence; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.journal_fence IS 'A row for each node that ever found a batch of unknown outcome written. Its change is a commit behind that batch in the log: once it is confirmed, so is the batch.';
+-- Name: journal_minute; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_minute (
+    entity_id uuid NOT NULL,
+    minute timestamp with time zone NOT NULL,
+    mode text NOT NULL,
+    status text NOT NULL,
+    n integer NOT NULL,
+    seconds bigint NOT NULL,
+    CONSTRAINT journal_minute_n_check CHECK ((n > 0))
+)
+WITH (fillfactor='70');
+-- Name: TABLE journal_minute; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_minute IS 'How many answers of each status an entity got in each minute, counted from the journal by a job, for the last 35 days. It leads to the records of an entity without an index on the journal.';
+-- Name: COLUMN journal_minute.seconds; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_minute.seconds IS 'In which seconds of the minute they lie: bit 0 is the first.';
 -- Name: line; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line (
     number bigint NOT NULL,
@@ -1511,6 +1619,23 @@ CREATE TABLE public.supply_refused (
 );
 -- Name: TABLE supply_refused; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.supply_refused IS 'Rows of a file that were refused: the line of the file, the column and the reason; the first hundred thousand of each import.';
+-- Name: tally_mark; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.tally_mark (
+    only_one boolean DEFAULT true NOT NULL,
+    settled timestamp with time zone NOT NULL,
+    seen timestamp with time zone NOT NULL,
+    fence_at timestamp with time zone NOT NULL,
+    fence_xact xid8 NOT NULL,
+    CONSTRAINT tally_mark_only_one_check CHECK (only_one)
+);
+-- Name: TABLE tally_mark; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.tally_mark IS 'How far the journal is counted. One row, which is locked while somebody counts.';
+-- Name: COLUMN tally_mark.settled; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.tally_mark.settled IS 'Minutes before this are counted for good: nobody can write to them any more.';
+-- Name: COLUMN tally_mark.seen; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.tally_mark.seen IS 'What was committed by this moment is counted, and may be counted again.';
+-- Name: COLUMN tally_mark.fence_xact; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.tally_mark.fence_xact IS 'The first transaction that had not begun to write at fence_at. Once all before it are over, whatever was to be written about the time before the fence is there.';
 -- Name: usage_day; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.usage_day (
     day date NOT NULL,
@@ -1535,6 +1660,28 @@ COMMENT ON COLUMN public.usage_day.answered IS 'Of those, the ones that were ans
 COMMENT ON COLUMN public.usage_day.misses IS 'Answers that a number is not allocated.';
 -- Name: COLUMN usage_day.numbers; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.usage_day.numbers IS 'Different numbers, as the node saw them. One that is asked about on two nodes, or before and after a restart, counts twice.';
+-- Name: usage_pace; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.usage_pace (
+    entity_id uuid NOT NULL,
+    day date NOT NULL,
+    mode text NOT NULL,
+    node text NOT NULL,
+    asked bigint NOT NULL,
+    refused bigint NOT NULL,
+    failed bigint NOT NULL,
+    times bigint[] NOT NULL,
+    CONSTRAINT usage_pace_asked_check CHECK ((asked >= 0)),
+    CONSTRAINT usage_pace_failed_check CHECK ((failed >= 0)),
+    CONSTRAINT usage_pace_refused_check CHECK ((refused >= 0))
+);
+-- Name: TABLE usage_pace; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.usage_pace IS 'How requests of each entity to verify ended and how long they took, by day (UTC) and node. A node adds what it has counted every few seconds; the sum over the nodes is what counts.';
+-- Name: COLUMN usage_pace.refused; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.usage_pace.refused IS 'Answered with 4xx.';
+-- Name: COLUMN usage_pace.failed; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.usage_pace.failed IS 'Answered with 5xx.';
+-- Name: COLUMN usage_pace.times; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.usage_pace.times IS 'How many answers to a single question took how long: a histogram whose bounds package tally has.';
 -- Name: line_event_00; Type: TABLE ATTACH; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_00 FOR VALUES WITH (modulus 16, remainder 0);
 -- Name: line_event_01; Type: TABLE ATTACH; Schema: public; Owner: -
@@ -1613,9 +1760,15 @@ ALTER TABLE ONLY public.client_secret
 -- Name: client_secret client_secret_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.client_secret
     ADD CONSTRAINT client_secret_pkey PRIMARY KEY (id);
+-- Name: document_move document_move_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.document_move
+    ADD CONSTRAINT document_move_pkey PRIMARY KEY (document_id, seq);
 -- Name: document document_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.document
     ADD CONSTRAINT document_pkey PRIMARY KEY (id);
+-- Name: document document_replaced_by_unique; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.document
+    ADD CONSTRAINT document_replaced_by_unique UNIQUE (replaced_by);
 -- Name: entity_limit entity_limit_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.entity_limit
     ADD CONSTRAINT entity_limit_pkey PRIMARY KEY (entity_id);
@@ -1637,12 +1790,18 @@ ALTER TABLE ONLY public.journal_archive
 -- Name: journal_batch journal_batch_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_batch
     ADD CONSTRAINT journal_batch_pkey PRIMARY KEY (node, epoch, n, at);
+-- Name: journal_day journal_day_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_day
+    ADD CONSTRAINT journal_day_pkey PRIMARY KEY (entity_id, day, mode, status);
 -- Name: journal_epoch_skip journal_epoch_skip_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_epoch_skip
     ADD CONSTRAINT journal_epoch_skip_pkey PRIMARY KEY (id);
 -- Name: journal_fence journal_fence_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_fence
     ADD CONSTRAINT journal_fence_pkey PRIMARY KEY (node);
+-- Name: journal_minute journal_minute_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_minute
+    ADD CONSTRAINT journal_minute_pkey PRIMARY KEY (entity_id, minute, mode, status);
 -- Name: line_now line_now_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_now
     ADD CONSTRAINT line_now_pkey PRIMARY KEY (number);
@@ -1742,9 +1901,15 @@ ALTER TABLE ONLY public.supply_import
 -- Name: supply_refused supply_refused_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_refused
     ADD CONSTRAINT supply_refused_pkey PRIMARY KEY (import, place, field);
+-- Name: tally_mark tally_mark_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.tally_mark
+    ADD CONSTRAINT tally_mark_pkey PRIMARY KEY (only_one);
 -- Name: usage_day usage_day_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.usage_day
     ADD CONSTRAINT usage_day_pkey PRIMARY KEY (day, entity_id, node);
+-- Name: usage_pace usage_pace_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.usage_pace
+    ADD CONSTRAINT usage_pace_pkey PRIMARY KEY (entity_id, day, mode, node);
 -- Name: access_token_client; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX access_token_client ON public.access_token USING btree (client_id);
 -- Name: access_token_expiry; Type: INDEX; Schema: public; Owner: -
@@ -1775,6 +1940,10 @@ CREATE INDEX audit_subject ON public.audit USING btree (subject_id, at);
 CREATE INDEX client_secret_client ON public.client_secret USING btree (client_id);
 -- Name: document_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX document_entity ON public.document USING btree (entity_id, created_at);
+-- Name: document_entity_id; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX document_entity_id ON public.document USING btree (entity_id, id);
+-- Name: document_state; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX document_state ON public.document USING btree (state, id);
 -- Name: entity_cac; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_cac ON public.entity USING btree (cac_class, cac_digits);
 -- Name: entity_cac_text; Type: INDEX; Schema: public; Owner: -
@@ -1795,8 +1964,12 @@ CREATE INDEX guard_alert_since ON public.guard_alert USING btree (since);
 CREATE INDEX idempotency_created ON public.idempotency USING btree (created_at);
 -- Name: journal_archive_day; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_archive_day ON public.journal_archive USING btree (day, archived_at);
+-- Name: journal_day_day; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX journal_day_day ON public.journal_day USING btree (day);
 -- Name: journal_entry_at; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_entry_at ON ONLY public.journal_entry USING brin (at) WITH (pages_per_range='32');
+-- Name: journal_minute_minute; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX journal_minute_minute ON public.journal_minute USING btree (minute);
 -- Name: line_event_ports; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_event_ports ON ONLY public.line_event USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
 -- Name: INDEX line_event_ports; Type: COMMENT; Schema: public; Owner: -
@@ -1983,6 +2156,8 @@ CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON public.entity_limit FOR 
 CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, limited ON public.session FOR EACH ROW EXECUTE FUNCTION public.access_changed('session', 'id');
 -- Name: audit audit_append_only; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit FOR EACH STATEMENT EXECUTE FUNCTION public.audit_is_append_only();
+-- Name: document_move document_move_append_only; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER document_move_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.document_move FOR EACH STATEMENT EXECUTE FUNCTION public.document_move_is_append_only();
 -- Name: access_token access_token_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.access_token
     ADD CONSTRAINT access_token_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);
@@ -2004,6 +2179,12 @@ ALTER TABLE ONLY public.client_secret
 -- Name: document document_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.document
     ADD CONSTRAINT document_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: document_move document_move_document_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.document_move
+    ADD CONSTRAINT document_move_document_id_fkey FOREIGN KEY (document_id) REFERENCES public.document(id);
+-- Name: document document_replaced_by_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.document
+    ADD CONSTRAINT document_replaced_by_fkey FOREIGN KEY (replaced_by) REFERENCES public.document(id);
 -- Name: entity entity_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.entity
     ADD CONSTRAINT entity_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);
@@ -2037,12 +2218,18 @@ ALTER TABLE ONLY public.session
 -- Name: usage_day usage_day_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.usage_day
     ADD CONSTRAINT usage_day_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: usage_pace usage_pace_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.usage_pace
+    ADD CONSTRAINT usage_pace_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
 GRANT ALL ON SCHEMA public TO lineproof_owner;
 -- Name: FUNCTION journal_drop_day(the_day date); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.journal_drop_day(the_day date) FROM PUBLIC;
 -- Name: FUNCTION journal_make_partitions(days integer); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.journal_make_partitions(days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.journal_make_partitions(days integer) TO lineproof_serve;
+-- Name: FUNCTION journal_summarize(); Type: ACL; Schema: public; Owner: -
+REVOKE ALL ON FUNCTION public.journal_summarize() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.journal_summarize() TO lineproof_serve;
 -- Name: TABLE access_token; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.access_token TO lineproof_serve;
 -- Name: COLUMN access_token.id; Type: ACL; Schema: public; Owner: -
@@ -2157,8 +2344,25 @@ GRANT SELECT(created_at) ON TABLE public.client_secret TO lineproof_read;
 -- Name: COLUMN client_secret.last_used_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(last_used_at) ON TABLE public.client_secret TO lineproof_read;
 -- Name: TABLE document; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT,UPDATE ON TABLE public.document TO lineproof_serve;
+GRANT SELECT,INSERT ON TABLE public.document TO lineproof_serve;
 GRANT SELECT ON TABLE public.document TO lineproof_read;
+-- Name: COLUMN document.state; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(state) ON TABLE public.document TO lineproof_serve;
+-- Name: COLUMN document.reason; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(reason) ON TABLE public.document TO lineproof_serve;
+-- Name: COLUMN document.note; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(note) ON TABLE public.document TO lineproof_serve;
+-- Name: COLUMN document.moved_at; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(moved_at) ON TABLE public.document TO lineproof_serve;
+-- Name: COLUMN document.replaced_by; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(replaced_by) ON TABLE public.document TO lineproof_serve;
+-- Name: COLUMN document.held_at; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(held_at) ON TABLE public.document TO lineproof_serve;
+-- Name: COLUMN document.held_for; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(held_for) ON TABLE public.document TO lineproof_serve;
+-- Name: TABLE document_move; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.document_move TO lineproof_serve;
+GRANT SELECT ON TABLE public.document_move TO lineproof_read;
 -- Name: TABLE entity; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.entity TO lineproof_serve;
 GRANT SELECT ON TABLE public.entity TO lineproof_read;
@@ -2179,6 +2383,9 @@ GRANT SELECT ON TABLE public.journal_archive TO lineproof_read;
 -- Name: TABLE journal_batch; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.journal_batch TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_batch TO lineproof_read;
+-- Name: TABLE journal_day; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.journal_day TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_day TO lineproof_read;
 -- Name: TABLE journal_entry; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.journal_entry TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_entry TO lineproof_read;
@@ -2190,6 +2397,9 @@ GRANT SELECT ON TABLE public.journal_epoch_skip TO lineproof_read;
 -- Name: TABLE journal_fence; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.journal_fence TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_fence TO lineproof_read;
+-- Name: TABLE journal_minute; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.journal_minute TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_minute TO lineproof_read;
 -- Name: TABLE line; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.line TO lineproof_serve;
 GRANT SELECT ON TABLE public.line TO lineproof_read;
@@ -2310,7 +2520,13 @@ GRANT SELECT ON TABLE public.supply_import TO lineproof_read;
 -- Name: TABLE supply_refused; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.supply_refused TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_refused TO lineproof_read;
+-- Name: TABLE tally_mark; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.tally_mark TO lineproof_serve;
+GRANT SELECT ON TABLE public.tally_mark TO lineproof_read;
 -- Name: TABLE usage_day; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.usage_day TO lineproof_serve;
 GRANT SELECT ON TABLE public.usage_day TO lineproof_read;
+-- Name: TABLE usage_pace; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.usage_pace TO lineproof_serve;
+GRANT SELECT ON TABLE public.usage_pace TO lineproof_read;
 -- PostgreSQL database dump complete

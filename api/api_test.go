@@ -30,8 +30,9 @@ func TestDocumentIsValid(t *testing.T) {
 	}
 }
 
-// The contract offers the five operations of the specification, those on lines,
-// those about several or past answers, the test clock, and no other.
+// The contract offers the five operations of the specification, those on
+// documents and on lines, those about several or past answers, the test clock,
+// and no other.
 func TestDocumentHasTheOperations(t *testing.T) {
 	t.Parallel()
 
@@ -43,6 +44,10 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"GET /.well-known/oauth-authorization-server",
 		"POST /api/auth/revoke",
 		"POST /api/auth/token",
+		"GET /api/regulator/v1/documents",
+		"GET /api/regulator/v1/documents/{documentId}",
+		"GET /api/regulator/v1/documents/{documentId}/content",
+		"POST /api/regulator/v1/documents/{documentId}/review",
 		"POST /api/regulator/v1/email/confirm",
 		"POST /api/regulator/v1/invitations",
 		"POST /api/regulator/v1/invitations/accept",

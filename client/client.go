@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,6 +89,7 @@ type request struct {
 	body   []byte
 	form   *form         // instead of body, for a document or a file
 	into   io.Writer     // where the answer goes if it is a file
+	digest bool          // the file comes with a digest, and must fit it
 	limit  time.Duration // for one attempt, instead of standardTimeout
 
 	// repeatable says that the request may be repeated when nobody knows whether
@@ -198,7 +201,7 @@ func (c *Client) attempt(ctx context.Context, r *request) ([]byte, error) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	if r.into != nil && res.StatusCode == http.StatusOK {
-		return nil, r.pass(res.Body)
+		return nil, r.pass(res)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	switch {
@@ -212,13 +215,28 @@ func (c *Client) attempt(ctx context.Context, r *request) ([]byte, error) {
 
 // pass hands a file on. Once something of it has been written, another attempt
 // would write it twice.
-func (r *request) pass(file io.Reader) error {
-	n, err := io.Copy(r.into, file)
+func (r *request) pass(res *http.Response) error {
+	sum := sha256.New()
+	want, ok := digestOf(res.Header.Get("Content-Digest"))
+	if r.digest && !ok {
+		return errors.New("the file comes without the digest that the service's contract promises; does BaseURL lead to a Lineproof service?")
+	}
+	n, err := io.Copy(io.MultiWriter(r.into, sum), res.Body)
 	switch {
+	case err == nil && r.digest && !bytes.Equal(sum.Sum(nil), want):
+		return fmt.Errorf("the %d bytes that arrived are not the file: they do not fit its digest", n)
 	case err == nil:
 		return nil
 	case n == 0:
 		return &lost{err}
 	}
 	return fmt.Errorf("the file broke off after %d bytes: %w", n, err)
+}
+
+// digestOf reads the SHA-256 of a Content-Digest header (RFC 9530).
+func digestOf(header string) (sum []byte, ok bool) {
+	text, ok := strings.CutPrefix(header, "sha-256=:")
+	text, end := strings.CutSuffix(text, ":")
+	sum, err := base64.StdEncoding.DecodeString(text)
+	return sum, ok && end && err == nil && len(sum) == sha256.Size
 }

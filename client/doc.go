@@ -33,11 +33,12 @@
 // the API key of an organisation that asks. [Client.Onboard] takes an access
 // token, which [Client.Token] gets for a client's id and secret.
 // [Client.UploadDocument] takes an access token too, or an admin's session,
-// which [Client.Login] opens. The operations on lines, from [Client.TellEvents]
-// and [Client.SendLines] to [Client.History], take an access token with one of
-// the scopes on lines, or a session of the regulator's staff. Literals become a
-// Secret by themselves; other strings are converted, and string(s) gives the
-// characters back.
+// which [Client.Login] opens; so do [Client.Documents] and [Client.Document],
+// which show what became of a document. The operations on lines, from
+// [Client.TellEvents] and [Client.SendLines] to [Client.History], take an access
+// token with one of the scopes on lines, or a session of the regulator's staff.
+// Literals become a Secret by themselves; other strings are converted, and
+// string(s) gives the characters back.
 //
 // # Errors
 //
@@ -63,7 +64,8 @@
 //     away. It waits at least as long as Retry-After says.
 //   - after a connection that could not be made, for every operation.
 //   - after a connection that broke, and after 500, 502 and 504, for every
-//     operation but [Client.Login]: a login that was done opened a session.
+//     operation but two: a [Client.Login] that was done opened a session, and a
+//     [Client.ReviewDocument] that was done would be refused the second time.
 //   - after 409 ABORTED: an earlier attempt is still being worked on.
 //
 // Onboarding, uploading, sending lines and giving orders create something. They

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/http/httptest"
@@ -74,30 +75,39 @@ var lineCalls = map[string]func(ctx context.Context, c *client.Client) error{
 	},
 }
 
+// otherCalls are the calls of all operations that the specification does not
+// have.
+var otherCalls = func() map[string]func(ctx context.Context, c *client.Client) error {
+	all := maps.Clone(lineCalls)
+	maps.Copy(all, documentCalls)
+	return all
+}()
+
 func operationOf(name string) *openapi3.Operation {
 	method, path, _ := strings.Cut(name, " ")
 	return contract().Paths.Value(path).GetOperation(method)
 }
 
-// Every operation on lines that the contract has can be called.
-func TestEveryOperationOnLinesCanBeCalled(t *testing.T) {
+// Every operation on lines and on documents that the contract has can be called.
+func TestEveryOperationOnLinesAndDocumentsCanBeCalled(t *testing.T) {
 	t.Parallel()
 
 	for path, item := range contract().Paths.Map() {
 		for method := range item.Operations() {
-			if name := method + " " + path; strings.HasPrefix(path, "/api/v1/lines/") && lineCalls[name] == nil {
+			ours := strings.HasPrefix(path, "/api/v1/lines/") || strings.HasPrefix(path, "/api/regulator/v1/documents")
+			if name := method + " " + path; ours && otherCalls[name] == nil {
 				t.Errorf("%s has no call", name)
 			}
 		}
 	}
 }
 
-// Whatever the contract says that the service answers about lines, the client
-// understands.
-func TestEveryDocumentedAnswerOnLinesIsUnderstood(t *testing.T) {
+// Whatever the contract says that the service answers about lines and documents,
+// the client understands.
+func TestEveryDocumentedAnswerOnLinesAndDocumentsIsUnderstood(t *testing.T) {
 	t.Parallel()
 
-	for name, call := range lineCalls {
+	for name, call := range otherCalls {
 		for status, response := range operationOf(name).Responses.Map() {
 			for kind, media := range response.Value.Content {
 				for which, example := range media.Examples {
@@ -128,11 +138,11 @@ func TestEveryDocumentedAnswerOnLinesIsUnderstood(t *testing.T) {
 	}
 }
 
-// What the client sends about lines is what the contract takes.
-func TestRequestsOnLinesFitTheContract(t *testing.T) {
+// What the client sends about lines and documents is what the contract takes.
+func TestRequestsOnLinesAndDocumentsFitTheContract(t *testing.T) {
 	t.Parallel()
 
-	for name, call := range lineCalls {
+	for name, call := range otherCalls {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
@@ -146,7 +156,7 @@ func TestRequestsOnLinesFitTheContract(t *testing.T) {
 			t.Cleanup(srv.Close)
 			_ = refused(t, call(t.Context(), &client.Client{BaseURL: srv.URL + "/", HTTP: srv.Client()}))
 
-			if got := req.Method + " " + strings.NewReplacer(importID, "{importId}", requestID, "{requestId}").Replace(req.URL.Path); got != name || req.Header.Get("Authorization") != "Bearer "+accessToken {
+			if got := req.Method + " " + strings.NewReplacer(importID, "{importId}", requestID, "{requestId}", documentID, "{documentId}").Replace(req.URL.Path); got != name || req.Header.Get("Authorization") != "Bearer "+accessToken {
 				t.Errorf("the request is %s", got)
 			}
 			if strings.Contains(req.URL.String(), "803") {
@@ -182,10 +192,10 @@ func TestRequestsOnLinesFitTheContract(t *testing.T) {
 	}
 }
 
-// Requests on lines are repeated after trouble, all of them: each is known again
-// by a key or by its ids, or changes nothing. No error repeats what was sent, and
-// no half answer is a value.
-func TestRequestsOnLinesAreRepeatedAndSilent(t *testing.T) {
+// Requests on lines and documents are repeated after trouble, all but a decision:
+// each is known again by a key or by its ids, or changes nothing. No error repeats
+// what was sent, and no half answer is a value.
+func TestRequestsOnLinesAndDocumentsAreRepeatedAndSilent(t *testing.T) {
 	t.Parallel()
 
 	everything := accessToken + " " + phoneNumber
@@ -200,17 +210,21 @@ func TestRequestsOnLinesAreRepeatedAndSilent(t *testing.T) {
 		{answer{name: "nothing", status: 200, body: `{"data":{}}`}, 1},
 		{answer{name: "an echo", status: 200, body: `{"data":"` + everything + `"}`}, 1},
 	} {
-		for name, call := range lineCalls {
+		for name, call := range otherCalls {
 			if tc.status == http.StatusOK && strings.HasSuffix(name, "/refused") {
 				continue // a file is what it is
+			}
+			asked := tc.asked
+			if strings.HasSuffix(name, "/review") && tc.status != http.StatusServiceUnavailable {
+				asked = 1
 			}
 			t.Run(tc.name+" "+name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s := &service{answers: []answer{tc.answer}}
 					checkSilent(t, call(t.Context(), s.client()))
-					if len(s.asked) != tc.asked {
-						t.Errorf("the service was asked %d times, want %d", len(s.asked), tc.asked)
+					if len(s.asked) != asked {
+						t.Errorf("the service was asked %d times, want %d", len(s.asked), asked)
 					}
 				})
 			})

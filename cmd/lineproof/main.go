@@ -8,9 +8,11 @@ import (
 	"syscall"
 
 	"github.com/lineproof/lineproof/internal/cli"
+	"github.com/lineproof/lineproof/internal/inspect"
 )
 
 func main() {
+	inspect.Main() // if a document is to be opened, that is all this process does
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(cli.Main(ctx, cli.Env{

@@ -103,6 +103,11 @@ func (k *Keeper) CreateKey(ctx context.Context, f KeyForm, by audit.Actor, reque
 }
 
 func (k *Keeper) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, expires *time.Time, replaces uuid.UUID, by audit.Actor) (NewKey, error) {
+	if f.Mode == Live && k.MayMakeKey != nil {
+		if err := k.MayMakeKey(ctx, tx, f.Entity); err != nil {
+			return NewKey{}, err
+		}
+	}
 	key := NewKey{ID: uuid.Must(uuid.NewV7()), Text: secret.New(prefixes[f.Mode])}
 	networks := f.Networks
 	if networks == nil {

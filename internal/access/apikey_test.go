@@ -12,6 +12,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
@@ -101,6 +102,37 @@ func TestRolledKeyEndsAfterTheOverlap(t *testing.T) {
 	last, err := w.RollKey(t.Context(), bank.ID, next.ID, 0, access.Operator, uuid.Nil)
 	if err != nil || w.admits(t, next.Text) || !w.admits(t, last.Text) {
 		t.Errorf("without overlap the old key still opens, or its successor does not (%v)", err)
+	}
+}
+
+// Whoever may not have a live key yet gets none, neither new nor by rolling, and
+// keeps what works.
+func TestNoLiveKeyForWhoeverMayNotHaveOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bank, old := w.key(t)
+	keys, err := w.Keys(t.Context(), bank.ID)
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("%d keys, %v", len(keys), err)
+	}
+	missing := fault.New(fault.IncompatibleState, "Upload the licence.")
+	w.MayMakeKey = func(_ context.Context, _ pg.DB, entity uuid.UUID) error {
+		if entity != bank.ID {
+			t.Errorf("asked for %s", entity)
+		}
+		return missing
+	}
+	if _, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Live}, access.Operator, uuid.Nil); !errors.Is(err, missing) {
+		t.Errorf("a live key: %v", err)
+	}
+	if _, err := w.RollKey(t.Context(), bank.ID, keys[0].ID, 0, access.Operator, uuid.Nil); !errors.Is(err, missing) {
+		t.Errorf("rolled: %v", err)
+	}
+	if _, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Test}, access.Operator, uuid.Nil); err != nil {
+		t.Errorf("a test key: %v", err)
+	}
+	if keys, err = w.Keys(t.Context(), bank.ID); err != nil || len(keys) != 2 || !w.admits(t, old.Text) {
+		t.Errorf("%d keys, %v; or the old one does not open any more", len(keys), err)
 	}
 }
 

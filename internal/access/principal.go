@@ -8,6 +8,7 @@
 package access
 
 import (
+	"context"
 	"log/slog"
 	"net/netip"
 	"slices"
@@ -144,6 +145,9 @@ type Keeper struct {
 	Now             func() time.Time
 	Log             *slog.Logger
 	Graced          func() // told of every call that was admitted by grace
+	// MayMakeKey is asked before a live key of an entity is made or rolled, in
+	// that transaction; nil lets every entity.
+	MayMakeKey func(context.Context, pg.DB, uuid.UUID) error
 
 	memory memory
 	asking singleflight.Group // about credentials, by their HMAC

@@ -13,13 +13,24 @@ const (
 	LimitsSet       Action = "entity.limits_set"
 	GuardReleased   Action = "guard.released"
 
-	DocumentUploaded Action = "document.uploaded"
+	DocumentUploaded  Action = "document.uploaded"
+	DocumentScanned   Action = "document.scanned" // and found clean
+	DocumentRefused   Action = "document.refused"
+	DocumentInfected  Action = "document.infected"
+	DocumentRescanned Action = "document.rescanned"
+	DocumentAccepted  Action = "document.accepted"
+	DocumentRejected  Action = "document.rejected"
+	DocumentHeld      Action = "document.held"
+	DocumentReleased  Action = "document.released"
+	DocumentDeleted   Action = "document.deleted"
+	DocumentOpened    Action = "document.opened"
 
 	StaffCreated       Action = "staff.created"
 	RoleGiven          Action = "staff.role_given"
 	Invited            Action = "invitation.sent"
 	InvitationAccepted Action = "invitation.accepted"
 	AccountDisabled    Action = "account.disabled"
+	KindGiven          Action = "account.kind_given" // admin or member
 	EmailConfirmed     Action = "account.email_confirmed"
 	PasswordChanged    Action = "password.changed"
 	PasswordReset      Action = "password.reset"

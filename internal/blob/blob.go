@@ -1,24 +1,23 @@
-// Package blob keeps files under keys.
+// Package blob keeps files under keys, in a directory ([Dir]) or in a bucket of
+// any server that speaks S3 ([Bucket]).
 //
-// It promises that a file which [Dir.Put] has reported is whole, is on disk
-// under its name and keeps its content: a second Put of the same key is refused.
-// A Put that fails or is cut off leaves nothing that can be opened, and what a
-// killed process leaves is removed later. Keys are UUIDs and nothing else, so no
-// text from outside ever becomes part of a path.
+// It promises that a file which Put has reported is whole, is kept under its
+// key and keeps its content: a second Put of the same key is refused. A Put that
+// fails or is cut off leaves nothing that can be opened, unless it says that it
+// does not know. Keys are UUIDs and nothing else, so no text from outside ever
+// becomes part of a path.
 package blob
 
 import (
+	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 var (
@@ -30,12 +29,28 @@ var (
 	ErrKey = errors.New("blob: the key is not a UUID")
 )
 
-const (
-	tempDir = "tmp"
-	// leftoverAge is how old a temporary file must be to be nobody's. No upload
-	// lasts as long.
-	leftoverAge = 24 * time.Hour
-)
+// Store keeps files under keys. [Dir] and [Bucket] are stores, and one suite of
+// tests holds both to these promises.
+type Store interface {
+	// Put stores what r yields under key, or refuses a key that is taken with
+	// [ErrExists]. It passes an error of r on, and stops when ctx ends; a read
+	// that hangs must be ended by whoever owns r.
+	Put(ctx context.Context, key string, r io.Reader) (Info, error)
+	// Open returns the file under key as a stream, or [ErrNotFound]. The stream
+	// ends with io.EOF only after the whole file. The caller closes it.
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+	// Delete removes the file under key, or returns [ErrNotFound].
+	Delete(ctx context.Context, key string) error
+	// List calls each for every file that is whole, in no order, and stops at
+	// its first error. Files that come or go meanwhile may be named or not.
+	List(ctx context.Context, each func(Item) error) error
+	// Check returns an error unless the store can be reached and lets us write,
+	// read, list and delete, and not replace.
+	Check(ctx context.Context) error
+	// Close lets go of what the store holds. Files that were opened stay
+	// readable.
+	Close() error
+}
 
 // Info describes what was stored.
 type Info struct {
@@ -43,160 +58,65 @@ type Info struct {
 	SHA256 [sha256.Size]byte
 }
 
-// Dir keeps files in a directory of this machine. It may be used by many
-// goroutines and processes at once. The file system must know hard links.
-type Dir struct {
-	root *os.Root
+// Item is one file of a store, as a list names it.
+type Item struct {
+	Key      string
+	Size     int64
+	Modified time.Time
 }
 
-// OpenDir opens the store at dir, makes the directory if it is missing and
-// removes what interrupted writes left there a day ago or earlier.
-func OpenDir(dir string) (*Dir, error) {
-	if err := makeDir(filepath.Clean(dir)); err != nil {
-		return nil, fmt.Errorf("blob: make the directory: %w", err)
-	}
-	root, err := os.OpenRoot(dir)
+// check puts a small file under a new key, holds the store to its promises and
+// deletes the file. look, if there is one, may look at it more closely.
+func check(ctx context.Context, s Store, look func(key string) error) (err error) {
+	id, err := uuid.NewRandom()
 	if err != nil {
-		return nil, fmt.Errorf("blob: open the directory: %w", err)
+		return fmt.Errorf("blob: check: %w", err)
 	}
-	d := &Dir{root: root}
-	if err := d.sweep(time.Now().Add(-leftoverAge)); err != nil {
-		return nil, errors.Join(fmt.Errorf("blob: remove leftovers: %w", err), root.Close())
+	key, content := id.String(), []byte("lineproof was here\n")
+	if _, err := s.Put(ctx, key, bytes.NewReader(content)); err != nil {
+		return fmt.Errorf("blob: check that files can be written: %w", err)
 	}
-	return d, nil
+	read, err := readAll(ctx, s, key)
+	if err == nil && !bytes.Equal(read, content) {
+		err = errors.New("other content came back")
+	}
+	if err != nil {
+		err = fmt.Errorf("blob: check that files can be read: %w", err)
+	}
+	switch _, again := s.Put(ctx, key, bytes.NewReader(content)); {
+	case again == nil:
+		err = errors.Join(err, errors.New("blob: check that files are not replaced: a second one was taken under the same key"))
+	case !errors.Is(again, ErrExists):
+		err = errors.Join(err, fmt.Errorf("blob: check that files are not replaced: %w", again))
+	}
+	enough := errors.New("enough")
+	if listed := s.List(ctx, func(Item) error { return enough }); listed != nil && !errors.Is(listed, enough) {
+		err = errors.Join(err, fmt.Errorf("blob: check that files can be listed: %w", listed))
+	}
+	if look != nil {
+		err = errors.Join(err, look(key))
+	}
+	if gone := s.Delete(ctx, key); gone != nil {
+		err = errors.Join(err, fmt.Errorf("blob: check that files can be deleted: %w", gone))
+	}
+	return err
 }
 
-// Close releases the directory. Files that were opened stay readable.
-func (d *Dir) Close() error { return d.root.Close() }
-
-// Put stores what r yields under key. It refuses a key that is taken with
-// [ErrExists], and passes an error of r on. When ctx ends, Put stops at the next
-// read; a read that hangs must be ended by whoever owns r.
-func (d *Dir) Put(ctx context.Context, key string, r io.Reader) (Info, error) {
-	if !isKey(key) {
-		return Info{}, ErrKey
-	}
-	temp := path.Join(tempDir, rand.Text())
-	// After success this is a second name of the file, after an error its only
-	// one. If it cannot be removed now, it is at the next start.
-	defer func() { _ = d.root.Remove(temp) }()
-
-	info, err := d.write(temp, until(ctx, r))
-	if err != nil {
-		return Info{}, fmt.Errorf("blob: put: %w", err)
-	}
-	if err := d.publish(temp, key); err != nil {
-		return Info{}, fmt.Errorf("blob: put: %w", err)
-	}
-	return info, nil
-}
-
-// Open returns the file under key, or [ErrNotFound]. The caller closes it.
-func (d *Dir) Open(ctx context.Context, key string) (io.ReadCloser, error) {
-	if !isKey(key) {
-		return nil, ErrKey
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("blob: open: %w", err)
-	}
-	f, err := d.root.Open(pathOf(key))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("blob: open: %w", err)
-	}
-	return f, nil
-}
-
-// Delete removes the file under key, or returns [ErrNotFound].
-func (d *Dir) Delete(ctx context.Context, key string) error {
-	if !isKey(key) {
-		return ErrKey
-	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("blob: delete: %w", err)
-	}
-	name := pathOf(key)
-	err := d.root.Remove(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNotFound
-	}
-	if err == nil {
-		err = d.sync(path.Dir(name))
-	}
-	if err != nil {
-		return fmt.Errorf("blob: delete: %w", err)
-	}
-	return nil
-}
-
-// write copies r into a new file and through to the disk.
-func (d *Dir) write(name string, r io.Reader) (Info, error) {
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return Info{}, err
-	}
+// hashTo copies r to w and says what it was.
+func hashTo(w io.Writer, r io.Reader) (Info, error) {
 	hash := sha256.New()
-	size, err := io.Copy(io.MultiWriter(f, hash), r)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
+	size, err := io.Copy(io.MultiWriter(w, hash), r)
+	if err != nil {
 		return Info{}, err
 	}
 	return Info{Size: size, SHA256: [sha256.Size]byte(hash.Sum(nil))}, nil
 }
 
-// publish gives the file its lasting name. A link and not a rename: it fails
-// where a rename would replace what is there.
-func (d *Dir) publish(temp, key string) error {
-	name := pathOf(key)
-	leaf := path.Dir(name)
-	if err := d.root.MkdirAll(leaf, 0o700); err != nil {
-		return err
-	}
-	if err := d.root.Link(temp, name); errors.Is(err, fs.ErrExist) {
-		return ErrExists
-	} else if err != nil {
-		return err
-	}
-	// All levels, always: whoever made a directory a moment ago may not have
-	// written it through yet.
-	err := errors.Join(d.sync(leaf), d.sync(path.Dir(leaf)), d.sync("."))
+func readAll(ctx context.Context, s Store, key string) ([]byte, error) {
+	f, err := s.Open(ctx, key)
 	if err != nil {
-		return errors.Join(err, d.root.Remove(name))
+		return nil, err
 	}
-	return nil
-}
-
-// sweep removes temporary files that were last written before then.
-func (d *Dir) sweep(then time.Time) error {
-	if err := d.root.Mkdir(tempDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	entries, err := fs.ReadDir(d.root.FS(), tempDir)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err == nil && info.ModTime().Before(then) {
-			err = d.root.Remove(path.Join(tempDir, entry.Name()))
-		}
-		// Another process may have been faster.
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// sync writes the names in a directory through to the disk.
-func (d *Dir) sync(name string) error {
-	f, err := d.root.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	content, err := io.ReadAll(f)
+	return content, errors.Join(err, f.Close())
 }

@@ -1,7 +1,6 @@
 package blob_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,34 +11,26 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 )
 
-// Whatever is not plainly a UUID is refused by every operation before it can
-// become a path, and is not repeated.
-func TestOddKeysAreRefused(t *testing.T) {
+// Only its owner can read a file in the directory.
+func TestFilesAreTheOwnersOnly(t *testing.T) {
 	t.Parallel()
-	d, dir := open(t)
-	good := newKey(t)
-	for _, key := range []string{
-		"", ".", "..", "../" + good[3:], "/etc/passwd", "tmp", good + "0", good[1:], strings.ToUpper("0192f0a0-aaaa-7bbb-8ccc-ddddeeeeffff"),
-		"{" + good[1:35] + "}", "urn:uuid:" + good, strings.ReplaceAll(good, "-", ""), strings.ReplaceAll(good, "-", "/"), good[:35] + "\x00",
-		good[:35] + "\n", good[:34] + "..", good[:34] + "é", strings.Repeat("-", 36), strings.Repeat("0", 36),
-	} {
-		_, put := d.Put(t.Context(), key, strings.NewReader("x"))
-		_, opened := d.Open(t.Context(), key)
-		for _, err := range []error{put, opened, d.Delete(t.Context(), key)} {
-			if !errors.Is(err, blob.ErrKey) || err.Error() != blob.ErrKey.Error() {
-				t.Errorf("key %q: %v, want ErrKey", key, err)
-			}
-		}
+	dir := filepath.Join(t.TempDir(), "documents")
+	key := newKey(t)
+	if _, err := openDir(t, dir).Put(t.Context(), key, strings.NewReader("x")); err != nil {
+		t.Fatal(err)
 	}
-	if left := files(t, dir); len(left) > 0 {
-		t.Errorf("files = %q", left)
+	for _, name := range files(t, dir) {
+		if stat, err := os.Stat(filepath.Join(dir, name)); err != nil || stat.Mode() != 0o600 {
+			t.Errorf("stat = %v, %v, want mode 0600", stat, err)
+		}
 	}
 }
 
 // A directory that somebody replaced by a link does not lead out of the store.
 func TestLinksDoNotLeadOut(t *testing.T) {
 	t.Parallel()
-	d, dir := open(t)
+	dir := t.TempDir()
+	d := openDir(t, dir)
 	key, outside := newKey(t), t.TempDir()
 	if err := os.Symlink(outside, filepath.Join(dir, key[34:])); err != nil {
 		t.Fatal(err)
@@ -53,10 +44,12 @@ func TestLinksDoNotLeadOut(t *testing.T) {
 }
 
 // Opening the store removes temporary files older than a day, which a killed
-// process left, and leaves younger ones and documents of any age alone.
+// process left, and leaves younger ones and documents of any age alone. A list
+// names neither.
 func TestOldLeftoversAreSwept(t *testing.T) {
 	t.Parallel()
-	d, dir := open(t)
+	dir := t.TempDir()
+	d := openDir(t, dir)
 	key := newKey(t)
 	if _, err := d.Put(t.Context(), key, strings.NewReader("kept")); err != nil {
 		t.Fatal(err)
@@ -73,7 +66,7 @@ func TestOldLeftoversAreSwept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reopened := reopen(t, dir)
+	reopened := openDir(t, dir)
 	want := []string{kept, "tmp/young"}
 	slices.Sort(want)
 	if got := files(t, dir); !slices.Equal(got, want) {
@@ -81,6 +74,14 @@ func TestOldLeftoversAreSwept(t *testing.T) {
 	}
 	if got := read(t, reopened, key); string(got) != "kept" {
 		t.Errorf("content = %q", got)
+	}
+	if err := reopened.List(t.Context(), func(i blob.Item) error {
+		if i.Key != key {
+			t.Errorf("the list names %q", i.Key)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -23,7 +23,7 @@ const apiPrefix = "LINEPROOF_API_"
 var apiVariables = []struct{ name, meaning string }{
 	{"LINEPROOF_API_URL", "where the service answers, unless --url says"},
 	{"LINEPROOF_API_KEY", "the API key for verify, unless --key-file says"},
-	{"LINEPROOF_API_TOKEN", "the access token or session for onboard, upload and lines, unless --token-file says"},
+	{"LINEPROOF_API_TOKEN", "the access token or session for onboard, upload, documents and lines, unless --token-file says"},
 	{"LINEPROOF_API_CLIENT_ID", "the client's id, unless --client-id says"},
 	{"LINEPROOF_API_CLIENT_SECRET", "the client's secret, unless --client-secret-file says"},
 	{"LINEPROOF_API_PASSWORD", "the password for login and onboard, unless --password-file says"},
@@ -49,7 +49,7 @@ users of the machine could read them. The variables:
 	}
 	r := &remote{app: a}
 	cmd.PersistentFlags().StringVar(&r.url, "url", "", "where the service answers (default: LINEPROOF_API_URL, or http://127.0.0.1:8080)")
-	cmd.AddCommand(r.tokenCommand(), r.onboardCommand(), r.uploadCommand(), r.loginCommand(), r.verifyCommand(), r.linesCommand())
+	cmd.AddCommand(r.tokenCommand(), r.onboardCommand(), r.uploadCommand(), r.documentsCommand(), r.loginCommand(), r.verifyCommand(), r.linesCommand())
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,8 +36,8 @@ func sessionFlag(cmd *cobra.Command) *string {
 var errNoSession = fault.New(fault.Unauthenticated, "the session in the file is not one of staff, has ended, or still lacks a second factor; log in again")
 
 // actor is who acts: whoever runs the command or, where a session is given, the
-// person whose it is.
-func (a *app) actor(ctx context.Context, p *parts, sessionFile string) (audit.Actor, error) {
+// person whose it is, who then needs one of the roles, if any are named.
+func (a *app) actor(ctx context.Context, p *parts, sessionFile string, roles ...access.Role) (audit.Actor, error) {
 	if sessionFile == "" {
 		return access.Operator, nil
 	}
@@ -50,6 +51,9 @@ func (a *app) actor(ctx context.Context, p *parts, sessionFile string) (audit.Ac
 	}
 	if err != nil {
 		return audit.Actor{}, err
+	}
+	if len(roles) > 0 && !slices.Contains(roles, who.Role) {
+		return audit.Actor{}, access.ErrPermission
 	}
 	return who.Actor(), nil
 }

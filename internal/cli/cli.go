@@ -109,7 +109,7 @@ Settings are read from the environment (LINEPROOF_...). See which are in force w
 		}
 	}
 	add("service", a.serveCommand(), a.migrateCommand(), a.doctorCommand(), a.configCommand(), a.demoCommand())
-	add("data", a.clientCommand(), a.entityCommand(), a.keyCommand(), a.staffCommand(), a.accountCommand(), a.inviteCommand(), a.linesCommand(), a.planCommand(), a.policyCommand(), a.journalCommand(), a.guardCommand(), a.limitsCommand(), a.approvalCommand(), a.auditCommand())
+	add("data", a.clientCommand(), a.entityCommand(), a.keyCommand(), a.staffCommand(), a.accountCommand(), a.inviteCommand(), a.documentsCommand(), a.linesCommand(), a.planCommand(), a.policyCommand(), a.journalCommand(), a.guardCommand(), a.limitsCommand(), a.approvalCommand(), a.auditCommand())
 	add("remote", a.apiCommand())
 	root.AddCommand(a.versionCommand(), a.completionCommand(), exitCodesTopic())
 	return root

@@ -104,6 +104,8 @@ func (a *app) examine(ctx context.Context) *checkup {
 	c.dataDirectory(cfg.Data)
 	c.pepper(cfg)
 	c.certificate(cfg)
+	c.bucket(ctx, cfg)
+	c.scanner(ctx, cfg)
 
 	pool, err := connect(ctx, cfg)
 	switch {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lineproof/lineproof/internal/clamtest"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/pgtest"
@@ -126,6 +127,31 @@ func TestDoctorReportsMissingPartitions(t *testing.T) {
 	for i, f := range d.findings {
 		if f.Verdict != want[i] {
 			t.Errorf("%s, want %s", f.line(), want[i])
+		}
+	}
+}
+
+// A scanner is judged by what it finds, in files as large as those that are
+// taken.
+func TestDoctorJudgesTheScanner(t *testing.T) {
+	t.Parallel()
+	good, small, dead := clamtest.New(t), clamtest.New(t, "MaxFileSize 1M", "AlertExceedsMax no"), clamtest.New(t)
+	dead.Kill()
+	blind := clamtest.New(t)
+	if err := blind.Blind(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{
+		"":              "warn  scanner: there is none, so documents wait",
+		good.Address():  "ok    scanner: it finds the test file; ClamAV ",
+		small.Address(): "fail  scanner: it passes the test file that every scanner must find, when that has 4194304 bytes",
+		blind.TCP():     "fail  scanner: it passes the test file that every scanner must find; check its signatures",
+		dead.Address():  "fail  scanner: clamd: the scanner is away",
+	} {
+		c := &checkup{}
+		c.scanner(t.Context(), config.Config{ClamdAddr: address, ClamdTimeout: time.Minute, UploadMaxBytes: 4 << 20})
+		if len(c.findings) != 1 || !strings.HasPrefix(c.findings[0].line(), want) {
+			t.Errorf("%q: %+v, want %s", address, c.findings, want)
 		}
 	}
 }

@@ -36,7 +36,7 @@ var exitCodes = []struct {
 	{exitSettings, "Settings are wrong; standard error names all of them."},
 	{exitDatabase, "The database is away or does not serve just now. Trying again later makes sense."},
 	{exitRefused, "It was refused: by the rules of the register, or by the service that was asked. Standard error says what to correct."},
-	{exitTrouble, "The check was done and found trouble (doctor, migrate status, lines check, journal check, journal get), or an import is held or has refused rows."},
+	{exitTrouble, "The check was done and found trouble (doctor, migrate status, lines check, journal check, journal get, documents check), or an import is held or has refused rows."},
 }
 
 func exitCodesTopic() *cobra.Command {

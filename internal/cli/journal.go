@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
@@ -103,13 +103,9 @@ func (p *parts) findRecord(ctx context.Context, id uuid.UUID) (journal.Entry, er
 	return journal.Find(ctx, p.pool, files, id)
 }
 
-// openArchive opens the directory in which archived days of the journal lie.
-func openArchive(cfg config.Config) (*blob.Dir, error) {
-	files, err := blob.OpenDir(filepath.Join(cfg.Data, "journal"))
-	if err != nil {
-		return nil, fmt.Errorf("open the archive in LINEPROOF_DATA: %w", err)
-	}
-	return files, nil
+// openArchive opens the store in which archived days of the journal lie.
+func openArchive(cfg config.Config) (blob.Store, error) {
+	return server.OpenStore(cfg, server.JournalStore)
 }
 
 // record is an entry of the journal as it is printed. The names are the

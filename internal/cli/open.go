@@ -85,6 +85,9 @@ func (a *app) open(ctx context.Context) (*parts, error) {
 		},
 		desk: &supply.Desk{Pool: pool, Region: region, Lines: &line.Almanac{}, Now: time.Now},
 	}
+	if cfg.DocumentsRestrict {
+		p.keeper.MayMakeKey = p.papers().MayMakeKey
+	}
 	if p.people, err = server.OpenPeople(cfg, pool, peppers, p.keeper, p.registry, passwords); err != nil {
 		pool.Close()
 		return nil, err

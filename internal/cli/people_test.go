@@ -35,7 +35,7 @@ func TestOperatorLooksAfterAccounts(t *testing.T) {
 	bank, _ := m.object(nil, "entity", "create", "--name", "Harbour Bank", "--cac", "RC 1")["entityUid"].(string)
 	token := func(path string, args ...string) string {
 		stdout, _ := m.run(0, nil, args...)
-		link, ok := strings.CutPrefix(strings.TrimSpace(stdout), "https://lineproof.example/account/"+path+"#")
+		link, ok := strings.CutPrefix(strings.TrimSpace(stdout), "https://lineproof.example/portal/"+path+"#")
 		if !ok {
 			t.Fatalf("%q is no link", stdout)
 		}

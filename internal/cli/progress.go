@@ -24,13 +24,21 @@ type progress struct {
 	count atomic.Int64 // rows
 }
 
+// newCount begins a display of things that are counted; see [progress.of].
+func (a *app) newCount() *progress {
+	p := &progress{app: a, began: time.Now(), spoke: time.Now()}
+	if _, person := terminal(a.env.Stderr); person {
+		p.bars = mpb.New(mpb.WithOutput(a.env.Stderr), mpb.WithWidth(40))
+	}
+	return p
+}
+
 // newProgress begins a display for size bytes; -1 means that nobody knows.
 func (a *app) newProgress(size int64) *progress {
-	p := &progress{app: a, began: time.Now(), spoke: time.Now()}
-	if _, person := terminal(a.env.Stderr); !person {
+	p := a.newCount()
+	if p.bars == nil {
 		return p
 	}
-	p.bars = mpb.New(mpb.WithOutput(a.env.Stderr), mpb.WithWidth(40))
 	if size < 0 {
 		p.bar = p.bars.AddSpinner(0,
 			mpb.AppendDecorators(decor.CurrentKibiByte("% .1f "), p.pace()))
@@ -68,9 +76,26 @@ func (p *progress) rows(what string, n int64) {
 	fmt.Fprintf(p.app.env.Stderr, "%s: %d rows, %.0f a second\n", what, n, float64(n)/max(time.Since(p.began).Seconds(), 0.001))
 }
 
+// of tells that so many of all things have been dealt with by now.
+func (p *progress) of(what string, done, total int) {
+	switch {
+	case p.bars == nil && time.Since(p.spoke) < step:
+		return
+	case p.bars == nil:
+		p.spoke = time.Now()
+		fmt.Fprintf(p.app.env.Stderr, "%s: %d of %d\n", what, done, total)
+		return
+	case p.bar == nil:
+		p.bar = p.bars.AddBar(int64(total), mpb.PrependDecorators(decor.CountersNoUnit("%d / %d ")),
+			mpb.AppendDecorators(decor.Percentage(), decor.Name(", time left "), decor.AverageETA(decor.ET_STYLE_GO)))
+	}
+	p.bar.SetTotal(int64(total), false)
+	p.bar.SetCurrent(int64(done))
+}
+
 // end leaves the display as it is and waits until it is drawn.
 func (p *progress) end() {
-	if p.bars == nil {
+	if p.bar == nil {
 		return
 	}
 	p.bar.Abort(false) // does nothing to a bar that is full

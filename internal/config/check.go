@@ -18,8 +18,13 @@ func (c *Config) check(wrong *complaints) {
 	c.checkDatabase(wrong)
 	c.checkTexts(wrong)
 	c.checkMail(wrong)
+	c.checkBucket(wrong)
+	c.checkDocuments(wrong)
 	if c.RedisURL != "" && wrong.none("LINEPROOF_REDIS_URL") && !isRedisURL(c.RedisURL.Reveal()) {
 		wrong.about("LINEPROOF_REDIS_URL", "LINEPROOF_REDIS_URL is not the address of a Redis: set it to a URL such as redis://127.0.0.1:6379/0, or rediss:// for TLS")
+	}
+	if path, socket := strings.CutPrefix(c.ClamdAddr, "unix:"); c.ClamdAddr != "" && (socket && !strings.HasPrefix(path, "/") || !socket && !isPeer(c.ClamdAddr)) {
+		wrong.about("LINEPROOF_CLAMD_ADDR", "LINEPROOF_CLAMD_ADDR is not the address of a scanner: set it to a socket such as unix:/run/clamav/clamd.ctl, or to host:port")
 	}
 	if c.PepperList != "" && wrong.none("LINEPROOF_PEPPERS") {
 		if _, err := parsePeppers(c.PepperList); err != nil {
@@ -109,6 +114,12 @@ func (c *Config) checkTexts(wrong *complaints) {
 	case u.User != nil:
 		wrong.about("LINEPROOF_TRACES_ENDPOINT", "LINEPROOF_TRACES_ENDPOINT carries a user name or password: put the credential into OTEL_EXPORTER_OTLP_HEADERS")
 	}
+}
+
+// isPeer says whether s is an address that can be called: host and port.
+func isPeer(s string) bool {
+	host, port, err := net.SplitHostPort(s)
+	return err == nil && host != "" && port != "0" && isAddress(s)
 }
 
 func isAddress(s string) bool {

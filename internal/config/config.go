@@ -55,7 +55,7 @@ type Config struct {
 	// Node is the name of this node in the journal: 1 to 64 printable ASCII characters, different on every node.
 	Node string `env:"LINEPROOF_NODE" unset:"the host name" group:"Node"`
 
-	// Data is the directory for what a single node keeps itself: documents, archived days of the journal, supply files until they are taken in, and the pepper when none is set.
+	// Data is the directory for what a single node keeps itself: documents, archived days of the journal and supply files until they are taken in, unless a bucket keeps them; files on their way to a bucket; and the pepper when none is set.
 	Data string `env:"LINEPROOF_DATA, default=lineproof-data"`
 
 	// DrainDelay is the time between saying "not ready" and closing the public listener, so that a load balancer notices first.
@@ -63,6 +63,27 @@ type Config struct {
 
 	// DrainTimeout is how long requests in flight may still take after the public listener has closed.
 	DrainTimeout time.Duration `env:"LINEPROOF_DRAIN_TIMEOUT, default=25s" min:"1s" max:"10m"`
+
+	// S3Endpoint is the server whose bucket keeps documents, archived days of the journal and supply files for all nodes, such as https://s3.regulator.example. Any server that speaks S3 and knows conditional writes will do. Plain http is for this machine only.
+	S3Endpoint string `env:"LINEPROOF_S3_ENDPOINT" unset:"files are kept in LINEPROOF_DATA" group:"Bucket"`
+
+	// S3Bucket is the name of the bucket. It stands in the path of requests, not in the host name.
+	S3Bucket string `env:"LINEPROOF_S3_BUCKET" unset:"none"`
+
+	// S3Region is the region that requests are signed for.
+	S3Region string `env:"LINEPROOF_S3_REGION, default=us-east-1"`
+
+	// S3AccessKey is the name of the key that may read, write, delete and list in the bucket.
+	S3AccessKey string `env:"LINEPROOF_S3_ACCESS_KEY" unset:"none"`
+
+	// S3SecretKey is the secret that belongs to LINEPROOF_S3_ACCESS_KEY.
+	S3SecretKey secret.Text `env:"LINEPROOF_S3_SECRET_KEY" unset:"none"`
+
+	// S3SSE is how the server is asked to encrypt what it keeps: none leaves it to the bucket, s3 is with keys of the server (SSE-S3), kms with a key of a key management service (SSE-KMS).
+	S3SSE string `env:"LINEPROOF_S3_SSE, default=none" oneof:"none|s3|kms"`
+
+	// S3KMSKey is the id of the key for LINEPROOF_S3_SSE=kms.
+	S3KMSKey string `env:"LINEPROOF_S3_KMS_KEY" unset:"the one that the server chooses"`
 
 	// LogLevel is the least severe level that is logged.
 	LogLevel string `env:"LINEPROOF_LOG_LEVEL, default=info" oneof:"debug|info|warn|error" group:"Observability"`
@@ -84,6 +105,21 @@ type Config struct {
 
 	// DocumentTypesStrict refuses document types that are not on the list of known ones. Otherwise such a document is kept as OTHER with its label.
 	DocumentTypesStrict bool `env:"LINEPROOF_DOCUMENT_TYPES_STRICT, default=false"`
+
+	// DocumentsRequired lists the types of documents, or labels, that an entity has to hand in which was onboarded with isDocumentRequired. Set to nothing, none is.
+	DocumentsRequired []string `env:"LINEPROOF_DOCUMENTS_REQUIRED, default=CAC_CERTIFICATE,OPERATING_LICENCE" empty:"none"`
+
+	// DocumentsRestrict refuses to make or roll a live API key of an entity while a document that it has to hand in is not accepted. Keys that it has go on working.
+	DocumentsRestrict bool `env:"LINEPROOF_DOCUMENTS_RESTRICT, default=false"`
+
+	// ClamdAddr is the virus scanner, clamd: unix:/run/clamav/clamd.ctl, or host:port. The connection is neither encrypted nor asked for a credential, so keep it on this machine or on a network of your own. A document is shown to nobody before it was scanned.
+	ClamdAddr string `env:"LINEPROOF_CLAMD_ADDR" unset:"documents wait"`
+
+	// ClamdTimeout is how long the scan of one document may take before it is tried again.
+	ClamdTimeout time.Duration `env:"LINEPROOF_CLAMD_TIMEOUT, default=1m" min:"1s" max:"10m"`
+
+	// DocumentRetention is how long a document is kept after the decision about it, by its type or its label; OTHER means every label that is not named itself. A document under a legal hold is kept, and so is one that meets a requirement of an entity that is not revoked.
+	DocumentRetention Retention `env:"LINEPROOF_DOCUMENT_RETENTION" unset:"for ever"`
 
 	// PepperList holds the keys under which credentials are hashed at rest: comma separated, newest first, each at least 32 bytes. A new one is put in front; an old one stays until nothing hashed under it is in use. The one that is made when none is set lies in LINEPROOF_DATA/pepper, which is right for one node only.
 	PepperList secret.Text `env:"LINEPROOF_PEPPERS" unset:"one is made at first use" group:"Credentials"`
@@ -117,6 +153,9 @@ type Config struct {
 
 	// StaffSecondFactor makes a second factor compulsory for the regulator's staff: until they have set one up, a session of theirs opens nothing else.
 	StaffSecondFactor bool `env:"LINEPROOF_STAFF_SECOND_FACTOR, default=true"`
+
+	// Portal is whether the service has pages for people, under /portal/. Links in letters lead there.
+	Portal bool `env:"LINEPROOF_PORTAL, default=true"`
 
 	// PublicURL is the address under which the service is known outside, without a slash at its end, such as https://lineproof.regulator.example. The links in letters begin with it.
 	PublicURL string `env:"LINEPROOF_PUBLIC_URL" unset:"none" group:"Letters"`

@@ -53,11 +53,11 @@ func TestDefaultsLoadFromAnEmptyEnvironment(t *testing.T) {
 		Listen: "127.0.0.1:8080", PrivateListen: "127.0.0.1:8081",
 		DatabaseURL: "postgres:///lineproof?host=/var/run/postgresql", DatabaseRole: "lineproof_serve", DatabaseConns: 8, JournalDaysAhead: 7,
 		Node: host, Data: "lineproof-data", DrainTimeout: 25 * time.Second,
-		LogLevel: "info", LogFormat: "json",
-		Region: "NG", RegulatorCode: "REGULATOR",
+		S3Region: "us-east-1", S3SSE: "none", LogLevel: "info", LogFormat: "json",
+		Region: "NG", RegulatorCode: "REGULATOR", DocumentsRequired: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"},
 		PasswordMin: 8, Argon2MemoryKiB: 19456, Argon2Time: 2, Argon2Parallel: max(1, runtime.GOMAXPROCS(0)/2), Argon2Queue: 32,
 		TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, AccessGrace: time.Minute, StaffSecondFactor: true,
-		VerifyTimeout: time.Second, VerifyBatch: 256, VerifyFlushes: 1, VerifyQueue: 4096, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20,
+		VerifyTimeout: time.Second, VerifyBatch: 256, VerifyFlushes: 1, VerifyQueue: 4096, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20, ClamdTimeout: time.Minute,
 		ImportMaxBytes: 4 << 30, ImportTimeout: 30 * time.Minute, KeyRate: 50, KeyBurst: 100, EntityRate: 500, EntityBurst: 1000, AddressRate: 10, AddressBurst: 100, DayNumbers: 100_000, ScanGuard: "stop",
 	}
 	if diff := cmp.Diff(want, load(t)); diff != "" {
@@ -138,6 +138,28 @@ func TestEachMistakeIsNamed(t *testing.T) {
 			[]string{"LINEPROOF_DATABASE_URL=mysql://u:p@h/d?a=b"},
 			"LINEPROOF_DATABASE_URL is not a connection string",
 		},
+		"document twice":          {[]string{"LINEPROOF_DOCUMENTS_REQUIRED=TAX_ID,TAX_ID"}, "LINEPROOF_DOCUMENTS_REQUIRED has an entry"},
+		"document without a name": {[]string{"LINEPROOF_DOCUMENTS_REQUIRED=TAX_ID,,ADMIN_ID"}, "LINEPROOF_DOCUMENTS_REQUIRED has an entry"},
+		"restricted by nothing": {
+			[]string{"LINEPROOF_DOCUMENTS_REQUIRED=", "LINEPROOF_DOCUMENTS_RESTRICT=true"}, "LINEPROOF_DOCUMENTS_RESTRICT is true although",
+		},
+		"kept for minutes":       {[]string{"LINEPROOF_DOCUMENT_RETENTION=TAX_ID=30m"}, "LINEPROOF_DOCUMENT_RETENTION is not valid"},
+		"kept for a word":        {[]string{"LINEPROOF_DOCUMENT_RETENTION=TAX_ID=long"}, "LINEPROOF_DOCUMENT_RETENTION is not valid"},
+		"kept for twice":         {[]string{"LINEPROOF_DOCUMENT_RETENTION=TAX_ID=9d,TAX_ID=8d"}, "LINEPROOF_DOCUMENT_RETENTION is not valid"},
+		"kept for too long":      {[]string{"LINEPROOF_DOCUMENT_RETENTION=TAX_ID=36501d"}, "LINEPROOF_DOCUMENT_RETENTION is not valid"},
+		"kept without a time":    {[]string{"LINEPROOF_DOCUMENT_RETENTION=TAX_ID"}, "LINEPROOF_DOCUMENT_RETENTION is not valid"},
+		"bucket nowhere":         {[]string{"LINEPROOF_S3_BUCKET=papers"}, "LINEPROOF_S3_BUCKET is set without LINEPROOF_S3_ENDPOINT"},
+		"bucket in the clear":    bucket("LINEPROOF_S3_ENDPOINT=http://s3.example", "LINEPROOF_S3_ENDPOINT would send documents"),
+		"bucket with a path":     bucket("LINEPROOF_S3_ENDPOINT=https://s3.example/papers", "LINEPROOF_S3_ENDPOINT is not the address of a server"),
+		"bucket with a password": bucket("LINEPROOF_S3_ENDPOINT=https://u:p@s3.example", "LINEPROOF_S3_ENDPOINT is not the address of a server"),
+		"bucket of no name":      bucket("LINEPROOF_S3_BUCKET=", "LINEPROOF_S3_BUCKET is not the name of a bucket"),
+		"bucket in capitals":     bucket("LINEPROOF_S3_BUCKET=Papers", "LINEPROOF_S3_BUCKET is not the name of a bucket"),
+		"bucket without a key":   bucket("LINEPROOF_S3_ACCESS_KEY=", "LINEPROOF_S3_ENDPOINT needs LINEPROOF_S3_ACCESS_KEY"),
+		"bucket, half a key":     bucket("LINEPROOF_S3_SECRET_KEY=", "LINEPROOF_S3_ENDPOINT needs LINEPROOF_S3_SECRET_KEY"),
+		"key for no encryption":  bucket("LINEPROOF_S3_KMS_KEY=k", "LINEPROOF_S3_KMS_KEY is set without LINEPROOF_S3_SSE=kms"),
+		"scanner without a port": {[]string{"LINEPROOF_CLAMD_ADDR=127.0.0.1"}, "LINEPROOF_CLAMD_ADDR is not the address of a scanner"},
+		"scanner nowhere":        {[]string{"LINEPROOF_CLAMD_ADDR=:3310"}, "LINEPROOF_CLAMD_ADDR is not the address of a scanner"},
+		"scanner without a path": {[]string{"LINEPROOF_CLAMD_ADDR=unix:clamd.ctl"}, "LINEPROOF_CLAMD_ADDR is not the address of a scanner"},
 		"Redis of another kind":  {[]string{"LINEPROOF_REDIS_URL=http://u:p@h/d"}, "LINEPROOF_REDIS_URL is not the address of a Redis"},
 		"role with a quote":      {[]string{`LINEPROOF_DATABASE_ROLE=x"; DROP`}, "LINEPROOF_DATABASE_ROLE is not the name of a role"},
 		"node too long":          {[]string{"LINEPROOF_NODE=" + strings.Repeat("n", 65)}, "LINEPROOF_NODE"},
@@ -171,6 +193,19 @@ func TestEachMistakeIsNamed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// bucket is an environment with a bucket in which one setting is wrong.
+func bucket(wrong, want string) struct {
+	environ []string
+	want    string
+} {
+	return struct {
+		environ []string
+		want    string
+	}{[]string{
+		"LINEPROOF_S3_ENDPOINT=https://s3.example", "LINEPROOF_S3_BUCKET=papers", "LINEPROOF_S3_ACCESS_KEY=a", "LINEPROOF_S3_SECRET_KEY=s", wrong,
+	}, want}
 }
 
 // TLS on any address, and plain HTTP behind a listed proxy, are both welcome.

@@ -81,6 +81,10 @@ func (s setting) kind() string {
 	switch {
 	case s.secret:
 		return "secret"
+	case s.field.Type == reflect.TypeFor[[]string]():
+		return "words, comma separated"
+	case s.field.Type == reflect.TypeFor[Retention]():
+		return "pairs such as CAC_CERTIFICATE=3650d, comma separated"
 	case s.field.Type.Kind() == reflect.Slice:
 		return "networks in CIDR form, comma separated"
 	default:

@@ -88,6 +88,10 @@ func (s setting) wants() string {
 		return fmt.Sprintf("a whole number from %s to %s", s.min, s.max)
 	case s.field.Type.Kind() == reflect.Bool:
 		return "true or false"
+	case s.field.Type == reflect.TypeFor[[]string]():
+		return "words such as CAC_CERTIFICATE,OPERATING_LICENCE, separated by commas"
+	case s.field.Type == reflect.TypeFor[Retention]():
+		return "types and times such as CAC_CERTIFICATE=3650d,OTHER=8760h, separated by commas, each time a day or more"
 	case s.field.Type.Kind() == reflect.Slice:
 		return "networks such as 10.0.0.0/8,192.0.2.7/32, separated by commas"
 	case s.secret:

@@ -1,197 +1,136 @@
-// Package document takes in the papers of an entity.
+// Package document takes in the papers of an entity, finds out whether they can
+// be opened without harm, and keeps what was decided about them.
 //
 // A file is streamed into the blob store first and recorded second, in a
 // transaction: a record never names a file that is not there whole. A file
 // whose record did not come about is removed again; one that a crash leaves
-// behind has no record and is shown to nobody.
+// behind has no record, is shown to nobody and is swept after a day.
+//
+// Its scan is queued in the transaction of its record. Nobody is shown a
+// document before a scanner has passed all of it and it could be opened
+// completely; while the scanner is away, documents wait. Then staff accept or
+// reject it. Every step is a [Move] and is kept, also when the content is
+// deleted.
 //
 // What a file is, is decided by its content. Its name is metadata and never a
 // path.
 package document
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path"
-	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/gabriel-vasile/mimetype"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/clamd"
 	"github.com/lineproof/lineproof/internal/document/internal/db"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/inspect"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// The ways in which a file is refused.
-var (
-	ErrTooLarge = fault.New(fault.PayloadTooLarge, "The file is larger than the service takes. Send a smaller one; the limit is 10 MiB unless the regulator has set another.")
-	ErrType     = fault.New(fault.UnsupportedMediaType, "The file is none of PDF, PNG, JPEG, GIF, WebP or TIFF by its content. Send one of these.")
-	ErrEmpty    = fault.ErrInvalid.With(fault.Violation{Field: "file", Code: fault.Required, Message: "The file is empty. Send the document."})
-)
-
-// ErrStorage reports that the file could not be kept. It is not the caller's
-// doing.
-var ErrStorage = fault.New(fault.Unavailable, "The service could not keep the file. Send it again after the time in the Retry-After header.")
-
-// Other is the type of a document that is none of the known ones.
-const Other = "OTHER"
-
-// Types are the types that are known. A caller may use any other word; it is
-// kept as a label of the type OTHER.
-var Types = []string{
-	"CAC_CERTIFICATE", "CAC_STATUS_REPORT", "OPERATING_LICENCE", "TAX_ID", "DATA_PROTECTION_REGISTRATION",
-	"LETTER_OF_AUTHORISATION", "ADMIN_ID", Other,
-}
-
-// accepted are the kinds of content that are taken.
-var accepted = []string{"application/pdf", "image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff"}
-
-// sniffed is how much of a file is looked at to tell what it is.
-const sniffed = 3072
-
-const (
-	maxLabel    = 64
-	maxFileName = 255
-)
-
-// Store takes documents in. All fields are required.
+// Store keeps documents. Pool, Files and Now are required, MaxBytes to take
+// files in, and Inspector to scan them.
 type Store struct {
-	Pool     *pgxpool.Pool
-	Files    *blob.Dir
-	MaxBytes int64
-	Strict   bool // whether only the known types are allowed
-	Now      func() time.Time
+	Pool      *pgxpool.Pool
+	Files     blob.Store
+	Scanner   *clamd.Scanner // nil where none is set up: documents wait
+	Inspector *inspect.Inspector
+	Spool     string // the directory for temporary copies; "" means the system's
+	MaxBytes  int64
+	Strict    bool // whether only the known types are allowed
+	// Required are the types, or labels, that an entity must hand in which was
+	// onboarded with documents required.
+	Required []string
+	// Retention is how long a settled document is kept, by its label or its
+	// type. What is not in it is kept for ever.
+	Retention map[string]time.Duration
+	// Queue queues the scan of a document, in the transaction that needs it. With
+	// nil, whoever looks for documents that wait finds it.
+	Queue func(context.Context, pg.Tx, uuid.UUID) error
+	Now   func() time.Time
 }
 
-// File is a file that was received whole and has no record yet.
-type File struct {
-	ID        uuid.UUID
-	Name      string
-	MediaType string
-	Size      int64
-	SHA256    [32]byte
+// now is the present to the microsecond, which is what PostgreSQL keeps.
+func (s *Store) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
+
+// ErrNoDocument reports a document that does not exist for this caller.
+var ErrNoDocument = fault.New(fault.NotFound, "There is no document with this id.")
+
+// Document is one paper, without its content.
+type Document struct {
+	ID, Entity  uuid.UUID
+	EntityName  string
+	Type, Label string // the label is the type as it was sent
+	FileName    string
+	MediaType   string
+	Size        int64
+	SHA256      [32]byte
+	State       State
+	Reason      string    // why it is in this state, as a code; empty where the state says it all
+	Note        string    // the same in words: for the uploader, or the reviewer's own
+	Created     time.Time // when it was uploaded
+	Moved       time.Time // when it came into its state
+	Replaces    uuid.NullUUID
+	ReplacedBy  uuid.NullUUID
+	Held        bool // whether a legal hold keeps it
+	HeldFor     string
+
+	uploader audit.Actor
 }
 
-// Receive streams a file into the blob store: told by its content, capped,
-// hashed. A file that is refused leaves nothing behind.
-func (s *Store) Receive(ctx context.Context, name string, r io.Reader) (File, error) {
-	head := make([]byte, sniffed)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return File{}, fmt.Errorf("document: read: %w", err)
+func documentOf(r *db.FindRow) Document {
+	d := Document{
+		ID: r.ID, Entity: r.EntityID, EntityName: r.EntityName, Type: r.Type, Label: r.Label, FileName: r.FileName, MediaType: r.MediaType,
+		Size: r.Size, SHA256: [32]byte(r.Sha256), State: State(r.State), Reason: r.Reason, Note: r.Note, Created: r.CreatedAt.UTC(),
+		Moved: r.CreatedAt.UTC(), Replaces: r.Replaces, ReplacedBy: r.ReplacedBy, Held: r.HeldAt != nil, HeldFor: r.HeldFor,
+		uploader: audit.Actor{Kind: audit.ActorKind(r.Uploader), ID: r.UploaderID},
 	}
-	head = head[:n]
-	if n == 0 {
-		return File{}, ErrEmpty
+	if r.MovedAt != nil {
+		d.Moved = r.MovedAt.UTC()
 	}
-	kind := mimetype.Detect(head)
-	if !slices.ContainsFunc(accepted, kind.Is) {
-		return File{}, ErrType
-	}
-	f := File{ID: uuid.Must(uuid.NewV7()), Name: cleanName(name), MediaType: kind.String()}
-	body := &capped{r: io.MultiReader(bytes.NewReader(head), r), left: s.MaxBytes}
-	info, err := s.Files.Put(ctx, f.ID.String(), body)
-	if body.err != nil {
-		return File{}, fmt.Errorf("document: read: %w", body.err)
+	return d
+}
+
+// Find returns a document, or [ErrNoDocument].
+func (s *Store) Find(ctx context.Context, id uuid.UUID) (Document, error) {
+	return find(ctx, s.Pool, id)
+}
+
+func find(ctx context.Context, from pg.DB, id uuid.UUID) (Document, error) {
+	row, err := db.New(from).Find(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Document{}, ErrNoDocument
 	}
 	if err != nil {
-		return File{}, ErrStorage.Because(err)
+		return Document{}, fmt.Errorf("document: find: %w", err)
 	}
-	f.Size, f.SHA256 = info.Size, info.SHA256
-	return f, nil
+	return documentOf(&row), nil
 }
 
-// Discard removes a file whose record did not come about.
-func (s *Store) Discard(ctx context.Context, f File) error {
-	if err := s.Files.Delete(ctx, f.ID.String()); err != nil && !errors.Is(err, blob.ErrNotFound) {
-		return fmt.Errorf("document: discard: %w", err)
-	}
-	return nil
-}
-
-// CheckType says what is wrong with a type, if anything. Field is left to the
-// caller's form.
-func (s *Store) CheckType(wrong *fault.Form, label string) {
-	const field = "type"
-	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
-	wrong.Check(strings.TrimSpace(label) != "", field, fault.Required, "Say what the document is, for example CAC_CERTIFICATE.")
-	wrong.Check(utf8.RuneCountInString(label) <= maxLabel, field, fault.TooLong, "Use at most 64 characters.")
-	wrong.Check(!strings.ContainsFunc(label, unprintable), field, fault.BadFormat, "Use printable characters only.")
-	wrong.Check(!s.Strict || slices.Contains(Types, label), field, fault.NotAllowed, "The types are: "+strings.Join(Types, ", ")+".")
-}
-
-// Upload is what is recorded beside the file.
-type Upload struct {
-	Entity  uuid.UUID
-	Label   string
-	Actor   audit.Actor
-	Request uuid.UUID
-}
-
-// Record ties a file to its entity, in the caller's transaction.
-func (s *Store) Record(ctx context.Context, tx pg.Tx, f File, u Upload) error {
-	kind, now := Other, s.Now().UTC().Truncate(time.Microsecond)
-	if slices.Contains(Types, u.Label) {
-		kind = u.Label
-	}
-	err := db.New(tx).Insert(ctx, db.InsertParams{
-		ID: f.ID, EntityID: u.Entity, Type: kind, Label: u.Label, FileName: f.Name, MediaType: f.MediaType, Size: f.Size,
-		Sha256: f.SHA256[:], State: "received", Uploader: string(u.Actor.Kind), UploaderID: u.Actor.ID, CreatedAt: now,
-	})
+// History returns how a document came into its state, the upload first, or
+// [ErrNoDocument].
+func (s *Store) History(ctx context.Context, id uuid.UUID) ([]Move, error) {
+	d, err := s.Find(ctx, id)
 	if err != nil {
-		return fmt.Errorf("document: record: %w", err)
+		return nil, err
 	}
-	return audit.Write(ctx, tx, audit.Entry{
-		At: now, Actor: u.Actor, Action: audit.DocumentUploaded, Subject: f.ID, Entity: u.Entity, Request: u.Request,
-		After: map[string]any{"type": kind, "mediaType": f.MediaType, "bytes": f.Size},
-	})
-}
-
-// cleanName keeps what of a file's name can be shown to a person.
-func cleanName(name string) string {
-	name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(name, ""), `\`, "/"))
-	name = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, name)
-	for len(name) > maxFileName {
-		_, size := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-size]
+	rows, err := db.New(s.Pool).Moves(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("document: read the history: %w", err)
 	}
-	return name
-}
-
-// capped refuses to read past the cap, so that no more than that is ever
-// written. It remembers the error of reading, to tell it from one of writing.
-type capped struct {
-	r    io.Reader
-	left int64
-	err  error
-}
-
-func (c *capped) Read(p []byte) (int, error) {
-	if int64(len(p)) > c.left+1 {
-		p = p[:c.left+1]
+	moves := []Move{{At: d.Created, To: Received, Actor: d.uploader}}
+	for _, r := range rows {
+		moves = append(moves, Move{
+			At: r.At.UTC(), From: State(r.FromState), To: State(r.ToState),
+			Actor: audit.Actor{Kind: audit.ActorKind(r.ActorKind), ID: r.ActorID.UUID}, Reason: r.Reason, Note: r.Note,
+		})
 	}
-	n, err := c.r.Read(p)
-	if c.left -= int64(n); c.left < 0 {
-		n, err = 0, ErrTooLarge
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		c.err = err
-	}
-	return n, err
+	return moves, nil
 }

@@ -2,5 +2,98 @@
 INSERT INTO document (id, entity_id, type, label, file_name, media_type, size, sha256, state, uploader, uploader_id, created_at)
 VALUES (@id, @entity_id, @type, @label, @file_name, @media_type, @size, @sha256, @state, @uploader, @uploader_id, @created_at);
 
--- name: ByID :one
-SELECT id, entity_id, type, label, file_name, media_type, size, sha256, state, created_at FROM document WHERE id = @id;
+-- Replace ties a new document to the newest one of its kind that came to
+-- nothing and has no successor yet. Of two uploads at once the second waits, and
+-- then finds that one taken.
+-- name: Replace :exec
+UPDATE document SET replaced_by = @id::uuid
+WHERE id = (
+    SELECT d.id FROM document d
+    WHERE d.entity_id = @entity_id AND d.label = @label AND d.state IN ('rejected', 'refused', 'infected') AND d.replaced_by IS NULL
+    ORDER BY d.created_at DESC, d.id DESC LIMIT 1 FOR UPDATE);
+
+-- name: Find :one
+SELECT d.id, d.entity_id, e.name AS entity_name, d.type, d.label, d.file_name, d.media_type, d.size, d.sha256, d.state, d.reason, d.note,
+    d.uploader, d.uploader_id, d.created_at, d.moved_at, d.held_at, d.held_for, o.id AS replaces, d.replaced_by
+FROM document d JOIN entity e ON e.id = d.entity_id LEFT JOIN document o ON o.replaced_by = d.id
+WHERE d.id = @id;
+
+-- Newest reads backwards from the cursor. A filter that is null or empty lets
+-- everything pass. Ids are in the order of time.
+-- name: Newest :many
+SELECT d.id, d.entity_id, e.name AS entity_name, d.type, d.label, d.file_name, d.media_type, d.size, d.sha256, d.state, d.reason, d.note,
+    d.uploader, d.uploader_id, d.created_at, d.moved_at, d.held_at, d.held_for, o.id AS replaces, d.replaced_by
+FROM document d JOIN entity e ON e.id = d.entity_id LEFT JOIN document o ON o.replaced_by = d.id
+WHERE (sqlc.narg('entity_id')::uuid IS NULL OR d.entity_id = sqlc.narg('entity_id'))
+  AND (cardinality(@states::text[]) = 0 OR d.state = ANY(@states::text[]))
+  AND (@type::text = '' OR d.type = @type)
+  AND (sqlc.narg('after')::uuid IS NULL OR d.id < sqlc.narg('after'))
+ORDER BY d.id DESC LIMIT @most;
+
+-- Oldest is the same from the other end.
+-- name: Oldest :many
+SELECT d.id, d.entity_id, e.name AS entity_name, d.type, d.label, d.file_name, d.media_type, d.size, d.sha256, d.state, d.reason, d.note,
+    d.uploader, d.uploader_id, d.created_at, d.moved_at, d.held_at, d.held_for, o.id AS replaces, d.replaced_by
+FROM document d JOIN entity e ON e.id = d.entity_id LEFT JOIN document o ON o.replaced_by = d.id
+WHERE (sqlc.narg('entity_id')::uuid IS NULL OR d.entity_id = sqlc.narg('entity_id'))
+  AND (cardinality(@states::text[]) = 0 OR d.state = ANY(@states::text[]))
+  AND (@type::text = '' OR d.type = @type)
+  AND (sqlc.narg('after')::uuid IS NULL OR d.id > sqlc.narg('after'))
+ORDER BY d.id LIMIT @most;
+
+-- name: Moves :many
+SELECT at, from_state, to_state, actor_kind, actor_id, reason, note FROM document_move WHERE document_id = @document_id ORDER BY seq;
+
+-- name: Lock :one
+SELECT id, entity_id, state, (held_at IS NOT NULL)::boolean AS held, held_for, (replaced_by IS NOT NULL)::boolean AS replaced
+FROM document WHERE id = @id FOR UPDATE;
+
+-- name: SetState :execrows
+UPDATE document SET state = @to_state, reason = @reason, note = @note, moved_at = @at WHERE id = @id AND state = @from_state;
+
+-- AddMove counts on the lock of the document's row.
+-- name: AddMove :exec
+INSERT INTO document_move (document_id, seq, at, from_state, to_state, actor_kind, actor_id, reason, note)
+SELECT @document_id, coalesce(max(seq), 0) + 1, @at, @from_state, @to_state, @actor_kind, sqlc.narg('actor_id'), @reason, @note
+FROM document_move WHERE document_id = @document_id;
+
+-- name: SetHold :exec
+UPDATE document SET held_at = @at, held_for = @reason WHERE id = @id;
+
+-- Waiting lists what is not settled, with the moment since when it waits: that
+-- of its upload, or the last time when it was sent back to be scanned.
+-- name: Waiting :many
+SELECT d.id, coalesce((SELECT max(m.at) FROM document_move m WHERE m.document_id = d.id AND m.to_state = 'received'), d.created_at)::timestamptz AS since
+FROM document d WHERE d.state IN ('received', 'scanning') ORDER BY d.id;
+
+-- name: Required :one
+SELECT document_required FROM entity WHERE id = @id;
+
+-- ForRequirements lists what may count towards a requirement, the newest first.
+-- name: ForRequirements :many
+SELECT id, label, state FROM document
+WHERE entity_id = @entity_id AND label = ANY(@labels::text[]) AND state <> 'deleted' ORDER BY created_at DESC, id DESC;
+
+-- Known returns which of the ids have a record whose content must be there,
+-- and which had one that was deleted.
+-- name: Known :many
+SELECT id, (state <> 'deleted')::boolean AS living FROM document WHERE id = ANY(@ids::uuid[]);
+
+-- Expired lists documents whose time is over: by their label, or by their type
+-- where the label has no time of its own. What is held is left, and so is what
+-- meets a requirement of an entity that is still with us: the newest one that
+-- was accepted.
+-- name: Expired :many
+SELECT d.id FROM document d JOIN entity e ON e.id = d.entity_id
+WHERE d.state IN ('accepted', 'rejected', 'refused', 'infected') AND d.held_at IS NULL AND d.moved_at < @before
+  AND (d.label = @kind::text OR (d.type = @kind::text AND NOT d.label = ANY(@kinds::text[])))
+  AND NOT (d.state = 'accepted' AND d.label = ANY(@required::text[]) AND e.document_required AND e.status <> 'Revoked'
+           AND NOT EXISTS (SELECT 1 FROM document n WHERE n.entity_id = d.entity_id AND n.label = d.label AND n.state = 'accepted'
+                           AND (n.created_at, n.id) > (d.created_at, d.id)))
+ORDER BY d.id LIMIT @most;
+
+-- name: CountLiving :one
+SELECT count(*) FROM document WHERE state <> 'deleted';
+
+-- name: Living :many
+SELECT id, size, sha256 FROM document WHERE state <> 'deleted' AND (sqlc.narg('after')::uuid IS NULL OR id > sqlc.narg('after')) ORDER BY id LIMIT @most;

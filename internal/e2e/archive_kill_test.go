@@ -163,7 +163,7 @@ func standing(t *testing.T, pool *pgxpool.Pool) string {
 
 // everywhere fails the test unless records are found, in the database or in the
 // archive, as they were written.
-func everywhere(t *testing.T, pool *pgxpool.Pool, files *blob.Dir, records []journal.Entry) {
+func everywhere(t *testing.T, pool *pgxpool.Pool, files blob.Store, records []journal.Entry) {
 	t.Helper()
 	for i := range records {
 		got, err := journal.Find(t.Context(), pool, files, records[i].RequestID)

@@ -33,7 +33,7 @@ func TestLetterSurvivesAKill(t *testing.T) {
 
 	second := start(t, w, mail...)
 	letter := post25.Wait(t, email, "Confirm your e-mail address")
-	_, rest, _ := strings.Cut(letter.Text, "https://lineproof.example/account/confirm#")
+	_, rest, _ := strings.Cut(letter.Text, "https://lineproof.example/portal/confirm#")
 	token, _, _ := strings.Cut(rest, "\n")
 	conn = &wire{address: second.public}
 	defer conn.close()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/cli"
+	"github.com/lineproof/lineproof/internal/inspect"
 )
 
 // childSwitch turns the test binary into the command. It does not begin with
@@ -21,6 +22,7 @@ const (
 
 // TestMain runs the tests, or the command where a test has asked for it.
 func TestMain(m *testing.M) {
+	inspect.Main()
 	if os.Getenv(childSwitch) == "" {
 		m.Run()
 		return

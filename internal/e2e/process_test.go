@@ -28,9 +28,15 @@ type process struct {
 // Settings have the form of the environment and override the usual ones.
 func start(t *testing.T, w *world, settings ...string) *process {
 	t.Helper()
+	return startProgram(t, w, must(os.Executable())(t), settings...)
+}
+
+// startProgram does the same with a program of which this test is no part.
+func startProgram(t *testing.T, w *world, program string, settings ...string) *process {
+	t.Helper()
 	file := must(os.Create(filepath.Join(t.TempDir(), "server.log")))(t)
 	out := &output{file: file, listening: make(chan listening, 1)}
-	p := launch(t, file, out, append(w.settings(), settings...), "serve")
+	p := launchProgram(t, program, file, out, append(w.settings(), settings...), "serve")
 	select {
 	case at := <-out.listening:
 		p.public, p.private = at.Public, at.Private
@@ -52,7 +58,12 @@ func childEnv(life string, settings ...string) []string {
 // latest. What it writes goes to out, by which it reaches the file log.
 func launch(t *testing.T, log *os.File, out io.Writer, settings []string, args ...string) *process {
 	t.Helper()
-	p := &process{log: log.Name(), cmd: exec.Command(must(os.Executable())(t), args...), ended: make(chan struct{})}
+	return launchProgram(t, must(os.Executable())(t), log, out, settings, args...)
+}
+
+func launchProgram(t *testing.T, program string, log *os.File, out io.Writer, settings []string, args ...string) *process {
+	t.Helper()
+	p := &process{log: log.Name(), cmd: exec.Command(program, args...), ended: make(chan struct{})}
 	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = childEnv("1", settings...), t.TempDir(), out, out
 	if _, err := p.cmd.StdinPipe(); err != nil { // held open for as long as this process lives
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func TestAnswers(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, table := range []map[string]answer{
 		tokenAnswers(), onboardAnswers(), uploadAnswers(), loginAnswers(), verifyAnswers(), batchAnswers(), verifiedAnswers(), generalAnswers(),
-		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), historyAnswers(), clockAnswers(), testNumberAnswers(), keyAnswers(), oauthAnswers(), limitAnswers(contract), peopleAnswers(), peopleTroubles(),
+		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), historyAnswers(), clockAnswers(), testNumberAnswers(), keyAnswers(), oauthAnswers(), limitAnswers(contract), peopleAnswers(), peopleTroubles(), documentAnswers(),
 	} {
 		for name, tc := range table {
 			if seen[name] {
@@ -83,7 +83,7 @@ var (
 func golden(t *testing.T, name string, res *httptest.ResponseRecorder) {
 	t.Helper()
 	body := jsontext.Value(bytes.Clone(res.Body.Bytes()))
-	if !strings.HasPrefix(res.Header().Get("Content-Type"), "text/csv") {
+	if !isFile(res) {
 		if err := body.Indent(jsontext.WithIndent("  ")); err != nil {
 			t.Fatalf("the answer is not JSON: %v\n%s", err, res.Body)
 		}

@@ -52,6 +52,7 @@ type API struct {
 	Log       *slog.Logger
 	Metrics   *telemetry.Metrics
 	Docs      http.Handler // the reference for people
+	Ended     func(End)    // told how each request to verify ended, once it is known who asked; nil for nobody
 
 	RegulatorCode  string
 	PublicURL      string // under which the service is known, without a slash at its end; "" where nobody said
@@ -64,6 +65,15 @@ type API struct {
 	ordering sync.Mutex // held while an order is given
 	refusals thinner    // of the routes that are asked most
 	floods   thinner    // of logins that are put off
+}
+
+// End is how a request to verify ended.
+type End struct {
+	Entity uuid.UUID
+	Mode   string // of the key
+	Single bool   // one question, and not a batch of them
+	Status int    // of HTTP
+	Took   time.Duration
 }
 
 // Timeouts bound how long a handler may take. Past it the caller hears 503.
@@ -94,6 +104,8 @@ func (rt route) quiet() bool { return rt.path == verifyPath || rt.path == batchP
 const (
 	verifyPath = "/api/v1/phone/api/phone-numbers/verify"
 	batchPath  = "/api/v1/phone/api/phone-numbers/verify-batch"
+
+	verifyRoute = http.MethodPost + " " + verifyPath
 )
 
 // routes is the whole surface of the API. api/openapi.yaml describes the same
@@ -103,13 +115,17 @@ func (a *API) routes() []route {
 	person := []access.Kind{access.Session}
 	client, session, key := []access.Kind{access.Client}, []access.Kind{access.Session, access.Client}, []access.Kind{access.APIKey}
 	scope := func(one ...access.Scope) []access.Scope { return one }
-	orders := []access.Role{access.Administrator, access.Reviewer}
+	deciders := []access.Role{access.Administrator, access.Reviewer}
 	return []route{
 		{http.MethodPost, tokenPath, nil, nil, nil, t.Request, a.issueToken},
 		{http.MethodPost, revokePath, nil, nil, nil, t.Request, a.revokeToken},
 		{http.MethodGet, metadataPath, nil, nil, nil, t.Request, a.showMetadata},
 		{http.MethodPost, "/api/regulator/v1/onboard-entity", client, scope(access.EntityOnboard), nil, t.Request, a.onboardEntity},
 		{http.MethodPost, "/api/regulator/v1/upload-document", session, scope(access.DocumentUpload), nil, t.Upload, a.uploadDocument},
+		{http.MethodGet, documentsPath, session, scope(access.DocumentUpload), nil, t.Request, a.listDocuments},
+		{http.MethodGet, documentsPath + "/{documentId}", session, scope(access.DocumentUpload), nil, t.Request, a.showDocument},
+		{http.MethodGet, documentsPath + "/{documentId}/content", person, nil, nil, t.Upload, a.sendContent},
+		{http.MethodPost, documentsPath + "/{documentId}/review", person, nil, deciders, t.Request, a.reviewDocument},
 		{http.MethodPost, loginPath, nil, nil, nil, t.Request, a.logIn},
 		{http.MethodPost, logoutPath, person, nil, nil, t.Request, a.logOut},
 		{http.MethodGet, sessionsPath, person, nil, nil, t.Request, a.listSessions},
@@ -136,7 +152,7 @@ func (a *API) routes() []route {
 		{http.MethodGet, clockPath, key, nil, nil, t.Request, a.showClock(a.Rehearsal)},
 		{http.MethodPost, clockPath, key, nil, nil, t.Request, a.moveClock(a.Rehearsal)},
 		{http.MethodPost, "/api/v1/lines/events", client, scope(access.LineSupply, access.LinePort, access.LineFlag), nil, t.Request, a.tellEvents},
-		{http.MethodPost, "/api/v1/lines/orders", session, scope(access.LineOrder), orders, t.Request, a.giveOrder},
+		{http.MethodPost, "/api/v1/lines/orders", session, scope(access.LineOrder), deciders, t.Request, a.giveOrder},
 		{http.MethodPost, importsPath, client, scope(access.LineSupply), nil, t.Import, a.receiveImport},
 		{http.MethodGet, importsPath, session, scope(access.LineSupply), access.Roles, t.Request, a.listImports},
 		{http.MethodGet, importsPath + "/{importId}", session, scope(access.LineSupply), access.Roles, t.Request, a.showImport},

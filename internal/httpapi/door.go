@@ -32,11 +32,13 @@ func (a *API) door(rt route) http.Handler {
 		}
 		if len(rt.admits) > 0 {
 			who, err := a.admit(r.Context(), rt, r)
+			if err == nil {
+				notesOf(r.Context()).who = &who
+			}
 			if err = a.withinLimits(w, r, &who, err); err != nil {
 				a.fail(w, r, err)
 				return
 			}
-			notesOf(r.Context()).who = &who
 		}
 		if err := rt.serve(w, r); err != nil {
 			a.fail(w, r, err)

@@ -131,6 +131,7 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 	staff := []string{"session administrator", "session reviewer", "session auditor"}
 	readers := append([]string{supplies}, staff...)
 	imports, one := "GET "+importsPath, "GET "+importsPath+"/{importId}"
+	document := "GET " + documentsPath + "/{documentId}"
 	passes := map[string][]string{
 		"POST " + tokenPath:   nil, // asks for none: a Bearer header is ignored
 		"POST " + revokePath:  nil,
@@ -142,6 +143,13 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 		"POST " + loginPath:   nil,
 		"POST " + onboardPath: {"token", "token entity:onboard"},
 		"POST " + uploadPath:  {"token", "token document:upload", "session admin"},
+
+		"GET " + documentsPath: append([]string{"token", "token document:upload", "session admin"}, staff...),
+		document:               append([]string{"token", "token document:upload", "session admin"}, staff...),
+		document + "/content":  append([]string{"session admin"}, staff...),
+
+		"POST " + documentsPath + "/{documentId}/review": {"session administrator", "session reviewer"},
+
 		"POST " + verifyPath:  {"api key live", "api key test"},
 		"POST " + batchPath:   {"api key live", "api key test"},
 		verifiedRoute:         {"api key live", "api key test"},
@@ -162,8 +170,15 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 		"POST " + uploadPath:  append(append([]string{"session limited"}, staff...), tokens...),
 		"POST " + eventsPath:  tokens,
 		"POST " + importsPath: tokens,
-		"GET " + clockPath:    {"api key live"},
-		"POST " + clockPath:   {"api key live"},
+
+		"GET " + documentsPath: append([]string{"session limited"}, tokens...),
+		document:               append([]string{"session limited"}, tokens...),
+		document + "/content":  {"session limited"},
+
+		"POST " + documentsPath + "/{documentId}/review": {"session admin", "session limited", "session auditor"},
+
+		"GET " + clockPath:  {"api key live"},
+		"POST " + clockPath: {"api key live"},
 	}
 	for _, route := range []string{"GET " + keysPath, "POST " + keysPath, rollRoute, endKeyRoute} {
 		takes[route] = append([]string{"session limited"}, staff...)
@@ -214,6 +229,12 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 	method, path, _ := strings.Cut(route, " ")
 	if about := peopleRequest(t, s, route, credential); about != nil {
 		return about
+	}
+	if r = documentRequest(t, s, route, entity); r != nil {
+		if credential != "" {
+			r.Header.Set("Authorization", "Bearer "+credential)
+		}
+		return r
 	}
 	asker, number := s.key, knownNumber
 	if strings.HasPrefix(credential, string(secret.TestKey)) {

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -46,7 +47,7 @@ func TestUnwantedBodyDoesNotCutTheAnswer(t *testing.T) {
 		if n, err := io.Copy(io.Discard, answer.Body); err != nil || n == 0 {
 			t.Errorf("%s: the answer was cut after %d bytes: %v", path, n, err)
 		}
-		if err := conn.Close(); err != nil {
+		if err := errors.Join(answer.Body.Close(), conn.Close()); err != nil {
 			t.Error(err)
 		}
 	}

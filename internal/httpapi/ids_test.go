@@ -62,9 +62,13 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 	ofImport := func(rest string) func(who party) *http.Request {
 		return func(who party) *http.Request { return get(importsPath+"/"+sent+rest, who.token) }
 	}
+	paper := documentsPath + "/" + s.moved(t, s.paper(t, a.entity.String(), "TAX_ID"), "clean")
+	document := "GET " + documentsPath + "/{documentId}"
 	ways := map[string]func(who party) *http.Request{
-		rollRoute:   byPerson(http.MethodPost, keysPath+"/"+s.ownKey(t, a.entity).ID.String()+"/roll", `{}`),
-		endKeyRoute: byPerson(http.MethodDelete, keysPath+"/"+s.ownKey(t, a.entity).ID.String(), ""),
+		document:              byPerson(http.MethodGet, paper, ""),
+		document + "/content": byPerson(http.MethodGet, paper+"/content", ""),
+		rollRoute:             byPerson(http.MethodPost, keysPath+"/"+s.ownKey(t, a.entity).ID.String()+"/roll", `{}`),
+		endKeyRoute:           byPerson(http.MethodDelete, keysPath+"/"+s.ownKey(t, a.entity).ID.String(), ""),
 		verifiedRoute: func(who party) *http.Request {
 			return get(verifiedPath+record, who.key.Text.Reveal())
 		},
@@ -75,8 +79,8 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 	}
 	var last []string // what ends the owner's own session comes last
 	for _, route := range (&httpapi.API{}).Operations() {
-		if !strings.Contains(route, "{") {
-			continue
+		if !strings.Contains(route, "{") || route == "POST "+documentsPath+"/{documentId}/review" {
+			continue // the regulator's staff decide about every entity's documents, and nobody else
 		}
 		if ways[route] == nil {
 			t.Errorf("%s takes an id, and nobody has tried it with another's", route)

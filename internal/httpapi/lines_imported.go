@@ -131,8 +131,8 @@ func (a *API) importNamed(r *http.Request) (supply.Import, string, error) {
 	return im, network, nil
 }
 
-// sendRefused serves GET /api/v1/lines/imports/{importId}/refused: the one answer
-// that is a file and not in the envelope.
+// sendRefused serves GET /api/v1/lines/imports/{importId}/refused: an answer that
+// is a file and not in the envelope.
 func (a *API) sendRefused(w http.ResponseWriter, r *http.Request) error {
 	im, _, err := a.importNamed(r)
 	if err != nil {

@@ -8,11 +8,8 @@ import (
 	"hash"
 	"io"
 	"log/slog"
-	"maps"
 	"mime"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +31,6 @@ var (
 		"Send the file without Content-Encoding. A file may be compressed with gzip or zstd as it is; that is found out by its content.")
 	errFileTooLarge = fault.New(fault.PayloadTooLarge,
 		"The file is larger than the service takes. Compress it with gzip or zstd, or ask the operator of the service for a higher limit.")
-	errFileQuery = fault.New(fault.InvalidArgument, "The part of the address after the question mark cannot be read. Send name=value pairs, each name once.")
 
 	errNewKey = errors.New("a key that was not used before")
 )
@@ -196,20 +192,9 @@ func checkFile(r *http.Request, limit int64) error {
 // readImportForm reads what the address says about the file, as strictly as a
 // body is read.
 func readImportForm(query string) (f supply.ImportForm, wrong *fault.Form, err error) {
-	wrong = &fault.Form{}
-	values, err := url.ParseQuery(query)
+	values, wrong, err := readQuery(query, "kind", "asOf", "dryRun")
 	if err != nil {
-		return f, wrong, errFileQuery
-	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		switch name {
-		case "kind", "asOf", "dryRun":
-			wrong.Check(len(values[name]) == 1, name, fault.Repeated, "The field stands more than once. Send it once.")
-		default:
-			if len(wrong.Violations()) < maxStrangers {
-				wrong.Check(false, showable(name), fault.Unknown, "The operation has no such field. Leave it out, or correct its spelling.")
-			}
-		}
+		return f, wrong, err
 	}
 	f.Kind = linefile.Kind(values.Get("kind"))
 	wrong.Check(values.Has("kind"), "kind", fault.Required, "Say what the file is: snapshot or events.")

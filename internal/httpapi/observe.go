@@ -115,6 +115,9 @@ func (a *API) observe(next http.Handler) http.Handler {
 			}
 			took := time.Since(start)
 			a.Metrics.RequestEnded(n.route, sw.status, took)
+			if n.quiet && n.who != nil && a.Ended != nil {
+				a.Ended(End{Entity: n.who.Entity, Mode: n.who.Mode, Single: n.route == verifyRoute, Status: sw.status, Took: took})
+			}
 			if span != nil {
 				span.SetName(n.route)
 				span.SetAttributes(attribute.String("http.route", n.route), attribute.Int("http.response.status_code", sw.status))

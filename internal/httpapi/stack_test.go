@@ -73,8 +73,10 @@ func newStack(t testing.TB) *stack {
 			Pool: pool, Peppers: peppers, TokenLifetime: time.Hour,
 			SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, Now: time.Now,
 		},
-		Registry:  &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now},
-		Documents: &document.Store{Pool: pool, Files: files, MaxBytes: 1 << 20, Now: time.Now},
+		Registry: &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now},
+		Documents: &document.Store{
+			Pool: pool, Files: files, MaxBytes: 1 << 20, Required: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"}, Spool: t.TempDir(), Now: time.Now,
+		},
 		Verifier: &verify.Verifier{
 			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Almanac{}, Stage: stage, Now: time.Now, Batch: 128, Flushes: 2, Queue: 2048, Patience: 5 * time.Second,
 		},

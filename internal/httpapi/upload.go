@@ -87,7 +87,7 @@ func (a *API) uploadDocument(w http.ResponseWriter, r *http.Request) error {
 			Data string `json:"data"`
 		}
 		if json.Unmarshal(body, &answer) == nil { // it is our own
-			w.Header().Set("Location", "/api/regulator/v1/documents/"+answer.Data)
+			w.Header().Set("Location", documentsPath+"/"+answer.Data)
 		}
 	})
 	if err != nil {

@@ -20,22 +20,32 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/clamd"
+	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/tally"
 )
 
-// Jobs is what the jobs need. All fields are required.
+// Jobs is what the jobs need. All fields but Scanner are required.
 type Jobs struct {
 	Pool      *pgxpool.Pool
 	Keeper    *access.Keeper
 	Answers   *idempotency.Store
 	People    *people.People
-	DaysAhead int       // journal partitions to make ahead
-	Ahead     func(int) // told how many there are
+	Documents *document.Store
+	Tally     *tally.Tally
+	Scanner   *clamd.Scanner              // nil when there is none: documents wait
+	DaysAhead int                         // journal partitions to make ahead
+	Ahead     func(int)                   // told how many there are
+	Scanned   func(outcome string)        // told of every try to scan: a state, waiting or failed
+	Removed   func(why string, files int) // told of files that were removed: orphan or retention
+	Counted   func(settled time.Time)     // told up to when the journal is counted for good
 	Now       func() time.Time
 	Log       *slog.Logger
 
-	noMail sync.Once // it is said once that letters wait
+	noMail    sync.Once // it is said once that letters wait
+	noScanner sync.Once // and that documents do
 }
 
 // Client is River's client for our transactions.
@@ -48,6 +58,10 @@ func New(j *Jobs) (*Client, error) {
 		river.AddWorkerSafely(workers, &makePartitions{jobs: j}),
 		river.AddWorkerSafely(workers, &forgetExpired{jobs: j}),
 		river.AddWorkerSafely(workers, &sendLetter{jobs: j}),
+		river.AddWorkerSafely(workers, &scanDocument{jobs: j}),
+		river.AddWorkerSafely(workers, &scanWaiting{jobs: j}),
+		river.AddWorkerSafely(workers, &sweepDocuments{jobs: j}),
+		river.AddWorkerSafely(workers, &countAnswers{jobs: j}),
 	} {
 		if add != nil {
 			return nil, fmt.Errorf("jobs: register: %w", add)
@@ -55,10 +69,13 @@ func New(j *Jobs) (*Client, error) {
 	}
 	c, err := river.NewClient(riverpgxv5.New(j.Pool), &river.Config{
 		Workers: workers,
-		Queues:  map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 2}},
+		Queues:  map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 2}, documents: {MaxWorkers: scanWorkers}, counts: {MaxWorkers: 1}},
 		PeriodicJobs: []*river.PeriodicJob{
 			periodic(time.Hour, MakePartitionsArgs{}),
 			periodic(time.Hour, ForgetExpiredArgs{}),
+			periodic(forgotten, ScanWaitingArgs{}),
+			periodic(24*time.Hour, SweepDocumentsArgs{}),
+			periodic(countEvery, CountAnswersArgs{}),
 		},
 		JobTimeout: time.Minute,
 		// What a node had begun when it was killed is taken up by another soon: a
@@ -68,6 +85,17 @@ func New(j *Jobs) (*Client, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: make the client: %w", err)
+	}
+	return c, nil
+}
+
+// queuer returns a client that queues jobs and works none. It says nothing: what
+// it cannot queue is an error, and a worker that is not told of a job looks by
+// itself a second later.
+func queuer(pool *pgxpool.Pool) (*Client, error) {
+	c, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, fmt.Errorf("jobs: make a client that queues: %w", err)
 	}
 	return c, nil
 }

@@ -5,26 +5,32 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/tally"
 )
 
 // The jobs run in the serving role as soon as a node starts: partitions are made
-// ahead, and what expired is forgotten.
+// ahead, answers are counted, and what expired is forgotten.
 func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	if _, err := pool.Exec(t.Context(), `INSERT INTO idempotency VALUES (gen_random_uuid(), 'x', 'k', 'b', 'a', now() - interval '2 days')`); err != nil {
 		t.Fatal(err)
 	}
-	ahead := make(chan int, 8)
+	ahead, counted := make(chan int, 8), make(chan time.Time, 100)
 	c, err := jobs.New(&jobs.Jobs{
 		Pool: pool, Keeper: &access.Keeper{Pool: pool, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Now: time.Now},
 		People: &people.People{Pool: pool, Now: time.Now}, DaysAhead: 11, Ahead: func(n int) { ahead <- n }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Documents: emptyDocuments(t, pool), Removed: func(string, int) {}, Tally: &tally.Tally{Pool: pool, Now: time.Now}, Counted: func(at time.Time) { counted <- at },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +45,11 @@ func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Fatal("the job did not run")
+	}
+	select {
+	case <-counted:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the answers were not counted")
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		var left int
@@ -61,10 +72,24 @@ func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 	}
 }
 
+// emptyDocuments is a store that holds nothing.
+func emptyDocuments(t *testing.T, pool *pgxpool.Pool) *document.Store {
+	t.Helper()
+	files, err := blob.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &document.Store{Pool: pool, Files: files, Now: time.Now}
+}
+
 // The kinds are stored with every job that waits: a new name would strand them.
 func TestKindsNeverChange(t *testing.T) {
 	t.Parallel()
-	for kind, args := range map[string]interface{ Kind() string }{"make_partitions": jobs.MakePartitionsArgs{}, "forget_expired": jobs.ForgetExpiredArgs{}, "send_letter": jobs.SendLetterArgs{}} {
+	for kind, args := range map[string]interface{ Kind() string }{
+		"make_partitions": jobs.MakePartitionsArgs{}, "forget_expired": jobs.ForgetExpiredArgs{}, "send_letter": jobs.SendLetterArgs{},
+		"scan_document": jobs.ScanDocumentArgs{}, "scan_waiting": jobs.ScanWaitingArgs{}, "sweep_documents": jobs.SweepDocumentsArgs{},
+		"count_answers": jobs.CountAnswersArgs{},
+	} {
 		if args.Kind() != kind {
 			t.Errorf("%q became %q", kind, args.Kind())
 		}

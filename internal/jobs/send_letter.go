@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"github.com/lineproof/lineproof/internal/mail"
 	"github.com/lineproof/lineproof/internal/people"
@@ -58,9 +57,9 @@ func (w *sendLetter) Work(ctx context.Context, job *river.Job[SendLetterArgs]) e
 // Poster returns a function that queues a letter in the transaction of its
 // cause. It needs no client that runs: the command line queues, too.
 func Poster(pool *pgxpool.Pool) (func(context.Context, pg.Tx, people.Letter) error, error) {
-	c, err := river.NewClient(riverpgxv5.New(pool), &river.Config{})
+	c, err := queuer(pool)
 	if err != nil {
-		return nil, fmt.Errorf("jobs: make a client that queues: %w", err)
+		return nil, err
 	}
 	return func(ctx context.Context, tx pg.Tx, l people.Letter) error {
 		if _, err := c.InsertTx(ctx, tx, SendLetterArgs{Letter: l.Kind, Account: l.Account}, nil); err != nil {

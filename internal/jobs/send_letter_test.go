@@ -24,6 +24,7 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/tally"
 )
 
 // post is an office: a database, a mail server, and jobs that carry letters from
@@ -87,6 +88,7 @@ func (o *post) start(t *testing.T) (stop func()) {
 	c, err := jobs.New(&jobs.Jobs{
 		Pool: o.pool, Keeper: o.Keeper, Answers: &idempotency.Store{Pool: o.pool, Now: time.Now}, People: o.People,
 		DaysAhead: 7, Ahead: func(int) {}, Now: time.Now, Log: slog.New(slog.NewTextHandler(o.log, nil)),
+		Documents: emptyDocuments(t, o.pool), Removed: func(string, int) {}, Tally: &tally.Tally{Pool: o.pool, Now: time.Now}, Counted: func(time.Time) {},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +154,7 @@ func TestLetterIsQueuedWithItsCauseAndArrives(t *testing.T) {
 	}
 	defer o.start(t)()
 	l := o.mail.Wait(t, "ada@regulator.example", "invited")
-	if !strings.Contains(l.Text, "https://lineproof.example/account/invitation#lp_lnk_") {
+	if !strings.Contains(l.Text, "https://lineproof.example/portal/invitation#lp_lnk_") {
 		t.Errorf("no link in:\n%s", l.Text)
 	}
 	eventually(t, "the job to end", func() bool { state, _ := o.state(t, id); return state == "completed" })

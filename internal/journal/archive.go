@@ -43,7 +43,7 @@ var (
 // archive that was checked, and whoever is broken off can begin again.
 type Archivist struct {
 	Pool  *pgxpool.Pool
-	Files *blob.Dir
+	Files blob.Store
 	Now   func() time.Time
 	Watch func(day time.Time, doing string, entries int64) // told of progress; may be nil
 

@@ -34,7 +34,7 @@ func (a *Archivist) Read(ctx context.Context, p Part, day string, number int) er
 
 // ArchiveLines returns the lines that an archive has of a batch of one record,
 // and the manifest of a day that has nothing else.
-func ArchiveLines(ctx context.Context, files *blob.Dir, node string, epoch, n int64, xact string, e Entry) (lines [2]string, m Manifest, err error) {
+func ArchiveLines(ctx context.Context, files blob.Store, node string, epoch, n int64, xact string, e Entry) (lines [2]string, m Manifest, err error) {
 	hash := e.Hash()
 	root, err := Root([][]byte{hash[:]})
 	if err != nil {

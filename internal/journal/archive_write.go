@@ -24,7 +24,7 @@ const partBytes = 16 << 20
 
 // partWriter writes a day into parts.
 type partWriter struct {
-	files    *blob.Dir
+	files    blob.Store
 	manifest Manifest
 	roots    *compact.Range
 
@@ -35,7 +35,7 @@ type partWriter struct {
 	zip    *zstd.Encoder
 }
 
-func newPartWriter(files *blob.Dir, day time.Time) (*partWriter, error) {
+func newPartWriter(files blob.Store, day time.Time) (*partWriter, error) {
 	w := &partWriter{files: files, most: partBytes, roots: newRoots()}
 	w.manifest = Manifest{Form: archiveForm, Day: day.Format(time.DateOnly), Parts: []Part{}}
 	// One goroutine and the usual level: the same day makes the same bytes, so
@@ -167,7 +167,7 @@ func (w *partWriter) finish(ctx context.Context, day time.Time) (Archive, error)
 // store keeps content under a key that is made from it: whoever was broken off
 // and begins again finds the file there, and no file is ever replaced by
 // another.
-func store(ctx context.Context, files *blob.Dir, content []byte) (key uuid.UUID, sum [sha256.Size]byte, err error) {
+func store(ctx context.Context, files blob.Store, content []byte) (key uuid.UUID, sum [sha256.Size]byte, err error) {
 	sum = sha256.Sum256(content)
 	copy(key[:], sum[:])
 	key[6] = 0x80 | key[6]&0x0f // a UUID of version 8 says that its maker knows what it means

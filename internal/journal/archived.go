@@ -70,7 +70,7 @@ func Archives(ctx context.Context, db pg.DB, from, to time.Time) ([]Archive, err
 // archived, from the archive. A record whose hash does not fit is an error, and
 // so is an archive that is not there: that a record cannot be read does not mean
 // that there is none.
-func Find(ctx context.Context, pool *pgxpool.Pool, files *blob.Dir, requestID uuid.UUID) (Entry, error) {
+func Find(ctx context.Context, pool *pgxpool.Pool, files blob.Store, requestID uuid.UUID) (Entry, error) {
 	e, err := Get(ctx, pool, requestID)
 	if !errors.Is(err, ErrNotFound) {
 		return e, err
@@ -93,7 +93,7 @@ func Find(ctx context.Context, pool *pgxpool.Pool, files *blob.Dir, requestID uu
 
 // find reads the parts that reach to a time, of which there are few: records lie
 // there about in the order in which they were written.
-func (a *Archive) find(ctx context.Context, files *blob.Dir, requestID uuid.UUID, at time.Time) (Entry, error) {
+func (a *Archive) find(ctx context.Context, files blob.Store, requestID uuid.UUID, at time.Time) (Entry, error) {
 	m, err := a.open(ctx, files)
 	if err != nil {
 		return Entry{}, err
@@ -129,7 +129,7 @@ func (a *Archive) find(ctx context.Context, files *blob.Dir, requestID uuid.UUID
 }
 
 // open reads the manifest and checks that it is the one that was archived.
-func (a *Archive) open(ctx context.Context, files *blob.Dir) (m Manifest, err error) {
+func (a *Archive) open(ctx context.Context, files blob.Store) (m Manifest, err error) {
 	text, err := readFile(ctx, files, a.Manifest.String())
 	if err != nil {
 		return m, fmt.Errorf("journal: read the manifest of %s: %w", a.Day.Format(time.DateOnly), err)
@@ -146,7 +146,7 @@ func (a *Archive) open(ctx context.Context, files *blob.Dir) (m Manifest, err er
 	return m, nil
 }
 
-func readFile(ctx context.Context, files *blob.Dir, key string) ([]byte, error) {
+func readFile(ctx context.Context, files blob.Store, key string) ([]byte, error) {
 	f, err := files.Open(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("file %s: %w", key, err)
@@ -158,7 +158,7 @@ func readFile(ctx context.Context, files *blob.Dir, key string) ([]byte, error) 
 // read hands every batch of a part to each, one after the other, and then checks
 // that the file was the one that the manifest names. So whoever is handed
 // something must not believe it before read has returned nil.
-func (p *Part) read(ctx context.Context, files *blob.Dir, day string, number int, each func(*flush) error) error {
+func (p *Part) read(ctx context.Context, files blob.Store, day string, number int, each func(*flush) error) error {
 	f, err := files.Open(ctx, p.Key)
 	if err != nil {
 		return fmt.Errorf("journal: read the archive of %s: file %s: %w", day, p.Key, err)

@@ -15,7 +15,7 @@ import (
 // past is a database in which the journal has days that are long over.
 type past struct {
 	serve, owner, super *pgxpool.Pool
-	files               *blob.Dir
+	files               blob.Store
 	dir                 string
 	journal             *journal.Journal
 }

@@ -16,7 +16,7 @@ import (
 // Checker looks for records and batches that are not as they were written.
 type Checker struct {
 	Pool  *pgxpool.Pool
-	Files *blob.Dir    // where the archives are; needed for those only
+	Files blob.Store   // where the archives are; needed for those only
 	Limit int          // how many findings are kept; all are counted
 	Watch func(Report) // told of progress; may be nil
 

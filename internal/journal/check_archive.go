@@ -33,7 +33,7 @@ func (c *Checker) CheckArchives(ctx context.Context, from, to time.Time) (Report
 
 // archive checks that an archive is whole. What is wrong with it is a finding;
 // the error says that there was no time to look.
-func (t *trial) archive(ctx context.Context, files *blob.Dir, a *Archive, watch func()) error {
+func (t *trial) archive(ctx context.Context, files blob.Store, a *Archive, watch func()) error {
 	m, err := a.open(ctx, files)
 	if err != nil {
 		t.find("file "+a.Manifest.String(), "%v", err)

@@ -30,7 +30,7 @@ const linkToken secret.Prefix = "lp_lnk_"
 // linkLife is for how long a link works, and linkPath where it leads.
 var (
 	linkLife = map[linkKind]time.Duration{confirm: 7 * 24 * time.Hour, reset: 30 * time.Minute, invite: 72 * time.Hour}
-	linkPath = map[linkKind]string{confirm: "/account/confirm", reset: "/account/reset", invite: "/account/invitation"}
+	linkPath = map[linkKind]string{confirm: "/portal/confirm", reset: "/portal/reset", invite: "/portal/invitation"}
 )
 
 // errLink is the one answer to every link that does not work.

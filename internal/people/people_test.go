@@ -118,10 +118,10 @@ func (w *world) deliver(t *testing.T) {
 func (w *world) token(t *testing.T, to, subject string) string {
 	t.Helper()
 	l := w.mail.Wait(t, to, subject)
-	_, rest, ok := strings.Cut(l.Text, "https://lineproof.example/account/")
+	_, rest, ok := strings.Cut(l.Text, "https://lineproof.example/portal/")
 	path, rest, ok2 := strings.Cut(rest, "#")
 	token, _, _ := strings.Cut(rest, "\n")
-	if !ok || !ok2 || strings.Count(l.HTML, "/account/"+path+"#"+token) != 2 {
+	if !ok || !ok2 || strings.Count(l.HTML, "/portal/"+path+"#"+token) != 2 {
 		t.Fatalf("no link, or two different ones, in:\n%s\n%s", l.Text, l.HTML)
 	}
 	w.mail.Forget()

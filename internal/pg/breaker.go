@@ -125,8 +125,8 @@ func isProbe(ctx context.Context) bool { return ctx.Value(probing{}) != nil }
 
 // guard lets nobody but the probe have a connection, try one or make one while
 // the database is away.
-func (b *Breaker) guard(cfg *pgxpool.Config) {
-	b.ctx, b.end = context.WithCancel(context.Background())
+func (b *Breaker) guard(ctx context.Context, cfg *pgxpool.Config) {
+	b.ctx, b.end = context.WithCancel(context.WithoutCancel(ctx))
 	stopped := func(ctx context.Context) bool { return b.Away() && !isProbe(ctx) }
 	cfg.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
 		return p.IdleDuration > trusted && !stopped(ctx)

@@ -79,7 +79,7 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	}
 
 	if o.Breaker != nil {
-		o.Breaker.guard(cfg)
+		o.Breaker.guard(ctx, cfg)
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {

@@ -3,10 +3,8 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,7 +12,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/apidocs"
-	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/guard"
@@ -25,35 +23,35 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/rehearsal"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
 // service is everything that runs.
 type service struct {
-	pool     *pgxpool.Pool
-	breaker  *pg.Breaker
-	keeper   *access.Keeper
-	files    *blob.Dir
-	supplies *blob.Dir
-	archive  *blob.Dir    // days of the journal
-	imports  *supply.Desk // works on the files, on connections of its own
-	metrics  *telemetry.Metrics
-	handler  http.Handler
-	jobs     *jobs.Client
-	certs    *certificates // nil without TLS
-	guard    *guard.Guard
-	unlimit  func() error // lets go of what counts the rates
+	pool      *pgxpool.Pool
+	breaker   *pg.Breaker
+	keeper    *access.Keeper
+	stores    *Stores
+	imports   *supply.Desk // works on the files, on connections of its own
+	documents *document.Store
+	metrics   *telemetry.Metrics
+	handler   http.Handler
+	jobs      *jobs.Client
+	certs     *certificates // nil without TLS
+	guard     *guard.Guard
+	meter     *tally.Meter
+	unlimit   func() error // lets go of what counts the rates
 }
 
 func (s *service) close() {
-	_ = s.files.Close()
-	_ = s.supplies.Close()
-	_ = s.archive.Close()
+	_ = s.stores.Close()
 	_ = s.unlimit()
 }
 
@@ -73,17 +71,9 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 		return nil, err
 	}
 	records.Observe = observeJournal(metrics)
-	files, err := blob.OpenDir(filepath.Join(cfg.Data, "documents"))
+	stores, err := OpenStores(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("server: keep documents in LINEPROOF_DATA: %w", err)
-	}
-	supplies, err := blob.OpenDir(filepath.Join(cfg.Data, "supplies"))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("server: keep supplies in LINEPROOF_DATA: %w", err), files.Close())
-	}
-	archive, err := blob.OpenDir(filepath.Join(cfg.Data, "journal"))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("server: read archived days in LINEPROOF_DATA: %w", err), files.Close(), supplies.Close())
+		return nil, err
 	}
 	// Two queues: anybody can flood the login, and onboarding must not wait there.
 	cost := secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}
@@ -97,56 +87,74 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 		Grace: cfg.AccessGrace, Limits: Limits(cfg), Now: time.Now, Log: log, Graced: metrics.Graced,
 	}
 	metrics.RegisterHearing(keeper.Hearing)
+	papers, err := OpenDocuments(cfg, pool, stores.Documents)
+	if err != nil {
+		return nil, errors.Join(err, stores.Close())
+	}
+	if cfg.DocumentsRestrict {
+		keeper.MayMakeKey = papers.MayMakeKey
+	}
 	register := &registry.Registry{
 		Pool: pool, Region: region, Passwords: onboardings, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
 	}
 	persons, err := OpenPeople(cfg, pool, peppers, keeper, register, logins)
 	if err != nil {
-		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close())
+		return nil, errors.Join(err, stores.Close())
 	}
 	watchman, err := openGuard(ctx, cfg, pool, persons, metrics, log)
 	if err != nil {
-		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close())
+		return nil, errors.Join(err, stores.Close())
 	}
 	lines, stage := &line.Almanac{}, rehearsal.NewStage(cfg.Region)
-	desk := &supply.Desk{Pool: pool, Region: region, Lines: lines, Files: supplies, Now: time.Now}
+	desk := &supply.Desk{Pool: pool, Region: region, Lines: lines, Files: stores.Supplies, Now: time.Now}
 	answers := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
 	verifier := &verify.Verifier{
 		Journal: records, Breaker: breaker, Lines: lines, Stage: stage, Now: time.Now,
 		Batch: cfg.VerifyBatch, Flushes: cfg.VerifyFlushes, Queue: cfg.VerifyQueue, Patience: cfg.VerifyTimeout,
 	}
-	breaker.Warm, breaker.Changed = verifier.Warm, sayAway(log)
+	breaker.Warm, breaker.Changed = verifier.Warm, sayAway(ctx, log)
 	metrics.RegisterWaiting(verifier.Waiting)
 	limiter, unlimit, err := openLimiter(ctx, cfg, metrics, log)
 	if err != nil {
-		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close())
+		return nil, errors.Join(err, stores.Close())
 	}
+	counts, meter := &tally.Tally{Pool: pool, Now: time.Now}, tally.NewMeter(pool, cfg.Node, time.Now, log)
 	api := &httpapi.API{
 		Keeper:   keeper,
 		Registry: register, People: persons, PublicURL: cfg.PublicURL,
-		Documents: &document.Store{
-			Pool: pool, Files: files, MaxBytes: cfg.UploadMaxBytes, Strict: cfg.DocumentTypesStrict, Now: time.Now,
-		},
+		Documents: papers,
 		Verifier:  verifier,
 		Rehearsal: &rehearsal.Desk{Pool: pool, Stage: stage, Now: time.Now},
 		Record: func(ctx context.Context, id uuid.UUID) (journal.Entry, error) {
-			return journal.Find(ctx, pool, archive, id)
+			return journal.Find(ctx, pool, stores.Journal, id)
 		},
 		Lines: desk, ImportMaxBytes: cfg.ImportMaxBytes, Guard: watchman,
 		Limits:  httpapi.Limits{By: limiter, Address: addressRate(cfg), Slowed: watchman.Slowed, Known: keeper.Knows},
-		Answers: answers, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(),
+		Answers: answers, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(), Ended: noteEnd(meter),
 		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies, Traced: cfg.TracesEndpoint != "",
 		Timeouts: httpapi.Timeouts{Upload: cfg.UploadTimeout, Import: cfg.ImportTimeout, Request: cfg.RequestTimeout},
 	}
 	queue, err := jobs.New(&jobs.Jobs{
 		Pool: pool, Keeper: keeper, Answers: answers, People: persons, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
+		Documents: papers, Scanner: papers.Scanner, Scanned: metrics.DocumentScanned, Removed: metrics.DocumentFilesRemoved,
+		Tally: counts, Counted: metrics.TallySettled,
 	})
 	if err != nil {
-		return nil, errors.Join(err, files.Close(), supplies.Close(), archive.Close(), unlimit())
+		return nil, errors.Join(err, stores.Close(), unlimit())
 	}
 	imports := *desk
 	imports.Pool = importPool
-	return &service{pool: pool, breaker: breaker, keeper: keeper, files: files, supplies: supplies, archive: archive, imports: &imports, metrics: metrics, handler: api.Handler(), jobs: queue, guard: watchman, unlimit: unlimit}, nil
+	handler := api.Handler()
+	if cfg.Portal {
+		pages := &portal.Portal{
+			Pool: pool, Keeper: keeper, Registry: register, People: persons, Documents: papers, Lines: desk,
+			Approvals: &approval.Desk{Pool: pool, Effects: register.Effects(), Now: time.Now}, Guard: watchman, Tally: counts, Record: api.Record, Stage: stage,
+			Region: region, Log: log, Metrics: metrics, API: handler, Limiter: limiter, Address: addressRate(cfg),
+			RegulatorCode: cfg.RegulatorCode, PublicURL: cfg.PublicURL, ImportMaxBytes: cfg.ImportMaxBytes, Proxies: cfg.TrustedProxies, Now: time.Now,
+		}
+		handler = besideAPI(handler, pages.Handler())
+	}
+	return &service{pool: pool, breaker: breaker, keeper: keeper, stores: stores, imports: &imports, documents: papers, metrics: metrics, handler: handler, jobs: queue, guard: watchman, meter: meter, unlimit: unlimit}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {
@@ -158,6 +166,23 @@ func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {
 			m.JournalUnknown(entries)
 		default:
 			m.JournalRefused(entries)
+		}
+	}
+}
+
+// noteEnd counts how requests to verify end. What a caller could have asked
+// better is no failure of ours.
+func noteEnd(m *tally.Meter) func(httpapi.End) {
+	return func(e httpapi.End) {
+		switch {
+		case e.Status >= http.StatusInternalServerError:
+			m.Note(e.Entity, e.Mode, tally.Failed, 0)
+		case e.Status >= http.StatusBadRequest:
+			m.Note(e.Entity, e.Mode, tally.Refused, 0)
+		case e.Single:
+			m.Note(e.Entity, e.Mode, tally.Answered, e.Took)
+		default:
+			m.Note(e.Entity, e.Mode, tally.Answered, 0)
 		}
 	}
 }

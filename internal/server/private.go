@@ -69,13 +69,13 @@ const watchEvery = 5 * time.Second
 
 // sayAway returns what says once when the database is away and once when it is
 // back. Each request that fails says so for itself.
-func sayAway(log *slog.Logger) func(away bool, after time.Duration) {
+func sayAway(ctx context.Context, log *slog.Logger) func(away bool, after time.Duration) {
 	return func(away bool, after time.Duration) {
 		if away {
-			log.LogAttrs(context.Background(), slog.LevelError, "the database is away; verify and everything else is refused until it is back")
+			log.LogAttrs(ctx, slog.LevelError, "the database is away; verify and everything else is refused until it is back")
 			return
 		}
-		log.LogAttrs(context.Background(), slog.LevelInfo, "the database is back", slog.Duration("after", after))
+		log.LogAttrs(ctx, slog.LevelInfo, "the database is back", slog.Duration("after", after))
 	}
 }
 

@@ -137,6 +137,8 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 	group.Go(func() error { return s.watch(groupCtx) })
 	group.Go(func() error { return s.watchSupply(groupCtx, log) })
 	group.Go(func() error { return s.watchRoom(groupCtx, cfg.JournalDiskBytes) })
+	group.Go(func() error { return s.watchDocuments(groupCtx) })
+	group.Go(func() error { return s.watchScanner(groupCtx, log) })
 	group.Go(func() error {
 		s.imports.Work(groupCtx, log)
 		return nil
@@ -147,6 +149,10 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 	})
 	group.Go(func() error {
 		s.guard.Run(groupCtx)
+		return nil
+	})
+	group.Go(func() error {
+		s.meter.Run(groupCtx)
 		return nil
 	})
 	group.Go(func() error {
@@ -177,6 +183,7 @@ func (s *service) drain(ctx context.Context, cfg config.Config, front, back *htt
 	last, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	_ = s.guard.Sync(last) // what was counted in the last moments; a database that is away has it a little too low
+	_ = s.meter.Flush(last)
 	wait, cancel = context.WithTimeout(ctx, cfg.DrainTimeout)
 	defer cancel()
 	errs = append(errs, jobs.Stop(wait, s.jobs), back.Close())

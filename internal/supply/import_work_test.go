@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/linefile"
@@ -105,7 +106,7 @@ func (o *office) keeps(want int) {
 // works looks for imports once.
 func (o *office) works() {
 	o.t.Helper()
-	if err := errors.Join(supply.WorkOnce(o.Desk, o.t.Context(), o.log), supply.Tidy(o.Desk, o.t.Context(), o.clock)); err != nil {
+	if err := errors.Join(supply.WorkOnce(o.Desk, o.t.Context(), o.log), supply.Tidy(o.Desk, o.t.Context(), o.clock, map[uuid.UUID]bool{})); err != nil {
 		o.t.Fatal(err)
 	}
 }

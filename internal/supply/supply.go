@@ -40,7 +40,7 @@ type Desk struct {
 	Pool   *pgxpool.Pool
 	Region *phone.Region
 	Lines  *line.Almanac
-	Files  *blob.Dir // where files wait that came over the API
+	Files  blob.Store // where files wait that came over the API
 	Now    func() time.Time
 }
 

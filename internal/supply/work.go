@@ -23,8 +23,9 @@ const pause = 500 * time.Millisecond
 // half done goes on here by itself.
 func (d *Desk) Work(ctx context.Context, log *slog.Logger) {
 	since := time.Time{} // the first time all that are over are looked at
+	gone := map[uuid.UUID]bool{}
 	for ctx.Err() == nil {
-		if err := errors.Join(d.workOnce(ctx, log), d.tidy(ctx, since)); err == nil {
+		if err := errors.Join(d.workOnce(ctx, log), d.tidy(ctx, since, gone)); err == nil {
 			since = d.now().Add(-time.Hour)
 		} else if ctx.Err() == nil {
 			log.LogAttrs(ctx, slog.LevelWarn, "imports could not be worked on", slog.Any("error", err))
@@ -64,17 +65,23 @@ func (d *Desk) workOnce(ctx context.Context, log *slog.Logger) error {
 }
 
 // tidy removes the files of imports that are over since a time, whoever ended
-// them: a worker here, staff, or a process that was killed then.
-func (d *Desk) tidy(ctx context.Context, since time.Time) error {
+// them: a worker here, staff, or a process that was killed then. It remembers
+// which are gone, for a bucket would be asked about each of them twice a second.
+func (d *Desk) tidy(ctx context.Context, since time.Time, gone map[uuid.UUID]bool) error {
 	over, err := d.received(ctx, `state NOT IN ('checking', 'held', 'applying') AND finished_at >= $1`, since)
 	if err != nil {
 		return err
 	}
 	var failed error
 	for _, uid := range over {
+		if gone[uid] {
+			continue
+		}
 		if err := d.Files.Delete(ctx, uid.String()); err != nil && !errors.Is(err, blob.ErrNotFound) {
 			failed = errors.Join(failed, fmt.Errorf("supply: remove a file that is done with: %w", err))
+			continue
 		}
+		gone[uid] = true
 	}
 	return failed
 }

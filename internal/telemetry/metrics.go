@@ -36,6 +36,9 @@ type Metrics struct {
 	guard  guardMetrics
 	limits limitMetrics
 
+	documents documentMetrics
+	tally     tallyMetrics
+
 	certificate     prometheus.Gauge
 	certificateOnce sync.Once
 }
@@ -83,6 +86,7 @@ func NewMetrics() *Metrics {
 	})
 	build.Set(1)
 	m.limits.register(m.registry)
+	m.documents.register(m.registry)
 	m.registry.MustRegister(
 		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, m.graced, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),

@@ -26,6 +26,7 @@ func busy() *telemetry.Metrics {
 	m.JournalDaysAhead(7)
 	m.JournalRoom(1000, 100)
 	m.JournalDaysLeft(12.5)
+	m.TallySettled(time.Unix(1_795_000_000, 0))
 	m.CertificateExpires(time.Unix(1_800_000_000, 0))
 	m.RegisterPasswords(func() int { return 4 })
 	m.RegisterWaiting(func() int { return 6 })
@@ -35,6 +36,12 @@ func busy() *telemetry.Metrics {
 	m.Graced()
 	m.RegisterGuard([]string{"density"}, []string{"slowed", "stopped"})
 	m.GuardAlert("density", "slowed")
+	m.DocumentScanned("infected")
+	m.DocumentFilesRemoved("orphan", 3)
+	m.DocumentsWaiting(2, 90*time.Second)
+	m.ScannerTested("away")
+	m.ScannerTested("blind")
+	m.ScannerSignatures(time.Unix(1_790_000_000, 0))
 	m.RegisterPool(func() telemetry.PoolStat {
 		return telemetry.PoolStat{Limit: 8, Idle: 2, InUse: 3, Waits: 11, WaitTime: 1500 * time.Millisecond}
 	})
@@ -64,6 +71,10 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_database_connections_limit gauge",
 		"lineproof_database_wait_seconds_total counter",
 		"lineproof_database_waits_total counter",
+		"lineproof_document_files_removed_total counter",
+		"lineproof_document_scans_total counter",
+		"lineproof_documents_waiting gauge",
+		"lineproof_documents_waiting_seconds gauge",
 		"lineproof_guard_alerts_total counter",
 		"lineproof_http_in_flight gauge",
 		"lineproof_http_request_seconds histogram",
@@ -79,6 +90,9 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_limit_refused_total counter",
 		"lineproof_panics_total counter",
 		"lineproof_password_hashes_in_flight gauge",
+		"lineproof_scanner_signatures_timestamp_seconds gauge",
+		"lineproof_scanner_test gauge",
+		"lineproof_tally_settled_timestamp_seconds gauge",
 		"lineproof_verify_waiting gauge",
 	}
 	var got []string
@@ -125,6 +139,14 @@ func TestMetricsCount(t *testing.T) {
 		`lineproof_access_hearing 1`,
 		`lineproof_guard_alerts_total{kind="density",level="slowed"} 1`,
 		`lineproof_guard_alerts_total{kind="density",level="stopped"} 0`,
+		`lineproof_document_scans_total{outcome="infected"} 1`,
+		`lineproof_document_scans_total{outcome="clean"} 0`,
+		`lineproof_document_files_removed_total{why="orphan"} 3`,
+		`lineproof_documents_waiting 2`,
+		`lineproof_documents_waiting_seconds 90`,
+		`lineproof_scanner_test{state="blind"} 1`,
+		`lineproof_scanner_test{state="away"} 0`,
+		`lineproof_scanner_signatures_timestamp_seconds 1.79e+09`,
 		`lineproof_journal_days_ahead 7`,
 		`lineproof_journal_bytes 1000`,
 		`lineproof_journal_bytes_per_day 100`,

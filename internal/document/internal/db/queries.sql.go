@@ -12,29 +12,134 @@ import (
 	"github.com/google/uuid"
 )
 
-const byID = `-- name: ByID :one
-SELECT id, entity_id, type, label, file_name, media_type, size, sha256, state, created_at FROM document WHERE id = $1
+const addMove = `-- name: AddMove :exec
+INSERT INTO document_move (document_id, seq, at, from_state, to_state, actor_kind, actor_id, reason, note)
+SELECT $1, coalesce(max(seq), 0) + 1, $2, $3, $4, $5, $6, $7, $8
+FROM document_move WHERE document_id = $1
 `
 
-type ByIDRow struct {
-	ID        uuid.UUID
-	EntityID  uuid.UUID
-	Type      string
-	Label     string
-	FileName  string
-	MediaType string
-	Size      int64
-	Sha256    []byte
-	State     string
-	CreatedAt time.Time
+type AddMoveParams struct {
+	DocumentID uuid.UUID
+	At         time.Time
+	FromState  string
+	ToState    string
+	ActorKind  string
+	ActorID    uuid.NullUUID
+	Reason     string
+	Note       string
 }
 
-func (q *Queries) ByID(ctx context.Context, id uuid.UUID) (ByIDRow, error) {
-	row := q.db.QueryRow(ctx, byID, id)
-	var i ByIDRow
+// AddMove counts on the lock of the document's row.
+func (q *Queries) AddMove(ctx context.Context, arg AddMoveParams) error {
+	_, err := q.db.Exec(ctx, addMove,
+		arg.DocumentID,
+		arg.At,
+		arg.FromState,
+		arg.ToState,
+		arg.ActorKind,
+		arg.ActorID,
+		arg.Reason,
+		arg.Note,
+	)
+	return err
+}
+
+const countLiving = `-- name: CountLiving :one
+SELECT count(*) FROM document WHERE state <> 'deleted'
+`
+
+func (q *Queries) CountLiving(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, countLiving)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const expired = `-- name: Expired :many
+SELECT d.id FROM document d JOIN entity e ON e.id = d.entity_id
+WHERE d.state IN ('accepted', 'rejected', 'refused', 'infected') AND d.held_at IS NULL AND d.moved_at < $1
+  AND (d.label = $2::text OR (d.type = $2::text AND NOT d.label = ANY($3::text[])))
+  AND NOT (d.state = 'accepted' AND d.label = ANY($4::text[]) AND e.document_required AND e.status <> 'Revoked'
+           AND NOT EXISTS (SELECT 1 FROM document n WHERE n.entity_id = d.entity_id AND n.label = d.label AND n.state = 'accepted'
+                           AND (n.created_at, n.id) > (d.created_at, d.id)))
+ORDER BY d.id LIMIT $5
+`
+
+type ExpiredParams struct {
+	Before   *time.Time
+	Kind     string
+	Kinds    []string
+	Required []string
+	Most     int32
+}
+
+// Expired lists documents whose time is over: by their label, or by their type
+// where the label has no time of its own. What is held is left, and so is what
+// meets a requirement of an entity that is still with us: the newest one that
+// was accepted.
+func (q *Queries) Expired(ctx context.Context, arg ExpiredParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, expired,
+		arg.Before,
+		arg.Kind,
+		arg.Kinds,
+		arg.Required,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const find = `-- name: Find :one
+SELECT d.id, d.entity_id, e.name AS entity_name, d.type, d.label, d.file_name, d.media_type, d.size, d.sha256, d.state, d.reason, d.note,
+    d.uploader, d.uploader_id, d.created_at, d.moved_at, d.held_at, d.held_for, o.id AS replaces, d.replaced_by
+FROM document d JOIN entity e ON e.id = d.entity_id LEFT JOIN document o ON o.replaced_by = d.id
+WHERE d.id = $1
+`
+
+type FindRow struct {
+	ID         uuid.UUID
+	EntityID   uuid.UUID
+	EntityName string
+	Type       string
+	Label      string
+	FileName   string
+	MediaType  string
+	Size       int64
+	Sha256     []byte
+	State      string
+	Reason     string
+	Note       string
+	Uploader   string
+	UploaderID uuid.UUID
+	CreatedAt  time.Time
+	MovedAt    *time.Time
+	HeldAt     *time.Time
+	HeldFor    string
+	Replaces   uuid.NullUUID
+	ReplacedBy uuid.NullUUID
+}
+
+func (q *Queries) Find(ctx context.Context, id uuid.UUID) (FindRow, error) {
+	row := q.db.QueryRow(ctx, find, id)
+	var i FindRow
 	err := row.Scan(
 		&i.ID,
 		&i.EntityID,
+		&i.EntityName,
 		&i.Type,
 		&i.Label,
 		&i.FileName,
@@ -42,9 +147,55 @@ func (q *Queries) ByID(ctx context.Context, id uuid.UUID) (ByIDRow, error) {
 		&i.Size,
 		&i.Sha256,
 		&i.State,
+		&i.Reason,
+		&i.Note,
+		&i.Uploader,
+		&i.UploaderID,
 		&i.CreatedAt,
+		&i.MovedAt,
+		&i.HeldAt,
+		&i.HeldFor,
+		&i.Replaces,
+		&i.ReplacedBy,
 	)
 	return i, err
+}
+
+const forRequirements = `-- name: ForRequirements :many
+SELECT id, label, state FROM document
+WHERE entity_id = $1 AND label = ANY($2::text[]) AND state <> 'deleted' ORDER BY created_at DESC, id DESC
+`
+
+type ForRequirementsParams struct {
+	EntityID uuid.UUID
+	Labels   []string
+}
+
+type ForRequirementsRow struct {
+	ID    uuid.UUID
+	Label string
+	State string
+}
+
+// ForRequirements lists what may count towards a requirement, the newest first.
+func (q *Queries) ForRequirements(ctx context.Context, arg ForRequirementsParams) ([]ForRequirementsRow, error) {
+	rows, err := q.db.Query(ctx, forRequirements, arg.EntityID, arg.Labels)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ForRequirementsRow
+	for rows.Next() {
+		var i ForRequirementsRow
+		if err := rows.Scan(&i.ID, &i.Label, &i.State); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const insert = `-- name: Insert :exec
@@ -83,4 +234,429 @@ func (q *Queries) Insert(ctx context.Context, arg InsertParams) error {
 		arg.CreatedAt,
 	)
 	return err
+}
+
+const known = `-- name: Known :many
+SELECT id, (state <> 'deleted')::boolean AS living FROM document WHERE id = ANY($1::uuid[])
+`
+
+type KnownRow struct {
+	ID     uuid.UUID
+	Living bool
+}
+
+// Known returns which of the ids have a record whose content must be there,
+// and which had one that was deleted.
+func (q *Queries) Known(ctx context.Context, ids []uuid.UUID) ([]KnownRow, error) {
+	rows, err := q.db.Query(ctx, known, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KnownRow
+	for rows.Next() {
+		var i KnownRow
+		if err := rows.Scan(&i.ID, &i.Living); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const living = `-- name: Living :many
+SELECT id, size, sha256 FROM document WHERE state <> 'deleted' AND ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2
+`
+
+type LivingParams struct {
+	After uuid.NullUUID
+	Most  int32
+}
+
+type LivingRow struct {
+	ID     uuid.UUID
+	Size   int64
+	Sha256 []byte
+}
+
+func (q *Queries) Living(ctx context.Context, arg LivingParams) ([]LivingRow, error) {
+	rows, err := q.db.Query(ctx, living, arg.After, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LivingRow
+	for rows.Next() {
+		var i LivingRow
+		if err := rows.Scan(&i.ID, &i.Size, &i.Sha256); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lock = `-- name: Lock :one
+SELECT id, entity_id, state, (held_at IS NOT NULL)::boolean AS held, held_for, (replaced_by IS NOT NULL)::boolean AS replaced
+FROM document WHERE id = $1 FOR UPDATE
+`
+
+type LockRow struct {
+	ID       uuid.UUID
+	EntityID uuid.UUID
+	State    string
+	Held     bool
+	HeldFor  string
+	Replaced bool
+}
+
+func (q *Queries) Lock(ctx context.Context, id uuid.UUID) (LockRow, error) {
+	row := q.db.QueryRow(ctx, lock, id)
+	var i LockRow
+	err := row.Scan(
+		&i.ID,
+		&i.EntityID,
+		&i.State,
+		&i.Held,
+		&i.HeldFor,
+		&i.Replaced,
+	)
+	return i, err
+}
+
+const moves = `-- name: Moves :many
+SELECT at, from_state, to_state, actor_kind, actor_id, reason, note FROM document_move WHERE document_id = $1 ORDER BY seq
+`
+
+type MovesRow struct {
+	At        time.Time
+	FromState string
+	ToState   string
+	ActorKind string
+	ActorID   uuid.NullUUID
+	Reason    string
+	Note      string
+}
+
+func (q *Queries) Moves(ctx context.Context, documentID uuid.UUID) ([]MovesRow, error) {
+	rows, err := q.db.Query(ctx, moves, documentID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MovesRow
+	for rows.Next() {
+		var i MovesRow
+		if err := rows.Scan(
+			&i.At,
+			&i.FromState,
+			&i.ToState,
+			&i.ActorKind,
+			&i.ActorID,
+			&i.Reason,
+			&i.Note,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const newest = `-- name: Newest :many
+SELECT d.id, d.entity_id, e.name AS entity_name, d.type, d.label, d.file_name, d.media_type, d.size, d.sha256, d.state, d.reason, d.note,
+    d.uploader, d.uploader_id, d.created_at, d.moved_at, d.held_at, d.held_for, o.id AS replaces, d.replaced_by
+FROM document d JOIN entity e ON e.id = d.entity_id LEFT JOIN document o ON o.replaced_by = d.id
+WHERE ($1::uuid IS NULL OR d.entity_id = $1)
+  AND (cardinality($2::text[]) = 0 OR d.state = ANY($2::text[]))
+  AND ($3::text = '' OR d.type = $3)
+  AND ($4::uuid IS NULL OR d.id < $4)
+ORDER BY d.id DESC LIMIT $5
+`
+
+type NewestParams struct {
+	EntityID uuid.NullUUID
+	States   []string
+	Type     string
+	After    uuid.NullUUID
+	Most     int32
+}
+
+type NewestRow struct {
+	ID         uuid.UUID
+	EntityID   uuid.UUID
+	EntityName string
+	Type       string
+	Label      string
+	FileName   string
+	MediaType  string
+	Size       int64
+	Sha256     []byte
+	State      string
+	Reason     string
+	Note       string
+	Uploader   string
+	UploaderID uuid.UUID
+	CreatedAt  time.Time
+	MovedAt    *time.Time
+	HeldAt     *time.Time
+	HeldFor    string
+	Replaces   uuid.NullUUID
+	ReplacedBy uuid.NullUUID
+}
+
+// Newest reads backwards from the cursor. A filter that is null or empty lets
+// everything pass. Ids are in the order of time.
+func (q *Queries) Newest(ctx context.Context, arg NewestParams) ([]NewestRow, error) {
+	rows, err := q.db.Query(ctx, newest,
+		arg.EntityID,
+		arg.States,
+		arg.Type,
+		arg.After,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NewestRow
+	for rows.Next() {
+		var i NewestRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.EntityID,
+			&i.EntityName,
+			&i.Type,
+			&i.Label,
+			&i.FileName,
+			&i.MediaType,
+			&i.Size,
+			&i.Sha256,
+			&i.State,
+			&i.Reason,
+			&i.Note,
+			&i.Uploader,
+			&i.UploaderID,
+			&i.CreatedAt,
+			&i.MovedAt,
+			&i.HeldAt,
+			&i.HeldFor,
+			&i.Replaces,
+			&i.ReplacedBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const oldest = `-- name: Oldest :many
+SELECT d.id, d.entity_id, e.name AS entity_name, d.type, d.label, d.file_name, d.media_type, d.size, d.sha256, d.state, d.reason, d.note,
+    d.uploader, d.uploader_id, d.created_at, d.moved_at, d.held_at, d.held_for, o.id AS replaces, d.replaced_by
+FROM document d JOIN entity e ON e.id = d.entity_id LEFT JOIN document o ON o.replaced_by = d.id
+WHERE ($1::uuid IS NULL OR d.entity_id = $1)
+  AND (cardinality($2::text[]) = 0 OR d.state = ANY($2::text[]))
+  AND ($3::text = '' OR d.type = $3)
+  AND ($4::uuid IS NULL OR d.id > $4)
+ORDER BY d.id LIMIT $5
+`
+
+type OldestParams struct {
+	EntityID uuid.NullUUID
+	States   []string
+	Type     string
+	After    uuid.NullUUID
+	Most     int32
+}
+
+type OldestRow struct {
+	ID         uuid.UUID
+	EntityID   uuid.UUID
+	EntityName string
+	Type       string
+	Label      string
+	FileName   string
+	MediaType  string
+	Size       int64
+	Sha256     []byte
+	State      string
+	Reason     string
+	Note       string
+	Uploader   string
+	UploaderID uuid.UUID
+	CreatedAt  time.Time
+	MovedAt    *time.Time
+	HeldAt     *time.Time
+	HeldFor    string
+	Replaces   uuid.NullUUID
+	ReplacedBy uuid.NullUUID
+}
+
+// Oldest is the same from the other end.
+func (q *Queries) Oldest(ctx context.Context, arg OldestParams) ([]OldestRow, error) {
+	rows, err := q.db.Query(ctx, oldest,
+		arg.EntityID,
+		arg.States,
+		arg.Type,
+		arg.After,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OldestRow
+	for rows.Next() {
+		var i OldestRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.EntityID,
+			&i.EntityName,
+			&i.Type,
+			&i.Label,
+			&i.FileName,
+			&i.MediaType,
+			&i.Size,
+			&i.Sha256,
+			&i.State,
+			&i.Reason,
+			&i.Note,
+			&i.Uploader,
+			&i.UploaderID,
+			&i.CreatedAt,
+			&i.MovedAt,
+			&i.HeldAt,
+			&i.HeldFor,
+			&i.Replaces,
+			&i.ReplacedBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const replace = `-- name: Replace :exec
+UPDATE document SET replaced_by = $1::uuid
+WHERE id = (
+    SELECT d.id FROM document d
+    WHERE d.entity_id = $2 AND d.label = $3 AND d.state IN ('rejected', 'refused', 'infected') AND d.replaced_by IS NULL
+    ORDER BY d.created_at DESC, d.id DESC LIMIT 1 FOR UPDATE)
+`
+
+type ReplaceParams struct {
+	ID       uuid.UUID
+	EntityID uuid.UUID
+	Label    string
+}
+
+// Replace ties a new document to the newest one of its kind that came to
+// nothing and has no successor yet. Of two uploads at once the second waits, and
+// then finds that one taken.
+func (q *Queries) Replace(ctx context.Context, arg ReplaceParams) error {
+	_, err := q.db.Exec(ctx, replace, arg.ID, arg.EntityID, arg.Label)
+	return err
+}
+
+const required = `-- name: Required :one
+SELECT document_required FROM entity WHERE id = $1
+`
+
+func (q *Queries) Required(ctx context.Context, id uuid.UUID) (bool, error) {
+	row := q.db.QueryRow(ctx, required, id)
+	var document_required bool
+	err := row.Scan(&document_required)
+	return document_required, err
+}
+
+const setHold = `-- name: SetHold :exec
+UPDATE document SET held_at = $1, held_for = $2 WHERE id = $3
+`
+
+type SetHoldParams struct {
+	At     *time.Time
+	Reason string
+	ID     uuid.UUID
+}
+
+func (q *Queries) SetHold(ctx context.Context, arg SetHoldParams) error {
+	_, err := q.db.Exec(ctx, setHold, arg.At, arg.Reason, arg.ID)
+	return err
+}
+
+const setState = `-- name: SetState :execrows
+UPDATE document SET state = $1, reason = $2, note = $3, moved_at = $4 WHERE id = $5 AND state = $6
+`
+
+type SetStateParams struct {
+	ToState   string
+	Reason    string
+	Note      string
+	At        *time.Time
+	ID        uuid.UUID
+	FromState string
+}
+
+func (q *Queries) SetState(ctx context.Context, arg SetStateParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setState,
+		arg.ToState,
+		arg.Reason,
+		arg.Note,
+		arg.At,
+		arg.ID,
+		arg.FromState,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const waiting = `-- name: Waiting :many
+SELECT d.id, coalesce((SELECT max(m.at) FROM document_move m WHERE m.document_id = d.id AND m.to_state = 'received'), d.created_at)::timestamptz AS since
+FROM document d WHERE d.state IN ('received', 'scanning') ORDER BY d.id
+`
+
+type WaitingRow struct {
+	ID    uuid.UUID
+	Since time.Time
+}
+
+// Waiting lists what is not settled, with the moment since when it waits: that
+// of its upload, or the last time when it was sent back to be scanned.
+func (q *Queries) Waiting(ctx context.Context) ([]WaitingRow, error) {
+	rows, err := q.db.Query(ctx, waiting)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WaitingRow
+	for rows.Next() {
+		var i WaitingRow
+		if err := rows.Scan(&i.ID, &i.Since); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -1,0 +1,179 @@
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The states of a document. Words may be added; one that you do not know is none
+// of these.
+const (
+	DocumentReceived = "received" // arrived whole
+	DocumentScanning = "scanning" // being looked at
+	DocumentClean    = "clean"    // waits for a decision of the regulator
+	DocumentRefused  = "refused"  // Reason says what is wrong with the file
+	DocumentInfected = "infected"
+	DocumentAccepted = "accepted"
+	DocumentRejected = "rejected" // Message says why
+	DocumentDeleted  = "deleted"
+)
+
+// DocumentRecord is a document that was uploaded, as it stands now.
+type DocumentRecord struct {
+	ID         string         `json:"documentId"`
+	EntityUID  string         `json:"entityUid"`
+	EntityName string         `json:"entityName,omitzero"` // for the regulator's staff
+	Type       string         `json:"type"`
+	Label      string         `json:"label"` // the type as it was uploaded
+	FileName   string         `json:"fileName"`
+	MediaType  string         `json:"mediaType"`
+	Size       int64          `json:"size"`
+	SHA256     string         `json:"sha256"` // in hexadecimal
+	State      string         `json:"state"`
+	Reason     string         `json:"reason"`  // a word for what is wrong with the file, if anything is
+	Message    string         `json:"message"` // what the state means, for people
+	UploadedAt time.Time      `json:"uploadedAt"`
+	MovedAt    time.Time      `json:"movedAt"`             // when it got into its state
+	Replaces   string         `json:"replaces,omitzero"`   // the id of the document that it was uploaded to replace
+	ReplacedBy string         `json:"replacedBy,omitzero"` // the id of the document that replaced it
+	Held       bool           `json:"held,omitzero"`       // on legal hold; for the regulator's staff
+	History    []DocumentMove `json:"history,omitempty"`   // from [Client.Document] only
+}
+
+// DocumentMove is one step of a document's way.
+type DocumentMove struct {
+	At      time.Time `json:"at"`
+	From    string    `json:"from,omitzero"` // empty for the first
+	To      string    `json:"to"`
+	By      string    `json:"by"`               // uploader, service or regulator
+	ActorID string    `json:"actorId,omitzero"` // for the regulator's staff
+	Reason  string    `json:"reason"`
+	Note    string    `json:"note"`
+}
+
+// Requirement is a type of paper that an entity has to hand in.
+type Requirement struct {
+	Type       string `json:"type"`
+	State      string `json:"state"`               // missing, waiting, accepted, rejected
+	DocumentID string `json:"documentId,omitzero"` // the document that this is about, if there is one
+}
+
+// DocumentsQuery says which documents are meant. The zero value means those of
+// the caller's own entity.
+type DocumentsQuery struct {
+	EntityUID string   // as in [Document]; for staff, any entity, or none for all of them
+	States    []string // only in these; empty means in any, and for staff without EntityUID those that wait for a decision
+	Type      string   // only of this type
+	Cursor    string   // Next of the page before
+	Limit     int      // of a page; 0 lets the service choose
+}
+
+// DocumentList is one page of documents.
+type DocumentList struct {
+	Required     bool             `json:"isDocumentRequired,omitzero"` // whether the entity has to hand papers in
+	Requirements []Requirement    `json:"requirements,omitempty"`
+	Documents    []DocumentRecord `json:"documents"`
+	Next         string           `json:"next,omitzero"` // Cursor of the next page; empty after the last one
+}
+
+const documentsPath = "/api/regulator/v1/documents"
+
+// Documents lists the documents of an entity, newest first, and what it has
+// still to hand in. The credential is a session, or an access token with
+// [ScopeUpload].
+func (c *Client) Documents(ctx context.Context, credential Secret, q DocumentsQuery) (*DocumentList, error) {
+	query := url.Values{}
+	for name, value := range map[string]string{"entityUid": q.EntityUID, "state": strings.Join(q.States, ","), "type": q.Type, "cursor": q.Cursor} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if q.Limit != 0 {
+		query.Set("limit", strconv.Itoa(q.Limit))
+	}
+	path := documentsPath
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	r, err := c.reading(ctx, "documents", path, credential)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := send[envelope[DocumentList]](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Data.Documents == nil:
+		return nil, r.incomplete()
+	}
+	return &answer.Data, nil
+}
+
+// Document returns a document and every step of its way. The credential is a
+// session, or an access token with [ScopeUpload].
+func (c *Client) Document(ctx context.Context, credential Secret, id string) (*DocumentRecord, error) {
+	r, err := c.reading(ctx, "document", documentsPath+"/"+url.PathEscape(id), credential)
+	if err != nil {
+		return nil, err
+	}
+	return sendDocument(ctx, c, r)
+}
+
+func sendDocument(ctx context.Context, c *Client, r *request) (*DocumentRecord, error) {
+	answer, err := send[envelope[DocumentRecord]](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Data.ID == "" || answer.Data.State == "":
+		return nil, r.incomplete()
+	}
+	return &answer.Data, nil
+}
+
+// DocumentContent writes the file of a document to w. The credential is a
+// session; the service shows only documents that are clean, accepted or
+// rejected. If it fails, w may have got a part of the file, or something that is
+// not the file: use nothing of it.
+func (c *Client) DocumentContent(ctx context.Context, credential Secret, id string, w io.Writer) error {
+	r, err := c.reading(ctx, "document content", documentsPath+"/"+url.PathEscape(id)+"/content", credential)
+	if err != nil {
+		return err
+	}
+	r.header.Set("Accept", "application/octet-stream, application/json")
+	r.into, r.digest = w, true
+	_, err = c.sendAgain(ctx, r)
+	return err
+}
+
+// ReviewDocument accepts or rejects a document. The credential is a session of an
+// administrator or a reviewer of the regulator's staff. A rejection needs a
+// reason, which the entity is told.
+//
+// It is not repeated when nobody knows whether it was carried out, for a second
+// decision is refused: ask for the document then.
+func (c *Client) ReviewDocument(ctx context.Context, credential Secret, id string, accept bool, reason string) (*DocumentRecord, error) {
+	r, err := c.newRequest(ctx, "review", documentsPath+"/"+url.PathEscape(id)+"/review")
+	if err != nil {
+		return nil, err
+	}
+	if err := r.authorize(credential); err != nil {
+		return nil, err
+	}
+	fields := map[string]any{"decision": DocumentRejected}
+	if accept {
+		fields["decision"] = DocumentAccepted
+	}
+	if reason != "" {
+		fields["reason"] = reason
+	}
+	if err := r.sendJSON(fields); err != nil {
+		return nil, err
+	}
+	r.method = http.MethodPost
+	return sendDocument(ctx, c, r)
+}

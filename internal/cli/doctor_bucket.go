@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/server"
+)
+
+// bucket checks that the bucket does what is asked of it, under each of the
+// names that are used. It leaves nothing there.
+func (c *checkup) bucket(ctx context.Context, cfg config.Config) {
+	const check = "bucket"
+	if cfg.S3Endpoint == "" {
+		c.ok(check, "none is set; files are kept in LINEPROOF_DATA, which is right for one node only")
+		return
+	}
+	for _, name := range []string{server.DocumentStore, server.SupplyStore, server.JournalStore} {
+		o := server.BucketOptions(cfg, name)
+		o.Spool, o.Patience, o.Idle = os.TempDir(), 3*time.Second, 3*time.Second
+		b, err := blob.OpenBucket(o)
+		if err == nil {
+			err = errors.Join(b.Check(ctx), b.Close())
+		}
+		switch {
+		case errors.Is(err, blob.ErrAway):
+			c.fail(check, err.Error(), "check LINEPROOF_S3_ENDPOINT, and that the server runs and can be reached from here")
+			return
+		case err != nil:
+			c.fail(check, err.Error(), "check the settings LINEPROOF_S3_*, that the key may read, write, delete and list under "+name+"/, and that the server knows If-None-Match")
+			return
+		}
+	}
+	c.ok(check, "files can be written, read and deleted in "+cfg.S3Bucket+", and not replaced")
+}

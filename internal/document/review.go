@@ -1,0 +1,150 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/document/internal/db"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+const maxReason = 500
+
+// The ways in which a decision about a document is refused.
+var (
+	ErrNotWaiting = fault.New(fault.IncompatibleState, "The document does not wait for a decision: only one in state clean does. Read it again to see where it is.")
+	ErrHeld       = fault.New(fault.IncompatibleState, "A legal hold keeps this document. Release it first.")
+	ErrNotHeld    = fault.New(fault.IncompatibleState, "No legal hold keeps this document.")
+	ErrUnsettled  = fault.New(fault.IncompatibleState, "The document has not been scanned yet. Delete it when it has been.")
+	ErrDeleted    = fault.New(fault.IncompatibleState, "The content of this document was deleted. The record of it is kept.")
+)
+
+// Review is a decision of staff about a document.
+type Review struct {
+	Document uuid.UUID
+	Accept   bool
+	Reason   string // why it is rejected, for whoever uploaded it; not needed to accept
+	Actor    audit.Actor
+	Request  uuid.UUID
+}
+
+// Review accepts or rejects a document that is clean, and returns it as it is
+// then. Of two reviewers at once the second is told that it does not wait.
+func (s *Store) Review(ctx context.Context, r Review) (d Document, err error) {
+	if !r.Accept || r.Reason != "" {
+		if err := checkReason(r.Reason); err != nil {
+			return Document{}, err
+		}
+	}
+	m := step{to: Rejected, by: r.Actor, note: r.Reason, request: r.Request}
+	if r.Accept {
+		m.to = Accepted
+	}
+	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		row, err := lock(ctx, tx, r.Document)
+		if err != nil {
+			return err
+		}
+		if State(row.State) != Clean {
+			return ErrNotWaiting
+		}
+		if err := s.move(ctx, tx, row, m); err != nil {
+			return err
+		}
+		d, err = find(ctx, tx, r.Document)
+		return err
+	})
+	if err != nil {
+		return Document{}, err
+	}
+	return d, nil
+}
+
+func checkReason(reason string) error {
+	const field = "reason"
+	var wrong fault.Form
+	wrong.Check(strings.TrimSpace(reason) != "", field, fault.Required, "Give a reason. It is kept with the document.")
+	wrong.Check(utf8.RuneCountInString(reason) <= maxReason, field, fault.TooLong, "Use at most 500 characters.")
+	printable := utf8.ValidString(reason) && !strings.ContainsFunc(reason, func(r rune) bool { return !unicode.IsPrint(r) })
+	wrong.Check(printable, field, fault.BadFormat, "Use printable characters only.")
+	return wrong.Err()
+}
+
+// Hold keeps a document from being deleted, or lets go of it. Holding one that
+// is held gives it the new reason.
+func (s *Store) Hold(ctx context.Context, id uuid.UUID, held bool, reason string, by audit.Actor) error {
+	if err := checkReason(reason); err != nil {
+		return err
+	}
+	now := s.now()
+	return pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		d, err := lock(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		var at *time.Time
+		action, words := audit.DocumentReleased, ""
+		switch {
+		case State(d.State) == Deleted:
+			return ErrDeleted
+		case held:
+			at, action, words = &now, audit.DocumentHeld, reason
+		case !d.Held:
+			return ErrNotHeld
+		}
+		if err := db.New(tx).SetHold(ctx, db.SetHoldParams{ID: id, At: at, Reason: words}); err != nil {
+			return fmt.Errorf("document: hold: %w", err)
+		}
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: by, Action: action, Subject: id, Entity: d.EntityID,
+			Before: map[string]any{"held": d.Held, "heldFor": d.HeldFor}, After: map[string]any{"held": held, "reason": reason},
+		})
+	})
+}
+
+// Delete removes the content of a document for good. The record stays, with who
+// deleted it and why. Deleting one again removes content that could not be
+// removed the first time.
+func (s *Store) Delete(ctx context.Context, id uuid.UUID, reason string, by audit.Actor) error {
+	if err := checkReason(reason); err != nil {
+		return err
+	}
+	return s.remove(ctx, id, step{to: Deleted, by: by, note: reason})
+}
+
+// remove records the deletion first and removes the content after: whatever
+// happens in between, nobody is shown it, and the sweep takes it.
+func (s *Store) remove(ctx context.Context, id uuid.UUID, m step) error {
+	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		d, err := lock(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		switch state := State(d.State); {
+		case state == Deleted:
+			return nil
+		case d.Held:
+			return ErrHeld
+		case !state.Settled():
+			return ErrUnsettled
+		}
+		return s.move(ctx, tx, d, m)
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.Files.Delete(ctx, id.String()); err != nil && !errors.Is(err, blob.ErrNotFound) {
+		return fmt.Errorf("document: the deletion is recorded, but the content could not be removed yet; the daily sweep does it: %w", err)
+	}
+	return nil
+}

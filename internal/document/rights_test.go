@@ -1,0 +1,97 @@
+package document_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lineproof/lineproof/internal/document"
+)
+
+// refused returns the code with which the database refuses a statement; empty if
+// it does not.
+func refused(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+const notAllowed, checkFailed = "42501", "23514"
+
+// What was uploaded and what was decided cannot be changed afterwards, not even
+// by a service that has been taken over.
+func TestTheServiceCannotRewriteHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.reviewed(t, licence, false)
+	for _, sql := range []string{
+		`UPDATE document SET sha256 = sha256`, `UPDATE document SET entity_id = entity_id`, `UPDATE document SET file_name = ''`, `DELETE FROM document`,
+		`UPDATE document_move SET note = ''`, `DELETE FROM document_move`, `TRUNCATE document_move`,
+	} {
+		if _, err := w.Pool.Exec(t.Context(), sql); refused(err) != notAllowed {
+			t.Errorf("%s as the service: %v", sql, err)
+		}
+	}
+	for _, sql := range []string{`UPDATE document_move SET note = ''`, `DELETE FROM document_move`, `TRUNCATE document_move`} {
+		if _, err := w.admin.Exec(t.Context(), sql); refused(err) != notAllowed {
+			t.Errorf("%s as the owner: %v", sql, err)
+		}
+	}
+	if _, err := w.Pool.Exec(t.Context(), `UPDATE document SET held_at = now(), held_for = 'x', state = 'deleted'`); refused(err) != checkFailed {
+		t.Errorf("a document that is held is deleted: %v", err)
+	}
+}
+
+// The database knows the same moves as the code, and refuses every other.
+func TestTheDatabaseKnowsTheWays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.upload(t, licence, honest())
+	seq := 0
+	for _, from := range document.States {
+		for _, to := range document.States {
+			seq++
+			_, err := w.Pool.Exec(t.Context(), `INSERT INTO document_move (document_id, seq, at, from_state, to_state, actor_kind, reason, note)
+				VALUES ($1, $2, now(), $3, $4, 'system', '', '')`, id, seq, from, to)
+			want := checkFailed
+			if slices.Contains(from.Next(), to) {
+				want = ""
+			}
+			if refused(err) != want || (want == "" && err != nil) {
+				t.Errorf("from %s to %s: %v", from, to, err)
+			}
+		}
+	}
+}
+
+// While the program is being replaced, the one before it goes on taking
+// documents in. They are found and scanned like any other.
+func TestDocumentsOfTheProgramBeforeAreScanned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	content := honest()
+	id := w.upload(t, licence, content)
+	old, hash := uuid.Must(uuid.NewV7()), sum(content)
+	if _, err := w.Pool.Exec(t.Context(), `INSERT INTO document (id, entity_id, type, label, file_name, media_type, size, sha256, state, uploader, uploader_id, created_at)
+		VALUES ($1, $2, 'OTHER', 'A letter', 'a.png', 'image/png', $3, $4, 'received', 'account', $5, now())`, old, w.entity, len(content), hash[:], reviewer.ID); err != nil {
+		t.Fatal(err)
+	}
+	r := must(w.Files.Open(t.Context(), id.String()))(t)
+	must(w.Files.Put(t.Context(), old.String(), r))(t)
+	_ = r.Close()
+	ids, _, _, err := w.Waiting(t.Context(), -1)
+	if err != nil || !slices.Contains(ids, old) {
+		t.Errorf("Waiting = %v, %v", ids, err)
+	}
+	if state, err := w.Scan(t.Context(), old); err != nil || state != document.Clean {
+		t.Errorf("Scan = %s, %v", state, err)
+	}
+	moves := must(w.History(t.Context(), old))(t)
+	if len(moves) != 3 || moves[0].To != document.Received || !moves[0].Actor.Same(reviewer) {
+		t.Errorf("the history is %+v", moves)
+	}
+}

@@ -1,0 +1,180 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/document"
+)
+
+// Whoever asks, and whatever state there may be one day: only what is clean or
+// was decided upon is shown, and no answer holds a byte of anything else.
+func TestNobodyIsShownADocumentThatIsNotClean(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	h := s.holder(t)
+	shown := map[string]bool{"clean": true, "accepted": true, "rejected": true}
+	for _, state := range document.States {
+		id := s.moved(t, s.paper(t, h.entity, "TAX_ID"), string(state))
+		for who, credential := range map[string]string{
+			"owner": h.session, "administrator": s.staff(t, "administrator"), "reviewer": s.staff(t, "reviewer"), "auditor": s.staff(t, "auditor"),
+		} {
+			want := http.StatusConflict
+			if shown[string(state)] {
+				want = http.StatusOK
+			}
+			res := s.do(t, get(documentsPath+"/"+id+"/content", credential))
+			if res.Code != want {
+				t.Errorf("a document in state %s was answered to the %s with %d, want %d", state, who, res.Code, want)
+			}
+			if got := bytes.Contains(res.Body.Bytes(), []byte("%PDF")); got != (want == http.StatusOK) {
+				t.Errorf("the answer to the %s about a document in state %s has its content: %v", who, state, got)
+			}
+		}
+	}
+}
+
+// The name that an uploader gave a file reaches no header, and the extension is
+// that of the content: nothing becomes a program on the reader's desk.
+func TestContentIsNamedByTheService(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	h := s.holder(t)
+	for content, extension := range map[string]string{
+		pdf: ".pdf", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR": ".png", "\xff\xd8\xff\xe0\x00\x10JFIF": ".jpg",
+		"GIF89a\x01\x00\x01\x00": ".gif", "RIFF\x24\x00\x00\x00WEBPVP8 ": ".webp", "II*\x00\x08\x00\x00\x00": ".tif",
+	} {
+		for _, name := range []string{"invoice.pdf.exe", `a"; filename="run.bat`, "run.hta\u202efdp", "résumé.lnk"} {
+			res := s.do(t, upload(h.session, part{"type", "", "TAX_ID"}, part{"file", strings.ReplaceAll(name, `"`, `\"`), content}))
+			id := s.moved(t, field(t, res.Body.Bytes(), "data"), "clean")
+			res = s.do(t, get(documentsPath+"/"+id+"/content", h.session))
+			if got, want := res.Header().Get("Content-Disposition"), `attachment; filename="document-`+id+extension+`"`; got != want {
+				t.Errorf("%q was sent as %s, want %s", name, got, want)
+			}
+			if res.Body.String() != content || res.Header().Get("Content-Type") != "application/octet-stream" {
+				t.Errorf("%q was sent as %s with %d bytes, want %d", name, res.Header().Get("Content-Type"), res.Body.Len(), len(content))
+			}
+		}
+	}
+}
+
+// A file that is not what was uploaded, or is not there, is never served: not
+// whole, not in part.
+func TestDamagedContentIsNeverServed(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	h, ctx := s.holder(t), t.Context()
+	for name, instead := range map[string]string{"changed": strings.Replace(pdf, "1.4", "1.5", 1), "cut": pdf[:len(pdf)-1], "longer": pdf + "\n", "gone": ""} {
+		id := s.moved(t, s.paper(t, h.entity, "TAX_ID"), "accepted")
+		if err := s.Documents.Files.Delete(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+		if instead != "" {
+			must(s.Documents.Files.Put(ctx, id, strings.NewReader(instead)))(t)
+		}
+		res := s.do(t, get(documentsPath+"/"+id+"/content", h.session))
+		if res.Code != http.StatusInternalServerError || strings.Contains(res.Body.String(), "PDF") {
+			t.Errorf("a file that is %s was answered with %d: %s", name, res.Code, res.Body)
+		}
+	}
+}
+
+// That somebody opened a document is in the trail, with who, and with the
+// request; that somebody was refused is not an opening.
+func TestOpeningADocumentIsAudited(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	h := s.holder(t)
+	clean, waiting := s.moved(t, s.paper(t, h.entity, "TAX_ID"), "clean"), s.paper(t, h.entity, "ADMIN_ID")
+	staff := s.staff(t, "auditor")
+	opened := s.do(t, get(documentsPath+"/"+clean+"/content", staff))
+	s.do(t, get(documentsPath+"/"+waiting+"/content", staff))
+	s.do(t, get(documentsPath+"/"+clean, staff))
+	var subject, request string
+	var n int
+	err := s.pool.QueryRow(t.Context(), `SELECT count(*), min(subject_id::text), min(request_id::text) FROM audit WHERE action = $1`, audit.DocumentOpened).Scan(&n, &subject, &request)
+	if err != nil || n != 1 || subject != clean || request != opened.Header().Get("X-Request-Id") {
+		t.Errorf("%d openings, of %s by the request %s (%v)", n, subject, request, err)
+	}
+}
+
+// A list that is longer than a page is read whole by following next: every
+// document once, in order, also while others come in.
+func TestDocumentsAreListedPageByPage(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	h := s.holder(t)
+	var want []string
+	for range 7 {
+		want = append(want, s.moved(t, s.paper(t, h.entity, "TAX_ID"), "clean"))
+	}
+	for name, list := range map[string]struct {
+		query, credential string
+		newest            bool
+	}{
+		"owner": {"?limit=3", h.session, true},
+		"queue": {"?limit=3", s.staff(t, "reviewer"), false},
+	} {
+		var got []string
+		for cursor := ""; ; {
+			res := s.do(t, get(documentsPath+list.query+cursor, list.credential))
+			var page struct {
+				Data struct {
+					Documents []struct{ DocumentID string }
+					Next      *string
+				}
+			}
+			if err := json.Unmarshal(res.Body.Bytes(), &page); err != nil || res.Code != http.StatusOK {
+				t.Fatalf("%s: answered %d: %s", name, res.Code, res.Body)
+			}
+			for _, d := range page.Data.Documents {
+				got = append(got, d.DocumentID)
+			}
+			if page.Data.Next == nil {
+				break
+			}
+			if list.newest {
+				s.paper(t, h.entity, "ADMIN_ID")
+			}
+			cursor = "&cursor=" + *page.Data.Next
+		}
+		for i := range want {
+			at := i
+			if list.newest {
+				at = len(want) - 1 - i
+			}
+			if len(got) != len(want) || got[i] != want[at] {
+				t.Fatalf("%s: %d documents, want %d; number %d is another", name, len(got), len(want), i)
+			}
+		}
+	}
+}
+
+// Over a real connection the file arrives as it was uploaded, with its length.
+func TestContentArrivesOverTheWire(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	h := s.holder(t)
+	srv := httptest.NewServer(s.handler)
+	t.Cleanup(srv.Close)
+	large := pdf + strings.Repeat("x", 900<<10)
+	res := s.do(t, upload(h.session, part{"type", "", "TAX_ID"}, part{"file", "a.pdf", large}))
+	id := s.moved(t, field(t, res.Body.Bytes(), "data"), "clean")
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+documentsPath+"/"+id+"/content", http.NoBody))(t)
+	r.Header.Set("Authorization", "Bearer "+h.session)
+	answer, err := srv.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	got := must(io.ReadAll(answer.Body))(t)
+	if string(got) != large || answer.ContentLength != int64(len(large)) {
+		t.Errorf("%d bytes arrived of %d announced and %d uploaded", len(got), answer.ContentLength, len(large))
+	}
+}

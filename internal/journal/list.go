@@ -1,0 +1,93 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// Days returns the days whose records can be read from the database, from the
+// oldest to the newest.
+func Days(ctx context.Context, from pg.DB) ([]time.Time, error) { return daysInside(ctx, from) }
+
+// Span is a stretch of time: From belongs to it, To does not.
+type Span struct{ From, To time.Time }
+
+// Place is where a record stands among others: by time and, at one time, by id.
+type Place struct {
+	At time.Time
+	ID uuid.UUID
+}
+
+// Query says which records to list.
+type Query struct {
+	Entity       uuid.UUID // uuid.Nil for every entity
+	Mode, Status string    // "" for all
+	Spans        []Span    // where to look; they do not overlap
+	Before       Place     // only what stands before this; the zero place for everything
+	Limit        int
+}
+
+// listEntries reads each span by the index on the time. It names no bounds of all
+// spans together: the plan would read everything between those.
+const listEntries = `SELECT ` + entryColumns + ` FROM unnest($1::timestamptz[], $2::timestamptz[]) AS s (low, high)
+	CROSS JOIN LATERAL (SELECT * FROM journal_entry j WHERE j.at >= s.low AND j.at < s.high
+		AND ($3::uuid IS NULL OR j.entity_id = $3) AND ($4 = '' OR j.mode = $4) AND ($5 = '' OR j.status = $5)
+		AND ($6::timestamptz IS NULL OR (j.at, j.request_id) < ($6, $7::uuid))) e
+	ORDER BY at DESC, request_id DESC LIMIT $8`
+
+// List returns the records of some stretches of time, newest first. It costs
+// what reading all records of those stretches costs, whosever they are; package
+// tally knows which stretches are worth it. A record whose hash does not fit is
+// an error.
+func List(ctx context.Context, pool *pgxpool.Pool, q Query) (list []Entry, err error) {
+	if len(q.Spans) == 0 || q.Limit < 1 {
+		return nil, nil
+	}
+	lows, highs := make([]time.Time, len(q.Spans)), make([]time.Time, len(q.Spans))
+	for i, s := range q.Spans {
+		lows[i], highs[i] = s.From, s.To
+	}
+	var before *time.Time
+	if !q.Before.At.IsZero() {
+		before = &q.Before.At
+	}
+	args := []any{
+		lows, highs, pg.ID(q.Entity), q.Mode, q.Status, before, q.Before.ID, q.Limit,
+	}
+	err = pg.InTx(ctx, pool, func(tx pg.Tx) error {
+		// What is empty may be scanned, and the statistics of a day that has just
+		// begun say that it is empty. A plan that shuns scans at any price must not be
+		// taken for one that is worth compiling.
+		if _, err := tx.Exec(ctx, `SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, listEntries, args...)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (Entry, error) {
+			e, err := scanKept(rows)
+			if err != nil {
+				return Entry{}, err
+			}
+			if h := e.Hash(); !bytes.Equal(h[:], e.hash) {
+				return Entry{}, errors.New("a record does not fit its hash; it was changed after it was written")
+			}
+			return e.Entry, nil
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("journal: list: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,131 @@
+package portal
+
+import (
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/tally"
+)
+
+var errFilter = fault.New(fault.InvalidArgument, "The filter of this export is wrong. Set it in the journal and export from there.")
+
+// exportCSV serves GET /portal/export/journal.csv, and exportNDJSON GET
+// /portal/export/journal.ndjson: the records that the journal's filter means, the
+// newest first.
+func (p *Portal) exportCSV(w http.ResponseWriter, r *http.Request) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true // as RFC 4180 has it
+	return p.export(w, r, "text/csv; charset=utf-8", "csv", func(name string, e *journal.Entry) error {
+		if e == nil {
+			if err := out.Write(exportColumns); err != nil {
+				return err
+			}
+		} else if err := out.Write(safeCells(exportRow(e, name))); err != nil {
+			return err
+		}
+		out.Flush()
+		return out.Error()
+	})
+}
+
+func (p *Portal) exportNDJSON(w http.ResponseWriter, r *http.Request) error {
+	return p.export(w, r, "application/x-ndjson", "ndjson", func(name string, e *journal.Entry) error {
+		if e == nil {
+			return nil
+		}
+		line := map[string]any{}
+		for i, value := range exportRow(e, name) {
+			line[exportColumns[i]] = value
+		}
+		delete(line, "said")
+		if e.Extra != "" {
+			line["said"] = json.RawMessage(e.Extra)
+		}
+		text, err := json.Marshal(line)
+		if err == nil {
+			_, err = w.Write(append(text, '\n'))
+		}
+		return err
+	})
+}
+
+var exportColumns = []string{
+	"verificationTimestamp", "requestId", "number", "phoneNumber", "status", "mobileNetwork", "mode", "keyId", "keyName", "purpose", "correlator", "options", "said",
+}
+
+func exportRow(e *journal.Entry, keyName string) []string {
+	return []string{
+		e.At.UTC().Format("2006-01-02T15:04:05.000Z"), e.RequestID.String(), strconv.FormatInt(e.Number, 10), e.PhoneNumber, e.Status, e.MobileNetwork, e.Mode,
+		e.Key.String(), keyName, e.Purpose, e.Correlator, e.Options, e.Extra,
+	}
+}
+
+// safeCells puts an apostrophe before what a spreadsheet would take for a formula
+// and run. Programs that want the bytes take NDJSON.
+func safeCells(cells []string) []string {
+	for i, cell := range cells {
+		if strings.IndexAny(strings.TrimLeft(cell, " \u00a0"), "=+-@\t\r\n|%＝＋－＠") == 0 {
+			cells[i] = "'" + cell
+		}
+	}
+	return cells
+}
+
+// export sends records as they are read. Write is called once without a record,
+// before all others.
+func (p *Portal) export(w http.ResponseWriter, r *http.Request, kind, extension string, write func(keyName string, e *journal.Entry) error) error {
+	f, form := recordFilter(r.URL.Query())
+	if form.Wrong() {
+		return errFilter
+	}
+	f.Entity, f.Limit, f.After = visitOf(r).who.Entity, tally.MostRecords, journal.Place{}
+	names, err := p.keyNames(r)
+	if err != nil {
+		return err
+	}
+	page, err := p.Tally.Records(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", `attachment; filename="journal-`+p.Now().UTC().Format(time.DateOnly)+"."+extension+`"`)
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; frame-ancestors 'none'")
+	w.WriteHeader(http.StatusOK)
+	if err := p.exportPages(r, f, page, names, write); err != nil {
+		breakOff(w, r, err) // a file that ends early must not look whole
+	}
+	return nil
+}
+
+func (p *Portal) exportPages(r *http.Request, f tally.Filter, page tally.Page, names map[uuid.UUID]string, write func(string, *journal.Entry) error) error {
+	if err := write("", nil); err != nil {
+		return err
+	}
+	for {
+		for i := range page.Records {
+			if err := write(names[page.Records[i].Key], &page.Records[i]); err != nil {
+				return err
+			}
+		}
+		if page.Next.At.IsZero() {
+			return nil
+		}
+		var err error
+		f.After = page.Next
+		if page, err = p.Tally.Records(r.Context(), f); err != nil {
+			return err
+		}
+	}
+}
+
+func hexOf(sum [32]byte) string { return hex.EncodeToString(sum[:]) }

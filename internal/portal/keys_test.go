@@ -1,0 +1,205 @@
+package portal_test
+
+import (
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+)
+
+// apiKeyText finds a key on a page.
+var apiKeyText = regexp.MustCompile(`lp_(?:test|live)_[0-9A-Za-z]{38}`)
+
+// madeKey generates a key by the form and returns it and its id.
+func (s *stack) madeKey(t testing.TB, who person, name, mode string) (text, id string) {
+	t.Helper()
+	res := s.post(t, "/portal/new-key", who.session, url.Values{"name": {name}, "mode": {mode}})
+	wantPage(t, res, http.StatusOK, "Your new key")
+	text = apiKeyText.FindString(res.Body.String())
+	for _, k := range must(s.Keeper.Keys(t.Context(), uuid.Nil))(t) {
+		if k.Name == name && k.Mode == mode {
+			id = k.ID.String()
+		}
+	}
+	if text == "" || id == "" {
+		t.Fatalf("no key was made: %s", res.Body)
+	}
+	return text, id
+}
+
+// A key is shown once, with lines that use it, and never again; it is answered.
+func TestKeyIsShownOnceWithLinesThatUseIt(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	member := s.as(t, "member")
+	wantPage(t, s.get(t, "/portal/keys", member.session), http.StatusOK, "No keys yet")
+
+	res := s.post(t, "/portal/new-key", member.session, url.Values{
+		"name": {"mobile app"}, "mode": {"test"}, "purpose": {"account opening"}, "expiresInDays": {"365"}, "networks": {"192.0.2.0/24\n2001:db8::/32"},
+	})
+	wantPage(t, res, http.StatusOK, "shown this once", "curl -sS https://lineproof.example/api/v1/phone/api/phone-numbers/verify", "client.Client{BaseURL", "AbortSignal.timeout")
+	key := apiKeyText.FindString(res.Body.String())
+	if n := strings.Count(res.Body.String(), key); n != 5 {
+		t.Errorf("the key stands %d times on the page, want once by itself, in three samples and in the form that tries it", n)
+	}
+	for _, path := range []string{"/portal/keys", "/portal/keys/" + s.keyID(t, "mobile app")} {
+		page := s.get(t, path, member.session)
+		wantPage(t, page, http.StatusOK, "mobile app", "In force", "192.0.2.0/24", "2001:db8::/32")
+		if strings.Contains(page.Body.String(), key) {
+			t.Errorf("%s shows the key again", path)
+		}
+	}
+	if k := must(s.Keeper.Admit(t.Context(), key, addr))(t); k.Entity != s.bank.ID || k.Mode != access.Test || k.Purpose != "account opening" {
+		t.Errorf("the key opens %+v", k)
+	}
+}
+
+func (s *stack) keyID(t testing.TB, name string) string {
+	t.Helper()
+	var id string
+	if err := s.pool.QueryRow(t.Context(), `SELECT id FROM api_key WHERE name = $1 ORDER BY created_at DESC LIMIT 1`, name).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// The lines of Go can be read by a compiler, and those of TypeScript hold the
+// request as the API takes it.
+func TestSamplesAreWellFormed(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	res := s.post(t, "/portal/new-key", s.as(t, "admin").session, url.Values{"name": {"x"}, "mode": {"live"}})
+	wantPage(t, res, http.StatusOK)
+	code := regexp.MustCompile(`(?s)<pre id="code-go"[^>]*>(.*?)</pre>`).FindStringSubmatch(res.Body.String())
+	if code == nil {
+		t.Fatal("the page has no lines of Go")
+	}
+	text := strings.NewReplacer("&#34;", `"`, "&amp;", "&", "&lt;", "<", "&gt;", ">").Replace(code[1])
+	if _, err := parser.ParseFile(token.NewFileSet(), "main.go", text, parser.AllErrors); err != nil {
+		t.Errorf("the lines of Go: %v\n%s", err, text)
+	}
+	curl := regexp.MustCompile(`-d &#39;(\{.*?\})&#39;`).FindStringSubmatch(res.Body.String())
+	if curl == nil || !json.Valid([]byte(strings.ReplaceAll(curl[1], "&#34;", `"`))) {
+		t.Errorf("curl sends %q", curl)
+	}
+}
+
+// What is wrong with a key that somebody asks for is said at its fields, all at
+// once, and no key is made.
+func TestWrongKeyFormsSayWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	admin := s.as(t, "admin")
+	for field, form := range map[string]url.Values{
+		"name":          {"mode": {"test"}},
+		"mode":          {"name": {"x"}, "mode": {"other"}},
+		"expiresInDays": {"name": {"x"}, "mode": {"test"}, "expiresInDays": {"4000"}},
+		"networks":      {"name": {"x"}, "mode": {"test"}, "networks": {"192.0.2.1/24"}},
+		"purpose":       {"name": {"x"}, "mode": {"test"}, "purpose": {strings.Repeat("ọ", 101)}},
+	} {
+		wantPage(t, s.post(t, "/portal/new-key", admin.session, form), http.StatusUnprocessableEntity, `id="error-`+field+`"`)
+	}
+	wantPage(t, s.post(t, "/portal/new-key", admin.session, url.Values{"expiresInDays": {"soon"}, "networks": {"here"}}), http.StatusUnprocessableEntity,
+		`id="error-name"`, `id="error-mode"`, `id="error-expiresInDays"`, `id="error-networks"`)
+	if keys := must(s.Keeper.Keys(t.Context(), uuid.Nil))(t); len(keys) != 0 {
+		t.Errorf("%d keys were made", len(keys))
+	}
+}
+
+// A rolled key has a successor, which is shown once; both stand for the overlap.
+func TestRolledKeyOverlapsWithItsSuccessor(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	admin := s.as(t, "admin")
+	old, id := s.madeKey(t, admin, "fraud desk", "live")
+	wantPage(t, s.get(t, "/portal/keys/"+id+"/roll", admin.session), http.StatusOK, "data-confirm", `name="overlap"`)
+	wantPage(t, s.post(t, "/portal/keys/"+id+"/roll", admin.session, url.Values{"overlap": {"200"}}), http.StatusUnprocessableEntity, `id="error-overlap"`)
+	res := s.post(t, "/portal/keys/"+id+"/roll", admin.session, url.Values{"overlap": {"48"}})
+	wantPage(t, res, http.StatusOK, "Until then both stand")
+	fresh := apiKeyText.FindString(res.Body.String())
+	for _, key := range []string{old, fresh} {
+		must(s.Keeper.Admit(t.Context(), key, addr))(t)
+	}
+	if list := s.get(t, "/portal/keys", admin.session).Body.String(); strings.Contains(list, id+"/roll") || !strings.Contains(list, s.keyID(t, "fraud desk")+"/roll") {
+		t.Error("the list offers to roll the old key again, or not the new one")
+	}
+	wantPage(t, s.get(t, "/portal/keys/"+id, admin.session), http.StatusOK, "Generated by Zainab Sule", "Rolled by Zainab Sule", "Its successor", "Ends soon")
+	wantPage(t, s.get(t, "/portal/keys/"+s.keyID(t, "fraud desk"), admin.session), http.StatusOK, "Made as the successor of another key", "Successor of")
+	wantPage(t, s.post(t, "/portal/keys/"+id+"/roll", admin.session, url.Values{"overlap": {"1"}}), http.StatusConflict, "has a successor already")
+}
+
+// A key is revoked only by whoever types its name, and is refused at once.
+func TestRevokingAsksForTheName(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	admin := s.as(t, "admin")
+	key, id := s.madeKey(t, admin, "Ọjà àgbà", "live")
+	path := "/portal/keys/" + id + "/revoke"
+	wantPage(t, s.get(t, path, admin.session), http.StatusOK, "data-confirm", "Type Ọjà àgbà to confirm")
+	for _, typed := range []string{"", "Oja agba", "Ọjà"} {
+		wantPage(t, s.post(t, path, admin.session, url.Values{"confirm": {typed}}), http.StatusUnprocessableEntity, `id="error-confirm"`)
+	}
+	must(s.Keeper.Admit(t.Context(), key, addr))(t)
+	wantGo(t, s.post(t, path, admin.session, url.Values{"confirm": {" Ọjà  àgbà "}}), "/portal/keys")
+	if _, err := s.Keeper.Admit(t.Context(), key, addr); err == nil {
+		t.Error("the key still opens")
+	}
+	wantPage(t, s.get(t, "/portal/keys/"+id, admin.session), http.StatusOK, "Revoked by Zainab Sule")
+	wantPage(t, s.get(t, "/portal/keys", admin.session), http.StatusOK, "row-faint", "Revoked")
+}
+
+// A key of another organisation does not exist, in whatever way it is asked for.
+func TestKeysOfOthersDoNotExist(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	admin, stranger := s.as(t, "admin"), s.as(t, "stranger")
+	key, id := s.madeKey(t, admin, "Lone Palm", "live")
+	for _, path := range []string{"", "/roll", "/revoke"} {
+		wantPage(t, s.get(t, "/portal/keys/"+id+path, stranger.session), http.StatusNotFound)
+		if path != "" {
+			wantPage(t, s.post(t, "/portal/keys/"+id+path, stranger.session, url.Values{"confirm": {"Lone Palm"}, "overlap": {"0"}}), http.StatusNotFound)
+		}
+	}
+	if strings.Contains(s.get(t, "/portal/keys", stranger.session).Body.String(), "Lone Palm") {
+		t.Error("the list shows a key of another organisation")
+	}
+	must(s.Keeper.Admit(t.Context(), key, addr))(t)
+}
+
+// A list that is longer than a page goes on from where it was left, and shows
+// each key once.
+func TestKeysComeInPages(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	admin := s.as(t, "admin")
+	for i := range 120 {
+		name := "key-" + time.Unix(int64(i), 0).UTC().Format("150405")
+		must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: name, Mode: access.Test}, access.Operator, uuid.Nil))(t)
+	}
+	seen, path, pages := map[string]bool{}, "/portal/keys", 0
+	for path != "" {
+		body := s.get(t, path, admin.session).Body.String()
+		for _, m := range regexp.MustCompile(`dir="auto">(key-\d+)<`).FindAllStringSubmatch(body, -1) {
+			if seen[m[1]] {
+				t.Errorf("%s is shown twice", m[1])
+			}
+			seen[m[1]] = true
+		}
+		pages, path = pages+1, ""
+		if m := regexp.MustCompile(`href="([^"]+)" rel="next"`).FindStringSubmatch(body); m != nil {
+			path = strings.ReplaceAll(m[1], "&amp;", "&")
+		}
+	}
+	if len(seen) != 120 || pages != 3 {
+		t.Errorf("%d keys on %d pages, want 120 on 3", len(seen), pages)
+	}
+}

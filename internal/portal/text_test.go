@@ -1,0 +1,154 @@
+package portal_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/registry"
+)
+
+// hostile is text that would run, were it taken for HTML.
+const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>'`
+
+// Text that people type comes out as text, wherever it is shown: what they
+// stored, what they sent just now, and what their browser says that it is.
+func TestTextIsNeverHTML(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	i := must(s.People.Welcome(t.Context(), people.Guest{Email: "x@people.example", Kind: registry.AdminAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
+	must(s.People.Accept(t.Context(), s.link(t, people.Invitation, i.ID), "Mallory "+hostile, password, access.Operator, uuid.Nil))(t)
+	must(s.pool.Exec(t.Context(), `UPDATE entity SET name = $1 WHERE id = $2`, "Bank "+hostile, s.bank.ID))(t)
+	session := s.open(t, access.Opening{Account: i.ID, Entity: s.bank.ID, Agent: hostile})
+
+	fields := url.Values{}
+	for _, name := range []string{"email", "name", "token", "password", "newPassword", "otp", "to", "pending", "back", "theme"} {
+		fields.Set(name, hostile)
+	}
+	pages := map[string]string{
+		"stored":        s.get(t, "/portal/security", session).Body.String(),
+		"where to go":   s.get(t, "/portal/sign-in?to="+url.QueryEscape("/portal/"+hostile), "").Body.String(),
+		"a path":        s.get(t, "/portal/"+url.PathEscape(hostile), session).Body.String(),
+		"sign-in":       s.post(t, "/portal/sign-in", "", fields).Body.String(),
+		"an invitation": s.post(t, "/portal/invitation", "", fields).Body.String(),
+		"forgotten":     s.post(t, "/portal/forgotten", "", fields).Body.String(),
+		"a reset":       s.post(t, "/portal/reset", "", fields).Body.String(),
+		"confirming":    s.post(t, "/portal/confirm", "", fields).Body.String(),
+		"a password":    s.post(t, "/portal/security/password", session, fields).Body.String(),
+		"a factor":      s.post(t, "/portal/security/factor/confirm", session, fields).Body.String(),
+	}
+	for name, body := range pages {
+		for _, raw := range []string{"<script>alert", "<img src=x"} {
+			if strings.Contains(body, raw) {
+				t.Errorf("%s: the page holds %s", name, raw)
+			}
+		}
+	}
+	if !strings.Contains(pages["stored"], "Mallory &#34;&gt;&lt;script&gt;") || !strings.Contains(pages["stored"], "Bank &#34;&gt;") {
+		t.Error("the page does not show the names")
+	}
+}
+
+var (
+	inline  = regexp.MustCompile(`(?i)<script[^>]*>[^<]|\son[a-z]+=|\sstyle=|<style|javascript:`)
+	address = regexp.MustCompile(`(?:src|href|action|content)="(https?:)?//[^"]*"`)
+	labels  = regexp.MustCompile(`<(?:input|select|textarea)\s[^>]*?id="([^"]+)"`)
+)
+
+// A page has no inline script or style, names no address outside the service,
+// has one heading of the first rank, a language, and a label for every field.
+func TestPagesKeepToTheRules(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	visitors := map[string]person{}
+	for _, role := range everybody {
+		visitors[role] = s.as(t, role)
+	}
+	visitors["administrator"] = s.promoted(t, visitors["administrator"])
+	seen := 0
+	for _, row := range s.Rows() {
+		if row.Method != http.MethodGet {
+			continue
+		}
+		for role, who := range visitors {
+			res := s.get(t, concrete(row.Path), who.session)
+			body := res.Body.String()
+			if !strings.HasPrefix(res.Header().Get("Content-Type"), "text/html") || res.Code == http.StatusSeeOther {
+				continue
+			}
+			seen++
+			name := row.Path + " as " + role
+			if m := inline.FindString(body); m != "" {
+				t.Errorf("%s: the page holds %q", name, m)
+			}
+			if m := address.FindString(body); m != "" {
+				t.Errorf("%s: the page names %q", name, m)
+			}
+			if strings.Count(body, "<h1") != 1 || !strings.Contains(body, `<html lang="en"`) {
+				t.Errorf("%s: no heading, more than one, or no language", name)
+			}
+			for _, m := range labels.FindAllStringSubmatch(body, -1) {
+				if !strings.Contains(body, `for="`+m[1]+`"`) {
+					t.Errorf("%s: the field %s has no label", name, m[1])
+				}
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d pages were looked at", seen)
+	}
+}
+
+// The files beside the pages are kept by a browser for ever, under a name that
+// changes with them, and are small.
+func TestAssetsAreKept(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	admin := s.as(t, "admin")
+	page := s.get(t, "/portal/security", admin.session).Body.String()
+	total := len(page)
+	list := regexp.MustCompile(`(?:src|href)="(/portal/assets/[^"]+)"`).FindAllStringSubmatch(page, -1)
+	if len(list) != 4 {
+		t.Fatalf("the page loads %v", list)
+	}
+	for _, m := range list {
+		r := newRequest(http.MethodGet, m[1], "", nil)
+		r.Header.Set("Accept-Encoding", "gzip")
+		res := s.do(t, r)
+		total += res.Body.Len()
+		if res.Code != http.StatusOK || !strings.Contains(res.Header().Get("Cache-Control"), "immutable") || res.Header().Get("Content-Encoding") != "gzip" ||
+			!regexp.MustCompile(`\.[0-9a-f]{12}\.`).MatchString(m[1]) {
+			t.Errorf("%s answered %d, %v", m[1], res.Code, res.Header())
+		}
+		if res.Header().Get("Set-Cookie") != "" {
+			t.Errorf("%s sets a cookie", m[1])
+		}
+	}
+	if total > 150_000 {
+		t.Errorf("the first page needs %d bytes", total)
+	}
+}
+
+// A message is shown by its key: whoever forges the cookie can make us say
+// nothing of theirs. Colours are one of three.
+func TestCookiesCarryNoText(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	r := newRequest(http.MethodGet, "/portal/sign-in", "", nil)
+	r.AddCookie(&http.Cookie{Name: "__Host-lineproof-flash", Value: "Send your password to evil.example"})
+	r.AddCookie(&http.Cookie{Name: "__Host-lineproof-theme", Value: "evil"})
+	if body := s.do(t, r).Body.String(); strings.Contains(body, "evil") {
+		t.Errorf("the page says what the cookie says:\n%s", body)
+	}
+	res := s.post(t, "/portal/theme", "", url.Values{"theme": {"dark"}, "back": {"//evil.example"}})
+	wantGo(t, res, "/portal/")
+	r = newRequest(http.MethodGet, "/portal/sign-in", "", nil)
+	r.AddCookie(cookie(t, res, "__Host-lineproof-theme"))
+	wantPage(t, s.do(t, r), http.StatusOK, `data-theme="dark"`)
+}

@@ -1,0 +1,148 @@
+// What scripts add to pages that work without them: copying, dialogs, upload
+// progress, and links from letters. Nothing here makes HTML from text.
+"use strict";
+(() => {
+  const root = document;
+
+  // begin readies what came with the page, or with a part of it.
+  function begin(part) {
+    for (const hidden of part.querySelectorAll("[data-copy][hidden], [data-dismiss][hidden]")) hidden.hidden = false;
+    const wrong = part.querySelector("[data-focus]");
+    if (wrong) wrong.focus();
+    takeToken(part);
+  }
+
+  // A link in a letter carries its code behind the #, where no server sees it.
+  // It is moved into the form, and out of the address.
+  function takeToken(part) {
+    const field = part.querySelector("input[data-token]");
+    if (!field || location.hash.length < 2) return;
+    field.value = decodeURIComponent(location.hash.slice(1));
+    history.replaceState(null, "", location.pathname + location.search);
+    const typed = field.closest(".field");
+    if (typed) typed.hidden = true;
+    const next = field.form.querySelector("input:not([type=hidden]):not([data-token]), button");
+    if (next) next.focus();
+  }
+
+  async function copy(button) {
+    const text = root.getElementById(button.dataset.copy).textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const range = root.createRange();
+      range.selectNodeContents(root.getElementById(button.dataset.copy));
+      const chosen = getSelection();
+      chosen.removeAllRanges();
+      chosen.addRange(range);
+      say("Press Ctrl+C to copy what is marked.");
+      return;
+    }
+    const first = button.firstChild, was = first.data;
+    first.data = "Copied";
+    say("Copied.");
+    setTimeout(() => { first.data = was; }, 2000);
+  }
+
+  // say has something read out.
+  function say(text) {
+    let place = root.getElementById("said");
+    if (!place) {
+      place = root.createElement("div");
+      place.id = "said";
+      place.className = "unseen";
+      place.setAttribute("role", "status");
+      root.body.append(place);
+    }
+    place.textContent = text;
+  }
+
+  // ask shows the question of another page in a dialog of this one.
+  async function ask(link) {
+    let page;
+    try {
+      const answer = await fetch(link.href, { credentials: "same-origin" });
+      if (!answer.ok || answer.redirected) throw new Error();
+      page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    } catch {
+      location.assign(link.href);
+      return;
+    }
+    const form = page.querySelector("form[data-confirm]"), title = page.querySelector("h1");
+    if (!form || !title) {
+      location.assign(link.href);
+      return;
+    }
+    const dialog = root.createElement("dialog"), head = root.createElement("h2");
+    head.id = "dialog-title";
+    head.dir = "auto";
+    head.textContent = title.textContent;
+    dialog.setAttribute("aria-labelledby", head.id);
+    dialog.append(head, root.adoptNode(form));
+    root.body.append(dialog);
+    dialog.addEventListener("close", () => { dialog.remove(); link.focus(); });
+    begin(dialog);
+    dialog.showModal();
+  }
+
+  // send uploads a form with files and shows how far it has come.
+  function send(form) {
+    const bar = form.querySelector("progress"), request = new XMLHttpRequest();
+    const place = bar.closest("[data-progress]");
+    if (place) place.hidden = false;
+    request.open("POST", form.action);
+    request.upload.addEventListener("progress", (e) => {
+      if (!e.lengthComputable) return;
+      bar.max = e.total;
+      bar.value = e.loaded;
+    });
+    request.addEventListener("load", () => {
+      if (request.responseURL && request.status < 400 && request.responseURL !== form.action) {
+        location.assign(request.responseURL);
+        return;
+      }
+      const page = new DOMParser().parseFromString(request.responseText, "text/html");
+      const main = page.querySelector("main");
+      if (main) {
+        root.querySelector("main").replaceWith(root.adoptNode(main));
+        begin(root);
+      } else {
+        form.submit();
+      }
+    });
+    request.addEventListener("error", () => {
+      if (place) place.hidden = true;
+      say("The upload did not come through. Try again.");
+      for (const b of form.querySelectorAll("button")) b.disabled = false;
+    });
+    const data = new FormData(form);
+    for (const b of form.querySelectorAll("button")) b.disabled = true;
+    request.send(data);
+  }
+
+  root.addEventListener("click", (e) => {
+    const at = e.target.closest("[data-copy], [data-dismiss], a[data-dialog], dialog [data-close]");
+    if (!at) return;
+    if (at.dataset.copy) copy(at);
+    else if ("dismiss" in at.dataset) at.parentElement.remove();
+    else if ("close" in at.dataset) { e.preventDefault(); at.closest("dialog").close(); }
+    else if (!e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) { e.preventDefault(); ask(at); }
+  });
+
+  root.addEventListener("submit", (e) => {
+    const form = e.target;
+    if ("upload" in form.dataset) {
+      e.preventDefault();
+      send(form);
+    }
+  });
+
+  root.addEventListener("change", (e) => {
+    const form = e.target.closest("form[data-theme-form]");
+    if (form) form.requestSubmit();
+  });
+
+  root.addEventListener("htmx:afterSwap", (e) => begin(e.target));
+  addEventListener("hashchange", () => takeToken(root));
+  begin(root);
+})();

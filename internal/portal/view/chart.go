@@ -1,0 +1,59 @@
+package view
+
+import "strconv"
+
+// The size of a chart, in units of its own; the page stretches it.
+const (
+	chartWide = 720
+	chartHigh = 160
+)
+
+// mostSeries is how many series have a colour of their own.
+const mostSeries = 6
+
+// block is one part of a bar, as it is drawn.
+type block struct {
+	series           int
+	x, y, wide, high float64
+	title            string
+}
+
+// drawn places the parts of the bars, the first of the series at the bottom.
+func drawn(c ChartData) []block {
+	top := highest(c)
+	if top == 0 || len(c.Bars) == 0 {
+		return nil
+	}
+	step := float64(chartWide) / float64(len(c.Bars))
+	var all []block
+	for i, b := range c.Bars {
+		y := float64(chartHigh)
+		for s, v := range b.Values {
+			if v <= 0 || s >= len(c.Series) {
+				continue
+			}
+			high := float64(v) / float64(top) * (chartHigh - 4)
+			y -= high
+			all = append(all, block{
+				series: s, x: float64(i)*step + step*0.15, y: y, wide: step * 0.7, high: high, title: b.Label + ", " + c.Series[s] + ": " + count(v),
+			})
+		}
+	}
+	return all
+}
+
+// highest is the sum of the highest bar.
+func highest(c ChartData) (top int64) {
+	for _, b := range c.Bars {
+		var sum int64
+		for _, v := range b.Values {
+			sum += max(v, 0)
+		}
+		top = max(top, sum)
+	}
+	return top
+}
+
+func seriesClass(i int) string { return "series-" + strconv.Itoa(i%mostSeries) }
+
+func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }

@@ -1,0 +1,70 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// count writes a number with a comma between thousands.
+func count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return sign + b.String()
+}
+
+// Count writes a number with a comma between thousands.
+func Count(n int64) string { return count(n) }
+
+// Bytes writes a size in words.
+func Bytes(n int64) string {
+	units, i, f := []string{"bytes", "kB", "MB", "GB", "TB"}, 0, float64(n)
+	for f >= 1000 && i < len(units)-1 {
+		f, i = f/1000, i+1
+	}
+	if i == 0 {
+		return count(n) + " bytes"
+	}
+	return fmt.Sprintf("%.1f %s", f, units[i])
+}
+
+// Stamp writes a time to the minute, in UTC.
+func Stamp(at time.Time) string { return at.UTC().Format("2 Jan 2006, 15:04") + " UTC" }
+
+// Ago writes how long ago a time is, or how far ahead.
+func Ago(at, now time.Time) string {
+	d := now.Sub(at)
+	if d < 0 {
+		return "in " + span(-d)
+	}
+	if d < time.Minute {
+		return "just now"
+	}
+	return span(d) + " ago"
+}
+
+func span(d time.Duration) string {
+	for _, step := range []struct {
+		name string
+		long time.Duration
+	}{{"year", 365 * 24 * time.Hour}, {"month", 30 * 24 * time.Hour}, {"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
+		if n := int(d / step.long); n > 0 {
+			if n == 1 {
+				return "1 " + step.name
+			}
+			return strconv.Itoa(n) + " " + step.name + "s"
+		}
+	}
+	return "less than a minute"
+}

@@ -1,0 +1,215 @@
+package tally
+
+import (
+	"context"
+	"math/bits"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/journal"
+)
+
+// MostRecords is how many records one page may have.
+const MostRecords = 1000
+
+// Filter says which records are wanted.
+type Filter struct {
+	Entity       uuid.UUID     // uuid.Nil for every entity
+	Mode, Status string        // "" for all
+	From, To     time.Time     // zero for no limit; To does not belong to it
+	After        journal.Place // the last record of the page before; zero for the first page
+	Limit        int
+}
+
+// Page is a page of records, newest first.
+type Page struct {
+	Records []journal.Entry
+	Next    journal.Place // goes into After for the next page; zero when this is the last
+}
+
+const (
+	// tail is how much of what was seen is read from the journal all the same:
+	// some of it may have been committed since.
+	tail = 10 * time.Second
+	// longTail bounds what is read because nobody has counted it.
+	longTail = 10 * time.Minute
+	// secondsAtOnce is how many seconds of the journal one look reads at most.
+	secondsAtOnce = 300
+	// near is how many seconds apart two places are read as one.
+	near = 3
+	// minutesAtOnce is how many minutes of the counts are read ahead.
+	minutesAtOnce = 200
+)
+
+// Records lists records from the database, as far back as minutes are kept.
+func (t *Tally) Records(ctx context.Context, f Filter) (Page, error) {
+	f.Limit = min(max(f.Limit, 1), MostRecords)
+	s, err := t.search(ctx, f)
+	if err != nil {
+		return Page{}, err
+	}
+	need := f.Limit + 1 // one more shows that there is a next page
+	var found []journal.Entry
+	for len(found) < need {
+		spans, err := s.spans(ctx, need-len(found))
+		if err != nil || len(spans) == 0 {
+			if err != nil {
+				return Page{}, err
+			}
+			break
+		}
+		part, err := journal.List(ctx, t.Pool, journal.Query{
+			Entity: f.Entity, Mode: f.Mode, Status: f.Status, Spans: spans, Before: f.After, Limit: need - len(found),
+		})
+		if err != nil {
+			return Page{}, err
+		}
+		found = append(found, part...)
+	}
+	if len(found) < need {
+		return Page{Records: found}, nil
+	}
+	last := found[f.Limit-1]
+	return Page{Records: found[:f.Limit], Next: journal.Place{At: last.At, ID: last.RequestID}}, nil
+}
+
+// search walks back through the seconds that hold what is wanted.
+type search struct {
+	*Tally
+
+	filter  Filter
+	days    []journal.Span // still to be looked through, the newest first
+	tail    journal.Span   // what is read without asking the counts
+	seconds []second       // known and not read yet, the newest first
+}
+
+// second is a second of the journal and about how many records of it are wanted.
+type second struct {
+	at time.Time
+	n  int
+}
+
+func (t *Tally) search(ctx context.Context, f Filter) (*search, error) {
+	now := t.Now()
+	seen, err := t.Seen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inside, err := journal.Days(ctx, t.Pool)
+	if err != nil || len(inside) == 0 {
+		return &search{Tally: t}, err
+	}
+	from := later(later(f.From, now.Add(-Keep)), inside[0]).Truncate(time.Millisecond)
+	to := now.Add(time.Hour) // clocks may be ahead
+	if !f.To.IsZero() && f.To.Before(to) {
+		to = f.To
+	}
+	if end := f.After.At.Add(time.Millisecond); !f.After.At.IsZero() && end.Before(to) {
+		to = end
+	}
+	s := &search{Tally: t, filter: f}
+	counted := later(seen.Add(-tail), now.Add(-longTail)).Truncate(time.Second)
+	if to.After(counted) {
+		s.tail, to = journal.Span{From: later(from, counted), To: to}, counted
+	}
+	if !to.After(from) {
+		return s, nil
+	}
+	s.days = []journal.Span{{From: from, To: to}}
+	if f.Mode != "" || f.Status != "" {
+		s.days, err = t.daysOf(ctx, f, from, to)
+	}
+	return s, err
+}
+
+// daysOf returns the days that hold what is wanted. Without them, whoever looks
+// for a status that is rare would look through every minute of all of them.
+func (t *Tally) daysOf(ctx context.Context, f Filter, from, to time.Time) ([]journal.Span, error) {
+	sql := `SELECT DISTINCT day::timestamptz FROM journal_day
+		WHERE day >= $1::timestamptz::date AND day <= $2::timestamptz::date AND ($3 = '' OR mode = $3) AND ($4 = '' OR status = $4)`
+	args := []any{from, to, f.Mode, f.Status}
+	if f.Entity != uuid.Nil {
+		sql, args = sql+` AND entity_id = $5`, append(args, f.Entity)
+	}
+	var days []journal.Span
+	var day time.Time
+	err := each(ctx, t.Pool, []any{&day}, func() {
+		day = day.UTC()
+		span := journal.Span{From: later(day, from), To: day.AddDate(0, 0, 1)}
+		if to.Before(span.To) {
+			span.To = to
+		}
+		if span.To.After(span.From) {
+			days = append(days, span)
+		}
+	}, sql+` ORDER BY 1 DESC`, args...)
+	return days, err
+}
+
+// spans returns where to look next for so many records: enough seconds to hold
+// them, as far as the counts say. It returns nothing when there is nothing more.
+func (s *search) spans(ctx context.Context, want int) ([]journal.Span, error) {
+	if s.tail.To.After(s.tail.From) {
+		tail := s.tail
+		s.tail = journal.Span{}
+		return []journal.Span{tail}, nil
+	}
+	var spans []journal.Span
+	for taken := 0; want > 0 && taken < secondsAtOnce; taken++ {
+		if len(s.seconds) == 0 {
+			if err := s.look(ctx); err != nil || len(s.seconds) == 0 {
+				return spans, err
+			}
+		}
+		next := s.seconds[0]
+		s.seconds = s.seconds[1:]
+		want -= next.n
+		if i := len(spans) - 1; i >= 0 && spans[i].From.Sub(next.at) <= near*time.Second {
+			spans[i].From = next.at
+			continue
+		}
+		spans = append(spans, journal.Span{From: next.at, To: next.at.Add(time.Second)})
+	}
+	return spans, nil
+}
+
+// look reads counts until there are seconds to read, or no counts any more.
+func (s *search) look(ctx context.Context) error {
+	for len(s.seconds) == 0 && len(s.days) > 0 {
+		day := &s.days[0]
+		minutes := 0
+		sql := `SELECT minute, sum(n)::bigint, bit_or(seconds) FROM journal_minute
+			WHERE minute >= $1 AND minute < $2 AND ($3 = '' OR mode = $3) AND ($4 = '' OR status = $4)`
+		args := []any{day.From.Truncate(time.Minute), day.To, s.filter.Mode, s.filter.Status, minutesAtOnce}
+		if s.filter.Entity != uuid.Nil {
+			sql, args = sql+` AND entity_id = $6`, append(args, s.filter.Entity)
+		}
+		span := *day
+		var minute time.Time
+		var n, held int64
+		err := each(ctx, s.Pool, []any{&minute, &n, &held}, func() {
+			minutes++
+			day.To = minute.UTC()
+			s.take(span, minute.UTC(), int(n), uint64(held)) //nolint:gosec // bits
+		}, sql+` GROUP BY minute ORDER BY minute DESC LIMIT $5`, args...)
+		if err != nil {
+			return err
+		}
+		if minutes < minutesAtOnce {
+			s.days = s.days[1:]
+		}
+	}
+	return nil
+}
+
+// take adds the seconds of a minute that lie within a span.
+func (s *search) take(within journal.Span, minute time.Time, n int, held uint64) {
+	each := n/max(1, bits.OnesCount64(held)) + 1
+	for i := 59; i >= 0; i-- {
+		at := minute.Add(time.Duration(i) * time.Second)
+		if held&(1<<i) != 0 && at.Before(within.To) && at.Add(time.Second).After(within.From) {
+			s.seconds = append(s.seconds, second{at: at, n: each})
+		}
+	}
+}
