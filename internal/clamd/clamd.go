@@ -24,6 +24,8 @@ var (
 	// ErrLimit says that clamd does not look at the whole of a file that large or
 	// that nested: its limits are too low. Asking again does not help.
 	ErrLimit = errors.New("clamd: the file exceeds a limit of the scanner")
+	// ErrDeep is an ErrLimit of a file that unpacks to more than clamd looks at.
+	ErrDeep = errors.New("clamd: not all that is packed into the file was looked at")
 	// ErrBlind says that clamd passes a file that every scanner must find.
 	ErrBlind = errors.New("clamd: the scanner passes the test file")
 )
@@ -179,7 +181,7 @@ func verdict(text string) (Verdict, error) {
 		switch {
 		case !ok || name == "":
 		case strings.HasPrefix(name, "Heuristics.Limits.Exceeded"):
-			return Verdict{}, fmt.Errorf("%w: %s", ErrLimit, name)
+			return Verdict{}, fmt.Errorf("%w: %w: %s", ErrLimit, ErrDeep, name)
 		default:
 			return Verdict{Infected: true, Signature: name}, nil
 		}

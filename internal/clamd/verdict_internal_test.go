@@ -38,7 +38,8 @@ func TestOnlyTheExactWordsMeanClean(t *testing.T) {
 	}
 	for _, said := range []string{"INSTREAM size limit exceeded. ERROR\x00", "stream: Heuristics.Limits.Exceeded.MaxFileSize FOUND\x00", "stream: Heuristics.Limits.Exceeded FOUND\x00"} {
 		text, _ := reply(strings.NewReader(said))
-		if v, err := verdict(text); !errors.Is(err, ErrLimit) {
+		v, err := verdict(text)
+		if !errors.Is(err, ErrLimit) || errors.Is(err, ErrDeep) != strings.Contains(said, "Heuristics") {
 			t.Errorf("%q: %+v, %v; want ErrLimit", said, v, err)
 		}
 	}

@@ -56,7 +56,7 @@ func TestDefaultsLoadFromAnEmptyEnvironment(t *testing.T) {
 		S3Region: "us-east-1", S3SSE: "none", LogLevel: "info", LogFormat: "json",
 		Region: "NG", RegulatorCode: "REGULATOR", DocumentsRequired: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"},
 		PasswordMin: 8, Argon2MemoryKiB: 19456, Argon2Time: 2, Argon2Parallel: max(1, runtime.GOMAXPROCS(0)/2), Argon2Queue: 32,
-		TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, AccessGrace: time.Minute, StaffSecondFactor: true,
+		TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, AccessGrace: time.Minute, StaffSecondFactor: true, Portal: true,
 		VerifyTimeout: time.Second, VerifyBatch: 256, VerifyFlushes: 1, VerifyQueue: 4096, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20, ClamdTimeout: time.Minute,
 		ImportMaxBytes: 4 << 30, ImportTimeout: 30 * time.Minute, KeyRate: 50, KeyBurst: 100, EntityRate: 500, EntityBurst: 1000, AddressRate: 10, AddressBurst: 100, DayNumbers: 100_000, ScanGuard: "stop",
 	}

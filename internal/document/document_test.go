@@ -54,6 +54,7 @@ func TestReceiveTakesOnlyWholeFilesOfTheListedKinds(t *testing.T) {
 	}{
 		"pdf":            {strings.NewReader(pdf), "application/pdf", nil},
 		"png":            {strings.NewReader("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"), "image/png", nil},
+		"png that moves": {strings.NewReader("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + strings.Repeat("\x00", 17) + "\x00\x00\x00\x08acTL"), "image/png", nil},
 		"jpeg":           {strings.NewReader("\xff\xd8\xff\xe0\x00\x10JFIF"), "image/jpeg", nil},
 		"gif":            {strings.NewReader("GIF89a\x01\x00\x01\x00"), "image/gif", nil},
 		"webp":           {strings.NewReader("RIFF\x24\x00\x00\x00WEBPVP8 "), "image/webp", nil},

@@ -43,6 +43,10 @@ var Types = []string{
 // accepted are the kinds of content that are taken.
 var accepted = []string{"application/pdf", "image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff"}
 
+// movingPNG is a PNG with more than one picture, which has a name of its own and
+// is a PNG to everybody who shows it.
+const movingPNG = "image/vnd.mozilla.apng"
+
 // sniffed is how much of a file is looked at to tell what it is.
 const sniffed = 3072
 
@@ -73,6 +77,12 @@ func (s *Store) Receive(ctx context.Context, name string, r io.Reader) (File, er
 		return File{}, ErrEmpty
 	}
 	kind := mimetype.Detect(head)
+	if kind.Is("image/apng") {
+		kind = kind.Parent() // a PNG that moves is a PNG
+	}
+	if kind.Is(movingPNG) {
+		kind = kind.Parent()
+	}
 	if !slices.ContainsFunc(accepted, kind.Is) {
 		return File{}, ErrType
 	}

@@ -81,7 +81,8 @@ func (s *Store) judge(ctx context.Context, d *Document) (step, error) {
 	}
 	defer func() { _ = f.Close() }()
 	verdict, err := s.Scanner.Scan(ctx, f)
-	if err != nil {
+	deep := errors.Is(err, clamd.ErrDeep) // it would be the next time, too
+	if err != nil && !deep {
 		return step{}, fmt.Errorf("document: scan: %w", err)
 	}
 	if verdict.Infected {
@@ -96,6 +97,9 @@ func (s *Store) judge(ctx context.Context, d *Document) (step, error) {
 	}
 	if err != nil {
 		return step{}, fmt.Errorf("document: open it in a process of its own: %w", err)
+	}
+	if deep {
+		return step{to: Refused, by: service, reason: inspect.TooComplex.Code, note: inspect.TooComplex.Message}, nil
 	}
 	return step{to: Clean, by: service}, nil
 }

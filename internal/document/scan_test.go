@@ -19,6 +19,7 @@ import (
 	"github.com/lineproof/lineproof/internal/clamtest"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/inspect"
+	"github.com/lineproof/lineproof/internal/inspect/corpus"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -55,6 +56,24 @@ func TestScanSettlesADocument(t *testing.T) {
 	if left := filesIn(t, w.Spool); left != 0 {
 		t.Errorf("%d temporary files are left", left)
 	}
+}
+
+// A file that unpacks to more than the scanner looks at is refused, and does not
+// wait for a scanner that will never see all of it.
+func TestWhatTheScannerCannotSeeWholeIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for s := range corpus.Hostile() {
+		if _, err := w.Scanner.Scan(t.Context(), bytes.NewReader(s.Data)); !errors.Is(err, clamd.ErrDeep) {
+			continue
+		}
+		id := w.upload(t, licence, s.Data)
+		if state, err := w.Scan(t.Context(), id); err != nil || state != document.Refused {
+			t.Errorf("%s: Scan = %s, %v", s.Name, state, err)
+		}
+		return
+	}
+	t.Error("the corpus has no file of that kind")
 }
 
 // Whatever goes wrong on the way, a document waits; afterwards it is scanned as

@@ -209,6 +209,7 @@ var filters = []filter{
 	}},
 	{"predicted", "/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns 7>>", func(data []byte) []byte { return deflate(predict(data, 7)) }},
 	{"short names", "/Filter/Fl", deflate},
+	// The last one. A scanner finds it suspicious, and is right.
 	{"escaped names", "/#46ilter/F#6cate#44ecode", deflate},
 }
 
