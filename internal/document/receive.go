@@ -77,9 +77,6 @@ func (s *Store) Receive(ctx context.Context, name string, r io.Reader) (File, er
 		return File{}, ErrEmpty
 	}
 	kind := mimetype.Detect(head)
-	if kind.Is("image/apng") {
-		kind = kind.Parent() // a PNG that moves is a PNG
-	}
 	if kind.Is(movingPNG) {
 		kind = kind.Parent()
 	}

@@ -82,13 +82,17 @@ func (w *scanDocument) Work(ctx context.Context, job *river.Job[ScanDocumentArgs
 		return river.JobSnooze(min(max(w.jobs.Now().Sub(job.CreatedAt)/2, minAway), maxAway))
 	case errors.Is(err, document.ErrNoDocument):
 		return river.JobCancel(err)
+	case errors.Is(ctx.Err(), context.Canceled):
+		return err // the node is being stopped; another takes it up
 	case err != nil:
 		w.jobs.Scanned("failed")
 		w.jobs.Log.LogAttrs(ctx, slog.LevelError, "a document could not be scanned; it is tried again",
 			slog.String("document", job.Args.Document.String()), slog.Any("error", err))
 		return err
 	}
-	w.jobs.Scanned(string(state))
+	if state == document.Clean || state == document.Refused || state == document.Infected { // else it has moved on since
+		w.jobs.Scanned(string(state))
+	}
 	if state == document.Infected || state == document.Refused {
 		w.jobs.Log.LogAttrs(ctx, slog.LevelWarn, "a document is not fit to be opened",
 			slog.String("document", job.Args.Document.String()), slog.String("state", string(state)))
