@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	mathrand "math/rand/v2"
 	"runtime"
 	"time"
 
@@ -17,8 +18,19 @@ import (
 // promised to bear. The caller is told to come back rather than queued without end.
 var ErrBusy = &fault.Error{
 	Code:       fault.Unavailable,
-	Message:    "Too many logins are being checked at this moment; try again in a second.",
+	Message:    "Too many logins are being checked at this moment; try again in a few seconds.",
 	RetryAfter: time.Second,
+}
+
+// latestBack is after how many seconds the last of a crowd is told to come back.
+// Were all told the same, they would come back as the crowd they are, second by
+// second, and everything else would wait behind them.
+const latestBack = 10
+
+func busy() *fault.Error {
+	e := *ErrBusy
+	e.RetryAfter = time.Duration(1+mathrand.IntN(latestBack)) * time.Second //nolint:gosec // nothing hangs on who guesses it
+	return &e
 }
 
 const (
@@ -109,19 +121,19 @@ func (p *Passwords) InFlight() int { return len(p.slots) }
 // when ctx ends; otherwise the caller leaves with the function it got.
 func (p *Passwords) Enter(ctx context.Context) (leave func(), err error) {
 	if ctx.Err() != nil {
-		return nil, ErrBusy.Because(context.Cause(ctx)) // nobody would read the result
+		return nil, busy().Because(context.Cause(ctx)) // nobody would read the result
 	}
 	select {
 	case p.seats <- struct{}{}:
 	default:
-		return nil, ErrBusy
+		return nil, busy()
 	}
 	select {
 	case p.slots <- struct{}{}:
 		return func() { <-p.slots; <-p.seats }, nil
 	case <-ctx.Done():
 		<-p.seats
-		return nil, ErrBusy.Because(context.Cause(ctx))
+		return nil, busy().Because(context.Cause(ctx))
 	}
 }
 
