@@ -91,15 +91,17 @@ func (s *stack) link(t testing.TB, kind people.LetterKind, account uuid.UUID) st
 	return token
 }
 
-// enrolled sets up a second factor and returns a code that was not used yet.
+// enrolled sets up a second factor and returns a code that was not used yet. It
+// is the next one, and the first is of now: both are still taken when the clock
+// steps between here and the server, which an older one would not be.
 func (s *stack) enrolled(t testing.TB, p person) string {
 	t.Helper()
 	begun := s.do(t, post(factorPath, p.session, ""))
 	shared := field(t, begun.Body.Bytes(), "data", "secret")
-	if res := s.do(t, post(factorConfirmPath, p.session, `{"otp":"`+codeAt(t, shared, -30*time.Second)+`"}`)); res.Code != http.StatusOK {
+	if res := s.do(t, post(factorConfirmPath, p.session, `{"otp":"`+codeAt(t, shared, 0)+`"}`)); res.Code != http.StatusOK {
 		t.Fatalf("confirming answered %d: %s", res.Code, res.Body)
 	}
-	return codeAt(t, shared, 0)
+	return codeAt(t, shared, 30*time.Second)
 }
 
 func codeAt(t testing.TB, shared string, d time.Duration) string {
