@@ -48,6 +48,7 @@ ENTRIES ?= 50000000
 PAGES ?= 100
 UPLOADS ?= 50
 SCAN_KILLS ?= 20
+LOOKS ?= 2
 FUZZTIME ?= 30s
 BENCH ?= -lines 20000000 -grow-c 16,64,128,256,512 -grow-lines 1000000,20000000,100000000
 
@@ -200,6 +201,23 @@ documents-memory: bin/versitygw ## Measure the memory of UPLOADS (50) uploads of
 .PHONY: portal-load
 portal-load: ## Open every page of the portal PAGES times (100) with ENTITIES (1000), KEYS (10000) and ENTRIES (50000000) records; ENFORCE=1 fails above 100 ms
 	$(call long_run,TestPortalLoad,LINEPROOF_E2E_ENTRIES=$(ENTRIES) LINEPROOF_E2E_ENTITIES=$(ENTITIES) LINEPROOF_E2E_KEYS=$(KEYS) LINEPROOF_E2E_ROUNDS=$(PAGES) LINEPROOF_E2E_ENFORCE=$(ENFORCE))
+
+BROWSER := internal/portal/browser
+
+$(BROWSER)/node_modules/.package-lock.json: $(BROWSER)/package-lock.json
+	cd $(BROWSER) && npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: browser
+browser: $(BROWSER)/node_modules/.package-lock.json ## Use the portal in Chromium: from a letter to a key, every page in LOOKS (2) of its 4 looks, and hostile text everywhere
+	$(call long_run,TestBrowserWalk)
+	$(call long_run,TestBrowserPages,LINEPROOF_E2E_LOOKS=$(LOOKS) LINEPROOF_E2E_PAGES=150)
+	$(call long_run,TestBrowserXSS,LINEPROOF_E2E_PAGES=150)
+
+.PHONY: screenshots
+screenshots: $(BROWSER)/node_modules/.package-lock.json ## Take pictures of every page of the portal, into bin/screenshots
+	rm -rf bin/screenshots
+	$(call long_run,TestBrowserShots,LINEPROOF_E2E_SHOTS=$(CURDIR)/bin/screenshots)
 
 .PHONY: bench
 bench: ## Measure verify beside net/http and pgbench, and write docs/reference/measurements.md (flags: BENCH)

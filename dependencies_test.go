@@ -1,6 +1,8 @@
 package lineproof_test
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -26,6 +28,27 @@ func TestDependenciesAreDocumented(t *testing.T) {
 	tools := slices.Sorted(slices.Values(slices.Concat(toolLines(readText(t, "tools/go.mod")), toolLines(readText(t, "tools/s3/go.mod")))))
 	if diff := cmp.Diff(tools, documentedUnder(page, "Tools")); diff != "" {
 		t.Errorf("%s does not list the tools of tools/go.mod and tools/s3/go.mod (-modules +page):\n%s", dependenciesPage, diff)
+	}
+}
+
+// The page names what the tests with a browser need, too, and each is pinned to
+// one version.
+func TestBrowserDependenciesAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	var wants struct{ Dependencies map[string]string }
+	if err := json.Unmarshal([]byte(readText(t, "internal/portal/browser/package.json")), &wants); err != nil {
+		t.Fatal(err)
+	}
+	documented := documentedUnder(readText(t, dependenciesPage), "In the tests with a browser")
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(wants.Dependencies)), documented); diff != "" {
+		t.Errorf("%s does not list what the scripts need (-package.json +page):\n%s", dependenciesPage, diff)
+	}
+	exact := regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+	for name, version := range wants.Dependencies {
+		if !exact.MatchString(version) {
+			t.Errorf("%s is not pinned: %s", name, version)
+		}
 	}
 }
 

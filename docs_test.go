@@ -139,7 +139,7 @@ func pages(t *testing.T) map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata"):
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "node_modules"):
 			return filepath.SkipDir
 		case filepath.Ext(path) == ".md":
 			found[path] = readText(t, path)

@@ -1934,6 +1934,10 @@ CREATE INDEX audit_actor ON public.audit USING btree (actor_id, at);
 CREATE INDEX audit_at ON public.audit USING btree (at);
 -- Name: audit_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX audit_entity ON public.audit USING btree (entity_id, at);
+-- Name: audit_request; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX audit_request ON public.audit USING btree (request_id, at) WHERE (request_id IS NOT NULL);
+-- Name: audit_sort; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX audit_sort ON public.audit USING btree (action, actor_kind, at, id);
 -- Name: audit_subject; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX audit_subject ON public.audit USING btree (subject_id, at);
 -- Name: client_secret_client; Type: INDEX; Schema: public; Owner: -
@@ -1950,10 +1954,26 @@ CREATE INDEX entity_cac ON public.entity USING btree (cac_class, cac_digits);
 CREATE INDEX entity_cac_text ON public.entity USING btree (upper(cac));
 -- Name: entity_client; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_client ON public.entity USING btree (client_id, created_at);
+-- Name: entity_created; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX entity_created ON public.entity USING btree (created_at, id);
+-- Name: INDEX entity_created; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON INDEX public.entity_created IS 'The list of entities by age, from any point of it.';
+-- Name: entity_name; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX entity_name ON public.entity USING btree (lower(name) COLLATE "C", id);
+-- Name: INDEX entity_name; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON INDEX public.entity_name IS 'The list of entities by name, from any point of it.';
+-- Name: entity_status; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX entity_status ON public.entity USING btree (status, lower(name) COLLATE "C", id);
+-- Name: INDEX entity_status; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON INDEX public.entity_status IS 'The list of entities by state and then by name, and those of one state by name.';
 -- Name: entity_token; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_token ON public.entity USING btree (token_id, created_at);
 -- Name: guard_alert_budget; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX guard_alert_budget ON public.guard_alert USING btree (entity_id, ends_at) WHERE (ends_at IS NOT NULL);
+-- Name: guard_alert_ends; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX guard_alert_ends ON public.guard_alert USING btree (ends_at) WHERE (ends_at IS NOT NULL);
+-- Name: guard_alert_entity; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX guard_alert_entity ON public.guard_alert USING btree (entity_id, since);
 -- Name: guard_alert_open; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX guard_alert_open ON public.guard_alert USING btree (entity_id, kind, level) WHERE ((released_at IS NULL) AND (ends_at IS NULL));
 -- Name: guard_alert_quiet; Type: INDEX; Schema: public; Owner: -

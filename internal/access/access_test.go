@@ -1,6 +1,7 @@
 package access_test
 
 import (
+	"context"
 	"errors"
 	"net/netip"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/pgtest"
@@ -288,5 +290,40 @@ func TestPrincipalsComeWithNetworkAndRole(t *testing.T) {
 		if err != nil || who.Network != tc.network || who.Role != tc.role {
 			t.Errorf("%s: network %q and role %q, want %q and %q (%v)", name, who.Network, who.Role, tc.network, tc.role, err)
 		}
+	}
+}
+
+// A client names a network only as long as it may supply for it.
+func TestNetworkOfAClientThatMaySupply(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	client := func(scopes ...string) uuid.UUID {
+		t.Helper()
+		c, err := w.CreateClient(t.Context(), access.ClientForm{Name: "C", Scopes: scopes, Network: "MTN"}, access.Operator, uuid.Nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.ID
+	}
+	check := func(name string, id uuid.UUID, want string) {
+		t.Helper()
+		if got, err := w.NetworkOf(t.Context(), id); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+	supplier := client("entity:onboard", "line:supply")
+	check("one that supplies", supplier, "MTN")
+	check("one that only onboards", client("entity:onboard"), "")
+	check("none", uuid.New(), "")
+	check("nobody's", uuid.Nil, "")
+	for _, step := range []struct {
+		name string
+		do   func(context.Context, uuid.UUID, audit.Actor, uuid.UUID) error
+		want string
+	}{{"suspended", w.SuspendClient, ""}, {"resumed", w.ResumeClient, "MTN"}, {"revoked", w.RevokeClient, ""}} {
+		if err := step.do(t.Context(), supplier, access.Operator, uuid.Nil); err != nil {
+			t.Fatal(err)
+		}
+		check(step.name, supplier, step.want)
 	}
 }

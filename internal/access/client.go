@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/access/internal/db"
 	"github.com/lineproof/lineproof/internal/audit"
@@ -90,13 +92,31 @@ type ClientRow struct {
 	Vouches     bool
 	Suspended   bool
 	Revoked     bool
+	Secrets     int64 // that stand
 	CreatedAt   time.Time
 	LastTokenAt time.Time // zero if it never asked for a token
 }
 
 // Clients lists all clients, oldest first.
-func (k *Keeper) Clients(ctx context.Context) ([]ClientRow, error) {
-	rows, err := db.New(k.Pool).Clients(ctx)
+func (k *Keeper) Clients(ctx context.Context) ([]ClientRow, error) { return k.clients(ctx, uuid.Nil) }
+
+// Client returns one client, revoked or not, or ErrNoClient.
+func (k *Keeper) Client(ctx context.Context, id uuid.UUID) (ClientRow, error) {
+	if id == uuid.Nil {
+		return ClientRow{}, ErrNoClient
+	}
+	list, err := k.clients(ctx, id)
+	if err != nil {
+		return ClientRow{}, err
+	}
+	if len(list) == 0 {
+		return ClientRow{}, ErrNoClient
+	}
+	return list[0], nil
+}
+
+func (k *Keeper) clients(ctx context.Context, id uuid.UUID) ([]ClientRow, error) {
+	rows, err := db.New(k.Pool).Clients(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("access: list clients: %w", err)
 	}
@@ -104,10 +124,24 @@ func (k *Keeper) Clients(ctx context.Context) ([]ClientRow, error) {
 	for _, r := range rows {
 		list = append(list, ClientRow{
 			ID: r.ID, Name: r.Name, Scopes: r.Scopes, Network: r.Network, Vouches: r.Vouches,
-			Suspended: r.SuspendedAt != nil, Revoked: r.RevokedAt != nil, CreatedAt: r.CreatedAt, LastTokenAt: r.LastTokenAt,
+			Suspended: r.SuspendedAt != nil, Revoked: r.RevokedAt != nil, Secrets: r.Secrets, CreatedAt: r.CreatedAt, LastTokenAt: r.LastTokenAt,
 		})
 	}
 	return list, nil
+}
+
+// NetworkOf returns the code of the network for which a client may supply lines,
+// and "" for one that may not, or may not at the moment. Whoever works for an
+// entity speaks of lines as far as the client does that brought the entity in.
+func (k *Keeper) NetworkOf(ctx context.Context, client uuid.UUID) (string, error) {
+	network, err := db.New(k.Pool).NetworkOfClient(ctx, db.NetworkOfClientParams{ID: client, Scope: string(LineSupply)})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("access: find the network of a client: %w", err)
+	}
+	return network, nil
 }
 
 // SuspendClient stops a client and its tokens until it is resumed.

@@ -15,9 +15,9 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// mostSecrets is how many secrets of a client stand at a time: the one in use,
+// MostSecrets is how many secrets of a client stand at a time: the one in use,
 // and the one that is about to take its place.
-const mostSecrets = 2
+const MostSecrets = 2
 
 // NewSecret is a client's secret that was just made. It is shown this once.
 type NewSecret struct {
@@ -61,7 +61,7 @@ func (k *Keeper) AddSecret(ctx context.Context, client uuid.UUID, by audit.Actor
 		if err != nil {
 			return err
 		}
-		if len(standing) >= mostSecrets {
+		if len(standing) >= MostSecrets {
 			return ErrSecrets
 		}
 		if s.ID, err = k.insertSecret(ctx, q, client, s.Text); err != nil {

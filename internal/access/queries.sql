@@ -6,10 +6,16 @@ VALUES (@id, @name, @scopes, @network, @vouches, @created_at);
 INSERT INTO client_secret (id, client_id, mac, preview, created_at)
 VALUES (@id, @client_id, @mac, @preview, @created_at);
 
+-- Clients lists one client, or all when none is named.
 -- name: Clients :many
 SELECT c.id, c.name, c.scopes, c.network, c.vouches, c.suspended_at, c.revoked_at, c.created_at,
+       (SELECT count(*) FROM client_secret s WHERE s.client_id = c.id AND s.revoked_at IS NULL) AS secrets,
        coalesce((SELECT max(t.created_at) FROM access_token t WHERE t.client_id = c.id), '0001-01-01T00:00:00Z')::timestamptz AS last_token_at
-FROM client c ORDER BY c.created_at;
+FROM client c WHERE c.id = @id OR @id = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY c.created_at, c.id;
+
+-- NetworkOfClient finds nothing for a client that may not supply lines now.
+-- name: NetworkOfClient :one
+SELECT network FROM client WHERE id = @id AND @scope::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL;
 
 -- LockClient makes two who rotate the secrets of one client wait for each other.
 -- name: LockClient :one

@@ -346,3 +346,20 @@ func TestQuestionsAreChecked(t *testing.T) {
 		t.Errorf("kept: %+v, %v", list, err)
 	}
 }
+
+// A question is found by its id, before and after it is decided.
+func TestQuestionsAreFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.asked(operator, uuid.New())
+	if a, err := w.Find(t.Context(), id); err != nil || a.ID != id || a.State != approval.Waiting || a.Details["name"] != "n" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	w.clock = w.clock.Add(approval.Patience)
+	if a, err := w.Find(t.Context(), id); err != nil || a.State != approval.Lapsed {
+		t.Errorf("after a week %+v, %v", a, err)
+	}
+	if _, err := w.Find(t.Context(), uuid.New()); !errors.Is(err, approval.ErrNone) {
+		t.Errorf("what was never asked: %v", err)
+	}
+}

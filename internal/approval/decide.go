@@ -134,6 +134,18 @@ func (d *Desk) List(ctx context.Context, all bool, limit int) ([]Approval, error
 	return list, nil
 }
 
+// Find returns a question, or [ErrNone].
+func (d *Desk) Find(ctx context.Context, id uuid.UUID) (Approval, error) {
+	row, err := db.New(d.Pool).Find(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Approval{}, ErrNone
+	}
+	if err != nil {
+		return Approval{}, fmt.Errorf("approval: find a question: %w", err)
+	}
+	return fromRow(row, d.now())
+}
+
 func (d *Desk) now() time.Time { return d.Now().UTC().Truncate(time.Microsecond) }
 
 func fromRow(r db.Approval, now time.Time) (Approval, error) {

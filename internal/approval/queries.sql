@@ -22,3 +22,7 @@ UPDATE approval SET state = @state, decided_kind = @decided_kind::text, decided_
 -- name: List :many
 SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
 FROM approval WHERE @every::boolean OR (state = 'waiting' AND expires_at > @now) ORDER BY asked_at DESC, id DESC LIMIT @most::bigint;
+
+-- name: Find :one
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
+FROM approval WHERE id = @id;

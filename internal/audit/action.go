@@ -59,6 +59,7 @@ const (
 // The actions on lines, on the rules they follow and on the journal.
 const (
 	ImportBegun     Action = "import.begun"
+	ImportMeant     Action = "import.meant" // its sender says so; it stays held
 	ImportConfirmed Action = "import.confirmed"
 	ImportCancelled Action = "import.cancelled"
 	ImportApplied   Action = "import.applied"
@@ -66,7 +67,9 @@ const (
 	PolicySet       Action = "policy.set"
 	OrderGiven      Action = "order.given"
 	OrderConfirmed  Action = "order.confirmed"
-	HistoryRead     Action = "history.read"
+	OrderRefused    Action = "order.refused"
+	HistoryRead     Action = "history.read" // of a number, by staff
+	JournalRead     Action = "journal.read" // records of others, by staff
 	JournalArchived Action = "journal.archived"
 	JournalDropped  Action = "journal.dropped" // of a day that was archived
 	EpochsSkipped   Action = "journal.epochs_skipped"

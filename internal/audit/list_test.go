@@ -58,12 +58,12 @@ func TestListReturnsWhatWasWritten(t *testing.T) {
 func TestListFilters(t *testing.T) {
 	t.Parallel()
 	pool, now := pgtest.New(t), time.Now().UTC().Truncate(time.Microsecond)
-	entity, client, person := uuid.New(), uuid.New(), uuid.New()
+	entity, client, person, request := uuid.New(), uuid.New(), uuid.New(), uuid.New()
 	at := func(hours int) time.Time { return now.Add(time.Duration(hours) * time.Hour) }
 	entries := []audit.Entry{
 		{At: at(-4), Actor: audit.Actor{Kind: audit.Client, ID: client}, Action: audit.EntityOnboarded, Subject: entity, Entity: entity},
 		{At: at(-3), Actor: audit.Actor{Kind: audit.Operator}, Action: audit.KeyCreated, Subject: uuid.New(), Entity: entity},
-		{At: at(-2), Actor: audit.Actor{Kind: audit.Account, ID: person}, Action: audit.KeyRevoked, Subject: uuid.New(), Entity: uuid.New()},
+		{At: at(-2), Actor: audit.Actor{Kind: audit.Account, ID: person}, Action: audit.KeyRevoked, Subject: uuid.New(), Entity: uuid.New(), Request: request},
 		{At: at(-1), Actor: audit.Actor{Kind: audit.Account, ID: person}, Action: audit.EntitySuspended, Subject: entity, Entity: entity},
 	}
 	write(t, pool, entries...)
@@ -75,6 +75,9 @@ func TestListFilters(t *testing.T) {
 		"an entity":             {audit.Filter{Entity: entity}, []int{3, 1, 0}},
 		"an actor":              {audit.Filter{Actor: person}, []int{3, 2}},
 		"a kind of actor":       {audit.Filter{Kind: audit.Operator}, []int{1}},
+		"a request":             {audit.Filter{Request: request}, []int{2}},
+		"a kind and an action":  {audit.Filter{Kind: audit.Account, Action: "key."}, []int{2}},
+		"a sort and a time":     {audit.Filter{Kind: audit.Account, Until: at(-1)}, []int{2}},
 		"a subject":             {audit.Filter{Subject: entity}, []int{3, 0}},
 		"the beginning":         {audit.Filter{Action: "key."}, []int{2, 1}},
 		"a whole action":        {audit.Filter{Action: "entity.suspended"}, []int{3}},
@@ -180,4 +183,65 @@ func TestActorIsTheSameFromEverywhere(t *testing.T) {
 	if !a.Same(b) || a.Same(audit.Actor{Kind: audit.Client, ID: a.ID}) || a.Same(audit.Actor{Kind: audit.Account, ID: uuid.New()}) {
 		t.Error("an actor is its kind and its id")
 	}
+}
+
+// However long the trail is, what is looked for is read and little else: by any
+// filter, and behind any cursor, also when the same has been asked often.
+func TestLookingUpReadsLittle(t *testing.T) {
+	t.Parallel()
+	ctx, pool, now := t.Context(), pgtest.New(t), time.Now().UTC()
+	rare := audit.Entry{
+		At: now.Add(-40 * 24 * time.Hour), Actor: audit.Actor{Kind: audit.Operator}, Action: audit.PlanSet, Subject: uuid.New(), Entity: uuid.New(), Request: uuid.New(),
+	}
+	write(t, pool, rare)
+	_, err := pool.Exec(ctx, `INSERT INTO audit (id, at, actor_kind, actor_id, action, subject_id, entity_id, request_id)
+		SELECT gen_random_uuid(), $1::timestamptz - make_interval(mins => n), 'account', $2, CASE n % 3 WHEN 0 THEN 'key.created' WHEN 1 THEN 'session.opened' ELSE 'document.opened' END,
+			gen_random_uuid(), $3, gen_random_uuid() FROM generate_series(1, 20000) n`, now, uuid.New(), uuid.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.Exec(ctx, `ANALYZE audit`); err != nil {
+		t.Fatal(err)
+	}
+	deep, err := audit.List(ctx, pool, audit.Filter{Action: "key.", Until: now.Add(-10 * 24 * time.Hour), Limit: 1})
+	if err != nil || len(deep) != 1 {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]audit.Filter{
+		"an action": {Action: "plan."}, "a kind": {Kind: audit.Operator}, "both": {Kind: audit.Operator, Action: "plan.set"}, "neither here": {Kind: audit.Operator, Action: "key."},
+		"an entity": {Entity: rare.Entity}, "a subject": {Subject: rare.Subject}, "a request": {Request: rare.Request},
+		"the newest": {Limit: 20}, "far back": {Action: "key.", Before: deep[0].ID, Limit: 20}, "far back of all": {Before: deep[0].ID, Limit: 20},
+	} {
+		for range 8 { // a plan that is kept for all filters would be made by now
+			if n := reads(t, pool, f); n > 400 {
+				t.Errorf("%s: %d rows of the trail were read", name, n)
+				break
+			}
+		}
+	}
+}
+
+// reads returns how many rows a question touches.
+func reads(t *testing.T, pool *pgxpool.Pool, f audit.Filter) (n int64) {
+	t.Helper()
+	touched := func(tx pg.Tx) (n int64, err error) {
+		err = tx.QueryRow(t.Context(), `SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relname = 'audit'`).Scan(&n)
+		return n, err
+	}
+	err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error {
+		before, err := touched(tx) // what the connection has not reported yet counts, too
+		if err != nil {
+			return err
+		}
+		if _, err := audit.List(t.Context(), tx, f); err != nil {
+			return err
+		}
+		n, err = touched(tx)
+		n -= before
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

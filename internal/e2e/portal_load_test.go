@@ -18,7 +18,6 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 )
 
 // pageBudget is the server time within which 95 of 100 pages must come.
@@ -31,9 +30,8 @@ const pageBudget = 100 * time.Millisecond
 // LINEPROOF_E2E_ENFORCE=1.
 func TestPortalLoad(t *testing.T) {
 	entries := size(t, "LINEPROOF_E2E_ENTRIES", 30_000)
-	w := newWorld(t, pgtest.URL(t))
-	o := plantTown(t, w, size(t, "LINEPROOF_E2E_ENTITIES", 50), size(t, "LINEPROOF_E2E_KEYS", 500), entries)
-	p := start(t, w)
+	o := newTown(t, size(t, "LINEPROOF_E2E_ENTITIES", 50), size(t, "LINEPROOF_E2E_KEYS", 500), entries)
+	p := start(t, o.world)
 	before := o.scans(t)
 	rounds := size(t, "LINEPROOF_E2E_ROUNDS", 3)
 	t.Logf("%d entities, %d keys, %d records; each page %d times", len(o.entities), o.keys, entries, rounds)
@@ -109,7 +107,7 @@ func (o *town) signIn(t *testing.T, name, kind, role string, entity uuid.UUID) s
 	t.Helper()
 	id := uuid.Must(uuid.NewV7())
 	o.exec(t, `INSERT INTO account (id, kind, entity_id, role, name, email, email_key, password_hash, verified_at, verified_by, created_at)
-		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $6, 'x', now(), 'email', now())`, id, kind, pg.ID(entity), role, name, strings.ReplaceAll(name, " ", "-")+"@load.example")
+		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $6, 'x', now(), 'email', now())`, id, kind, pg.ID(entity), role, name, id.String()+"@load.example")
 	var s access.Opened
 	err := pg.InTx(t.Context(), o.pool, func(tx pg.Tx) (err error) {
 		s, err = o.keeper.OpenSession(t.Context(), tx, access.Opening{Account: id, Entity: entity})
@@ -140,14 +138,15 @@ func (v *visitor) open(path string) (page []byte, file bool) {
 		v.t.Fatalf("%s: %v", path, err)
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusOK && !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
+		return nil, true // an export of ten million records would be read to its end
+	}
 	body := must(io.ReadAll(answer.Body))(v.t)
 	switch {
 	case answer.StatusCode == http.StatusSeeOther:
 		return fmt.Appendf(nil, `<a href="%s">`, html.EscapeString(answer.Header.Get("Location"))), false
 	case answer.StatusCode != http.StatusOK:
 		v.t.Errorf("%s: %s", path, answer.Status)
-	case !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html"):
-		return nil, true
 	}
 	return body, false
 }

@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/secret"
 	counting "github.com/lineproof/lineproof/internal/tally"
 )
 
@@ -39,22 +43,56 @@ func recordRow(e *journal.Entry, n int) []any {
 	}
 }
 
+// newTown returns a town in a database of its own, or the one that
+// LINEPROOF_E2E_TOWN names: a large one takes half an hour to plant, and can be
+// visited again with another version of the pages.
+func newTown(t *testing.T, entities, keys, entries int) *town {
+	t.Helper()
+	url := os.Getenv("LINEPROOF_E2E_TOWN")
+	if url == "" {
+		return plantTown(t, newWorld(t, pgtest.URL(t)), entities, keys, entries)
+	}
+	must(pg.Migrate(t.Context(), url))(t)
+	w := &world{url: url, pool: pgtest.Open(t, url, ""), data: t.TempDir()}
+	var there int
+	if err := w.pool.QueryRow(t.Context(), `SELECT count(*) FROM entity WHERE name LIKE 'Planted Bank %'`).Scan(&there); err != nil {
+		t.Fatal(err)
+	}
+	if there == 0 {
+		return plantTown(t, newWorld(t, url), entities, keys, entries)
+	}
+	w.keeper = &access.Keeper{
+		Pool: w.pool, Peppers: must(secret.NewPeppers([]secret.Text{pepper}))(t), SessionLifetime: 12 * time.Hour, SessionIdle: 12 * time.Hour, Now: time.Now,
+	}
+	for name, into := range map[string]*uuid.UUID{"First Bank": &w.bank.ID, "First Telco": &w.telco.ID} {
+		if err := w.pool.QueryRow(t.Context(), `SELECT id FROM entity WHERE name = $1`, name).Scan(into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &town{world: w, entities: append([]uuid.UUID{w.bank.ID}, w.plantedBanks(t)...), keys: keys}
+}
+
+func (w *world) plantedBanks(t *testing.T) []uuid.UUID {
+	t.Helper()
+	rows := must(w.pool.Query(t.Context(), `SELECT id FROM entity WHERE name LIKE 'Planted Bank %' ORDER BY name`))(t)
+	return must(pgx.CollectRows(rows, pgx.RowTo[uuid.UUID]))(t)
+}
+
 // plantTown makes so many organisations, keys and records.
 func plantTown(t *testing.T, w *world, entities, keys, entries int) *town {
 	t.Helper()
-	ctx := t.Context()
 	o := &town{world: w, entities: []uuid.UUID{w.bank.ID}, keys: keys, days: 30}
 	w.exec(t, `INSERT INTO entity (id, name, cac, status, document_required, supplies, asks, created_at)
 		SELECT gen_random_uuid(), 'Planted Bank ' || i, 'RC 1' || i, 'Approved', 1 = 2, false, true, now() - i * interval '1 hour' FROM generate_series(1, $1) i`, entities-1)
-	rows := must(w.pool.Query(ctx, `SELECT id FROM entity WHERE name LIKE 'Planted Bank %' ORDER BY name`))(t)
-	o.entities = append(o.entities, must(pgx.CollectRows(rows, pgx.RowTo[uuid.UUID]))(t)...)
+	o.entities = append(o.entities, w.plantedBanks(t)...)
+	w.exec(t, `UPDATE client SET network = 'COBALT', scopes = scopes || '{line:supply}' WHERE id = $1`, w.client.ID) // so that the telco has a network
 	w.exec(t, `INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, created_at)
 		SELECT gen_random_uuid(), ($2::uuid[])[1 + i % cardinality($2::uuid[])], 'key ' || i, CASE WHEN i % 3 = 0 THEN 'test' ELSE 'live' END, 'kyc',
 			decode(md5(i::text) || md5('mac' || i), 'hex'), 'lp_live_' || i, now() - i * interval '1 minute' FROM generate_series(1, $1) i`, keys, o.entities)
 	w.exec(t, `INSERT INTO audit (id, at, actor_kind, action, subject_id, entity_id)
 		SELECT gen_random_uuid(), now() - i * interval '1 minute', 'operator', 'key.created', k.id, k.entity_id FROM (SELECT row_number() OVER () AS i, * FROM api_key WHERE name LIKE 'key %') k`)
 	today := time.Now().UTC().Truncate(24 * time.Hour)
-	for ago := o.days; ago > 1; ago-- { // yesterday is there
+	for ago := o.days; ago > 0; ago-- {
 		w.partition(t, today.AddDate(0, 0, -ago))
 	}
 	for ago := o.days; ago > 0; ago-- {
@@ -74,11 +112,19 @@ func (w *world) exec(t *testing.T, sql string, args ...any) {
 	}
 }
 
-// partition makes the journal's partitions of a day that is over.
+// partition makes the journal's partitions of a day that is over, unless they
+// are there.
 func (w *world) partition(t *testing.T, day time.Time) {
 	t.Helper()
 	for _, parent := range []string{"journal_batch", "journal_entry"} {
 		child := parent + "_" + day.Format("20060102")
+		var there bool
+		if err := w.pool.QueryRow(t.Context(), `SELECT to_regclass($1) IS NOT NULL`, child).Scan(&there); err != nil {
+			t.Fatal(err)
+		}
+		if there {
+			continue
+		}
 		w.exec(t, "CREATE TABLE "+child+" (LIKE "+parent+" INCLUDING ALL)")
 		w.exec(t, "ALTER TABLE "+child+" OWNER TO "+pg.Owner)
 		w.exec(t, fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM ('%s 00:00+00') TO ('%s 00:00+00')", parent, child,

@@ -21,6 +21,7 @@ type Found struct {
 
 	EntityName string
 	ReleasedAt time.Time // zero while it holds
+	ReleasedBy uuid.UUID // zero while it holds, and for the operator
 	Reason     string
 	QuietUntil time.Time
 }
@@ -32,20 +33,49 @@ func (f *Found) Holds(at time.Time) bool {
 
 // List returns alerts, newest first: those that hold, or all.
 func List(ctx context.Context, from pg.DB, now time.Time, all bool, limit int) ([]Found, error) {
+	return find(ctx, from, `$1 OR (a.released_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > $2))`, limit, all, now)
+}
+
+// Search says which alerts are meant.
+type Search struct {
+	Entity uuid.UUID // zero for everybody's
+	Past   bool      // those that are over, in place of those that hold
+	Before uuid.UUID // an alert: only what is older; zero for the newest
+	Limit  int
+}
+
+// Find returns the alerts that s means, newest first.
+func Find(ctx context.Context, from pg.DB, now time.Time, s Search) ([]Found, error) {
+	where, args := `a.released_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > $1)`, []any{now}
+	if s.Past {
+		where = `NOT (` + where + `)`
+	}
+	if s.Entity != uuid.Nil {
+		args = append(args, s.Entity)
+		where += fmt.Sprintf(` AND a.entity_id = $%d`, len(args))
+	}
+	if s.Before != uuid.Nil {
+		args = append(args, s.Before)
+		where += fmt.Sprintf(` AND (a.since, a.id) < (SELECT b.since, b.id FROM guard_alert b WHERE b.id = $%d)`, len(args))
+	}
+	return find(ctx, from, where, s.Limit, args...)
+}
+
+func find(ctx context.Context, from pg.DB, where string, limit int, args ...any) ([]Found, error) {
 	rows, err := from.Query(ctx, `SELECT a.id, a.entity_id, e.name, a.kind, a.level, a.since, a.ends_at, a.node, a.numbers, a.misses, a.dense, a.block, a.budget,
-			a.released_at, coalesce(a.reason, ''), a.quiet_until
+			a.released_at, a.released_by, coalesce(a.reason, ''), a.quiet_until
 		FROM guard_alert a JOIN entity e ON e.id = a.entity_id
-		WHERE $1 OR (a.released_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > $2))
-		ORDER BY a.since DESC, a.id DESC LIMIT $3`, all, now, limit)
+		WHERE `+where+fmt.Sprintf(` ORDER BY a.since DESC, a.id DESC LIMIT $%d`, len(args)+1), append(args, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("guard: list alerts: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f Found, err error) {
 		var level string
 		var ends, released, quiet *time.Time
+		var by uuid.NullUUID
 		err = row.Scan(&f.ID, &f.Entity, &f.EntityName, &f.Kind, &level, &f.Since, &ends, &f.Node, &f.Numbers, &f.Misses, &f.Dense, &f.Block, &f.Budget,
-			&released, &f.Reason, &quiet)
-		f.Level, f.Ends, f.ReleasedAt, f.QuietUntil = levelOf(level), orZero(ends), orZero(released), orZero(quiet)
+			&released, &by, &f.Reason, &quiet)
+		f.Level, f.Ends, f.ReleasedAt, f.ReleasedBy, f.QuietUntil = levelOf(level), orZero(ends), orZero(released), by.UUID, orZero(quiet)
 		return f, err
 	})
 	if err != nil {

@@ -33,7 +33,7 @@ const (
 func (s *stack) withLines(t testing.TB) *stack {
 	t.Helper()
 	files := must(blob.OpenDir(t.TempDir()))(t)
-	s.Lines = &supply.Desk{Pool: s.pool, Region: s.Region, Lines: &line.Almanac{}, Files: files, Now: time.Now}
+	s.Lines = &supply.Desk{Pool: s.pool, Region: s.Region, Lines: &line.Almanac{}, Files: files, Peppers: s.Keeper.Peppers, Now: time.Now}
 	s.ImportMaxBytes, s.Timeouts.Import = 1<<16, 20*time.Second
 	s.handler = s.Handler()
 	return s

@@ -116,7 +116,8 @@ func TestReadingAHistoryIsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n != 1 || subject != id || request != id || kind != "account" {
+	looks := must(s.Lines.LookUps(t.Context(), must(s.Region.ParseMobile(knownNumber))(t), 10))(t)
+	if n != 1 || len(looks) != 1 || subject != looks[0].Subject || request != id || kind != "account" {
 		t.Errorf("%d entries, by an %s about %s in request %s; want one in %s", n, kind, subject, request, id)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/textproto"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,6 +61,10 @@ type stack struct {
 	bank    registry.Entity
 }
 
+// docs makes the pages of the reference once: reading the contract takes longer
+// than all else that a stack needs.
+var docs = sync.OnceValue(apidocs.Handler)
+
 func newStack(t testing.TB) *stack {
 	t.Helper()
 	ctx, pool := t.Context(), pgtest.New(t)
@@ -83,7 +88,7 @@ func newStack(t testing.TB) *stack {
 		Rehearsal: &rehearsal.Desk{Pool: pool, Stage: stage, Now: time.Now},
 		Record:    func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, pool, id) },
 		Answers:   &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
-		Region:    region, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(), Docs: apidocs.Handler(),
+		Region:    region, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(), Docs: docs(),
 		RegulatorCode: "REGULATOR",
 		Timeouts:      httpapi.Timeouts{Upload: 20 * time.Second, Request: 10 * time.Second},
 	}}

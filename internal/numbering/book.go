@@ -42,31 +42,73 @@ type Book struct {
 	Digits int
 }
 
-// Set makes the next version of the plan out of rows. It takes effect at
-// effectiveAt, or at once when that is zero. Networks that are named for the
-// first time come into being.
+// Draft is a version of the plan that is to be made.
+type Draft struct {
+	Rows        []Row
+	Source      string
+	EffectiveAt time.Time // zero: at once
+	By          audit.Actor
+	Request     uuid.UUID // zero for none
+	// Follows is the version that the writer of the draft had before them. Another
+	// one that was made since is not overwritten unseen.
+	Follows int32
+}
+
+var errChanged = fault.New(fault.Aborted, "Somebody else has made another version of the plan meanwhile. Look at it, then begin again from there.")
+
+// Set makes the next version of the plan out of rows, for the operator. It takes
+// effect at effectiveAt, or at once when that is zero. Networks that are named
+// for the first time come into being.
 func (b *Book) Set(ctx context.Context, rows []Row, source string, effectiveAt time.Time) (*Plan, error) {
+	return b.issue(ctx, Draft{Rows: rows, Source: source, EffectiveAt: effectiveAt, By: audit.Actor{Kind: audit.Operator}}, false)
+}
+
+// Issue is Set for somebody who has seen which version comes before.
+func (b *Book) Issue(ctx context.Context, d Draft) (*Plan, error) { return b.issue(ctx, d, true) }
+
+func (b *Book) issue(ctx context.Context, d Draft, follows bool) (*Plan, error) {
 	var plan *Plan
 	err := pg.InTx(ctx, b.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
 		if err := q.LockPlan(ctx); err != nil {
 			return fmt.Errorf("numbering: lock the plan: %w", err)
 		}
-		p, now, err := b.next(ctx, q, effectiveAt)
+		p, now, err := b.next(ctx, q, d.EffectiveAt)
 		if err != nil {
 			return err
 		}
-		p.Source = strings.TrimSpace(source)
-		if err := check(p, rows); err != nil {
+		if follows && p.Version != d.Follows+1 {
+			return errChanged
+		}
+		p.Source = strings.TrimSpace(d.Source)
+		if err := check(p, d.Rows); err != nil {
 			return err
 		}
-		plan, err = store(ctx, tx, p, rows, now)
+		plan, err = store(ctx, tx, p, d, now)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return plan, nil
+}
+
+// Try returns the plan that [Book.Issue] would make, and the last version, which
+// it would follow. It changes nothing.
+func (b *Book) Try(ctx context.Context, d Draft) (before, after *Plan, err error) {
+	p, _, err := b.next(ctx, db.New(b.Pool), d.EffectiveAt)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Source = strings.TrimSpace(d.Source)
+	if err := check(p, d.Rows); err != nil {
+		return nil, nil, err
+	}
+	if before, err = Load(ctx, b.Pool, p.Version-1); err != nil {
+		return nil, nil, err
+	}
+	ids, codes := numbered(d.Rows)
+	return before, planOf(p, d.Rows, ids, codes), nil
 }
 
 // next returns the head of the version that comes after the last one. The
@@ -114,13 +156,13 @@ func check(p Plan, rows []Row) error {
 }
 
 // store writes the version and its entry in the audit trail.
-func store(ctx context.Context, tx pg.Tx, p Plan, rows []Row, now time.Time) (*Plan, error) {
+func store(ctx context.Context, tx pg.Tx, p Plan, d Draft, now time.Time) (*Plan, error) {
 	q, id := db.New(tx), uuid.Must(uuid.NewV7())
-	ids, codes, err := networks(ctx, q, rows)
+	ids, codes, err := networks(ctx, q, d.Rows)
 	if err != nil {
 		return nil, err
 	}
-	plan := planOf(p, rows, ids, codes)
+	plan := planOf(p, d.Rows, ids, codes)
 	err = q.InsertPlan(ctx, db.InsertPlanParams{
 		Version: p.Version, ID: id, EffectiveAt: p.EffectiveAt, Digits: int16(p.Digits), Source: p.Source, CreatedAt: now, //nolint:gosec // checked: at most 15
 	})
@@ -131,8 +173,8 @@ func store(ctx context.Context, tx pg.Tx, p Plan, rows []Row, now time.Time) (*P
 		return nil, err
 	}
 	return plan, audit.Write(ctx, tx, audit.Entry{
-		At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.PlanSet, Subject: id,
-		After: map[string]any{"version": p.Version, "effectiveAt": p.EffectiveAt, "ranges": len(rows), "source": p.Source},
+		At: now, Actor: d.By, Action: audit.PlanSet, Subject: id, Request: d.Request,
+		After: map[string]any{"version": p.Version, "effectiveAt": p.EffectiveAt, "ranges": len(d.Rows), "source": p.Source},
 	})
 }
 

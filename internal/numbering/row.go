@@ -30,6 +30,12 @@ func New(rows []Row, digits int) (*Plan, error) {
 	if err := check(p, rows); err != nil {
 		return nil, err
 	}
+	ids, codes := numbered(rows)
+	return planOf(p, rows, ids, codes), nil
+}
+
+// numbered gives networks ids in the order in which rows name them.
+func numbered(rows []Row) (map[string]Network, map[Network]string) {
 	ids, codes := map[string]Network{}, map[Network]string{}
 	for _, r := range rows {
 		if _, seen := ids[r.Network]; !seen {
@@ -37,7 +43,7 @@ func New(rows []Row, digits int) (*Plan, error) {
 			ids[r.Network], codes[n] = n, r.Network
 		}
 	}
-	return planOf(p, rows, ids, codes), nil
+	return ids, codes
 }
 
 // planOf makes a plan from rows and the networks that they name.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/people"
@@ -208,5 +209,36 @@ func TestSecretIsSealedUnderThePepper(t *testing.T) {
 	}
 	if err := errors.Join(try(young, old), try(young)); err != nil {
 		t.Errorf("after the rotation: %v", err)
+	}
+}
+
+// An administrator of the regulator resets somebody else's second factor, and
+// nobody their own: a session that was left open is no reason to ask for less.
+func TestFactorIsResetBySomebodyElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, who := w.in(t, w.attempt(w.admin, password))
+	w.enrol(t, who)
+	other := uuid.New()
+	if has, err := w.FactorsOf(t.Context(), []uuid.UUID{who.Account, other}); err != nil || !has[who.Account] || has[other] {
+		t.Fatalf("factors %v, %v", has, err)
+	}
+	for name, c := range map[string]struct {
+		by   access.Principal
+		want fault.Code
+	}{
+		"an admin":   {access.Principal{Kind: access.Session, Account: other, Entity: who.Entity, Manages: true}, fault.PermissionDenied},
+		"a reviewer": {access.Principal{Kind: access.Session, Account: other, Role: access.Reviewer}, fault.PermissionDenied},
+		"the same":   {access.Principal{Kind: access.Session, Account: who.Account, Role: access.Administrator}, fault.IncompatibleState},
+	} {
+		if err := w.ResetFactorOf(t.Context(), who.Account, c.by, uuid.Nil); fault.CodeOf(err) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := w.ResetFactorOf(t.Context(), who.Account, access.Principal{Kind: access.Session, Account: other, Role: access.Administrator}, uuid.Nil); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := w.FactorsOf(t.Context(), []uuid.UUID{who.Account}); err != nil || len(has) != 0 {
+		t.Errorf("factors %v, %v", has, err)
 	}
 }

@@ -45,15 +45,20 @@ func (p *People) Invite(ctx context.Context, g Guest, who access.Principal, requ
 	case staff && g.Entity != uuid.Nil:
 		return Invited{}, errStaffWhere
 	}
-	// Letters to strangers are cheap to cause and a nuisance to get.
-	err := p.sparing(ctx, "invitations\x00"+who.Account.String(), mostInvitations)
-	if errors.Is(err, errGuesses) {
-		return Invited{}, errInvitations
-	}
-	if err != nil {
+	if err := p.spareInvitations(ctx, who); err != nil {
 		return Invited{}, err
 	}
 	return p.Welcome(ctx, g, who.Actor(), request)
+}
+
+// spareInvitations counts an invitation. Letters to strangers are cheap to cause
+// and a nuisance to get.
+func (p *People) spareInvitations(ctx context.Context, who access.Principal) error {
+	err := p.sparing(ctx, "invitations\x00"+who.Account.String(), mostInvitations)
+	if errors.Is(err, errGuesses) {
+		return errInvitations
+	}
+	return err
 }
 
 var errInvitations = &fault.Error{
@@ -76,31 +81,35 @@ type Invited struct {
 
 // Welcome is Invite for whoever may invite anybody. A new administrator begins
 // as an auditor, because nobody makes one alone.
-func (p *People) Welcome(ctx context.Context, g Guest, by audit.Actor, request uuid.UUID) (Invited, error) {
-	var i Invited
-	err := pg.InTx(ctx, p.Pool, func(tx pg.Tx) (err error) {
-		begins := g.Role
-		if begins == string(access.Administrator) {
-			begins = string(access.Auditor)
-		}
-		i.Account, err = p.Registry.Invite(ctx, tx, registry.Invitee{Kind: g.Kind, Entity: g.Entity, Role: begins, Email: g.Email})
-		if err != nil {
-			return err
-		}
-		if err := p.strip(ctx, tx, i.ID); err != nil {
-			return err
-		}
-		if begins != g.Role {
-			if i.Waits, err = p.Registry.GiveRole(ctx, tx, i.ID, g.Role, "An invitation to the regulator's staff.", by, request); err != nil {
-				return err
-			}
-		}
-		return p.sendInvitation(ctx, tx, i.Account, by, request)
+func (p *People) Welcome(ctx context.Context, g Guest, by audit.Actor, request uuid.UUID) (i Invited, err error) {
+	err = pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
+		i, err = p.welcome(ctx, tx, g, by, request)
+		return err
 	})
 	if err != nil {
 		return Invited{}, err
 	}
 	return i, nil
+}
+
+func (p *People) welcome(ctx context.Context, tx pg.Tx, g Guest, by audit.Actor, request uuid.UUID) (i Invited, err error) {
+	begins := g.Role
+	if begins == string(access.Administrator) {
+		begins = string(access.Auditor)
+	}
+	i.Account, err = p.Registry.Invite(ctx, tx, registry.Invitee{Kind: g.Kind, Entity: g.Entity, Role: begins, Email: g.Email})
+	if err != nil {
+		return Invited{}, err
+	}
+	if err := p.strip(ctx, tx, i.ID); err != nil {
+		return Invited{}, err
+	}
+	if begins != g.Role {
+		if i.Waits, err = p.Registry.GiveRole(ctx, tx, i.ID, g.Role, "An invitation to the regulator's staff.", by, request); err != nil {
+			return Invited{}, err
+		}
+	}
+	return i, p.sendInvitation(ctx, tx, i.Account, by, request)
 }
 
 func (p *People) sendInvitation(ctx context.Context, tx pg.Tx, a registry.Account, by audit.Actor, request uuid.UUID) error {

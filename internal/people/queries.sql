@@ -67,6 +67,9 @@ DELETE FROM login_device WHERE account_id = @account_id;
 -- name: Factor :one
 SELECT sealed, last_step, confirmed_at FROM second_factor WHERE account_id = @account_id;
 
+-- name: FactorsOf :many
+SELECT account_id FROM second_factor WHERE account_id = ANY(@accounts::uuid[]) AND confirmed_at IS NOT NULL;
+
 -- BeginFactor replaces one that was never confirmed, and no other.
 -- name: BeginFactor :execrows
 INSERT INTO second_factor (account_id, sealed, created_at) VALUES (@account_id, @sealed, @created_at)

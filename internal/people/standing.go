@@ -8,6 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/people/internal/db"
 )
 
@@ -27,4 +29,31 @@ func (p *People) FactorOf(ctx context.Context, account uuid.UUID) (has bool, cod
 		return false, 0, fmt.Errorf("people: count recovery codes: %w", err)
 	}
 	return true, codes, nil
+}
+
+// FactorsOf reports which accounts have a second factor in force.
+func (p *People) FactorsOf(ctx context.Context, accounts []uuid.UUID) (map[uuid.UUID]bool, error) {
+	rows, err := db.New(p.Pool).FactorsOf(ctx, accounts)
+	if err != nil {
+		return nil, fmt.Errorf("people: find second factors: %w", err)
+	}
+	has := make(map[uuid.UUID]bool, len(rows))
+	for _, id := range rows {
+		has[id] = true
+	}
+	return has, nil
+}
+
+var errOwnFactor = fault.New(fault.IncompatibleState, "This is your own second factor. Remove it under Security, or have another administrator reset it.")
+
+// ResetFactorOf is ResetFactor on behalf of an administrator of the regulator.
+// Nobody is rid of their own so: a session that was left open would be enough.
+func (p *People) ResetFactorOf(ctx context.Context, account uuid.UUID, who access.Principal, request uuid.UUID) error {
+	switch {
+	case who.Role != access.Administrator:
+		return access.ErrPermission
+	case account == who.Account:
+		return errOwnFactor
+	}
+	return p.ResetFactor(ctx, account, who.Actor(), request)
 }

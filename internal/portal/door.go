@@ -93,7 +93,7 @@ func (p *Portal) recognise(r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		v.telco = e.Supplies
+		v.telco, v.client = e.Supplies, e.Client
 	}
 	v.who, v.signed = who, true
 	return nil

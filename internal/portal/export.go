@@ -96,11 +96,7 @@ func (p *Portal) export(w http.ResponseWriter, r *http.Request, kind, extension 
 	if err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", kind)
-	h.Set("Content-Disposition", `attachment; filename="journal-`+p.Now().UTC().Format(time.DateOnly)+"."+extension+`"`)
-	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; frame-ancestors 'none'")
-	w.WriteHeader(http.StatusOK)
+	beginFile(w, kind, "journal-"+p.Now().UTC().Format(time.DateOnly)+"."+extension)
 	if err := p.exportPages(r, f, page, names, write); err != nil {
 		breakOff(w, r, err) // a file that ends early must not look whole
 	}

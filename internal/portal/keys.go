@@ -21,8 +21,16 @@ var keyCrumb = []view.Link{{Label: "API settings", Href: keysPath}}
 // keysShown is how many keys one page lists.
 const keysShown = 50
 
-// showKeys serves GET /portal/keys. Those that stand come first, each kind the
-// newest first.
+// keyOrder is how keys compare, by column.
+var keyOrder = map[string]func(a, b *access.KeyRow) int{
+	"name":    func(a, b *access.KeyRow) int { return byText(a.Name, b.Name) },
+	"created": func(a, b *access.KeyRow) int { return a.CreatedAt.Compare(b.CreatedAt) },
+	"used":    func(a, b *access.KeyRow) int { return a.LastUsedAt.Compare(b.LastUsedAt) },
+	"expires": func(a, b *access.KeyRow) int { return byEnd(a.ExpiresAt, b.ExpiresAt) },
+}
+
+// showKeys serves GET /portal/keys. Unless the visitor wants it otherwise, those
+// that stand come first, each kind the newest first.
 func (p *Portal) showKeys(w http.ResponseWriter, r *http.Request) error {
 	v, now := visitOf(r), p.Now()
 	keys, err := p.Keeper.Keys(r.Context(), v.who.Entity)
@@ -31,8 +39,10 @@ func (p *Portal) showKeys(w http.ResponseWriter, r *http.Request) error {
 	}
 	slices.Reverse(keys)
 	slices.SortStableFunc(keys, func(a, b access.KeyRow) int { return over(&a, now) - over(&b, now) })
+	o := orderOf(r, "name", "created", "used", "expires")
+	arrange(o, keys, keyOrder)
 	page, at := pageOf(r, keys, keysShown, func(k *access.KeyRow) string { return k.ID.String() })
-	d := view.KeysData{First: at.first, Next: at.next, Note: at.note, Now: now}
+	d := view.KeysData{First: at.first, Next: at.next, Note: at.note, Heads: o.head, Now: now}
 	rolled := map[uuid.UUID]bool{}
 	for i := range keys {
 		rolled[keys[i].Replaces] = true

@@ -74,7 +74,7 @@ func (p *Portal) readPaper(r *http.Request) (kind string, file *document.File, e
 			err = p.readPart(r.Context(), part, &kind, &file, &wrong)
 		}
 		if err != nil {
-			return kind, file, partError(err)
+			return kind, file, partError(err, document.ErrTooLarge)
 		}
 	}
 	p.Documents.CheckType(&wrong, kind)
@@ -104,9 +104,9 @@ func (p *Portal) readPart(ctx context.Context, part *multipart.Part, kind *strin
 
 // partError tells a body that is too large or does not arrive from trouble of
 // our own.
-func partError(err error) error {
+func partError(err error, tooLarge *fault.Error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return document.ErrTooLarge
+		return tooLarge.Because(err)
 	}
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
@@ -144,12 +144,9 @@ func (p *Portal) sendContent(w http.ResponseWriter, r *http.Request, d *document
 	}
 	defer func() { _ = content.Close() }() // nothing was written
 	h := w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="document-`+found.ID.String()+extensions[found.MediaType]+`"`)
 	h.Set("Content-Length", strconv.FormatInt(found.Size, 10))
 	h.Set("Content-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(found.SHA256[:])+":")
-	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; frame-ancestors 'none'")
-	w.WriteHeader(http.StatusOK)
+	beginFile(w, "application/octet-stream", "document-"+found.ID.String()+extensions[found.MediaType])
 	if _, err := io.Copy(w, content); err != nil {
 		breakOff(w, r, err)
 	}

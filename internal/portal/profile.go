@@ -1,7 +1,6 @@
 package portal
 
 import (
-	"cmp"
 	"net/http"
 
 	"github.com/lineproof/lineproof/internal/access"
@@ -40,13 +39,7 @@ func (p *Portal) showProfile(w http.ResponseWriter, r *http.Request) error {
 
 var statusTones = map[registry.Status]view.Tone{registry.Approved: view.Good, registry.Suspended: view.Warn, registry.Revoked: view.Bad}
 
-// limitsOf returns what the visitor's organisation may ask: what it was given,
-// else what the settings say.
+// limitsOf returns what the visitor's organisation may ask.
 func (p *Portal) limitsOf(r *http.Request) (access.Limits, error) {
-	given, err := p.Keeper.LimitsOf(r.Context(), visitOf(r).who.Entity)
-	d := p.Keeper.Limits
-	return access.Limits{
-		KeyRate: d.KeyRate, KeyBurst: d.KeyBurst, EntityRate: cmp.Or(given.EntityRate, d.EntityRate), EntityBurst: cmp.Or(given.EntityBurst, d.EntityBurst),
-		DayQuota: cmp.Or(given.DayQuota, d.DayQuota), MonthQuota: cmp.Or(given.MonthQuota, d.MonthQuota), DayNumbers: cmp.Or(given.DayNumbers, d.DayNumbers),
-	}, err
+	return p.limitsFor(r.Context(), visitOf(r).who.Entity)
 }

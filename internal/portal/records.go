@@ -86,23 +86,18 @@ func (p *Portal) recordsData(r *http.Request, form view.Form) view.RecordsData {
 
 // recordFilter reads which records are wanted, and what is wrong with that.
 func recordFilter(q url.Values) (tally.Filter, view.Form) {
-	form := view.Form{Values: q, Errors: map[string]string{}}
-	complain := func(ok bool, field, message string) {
-		if !ok {
-			form.Errors[field], form.Order = message, append(form.Order, field)
-		}
-	}
+	form := view.Form{Values: q}
 	f := tally.Filter{Mode: q.Get("mode"), Status: q.Get("status")}
-	complain(slices.Contains([]string{"", access.Live, access.Test}, f.Mode), "mode", "Choose live or test.")
-	complain(f.Status == "" || slices.Contains(line.Statuses, line.Status(f.Status)), "status", "Choose one of the statuses.")
+	complain(&form, slices.Contains([]string{"", access.Live, access.Test}, f.Mode), "mode", "Choose live or test.")
+	complain(&form, f.Status == "" || slices.Contains(line.Statuses, line.Status(f.Status)), "status", "Choose one of the statuses.")
 	var err error
 	if text := q.Get("from"); text != "" {
 		f.From, err = time.Parse(time.DateOnly, text)
-		complain(err == nil, "from", "Write a date as 2026-01-31.")
+		complain(&form, err == nil, "from", "Write a date as 2026-01-31.")
 	}
 	if text := q.Get("to"); text != "" {
 		f.To, err = time.Parse(time.DateOnly, text)
-		complain(err == nil, "to", "Write a date as 2026-01-31.")
+		complain(&form, err == nil, "to", "Write a date as 2026-01-31.")
 		f.To = f.To.AddDate(0, 0, 1) // that day included
 	}
 	if text := q.Get("after"); text != "" {
@@ -131,7 +126,12 @@ func parsePlace(text string) (journal.Place, bool) {
 
 // keyNames are the names of the visitor's keys.
 func (p *Portal) keyNames(r *http.Request) (map[uuid.UUID]string, error) {
-	keys, err := p.Keeper.Keys(r.Context(), visitOf(r).who.Entity)
+	return p.keyNamesOf(r, visitOf(r).who.Entity)
+}
+
+// keyNamesOf are the names of an organisation's keys.
+func (p *Portal) keyNamesOf(r *http.Request, entity uuid.UUID) (map[uuid.UUID]string, error) {
+	keys, err := p.Keeper.Keys(r.Context(), entity)
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,30 @@ func (p *Portal) showStatus(w http.ResponseWriter, r *http.Request, status int, 
 	return nil
 }
 
+// showPart answers with a part of a page, for a script that puts it into the page
+// it stands on.
+func (p *Portal) showPart(w http.ResponseWriter, r *http.Request, part templ.Component) error {
+	var b bytes.Buffer
+	if err := part.Render(r.Context(), &b); err != nil {
+		return err
+	}
+	send(w, http.StatusOK, b.Bytes())
+	return nil
+}
+
+// sandbox is the policy of what people or programs have sent us: a browser that
+// opens it all the same runs nothing of it.
+const sandbox = "sandbox; default-src 'none'; frame-ancestors 'none'"
+
+// beginFile begins an answer that is a file to keep, and never a page.
+func beginFile(w http.ResponseWriter, kind, name string) {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	h.Set("Content-Security-Policy", sandbox)
+	w.WriteHeader(http.StatusOK)
+}
+
 func send(w http.ResponseWriter, status int, html []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -95,7 +119,7 @@ func roleWord(v *visit) string {
 // the message.
 func (p *Portal) goOn(w http.ResponseWriter, r *http.Request, to, message string) error {
 	setFlash(w, message)
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // a path of ours; ids in it were read and are written anew
 	return nil
 }
 
@@ -217,6 +241,17 @@ func formOf(r *http.Request, err error) (view.Form, bool) {
 		f.Message = forPeople(said.Message)
 	}
 	return f, true
+}
+
+// complain notes what is wrong with a field of a form, unless ok.
+func complain(f *view.Form, ok bool, field, message string) {
+	if ok {
+		return
+	}
+	if f.Errors == nil {
+		f.Errors = map[string]string{}
+	}
+	f.Errors[field], f.Order = message, append(f.Order, field)
 }
 
 // forPeople turns a sentence that was written for programs into one for people.

@@ -58,6 +58,10 @@ type stack struct {
 	letters *sync.Map       // what was posted, by account
 }
 
+// docs makes the pages of the reference once: reading the contract takes longer
+// than all else that a stack needs.
+var docs = sync.OnceValue(apidocs.Handler)
+
 func newStack(t testing.TB) *stack {
 	t.Helper()
 	ctx, pool := t.Context(), pgtest.New(t)
@@ -78,7 +82,7 @@ func newStack(t testing.TB) *stack {
 		},
 	}
 	stage := rehearsal.NewStage("NG")
-	desk := &supply.Desk{Pool: pool, Region: region, Lines: &line.Almanac{}, Files: must(blob.OpenDir(t.TempDir()))(t), Now: time.Now}
+	desk := &supply.Desk{Pool: pool, Region: region, Lines: &line.Almanac{}, Files: must(blob.OpenDir(t.TempDir()))(t), Peppers: peppers, Now: time.Now}
 	papers := &document.Store{
 		Pool: pool, Files: must(blob.OpenDir(t.TempDir()))(t), MaxBytes: 1 << 20, Required: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"}, Spool: t.TempDir(), Now: time.Now,
 	}
@@ -90,7 +94,7 @@ func newStack(t testing.TB) *stack {
 			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Almanac{}, Stage: stage, Now: time.Now, Batch: 128, Flushes: 2, Queue: 2048, Patience: 5 * time.Second,
 		},
 		Rehearsal: &rehearsal.Desk{Pool: pool, Stage: stage, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
-		Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(), RegulatorCode: "REGULATOR",
+		Region: region, Log: log, Metrics: metrics, Docs: docs(), RegulatorCode: "REGULATOR",
 		Timeouts: httpapi.Timeouts{Upload: 20 * time.Second, Import: 20 * time.Second, Request: 10 * time.Second}, ImportMaxBytes: 1 << 20,
 	}
 	s := &stack{pool: pool, letters: letters, Portal: &portal.Portal{
@@ -105,27 +109,28 @@ func newStack(t testing.TB) *stack {
 	must((&numbering.Book{Pool: pool, Now: time.Now}).Set(ctx, rows, source, time.Time{}))(t)
 	s.bank = must(reg.CreateAsker(ctx, "Harbour Bank", "RC 7", access.Operator, uuid.Nil))(t)
 	s.other = must(reg.CreateAsker(ctx, "Lagoon Bank", "RC 8", access.Operator, uuid.Nil))(t)
-	s.onboardTelco(t)
+	s.telco = s.onboard(t, "MTN", registry.ApplicationForm{
+		Name: "Harmattan Telecom", CAC: "RC 9", AdminName: "Ada Obi", AdminEmail: "ada@telco.example", AdminPhone: "+2348031112222", AdminPassword: password,
+	})
 	return s
 }
 
-// onboardTelco lets a telco in by a client that supplies for MTN.
-func (s *stack) onboardTelco(t testing.TB) {
+// onboard lets a telco in by a client that supplies for a network.
+func (s *stack) onboard(t testing.TB, network string, f registry.ApplicationForm) (e registry.Entity) {
 	t.Helper()
 	ctx := t.Context()
-	client := must(s.Keeper.CreateClient(ctx, access.ClientForm{Name: "MTN", Scopes: []string{"entity:onboard", "line:supply"}, Network: "MTN"}, access.Operator, uuid.Nil))(t)
+	client := must(s.Keeper.CreateClient(ctx, access.ClientForm{Name: network, Scopes: []string{"entity:onboard", "line:supply"}, Network: network}, access.Operator, uuid.Nil))(t)
 	token := must(s.Keeper.IssueToken(ctx, client.ID.String(), client.Secret, nil))(t)
 	who := must(s.Keeper.Admit(ctx, token.Text.Reveal(), addr))(t)
-	form := must(s.Registry.Prepare(ctx, registry.ApplicationForm{
-		Name: "Harmattan Telecom", CAC: "RC 9", AdminName: "Ada Obi", AdminEmail: "ada@telco.example", AdminPhone: "+2348031112222", AdminPassword: password,
-	}))(t)
+	form := must(s.Registry.Prepare(ctx, f))(t)
 	err := pg.InTx(ctx, s.pool, func(tx pg.Tx) (err error) {
-		s.telco, _, err = s.Registry.Onboard(ctx, tx, form, registry.Sponsor{Client: client.ID, Token: who.ID})
+		e, _, err = s.Registry.Onboard(ctx, tx, form, registry.Sponsor{Client: client.ID, Token: who.ID})
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return e
 }
 
 // person is somebody with a session.

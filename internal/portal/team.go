@@ -27,13 +27,16 @@ func (p *Portal) showTeam(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, teamPage, view.Team(d))
 }
 
-func (p *Portal) team(r *http.Request, form view.Form) (view.TeamData, error) {
-	v := visitOf(r)
-	list, err := p.People.Team(r.Context(), v.who)
-	if err != nil {
-		return view.TeamData{}, err
-	}
-	slices.SortStableFunc(list, func(a, b registry.Account) int { // who was removed comes last
+// accountOrder is how people compare, by column.
+var accountOrder = map[string]func(a, b *registry.Account) int{
+	"name":  func(a, b *registry.Account) int { return byText(a.Name, b.Name) },
+	"role":  func(a, b *registry.Account) int { return strings.Compare(string(a.Kind)+a.Role, string(b.Kind)+b.Role) },
+	"since": func(a, b *registry.Account) int { return a.CreatedAt.Compare(b.CreatedAt) },
+}
+
+// goneLast puts those who were removed behind the others.
+func goneLast(list []registry.Account) {
+	slices.SortStableFunc(list, func(a, b registry.Account) int {
 		switch {
 		case a.Disabled == b.Disabled:
 			return 0
@@ -42,8 +45,19 @@ func (p *Portal) team(r *http.Request, form view.Form) (view.TeamData, error) {
 		}
 		return -1
 	})
+}
+
+func (p *Portal) team(r *http.Request, form view.Form) (view.TeamData, error) {
+	v := visitOf(r)
+	list, err := p.People.Team(r.Context(), v.who)
+	if err != nil {
+		return view.TeamData{}, err
+	}
+	goneLast(list)
+	o := orderOf(r, "name", "role", "since")
+	arrange(o, list, accountOrder)
 	page, at := pageOf(r, list, teamShown, func(a *registry.Account) string { return a.ID.String() })
-	d := view.TeamData{Form: form, First: at.first, Next: at.next, Note: at.note, Now: p.Now()}
+	d := view.TeamData{Form: form, First: at.first, Next: at.next, Note: at.note, Heads: o.head, Now: p.Now()}
 	for _, a := range page {
 		d.Rows = append(d.Rows, memberRow(&a, v.who.Account))
 	}

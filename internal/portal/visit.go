@@ -26,7 +26,8 @@ type visit struct {
 	signed bool
 	who    access.Principal // of whoever is signed in
 	person registry.Account
-	telco  bool // the person's entity supplies lines
+	telco  bool      // the person's entity supplies lines
+	client uuid.UUID // that brought the entity in; zero where staff did
 }
 
 type visitKey struct{}

@@ -78,6 +78,20 @@ func (r *Registry) Accounts(ctx context.Context, entity uuid.UUID) ([]Account, e
 	return list, nil
 }
 
+// Names returns what accounts and entities are called, by their ids. What has
+// neither is left out.
+func (r *Registry) Names(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]string, error) {
+	rows, err := db.New(r.Pool).Names(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("registry: look up names: %w", err)
+	}
+	names := make(map[uuid.UUID]string, len(rows))
+	for _, row := range rows {
+		names[row.ID] = row.Name
+	}
+	return names, nil
+}
+
 func account(row db.AccountsRow) Account {
 	return Account{
 		ID: row.ID, Kind: AccountKind(row.Kind), Entity: row.EntityID.UUID, EntityName: row.Entity, Role: row.Role, Name: row.Name, Email: row.Email,
@@ -116,6 +130,13 @@ func (r *Registry) CheckPassword(field string, password secret.Text, words ...st
 func CheckName(field, name string) error {
 	var wrong fault.Form
 	checkName(&wrong, field, name)
+	return wrong.Err()
+}
+
+// CheckEmail reports what speaks against an e-mail address.
+func CheckEmail(field, email string) error {
+	var wrong fault.Form
+	checkEmail(&wrong, field, email)
 	return wrong.Err()
 }
 

@@ -42,3 +42,8 @@ UPDATE account SET disabled_at = @at WHERE id = @id AND disabled_at IS NULL;
 -- name: OthersWhoManage :many
 SELECT id FROM account WHERE entity_id IS NOT DISTINCT FROM @entity_id AND (kind = 'admin' OR role = 'administrator')
   AND id <> @id AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY id FOR UPDATE;
+
+-- Names returns what accounts and entities with these ids are called.
+-- name: Names :many
+SELECT a.id, a.name FROM account a WHERE a.id = ANY(@ids::uuid[])
+UNION ALL SELECT e.id, e.name FROM entity e WHERE e.id = ANY(@ids::uuid[]);

@@ -16,40 +16,55 @@ import (
 
 // CreateAsker makes an organisation that asks, such as a bank. Whoever works
 // for it is invited later.
-func (r *Registry) CreateAsker(ctx context.Context, name, cacNumber string, by audit.Actor, request uuid.UUID) (Entity, error) {
-	var wrong fault.Form
-	checkName(&wrong, "name", name)
-	number, ok := cac.Parse(cacNumber)
-	wrong.Check(ok, "cac", fault.BadFormat, cacForm)
-	if err := wrong.Err(); err != nil {
+func (r *Registry) CreateAsker(ctx context.Context, name, cacNumber string, by audit.Actor, request uuid.UUID) (e Entity, err error) {
+	if err := CheckAsker(name, cacNumber); err != nil {
 		return Entity{}, err
 	}
-	e := Entity{
-		ID: uuid.Must(uuid.NewV7()), Name: name, CAC: cacNumber, Status: Approved,
-		CreatedAt: r.now(),
-	}
-	err := pg.InTx(ctx, r.Pool, func(tx pg.Tx) error {
-		if err := approval.MayDecide(ctx, tx, by); err != nil {
-			return err
-		}
-		taken, err := r.cacTaken(ctx, db.New(tx), number)
-		if err != nil {
-			return err
-		}
-		if taken {
-			return ErrTaken.With(cacClash)
-		}
-		if err := r.insertEntity(ctx, db.New(tx), e, Application{cac: number}, Sponsor{}); err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx, audit.Entry{
-			At: e.CreatedAt, Actor: by, Action: audit.EntityCreated, Subject: e.ID, Entity: e.ID, Request: request, After: e.written(),
-		})
+	err = pg.InTx(ctx, r.Pool, func(tx pg.Tx) error {
+		e, err = r.AddAsker(ctx, tx, name, cacNumber, by, request)
+		return err
 	})
 	if err != nil {
 		return Entity{}, err
 	}
 	return e, nil
+}
+
+// CheckAsker reports everything that speaks against an organisation that asks.
+func CheckAsker(name, cacNumber string) error {
+	var wrong fault.Form
+	checkName(&wrong, "name", name)
+	_, ok := cac.Parse(cacNumber)
+	wrong.Check(ok, "cac", fault.BadFormat, cacForm)
+	return wrong.Err()
+}
+
+// AddAsker is CreateAsker in the caller's transaction.
+func (r *Registry) AddAsker(ctx context.Context, tx pg.Tx, name, cacNumber string, by audit.Actor, request uuid.UUID) (Entity, error) {
+	if err := CheckAsker(name, cacNumber); err != nil {
+		return Entity{}, err
+	}
+	number, _ := cac.Parse(cacNumber)
+	e := Entity{
+		ID: uuid.Must(uuid.NewV7()), Name: name, CAC: cacNumber, Status: Approved,
+		CreatedAt: r.now(),
+	}
+	if err := approval.MayDecide(ctx, tx, by); err != nil {
+		return Entity{}, err
+	}
+	taken, err := r.cacTaken(ctx, db.New(tx), number)
+	if err != nil {
+		return Entity{}, err
+	}
+	if taken {
+		return Entity{}, ErrTaken.With(cacClash)
+	}
+	if err := r.insertEntity(ctx, db.New(tx), e, Application{cac: number}, Sponsor{}); err != nil {
+		return Entity{}, err
+	}
+	return e, audit.Write(ctx, tx, audit.Entry{
+		At: e.CreatedAt, Actor: by, Action: audit.EntityCreated, Subject: e.ID, Entity: e.ID, Request: request, After: e.written(),
+	})
 }
 
 // Empty reports whether nobody was ever let in and no staff exists.

@@ -23,6 +23,12 @@ SELECT pg_advisory_xact_lock(hashtextextended('lineproof cac ' || @cac::text, 0)
 SELECT EXISTS (SELECT FROM entity WHERE upper(cac) = upper(@cac::text)
     OR (cac_class = @cac_class::text AND cac_digits = @cac_digits::text)) AS found;
 
+-- OthersWithCAC lists those who have the number of one entity, in any spelling.
+-- name: OthersWithCAC :many
+SELECT o.id, o.name, o.cac, o.status, o.document_required, o.created_at FROM entity e JOIN entity o
+    ON upper(o.cac) = upper(e.cac) OR (o.cac_class = e.cac_class AND o.cac_digits = e.cac_digits)
+WHERE e.id = @id AND o.id <> e.id ORDER BY o.created_at, o.id LIMIT 10;
+
 -- LockEntity makes two who move one entity wait for each other.
 -- name: LockEntity :one
 SELECT id, name, cac, status, document_required, created_at FROM entity WHERE id = @id FOR UPDATE;

@@ -159,3 +159,23 @@ func TestChangeOfRoleNeedsTwo(t *testing.T) {
 		t.Errorf("waiting are %+v, %v", list, err)
 	}
 }
+
+// Names are found for people and organisations alike, and what is neither has
+// none.
+func TestNamesOfIDs(t *testing.T) {
+	t.Parallel()
+	r := newRegistry(t)
+	somebody := person(t, r, "auditor")
+	e, err := r.CreateAsker(t.Context(), "Harbour Bank", "RC 7", audit.Actor{Kind: audit.Operator}, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := r.Account(t.Context(), r.Pool, somebody.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := r.Names(t.Context(), []uuid.UUID{somebody.ID, e.ID, uuid.New()})
+	if err != nil || len(names) != 2 || names[e.ID] != "Harbour Bank" || names[somebody.ID] != a.Name {
+		t.Errorf("names %v, %v", names, err)
+	}
+}

@@ -106,7 +106,7 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 		return nil, errors.Join(err, stores.Close())
 	}
 	lines, stage := &line.Almanac{}, rehearsal.NewStage(cfg.Region)
-	desk := &supply.Desk{Pool: pool, Region: region, Lines: lines, Files: stores.Supplies, Now: time.Now}
+	desk := &supply.Desk{Pool: pool, Region: region, Lines: lines, Files: stores.Supplies, Peppers: peppers, Now: time.Now}
 	answers := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
 	verifier := &verify.Verifier{
 		Journal: records, Breaker: breaker, Lines: lines, Stage: stage, Now: time.Now,

@@ -2,7 +2,6 @@ package supply
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -108,6 +107,39 @@ type ImportForm struct {
 	Once   bool // the file can be read only once, so it is not checked before it is applied
 }
 
+// check refuses what cannot become an import, whatever the file is.
+func (f ImportForm) check(s Speaker, now time.Time) error {
+	var wrong fault.Form
+	wrong.Check(f.Kind == linefile.Snapshot || f.Kind == linefile.Events, "kind", fault.NotAllowed, "Give snapshot or events.")
+	wrong.Check(f.Kind != linefile.Snapshot || !f.AsOf.IsZero(), "asOf", fault.Required, "A snapshot needs the time of which it speaks.")
+	wrong.Check(!f.AsOf.After(now.Add(skew)), "asOf", fault.NotAllowed, "Give a time that has passed.")
+	if err := wrong.Err(); err != nil {
+		return err
+	}
+	if !slices.Contains(s.Authorities, line.Operator) {
+		return errNoOperator
+	}
+	return nil
+}
+
+// Ready says what stands against an import before its file is sent, which can
+// take long. What changes meanwhile, [Desk.Receive] finds.
+func (d *Desk) Ready(ctx context.Context, s Speaker, f ImportForm) error {
+	now := d.now()
+	if err := f.check(s, now); err != nil {
+		return err
+	}
+	r, err := d.rulesAt(ctx, d.Pool, now)
+	if err != nil {
+		return err
+	}
+	n, ok := r.plan.Network(s.Network)
+	if !ok {
+		return ErrNoNetwork
+	}
+	return d.room(ctx, d.Pool, n, f)
+}
+
 // Begin makes an import for a file that the caller holds.
 func (d *Desk) Begin(ctx context.Context, s Speaker, f ImportForm, source string) (im Import, err error) {
 	return d.begin(ctx, s, f, source, uuid.Must(uuid.NewV7()), 0)
@@ -134,15 +166,8 @@ func (d *Desk) Receive(ctx context.Context, s Speaker, f ImportForm, body io.Rea
 
 func (d *Desk) begin(ctx context.Context, s Speaker, f ImportForm, source string, uid uuid.UUID, size int64) (im Import, err error) {
 	now := d.now()
-	var wrong fault.Form
-	wrong.Check(f.Kind == linefile.Snapshot || f.Kind == linefile.Events, "kind", fault.NotAllowed, "Give snapshot or events.")
-	wrong.Check(f.Kind != linefile.Snapshot || !f.AsOf.IsZero(), "asOf", fault.Required, "A snapshot needs the time of which it speaks.")
-	wrong.Check(!f.AsOf.After(now.Add(skew)), "asOf", fault.NotAllowed, "Give a time that has passed.")
-	if err := wrong.Err(); err != nil {
+	if err := f.check(s, now); err != nil {
 		return Import{}, err
-	}
-	if !slices.Contains(s.Authorities, line.Operator) {
-		return Import{}, errNoOperator
 	}
 	f.AsOf = f.AsOf.Truncate(time.Second) // what rows know of time
 	state := Checking
@@ -162,18 +187,7 @@ func (d *Desk) begin(ctx context.Context, s Speaker, f ImportForm, source string
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof import of network ' || $1, 0))`, strconv.Itoa(int(v.network))); err != nil {
 			return fmt.Errorf("supply: begin an import: %w", err)
 		}
-		var open bool
-		err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM supply_import WHERE network = $1 AND state IN ('checking', 'held', 'applying'))`, v.network).Scan(&open)
-		if err != nil {
-			return fmt.Errorf("supply: begin an import: %w", err)
-		}
-		if open {
-			return ErrImportOpen
-		}
-		if err := d.fresh(ctx, tx, v.network, f); err != nil {
-			return err
-		}
-		if err := d.firstOf(ctx, tx, v.network, f); err != nil {
+		if err := d.room(ctx, tx, v.network, f); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO supply_import (uid, network, supplier, kind, as_of, dry_run, source, client_id, state, bytes, created_at, updated_at)
@@ -191,6 +205,22 @@ func (d *Desk) begin(ctx context.Context, s Speaker, f ImportForm, source string
 		return Import{}, err
 	}
 	return d.Import(ctx, uid)
+}
+
+// room refuses an import for which another one, or what is there, leaves no room.
+func (d *Desk) room(ctx context.Context, from pg.DB, n numbering.Network, f ImportForm) error {
+	var open bool
+	err := from.QueryRow(ctx, `SELECT EXISTS (SELECT FROM supply_import WHERE network = $1 AND state IN ('checking', 'held', 'applying'))`, n).Scan(&open)
+	if err != nil {
+		return fmt.Errorf("supply: begin an import: %w", err)
+	}
+	if open {
+		return ErrImportOpen
+	}
+	if err := d.fresh(ctx, from, n, f); err != nil {
+		return err
+	}
+	return d.firstOf(ctx, from, n, f)
 }
 
 // fresh refuses a snapshot that is not newer than the last one.
@@ -265,84 +295,6 @@ func (d *Desk) Import(ctx context.Context, uid uuid.UUID) (Import, error) {
 		return Import{}, fmt.Errorf("supply: read an import: %w", err)
 	}
 	return im, nil
-}
-
-// Imports lists the last imports, newest first; network 0 means of all.
-func (d *Desk) Imports(ctx context.Context, n numbering.Network, limit int) ([]Import, error) {
-	rows, err := d.Pool.Query(ctx, `SELECT `+importColumns+` FROM supply_import WHERE $1 = 0 OR network = $1 ORDER BY id DESC LIMIT $2`, int32(n), limit)
-	if err != nil {
-		return nil, fmt.Errorf("supply: list imports: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Import, error) { return scanImport(row) })
-	if err != nil {
-		return nil, fmt.Errorf("supply: list imports: %w", err)
-	}
-	return list, nil
-}
-
-// CountHeld returns how many imports wait for staff.
-func (d *Desk) CountHeld(ctx context.Context) (held int, err error) {
-	if err := d.Pool.QueryRow(ctx, `SELECT count(*) FROM supply_import WHERE state = 'held'`).Scan(&held); err != nil {
-		return 0, fmt.Errorf("supply: count held imports: %w", err)
-	}
-	return held, nil
-}
-
-// RefusedRows writes the rows that were refused as CSV: line, column, reason.
-func (d *Desk) RefusedRows(ctx context.Context, im Import, w io.Writer) error {
-	out := csv.NewWriter(w)
-	_ = out.Write([]string{"line", "column", "reason"}) // out keeps its error
-	rows, err := d.Pool.Query(ctx, `SELECT place, field, reason FROM supply_refused WHERE import = $1 ORDER BY place, field`, im.id)
-	if err != nil {
-		return fmt.Errorf("supply: read refused rows: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var place int64
-		var field, reason string
-		if err := rows.Scan(&place, &field, &reason); err != nil {
-			return fmt.Errorf("supply: read refused rows: %w", err)
-		}
-		_ = out.Write([]string{strconv.FormatInt(place, 10), field, reason})
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("supply: read refused rows: %w", err)
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// Confirm lets a held import go on: staff has looked at it.
-func (d *Desk) Confirm(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
-	return d.decide(ctx, uid, by, audit.ImportConfirmed, ErrNotHeld, `UPDATE supply_import SET state = 'applying', reason = '', confirmed_at = $2, updated_at = $2, started_at = NULL, rows = 0,
-		added = 0, changed = 0, unchanged = 0, ended = 0, duplicates = 0, no_effect = 0, ported_out = 0, refused = 0 WHERE uid = $1 AND state = 'held'`)
-}
-
-// Cancel ends an import that is not over. Rows that it has applied stay.
-func (d *Desk) Cancel(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
-	return d.decide(ctx, uid, by, audit.ImportCancelled, ErrImportOver, `UPDATE supply_import SET state = 'cancelled', finished_at = $2, updated_at = $2
-		WHERE uid = $1 AND state IN ('checking', 'held', 'applying')`)
-}
-
-func (d *Desk) decide(ctx context.Context, uid uuid.UUID, by audit.Actor, action audit.Action, otherwise error, statement string) (Import, error) {
-	now := d.now()
-	err := d.inTx(ctx, func(tx pg.Tx) error {
-		done, err := tx.Exec(ctx, statement, uid, now)
-		if err != nil {
-			return fmt.Errorf("supply: decide about an import: %w", err)
-		}
-		if done.RowsAffected() == 0 {
-			if _, err := d.Import(ctx, uid); err != nil {
-				return err
-			}
-			return otherwise
-		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by, Action: action, Subject: uid})
-	})
-	if err != nil {
-		return Import{}, err
-	}
-	return d.Import(ctx, uid)
 }
 
 func orNull(t time.Time) *time.Time {

@@ -2,13 +2,11 @@ package supply
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
@@ -19,8 +17,9 @@ import (
 
 // The states of an order.
 const (
-	OrderPending = "PENDING" // it waits for a second person
-	OrderDone    = "DONE"    // it is an event of the line
+	OrderPending   = "PENDING"   // it waits for a second person
+	OrderDone      = "DONE"      // it is an event of the line
+	OrderWithdrawn = "WITHDRAWN" // it was refused, and never was an event
 )
 
 var (
@@ -52,10 +51,11 @@ type Order struct {
 	Note        string
 	AskedAt     time.Time
 	EffectiveAt time.Time // zero while the order is pending
-	ConfirmedAt time.Time // zero where nobody had to confirm, or has yet
-	Result      Result    // of the event; only from the call in which the order became one
-
-	asked audit.Actor
+	Asked       audit.Actor
+	ConfirmedAt time.Time   // zero where nobody had to confirm, or has yet
+	Second      audit.Actor // who confirmed or refused; zero while it waits, and where nobody had to
+	SecondAt    time.Time   // when
+	Result      Result      // of the event; only from the call in which the order became one
 }
 
 // GiveOrder takes an order of the regulator. A blacklisting waits until
@@ -66,7 +66,7 @@ func (d *Desk) GiveOrder(ctx context.Context, s Speaker, f OrderForm) (Order, er
 	if err != nil {
 		return Order{}, err
 	}
-	o.asked = s.Actor
+	o.Asked = s.Actor
 	err = d.inTx(ctx, func(tx pg.Tx) error {
 		var seq *int64
 		if o.State == OrderDone {
@@ -103,18 +103,13 @@ func (d *Desk) ConfirmOrder(ctx context.Context, s Speaker, id uuid.UUID) (o Ord
 	now := d.now()
 	err = d.inTx(ctx, func(tx pg.Tx) error {
 		// The lock lets two who confirm at once pass one after the other.
-		o, err = scanOrder(tx.QueryRow(ctx, `SELECT `+orderColumns+` FROM line_order WHERE id = $1 FOR UPDATE`, id))
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return ErrNoOrder
-		case err != nil:
-			return fmt.Errorf("supply: read an order: %w", err)
-		case o.State != OrderPending:
-			return ErrOrderNotPending
-		case s.Actor.Same(o.asked) || s.Actor.Kind != audit.Client && s.Actor.Kind != audit.Account:
+		if o, err = pending(ctx, tx, id); err != nil {
+			return err
+		}
+		if s.Actor.Same(o.Asked) || s.Actor.Kind != audit.Client && s.Actor.Kind != audit.Account {
 			return ErrSecondPerson // whoever runs the command line has no name by which two could be told apart
 		}
-		o.State, o.ConfirmedAt = OrderDone, now
+		o.State, o.ConfirmedAt, o.Second, o.SecondAt = OrderDone, now, s.Actor, now
 		e := line.Event{ID: o.ID.String(), Kind: orderKinds[o.Action], Note: o.Note, Told: now, Effective: line.InstantOf(now)}
 		seq, err := d.order(ctx, tx, s, &o, item{number: o.Number, event: e}, true)
 		if err != nil {
@@ -134,37 +129,6 @@ func (d *Desk) ConfirmOrder(ctx context.Context, s Speaker, id uuid.UUID) (o Ord
 		return Order{}, err
 	}
 	return o, nil
-}
-
-// Orders lists orders, the newest first.
-func (d *Desk) Orders(ctx context.Context, pendingOnly bool, limit int) ([]Order, error) {
-	rows, err := d.Pool.Query(ctx, `SELECT `+orderColumns+` FROM line_order WHERE state = 'PENDING' OR NOT $1
-		ORDER BY asked_at DESC, id DESC LIMIT $2`, pendingOnly, limit)
-	if err != nil {
-		return nil, fmt.Errorf("supply: list orders: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Order, error) { return scanOrder(row) })
-	if err != nil {
-		return nil, fmt.Errorf("supply: list orders: %w", err)
-	}
-	return list, nil
-}
-
-const orderColumns = `id, number, action, state, reason, asked_kind, asked_by, asked_at, effective_at, second_at`
-
-func scanOrder(row pgx.Row) (o Order, err error) {
-	var (
-		number int64
-		by     uuid.NullUUID
-		second *time.Time
-	)
-	err = row.Scan(&o.ID, &number, &o.Action, &o.State, &o.Note, &o.asked.Kind, &by, &o.AskedAt, &o.EffectiveAt, &second)
-	o.Number, _ = phone.FromInt(number)
-	o.asked.ID, o.AskedAt, o.EffectiveAt, o.ConfirmedAt = by.UUID, o.AskedAt.UTC(), o.EffectiveAt.UTC(), orZero(second)
-	if o.State == OrderPending {
-		o.EffectiveAt = time.Time{}
-	}
-	return o, err
 }
 
 // orderKinds says which event an order becomes.

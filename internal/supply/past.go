@@ -73,7 +73,9 @@ type PastEvent struct {
 // known from when its import began.
 func (d *Desk) Past(ctx context.Context, q PastQuery) (Past, error) {
 	now := d.now()
-	if err := q.check(now); err != nil {
+	var wrong fault.Form
+	q.check(&wrong, now)
+	if err := wrong.Err(); err != nil {
 		return Past{}, err
 	}
 	if q.Network != "" {
@@ -126,14 +128,12 @@ func (d *Desk) Past(ctx context.Context, q PastQuery) (Past, error) {
 	return p, nil
 }
 
-func (q *PastQuery) check(now time.Time) error {
-	var wrong fault.Form
+func (q *PastQuery) check(wrong *fault.Form, now time.Time) {
 	const passed, staff = "Give a time that has passed.", "Only staff can look back. Leave the time out."
 	wrong.Check(!q.AsOf.After(now), "asOf", fault.NotAllowed, passed)
 	wrong.Check(q.AsOf.IsZero() || q.Network == "", "asOf", fault.NotAllowed, staff)
 	wrong.Check(!q.KnownAt.After(now), "knownAt", fault.NotAllowed, passed)
 	wrong.Check(q.KnownAt.IsZero() || q.Network == "", "knownAt", fault.NotAllowed, staff)
-	return wrong.Err()
 }
 
 // pastImport is what a history needs to know of an import.

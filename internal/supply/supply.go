@@ -29,19 +29,21 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/secret"
 )
 
 // ErrNoNetwork reports a supplier whose network is not on the numbering plan.
 var ErrNoNetwork = fault.New(fault.IncompatibleState,
 	"The network of this client is not on the numbering plan. Ask the regulator to correct the client or the plan.")
 
-// Desk takes supplies in. All fields but Files are required.
+// Desk takes supplies in. All fields but Files and Peppers are required.
 type Desk struct {
-	Pool   *pgxpool.Pool
-	Region *phone.Region
-	Lines  *line.Almanac
-	Files  blob.Store // where files wait that came over the API
-	Now    func() time.Time
+	Pool    *pgxpool.Pool
+	Region  *phone.Region
+	Lines   *line.Almanac
+	Files   blob.Store      // where files wait that came over the API
+	Peppers *secret.Peppers // name a number in the audit trail; needed to look one up
+	Now     func() time.Time
 }
 
 // Speaker is in whose name something is told.

@@ -143,6 +143,17 @@ type HeadCell struct {
 	Hidden bool   // for eyes; a column of buttons needs no heading
 }
 
+// Heads makes the head of a column that can be sorted by. The nil Heads makes
+// heads that are text and nothing else.
+type Heads func(label, column string) HeadCell
+
+func (h Heads) of(label, column string) HeadCell {
+	if h == nil {
+		return HeadCell{Label: label}
+	}
+	return h(label, column)
+}
+
 // Row is a row of a table.
 type Row struct {
 	Cells []templ.Component

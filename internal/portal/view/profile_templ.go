@@ -155,6 +155,9 @@ func rateWord(r float64) string {
 	if r == 0 {
 		return "No limit"
 	}
+	if r == float64(int64(r)) {
+		return count(int64(r))
+	}
 	return strconv.FormatFloat(r, 'f', -1, 64)
 }
 

@@ -25,6 +25,7 @@ type TeamData struct {
 	Form              Form // of the invitation
 	Rows              []MemberRow
 	First, Next, Note string
+	Heads             Heads
 	Now               time.Time
 }
 
@@ -142,7 +143,7 @@ func Team(d TeamData) templ.Component {
 func teamTable(d TeamData) TableData {
 	t := TableData{
 		Caption: "People", First: d.First, Next: d.Next, Note: d.Note,
-		Heads: []HeadCell{{Label: "Name"}, {Label: "Role"}, {Label: "State"}, {Label: "Since"}, {Label: "What to do", Hidden: true}},
+		Heads: []HeadCell{d.Heads.of("Name", "name"), d.Heads.of("Role", "role"), {Label: "State"}, d.Heads.of("Since", "since"), {Label: "What to do", Hidden: true}},
 	}
 	for _, m := range d.Rows {
 		t.Rows = append(t.Rows, Row{Faint: m.Gone, Cells: []templ.Component{memberName(m), Badge(memberRole(m)), Status(m.Tone, m.State), Time(m.Since, d.Now), memberTools(m)}})
@@ -185,7 +186,7 @@ func memberName(m MemberRow) templ.Component {
 		var templ_7745c5c3_Var6 string
 		templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(m.Name)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `team.templ`, Line: 64, Col: 11}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `team.templ`, Line: 65, Col: 11}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 		if templ_7745c5c3_Err != nil {
@@ -208,7 +209,7 @@ func memberName(m MemberRow) templ.Component {
 		var templ_7745c5c3_Var7 string
 		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(m.Email)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `team.templ`, Line: 69, Col: 42}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `team.templ`, Line: 70, Col: 42}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 		if templ_7745c5c3_Err != nil {
@@ -318,7 +319,7 @@ func Hidden(name, value string) templ.Component {
 		var templ_7745c5c3_Var10 string
 		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.ResolveAttributeValue(name)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `team.templ`, Line: 95, Col: 33}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `team.templ`, Line: 96, Col: 33}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var10)
 		if templ_7745c5c3_Err != nil {
@@ -331,7 +332,7 @@ func Hidden(name, value string) templ.Component {
 		var templ_7745c5c3_Var11 string
 		templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.ResolveAttributeValue(value)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `team.templ`, Line: 95, Col: 49}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `team.templ`, Line: 96, Col: 49}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var11)
 		if templ_7745c5c3_Err != nil {

@@ -68,3 +68,26 @@ func span(d time.Duration) string {
 	}
 	return "less than a minute"
 }
+
+// Lasting writes how long something takes.
+func Lasting(d time.Duration) string { return span(d) }
+
+// Days writes a number of days.
+func Days(n int) string {
+	if n == 1 {
+		return "1 day"
+	}
+	return strconv.Itoa(n) + " days"
+}
+
+// Share writes a part of a whole in percent.
+func Share(part, whole int64) string {
+	if whole <= 0 {
+		return "–"
+	}
+	percent := float64(part) / float64(whole) * 100
+	if part > 0 && percent < 0.1 {
+		return "under 0.1%"
+	}
+	return fmt.Sprintf("%.1f%%", percent)
+}

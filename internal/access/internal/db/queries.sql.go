@@ -83,8 +83,9 @@ func (q *Queries) ClientSecrets(ctx context.Context, clientID uuid.UUID) ([]Clie
 
 const clients = `-- name: Clients :many
 SELECT c.id, c.name, c.scopes, c.network, c.vouches, c.suspended_at, c.revoked_at, c.created_at,
+       (SELECT count(*) FROM client_secret s WHERE s.client_id = c.id AND s.revoked_at IS NULL) AS secrets,
        coalesce((SELECT max(t.created_at) FROM access_token t WHERE t.client_id = c.id), '0001-01-01T00:00:00Z')::timestamptz AS last_token_at
-FROM client c ORDER BY c.created_at
+FROM client c WHERE c.id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY c.created_at, c.id
 `
 
 type ClientsRow struct {
@@ -96,11 +97,13 @@ type ClientsRow struct {
 	SuspendedAt *time.Time
 	RevokedAt   *time.Time
 	CreatedAt   time.Time
+	Secrets     int64
 	LastTokenAt time.Time
 }
 
-func (q *Queries) Clients(ctx context.Context) ([]ClientsRow, error) {
-	rows, err := q.db.Query(ctx, clients)
+// Clients lists one client, or all when none is named.
+func (q *Queries) Clients(ctx context.Context, id uuid.UUID) ([]ClientsRow, error) {
+	rows, err := q.db.Query(ctx, clients, id)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +120,7 @@ func (q *Queries) Clients(ctx context.Context) ([]ClientsRow, error) {
 			&i.SuspendedAt,
 			&i.RevokedAt,
 			&i.CreatedAt,
+			&i.Secrets,
 			&i.LastTokenAt,
 		); err != nil {
 			return nil, err
@@ -601,6 +605,23 @@ SELECT pg_advisory_xact_lock(hashtextextended('lineproof peppers', 0))
 func (q *Queries) LockPeppers(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockPeppers)
 	return err
+}
+
+const networkOfClient = `-- name: NetworkOfClient :one
+SELECT network FROM client WHERE id = $1 AND $2::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL
+`
+
+type NetworkOfClientParams struct {
+	ID    uuid.UUID
+	Scope string
+}
+
+// NetworkOfClient finds nothing for a client that may not supply lines now.
+func (q *Queries) NetworkOfClient(ctx context.Context, arg NetworkOfClientParams) (string, error) {
+	row := q.db.QueryRow(ctx, networkOfClient, arg.ID, arg.Scope)
+	var network string
+	err := row.Scan(&network)
+	return network, err
 }
 
 const pepperChecks = `-- name: PepperChecks :many

@@ -35,6 +35,33 @@ func (q *Queries) Decide(ctx context.Context, arg DecideParams) error {
 	return err
 }
 
+const find = `-- name: Find :one
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
+FROM approval WHERE id = $1
+`
+
+func (q *Queries) Find(ctx context.Context, id uuid.UUID) (Approval, error) {
+	row := q.db.QueryRow(ctx, find, id)
+	var i Approval
+	err := row.Scan(
+		&i.ID,
+		&i.Kind,
+		&i.SubjectID,
+		&i.EntityID,
+		&i.Details,
+		&i.Reason,
+		&i.State,
+		&i.AskedKind,
+		&i.AskedBy,
+		&i.AskedAt,
+		&i.ExpiresAt,
+		&i.DecidedKind,
+		&i.DecidedBy,
+		&i.DecidedAt,
+	)
+	return i, err
+}
+
 const insert = `-- name: Insert :execrows
 INSERT INTO approval (id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, 'waiting', $7, $8, $9, $10)

@@ -184,6 +184,30 @@ func (q *Queries) Factor(ctx context.Context, accountID uuid.UUID) (FactorRow, e
 	return i, err
 }
 
+const factorsOf = `-- name: FactorsOf :many
+SELECT account_id FROM second_factor WHERE account_id = ANY($1::uuid[]) AND confirmed_at IS NOT NULL
+`
+
+func (q *Queries) FactorsOf(ctx context.Context, accounts []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, factorsOf, accounts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var account_id uuid.UUID
+		if err := rows.Scan(&account_id); err != nil {
+			return nil, err
+		}
+		items = append(items, account_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const forgetDevices = `-- name: ForgetDevices :execrows
 DELETE FROM login_device WHERE id IN (SELECT d.id FROM login_device d WHERE d.last_used_at < $1 LIMIT 5000)
 `

@@ -217,6 +217,37 @@ func (q *Queries) DisableAccount(ctx context.Context, arg DisableAccountParams) 
 	return result.RowsAffected(), nil
 }
 
+const names = `-- name: Names :many
+SELECT a.id, a.name FROM account a WHERE a.id = ANY($1::uuid[])
+UNION ALL SELECT e.id, e.name FROM entity e WHERE e.id = ANY($1::uuid[])
+`
+
+type NamesRow struct {
+	ID   uuid.UUID
+	Name string
+}
+
+// Names returns what accounts and entities with these ids are called.
+func (q *Queries) Names(ctx context.Context, ids []uuid.UUID) ([]NamesRow, error) {
+	rows, err := q.db.Query(ctx, names, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NamesRow
+	for rows.Next() {
+		var i NamesRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const othersWhoManage = `-- name: OthersWhoManage :many
 SELECT id FROM account WHERE entity_id IS NOT DISTINCT FROM $1 AND (kind = 'admin' OR role = 'administrator')
   AND id <> $2 AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY id FOR UPDATE

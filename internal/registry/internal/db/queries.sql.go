@@ -284,6 +284,49 @@ func (q *Queries) LockStaff(ctx context.Context) error {
 	return err
 }
 
+const othersWithCAC = `-- name: OthersWithCAC :many
+SELECT o.id, o.name, o.cac, o.status, o.document_required, o.created_at FROM entity e JOIN entity o
+    ON upper(o.cac) = upper(e.cac) OR (o.cac_class = e.cac_class AND o.cac_digits = e.cac_digits)
+WHERE e.id = $1 AND o.id <> e.id ORDER BY o.created_at, o.id LIMIT 10
+`
+
+type OthersWithCACRow struct {
+	ID               uuid.UUID
+	Name             string
+	Cac              string
+	Status           string
+	DocumentRequired bool
+	CreatedAt        time.Time
+}
+
+// OthersWithCAC lists those who have the number of one entity, in any spelling.
+func (q *Queries) OthersWithCAC(ctx context.Context, id uuid.UUID) ([]OthersWithCACRow, error) {
+	rows, err := q.db.Query(ctx, othersWithCAC, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OthersWithCACRow
+	for rows.Next() {
+		var i OthersWithCACRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Cac,
+			&i.Status,
+			&i.DocumentRequired,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setRole = `-- name: SetRole :exec
 UPDATE account SET role = $1::text WHERE id = $2 AND kind = 'staff'
 `

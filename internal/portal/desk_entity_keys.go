@@ -1,0 +1,130 @@
+package portal
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/registry"
+)
+
+// showEntityKeys serves GET /portal/desk/entities/{entity}/keys. Those that stand
+// come first, each kind the newest first.
+func (p *Portal) showEntityKeys(w http.ResponseWriter, r *http.Request) error {
+	e, err := p.pathEntity(r)
+	if err != nil {
+		return err
+	}
+	keys, err := p.Keeper.Keys(r.Context(), e.ID)
+	if err != nil {
+		return err
+	}
+	now := p.Now()
+	slices.Reverse(keys)
+	slices.SortStableFunc(keys, func(a, b access.KeyRow) int { return over(&a, now) - over(&b, now) })
+	shown, at := pageOf(r, keys, keysShown, func(k *access.KeyRow) string { return k.ID.String() })
+	page, frame := entityFrame(r, &e, "/keys")
+	d := view.EntityKeysData{EntityFrame: frame, KeysData: view.KeysData{First: at.first, Next: at.next, Note: at.note, Now: now}}
+	for i := range shown {
+		d.Rows = append(d.Rows, keyRow(&shown[i], now))
+	}
+	return p.show(w, r, page, view.EntityKeys(d))
+}
+
+// entityKey returns the organisation and the key of it that the path names.
+func (p *Portal) entityKey(r *http.Request) (registry.Standing, access.KeyRow, error) {
+	e, err := p.pathEntity(r)
+	if err != nil {
+		return registry.Standing{}, access.KeyRow{}, err
+	}
+	id, err := idOf(r, "key")
+	if err != nil {
+		return registry.Standing{}, access.KeyRow{}, err
+	}
+	key, _, err := p.keyOf(r.Context(), e.ID, id)
+	return e, key, err
+}
+
+func revokeEntityKeyPage(e *registry.Standing) view.Page {
+	return view.Page{Title: "Revoke a key", Crumbs: entityCrumbs(e), Active: entitiesPath}
+}
+
+func revokeEntityKeyQuestion(e *registry.Standing, k *access.KeyRow, f view.Form) view.ConfirmData {
+	q := revokeQuestion(k, f)
+	q.Text = "The organisation is not told: tell it. " + q.Text
+	q.Cancel = entityHref(e.ID) + "/keys"
+	q.Action = q.Cancel + "/" + k.ID.String() + "/revoke"
+	return q
+}
+
+// askRevokeEntityKey serves GET /portal/desk/entities/{entity}/keys/{key}/revoke.
+func (p *Portal) askRevokeEntityKey(w http.ResponseWriter, r *http.Request) error {
+	e, key, err := p.entityKey(r)
+	if err != nil {
+		return err
+	}
+	return p.show(w, r, revokeEntityKeyPage(&e), view.Confirm(revokeEntityKeyQuestion(&e, &key, view.Form{})))
+}
+
+// revokeEntityKey serves POST /portal/desk/entities/{entity}/keys/{key}/revoke.
+func (p *Portal) revokeEntityKey(w http.ResponseWriter, r *http.Request) error {
+	v := visitOf(r)
+	e, key, err := p.entityKey(r)
+	if err != nil {
+		return err
+	}
+	var wrong fault.Form
+	wrong.Check(sameWord(r.PostFormValue("confirm"), key.Name), "confirm", fault.NotAllowed, "Type the name of the key as it stands above.")
+	if err = wrong.Err(); err == nil {
+		err = p.Keeper.RevokeKey(r.Context(), e.ID, key.ID, v.who.Actor(), v.id)
+	}
+	if form, wrong := formOf(r, err); wrong {
+		return p.showAgain(w, r, err, revokeEntityKeyPage(&e), view.Confirm(revokeEntityKeyQuestion(&e, &key, form)))
+	}
+	if err != nil {
+		return err
+	}
+	return p.goOn(w, r, entityHref(e.ID)+"/keys", "key.revoked")
+}
+
+// showEntityPapers serves GET /portal/desk/entities/{entity}/documents.
+func (p *Portal) showEntityPapers(w http.ResponseWriter, r *http.Request) error {
+	e, err := p.pathEntity(r)
+	if err != nil {
+		return err
+	}
+	ctx, after := r.Context(), r.URL.Query().Get("after")
+	needed, err := p.Documents.Requirements(ctx, e.ID)
+	if err != nil {
+		return err
+	}
+	list, next, err := p.Documents.List(ctx, document.Filter{Entity: e.ID, After: after, Limit: papersShown})
+	if err != nil {
+		return err
+	}
+	page, frame := entityFrame(r, &e, "/documents")
+	d := view.EntityPapersData{EntityFrame: frame, Now: p.Now()}
+	if after != "" {
+		d.First = pageAfter(r, "")
+	}
+	if next != "" {
+		d.Next = pageAfter(r, next)
+	}
+	for i := range needed {
+		row := neededRow(&needed[i])
+		if needed[i].Document.Valid {
+			row.Href = deskPapersPath + "/" + needed[i].Document.UUID.String()
+		}
+		d.Needed = append(d.Needed, row)
+	}
+	for i := range list {
+		row := paperRow(&list[i])
+		row.Message = strings.TrimSpace(list[i].Note) // what was noted is for staff, whatever the state
+		d.Rows = append(d.Rows, row)
+	}
+	return p.show(w, r, page, view.EntityPapers(d))
+}

@@ -1,0 +1,117 @@
+package portal_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/registry"
+)
+
+// found stores an alert of the guard.
+func (s *stack) found(t testing.TB, e registry.Entity, kind, level string, ends *time.Time) {
+	t.Helper()
+	must(s.pool.Exec(t.Context(), `INSERT INTO guard_alert (id, entity_id, kind, level, since, ends_at, node, numbers, misses, dense, block, budget)
+		VALUES ($1, $2, $3, $4, now() - interval '1 hour', $5, 'one', 5000, 30, 4200, 10000, 100000)`, uuid.Must(uuid.NewV7()), e.ID, kind, level, ends))(t)
+}
+
+// trail returns the entries of an action, the newest first.
+func (s *stack) trail(t testing.TB, action audit.Action) []audit.Written {
+	t.Helper()
+	return must(audit.List(t.Context(), s.pool, audit.Filter{Action: string(action)}))(t)
+}
+
+// What holds stands on the first page in words, what is over on the other, and
+// a release moves it there with its reason, under the name of who gave it.
+func TestGuardIsReleasedWithAReason(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	boss, auditor := s.promoted(t, s.as(t, "administrator")), s.as(t, "auditor")
+	wantPage(t, s.get(t, "/portal/desk/limits", auditor.session), http.StatusOK, "Nobody is slowed or stopped")
+	over := time.Now().Add(-time.Minute)
+	s.found(t, s.bank, "density", "stopped", nil)
+	s.found(t, s.other, "budget", "stopped", &over)
+	at := "/portal/desk/limits/" + s.bank.ID.String()
+
+	page := s.get(t, "/portal/desk/limits", boss.session)
+	wantPage(t, page, http.StatusOK, "Harbour Bank", "4,200 of 5,000 different numbers lie in dense blocks of 10,000", "Stopped", "Holds until it is released", at+"/release")
+	if strings.Contains(page.Body.String(), "Lagoon Bank") {
+		t.Error("what has ended stands among what holds")
+	}
+	wantPage(t, s.get(t, "/portal/desk/limits?show=past", boss.session), http.StatusOK, "Lagoon Bank", "All 100,000 different numbers of the day are used up", "Ended ")
+	if body := s.get(t, "/portal/desk/limits", auditor.session).Body.String(); strings.Contains(body, "/release") {
+		t.Error("an auditor is offered the release")
+	}
+	wantPage(t, s.post(t, at+"/release", auditor.session, url.Values{"reason": {"x"}, "quiet": {"24"}}), http.StatusNotFound)
+
+	wantPage(t, s.get(t, at+"/release", boss.session), http.StatusOK, "Harbour Bank", `name="reason"`, `name="quiet"`)
+	wantPage(t, s.post(t, at+"/release", boss.session, url.Values{"quiet": {"24"}}), http.StatusUnprocessableEntity, `id="error-reason"`)
+	wantPage(t, s.post(t, at+"/release", boss.session, url.Values{"reason": {"x"}, "quiet": {"9999999"}}), http.StatusUnprocessableEntity, `id="error-quiet"`)
+	wantGo(t, s.post(t, at+"/release", boss.session, url.Values{"reason": {"payroll of a ministry"}, "quiet": {"168"}}), at)
+	wantPage(t, s.get(t, "/portal/desk/limits?show=past", boss.session), http.StatusOK, "payroll of a ministry", "by Zainab Sule", "not slowed or stopped again before")
+	if list := s.trail(t, audit.GuardReleased); len(list) != 1 || list[0].Actor.ID != boss.id || list[0].Request == uuid.Nil {
+		t.Errorf("the trail has %+v", list)
+	}
+	wantPage(t, s.post(t, at+"/release", boss.session, url.Values{"reason": {"again"}, "quiet": {"24"}}), http.StatusNotFound, "nothing to release")
+}
+
+// Many alerts are paged, and page after page has each once.
+func TestAlertsArePaged(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	auditor := s.as(t, "auditor")
+	must(s.pool.Exec(t.Context(), `INSERT INTO guard_alert (id, entity_id, kind, level, since, ends_at, node, numbers, misses, dense, block, budget)
+		SELECT gen_random_uuid(), $1, 'budget', 'stopped', now() - interval '1 day' * n, now() - interval '1 hour' * n, 'one', 5000, 30, 4200, 10000, 1000 + n FROM generate_series(1, 120) n`, s.bank.ID))(t)
+	seen, path := 0, "/portal/desk/limits?show=past"
+	for range 4 {
+		body := s.get(t, path, auditor.session).Body.String()
+		seen += strings.Count(body, "different numbers of the day are used up")
+		next := nextLink.FindStringSubmatch(body)
+		if next == nil {
+			break
+		}
+		path = strings.ReplaceAll(next[1], "&amp;", "&")
+	}
+	if seen != 120 {
+		t.Errorf("the pages have %d alerts, want 120", seen)
+	}
+}
+
+// An administrator sets limits; what is left empty falls back to the settings,
+// what is wrong is said at its field, and the trail has before and after.
+func TestLimitsAreSetByAdministrators(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.Keeper.Limits = access.Limits{EntityRate: 500, EntityBurst: 1000, DayNumbers: 100_000}
+	boss, reviewer := s.promoted(t, s.as(t, "administrator")), s.as(t, "reviewer")
+	must(s.pool.Exec(t.Context(), `INSERT INTO usage_day (day, entity_id, node, asked, answered, misses, numbers) VALUES ((now() AT TIME ZONE 'UTC')::date, $1, 'one', 95000, 94000, 10, 90000)`, s.bank.ID))(t)
+	at := "/portal/desk/limits/" + s.bank.ID.String()
+	wantGo(t, s.get(t, "/portal/desk/limits?entity="+s.bank.ID.String(), reviewer.session), at)
+	wantPage(t, s.get(t, "/portal/desk/limits?entity="+uuid.NewString(), reviewer.session), http.StatusUnprocessableEntity, `id="error-entity"`)
+	page := s.get(t, at, reviewer.session)
+	wantPage(t, page, http.StatusOK, "Harbour Bank", "90,000, 90 %", "94,000", "no limit", "the settings")
+	if strings.Contains(page.Body.String(), `name="dayQuota"`) {
+		t.Error("a reviewer is offered the form")
+	}
+	wantPage(t, s.post(t, at, reviewer.session, url.Values{"rate": {"1"}}), http.StatusNotFound)
+	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "Empty or 0 leaves it to the settings: 100,000.", "Empty or 0 leaves it to the settings: no limit.")
+	wantPage(t, s.post(t, at, boss.session, url.Values{"rate": {"fast"}, "burst": {"99999999999"}, "dayQuota": {"1.5"}}), http.StatusUnprocessableEntity,
+		`id="error-rate"`, `id="error-burst"`, `id="error-dayQuota"`, `value="fast"`)
+	wantPage(t, s.post(t, at, boss.session, url.Values{"rate": {"-1"}, "monthQuota": {"-5"}}), http.StatusUnprocessableEntity, `id="error-rate"`, `id="error-monthQuota"`)
+
+	wantGo(t, s.post(t, at, boss.session, url.Values{"rate": {"0.5"}, "burst": {""}, "dayQuota": {"100,000"}, "monthQuota": {"0"}}), at)
+	if l := must(s.Keeper.LimitsOf(t.Context(), s.bank.ID))(t); l != (access.Limits{EntityRate: 0.5, DayQuota: 100_000}) {
+		t.Errorf("the limits are %+v", l)
+	}
+	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "94,000, 94 %", "staff", `value="100000"`)
+	if list := s.trail(t, audit.LimitsSet); len(list) != 1 || list[0].Actor.ID != boss.id || list[0].Before["dayQuota"] != 0.0 {
+		t.Errorf("the trail has %+v", list)
+	}
+	wantPage(t, s.post(t, "/portal/desk/limits/"+uuid.NewString(), boss.session, url.Values{"rate": {"1"}}), http.StatusNotFound)
+}

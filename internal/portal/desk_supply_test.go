@@ -1,0 +1,113 @@
+package portal_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// The board shows every operator of the plan, whoever of the staff looks, in the
+// order that they ask for, up and down.
+func TestBoardShowsOperatorsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	telco, auditor := s.as(t, "telco"), s.as(t, "auditor")
+	_, id := s.held(t, telco)
+	res := s.get(t, "/portal/desk/supply", auditor.session)
+	wantPage(t, res, http.StatusOK, "/portal/desk/supply/MTN", "/portal/desk/supply/GLO", "/portal/desk/supply/AIRTEL", "Silent", "Supplies", "40 lines",
+		"Files that wait", "/portal/desk/supply/imports/"+id.String(), "?sort=share")
+	order := func(query string) bool {
+		t.Helper()
+		res := s.get(t, "/portal/desk/supply?"+query, auditor.session)
+		wantPage(t, res, http.StatusOK, "aria-sort=")
+		_, table, _ := strings.Cut(res.Body.String(), ">Operators</h2>")
+		return strings.Index(table, "/portal/desk/supply/MTN") < strings.Index(table, "/portal/desk/supply/GLO")
+	}
+	for query, first := range map[string]bool{
+		"sort=share&dir=desc": true, "sort=share&dir=asc": false, "sort=through&dir=desc": true, "sort=through&dir=asc": false, "sort=held&dir=desc": true,
+		"sort=name&dir=asc": false, "sort=name&dir=desc": true, "sort=silent&dir=asc": false, "sort=silent&dir=desc": true,
+	} {
+		if order(query) != first {
+			t.Errorf("%s: MTN stands before GLO: %v, want %v", query, !first, first)
+		}
+	}
+	wantPage(t, s.get(t, "/portal/desk/supply?sort=share&dir=asc", auditor.session), http.StatusOK, `aria-sort="ascending"`, "dir=desc&amp;sort=share")
+	wantPage(t, s.get(t, "/portal/desk/supply?sort=nothing", auditor.session), http.StatusOK)
+}
+
+// Staff see one operator with its files, and nothing under a code that nobody has.
+func TestStaffSeeOneOperator(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	telco, auditor := s.as(t, "telco"), s.as(t, "auditor")
+	_, id := s.held(t, telco)
+	wantPage(t, s.get(t, "/portal/desk/supply/MTN", auditor.session), http.StatusOK, "/portal/desk/supply/imports/"+id.String(), "Known since", "end 20 of 40")
+	wantPage(t, s.get(t, "/portal/desk/supply/GLO", auditor.session), http.StatusOK, "never supplied", "No file was sent yet")
+	wantPage(t, s.get(t, "/portal/desk/supply/NOBODY", auditor.session), http.StatusNotFound)
+	wantPage(t, s.get(t, "/portal/desk/supply/MTN", telco.session), http.StatusNotFound)
+}
+
+// A held file waits until somebody confirms who may decide and has typed the
+// network's code. Then it is applied, and the trail says who it was.
+func TestStaffConfirmHeldFiles(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	telco, auditor, reviewer := s.as(t, "telco"), s.as(t, "auditor"), s.as(t, "reviewer")
+	sent, id := s.held(t, telco)
+	wantGo(t, s.post(t, sent+"/mean", telco.session, url.Values{}), sent)
+	page := "/portal/desk/supply/imports/" + id.String()
+	res := s.get(t, page, auditor.session)
+	wantPage(t, res, http.StatusOK, "This file is held.", "end 20 of 40", "Said to be meant, by Zainab Sule of Harmattan Telecom")
+	if strings.Contains(res.Body.String(), page+"/confirm") {
+		t.Error("an auditor is offered to confirm")
+	}
+	wantPage(t, s.post(t, page+"/confirm", auditor.session, url.Values{"confirm": {"MTN"}}), http.StatusNotFound)
+	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, page+"/confirm", page+"/cancel")
+	wantPage(t, s.get(t, page+"/confirm", reviewer.session), http.StatusOK, "data-confirm", "Type MTN to confirm", "end 20 of 40")
+	for _, word := range []string{"", "GLO"} {
+		wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {word}}), http.StatusUnprocessableEntity, `id="error-confirm"`)
+	}
+	if im := must(s.Lines.Import(t.Context(), id))(t); im.State != supply.Held {
+		t.Fatalf("the import is %s", im.State)
+	}
+	wantGo(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}}), page)
+	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "Being applied", `hx-get="`+page+`/progress"`)
+	wantPage(t, s.get(t, page+"/progress", reviewer.session), http.StatusOK, "Being applied")
+	s.worked(t, page, supply.Finished)
+	wantPage(t, s.get(t, page, auditor.session), http.StatusOK, "What it did", "Confirmed, by Zainab Sule", "Applied, by the service")
+	if n := s.linesKnown(t); n != 20 {
+		t.Errorf("%d lines are known, want 20", n)
+	}
+	list := must(audit.List(t.Context(), s.pool, audit.Filter{Subject: id, Action: string(audit.ImportConfirmed)}))(t)
+	if len(list) != 1 || list[0].Actor.ID != reviewer.id {
+		t.Errorf("the trail has %+v", list)
+	}
+	wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}}), http.StatusConflict, "not waiting to be confirmed")
+}
+
+// Staff who decide end an import that is not over, and read what was refused.
+func TestStaffEndImports(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	telco, reviewer := s.as(t, "telco"), s.as(t, "reviewer")
+	_, id := s.held(t, telco)
+	page := "/portal/desk/supply/imports/" + id.String()
+	wantPage(t, s.post(t, page+"/cancel", s.as(t, "auditor").session, url.Values{}), http.StatusNotFound)
+	wantPage(t, s.get(t, page+"/cancel", reviewer.session), http.StatusOK, "data-confirm")
+	wantGo(t, s.post(t, page+"/cancel", reviewer.session, url.Values{}), page)
+	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "Cancelled", "Ended, by Zainab Sule")
+	wantPage(t, s.post(t, page+"/cancel", reviewer.session, url.Values{}), http.StatusConflict, "This import is over")
+	if n := s.linesKnown(t); n != 40 {
+		t.Errorf("%d lines are known, want 40", n)
+	}
+	events := s.sent(t, telco, eventsForm, "", eventsFile)
+	other := s.worked(t, events, supply.Finished)
+	file := s.get(t, "/portal/desk/supply/imports/"+other.String()+"/refused.csv", reviewer.session)
+	if file.Code != http.StatusOK || !strings.Contains(file.Body.String(), "3,effectiveAt,BAD_FORMAT") {
+		t.Errorf("answered %d: %s", file.Code, file.Body)
+	}
+}

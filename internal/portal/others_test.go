@@ -1,0 +1,71 @@
+package portal_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/registry"
+)
+
+// belongings makes one of everything that an organisation can have, and returns
+// the ids by the names that the route table has for them.
+func (s *stack) belongings(t testing.TB, owner person) map[string]string {
+	t.Helper()
+	key, id := s.madeKey(t, owner, "Lone Palm", "test")
+	page := s.sent(t, owner, eventsForm, "", eventsFile)
+	return map[string]string{
+		"key": id, "request": s.asked(t, key, "", testNumber)[0], "document": s.uploaded(t, owner, "certificate.pdf", "CAC_CERTIFICATE"),
+		"import": page[strings.LastIndex(page, "/")+1:], "session": must(s.Keeper.Sessions(t.Context(), owner.id))(t)[0].ID.String(),
+		"account": s.joined(t, people.Guest{Kind: registry.MemberAccount, Entity: s.telco.ID}).id.String(),
+	}
+}
+
+// Whatever belongs to one organisation does not exist for another. Every row of
+// the route table that takes an id is tried with the id of something that is
+// there: by its owner, for whom it opens, and by somebody of the same rank of
+// another organisation, who cannot tell it from one that was made up.
+func TestNothingOfOthersExists(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	glo := s.onboard(t, "GLO", registry.ApplicationForm{
+		Name: "Lagoon Mobile", CAC: "RC 10", AdminName: "Bola Ojo", AdminEmail: "bola@telco.example", AdminPhone: "+2348051112222", AdminPassword: password,
+	})
+	owner, stranger := s.as(t, "telco"), s.joined(t, people.Guest{Kind: registry.AdminAccount, Entity: glo.ID})
+	own := s.belongings(t, owner)
+	form := url.Values{"confirm": {"Lone Palm"}, "overlap": {"0"}, "kind": {"admin"}}
+	tried := 0
+	for _, row := range s.Rows() {
+		if !strings.Contains(row.Path, "{") || !slices.Contains([]string{"person", "entity", "manager", "operator"}, row.Who) {
+			continue
+		}
+		path, made := row.Path, row.Path
+		for name, id := range own {
+			path, made = strings.ReplaceAll(path, "{"+name+"}", id), strings.ReplaceAll(made, "{"+name+"}", uuid.NewString())
+		}
+		if strings.Contains(path, "{") {
+			t.Fatalf("%s takes an id of which there is none", row.Path)
+		}
+		tried++
+		theirs, nobodys := s.do(t, newRequest(row.Method, path, stranger.session, form)), s.do(t, newRequest(row.Method, made, stranger.session, form))
+		if theirs.Code != http.StatusNotFound || nobodys.Code != http.StatusNotFound {
+			t.Errorf("%s %s answered %d for what is another's, and %d for what is nobody's", row.Method, row.Path, theirs.Code, nobodys.Code)
+		}
+		if row.Method == http.MethodGet {
+			if mine := s.get(t, path, owner.session); mine.Code == http.StatusNotFound {
+				t.Errorf("%s does not open to its owner", row.Path)
+			}
+		}
+	}
+	if tried < 15 {
+		t.Errorf("only %d rows were tried", tried)
+	}
+	if res := s.get(t, "/portal/keys/"+own["key"], owner.session); strings.Contains(res.Body.String(), "Revoked") {
+		t.Error("a stranger has revoked the key")
+	}
+}

@@ -1,0 +1,39 @@
+package tally
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/journal"
+)
+
+// Search is [Tally.Records] for staff, who can read the records of any entity,
+// one entity at a time: that they did, and why, is in the audit trail before they
+// see a page of it.
+func (t *Tally) Search(ctx context.Context, f Filter, r journal.Reading) (Page, error) {
+	var wrong fault.Form
+	r.Check(&wrong)
+	wrong.Check(f.Entity != uuid.Nil, "entity", fault.Required, "Say whose records you look for.")
+	if err := wrong.Err(); err != nil {
+		return Page{}, err
+	}
+	page, err := t.Records(ctx, f)
+	if err != nil {
+		return Page{}, err
+	}
+	what := map[string]any{"mode": f.Mode, "status": f.Status, "from": stamp(f.From), "to": stamp(f.To), "after": stamp(f.After.At), "shown": len(page.Records)}
+	if err := r.Note(ctx, t.Pool, r.Request, f.Entity, what); err != nil {
+		return Page{}, err
+	}
+	return page, nil
+}
+
+func stamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,62 @@
+package tally_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/tally"
+)
+
+// A search of staff is in the trail: who, why, whose records, and which. Without
+// a reason, or for everybody's records at once, there is none.
+func TestSearchesAreInTheTrail(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bank, by := uuid.New(), audit.Actor{Kind: audit.Account, ID: uuid.New()}
+	e := entry(b.now(), bank, "live", "SWAPPED")
+	b.mustWrite(t, e)
+	reading := journal.Reading{By: by, Reason: "Complaint 31 of 2026", Request: uuid.New(), At: b.now()}
+	for _, c := range []struct {
+		f tally.Filter
+		r journal.Reading
+	}{{tally.Filter{Limit: 10}, reading}, {tally.Filter{Entity: bank, Limit: 10}, journal.Reading{By: by, Reason: "hm"}}} {
+		if _, err := b.Search(t.Context(), c.f, c.r); !errors.Is(err, fault.ErrInvalid) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	page, err := b.Search(t.Context(), tally.Filter{Entity: bank, Status: "SWAPPED", Limit: 10}, reading)
+	if err != nil || len(page.Records) != 1 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	find := func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, b.Pool, id) }
+	if got, err := reading.One(t.Context(), b.Pool, e.RequestID, find); err != nil || got.Entity != bank {
+		t.Errorf("%+v, %v", got, err)
+	}
+	nothing := uuid.New()
+	if _, err := reading.One(t.Context(), b.Pool, nothing, find); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("a record that is not there: %v", err)
+	}
+	var list []audit.Written
+	if list, err = audit.List(t.Context(), b.Pool, audit.Filter{Action: string(audit.JournalRead)}); err != nil || len(list) != 3 {
+		t.Fatalf("%d entries, %v", len(list), err)
+	}
+	subjects := map[uuid.UUID]audit.Written{}
+	for _, w := range list {
+		subjects[w.Subject] = w
+		if !w.Actor.Same(by) || w.After["reason"] != reading.Reason || w.Request != reading.Request {
+			t.Errorf("the trail has %+v", w)
+		}
+	}
+	if got := subjects[reading.Request]; got.Entity != bank || got.After["status"] != "SWAPPED" || got.After["shown"] != float64(1) || got.After["mode"] != nil {
+		t.Errorf("of the search the trail says %+v", got)
+	}
+	if subjects[e.RequestID].Entity != bank || subjects[nothing].Entity != uuid.Nil || subjects[nothing].ID == uuid.Nil {
+		t.Errorf("of the records the trail says %+v", subjects)
+	}
+}
