@@ -77,7 +77,7 @@ var plan = []part{
 	{domain, "linemodel", "line numbering", ""},
 	{domain, "linefile", "fault line numbering phone", ""},
 	{domain, "linefile/broken", "line linefile", ""},
-	{domain, "supply", "audit blob fault line linefile numbering pg phone policy secret", "supplier supply_coverage supply_day supply_import supply_refused line_order"},
+	{domain, "supply", "audit blob fault line linefile numbering pg phone policy secret", "supplier supply_coverage supply_day supply_reach supply_import supply_refused line_order"},
 	{domain, "journal", "audit blob fault pg", "journal_entry journal_batch journal_fence journal_archive journal_epoch_skip"},
 	{domain, "rehearsal", "fault line numbering pg phone policy", "rehearsal_clock"},
 	{domain, "verify", "fault journal line numbering pg phone policy rehearsal", ""},
@@ -88,7 +88,7 @@ var plan = []part{
 	{transports, "httpapi", "access audit document fault guard idempotency journal limit line linefile numbering people pg phone registry rehearsal secret supply telemetry verify", ""},
 	{transports, "portal/view", "", ""},
 	{transports, "portal", "access approval audit document fault guard journal limit line linefile numbering people pg phone policy portal/view registry rehearsal secret supply tally telemetry verify", ""},
-	{transports, "jobs", "access clamd document idempotency journal mail people pg tally", ""},
+	{transports, "jobs", "access clamd document idempotency journal mail people pg supply tally", ""},
 	{transports, "client", "", ""},
 
 	{assembly, "server", "access apidocs approval blob clamd config document guard httpapi idempotency inspect jobs journal limit line mail people pg phone portal registry rehearsal secret supply tally telemetry verify", ""},

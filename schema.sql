@@ -1610,6 +1610,23 @@ ALTER TABLE public.supply_import ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTIT
     NO MAXVALUE
     CACHE 1
 );
+-- Name: supply_reach; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_reach (
+    network smallint NOT NULL,
+    day date NOT NULL,
+    lines bigint NOT NULL,
+    capacity bigint NOT NULL,
+    supplied_through timestamp with time zone,
+    noted_at timestamp with time zone NOT NULL
+);
+-- Name: TABLE supply_reach; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_reach IS 'How far each operator''s supply reached on each day (UTC), as a job last saw it on that day. It is kept for good; a day on which nobody looked has no row.';
+-- Name: COLUMN supply_reach.lines; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_reach.lines IS 'Numbers with a running tenure.';
+-- Name: COLUMN supply_reach.capacity; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_reach.capacity IS 'Numbers that the operator''s ranges held.';
+-- Name: COLUMN supply_reach.supplied_through; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_reach.supplied_through IS 'As in supply_coverage; null for an operator that never supplied.';
 -- Name: supply_refused; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supply_refused (
     import integer NOT NULL,
@@ -1898,6 +1915,9 @@ ALTER TABLE ONLY public.supply_import
 -- Name: supply_import supply_import_uid_unique; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_import
     ADD CONSTRAINT supply_import_uid_unique UNIQUE (uid);
+-- Name: supply_reach supply_reach_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_reach
+    ADD CONSTRAINT supply_reach_pkey PRIMARY KEY (network, day);
 -- Name: supply_refused supply_refused_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_refused
     ADD CONSTRAINT supply_refused_pkey PRIMARY KEY (import, place, field);
@@ -2537,6 +2557,9 @@ GRANT SELECT ON TABLE public.supply_day TO lineproof_read;
 -- Name: TABLE supply_import; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_import TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_import TO lineproof_read;
+-- Name: TABLE supply_reach; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_reach TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_reach TO lineproof_read;
 -- Name: TABLE supply_refused; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.supply_refused TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_refused TO lineproof_read;

@@ -116,4 +116,8 @@ func (g *gallery) plantFiles(t *testing.T) {
 			t.Fatalf("the file is %s (%s), want %s", im.State, im.Reason, f.state)
 		}
 	}
+	// A month in which it grew, was not looked at for two days, and fell silent.
+	g.exec(t, `INSERT INTO supply_reach SELECT network, (now() AT TIME ZONE 'utc')::date - i, 8000000 - i * 90000, 20000000,
+			now() - i * interval '1 day' - CASE WHEN i < 9 THEN interval '5 hours' ELSE (25 - i) * interval '1 day' END, now() - i * interval '1 day'
+		FROM supply_coverage, generate_series(1, 24) i WHERE lines > 0 AND i NOT IN (15, 16)`)
 }

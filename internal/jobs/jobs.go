@@ -24,6 +24,7 @@ import (
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
@@ -35,6 +36,7 @@ type Jobs struct {
 	People    *people.People
 	Documents *document.Store
 	Tally     *tally.Tally
+	Supply    *supply.Desk
 	Scanner   *clamd.Scanner              // nil when there is none: documents wait
 	DaysAhead int                         // journal partitions to make ahead
 	Ahead     func(int)                   // told how many there are
@@ -62,6 +64,7 @@ func New(j *Jobs) (*Client, error) {
 		river.AddWorkerSafely(workers, &scanWaiting{jobs: j}),
 		river.AddWorkerSafely(workers, &sweepDocuments{jobs: j}),
 		river.AddWorkerSafely(workers, &countAnswers{jobs: j}),
+		river.AddWorkerSafely(workers, &noteReach{jobs: j}),
 	} {
 		if add != nil {
 			return nil, fmt.Errorf("jobs: register: %w", add)
@@ -76,6 +79,7 @@ func New(j *Jobs) (*Client, error) {
 			periodic(forgotten, ScanWaitingArgs{}),
 			periodic(24*time.Hour, SweepDocumentsArgs{}),
 			periodic(countEvery, CountAnswersArgs{}),
+			periodic(time.Hour, NoteReachArgs{}),
 		},
 		JobTimeout: time.Minute,
 		// What a node had begun when it was killed is taken up by another soon: a

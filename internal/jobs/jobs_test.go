@@ -13,17 +13,26 @@ import (
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
 // The jobs run in the serving role as soon as a node starts: partitions are made
-// ahead, answers are counted, and what expired is forgotten.
+// ahead, answers are counted, how far the supply reaches is noted, and what
+// expired is forgotten.
 func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	if _, err := pool.Exec(t.Context(), `INSERT INTO idempotency VALUES (gen_random_uuid(), 'x', 'k', 'b', 'a', now() - interval '2 days')`); err != nil {
+		t.Fatal(err)
+	}
+	rows, source, _ := numbering.Shipped("NG")
+	plan, err := (&numbering.Book{Pool: pool, Now: time.Now}).Set(t.Context(), rows, source, time.Time{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	ahead, counted := make(chan int, 8), make(chan time.Time, 100)
@@ -31,6 +40,7 @@ func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 		Pool: pool, Keeper: &access.Keeper{Pool: pool, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Now: time.Now},
 		People: &people.People{Pool: pool, Now: time.Now}, DaysAhead: 11, Ahead: func(n int) { ahead <- n }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Documents: emptyDocuments(t, pool), Removed: func(string, int) {}, Tally: &tally.Tally{Pool: pool, Now: time.Now}, Counted: func(at time.Time) { counted <- at },
+		Supply: emptySupply(pool),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -52,15 +62,15 @@ func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 		t.Fatal("the answers were not counted")
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; {
-		var left int
-		if err := pool.QueryRow(t.Context(), `SELECT count(*) FROM idempotency`).Scan(&left); err != nil {
+		var left, noted int
+		if err := pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM idempotency), (SELECT count(*) FROM supply_reach)`).Scan(&left, &noted); err != nil {
 			t.Fatal(err)
 		}
-		if left == 0 {
+		if left == 0 && noted == len(plan.Networks()) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("an answer of two days ago is still kept")
+			t.Fatalf("%d answers of two days ago are still kept, and the reach of %d networks is noted", left, noted)
 		}
 		<-time.After(20 * time.Millisecond)
 	}
@@ -82,13 +92,18 @@ func emptyDocuments(t *testing.T, pool *pgxpool.Pool) *document.Store {
 	return &document.Store{Pool: pool, Files: files, Now: time.Now}
 }
 
+// emptySupply is a desk to which nobody has told anything.
+func emptySupply(pool *pgxpool.Pool) *supply.Desk {
+	return &supply.Desk{Pool: pool, Lines: &line.Almanac{}, Now: time.Now}
+}
+
 // The kinds are stored with every job that waits: a new name would strand them.
 func TestKindsNeverChange(t *testing.T) {
 	t.Parallel()
 	for kind, args := range map[string]interface{ Kind() string }{
 		"make_partitions": jobs.MakePartitionsArgs{}, "forget_expired": jobs.ForgetExpiredArgs{}, "send_letter": jobs.SendLetterArgs{},
 		"scan_document": jobs.ScanDocumentArgs{}, "scan_waiting": jobs.ScanWaitingArgs{}, "sweep_documents": jobs.SweepDocumentsArgs{},
-		"count_answers": jobs.CountAnswersArgs{},
+		"count_answers": jobs.CountAnswersArgs{}, "note_reach": jobs.NoteReachArgs{},
 	} {
 		if args.Kind() != kind {
 			t.Errorf("%q became %q", kind, args.Kind())

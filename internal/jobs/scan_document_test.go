@@ -96,6 +96,7 @@ func (p *papers) start(t *testing.T) (stop func()) {
 		People: &people.People{Pool: p.pool, Now: time.Now}, DaysAhead: 7, Ahead: func(int) {}, Now: time.Now, Log: slog.New(slog.NewTextHandler(p.log, nil)),
 		Documents: p.Store, Scanner: p.scanner, Scanned: func(outcome string) { p.count(outcome, 1) }, Removed: p.count,
 		Tally: &tally.Tally{Pool: p.pool, Now: time.Now}, Counted: func(time.Time) {},
+		Supply: emptySupply(p.pool),
 	})
 	if err != nil {
 		t.Fatal(err)

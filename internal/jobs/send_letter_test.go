@@ -89,6 +89,7 @@ func (o *post) start(t *testing.T) (stop func()) {
 		Pool: o.pool, Keeper: o.Keeper, Answers: &idempotency.Store{Pool: o.pool, Now: time.Now}, People: o.People,
 		DaysAhead: 7, Ahead: func(int) {}, Now: time.Now, Log: slog.New(slog.NewTextHandler(o.log, nil)),
 		Documents: emptyDocuments(t, o.pool), Removed: func(string, int) {}, Tally: &tally.Tally{Pool: o.pool, Now: time.Now}, Counted: func(time.Time) {},
+		Supply: emptySupply(o.pool),
 	})
 	if err != nil {
 		t.Fatal(err)

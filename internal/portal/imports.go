@@ -41,11 +41,13 @@ func (p *Portal) standing(r *http.Request, rules lineRules, code string, n numbe
 	if err != nil {
 		return view.StandingData{}, err
 	}
-	d := standingData(&list[0], rules.policy)
-	d.Chart = view.ChartData{Title: "Events by the day on which they were told", Unit: "events", Series: []string{"Accepted", "Accepted, but late", "Refused"}}
-	for _, day := range days {
-		d.Chart.Bars = append(d.Chart.Bars, view.Bar{Label: day.Day.Format("2 Jan"), Values: []int64{day.Accepted - day.Late, day.Late, day.Refused}})
+	reaches, err := p.Lines.Reaches(r.Context(), n, from, now)
+	if err != nil {
+		return view.StandingData{}, err
 	}
+	d := standingData(&list[0], rules.policy)
+	d.Chart = toldChart(days)
+	d.Reach, d.Behind = reachCharts(reaches, rules.policy)
 	d.Now = now
 	return d, nil
 }

@@ -111,19 +111,31 @@ func TestOperatorsSeeHowTheirSupplyStands(t *testing.T) {
 	s := newStack(t)
 	telco := s.as(t, "telco")
 	wantPage(t, s.get(t, "/portal/supply", telco.session), http.StatusOK,
-		"never supplied", "Silent", "No file was sent yet", "Nothing told yet", "No whole snapshot yet", "data-upload", `name="dryRun"`, "MTN")
+		"never supplied", "Silent", "No file was sent yet", "Nothing told yet", "No whole snapshot yet", "data-upload", `name="dryRun"`, "MTN", "not kept")
 	s.worked(t, s.sent(t, telco, snapshotForm, formTime(1), lines(40)), supply.Finished)
 	who := supply.Speaker{Authorities: []line.Authority{line.Operator}, Network: "MTN", Actor: access.Operator}
 	ended := time.Now().AddDate(0, 0, -30).Format(time.RFC3339)
 	must(s.Lines.Tell(t.Context(), who, []supply.Item{
 		{ID: "e1", PhoneNumber: "+2348030000001", Type: "ENDED", EffectiveAt: ended, Reason: "CHURNED"}, {ID: "e2", PhoneNumber: "1", Type: "USED", EffectiveAt: ended},
 	}, time.Time{}))(t)
+	if err := s.Lines.NoteReach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	res := s.get(t, "/portal/supply", telco.session)
 	wantPage(t, res, http.StatusOK, "Supplies", "Applied", ">39<", "ENDED", "7 days after the end at the latest", "mean 1 month",
-		"Events by the day on which they were told", "Accepted, but late: 1", "Refused: 1", "is not kept")
+		"Events by the day on which they were told", "Accepted, but late: 1", "Refused: 1",
+		"Coverage over time", "Known: 39", "Up to 14 days: 24")
 	if strings.Contains(res.Body.String(), "Silent") {
 		t.Error("a network that supplied yesterday is called silent")
 	}
+
+	s.Lines.Now = func() time.Time { return time.Now().AddDate(0, 0, 20) }
+	s.Now = s.Lines.Now
+	if err := s.Lines.NoteReach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	other := s.openFor(t, telco)
+	wantPage(t, s.get(t, "/portal/supply", other), http.StatusOK, "Known: 39", "Up to 14 days: 24", "Longer: answered with UNKNOWN: 504")
 }
 
 // A file that is sent can be followed until it is done: what is worked on asks for

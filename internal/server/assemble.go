@@ -137,7 +137,7 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 	queue, err := jobs.New(&jobs.Jobs{
 		Pool: pool, Keeper: keeper, Answers: answers, People: persons, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
 		Documents: papers, Scanner: papers.Scanner, Scanned: metrics.DocumentScanned, Removed: metrics.DocumentFilesRemoved,
-		Tally: counts, Counted: metrics.TallySettled,
+		Tally: counts, Counted: metrics.TallySettled, Supply: desk,
 	})
 	if err != nil {
 		return nil, errors.Join(err, stores.Close(), unlimit())

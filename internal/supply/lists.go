@@ -118,9 +118,8 @@ type DayTold struct {
 // Days returns what a network told from one day to another, both included. A day
 // on which it told nothing is among them.
 func (d *Desk) Days(ctx context.Context, n numbering.Network, from, to time.Time) ([]DayTold, error) {
-	from, to = day(from), day(to)
 	rows, err := d.Pool.Query(ctx, `SELECT day, sum(accepted)::bigint, sum(late)::bigint, sum(refused)::bigint FROM supply_day
-		WHERE network = $1 AND day BETWEEN $2 AND $3 GROUP BY day`, n, from, to)
+		WHERE network = $1 AND day BETWEEN $2 AND $3 GROUP BY day`, n, day(from), day(to))
 	if err != nil {
 		return nil, fmt.Errorf("supply: read the days: %w", err)
 	}
@@ -128,15 +127,5 @@ func (d *Desk) Days(ctx context.Context, n numbering.Network, from, to time.Time
 	if err != nil {
 		return nil, fmt.Errorf("supply: read the days: %w", err)
 	}
-	by := make(map[string]DayTold, len(told))
-	for _, t := range told {
-		by[t.Day.Format(time.DateOnly)] = t
-	}
-	var list []DayTold
-	for at := from; !at.After(to); at = at.AddDate(0, 0, 1) {
-		t := by[at.Format(time.DateOnly)]
-		t.Day = at
-		list = append(list, t)
-	}
-	return list, nil
+	return everyDay(from, to, told, func(t *DayTold) *time.Time { return &t.Day }), nil
 }

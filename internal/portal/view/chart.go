@@ -57,3 +57,11 @@ func highest(c ChartData) (top int64) {
 func seriesClass(i int) string { return "series-" + strconv.Itoa(i%mostSeries) }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
+
+// counted is a value in the table below a chart.
+func counted(n int64) string {
+	if n == NotKept {
+		return "not kept"
+	}
+	return count(n)
+}

@@ -214,6 +214,10 @@ type ChartData struct {
 	Bars   []Bar
 }
 
+// NotKept is the value of a bar of which nothing was kept: it is not drawn, and
+// not said to be 0.
+const NotKept = -1
+
 // Bar is one bar: a value for each of the series.
 type Bar struct {
 	Label  string
