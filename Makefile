@@ -54,10 +54,10 @@ BENCH ?= -lines 20000000 -grow-c 16,64,128,256,512 -grow-lines 1000000,20000000,
 
 # A long run of one test: name, its settings, and its package if that is not
 # internal/e2e. The first line fails when no test has that name, for go test
-# alone would pass.
+# alone would pass. What it writes goes to a disk and not into memory.
 define long_run
 	@go test -list '^$(1)$$' ./internal/$(or $(3),e2e) | grep -qx '$(1)' || { echo 'internal/$(or $(3),e2e) has no $(1)' >&2; exit 1; }
-	$(2) go test -count=1 -v -timeout 6h -run '^$(1)$$' ./internal/$(or $(3),e2e)
+	TMPDIR=$${TMPDIR:-/tmp} $(2) go test -count=1 -v -timeout 6h -run '^$(1)$$' ./internal/$(or $(3),e2e)
 endef
 
 .PHONY: help

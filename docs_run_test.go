@@ -104,7 +104,9 @@ func TestHowToPagesCanBeFollowed(t *testing.T) {
 		t.Skip("needs PostgreSQL; not run with -short")
 	}
 	bin := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./cmd/lineproof").CombinedOutput(); err != nil {
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", bin, "./cmd/lineproof")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	found, err := filepath.Glob("docs/how-to/*.md")
@@ -152,7 +154,9 @@ func newReader(t *testing.T, dir string) *reader {
 	}
 	r.env = append(r.env, "PGHOST="+server.Hostname(), "PGPORT="+server.Port(), "PGUSER="+server.User.Username(), "PGDATABASE=lineproof",
 		"LINEPROOF_DATABASE_URL="+server.String(), "LINEPROOF_LISTEN="+r.public, "LINEPROOF_PRIVATE_LISTEN="+r.private,
-		"LINEPROOF_API_URL=http://"+r.public, "TMPDIR="+t.TempDir())
+		"LINEPROOF_API_URL=http://"+r.public, "TMPDIR="+t.TempDir(),
+		// Built as by make build, a clone finds the packages that were compiled before.
+		"CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	return r
 }
 

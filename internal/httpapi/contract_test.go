@@ -25,9 +25,12 @@ type contract struct {
 	shown map[string]bool // operation and status, for which there is an answer
 }
 
+// readContract reads the contract once: that takes longer than most tests.
+var readContract = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(api.OpenAPI) })
+
 func loadContract(t *testing.T) contract {
 	t.Helper()
-	return contract{must(openapi3.NewLoader().LoadFromData(api.OpenAPI))(t), &sync.Mutex{}, make(map[string]bool)}
+	return contract{must(readContract())(t), &sync.Mutex{}, make(map[string]bool)}
 }
 
 // complete fails unless every status that the document promises was shown.

@@ -109,13 +109,7 @@ func (d *Disk) Fill(ctx context.Context) error {
 	return nil
 }
 
-func (d *Disk) room() int64 {
-	var s syscall.Statfs_t
-	if syscall.Statfs(d.Dir, &s) != nil {
-		return 0
-	}
-	return int64(s.Bavail) * int64(s.Bsize) //nolint:unconvert // the types differ between systems
-}
+func (d *Disk) room() int64 { return freeBytes(d.Dir) }
 
 // Free gives back what Fill took.
 func (d *Disk) Free() error {

@@ -55,7 +55,7 @@ func (c *Cluster) MakeTemplate(ctx context.Context) error {
 // Clone copies the template and returns the new database's name.
 func (c *Cluster) Clone(ctx context.Context) (string, error) {
 	name := "test_" + strings.ToLower(rand.Text())
-	return name, c.Admin(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", name, template))
+	return name, c.Admin(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s STRATEGY file_copy", name, template))
 }
 
 // Admin runs one statement as superuser.
