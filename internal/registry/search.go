@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/cac"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry/internal/db"
 )
 
@@ -63,10 +65,10 @@ const searchSQL = `SELECT e.id, e.name, e.cac, e.status, e.document_required, e.
 	FROM (SELECT * FROM entity e WHERE %s ORDER BY %s LIMIT $2) e ORDER BY %[2]s`
 
 // orders are the columns of each order. Each has an index.
-var orders = map[Sort]string{
-	ByName:    `lower(e.name) COLLATE "C"`,
-	ByCreated: `e.created_at`,
-	ByStatus:  `e.status, lower(e.name) COLLATE "C"`,
+var orders = map[Sort][]string{
+	ByName:    {`lower(e.name) COLLATE "C"`},
+	ByCreated: {`e.created_at`},
+	ByStatus:  {`e.status`, `lower(e.name) COLLATE "C"`},
 }
 
 // Search lists entities. A text is looked for in every one of those that the rest
@@ -105,55 +107,31 @@ func (s Search) most() int {
 // query is the search as PostgreSQL is asked: for one more than is returned, so
 // that it is known whether there are more.
 func (r *Registry) query(ctx context.Context, s Search) (text string, args []any, err error) {
-	if orders[s.Sort] == "" {
+	if orders[s.Sort] == nil {
 		s.Sort = ByName
 	}
-	q := &question{args: []any{r.now(), s.most() + 1}}
-	q.filter(s)
+	q := &pg.Where{Args: []any{r.now(), s.most() + 1}}
+	s.filter(q)
 	if err := r.behind(ctx, q, s); err != nil {
 		return "", nil, err
 	}
-	order := orders[s.Sort] + ", e.id"
-	if s.Descending {
-		order = strings.ReplaceAll(order, ",", " DESC,") + " DESC"
-	}
-	return fmt.Sprintf(searchSQL, q.where(), order), q.args, nil
+	return fmt.Sprintf(searchSQL, q, pg.OrderBy(s.order(), s.Descending)), q.Args, nil
 }
 
-// question is a query in the making.
-type question struct {
-	conditions []string
-	args       []any
-}
+func (s Search) order() []string { return append(slices.Clone(orders[s.Sort]), "e.id") }
 
-// add adds a condition, in which each ? stands for the next of the values.
-func (q *question) add(condition string, values ...any) {
-	for _, v := range values {
-		q.args = append(q.args, v)
-		condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(q.args)), 1)
-	}
-	q.conditions = append(q.conditions, condition)
-}
-
-func (q *question) where() string {
-	if len(q.conditions) == 0 {
-		return "true"
-	}
-	return strings.Join(q.conditions, " AND ")
-}
-
-func (q *question) filter(s Search) {
+func (s Search) filter(q *pg.Where) {
 	if s.Status != "" {
-		q.add(`e.status = ?`, string(s.Status))
+		q.Add(`e.status = ?`, string(s.Status))
 	}
 	switch s.Trade {
 	case SuppliesLines:
-		q.add(`e.supplies`)
+		q.Add(`e.supplies`)
 	case OnlyAsks:
-		q.add(`NOT e.supplies`)
+		q.Add(`NOT e.supplies`)
 	}
 	if s.Client != uuid.Nil {
-		q.add(`e.client_id = ?`, s.Client)
+		q.Add(`e.client_id = ?`, s.Client)
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(s.Text, ""), "\x00", ""))
 	if text == "" {
@@ -164,14 +142,14 @@ func (q *question) filter(s Search) {
 	if text[0] >= '0' && text[0] <= '9' {
 		class = "" // nobody has said that a company is meant
 	}
-	q.add(`(strpos(lower(e.name), lower(?)) > 0 OR strpos(upper(e.cac), upper(?)) > 0
+	q.Add(`(strpos(lower(e.name), lower(?)) > 0 OR strpos(upper(e.cac), upper(?)) > 0
 		OR (?::text <> '' AND starts_with(e.cac_digits, ?) AND (?::text = '' OR e.cac_class = ?)))`,
 		text, text, number.Digits, number.Digits, class, class)
 }
 
 // behind leaves out what stands before the entity after which to go on. One that
 // is not there leads to the beginning.
-func (r *Registry) behind(ctx context.Context, q *question, s Search) error {
+func (r *Registry) behind(ctx context.Context, q *pg.Where, s Search) error {
 	if s.After == uuid.Nil {
 		return nil
 	}
@@ -184,19 +162,8 @@ func (r *Registry) behind(ctx context.Context, q *question, s Search) error {
 	if err != nil {
 		return fmt.Errorf("registry: find where to go on: %w", err)
 	}
-	way := ">"
-	if s.Descending {
-		way = "<"
-	}
-	condition := "(" + orders[s.Sort] + ", e.id) " + way + " "
-	switch s.Sort {
-	case ByCreated:
-		q.add(condition+"(?::timestamptz, ?::uuid)", created, s.After)
-	case ByStatus:
-		q.add(condition+"(?::text, ?::text, ?::uuid)", status, name, s.After)
-	case ByName:
-		q.add(condition+"(?::text, ?::uuid)", name, s.After)
-	}
+	place := map[Sort][]any{ByName: {name}, ByCreated: {created}, ByStatus: {status, name}}[s.Sort]
+	q.Behind(s.order(), append(place, s.After), s.Descending)
 	return nil
 }
 
