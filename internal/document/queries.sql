@@ -18,29 +18,6 @@ SELECT d.id, d.entity_id, e.name AS entity_name, d.type, d.label, d.file_name, d
 FROM document d JOIN entity e ON e.id = d.entity_id LEFT JOIN document o ON o.replaced_by = d.id
 WHERE d.id = @id;
 
--- Newest reads backwards from the cursor. A filter that is null or empty lets
--- everything pass. Ids are in the order of time.
--- name: Newest :many
-SELECT d.id, d.entity_id, e.name AS entity_name, d.type, d.label, d.file_name, d.media_type, d.size, d.sha256, d.state, d.reason, d.note,
-    d.uploader, d.uploader_id, d.created_at, d.moved_at, d.held_at, d.held_for, o.id AS replaces, d.replaced_by
-FROM document d JOIN entity e ON e.id = d.entity_id LEFT JOIN document o ON o.replaced_by = d.id
-WHERE (sqlc.narg('entity_id')::uuid IS NULL OR d.entity_id = sqlc.narg('entity_id'))
-  AND (cardinality(@states::text[]) = 0 OR d.state = ANY(@states::text[]))
-  AND (@type::text = '' OR d.type = @type)
-  AND (sqlc.narg('after')::uuid IS NULL OR d.id < sqlc.narg('after'))
-ORDER BY d.id DESC LIMIT @most;
-
--- Oldest is the same from the other end.
--- name: Oldest :many
-SELECT d.id, d.entity_id, e.name AS entity_name, d.type, d.label, d.file_name, d.media_type, d.size, d.sha256, d.state, d.reason, d.note,
-    d.uploader, d.uploader_id, d.created_at, d.moved_at, d.held_at, d.held_for, o.id AS replaces, d.replaced_by
-FROM document d JOIN entity e ON e.id = d.entity_id LEFT JOIN document o ON o.replaced_by = d.id
-WHERE (sqlc.narg('entity_id')::uuid IS NULL OR d.entity_id = sqlc.narg('entity_id'))
-  AND (cardinality(@states::text[]) = 0 OR d.state = ANY(@states::text[]))
-  AND (@type::text = '' OR d.type = @type)
-  AND (sqlc.narg('after')::uuid IS NULL OR d.id > sqlc.narg('after'))
-ORDER BY d.id LIMIT @most;
-
 -- name: Moves :many
 SELECT at, from_state, to_state, actor_kind, actor_id, reason, note FROM document_move WHERE document_id = @document_id ORDER BY seq;
 

@@ -97,23 +97,17 @@ func (p *Portal) showEntityPapers(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	ctx, after := r.Context(), r.URL.Query().Get("after")
-	needed, err := p.Documents.Requirements(ctx, e.ID)
+	needed, err := p.Documents.Requirements(r.Context(), e.ID)
 	if err != nil {
 		return err
 	}
-	list, next, err := p.Documents.List(ctx, document.Filter{Entity: e.ID, After: after, Limit: papersShown})
+	o := paperOrder(r)
+	list, at, err := p.paperPage(r, o, document.Filter{Entity: e.ID})
 	if err != nil {
 		return err
 	}
 	page, frame := entityFrame(r, &e, "/documents")
-	d := view.EntityPapersData{EntityFrame: frame, Now: p.Now()}
-	if after != "" {
-		d.First = pageAfter(r, "")
-	}
-	if next != "" {
-		d.Next = pageAfter(r, next)
-	}
+	d := view.EntityPapersData{EntityFrame: frame, First: at.first, Next: at.next, Heads: o.head, Now: p.Now()}
 	for i := range needed {
 		row := neededRow(&needed[i])
 		if needed[i].Document.Valid {

@@ -43,7 +43,7 @@ var queuePage = view.Page{Title: "Document review", Lead: "What organisations ha
 // for a decision, the oldest first.
 func (p *Portal) showQueue(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	f := document.Filter{After: q.Get("after"), Limit: papersShown}
+	var f document.Filter
 	d := view.QueueData{Form: view.Form{Values: q}.With("state", string(document.Clean)), Now: p.Now()}
 	switch word := document.State(d.Form.Value("state")); {
 	case slices.Contains(document.States, word):
@@ -62,20 +62,15 @@ func (p *Portal) showQueue(w http.ResponseWriter, r *http.Request) error {
 		}
 		f.Entity, d.Entity, d.EntityID = id, e.Name, id.String()
 	}
-	list, next, err := p.Documents.List(r.Context(), f)
+	o := orderOf(r, string(document.ByEntity), string(document.ByKind), string(document.ByFile), string(document.ByState), string(document.BySince))
+	list, at, err := p.paperPage(r, o, f)
 	if err != nil {
 		return err
 	}
 	for i := range list {
 		d.Rows = append(d.Rows, queueRow(&list[i]))
 	}
-	if f.After != "" {
-		d.First = pageAfter(r, "")
-	}
-	if next != "" {
-		d.Next = pageAfter(r, next)
-	}
-	d.States = stateOptions()
+	d.First, d.Next, d.Heads, d.States = at.first, at.next, o.head, stateOptions()
 	return p.show(w, r, queuePage, view.Queue(d))
 }
 

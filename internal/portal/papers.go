@@ -26,22 +26,18 @@ func (p *Portal) showPapers(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Portal) papers(r *http.Request, form view.Form) (view.PapersData, error) {
-	ctx, entity, after := r.Context(), visitOf(r).who.Entity, r.URL.Query().Get("after")
-	needed, err := p.Documents.Requirements(ctx, entity)
-	if err != nil {
-		return view.PapersData{}, err
-	}
-	list, next, err := p.Documents.List(ctx, document.Filter{Entity: entity, After: after, Limit: papersShown})
+	entity := visitOf(r).who.Entity
+	needed, err := p.Documents.Requirements(r.Context(), entity)
 	if err != nil {
 		return view.PapersData{}, err
 	}
 	d := view.PapersData{Form: form, Most: view.Bytes(p.Documents.MaxBytes), Now: p.Now()}
-	if after != "" {
-		d.First = pageAfter(r, "")
+	o := paperOrder(r)
+	list, at, err := p.paperPage(r, o, document.Filter{Entity: entity})
+	if err != nil {
+		return view.PapersData{}, err
 	}
-	if next != "" {
-		d.Next = pageAfter(r, next)
-	}
+	d.First, d.Next, d.Heads = at.first, at.next, o.head
 	for _, n := range needed {
 		d.Needed = append(d.Needed, neededRow(&n))
 	}
@@ -52,6 +48,32 @@ func (p *Portal) papers(r *http.Request, form view.Form) (view.PapersData, error
 		d.Types = append(d.Types, view.Option{Value: kind, Label: typeWord(kind)})
 	}
 	return d, nil
+}
+
+// paperOrder reads by what somebody wants the documents of one organisation;
+// unless they say it, the newest is first.
+func paperOrder(r *http.Request) order {
+	o := orderOf(r, string(document.ByKind), string(document.ByFile), string(document.ByState), string(document.ByUploaded))
+	if o.column == "" {
+		o.column, o.desc = string(document.ByUploaded), true
+	}
+	return o
+}
+
+// paperPage returns the page of documents that a request asks for, and where
+// those around it are.
+func (p *Portal) paperPage(r *http.Request, o order, f document.Filter) ([]document.Document, pages, error) {
+	f.Sort, f.Descending, f.Called = document.Sort(o.column), o.desc, typeWords
+	f.After, f.Limit = r.URL.Query().Get("after"), papersShown
+	list, next, err := p.Documents.List(r.Context(), f)
+	var at pages
+	if f.After != "" {
+		at.first = pageAfter(r, "")
+	}
+	if next != "" {
+		at.next = pageAfter(r, next)
+	}
+	return list, at, err
 }
 
 // paperTypes are the types that are offered: what is known, and whatever else

@@ -25,6 +25,7 @@ type QueueData struct {
 	Entity, EntityID string // of which it shows the documents; "" for all
 	Rows             []QueueRow
 	First, Next      string
+	Heads            Heads
 	Now              time.Time
 }
 
@@ -90,7 +91,7 @@ func Queue(d QueueData) templ.Component {
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(d.Entity)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 32, Col: 52}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 33, Col: 52}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
@@ -131,14 +132,17 @@ func queueTable(d QueueData) TableData {
 	t := TableData{
 		Caption: "Documents", First: d.First, Next: d.Next,
 		Empty: EmptyState("No documents", "None is in this state. Choose another above."),
-		Heads: []HeadCell{{Label: "Organisation"}, {Label: "Document"}, {Label: "State"}, {Label: "Since"}, {Label: "What to do", Hidden: true}},
+		Heads: []HeadCell{
+			d.Heads.of("Organisation", "entity"), d.Heads.of("Document", "kind"), d.Heads.of("File", "file"), d.Heads.of("State", "state"), d.Heads.of("Since", "since"),
+			{Label: "What to do", Hidden: true},
+		},
 	}
 	if d.Waiting {
 		t.Empty = EmptyState("Nothing waits for you", "Every document that could be scanned is decided upon. Choose another state above to see the others.")
 	}
 	for _, row := range d.Rows {
 		t.Rows = append(t.Rows, Row{Faint: row.Paper.Over, Cells: []templ.Component{
-			Anchor(row.Entity, row.EntityHref), Two(row.Paper.Type, row.Paper.FileName), queueState(row), Time(row.Paper.Moved, d.Now), queueTools(row),
+			Anchor(row.Entity, row.EntityHref), Text(row.Paper.Type), paperFile(row.Paper), queueState(row), Time(row.Paper.Moved, d.Now), queueTools(row),
 		}})
 	}
 	return t
@@ -207,7 +211,7 @@ func queueTools(row QueueRow) templ.Component {
 		var templ_7745c5c3_Var7 templ.SafeURL
 		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs("/portal/desk/documents/" + row.Paper.ID)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 64, Col: 82}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 68, Col: 82}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 		if templ_7745c5c3_Err != nil {
@@ -220,7 +224,7 @@ func queueTools(row QueueRow) templ.Component {
 		var templ_7745c5c3_Var8 string
 		templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(" at " + row.Paper.Type + " of " + row.Entity)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 64, Col: 157}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 68, Col: 157}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 		if templ_7745c5c3_Err != nil {
@@ -326,7 +330,7 @@ func Case(d CaseData) templ.Component {
 						var templ_7745c5c3_Var13 templ.SafeURL
 						templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinURLErrs("/portal/desk/documents/" + d.Paper.ID + "/content")
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 89, Col: 91}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 93, Col: 91}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 						if templ_7745c5c3_Err != nil {
@@ -433,7 +437,7 @@ func Case(d CaseData) templ.Component {
 				var templ_7745c5c3_Var17 string
 				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.ResolveAttributeValue("/portal/desk/documents/" + d.Paper.ID + "/preview")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 107, Col: 81}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 111, Col: 81}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var17)
 				if templ_7745c5c3_Err != nil {
@@ -446,7 +450,7 @@ func Case(d CaseData) templ.Component {
 				var templ_7745c5c3_Var18 string
 				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.ResolveAttributeValue("Preview of " + d.Paper.Type + " of " + d.Entity)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 107, Col: 138}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 111, Col: 138}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var18)
 				if templ_7745c5c3_Err != nil {
@@ -495,7 +499,7 @@ func caseForm(d CaseData) templ.Component {
 		var templ_7745c5c3_Var20 templ.SafeURL
 		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinURLErrs("/portal/desk/documents/" + d.Paper.ID + "/review")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 114, Col: 80}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 118, Col: 80}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 		if templ_7745c5c3_Err != nil {
@@ -600,7 +604,7 @@ func CaseMove(by, reason, note string) templ.Component {
 		var templ_7745c5c3_Var23 string
 		templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(by)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 150, Col: 33}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 154, Col: 33}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 		if templ_7745c5c3_Err != nil {
@@ -632,7 +636,7 @@ func CaseMove(by, reason, note string) templ.Component {
 			var templ_7745c5c3_Var24 string
 			templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(note)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 157, Col: 22}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `desk_papers.templ`, Line: 161, Col: 22}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
 			if templ_7745c5c3_Err != nil {
