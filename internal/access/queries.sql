@@ -88,12 +88,34 @@ UPDATE session SET limited = false WHERE id = @id AND limited AND revoked_at IS 
 INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces)
 VALUES (@id, @entity_id, @name, @mode, @purpose, @mac, @preview, @networks, @rate, @burst, @expires_at, @created_at, @created_by, @replaces);
 
--- Keys lists the keys of one entity, or of all when none is named.
+-- Keys lists the keys of one entity, or of all when none is named. What lists
+-- them by pages, in KeyPage, has the same columns.
 -- name: Keys :many
 SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
-       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
+       EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at;
+
+-- KeyWithKin returns a key of an entity, the one that it replaces, and the one
+-- that replaces it.
+-- name: KeyWithKin :many
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
+       EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
+FROM api_key k JOIN entity e ON e.id = k.entity_id
+WHERE k.entity_id = @entity_id AND k.id IN (
+    SELECT @id::uuid UNION ALL SELECT o.replaces FROM api_key o WHERE o.id = @id UNION ALL SELECT n.id FROM api_key n WHERE n.replaces = @id);
+
+-- name: CountKeys :one
+SELECT count(*) FROM api_key WHERE entity_id = @entity_id;
+
+-- KeyPlace is what of a key's place in an order does not change.
+-- name: KeyPlace :one
+SELECT lower(name)::text AS name, created_at FROM api_key WHERE id = @id AND entity_id = @entity_id;
+
+-- name: KeyNames :many
+SELECT id, name FROM api_key WHERE entity_id = @entity_id AND id = ANY(@ids::uuid[]);
 
 -- name: KeyIDByMAC :one
 SELECT id FROM api_key WHERE mac = ANY(@macs::bytea[]);

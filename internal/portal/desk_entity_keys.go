@@ -2,7 +2,6 @@ package portal
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/lineproof/lineproof/internal/access"
@@ -12,27 +11,19 @@ import (
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
-// showEntityKeys serves GET /portal/desk/entities/{entity}/keys. Those that stand
-// come first, each kind the newest first.
+// showEntityKeys serves GET /portal/desk/entities/{entity}/keys, as the
+// organisation sees them.
 func (p *Portal) showEntityKeys(w http.ResponseWriter, r *http.Request) error {
 	e, err := p.pathEntity(r)
 	if err != nil {
 		return err
 	}
-	keys, err := p.Keeper.Keys(r.Context(), e.ID)
+	keys, err := p.keyPage(r, e.ID)
 	if err != nil {
 		return err
 	}
-	now := p.Now()
-	slices.Reverse(keys)
-	slices.SortStableFunc(keys, func(a, b access.KeyRow) int { return over(&a, now) - over(&b, now) })
-	shown, at := pageOf(r, keys, keysShown, func(k *access.KeyRow) string { return k.ID.String() })
 	page, frame := entityFrame(r, &e, "/keys")
-	d := view.EntityKeysData{EntityFrame: frame, KeysData: view.KeysData{First: at.first, Next: at.next, Note: at.note, Now: now}}
-	for i := range shown {
-		d.Rows = append(d.Rows, keyRow(&shown[i], now))
-	}
-	return p.show(w, r, page, view.EntityKeys(d))
+	return p.show(w, r, page, view.EntityKeys(view.EntityKeysData{EntityFrame: frame, KeysData: keys}))
 }
 
 // entityKey returns the organisation and the key of it that the path names.
@@ -41,12 +32,8 @@ func (p *Portal) entityKey(r *http.Request) (registry.Standing, access.KeyRow, e
 	if err != nil {
 		return registry.Standing{}, access.KeyRow{}, err
 	}
-	id, err := idOf(r, "key")
-	if err != nil {
-		return registry.Standing{}, access.KeyRow{}, err
-	}
-	key, _, err := p.keyOf(r.Context(), e.ID, id)
-	return e, key, err
+	kin, err := p.keyOf(r, e.ID)
+	return e, kin.Key, err
 }
 
 func revokeEntityKeyPage(e *registry.Standing) view.Page {

@@ -81,7 +81,7 @@ func (p *Portal) search(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	names, err := p.keyNamesOf(r, f.Entity)
+	names, err := p.keyNames(r, f.Entity, page.Records)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (p *Portal) showFoundRecord(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Portal) foundRecord(w http.ResponseWriter, r *http.Request, e *journal.Entry) error {
-	names, err := p.keyNamesOf(r, e.Entity)
+	names, err := p.keyNames(r, e.Entity, []journal.Entry{*e})
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/tally"
@@ -88,26 +86,26 @@ func (p *Portal) export(w http.ResponseWriter, r *http.Request, kind, extension 
 		return errFilter
 	}
 	f.Entity, f.Limit, f.After = visitOf(r).who.Entity, tally.MostRecords, journal.Place{}
-	names, err := p.keyNames(r)
-	if err != nil {
-		return err
-	}
 	page, err := p.Tally.Records(r.Context(), f)
 	if err != nil {
 		return err
 	}
 	beginFile(w, kind, "journal-"+p.Now().UTC().Format(time.DateOnly)+"."+extension)
-	if err := p.exportPages(r, f, page, names, write); err != nil {
+	if err := p.exportPages(r, f, page, write); err != nil {
 		breakOff(w, r, err) // a file that ends early must not look whole
 	}
 	return nil
 }
 
-func (p *Portal) exportPages(r *http.Request, f tally.Filter, page tally.Page, names map[uuid.UUID]string, write func(string, *journal.Entry) error) error {
+func (p *Portal) exportPages(r *http.Request, f tally.Filter, page tally.Page, write func(string, *journal.Entry) error) error {
 	if err := write("", nil); err != nil {
 		return err
 	}
 	for {
+		names, err := p.keyNames(r, f.Entity, page.Records)
+		if err != nil {
+			return err
+		}
 		for i := range page.Records {
 			if err := write(names[page.Records[i].Key], &page.Records[i]); err != nil {
 				return err
@@ -116,7 +114,6 @@ func (p *Portal) exportPages(r *http.Request, f tally.Filter, page tally.Page, n
 		if page.Next.At.IsZero() {
 			return nil
 		}
-		var err error
 		f.After = page.Next
 		if page, err = p.Tally.Records(r.Context(), f); err != nil {
 			return err

@@ -1,10 +1,9 @@
 package portal
 
 import (
-	"context"
+	"errors"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,36 +20,12 @@ var keyCrumb = []view.Link{{Label: "API settings", Href: keysPath}}
 // keysShown is how many keys one page lists.
 const keysShown = 50
 
-// keyOrder is how keys compare, by column.
-var keyOrder = map[string]func(a, b *access.KeyRow) int{
-	"name":    func(a, b *access.KeyRow) int { return byText(a.Name, b.Name) },
-	"created": func(a, b *access.KeyRow) int { return a.CreatedAt.Compare(b.CreatedAt) },
-	"used":    func(a, b *access.KeyRow) int { return a.LastUsedAt.Compare(b.LastUsedAt) },
-	"expires": func(a, b *access.KeyRow) int { return byEnd(a.ExpiresAt, b.ExpiresAt) },
-}
-
 // showKeys serves GET /portal/keys. Unless the visitor wants it otherwise, those
 // that stand come first, each kind the newest first.
 func (p *Portal) showKeys(w http.ResponseWriter, r *http.Request) error {
-	v, now := visitOf(r), p.Now()
-	keys, err := p.Keeper.Keys(r.Context(), v.who.Entity)
+	d, err := p.keyPage(r, visitOf(r).who.Entity)
 	if err != nil {
 		return err
-	}
-	slices.Reverse(keys)
-	slices.SortStableFunc(keys, func(a, b access.KeyRow) int { return over(&a, now) - over(&b, now) })
-	o := orderOf(r, "name", "created", "used", "expires")
-	arrange(o, keys, keyOrder)
-	page, at := pageOf(r, keys, keysShown, func(k *access.KeyRow) string { return k.ID.String() })
-	d := view.KeysData{First: at.first, Next: at.next, Note: at.note, Heads: o.head, Now: now}
-	rolled := map[uuid.UUID]bool{}
-	for i := range keys {
-		rolled[keys[i].Replaces] = true
-	}
-	for i := range page {
-		row := keyRow(&page[i], now)
-		row.Rolled = rolled[page[i].ID]
-		d.Rows = append(d.Rows, row)
 	}
 	return p.show(w, r, view.Page{
 		Title: "API settings", Lead: "A key lets one application ask. Give each its own, so that one can be ended without the others.",
@@ -58,18 +33,34 @@ func (p *Portal) showKeys(w http.ResponseWriter, r *http.Request) error {
 	}, view.Keys(d))
 }
 
-// over is 1 for a key that opens nothing any more.
-func over(k *access.KeyRow, now time.Time) int {
-	if !k.RevokedAt.IsZero() || (!k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)) {
-		return 1
+// keyPage returns the page of an organisation's keys that a request asks for.
+func (p *Portal) keyPage(r *http.Request, entity uuid.UUID) (view.KeysData, error) {
+	o := orderOf(r, string(access.KeysByName), string(access.KeysByCreated), string(access.KeysByUsed), string(access.KeysByExpires))
+	s := access.KeySearch{Entity: entity, Sort: access.KeySort(o.column), Descending: o.desc, After: r.URL.Query().Get("after"), Limit: keysShown}
+	page, err := p.Keeper.KeyPage(r.Context(), s)
+	if err != nil {
+		return view.KeysData{}, err
 	}
-	return 0
+	d := view.KeysData{Heads: o.head, Now: p.Now()}
+	if s.After != "" {
+		d.First = pageAfter(r, "")
+	}
+	if page.Next != "" {
+		d.Next = pageAfter(r, page.Next)
+	}
+	if d.First != "" || d.Next != "" {
+		d.Note = view.Count(page.Total) + " keys"
+	}
+	for i := range page.Keys {
+		d.Rows = append(d.Rows, keyRow(&page.Keys[i], d.Now))
+	}
+	return d, nil
 }
 
 func keyRow(k *access.KeyRow, now time.Time) view.KeyRow {
 	row := view.KeyRow{
 		ID: k.ID.String(), Name: k.Name, Mode: k.Mode, Purpose: k.Purpose, Preview: k.Preview, Created: k.CreatedAt, Expires: k.ExpiresAt,
-		Revoked: k.RevokedAt, Used: k.LastUsedAt, UsedFrom: k.LastUsedFrom, Over: over(k, now) == 1, State: "In force", Tone: view.Good,
+		Revoked: k.RevokedAt, Used: k.LastUsedAt, UsedFrom: k.LastUsedFrom, Rolled: k.Rolled, Over: !k.InForce(now), State: "In force", Tone: view.Good,
 	}
 	for _, n := range k.Networks {
 		row.Networks = append(row.Networks, n.String())
@@ -155,24 +146,21 @@ func (p *Portal) showMade(w http.ResponseWriter, r *http.Request, key access.New
 	return p.show(w, r, view.Page{Title: "Your new key", Lead: "Keep it now. It cannot be shown again.", Crumbs: keyCrumb, Active: keysPath}, view.MadeKey(d))
 }
 
-// ownKey returns the key that the path names, if it is the visitor's.
-func (p *Portal) ownKey(r *http.Request) (access.KeyRow, []access.KeyRow, error) {
-	id, err := idOf(r, "key")
-	if err != nil {
-		return access.KeyRow{}, nil, err
-	}
-	return p.keyOf(r.Context(), visitOf(r).who.Entity, id)
+// ownKey returns the key that the path names, if it is the visitor's, and those
+// beside it.
+func (p *Portal) ownKey(r *http.Request) (access.Kin, error) {
+	return p.keyOf(r, visitOf(r).who.Entity)
 }
 
-// keyOf returns one of an entity's keys, and all of them.
-func (p *Portal) keyOf(ctx context.Context, entity, id uuid.UUID) (access.KeyRow, []access.KeyRow, error) {
-	keys, err := p.Keeper.Keys(ctx, entity)
+// keyOf returns the key that the path names, if it is the entity's.
+func (p *Portal) keyOf(r *http.Request, entity uuid.UUID) (access.Kin, error) {
+	id, err := idOf(r, "key")
 	if err != nil {
-		return access.KeyRow{}, nil, err
+		return access.Kin{}, err
 	}
-	i := slices.IndexFunc(keys, func(k access.KeyRow) bool { return k.ID == id })
-	if i < 0 {
-		return access.KeyRow{}, nil, errNoPage
+	kin, err := p.Keeper.Key(r.Context(), entity, id)
+	if errors.Is(err, access.ErrNoKey) {
+		return access.Kin{}, errNoPage
 	}
-	return keys[i], keys, nil
+	return kin, err
 }

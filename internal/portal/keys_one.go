@@ -16,25 +16,25 @@ import (
 
 // showKey serves GET /portal/keys/{key}: one key, and what was done with it.
 func (p *Portal) showKey(w http.ResponseWriter, r *http.Request) error {
-	key, all, err := p.ownKey(r)
+	kin, err := p.ownKey(r)
 	if err != nil {
 		return err
 	}
 	now := p.Now()
-	d := view.KeyData{Row: keyRow(&key, now), Now: now}
-	for i := range all {
-		switch {
-		case all[i].ID == key.Replaces:
-			d.Before = view.Link{Label: all[i].Name + " (" + all[i].Preview + ")", Href: keysPath + "/" + all[i].ID.String()}
-		case all[i].Replaces == key.ID:
-			d.After = view.Link{Label: all[i].Name + " (" + all[i].Preview + ")", Href: keysPath + "/" + all[i].ID.String()}
-		}
-	}
-	if d.Moments, err = p.keyMoments(r, &key); err != nil {
+	d := view.KeyData{Row: keyRow(&kin.Key, now), Before: keyLink(&kin.Before), After: keyLink(&kin.After), Now: now}
+	if d.Moments, err = p.keyMoments(r, &kin.Key); err != nil {
 		return err
 	}
-	page := view.Page{Title: key.Name, Crumbs: keyCrumb, Active: keysPath}
+	page := view.Page{Title: kin.Key.Name, Crumbs: keyCrumb, Active: keysPath}
 	return p.show(w, r, page, view.Key(d))
+}
+
+// keyLink leads to a key, if there is one.
+func keyLink(k *access.KeyRow) view.Link {
+	if k.ID == uuid.Nil {
+		return view.Link{}
+	}
+	return view.Link{Label: k.Name + " (" + k.Preview + ")", Href: keyHref(k.ID)}
 }
 
 // keyMoments is what the audit trail says of a key, the newest first.
@@ -124,11 +124,11 @@ func keyHref(id uuid.UUID) string { return keysPath + "/" + id.String() }
 
 // askRollKey serves GET /portal/keys/{key}/roll.
 func (p *Portal) askRollKey(w http.ResponseWriter, r *http.Request) error {
-	key, _, err := p.ownKey(r)
+	kin, err := p.ownKey(r)
 	if err != nil {
 		return err
 	}
-	return p.show(w, r, rollPage(&key), view.RollKey(rollData(&key, view.Form{})))
+	return p.show(w, r, rollPage(&kin.Key), view.RollKey(rollData(&kin.Key, view.Form{})))
 }
 
 func rollPage(k *access.KeyRow) view.Page {
@@ -143,10 +143,11 @@ func rollData(k *access.KeyRow, f view.Form) view.RollKeyData {
 // answer and nowhere else.
 func (p *Portal) rollKey(w http.ResponseWriter, r *http.Request) error {
 	v := visitOf(r)
-	old, _, err := p.ownKey(r)
+	kin, err := p.ownKey(r)
 	if err != nil {
 		return err
 	}
+	old := kin.Key
 	hours, err := strconv.Atoi(r.PostFormValue("overlap"))
 	var wrong fault.Form
 	wrong.Check(err == nil && hours >= 0 && hours <= int(access.MostOverlap/time.Hour), "overlap", fault.NotAllowed, "Choose for how long both keys stand.")
@@ -170,11 +171,11 @@ func (p *Portal) rollKey(w http.ResponseWriter, r *http.Request) error {
 
 // askRevokeKey serves GET /portal/keys/{key}/revoke.
 func (p *Portal) askRevokeKey(w http.ResponseWriter, r *http.Request) error {
-	key, _, err := p.ownKey(r)
+	kin, err := p.ownKey(r)
 	if err != nil {
 		return err
 	}
-	return p.show(w, r, revokePage(&key), view.Confirm(revokeQuestion(&key, view.Form{})))
+	return p.show(w, r, revokePage(&kin.Key), view.Confirm(revokeQuestion(&kin.Key, view.Form{})))
 }
 
 func revokePage(k *access.KeyRow) view.Page {
@@ -191,10 +192,11 @@ func revokeQuestion(k *access.KeyRow, f view.Form) view.ConfirmData {
 // revokeKey serves POST /portal/keys/{key}/revoke.
 func (p *Portal) revokeKey(w http.ResponseWriter, r *http.Request) error {
 	v := visitOf(r)
-	key, _, err := p.ownKey(r)
+	kin, err := p.ownKey(r)
 	if err != nil {
 		return err
 	}
+	key := kin.Key
 	var wrong fault.Form
 	wrong.Check(sameWord(r.PostFormValue("confirm"), key.Name), "confirm", fault.NotAllowed, "Type the name of the key as it stands above.")
 	if err = wrong.Err(); err == nil {

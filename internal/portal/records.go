@@ -40,7 +40,7 @@ func (p *Portal) showRecords(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	names, err := p.keyNames(r)
+	names, err := p.keyNames(r, v.who.Entity, page.Records)
 	if err != nil {
 		return err
 	}
@@ -124,22 +124,13 @@ func parsePlace(text string) (journal.Place, bool) {
 	return journal.Place{At: time.UnixMilli(ms).UTC(), ID: record}, true
 }
 
-// keyNames are the names of the visitor's keys.
-func (p *Portal) keyNames(r *http.Request) (map[uuid.UUID]string, error) {
-	return p.keyNamesOf(r, visitOf(r).who.Entity)
-}
-
-// keyNamesOf are the names of an organisation's keys.
-func (p *Portal) keyNamesOf(r *http.Request, entity uuid.UUID) (map[uuid.UUID]string, error) {
-	keys, err := p.Keeper.Keys(r.Context(), entity)
-	if err != nil {
-		return nil, err
+// keyNames are the names of the keys by which an organisation got some records.
+func (p *Portal) keyNames(r *http.Request, entity uuid.UUID, records []journal.Entry) (map[uuid.UUID]string, error) {
+	ids := make([]uuid.UUID, len(records))
+	for i := range records {
+		ids[i] = records[i].Key
 	}
-	all := make(map[uuid.UUID]string, len(keys))
-	for i := range keys {
-		all[keys[i].ID] = keys[i].Name
-	}
-	return all, nil
+	return p.Keeper.KeyNames(r.Context(), entity, ids)
 }
 
 func recordRow(e *journal.Entry, names map[uuid.UUID]string) view.RecordRow {
@@ -168,7 +159,7 @@ func (p *Portal) showRecord(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	names, err := p.keyNames(r)
+	names, err := p.keyNames(r, e.Entity, []journal.Entry{e})
 	if err != nil {
 		return err
 	}

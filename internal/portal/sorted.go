@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lineproof/lineproof/internal/portal/view"
 )
@@ -94,16 +93,3 @@ func inOrder[T any](r *http.Request, list []T, columns []column[T]) []view.HeadC
 
 // byText compares names without regard to case.
 func byText(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }
-
-// byEnd compares when things end; what has no end comes last.
-func byEnd(a, b time.Time) int {
-	switch {
-	case a.IsZero() && b.IsZero():
-		return 0
-	case a.IsZero():
-		return 1
-	case b.IsZero():
-		return -1
-	}
-	return a.Compare(b)
-}

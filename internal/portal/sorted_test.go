@@ -46,6 +46,11 @@ func TestKeysAreSorted(t *testing.T) {
 			t.Errorf("%s gives %s, want %s", path, got, want)
 		}
 	}
+	desk := s.get(t, deskPage(s.bank, "/keys?sort=name"), s.as(t, "auditor").session)
+	wantPage(t, desk, http.StatusOK, `href="`+deskPage(s.bank, "/keys?dir=desc&amp;sort=name")+`"`)
+	if !regexp.MustCompile(`(?s)>Apple<.*>banana<.*>cherry<`).MatchString(desk.Body.String()) {
+		t.Error("staff have the keys in another order")
+	}
 	_, body := s.keyNames(t, "/portal/keys?sort=name", admin.session)
 	for _, text := range []string{`aria-sort="ascending"`, `href="/portal/keys?dir=desc&amp;sort=name"`, `href="/portal/keys?sort=created"`} {
 		if !strings.Contains(body, text) {
@@ -69,6 +74,9 @@ func TestPagesKeepTheOrder(t *testing.T) {
 		all = append(all, names...)
 		if strings.Contains(path, "after=") && regexp.MustCompile(`<th[^>]*>\s*<a href="[^"]*after=`).MatchString(body) {
 			t.Error("a head takes the cursor along")
+		}
+		if !strings.Contains(body, "120 keys") {
+			t.Error("the page does not say how many keys there are")
 		}
 		next := nextLink.FindStringSubmatch(body)
 		if next == nil {

@@ -792,7 +792,7 @@ func EntityKeys(d EntityKeysData) templ.Component {
 func entityKeyTable(d EntityKeysData) TableData {
 	t := TableData{
 		Caption: "API keys", First: d.First, Next: d.Next, Note: d.Note, Empty: EmptyState("No keys yet", "Its people generate them in API settings."),
-		Heads: []HeadCell{{Label: "Name"}, {Label: "State, mode"}, {Label: "Created"}, {Label: "Last used"}, {Label: "Expires, networks"}, {Label: "What to do", Hidden: true}},
+		Heads: keyHeads(d.Heads),
 	}
 	for _, k := range d.Rows {
 		var tools templ.Component = templ.NopComponent

@@ -133,6 +133,17 @@ func (q *Queries) Clients(ctx context.Context, id uuid.UUID) ([]ClientsRow, erro
 	return items, nil
 }
 
+const countKeys = `-- name: CountKeys :one
+SELECT count(*) FROM api_key WHERE entity_id = $1
+`
+
+func (q *Queries) CountKeys(ctx context.Context, entityID uuid.UUID) (int64, error) {
+	row := q.db.QueryRow(ctx, countKeys, entityID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const endSession = `-- name: EndSession :execrows
 UPDATE session SET revoked_at = $1 WHERE id = $2 AND account_id = $3 AND revoked_at IS NULL
 `
@@ -448,9 +459,144 @@ func (q *Queries) KeyIDByMAC(ctx context.Context, macs [][]byte) (uuid.UUID, err
 	return id, err
 }
 
+const keyNames = `-- name: KeyNames :many
+SELECT id, name FROM api_key WHERE entity_id = $1 AND id = ANY($2::uuid[])
+`
+
+type KeyNamesParams struct {
+	EntityID uuid.UUID
+	Ids      []uuid.UUID
+}
+
+type KeyNamesRow struct {
+	ID   uuid.UUID
+	Name string
+}
+
+func (q *Queries) KeyNames(ctx context.Context, arg KeyNamesParams) ([]KeyNamesRow, error) {
+	rows, err := q.db.Query(ctx, keyNames, arg.EntityID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeyNamesRow
+	for rows.Next() {
+		var i KeyNamesRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const keyPlace = `-- name: KeyPlace :one
+SELECT lower(name)::text AS name, created_at FROM api_key WHERE id = $1 AND entity_id = $2
+`
+
+type KeyPlaceParams struct {
+	ID       uuid.UUID
+	EntityID uuid.UUID
+}
+
+type KeyPlaceRow struct {
+	Name      string
+	CreatedAt time.Time
+}
+
+// KeyPlace is what of a key's place in an order does not change.
+func (q *Queries) KeyPlace(ctx context.Context, arg KeyPlaceParams) (KeyPlaceRow, error) {
+	row := q.db.QueryRow(ctx, keyPlace, arg.ID, arg.EntityID)
+	var i KeyPlaceRow
+	err := row.Scan(&i.Name, &i.CreatedAt)
+	return i, err
+}
+
+const keyWithKin = `-- name: KeyWithKin :many
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
+       EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
+FROM api_key k JOIN entity e ON e.id = k.entity_id
+WHERE k.entity_id = $1 AND k.id IN (
+    SELECT $2::uuid UNION ALL SELECT o.replaces FROM api_key o WHERE o.id = $2 UNION ALL SELECT n.id FROM api_key n WHERE n.replaces = $2)
+`
+
+type KeyWithKinParams struct {
+	EntityID uuid.UUID
+	ID       uuid.UUID
+}
+
+type KeyWithKinRow struct {
+	ID           uuid.UUID
+	EntityID     uuid.UUID
+	Entity       string
+	Name         string
+	Mode         string
+	Purpose      string
+	Preview      string
+	Networks     []netip.Prefix
+	Rate         float64
+	Burst        int32
+	ExpiresAt    *time.Time
+	RevokedAt    *time.Time
+	CreatedAt    time.Time
+	LastUsedAt   *time.Time
+	LastUsedFrom string
+	CreatedBy    uuid.NullUUID
+	RevokedBy    uuid.NullUUID
+	Replaces     uuid.NullUUID
+	Rolled       bool
+}
+
+// KeyWithKin returns a key of an entity, the one that it replaces, and the one
+// that replaces it.
+func (q *Queries) KeyWithKin(ctx context.Context, arg KeyWithKinParams) ([]KeyWithKinRow, error) {
+	rows, err := q.db.Query(ctx, keyWithKin, arg.EntityID, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeyWithKinRow
+	for rows.Next() {
+		var i KeyWithKinRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.EntityID,
+			&i.Entity,
+			&i.Name,
+			&i.Mode,
+			&i.Purpose,
+			&i.Preview,
+			&i.Networks,
+			&i.Rate,
+			&i.Burst,
+			&i.ExpiresAt,
+			&i.RevokedAt,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.LastUsedFrom,
+			&i.CreatedBy,
+			&i.RevokedBy,
+			&i.Replaces,
+			&i.Rolled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const keys = `-- name: Keys :many
 SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
-       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
+       EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.entity_id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at
 `
@@ -474,9 +620,11 @@ type KeysRow struct {
 	CreatedBy    uuid.NullUUID
 	RevokedBy    uuid.NullUUID
 	Replaces     uuid.NullUUID
+	Rolled       bool
 }
 
-// Keys lists the keys of one entity, or of all when none is named.
+// Keys lists the keys of one entity, or of all when none is named. What lists
+// them by pages, in KeyPage, has the same columns.
 func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, error) {
 	rows, err := q.db.Query(ctx, keys, entityID)
 	if err != nil {
@@ -505,6 +653,7 @@ func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, erro
 			&i.CreatedBy,
 			&i.RevokedBy,
 			&i.Replaces,
+			&i.Rolled,
 		); err != nil {
 			return nil, err
 		}
