@@ -48,11 +48,7 @@ var approvalsPage = view.Page{Title: "Approvals", Lead: "What is too dangerous f
 
 // showApprovals serves GET /portal/desk/approvals.
 func (p *Portal) showApprovals(w http.ResponseWriter, r *http.Request) error {
-	ctx, d := r.Context(), view.ApprovalsData{Now: p.Now()}
-	m, err := p.matters(r)
-	if err != nil {
-		return err
-	}
+	ctx := r.Context()
 	questions, err := p.Approvals.List(ctx, false, mostWaiting)
 	if err != nil {
 		return err
@@ -61,7 +57,8 @@ func (p *Portal) showApprovals(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if d.Waiting, err = m.rows(questions, orders); err != nil {
+	waiting, err := p.matters(r, questions, orders)
+	if err != nil {
 		return err
 	}
 	if questions, err = p.Approvals.List(ctx, true, mostWaiting); err != nil {
@@ -70,9 +67,11 @@ func (p *Portal) showApprovals(w http.ResponseWriter, r *http.Request) error {
 	if orders, err = p.Lines.DecidedOrders(ctx, mostApproved); err != nil {
 		return err
 	}
-	if d.Decided, err = m.rows(decided(questions), orders); err != nil {
+	over, err := p.matters(r, decided(questions), orders)
+	if err != nil {
 		return err
 	}
+	d := view.ApprovalsData{Waiting: waiting.rows(), Decided: over.rows(), Now: p.Now()}
 	return p.show(w, r, approvalsPage, view.Approvals(d))
 }
 
@@ -140,12 +139,11 @@ func (p *Portal) approvalOf(r *http.Request) (uuid.UUID, view.ApprovalRow, error
 	if err != nil {
 		return uuid.Nil, view.ApprovalRow{}, err
 	}
-	m, err := p.matters(r)
+	m, err := p.matters(r, []approval.Approval{a}, nil)
 	if err != nil {
 		return uuid.Nil, view.ApprovalRow{}, err
 	}
-	row, err := m.question(&a)
-	return id, row, err
+	return id, m.question(&a), nil
 }
 
 // askApproval serves GET of confirm and refuse of an approval.
@@ -189,7 +187,7 @@ func (p *Portal) orderNamed(r *http.Request) (uuid.UUID, view.ApprovalRow, error
 	if err != nil {
 		return uuid.Nil, view.ApprovalRow{}, err
 	}
-	m, err := p.matters(r)
+	m, err := p.matters(r, nil, []supply.Order{o})
 	if err != nil {
 		return uuid.Nil, view.ApprovalRow{}, err
 	}

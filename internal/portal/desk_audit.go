@@ -69,12 +69,12 @@ func (p *Portal) trail(r *http.Request, f audit.Filter) (view.TrailData, error) 
 		list = list[:trailShown]
 		d.Next = pageAfter(r, list[trailShown-1].ID.String())
 	}
-	called, err := p.callers(r, list)
+	names, err := p.trailCast(r, list)
 	if err != nil {
 		return d, err
 	}
 	for i := range list {
-		d.Rows = append(d.Rows, called.row(&list[i]))
+		d.Rows = append(d.Rows, trailRow(&list[i], names))
 	}
 	return d, nil
 }
@@ -111,27 +111,18 @@ func trailFilter(q url.Values) (audit.Filter, view.Form) {
 	return f, form
 }
 
-// callers are the names of those who stand in entries, by id.
-type callers struct{ names, clients map[uuid.UUID]string }
-
-// callers looks up everybody whom entries name.
-func (p *Portal) callers(r *http.Request, list []audit.Written) (callers, error) {
-	c := callers{clients: map[uuid.UUID]string{}}
-	var ids []uuid.UUID
-	programs := false
+// trailCast looks up everybody and everything that entries name.
+func (p *Portal) trailCast(r *http.Request, list []audit.Written) (cast, error) {
+	var actors []audit.Actor
+	var others []uuid.UUID
 	for i := range list {
 		e := &list[i]
-		ids = append(ids, e.Actor.ID, e.Subject, e.Entity)
-		programs = programs || e.Actor.Kind == audit.Client || strings.HasPrefix(string(e.Action), "client.")
+		actors, others = append(actors, e.Actor), append(others, e.Entity)
+		if strings.HasPrefix(string(e.Action), "client.") {
+			actors = append(actors, audit.Actor{Kind: audit.Client, ID: e.Subject})
+		} else {
+			others = append(others, e.Subject)
+		}
 	}
-	slices.SortFunc(ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
-	var err error
-	if c.names, err = p.Registry.Names(r.Context(), slices.Compact(ids)); err != nil || !programs {
-		return c, err
-	}
-	clients, err := p.Keeper.Clients(r.Context())
-	for i := range clients {
-		c.clients[clients[i].ID] = clients[i].Name
-	}
-	return c, err
+	return p.cast(r.Context(), actors, others...)
 }

@@ -43,12 +43,12 @@ func (p *Portal) trailPages(r *http.Request, f audit.Filter, list []audit.Writte
 		return err
 	}
 	for sent := 0; ; {
-		called, err := p.callers(r, list)
+		names, err := p.trailCast(r, list)
 		if err != nil {
 			return err
 		}
 		for i := range list {
-			if err := out.Write(safeCells(trailCells(&list[i], called))); err != nil {
+			if err := out.Write(safeCells(trailCells(&list[i], names))); err != nil {
 				return err
 			}
 		}
@@ -63,7 +63,7 @@ func (p *Portal) trailPages(r *http.Request, f audit.Filter, list []audit.Writte
 	}
 }
 
-func trailCells(e *audit.Written, called callers) []string {
+func trailCells(e *audit.Written, names cast) []string {
 	text := func(id uuid.UUID) string {
 		if id == uuid.Nil {
 			return ""
@@ -85,7 +85,7 @@ func trailCells(e *audit.Written, called callers) []string {
 		from = e.Actor.From.String()
 	}
 	return []string{
-		e.At.UTC().Format("2006-01-02T15:04:05.000000Z"), string(e.Action), string(e.Actor.Kind), text(e.Actor.ID), called.who(e.Actor), from,
+		e.At.UTC().Format("2006-01-02T15:04:05.000000Z"), string(e.Action), string(e.Actor.Kind), text(e.Actor.ID), names.name(e.Actor), from,
 		e.Subject.String(), text(e.Entity), text(e.Request), e.ID.String(), facts(e.Before), facts(e.After),
 	}
 }

@@ -77,9 +77,9 @@ var kindWords = map[audit.ActorKind]string{
 	audit.Account: "person", audit.Client: "client", audit.Operator: "whoever runs the command line", audit.System: "by a rule of its own",
 }
 
-func (c callers) row(e *audit.Written) view.TrailRow {
+func trailRow(e *audit.Written, names cast) view.TrailRow {
 	row := view.TrailRow{
-		ID: e.ID.String(), At: e.At, Who: c.who(e.Actor), Kind: kindWords[e.Actor.Kind], Action: string(e.Action), Word: actionWord(e.Action),
+		ID: e.ID.String(), At: e.At, Who: names.name(e.Actor), Kind: kindWords[e.Actor.Kind], Action: string(e.Action), Word: actionWord(e.Action),
 		Subject: e.Subject.String(), Changes: trailChanges(e.Before, e.After),
 	}
 	if e.Actor.ID != uuid.Nil {
@@ -92,35 +92,14 @@ func (c callers) row(e *audit.Written) view.TrailRow {
 		row.Request = e.Request.String()
 	}
 	if e.Entity != uuid.Nil && e.Entity != e.Subject {
-		row.Entity, row.EntityHref = c.names[e.Entity], entityHref(e.Entity)
-		if row.Entity == "" {
-			row.Entity = e.Entity.String()
-		}
+		row.Entity, row.EntityHref = names.called(e.Entity, e.Entity.String()), entityHref(e.Entity)
 	}
-	row.About, row.AboutHref = c.about(e)
+	row.About, row.AboutHref = trailAbout(e, names)
 	return row
 }
 
-// who names an actor.
-func (c callers) who(a audit.Actor) string {
-	name := c.names[a.ID]
-	switch a.Kind {
-	case audit.Operator:
-		return "The operator"
-	case audit.System:
-		return "The service"
-	case audit.Client:
-		name = c.clients[a.ID]
-	case audit.Account:
-	}
-	if name == "" {
-		return a.ID.String()
-	}
-	return name
-}
-
-// about names what something was done to, and where its page is.
-func (c callers) about(e *audit.Written) (label, href string) {
+// trailAbout names what something was done to, and where its page is.
+func trailAbout(e *audit.Written, names cast) (label, href string) {
 	group, _, _ := strings.Cut(string(e.Action), ".")
 	switch group {
 	case "entity", "guard":
@@ -138,13 +117,7 @@ func (c callers) about(e *audit.Written) (label, href string) {
 	default:
 		label = "Account"
 	}
-	if name := c.names[e.Subject]; name != "" {
-		label = name
-	}
-	if name := c.clients[e.Subject]; name != "" {
-		label = name
-	}
-	return label, href
+	return names.called(e.Subject, label), href
 }
 
 // trailChanges are the fields that changed, by name.

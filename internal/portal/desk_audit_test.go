@@ -52,7 +52,7 @@ func TestTrailIsReadInWords(t *testing.T) {
 	page := s.get(t, "/portal/desk/audit", auditor.session)
 	wantPage(t, page, http.StatusOK,
 		"Zainab Sule", "Organisation suspended", "entity.suspended", `href="/portal/desk/entities/`+s.bank.ID.String()+`"`, "Approved</span>", "Suspended</span>", "&lt;script&gt;",
-		">MTN<", `href="/portal/desk/documents/`+paper.String()+`"`, "The service", "later.version", "The operator", addr.String(), "/portal/desk/audit?request="+request.String())
+		">MTN (client)<", `href="/portal/desk/documents/`+paper.String()+`"`, "The service", "later.version", "The operator", addr.String(), "/portal/desk/audit?request="+request.String())
 	if strings.Contains(page.Body.String(), "<script>alert") {
 		t.Error("a reason runs")
 	}
@@ -128,7 +128,7 @@ func TestTrailIsPagedAndExported(t *testing.T) {
 	}
 	res := s.get(t, "/portal/export/audit.csv?action=policy.set&after="+uuid.NewString(), auditor.session)
 	rows, err := csv.NewReader(res.Body).ReadAll()
-	if err != nil || len(rows) != 1122 || rows[1][4] != "'=cmd|calc" || rows[2][11] != `{"reason":"r"}` {
+	if err != nil || len(rows) != 1122 || rows[1][4] != "'=cmd|calc (client)" || rows[2][11] != `{"reason":"r"}` {
 		t.Errorf("the export has %d rows, %v: %v", len(rows), err, rows[:min(3, len(rows))])
 	}
 	if kind := res.Header().Get("Content-Type"); kind != "text/csv; charset=utf-8" || !strings.Contains(res.Header().Get("Content-Disposition"), "attachment") {

@@ -2,45 +2,85 @@ package portal
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/registry"
 )
 
-// cast names those who act: the regulator's staff by name, everybody else by
-// what they are.
-type cast struct{ names map[uuid.UUID]string }
+// cast names those who act, for staff: a person with the organisation for which
+// they work, a program by its client. An organisation is told less: see names.
+type cast struct {
+	names   map[uuid.UUID]registry.Named // people and organisations
+	clients map[uuid.UUID]string
+}
 
-func (p *Portal) cast(ctx context.Context) (cast, error) {
-	list, err := p.Registry.Accounts(ctx, uuid.Nil)
-	if err != nil {
-		return cast{}, err
+// cast looks up everybody who acts, and what else has an id, in one question; in
+// two if a program is among them.
+func (p *Portal) cast(ctx context.Context, actors []audit.Actor, others ...uuid.UUID) (c cast, err error) {
+	ids, programs := slices.Clone(others), false
+	for _, a := range actors {
+		ids = append(ids, a.ID)
+		programs = programs || a.Kind == audit.Client
 	}
-	c := cast{names: make(map[uuid.UUID]string, len(list))}
-	for i := range list {
-		c.names[list[i].ID] = list[i].Name
+	slices.SortFunc(ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id uuid.UUID) bool { return id == uuid.Nil })
+	if len(ids) == 0 {
+		return c, nil
 	}
-	return c, nil
+	if c.names, err = p.Registry.Names(ctx, ids); err != nil || !programs {
+		return c, err
+	}
+	clients, err := p.Keeper.Clients(ctx)
+	c.clients = make(map[uuid.UUID]string, len(clients))
+	for i := range clients {
+		c.clients[clients[i].ID] = clients[i].Name
+	}
+	return c, err
 }
 
 // name says who an actor is. Nobody is "".
-func (c cast) name(by audit.Actor) string {
-	switch by.Kind {
+func (c cast) name(a audit.Actor) string {
+	switch a.Kind {
 	case audit.Operator:
-		return "The operator, at the command line"
+		return "The operator"
 	case audit.System:
-		return "The service itself"
+		return "The service"
 	case audit.Client:
-		return "Client " + by.ID.String()
-	case audit.Account:
-		if name := c.names[by.ID]; name != "" {
-			return name
+		if name := c.clients[a.ID]; name != "" {
+			return name + " (client)"
 		}
-		return "Account " + by.ID.String()
+		return "Client " + a.ID.String()
+	case audit.Account:
+		if named, ok := c.names[a.ID]; ok {
+			return named.String()
+		}
+		return "Account " + a.ID.String() // entries outlive their actors
 	}
 	return ""
+}
+
+// by is name in the middle of a sentence.
+func (c cast) by(a audit.Actor) string {
+	if rest, ok := strings.CutPrefix(c.name(a), "The "); ok && (a.Kind == audit.Operator || a.Kind == audit.System) {
+		return "the " + rest
+	}
+	return c.name(a)
+}
+
+// called is what a person, an organisation or a client is called; what is none of
+// them is called otherwise.
+func (c cast) called(id uuid.UUID, otherwise string) string {
+	if named, ok := c.names[id]; ok {
+		return named.String()
+	}
+	if name := c.clients[id]; name != "" {
+		return name
+	}
+	return otherwise
 }
 
 // oneLine is what somebody wrote into a field of several lines, as one.

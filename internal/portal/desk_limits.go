@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/portal/view"
@@ -86,24 +88,30 @@ func (p *Portal) entityNamed(r *http.Request, text string) (uuid.UUID, error) {
 }
 
 func (p *Portal) alertRows(r *http.Request, list []guard.Found, now time.Time) ([]view.AlertRow, error) {
-	var people []uuid.UUID
+	var actors []audit.Actor
 	for i := range list {
-		if list[i].ReleasedBy != uuid.Nil {
-			people = append(people, list[i].ReleasedBy)
-		}
+		actors = append(actors, releaser(&list[i]))
 	}
-	names := map[uuid.UUID]string{}
-	if len(people) > 0 {
-		var err error
-		if names, err = p.Registry.Names(r.Context(), people); err != nil {
-			return nil, err
-		}
+	names, err := p.cast(r.Context(), actors)
+	if err != nil {
+		return nil, err
 	}
 	rows := make([]view.AlertRow, 0, len(list))
 	for i := range list {
 		rows = append(rows, alertRow(&list[i], names, now))
 	}
 	return rows, nil
+}
+
+// releaser is who ended an alert.
+func releaser(f *guard.Found) audit.Actor {
+	switch {
+	case f.ReleasedAt.IsZero():
+		return audit.Actor{}
+	case f.ReleasedBy == uuid.Nil:
+		return access.Operator
+	}
+	return audit.Actor{Kind: audit.Account, ID: f.ReleasedBy}
 }
 
 // alertLevels are what followed, in words.
@@ -114,21 +122,18 @@ var alertLevels = map[guard.Level]struct {
 	guard.Calm: {"Nothing", view.Neutral}, guard.Told: {"Staff were told", view.Info}, guard.Slowed: {"Slowed to a tenth", view.Warn}, guard.Stopped: {"Stopped", view.Bad},
 }
 
-func alertRow(f *guard.Found, names map[uuid.UUID]string, now time.Time) view.AlertRow {
+func alertRow(f *guard.Found, names cast, now time.Time) view.AlertRow {
 	level := alertLevels[f.Level]
 	row := view.AlertRow{
 		ID: f.ID.String(), Entity: f.Entity.String(), Name: f.EntityName, Found: foundWords(f), Level: level.word, Node: f.Node, Tone: level.tone,
-		Since: f.Since, Over: !f.Holds(now), Releasable: f.Holds(now) && f.Ends.IsZero(), Reason: f.Reason, By: names[f.ReleasedBy],
+		Since: f.Since, Over: !f.Holds(now), Releasable: f.Holds(now) && f.Ends.IsZero(), Reason: f.Reason,
 	}
 	if f.Kind == guard.BudgetUsed && f.Level == guard.Stopped {
 		row.Level = "No new numbers"
 	}
 	switch {
 	case !f.ReleasedAt.IsZero():
-		row.State = "Released " + view.Stamp(f.ReleasedAt)
-		if f.ReleasedBy == uuid.Nil {
-			row.By = "the operator"
-		}
+		row.State, row.By = "Released "+view.Stamp(f.ReleasedAt), names.by(releaser(f))
 		if f.QuietUntil.After(now) {
 			row.Quiet = f.QuietUntil
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -16,33 +16,37 @@ import (
 // matters puts what waits for a second person into the words of one page,
 // whichever package it waits in.
 type matters struct {
-	*Portal
-
-	r        *http.Request
-	names    cast
-	entities map[uuid.UUID]string
+	questions []approval.Approval
+	orders    []supply.Order
+	names     cast
+	visit     *visit
 }
 
-func (p *Portal) matters(r *http.Request) (*matters, error) {
-	names, err := p.cast(r.Context())
-	return &matters{Portal: p, r: r, names: names, entities: map[uuid.UUID]string{}}, err
+// matters looks up everybody and everything that some questions and orders name.
+func (p *Portal) matters(r *http.Request, questions []approval.Approval, orders []supply.Order) (*matters, error) {
+	var actors []audit.Actor
+	var subjects []uuid.UUID
+	for i := range questions {
+		actors, subjects = append(actors, questions[i].Asked, questions[i].Decided), append(subjects, questions[i].Subject)
+	}
+	for i := range orders {
+		actors = append(actors, orders[i].Asked, orders[i].Second)
+	}
+	names, err := p.cast(r.Context(), actors, subjects...)
+	return &matters{questions: questions, orders: orders, names: names, visit: visitOf(r)}, err
 }
 
 // rows are questions and orders together, the newest first.
-func (m *matters) rows(questions []approval.Approval, orders []supply.Order) ([]view.ApprovalRow, error) {
-	rows := make([]view.ApprovalRow, 0, len(questions)+len(orders))
-	for i := range questions {
-		row, err := m.question(&questions[i])
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row)
+func (m *matters) rows() []view.ApprovalRow {
+	rows := make([]view.ApprovalRow, 0, len(m.questions)+len(m.orders))
+	for i := range m.questions {
+		rows = append(rows, m.question(&m.questions[i]))
 	}
-	for i := range orders {
-		rows = append(rows, m.order(&orders[i]))
+	for i := range m.orders {
+		rows = append(rows, m.order(&m.orders[i]))
 	}
 	slices.SortStableFunc(rows, func(a, b view.ApprovalRow) int { return b.AskedAt.Compare(a.AskedAt) })
-	return rows, nil
+	return rows
 }
 
 var approvalStates = map[approval.State]struct {
@@ -59,68 +63,34 @@ const (
 	ownOrder    = "You asked for this. Another administrator or reviewer has to confirm it; you can withdraw it."
 )
 
-func (m *matters) question(a *approval.Approval) (view.ApprovalRow, error) {
-	v := visitOf(m.r)
+func (m *matters) question(a *approval.Approval) view.ApprovalRow {
+	who := m.visit.who.Account
 	row := view.ApprovalRow{
-		Href: approvalsPath + "/" + a.ID.String(), What: string(a.Kind), About: a.Subject.String(), Reason: a.Reason, AskedBy: m.names.name(a.Asked), AskedAt: a.AskedAt,
-		Expires: a.ExpiresAt, Waits: a.State == approval.Waiting, Own: isPerson(a.Asked, v.who.Account), May: v.has(administrator),
+		Href: approvalsPath + "/" + a.ID.String(), What: string(a.Kind), About: m.names.called(a.Subject, a.Subject.String()), Reason: a.Reason, AskedBy: m.names.name(a.Asked), AskedAt: a.AskedAt,
+		Expires: a.ExpiresAt, Waits: a.State == approval.Waiting, Own: isPerson(a.Asked, who), May: m.visit.has(administrator),
 		State: approvalStates[a.State].word, Tone: approvalStates[a.State].tone, DecidedBy: m.names.name(a.Decided), DecidedAt: a.DecidedAt,
 	}
 	switch {
 	case row.Own:
 		row.Not = ownMatter
-	case a.Subject == v.who.Account:
+	case a.Subject == who:
 		row.Not = aboutMatter
 	}
 	switch a.Kind {
 	case registry.RestoreRevoked:
-		name, err := m.entity(a.Subject)
-		if err != nil {
-			return view.ApprovalRow{}, err
-		}
-		row.What, row.About, row.AboutHref = "Bring back a revoked organisation", name, entityHref(a.Subject)
+		row.What, row.AboutHref = "Bring back a revoked organisation", entityHref(a.Subject)
 		row.Before, row.After = string(registry.Revoked), string(registry.Approved)
-		row.Effect = name + " is approved again. Its keys and the sessions of its people open again within seconds."
+		row.Effect = row.About + " is approved again. Its keys and the sessions of its people open again within seconds."
 	case registry.GiveStaffRole:
-		role, err := m.role(a)
-		if err != nil {
-			return view.ApprovalRow{}, err
+		row.What, row.After = "Give a role to a member of staff", a.Details["role"]
+		if row.Waits { // what it was when a question was decided, the audit trail says
+			row.Before = m.names.names[a.Subject].Role
 		}
-		if name := m.names.names[a.Subject]; name != "" {
-			row.About = name
-		}
-		row.What, row.Before, row.After = "Give a role to a member of staff", role, a.Details["role"]
 		row.Effect = row.About + " gets the role " + row.After + ", and all that it may do, at once."
 	default:
 		row.Effect = "It takes effect at once."
 	}
-	return row, nil
-}
-
-// role is the one that somebody has while another waits for them. What it was
-// when a question was decided, the audit trail says.
-func (m *matters) role(a *approval.Approval) (string, error) {
-	if a.State != approval.Waiting {
-		return "", nil
-	}
-	account, err := m.Registry.Account(m.r.Context(), m.Pool, a.Subject)
-	if isCode(err, fault.NotFound) {
-		return "", nil
-	}
-	return account.Role, err
-}
-
-// entity returns the name of an entity.
-func (m *matters) entity(id uuid.UUID) (string, error) {
-	if name, known := m.entities[id]; known {
-		return name, nil
-	}
-	e, err := m.Registry.Entity(m.r.Context(), id)
-	if isCode(err, fault.NotFound) {
-		e.Name, err = id.String(), nil
-	}
-	m.entities[id] = e.Name
-	return e.Name, err
+	return row
 }
 
 var orderStates = map[string]struct {
@@ -131,12 +101,11 @@ var orderStates = map[string]struct {
 }
 
 func (m *matters) order(o *supply.Order) view.ApprovalRow {
-	v := visitOf(m.r)
 	row := view.ApprovalRow{
 		Href: ordersHref + "/" + o.ID.String(), What: "Blacklist a number", About: o.Number.E164(), Number: true, Reason: o.Note,
-		After: "BLACKLISTED", AskedBy: m.names.name(o.Asked), AskedAt: o.AskedAt, Waits: o.State == supply.OrderPending, May: v.has(decider),
+		After: "BLACKLISTED", AskedBy: m.names.name(o.Asked), AskedAt: o.AskedAt, Waits: o.State == supply.OrderPending, May: m.visit.has(decider),
 		State: orderStates[o.State].word, Tone: orderStates[o.State].tone, DecidedBy: m.names.name(o.Second), DecidedAt: o.SecondAt,
-		Own: isPerson(o.Asked, v.who.Account), Effect: "From the moment of your confirmation on, everybody who asks about this number is answered BLACKLISTED, until it is released.",
+		Own: isPerson(o.Asked, m.visit.who.Account), Effect: "From the moment of your confirmation on, everybody who asks about this number is answered BLACKLISTED, until it is released.",
 	}
 	if row.Own {
 		row.Not = ownOrder

@@ -57,7 +57,7 @@ func (p *Portal) lookUpNumber(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	names, err := p.cast(ctx)
+	names, err := p.trailCast(r, looks)
 	if err != nil {
 		return err
 	}

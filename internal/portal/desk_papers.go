@@ -128,7 +128,11 @@ func (p *Portal) caseData(r *http.Request, d *document.Document, form view.Form)
 	if err != nil {
 		return view.CaseData{}, err
 	}
-	names, err := p.paperCast(r, moves)
+	var actors []audit.Actor
+	for i := range moves {
+		actors = append(actors, moves[i].Actor)
+	}
+	names, err := p.cast(r.Context(), actors)
 	if err != nil {
 		return view.CaseData{}, err
 	}
@@ -146,30 +150,6 @@ func (p *Portal) caseData(r *http.Request, d *document.Document, form view.Form)
 		data.ReplacedBy = deskPapersPath + "/" + d.ReplacedBy.UUID.String()
 	}
 	return data, nil
-}
-
-// paperCast names those who moved a document, and the person of an organisation
-// who uploaded it.
-func (p *Portal) paperCast(r *http.Request, moves []document.Move) (cast, error) {
-	c, err := p.cast(r.Context())
-	if err != nil {
-		return cast{}, err
-	}
-	for i := range moves {
-		by := moves[i].Actor
-		if by.Kind != audit.Account || c.names[by.ID] != "" {
-			continue
-		}
-		a, err := p.Registry.Account(r.Context(), p.Pool, by.ID)
-		if isCode(err, fault.NotFound) {
-			continue
-		}
-		if err != nil {
-			return cast{}, err
-		}
-		c.names[by.ID] = a.Name
-	}
-	return c, nil
 }
 
 func caseMoment(m *document.Move, names cast) view.Moment {

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -184,40 +183,16 @@ func (p *Portal) importMoments(r *http.Request, id uuid.UUID) ([]view.Moment, er
 	if err != nil {
 		return nil, err
 	}
+	names, err := p.trailCast(r, list)
+	if err != nil {
+		return nil, err
+	}
 	var moments []view.Moment
 	for i := range list {
-		by, err := p.doer(r, list[i].Actor)
-		if err != nil {
-			return nil, err
-		}
 		deed := importDeeds[list[i].Action]
-		moments = append(moments, view.Moment{At: list[i].At, Title: deed.words + ", by " + by, Tone: deed.tone})
+		moments = append(moments, view.Moment{At: list[i].At, Title: deed.words + ", by " + names.by(list[i].Actor), Tone: deed.tone})
 	}
 	return moments, nil
-}
-
-// doer names whoever did something, for staff.
-func (p *Portal) doer(r *http.Request, a audit.Actor) (string, error) {
-	switch a.Kind {
-	case audit.System:
-		return "the service", nil
-	case audit.Operator:
-		return "the command line", nil
-	case audit.Client:
-		return "a client", nil
-	case audit.Account:
-	}
-	who, err := p.Registry.Account(r.Context(), p.Pool, a.ID)
-	if isCode(err, fault.NotFound) {
-		return "an account that is no longer there", nil // entries outlive their actors
-	}
-	if err != nil {
-		return "", err
-	}
-	if who.EntityName == "" {
-		return who.Name, nil
-	}
-	return who.Name + " of " + who.EntityName, nil
 }
 
 // sendAnyRefused serves GET /portal/desk/supply/imports/{import}/refused.csv.

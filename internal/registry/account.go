@@ -78,16 +78,28 @@ func (r *Registry) Accounts(ctx context.Context, entity uuid.UUID) ([]Account, e
 	return list, nil
 }
 
-// Names returns what accounts and entities are called, by their ids. What has
+// Named is what an account or an entity is called. Role is that of staff, and
+// Entity the one for which everybody else works; entities have neither.
+type Named struct{ Name, Role, Entity string }
+
+// String is the name, with that of the entity for which somebody works.
+func (n Named) String() string {
+	if n.Entity == "" {
+		return n.Name
+	}
+	return n.Name + " of " + n.Entity
+}
+
+// Names returns what accounts and entities are called, by their ids. What is
 // neither is left out.
-func (r *Registry) Names(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]string, error) {
+func (r *Registry) Names(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]Named, error) {
 	rows, err := db.New(r.Pool).Names(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("registry: look up names: %w", err)
 	}
-	names := make(map[uuid.UUID]string, len(rows))
+	names := make(map[uuid.UUID]Named, len(rows))
 	for _, row := range rows {
-		names[row.ID] = row.Name
+		names[row.ID] = Named{Name: row.Name, Role: row.Role, Entity: row.Entity}
 	}
 	return names, nil
 }

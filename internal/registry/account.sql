@@ -45,5 +45,6 @@ SELECT id FROM account WHERE entity_id IS NOT DISTINCT FROM @entity_id AND (kind
 
 -- Names returns what accounts and entities with these ids are called.
 -- name: Names :many
-SELECT a.id, a.name FROM account a WHERE a.id = ANY(@ids::uuid[])
-UNION ALL SELECT e.id, e.name FROM entity e WHERE e.id = ANY(@ids::uuid[]);
+SELECT a.id, a.name, coalesce(a.role, '')::text AS role, coalesce(o.name, '')::text AS entity
+FROM account a LEFT JOIN entity o ON o.id = a.entity_id WHERE a.id = ANY(@ids::uuid[])
+UNION ALL SELECT e.id, e.name, '', '' FROM entity e WHERE e.id = ANY(@ids::uuid[]);

@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -160,8 +161,8 @@ func TestChangeOfRoleNeedsTwo(t *testing.T) {
 	}
 }
 
-// Names are found for people and organisations alike, and what is neither has
-// none.
+// Names are found for people and organisations alike, with the role of staff and
+// the organisation of everybody else, and what is neither has none.
 func TestNamesOfIDs(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
@@ -174,8 +175,13 @@ func TestNamesOfIDs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := r.Names(t.Context(), []uuid.UUID{somebody.ID, e.ID, uuid.New()})
-	if err != nil || len(names) != 2 || names[e.ID] != "Harbour Bank" || names[somebody.ID] != a.Name {
+	member := uuid.New()
+	if _, err := r.Pool.Exec(t.Context(), `INSERT INTO account (id, kind, entity_id, name, email, email_key, created_at) VALUES ($1, 'member', $2, 'Zainab Sule', 'z@bank.example', 'z@bank.example', now())`, member, e.ID); err != nil {
+		t.Fatal(err)
+	}
+	names, err := r.Names(t.Context(), []uuid.UUID{somebody.ID, e.ID, member, uuid.New()})
+	want := map[uuid.UUID]registry.Named{somebody.ID: {Name: a.Name, Role: "auditor"}, e.ID: {Name: "Harbour Bank"}, member: {Name: "Zainab Sule", Entity: "Harbour Bank"}}
+	if err != nil || !maps.Equal(names, want) || names[member].String() != "Zainab Sule of Harbour Bank" {
 		t.Errorf("names %v, %v", names, err)
 	}
 }

@@ -218,13 +218,16 @@ func (q *Queries) DisableAccount(ctx context.Context, arg DisableAccountParams) 
 }
 
 const names = `-- name: Names :many
-SELECT a.id, a.name FROM account a WHERE a.id = ANY($1::uuid[])
-UNION ALL SELECT e.id, e.name FROM entity e WHERE e.id = ANY($1::uuid[])
+SELECT a.id, a.name, coalesce(a.role, '')::text AS role, coalesce(o.name, '')::text AS entity
+FROM account a LEFT JOIN entity o ON o.id = a.entity_id WHERE a.id = ANY($1::uuid[])
+UNION ALL SELECT e.id, e.name, '', '' FROM entity e WHERE e.id = ANY($1::uuid[])
 `
 
 type NamesRow struct {
-	ID   uuid.UUID
-	Name string
+	ID     uuid.UUID
+	Name   string
+	Role   string
+	Entity string
 }
 
 // Names returns what accounts and entities with these ids are called.
@@ -237,7 +240,12 @@ func (q *Queries) Names(ctx context.Context, ids []uuid.UUID) ([]NamesRow, error
 	var items []NamesRow
 	for rows.Next() {
 		var i NamesRow
-		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Role,
+			&i.Entity,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
