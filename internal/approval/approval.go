@@ -54,6 +54,10 @@ var (
 	ErrNotWaiting = fault.New(fault.IncompatibleState, "This was confirmed or refused already, or it has lapsed. Ask for it again where it is still needed.")
 	// ErrAskerGone reports that only one of the two is left.
 	ErrAskerGone = fault.New(fault.IncompatibleState, "Whoever asked for this is no longer an administrator. Refuse it and ask for it again.")
+	// ErrUnknownKind reports what nobody here knows how to do: a later version of
+	// the service asked for it.
+	ErrUnknownKind = fault.New(fault.IncompatibleState,
+		"This version of the service does not know what was asked for and cannot do it. Confirm it with the version that asked, or refuse it.")
 	// ErrSecondPerson reports that somebody wants to confirm alone.
 	ErrSecondPerson = fault.New(fault.PermissionDenied,
 		"This needs two people: an administrator other than the one who asked, and other than the one whom it is about, must confirm it.")

@@ -363,3 +363,22 @@ func TestQuestionsAreFound(t *testing.T) {
 		t.Errorf("what was never asked: %v", err)
 	}
 }
+
+// A question of a kind that only a later version knows stays as it is when
+// somebody confirms it, and can be refused.
+func TestUnknownKindsAreNotConfirmed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asker, other := person(t, w.Pool, "administrator", false), person(t, w.Pool, "administrator", false)
+	id := w.asked(asker, uuid.New())
+	delete(w.Effects, dangerous)
+	if _, err := w.Confirm(t.Context(), id, other, uuid.Nil); !errors.Is(err, approval.ErrUnknownKind) {
+		t.Errorf("confirmed: %v", err)
+	}
+	if a, err := w.Find(t.Context(), id); err != nil || a.State != approval.Waiting || w.Knows(dangerous) {
+		t.Errorf("it is %s, %v", a.State, err)
+	}
+	if a, err := w.Refuse(t.Context(), id, other, uuid.Nil); err != nil || a.State != approval.Refused {
+		t.Errorf("refused: %s, %v", a.State, err)
+	}
+}

@@ -119,6 +119,8 @@ func (p *Portal) decided(w http.ResponseWriter, r *http.Request, row *view.Appro
 		form.Message, wrong = faultOf(err).Message, true
 	}
 	switch {
+	case wrong && confirm && row.Unknown:
+		return p.showAgain(w, r, err, questionPage(row), view.ApprovalNotYours(*row))
 	case wrong:
 		return p.showAgain(w, r, err, questionPage(row), view.Confirm(question(row, confirm, form)))
 	case err != nil:

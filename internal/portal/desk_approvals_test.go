@@ -118,3 +118,35 @@ func TestBlacklistingsWaitForASecondPerson(t *testing.T) {
 		t.Errorf("%d refusals are in the trail, want 1", n)
 	}
 }
+
+// What a later version has asked for is shown as what this one does not know. It
+// is not confirmed here, and whoever asked can withdraw it as any other can refuse.
+func TestUnknownApprovalsAreShownAndNotConfirmed(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	asker, other := s.asAdministrator(t), s.asAdministrator(t)
+	later := func() string {
+		id := uuid.Must(uuid.NewV7())
+		must(s.pool.Exec(t.Context(), `INSERT INTO approval (id, kind, subject_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at)
+			VALUES ($1, 'later.version', $2, '{"more": "yes"}', 'It is needed.', 'waiting', 'account', $3, now(), now() + interval '1 day')`, id, uuid.New(), asker.id))(t)
+		return approvals + "/" + id.String()
+	}
+	at := later()
+	list := s.get(t, approvals, other.session)
+	wantPage(t, list, http.StatusOK, "Unknown to this version: later.version", "It is needed.", "Zainab Sule", at+"/refuse")
+	page := s.get(t, at+"/confirm", other.session)
+	wantPage(t, page, http.StatusOK, "later.version", "This version of the service does not know what this is", "It is needed.", "Refuse it", at+"/refuse")
+	if strings.Contains(page.Body.String(), "data-confirm") || strings.Contains(list.Body.String(), at+"/confirm") {
+		t.Error("the confirmation is offered")
+	}
+	wantPage(t, s.post(t, at+"/confirm", other.session, url.Values{}), http.StatusConflict, "This version of the service does not know what this is", "Refuse it")
+	if n := s.rows(t, string(audit.ApprovalGiven)); n != 0 {
+		t.Errorf("%d confirmations are in the trail", n)
+	}
+	wantPage(t, s.get(t, at+"/refuse", other.session), http.StatusOK, "data-confirm", "It is refused")
+	wantGo(t, s.post(t, at+"/refuse", other.session, url.Values{}), approvals)
+	at = later()
+	wantPage(t, s.get(t, at+"/confirm", asker.session), http.StatusOK, "does not know what this is", "Withdraw it")
+	wantGo(t, s.post(t, at+"/refuse", asker.session, url.Values{}), approvals)
+	wantPage(t, s.get(t, approvals, other.session), http.StatusOK, "Nothing waits", "later.version")
+}

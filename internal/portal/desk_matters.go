@@ -20,6 +20,7 @@ type matters struct {
 	orders    []supply.Order
 	names     cast
 	visit     *visit
+	approvals *approval.Desk
 }
 
 // matters looks up everybody and everything that some questions and orders name.
@@ -33,7 +34,7 @@ func (p *Portal) matters(r *http.Request, questions []approval.Approval, orders 
 		actors = append(actors, orders[i].Asked, orders[i].Second)
 	}
 	names, err := p.cast(r.Context(), actors, subjects...)
-	return &matters{questions: questions, orders: orders, names: names, visit: visitOf(r)}, err
+	return &matters{questions: questions, orders: orders, names: names, visit: visitOf(r), approvals: p.Approvals}, err
 }
 
 // rows are questions and orders together, the newest first.
@@ -58,6 +59,7 @@ var approvalStates = map[approval.State]struct {
 }
 
 const (
+	unknownKind = "This version of the service does not know what this is, and cannot do it."
 	ownMatter   = "You asked for this. Another administrator has to confirm it; you can withdraw it."
 	aboutMatter = "This is about your own account. Another administrator has to confirm it."
 	ownOrder    = "You asked for this. Another administrator or reviewer has to confirm it; you can withdraw it."
@@ -71,6 +73,8 @@ func (m *matters) question(a *approval.Approval) view.ApprovalRow {
 		State: approvalStates[a.State].word, Tone: approvalStates[a.State].tone, DecidedBy: m.names.name(a.Decided), DecidedAt: a.DecidedAt,
 	}
 	switch {
+	case !m.approvals.Knows(a.Kind):
+		row.Not, row.Unknown = unknownKind, true
 	case row.Own:
 		row.Not = ownMatter
 	case a.Subject == who:
@@ -88,7 +92,7 @@ func (m *matters) question(a *approval.Approval) view.ApprovalRow {
 		}
 		row.Effect = row.About + " gets the role " + row.After + ", and all that it may do, at once."
 	default:
-		row.Effect = "It takes effect at once."
+		row.What = "Unknown to this version: " + string(a.Kind)
 	}
 	return row
 }
