@@ -131,6 +131,19 @@ func (p *Portal) whose(r *http.Request, form *view.Form) (one view.Option, sever
 		complain(form, false, "organisation", "Give the name of an organisation, or a requestId.")
 		return one, nil, nil
 	}
+	one, several, err = p.entityNamed(r, name)
+	if one.Value == "" && len(several) == 0 && err == nil {
+		complain(form, false, "organisation", noSuchName)
+	}
+	return one, several, err
+}
+
+const noSuchName = "No organisation has this in its name."
+
+// entityNamed finds the organisation that a name or a CAC number means: the only
+// one that has it or is called exactly that. Where several have a part of it,
+// they are returned to choose from.
+func (p *Portal) entityNamed(r *http.Request, name string) (one view.Option, several []view.Option, err error) {
 	found, err := p.Registry.Search(r.Context(), registry.Search{Text: name, Limit: namesOffered})
 	if err != nil {
 		return one, nil, err
@@ -144,8 +157,6 @@ func (p *Portal) whose(r *http.Request, form *view.Form) (one view.Option, sever
 		}
 	}
 	switch {
-	case len(several) == 0:
-		complain(form, false, "organisation", "No organisation has this in its name.")
 	case len(several) == 1:
 		return several[0], nil, nil
 	case len(exact) == 1:

@@ -42,22 +42,24 @@ const (
 
 var alertsPage = view.Page{Title: "Limits and alerts", Lead: "Who asks like somebody who reads the nation's numbers out, and how much each organisation may ask.", Active: deskLimitsPath}
 
-// showAlerts serves GET /portal/desk/limits. With an organisation's id it leads
-// to the limits of that.
+// showAlerts serves GET /portal/desk/limits. With an organisation it leads to the
+// limits of that.
 func (p *Portal) showAlerts(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	d := view.DeskLimitsData{Form: view.Form{Values: q}, Past: q.Get("show") == "past", May: visitOf(r).has(administrator), Now: p.Now()}
 	status := http.StatusOK
 	if text := strings.TrimSpace(q.Get("entity")); text != "" {
-		e, err := p.entityNamed(r, text)
-		if err == nil {
-			http.Redirect(w, r, deskLimitsPath+"/"+e.String(), http.StatusSeeOther) //nolint:gosec // an id that was read and is written anew
-			return nil
-		}
-		if !isCode(err, fault.NotFound) {
+		e, err := p.entityMeant(r, &d, text)
+		if err != nil {
 			return err
 		}
-		status, d.Form.Errors, d.Form.Order = http.StatusUnprocessableEntity, map[string]string{"entity": "There is no organisation with this entityUid."}, []string{"entity"}
+		if e != "" {
+			http.Redirect(w, r, deskLimitsPath+"/"+e, http.StatusSeeOther) //nolint:gosec // an id that was read and is written anew
+			return nil
+		}
+		if d.Form.Wrong() {
+			status = http.StatusUnprocessableEntity
+		}
 	}
 	s := guard.Search{Past: d.Past, Limit: alertsShown + 1} // one more tells whether there are more
 	if id, err := uuid.Parse(q.Get("after")); err == nil {
@@ -77,14 +79,30 @@ func (p *Portal) showAlerts(w http.ResponseWriter, r *http.Request) error {
 	return p.showStatus(w, r, status, alertsPage, view.DeskLimits(d))
 }
 
-// entityNamed returns the id that a text gives, if an organisation has it.
-func (p *Portal) entityNamed(r *http.Request, text string) (uuid.UUID, error) {
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return uuid.Nil, errNoPage
+// entityMeant returns the id of the organisation that a text means: an id, or a
+// name. Several are put into d to choose from, and none is complained of.
+func (p *Portal) entityMeant(r *http.Request, d *view.DeskLimitsData, text string) (string, error) {
+	if id, err := uuid.Parse(text); err == nil {
+		_, err := p.Registry.Entity(r.Context(), id)
+		if isCode(err, fault.NotFound) {
+			complain(&d.Form, false, "entity", "There is no organisation with this entityUid.")
+			return "", nil
+		}
+		return id.String(), err
 	}
-	_, err = p.Registry.Entity(r.Context(), id)
-	return id, err
+	if long := []rune(text); len(long) > mostSearch {
+		text = string(long[:mostSearch])
+	}
+	one, several, err := p.entityNamed(r, text)
+	if err != nil {
+		return "", err
+	}
+	for i := range several {
+		several[i].Value = deskLimitsPath + "/" + several[i].Value
+	}
+	complain(&d.Form, one.Value != "" || len(several) > 0, "entity", noSuchName)
+	d.Named = several
+	return one.Value, nil
 }
 
 func (p *Portal) alertRows(r *http.Request, list []guard.Found, now time.Time) ([]view.AlertRow, error) {

@@ -93,6 +93,16 @@ func TestLimitsAreSetByAdministrators(t *testing.T) {
 	must(s.pool.Exec(t.Context(), `INSERT INTO usage_day (day, entity_id, node, asked, answered, misses, numbers) VALUES ((now() AT TIME ZONE 'UTC')::date, $1, 'one', 95000, 94000, 10, 90000)`, s.bank.ID))(t)
 	at := "/portal/desk/limits/" + s.bank.ID.String()
 	wantGo(t, s.get(t, "/portal/desk/limits?entity="+s.bank.ID.String(), reviewer.session), at)
+	wantGo(t, s.get(t, "/portal/desk/limits?entity=+hArbour+", reviewer.session), at)
+	wantGo(t, s.get(t, "/portal/desk/limits?entity=rc7", reviewer.session), at)
+	several := s.get(t, "/portal/desk/limits?entity=bank", reviewer.session)
+	wantPage(t, several, http.StatusOK, "Several organisations may be meant", `href="`+at+`"`, "/portal/desk/limits/"+s.other.ID.String(), "Lagoon Bank", "RC 8, Approved")
+	if strings.Contains(several.Body.String(), "Harmattan Telecom") {
+		t.Error("an organisation without the word in its name is offered")
+	}
+	must(s.Registry.CreateAsker(t.Context(), "Harbour Bank of the North", "RC 77", access.Operator, uuid.Nil))(t)
+	wantGo(t, s.get(t, "/portal/desk/limits?entity=Harbour+Bank", reviewer.session), at) // it is called exactly that
+	wantPage(t, s.get(t, "/portal/desk/limits?entity=nobody+at+all", reviewer.session), http.StatusUnprocessableEntity, `id="error-entity"`, "No organisation has this in its name.")
 	wantPage(t, s.get(t, "/portal/desk/limits?entity="+uuid.NewString(), reviewer.session), http.StatusUnprocessableEntity, `id="error-entity"`)
 	page := s.get(t, at, reviewer.session)
 	wantPage(t, page, http.StatusOK, "Harbour Bank", "90,000, 90 %", "94,000", "no limit", "the settings")
