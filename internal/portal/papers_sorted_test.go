@@ -69,10 +69,10 @@ func TestDocumentsAreSorted(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	must(s.pool.Exec(t.Context(), `INSERT INTO document (id, entity_id, type, label, file_name, media_type, size, sha256, state, uploader, uploader_id, created_at, moved_at)
-		SELECT gen_random_uuid(), CASE WHEN n % 5 = 0 THEN $2::uuid ELSE $1::uuid END, l, l, (ARRAY['Scan','scan','paper'])[n % 3 + 1] || ' ' || n % 4, 'image/png', 7, decode(repeat('00', 32), 'hex'),
+		SELECT gen_random_uuid(), CASE WHEN n % 5 = 0 THEN $2::uuid ELSE $1::uuid END, kind, upper(kind), (ARRAY['Scan','scan','paper'])[n % 3 + 1] || ' ' || n % 4, 'image/png', 7, decode(repeat('00', 32), 'hex'),
 			(ARRAY['received','scanning','clean','refused','infected','accepted','rejected','deleted'])[n % 8 + 1], 'account', gen_random_uuid(),
 			now() - make_interval(days => n % 6), now() - make_interval(mins => n % 6)
-		FROM (SELECT n, (ARRAY['CAC_CERTIFICATE','ADMIN_ID','TAX_ID','OTHER'])[n % 4 + 1] AS l FROM generate_series(0, 174) n) x`, s.bank.ID, s.other.ID))(t)
+		FROM (SELECT n, (ARRAY['CAC_CERTIFICATE','ADMIN_ID','TAX_ID','OTHER'])[n % 4 + 1] AS kind FROM generate_series(0, 174) n) x`, s.bank.ID, s.other.ID))(t)
 	admin, auditor := s.as(t, "admin"), s.as(t, "auditor")
 	of := map[string]string{"kind": "Document", "file": "File", "state": "State", "uploaded": "Uploaded"}
 	desk := map[string]string{"entity": "Organisation", "kind": "Document", "file": "File", "state": "State", "since": "Since"}
