@@ -107,4 +107,5 @@ func TestDocumentsAreSorted(t *testing.T) {
 	}
 	wantPage(t, s.get(t, "/portal/documents", admin.session), http.StatusOK, `aria-sort="descending"`, `href="/portal/documents?sort=uploaded"`, `href="/portal/documents?sort=file"`)
 	wantPage(t, s.get(t, "/portal/desk/documents?state=any", auditor.session), http.StatusOK, `href="/portal/desk/documents?sort=entity&amp;state=any"`)
+	wantPage(t, s.get(t, "/portal/desk/documents?sort=file&dir=desc", auditor.session), http.StatusOK, `name="sort" value="file"`, `name="dir" value="desc"`) // the filter keeps the order
 }

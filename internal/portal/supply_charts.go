@@ -23,7 +23,7 @@ func toldChart(days []supply.DayTold) view.ChartData {
 // and how far behind it was: within the rule, or so far that its lines were
 // answered with UNKNOWN.
 func reachCharts(days []supply.Reach, rule *linepolicy.Policy) (reach, behind view.ChartData) {
-	reach = view.ChartData{Title: "Lines known", Unit: "numbers of the ranges", Series: []string{"Known", "Not known"}}
+	reach = view.ChartData{Title: "Lines known", Unit: "numbers", Series: []string{"Known", "The rest of the ranges"}, Rest: true}
 	behind = view.ChartData{Title: "Hours behind", Unit: "hours", Series: []string{"Up to " + view.Days(rule.FreshnessDays), "Longer: answered with UNKNOWN"}}
 	for _, day := range days {
 		known, waited := []int64{view.NotKept, view.NotKept}, []int64{view.NotKept, view.NotKept}

@@ -54,7 +54,12 @@ func highest(c ChartData) (top int64) {
 	return top
 }
 
-func seriesClass(i int) string { return "series-" + strconv.Itoa(i%mostSeries) }
+func (c ChartData) class(series int) string {
+	if c.Rest && series == len(c.Series)-1 {
+		return "series-rest"
+	}
+	return "series-" + strconv.Itoa(series%mostSeries)
+}
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 

@@ -211,6 +211,7 @@ type ChartData struct {
 	Title  string
 	Unit   string   // what is counted
 	Series []string // their names; at most six
+	Rest   bool     // the last of the series is what the others lack, and is drawn faintly
 	Bars   []Bar
 }
 
