@@ -88,27 +88,27 @@ func decided(list []approval.Approval) []approval.Approval {
 
 // question asks whether a matter is to be confirmed, or refused.
 func question(row *view.ApprovalRow, confirm bool, form view.Form) view.ConfirmData {
-	q := view.ConfirmData{Text: row.Effect, Action: row.Href + "/confirm", Label: "Confirm", Kind: view.Danger, Cancel: approvalsPath, Form: form, Extra: view.ApprovalFacts(*row)}
+	q := view.ConfirmData{Text: row.Effect, Action: row.Href + "/confirm", Label: "Confirm", Kind: view.Primary, Cancel: approvalsPath, Form: form, Extra: view.ApprovalFacts(*row)}
 	switch {
 	case !confirm && row.Own:
-		q.Text, q.Action, q.Label, q.Kind = "What you asked for is withdrawn and does not take effect.", row.Href+"/refuse", "Withdraw", view.Primary
+		q.Text, q.Action, q.Label, q.Kind = "What you asked for is withdrawn and does not take effect.", row.Href+"/refuse", "Withdraw", view.Danger
 	case !confirm:
-		q.Text, q.Action, q.Label, q.Kind = "It is refused and does not take effect. Whoever asked can ask again.", row.Href+"/refuse", "Refuse", view.Primary
+		q.Text, q.Action, q.Label, q.Kind = "It is refused and does not take effect. Whoever asked can ask again.", row.Href+"/refuse", "Refuse", view.Danger
 	}
 	return q
 }
 
-func questionPage(row *view.ApprovalRow) view.Page {
-	return view.Page{Title: row.What, Crumbs: []view.Link{{Label: "Approvals", Href: approvalsPath}}, Active: approvalsPath}
+func questionPage(row *view.ApprovalRow, confirm bool) view.Page {
+	return view.Page{Title: question(row, confirm, view.Form{}).Label + ": " + row.What, Crumbs: []view.Link{{Label: "Approvals", Href: approvalsPath}}, Active: approvalsPath}
 }
 
 // ask shows the question of a matter that waits. Whoever cannot be the second
 // person is told so, and not asked.
 func (p *Portal) ask(w http.ResponseWriter, r *http.Request, row *view.ApprovalRow, confirm bool) error {
 	if confirm && row.Not != "" {
-		return p.show(w, r, questionPage(row), view.ApprovalNotYours(*row))
+		return p.show(w, r, questionPage(row, confirm), view.ApprovalNotYours(*row))
 	}
-	return p.show(w, r, questionPage(row), view.Confirm(question(row, confirm, view.Form{})))
+	return p.show(w, r, questionPage(row, confirm), view.Confirm(question(row, confirm, view.Form{})))
 }
 
 // decided ends a decision: with the list, or with the question again and why
@@ -120,9 +120,9 @@ func (p *Portal) decided(w http.ResponseWriter, r *http.Request, row *view.Appro
 	}
 	switch {
 	case wrong && confirm && row.Unknown:
-		return p.showAgain(w, r, err, questionPage(row), view.ApprovalNotYours(*row))
+		return p.showAgain(w, r, err, questionPage(row, confirm), view.ApprovalNotYours(*row))
 	case wrong:
-		return p.showAgain(w, r, err, questionPage(row), view.Confirm(question(row, confirm, form)))
+		return p.showAgain(w, r, err, questionPage(row, confirm), view.Confirm(question(row, confirm, form)))
 	case err != nil:
 		return err
 	case confirm:

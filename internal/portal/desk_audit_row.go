@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -138,13 +139,21 @@ func trailChanges(before, after map[string]any) []view.TrailChange {
 	return list
 }
 
-// valueText writes a value as people read it: text as it is, all else as JSON.
+// valueText writes a value as people read it; what has parts is JSON.
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
-		return v
+		return cmp.Or(v, "none")
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	case []any:
+		texts := make([]string, len(v))
+		for i := range v {
+			texts[i] = valueText(v[i])
+		}
+		return cmp.Or(strings.Join(texts, ", "), "none")
 	}
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -53,12 +53,12 @@ func (c cast) name(a audit.Actor) string {
 		if name := c.clients[a.ID]; name != "" {
 			return name + " (client)"
 		}
-		return "Client " + a.ID.String()
+		return "A client that is gone, " + a.ID.String()
 	case audit.Account:
 		if named, ok := c.names[a.ID]; ok {
 			return named.String()
 		}
-		return "Account " + a.ID.String() // entries outlive their actors
+		return "Somebody whose account is gone, " + a.ID.String() // entries outlive their actors
 	}
 	return ""
 }

@@ -63,5 +63,5 @@ func TestWhoIsGoneIsShownByTheId(t *testing.T) {
 		audit.Entry{Actor: audit.Actor{Kind: audit.Account, ID: gone}, Action: audit.KeyCreated, Subject: uuid.New()},
 		audit.Entry{Actor: audit.Actor{Kind: audit.Client, ID: gone}, Action: audit.KeyCreated, Subject: uuid.New()},
 	)
-	wantPage(t, s.get(t, "/portal/desk/audit?action=key.", s.as(t, "auditor").session), http.StatusOK, "Account "+gone.String(), "Client "+gone.String())
+	wantPage(t, s.get(t, "/portal/desk/audit?action=key.", s.as(t, "auditor").session), http.StatusOK, "Somebody whose account is gone, "+gone.String(), "A client that is gone, "+gone.String())
 }

@@ -102,6 +102,8 @@ func TestAnAdministratorStopsAClient(t *testing.T) {
 	now := func() access.ClientRow { return must(s.Keeper.Client(t.Context(), c.ID))(t) }
 	page := s.get(t, at, boss.session)
 	wantPage(t, page, http.StatusOK, at+"/suspend", at+"/revoke", "/portal/desk/entities?client="+c.ID.String())
+	wantPage(t, s.get(t, "/portal/desk/entities?client="+c.ID.String()+"&state=Revoked", boss.session), http.StatusOK, "It brought none in", "Show all")
+	wantPage(t, s.get(t, "/portal/desk/entities?client="+boss.id.String(), boss.session), http.StatusNotFound)
 	wantNone(t, page.Body.String(), at+"/resume")
 	wantPage(t, s.get(t, at+"/suspend", boss.session), http.StatusOK, "MTN")
 	wantGo(t, s.post(t, at+"/suspend", boss.session, nil), at)
@@ -120,6 +122,6 @@ func TestAnAdministratorStopsAClient(t *testing.T) {
 	if !now().Revoked {
 		t.Error("the client is not revoked")
 	}
-	wantPage(t, s.get(t, "/portal/desk/entities?client="+c.ID.String(), boss.session), http.StatusOK, "Harmattan Telecom")
+	wantPage(t, s.get(t, "/portal/desk/entities?client="+c.ID.String(), boss.session), http.StatusOK, "Harmattan Telecom", "Only organisations that ", "brought in")
 	wantNone(t, s.get(t, "/portal/desk/entities?client="+c.ID.String(), boss.session).Body.String(), "Harbour Bank")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/registry"
 )
@@ -84,6 +85,16 @@ func (p *Portal) showEntities(w http.ResponseWriter, r *http.Request) error {
 	}
 	if found.Next != uuid.Nil {
 		d.Next = pageAfter(r, found.Next.String())
+	}
+	if s.Client != uuid.Nil {
+		client, err := p.Keeper.Client(r.Context(), s.Client)
+		if isCode(err, fault.NotFound) {
+			return errNoPage
+		}
+		if err != nil {
+			return err
+		}
+		d.Client = client.Name
 	}
 	page := view.Page{Title: "Entities", Lead: "The organisations that the regulator has let in: telcos, which supply lines, and those that ask.", Active: entitiesPath}
 	if may {

@@ -43,6 +43,9 @@ func (p *Portal) entityPeople(r *http.Request, e *registry.Standing, form view.F
 	slices.SortStableFunc(list, func(a, b registry.Account) int { return rank(&a) - rank(&b) })
 	shown, at := pageOf(r, list, teamShown, func(a *registry.Account) string { return a.ID.String() })
 	page, frame := entityFrame(r, e, "/people")
+	if frame.May {
+		page.Actions = append(page.Actions, toInvite)
+	}
 	d := view.EntityPeopleData{EntityFrame: frame, Form: form, First: at.first, Next: at.next, Note: at.note, Now: p.Now()}
 	for i := range shown {
 		d.Rows = append(d.Rows, memberRow(&shown[i], uuid.Nil))

@@ -85,7 +85,7 @@ func (p *Portal) entityMeant(r *http.Request, d *view.DeskLimitsData, text strin
 	if id, err := uuid.Parse(text); err == nil {
 		_, err := p.Registry.Entity(r.Context(), id)
 		if isCode(err, fault.NotFound) {
-			complain(&d.Form, false, "entity", "There is no organisation with this entityUid.")
+			complain(&d.Form, false, "entity", "There is no organisation with this id.")
 			return "", nil
 		}
 		return id.String(), err

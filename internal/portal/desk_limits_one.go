@@ -46,7 +46,7 @@ func (p *Portal) deskLimits(r *http.Request, form view.Form) (view.Page, view.De
 	d := view.DeskLimitData{ID: id.String(), Name: e.Name, Form: form, May: visitOf(r).has(administrator), Usual: map[string]string{}, Now: now}
 	for _, l := range limitTable(own, p.Keeper.Limits, &used) {
 		d.Limits = append(d.Limits, l.row())
-		d.Usual[l.field] = l.allowed(l.usual)
+		d.Usual[l.field] = strings.ToLower(l.allowed(l.usual)) // within a sentence
 		if l.own != 0 {
 			d.Form = d.Form.With(l.field, strconv.FormatFloat(l.own, 'f', -1, 64))
 		}
@@ -81,8 +81,8 @@ func limitTable(own, usual access.Limits, used *guard.Usage) []aLimit {
 	return []aLimit{
 		{"rate", "Requests a second", own.EntityRate, usual.EntityRate, -1},
 		{"burst", "Requests at once", float64(own.EntityBurst), float64(usual.EntityBurst), -1},
-		{"dayQuota", "Questions a day", float64(own.DayQuota), float64(usual.DayQuota), used.Answered},
-		{"monthQuota", "Questions a month", float64(own.MonthQuota), float64(usual.MonthQuota), used.Month},
+		{"dayQuota", "Answers in a day", float64(own.DayQuota), float64(usual.DayQuota), used.Answered},
+		{"monthQuota", "Answers in a month", float64(own.MonthQuota), float64(usual.MonthQuota), used.Month},
 		{"dayNumbers", "Different numbers a day", float64(own.DayNumbers), float64(usual.DayNumbers), used.Numbers},
 	}
 }
@@ -90,7 +90,7 @@ func limitTable(own, usual access.Limits, used *guard.Usage) []aLimit {
 func (l *aLimit) allowed(limit float64) string {
 	switch {
 	case limit == 0:
-		return "no limit"
+		return "No limit"
 	case limit == math.Trunc(limit):
 		return view.Count(int64(limit))
 	}
@@ -99,9 +99,9 @@ func (l *aLimit) allowed(limit float64) string {
 
 func (l *aLimit) row() view.LimitRow {
 	limit := cmp.Or(l.own, l.usual)
-	row := view.LimitRow{Label: l.label, May: l.allowed(limit), Used: "–", By: "the settings"}
+	row := view.LimitRow{Label: l.label, May: l.allowed(limit), Used: "–", By: "The settings"}
 	if l.own != 0 {
-		row.By = "staff"
+		row.By = "Staff"
 	}
 	if l.used < 0 {
 		return row

@@ -105,7 +105,7 @@ func TestLimitsAreSetByAdministrators(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/desk/limits?entity=nobody+at+all", reviewer.session), http.StatusUnprocessableEntity, `id="error-entity"`, "No organisation has this in its name.")
 	wantPage(t, s.get(t, "/portal/desk/limits?entity="+uuid.NewString(), reviewer.session), http.StatusUnprocessableEntity, `id="error-entity"`)
 	page := s.get(t, at, reviewer.session)
-	wantPage(t, page, http.StatusOK, "Harbour Bank", "90,000, 90 %", "94,000", "no limit", "the settings")
+	wantPage(t, page, http.StatusOK, "Harbour Bank", "90,000, 90 %", "94,000", "No limit", "The settings")
 	if strings.Contains(page.Body.String(), `name="dayQuota"`) {
 		t.Error("a reviewer is offered the form")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -61,7 +62,11 @@ func (p *Portal) lookUpNumber(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	life := lifeOf(&past, p.Now())
+	rules, err := p.lineRules(r)
+	if err != nil {
+		return err
+	}
+	life := lifeOf(&past, rules.plan, p.Now())
 	life.Number, life.AsOf, life.KnownAt = q.Number.E164(), q.AsOf, q.KnownAt
 	for i := range looks {
 		why, _ := looks[i].After["reason"].(string)
@@ -104,22 +109,30 @@ func parseField(text string) (time.Time, bool) {
 }
 
 // lifeOf puts a past into words, the newest first.
-func lifeOf(past *supply.Past, now time.Time) view.Life {
+func lifeOf(past *supply.Past, plan *numbering.Plan, now time.Time) view.Life {
 	life := view.Life{
-		Status: string(past.Status), Tone: toneOf(string(past.Status)), Reason: string(past.Reason), Network: cmp.Or(past.Network, line.UnknownNetwork),
+		Status: string(past.Status), Tone: toneOf(string(past.Status)), Reason: string(past.Reason), Network: networkName(plan, past.Network),
 	}
 	for i := range past.Tenures {
 		t := &past.Tenures[i]
 		life.Tenures = append(life.Tenures, view.TenureRow{
-			Number: i + 1, Network: cmp.Or(t.Network, line.UnknownNetwork), State: t.State, EndReason: t.EndReason, Start: t.Start, End: t.End, EndedAfter: t.EndedAfter,
+			Number: i + 1, Network: networkName(plan, t.Network), State: t.State, EndReason: t.EndReason, Start: t.Start, End: t.End, EndedAfter: t.EndedAfter,
 			Runs: t.End.IsZero(),
 		})
 	}
 	for i := range past.Events {
-		life.Events = append(life.Events, eventRow(&past.Events[i]))
+		life.Events = append(life.Events, eventRow(&past.Events[i], plan))
 	}
 	life.Arrange(now)
 	return life
+}
+
+// networkName is what the network with a code is called today.
+func networkName(plan *numbering.Plan, code string) string {
+	if n, ok := plan.Network(code); ok {
+		return plan.Name(n)
+	}
+	return cmp.Or(code, line.UnknownNetwork)
 }
 
 // outcomeWords say what became of something that was told.
@@ -131,10 +144,13 @@ var sourceWords = map[string]string{
 	line.Operator.String(): "Operator", line.ClearingHouse.String(): "The clearing house", line.Sector.String(): "A sector regulator", line.Regulator.String(): "The regulator",
 }
 
-func eventRow(e *supply.PastEvent) view.EventRow {
-	told := eventWords[e.Type]
+func eventRow(e *supply.PastEvent, plan *numbering.Plan) view.EventRow {
+	told, by := eventWords[e.Type], sourceWords[e.Source]
+	if e.Network != "" {
+		by += " " + networkName(plan, e.Network)
+	}
 	row := view.EventRow{
-		Seq: e.Seq, ID: e.ID, Title: cmp.Or(told.words, e.Type), Type: e.Type, Tone: cmp.Or(told.tone, view.Neutral), By: strings.TrimSpace(sourceWords[e.Source] + " " + e.Network),
+		Seq: e.Seq, ID: e.ID, Title: cmp.Or(told.words, e.Type), Type: e.Type, Tone: cmp.Or(told.tone, view.Neutral), By: strings.TrimSpace(by),
 		Peer: e.Peer, Code: e.Code, Note: e.Note, Effective: e.EffectiveAt, Told: e.ToldAt, Churn: e.ChurnAt, Withdrawn: e.Voided, Withdraws: e.Voids,
 		Outcome: cmp.Or(outcomeWords[e.Outcome], e.Outcome),
 	}

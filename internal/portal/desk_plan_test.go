@@ -116,7 +116,7 @@ func TestPlanIsSetAfterItWasShown(t *testing.T) {
 
 	later := time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly)
 	preview = s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": s.planText(t), "source": "again", "effectiveAt": later})
-	wantPage(t, preview, http.StatusOK, "No range changes", "00:00 UTC")
+	wantPage(t, preview, http.StatusOK, "No range changes", "00:00\u00a0UTC")
 	wantGo(t, s.handIn(t, "/portal/desk/plan", boss.session, hidden(preview.Body.String())), "/portal/desk/plan")
 	wantPage(t, s.get(t, "/portal/desk/plan?version=3", boss.session), http.StatusOK, "Takes effect later")
 	wantPage(t, s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": s.planText(t), "source": "x"}), http.StatusUnprocessableEntity, `id="error-effectiveAt"`, "The page of the plan lists them.")

@@ -26,7 +26,7 @@ var advice = []struct {
 	{line.Normal, allow, "Somebody has the number, and nothing speaks against it.", "Go on.", ""},
 	{line.Swapped, stepUp, "The SIM was changed a short time ago.", "A code sent to the number may reach a thief. Ask for something else.", "The window ends by itself; signals show when."},
 	{line.Ported, stepUp, "The number moved to another network a short time ago.", "A port brings a new SIM: as with SWAPPED.", ""},
-	{line.Recycled, stepUp, "The number has a new holder since a short time.", "Was the number given to you before that? Then it is somebody else's now: send nothing personal, and let the customer name another.", "Send since to know."},
+	{line.Recycled, stepUp, "The number has a new holder since a short time.", "Was the number given to you before that? Then it is somebody else's now: send nothing personal, and let the customer name another.", "Send the field “since” to know."},
 	{line.Unknown, stepUp, "We cannot say: nobody has supplied the line, or not for too long.", "Treat it as no answer at all.", ""},
 	{line.PendingChurn, stepUp, "The holder was told that the number will be withdrawn.", "It is still theirs. Ask them for another number while they can be reached.", ""},
 	{line.Inactive, stepUp, "The line has not been used for long.", "A message may reach nobody. Ask in another way.", ""},
@@ -45,7 +45,7 @@ var trouble = []view.Advice{
 	{Word: "429", Do: stepUp, Means: "You ask too fast, or a quota is used up.", Why: "Step up, and wait as long as Retry-After says."},
 	{Word: "422", Do: stepUp, Means: "It is not a mobile number of this country, or not a test number.", Why: "This service has nothing to say about it. Check the number in another way."},
 	{Word: "401", Do: stepUp, Means: "The key is wrong, has ended, or may not be used from there.", Why: "Have somebody look at the key, soon: meanwhile nothing is verified."},
-	{Word: "400", Do: stepUp, Means: "The request is wrong.", Why: "Correct what violations names. Asking again does not help."},
+	{Word: "400", Do: stepUp, Means: "The request is wrong.", Why: "Correct the fields that “violations” lists. Asking again does not help."},
 }
 
 // showAnswers serves GET /portal/guide/answers.

@@ -112,6 +112,13 @@ var importKinds = map[linefile.Kind]string{linefile.Snapshot: "Snapshot", linefi
 
 func importRow(im *supply.Import, plan *numbering.Plan, base string) view.ImportRow {
 	state := importStates[im.State]
+	switch {
+	case im.State != supply.Finished || im.Counts.Refused == 0:
+	case im.Counts.Refused < im.Rows:
+		state.word, state.tone = "Applied, some refused", view.Warn
+	default:
+		state.word, state.tone = "All rows refused", view.Bad
+	}
 	return view.ImportRow{
 		ID: im.ID.String(), Href: importHref(base, im.ID), Network: plan.Code(im.Network), Kind: importKinds[im.Kind], State: state.word, Tone: state.tone, Means: state.means,
 		DryRun: im.DryRun, Reason: im.Reason, Rows: im.Rows, Refused: im.Counts.Refused, Rate: int64(im.Rate() + 0.5), AsOf: im.AsOf, Created: im.Created,
@@ -188,8 +195,10 @@ var refusalWords = map[string]string{
 	"VOIDED":            "the event is withdrawn already",
 }
 
+var importTitles = map[bool]string{true: "Import of a snapshot", false: "Import of events"}
+
 func importPage(d *view.ImportData, above, path string) view.Page {
-	page := view.Page{Title: "Import of " + strings.ToLower(d.Row.Kind), Crumbs: []view.Link{{Label: above, Href: path}}, Active: path}
+	page := view.Page{Title: importTitles[d.Snapshot], Crumbs: []view.Link{{Label: above, Href: path}}, Active: path}
 	if d.Row.Working || d.Row.Held { // scripts do it for what is being worked on; everybody can
 		page.Actions = []view.Action{{Label: "Look again", Href: d.Row.Href, Kind: view.Secondary}}
 	}

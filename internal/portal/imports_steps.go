@@ -9,6 +9,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -29,7 +30,7 @@ var (
 		text: "You say that the file is whole and right, although it would change so much. The regulator's staff see that, and decide: the file is applied when they confirm it.",
 	}
 	confirmStep = importStep{
-		title: "Confirm the file", word: "confirm", label: "Confirm", kind: view.Danger, do: (*supply.Desk).Confirm, said: "import.confirmed", typed: true,
+		title: "Confirm the file", word: "confirm", label: "Confirm", kind: view.Primary, do: (*supply.Desk).Confirm, said: "import.confirmed", typed: true,
 		text: "The file becomes what is known of the network's lines: every answer follows it, and no button takes it back. Confirm it when you know from the operator why it differs so much.",
 	}
 	cancelStep = importStep{
@@ -57,7 +58,8 @@ type importPlace struct {
 func (of importPlace) href() string { return importHref(of.base, of.im.ID) }
 
 func (of importPlace) page(step *importStep) view.Page {
-	return view.Page{Title: step.title, Crumbs: []view.Link{{Label: "Import", Href: of.href()}}, Active: of.menu}
+	above := map[string]string{supplyPath: supplyPage.Title, boardPath: boardPage.Title}[of.menu]
+	return view.Page{Title: step.title, Crumbs: []view.Link{{Label: above, Href: of.menu}, {Label: importTitles[of.im.Kind == linefile.Snapshot], Href: of.href()}}, Active: of.menu}
 }
 
 func (of importPlace) question(step *importStep, f view.Form) view.ConfirmData {

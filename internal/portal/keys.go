@@ -70,10 +70,16 @@ func keyRow(k *access.KeyRow, now time.Time) view.KeyRow {
 		row.State, row.Tone = "Revoked", view.Bad
 	case row.Over:
 		row.State, row.Tone = "Expired", view.Neutral
-	case !k.ExpiresAt.IsZero() && k.ExpiresAt.Sub(now) < 14*24*time.Hour:
+	case !k.ExpiresAt.IsZero() && (k.Rolled || k.ExpiresAt.Sub(now) < soon(k)):
 		row.State, row.Tone = "Ends soon", view.Warn
 	}
 	return row
+}
+
+// soon is how long before its end a key is said to end soon. One that was made
+// for a day does not from its birth.
+func soon(k *access.KeyRow) time.Duration {
+	return min(14*24*time.Hour, k.ExpiresAt.Sub(k.CreatedAt)/4)
 }
 
 var newKeyPage = view.Page{

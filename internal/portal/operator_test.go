@@ -111,7 +111,7 @@ func TestOperatorsSeeHowTheirSupplyStands(t *testing.T) {
 	s := newStack(t)
 	telco := s.as(t, "telco")
 	wantPage(t, s.get(t, "/portal/supply", telco.session), http.StatusOK,
-		"never supplied", "Silent", "No file was sent yet", "Nothing told yet", "No whole snapshot yet", "data-upload", `name="dryRun"`, "MTN", "not kept")
+		"never supplied", "Silent", "No file was sent yet", "Nothing told yet", "No whole snapshot yet", "data-upload", `name="dryRun"`, "MTN", "Nothing is noted yet.")
 	s.worked(t, s.sent(t, telco, snapshotForm, formTime(1), lines(40)), supply.Finished)
 	who := supply.Speaker{Authorities: []line.Authority{line.Operator}, Network: "MTN", Actor: access.Operator}
 	ended := time.Now().AddDate(0, 0, -30).Format(time.RFC3339)
@@ -124,7 +124,7 @@ func TestOperatorsSeeHowTheirSupplyStands(t *testing.T) {
 	res := s.get(t, "/portal/supply", telco.session)
 	wantPage(t, res, http.StatusOK, "Supplies", "Applied", ">39<", "ENDED", "7 days after the end at the latest", "mean 1 month",
 		"Events by the day on which they were told", "Accepted, but late: 1", "Refused: 1",
-		"Coverage over time", "Known: 39", "Up to 14 days: 24")
+		"Coverage over time", "not kept", "Known: 39", "Up to 14 days: 24")
 	if strings.Contains(res.Body.String(), "Silent") {
 		t.Error("a network that supplied yesterday is called silent")
 	}

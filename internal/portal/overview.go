@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/tally"
 )
@@ -119,9 +120,12 @@ func answersChart(days []tally.Day) (view.ChartData, []view.StatusTotal) {
 	if len(said) > mostSeries {
 		shown, rest = said[:mostSeries-1], said[mostSeries-1:]
 	}
-	chart := view.ChartData{Title: "Answers by status", Unit: "answers", Series: slices.Clone(shown)}
+	// In an order that does not change with the numbers, so that neither do the colours.
+	shown = slices.SortedFunc(slices.Values(shown), func(a, b string) int { return cmp.Compare(statusPlace(a), statusPlace(b)) })
+	chart := view.ChartData{Title: "Answers by status", Unit: "answers", None: "No answers in this time.", Series: slices.Clone(shown)}
+	chart.Colours = colours(shown)
 	if len(rest) > 0 {
-		chart.Series = append(chart.Series, "Other")
+		chart.Series, chart.Rest = append(chart.Series, "Other"), true
 	}
 	for _, d := range days {
 		bar := view.Bar{Label: d.Day.Format("2 Jan")}
@@ -140,9 +144,27 @@ func answersChart(days []tally.Day) (view.ChartData, []view.StatusTotal) {
 	return chart, totals
 }
 
+// colours gives each status a colour of its own, if it can be one of its tone:
+// red is for what is bad.
+func colours(statuses []string) []int {
+	wish := map[view.Tone][]int{view.Good: {0}, view.Warn: {1, 5, 4}, view.Bad: {2, 3}, view.Info: {5}, view.Neutral: {4}}
+	taken := make([]int, 0, len(statuses))
+	for _, status := range statuses {
+		for _, c := range append(wish[toneOf(status)], 5, 4, 3, 1, 0, 2) {
+			if !slices.Contains(taken, c) {
+				taken = append(taken, c)
+				break
+			}
+		}
+	}
+	return taken
+}
+
+func statusPlace(status string) int { return slices.Index(line.Statuses, line.Status(status)) }
+
 // endsChart is the requests that were not answered, by day.
 func endsChart(days []tally.Pace) view.ChartData {
-	chart := view.ChartData{Title: "Requests without an answer", Unit: "requests", Series: []string{"Refused (4xx)", "Failed (5xx)"}}
+	chart := view.ChartData{Title: "Requests without an answer", Unit: "requests", None: "None in this time.", Series: []string{"Refused (4xx)", "Failed (5xx)"}, Colours: []int{1, 2}}
 	for _, d := range days {
 		chart.Bars = append(chart.Bars, view.Bar{Label: d.Day.Format("2 Jan"), Values: []int64{d.Refused, d.Failed}})
 	}

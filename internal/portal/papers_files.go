@@ -91,7 +91,7 @@ func (p *Portal) readPart(ctx context.Context, part *multipart.Part, kind *strin
 	case part.FormName() == "file" && *file == nil:
 		f, err := p.Documents.Receive(ctx, part.FileName(), part)
 		if errors.Is(err, document.ErrEmpty) { // as browsers send a field without a file
-			wrong.Check(false, "file", fault.Required, "Choose the file of the document. An empty one is none.")
+			wrong.Check(false, "file", fault.Required, "Choose the file of the document. It must not be empty.")
 			return nil
 		}
 		if err == nil {

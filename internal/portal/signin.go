@@ -134,7 +134,11 @@ func checkEmail(wrong *fault.Form, email string) {
 }
 
 func checkPassword(wrong *fault.Form, field string, password secret.Text) {
-	wrong.Check(password != "", field, fault.Required, "Give the password.")
+	words := "Give the password."
+	if field == "newPassword" {
+		words = "Give the new password."
+	}
+	wrong.Check(password != "", field, fault.Required, words)
 	wrong.Check(len(password) <= mostPassword, field, fault.TooLong, "Use at most 1,024 bytes.")
 }
 

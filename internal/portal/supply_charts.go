@@ -12,7 +12,7 @@ const chartDay = "2 Jan"
 
 // toldChart shows what a network told, day by day.
 func toldChart(days []supply.DayTold) view.ChartData {
-	chart := view.ChartData{Title: "Events by the day on which they were told", Unit: "events", Series: []string{"Accepted", "Accepted, but late", "Refused"}}
+	chart := view.ChartData{Title: "Events by the day on which they were told", Unit: "events", None: "None in this time.", Series: []string{"Accepted", "Accepted, but late", "Refused"}}
 	for _, day := range days {
 		chart.Bars = append(chart.Bars, view.Bar{Label: day.Day.Format(chartDay), Values: []int64{day.Accepted - day.Late, day.Late, day.Refused}})
 	}
@@ -23,8 +23,8 @@ func toldChart(days []supply.DayTold) view.ChartData {
 // and how far behind it was: within the rule, or so far that its lines were
 // answered with UNKNOWN.
 func reachCharts(days []supply.Reach, rule *linepolicy.Policy) (reach, behind view.ChartData) {
-	reach = view.ChartData{Title: "Lines known", Unit: "numbers", Series: []string{"Known", "The rest of the ranges"}, Rest: true}
-	behind = view.ChartData{Title: "Hours behind", Unit: "hours", Series: []string{"Up to " + view.Days(rule.FreshnessDays), "Longer: answered with UNKNOWN"}}
+	reach = view.ChartData{Title: "Lines known", Unit: "numbers", None: "Nothing is noted yet.", Series: []string{"Known", "The rest of the ranges"}, Rest: true}
+	behind = view.ChartData{Title: "Hours behind", Unit: "hours", None: "Never behind by an hour or more on the days that are noted.", Series: []string{"Up to " + view.Days(rule.FreshnessDays), "Longer: answered with UNKNOWN"}, Colours: []int{0, 2}}
 	for _, day := range days {
 		known, waited := []int64{view.NotKept, view.NotKept}, []int64{view.NotKept, view.NotKept}
 		if !day.Noted.IsZero() {

@@ -16,7 +16,10 @@ import (
 // teamShown is how many people one page lists.
 const teamShown = 100
 
-var teamPage = view.Page{Title: "Team", Lead: "Who works here for your organisation. An admin looks after the others; a member does everything else.", Active: teamPath}
+var teamPage = view.Page{Title: "Team", Lead: "Who works here for your organisation. An admin looks after the others; a member does everything else.", Active: teamPath, Actions: []view.Action{toInvite}}
+
+// toInvite leads past a long list to the form below it.
+var toInvite = view.Action{Label: "Invite somebody", Href: "#invite", Kind: view.Secondary}
 
 // showTeam serves GET /portal/team.
 func (p *Portal) showTeam(w http.ResponseWriter, r *http.Request) error {

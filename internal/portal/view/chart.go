@@ -58,6 +58,9 @@ func (c ChartData) class(series int) string {
 	if c.Rest && series == len(c.Series)-1 {
 		return "series-rest"
 	}
+	if series < len(c.Colours) {
+		series = c.Colours[series]
+	}
 	return "series-" + strconv.Itoa(series%mostSeries)
 }
 

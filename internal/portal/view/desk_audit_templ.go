@@ -121,7 +121,7 @@ func DeskAudit(d DeskAuditData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "entity", Label: "entityUid", Mono: true, Max: 36}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "entity", Label: "Organisation id", Mono: true, Max: 36}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -653,7 +653,7 @@ func EntityPeople(d EntityPeopleData) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Card("Invite somebody").Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = CardAt("invite", "Invite somebody").Render(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -103,7 +103,7 @@ func Search(d SearchData) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "organisation", Label: "Organisation", Hint: "Its name, or a part of it.", Max: 200}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "organisation", Label: "Organisation", Hint: "Its name, or a part of it.", Max: 200, Depends: true}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -332,7 +332,7 @@ func foundTable(d SearchData) TableData {
 		Heads: []HeadCell{{Label: "When"}, {Label: "Number"}, {Label: "Answer"}, {Label: "Key"}, {Label: "Record", Hidden: true}},
 	}
 	for _, r := range d.Rows {
-		t.Rows = append(t.Rows, Row{Cells: []templ.Component{Time(r.At, d.Now), Two(r.Number, r.Network), Answer(r.Status, r.Tone), Two(keyLabel(r), modeWord(r.Mode)), foundTools(r)}})
+		t.Rows = append(t.Rows, Row{Cells: []templ.Component{Time(r.At, d.Now), numberCell(r.Number, r.Network), Answer(r.Status, r.Tone), Two(keyLabel(r), modeWord(r.Mode)), foundTools(r)}})
 	}
 	return t
 }
@@ -489,8 +489,8 @@ func FoundRecord(d FoundRecordData) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = DescriptionList([]Term{
-					{"requestId", Mono(d.Row.ID)}, {"Hash of the record", Mono(d.Hash)}, {"Version of the line", Number(d.LineVersion)},
-					{"Version of the policy", Number(d.PolicyVersion)}, {"Version of the numbering plan", Number(d.PlanVersion)},
+					{"requestId", Mono(d.Row.ID)}, {"Hash of the record", Mono(d.Hash)}, {"Version of the line", version(d.LineVersion)},
+					{"Version of the policy", version(d.PolicyVersion)}, {"Version of the numbering plan", version(d.PlanVersion)},
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

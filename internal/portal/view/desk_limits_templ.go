@@ -72,7 +72,7 @@ func DeskLimits(d DeskLimitsData) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "entity", Label: "Limits of an organisation", Hint: "A part of its name, its CAC number, or its entityUid.", Max: 200}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "entity", Label: "Limits of an organisation", Hint: "A part of its name, its CAC number, or its id.", Max: 200}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -562,11 +562,11 @@ func DeskLimit(d DeskLimitData) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = limitField(d, "dayQuota", "Questions a day", "Answers that are given on a day.", "numeric").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = limitField(d, "dayQuota", "Answers in a day", "How many questions are answered on a day.", "numeric").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = limitField(d, "monthQuota", "Questions a month", "Answers that are given in a month.", "numeric").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = limitField(d, "monthQuota", "Answers in a month", "How many questions are answered in a month.", "numeric").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -528,7 +528,7 @@ func caseForm(d CaseData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "reason", Label: "Reason", Hint: "Needed to reject. The organisation reads it word for word: say what to do.", Long: true, Max: 500}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "reason", Label: "Reason", Hint: "Needed to reject. The organisation reads it word for word: say what to do.", Long: true, Max: 500, Depends: true}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -123,6 +123,7 @@ type FieldData struct {
 	Autocomplete string // as HTML spells it; "" for off
 	InputMode    string
 	Required     bool
+	Depends      bool // it is needed or not by what stands elsewhere, and not called optional
 	Autofocus    bool
 	Long         bool // several lines
 	Mono         bool
@@ -208,11 +209,13 @@ type Moment struct {
 
 // ChartData is a chart of stacked bars.
 type ChartData struct {
-	Title  string
-	Unit   string   // what is counted
-	Series []string // their names; at most six
-	Rest   bool     // the last of the series is what the others lack, and is drawn faintly
-	Bars   []Bar
+	Title   string
+	Unit    string   // what is counted
+	None    string   // what stands there when nothing was
+	Series  []string // their names; at most six
+	Colours []int    // for each of the series, 0 to 5; nil for one after the other
+	Rest    bool     // the last of the series is what the others lack, and is drawn faintly
+	Bars    []Bar
 }
 
 // NotKept is the value of a bar of which nothing was kept: it is not drawn, and

@@ -668,6 +668,9 @@ func toldTable(d StandingData, none, next string) TableData {
 		Caption: "Events against the rule", Empty: EmptyState(none, next),
 		Heads: []HeadCell{{Label: "Event"}, {Label: "Accepted", Number: true}, {Label: "Late or early", Number: true}, {Label: "Told after"}},
 	}
+	if d.Refused > 0 {
+		t.Empty = EmptyState("Nothing was accepted", Count(d.Refused)+" events and rows were refused. The files below say which and why.")
+	}
 	for _, k := range d.Told {
 		t.Rows = append(t.Rows, Row{Cells: []templ.Component{Two(k.Kind, k.Rule), Number(k.Accepted), wrongly(k), Two("mean "+Lasting(k.Mean), "worst "+Lasting(k.Worst))}})
 	}

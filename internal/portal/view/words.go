@@ -40,7 +40,7 @@ func Bytes(n int64) string {
 }
 
 // Stamp writes a time to the minute, in UTC.
-func Stamp(at time.Time) string { return at.UTC().Format("2 Jan 2006, 15:04") + " UTC" }
+func Stamp(at time.Time) string { return at.UTC().Format("2 Jan 2006, 15:04") + "\u00a0UTC" }
 
 // Ago writes how long ago a time is, or how far ahead.
 func Ago(at, now time.Time) string {
