@@ -115,7 +115,7 @@ func (p *Portal) askRevokeSecret(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text := "The secret " + s.Preview + " of " + c.Name + " ends for good. Tokens that it bought stand until they expire; to end those, too, suspend the client."
+	text := "The secret " + s.Preview + " of " + c.Name + " ends for good. Tokens that it got stand until they expire; to end those, too, suspend the client."
 	if c.Secrets == 1 {
 		text = "It is the client's only secret: without another it gets no more tokens. " + text
 	}

@@ -129,7 +129,7 @@ func (p *Portal) showAnyImport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := importPage(&d, "Supply board", boardPath)
-	page.Crumbs = append(page.Crumbs, view.Link{Label: d.Row.Network, Href: boardPath + "/" + url.PathEscape(d.Row.Network)})
+	page.Crumbs = append(page.Crumbs, view.Link{Label: d.Row.Called, Href: boardPath + "/" + url.PathEscape(d.Row.Network)})
 	return p.show(w, r, page, view.Import(d))
 }
 

@@ -41,7 +41,7 @@ var messages = map[string]view.Flash{
 	"client.suspended": {Tone: view.Good, Text: "The client is suspended. Every node refuses its tokens within five seconds."},
 	"client.resumed":   {Tone: view.Good, Text: "The client goes on, with the secrets that it had."},
 	"client.revoked":   {Tone: view.Good, Text: "The client and every token of it are revoked."},
-	"secret.revoked":   {Tone: view.Good, Text: "The secret is revoked. Tokens that it bought stand until they expire."},
+	"secret.revoked":   {Tone: view.Good, Text: "The secret is revoked. Tokens that it got stand until they expire."},
 
 	"document.sent": {Tone: view.Good, Text: "The document has arrived whole. It is scanned first, then the regulator looks at it."},
 

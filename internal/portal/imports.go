@@ -120,7 +120,7 @@ func importRow(im *supply.Import, plan *numbering.Plan, base string) view.Import
 		state.word, state.tone = "All rows refused", view.Bad
 	}
 	return view.ImportRow{
-		ID: im.ID.String(), Href: importHref(base, im.ID), Network: plan.Code(im.Network), Kind: importKinds[im.Kind], State: state.word, Tone: state.tone, Means: state.means,
+		ID: im.ID.String(), Href: importHref(base, im.ID), Network: plan.Code(im.Network), Called: plan.Name(im.Network), Kind: importKinds[im.Kind], State: state.word, Tone: state.tone, Means: state.means,
 		DryRun: im.DryRun, Reason: im.Reason, Rows: im.Rows, Refused: im.Counts.Refused, Rate: int64(im.Rate() + 0.5), AsOf: im.AsOf, Created: im.Created,
 		Working: im.State == supply.Checking || im.State == supply.Applying, Held: im.State == supply.Held, Over: im.State == supply.Cancelled,
 	}

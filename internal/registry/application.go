@@ -60,7 +60,7 @@ func (r *Registry) read(f ApplicationForm) (Application, error) {
 	var wrong fault.Form
 	checkName(&wrong, "name", f.Name)
 	number, ok := cac.Parse(f.CAC)
-	wrong.Check(f.CAC != "", "cac", fault.Required, "Give the number from the companies register.")
+	wrong.Check(f.CAC != "", "cac", fault.Required, noCAC)
 	wrong.Check(ok || f.CAC == "", "cac", fault.BadFormat, cacForm)
 	checkName(&wrong, "adminName", f.AdminName)
 	emailKey := checkEmail(&wrong, "adminEmail", f.AdminEmail)
@@ -72,7 +72,10 @@ func (r *Registry) read(f ApplicationForm) (Application, error) {
 	return Application{form: f, cac: number, emailKey: emailKey, phone: digits}, wrong.Err()
 }
 
-const cacForm = "Use letters, digits, spaces, / and -, at most 32 characters, beginning with a letter or digit."
+const (
+	noCAC   = "Give the number from the companies register."
+	cacForm = "Use letters, digits, spaces, / and -, at most 32 characters, beginning with a letter or digit."
+)
 
 func checkName(wrong *fault.Form, field, name string) {
 	wrong.Check(strings.TrimSpace(name) != "", field, fault.Required, "Give a name.")

@@ -35,7 +35,8 @@ func CheckAsker(name, cacNumber string) error {
 	var wrong fault.Form
 	checkName(&wrong, "name", name)
 	_, ok := cac.Parse(cacNumber)
-	wrong.Check(ok, "cac", fault.BadFormat, cacForm)
+	wrong.Check(cacNumber != "", "cac", fault.Required, noCAC)
+	wrong.Check(ok || cacNumber == "", "cac", fault.BadFormat, cacForm)
 	return wrong.Err()
 }
 
