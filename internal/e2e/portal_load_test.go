@@ -20,6 +20,11 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
+// large is how many rows make a table large. Whoever scans one from end to end
+// reads as many; a hash join may look at the first row of a scan, find that there
+// is nothing to join it with, and read no further.
+const large = 10_000
+
 // pageBudget is the server time within which 95 of 100 pages must come.
 const pageBudget = 100 * time.Millisecond
 
@@ -76,7 +81,7 @@ func TestPortalLoad(t *testing.T) {
 	}
 	p.terminate(t) // with its connections their last counts of what they read
 	for table, rows := range o.scans(t) {
-		if more := rows - before[table]; more > 0 {
+		if more := rows - before[table]; more >= large {
 			t.Errorf("table %s was scanned: %d rows", table, more)
 		}
 	}
@@ -86,7 +91,7 @@ func TestPortalLoad(t *testing.T) {
 func (o *town) scans(t *testing.T) map[string]int64 {
 	t.Helper()
 	found := make(map[string]int64)
-	rows := must(o.pool.Query(t.Context(), `SELECT relname::text, seq_tup_read FROM pg_stat_user_tables WHERE n_live_tup >= 10000`))(t)
+	rows := must(o.pool.Query(t.Context(), `SELECT relname::text, seq_tup_read FROM pg_stat_user_tables WHERE n_live_tup >= $1`, large))(t)
 	defer rows.Close()
 	for rows.Next() {
 		var name string
