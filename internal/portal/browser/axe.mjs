@@ -64,7 +64,7 @@ await run(async (browser) => {
       const who = await visitor(browser, role, look);
       const examine = async (_, shape) => {
         await overflow(who);
-        const bones = shape + (await skeleton(who.page));
+        const bones = shape.replace(/\?[^ ]*/, "") + (await skeleton(who.page));
         if (known.has(bones)) return;
         known.add(bones);
         judged++;

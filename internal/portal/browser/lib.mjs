@@ -65,10 +65,11 @@ export async function visitor(browser, role, look, options = {}) {
   return who;
 }
 
-// shapeOf is an address without what differs between pages of one kind.
+// shapeOf is an address without what differs between pages of one kind. A list
+// the other way round is the same page.
 export function shapeOf(address) {
   const url = new URL(address, job.base);
-  const names = [...new Set(url.searchParams.keys())].sort().join("&");
+  const names = [...new Set(url.searchParams.keys())].filter((n) => n !== "dir").sort().join("&");
   return url.pathname.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "{id}") + (names && "?" + names);
 }
 
