@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -80,13 +79,11 @@ func (k *Keeper) Key(ctx context.Context, entity, id uuid.UUID) (Kin, error) {
 // KeyNames returns what keys of an entity are called. Those of others are left
 // out.
 func (k *Keeper) KeyNames(ctx context.Context, entity uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]string, error) {
-	names := make(map[uuid.UUID]string, len(ids))
-	ids = slices.Clone(ids)
-	slices.SortFunc(ids, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
-	rows, err := db.New(k.Pool).KeyNames(ctx, db.KeyNamesParams{EntityID: entity, Ids: slices.Compact(ids)})
+	rows, err := db.New(k.Pool).KeyNames(ctx, db.KeyNamesParams{EntityID: entity, Ids: ids})
 	if err != nil {
 		return nil, fmt.Errorf("access: look up the names of keys: %w", err)
 	}
+	names := make(map[uuid.UUID]string, len(rows))
 	for _, r := range rows {
 		names[r.ID] = r.Name
 	}

@@ -33,7 +33,11 @@ func (f *Found) Holds(at time.Time) bool {
 
 // List returns alerts, newest first: those that hold, or all.
 func List(ctx context.Context, from pg.DB, now time.Time, all bool, limit int) ([]Found, error) {
-	return find(ctx, from, `$1 OR (a.released_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > $2))`, limit, all, now)
+	var q pg.Where
+	if !all {
+		q.Add(holds, now)
+	}
+	return find(ctx, from, &q, limit)
 }
 
 // Search says which alerts are meant.
@@ -46,26 +50,30 @@ type Search struct {
 
 // Find returns the alerts that s means, newest first.
 func Find(ctx context.Context, from pg.DB, now time.Time, s Search) ([]Found, error) {
-	where, args := `a.released_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > $1)`, []any{now}
+	var q pg.Where
 	if s.Past {
-		where = `NOT (` + where + `)`
+		q.Add(`NOT (`+holds+`)`, now)
+	} else {
+		q.Add(holds, now)
 	}
 	if s.Entity != uuid.Nil {
-		args = append(args, s.Entity)
-		where += fmt.Sprintf(` AND a.entity_id = $%d`, len(args))
+		q.Add(`a.entity_id = ?`, s.Entity)
 	}
 	if s.Before != uuid.Nil {
-		args = append(args, s.Before)
-		where += fmt.Sprintf(` AND (a.since, a.id) < (SELECT b.since, b.id FROM guard_alert b WHERE b.id = $%d)`, len(args))
+		q.Add(`(a.since, a.id) < (SELECT b.since, b.id FROM guard_alert b WHERE b.id = ?)`, s.Before)
 	}
-	return find(ctx, from, where, s.Limit, args...)
+	return find(ctx, from, &q, s.Limit)
 }
 
-func find(ctx context.Context, from pg.DB, where string, limit int, args ...any) ([]Found, error) {
+// holds is the condition of an alert that is not over at a time.
+const holds = `a.released_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > ?)`
+
+func find(ctx context.Context, from pg.DB, q *pg.Where, limit int) ([]Found, error) {
+	most := q.Fill(`?`, limit)
 	rows, err := from.Query(ctx, `SELECT a.id, a.entity_id, e.name, a.kind, a.level, a.since, a.ends_at, a.node, a.numbers, a.misses, a.dense, a.block, a.budget,
 			a.released_at, a.released_by, coalesce(a.reason, ''), a.quiet_until
 		FROM guard_alert a JOIN entity e ON e.id = a.entity_id
-		WHERE `+where+fmt.Sprintf(` ORDER BY a.since DESC, a.id DESC LIMIT $%d`, len(args)+1), append(args, limit)...)
+		WHERE `+q.String()+` ORDER BY a.since DESC, a.id DESC LIMIT `+most, q.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("guard: list alerts: %w", err)
 	}

@@ -98,17 +98,18 @@ func question(row *view.ApprovalRow, confirm bool, form view.Form) view.ConfirmD
 	return q
 }
 
-func questionPage(row *view.ApprovalRow, confirm bool) view.Page {
-	return view.Page{Title: question(row, confirm, view.Form{}).Label + ": " + row.What, Crumbs: []view.Link{{Label: "Approvals", Href: approvalsPath}}, Active: approvalsPath}
+func questionPage(row *view.ApprovalRow, q *view.ConfirmData) view.Page {
+	return view.Page{Title: q.Label + ": " + row.What, Crumbs: []view.Link{{Label: "Approvals", Href: approvalsPath}}, Active: approvalsPath}
 }
 
 // ask shows the question of a matter that waits. Whoever cannot be the second
 // person is told so, and not asked.
 func (p *Portal) ask(w http.ResponseWriter, r *http.Request, row *view.ApprovalRow, confirm bool) error {
+	q := question(row, confirm, view.Form{})
 	if confirm && row.Not != "" {
-		return p.show(w, r, questionPage(row, confirm), view.ApprovalNotYours(*row))
+		return p.show(w, r, questionPage(row, &q), view.ApprovalNotYours(*row))
 	}
-	return p.show(w, r, questionPage(row, confirm), view.Confirm(question(row, confirm, view.Form{})))
+	return p.show(w, r, questionPage(row, &q), view.Confirm(q))
 }
 
 // decided ends a decision: with the list, or with the question again and why
@@ -118,11 +119,12 @@ func (p *Portal) decided(w http.ResponseWriter, r *http.Request, row *view.Appro
 	if isCode(err, fault.PermissionDenied) { // the rule of two is about the visitor, who may read it here
 		form.Message, wrong = faultOf(err).Message, true
 	}
+	q := question(row, confirm, form)
 	switch {
 	case wrong && confirm && row.Unknown:
-		return p.showAgain(w, r, err, questionPage(row, confirm), view.ApprovalNotYours(*row))
+		return p.showAgain(w, r, err, questionPage(row, &q), view.ApprovalNotYours(*row))
 	case wrong:
-		return p.showAgain(w, r, err, questionPage(row, confirm), view.Confirm(question(row, confirm, form)))
+		return p.showAgain(w, r, err, questionPage(row, &q), view.Confirm(q))
 	case err != nil:
 		return err
 	case confirm:

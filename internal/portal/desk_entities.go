@@ -106,10 +106,7 @@ func (p *Portal) showEntities(w http.ResponseWriter, r *http.Request) error {
 // entitySearch reads which organisations are wanted. A word that is not known
 // means what its absence means.
 func entitySearch(q url.Values, o order) registry.Search {
-	s := registry.Search{Text: strings.TrimSpace(q.Get("q")), Sort: registry.Sort(o.column), Descending: o.desc, Limit: entitiesShown}
-	if text := []rune(s.Text); len(text) > mostSearch {
-		s.Text = string(text[:mostSearch])
-	}
+	s := registry.Search{Text: searchText(q.Get("q")), Sort: registry.Sort(o.column), Descending: o.desc, Limit: entitiesShown}
 	switch status := registry.Status(q.Get("state")); status {
 	case registry.Approved, registry.Suspended, registry.Revoked:
 		s.Status = status
@@ -121,6 +118,15 @@ func entitySearch(q url.Values, o order) registry.Search {
 	s.Client, _ = uuid.Parse(q.Get("client"))
 	s.After, _ = uuid.Parse(q.Get("after"))
 	return s
+}
+
+// searchText is what is searched for, no longer than a name can be.
+func searchText(typed string) string {
+	typed = strings.TrimSpace(typed)
+	if text := []rune(typed); len(text) > mostSearch {
+		return string(text[:mostSearch])
+	}
+	return typed
 }
 
 func entityRow(e *registry.Standing) view.EntityRow {

@@ -3,7 +3,6 @@ package portal
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -76,8 +75,7 @@ func (p *Portal) moveEntity(m entityMove) func(http.ResponseWriter, *http.Reques
 		if err != nil {
 			return err
 		}
-		reason := strings.Join(strings.Fields(r.PostFormValue("reason")), " ") // the field has several lines, a reason is one
-		moved, err := m.do(p.Registry, r.Context(), e.ID, reason, v.who.Actor(), v.id)
+		moved, err := m.do(p.Registry, r.Context(), e.ID, oneLine(r.PostFormValue("reason")), v.who.Actor(), v.id)
 		if form, wrong := formOf(r, err); wrong {
 			return p.showAgain(w, r, err, movePage(&e, &m), view.Confirm(moveQuestion(&e, &m, form)))
 		}

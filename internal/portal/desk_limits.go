@@ -90,10 +90,7 @@ func (p *Portal) entityMeant(r *http.Request, d *view.DeskLimitsData, text strin
 		}
 		return id.String(), err
 	}
-	if long := []rune(text); len(long) > mostSearch {
-		text = string(long[:mostSearch])
-	}
-	one, several, err := p.entityNamed(r, text)
+	one, several, err := p.entityNamed(r, searchText(text))
 	if err != nil {
 		return "", err
 	}

@@ -39,10 +39,8 @@ func (p *Portal) deskStaffRoutes() []route {
 	}
 }
 
-const (
-	staffShown    = 100 // on one page
-	mostApprovals = 200 // that wait; more would be a strange week
-)
+// staffShown is how many members of staff one page lists.
+const staffShown = 100
 
 var (
 	staffPage  = view.Page{Title: "Staff", Lead: "Who works for the regulator, and what they may do.", Active: deskStaffPath}
@@ -68,7 +66,7 @@ func (p *Portal) staff(r *http.Request, form view.Form) (view.DeskStaffData, err
 	if err != nil {
 		return view.DeskStaffData{}, err
 	}
-	waiting, err := p.Approvals.List(ctx, false, mostApprovals)
+	waiting, err := p.Approvals.List(ctx, false, mostWaiting)
 	if err != nil {
 		return view.DeskStaffData{}, err
 	}

@@ -43,11 +43,6 @@ var (
 	}
 )
 
-// askStep asks before a step.
-func (p *Portal) askStep(w http.ResponseWriter, r *http.Request, step *importStep, of importPlace) error {
-	return p.show(w, r, of.page(step), view.Confirm(of.question(step, view.Form{})))
-}
-
 // importPlace is an import on the pages of those who may do something with it.
 type importPlace struct {
 	im         *supply.Import
@@ -73,8 +68,11 @@ func (of importPlace) question(step *importStep, f view.Form) view.ConfirmData {
 	return q
 }
 
-// takeStep does it.
-func (p *Portal) takeStep(w http.ResponseWriter, r *http.Request, step *importStep, of importPlace) error {
+// step asks before a step, or takes it.
+func (p *Portal) step(w http.ResponseWriter, r *http.Request, step *importStep, of importPlace) error {
+	if r.Method != http.MethodPost {
+		return p.show(w, r, of.page(step), view.Confirm(of.question(step, view.Form{})))
+	}
 	var wrong fault.Form
 	wrong.Check(!step.typed || strings.EqualFold(strings.TrimSpace(r.PostFormValue("confirm")), of.network), "confirm", fault.NotAllowed, "Type "+of.network+".")
 	err := wrong.Err()
@@ -96,11 +94,7 @@ func (p *Portal) ownStep(w http.ResponseWriter, r *http.Request, step *importSte
 	if err != nil {
 		return err
 	}
-	of := importPlace{im: &im, network: rules.plan.Code(im.Network), base: importsPath, menu: supplyPath}
-	if r.Method == http.MethodPost {
-		return p.takeStep(w, r, step, of)
-	}
-	return p.askStep(w, r, step, of)
+	return p.step(w, r, step, importPlace{im: &im, network: rules.plan.Code(im.Network), base: importsPath, menu: supplyPath})
 }
 
 // meanImport serves GET and POST /portal/supply/imports/{import}/mean.
@@ -123,9 +117,5 @@ func (p *Portal) staffStep(w http.ResponseWriter, r *http.Request, step *importS
 	if err != nil {
 		return err
 	}
-	of := importPlace{im: &im, network: rules.plan.Code(im.Network), base: boardImportsBase, menu: boardPath}
-	if r.Method == http.MethodPost {
-		return p.takeStep(w, r, step, of)
-	}
-	return p.askStep(w, r, step, of)
+	return p.step(w, r, step, importPlace{im: &im, network: rules.plan.Code(im.Network), base: boardImportsBase, menu: boardPath})
 }

@@ -128,7 +128,7 @@ func answersChart(days []tally.Day) (view.ChartData, []view.StatusTotal) {
 		chart.Series, chart.Rest = append(chart.Series, "Other"), true
 	}
 	for _, d := range days {
-		bar := view.Bar{Label: d.Day.Format("2 Jan")}
+		bar := view.Bar{Label: d.Day.Format(chartDay)}
 		for _, status := range shown {
 			bar.Values = append(bar.Values, d.ByStatus[status])
 		}
@@ -166,7 +166,7 @@ func statusPlace(status string) int { return slices.Index(line.Statuses, line.St
 func endsChart(days []tally.Pace) view.ChartData {
 	chart := view.ChartData{Title: "Requests without an answer", Unit: "requests", None: "None in this time.", Series: []string{"Refused (4xx)", "Failed (5xx)"}, Colours: []int{1, 2}}
 	for _, d := range days {
-		chart.Bars = append(chart.Bars, view.Bar{Label: d.Day.Format("2 Jan"), Values: []int64{d.Refused, d.Failed}})
+		chart.Bars = append(chart.Bars, view.Bar{Label: d.Day.Format(chartDay), Values: []int64{d.Refused, d.Failed}})
 	}
 	return chart
 }

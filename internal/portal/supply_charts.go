@@ -8,6 +8,7 @@ import (
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
+// chartDay is how a chart writes a day.
 const chartDay = "2 Jan"
 
 // toldChart shows what a network told, day by day.

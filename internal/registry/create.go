@@ -17,9 +17,6 @@ import (
 // CreateAsker makes an organisation that asks, such as a bank. Whoever works
 // for it is invited later.
 func (r *Registry) CreateAsker(ctx context.Context, name, cacNumber string, by audit.Actor, request uuid.UUID) (e Entity, err error) {
-	if err := CheckAsker(name, cacNumber); err != nil {
-		return Entity{}, err
-	}
 	err = pg.InTx(ctx, r.Pool, func(tx pg.Tx) error {
 		e, err = r.AddAsker(ctx, tx, name, cacNumber, by, request)
 		return err

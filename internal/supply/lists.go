@@ -16,7 +16,11 @@ import (
 
 // Imports lists the last imports, newest first; network 0 means of all.
 func (d *Desk) Imports(ctx context.Context, n numbering.Network, limit int) ([]Import, error) {
-	rows, err := d.Pool.Query(ctx, `SELECT `+importColumns+` FROM supply_import WHERE $1 = 0 OR network = $1 ORDER BY id DESC LIMIT $2`, int32(n), limit)
+	return d.imports(ctx, `SELECT `+importColumns+` FROM supply_import WHERE $1 = 0 OR network = $1 ORDER BY id DESC LIMIT $2`, int32(n), limit)
+}
+
+func (d *Desk) imports(ctx context.Context, sql string, args ...any) ([]Import, error) {
+	rows, err := d.Pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("supply: list imports: %w", err)
 	}
@@ -38,16 +42,12 @@ type ImportFilter struct {
 // ImportPage lists imports, newest first. Next is where the next page begins,
 // and zero on the last.
 func (d *Desk) ImportPage(ctx context.Context, f ImportFilter) (list []Import, next uuid.UUID, err error) {
-	rows, err := d.Pool.Query(ctx, `SELECT `+importColumns+` FROM supply_import
+	list, err = d.imports(ctx, `SELECT `+importColumns+` FROM supply_import
 		WHERE ($1 = 0 OR network = $1) AND (NOT $2 OR state IN ('checking', 'held', 'applying'))
 		AND ($3::uuid IS NULL OR id < coalesce((SELECT id FROM supply_import WHERE uid = $3), 2147483647)) ORDER BY id DESC LIMIT $4`,
 		int32(f.Network), f.Open, idOrNull(f.After), f.Limit+1)
 	if err != nil {
-		return nil, uuid.Nil, fmt.Errorf("supply: list imports: %w", err)
-	}
-	list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (Import, error) { return scanImport(row) })
-	if err != nil {
-		return nil, uuid.Nil, fmt.Errorf("supply: list imports: %w", err)
+		return nil, uuid.Nil, err
 	}
 	if len(list) > f.Limit {
 		list = list[:f.Limit]
