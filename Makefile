@@ -1,25 +1,24 @@
 .DEFAULT_GOAL := help
 SHELL := bash
 
-# Tools are pinned in tools/go.mod, so that nothing they need becomes a need of
-# the product.
+# Tools are pinned in tools/go.mod, so that their dependencies do not become
+# dependencies of the product.
 TOOL := CGO_ENABLED=0 go tool -modfile=tools/go.mod
 
-# The linter remembers what it found by the path of the checkout. A cache that
-# checkouts share would speak of files that are gone, so each has its own.
+# The linter caches findings by the path of the checkout. A shared cache would
+# report files of another checkout, so each checkout has its own.
 export GOLANGCI_LINT_CACHE := $(CURDIR)/bin/lint-cache
 
 # What check does, in this order.
-CHECKS := lint vet test
+CHECKS := lint test e2e
 
-# Tested without the race detector: what starts servers of its own, for which
-# there is e2e-race, and what opens files one byte after the other, under limits
-# of time and memory that the detector would use up.
-WITHOUT_RACE := /internal/e2e$$|/internal/inspect(/|$$)
+# Tested with the race detector for every patch: the packages in which goroutines
+# share memory. make race-detector runs it over everything else, nightly.
+WITH_RACE := /internal/(access|blob|document|guard|httpapi|idempotency|jobs|journal|limit|people|pg|portal|server|supply|tally|telemetry|verify|web)$$
 
-# A pattern of tests without the race detector that are left out, for whoever runs
-# them whole right after.
-SKIP ?=
+# Not part of test: what starts servers of its own, for which there are e2e and
+# browser.
+END_TO_END := /internal/testing/e2e$$
 
 # The sizes of the long runs. Their last figures stand in
 # docs/reference/measurements.md beside the command that made them.
@@ -57,20 +56,24 @@ FUZZTIME ?= 30s
 BENCH ?= -lines 20000000 -grow-c 16,64,128,256,512 -grow-lines 1000000,20000000,100000000
 
 # A long run of one test: name, its settings, and its package if that is not
-# internal/e2e. The first line fails when no test has that name, for go test
+# internal/testing/e2e. The first line fails when no test has that name, for go test
 # alone would pass. What it writes goes to a disk and not into memory.
 define long_run
-	@go test -list '^$(1)$$' ./internal/$(or $(3),e2e) | grep -qx '$(1)' || { echo 'internal/$(or $(3),e2e) has no $(1)' >&2; exit 1; }
-	TMPDIR=$${TMPDIR:-/tmp} $(2) go test -count=1 -v -timeout 6h -run '^$(1)$$' ./internal/$(or $(3),e2e)
+	@go test -list '^$(1)$$' ./internal/$(or $(3),testing/e2e) | grep -qx '$(1)' || { echo 'internal/$(or $(3),testing/e2e) has no $(1)' >&2; exit 1; }
+	TMPDIR=$${TMPDIR:-/tmp} $(2) go test -count=1 -v -timeout 6h -run '^$(1)$$' ./internal/$(or $(3),testing/e2e)
 endef
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build bin/lineproof
 	CGO_ENABLED=0 go build -trimpath -o bin/lineproof ./cmd/lineproof
+
+.PHONY: dev
+dev: ## Start the service with demo data and an account for every role, and rebuild on save
+	tools/dev
 
 bin/versitygw: tools/s3/go.mod
 	CGO_ENABLED=0 go build -trimpath -modfile=tools/s3/go.mod -o $@ github.com/versity/versitygw/cmd/versitygw
@@ -85,8 +88,9 @@ generate: ## Rebuild everything that is generated: queries, pages, schema.sql, t
 	go test ./internal/config -run Reference -count=1 -update
 	go test ./internal/cli -run Reference -count=1 -update
 	go test ./internal/line -run Reference -count=1 -update
-	go test ./internal/rehearsal -run Reference -count=1 -update
+	go test ./internal/sandbox -run Reference -count=1 -update
 	go test ./internal/pg -run Schema -count=1 -update
+	go test . -run Pictures -count=1 -update
 
 .PHONY: fmt
 fmt: ## Format the Go code
@@ -99,41 +103,45 @@ lint: ## Check the format, lint, and prove that generated queries and pages are 
 	$(TOOL) sqlc diff
 	$(TOOL) templ generate -check -path internal/portal/view
 
-.PHONY: vet
-vet: ## Run go vet
-	go vet ./...
-
 .PHONY: test
-test: bin/versitygw ## Run every test; some prove that schema.sql and the references are fresh
-	go test -race -shuffle=on -timeout 20m $$(go list ./... | grep -vE '$(WITHOUT_RACE)')
-	go test -shuffle=on -timeout 20m $(if $(SKIP),-skip '$(SKIP)') $$(go list ./... | grep -E '$(WITHOUT_RACE)')
+test: bin/versitygw ## Run the tests of every package, with the race detector where goroutines share memory
+	go test -race -shuffle=on -timeout 20m $$(go list ./... | grep -E '$(WITH_RACE)')
+	go test -shuffle=on -timeout 20m $$(go list ./... | grep -vE '$(WITH_RACE)|$(END_TO_END)')
 
-.PHONY: e2e-race
-e2e-race: ## Run the tests of internal/e2e with the race detector in the test and in the servers that it starts
-	go test -race -shuffle=on -timeout 60m ./internal/e2e
+.PHONY: e2e
+e2e: bin/versitygw ## Run the short forms of the proofs that start servers, kill them and compare
+	go test -shuffle=on -timeout 20m -skip TestBrowser ./internal/testing/e2e
+
+.PHONY: race-detector
+race-detector: bin/versitygw ## Run every test with the race detector, also in the servers that the tests start
+	go test -race -shuffle=on -timeout 60m $$(go list ./... | grep -v /internal/inspect)
 
 .PHONY: check
-check: ## Everything a patch must pass: format, lint, fresh generated code, vet, tests
+check: ## Everything a patch must pass but the browser: format, lint, fresh generated code, tests
 	@for part in $(CHECKS); do \
 		start=$$(date +%s); \
 		$(MAKE) --no-print-directory "$$part" || { echo "== failed: $$part" >&2; exit 1; }; \
 		echo "== $$(( $$(date +%s) - start ))s $$part"; \
 	done
 
+.PHONY: nightly
+nightly: ## Run the long proofs at the sizes of a night, and write bin/nightly/summary.md
+	bash .ci/nightly
+
 .PHONY: race
-race: ## Onboardings that clash, ROUNDS rounds (1000)
+race: ## Onboard the same admin concurrently, ROUNDS rounds (1000): exactly one may succeed
 	$(call long_run,TestRaceOnboard,LINEPROOF_E2E_ROUNDS=$(ROUNDS))
 
 .PHONY: kill
-kill: ## Kill the server under load KILLS times (50) and look for what was lost
+kill: ## Kill the server under load KILLS times (50) and look for lost or doubled records
 	$(call long_run,TestKill,LINEPROOF_E2E_KILLS=$(KILLS))
 
 .PHONY: drain
-drain: ## Stop the server under load DRAINS times (20) and look for requests without an answer
+drain: ## Stop the server under load DRAINS times (20) and look for requests without a response
 	$(call long_run,TestDrain,LINEPROOF_E2E_DRAINS=$(DRAINS))
 
 .PHONY: random
-random: ## Tell EVENTS (10000000) random events and compare every row with a simple model
+random: ## Report EVENTS (10000000) random events and compare every row with a simple model
 	$(call long_run,TestRandomEventsMakeTheRowsThatASimpleModelMakes,LINEPROOF_E2E_EVENTS=$(EVENTS),supply)
 
 .PHONY: nation
@@ -145,7 +153,7 @@ import-kill: ## Kill an import of IMPORT_ROWS rows (5000000) KILLS times (50), o
 	$(call long_run,TestImportKill,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_IMPORT_KILLS=$(KILLS))
 
 .PHONY: archive-kill
-archive-kill: ## Kill the archiving of the journal KILLS times (50) and look for what was lost
+archive-kill: ## Kill the archiving of the journal KILLS times (50) and look for lost records
 	$(call long_run,TestArchiveKill,LINEPROOF_E2E_ARCHIVE_KILLS=$(KILLS))
 
 .PHONY: restore
@@ -161,7 +169,7 @@ FAULT_RUN = LINEPROOF_E2E_LEDGER=$(FAULT_LEDGER) LINEPROOF_E2E_RESULTS=$(CURDIR)
 fault = $(call long_run,$(1),$(FAULT_RUN) LINEPROOF_E2E_FAULTS=$$(( ($(2) * $(FAULTS) + 99) / 100 )))
 
 .PHONY: faults
-faults: ## Hurt server and PostgreSQL in every way under load, FAULTS per cent (100) of the counts; nothing answered may be lost
+faults: ## Kill, cut, fill, slow and promote server and PostgreSQL under load, FAULTS per cent (100) of the counts; no acknowledged record may be lost
 	@mkdir -p bin && rm -f bin/faults.jsonl
 	$(call fault,TestFaultServerKilled,200)
 	$(call fault,TestFaultPostgresKilled,50)
@@ -175,11 +183,11 @@ faults: ## Hurt server and PostgreSQL in every way under load, FAULTS per cent (
 	$(call long_run,TestFaultsInTotal,$(FAULT_RUN) LINEPROOF_E2E_TOTAL=$(FAULT_TOTAL))
 
 .PHONY: revoke
-revoke: ## End keys, entities and sessions under the eyes of two nodes, REVOCATIONS times (300)
+revoke: ## Revoke keys, entities and sessions on two nodes, REVOCATIONS times (300), and time the last accepted request
 	$(call long_run,TestRevocationReachesEveryNode,LINEPROOF_E2E_REVOCATIONS=$(REVOCATIONS))
 
 .PHONY: limits
-limits: ## Ask with 200 keys of one entity from 200 addresses on two nodes, LIMIT_SECONDS (30) at a limit of LIMIT (500) a second, and kill Redis meanwhile
+limits: ## Send requests with 200 keys of one entity from 200 addresses to two nodes for LIMIT_SECONDS (30) at a limit of LIMIT (500) a second, and kill Redis during it
 	$(call long_run,TestLimitsOverTwoNodes,LINEPROOF_E2E_LIMIT=$(LIMIT) LINEPROOF_E2E_SECONDS=$(LIMIT_SECONDS))
 	$(call long_run,TestLimitsWithoutRedis,LINEPROOF_E2E_LIMIT=200 LINEPROOF_E2E_SECONDS=5 LINEPROOF_E2E_KILLS=5)
 	$(call long_run,TestLimitsAreNotForged)
@@ -195,7 +203,7 @@ login: ## Time logins at ACCOUNTS (1000) known and as many unknown accounts, gue
 	$(call long_run,TestLoginFlood,LINEPROOF_E2E_LOGINS=$(LOGINS) LINEPROOF_E2E_RATE=500 LINEPROOF_E2E_SECONDS=20)
 
 .PHONY: documents-s3
-documents-s3: bin/versitygw ## Kill, freeze and slow the bucket KILLS times (50) under uploads; nothing answered may be lost, nothing half served
+documents-s3: bin/versitygw ## Kill, freeze and slow the bucket KILLS times (50) under uploads; no acknowledged document may be lost or served in part
 	$(call long_run,TestDocumentsS3,LINEPROOF_E2E_KILLS=$(KILLS) LINEPROOF_E2E_OUTAGE=45)
 
 .PHONY: documents-memory
@@ -213,9 +221,12 @@ $(BROWSER)/node_modules/.package-lock.json: $(BROWSER)/package-lock.json
 	@touch $@
 
 .PHONY: browser
-browser: $(BROWSER)/node_modules/.package-lock.json ## Use the portal in Chromium: from a letter to a key, every page in LOOKS (2) of its 4 looks, and hostile text everywhere
+browser: $(BROWSER)/node_modules/.package-lock.json ## Use the portal in Chromium: from an invitation to an API key, and every page in LOOKS (2) of its 4 looks
 	$(call long_run,TestBrowserWalk)
 	$(call long_run,TestBrowserPages,LINEPROOF_E2E_LOOKS=$(LOOKS) LINEPROOF_E2E_PAGES=150)
+
+.PHONY: browser-xss
+browser-xss: $(BROWSER)/node_modules/.package-lock.json ## Send hostile text through every form of the portal and open every page in Chromium
 	$(call long_run,TestBrowserXSS,LINEPROOF_E2E_PAGES=150)
 
 .PHONY: screenshots
@@ -228,17 +239,17 @@ bench: ## Measure verify beside net/http and pgbench, and write docs/reference/m
 	go run ./cmd/bench -write docs/reference/measurements.md $(BENCH)
 
 .PHONY: scan
-scan: ## Scan SCAN numbers (1000000) in three styles, over HTTP and in memory, and replay as many honest look-ups
+scan: ## Scan SCAN numbers (1000000) in three patterns, over HTTP and in memory, and replay as many honest requests
 	$(call long_run,TestScan,LINEPROOF_E2E_SCAN=$(SCAN))
 	$(call long_run,TestScansAreStopped,LINEPROOF_E2E_SCAN=$(SCAN),guard)
-	$(call long_run,TestHonestLookUpsStopNobody,LINEPROOF_E2E_SCAN=$(SCAN),guard)
+	$(call long_run,TestHonestUsageStopsNobody,LINEPROOF_E2E_SCAN=$(SCAN),guard)
 
 .PHONY: documents-scan
 documents-scan: ## Kill the virus scanner over a document SCAN_KILLS times (20): none may become clean without a whole scan
 	$(call long_run,TestScannerKilled,LINEPROOF_E2E_SCAN_KILLS=$(SCAN_KILLS))
 
 .PHONY: documents-corpus
-documents-corpus: ## Upload every hostile and every honest file of the corpus: none of the first may become clean, all of the others must
+documents-corpus: ## Upload every hostile and every honest file of the corpus: no hostile file may become clean, every honest one must
 	$(call long_run,TestDocumentsCorpus,LINEPROOF_E2E_CORPUS=100)
 
 .PHONY: fuzz-server
@@ -255,6 +266,6 @@ fuzz: ## Run each Go fuzz target for FUZZTIME (30s)
 	done <<<"$$targets"
 
 .PHONY: clean
-clean: ## Remove what was built, and forget cached test results and fuzz inputs
+clean: ## Remove what was built, cached test results and fuzz inputs
 	rm -rf bin
 	go clean -testcache -fuzzcache

@@ -4,6 +4,7 @@ package lineproof_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -30,8 +31,8 @@ const (
 )
 
 // part is one package: its layer, the packages of this module that it may
-// import, and the tables that it may write. Any domain package may read any
-// table that its role may read.
+// import, and the tables that it alone may write. Which tables of other packages
+// it may read is in mayRead.
 type part struct {
 	layer               layer
 	pkg, mayImport, own string
@@ -53,16 +54,17 @@ var plan = []part{
 	{infrastructure, "pg", "fault", ""},
 	{infrastructure, "blob", "", ""},
 	{infrastructure, "clamd", "", ""},
-	{infrastructure, "clamtest", "", ""},
+	{infrastructure, "testing/process", "", ""},
+	{infrastructure, "testing/clamtest", "testing/process", ""},
 	{infrastructure, "inspect", "", ""},
-	{infrastructure, "inspect/corpus", "", ""},
+	{infrastructure, "testing/corpus", "", ""},
 	{infrastructure, "telemetry", "", ""},
 	{infrastructure, "limit", "", ""},
 	{infrastructure, "mail", "secret", ""},
-	{infrastructure, "pgtest", "pg", ""},
-	{infrastructure, "mailtest", "", ""},
-	{infrastructure, "redistest", "", ""},
-	{infrastructure, "s3test", "", ""},
+	{infrastructure, "testing/pgtest", "pg testing/process", ""},
+	{infrastructure, "testing/mailtest", "", ""},
+	{infrastructure, "testing/redistest", "testing/process", ""},
+	{infrastructure, "testing/s3test", "testing/process", ""},
 
 	{domain, "audit", "fault pg", "audit"},
 	{domain, "approval", "audit fault pg", "approval"},
@@ -73,30 +75,42 @@ var plan = []part{
 	{domain, "document", "audit blob clamd fault inspect pg", "document document_move"},
 	{domain, "numbering", "audit fault pg phone", "network numbering_plan numbering_network numbering_range"},
 	{domain, "policy", "audit fault pg", "policy"},
-	{domain, "line", "numbering pg phone policy", "line line_now line_event"},
-	{domain, "linemodel", "line numbering", ""},
+	{domain, "line", "numbering pg phone policy", "line line_now line_event supply_coverage"},
+	{domain, "testing/linemodel", "line numbering", ""},
 	{domain, "linefile", "fault line numbering phone", ""},
-	{domain, "linefile/broken", "line linefile", ""},
-	{domain, "supply", "audit blob fault line linefile numbering pg phone policy secret", "supplier supply_coverage supply_day supply_reach supply_import supply_refused line_order"},
+	{domain, "testing/brokenfile", "line linefile", ""},
+	{domain, "supply", "audit blob fault line linefile numbering pg phone policy secret", "supplier supply_day supply_reach supply_import supply_refused line_order"},
 	{domain, "journal", "audit blob fault pg", "journal_entry journal_batch journal_fence journal_archive journal_epoch_skip"},
-	{domain, "rehearsal", "fault line numbering pg phone policy", "rehearsal_clock"},
-	{domain, "verify", "fault journal line numbering pg phone policy rehearsal", ""},
+	{domain, "sandbox", "fault line numbering pg phone policy", "rehearsal_clock"},
+	{domain, "verify", "fault journal line numbering pg phone policy sandbox supply", ""},
 	{domain, "guard", "audit fault pg phone", "usage_day guard_alert"},
 	{domain, "tally", "fault journal pg", "journal_minute journal_day tally_mark usage_pace"},
 
 	{transports, "apidocs", "api", ""},
-	{transports, "httpapi", "access audit document fault guard idempotency journal limit line linefile numbering people pg phone registry rehearsal secret supply telemetry verify", ""},
+	{transports, "web", "document fault pg telemetry", ""},
+	{transports, "httpapi", "access audit document fault guard idempotency journal limit line linefile numbering people pg phone registry sandbox secret supply telemetry verify web", ""},
 	{transports, "portal/view", "", ""},
-	{transports, "portal", "access approval audit document fault guard journal limit line linefile numbering people pg phone policy portal/view registry rehearsal secret supply tally telemetry verify", ""},
+	{transports, "portal/view/orgview", "portal/view", ""},
+	{transports, "portal/view/deskview", "portal/view portal/view/orgview", ""},
+	{transports, "portal", "access audit fault limit people pg portal/view registry secret telemetry web", ""},
+	{transports, "portal/present", "access audit document fault journal line linefile numbering people policy portal portal/view portal/view/orgview registry supply tally web", ""},
+	{transports, "portal/org", "access audit document fault guard journal line people pg phone portal portal/present portal/view portal/view/orgview registry sandbox secret tally web", ""},
+	{transports, "portal/telco", "fault line linefile numbering portal portal/present portal/view portal/view/orgview supply web", ""},
+	{transports, "portal/desk", "access approval audit document fault guard journal line numbering people pg phone portal portal/present portal/view portal/view/deskview portal/view/orgview registry supply tally web", ""},
 	{transports, "jobs", "access clamd document idempotency journal mail people pg supply tally", ""},
 	{transports, "client", "", ""},
 
-	{assembly, "server", "access apidocs approval blob clamd config document guard httpapi idempotency inspect jobs journal limit line mail people pg phone portal registry rehearsal secret supply tally telemetry verify", ""},
-	{assembly, "cli", "access approval audit blob clamd client config document fault guard inspect journal line linefile numbering people pg phone policy registry secret server supply telemetry verify", ""},
+	{assembly, "server", "access apidocs approval blob clamd config document guard httpapi idempotency inspect jobs journal limit line mail people pg phone portal portal/desk portal/org portal/present portal/telco registry sandbox secret supply tally telemetry verify", ""},
+	{assembly, "cli/console", "client config fault pg secret", ""},
+	{assembly, "cli/backend", "access cli/console config document line people pg phone registry secret server supply", ""},
+	{assembly, "cli/remote", "cli/console client config secret telemetry", ""},
+	{assembly, "cli/doctor", "access blob clamd cli/backend cli/console config journal pg secret server", ""},
+	{assembly, "cli/lines", "access audit cli/backend cli/console line linefile numbering pg supply verify", ""},
+	{assembly, "cli", "access approval audit blob cli/backend cli/console cli/doctor cli/lines cli/remote config document fault guard journal line linefile numbering people pg policy registry secret server supply telemetry verify", ""},
 	{assembly, "cmd/lineproof", "cli inspect", ""},
 
-	{proofs, "e2e", "clamtest client config inspect inspect/corpus pg pgtest redistest s3test", ""},
-	{proofs, "cmd/bench", "access audit line numbering pg pgtest phone redistest registry secret", ""},
+	{proofs, "testing/e2e", "client config inspect pg testing/clamtest testing/corpus testing/pgtest testing/process testing/redistest testing/s3test", ""},
+	{proofs, "cmd/bench", "access audit line numbering pg phone registry secret testing/pgtest testing/redistest", ""},
 }
 
 func planned(pkg string) (part, bool) {
@@ -156,29 +170,43 @@ func TestPlanGoesDownwards(t *testing.T) {
 func TestImportsFollowThePlan(t *testing.T) {
 	t.Parallel()
 
+	report(t, badImports(listPackages(t)))
+}
+
+func badImports(packages []listed) (violations []string) {
+	add := func(format string, args ...any) { violations = append(violations, fmt.Sprintf(format, args...)) }
 	exists := map[string]bool{}
-	for _, pkg := range listPackages(t) {
+	for _, pkg := range packages {
 		p, ok := planned(pkg.name)
 		if !ok {
-			t.Errorf("package %s is not on the plan", pkg.name)
+			add("package %s is not on the plan", pkg.name)
 			continue
 		}
 		exists[p.pkg] = true
 		for _, dep := range pkg.imports {
 			if !slices.Contains(strings.Fields(p.mayImport), dep) {
-				t.Errorf("package %s imports %s, which the plan does not allow", p.pkg, dep)
+				add("package %s imports %s, which the plan does not allow", p.pkg, dep)
 			}
 		}
 		for _, dep := range pkg.testImports {
 			if d, ok := planned(dep); !ok || d.layer > p.layer {
-				t.Errorf("the tests of package %s import %s, which stands in a higher layer", p.pkg, dep)
+				add("the tests of package %s import %s, which is in a higher layer", p.pkg, dep)
 			}
 		}
 	}
 	for _, p := range plan {
 		if !exists[p.pkg] {
-			t.Errorf("package %s is on the plan and does not exist", p.pkg)
+			add("package %s is on the plan and does not exist", p.pkg)
 		}
+	}
+	return violations
+}
+
+// report fails the test with each violation.
+func report(t *testing.T, violations []string) {
+	t.Helper()
+	for _, v := range violations {
+		t.Error(v)
 	}
 }
 
@@ -224,34 +252,6 @@ func goList(t *testing.T, args ...string) string {
 		t.Fatalf("go list: %v\n%s", err, complaints.String())
 	}
 	return string(out)
-}
-
-// What writes to a table, in SQL and in pgx. An UPDATE is told from the word in
-// a comment by the SET that follows.
-var writes = regexp.MustCompile(`(?i)\b(?:insert\s+into|merge\s+into|delete\s+from|truncate(?:\s+table)?)\s+(?:only\s+)?(?:public\.)?"?([a-z_]+)` +
-	`|\bupdate\s+(?:only\s+)?(?:public\.)?"?([a-z_]+)"?(?:\s+(?:as\s+)?[a-z_]+)?\s+set\b` +
-	`|pgx\.Identifier\{"([a-z_]+)"`)
-
-// A domain package writes only its own tables, and nobody else writes any.
-func TestPackagesWriteOnlyTheirOwnTables(t *testing.T) {
-	t.Parallel()
-
-	tables := owners()
-	eachFile(t, func(path string, text []byte) {
-		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/migrations/") {
-			return // tests plant rows, migrations make the tables
-		}
-		pkg, _ := inPlan(module + "/" + filepath.ToSlash(filepath.Dir(path)))
-		if p, ok := planned(pkg); ok && p.layer == proofs {
-			return // proofs plant rows, as tests do
-		}
-		for _, m := range writes.FindAllSubmatch(text, -1) {
-			table := strings.ToLower(string(slices.Concat(m[1], m[2], m[3])))
-			if owner, known := tables[table]; known && owner != pkg {
-				t.Errorf("%s writes table %s, which belongs to %s", path, table, owner)
-			}
-		}
-	})
 }
 
 var creates = regexp.MustCompile(`(?im)^\s*create\s+table\s+(?:if\s+not\s+exists\s+)?([a-z_]+)\s*\(`)
@@ -303,7 +303,43 @@ func TestFilesAreShort(t *testing.T) {
 	})
 }
 
-// eachFile calls fn for every Go and SQL file of the module that people write.
+// A package that is larger has more than one subject. Those that may be larger
+// than most are collections: of commands, of pages, of operations, of formats.
+const (
+	maxPackageLines = 2_500
+	maxLargeLines   = 5_000
+	maxPortalFiles  = 25
+)
+
+var largePackages = []string{"cli", "portal/desk", "httpapi", "supply", "inspect", "cmd/bench"}
+
+// Packages stay small enough to be known by one person. Tests and packages that
+// only tests use do not count; the templates of pages do.
+func TestPackagesAreSmall(t *testing.T) {
+	t.Parallel()
+
+	lines, files := map[string]int{}, map[string]int{}
+	eachFile(t, func(path string, text []byte) {
+		if pkg := packageOf(path); !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(pkg, "testing/") && !strings.Contains(path, "/migrations/") {
+			lines[pkg] += bytes.Count(text, []byte("\n"))
+			files[pkg]++
+		}
+	})
+	for pkg, n := range lines {
+		limit := maxPackageLines
+		if slices.Contains(largePackages, pkg) {
+			limit = maxLargeLines
+		}
+		if n > limit {
+			t.Errorf("package %s has %d lines, more than %d", pkg, n, limit)
+		}
+	}
+	if n := files["portal"]; n > maxPortalFiles {
+		t.Errorf("package portal has %d files, more than %d", n, maxPortalFiles)
+	}
+}
+
+// eachFile calls fn for every Go, SQL and templ file of the module that people write.
 func eachFile(t *testing.T, fn func(path string, text []byte)) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -312,7 +348,7 @@ func eachFile(t *testing.T, fn func(path string, text []byte)) {
 			return err
 		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || path == "tools"):
 			return filepath.SkipDir
-		case d.IsDir(), path == "schema.sql", !slices.Contains([]string{".go", ".sql"}, filepath.Ext(path)):
+		case d.IsDir(), path == "schema.sql", !slices.Contains([]string{".go", ".sql", ".templ"}, filepath.Ext(path)):
 			return nil
 		}
 		text, err := os.ReadFile(path)

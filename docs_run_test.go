@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 // On a machine with Go and PostgreSQL, the five commands of the front page lead
@@ -86,7 +86,7 @@ func TestTutorialsCanBeFollowed(t *testing.T) {
 func TestTutorialReachesEveryStatus(t *testing.T) {
 	t.Parallel()
 
-	page := readText(t, "docs/tutorial/the-life-of-a-line.md")
+	page := readText(t, "docs/tutorial/the-history-of-a-line.md")
 	for _, s := range line.Statuses {
 		if !regexp.MustCompile(`(?m)^status \d{11} ` + string(s) + `$`).MatchString(page) {
 			t.Errorf("no number becomes %s", s)

@@ -30,9 +30,9 @@ func TestDocumentIsValid(t *testing.T) {
 	}
 }
 
-// The contract offers the five operations of the specification, those on
-// documents and on lines, those about several or past answers, the test clock,
-// and no other.
+// The contract has the five operations of the specification, those on documents
+// and lines, those for batches and recorded answers, the test clock, and no
+// others.
 func TestDocumentHasTheOperations(t *testing.T) {
 	t.Parallel()
 
@@ -89,8 +89,8 @@ func TestDocumentHasTheOperations(t *testing.T) {
 	}
 }
 
-// Every body that an operation takes or gives has an example, every example
-// fits its schema, and an answer's example says the status it stands under.
+// Every request and response body has an example, every example matches its
+// schema, and the example of a response has its status.
 func TestEveryBodyHasExamplesThatFit(t *testing.T) {
 	t.Parallel()
 
@@ -112,8 +112,8 @@ func TestEveryBodyHasExamplesThatFit(t *testing.T) {
 	}
 }
 
-// The examples that stand beside single fields, parameters and headers fit
-// too, and every field has one and is described.
+// The examples of single fields, parameters and headers match their schemas,
+// and every field has an example and a description.
 func TestEveryFieldIsDescribedAndItsExampleFits(t *testing.T) {
 	t.Parallel()
 
@@ -140,9 +140,9 @@ func TestEveryFieldIsDescribedAndItsExampleFits(t *testing.T) {
 	}
 }
 
-// Objects are closed and an answer leaves nothing out, so that a field which
-// the code adds or drops does not fit the contract. A field that is not always
-// there says when it is.
+// Objects allow no other fields and responses require all of theirs, so that a
+// field that the code adds or drops breaks the contract. A field that is not
+// always present says when it is.
 func TestObjectsAreClosed(t *testing.T) {
 	t.Parallel()
 
@@ -169,7 +169,7 @@ func TestObjectsAreClosed(t *testing.T) {
 	}
 }
 
-// Nothing is described that no operation uses.
+// Every component is used by an operation.
 func TestEveryComponentIsUsed(t *testing.T) {
 	t.Parallel()
 
@@ -207,7 +207,7 @@ func TestEveryComponentIsUsed(t *testing.T) {
 	}
 }
 
-// No operation forgets what can happen to each of them.
+// Every operation documents the common errors.
 func TestEveryOperationHasTheCommonAnswers(t *testing.T) {
 	t.Parallel()
 
@@ -233,8 +233,8 @@ func TestEveryOperationHasTheCommonAnswers(t *testing.T) {
 	}
 }
 
-// Every answer carries the headers that callers were promised on every answer,
-// and 401 and 503 those that say how to go on.
+// Every response documents the common headers, and 401 and 503 also
+// WWW-Authenticate and Retry-After.
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	t.Parallel()
 
@@ -256,8 +256,7 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	}
 }
 
-// The answers that the introduction shows for the whole API fit the schema of
-// an error.
+// The errors in the introduction match the schema of an error.
 func TestErrorsOfTheIntroductionFit(t *testing.T) {
 	t.Parallel()
 
@@ -277,8 +276,8 @@ func TestErrorsOfTheIntroductionFit(t *testing.T) {
 	}
 }
 
-// The contract knows exactly the error codes of the code, and the page on
-// errors explains each of them and each code of a violation.
+// The contract has exactly the error codes of the code, and the page on errors
+// explains each of them and each violation code.
 func TestErrorCodesAreDocumented(t *testing.T) {
 	t.Parallel()
 
@@ -303,8 +302,8 @@ func TestErrorCodesAreDocumented(t *testing.T) {
 	}
 }
 
-// A violation that the code can name is in the contract: the source of package
-// fault is read, because its constants are in no list.
+// Every violation code is in the contract: the test reads the source of package
+// fault, because its constants are in no list.
 func TestViolationCodesAreDocumented(t *testing.T) {
 	t.Parallel()
 

@@ -19,8 +19,8 @@ type operation struct {
 	*openapi3.Operation
 }
 
-// body is what an operation takes or gives in one media type. Status is empty
-// for what it takes.
+// body is a request or response body in one media type. Status is empty for a
+// request.
 type body struct {
 	name, status string
 	enveloped    bool // all but files, and what has a form of its own elsewhere
@@ -75,8 +75,8 @@ func bodies(t *testing.T, doc *openapi3.T) []body {
 	return all
 }
 
-// walk visits s and every schema within it, but not those that s only refers
-// to: each of them is a component and is visited in its own right.
+// walk visits s and every schema within it, but not those that s refers to:
+// each of them is a component and is visited on its own.
 func walk(path string, s *openapi3.Schema, visit func(string, *openapi3.Schema)) {
 	visit(path, s)
 	for name, p := range s.Properties {
@@ -101,8 +101,8 @@ func checkExample(t *testing.T, name string, s *openapi3.Schema, example any) {
 	}
 }
 
-// fits says why v does not fit s. The value goes through JSON first, because
-// that is the form in which a caller would see it.
+// fits says why v does not match s. The value is converted to JSON first,
+// because that is what a caller sees.
 func fits(s *openapi3.Schema, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {

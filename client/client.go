@@ -18,40 +18,42 @@ import (
 	"unicode/utf8"
 )
 
-// Client calls one Lineproof service. Set its fields before the first call and
-// leave them; then any number of goroutines may use it.
+// Client calls one Lineproof service. Set its fields before the first call and do
+// not change them; then any number of goroutines may use it.
 type Client struct {
-	// BaseURL is the address of the service, such as https://lineproof.example.
-	// Credentials travel in every request: use plain http only on a machine or
-	// network where nobody else listens.
+	// BaseURL is the URL of the service, such as https://lineproof.example. Every
+	// request contains a credential: use plain http only on a machine or network
+	// that you trust.
 	BaseURL string
 
-	// HTTP sends the requests. Nil means a client of this package, with a limit
+	// HTTP sends the requests. Nil means a client of this package, with a timeout
 	// for every phase of a request and five minutes for each attempt. A
-	// CheckRedirect of your own is kept; without one no redirect is followed,
-	// because the service never sends any and passwords must not travel on.
+	// CheckRedirect of your own is used; without one no redirect is followed,
+	// because the service never sends any, and a password must not reach another
+	// server.
 	HTTP *http.Client
 
-	// UserAgent names your program to the service. Empty means lineproof-go.
+	// UserAgent is the name of your program. Empty means lineproof-go.
 	UserAgent string
 
-	// Retries is how often a request may be repeated. 0 means 3; a negative
-	// number means never.
+	// Retries is how often a request may be retried. 0 means 3; a negative number
+	// means never.
 	Retries int
 
-	// Correlator names a request for the logs of both sides (x-correlator), with
-	// at most 256 letters, digits and - _ : ; . / < > { }. It is asked once per
-	// call, and every attempt has the same name. Nil, or an empty name, sends none.
+	// Correlator returns an id for the logs of both sides (x-correlator), of at
+	// most 256 letters, digits and - _ : ; . / < > { }. It is called once per call
+	// of an operation, and every attempt sends the same id. Nil, or an empty id,
+	// sends none.
 	Correlator func(ctx context.Context) string
 }
 
-// standardTimeout is for one attempt with standardHTTP: a large document over a
-// slow line.
-const standardTimeout = 5 * time.Minute
+// defaultTimeout limits one attempt with standardHTTP. It is enough for a large
+// document over a slow connection.
+const defaultTimeout = 5 * time.Minute
 
-// standardHTTP serves every Client without an HTTP of its own, so that they
-// share connections.
-var standardHTTP = &http.Client{
+// defaultHTTP is used by every Client without its own HTTP, so that they share
+// connections.
+var defaultHTTP = &http.Client{
 	CheckRedirect: stay,
 	Transport: &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -71,7 +73,7 @@ func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse
 func (c *Client) http() *http.Client {
 	switch {
 	case c.HTTP == nil:
-		return standardHTTP
+		return defaultHTTP
 	case c.HTTP.CheckRedirect != nil:
 		return c.HTTP
 	}
@@ -80,7 +82,7 @@ func (c *Client) http() *http.Client {
 	return &own
 }
 
-// request is one operation on its way. The same request serves every attempt.
+// request is one call of an operation. All its attempts share it.
 type request struct {
 	op     string // names the operation in errors
 	method string // empty means POST
@@ -88,22 +90,22 @@ type request struct {
 	header http.Header
 	body   []byte
 	form   *form         // instead of body, for a document or a file
-	into   io.Writer     // where the answer goes if it is a file
-	digest bool          // the file comes with a digest, and must fit it
+	into   io.Writer     // where the response goes if it is a file
+	digest bool          // the file has a digest, which is checked
 	limit  time.Duration // for one attempt, instead of standardTimeout
 
-	// repeatable says that the request may be repeated when nobody knows whether
+	// repeatable says that the request may be retried when it is not known whether
 	// it was carried out.
 	repeatable bool
 }
 
-// newRequest checks what is the same for every operation. The errors do not
-// repeat what they complain about.
+// newRequest checks what all operations have in common. The errors do not repeat
+// the wrong value, which may be secret.
 func (c *Client) newRequest(ctx context.Context, op, path string) (*request, error) {
 	base, err := url.Parse(c.BaseURL)
 	if err != nil || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" ||
 		base.Scheme != "http" && base.Scheme != "https" {
-		return nil, errors.New("client: BaseURL must have the form https://host, with a port and a path if need be and nothing else")
+		return nil, errors.New("client: BaseURL must have the form https://host, with an optional port and path, and nothing else")
 	}
 	r := &request{op: op, path: strings.TrimRight(base.String(), "/") + path, header: http.Header{}}
 	r.header.Set("Accept", "application/json")
@@ -118,7 +120,7 @@ func (c *Client) newRequest(ctx context.Context, op, path string) (*request, err
 	return r, nil
 }
 
-// set adds a header, unless its value could not travel in one.
+// set adds a header, unless its value is not allowed in one.
 func (r *request) set(name, value string) error {
 	for i := range len(value) {
 		if value[i] < ' ' || value[i] > '~' {
@@ -129,8 +131,8 @@ func (r *request) set(name, value string) error {
 	return nil
 }
 
-// authorize adds the credential. A line break at its end is the usual mistake
-// with one that was read from a file.
+// authorize adds the credential. A line break at its end is a common mistake with
+// a credential that was read from a file.
 func (r *request) authorize(credential Secret) error {
 	if credential == "" {
 		return r.wrong("the credential is empty")
@@ -141,8 +143,8 @@ func (r *request) authorize(credential Secret) error {
 	return r.set("Authorization", "Bearer "+string(credential))
 }
 
-// sendJSON makes fields the body. Text that is not UTF-8 is refused here,
-// because the encoder would change it without a word, passwords included.
+// sendJSON makes fields the body. Text that is not UTF-8 is refused here, because
+// the encoder would silently change it, passwords included.
 func (r *request) sendJSON(fields map[string]any) error {
 	for name, value := range fields {
 		if text, ok := value.(string); ok && !utf8.ValidString(text) {
@@ -158,17 +160,17 @@ func (r *request) sendJSON(fields map[string]any) error {
 	return nil
 }
 
-// wrong is a complaint about what the caller gave, before anything is sent.
+// wrong is an error about the caller's arguments, or about a response.
 func (r *request) wrong(complaint string) error {
 	return errors.New("client: " + r.op + ": " + complaint)
 }
 
-// maxAnswer is far above the largest answer of the service. What is cut off
-// there cannot be decoded.
-const maxAnswer = 1 << 20
+// maxResponse is far above the largest response of the service. A response that is
+// cut off there cannot be decoded.
+const maxResponse = 1 << 20
 
-// lost is why no whole answer came. Whether the request was carried out is not
-// known.
+// lost says why no complete response arrived. It is not known whether the request
+// was carried out.
 type lost struct{ cause error }
 
 func (l *lost) Error() string { return l.cause.Error() }
@@ -177,9 +179,9 @@ func (l *lost) Unwrap() error { return l.cause }
 // attempt sends r once and returns the body of a success.
 func (c *Client) attempt(ctx context.Context, r *request) ([]byte, error) {
 	if c.HTTP == nil {
-		// Not the Timeout of standardHTTP, which a form would not hear of.
+		// Not the Timeout of standardHTTP: a form would not notice it.
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, cmp.Or(r.limit, standardTimeout))
+		ctx, cancel = context.WithTimeout(ctx, cmp.Or(r.limit, defaultTimeout))
 		defer cancel()
 	}
 	req, err := http.NewRequestWithContext(ctx, cmp.Or(r.method, http.MethodPost), r.path, bytes.NewReader(r.body))
@@ -203,34 +205,34 @@ func (c *Client) attempt(ctx context.Context, r *request) ([]byte, error) {
 	if r.into != nil && res.StatusCode == http.StatusOK {
 		return nil, r.pass(res)
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxResponse))
 	switch {
 	case res.StatusCode != http.StatusOK && res.StatusCode != http.StatusAccepted:
-		return nil, refusal(res, body) // the status alone says enough, if the body did not come
+		return nil, errorFrom(res, body) // the status is enough if the body did not arrive
 	case err != nil:
 		return nil, &lost{err}
 	}
 	return body, nil
 }
 
-// pass hands a file on. Once something of it has been written, another attempt
-// would write it twice.
+// pass writes a file to its destination. Once a part of it has been written, the
+// request is not retried, because a retry would write it twice.
 func (r *request) pass(res *http.Response) error {
 	sum := sha256.New()
 	want, ok := digestOf(res.Header.Get("Content-Digest"))
 	if r.digest && !ok {
-		return errors.New("the file comes without the digest that the service's contract promises; does BaseURL lead to a Lineproof service?")
+		return errors.New("the response has no digest, which the API contract requires; is BaseURL a Lineproof service?")
 	}
 	n, err := io.Copy(io.MultiWriter(r.into, sum), res.Body)
 	switch {
 	case err == nil && r.digest && !bytes.Equal(sum.Sum(nil), want):
-		return fmt.Errorf("the %d bytes that arrived are not the file: they do not fit its digest", n)
+		return fmt.Errorf("the %d bytes received do not match the digest of the file", n)
 	case err == nil:
 		return nil
 	case n == 0:
 		return &lost{err}
 	}
-	return fmt.Errorf("the file broke off after %d bytes: %w", n, err)
+	return fmt.Errorf("the download broke off after %d bytes: %w", n, err)
 }
 
 // digestOf reads the SHA-256 of a Content-Digest header (RFC 9530).

@@ -19,9 +19,8 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
-// Whatever the contract says that the service answers, the client understands:
-// a success is a value, and a refusal is an Error with everything that the
-// answer told.
+// The client understands every documented response: a success is a value, and
+// an error response is an Error with all its data.
 func TestEveryDocumentedAnswerIsUnderstood(t *testing.T) {
 	t.Parallel()
 
@@ -55,8 +54,7 @@ func checkVerification(t *testing.T, c *client.Client, a answer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Written again, the value says what the answer said, and nothing is lost on
-	// the way.
+	// Encoded again, the value equals the response: nothing is lost.
 	written, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
@@ -70,15 +68,15 @@ func checkVerification(t *testing.T, c *client.Client, a answer) {
 	}
 }
 
-// threeDecimals writes the end of a time as the service does.
+// threeDecimals formats the end of a time as the service does.
 func threeDecimals(end []byte) []byte {
 	seconds, fraction, _ := strings.Cut(strings.TrimSuffix(string(end), `Z"`), ".")
 	return []byte(seconds + "." + (fraction + "000")[:3] + `Z"`)
 }
 
-// Each thing that can be asked beyond the number is asked in the contract's words,
-// and an answer that leaves it open is an error and not a half-filled value.
-func TestQuestionsThatStayOpenAreErrors(t *testing.T) {
+// Each option is sent as in the contract, and an answer that lacks a requested
+// part is an error and not a half-filled value.
+func TestMissingRequestedPartsAreErrors(t *testing.T) {
 	t.Parallel()
 
 	since := time.Date(2026, 3, 1, 9, 30, 0, 5e8, time.FixedZone("WAT", 3600))
@@ -136,8 +134,8 @@ func checkAnswer(t *testing.T, err error, a answer) {
 	}
 }
 
-// What the client sends is what the contract takes: the method, the content
-// type, the credential, and for JSON every field.
+// The client's requests match the contract: the method, the content type, the
+// credential, and for JSON every field.
 func TestRequestsFitTheContract(t *testing.T) {
 	t.Parallel()
 
@@ -176,7 +174,7 @@ func TestRequestsFitTheContract(t *testing.T) {
 	}
 }
 
-// Every code of the service has a name here.
+// Every error code of the service has a constant.
 func TestCodesAreThoseOfTheService(t *testing.T) {
 	t.Parallel()
 

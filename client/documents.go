@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// The states of a document. Words may be added; one that you do not know is none
-// of these.
+// The states of a document. New states may be added.
 const (
-	DocumentReceived = "received" // arrived whole
-	DocumentScanning = "scanning" // being looked at
-	DocumentClean    = "clean"    // waits for a decision of the regulator
+	DocumentReceived = "received" // uploaded, waits for the scan
+	DocumentScanning = "scanning" // being scanned
+	DocumentClean    = "clean"    // waits for the regulator's decision
 	DocumentRefused  = "refused"  // Reason says what is wrong with the file
 	DocumentInfected = "infected"
 	DocumentAccepted = "accepted"
@@ -23,7 +22,7 @@ const (
 	DocumentDeleted  = "deleted"
 )
 
-// DocumentRecord is a document that was uploaded, as it stands now.
+// DocumentRecord is an uploaded document with its current state.
 type DocumentRecord struct {
 	ID         string         `json:"documentId"`
 	EntityUID  string         `json:"entityUid"`
@@ -35,17 +34,17 @@ type DocumentRecord struct {
 	Size       int64          `json:"size"`
 	SHA256     string         `json:"sha256"` // in hexadecimal
 	State      string         `json:"state"`
-	Reason     string         `json:"reason"`  // a word for what is wrong with the file, if anything is
+	Reason     string         `json:"reason"`  // a code for what is wrong with the file, if anything is
 	Message    string         `json:"message"` // what the state means, for people
 	UploadedAt time.Time      `json:"uploadedAt"`
-	MovedAt    time.Time      `json:"movedAt"`             // when it got into its state
-	Replaces   string         `json:"replaces,omitzero"`   // the id of the document that it was uploaded to replace
+	MovedAt    time.Time      `json:"movedAt"`             // when it changed to this state
+	Replaces   string         `json:"replaces,omitzero"`   // the id of the document that it replaces
 	ReplacedBy string         `json:"replacedBy,omitzero"` // the id of the document that replaced it
 	Held       bool           `json:"held,omitzero"`       // on legal hold; for the regulator's staff
 	History    []DocumentMove `json:"history,omitempty"`   // from [Client.Document] only
 }
 
-// DocumentMove is one step of a document's way.
+// DocumentMove is one change of a document's state.
 type DocumentMove struct {
 	At      time.Time `json:"at"`
 	From    string    `json:"from,omitzero"` // empty for the first
@@ -56,26 +55,26 @@ type DocumentMove struct {
 	Note    string    `json:"note"`
 }
 
-// Requirement is a type of paper that an entity has to hand in.
+// Requirement is a type of document that an entity has to submit.
 type Requirement struct {
 	Type       string `json:"type"`
 	State      string `json:"state"`               // missing, waiting, accepted, rejected
-	DocumentID string `json:"documentId,omitzero"` // the document that this is about, if there is one
+	DocumentID string `json:"documentId,omitzero"` // the document of this type, if there is one
 }
 
-// DocumentsQuery says which documents are meant. The zero value means those of
-// the caller's own entity.
+// DocumentsQuery selects documents. The zero value selects those of the caller's
+// own entity.
 type DocumentsQuery struct {
 	EntityUID string   // as in [Document]; for staff, any entity, or none for all of them
-	States    []string // only in these; empty means in any, and for staff without EntityUID those that wait for a decision
+	States    []string // only in these states; empty means all, and for staff without EntityUID those that wait for a decision
 	Type      string   // only of this type
-	Cursor    string   // Next of the page before
-	Limit     int      // of a page; 0 lets the service choose
+	Cursor    string   // Next of the previous page
+	Limit     int      // page size; 0 means the default of the service
 }
 
 // DocumentList is one page of documents.
 type DocumentList struct {
-	Required     bool             `json:"isDocumentRequired,omitzero"` // whether the entity has to hand papers in
+	Required     bool             `json:"isDocumentRequired,omitzero"` // whether the entity has to submit documents
 	Requirements []Requirement    `json:"requirements,omitempty"`
 	Documents    []DocumentRecord `json:"documents"`
 	Next         string           `json:"next,omitzero"` // Cursor of the next page; empty after the last one
@@ -83,8 +82,8 @@ type DocumentList struct {
 
 const documentsPath = "/api/regulator/v1/documents"
 
-// Documents lists the documents of an entity, newest first, and what it has
-// still to hand in. The credential is a session, or an access token with
+// Documents lists the documents of an entity, newest first, and those that it has
+// to submit. The credential is a session, or an access token with
 // [ScopeUpload].
 func (c *Client) Documents(ctx context.Context, credential Secret, q DocumentsQuery) (*DocumentList, error) {
 	query := url.Values{}
@@ -100,7 +99,7 @@ func (c *Client) Documents(ctx context.Context, credential Secret, q DocumentsQu
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	r, err := c.reading(ctx, "documents", path, credential)
+	r, err := c.newRead(ctx, "documents", path, credential)
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +113,10 @@ func (c *Client) Documents(ctx context.Context, credential Secret, q DocumentsQu
 	return &answer.Data, nil
 }
 
-// Document returns a document and every step of its way. The credential is a
+// Document returns a document with the history of its state. The credential is a
 // session, or an access token with [ScopeUpload].
 func (c *Client) Document(ctx context.Context, credential Secret, id string) (*DocumentRecord, error) {
-	r, err := c.reading(ctx, "document", documentsPath+"/"+url.PathEscape(id), credential)
+	r, err := c.newRead(ctx, "document", documentsPath+"/"+url.PathEscape(id), credential)
 	if err != nil {
 		return nil, err
 	}
@@ -136,26 +135,26 @@ func sendDocument(ctx context.Context, c *Client, r *request) (*DocumentRecord, 
 }
 
 // DocumentContent writes the file of a document to w. The credential is a
-// session; the service shows only documents that are clean, accepted or
-// rejected. If it fails, w may have got a part of the file, or something that is
-// not the file: use nothing of it.
+// session; only documents that are clean, accepted or rejected can be downloaded.
+// If it fails, w may have received a part of the file, or something that is not
+// the file: discard it.
 func (c *Client) DocumentContent(ctx context.Context, credential Secret, id string, w io.Writer) error {
-	r, err := c.reading(ctx, "document content", documentsPath+"/"+url.PathEscape(id)+"/content", credential)
+	r, err := c.newRead(ctx, "document content", documentsPath+"/"+url.PathEscape(id)+"/content", credential)
 	if err != nil {
 		return err
 	}
 	r.header.Set("Accept", "application/octet-stream, application/json")
 	r.into, r.digest = w, true
-	_, err = c.sendAgain(ctx, r)
+	_, err = c.sendWithRetries(ctx, r)
 	return err
 }
 
 // ReviewDocument accepts or rejects a document. The credential is a session of an
 // administrator or a reviewer of the regulator's staff. A rejection needs a
-// reason, which the entity is told.
+// reason, which is shown to the entity.
 //
-// It is not repeated when nobody knows whether it was carried out, for a second
-// decision is refused: ask for the document then.
+// It is not retried when it is not known whether it was carried out, because a
+// second decision is refused: get the document in that case.
 func (c *Client) ReviewDocument(ctx context.Context, credential Secret, id string, accept bool, reason string) (*DocumentRecord, error) {
 	r, err := c.newRequest(ctx, "review", documentsPath+"/"+url.PathEscape(id)+"/review")
 	if err != nil {

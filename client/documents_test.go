@@ -34,9 +34,9 @@ var documentCalls = map[string]func(ctx context.Context, c *client.Client) error
 	},
 }
 
-// A file that is not what its digest says is an error, whatever its length says;
-// so is one without a digest, and nothing of that one is written.
-func TestContentThatDoesNotFitItsDigestIsAnError(t *testing.T) {
+// A file that does not match its digest is an error, whatever its length; so is
+// one without a digest, and nothing of it is written.
+func TestContentThatDoesNotMatchItsDigestIsAnError(t *testing.T) {
 	t.Parallel()
 
 	const digest = "sha-256=:ZNAY2yK4kCqC4xeTlvuV6kxuvt207Gu666OwYCkDcvI=:" // of the first

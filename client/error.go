@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Code says what kind of refusal an [*Error] is. The service may add codes.
+// Code is the code of an [*Error]. The service may add codes.
 type Code string
 
 // The codes of the service. Its error reference explains each of them.
 const (
 	CodeInvalidArgument      Code = "INVALID_ARGUMENT"       // 400: correct what Violations names
 	CodeOutOfRange           Code = "OUT_OF_RANGE"           // 400
-	CodeUnauthenticated      Code = "UNAUTHENTICATED"        // 401: whatever is wrong with the credential
+	CodeUnauthenticated      Code = "UNAUTHENTICATED"        // 401: the credential is missing or not valid
 	CodeSecondFactorRequired Code = "SECOND_FACTOR_REQUIRED" // 401: log in again, with an OTP
 	CodePermissionDenied     Code = "PERMISSION_DENIED"      // 403: the credential lacks a scope
 	CodeNotFound             Code = "NOT_FOUND"              // 404: also for what belongs to others
 	CodeMethodNotAllowed     Code = "METHOD_NOT_ALLOWED"     // 405
 	CodeAlreadyExists        Code = "ALREADY_EXISTS"         // 409: Violations names what is taken
-	CodeAborted              Code = "ABORTED"                // 409: the first request with this key is being worked on
+	CodeAborted              Code = "ABORTED"                // 409: the first request with this key is in progress
 	CodeIncompatibleState    Code = "INCOMPATIBLE_STATE"     // 409: the key was used for another request
 	CodePayloadTooLarge      Code = "PAYLOAD_TOO_LARGE"      // 413
-	CodeUnsupportedMediaType Code = "UNSUPPORTED_MEDIA_TYPE" // 415: a file of a kind that is not taken
+	CodeUnsupportedMediaType Code = "UNSUPPORTED_MEDIA_TYPE" // 415: an unsupported file type
 	CodeNotApplicable        Code = "SERVICE_NOT_APPLICABLE" // 422: not a mobile number of the service's country
-	CodeTooManyRequests      Code = "TOO_MANY_REQUESTS"      // 429: too fast
-	CodeQuotaExceeded        Code = "QUOTA_EXCEEDED"         // 429: the budget is used up
+	CodeTooManyRequests      Code = "TOO_MANY_REQUESTS"      // 429: a rate limit is exceeded
+	CodeQuotaExceeded        Code = "QUOTA_EXCEEDED"         // 429: a quota is used up
 	CodeInternal             Code = "INTERNAL"               // 500
 	CodeUnavailable          Code = "UNAVAILABLE"            // 503
 )
@@ -40,15 +40,15 @@ type Violation struct {
 	Message string `json:"message"` // a sentence for people
 }
 
-// Error is an answer of the service that is not a success. The service repeats
-// nothing of what was sent, so an Error can be logged.
+// Error is an error response of the service. The service repeats nothing of what
+// was sent, so an Error can be logged.
 type Error struct {
 	StatusCode int           // the HTTP status
 	Code       Code          // empty when something before the service answered, such as a proxy
 	Message    string        // a sentence for people, which may be reworded; empty like Code
 	Violations []Violation   // every field that is wrong
-	RequestID  string        // by which the operator of the service finds the request
-	RetryAfter time.Duration // when to come back; 0 when the service did not say
+	RequestID  string        // the operator of the service finds the request by it
+	RetryAfter time.Duration // when to retry; 0 if the service did not say
 }
 
 // CodeOf returns the code of the first [*Error] in err's tree, or an empty code
@@ -81,7 +81,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// problem is what the service says went wrong, as it is sent.
+// problem is the data of an error response.
 type problem struct {
 	Code       Code        `json:"code"`
 	Message    string      `json:"message"`
@@ -89,9 +89,9 @@ type problem struct {
 	RequestID  string      `json:"requestId"`
 }
 
-// refusal makes an Error of an answer. A body in another form than the service's
-// leaves the status and the headers, which a proxy sets too.
-func refusal(res *http.Response, body []byte) *Error {
+// errorFrom makes an Error from a response. If the body is not in the format of the
+// service, as in an error of a proxy, only status and headers are used.
+func errorFrom(res *http.Response, body []byte) *Error {
 	e := &Error{
 		StatusCode: res.StatusCode,
 		RequestID:  res.Header.Get("X-Request-Id"),
@@ -108,8 +108,8 @@ func refusal(res *http.Response, body []byte) *Error {
 	return e
 }
 
-// retryAfter reads Retry-After in both of its forms. A date is measured against
-// the sender's own clock where the answer tells it.
+// retryAfter reads Retry-After in both of its formats. A date is compared with the
+// Date header of the response, if it has one.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/lineproof/lineproof/client"
 )
 
-// newService is a service for the examples: it answers each operation with one
-// of the contract's own examples.
+// newService is a service for the examples: it responds to each operation with
+// an example of the contract.
 func newService(overrides ...string) *httptest.Server {
 	names := map[string]string{
 		tokenPath: "200 token", onboardPath: "200 approved", uploadPath: "200 stored",
@@ -46,11 +46,11 @@ func ExampleClient_Verify() {
 		return
 	}
 	if v.Status == client.StatusNormal {
-		fmt.Println("on", v.MobileNetwork, "and nothing speaks against it")
+		fmt.Println("on", v.MobileNetwork, "and normal")
 	}
 	fmt.Println("proof:", v.RequestID)
 	// Output:
-	// on Savanna Mobile and nothing speaks against it
+	// on Savanna Mobile and normal
 	// proof: 01a1d964-6e3b-7f18-9a27-c6b5a4938271
 }
 
@@ -72,11 +72,11 @@ func ExampleClient_VerifyWith() {
 	for _, s := range v.Signals {
 		fmt.Println(s.Status, "since", s.Since.Format(time.DateOnly), "by", s.Source)
 	}
-	fmt.Println("all supplied through", v.Coverage.SuppliedThrough.Format(time.DateTime))
+	fmt.Println("reported through", v.Coverage.SuppliedThrough.Format(time.DateTime))
 	// Output:
 	// changed: yes [SIM]
 	// SWAPPED since 2026-11-12 by OPERATOR
-	// all supplied through 2026-11-14 06:00:00
+	// reported through 2026-11-14 06:00:00
 }
 
 func ExampleClient_Token() {
@@ -151,8 +151,8 @@ func ExampleClient_Onboard_taken() {
 		}
 	}
 	// Output:
-	// adminEmail: This e-mail address belongs to an account already. If you repeat a request whose answer was lost, it may have worked: log in to find out.
-	// adminPhone: This phone number belongs to an account already. If you repeat a request whose answer was lost, it may have worked: log in to find out.
+	// adminEmail: This e-mail address already belongs to an account. If you are repeating a request because its response was lost, the first one may have succeeded: log in to find out.
+	// adminPhone: This phone number already belongs to an account. If you are repeating a request because its response was lost, the first one may have succeeded: log in to find out.
 }
 
 func ExampleClient_UploadDocument() {
@@ -202,7 +202,7 @@ func ExampleCodeOf() {
 	c := &client.Client{BaseURL: service.URL}
 	_, err := c.Verify(context.Background(), "lp_live_ExampleKeyExampleKeyExampleKey0000000", "+442079460000")
 	if client.CodeOf(err) == client.CodeNotApplicable {
-		fmt.Println("this service does not answer for that number")
+		fmt.Println("not a mobile number of this country")
 	}
-	// Output: this service does not answer for that number
+	// Output: not a mobile number of this country
 }

@@ -15,8 +15,8 @@ import (
 type form struct {
 	head, tail []byte
 	content    io.Reader
-	start      int64 // where content stood at first
-	size       int64 // of content; -1 when it cannot seek
+	start      int64 // the position of content at first
+	size       int64 // of content; -1 if it cannot seek
 	last       *formBody
 }
 
@@ -28,7 +28,7 @@ func newForm(h http.Header, d Document) (*form, error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	h.Set("Content-Type", w.FormDataContentType())
-	h.Set("Expect", "100-continue") // a refusal need not wait for the whole file
+	h.Set("Expect", "100-continue") // so that the service can refuse before the file is sent
 	err := w.WriteField("type", d.Type)
 	if err == nil && d.EntityUID != "" {
 		err = w.WriteField("entityUid", d.EntityUID)
@@ -44,8 +44,8 @@ func newForm(h http.Header, d Document) (*form, error) {
 	return f, nil
 }
 
-// measure finds out where content stands and how much follows. Pipes that look
-// like files fail here and stay what they are: readable once.
+// measure finds the position of content and its remaining size. A pipe that looks
+// like a file fails here and is treated as readable once.
 func (f *form) measure(s io.Seeker) {
 	start, err := s.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *form) attach(req *http.Request) {
 	b.parts = io.MultiReader(bytes.NewReader(f.head), contentReader{b}, bytes.NewReader(f.tail))
 	b.out, b.in = io.Pipe()
 	ctx := req.Context()
-	b.forget = context.AfterFunc(ctx, func() { b.stop(context.Cause(ctx)) })
+	b.unwatch = context.AfterFunc(ctx, func() { b.stop(context.Cause(ctx)) })
 	f.last = b
 	req.Body, req.GetBody, req.ContentLength = b, nil, -1
 	if f.size >= 0 {
@@ -74,13 +74,13 @@ func (f *form) attach(req *http.Request) {
 	}
 }
 
-// settle ends the last attempt's use of content. It is false when ctx ended
-// before content did.
+// settle ends the last attempt's use of content. It returns false if ctx ended
+// first.
 func (f *form) settle(ctx context.Context) bool {
 	if f.last == nil {
 		return true
 	}
-	f.last.forget()
+	f.last.unwatch()
 	f.last.stop(io.ErrClosedPipe)
 	select {
 	case <-f.last.done:
@@ -114,26 +114,26 @@ func (f *form) rewind(ctx context.Context) bool {
 	return err == nil
 }
 
-// formBody is the form for one attempt. A goroutine of its own reads the
-// content, for a Read that blocks must hold up neither the end of a cancelled
-// request, which net/http would let it do, nor that of a refused one.
+// formBody is the form for one attempt. Its own goroutine reads the content,
+// because a Read that blocks must not delay the end of a cancelled request, which
+// net/http would allow, nor that of a refused one.
 type formBody struct {
 	parts   io.Reader
 	content io.Reader
 	out     *io.PipeReader
 	in      *io.PipeWriter
-	forget  func() bool // ends the watch over the request's context
+	unwatch func() bool // stops watching the request's context
 
 	mu            sync.Mutex
 	begun, closed bool
 
-	done    chan struct{} // closed when nobody uses content any more; then the rest may be read
+	done    chan struct{} // closed when content is no longer used; then the fields below may be read
 	touched bool          // content was read
-	err     error         // content's own
+	err     error         // the error of content
 }
 
-// Read begins to read the content only when the transport asks for the body:
-// until then the request can be repeated whatever the content is.
+// Read starts to read the content only when the transport reads the body: until
+// then the request can be retried with any kind of content.
 func (b *formBody) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	if !b.begun && !b.closed {
@@ -148,15 +148,15 @@ func (b *formBody) Read(p []byte) (int, error) {
 	return b.out.Read(p)
 }
 
-// Close does not wait for the content: the transport closes a body in order to
-// give up.
+// Close does not wait for the content: the transport closes a body to abandon the
+// request.
 func (b *formBody) Close() error {
 	b.stop(io.ErrClosedPipe)
 	return nil
 }
 
-// stop lets the transport's Read end in cause, and the content's goroutine end
-// after the Read that it is in.
+// stop ends the transport's Read with cause, and the goroutine that reads the
+// content after its current Read.
 func (b *formBody) stop(cause error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -164,10 +164,10 @@ func (b *formBody) stop(cause error) {
 		close(b.done)
 	}
 	b.closed = true
-	_ = b.in.CloseWithError(cause) // what the reader of a pipe gets, its writer says
+	_ = b.in.CloseWithError(cause) // it never fails
 }
 
-// contentReader reads the content of a form and notes what became of it.
+// contentReader reads the content of a form and keeps its error.
 type contentReader struct{ *formBody }
 
 func (c contentReader) Read(p []byte) (int, error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/lineproof/lineproof/client"
 )
 
-// Content that can seek is sent again from where it stood at first, not from its
-// beginning. Content that cannot is sent once.
+// On a retry, content that can seek is sent again from its first position, not
+// from its beginning. Content that cannot seek is sent once.
 func TestUploadIsRepeatedFromTheStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestUploadIsRepeatedFromTheStart(t *testing.T) {
 	})
 }
 
-// roundTrip is a transport that is one function.
+// roundTrip makes a function a transport.
 type roundTrip func(req *http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
@@ -50,8 +50,8 @@ func reply(req *http.Request, a answer) *http.Response {
 	return &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body)), Request: req}
 }
 
-// Content that cannot seek is still whole while nobody has read of it, so the
-// request is repeated. A pipe is such content, although its type can seek.
+// Content that cannot seek is still complete while nothing of it was read, so
+// the request is retried. A pipe is such content, although its type can seek.
 func TestUntouchedContentIsSentAgain(t *testing.T) {
 	t.Parallel()
 
@@ -77,8 +77,8 @@ func TestUntouchedContentIsSentAgain(t *testing.T) {
 	}
 }
 
-// A transport may go on reading after it has answered. When the call is over,
-// the content is the caller's again.
+// A transport may continue to read after its response. When the call has
+// returned, the content is not used any more.
 func TestContentIsLeftAloneAfterTheCall(t *testing.T) {
 	t.Parallel()
 
@@ -96,8 +96,8 @@ func TestContentIsLeftAloneAfterTheCall(t *testing.T) {
 	}
 }
 
-// When the content itself fails, its error is told and nothing is repeated, even
-// if the content could be read again.
+// If the content itself fails, its error is returned and the request is not
+// retried, even if the content could be read again.
 func TestContentThatFails(t *testing.T) {
 	t.Parallel()
 
@@ -119,7 +119,7 @@ func TestContentThatFails(t *testing.T) {
 	}
 }
 
-// Who cancels gets the call back even while the content gives nothing.
+// A cancelled call returns even while reading the content blocks.
 func TestUploadCanBeCancelled(t *testing.T) {
 	t.Parallel()
 

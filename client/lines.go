@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// The types of event. The service's reference says who may tell which, and what
-// each of them needs.
+// The types of event. The API reference says who may report each of them, and
+// which fields it needs.
 const (
 	EventAssigned     = "ASSIGNED"
 	EventSIMChanged   = "SIM_CHANGED"
@@ -30,10 +30,10 @@ const (
 
 // LineEvent is something that happened to a line.
 type LineEvent struct {
-	ID          string // your own; the same event, told again, is a duplicate
+	ID          string // your own; the same event reported again is a duplicate
 	PhoneNumber string
 	Type        string    // EventSIMChanged and the like
-	EffectiveAt time.Time // when it took effect; fractions of a second are dropped
+	EffectiveAt time.Time // when it took effect; fractions of a second are ignored
 	Network     string    // the recipient of a port
 	Level       string    // of a flag: MEDIUM, HIGH or VERY_HIGH
 	Reason      string    // of a bar or an end
@@ -44,40 +44,39 @@ type LineEvent struct {
 
 // The results of an event.
 const (
-	ResultApplied   = "APPLIED"   // it counts
-	ResultNoEffect  = "NO_EFFECT" // it is kept, and changes nothing as things stand
-	ResultConflict  = "CONFLICT"  // half of a port; the other half is missing
-	ResultDuplicate = "DUPLICATE" // it was told before
-	ResultRefused   = "REFUSED"   // it is not kept
+	ResultApplied   = "APPLIED"   // it is applied
+	ResultNoEffect  = "NO_EFFECT" // it is stored but changes nothing at present
+	ResultConflict  = "CONFLICT"  // one half of a port; the other half is missing
+	ResultDuplicate = "DUPLICATE" // it was reported before
+	ResultRefused   = "REFUSED"   // it is not stored
 )
 
-// EventResult is what became of one event.
+// EventResult is the result of one event.
 type EventResult struct {
 	ID      string `json:"id"`
 	Result  string `json:"result"`           // ResultApplied and the like
-	Field   string `json:"field,omitzero"`   // that is to blame, if one is
+	Field   string `json:"field,omitzero"`   // the wrong field, if there is one
 	Reason  string `json:"reason,omitzero"`  // such as NOT_YOURS
 	Message string `json:"message,omitzero"` // a sentence for people
 }
 
-// EventsReceipt is what became of a call.
+// EventsReceipt has the results of a call.
 type EventsReceipt struct {
 	Applied         int           `json:"applied"`
 	NoEffect        int           `json:"noEffect"`
 	Conflicts       int           `json:"conflicts"`
 	Duplicates      int           `json:"duplicates"`
 	Refused         int           `json:"refused"`
-	SuppliedThrough time.Time     `json:"suppliedThrough,omitzero"` // zero when it is not known, or nobody's
+	SuppliedThrough time.Time     `json:"suppliedThrough,omitzero"` // zero if it is not known, or the caller is not an operator
 	Results         []EventResult `json:"results"`                  // one for each event, in order
 }
 
-// TellEvents tells what happened to lines, at most 1,000 events in a call, whose
-// token has [ScopeSupply], [ScopePort] or [ScopeFlag]. Each event has a result of
-// its own: look at them, a refused event is no error of the call. Through, if it
-// is not zero, says that everything which took effect up to then has been
-// supplied; without events it is the return of an operator that has nothing to
-// report.
-func (c *Client) TellEvents(ctx context.Context, token Secret, events []LineEvent, through time.Time) (*EventsReceipt, error) {
+// ReportEvents reports line events, at most 1,000 in a call. The token needs
+// [ScopeSupply], [ScopePort] or [ScopeFlag]. Each event has its own result: check
+// them, because a refused event is not an error of the call. Through, if it is not
+// zero, states that every event up to that time has been reported; without events
+// it is the report of an operator that has nothing to report.
+func (c *Client) ReportEvents(ctx context.Context, token Secret, events []LineEvent, through time.Time) (*EventsReceipt, error) {
 	r, err := c.newRequest(ctx, "tell events", "/api/v1/lines/events")
 	if err != nil {
 		return nil, err
@@ -88,8 +87,8 @@ func (c *Client) TellEvents(ctx context.Context, token Secret, events []LineEven
 	list := make([]map[string]string, len(events))
 	for i, e := range events {
 		list[i] = map[string]string{
-			"id": e.ID, "phoneNumber": e.PhoneNumber, "type": e.Type, "effectiveAt": moment(e.EffectiveAt), "network": e.Network, "level": e.Level,
-			"reason": e.Reason, "churnAt": moment(e.ChurnAt), "voids": e.Voids, "note": e.Note,
+			"id": e.ID, "phoneNumber": e.PhoneNumber, "type": e.Type, "effectiveAt": formatTime(e.EffectiveAt), "network": e.Network, "level": e.Level,
+			"reason": e.Reason, "churnAt": formatTime(e.ChurnAt), "voids": e.Voids, "note": e.Note,
 		}
 		for name, text := range list[i] {
 			if !utf8.ValidString(text) {
@@ -102,12 +101,12 @@ func (c *Client) TellEvents(ctx context.Context, token Secret, events []LineEven
 	}
 	body := map[string]any{"events": list}
 	if !through.IsZero() {
-		body["through"] = moment(through)
+		body["through"] = formatTime(through)
 	}
 	if err := r.sendJSON(body); err != nil {
 		return nil, err
 	}
-	r.repeatable = true // each event is known by its id
+	r.repeatable = true // each event has an id
 	answer, err := send[envelope[EventsReceipt]](ctx, c, r)
 	switch {
 	case err != nil:
@@ -118,8 +117,8 @@ func (c *Client) TellEvents(ctx context.Context, token Secret, events []LineEven
 	return &answer.Data, nil
 }
 
-// moment writes a time as the service reads it; the zero time is nothing.
-func moment(t time.Time) string {
+// formatTime formats a time for the service; the zero time is empty.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -140,15 +139,15 @@ type Order struct {
 	PhoneNumber string
 	Action      string    // OrderBar and the like
 	Reason      string    // of a bar: NIN, FRAUD, COURT, LOST, DEBT or OTHER
-	Note        string    // why, in words
+	Note        string    // why
 	EffectiveAt time.Time // zero means now
 	Event       string    // of OrderVoid: the Event of a [HistoryEvent]
 
 	IdempotencyKey string // as in [Application]
 }
 
-// GivenOrder is an order as it stands.
-type GivenOrder struct {
+// CreatedOrder is an order with its state.
+type CreatedOrder struct {
 	ID          string       `json:"orderId"`
 	Action      string       `json:"action"`
 	State       string       `json:"state"`                // PENDING or DONE
@@ -156,11 +155,11 @@ type GivenOrder struct {
 	Result      *EventResult `json:"result,omitzero"`      // nil while it is pending
 }
 
-// GiveOrder gives an order. The credential is an access token with [ScopeOrder],
+// CreateOrder creates an order. The credential is an access token with [ScopeOrder],
 // or a session of the regulator's staff.
-func (c *Client) GiveOrder(ctx context.Context, credential Secret, o Order) (*GivenOrder, error) {
+func (c *Client) CreateOrder(ctx context.Context, credential Secret, o Order) (*CreatedOrder, error) {
 	fields := map[string]any{"phoneNumber": o.PhoneNumber, "action": o.Action, "note": o.Note}
-	for name, value := range map[string]string{"reason": o.Reason, "effectiveAt": moment(o.EffectiveAt), "event": o.Event} {
+	for name, value := range map[string]string{"reason": o.Reason, "effectiveAt": formatTime(o.EffectiveAt), "event": o.Event} {
 		if value != "" {
 			fields[name] = value
 		}
@@ -168,13 +167,13 @@ func (c *Client) GiveOrder(ctx context.Context, credential Secret, o Order) (*Gi
 	return c.order(ctx, credential, o.IdempotencyKey, fields)
 }
 
-// ConfirmOrder is the second person's word for an order that waits for it. Who
-// gave the order cannot confirm it.
-func (c *Client) ConfirmOrder(ctx context.Context, credential Secret, id string) (*GivenOrder, error) {
+// ConfirmOrder confirms an order that waits for a second person. The creator of
+// the order cannot confirm it.
+func (c *Client) ConfirmOrder(ctx context.Context, credential Secret, id string) (*CreatedOrder, error) {
 	return c.order(ctx, credential, "", map[string]any{"confirms": id})
 }
 
-func (c *Client) order(ctx context.Context, credential Secret, key string, fields map[string]any) (*GivenOrder, error) {
+func (c *Client) order(ctx context.Context, credential Secret, key string, fields map[string]any) (*CreatedOrder, error) {
 	r, err := c.newRequest(ctx, "order", "/api/v1/lines/orders")
 	if err != nil {
 		return nil, err
@@ -188,7 +187,7 @@ func (c *Client) order(ctx context.Context, credential Secret, key string, field
 	if err := r.sendJSON(fields); err != nil {
 		return nil, err
 	}
-	answer, err := send[envelope[GivenOrder]](ctx, c, r)
+	answer, err := send[envelope[CreatedOrder]](ctx, c, r)
 	switch {
 	case err != nil:
 		return nil, err

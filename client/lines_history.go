@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Standing is how an operator does its duty to supply.
+// Standing is the reporting status of an operator.
 type Standing struct {
 	Network         string         `json:"network"` // its code
 	Name            string         `json:"name"`
-	KnownSince      time.Time      `json:"knownSince,omitzero"` // zero, like the next two, when there is none
+	KnownSince      time.Time      `json:"knownSince,omitzero"` // zero, like the next two, if there is none
 	CompleteSince   time.Time      `json:"completeSince,omitzero"`
 	SuppliedThrough time.Time      `json:"suppliedThrough,omitzero"`
-	Silent          bool           `json:"silent"` // its supply is older than the policy allows
+	Silent          bool           `json:"silent"` // its last report is older than the policy allows
 	Lines           int64          `json:"lines"`
 	Capacity        int64          `json:"capacity"`
 	Share           float64        `json:"share"`
@@ -20,20 +20,20 @@ type Standing struct {
 	Events          []TypeStanding `json:"events"`
 }
 
-// TypeStanding is how one type of event was told.
+// TypeStanding counts the reports of one type of event.
 type TypeStanding struct {
 	Type              string `json:"type"`
 	Accepted          int64  `json:"accepted"`
 	Late              int64  `json:"late"`
-	Early             int64  `json:"early"` // numbers given out again before their quarantine was over
+	Early             int64  `json:"early"` // numbers assigned again before the end of their quarantine
 	MeanDelaySeconds  int64  `json:"meanDelaySeconds"`
 	WorstDelaySeconds int64  `json:"worstDelaySeconds"`
 }
 
-// Supply returns how operators supply: the token's network, which needs
-// [ScopeSupply], or all networks with a session of the regulator's staff.
+// Supply returns the reporting status of operators: of the token's network, which
+// needs [ScopeSupply], or of all networks with a session of the regulator's staff.
 func (c *Client) Supply(ctx context.Context, credential Secret) ([]Standing, error) {
-	r, err := c.reading(ctx, "supply", "/api/v1/lines/supply", credential)
+	r, err := c.newRead(ctx, "supply", "/api/v1/lines/supply", credential)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func (c *Client) Supply(ctx context.Context, credential Secret) ([]Standing, err
 	return answer.Data.Operators, nil
 }
 
-// HistoryQuery asks for the history of a number. Only staff may look back.
+// HistoryQuery selects the history of a number. Only staff may set the times.
 type HistoryQuery struct {
 	PhoneNumber string
-	AsOf        time.Time // what was true then; zero means now
-	KnownAt     time.Time // by what the service knew then; zero means now
+	AsOf        time.Time // return what was true at this time; zero means now
+	KnownAt     time.Time // return what the service knew at this time; zero means now
 }
 
 // History is the history of a number.
@@ -61,24 +61,24 @@ type History struct {
 	Status        Status         `json:"status"`
 	StatusReason  string         `json:"statusReason,omitzero"` // of StatusUnallocated and StatusUnknown
 	MobileNetwork string         `json:"mobileNetwork"`
-	Tenures       []Tenure       `json:"tenures"` // the oldest first
-	Events        []HistoryEvent `json:"events"`  // as they took effect
+	Tenures       []Tenure       `json:"tenures"` // oldest first
+	Events        []HistoryEvent `json:"events"`  // in the order in which they took effect
 }
 
-// Tenure is one holder's stint on a number.
+// Tenure is the period in which one holder has a number.
 type Tenure struct {
 	Network    string    `json:"network"`
-	Start      time.Time `json:"start,omitzero"`      // zero when it is not known
-	End        time.Time `json:"end,omitzero"`        // zero while it runs
-	EndedAfter time.Time `json:"endedAfter,omitzero"` // it ended after this and not later than End; zero when End is exact
+	Start      time.Time `json:"start,omitzero"`      // zero if it is not known
+	End        time.Time `json:"end,omitzero"`        // zero if it is current
+	EndedAfter time.Time `json:"endedAfter,omitzero"` // it ended after this and not later than End; zero if End is exact
 	State      string    `json:"state"`
 	EndReason  string    `json:"endReason,omitzero"`
 }
 
-// HistoryEvent is one thing that was told about a number. What the caller may
-// not see is empty.
+// HistoryEvent is one event about a number. Fields that the caller may not see are
+// empty.
 type HistoryEvent struct {
-	Event       string    `json:"event"` // the service's own name for it
+	Event       string    `json:"event"` // the service's id of the event
 	ID          string    `json:"id,omitzero"`
 	Type        string    `json:"type"`
 	Source      string    `json:"source"`
@@ -92,12 +92,12 @@ type HistoryEvent struct {
 	Result      string    `json:"result"`
 	Voided      bool      `json:"voided"`
 	Voids       string    `json:"voids,omitzero"`    // the event that it withdrew
-	ImportID    string    `json:"importId,omitzero"` // of the file that brought it
+	ImportID    string    `json:"importId,omitzero"` // the import that contained it
 }
 
 // History returns the tenures and events of a number. The credential is an
-// access token with [ScopeSupply] of the network with which the number is, or a
-// session of the regulator's staff, whose reading is recorded.
+// access token with [ScopeSupply] of the number's network, or a session of the
+// regulator's staff, whose requests are recorded.
 func (c *Client) History(ctx context.Context, credential Secret, q HistoryQuery) (*History, error) {
 	r, err := c.newRequest(ctx, "history", "/api/v1/lines/history")
 	if err != nil {
@@ -108,10 +108,10 @@ func (c *Client) History(ctx context.Context, credential Secret, q HistoryQuery)
 	}
 	fields := map[string]any{"phoneNumber": q.PhoneNumber}
 	if !q.AsOf.IsZero() {
-		fields["asOf"] = moment(q.AsOf)
+		fields["asOf"] = formatTime(q.AsOf)
 	}
 	if !q.KnownAt.IsZero() {
-		fields["knownAt"] = moment(q.KnownAt)
+		fields["knownAt"] = formatTime(q.KnownAt)
 	}
 	if err := r.sendJSON(fields); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 
 // The kinds of file.
 const (
-	ImportSnapshot = "snapshot" // how all lines of the network stand
-	ImportEvents   = "events"   // what happened to some of them
+	ImportSnapshot = "snapshot" // the state of all lines of the network
+	ImportEvents   = "events"   // events of some lines
 )
 
 // importTimeout is for one attempt to send a national file.
@@ -22,20 +22,20 @@ const importTimeout = time.Hour
 // zstd.
 type LinesFile struct {
 	Kind   string    // ImportSnapshot or ImportEvents
-	AsOf   time.Time // the time of which a snapshot speaks; of events, up to when all is supplied
-	DryRun bool      // read, compare and report, and change nothing
+	AsOf   time.Time // the time of a snapshot; for events, up to when every event has been reported
+	DryRun bool      // validate, compare and report without changing anything
 
 	// Content is read while it is sent, as in [Document].
 	Content io.Reader
 
 	// ContentType is text/csv, application/gzip, application/zstd, or empty to let
-	// the service find out.
+	// the service detect it.
 	ContentType string
 
 	IdempotencyKey string // as in [Application]
 }
 
-// LineImport is a file, and how far the service has dealt with it.
+// LineImport is an import and its progress.
 type LineImport struct {
 	ID         string    `json:"importId"`
 	Network    string    `json:"network"`
@@ -43,7 +43,7 @@ type LineImport struct {
 	State      string    `json:"state"` // checking, held, applying, applied, checked, refused, cancelled
 	AsOf       time.Time `json:"asOf,omitzero"`
 	DryRun     bool      `json:"dryRun"`
-	Rows       int64     `json:"rows"` // dealt with in this state
+	Rows       int64     `json:"rows"` // processed in this state
 	Bytes      int64     `json:"bytes"`
 	Rate       int64     `json:"rate"` // rows per second
 	Added      int64     `json:"added"`
@@ -54,7 +54,7 @@ type LineImport struct {
 	NoEffect   int64     `json:"noEffect"`
 	PortedOut  int64     `json:"portedOut"`
 	Refused    int64     `json:"refused"`
-	Reason     string    `json:"reason,omitzero"` // why it is held or was refused as a whole
+	Reason     string    `json:"reason,omitzero"` // why it is held, or why the whole file was refused
 	CreatedAt  time.Time `json:"createdAt"`
 	StartedAt  time.Time `json:"startedAt,omitzero"` // zero before
 	UpdatedAt  time.Time `json:"updatedAt"`
@@ -64,12 +64,12 @@ type LineImport struct {
 const importsPath = "/api/v1/lines/imports"
 
 // SendLines sends a file of lines or events; the token needs [ScopeSupply]. It
-// returns as soon as the service has stored the file. Watch what becomes of it
-// with [Client.Import].
+// returns as soon as the service has stored the file. Follow its progress with
+// [Client.Import].
 func (c *Client) SendLines(ctx context.Context, token Secret, f LinesFile) (*LineImport, error) {
 	query := url.Values{"kind": {f.Kind}}
 	if !f.AsOf.IsZero() {
-		query.Set("asOf", moment(f.AsOf))
+		query.Set("asOf", formatTime(f.AsOf))
 	}
 	if f.DryRun {
 		query.Set("dryRun", "true")
@@ -91,7 +91,7 @@ func (c *Client) SendLines(ctx context.Context, token Secret, f LinesFile) (*Lin
 		return nil, err
 	}
 	r.limit = importTimeout
-	r.header.Set("Expect", "100-continue") // a refusal need not wait for the whole file
+	r.header.Set("Expect", "100-continue") // so that the service can refuse before the file is sent
 	r.form = &form{content: f.Content, size: -1}
 	if s, ok := f.Content.(io.Seeker); ok {
 		r.form.measure(s)
@@ -99,10 +99,10 @@ func (c *Client) SendLines(ctx context.Context, token Secret, f LinesFile) (*Lin
 	return sendImport(ctx, c, r)
 }
 
-// Import returns how far an import is. The credential is an access token with
+// Import returns an import with its progress. The credential is an access token with
 // [ScopeSupply], or a session of the regulator's staff.
 func (c *Client) Import(ctx context.Context, credential Secret, id string) (*LineImport, error) {
-	r, err := c.reading(ctx, "import", importsPath+"/"+url.PathEscape(id), credential)
+	r, err := c.newRead(ctx, "import", importsPath+"/"+url.PathEscape(id), credential)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func sendImport(ctx context.Context, c *Client, r *request) (*LineImport, error)
 // Imports returns the last 50 imports, newest first: those of the token's
 // network, or of all networks with a session of the regulator's staff.
 func (c *Client) Imports(ctx context.Context, credential Secret) ([]LineImport, error) {
-	r, err := c.reading(ctx, "imports", importsPath, credential)
+	r, err := c.newRead(ctx, "imports", importsPath, credential)
 	if err != nil {
 		return nil, err
 	}
@@ -139,22 +139,22 @@ func (c *Client) Imports(ctx context.Context, credential Secret) ([]LineImport, 
 	return answer.Data.Imports, nil
 }
 
-// RefusedRows writes the rows of an import that were refused to w, as CSV with
-// the line of the file, the column and the reason. If it fails, w may have got a
-// part of them.
+// RefusedRows writes the rejected rows of an import to w, as CSV with the line of
+// the file, the column and the reason. If it fails, w may have received a part of
+// them.
 func (c *Client) RefusedRows(ctx context.Context, credential Secret, id string, w io.Writer) error {
-	r, err := c.reading(ctx, "refused rows", importsPath+"/"+url.PathEscape(id)+"/refused", credential)
+	r, err := c.newRead(ctx, "rejected rows", importsPath+"/"+url.PathEscape(id)+"/refused", credential)
 	if err != nil {
 		return err
 	}
 	r.header.Set("Accept", "text/csv, application/json")
 	r.into = w
-	_, err = c.sendAgain(ctx, r)
+	_, err = c.sendWithRetries(ctx, r)
 	return err
 }
 
-// reading returns a request that changes nothing.
-func (c *Client) reading(ctx context.Context, op, path string, credential Secret) (*request, error) {
+// newRead returns a request that changes nothing.
+func (c *Client) newRead(ctx context.Context, op, path string, credential Secret) (*request, error) {
 	r, err := c.newRequest(ctx, op, path)
 	if err != nil {
 		return nil, err

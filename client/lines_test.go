@@ -40,14 +40,14 @@ var lineCalls = map[string]func(ctx context.Context, c *client.Client) error{
 		return err
 	},
 	"POST /api/v1/lines/events": func(ctx context.Context, c *client.Client) error {
-		_, err := c.TellEvents(ctx, accessToken, []client.LineEvent{
+		_, err := c.ReportEvents(ctx, accessToken, []client.LineEvent{
 			{ID: "swap-1", PhoneNumber: phoneNumber, Type: client.EventSIMChanged, EffectiveAt: noon},
 			{ID: "notice-1", PhoneNumber: phoneNumber, Type: client.EventChurnNotice, EffectiveAt: noon, ChurnAt: noon.AddDate(0, 1, 0), Note: "By letter"},
 		}, noon)
 		return err
 	},
 	"POST /api/v1/lines/orders": func(ctx context.Context, c *client.Client) error {
-		_, err := c.GiveOrder(ctx, accessToken, client.Order{PhoneNumber: phoneNumber, Action: client.OrderBar, Reason: "COURT", Note: "Suit 12", EffectiveAt: noon})
+		_, err := c.CreateOrder(ctx, accessToken, client.Order{PhoneNumber: phoneNumber, Action: client.OrderBar, Reason: "COURT", Note: "Suit 12", EffectiveAt: noon})
 		return err
 	},
 	"POST /api/v1/lines/imports": func(ctx context.Context, c *client.Client) error {
@@ -102,8 +102,7 @@ func TestEveryOperationOnLinesAndDocumentsCanBeCalled(t *testing.T) {
 	}
 }
 
-// Whatever the contract says that the service answers about lines and documents,
-// the client understands.
+// The client understands every documented response about lines and documents.
 func TestEveryDocumentedAnswerOnLinesAndDocumentsIsUnderstood(t *testing.T) {
 	t.Parallel()
 
@@ -138,7 +137,7 @@ func TestEveryDocumentedAnswerOnLinesAndDocumentsIsUnderstood(t *testing.T) {
 	}
 }
 
-// What the client sends about lines and documents is what the contract takes.
+// The client's requests about lines and documents match the contract.
 func TestRequestsOnLinesAndDocumentsFitTheContract(t *testing.T) {
 	t.Parallel()
 
@@ -192,10 +191,10 @@ func TestRequestsOnLinesAndDocumentsFitTheContract(t *testing.T) {
 	}
 }
 
-// Requests on lines and documents are repeated after trouble, all but a decision:
-// each is known again by a key or by its ids, or changes nothing. No error repeats
-// what was sent, and no half answer is a value.
-func TestRequestsOnLinesAndDocumentsAreRepeatedAndSilent(t *testing.T) {
+// Requests on lines and documents are retried after failures, except a
+// decision: each has an idempotency key or ids, or changes nothing. No error
+// repeats what was sent, and an incomplete response is never a value.
+func TestRequestsOnLinesAndDocumentsAreRetriedAndKeepSecrets(t *testing.T) {
 	t.Parallel()
 
 	everything := accessToken + " " + phoneNumber
@@ -232,9 +231,9 @@ func TestRequestsOnLinesAndDocumentsAreRepeatedAndSilent(t *testing.T) {
 	}
 }
 
-// A file that breaks off after its beginning is an error, and is not fetched
-// again behind what was written.
-func TestRefusedRowsThatBreakOffAreAnError(t *testing.T) {
+// A download that breaks off is an error, and is not retried after a part was
+// written.
+func TestInterruptedRefusedRowsAreAnError(t *testing.T) {
 	t.Parallel()
 
 	var asked atomic.Int32
@@ -250,12 +249,12 @@ func TestRefusedRowsThatBreakOffAreAnError(t *testing.T) {
 	}
 }
 
-// Text that would be changed on its way is refused before it is sent.
+// Text that the encoder would change is refused before it is sent.
 func TestEventsThatAreNotUTF8AreNotSent(t *testing.T) {
 	t.Parallel()
 
 	s := &service{answers: []answer{{status: 200}}}
-	_, err := s.client().TellEvents(t.Context(), accessToken, []client.LineEvent{{ID: "\xff"}}, noon)
+	_, err := s.client().ReportEvents(t.Context(), accessToken, []client.LineEvent{{ID: "\xff"}}, noon)
 	if err == nil || len(s.asked) != 0 {
 		t.Errorf("the error is %v after %d requests", err, len(s.asked))
 	}

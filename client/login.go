@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// LoginRequest is who wants a session.
+// LoginRequest has the credentials of an account.
 type LoginRequest struct {
 	Email    string
 	Password Secret
-	OTP      Secret // the code of the second factor, or a recovery code; "" without one
+	OTP      Secret // the code of two-factor authentication, or a recovery code; "" without it
 }
 
-// Session is an admin who is logged in.
+// Session is the session of an admin.
 type Session struct {
 	FullName  string
 	UserType  string
@@ -21,12 +21,12 @@ type Session struct {
 	Verified  bool      // whether the admin has confirmed the e-mail address or the phone number
 }
 
-// Login opens a session for an admin. [CodeUnauthenticated] is the one answer to
-// every wrong combination; [CodeSecondFactorRequired] asks for the same request
-// with an OTP.
+// Login creates a session for an admin. Every wrong combination of e-mail and
+// password returns [CodeUnauthenticated]; [CodeSecondFactorRequired] means that
+// the same request is needed with an OTP.
 //
-// Each login that reaches the service opens a session. So it is repeated only
-// when the service turned it away or could not be reached at all.
+// Each login that reaches the service creates a session. So it is retried only
+// when the service refused it or could not be reached at all.
 func (c *Client) Login(ctx context.Context, login LoginRequest) (*Session, error) {
 	r, err := c.newRequest(ctx, "login", "/api/regulator/v1/login")
 	if err != nil {

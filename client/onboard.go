@@ -5,20 +5,19 @@ import (
 	"crypto/rand"
 )
 
-// Application is a pre-approved telco that asks to be let in, and its admin.
+// Application is a pre-approved telco to onboard, and its admin.
 type Application struct {
 	CAC              string // the company's CAC registration number
 	Name             string
-	DocumentRequired bool // whether the telco is to upload documents
+	DocumentRequired bool // whether the telco must upload documents
 	AdminName        string
 	AdminPhone       string // of any country; no other account may have it
 	AdminEmail       string // no other account may have it
 	AdminPassword    Secret
 
-	// IdempotencyKey names this application, in at most 255 printable ASCII
-	// characters: the same one, sent again within a day, gets the first answer
-	// and creates nothing. Empty means a new key, good for the attempts of one
-	// call.
+	// IdempotencyKey identifies this application, in at most 255 printable ASCII
+	// characters: a request with the same key within a day gets the first response
+	// and creates nothing. Empty means a new key for the attempts of one call.
 	IdempotencyKey string
 }
 
@@ -35,11 +34,10 @@ type Entity struct {
 	AdminEmail       string `json:"adminEmail"`
 	AdminPhone       string `json:"adminPhone"`
 	AdminVerified    bool   `json:"isAdminVerified"`
-	Message          string `json:"message"` // what comes next, for people
+	Message          string `json:"message"` // what to do next, for people
 }
 
-// Onboard registers a telco together with its admin: both exist afterwards, or
-// neither. The token needs [ScopeOnboard]. When the admin's e-mail address or
+// Onboard registers a telco and its admin: both are created, or neither. The token needs [ScopeOnboard]. If the admin's e-mail address or
 // phone number is taken, the error's code is [CodeAlreadyExists] and its
 // violations name each of them.
 func (c *Client) Onboard(ctx context.Context, token Secret, a Application) (*Entity, error) {
@@ -75,8 +73,8 @@ func (c *Client) Onboard(ctx context.Context, token Secret, a Application) (*Ent
 	return &answer.Data, nil
 }
 
-// once gives r a key by which the service knows it again, so that it takes
-// effect once however often it is sent.
+// once sets the Idempotency-Key of r, so that it takes effect once however often
+// it is sent.
 func (r *request) once(key string) error {
 	if key == "" {
 		key = rand.Text()

@@ -13,36 +13,36 @@ import (
 )
 
 const (
-	standardRetries = 3
-	retryWindow     = time.Minute            // no attempt begins later than this after the first
-	firstPause      = 200 * time.Millisecond // doubled with every attempt, where the service names no time
-	longestPause    = 5 * time.Second
+	defaultRetries = 3
+	retryWindow    = time.Minute            // no attempt starts later than this after the first
+	firstPause     = 200 * time.Millisecond // doubled with every attempt, if the service names no time
+	maxPause       = 5 * time.Second
 )
 
-// envelope is what every answer of the service looks like.
+// envelope is the format of every response of the service.
 type envelope[T any] struct {
 	Data T `json:"data"`
 }
 
-// send sends r, again where that is safe, and decodes the answer into a T.
-// Members that T does not have are ignored: the service may add some.
+// send sends r, retries it where that is safe, and decodes the response into a T.
+// Unknown fields are ignored: the service may add some.
 func send[T any](ctx context.Context, c *Client, r *request) (answer T, err error) {
-	body, err := c.sendAgain(ctx, r)
+	body, err := c.sendWithRetries(ctx, r)
 	if err != nil {
 		return answer, err
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return answer, r.incomplete() // the decoder's own words could quote the answer
+		return answer, r.incomplete() // the decoder's error could quote the response, which may be secret
 	}
 	return answer, nil
 }
 
-// incomplete is the error for a 200 that lacks what it must have.
+// incomplete is the error for a success that lacks required fields.
 func (r *request) incomplete() error {
-	return r.wrong("the answer is not what the service's contract promises; does BaseURL lead to a Lineproof service?")
+	return r.wrong("the response does not match the API contract; is BaseURL a Lineproof service?")
 }
 
-func (c *Client) sendAgain(ctx context.Context, r *request) ([]byte, error) {
+func (c *Client) sendWithRetries(ctx context.Context, r *request) ([]byte, error) {
 	if r.form != nil {
 		defer r.form.settle(ctx) // the caller gets its content back
 	}
@@ -61,20 +61,20 @@ func (c *Client) sendAgain(ctx context.Context, r *request) ([]byte, error) {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, fmt.Errorf("client: %s: %w while waiting to repeat the request after: %w", r.op, context.Cause(ctx), err)
+			return nil, fmt.Errorf("client: %s: %w while waiting to retry after: %w", r.op, context.Cause(ctx), err)
 		}
 	}
 }
 
 func (c *Client) retries() int {
 	if c.Retries == 0 {
-		return standardRetries
+		return defaultRetries
 	}
 	return c.Retries
 }
 
-// mayRepeat reports whether r can be sent again after err without the risk of
-// doing twice what was asked once.
+// mayRepeat reports whether r can be retried after err without the risk of
+// carrying it out twice.
 func (r *request) mayRepeat(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		switch e.StatusCode {
@@ -91,7 +91,7 @@ func (r *request) mayRepeat(err error) bool {
 		return false
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return false // it will be no better next time
+		return false // a retry would fail in the same way
 	}
 	return r.repeatable || neverConnected(err)
 }
@@ -104,24 +104,24 @@ func neverConnected(err error) bool {
 }
 
 // pauseAfter is how long to wait when attempt n, counted from 0, has ended in
-// err. It is uneven, so that callers who were refused together do not come back
-// together.
+// err. It has a random part, so that callers who were refused together do not
+// retry together.
 func pauseAfter(n int, err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok && e.RetryAfter > 0 {
-		return e.RetryAfter + uneven(min(e.RetryAfter/8, longestPause)) // never earlier than asked
+		return e.RetryAfter + jitter(min(e.RetryAfter/8, maxPause)) // never earlier than the service asked for
 	}
-	pause := longestPause
+	pause := maxPause
 	if n < 5 {
-		pause = min(firstPause<<n, longestPause)
+		pause = min(firstPause<<n, maxPause)
 	}
-	return pause/2 + uneven(pause/2)
+	return pause/2 + jitter(pause/2)
 }
 
-func uneven(most time.Duration) time.Duration {
-	return rand.N(most + 1) //nolint:gosec // spreads load; nothing depends on its being secret
+func jitter(limit time.Duration) time.Duration {
+	return rand.N(limit + 1) //nolint:gosec // spreads load; nothing depends on its being secret
 }
 
-// timeLeft reports whether an attempt after pause would still be in time.
+// timeLeft reports whether an attempt after pause would start in time.
 func timeLeft(ctx context.Context, began time.Time, pause time.Duration) bool {
 	if ctx.Err() != nil || time.Since(began)+pause > retryWindow {
 		return false

@@ -14,7 +14,7 @@ import (
 	"github.com/lineproof/lineproof/client"
 )
 
-// A request is repeated three times where that is safe, and never where it is
+// A request is retried three times where that is safe, and never where it is
 // not.
 func TestRequestsAreRepeatedOnlyWhereSafe(t *testing.T) {
 	t.Parallel()
@@ -79,8 +79,8 @@ func TestRequestsAreRepeatedOnlyWhereSafe(t *testing.T) {
 	}
 }
 
-// A request that is repeated and then answered is a success, and every attempt
-// was the same request: key, name and body.
+// A request that succeeds on a retry is a success, and every attempt is the
+// same request: key, correlator and body.
 func TestEveryAttemptIsTheSameRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestEveryAttemptIsTheSameRequest(t *testing.T) {
 	})
 }
 
-// A key of the caller's own is the one that is sent.
+// The caller's own key is sent.
 func TestOwnIdempotencyKeyIsSent(t *testing.T) {
 	t.Parallel()
 

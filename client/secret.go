@@ -9,7 +9,7 @@ import (
 const hidden = "[secret]"
 
 // Secret is a credential or a password. Package fmt, loggers and encoders show
-// [secret] in its place; string(s) gives the characters.
+// [secret] in its place; string(s) returns the characters.
 type Secret string
 
 // String implements [fmt.Stringer] without the secret.
@@ -24,5 +24,5 @@ func (Secret) Format(f fmt.State, _ rune) {
 func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 
 // MarshalText implements [encoding.TextMarshaler] without the secret, so that a
-// struct that holds one can be encoded for a log. Store string(s) to keep it.
+// struct with a Secret can be encoded for a log. Use string(s) to store it.
 func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }

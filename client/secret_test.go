@@ -16,7 +16,7 @@ import (
 	"github.com/lineproof/lineproof/client"
 )
 
-// No way of printing a value shows the secret that it holds.
+// No way of printing a value shows its secret.
 func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
 
@@ -45,8 +45,8 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	}
 }
 
-// No error repeats what was sent, whatever answers at the other end and however
-// the request fails.
+// No error repeats what was sent, whatever the server responds and however the
+// request fails.
 func TestErrorsDoNotRepeatWhatWasSent(t *testing.T) {
 	t.Parallel()
 
@@ -88,8 +88,8 @@ func checkSilent(t *testing.T, err error) {
 	}
 }
 
-// What cannot be sent is refused before anything is sent, and not repeated
-// either.
+// Values that cannot be sent are refused before anything is sent, and the error
+// does not repeat them.
 func TestWhatCannotBeSent(t *testing.T) {
 	t.Parallel()
 

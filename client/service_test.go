@@ -31,7 +31,7 @@ const (
 	verifyPath  = "/api/v1/phone/api/phone-numbers/verify"
 )
 
-// What the tests send, and must not find in any error.
+// Values that the tests send and that must not be in any error.
 const (
 	clientSecret = "lp_sec_ExampleSecretExampleSecret012345000000"
 	accessToken  = "lp_tok_ExampleTokenExampleTokenExample0000000"
@@ -78,8 +78,7 @@ var contract = sync.OnceValue(func() *openapi3.T {
 	return doc
 })
 
-// answer is an answer of the service: an example of the contract, or the lack of
-// one.
+// answer is a response of the service: an example of the contract, or none.
 type answer struct {
 	name   string
 	status int
@@ -129,8 +128,8 @@ func (a answer) write(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, a.body)
 }
 
-// service answers in turn, the last answer for good, and notes when it was
-// asked. It stands at the end of the wire, so that time can be a test's own.
+// service sends its responses in turn, repeats the last one, and records when
+// requests arrived. It is a transport, so that tests can use a fake clock.
 type service struct {
 	answers []answer
 
@@ -161,7 +160,7 @@ func (s *service) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: header, Body: &answerBody{Reader: strings.NewReader(a.body)}, Request: req}, nil
 }
 
-// answerBody breaks off where the answer says so.
+// answerBody breaks off at the configured place.
 type answerBody struct{ *strings.Reader }
 
 const brokenOff = "<broken off>"

@@ -18,11 +18,11 @@ const (
 	ScopeOrder   = "line:order"  // of the regulator
 )
 
-// Credentials are what a client was given by the regulator's staff.
+// Credentials are the id and secret of a client, from the regulator's staff.
 type Credentials struct {
 	ID     string
 	Secret Secret
-	Scopes []string // what the token is to be good for; none means all that the client has
+	Scopes []string // of the token; none means all scopes of the client
 }
 
 // Token is an access token.
@@ -32,8 +32,8 @@ type Token struct {
 	Scopes      []string
 }
 
-// Token gets an access token. Keep it until shortly before it ends; a new one
-// for every request is waste.
+// Token gets an access token. Use it until shortly before it expires, not a new
+// one for every request.
 func (c *Client) Token(ctx context.Context, cred Credentials) (*Token, error) {
 	r, err := c.newRequest(ctx, "token", "/api/auth/token")
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *Client) Token(ctx context.Context, cred Credentials) (*Token, error) {
 	r.header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.repeatable = true
 
-	began := time.Now() // the token's life begins later, so it is never overestimated
+	began := time.Now() // before the token is issued, so that its lifetime is never overestimated
 	answer, err := send[struct {
 		AccessToken Secret `json:"access_token"`
 		ExpiresIn   int64  `json:"expires_in"`

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// The kinds of document that the service knows. Any other text of up to 64
+// The known types of document. Any other text of up to 64
 // printable characters may be used too, unless the regulator decided otherwise.
 const (
 	DocumentCACCertificate             = "CAC_CERTIFICATE"
@@ -29,19 +29,19 @@ type Document struct {
 	// token onboarded last, or the only one of the client.
 	EntityUID string
 
-	// Content is read while it is sent, and never held in memory as a whole. If
-	// it can seek, as files do, it is sent from where it stands, and from there
-	// again when the request is repeated. If it cannot, the request is repeated
-	// only while nothing was read.
+	// Content is read while it is sent, and never loaded into memory as a whole.
+	// If it can seek, as files can, it is sent from its current position, and from
+	// there again when the request is retried. If it cannot, the request is
+	// retried only as long as nothing was read.
 	Content io.Reader
 
 	IdempotencyKey string // as in [Application]
 }
 
-// UploadDocument hands a document in and returns its id. The credential is an
+// UploadDocument uploads a document and returns its id. The credential is an
 // admin's session, or an access token with [ScopeUpload].
 //
-// Content is not touched after UploadDocument has returned, but for one case: a
+// Content is not used after UploadDocument has returned, with one exception: a
 // Read that was blocked when ctx ended.
 func (c *Client) UploadDocument(ctx context.Context, credential Secret, d Document) (id string, err error) {
 	r, err := c.newRequest(ctx, "upload", "/api/regulator/v1/upload-document")

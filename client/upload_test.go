@@ -17,7 +17,7 @@ import (
 // once hides everything of a reader but Read.
 type once struct{ io.Reader }
 
-// serve starts a service that lets the test see each upload before it answers.
+// serve starts a service that shows the test each upload before it responds.
 func serve(t *testing.T, handle func(r *http.Request) answer) *client.Client {
 	t.Helper()
 
@@ -26,8 +26,8 @@ func serve(t *testing.T, handle func(r *http.Request) answer) *client.Client {
 	return &client.Client{BaseURL: srv.URL}
 }
 
-// The form has the parts that the contract names, an empty one is left out, and
-// the length is announced when the content can tell it.
+// The form has the parts of the contract, an empty part is left out, and
+// Content-Length is set if the size of the content is known.
 func TestUploadForm(t *testing.T) {
 	t.Parallel()
 
@@ -85,8 +85,9 @@ func content(t *testing.T, file *multipart.FileHeader) string {
 	return string(text)
 }
 
-// The content travels while it is read: its second half is not there before the
-// service has the first. A client that gathers it first would wait for ever.
+// The content is sent while it is read: its second half is available only when
+// the service has the first. A client that reads it completely first would wait
+// for ever.
 func TestUploadStreams(t *testing.T) {
 	t.Parallel()
 
@@ -112,7 +113,8 @@ func TestUploadStreams(t *testing.T) {
 		return example(uploadPath, "200 stored")
 	})
 	zeros := func(n int) io.Reader { return bytes.NewReader(make([]byte, n)) }
-	// Both sides hold a little back, so more than the service waits for must be there.
+	// Both sides buffer a little, so more than the service waits for must be
+	// sent.
 	rest := io.MultiReader(readFunc(func([]byte) (int, error) { <-arrived; return 0, io.EOF }), zeros(half))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -121,7 +123,7 @@ func TestUploadStreams(t *testing.T) {
 	}
 }
 
-// readFunc is a reader that is one function.
+// readFunc makes a function a reader.
 type readFunc func(p []byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }

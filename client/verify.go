@@ -5,106 +5,106 @@ import (
 	"time"
 )
 
-// Status is the state of a line. The service may add words: treat one that you
-// do not know as not [StatusNormal].
+// Status is the state of a line. The service may add values: treat an unknown
+// value as not [StatusNormal].
 type Status string
 
-// The states, the gravest first. When several hold, the service tells the one
-// that stands highest; of RECYCLED, SWAPPED and PORTED, the most recent.
+// The states, most serious first. If several apply, the service returns the
+// highest; of RECYCLED, SWAPPED and PORTED, the most recent.
 const (
-	StatusBlacklisted  Status = "BLACKLISTED"   // confirmed by the regulator as not to be used
+	StatusBlacklisted  Status = "BLACKLISTED"   // blacklisted by the regulator: do not use it
 	StatusBarred       Status = "BARRED"        // its service is stopped
 	StatusFlagged      Status = "FLAGGED"       // suspected of fraud
-	StatusQuarantined  Status = "QUARANTINED"   // given up, and not yet given to another holder
-	StatusRecycled     Status = "RECYCLED"      // has a new holder since a short time
-	StatusSwapped      Status = "SWAPPED"       // its SIM was changed a short time ago
-	StatusPorted       Status = "PORTED"        // moved to another network a short time ago
-	StatusPendingChurn Status = "PENDING_CHURN" // its holder was told that it will be withdrawn
+	StatusQuarantined  Status = "QUARANTINED"   // its holder has left, and it has no new holder yet
+	StatusRecycled     Status = "RECYCLED"      // recently got a new holder
+	StatusSwapped      Status = "SWAPPED"       // its SIM was changed recently
+	StatusPorted       Status = "PORTED"        // recently moved to another network
+	StatusPendingChurn Status = "PENDING_CHURN" // its holder was notified that it will be withdrawn
 	StatusParked       Status = "PARKED"        // kept for its holder, on request
-	StatusInactive     Status = "INACTIVE"      // not used for long
-	StatusNormal       Status = "NORMAL"        // assigned, and nothing of the above is known
-	StatusUnallocated  Status = "UNALLOCATED"   // belongs to nobody
-	StatusUnknown      Status = "UNKNOWN"       // no record that is fresh enough to say
+	StatusInactive     Status = "INACTIVE"      // not used for a long time
+	StatusNormal       Status = "NORMAL"        // assigned, and none of the above applies
+	StatusUnallocated  Status = "UNALLOCATED"   // has no holder
+	StatusUnknown      Status = "UNKNOWN"       // no operator reports that are recent enough
 )
 
-// Verification is what the service says of a number. The fields after the first
-// five are there only if [VerifyOptions] asked for them.
+// Verification is the answer about a number. The fields after the first five are
+// set only if [VerifyOptions] requested them.
 type Verification struct {
 	PhoneNumber   string    `json:"phoneNumber"` // as it was sent
 	Status        Status    `json:"status"`
-	RequestID     string    `json:"requestId"` // proves later what was asked and what was told
+	RequestID     string    `json:"requestId"` // proves the request and the answer later
 	MobileNetwork string    `json:"mobileNetwork"`
-	VerifiedAt    time.Time `json:"verificationTimestamp"` // the moment for which the answer holds
+	VerifiedAt    time.Time `json:"verificationTimestamp"` // the time for which the answer is valid
 
 	StatusReason string    `json:"statusReason,omitzero"` // why the line is UNALLOCATED or UNKNOWN; comes with the signals
-	Signals      []Signal  `json:"signals,omitzero"`      // all that holds, the gravest first
+	Signals      []Signal  `json:"signals,omitzero"`      // everything that applies, most serious first
 	Coverage     *Coverage `json:"coverage,omitzero"`
 	ChangedSince Changed   `json:"changedSince,omitzero"`
-	Changes      []Change  `json:"changes,omitzero"` // what has changed, if something has
+	Changes      []Change  `json:"changes,omitzero"` // what changed, if anything did
 }
 
-// Signal is one thing that holds for a line.
+// Signal is something that applies to a line.
 type Signal struct {
 	Status Status    `json:"status"`
-	Since  time.Time `json:"since,omitzero"` // zero when it is not known
-	Until  time.Time `json:"until,omitzero"` // when the clock ends it; zero when it does not
-	Source string    `json:"source"`         // who said so, such as OPERATOR
+	Since  time.Time `json:"since,omitzero"` // zero if it is not known
+	Until  time.Time `json:"until,omitzero"` // when it ends without a further event; zero if it does not
+	Source string    `json:"source"`         // who reported it, such as OPERATOR
 	Level  string    `json:"level,omitzero"` // of a flag: MEDIUM, HIGH or VERY_HIGH
 }
 
-// Coverage is how far the supply of the line's network reaches.
+// Coverage is the period that the reports of the line's network cover.
 type Coverage struct {
-	KnownSince      time.Time `json:"knownSince,omitzero"`      // zero when the network has never supplied
-	SuppliedThrough time.Time `json:"suppliedThrough,omitzero"` // zero when nothing was said to be complete
+	KnownSince      time.Time `json:"knownSince,omitzero"`      // zero if the network has never reported
+	SuppliedThrough time.Time `json:"suppliedThrough,omitzero"` // zero if no period was stated to be complete
 }
 
-// Changed says whether a line has changed. Only [ChangedNo] is reason to believe
-// that it is as it was.
+// Changed says whether a line has changed. Treat every value but [ChangedNo] as a
+// change.
 type Changed string
 
-// The answers.
+// The values of Changed.
 const (
 	ChangedYes     Changed = "yes"
 	ChangedNo      Changed = "no"
-	ChangedUnknown Changed = "unknown" // the supply does not reach so far
+	ChangedUnknown Changed = "unknown" // the reports do not cover the whole time
 )
 
-// Change is what has changed about a line. The service may add words.
+// Change is what changed about a line. The service may add values.
 type Change string
 
-// The changes.
+// The values of Change.
 const (
 	ChangeHolder  Change = "HOLDER"
 	ChangeSIM     Change = "SIM"
 	ChangeNetwork Change = "NETWORK"
 )
 
-// VerifyOptions is what a question asks beyond the number.
+// VerifyOptions are the optional parts of an answer.
 type VerifyOptions struct {
-	// Since asks whether the holder, the SIM or the network has changed after
-	// that moment, such as the day on which your customer gave you the number.
-	// Its fraction of a second does not count. Zero does not ask.
+	// Since requests whether the holder, the SIM or the network has changed after
+	// that time, such as the day on which your customer gave you the number. Its
+	// fraction of a second is ignored. Zero requests nothing.
 	Since time.Time
 
-	// Signals asks for everything that holds for the line.
+	// Signals requests everything that applies to the line.
 	Signals bool
 
-	// Coverage asks how far the supply behind the answer reaches.
+	// Coverage requests the period that the operator's reports cover.
 	Coverage bool
 }
 
-// Verify asks what state a phone number, in any of its usual spellings, is in.
-// Trust the number only when the status is [StatusNormal]. [CodeNotApplicable]
-// means that it is no mobile number of the country that the service answers for.
+// Verify returns the state of a phone number, which may have any usual format.
+// Trust the number only if the status is [StatusNormal]. [CodeNotApplicable] means
+// that it is not a mobile number of the service's country.
 //
-// Every question has its own record with the service. One that is repeated
-// because its answer got lost may leave two.
+// Every request has its own record with the service. A request that is retried
+// because its response was lost may leave two.
 func (c *Client) Verify(ctx context.Context, apiKey Secret, phoneNumber string) (*Verification, error) {
 	return c.VerifyWith(ctx, apiKey, phoneNumber, VerifyOptions{})
 }
 
-// VerifyWith is [Client.Verify] with more questions about the same number. An
-// answer that leaves one of them open is an error.
+// VerifyWith is [Client.Verify] with options. An answer that lacks one of the
+// requested parts is an error.
 func (c *Client) VerifyWith(ctx context.Context, apiKey Secret, phoneNumber string, o VerifyOptions) (*Verification, error) {
 	r, err := c.newRequest(ctx, "verify", "/api/v1/phone/api/phone-numbers/verify")
 	if err != nil {
@@ -122,15 +122,15 @@ func (c *Client) VerifyWith(ctx context.Context, apiKey Secret, phoneNumber stri
 	switch {
 	case err != nil:
 		return nil, err
-	case !v.whole() || !v.answers(o):
+	case !v.complete() || !v.hasRequested(o):
 		return nil, r.incomplete()
 	case v.PhoneNumber != phoneNumber:
-		return nil, r.wrong("the answer is about another number than the question") // somebody between us mixed answers up
+		return nil, r.wrong("the response is about another number than the request") // a proxy mixed up responses
 	}
 	return &v, nil
 }
 
-// fields returns the body of a question about a number, or about several.
+// fields returns the body of a request about one number or several.
 func (o VerifyOptions) fields(name string, about any) map[string]any {
 	fields := map[string]any{name: about}
 	if !o.Since.IsZero() {
@@ -149,12 +149,12 @@ func (o VerifyOptions) fields(name string, about any) map[string]any {
 	return fields
 }
 
-// whole reports whether v has what every answer has.
-func (v *Verification) whole() bool {
+// complete reports whether v has the fields that every answer has.
+func (v *Verification) complete() bool {
 	return v.Status != "" && v.RequestID != "" && !v.VerifiedAt.IsZero()
 }
 
-// answers reports whether v leaves nothing open that was asked.
-func (v *Verification) answers(o VerifyOptions) bool {
+// hasRequested reports whether v has every requested part.
+func (v *Verification) hasRequested(o VerifyOptions) bool {
 	return (o.Since.IsZero() || v.ChangedSince != "") && (!o.Signals || v.Signals != nil) && (!o.Coverage || v.Coverage != nil)
 }

@@ -6,23 +6,22 @@ import (
 	"net/url"
 )
 
-// BatchResult is what became of one number of a batch: the answer, or why there
-// is none.
+// BatchResult is the result for one number of a batch: the answer, or an error.
 type BatchResult struct {
-	*Verification        // nil when there is no answer
-	Err           *Error // nil when there is one; CodeUnavailable means that asking again shortly may help
+	*Verification        // nil if there is no answer
+	Err           *Error // nil if there is an answer; CodeUnavailable means that a retry may help
 }
 
-// batchResult is a result as it is sent.
+// batchResult is a result in the response.
 type batchResult struct {
 	Verification
 
 	Error *problem `json:"error"`
 }
 
-// VerifyBatch asks about up to 1,000 numbers at once. The results are in the
-// order of the numbers; each answer has a record of its own. The error is about
-// the whole call; a single number that has no answer has its own in its result.
+// VerifyBatch verifies up to 1,000 numbers at once. The results are in the order
+// of the numbers; each answer has its own record. The error is about the whole
+// call; a number without an answer has its own error in its result.
 func (c *Client) VerifyBatch(ctx context.Context, apiKey Secret, phoneNumbers []string, o VerifyOptions) ([]BatchResult, error) {
 	r, err := c.newRequest(ctx, "verify batch", "/api/v1/phone/api/phone-numbers/verify-batch")
 	if err != nil {
@@ -49,12 +48,12 @@ func (c *Client) VerifyBatch(ctx context.Context, apiKey Secret, phoneNumbers []
 		got := &answer.Data.Results[i]
 		switch {
 		case got.PhoneNumber != phoneNumbers[i]:
-			return nil, r.wrong("an answer is about another number than the question")
+			return nil, r.wrong("a result is about another number than the request")
 		case got.Error != nil:
 			results[i].Err = &Error{
 				StatusCode: http.StatusOK, Code: got.Error.Code, Message: got.Error.Message, Violations: got.Error.Violations, RequestID: got.Error.RequestID,
 			}
-		case !got.whole() || !got.answers(o):
+		case !got.complete() || !got.hasRequested(o):
 			return nil, r.incomplete()
 		default:
 			results[i].Verification = &got.Verification
@@ -63,10 +62,10 @@ func (c *Client) VerifyBatch(ctx context.Context, apiKey Secret, phoneNumbers []
 	return results, nil
 }
 
-// Verification returns the recorded answer of an earlier question of the same
-// entity, in the words in which it was given. It does not ask again.
+// Verification returns the recorded answer of an earlier request of the same
+// entity, unchanged. The number is not verified again.
 func (c *Client) Verification(ctx context.Context, apiKey Secret, requestID string) (*Verification, error) {
-	r, err := c.reading(ctx, "verification", "/api/v1/phone/api/phone-numbers/verifications/"+url.PathEscape(requestID), apiKey)
+	r, err := c.newRead(ctx, "verification", "/api/v1/phone/api/phone-numbers/verifications/"+url.PathEscape(requestID), apiKey)
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +74,10 @@ func (c *Client) Verification(ctx context.Context, apiKey Secret, requestID stri
 	switch {
 	case err != nil:
 		return nil, err
-	case !v.whole():
+	case !v.complete():
 		return nil, r.incomplete()
 	case v.RequestID != requestID:
-		return nil, r.wrong("the answer is about another verification than was asked for")
+		return nil, r.wrong("the response is about another verification than the request")
 	}
 	return &v, nil
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/lineproof/lineproof/client"
 )
 
-// Each number of a batch has its answer or its problem, and an answer that was
-// mixed up with another is an error of the whole.
-func TestBatchTellsAnswersFromProblems(t *testing.T) {
+// Each number of a batch has its answer or its error, and a result about
+// another number is an error of the whole call.
+func TestBatchSeparatesAnswersFromErrors(t *testing.T) {
 	t.Parallel()
 	const body = `{"status":"Success","data":{"results":[
 		{"phoneNumber":"+2348031234567","status":"SWAPPED","requestId":"01a1d964-6e3b-7f18-9a27-c6b5a4938276","mobileNetwork":"MTN","verificationTimestamp":"2026-11-14T09:30:00.123Z"},

@@ -11,7 +11,7 @@ import (
 	"github.com/lineproof/lineproof/client"
 )
 
-// between checks that every pause lies within its bounds.
+// between checks that every pause is within its bounds.
 func between(t *testing.T, pauses []time.Duration, bounds ...[2]time.Duration) {
 	t.Helper()
 
@@ -25,7 +25,7 @@ func between(t *testing.T, pauses []time.Duration, bounds ...[2]time.Duration) {
 	}
 }
 
-// Without a word from the service, pauses grow and are uneven.
+// Without Retry-After, pauses grow and have jitter.
 func TestPausesGrow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,8 +46,8 @@ func TestPausesGrow(t *testing.T) {
 	})
 }
 
-// Retry-After is honoured in seconds and as a date, by the service's clock where
-// the answer tells it; the client never comes back early.
+// Retry-After is followed in seconds and as a date, by the Date header of the
+// response if it has one; the client never retries early.
 func TestRetryAfterIsHonoured(t *testing.T) {
 	t.Parallel()
 
@@ -73,7 +73,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	}
 }
 
-// Nonsense in Retry-After, and a time that is over, count as no word.
+// An invalid Retry-After, and one in the past, are ignored.
 func TestRetryAfterThatSaysNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,9 +86,9 @@ func TestRetryAfterThatSaysNothing(t *testing.T) {
 	})
 }
 
-// When the service asks for more patience than the client has, the caller learns
-// it at once.
-func TestLongWaitsAreLeftToTheCaller(t *testing.T) {
+// If the service asks for a longer pause than the client allows, the error is
+// returned at once.
+func TestLongPausesAreReturnedToTheCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, began := &service{answers: []answer{{status: 429, header: later("3600"), body: coded(client.CodeQuotaExceeded)}}}, time.Now()
@@ -99,7 +99,7 @@ func TestLongWaitsAreLeftToTheCaller(t *testing.T) {
 	})
 }
 
-// No attempt begins more than a minute after the first.
+// No attempt starts more than a minute after the first.
 func TestAttemptsEndAfterAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -113,8 +113,8 @@ func TestAttemptsEndAfterAMinute(t *testing.T) {
 	})
 }
 
-// A deadline that comes before the next attempt ends the call with the service's
-// own words, and without waiting for nothing.
+// If the deadline is before the next attempt, the call returns the service's
+// error at once, without waiting.
 func TestDeadlineBeforeTheNextAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,8 +128,7 @@ func TestDeadlineBeforeTheNextAttempt(t *testing.T) {
 	})
 }
 
-// Who cancels while the client waits gets the call back at once, with both
-// causes.
+// A call that is cancelled during a pause returns at once, with both causes.
 func TestCancelWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,7 +145,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 	})
 }
 
-// A call that is cancelled is over, and nothing is repeated.
+// A cancelled call is not retried.
 func TestCancelledCallIsNotRepeated(t *testing.T) {
 	t.Parallel()
 

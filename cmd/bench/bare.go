@@ -14,35 +14,35 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// sameAnswer is an answer of verify, which the bare server gives to everybody:
-// so both send the same headers and as many bytes.
-type sameAnswer struct {
+// cannedResponse is a response of verify that the bare server sends for every
+// request, so that both send the same headers and the same number of bytes.
+type cannedResponse struct {
 	Header http.Header `json:"header"`
 	Body   []byte      `json:"body"`
 }
 
-// bareAddress is what the bare server says when it listens.
+// bareAddress is what the bare server writes when it listens.
 type bareAddress struct {
 	Address string `json:"address"`
 }
 
 // serveBare is the process of the bare server: net/http that reads the same
-// question with the same strictness and does nothing else. It is the limit that
-// a service on net/http has.
+// request with the same strictness and does nothing else. It is the upper limit
+// of a service on net/http.
 func serveBare(ctx context.Context, in []byte, out io.Writer) error {
-	var same sameAnswer
-	if err := stdjson.Unmarshal(in, &same); err != nil {
-		return fmt.Errorf("bench: read the answer to give: %w", err)
+	var canned cannedResponse
+	if err := stdjson.Unmarshal(in, &canned); err != nil {
+		return fmt.Errorf("bench: read the canned response: %w", err)
 	}
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("bench: listen: %w", err)
 	}
 	if err := stdjson.NewEncoder(out).Encode(bareAddress{ln.Addr().String()}); err != nil {
-		return fmt.Errorf("bench: say where the bare server listens: %w", err)
+		return fmt.Errorf("bench: report the address of the bare server: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("POST "+verifyPath, same)
+	mux.Handle("POST "+verifyPath, canned)
 	srv := &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 15 * time.Second, IdleTimeout: 75 * time.Second,
 	}
@@ -50,16 +50,16 @@ func serveBare(ctx context.Context, in []byte, out io.Writer) error {
 }
 
 // ServeHTTP implements http.Handler.
-func (s sameAnswer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
+func (s cannedResponse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var request struct {
 		PhoneNumber string `json:"phoneNumber"`
 	}
-	if err := json.UnmarshalRead(r.Body, &asked, json.RejectUnknownMembers(true)); err != nil || asked.PhoneNumber == "" {
+	if err := json.UnmarshalRead(r.Body, &request, json.RejectUnknownMembers(true)); err != nil || request.PhoneNumber == "" {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
 	h := w.Header()
 	maps.Copy(h, s.Header)
 	h["Content-Length"] = []string{strconv.Itoa(len(s.Body))}
-	_, _ = w.Write(s.Body) // a caller who left is none of our business
+	_, _ = w.Write(s.Body) // the caller may have disconnected
 }

@@ -20,20 +20,20 @@ import (
 	"github.com/lineproof/lineproof/internal/cli"
 )
 
-// What the test binary can be besides the tests.
+// Other roles of the test binary, besides running the tests.
 const (
 	asServer = "serve"  // the command that is measured
-	asIdle   = "idle"   // something that would run for ever
+	asIdle   = "idle"   // a process that never exits
 	asOrphan = "parent" // a parent that is killed
 )
 
-// TestMain runs the tests, or what a test has asked for.
+// TestMain runs the tests, or the role that a test has requested.
 func TestMain(m *testing.M) {
-	if code, is := runAsChild(); is {
+	if code, isChild := runAsChild(); isChild {
 		os.Exit(code)
 	}
 	ctx := context.Background()
-	switch os.Getenv(childSwitch) {
+	switch os.Getenv(childVariable) {
 	case asServer:
 		os.Exit(cli.Main(ctx, cli.Env{Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
 	case asIdle:
@@ -63,10 +63,10 @@ func TestWholeToolAtATinySize(t *testing.T) {
 	var out, errs bytes.Buffer
 	args := []string{
 		"-lines", "20000", "-rounds", "1", "-seconds", "1", "-c", "8", "-skip", variantOneRowMany, "-grow-lines", "10000",
-		"-open", "50", "-for", "1s", "-open-c", "8", "-json", "-write", page, "-server", self, "-set", childSwitch + "=" + asServer,
+		"-open", "50", "-for", "1s", "-open-c", "8", "-json", "-write", page, "-server", self, "-set", childVariable + "=" + asServer,
 	}
-	if code := run(t.Context(), args, &out, &errs); code != exitFine {
-		t.Fatalf("it ended with %d:\n%s", code, errs.String())
+	if code := run(t.Context(), args, &out, &errs); code != exitOK {
+		t.Fatalf("exit code %d:\n%s", code, errs.String())
 	}
 	var r report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
@@ -79,20 +79,20 @@ func TestWholeToolAtATinySize(t *testing.T) {
 			t.Errorf("%s: %+v", f.Variant, f)
 		}
 		if overHTTP := !strings.HasPrefix(f.Variant, variantOneRow); overHTTP != (f.ServiceCPU.Median > 0) {
-			t.Errorf("%s: a service used %v µs for each request", f.Variant, f.ServiceCPU.Median)
+			t.Errorf("%s: a service used %v µs per request", f.Variant, f.ServiceCPU.Median)
 		}
 		if f.Variant != variantBare && f.PostgresCPU.Median <= 0 {
-			t.Errorf("%s: PostgreSQL used nothing", f.Variant)
+			t.Errorf("%s: PostgreSQL used no CPU", f.Variant)
 		}
 	}
 	if want := []string{variantBare, variantVerify, variantRedis, variantUnbatched, variantOneRow, variantBatch}; !slices.Equal(found, want) {
-		t.Errorf("measured were %v, want %v", found, want)
+		t.Errorf("measured %v, want %v", found, want)
 	}
 	if len(r.Ratios) != len(goals) || len(r.GrowLines) != 1 || r.GrowLines[0].Lines != 10_000 {
 		t.Errorf("ratios %+v, growth %+v", r.Ratios, r.GrowLines)
 	}
 	if r.Open == nil || r.Open.Tally.Answered != r.Open.Tally.Due || r.Open.Tally.Due != 50 {
-		t.Errorf("the steady rate: %+v", r.Open)
+		t.Errorf("the constant rate: %+v", r.Open)
 	}
 	if r.Answers == 0 || r.Records < r.Answers {
 		t.Errorf("%d answers, %d records", r.Answers, r.Records)
@@ -103,13 +103,13 @@ func TestWholeToolAtATinySize(t *testing.T) {
 	}
 }
 
-// The bare server gives the answer that it was given, byte for byte, and refuses
-// what is not the question.
-func TestBareServerGivesTheSameAnswer(t *testing.T) {
+// The bare server sends the canned response byte for byte, and refuses invalid
+// requests.
+func TestBareServerSendsTheCannedResponse(t *testing.T) {
 	t.Parallel()
 
-	same := sameAnswer{Header: http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"abc"}}, Body: []byte(`{"a":"b"}` + "\n")}
-	c, err := startChild(t.Context(), "bare", same)
+	canned := cannedResponse{Header: http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"abc"}}, Body: []byte(`{"a":"b"}` + "\n")}
+	c, err := startChild(t.Context(), "bare", canned)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,36 +131,36 @@ func TestBareServerGivesTheSameAnswer(t *testing.T) {
 		if err != nil || resp.StatusCode != want {
 			t.Errorf("%s: status %d, %v, want %d", body, resp.StatusCode, err, want)
 		}
-		if want == http.StatusOK && (!bytes.Equal(got, same.Body) || resp.Header.Get("X-Request-Id") != "abc" || resp.ContentLength != int64(len(same.Body))) {
+		if want == http.StatusOK && (!bytes.Equal(got, canned.Body) || resp.Header.Get("X-Request-Id") != "abc" || resp.ContentLength != int64(len(canned.Body))) {
 			t.Errorf("%s: %s with %v", body, got, resp.Header)
 		}
 	}
 }
 
-// haveChildren starts one child of each kind, says their process ids, and waits
+// haveChildren starts one child of each kind, prints their process ids, and waits
 // to be killed.
 func haveChildren(ctx context.Context) {
 	dir := os.Getenv("BENCH_DIR")
 	self, err1 := os.Executable()
-	_, err2 := startGuard(ctx, janitorScript, filepath.Join(dir, "gone"))
-	g, err3 := startGuardIn(ctx, dir, []string{childSwitch + "=" + asIdle}, serviceScript, self, filepath.Join(dir, "log"))
-	c, err4 := startChild(ctx, "bare", sameAnswer{})
+	_, err2 := startSupervisor(ctx, janitorScript, filepath.Join(dir, "gone"))
+	s, err3 := startSupervisorIn(ctx, dir, []string{childVariable + "=" + asIdle}, serviceScript, self, filepath.Join(dir, "log"))
+	c, err4 := startChild(ctx, "bare", cannedResponse{})
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		panic(err)
 	}
 	var service int
-	var at bareAddress // once it has said this, nothing but its input ends it
-	if _, err := fmt.Fscan(g.out, &service); err != nil {
+	var at bareAddress // once it has sent this, only closing its input stops it
+	if _, err := fmt.Fscan(s.out, &service); err != nil {
 		panic(err)
 	}
 	if err := c.read(ctx, 20*time.Second, &at); err != nil {
 		panic(err)
 	}
-	_, _ = fmt.Fprintln(os.Stdout, service, c.cmd.Process.Pid, g.cmd.Process.Pid)
+	_, _ = fmt.Fprintln(os.Stdout, service, c.cmd.Process.Pid, s.cmd.Process.Pid)
 	select {}
 }
 
-// However the tool ends, its children end, and its directory is removed.
+// In whatever way the tool ends, its children exit and its directory is removed.
 func TestNothingOutlivesAKilledParent(t *testing.T) {
 	t.Parallel()
 
@@ -173,7 +173,7 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), childSwitch+"="+asOrphan, "BENCH_DIR="+dir)
+	cmd.Env = append(os.Environ(), childVariable+"="+asOrphan, "BENCH_DIR="+dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -202,9 +202,9 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 	}
 	for deadline := time.Now().Add(20 * time.Second); len(left()) > 0 || !removed(); <-time.After(tick) {
 		if time.Now().After(deadline) {
-			t.Errorf("these still run: %v; the directory is removed: %v", left(), removed())
+			t.Errorf("still running: %v; directory removed: %v", left(), removed())
 			for _, pid := range left() {
-				_ = syscall.Kill(pid, syscall.SIGKILL) // a failed test leaves nothing behind, either
+				_ = syscall.Kill(pid, syscall.SIGKILL) // a failed test must not leave processes behind
 			}
 			return
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Measures of the chart, in its own units.
+// Dimensions of the chart, in its own units.
 const (
 	chartWidth = 760
 	labelWidth = 210 // to the left of the bars
@@ -18,7 +18,7 @@ const (
 )
 
 // style works on light and on dark pages: a chart that is shown as an image
-// takes the reader's own choice.
+// follows the reader's system theme.
 const style = `
     text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #1f2328; }
     .title { font-weight: 600; font-size: 14px; }
@@ -32,7 +32,7 @@ const style = `
     }
 `
 
-// piece is a part of a bar.
+// piece is one segment of a bar.
 type piece struct {
 	class string
 	value float64
@@ -52,8 +52,8 @@ func (r *row) sum() (all float64) {
 	return all
 }
 
-// chart draws the comparison: requests a second, and where the CPU of a request
-// goes.
+// chart draws the comparison: requests per second, and which process uses the CPU
+// of a request.
 func (r *report) chart() string {
 	var rates, costs []row
 	for i := range r.Variants {
@@ -73,14 +73,14 @@ func (r *report) chart() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="title desc">`,
 		chartWidth, height, chartWidth, height)
-	b.WriteString("\n  <title id=\"title\">What a verification costs</title>\n  <desc id=\"desc\">")
-	escape(&b, r.described())
+	b.WriteString("\n  <title id=\"title\">Cost of a verification</title>\n  <desc id=\"desc\">")
+	escape(&b, r.description())
 	b.WriteString("</desc>\n  <style>" + style + "  </style>\n")
 	fmt.Fprintf(&b, "  <rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", chartWidth, height)
-	drawPanel(&b, 0, "Requests a second", rates)
-	drawPanel(&b, panel, "CPU µs for each request", costs)
+	drawPanel(&b, 0, "Requests per second", rates)
+	drawPanel(&b, panel, "CPU µs per request", costs)
 	legend(&b, panel)
-	for i, line := range []string{ // in one it would run off the edge
+	for i, line := range []string{ // one line would be too wide
 		fmt.Sprintf("%s, %d cores, PostgreSQL %s", r.When.Format("2006-01-02"), r.Machine.Cores, r.Machine.PostgreSQL),
 		fmt.Sprintf("%s lines; medians of %d rounds; batches count rows", grouped(float64(r.Lines)), r.Rounds),
 	} {
@@ -92,14 +92,14 @@ func (r *report) chart() string {
 	return b.String()
 }
 
-// drawPanel draws one set of bars on a scale of their own.
+// drawPanel draws one set of bars with its own scale.
 func drawPanel(b *strings.Builder, top int, title string, rows []row) {
 	fmt.Fprintf(b, "  <text class=\"title\" x=\"16\" y=\"%d\">", top+28)
 	escape(b, title)
 	b.WriteString("</text>\n")
-	most := 0.0
+	longest := 0.0
 	for i := range rows {
-		most = max(most, rows[i].sum())
+		longest = max(longest, rows[i].sum())
 	}
 	for i := range rows {
 		y := top + panelHead + i*rowHeight
@@ -108,10 +108,10 @@ func drawPanel(b *strings.Builder, top int, title string, rows []row) {
 		fmt.Fprintf(b, "</text>\n  <rect class=\"track\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"2\"/>\n", labelWidth, y, barsWidth, barHeight)
 		x := float64(labelWidth)
 		for _, p := range rows[i].pieces {
-			if p.value <= 0 || most <= 0 {
+			if p.value <= 0 || longest <= 0 {
 				continue
 			}
-			width := p.value / most * barsWidth
+			width := p.value / longest * barsWidth
 			fmt.Fprintf(b, "  <rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", p.class, x, y, width, barHeight)
 			x += width
 		}
@@ -121,7 +121,7 @@ func drawPanel(b *strings.Builder, top int, title string, rows []row) {
 	}
 }
 
-// legend says which colour is which process.
+// legend explains the colours of the processes.
 func legend(b *strings.Builder, top int) {
 	x := labelWidth
 	for _, one := range [][2]string{{"service", "service"}, {"postgres", "PostgreSQL"}} {
@@ -131,15 +131,15 @@ func legend(b *strings.Builder, top int) {
 	}
 }
 
-// described says in words what the chart shows, for those who do not see it.
-func (r *report) described() string {
+// description is the content of the chart as text, for screen readers.
+func (r *report) description() string {
 	parts := make([]string, len(r.Variants))
 	for i := range r.Variants {
 		f := &r.Variants[i]
-		parts[i] = fmt.Sprintf("%s with %d at a time: %s requests a second, %s µs of the service and %s µs of PostgreSQL for each",
+		parts[i] = fmt.Sprintf("%s with %d callers: %s requests per second, %s µs of the service and %s µs of PostgreSQL per request",
 			f.Variant, f.Clients, grouped(f.Rate.Median), cost(f.ServiceCPU), cost(f.PostgresCPU))
 	}
 	return strings.Join(parts, "; ")
 }
 
-func escape(b *strings.Builder, text string) { _ = xml.EscapeText(b, []byte(text)) } // a builder takes everything
+func escape(b *strings.Builder, text string) { _ = xml.EscapeText(b, []byte(text)) } // a strings.Builder never fails

@@ -13,21 +13,22 @@ import (
 	"time"
 )
 
-// childSwitch turns this program into one of its helpers, each of which is a
-// process of its own so that its CPU can be told from that of the others.
-const childSwitch = "BENCH_CHILD"
+// childVariable is the environment variable that makes this program run as one of
+// its child processes. They are separate processes so that their CPU is measured
+// separately.
+const childVariable = "BENCH_CHILD"
 
-// The helpers. Each reads one line from its standard input and ends when that
-// ends, so that none outlives the process that wanted it.
-var helpers = map[string]func(ctx context.Context, in []byte, out io.Writer) error{
+// childTasks are the tasks of child processes. Each reads one line from its
+// standard input and exits when that is closed, so that none outlives its parent.
+var childTasks = map[string]func(ctx context.Context, in []byte, out io.Writer) error{
 	"bare":     serveBare,
 	"generate": generate,
 }
 
-// runAsChild does what a helper does, if this process is one.
-func runAsChild() (code int, is bool) {
-	help, is := helpers[os.Getenv(childSwitch)]
-	if !is {
+// runAsChild runs the task of a child process, if this process is one.
+func runAsChild() (code int, isChild bool) {
+	task, isChild := childTasks[os.Getenv(childVariable)]
+	if !isChild {
 		return 0, false
 	}
 	in := bufio.NewReader(os.Stdin)
@@ -39,35 +40,35 @@ func runAsChild() (code int, is bool) {
 		_, _ = io.Copy(io.Discard, in)
 		os.Exit(exitFailed)
 	}()
-	if err := help(context.Background(), first, os.Stdout); err != nil {
+	if err := task(context.Background(), first, os.Stdout); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, err)
 		return exitFailed, true
 	}
-	return exitFine, true
+	return exitOK, true
 }
 
-// child is a helper that runs.
+// child is a running child process.
 type child struct {
-	cmd        *exec.Cmd
-	stdin      io.WriteCloser
-	lines      *bufio.Reader
-	complaints *bytes.Buffer
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	lines  *bufio.Reader
+	stderr *bytes.Buffer
 }
 
-// startChild starts a helper and gives it its task.
-func startChild(ctx context.Context, name string, task any) (*child, error) {
+// startChild starts a child process and sends it its input.
+func startChild(ctx context.Context, name string, input any) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("bench: find the own program: %w", err)
+		return nil, fmt.Errorf("bench: find this program: %w", err)
 	}
-	first, err := json.Marshal(task)
+	first, err := json.Marshal(input)
 	if err != nil {
-		return nil, fmt.Errorf("bench: write the task of %s: %w", name, err)
+		return nil, fmt.Errorf("bench: encode the input of %s: %w", name, err)
 	}
-	c := &child{cmd: exec.CommandContext(context.WithoutCancel(ctx), self), complaints: new(bytes.Buffer)} //nolint:gosec // our own program; its input ends it
-	c.cmd.Env = []string{childSwitch + "=" + name, "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is for this process, which then ends the others
-	c.cmd.Stderr = c.complaints
+	c := &child{cmd: exec.CommandContext(context.WithoutCancel(ctx), self), stderr: new(bytes.Buffer)} //nolint:gosec // our own program; it exits when its input is closed
+	c.cmd.Env = []string{childVariable + "=" + name, "PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C goes to this process only, which then stops the others
+	c.cmd.Stderr = c.stderr
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("bench: pipe: %w", err)
 	}
@@ -81,15 +82,15 @@ func startChild(ctx context.Context, name string, task any) (*child, error) {
 	}
 	if _, err := c.stdin.Write(append(first, '\n')); err != nil {
 		c.stop()
-		return nil, fmt.Errorf("bench: give %s its task: %w: %s", name, err, c.complaints)
+		return nil, fmt.Errorf("bench: send the input of %s: %w: %s", name, err, c.stderr)
 	}
 	return c, nil
 }
 
-// read returns the next line that the helper says. It gives up after a time, or
-// when ctx ends, by ending the helper.
-func (c *child) read(ctx context.Context, within time.Duration, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
+// read reads the next message of the child. After the timeout, or when ctx ends,
+// it stops the child and fails.
+func (c *child) read(ctx context.Context, timeout time.Duration, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = c.stdin.Close() })()
 	line, err := c.lines.ReadBytes('\n')
@@ -97,19 +98,19 @@ func (c *child) read(ctx context.Context, within time.Duration, into any) error 
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		c.stop() // so that its complaints are complete
-		return fmt.Errorf("bench: a helper says nothing more: %w: %s", err, c.complaints)
+		c.stop() // so that its error output is complete
+		return fmt.Errorf("bench: no message from a child process: %w: %s", err, c.stderr)
 	}
 	if err := json.Unmarshal(line, into); err != nil {
-		return fmt.Errorf("bench: a helper says what is not understood: %w", err)
+		return fmt.Errorf("bench: malformed message from a child process: %w", err)
 	}
 	return nil
 }
 
-// stop ends the helper. It may be called again.
+// stop stops the child. It may be called more than once.
 func (c *child) stop() {
 	_ = c.stdin.Close()
 	if c.cmd.ProcessState == nil {
-		_ = c.cmd.Wait() // that it was ended is what it says
+		_ = c.cmd.Wait() // the error only says that it was stopped
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/term"
 )
 
-// display shows how far the work is: bars on a terminal, and plain lines
-// elsewhere, so that a log stays readable.
+// display shows the progress: bars on a terminal, and plain lines elsewhere, so
+// that a log stays readable.
 type display struct {
 	out  io.Writer
 	bars *mpb.Progress // nil without a terminal, or when no bar is shown
 	tty  bool
-	last time.Time // when something was said
+	last time.Time // time of the last line
 }
 
 func newDisplay(out io.Writer) *display {
@@ -30,33 +30,33 @@ func newDisplay(out io.Writer) *display {
 	return d
 }
 
-// say writes one line.
-func (d *display) say(format string, args ...any) {
+// printf prints one line.
+func (d *display) printf(format string, args ...any) {
 	to := d.out
 	if d.bars != nil {
 		to = d.bars // above the bar
 	}
 	d.last = time.Now()
-	_, _ = fmt.Fprintf(to, format+"\n", args...) // a display that is gone must not end the work
+	_, _ = fmt.Fprintf(to, format+"\n", args...) // a closed terminal must not stop the measurement
 }
 
-// bar is one piece of work that is shown.
+// bar is the progress of one task.
 type bar struct {
-	show  *display
-	name  string
-	all   int64
-	done  int64
-	drawn *mpb.Bar // nil without a terminal
+	display *display
+	name    string
+	total   int64
+	done    int64
+	mpbBar  *mpb.Bar // nil without a terminal
 }
 
-// quiet is how long a piece of work says nothing where there is no bar.
-const quiet = 10 * time.Second
+// progressInterval is the time between two progress lines without a terminal.
+const progressInterval = 10 * time.Second
 
-func (d *display) begin(name string, all int64) *bar {
-	b := &bar{show: d, name: name, all: all}
+func (d *display) startBar(name string, total int64) *bar {
+	b := &bar{display: d, name: name, total: total}
 	if d.tty {
 		d.bars = mpb.New(mpb.WithOutput(d.out), mpb.WithWidth(40))
-		b.drawn = d.bars.AddBar(all, mpb.PrependDecorators(decor.Name(name+" "), decor.CountersNoUnit("%d / %d ")),
+		b.mpbBar = d.bars.AddBar(total, mpb.PrependDecorators(decor.Name(name+" "), decor.CountersNoUnit("%d / %d ")),
 			mpb.AppendDecorators(decor.Percentage(), decor.Name(", time left "), decor.AverageETA(decor.ET_STYLE_GO)))
 	}
 	return b
@@ -64,27 +64,27 @@ func (d *display) begin(name string, all int64) *bar {
 
 func (b *bar) add(n int64) {
 	b.done += n
-	if b.drawn != nil {
-		b.drawn.IncrInt64(n)
+	if b.mpbBar != nil {
+		b.mpbBar.IncrInt64(n)
 		return
 	}
-	if time.Since(b.show.last) >= quiet {
-		b.show.say("%s: %s of %s", b.name, grouped(float64(b.done)), grouped(float64(b.all)))
+	if time.Since(b.display.last) >= progressInterval {
+		b.display.printf("%s: %s of %s", b.name, grouped(float64(b.done)), grouped(float64(b.total)))
 	}
 }
 
-// end leaves the bar as it is and waits until it is drawn. It may be called
-// again.
+// end stops the bar, leaves it on the screen, and waits until it is drawn. It may
+// be called more than once.
 func (b *bar) end() {
-	if b.drawn == nil || b.show.bars == nil {
+	if b.mpbBar == nil || b.display.bars == nil {
 		return
 	}
-	b.drawn.Abort(false) // does nothing to a bar that is full
-	b.show.bars.Wait()
-	b.show.bars = nil
+	b.mpbBar.Abort(false) // has no effect on a full bar
+	b.display.bars.Wait()
+	b.display.bars = nil
 }
 
-// grouped writes a number for people: 12,345, and a few digits of small ones.
+// grouped formats a number for people: 12,345, and up to two decimals below 10.
 func grouped(n float64) string {
 	switch {
 	case n < 0:
@@ -103,8 +103,8 @@ func grouped(n float64) string {
 	return strings.Join(append([]string{digits}, parts...), ",")
 }
 
-// brief writes a time with three digits at most.
-func brief(d time.Duration) string {
+// formatDuration formats a duration in s, ms or µs.
+func formatDuration(d time.Duration) string {
 	switch {
 	case d >= time.Second:
 		return grouped(d.Seconds()) + " s"

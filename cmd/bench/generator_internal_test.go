@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// seen runs the generator in this process and returns what it saw.
-func seen(t *testing.T, j job) tally {
+// runGenerator runs the generator in this process and returns its tally.
+func runGenerator(t *testing.T, j job) tally {
 	t.Helper()
-	task, err := json.Marshal(j)
+	input, err := json.Marshal(j)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := generate(t.Context(), task, &out); err != nil {
+	if err := generate(t.Context(), input, &out); err != nil {
 		t.Fatal(err)
 	}
 	var events []string
@@ -38,7 +38,7 @@ func seen(t *testing.T, j job) tally {
 	}
 }
 
-// server answers like verify until answer says otherwise.
+// server starts an HTTP server with the handler answer and returns its address.
 func server(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(answer))
@@ -46,37 +46,37 @@ func server(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) s
 	return s.Listener.Addr().String()
 }
 
-// With a steady rate, what waits behind a slow answer counts as slow: a server
-// that stands still for a third of the time has a p90 that shows it, although
-// only as many requests as there are connections were under way.
-func TestSteadyRateHidesNoStall(t *testing.T) {
+// With a constant rate, requests that wait behind a slow response count as slow: a
+// server that stalls for a third of the time has a p90 that shows it, although only
+// as many requests as there are connections were in flight.
+func TestConstantRateDoesNotHideStalls(t *testing.T) {
 	t.Parallel()
 
 	const stall = 500 * time.Millisecond
-	var still sync.RWMutex
+	var stalled sync.RWMutex
 	var once sync.Once
 	begin := time.Now()
 	address := server(t, func(http.ResponseWriter, *http.Request) {
 		if time.Since(begin) > 600*time.Millisecond {
 			once.Do(func() {
-				still.Lock()
-				time.AfterFunc(stall, still.Unlock)
+				stalled.Lock()
+				time.AfterFunc(stall, stalled.Unlock)
 			})
 		}
-		still.RLock()
-		defer still.RUnlock()
+		stalled.RLock()
+		defer stalled.RUnlock()
 	})
-	got := seen(t, job{Address: address, Key: "k", First: firstNumber, Lines: 10, Callers: 4, Warm: 100 * time.Millisecond, Window: 1500 * time.Millisecond, Rate: 400})
+	got := runGenerator(t, job{Address: address, Key: "k", First: firstNumber, Lines: 10, Callers: 4, Warm: 100 * time.Millisecond, Window: 1500 * time.Millisecond, Rate: 400})
 	if got.Due < 590 || got.Due > 610 || got.Answered != got.Due {
-		t.Errorf("%d of %d were answered, where 600 were due", got.Answered, got.Due)
+		t.Errorf("%d of %d were answered; 600 should be due", got.Answered, got.Due)
 	}
 	if got.Latencies.P90 < stall/5 || got.Latencies.Longest < stall*9/10 {
 		t.Errorf("a stall of %v is hidden: %+v", stall, got.Latencies)
 	}
 }
 
-// Every answer but 200 is counted as what it is, and is not among the answers.
-func TestAnswersAreCountedByKind(t *testing.T) {
+// Every response other than 200 is counted separately, and not as an answer.
+func TestResponsesAreCountedByKind(t *testing.T) {
 	t.Parallel()
 
 	var n atomic.Int64
@@ -91,18 +91,18 @@ func TestAnswersAreCountedByKind(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 		}
 	})
-	got := seen(t, job{Address: address, Key: "k", First: firstNumber, Lines: 10, Callers: 3, Warm: 20 * time.Millisecond, Window: 300 * time.Millisecond})
+	got := runGenerator(t, job{Address: address, Key: "k", First: firstNumber, Lines: 10, Callers: 3, Warm: 20 * time.Millisecond, Window: 300 * time.Millisecond})
 	all := got.Answered + got.Refused + got.Failed
 	around := func(part, of uint64) bool { return part*10 >= of*9 && part*10 <= of*11 || all < 100 }
-	if got.Answered == 0 || !around(got.Answered*4, all) || !around(got.Refused*2, all) || !around(got.Silent*2, got.Refused) || !around(got.Failed*4, all) {
-		t.Errorf("of four kinds alike, %+v", got)
+	if got.Answered == 0 || !around(got.Answered*4, all) || !around(got.Refused*2, all) || !around(got.NoRetryAfter*2, got.Refused) || !around(got.Failed*4, all) {
+		t.Errorf("of four equally frequent kinds: %+v", got)
 	}
-	if got.Example != "status 418" || got.Ever < got.Answered || got.CPU <= 0 || got.Window < 300*time.Millisecond {
+	if got.Example != "status 418" || got.Total < got.Answered || got.CPU <= 0 || got.Window < 300*time.Millisecond {
 		t.Errorf("got %+v", got)
 	}
 }
 
-// A connection that the server cuts is counted and made anew; the run goes on.
+// A connection that the server resets is counted and reopened; the run continues.
 func TestBrokenConnectionsAreCounted(t *testing.T) {
 	t.Parallel()
 
@@ -116,7 +116,7 @@ func TestBrokenConnectionsAreCounted(t *testing.T) {
 			}
 		}
 	})
-	got := seen(t, job{Address: address, Key: "k", First: firstNumber, Lines: 10, Callers: 2, Warm: 10 * time.Millisecond, Window: 400 * time.Millisecond})
+	got := runGenerator(t, job{Address: address, Key: "k", First: firstNumber, Lines: 10, Callers: 2, Warm: 10 * time.Millisecond, Window: 400 * time.Millisecond})
 	if got.Failed == 0 || got.Answered < 2*got.Failed {
 		t.Errorf("got %+v", got)
 	}

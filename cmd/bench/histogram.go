@@ -8,22 +8,23 @@ import (
 )
 
 const (
-	// subBits is how finely a power of two is divided: a time is known to one part
-	// in 128 of itself.
+	// subBits is the resolution within a power of two: a duration is known to 1/128
+	// of its value.
 	subBits = 7
-	// maxBits bounds what is told apart: 2^40 ns are 18 minutes.
+	// maxBits is the largest duration that is resolved: 2^40 ns are 18 minutes.
 	maxBits = 40
 	slots   = (maxBits-subBits)<<subBits + 1<<subBits
 )
 
-// histogram counts times in slots that widen with the time, so that it takes
-// the same little memory for a second and for an hour. Many may add at once.
+// histogram counts durations in slots that widen with the duration, so that its
+// memory is small and independent of the number of values. Add is safe for
+// concurrent use.
 type histogram struct {
-	counts [slots]atomic.Uint64
-	most   atomic.Int64
+	counts  [slots]atomic.Uint64
+	longest atomic.Int64
 }
 
-// slot returns where a number of nanoseconds is counted.
+// slot returns the slot of a number of nanoseconds.
 func slot(ns uint64) int {
 	ns = min(ns, 1<<maxBits-1)
 	if ns < 1<<subBits {
@@ -33,7 +34,7 @@ func slot(ns uint64) int {
 	return e<<subBits + int(ns>>e) //nolint:gosec // below 2^8 after the shift
 }
 
-// upper returns the longest time that is counted in a slot.
+// upper returns the longest duration that is counted in a slot.
 func upper(s int) time.Duration {
 	if s < 2<<subBits {
 		return time.Duration(s)
@@ -46,14 +47,14 @@ func (h *histogram) add(d time.Duration) {
 	d = max(d, 0)
 	h.counts[slot(uint64(d))].Add(1)
 	for {
-		most := h.most.Load()
-		if int64(d) <= most || h.most.CompareAndSwap(most, int64(d)) {
+		longest := h.longest.Load()
+		if int64(d) <= longest || h.longest.CompareAndSwap(longest, int64(d)) {
 			return
 		}
 	}
 }
 
-// count returns how many times were added.
+// count returns the number of values.
 func (h *histogram) count() (n uint64) {
 	for i := range h.counts {
 		n += h.counts[i].Load()
@@ -61,15 +62,15 @@ func (h *histogram) count() (n uint64) {
 	return n
 }
 
-// quantile returns a time that the share q of all times do not exceed, at most
-// one part in 128 above the exact one. Of nothing it is 0.
+// quantile returns the q-quantile of all values, at most 1/128 above the exact
+// one; 0 if there are no values.
 func (h *histogram) quantile(q float64) time.Duration {
 	n := h.count()
 	if n == 0 {
 		return 0
 	}
 	rank := max(uint64(math.Ceil(q*float64(n))), 1)
-	longest := time.Duration(h.most.Load())
+	longest := time.Duration(h.longest.Load())
 	var seen uint64
 	for i := range h.counts {
 		if seen += h.counts[i].Load(); seen >= rank {
@@ -79,7 +80,7 @@ func (h *histogram) quantile(q float64) time.Duration {
 	return longest
 }
 
-// latencies are the times of a run, as they are quoted.
+// latencies are the quantiles of a run that are reported.
 type latencies struct {
 	P50     time.Duration `json:"p50_ns"`
 	P90     time.Duration `json:"p90_ns"`
@@ -90,6 +91,6 @@ type latencies struct {
 
 func (h *histogram) latencies() latencies {
 	return latencies{
-		P50: h.quantile(0.5), P90: h.quantile(0.9), P99: h.quantile(0.99), P999: h.quantile(0.999), Longest: time.Duration(h.most.Load()),
+		P50: h.quantile(0.5), P90: h.quantile(0.9), P99: h.quantile(0.99), P999: h.quantile(0.999), Longest: time.Duration(h.longest.Load()),
 	}
 }

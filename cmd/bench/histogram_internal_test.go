@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A quantile of the histogram is never below that of the sorted times, and at
-// most one part in 128 above it, from nanoseconds to minutes.
-func TestQuantilesAreThoseOfTheSortedTimes(t *testing.T) {
+// A quantile of the histogram is never below that of the sorted values, and at
+// most 1/128 above it, from nanoseconds to minutes.
+func TestQuantilesMatchTheSortedValues(t *testing.T) {
 	t.Parallel()
 
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -37,18 +37,17 @@ func TestQuantilesAreThoseOfTheSortedTimes(t *testing.T) {
 			for _, q := range []float64{0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1} {
 				want := all[max(int(math.Ceil(q*float64(n))), 1)-1]
 				if got := h.quantile(q); got < want || float64(got) > float64(want)*(1+1.0/128)+1 {
-					t.Errorf("%s: of %d times, quantile %g is %v, want %v", name, n, q, got, want)
+					t.Errorf("%s: of %d values, quantile %g is %v, want %v", name, n, q, got, want)
 				}
 			}
 			if got := h.count(); got != uint64(n) {
-				t.Errorf("%s: %d times were counted as %d", name, n, got)
+				t.Errorf("%s: %d values were counted as %d", name, n, got)
 			}
 		}
 	}
 }
 
-// Every slot holds what its upper bound says, and slots follow each other
-// without a gap.
+// Every slot contains its upper bound, and there are no gaps between slots.
 func TestSlotsHaveNoGaps(t *testing.T) {
 	t.Parallel()
 
@@ -65,11 +64,11 @@ func TestSlotsHaveNoGaps(t *testing.T) {
 	}
 }
 
-// Of nothing, every quantile is 0.
-func TestQuantileOfNothing(t *testing.T) {
+// Without values every quantile is 0.
+func TestQuantilesOfAnEmptyHistogram(t *testing.T) {
 	t.Parallel()
 
 	if got := new(histogram).latencies(); got != (latencies{}) {
-		t.Errorf("the latencies of nothing are %+v", got)
+		t.Errorf("the latencies of an empty histogram are %+v", got)
 	}
 }

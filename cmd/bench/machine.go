@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// machine is where the figures come from.
+// machine describes where the figures were measured.
 type machine struct {
 	Cores      int    `json:"cores"`
 	Processor  string `json:"processor"`
@@ -15,19 +15,19 @@ type machine struct {
 	System     string `json:"system"`
 	PostgreSQL string `json:"postgresql"`
 	Go         string `json:"go"`
-	Load       string `json:"load"` // of the last minute, when the run began
+	Load       string `json:"load"` // of the last minute, at the start of the run
 }
 
 func thisMachine() machine {
 	m := machine{Cores: runtime.NumCPU(), Go: runtime.Version(), MemoryGiB: (memory() + 1<<29) >> 30}
 	m.Processor = valueOf("/proc/cpuinfo", "model name")
 	m.System = strings.Trim(valueOf("/etc/os-release", "PRETTY_NAME"), `"`)
-	load, _ := os.ReadFile("/proc/loadavg") // left out where it cannot be read
+	load, _ := os.ReadFile("/proc/loadavg") // omitted if it cannot be read
 	m.Load, _, _ = strings.Cut(string(load), " ")
 	return m
 }
 
-// memory returns the bytes that the machine has, or 0 when that is not known.
+// memory returns the machine's memory in bytes, or 0 if it is unknown.
 func memory() int64 {
 	kib, err := strconv.ParseInt(strings.TrimSuffix(valueOf("/proc/meminfo", "MemTotal"), " kB"), 10, 64)
 	if err != nil {
@@ -36,8 +36,7 @@ func memory() int64 {
 	return kib << 10
 }
 
-// valueOf returns what stands behind a name in a file of names and values, or
-// "".
+// valueOf returns the value of a name in a file of names and values, or "".
 func valueOf(path, name string) string {
 	text, _ := os.ReadFile(path) //nolint:gosec // one of three known files
 	for line := range strings.Lines(string(text)) {
@@ -48,7 +47,7 @@ func valueOf(path, name string) string {
 	return ""
 }
 
-// String describes the machine in a few words.
+// String describes the machine in one line.
 func (m machine) String() string {
 	parts := []string{strconv.Itoa(m.Cores) + " cores"}
 	for _, s := range []string{m.Processor, strconv.FormatInt(m.MemoryGiB, 10) + " GiB", m.System, "PostgreSQL " + m.PostgreSQL, m.Go} {

@@ -1,12 +1,12 @@
-// Command bench measures what a verification costs, beside what its parts can
-// do at best: net/http that only reads the question, and PostgreSQL that only
-// looks a line up and records an answer.
+// Command bench measures the cost of a verification and compares it with the best
+// that its parts can do: net/http that only reads the request, and PostgreSQL
+// that only looks a line up and records an answer.
 //
-// All variants run in turn on the same lines and the same cluster, in rounds
-// and in another order each time, so that what else the machine does meets all
-// of them alike. Ratios are taken round by round. The CPU of each process is
-// divided by the requests: on a shared machine that holds where requests a
-// second do not.
+// All variants run in turn on the same lines and the same cluster, in rounds and
+// in a different order each time, so that other work on the machine affects all
+// of them equally. Ratios are computed per round. The CPU of each process is
+// divided by the number of requests: on a shared machine this stays stable where
+// requests per second do not.
 package main
 
 import (
@@ -24,56 +24,56 @@ import (
 
 // Exit codes.
 const (
-	exitFine   = 0
-	exitFailed = 1
-	exitUsage  = 2
-	exitMissed = 3
+	exitOK         = 0
+	exitFailed     = 1
+	exitUsage      = 2
+	exitGoalMissed = 3
 )
 
 func main() {
-	if code, is := runAsChild(); is {
+	if code, isChild := runAsChild(); isChild {
 		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program but for its process.
+// run is the whole program without os.Exit, so that tests can call it.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
-	show := newDisplay(errs)
+	d := newDisplay(errs)
 	o, err := parseOptions(args, errs)
 	if errors.Is(err, flag.ErrHelp) {
-		return exitFine
+		return exitOK
 	}
 	if err != nil {
-		show.say("%v", err)
+		d.printf("%v", err)
 		return exitUsage
 	}
 	if o.write != "" {
 		if err := checkPage(o.write); err != nil {
-			show.say("%v", err)
+			d.printf("%v", err)
 			return exitUsage
 		}
 	}
-	r, err := runBench(ctx, o, show)
+	r, err := runBench(ctx, o, d)
 	if err != nil {
-		show.say("%v", err)
+		d.printf("%v", err)
 		return exitFailed
 	}
-	if err := r.deliver(o, out); err != nil {
-		show.say("%v", err)
+	if err := r.writeResult(o, out); err != nil {
+		d.printf("%v", err)
 		return exitFailed
 	}
-	if missed := r.missed(); o.demand && len(missed) > 0 {
-		show.say("not reached:\n  %s", strings.Join(missed, "\n  "))
-		return exitMissed
+	if missed := r.missedGoals(); o.demand && len(missed) > 0 {
+		d.printf("goals missed:\n  %s", strings.Join(missed, "\n  "))
+		return exitGoalMissed
 	}
-	return exitFine
+	return exitOK
 }
 
-// deliver writes the result wherever it is wanted.
-func (r *report) deliver(o *options, out io.Writer) error {
+// writeResult writes the result to the page and to standard output.
+func (r *report) writeResult(o *options, out io.Writer) error {
 	if o.write != "" {
 		if err := r.writePage(o.write); err != nil {
 			return err

@@ -17,35 +17,35 @@ const (
 	variantRedis      = "redis"
 )
 
-// measurement is one variant in one round. CPU is in microseconds for each
-// request; shares are of the whole machine.
+// measurement is one variant in one round. CPU is in microseconds per request;
+// shares are of the whole machine.
 type measurement struct {
 	Variant      string    `json:"variant"`
 	Round        int       `json:"round"`
 	Clients      int       `json:"clients"`
 	Lines        int64     `json:"lines"`
-	Rate         float64   `json:"rate"` // answered a second; rows a second for batches
+	Rate         float64   `json:"rate"` // answers per second; for batches rows per second
 	Latencies    latencies `json:"latencies"`
 	ServiceCPU   float64   `json:"service_cpu_us"`
 	PostgresCPU  float64   `json:"postgres_cpu_us"`
 	GeneratorCPU float64   `json:"generator_cpu_us"`
 	Refused      uint64    `json:"refused"` // 503
-	Failed       uint64    `json:"failed"`  // any other answer but 200, and none
+	Failed       uint64    `json:"failed"`  // any other response but 200, or none
 	Other        float64   `json:"other_work"`
 	Interrupts   float64   `json:"interrupts"`
 	Stolen       float64   `json:"stolen"`
 }
 
-// sample is what the processes have used up to a moment.
+// sample is the CPU that the processes have used up to a moment.
 type sample struct {
 	at                time.Time
 	service, postgres time.Duration
-	rest              time.Duration // of ours that neither serve nor ask: this process, and servers that wait
-	generator         time.Duration // zero when the generator counts for itself
+	rest              time.Duration // our other processes: this one, and servers that are idle
+	generator         time.Duration // zero if the generator measures itself
 	machine           machineTime
 }
 
-// watch says whose CPU is counted as what. A process id of 0 is none.
+// watch has the ids of the processes to sample. 0 means none.
 type watch struct {
 	service, postgres, generator int
 	rest                         []int
@@ -72,15 +72,15 @@ func (w *watch) sample() (s sample, err error) {
 	return s, errors.Join(append(errs, err)...)
 }
 
-// window is what was used between two samples.
+// window is the time between two samples.
 type window struct {
 	begin, end sample
 }
 
 func (w *window) length() time.Duration { return w.end.at.Sub(w.begin.at) }
 
-// charge divides what was used among the requests. The generator's CPU is given
-// where it counts for itself.
+// charge divides the CPU that was used by the number of requests. The generator's
+// CPU is given if the generator measures itself.
 func (w *window) charge(m *measurement, requests float64, generator time.Duration) {
 	b, e := &w.begin, &w.end
 	generator += e.generator - b.generator

@@ -9,37 +9,38 @@ import (
 )
 
 const (
-	// shortNap bounds how often the clock wakes the generator: questions that are
-	// due within it leave together, and the wait counts.
-	shortNap = 200 * time.Microsecond
-	// mostBehind is how many seconds' questions may wait for a free connection.
-	mostBehind = 10
+	// minSleep bounds how often the generator wakes up: requests that are due within
+	// it are sent together, and their wait is part of the latency.
+	minSleep = 200 * time.Microsecond
+	// maxQueueSeconds bounds the queue of requests that wait for a free connection:
+	// as many as are due in this many seconds.
+	maxQueueSeconds = 10
 )
 
-// open makes questions due at a steady rate, whether or not earlier ones were
-// answered, and counts the time of an answer from when its question was due.
-// What waits behind a slow answer is slow, too.
-func (g *generator) open(ctx context.Context, callers []*caller) error {
-	queue := make(chan time.Duration, max(int(g.job.Rate*mostBehind), 1))
+// openLoop makes requests due at a constant rate, whether or not earlier ones were
+// answered, and measures latency from the time a request was due. A request that
+// waits behind a slow response is therefore slow, too.
+func (g *generator) openLoop(ctx context.Context, callers []*caller) error {
+	queue := make(chan time.Duration, max(int(g.job.Rate*maxQueueSeconds), 1))
 	start := time.Now()
 	ends := g.job.Warm + g.job.Window
 	var all sync.WaitGroup
 	for _, c := range callers {
 		all.Go(func() {
-			defer c.hangUp()
+			defer c.close()
 			for due := range queue {
-				counts := due >= g.job.Warm
-				if counts {
-					g.late.add(time.Since(start) - due)
+				inWindow := due >= g.job.Warm
+				if inWindow {
+					g.sendDelay.add(time.Since(start) - due)
 				}
 				if time.Now().After(c.deadline) {
-					g.note(counts, reply{}, errBehind, time.Since(start)-due)
+					g.count(inWindow, response{}, errQueueFull, time.Since(start)-due)
 					continue
 				}
-				r, err := c.ask(ctx, g.number())
-				g.note(counts, r, err, time.Since(start)-due)
+				r, err := c.send(ctx, g.number())
+				g.count(inWindow, r, err, time.Since(start)-due)
 				if err != nil {
-					rest(ctx)
+					backOff(ctx)
 				}
 			}
 		})
@@ -51,19 +52,19 @@ func (g *generator) open(ctx context.Context, callers []*caller) error {
 		g.pace(ctx, queue, start, ends)
 	}()
 	wait(ctx, g.job.Warm)
-	err := g.begin()
+	err := g.startWindow()
 	wait(ctx, ends-time.Since(start))
 	if err == nil {
-		err = g.end()
+		err = g.endWindow()
 	}
 	<-paced
-	all.Wait() // the deadline of the connections bounds it
+	all.Wait() // bounded by the deadline of the connections
 	return err
 }
 
-// pace makes the questions due. It has a thread of its own and sleeps in the
-// kernel, because the timers of the runtime are a millisecond late on an idle
-// machine, which would be counted as the service's.
+// pace makes the requests due. It has its own thread and sleeps in the kernel,
+// because Go's timers are a millisecond late on an idle machine, which would be
+// counted as latency of the service.
 func (g *generator) pace(ctx context.Context, queue chan<- time.Duration, start time.Time, ends time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -77,8 +78,8 @@ func (g *generator) pace(ctx context.Context, queue chan<- time.Duration, start 
 			if ahead <= 0 {
 				break
 			}
-			nap := syscall.NsecToTimespec(int64(max(ahead, shortNap)))
-			_ = syscall.Nanosleep(&nap, nil) // a signal may wake it; the loop looks at the clock
+			nap := syscall.NsecToTimespec(int64(max(ahead, minSleep)))
+			_ = syscall.Nanosleep(&nap, nil) // a signal may wake it early; the loop checks the clock
 		}
 		if due >= g.job.Warm {
 			g.due.Add(1)
@@ -86,8 +87,8 @@ func (g *generator) pace(ctx context.Context, queue chan<- time.Duration, start 
 		select {
 		case queue <- due:
 		default:
-			// Nobody can take it for many seconds to come. It has no answer.
-			g.note(due >= g.job.Warm, reply{}, errBehind, mostBehind*time.Second)
+			// The queue is full: the request counts as unanswered.
+			g.count(due >= g.job.Warm, response{}, errQueueFull, maxQueueSeconds*time.Second)
 		}
 	}
 }

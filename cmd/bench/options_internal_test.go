@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What makes no sense is refused before anything is started, all of it at once.
+// Invalid options are refused before anything is started, all of them at once.
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 
@@ -18,7 +18,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"-set x", "-nonsense", "word", "-demand -rounds 0", "-grow-lines 1000000000", "-step 0s", "-open-c 0",
 	} {
 		if _, err := parseOptions(strings.Fields(line), io.Discard); err == nil {
-			t.Errorf("%s was taken", line)
+			t.Errorf("%s was accepted", line)
 		}
 	}
 	_, err := parseOptions([]string{"-lines", "0", "-c", "0"}, io.Discard)
@@ -27,7 +27,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// Lines are only ever added, so the sizes are measured from the smallest on.
+// Lines are only added, so the stages go from the smallest to the largest.
 func TestStagesGrow(t *testing.T) {
 	t.Parallel()
 
@@ -38,20 +38,20 @@ func TestStagesGrow(t *testing.T) {
 	if got := o.stages(); !slices.Equal(got, []int64{1, 20, 100}) {
 		t.Errorf("the stages are %v", got)
 	}
-	if o.wants(variantBare) || o.wants(variantUnbatched) || !o.wants(variantVerify) || !o.wants(variantOneRow) {
-		t.Error("what was to be left out is wanted, or the other way round")
+	if o.includes(variantBare) || o.includes(variantUnbatched) || !o.includes(variantVerify) || !o.includes(variantOneRow) {
+		t.Error("a skipped variant is included, or another is not")
 	}
-	if o.wants(variantOneRowMany) {
-		t.Error("pgbench is to run twice with the same number of clients")
+	if o.includes(variantOneRowMany) {
+		t.Error("pgbench would run twice with the same number of clients")
 	}
 }
 
-// The progress of pgbench is counted from when it is warm until as many lines
-// later as there are seconds, and neither before nor after.
-func TestProgressOfPgbenchIsCounted(t *testing.T) {
+// The progress of pgbench is counted from the end of the warm-up for the given
+// number of seconds, and neither before nor after.
+func TestPgbenchProgressIsCounted(t *testing.T) {
 	t.Parallel()
 
-	const said = `pgbench (15.19)
+	const output = `pgbench (15.19)
 progress: 0.5 s, 7.0 tps, lat 1.629 ms stddev 0.512, 0 failed
 progress: 1.0 s, 9.0 tps, lat 1.629 ms stddev 0.512, 0 failed
 progress: 2.0 s, 5000.0 tps, lat 1.629 ms stddev 0.512, 0 failed
@@ -59,17 +59,17 @@ progress: 3.0 s, 5000.0 tps, lat 1.629 ms stddev 0.512
 progress: 4.0 s, 9.0 tps, lat 1.629 ms stddev 0.512, 0 failed
 `
 	var w watch
-	p, other, err := w.follow(bufio.NewScanner(strings.NewReader(said)), 2, 2)
+	p, other, err := w.followProgress(bufio.NewScanner(strings.NewReader(output)), 2, 2)
 	if err != nil || p.rate < 4999 || p.rate > 5001 || other != "pgbench (15.19)\n" {
-		t.Errorf("rate %v, said %q, %v", p.rate, other, err)
+		t.Errorf("rate %v, other output %q, %v", p.rate, other, err)
 	}
-	if _, _, err := w.follow(bufio.NewScanner(strings.NewReader(said)), 2, 9); err == nil {
+	if _, _, err := w.followProgress(bufio.NewScanner(strings.NewReader(output)), 2, 9); err == nil {
 		t.Error("a run that ended too early was counted")
 	}
 }
 
-// A line of pgbench's log is read, and half a line is not.
-func TestLogOfPgbenchIsRead(t *testing.T) {
+// A line of pgbench's log is parsed, and an incomplete line is not.
+func TestPgbenchLogIsParsed(t *testing.T) {
 	t.Parallel()
 
 	took, at, ok := parseLog("3 77 1629 0 1763194000 250000\n")

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The marks between which the page is ours.
+// The marks between which the page is generated.
 const (
 	beginMark = "<!-- bench:begin -->"
 	endMark   = "<!-- bench:end -->"
@@ -18,8 +18,8 @@ const (
 
 var errMarks = errors.New("bench: the page must have the lines " + beginMark + " and " + endMark + ", once each and in this order")
 
-// between replaces what stands between the marks.
-func between(page, text string) (string, error) {
+// replaceBetweenMarks replaces the text between the marks.
+func replaceBetweenMarks(page, text string) (string, error) {
 	before, rest, found := strings.Cut(page, beginMark)
 	_, after, closed := strings.Cut(rest, endMark)
 	if !found || !closed || strings.Contains(before, endMark) || strings.Contains(after, beginMark) || strings.Contains(after, endMark) {
@@ -28,24 +28,24 @@ func between(page, text string) (string, error) {
 	return before + beginMark + "\n" + strings.TrimSpace(text) + "\n" + endMark + after, nil
 }
 
-// checkPage finds out before a long run whether its result can be written.
+// checkPage checks before a long run that its result can be written.
 func checkPage(path string) error {
-	_, err := replaced(path, "")
+	_, err := pageWith(path, "")
 	return err
 }
 
-// replaced returns the page at path with text between its marks.
-func replaced(path, text string) (string, error) {
+// pageWith returns the page at path with text between its marks.
+func pageWith(path, text string) (string, error) {
 	page, err := os.ReadFile(path) //nolint:gosec // the page that the user names
 	if err != nil {
 		return "", fmt.Errorf("bench: read the page: %w", err)
 	}
-	return between(string(page), text)
+	return replaceBetweenMarks(string(page), text)
 }
 
-// writePage writes the report into a page, and its chart beside it.
+// writePage writes the report into a page, and its chart next to it.
 func (r *report) writePage(path string) error {
-	text, err := replaced(path, r.markdown())
+	text, err := pageWith(path, r.markdown())
 	if err != nil {
 		return err
 	}
@@ -60,18 +60,18 @@ func (r *report) writePage(path string) error {
 	return nil
 }
 
-// circumstances says where and how the figures were made.
-func (r *report) circumstances() string {
+// conditions describes where and how the figures were measured.
+func (r *report) conditions() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s; %s; the generator on the same cores. %s lines, brought into memory; synchronous_commit and fsync on.",
+	fmt.Fprintf(&b, "%s; %s; the generator on the same cores. %s lines, loaded into memory; synchronous_commit and fsync on.",
 		r.When.Format("2006-01-02"), r.Machine, grouped(float64(r.Lines)))
 	if len(r.Variants) > 0 {
-		fmt.Fprintf(&b, " %d rounds of %d s for each variant, in another order each time.", r.Rounds, r.Seconds)
+		fmt.Fprintf(&b, " %d rounds of %d s per variant, in a different order each time.", r.Rounds, r.Seconds)
 		busiest := 0.0
 		for i := range r.Variants {
 			busiest = max(busiest, r.Variants[i].Other.High)
 		}
-		fmt.Fprintf(&b, " Other work on the machine, interrupts included: at most %s of it in a round; load before the run: %s.", percent(busiest), r.Machine.Load)
+		fmt.Fprintf(&b, " Other work on the machine, including interrupts: at most %s of it in a round; load before the run: %s.", percent(busiest), r.Machine.Load)
 	}
 	if len(r.Settings) > 0 {
 		fmt.Fprintf(&b, " Settings of the server: %s.", strings.Join(r.Settings, ", "))
@@ -83,24 +83,24 @@ func (r *report) circumstances() string {
 	return b.String()
 }
 
-// quietMachine is the share of other work above which a reader is warned.
-const quietMachine = 0.15
+// maxOtherWork is the share of other work above which the report has a warning.
+const maxOtherWork = 0.15
 
-// oddities says what a reader must know about the figures.
-func (r *report) oddities() []string {
+// warnings are notes on the reliability of the figures.
+func (r *report) warnings() []string {
 	var all []string
 	found := slices.Concat(r.Variants, r.GrowCallers, r.GrowLines)
 	busiest := 0.0
 	for i := range found {
 		busiest = max(busiest, found[i].Other.Median)
 	}
-	if busiest > quietMachine {
-		all = append(all, fmt.Sprintf("The machine was not quiet: in the median round, other work took up to %s of it. "+
-			"Requests/s and times are worse than they would be alone; CPU for each request is less affected.", percent(busiest)))
+	if busiest > maxOtherWork {
+		all = append(all, fmt.Sprintf("The machine was busy: in the median round, other work took up to %s of it. "+
+			"Requests/s and latencies are worse than on an idle machine; CPU per request is less affected.", percent(busiest)))
 	}
 	for i := range found {
 		if f := &found[i]; f.Refused+f.Failed > 0 {
-			all = append(all, fmt.Sprintf("%s with %d at a time: %d refused, %d failed; they are not among the requests/s.", f.Variant, f.Clients, f.Refused, f.Failed))
+			all = append(all, fmt.Sprintf("%s with %d callers: %d refused, %d failed; they are not counted in requests/s.", f.Variant, f.Clients, f.Refused, f.Failed))
 		}
 	}
 	return all
@@ -108,14 +108,14 @@ func (r *report) oddities() []string {
 
 func (r *report) markdown() string {
 	var b strings.Builder
-	b.WriteString(r.circumstances() + "\n\n")
+	b.WriteString(r.conditions() + "\n\n")
 	if len(r.Variants) > 0 {
-		b.WriteString("![Requests a second and CPU for each request, by variant](" + chartName + ")\n\n")
+		b.WriteString("![Requests per second and CPU per request, by variant](" + chartName + ")\n\n")
 	}
 	for _, t := range r.tables() {
 		t.markdown(&b)
 	}
-	for _, s := range r.oddities() {
+	for _, s := range r.warnings() {
 		b.WriteString("- " + s + "\n")
 	}
 	return b.String()
@@ -123,11 +123,11 @@ func (r *report) markdown() string {
 
 func (r *report) text() string {
 	var b strings.Builder
-	b.WriteString(r.circumstances() + "\n\n")
+	b.WriteString(r.conditions() + "\n\n")
 	for _, t := range r.tables() {
 		t.text(&b)
 	}
-	for _, s := range r.oddities() {
+	for _, s := range r.warnings() {
 		b.WriteString(s + "\n")
 	}
 	return b.String()

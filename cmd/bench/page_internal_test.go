@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// sampleReport has everything that a report can have.
+// sampleReport has every part that a report can have.
 func sampleReport() *report {
 	m := func(variant string, clients int, rate, service, postgres float64) measurement {
 		return measurement{
@@ -28,10 +28,10 @@ func sampleReport() *report {
 		rounds[one.Variant] = []measurement{one, one}
 	}
 	r := newReport(&options{lines: 1000, callers: 256, rounds: 2, seconds: 8})
-	r.Machine.PostgreSQL = `15 <"&'>` // whatever a version says of itself
-	r.sum(rounds)
+	r.Machine.PostgreSQL = `15 <"&'>` // text that must be escaped
+	r.addRounds(rounds)
 	r.GrowCallers, r.GrowLines = r.Variants[1:2], r.Variants[1:2]
-	r.Open = &openResult{Rate: 1000, For: time.Minute, Tally: tally{Due: 60_000, Answered: 60_000, Window: time.Minute}, Held: true}
+	r.Open = &openResult{Rate: 1000, For: time.Minute, Tally: tally{Due: 60_000, Answered: 60_000, Window: time.Minute}, Sustained: true}
 	return r
 }
 
@@ -66,7 +66,7 @@ func TestChartIsWellFormed(t *testing.T) {
 		}
 		for _, want := range []string{"20,000", "35 + 12", "verify, c=256", r.Machine.PostgreSQL} {
 			if !strings.Contains(text.String(), want) {
-				t.Errorf("the chart does not say %q", want)
+				t.Errorf("the chart lacks %q", want)
 			}
 		}
 		if bars < 2*len(r.Variants) {
@@ -84,34 +84,34 @@ func checkInside(t *testing.T, rect xml.StartElement) {
 		}
 	}
 	if at["width"] < 0 || at["x"]+at["width"] > chartWidth || at["height"] <= 0 {
-		t.Errorf("a bar lies outside of the chart: %v", at)
+		t.Errorf("a bar is outside of the chart: %v", at)
 	}
 }
 
-// Only what stands between the marks is replaced, and a page without them, or
-// with more than a pair, is left alone.
+// Only the text between the marks is replaced, and a page without them, or with
+// more than one pair, is refused.
 func TestPageIsReplacedBetweenTheMarks(t *testing.T) {
 	t.Parallel()
 
-	got, err := between("before\n"+beginMark+"\nold\n"+endMark+"\nafter\n", "\nnew\n\n")
+	got, err := replaceBetweenMarks("before\n"+beginMark+"\nold\n"+endMark+"\nafter\n", "\nnew\n\n")
 	want := "before\n" + beginMark + "\nnew\n" + endMark + "\nafter\n"
 	if err != nil || got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
-	if again, err := between(got, "new"); err != nil || again != want {
+	if again, err := replaceBetweenMarks(got, "new"); err != nil || again != want {
 		t.Errorf("a second time: %q, %v, want %q", again, err, want)
 	}
 	for _, page := range []string{
 		"", "no marks", beginMark, endMark, endMark + beginMark, beginMark + beginMark + endMark + endMark, beginMark + endMark + endMark,
 		endMark + beginMark + endMark,
 	} {
-		if got, err := between(page, "new"); err == nil {
+		if got, err := replaceBetweenMarks(page, "new"); err == nil {
 			t.Errorf("%q became %q", page, got)
 		}
 	}
 }
 
-// The page gets the tables and a chart beside it, to which it links.
+// The page gets the tables and a link to the chart, which is written next to it.
 func TestPageGetsTablesAndChart(t *testing.T) {
 	t.Parallel()
 
@@ -126,15 +126,15 @@ func TestPageGetsTablesAndChart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Title\n", "](" + chartName + ")", "| verify | 256 | 20,000", "at least 2.5", "Growth of verify with lines", "the end\n"} {
+	for _, want := range []string{"# Title\n", "](" + chartName + ")", "| verify | 256 | 20,000", "at least 2.5", "Verify by number of lines", "the end\n"} {
 		if !strings.Contains(string(page), want) {
-			t.Errorf("the page does not have %q:\n%s", want, page)
+			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(path), chartName)); err != nil {
 		t.Error(err)
 	}
-	// Every row has as many cells as its head, or the table would not be one.
+	// Every row has as many cells as the header.
 	for _, table := range sampleReport().tables() {
 		for _, row := range table.rows {
 			if len(row) != len(table.head) {
@@ -144,7 +144,7 @@ func TestPageGetsTablesAndChart(t *testing.T) {
 	}
 }
 
-// Figures are written as people read them.
+// Figures are formatted for people.
 func TestFiguresAreReadable(t *testing.T) {
 	t.Parallel()
 
@@ -156,7 +156,7 @@ func TestFiguresAreReadable(t *testing.T) {
 		}
 	}
 	for us, want := range map[int]string{0: "0 µs", 850: "850 µs", 1230: "1.23 ms", 12_340: "12.3 ms", 2_000_000: "2 s"} {
-		if got := brief(time.Duration(us) * time.Microsecond); got != want {
+		if got := formatDuration(time.Duration(us) * time.Microsecond); got != want {
 			t.Errorf("%d µs are written %q, want %q", us, got, want)
 		}
 	}

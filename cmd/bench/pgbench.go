@@ -24,12 +24,12 @@ const (
 	batchRows     = 100
 )
 
-// columns are those of a record, in the order of the values below.
+// columns are the columns of a record, in the order of the values below.
 const columns = `request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
 	status, mobile_network, line_version, policy_version, plan_version, nonce, hash, extra`
 
-// oneRowScript looks a line up and records an answer, as a plain client would:
-// four statements, of which each is a round trip.
+// oneRowScript looks a line up and records an answer, as a simple client would:
+// four statements, each of them a round trip.
 const oneRowScript = `\set n random(%[1]d, %[2]d)
 BEGIN;
 SELECT * FROM line_now WHERE number = :n;
@@ -39,8 +39,8 @@ INSERT INTO journal_entry (` + columns + `)
 END;
 `
 
-// batchScript does the same for a hundred at once. The numbers are drawn by the
-// server, which costs it little beside the rest.
+// batchScript does the same for a hundred numbers at once. The server generates
+// the numbers, which costs little compared with the rest.
 const batchScript = `BEGIN;
 SELECT * FROM line_now WHERE number = ANY (ARRAY(SELECT %[1]d + floor(random() * %[2]d)::bigint FROM generate_series(1, %[3]d)));
 INSERT INTO journal_entry (` + columns + `)
@@ -50,54 +50,54 @@ INSERT INTO journal_entry (` + columns + `)
 END;
 `
 
-// pgbenchRun is one run of PostgreSQL's own bench.
+// pgbenchRun is one run of pgbench.
 type pgbenchRun struct {
 	variant string
 	clients int
-	rows    int // in one transaction
+	rows    int // per transaction
 	sampled float64
 	script  string
 }
 
-func (w *world) pgbenchRuns(callers int) map[string]pgbenchRun {
-	one := fmt.Sprintf(oneRowScript, firstNumber, firstNumber+w.lines-1)
+func (t *testbed) pgbenchRuns(callers int) map[string]pgbenchRun {
+	one := fmt.Sprintf(oneRowScript, firstNumber, firstNumber+t.lines-1)
 	return map[string]pgbenchRun{
 		variantOneRow:     {variantOneRow, oneRowClients, 1, 0.2, one},
 		variantOneRowMany: {variantOneRowMany, callers, 1, 0.2, one},
-		variantBatch:      {variantBatch, batchClients, batchRows, 1, fmt.Sprintf(batchScript, firstNumber, w.lines, batchRows)},
+		variantBatch:      {variantBatch, batchClients, batchRows, 1, fmt.Sprintf(batchScript, firstNumber, t.lines, batchRows)},
 	}
 }
 
-// warm returns for how many seconds nothing counts. Each connection of PostgreSQL
-// first fills caches of its own and prepares its statements; with hundreds of
-// them that takes seconds, and is not what a transaction costs.
+// warm returns the seconds before the measurement starts. Each connection of
+// PostgreSQL first fills its own caches and prepares its statements; with hundreds
+// of them that takes seconds, and is not part of the cost of a transaction.
 func (r *pgbenchRun) warm() int { return 1 + r.clients/64 }
 
-// pgbenchProgram finds the bench that belongs to the server, or any.
-func (w *world) pgbenchProgram() (string, error) {
-	if beside := filepath.Join(w.bin, "pgbench"); w.bin != "" {
-		if _, err := os.Stat(beside); err == nil {
-			return beside, nil
+// pgbenchProgram finds the pgbench of the running server, or else any.
+func (t *testbed) pgbenchProgram() (string, error) {
+	if path := filepath.Join(t.bin, "pgbench"); t.bin != "" {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
 		}
 	}
 	path, err := exec.LookPath("pgbench")
 	if err != nil {
-		return "", errors.New("bench: pgbench is not installed (Debian: apt-get install postgresql-contrib), or leave it out with -skip")
+		return "", errors.New("bench: pgbench is not installed (Debian: apt-get install postgresql-contrib), or skip it with -skip")
 	}
 	return path, nil
 }
 
-// pgbench runs a script and measures between two lines of its progress: so
-// neither the making of connections nor the end is counted.
-func (w *world) pgbench(ctx context.Context, run pgbenchRun, seconds int, idle []int) (m measurement, err error) {
+// pgbench runs a script and measures between two lines of its progress output, so
+// that opening and closing connections is not counted.
+func (t *testbed) pgbench(ctx context.Context, run pgbenchRun, seconds int, idle []int) (m measurement, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(run.warm()+seconds)*time.Second+time.Minute)
 	defer cancel()
-	dir, err := os.MkdirTemp(w.dir, "pgbench-")
+	dir, err := os.MkdirTemp(t.dir, "pgbench-")
 	if err != nil {
-		return m, fmt.Errorf("bench: make a directory: %w", err)
+		return m, fmt.Errorf("bench: create a directory: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	cmd, err := w.pgbenchCommand(ctx, run, seconds, dir)
+	cmd, err := t.pgbenchCommand(ctx, run, seconds, dir)
 	if err != nil {
 		return m, err
 	}
@@ -108,26 +108,26 @@ func (w *world) pgbench(ctx context.Context, run pgbenchRun, seconds int, idle [
 	if err := cmd.Start(); err != nil {
 		return m, fmt.Errorf("bench: start pgbench: %w", err)
 	}
-	seen := watch{postgres: w.postgres, generator: cmd.Process.Pid, rest: idle}
-	passed, said, err := seen.follow(bufio.NewScanner(out), run.warm(), seconds)
+	seen := watch{postgres: t.postgres, generator: cmd.Process.Pid, rest: idle}
+	passed, other, err := seen.followProgress(bufio.NewScanner(out), run.warm(), seconds)
 	if err = errors.Join(err, cmd.Wait()); err != nil {
-		return m, fmt.Errorf("bench: pgbench: %w\n%s", err, said)
+		return m, fmt.Errorf("bench: pgbench: %w\n%s", err, other)
 	}
 	took, err := readLogs(dir, passed.begin.at, passed.end.at)
 	if err != nil {
 		return m, err
 	}
-	m = measurement{Variant: run.variant, Clients: run.clients, Lines: w.lines, Rate: passed.rate * float64(run.rows), Latencies: took.latencies()}
+	m = measurement{Variant: run.variant, Clients: run.clients, Lines: t.lines, Rate: passed.rate * float64(run.rows), Latencies: took.latencies()}
 	passed.charge(&m, m.Rate*passed.length().Seconds(), 0)
 	return m, nil
 }
 
-func (w *world) pgbenchCommand(ctx context.Context, run pgbenchRun, seconds int, dir string) (*exec.Cmd, error) {
-	program, err := w.pgbenchProgram()
+func (t *testbed) pgbenchCommand(ctx context.Context, run pgbenchRun, seconds int, dir string) (*exec.Cmd, error) {
+	program, err := t.pgbenchProgram()
 	if err != nil {
 		return nil, err
 	}
-	host, port, database, err := w.host()
+	host, port, database, err := t.databaseAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -140,22 +140,23 @@ func (w *world) pgbenchCommand(ctx context.Context, run pgbenchRun, seconds int,
 		"-l", "--log-prefix="+filepath.Join(dir, "log"), fmt.Sprintf("--sampling-rate=%g", run.sampled),
 		"-D", "entity=00000000-0000-7000-8000-000000000001", "-D", "key=00000000-0000-7000-8000-000000000002",
 		"-D", `nonce=\x`+strings.Repeat("5a", 16), "-D", `hash=\x`+strings.Repeat("c3", 32), database)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // when this process ends, so does PostgreSQL, and then this
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // when this process ends, so does PostgreSQL, and then pgbench
 	return cmd, nil
 }
 
 var progressLine = regexp.MustCompile(`^progress: [0-9.]+ s, ([0-9.]+) tps, lat `)
 
-// passage is a window in which transactions were counted.
-type passage struct {
+// pgbenchWindow is a measurement window with its transaction rate.
+type pgbenchWindow struct {
 	window
 
-	rate float64 // transactions a second
+	rate float64 // transactions per second
 }
 
-// follow reads the progress of pgbench, a line each second: the window opens
-// when it is warm and closes so many lines later. What else was said is returned for complaints.
-func (w *watch) follow(lines *bufio.Scanner, warm, seconds int) (p passage, said string, err error) {
+// followProgress reads the progress of pgbench, a line each second: the window starts
+// after the warm-up and ends seconds lines later. Other output is returned for
+// error messages.
+func (w *watch) followProgress(lines *bufio.Scanner, warm, seconds int) (p pgbenchWindow, rest string, err error) {
 	var other bytes.Buffer
 	transactions, n := 0.0, 0
 	last := time.Time{}
@@ -179,7 +180,7 @@ func (w *watch) follow(lines *bufio.Scanner, warm, seconds int) (p passage, said
 		p.end, last = now, now.at
 	}
 	if n < warm+seconds && err == nil {
-		err = fmt.Errorf("it said only %d times how far it was", n)
+		err = fmt.Errorf("it printed only %d progress lines", n)
 	}
 	if span := p.length().Seconds(); span > 0 {
 		p.rate = transactions / span
@@ -187,7 +188,7 @@ func (w *watch) follow(lines *bufio.Scanner, warm, seconds int) (p passage, said
 	return p, other.String(), errors.Join(err, lines.Err())
 }
 
-// readLogs reads how long the transactions took that ended between two moments.
+// readLogs reads the durations of the transactions that ended between two times.
 func readLogs(dir string, from, to time.Time) (*histogram, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "log.*"))
 	if err != nil {
@@ -208,9 +209,8 @@ func readLogs(dir string, from, to time.Time) (*histogram, error) {
 	return took, nil
 }
 
-// parseLog reads a line of pgbench's log: client, number of the transaction, its
-// microseconds, number of the script, and when it ended, in seconds and
-// microseconds.
+// parseLog reads a line of pgbench's log: client, transaction number, duration in
+// microseconds, script number, and the end time in seconds and microseconds.
 func parseLog(line string) (took time.Duration, at time.Time, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 6 {

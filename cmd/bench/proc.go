@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// tick is the unit of times in /proc. Linux shows a hundred in a second on every
-// machine, whatever it counts with inside.
+// tick is the unit of times in /proc: 1/100 s on every Linux machine, whatever
+// the kernel's internal clock rate is.
 const tick = 10 * time.Millisecond
 
-// stat is what /proc/PID/stat says of a process.
+// stat is what /proc/PID/stat has about a process.
 type stat struct {
 	parent int
 	state  byte
@@ -21,10 +21,10 @@ type stat struct {
 	reaped time.Duration // CPU of its children that have ended
 }
 
-var errStat = errors.New("bench: /proc has a form that is not known")
+var errStat = errors.New("bench: unknown format of a file in /proc")
 
-// parseStat reads the text of /proc/PID/stat. The name of the program stands in
-// brackets and may itself have spaces and brackets.
+// parseStat reads the text of /proc/PID/stat. The name of the program is in
+// parentheses and may itself contain spaces and parentheses.
 func parseStat(text string) (s stat, err error) {
 	i := strings.LastIndexByte(text, ')')
 	fields := strings.Fields(text[i+1:])
@@ -48,26 +48,25 @@ func parseStat(text string) (s stat, err error) {
 func readStat(pid int) (stat, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return stat{}, fmt.Errorf("bench: look at process %d: %w", pid, err)
+		return stat{}, fmt.Errorf("bench: read process %d: %w", pid, err)
 	}
 	return parseStat(string(text))
 }
 
-// alive reports whether a process still runs. One that has ended and that nobody
-// has waited for does not.
+// alive reports whether a process still runs. A zombie does not.
 func alive(pid int) bool {
 	s, err := readStat(pid)
 	return err == nil && s.state != 'Z' && s.state != 'X'
 }
 
-// processCPU returns what a process has used.
+// processCPU returns the CPU that a process has used.
 func processCPU(pid int) (time.Duration, error) {
 	s, err := readStat(pid)
 	return s.own, err
 }
 
-// familyCPU returns what a process, its children and those children that have
-// ended have used. When a child ends while this looks, it looks again: that
+// familyCPU returns the CPU that a process and its children, including those that
+// have ended, have used. If a child ends during the reading, it reads again: that
 // child would be missing, or counted twice.
 func familyCPU(pid int) (time.Duration, error) {
 	for range 20 {
@@ -87,7 +86,7 @@ func familyCPU(pid int) (time.Duration, error) {
 			return after.own + after.reaped + children, nil
 		}
 	}
-	return 0, fmt.Errorf("bench: the children of process %d come and go too fast to be counted", pid)
+	return 0, fmt.Errorf("bench: the children of process %d start and end too fast to be counted", pid)
 }
 
 func childrenCPU(pid int) (sum time.Duration, err error) {
@@ -100,16 +99,16 @@ func childrenCPU(pid int) (sum time.Duration, err error) {
 		if err != nil {
 			continue // not a process
 		}
-		if s, err := readStat(id); err == nil && s.parent == pid { // it may have ended since the list was made
+		if s, err := readStat(id); err == nil && s.parent == pid { // it may have ended since the listing
 			sum += s.own + s.reaped
 		}
 	}
 	return sum, nil
 }
 
-// machineTime is what all processors together have done since the start.
+// machineTime is the time of all processors together since the machine started.
 type machineTime struct {
-	busy       time.Duration // everything but waiting: work, interrupts, and what others took
+	busy       time.Duration // all but idle: work, interrupts and stolen time
 	interrupts time.Duration
 	stolen     time.Duration // by other guests of the same host
 	all        time.Duration
@@ -138,7 +137,7 @@ func parseMachine(text string) (m machineTime, err error) {
 func readMachine() (machineTime, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return machineTime{}, fmt.Errorf("bench: look at the machine: %w", err)
+		return machineTime{}, fmt.Errorf("bench: read the machine's CPU times: %w", err)
 	}
 	return parseMachine(string(text))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // The name of a program may look like the rest of the line.
-func TestStatIsReadBehindTheName(t *testing.T) {
+func TestStatIsParsedAfterTheName(t *testing.T) {
 	t.Parallel()
 
 	got, err := parseStat("77 (a (b) R 1 2) S 42 77 77 0 -1 4194560 1 2 3 4 150 50 30 20 20 0 1 0 100 0 0")
@@ -24,15 +24,14 @@ func TestStatIsReadBehindTheName(t *testing.T) {
 	}
 }
 
-// burn uses the processor for about so long.
+// burn uses the CPU for about the given time.
 func burn(d time.Duration) {
 	for end := ownCPU() + d; ownCPU() < end; {
 	}
 }
 
-// What /proc says of this very process agrees with what the kernel tells it
-// about itself.
-func TestOwnCPUInProcIsTheKernels(t *testing.T) {
+// The CPU of this process in /proc agrees with getrusage.
+func TestProcAgreesWithGetrusage(t *testing.T) {
 	t.Parallel()
 
 	burn(100 * time.Millisecond)
@@ -40,15 +39,15 @@ func TestOwnCPUInProcIsTheKernels(t *testing.T) {
 	got, err := processCPU(os.Getpid())
 	after := ownCPU()
 	if err != nil || got < before-3*tick || got > after+3*tick {
-		t.Errorf("/proc says %v, %v; the kernel %v to %v", got, err, before, after)
+		t.Errorf("/proc has %v, %v; getrusage %v to %v", got, err, before, after)
 	}
 }
 
-// The CPU of a family counts children that run, and those that have ended.
+// familyCPU counts running children and those that have ended.
 func TestFamilyCountsChildrenThatEnded(t *testing.T) {
 	t.Parallel()
 
-	// The shell is the family's head; its two children burn, one after the other.
+	// The shell is the parent; its two children use CPU, one after the other.
 	const script = `
 		(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done)
 		echo ended; read -r _
@@ -68,7 +67,7 @@ func TestFamilyCountsChildrenThatEnded(t *testing.T) {
 	}
 	defer func() {
 		_ = in.Close()
-		_ = cmd.Wait() // the shell was told to end
+		_ = cmd.Wait() // the shell exits because its input is closed
 	}()
 	var word string
 	if _, err := fmt.Fscan(out, &word); err != nil {
@@ -98,15 +97,16 @@ func TestFamilyCountsChildrenThatEnded(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("a child that runs is not counted: %v, before it %v", both, ended)
+			t.Fatalf("a running child is not counted: %v, before it %v", both, ended)
 		}
 	}
 	if !alive(child) {
-		t.Error("the child that runs is not alive")
+		t.Error("the running child is not alive")
 	}
 }
 
-// The machine's times are read as documented, and those of this machine add up.
+// The machine's CPU times are parsed as documented, and those of this machine add
+// up.
 func TestMachineTimes(t *testing.T) {
 	t.Parallel()
 
@@ -116,7 +116,7 @@ func TestMachineTimes(t *testing.T) {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 	if got, err := parseMachine("intr 1 2 3 4 5 6 7 8 9\n"); err == nil {
-		t.Errorf("a line of another kind was read as %+v", got)
+		t.Errorf("another line was parsed as %+v", got)
 	}
 	before, err := readMachine()
 	if err != nil {
@@ -128,11 +128,11 @@ func TestMachineTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if used := after.busy - before.busy; used < 50*time.Millisecond || after.all-before.all < used {
-		t.Errorf("while 100 ms were burnt the machine was busy for %v of %v", used, after.all-before.all)
+		t.Errorf("while 100 ms of CPU were used, the machine was busy for %v of %v", used, after.all-before.all)
 	}
 }
 
-// What our own processes use is not other work, and is divided by the requests.
+// The CPU of our own processes is not other work, and is divided by the requests.
 func TestWindowIsCharged(t *testing.T) {
 	t.Parallel()
 

@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// report is the result of a run, as --json writes it.
+// report is the result of a run, as written with -json.
 type report struct {
-	When        time.Time     `json:"when"`
-	Machine     machine       `json:"machine"`
-	Lines       int64         `json:"lines"`
-	Callers     int           `json:"callers"`
-	Rounds      int           `json:"rounds"`
-	Seconds     int           `json:"seconds"`
-	Settings    []string      `json:"settings,omitempty"`
-	PostgreSQL  []string      `json:"postgresql_settings,omitempty"`
-	Variants    []figures     `json:"variants,omitempty"`
-	Ratios      []ratio       `json:"ratios,omitempty"`
-	OneRow      string        `json:"one_row,omitempty"` // which run of pgbench the ratios are beside
-	GrowCallers []figures     `json:"grow_callers,omitempty"`
-	GrowLines   []figures     `json:"grow_lines,omitempty"`
-	Open        *openResult   `json:"open,omitempty"`
-	Search      []openResult  `json:"search,omitempty"`
-	HeldRate    float64       `json:"held_rate,omitempty"`
-	Answers     uint64        `json:"answers"` // that verify gave
-	Records     uint64        `json:"records"` // of them that the journal has
-	Took        time.Duration `json:"took_ns"`
+	When          time.Time     `json:"when"`
+	Machine       machine       `json:"machine"`
+	Lines         int64         `json:"lines"`
+	Callers       int           `json:"callers"`
+	Rounds        int           `json:"rounds"`
+	Seconds       int           `json:"seconds"`
+	Settings      []string      `json:"settings,omitempty"`
+	PostgreSQL    []string      `json:"postgresql_settings,omitempty"`
+	Variants      []figures     `json:"variants,omitempty"`
+	Ratios        []ratio       `json:"ratios,omitempty"`
+	OneRow        string        `json:"one_row,omitempty"` // the pgbench variant that the ratios refer to
+	GrowCallers   []figures     `json:"grow_callers,omitempty"`
+	GrowLines     []figures     `json:"grow_lines,omitempty"`
+	Open          *openResult   `json:"open,omitempty"`
+	Search        []openResult  `json:"search,omitempty"`
+	SustainedRate float64       `json:"held_rate,omitempty"`
+	Answers       uint64        `json:"answers"` // given by verify
+	Records       uint64        `json:"records"` // of these answers in the journal
+	Took          time.Duration `json:"took_ns"`
 }
 
-// figures are those of one variant over the rounds.
+// figures are the figures of one variant over all rounds.
 type figures struct {
 	Variant      string  `json:"variant"`
 	Clients      int     `json:"clients"`
@@ -54,20 +54,20 @@ func newReport(o *options) *report {
 	}
 }
 
-// summarised puts the rounds of one variant together.
-func summarised(all []measurement) figures {
+// newFigures summarises the rounds of one variant.
+func newFigures(all []measurement) figures {
 	us := func(of func(latencies) time.Duration) summary {
-		return over(all, func(m *measurement) float64 { return float64(of(m.Latencies)) / float64(time.Microsecond) })
+		return summariseFigure(all, func(m *measurement) float64 { return float64(of(m.Latencies)) / float64(time.Microsecond) })
 	}
 	f := figures{
 		Variant: all[0].Variant, Clients: all[0].Clients, Lines: all[0].Lines, Rounds: len(all),
-		Rate: over(all, ratePerSecond),
+		Rate: summariseFigure(all, ratePerSecond),
 		P50:  us(func(l latencies) time.Duration { return l.P50 }), P99: us(func(l latencies) time.Duration { return l.P99 }),
-		ServiceCPU:   over(all, func(m *measurement) float64 { return m.ServiceCPU }),
-		PostgresCPU:  over(all, func(m *measurement) float64 { return m.PostgresCPU }),
-		GeneratorCPU: over(all, func(m *measurement) float64 { return m.GeneratorCPU }),
-		Other:        over(all, func(m *measurement) float64 { return m.Other }),
-		Stolen:       over(all, func(m *measurement) float64 { return m.Stolen }),
+		ServiceCPU:   summariseFigure(all, func(m *measurement) float64 { return m.ServiceCPU }),
+		PostgresCPU:  summariseFigure(all, func(m *measurement) float64 { return m.PostgresCPU }),
+		GeneratorCPU: summariseFigure(all, func(m *measurement) float64 { return m.GeneratorCPU }),
+		Other:        summariseFigure(all, func(m *measurement) float64 { return m.Other }),
+		Stolen:       summariseFigure(all, func(m *measurement) float64 { return m.Stolen }),
 	}
 	for i := range all {
 		f.Refused, f.Failed = f.Refused+all[i].Refused, f.Failed+all[i].Failed
@@ -75,20 +75,20 @@ func summarised(all []measurement) figures {
 	return f
 }
 
-// sum fills in what follows from the rounds.
-func (r *report) sum(rounds map[string][]measurement) {
+// addRounds adds the summaries and ratios of the rounds.
+func (r *report) addRounds(rounds map[string][]measurement) {
 	for _, v := range variants {
 		if all := rounds[v.name]; len(all) > 0 {
-			r.Variants = append(r.Variants, summarised(all))
+			r.Variants = append(r.Variants, newFigures(all))
 		}
 	}
-	r.Ratios, r.OneRow = ratios(rounds), betterOneRow(rounds)
+	r.Ratios, r.OneRow = ratios(rounds), fasterOneRow(rounds)
 	r.Took = time.Since(r.When)
 }
 
-// missed returns the goals that were not reached. A goal that was not measured
-// was not reached.
-func (r *report) missed() []string {
+// missedGoals returns the goals that were missed. A goal that was not measured
+// counts as missed.
+func (r *report) missedGoals() []string {
 	var all []string
 	for _, g := range goals {
 		met := false
@@ -102,10 +102,10 @@ func (r *report) missed() []string {
 	return all
 }
 
-// line says a measurement in one line.
+// line formats a measurement in one line.
 func (m *measurement) line() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d at a time: %s/s, p50 %s, p99 %s; CPU µs", m.Variant, m.Clients, grouped(m.Rate), brief(m.Latencies.P50), brief(m.Latencies.P99))
+	fmt.Fprintf(&b, "%s, %d callers: %s/s, p50 %s, p99 %s; CPU µs", m.Variant, m.Clients, grouped(m.Rate), formatDuration(m.Latencies.P50), formatDuration(m.Latencies.P99))
 	if m.ServiceCPU > 0 {
 		fmt.Fprintf(&b, " service %s", grouped(m.ServiceCPU))
 	}
@@ -116,18 +116,18 @@ func (m *measurement) line() string {
 	return b.String()
 }
 
-// line says what became of a steady rate.
+// line formats the result of a request rate in one line.
 func (r *openResult) line() string {
-	held := "not held"
-	if r.Held {
-		held = "held"
+	verdict := "not sustained"
+	if r.Sustained {
+		verdict = "sustained"
 	}
 	t := &r.Tally
-	text := fmt.Sprintf("%s/s for %s: %s; answered %s/s, p50 %s, p90 %s, p99 %s, p99.9 %s, longest %s; %d refused, %d without an answer; sent late p99 %s",
-		grouped(r.Rate), r.For, held, grouped(float64(t.Answered)/t.Window.Seconds()), brief(t.Latencies.P50), brief(t.Latencies.P90),
-		brief(t.Latencies.P99), brief(t.Latencies.P999), brief(t.Latencies.Longest), t.Refused, t.Failed, brief(t.SentLate.P99))
-	if t.Silent > 0 {
-		text += fmt.Sprintf("; %d refusals WITHOUT Retry-After", t.Silent)
+	text := fmt.Sprintf("%s/s for %s: %s; answered %s/s, p50 %s, p90 %s, p99 %s, p99.9 %s, longest %s; %d refused, %d failed; send delay p99 %s",
+		grouped(r.Rate), r.For, verdict, grouped(float64(t.Answered)/t.Window.Seconds()), formatDuration(t.Latencies.P50), formatDuration(t.Latencies.P90),
+		formatDuration(t.Latencies.P99), formatDuration(t.Latencies.P999), formatDuration(t.Latencies.Longest), t.Refused, t.Failed, formatDuration(t.SentLate.P99))
+	if t.NoRetryAfter > 0 {
+		text += fmt.Sprintf("; %d refusals WITHOUT Retry-After", t.NoRetryAfter)
 	}
 	return text
 }

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/redistest"
+	"github.com/lineproof/lineproof/internal/testing/redistest"
 )
 
 // bench is one run of the tool.
 type bench struct {
 	options *options
-	show    *display
-	world   *world
+	display *display
+	testbed *testbed
 	program string
 
 	verify    *service
@@ -23,31 +23,31 @@ type bench struct {
 	shared    *service // counts in Redis; nil when it is not measured
 	redis     *redistest.Server
 	bare      *child // nil when it is not measured
-	bareAt    string
+	bareAddr  string
 
-	rounds map[string][]measurement
-	report *report
-	told   uint64 // answers that were given, ever
+	rounds  map[string][]measurement
+	report  *report
+	answers uint64 // given by verify so far
 }
 
-// runBench does everything that the options ask for.
-func runBench(ctx context.Context, o *options, show *display) (*report, error) {
-	b := &bench{options: o, show: show, rounds: make(map[string][]measurement), report: newReport(o)}
+// runBench runs all measurements of the options.
+func runBench(ctx context.Context, o *options, d *display) (*report, error) {
+	b := &bench{options: o, display: d, rounds: make(map[string][]measurement), report: newReport(o)}
 	defer b.close()
-	show.say("start PostgreSQL")
+	d.printf("start PostgreSQL")
 	var err error
-	if b.world, err = newWorld(ctx, o); err != nil {
+	if b.testbed, err = newTestbed(ctx, o); err != nil {
 		return nil, err
 	}
-	if err := b.world.pool.QueryRow(ctx, `SHOW server_version`).Scan(&b.report.Machine.PostgreSQL); err != nil {
-		return nil, fmt.Errorf("bench: ask for the version: %w", err)
+	if err := b.testbed.pool.QueryRow(ctx, `SHOW server_version`).Scan(&b.report.Machine.PostgreSQL); err != nil {
+		return nil, fmt.Errorf("bench: read the version: %w", err)
 	}
-	show.say("build the server")
-	if b.program, err = b.world.build(ctx, o); err != nil {
+	d.printf("build the server")
+	if b.program, err = b.testbed.buildServer(ctx, o); err != nil {
 		return nil, err
 	}
 	for i, lines := range o.stages() {
-		if err := b.world.load(ctx, lines, show); err != nil {
+		if err := b.testbed.load(ctx, lines, d); err != nil {
 			return nil, err
 		}
 		if i == 0 {
@@ -59,18 +59,18 @@ func runBench(ctx context.Context, o *options, show *display) (*report, error) {
 			return nil, err
 		}
 	}
-	b.report.sum(b.rounds)
-	if b.report.Records, err = b.world.records(ctx); err != nil {
+	b.report.addRounds(b.rounds)
+	if b.report.Records, err = b.testbed.countRecords(ctx); err != nil {
 		return nil, err
 	}
-	b.report.Answers = b.told
-	if b.report.Records < b.told {
-		return b.report, fmt.Errorf("bench: %d answers were given and the journal has %d of them", b.told, b.report.Records)
+	b.report.Answers = b.answers
+	if b.report.Records < b.answers {
+		return b.report, fmt.Errorf("bench: %d answers were given, but the journal has only %d of them", b.answers, b.report.Records)
 	}
 	return b.report, nil
 }
 
-// stage measures what is to be measured at a number of lines.
+// stage runs the measurements with a number of lines.
 func (b *bench) stage(ctx context.Context, lines int64) error {
 	if slices.Contains(b.options.growLines, lines) {
 		if err := b.growLines(ctx, lines); err != nil {
@@ -89,50 +89,50 @@ func (b *bench) stage(ctx context.Context, lines int64) error {
 	return b.openLoop(ctx)
 }
 
-// startServers starts what answers over HTTP.
+// startServers starts the servers that answer over HTTP.
 func (b *bench) startServers(ctx context.Context) (err error) {
-	b.show.say("start the servers")
-	w, o := b.world, b.options
-	if b.verify, err = w.start(ctx, b.program, "verify", o.settings...); err != nil {
+	b.display.printf("start the servers")
+	t, o := b.testbed, b.options
+	if b.verify, err = t.startServer(ctx, b.program, "verify", o.settings...); err != nil {
 		return err
 	}
-	same, err := w.first(ctx, b.verify)
+	canned, err := t.checkFirstAnswer(ctx, b.verify)
 	if err != nil {
 		return err
 	}
-	b.told++
+	b.answers++
 	if o.rounds == 0 {
 		return nil
 	}
-	if o.wants(variantUnbatched) {
+	if o.includes(variantUnbatched) {
 		settings := append(slices.Clone(o.settings), "LINEPROOF_VERIFY_BATCH=1", "LINEPROOF_VERIFY_FLUSHES=8")
-		if b.unbatched, err = w.start(ctx, b.program, "unbatched", settings...); err != nil {
-			return fmt.Errorf("%w (leave it out with -skip %s)", err, variantUnbatched)
+		if b.unbatched, err = t.startServer(ctx, b.program, "unbatched", settings...); err != nil {
+			return fmt.Errorf("%w (skip it with -skip %s)", err, variantUnbatched)
 		}
 	}
-	if o.wants(variantRedis) {
+	if o.includes(variantRedis) {
 		if b.redis, err = redistest.Start(ctx); err != nil {
-			return fmt.Errorf("%w (leave it out with -skip %s)", err, variantRedis)
+			return fmt.Errorf("%w (skip it with -skip %s)", err, variantRedis)
 		}
-		if b.shared, err = w.start(ctx, b.program, "redis", append(slices.Clone(o.settings), "LINEPROOF_REDIS_URL="+b.redis.URL())...); err != nil {
+		if b.shared, err = t.startServer(ctx, b.program, "redis", append(slices.Clone(o.settings), "LINEPROOF_REDIS_URL="+b.redis.URL())...); err != nil {
 			return err
 		}
 	}
-	if !o.wants(variantBare) {
+	if !o.includes(variantBare) {
 		return nil
 	}
-	if b.bare, err = startChild(ctx, "bare", same); err != nil {
+	if b.bare, err = startChild(ctx, "bare", canned); err != nil {
 		return err
 	}
 	var at bareAddress
 	if err := b.bare.read(ctx, 10*time.Second, &at); err != nil {
 		return err
 	}
-	b.bareAt = at.Address
+	b.bareAddr = at.Address
 	return nil
 }
 
-// close ends everything in the reverse of the order in which it was started.
+// close stops everything in reverse order of its start.
 func (b *bench) close() {
 	if b.bare != nil {
 		b.bare.stop()
@@ -145,13 +145,14 @@ func (b *bench) close() {
 	if b.redis != nil {
 		b.redis.Stop()
 	}
-	if b.world != nil {
-		b.world.close()
+	if b.testbed != nil {
+		b.testbed.close()
 	}
 }
 
-// ours returns the processes that are ours and are not counted otherwise.
-func (b *bench) ours() []int {
+// ownProcesses returns the ids of the server processes that this program has
+// started.
+func (b *bench) ownProcesses() []int {
 	var all []int
 	for _, s := range []*service{b.verify, b.unbatched, b.shared} {
 		if s != nil {
@@ -167,12 +168,12 @@ func (b *bench) ours() []int {
 	return all
 }
 
-// compare measures all variants in turn, in another order in each round: what
-// the machine does besides meets all of them alike.
+// compare measures all variants in turn, in a different order in each round, so
+// that other work on the machine affects all of them equally.
 func (b *bench) compare(ctx context.Context) error {
-	runs := b.measures()
+	runs := b.variantRuns()
 	names := slices.Sorted(maps.Keys(runs))
-	bar := b.show.begin("measure", int64(b.options.rounds*len(names)))
+	bar := b.display.startBar("measure", int64(b.options.rounds*len(names)))
 	defer bar.end()
 	for round := range b.options.rounds {
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -183,36 +184,38 @@ func (b *bench) compare(ctx context.Context) error {
 			}
 			m.Round = round + 1
 			b.rounds[name] = append(b.rounds[name], m)
-			b.show.say("round %d of %d: %s", m.Round, b.options.rounds, m.line())
+			b.display.printf("round %d of %d: %s", m.Round, b.options.rounds, m.line())
 			bar.add(1)
 		}
 	}
 	return nil
 }
 
-// measures returns how each variant that is wanted is measured.
-func (b *bench) measures() map[string]func(context.Context) (measurement, error) {
+// variantRuns returns a function for each variant that measures it.
+func (b *bench) variantRuns() map[string]func(context.Context) (measurement, error) {
 	all := make(map[string]func(context.Context) (measurement, error))
 	o := b.options
-	for name, run := range b.world.pgbenchRuns(o.callers) {
-		all[name] = func(ctx context.Context) (measurement, error) { return b.world.pgbench(ctx, run, o.seconds, b.ours()) }
-	}
-	asks := func(name, address string, pid int) {
+	for name, run := range b.testbed.pgbenchRuns(o.callers) {
 		all[name] = func(ctx context.Context) (measurement, error) {
-			m, _, err := b.ask(ctx, target{name, address, pid}, o.callers, 0, time.Duration(o.seconds)*time.Second)
+			return b.testbed.pgbench(ctx, run, o.seconds, b.ownProcesses())
+		}
+	}
+	addHTTP := func(name, address string, pid int) {
+		all[name] = func(ctx context.Context) (measurement, error) {
+			m, _, err := b.measureHTTP(ctx, target{name, address, pid}, o.callers, 0, time.Duration(o.seconds)*time.Second)
 			return m, err
 		}
 	}
-	asks(variantVerify, b.verify.address, b.verify.pid)
+	addHTTP(variantVerify, b.verify.address, b.verify.pid)
 	if b.unbatched != nil {
-		asks(variantUnbatched, b.unbatched.address, b.unbatched.pid)
+		addHTTP(variantUnbatched, b.unbatched.address, b.unbatched.pid)
 	}
 	if b.shared != nil {
-		asks(variantRedis, b.shared.address, b.shared.pid)
+		addHTTP(variantRedis, b.shared.address, b.shared.pid)
 	}
 	if b.bare != nil {
-		asks(variantBare, b.bareAt, b.bare.cmd.Process.Pid)
+		addHTTP(variantBare, b.bareAddr, b.bare.cmd.Process.Pid)
 	}
-	maps.DeleteFunc(all, func(name string, _ func(context.Context) (measurement, error)) bool { return !o.wants(name) })
+	maps.DeleteFunc(all, func(name string, _ func(context.Context) (measurement, error)) bool { return !o.includes(name) })
 	return all
 }

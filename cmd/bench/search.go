@@ -3,47 +3,48 @@ package main
 import "math"
 
 const (
-	// pace is by how much the search for a rate widens its steps.
-	pace = 1.5
-	// near ends the search: the rate that held is within this of one that did not.
-	near = 1.05
-	// leastRate and mostRate bound the search.
-	leastRate, mostRate = 50, 1_000_000
+	// stepFactor is the factor between two rates until the limit is bracketed.
+	stepFactor = 1.5
+	// precision ends the search: a sustained and a failed rate differ by less than
+	// this factor.
+	precision = 1.05
+	// minRate and mostRate bound the search.
+	minRate, maxRate = 50, 1_000_000
 )
 
-// search looks for the highest rate that is held: upwards in wide steps until
-// one is not, or downwards until one is, and then in the middle.
+// search finds the highest sustained rate: upwards in wide steps until one fails,
+// or downwards until one is sustained, and then by bisection.
 type search struct {
-	next    float64
-	held    float64 // the highest that was held; 0 when none was
-	missed  float64 // the lowest that was not; 0 when all were
-	stopped bool
+	next      float64
+	sustained float64 // the highest sustained rate; 0 if there is none
+	failed    float64 // the lowest failed rate; 0 if there is none
+	stopped   bool
 }
 
 func newSearch(from float64) *search { return &search{next: round(from)} }
 
-// rate returns what to try next; false ends the search.
+// rate returns the next rate to try; false ends the search.
 func (s *search) rate() (float64, bool) { return s.next, !s.stopped }
 
-// tell says what became of the rate that was tried.
-func (s *search) tell(held bool) {
+// record takes the result of the rate that was tried.
+func (s *search) record(sustained bool) {
 	tried := s.next
-	if held {
-		s.held = max(s.held, tried)
-	} else if s.missed == 0 || tried < s.missed {
-		s.missed = tried
+	if sustained {
+		s.sustained = max(s.sustained, tried)
+	} else if s.failed == 0 || tried < s.failed {
+		s.failed = tried
 	}
 	switch {
-	case s.missed == 0:
-		s.next = round(tried * pace)
-	case s.held == 0:
-		s.next = round(tried / pace)
+	case s.failed == 0:
+		s.next = round(tried * stepFactor)
+	case s.sustained == 0:
+		s.next = round(tried / stepFactor)
 	default:
-		s.next = round(math.Sqrt(s.held * s.missed))
+		s.next = round(math.Sqrt(s.sustained * s.failed))
 	}
-	s.stopped = s.missed > 0 && s.held > 0 && (s.missed/s.held < near || s.next == s.held || s.next == s.missed) ||
-		s.next < leastRate || s.next > mostRate
+	s.stopped = s.failed > 0 && s.sustained > 0 && (s.failed/s.sustained < precision || s.next == s.sustained || s.next == s.failed) ||
+		s.next < minRate || s.next > maxRate
 }
 
-// round makes a rate easy to repeat.
+// round rounds a rate to a multiple of 10, which is easy to repeat.
 func round(rate float64) float64 { return math.Round(rate/10) * 10 }

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// serviceScript runs the server for as long as its standard input stays open,
-// and says its process id.
+// serviceScript runs the server while its standard input is open, and prints its
+// process id.
 const serviceScript = `
 "$0" serve </dev/null >>"$1" 2>&1 &
 server=$!
@@ -27,22 +27,22 @@ read -r _
 kill -TERM "$server" 2>/dev/null
 wait "$server" 2>/dev/null`
 
-// mostLog is how large the log of a server may grow before it is emptied. The
-// server writes a line for each request, and that is part of what is measured.
-const mostLog = 64 << 20
+// maxLogBytes is the size at which the log of a server is truncated. Writing a log
+// line per request is part of what is measured.
+const maxLogBytes = 64 << 20
 
 // service is a running `lineproof serve`.
 type service struct {
-	address string
-	pid     int
-	guard   *guard
-	log     string
-	stopLog context.CancelFunc
+	address    string
+	pid        int
+	supervisor *supervisor
+	log        string
+	stopLog    context.CancelFunc
 }
 
-// build returns the path of the server: the one that was named, or one that is
-// built now.
-func (w *world) build(ctx context.Context, o *options) (string, error) {
+// buildServer returns the path of the server: the given one, or one that it
+// builds.
+func (t *testbed) buildServer(ctx context.Context, o *options) (string, error) {
 	if o.server != "" {
 		path, err := filepath.Abs(o.server)
 		if err != nil {
@@ -50,7 +50,7 @@ func (w *world) build(ctx context.Context, o *options) (string, error) {
 		}
 		return path, nil
 	}
-	path := filepath.Join(w.dir, "lineproof")
+	path := filepath.Join(t.dir, "lineproof")
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "github.com/lineproof/lineproof/cmd/lineproof") //nolint:gosec // our own path
@@ -61,35 +61,34 @@ func (w *world) build(ctx context.Context, o *options) (string, error) {
 	return path, nil
 }
 
-// unlimited are rates that nobody reaches: they are counted as usual, and refuse
-// nobody.
-func unlimited() []string {
-	all := []string{"LINEPROOF_DAY_NUMBERS=0", "LINEPROOF_SCAN_GUARD=watch"} // what is asked looks like a scan
+// unlimitedSettings are rate limits that are counted as usual but never reached.
+func unlimitedSettings() []string {
+	all := []string{"LINEPROOF_DAY_NUMBERS=0", "LINEPROOF_SCAN_GUARD=watch"} // the load looks like number scanning
 	for _, of := range []string{"KEY", "ENTITY", "ADDRESS"} {
 		all = append(all, "LINEPROOF_"+of+"_RATE=1000000", "LINEPROOF_"+of+"_BURST=1000000")
 	}
 	return all
 }
 
-// start runs the server and waits until it listens. All settings but those that
-// it must have are the usual ones.
-func (w *world) start(ctx context.Context, program, name string, settings ...string) (*service, error) {
-	home := filepath.Join(w.dir, name)
+// startServer starts the server and waits until it listens. Settings that the
+// bench does not need are the defaults.
+func (t *testbed) startServer(ctx context.Context, program, name string, settings ...string) (*service, error) {
+	home := filepath.Join(t.dir, name)
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, fmt.Errorf("bench: make a directory: %w", err)
+		return nil, fmt.Errorf("bench: create a directory: %w", err)
 	}
 	s := &service{log: filepath.Join(home, "log")}
 	environment := append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(),
-		"LINEPROOF_LISTEN=127.0.0.1:0", "LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_DATABASE_URL=" + w.url,
-		"LINEPROOF_PEPPERS=" + w.pepper.Reveal(), "LINEPROOF_DATA=" + filepath.Join(home, "data"), "LINEPROOF_NODE=bench-" + name,
+		"LINEPROOF_LISTEN=127.0.0.1:0", "LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_DATABASE_URL=" + t.url,
+		"LINEPROOF_PEPPERS=" + t.pepper.Reveal(), "LINEPROOF_DATA=" + filepath.Join(home, "data"), "LINEPROOF_NODE=bench-" + name,
 		"LINEPROOF_DRAIN_TIMEOUT=5s",
-	}, append(unlimited(), settings...)...)
+	}, append(unlimitedSettings(), settings...)...)
 	var err error
-	if s.guard, err = startGuardIn(ctx, home, environment, serviceScript, program, s.log); err != nil {
+	if s.supervisor, err = startSupervisorIn(ctx, home, environment, serviceScript, program, s.log); err != nil {
 		return nil, err
 	}
-	line, err := bufio.NewReader(s.guard.out).ReadString('\n')
+	line, err := bufio.NewReader(s.supervisor.out).ReadString('\n')
 	if err == nil {
 		s.pid, err = strconv.Atoi(strings.TrimSpace(line))
 	}
@@ -97,93 +96,93 @@ func (w *world) start(ctx context.Context, program, name string, settings ...str
 		err = s.awaitListening(ctx)
 	}
 	if err != nil {
-		s.guard.stop()
-		return nil, fmt.Errorf("bench: start the server %s: %w\n%s", name, err, s.tail())
+		s.supervisor.stop()
+		return nil, fmt.Errorf("bench: start the server %s: %w\n%s", name, err, s.logTail())
 	}
 	var keep context.Context
 	keep, s.stopLog = context.WithCancel(context.WithoutCancel(ctx))
-	go s.keepLogSmall(keep)
+	go s.trimLog(keep)
 	return s, nil
 }
 
-// awaitListening waits for the line of the log that says where.
+// awaitListening waits for the log line with the address.
 func (s *service) awaitListening(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for ctx.Err() == nil {
-		text, _ := os.ReadFile(s.log) // it may not be there yet
+		text, _ := os.ReadFile(s.log) // it may not exist yet
 		for line := range bytes.Lines(text) {
-			var said struct {
+			var entry struct {
 				Message string `json:"msg"`
 				Public  string `json:"public"`
 			}
-			if json.Unmarshal(line, &said) == nil && said.Message == "listening" {
-				s.address = said.Public
+			if json.Unmarshal(line, &entry) == nil && entry.Message == "listening" {
+				s.address = entry.Public
 				return nil
 			}
 		}
 		if !alive(s.pid) {
-			return errors.New("it ended before it listened")
+			return errors.New("it exited before it listened")
 		}
 		wait(ctx, 20*time.Millisecond)
 	}
 	return errors.New("it does not listen")
 }
 
-// keepLogSmall empties the log from time to time, so that a long run does not
-// fill the disk.
-func (s *service) keepLogSmall(ctx context.Context) {
+// trimLog truncates the log when it is large, so that a long run does not fill
+// the disk.
+func (s *service) trimLog(ctx context.Context) {
 	for ctx.Err() == nil {
-		if info, err := os.Stat(s.log); err == nil && info.Size() > mostLog {
-			_ = os.Truncate(s.log, 0) // the server appends, so it goes on at the beginning
+		if info, err := os.Stat(s.log); err == nil && info.Size() > maxLogBytes {
+			_ = os.Truncate(s.log, 0) // the server appends, so it continues at the new end
 		}
 		wait(ctx, time.Second)
 	}
 }
 
-// tail returns the end of the log.
-func (s *service) tail() string {
+// logTail returns the last 4 KiB of the log.
+func (s *service) logTail() string {
 	text, _ := os.ReadFile(s.log)
 	return string(text[max(0, len(text)-4<<10):])
 }
 
-// stop asks the server to end, and waits until it has.
+// stop shuts the server down and waits for its exit.
 func (s *service) stop() {
 	s.stopLog()
-	s.guard.stop()
+	s.supervisor.stop()
 }
 
-// first asks one question in the usual way and returns the answer, after it has
-// seen that it is the right one: a service that refuses is quick, too.
-func (w *world) first(ctx context.Context, s *service) (sameAnswer, error) {
+// checkFirstAnswer sends one request with net/http, checks that the answer is
+// right, because a service that only refuses is fast too, and returns it.
+func (t *testbed) checkFirstAnswer(ctx context.Context, s *service) (cannedResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	body := `{"phoneNumber":"+` + strconv.FormatInt(firstNumber, 10) + `"}`
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.address+verifyPath, strings.NewReader(body))
 	if err != nil {
-		return sameAnswer{}, fmt.Errorf("bench: ask: %w", err)
+		return cannedResponse{}, fmt.Errorf("bench: verify a number: %w", err)
 	}
-	r.Header.Set("Authorization", "Bearer "+w.key.Text.Reveal())
+	r.Header.Set("Authorization", "Bearer "+t.key.Text.Reveal())
 	r.Header.Set("Content-Type", "application/json")
 	resp, err := (&http.Transport{DisableCompression: true, DisableKeepAlives: true}).RoundTrip(r)
 	if err != nil {
-		return sameAnswer{}, fmt.Errorf("bench: ask: %w", err)
+		return cannedResponse{}, fmt.Errorf("bench: verify a number: %w", err)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return sameAnswer{}, fmt.Errorf("bench: ask: %w", err)
+		return cannedResponse{}, fmt.Errorf("bench: verify a number: %w", err)
 	}
-	var said struct {
+	var answer struct {
 		Data struct {
 			Status string `json:"status"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(text, &said); err != nil || resp.StatusCode != http.StatusOK || said.Data.Status != "NORMAL" {
-		return sameAnswer{}, fmt.Errorf("bench: the first answer is not right: status %d, line %q", resp.StatusCode, said.Data.Status)
+	if err := json.Unmarshal(text, &answer); err != nil || resp.StatusCode != http.StatusOK || answer.Data.Status != "NORMAL" {
+		return cannedResponse{}, fmt.Errorf("bench: the first answer is wrong: HTTP status %d, line status %q", resp.StatusCode, answer.Data.Status)
 	}
-	for _, name := range []string{"Date", "Content-Length", "Connection"} { // net/http makes these itself
+	for _, name := range []string{"Date", "Content-Length", "Connection"} { // net/http adds these itself
 		resp.Header.Del(name)
 	}
-	return sameAnswer{Header: resp.Header, Body: text}, nil
+	return cannedResponse{Header: resp.Header, Body: text}, nil
 }

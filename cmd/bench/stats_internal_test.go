@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Ratios are taken round by round and the median is of them, not of the sides:
-// a round in which the machine was slow counts for both.
-func TestRatiosAreTakenRoundByRound(t *testing.T) {
+// Ratios are computed per round, and their median is used, not the ratio of the
+// medians: a round in which the machine was slow affects both variants.
+func TestRatiosAreComputedPerRound(t *testing.T) {
 	t.Parallel()
 
 	of := func(rate, service, postgres float64) measurement {
@@ -39,9 +39,9 @@ func TestRatiosAreTakenRoundByRound(t *testing.T) {
 	}
 }
 
-// We compare with the better run of pgbench, and leave out what has nothing
-// beside it; what is left out is not reached.
-func TestRatiosTakeTheBetterOfPgbench(t *testing.T) {
+// The faster pgbench variant is the reference. Goals without a reference are left
+// out and count as missed.
+func TestRatiosUseTheFasterPgbench(t *testing.T) {
 	t.Parallel()
 
 	rounds := map[string][]measurement{
@@ -54,13 +54,13 @@ func TestRatiosTakeTheBetterOfPgbench(t *testing.T) {
 		t.Errorf("got %+v, want 3 and 0.25", found)
 	}
 	r := &report{Ratios: found}
-	missed := strings.Join(r.missed(), "\n")
+	missed := strings.Join(r.missedGoals(), "\n")
 	if strings.Contains(missed, goals[0].name) || !strings.Contains(missed, goals[1].name) || !strings.Contains(missed, goals[2].name) {
-		t.Errorf("missed are:\n%s", missed)
+		t.Errorf("missed goals:\n%s", missed)
 	}
 }
 
-// The median of an even number is the middle of the two in the middle.
+// The median of an even number of values is the mean of the two middle ones.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 
@@ -79,8 +79,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// The search ends, and at a rate within its bound of the limit, wherever it
-// began.
+// The search ends near the limit, within its precision, from any start.
 func TestSearchFindsTheLimit(t *testing.T) {
 	t.Parallel()
 
@@ -93,42 +92,42 @@ func TestSearchFindsTheLimit(t *testing.T) {
 					break
 				}
 				if steps++; steps > 60 {
-					t.Fatalf("limit %g from %g: no end", limit, from)
+					t.Fatalf("limit %g from %g: the search does not end", limit, from)
 				}
-				s.tell(rate <= limit)
+				s.record(rate <= limit)
 			}
-			if s.held > limit || s.held < limit/near-10 {
-				t.Errorf("limit %g from %g: found %g", limit, from, s.held)
+			if s.sustained > limit || s.sustained < limit/precision-10 {
+				t.Errorf("limit %g from %g: found %g", limit, from, s.sustained)
 			}
 		}
 	}
 }
 
-// The search ends where nothing is held, too.
-func TestSearchEndsWhenNothingIsHeld(t *testing.T) {
+// The search ends even if no rate is sustained.
+func TestSearchEndsIfNoRateIsSustained(t *testing.T) {
 	t.Parallel()
 
 	s, steps := newSearch(2000), 0
 	for _, more := s.rate(); more; _, more = s.rate() {
-		s.tell(false)
+		s.record(false)
 		if steps++; steps > 60 {
-			t.Fatal("no end")
+			t.Fatal("the search does not end")
 		}
 	}
-	if s.held != 0 {
-		t.Errorf("found %g", s.held)
+	if s.sustained != 0 {
+		t.Errorf("found %g", s.sustained)
 	}
 }
 
-// A rate is held when all that was due was answered, and in time.
-func TestHeldMeansEverythingWasAnswered(t *testing.T) {
+// A rate is sustained if every due request was answered, and fast enough.
+func TestSustainedMeansEveryRequestWasAnswered(t *testing.T) {
 	t.Parallel()
 
-	fine := tally{Due: 1000, Answered: 1000, Latencies: latencies{P99: 49 * time.Millisecond}}
-	refused, slow := fine, fine
+	good := tally{Due: 1000, Answered: 1000, Latencies: latencies{P99: 49 * time.Millisecond}}
+	refused, slow := good, good
 	refused.Answered, refused.Refused = 999, 1
 	slow.Latencies.P99 = 50 * time.Millisecond
-	if !isHeld(&fine) || isHeld(&refused) || isHeld(&slow) || isHeld(&tally{}) {
-		t.Error("a rate is held when it should not be, or not when it should")
+	if !isSustained(&good) || isSustained(&refused) || isSustained(&slow) || isSustained(&tally{}) {
+		t.Error("wrong verdict on a rate")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// table is rows of cells under a heading. The first column is text, the others
-// are figures.
+// table is a table with a caption and a header. The first column is text, the
+// others are figures.
 type table struct {
 	caption string
 	head    []string
@@ -48,8 +48,7 @@ func (t *table) markdown(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// spread shows the median and, when there were several rounds, how far they lie
-// apart.
+// spread formats the median and, if there were several rounds, the range.
 func spread(s summary, rounds int) string {
 	if rounds < 2 {
 		return grouped(s.Median)
@@ -57,9 +56,9 @@ func spread(s summary, rounds int) string {
 	return fmt.Sprintf("%s (%s to %s)", grouped(s.Median), grouped(s.Low), grouped(s.High))
 }
 
-func us(s summary) string { return brief(time.Duration(s.Median * float64(time.Microsecond))) }
+func us(s summary) string { return formatDuration(time.Duration(s.Median * float64(time.Microsecond))) }
 
-// cost shows CPU; a process that does not exist has none.
+// cost formats CPU; "-" for a process that the variant does not have.
 func cost(s summary) string {
 	if s.High == 0 {
 		return "-"
@@ -75,11 +74,11 @@ func (f *figures) cells() []string {
 	}
 }
 
-// tables returns everything that the report has to show.
+// tables returns all tables of the report.
 func (r *report) tables() []table {
 	var all []table
 	if len(r.Variants) > 0 {
-		t := table{caption: "What each does, in turn on the same lines:", head: append([]string{"variant", "at a time"}, figureHead...)}
+		t := table{caption: "Variants, measured in turn on the same lines:", head: append([]string{"variant", "callers"}, figureHead...)}
 		for i := range r.Variants {
 			f := &r.Variants[i]
 			at := slices.IndexFunc(variants, func(v variant) bool { return v.name == f.Variant })
@@ -88,21 +87,21 @@ func (r *report) tables() []table {
 		all = append(all, t)
 	}
 	if len(r.Ratios) > 0 {
-		t := table{caption: "Side by side, round by round:", head: []string{"ratio", "goal", "median (lowest to highest)", "reached"}}
+		t := table{caption: "Ratios, computed per round:", head: []string{"ratio", "goal", "median (lowest to highest)", "met"}}
 		for _, x := range r.Ratios {
-			bound, reached := "at most ", "no"
+			bound, met := "at most ", "no"
 			if x.AtLeast {
 				bound = "at least "
 			}
 			if x.Met {
-				reached = "yes"
+				met = "yes"
 			}
-			t.rows = append(t.rows, []string{x.Name, bound + grouped(x.Goal), spread(x.Value, r.Rounds), reached})
+			t.rows = append(t.rows, []string{x.Name, bound + grouped(x.Goal), spread(x.Value, r.Rounds), met})
 		}
 		all = append(all, t)
 	}
-	all = append(all, growth("Growth of verify with callers:", "callers", r.GrowCallers, func(f *figures) float64 { return float64(f.Clients) })...)
-	all = append(all, growth("Growth of verify with lines:", "lines", r.GrowLines, func(f *figures) float64 { return float64(f.Lines) })...)
+	all = append(all, growth("Verify by number of callers:", "callers", r.GrowCallers, func(f *figures) float64 { return float64(f.Clients) })...)
+	all = append(all, growth("Verify by number of lines:", "lines", r.GrowLines, func(f *figures) float64 { return float64(f.Lines) })...)
 	return append(all, r.openTable()...)
 }
 
@@ -126,21 +125,21 @@ func (r *report) openTable() []table {
 		return nil
 	}
 	t := table{
-		caption: "Steady rates (open loop; times count from when a question was due):",
+		caption: "Constant rates (open loop; latency is measured from the time a request was due):",
 		head: []string{
-			"asked/s", "for", "answered/s", "p50", "p90", "p99", "p99.9", "longest", "refused", "no answer", "sent late, p99",
-			"service CPU µs", "PostgreSQL CPU µs", "held with p99 under 50 ms",
+			"due/s", "duration", "answered/s", "p50", "p90", "p99", "p99.9", "longest", "refused", "failed", "send delay, p99",
+			"service CPU µs", "PostgreSQL CPU µs", "sustained with p99 under 50 ms",
 		},
 	}
 	for _, o := range found {
-		held, l := "no", o.Tally.Latencies
-		if o.Held {
-			held = "yes"
+		sustained, l := "no", o.Tally.Latencies
+		if o.Sustained {
+			sustained = "yes"
 		}
 		t.rows = append(t.rows, []string{
-			grouped(o.Rate), o.For.String(), grouped(float64(o.Tally.Answered) / o.Tally.Window.Seconds()), brief(l.P50), brief(l.P90), brief(l.P99),
-			brief(l.P999), brief(l.Longest), grouped(float64(o.Tally.Refused)), grouped(float64(o.Tally.Failed)), brief(o.Tally.SentLate.P99),
-			grouped(o.Cost.ServiceCPU), grouped(o.Cost.PostgresCPU), held,
+			grouped(o.Rate), o.For.String(), grouped(float64(o.Tally.Answered) / o.Tally.Window.Seconds()), formatDuration(l.P50), formatDuration(l.P90), formatDuration(l.P99),
+			formatDuration(l.P999), formatDuration(l.Longest), grouped(float64(o.Tally.Refused)), grouped(float64(o.Tally.Failed)), formatDuration(o.Tally.SentLate.P99),
+			grouped(o.Cost.ServiceCPU), grouped(o.Cost.PostgresCPU), sustained,
 		})
 	}
 	return []table{t}

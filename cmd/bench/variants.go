@@ -1,21 +1,21 @@
 package main
 
-// variant is one of the things that are compared.
+// variant is one of the variants that are compared.
 type variant struct {
 	name  string
-	title string // for people
+	title string // for the table
 	short string // for the chart
 }
 
-// variants are in the order in which they are shown.
+// variants are in the order of the tables and the chart.
 var variants = []variant{
-	{variantBare, "bare net/http: the same body read, an answer of the same size", "bare net/http"},
+	{variantBare, "bare net/http: reads the same body, sends a response of the same size", "bare net/http"},
 	{variantVerify, "verify", "verify"},
-	{variantRedis, "verify, with the rates of callers counted in Redis", "verify, Redis"},
-	{variantUnbatched, "verify, each answer with a commit of its own", "verify, not batched"},
+	{variantRedis, "verify, with rate limits in Redis", "verify, Redis"},
+	{variantUnbatched, "verify, with one commit per answer", "verify, not batched"},
 	{variantOneRow, "pgbench, select and insert of one row", "pgbench, one row"},
-	{variantOneRowMany, "the same with as many clients as verify has callers", "pgbench, one row"},
-	{variantBatch, "pgbench, 100 rows in a transaction (rows; times are of a transaction)", "pgbench, 100 rows"},
+	{variantOneRowMany, "pgbench, select and insert of one row, as many clients as verify", "pgbench, one row"},
+	{variantBatch, "pgbench, 100 rows per transaction (rows/s; latency per transaction)", "pgbench, 100 rows"},
 }
 
 func variantNames() []string {

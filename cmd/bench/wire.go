@@ -14,52 +14,53 @@ import (
 
 const verifyPath = "/api/v1/phone/api/phone-numbers/verify"
 
-// numberDigits is how many digits every number of the bench has, so that one
-// can be written over another.
+// numberDigits is the number of digits of every phone number of the bench, so that
+// one can overwrite another.
 const numberDigits = 13
 
-// question is a request as bytes, with a place where the number goes.
-type question struct {
+// request is a request as bytes, with a place for the number.
+type request struct {
 	raw []byte
-	at  int // where the digits of the number begin
+	at  int // offset of the first digit of the number
 }
 
-// newQuestion returns the request of one caller. It shares nothing with that of
-// another.
-func newQuestion(key string) question {
+// newRequest returns the request of one caller. It shares no memory with the
+// requests of other callers.
+func newRequest(key string) request {
 	body := `{"phoneNumber":"+` + string(bytes.Repeat([]byte{'0'}, numberDigits)) + `"}`
 	raw := "POST " + verifyPath + " HTTP/1.1\r\nHost: bench.test\r\nAuthorization: Bearer " + key +
 		"\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
-	return question{raw: []byte(raw), at: len(raw) - numberDigits - len(`"}`)}
+	return request{raw: []byte(raw), at: len(raw) - numberDigits - len(`"}`)}
 }
 
-// about writes the number into the request.
-func (q question) about(number int64) {
-	for i := q.at + numberDigits - 1; i >= q.at; i-- {
-		q.raw[i] = byte('0' + number%10)
+// setNumber writes the number into the request.
+func (r request) setNumber(number int64) {
+	for i := r.at + numberDigits - 1; i >= r.at; i-- {
+		r.raw[i] = byte('0' + number%10)
 		number /= 10
 	}
 }
 
-// reply is what is read of an answer. The body is read whole and dropped.
-type reply struct {
+// response is what is kept of a response. The body is read completely and
+// discarded.
+type response struct {
 	status     int
 	retryAfter bool
-	closing    bool // the server hangs up after it
+	closing    bool // the server closes the connection after it
 }
 
 var (
-	errNotHTTP  = errors.New("bench: the answer is not HTTP/1.1")
-	errNoLength = errors.New("bench: the answer does not say how long it is")
-	errBehind   = errors.New("bench: all connections wait for answers, and more questions wait than they could take in ten seconds")
+	errNotHTTP   = errors.New("bench: the response is not HTTP/1.1")
+	errNoLength  = errors.New("bench: the response has no valid Content-Length")
+	errQueueFull = errors.New("bench: the queue is full: all connections wait for responses, and the requests of ten seconds wait for a connection")
 )
 
-// readReply reads one answer, and no more of it than a caller must: it is the
-// generator's own cost, and the same for every variant.
-func readReply(in *bufio.Reader) (r reply, err error) {
+// readResponse reads one response and parses no more of it than it must: parsing is
+// the generator's own cost, and the same for every variant.
+func readResponse(in *bufio.Reader) (r response, err error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
-		return r, fmt.Errorf("bench: no answer: %w", err)
+		return r, fmt.Errorf("bench: no response: %w", err)
 	}
 	if len(line) < 13 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
 		return r, errNotHTTP
@@ -70,7 +71,7 @@ func readReply(in *bufio.Reader) (r reply, err error) {
 	length := -1
 	for {
 		if line, err = in.ReadSlice('\n'); err != nil {
-			return r, fmt.Errorf("bench: the answer was cut: %w", err)
+			return r, fmt.Errorf("bench: incomplete response: %w", err)
 		}
 		if len(line) <= 2 {
 			break
@@ -89,7 +90,7 @@ func readReply(in *bufio.Reader) (r reply, err error) {
 		return r, errNoLength
 	}
 	if _, err = in.Discard(length); err != nil {
-		return r, fmt.Errorf("bench: the answer was cut: %w", err)
+		return r, fmt.Errorf("bench: incomplete response: %w", err)
 	}
 	return r, nil
 }
@@ -102,29 +103,29 @@ func header(line []byte, name string) ([]byte, bool) {
 	return bytes.TrimRight(line[len(name):], "\r\n"), true
 }
 
-// caller is one connection and the request that goes over it.
+// caller is one connection and its request.
 type caller struct {
 	address  string
-	question question
-	deadline time.Time // by which everything is over
+	request  request
+	deadline time.Time // of the connection
 	conn     net.Conn
 	in       *bufio.Reader
 }
 
-// ask sends the question about a number and reads the answer. A connection that
-// broke is made anew with the next question.
-func (c *caller) ask(ctx context.Context, number int64) (reply, error) {
+// send sends the request for a number and reads the response. A broken connection
+// is reopened by the next request.
+func (c *caller) send(ctx context.Context, number int64) (response, error) {
 	if err := c.connect(ctx); err != nil {
-		return reply{}, err
+		return response{}, err
 	}
-	c.question.about(number)
-	if _, err := c.conn.Write(c.question.raw); err != nil {
-		c.hangUp()
-		return reply{}, fmt.Errorf("bench: ask: %w", err)
+	c.request.setNumber(number)
+	if _, err := c.conn.Write(c.request.raw); err != nil {
+		c.close()
+		return response{}, fmt.Errorf("bench: send: %w", err)
 	}
-	r, err := readReply(c.in)
+	r, err := readResponse(c.in)
 	if err != nil || r.closing {
-		c.hangUp()
+		c.close()
 	}
 	return r, err
 }
@@ -137,17 +138,17 @@ func (c *caller) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("bench: connect: %w", err)
 	}
-	_ = conn.SetDeadline(c.deadline) // once, so that no request pays for a timer
+	_ = conn.SetDeadline(c.deadline) // set once, so that no request needs a timer
 	c.conn, c.in = conn, bufio.NewReaderSize(conn, 4<<10)
 	return nil
 }
 
-func (c *caller) hangUp() {
+func (c *caller) close() {
 	if c.conn != nil {
 		_ = c.conn.Close()
 		c.conn = nil
 	}
 }
 
-// refused reports the one answer by which the service asks to come back later.
-func (r reply) refused() bool { return r.status == http.StatusServiceUnavailable }
+// refused reports whether the service is overloaded and asks to retry later.
+func (r response) refused() bool { return r.status == http.StatusServiceUnavailable }

@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// The request that the generator sends is one that net/http reads, with the
-// number that was asked for, each time anew.
-func TestQuestionCarriesTheNumber(t *testing.T) {
+// The generator's request is valid for net/http and has the given number each
+// time.
+func TestRequestHasTheNumber(t *testing.T) {
 	t.Parallel()
 
-	q := newQuestion("lp_live_x")
-	for _, number := range []int64{firstNumber, firstNumber + mostLines - 1, 234_805_012_3456} {
-		q.about(number)
-		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(q.raw)))
+	request := newRequest("lp_live_x")
+	for _, number := range []int64{firstNumber, firstNumber + maxLines - 1, 234_805_012_3456} {
+		request.setNumber(number)
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(request.raw)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,15 +33,15 @@ func TestQuestionCarriesTheNumber(t *testing.T) {
 	}
 }
 
-// An answer is read whole, so that the next one begins where it should, and
-// what cannot be understood is an error and never an answer.
-func TestRepliesAreReadWhole(t *testing.T) {
+// A response is read completely, so that the next one starts at the right byte,
+// and a malformed response is an error.
+func TestResponsesAreReadCompletely(t *testing.T) {
 	t.Parallel()
 
 	stream := bufio.NewReader(strings.NewReader("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\ncontent-length: 5\r\n\r\nhello" +
 		"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
-	for _, want := range []reply{{status: 200}, {status: 503, retryAfter: true, closing: true}} {
-		if got, err := readReply(stream); err != nil || got != want {
+	for _, want := range []response{{status: 200}, {status: 503, retryAfter: true, closing: true}} {
+		if got, err := readResponse(stream); err != nil || got != want {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
 	}
@@ -49,8 +49,8 @@ func TestRepliesAreReadWhole(t *testing.T) {
 		"", "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
 	} {
-		if got, err := readReply(bufio.NewReader(strings.NewReader(text))); err == nil {
-			t.Errorf("%q was read as %+v", text, got)
+		if got, err := readResponse(bufio.NewReader(strings.NewReader(text))); err == nil {
+			t.Errorf("%q was parsed as %+v", text, got)
 		}
 	}
 }

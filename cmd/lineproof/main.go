@@ -1,4 +1,4 @@
-// Command lineproof runs and looks after a Lineproof service.
+// Command lineproof runs and manages a Lineproof service.
 package main
 
 import (
@@ -12,9 +12,9 @@ import (
 )
 
 func main() {
-	inspect.Main() // if a document is to be opened, that is all this process does
+	inspect.Main() // in a child process that inspects a document, this call does not return
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	os.Exit(cli.Main(ctx, cli.Env{
 		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}))

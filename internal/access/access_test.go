@@ -14,10 +14,10 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 const password secret.Text = "quiet-river-9"
@@ -25,9 +25,9 @@ const password secret.Text = "quiet-river-9"
 // here is where the tests call from.
 var here = netip.MustParseAddr("127.0.0.1")
 
-// world is a keeper whose clock the test moves, and a registry beside it.
+// world is a service whose clock the test moves, and a registry.
 type world struct {
-	*access.Keeper
+	*access.Service
 
 	registry *registry.Registry
 	clock    time.Time
@@ -55,7 +55,7 @@ func newWorldIn(t *testing.T, pool *pgxpool.Pool, peppers ...secret.Text) *world
 	now := func() time.Time { return w.clock }
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
 	w.registry = &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: now}
-	w.Keeper = &access.Keeper{
+	w.Service = &access.Service{
 		Pool: pool, Peppers: p, TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, Now: now,
 	}
 	return w
@@ -73,10 +73,10 @@ func (w *world) staff(t *testing.T) uuid.UUID {
 }
 
 // open opens a session of an account.
-func (w *world) open(t *testing.T, account uuid.UUID) (s access.Opened) {
+func (w *world) open(t *testing.T, account uuid.UUID) (s access.NewSession) {
 	t.Helper()
 	err := pg.InTx(t.Context(), w.Pool, func(tx pg.Tx) (err error) {
-		s, err = w.OpenSession(t.Context(), tx, access.Opening{Account: account, From: netip.MustParseAddr("192.0.2.7"), Agent: "curl/8"})
+		s, err = w.OpenSession(t.Context(), tx, access.SessionForm{Account: account, From: netip.MustParseAddr("192.0.2.7"), Agent: "curl/8"})
 		return err
 	})
 	if err != nil {
@@ -85,10 +85,10 @@ func (w *world) open(t *testing.T, account uuid.UUID) (s access.Opened) {
 	return s
 }
 
-// key makes a bank and a key for it, and sees that the key is good.
+// key creates a bank and a key for it, and checks that the key works.
 func (w *world) key(t *testing.T) (registry.Entity, access.NewKey) {
 	t.Helper()
-	bank, err := w.registry.CreateAsker(t.Context(), "Bank", "RC1", access.Operator, uuid.Nil)
+	bank, err := w.registry.CreateRelyingParty(t.Context(), "Bank", "RC1", access.Operator, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,15 +101,15 @@ func (w *world) key(t *testing.T) (registry.Entity, access.NewKey) {
 
 func (w *world) admits(t *testing.T, text secret.Text) bool {
 	t.Helper()
-	_, err := w.Admit(t.Context(), text.Reveal(), here)
+	_, err := w.Authenticate(t.Context(), text.Reveal(), here)
 	if err != nil && !errors.Is(err, access.ErrUnauthenticated) {
 		t.Fatal(err)
 	}
 	return err == nil
 }
 
-// A session ends after its lifetime, or when it has lain unused; use keeps it
-// alive, though the note of it is written only now and then.
+// A session ends after its lifetime, or when it was idle too long; use keeps it
+// alive, although the last use is stored only from time to time.
 func TestSessionEndsByAgeAndByIdleness(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -132,7 +132,7 @@ func TestSessionEndsByAgeAndByIdleness(t *testing.T) {
 	}
 }
 
-// Revoking a client ends it and every token that it holds, at once.
+// Revoking a client revokes all its tokens at once.
 func TestRevokedClientAndItsTokensEndAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -158,7 +158,7 @@ func TestRevokedClientAndItsTokensEndAtOnce(t *testing.T) {
 	}
 }
 
-// A secret of one client is no use with the id of another.
+// The secret of one client does not work with the id of another.
 func TestSecretBelongsToItsClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -174,7 +174,7 @@ func TestSecretBelongsToItsClient(t *testing.T) {
 	}
 }
 
-// Nothing that opens a door is stored in a form that opens it.
+// No credential is stored in a form that could be used.
 func TestCredentialsAreStoredOnlyAsHMACs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -194,7 +194,8 @@ func TestCredentialsAreStoredOnlyAsHMACs(t *testing.T) {
 	}
 }
 
-// A revoked key ends at once, is found by its text, and cannot be revoked twice.
+// A revoked key stops working at once, is found by its text, and cannot be
+// revoked twice.
 func TestRevokedKeyEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -217,8 +218,8 @@ func TestRevokedKeyEndsAtOnce(t *testing.T) {
 	}
 }
 
-// containsRun reports whether s holds n characters of secret in a row, the
-// prefix apart.
+// containsRun reports whether s contains n consecutive characters of the
+// secret, not counting the prefix.
 func containsRun(s, text string, n int) bool {
 	for i := len("lp_live_"); i+n <= len(text); i++ {
 		for j := 0; j+n <= len(s); j++ {
@@ -230,8 +231,8 @@ func containsRun(s, text string, n int) bool {
 	return false
 }
 
-// A new pepper in front of the old one leaves what was made before in force.
-func TestCredentialsOutliveANewPepper(t *testing.T) {
+// Credentials stay valid when a new pepper is put in front of the old one.
+func TestCredentialsStayValidUnderANewPepper(t *testing.T) {
 	t.Parallel()
 	const older, newer secret.Text = "the pepper of last year, long enough.", "the pepper of this year, long enough."
 	w := newWorld(t, older)
@@ -252,7 +253,7 @@ func TestCredentialsOutliveANewPepper(t *testing.T) {
 	}
 }
 
-func TestForgetDropsOnlyWhatExpiredADayAgo(t *testing.T) {
+func TestDeleteExpiredDeletesOnlyWhatExpiredADayAgo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.open(t, w.staff(t))
@@ -261,14 +262,14 @@ func TestForgetDropsOnlyWhatExpiredADayAgo(t *testing.T) {
 		want  int64
 	}{{31 * time.Hour, 0}, {2 * time.Hour, 1}} {
 		w.clock = w.clock.Add(tc.later)
-		if n, err := w.Forget(t.Context()); err != nil || n != tc.want {
+		if n, err := w.DeleteExpired(t.Context()); err != nil || n != tc.want {
 			t.Errorf("forgot %d, %v; want %d", n, err, tc.want)
 		}
 	}
 }
 
-// Whoever is admitted comes with what they may do: a client with the network for
-// which it supplies, and staff with their role.
+// A principal carries its rights: a client the network that it supplies, and
+// staff their role.
 func TestPrincipalsComeWithNetworkAndRole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -286,14 +287,14 @@ func TestPrincipalsComeWithNetworkAndRole(t *testing.T) {
 		network string
 		role    access.Role
 	}{"client": {token.Text, "MTN", ""}, "staff": {login.Text, "", access.Administrator}} {
-		who, err := w.Admit(t.Context(), tc.text.Reveal(), here)
+		who, err := w.Authenticate(t.Context(), tc.text.Reveal(), here)
 		if err != nil || who.Network != tc.network || who.Role != tc.role {
 			t.Errorf("%s: network %q and role %q, want %q and %q (%v)", name, who.Network, who.Role, tc.network, tc.role, err)
 		}
 	}
 }
 
-// A client names a network only as long as it may supply for it.
+// A client has a network only while it may supply lines for it.
 func TestNetworkOfAClientThatMaySupply(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

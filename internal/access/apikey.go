@@ -20,42 +20,43 @@ import (
 
 // The modes of a key.
 const (
-	Live = "live" // asks about the lines of the nation
-	Test = "test" // asks about test numbers, and never sees a line
+	Live = "live" // verifies the lines of the country
+	Test = "test" // verifies test numbers only, and never reads a line
 )
 
-// KeyForm is an API key as someone asks for it.
+// KeyForm is what a caller enters to create an API key.
 type KeyForm struct {
 	Entity   uuid.UUID
 	Name     string // of the application
 	Mode     string // Live or Test
 	Purpose  string
 	Expires  time.Duration  // 0 means never
-	Networks []netip.Prefix // from where it may be used; none means from anywhere
-	Rate     float64        // requests a second; 0 leaves it to the settings
-	Burst    int            // likewise
+	Networks []netip.Prefix // source addresses it may be used from; none means any
+	Rate     float64        // requests a second; 0 means the limit of the entity or the settings
+	Burst    int            // requests at once; 0 likewise
 }
 
-// NewKey is a key that was just made. Its text is shown this once.
+// NewKey is a key that was just created. Its text is shown only now.
 type NewKey struct {
 	ID   uuid.UUID
 	Text secret.Text
 }
 
-// prefixes tell the modes apart, so that nobody takes one kind of key for the
-// other.
+// prefixes maps each mode to a prefix of its own, so that people and secret
+// scanners can tell live keys from test keys.
 var prefixes = map[string]secret.Prefix{Live: secret.LiveKey, Test: secret.TestKey}
 
-const mostNetworks = 64
+const maxNetworks = 64
 
 var (
 	errNoEntity = fault.New(fault.NotFound, "There is no entity with this id.")
 
-	// ErrNoKey reports a key that does not exist for this caller, or ended before.
-	ErrNoKey = fault.New(fault.NotFound, "There is no such key, or it has ended before.")
+	// ErrNoKey reports a key that does not exist for this caller, or that is
+	// already revoked or expired.
+	ErrNoKey = fault.New(fault.NotFound, "There is no such key, or it is already revoked or expired.")
 
-	// ErrRolled reports a key that has a successor already.
-	ErrRolled = fault.New(fault.IncompatibleState, "This key has a successor already. Roll that one instead.")
+	// ErrRolled reports a key that already has a successor.
+	ErrRolled = fault.New(fault.IncompatibleState, "This key already has a successor. Roll the successor instead.")
 )
 
 func (f *KeyForm) check() error {
@@ -64,28 +65,28 @@ func (f *KeyForm) check() error {
 	wrong.Check(prefixes[f.Mode] != "", "mode", fault.NotAllowed, "The mode must be live or test.")
 	wrong.Check(utf8.RuneCountInString(f.Purpose) <= 100, "purpose", fault.TooLong, "Use at most 100 characters.")
 	wrong.Check(f.Expires >= 0, "expires", fault.NotAllowed, "Give a time in the future, or none.")
-	wrong.Check(len(f.Networks) <= mostNetworks, "networks", fault.TooLong, "Give at most 64 networks.")
+	wrong.Check(len(f.Networks) <= maxNetworks, "networks", fault.TooLong, "Give at most 64 networks.")
 	for _, n := range f.Networks {
-		wrong.Check(n.IsValid() && n.Masked() == n, "networks", fault.BadFormat, "Write a network as 192.0.2.0/24 or 2001:db8::/32, with no bits set behind its length.")
+		wrong.Check(n.IsValid() && n.Masked() == n, "networks", fault.BadFormat, "Write a network as 192.0.2.0/24 or 2001:db8::/32, with no address bits set after the prefix length.")
 	}
-	wrong.Check(f.Rate >= 0 && f.Rate <= mostBurst, "rate", fault.NotAllowed, "Give requests a second, from 0 (the settings hold) to 1,000,000.")
-	wrong.Check(f.Burst >= 0 && f.Burst <= mostBurst, "burst", fault.NotAllowed, "Give a number from 0 (the settings hold) to 1,000,000.")
+	wrong.Check(f.Rate >= 0 && f.Rate <= maxBurst, "rate", fault.NotAllowed, "Give requests per second, from 0 (use the default) to 1,000,000.")
+	wrong.Check(f.Burst >= 0 && f.Burst <= maxBurst, "burst", fault.NotAllowed, "Give a number from 0 (use the default) to 1,000,000.")
 	return wrong.Err()
 }
 
-// CreateKey makes an API key for an entity.
-func (k *Keeper) CreateKey(ctx context.Context, f KeyForm, by audit.Actor, request uuid.UUID) (key NewKey, err error) {
+// CreateKey creates an API key for an entity.
+func (s *Service) CreateKey(ctx context.Context, f KeyForm, by audit.Actor, request uuid.UUID) (key NewKey, err error) {
 	if err := f.check(); err != nil {
 		return NewKey{}, err
 	}
-	now := k.now()
+	now := s.now()
 	var expires *time.Time
 	if f.Expires > 0 {
 		at := now.Add(f.Expires)
 		expires = &at
 	}
-	err = pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
-		key, err = k.insertKey(ctx, tx, &f, expires, uuid.Nil, by)
+	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		key, err = s.insertKey(ctx, tx, &f, expires, uuid.Nil, by)
 		if err != nil {
 			return err
 		}
@@ -102,9 +103,9 @@ func (k *Keeper) CreateKey(ctx context.Context, f KeyForm, by audit.Actor, reque
 	return key, nil
 }
 
-func (k *Keeper) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, expires *time.Time, replaces uuid.UUID, by audit.Actor) (NewKey, error) {
-	if f.Mode == Live && k.MayMakeKey != nil {
-		if err := k.MayMakeKey(ctx, tx, f.Entity); err != nil {
+func (s *Service) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, expires *time.Time, replaces uuid.UUID, by audit.Actor) (NewKey, error) {
+	if f.Mode == Live && s.CheckNewKey != nil {
+		if err := s.CheckNewKey(ctx, tx, f.Entity); err != nil {
 			return NewKey{}, err
 		}
 	}
@@ -114,8 +115,8 @@ func (k *Keeper) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, expires *t
 		networks = []netip.Prefix{}
 	}
 	return key, db.New(tx).InsertKey(ctx, db.InsertKeyParams{
-		ID: key.ID, EntityID: f.Entity, Name: f.Name, Mode: f.Mode, Purpose: f.Purpose, Mac: k.Peppers.Sign(key.Text.Reveal()),
-		Preview: secret.Preview(key.Text), Networks: networks, Rate: f.Rate, Burst: int32(f.Burst), ExpiresAt: expires, CreatedAt: k.now(), //nolint:gosec // at most mostBurst
+		ID: key.ID, EntityID: f.Entity, Name: f.Name, Mode: f.Mode, Purpose: f.Purpose, Mac: s.Peppers.Sign(key.Text.Reveal()),
+		Preview: secret.Preview(key.Text), Networks: networks, Rate: f.Rate, Burst: int32(f.Burst), ExpiresAt: expires, CreatedAt: s.now(), //nolint:gosec // at most maxBurst
 		CreatedBy: pg.ID(by.ID), Replaces: pg.ID(replaces),
 	})
 }
@@ -128,20 +129,20 @@ func (f *KeyForm) facts() map[string]any {
 	return map[string]any{"name": f.Name, "mode": f.Mode, "purpose": f.Purpose, "networks": networks, "rate": f.Rate, "burst": f.Burst}
 }
 
-// MostOverlap is the longest time for which a key and its successor both stand.
-const MostOverlap = 7 * 24 * time.Hour
+// MaxOverlap is the longest time for which a key and its successor both work.
+const MaxOverlap = 7 * 24 * time.Hour
 
-// RollKey makes a successor of a key, which has the same rights. The old one
-// ends after the overlap; with none it ends now. Entity is whose key it must be;
-// the zero id means anybody's.
-func (k *Keeper) RollKey(ctx context.Context, entity, id uuid.UUID, overlap time.Duration, by audit.Actor, request uuid.UUID) (key NewKey, err error) {
+// RollKey creates a successor of a key with the same rights. The old key expires
+// after the overlap; with an overlap of 0 it expires now. The key must belong to
+// the entity, unless entity is the zero id.
+func (s *Service) RollKey(ctx context.Context, entity, id uuid.UUID, overlap time.Duration, by audit.Actor, request uuid.UUID) (key NewKey, err error) {
 	var wrong fault.Form
-	wrong.Check(overlap >= 0 && overlap <= MostOverlap, "overlap", fault.NotAllowed, "Give a time from 0 to 7 days.")
+	wrong.Check(overlap >= 0 && overlap <= MaxOverlap, "overlap", fault.NotAllowed, "Give a time from 0 to 7 days.")
 	if err := wrong.Err(); err != nil {
 		return NewKey{}, err
 	}
-	now := k.now()
-	err = pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+	now := s.now()
+	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
 		old, err := q.LockKey(ctx, db.LockKeyParams{ID: id, EntityID: entity, Now: now})
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -154,7 +155,7 @@ func (k *Keeper) RollKey(ctx context.Context, entity, id uuid.UUID, overlap time
 			return ErrRolled
 		}
 		f := KeyForm{Entity: old.EntityID, Name: old.Name, Mode: old.Mode, Purpose: old.Purpose, Networks: old.Networks, Rate: old.Rate, Burst: int(old.Burst)}
-		if key, err = k.insertKey(ctx, tx, &f, old.ExpiresAt, id, by); err != nil {
+		if key, err = s.insertKey(ctx, tx, &f, old.ExpiresAt, id, by); err != nil {
 			return err
 		}
 		ends := now.Add(overlap)
@@ -172,17 +173,17 @@ func (k *Keeper) RollKey(ctx context.Context, entity, id uuid.UUID, overlap time
 	if err != nil {
 		return NewKey{}, fmt.Errorf("access: roll a key: %w", err)
 	}
-	k.memory.forget(id)
+	s.cache.invalidate(id)
 	return key, nil
 }
 
-// RevokeKey ends a key for good. Entity is whose key it must be; the zero id
-// means anybody's. On this node the next request with it is refused, on others
-// as soon as they hear of it.
-func (k *Keeper) RevokeKey(ctx context.Context, entity, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
-	now := k.now()
-	defer k.memory.forget(id)
-	return pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+// RevokeKey revokes a key. It cannot be undone. The key must belong to the
+// entity, unless entity is the zero id. This node rejects the next request with
+// the key, other nodes as soon as they are notified.
+func (s *Service) RevokeKey(ctx context.Context, entity, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	now := s.now()
+	defer s.cache.invalidate(id)
+	return pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		of, err := db.New(tx).RevokeKey(ctx, db.RevokeKeyParams{ID: id, EntityID: entity, At: &now, By: pg.ID(by.ID)})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoKey
@@ -194,10 +195,9 @@ func (k *Keeper) RevokeKey(ctx context.Context, entity, id uuid.UUID, by audit.A
 	})
 }
 
-// FindKey returns the id of a key by its text, as when one was found where it
-// should not be.
-func (k *Keeper) FindKey(ctx context.Context, text secret.Text) (uuid.UUID, error) {
-	id, err := db.New(k.Pool).KeyIDByMAC(ctx, k.Peppers.Candidates(text.Reveal()))
+// FindKey returns the id of a key by its text, for example of a key that leaked.
+func (s *Service) FindKey(ctx context.Context, text secret.Text) (uuid.UUID, error) {
+	id, err := db.New(s.Pool).KeyIDByMAC(ctx, s.Peppers.Candidates(text.Reveal()))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return uuid.Nil, ErrNoKey
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// A key says its mode twice: to people by its prefix, and to the service by what
-// is stored. Neither can be taken for the other.
-func TestKeysOfEitherModeAreToldApart(t *testing.T) {
+// The mode of a key is visible to people in its prefix and stored for the
+// service. Neither kind can be mistaken for the other.
+func TestLiveAndTestKeysAreDistinguished(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	bank, _ := w.key(t)
@@ -27,16 +27,16 @@ func TestKeysOfEitherModeAreToldApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		who, err := w.Admit(t.Context(), key.Text.Reveal(), here)
+		who, err := w.Authenticate(t.Context(), key.Text.Reveal(), here)
 		if err != nil || who.Mode != mode || who.Purpose != "trial" || who.Entity != bank.ID || !strings.HasPrefix(key.Text.Reveal(), string(prefix)) {
 			t.Errorf("a %s key begins with %.8s and is admitted with the mode %q, %v", mode, key.Text.Reveal(), who.Mode, err)
 		}
 	}
 }
 
-// A key with networks opens from those and from nowhere else, and the answer
-// does not say why.
-func TestKeyOpensOnlyFromItsNetworks(t *testing.T) {
+// A key with networks is accepted from those and from nowhere else, and the
+// error does not say why.
+func TestKeyIsAcceptedOnlyFromItsNetworks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	bank, _ := w.key(t)
@@ -48,7 +48,7 @@ func TestKeyOpensOnlyFromItsNetworks(t *testing.T) {
 	for from, want := range map[string]bool{
 		"192.0.2.1": true, "192.0.2.255": true, "192.0.3.1": false, "::ffff:192.0.2.9": true, "2001:db8:1::1": true, "2001:db9::1": false, "127.0.0.1": false,
 	} {
-		who, err := w.Admit(t.Context(), key.Text.Reveal(), netip.MustParseAddr(from))
+		who, err := w.Authenticate(t.Context(), key.Text.Reveal(), netip.MustParseAddr(from))
 		if (err == nil) != want || err != nil && !errors.Is(err, access.ErrUnauthenticated) {
 			t.Errorf("from %s: %v, want it to open: %v", from, err, want)
 		}
@@ -56,7 +56,7 @@ func TestKeyOpensOnlyFromItsNetworks(t *testing.T) {
 			t.Errorf("the caller from %s is said to be at %s", from, who.From)
 		}
 	}
-	if _, err := w.Admit(t.Context(), key.Text.Reveal(), netip.Addr{}); !errors.Is(err, access.ErrUnauthenticated) {
+	if _, err := w.Authenticate(t.Context(), key.Text.Reveal(), netip.Addr{}); !errors.Is(err, access.ErrUnauthenticated) {
 		t.Errorf("from nowhere: %v, want it refused", err)
 	}
 	loose := []netip.Prefix{netip.MustParsePrefix("192.0.2.7/24")}
@@ -65,8 +65,8 @@ func TestKeyOpensOnlyFromItsNetworks(t *testing.T) {
 	}
 }
 
-// A rolled key goes on for the overlap beside its successor, which has the same
-// rights; then only the successor stands. A key has one successor.
+// A rolled key works during the overlap beside its successor, which has the
+// same rights; then only the successor works. A key has one successor.
 func TestRolledKeyEndsAfterTheOverlap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -86,8 +86,8 @@ func TestRolledKeyEndsAfterTheOverlap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err1 := w.Admit(t.Context(), old.Text.Reveal(), here)
-	after, err2 := w.Admit(t.Context(), next.Text.Reveal(), here)
+	before, err1 := w.Authenticate(t.Context(), old.Text.Reveal(), here)
+	after, err2 := w.Authenticate(t.Context(), next.Text.Reveal(), here)
 	before.ID, after.ID = uuid.Nil, uuid.Nil
 	if err1 != nil || err2 != nil || before.Entity != after.Entity || before.Purpose != after.Purpose || before.Limits != after.Limits || after.Limits.KeyRate != 7 {
 		t.Errorf("the key is %+v (%v) and its successor %+v (%v), want the same rights", before, err1, after, err2)
@@ -105,9 +105,9 @@ func TestRolledKeyEndsAfterTheOverlap(t *testing.T) {
 	}
 }
 
-// Whoever may not have a live key yet gets none, neither new nor by rolling, and
-// keeps what works.
-func TestNoLiveKeyForWhoeverMayNotHaveOne(t *testing.T) {
+// An entity that CheckNewKey refuses gets no live key, neither new nor by
+// rolling; its existing keys keep working.
+func TestLiveKeyIsRefusedByCheckNewKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	bank, old := w.key(t)
@@ -116,7 +116,7 @@ func TestNoLiveKeyForWhoeverMayNotHaveOne(t *testing.T) {
 		t.Fatalf("%d keys, %v", len(keys), err)
 	}
 	missing := fault.New(fault.IncompatibleState, "Upload the licence.")
-	w.MayMakeKey = func(_ context.Context, _ pg.DB, entity uuid.UUID) error {
+	w.CheckNewKey = func(_ context.Context, _ pg.DB, entity uuid.UUID) error {
 		if entity != bank.ID {
 			t.Errorf("asked for %s", entity)
 		}
@@ -136,9 +136,10 @@ func TestNoLiveKeyForWhoeverMayNotHaveOne(t *testing.T) {
 	}
 }
 
-// Where a key was last used is known to the minute, without a write for each use;
-// and what is used is signed under the newest pepper, so that older ones can go.
-func TestUseOfAKeyIsNotedInCoarseSteps(t *testing.T) {
+// The last use of a key is known to the minute, without a write for each use;
+// and a used key is stored under the newest pepper, so that older ones can be
+// retired.
+func TestLastUseOfAKeyIsStoredByTheMinute(t *testing.T) {
 	t.Parallel()
 	const older, newer secret.Text = "the pepper of last year, long enough.", "the pepper of this year, long enough."
 	w := newWorld(t, older)
@@ -176,7 +177,7 @@ func TestUseOfAKeyIsNotedInCoarseSteps(t *testing.T) {
 	}
 }
 
-// A client has at most two secrets; each opens, and one that is revoked does not.
+// A client has at most two secrets; both work, and a revoked one does not.
 func TestSecretsOfAClientAreRotated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -210,7 +211,7 @@ func TestSecretsOfAClientAreRotated(t *testing.T) {
 	}
 }
 
-// A token can be given back by the client that holds it, and by nobody else.
+// A token can be revoked by its client and by no other.
 func TestTokenIsRevokedByItsClientOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,48 +20,48 @@ import (
 )
 
 var (
-	// ErrNoClient reports a client that does not exist, or for which what is asked
-	// was done before.
-	ErrNoClient = fault.New(fault.NotFound, "There is no such client, or it was revoked, suspended or resumed before.")
+	// ErrNoClient reports a client that does not exist, or that is already in the
+	// requested state.
+	ErrNoClient = fault.New(fault.NotFound, "There is no such client, or it is already revoked, suspended or resumed.")
 
-	// ErrNoSecret reports a secret that does not exist or was revoked before.
-	ErrNoSecret = fault.New(fault.NotFound, "This client has no such secret, or it was revoked before.")
+	// ErrNoSecret reports a secret that does not exist or is already revoked.
+	ErrNoSecret = fault.New(fault.NotFound, "This client has no such secret, or it is already revoked.")
 
-	// ErrSecrets reports a client that has as many secrets as it may.
-	ErrSecrets = fault.New(fault.IncompatibleState, "The client has two secrets already. Revoke the one that is no longer in use first.")
+	// ErrSecrets reports a client that has the maximum number of secrets.
+	ErrSecrets = fault.New(fault.IncompatibleState, "The client already has two secrets. Revoke the one that is no longer used first.")
 )
 
-// ClientForm is a client as the regulator's staff describe it.
+// ClientForm is what the regulator's staff enter to create a client.
 type ClientForm struct {
 	Name    string
 	Scopes  []string
-	Network string // for which it may supply lines; "" for none
-	Vouches bool
+	Network string // the code of the network it may supply lines for; "" for none
+	Vouches bool   // the admins of the entities it onboards count as verified
 }
 
-// NewClient is a client that was just made. The secret is shown this once.
+// NewClient is a client that was just created. The secret is shown only now.
 type NewClient struct {
 	ID     uuid.UUID
 	Secret secret.Text
 	Scopes []string
 }
 
-// CreateClient makes a client with one secret.
-func (k *Keeper) CreateClient(ctx context.Context, f ClientForm, by audit.Actor, request uuid.UUID) (NewClient, error) {
+// CreateClient creates a client with one secret.
+func (s *Service) CreateClient(ctx context.Context, f ClientForm, by audit.Actor, request uuid.UUID) (NewClient, error) {
 	var wrong fault.Form
 	checkLabel(&wrong, "name", f.Name, 200)
 	wrong.Check(len(f.Scopes) > 0, "scope", fault.Required, "Give at least one scope.")
-	for _, s := range f.Scopes {
-		wrong.Check(slices.Contains(Scopes, Scope(s)), "scope", fault.NotAllowed, "The scopes are: "+scopeList()+".")
+	for _, scope := range f.Scopes {
+		wrong.Check(slices.Contains(Scopes, Scope(scope)), "scope", fault.NotAllowed, "The scopes are: "+scopeList()+".")
 	}
 	wrong.Check(!slices.Contains(f.Scopes, string(LineSupply)) || f.Network != "", "network", fault.Required,
-		"A client that supplies lines needs the network for which it does.")
+		"Give the network that the client supplies lines for.")
 	if err := wrong.Err(); err != nil {
 		return NewClient{}, err
 	}
 	c := NewClient{ID: uuid.Must(uuid.NewV7()), Secret: secret.New(secret.ClientSecret), Scopes: f.Scopes}
-	now := k.now()
-	err := pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+	now := s.now()
+	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
 		err := q.InsertClient(ctx, db.InsertClientParams{
 			ID: c.ID, Name: f.Name, Scopes: f.Scopes, Network: f.Network, Vouches: f.Vouches, CreatedAt: now,
@@ -69,7 +69,7 @@ func (k *Keeper) CreateClient(ctx context.Context, f ClientForm, by audit.Actor,
 		if err != nil {
 			return err
 		}
-		if _, err := k.insertSecret(ctx, q, c.ID, c.Secret); err != nil {
+		if _, err := s.insertSecret(ctx, q, c.ID, c.Secret); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx, audit.Entry{
@@ -83,7 +83,7 @@ func (k *Keeper) CreateClient(ctx context.Context, f ClientForm, by audit.Actor,
 	return c, nil
 }
 
-// ClientRow is a client as a list shows it.
+// ClientRow is a client as lists show it.
 type ClientRow struct {
 	ID          uuid.UUID
 	Name        string
@@ -92,20 +92,20 @@ type ClientRow struct {
 	Vouches     bool
 	Suspended   bool
 	Revoked     bool
-	Secrets     int64 // that stand
+	Secrets     int64 // not revoked
 	CreatedAt   time.Time
-	LastTokenAt time.Time // zero if it never asked for a token
+	LastTokenAt time.Time // when it last requested a token; zero if never
 }
 
 // Clients lists all clients, oldest first.
-func (k *Keeper) Clients(ctx context.Context) ([]ClientRow, error) { return k.clients(ctx, uuid.Nil) }
+func (s *Service) Clients(ctx context.Context) ([]ClientRow, error) { return s.clients(ctx, uuid.Nil) }
 
 // Client returns one client, revoked or not, or ErrNoClient.
-func (k *Keeper) Client(ctx context.Context, id uuid.UUID) (ClientRow, error) {
+func (s *Service) Client(ctx context.Context, id uuid.UUID) (ClientRow, error) {
 	if id == uuid.Nil {
 		return ClientRow{}, ErrNoClient
 	}
-	list, err := k.clients(ctx, id)
+	list, err := s.clients(ctx, id)
 	if err != nil {
 		return ClientRow{}, err
 	}
@@ -115,8 +115,8 @@ func (k *Keeper) Client(ctx context.Context, id uuid.UUID) (ClientRow, error) {
 	return list[0], nil
 }
 
-func (k *Keeper) clients(ctx context.Context, id uuid.UUID) ([]ClientRow, error) {
-	rows, err := db.New(k.Pool).Clients(ctx, id)
+func (s *Service) clients(ctx context.Context, id uuid.UUID) ([]ClientRow, error) {
+	rows, err := db.New(s.Pool).Clients(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("access: list clients: %w", err)
 	}
@@ -130,11 +130,11 @@ func (k *Keeper) clients(ctx context.Context, id uuid.UUID) ([]ClientRow, error)
 	return list, nil
 }
 
-// NetworkOf returns the code of the network for which a client may supply lines,
-// and "" for one that may not, or may not at the moment. Whoever works for an
-// entity speaks of lines as far as the client does that brought the entity in.
-func (k *Keeper) NetworkOf(ctx context.Context, client uuid.UUID) (string, error) {
-	network, err := db.New(k.Pool).NetworkOfClient(ctx, db.NetworkOfClientParams{ID: client, Scope: string(LineSupply)})
+// NetworkOf returns the code of the network that a client may supply lines for,
+// and "" if it may not, or is suspended or revoked. The people of an entity may
+// report lines of the network of the client that onboarded the entity.
+func (s *Service) NetworkOf(ctx context.Context, client uuid.UUID) (string, error) {
+	network, err := db.New(s.Pool).NetworkOfClient(ctx, db.NetworkOfClientParams{ID: client, Scope: string(LineSupply)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
@@ -144,24 +144,24 @@ func (k *Keeper) NetworkOf(ctx context.Context, client uuid.UUID) (string, error
 	return network, nil
 }
 
-// SuspendClient stops a client and its tokens until it is resumed.
-func (k *Keeper) SuspendClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
-	now := k.now()
-	return k.changeClient(ctx, id, audit.ClientSuspended, by, request, func(q *db.Queries) (int64, error) {
+// SuspendClient disables a client and its tokens until it is resumed.
+func (s *Service) SuspendClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	now := s.now()
+	return s.changeClient(ctx, id, audit.ClientSuspended, by, request, func(q *db.Queries) (int64, error) {
 		return q.SuspendClient(ctx, db.SuspendClientParams{ID: id, At: &now})
 	})
 }
 
-// ResumeClient lets a suspended client go on, with its secrets and those of its
-// tokens that have not expired.
-func (k *Keeper) ResumeClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
-	return k.changeClient(ctx, id, audit.ClientResumed, by, request, func(q *db.Queries) (int64, error) { return q.ResumeClient(ctx, id) })
+// ResumeClient ends the suspension of a client. Its secrets work again, and so
+// do its tokens that have not expired.
+func (s *Service) ResumeClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	return s.changeClient(ctx, id, audit.ClientResumed, by, request, func(q *db.Queries) (int64, error) { return q.ResumeClient(ctx, id) })
 }
 
-// RevokeClient ends a client and every token that it holds, for good.
-func (k *Keeper) RevokeClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
-	now := k.now()
-	return k.changeClient(ctx, id, audit.ClientRevoked, by, request, func(q *db.Queries) (int64, error) {
+// RevokeClient revokes a client and all its tokens. It cannot be undone.
+func (s *Service) RevokeClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	now := s.now()
+	return s.changeClient(ctx, id, audit.ClientRevoked, by, request, func(q *db.Queries) (int64, error) {
 		n, err := q.RevokeClient(ctx, db.RevokeClientParams{ID: id, At: &now})
 		if err != nil || n == 0 {
 			return n, err
@@ -170,9 +170,9 @@ func (k *Keeper) RevokeClient(ctx context.Context, id uuid.UUID, by audit.Actor,
 	})
 }
 
-func (k *Keeper) changeClient(ctx context.Context, id uuid.UUID, what audit.Action, by audit.Actor, request uuid.UUID, change func(*db.Queries) (int64, error)) error {
-	defer k.memory.forget(id)
-	return pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+func (s *Service) changeClient(ctx context.Context, id uuid.UUID, what audit.Action, by audit.Actor, request uuid.UUID, change func(*db.Queries) (int64, error)) error {
+	defer s.cache.invalidate(id)
+	return pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		n, err := change(db.New(tx))
 		if err != nil {
 			return fmt.Errorf("access: %s: %w", what, err)
@@ -180,13 +180,13 @@ func (k *Keeper) changeClient(ctx context.Context, id uuid.UUID, what audit.Acti
 		if n == 0 {
 			return ErrNoClient
 		}
-		return audit.Write(ctx, tx, audit.Entry{At: k.now(), Actor: by, Action: what, Subject: id, Request: request})
+		return audit.Write(ctx, tx, audit.Entry{At: s.now(), Actor: by, Action: what, Subject: id, Request: request})
 	})
 }
 
-func checkLabel(wrong *fault.Form, field, s string, longest int) {
-	wrong.Check(strings.TrimSpace(s) != "", field, fault.Required, "Give a name.")
-	wrong.Check(utf8.RuneCountInString(s) <= longest, field, fault.TooLong, fmt.Sprintf("Use at most %d characters.", longest))
+func checkLabel(wrong *fault.Form, field, label string, maxLength int) {
+	wrong.Check(strings.TrimSpace(label) != "", field, fault.Required, "Give a name.")
+	wrong.Check(utf8.RuneCountInString(label) <= maxLength, field, fault.TooLong, fmt.Sprintf("Use at most %d characters.", maxLength))
 }
 
 func scopeList() string {

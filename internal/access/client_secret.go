@@ -15,73 +15,73 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// MostSecrets is how many secrets of a client stand at a time: the one in use,
-// and the one that is about to take its place.
-const MostSecrets = 2
+// MaxSecrets is how many secrets a client may have at a time: the one in use,
+// and the one that is about to replace it.
+const MaxSecrets = 2
 
-// NewSecret is a client's secret that was just made. It is shown this once.
+// NewSecret is a client secret that was just created. It is shown only now.
 type NewSecret struct {
 	ID   uuid.UUID
 	Text secret.Text
 }
 
-// SecretRow is a client's secret as a list shows it.
+// SecretRow is a client secret as lists show it.
 type SecretRow struct {
 	ID         uuid.UUID
 	Preview    string
 	CreatedAt  time.Time
-	LastUsedAt time.Time // to a minute or so; zero if it never was
+	LastUsedAt time.Time // exact to about a minute; zero if never used
 }
 
-// Secrets lists the secrets of a client that stand, oldest first.
-func (k *Keeper) Secrets(ctx context.Context, client uuid.UUID) ([]SecretRow, error) {
-	rows, err := db.New(k.Pool).ClientSecrets(ctx, client)
+// Secrets lists the secrets of a client that are not revoked, oldest first.
+func (s *Service) Secrets(ctx context.Context, client uuid.UUID) ([]SecretRow, error) {
+	rows, err := db.New(s.Pool).ClientSecrets(ctx, client)
 	if err != nil {
 		return nil, fmt.Errorf("access: list secrets: %w", err)
 	}
 	list := make([]SecretRow, len(rows))
 	for i, r := range rows {
-		list[i] = SecretRow{ID: r.ID, Preview: r.Preview, CreatedAt: r.CreatedAt, LastUsedAt: moment(r.LastUsedAt)}
+		list[i] = SecretRow{ID: r.ID, Preview: r.Preview, CreatedAt: r.CreatedAt, LastUsedAt: timeOrZero(r.LastUsedAt)}
 	}
 	return list, nil
 }
 
-// AddSecret gives a client a second secret, so that the first can be rotated
-// out.
-func (k *Keeper) AddSecret(ctx context.Context, client uuid.UUID, by audit.Actor, request uuid.UUID) (s NewSecret, err error) {
-	s.Text = secret.New(secret.ClientSecret)
-	err = pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+// AddSecret gives a client a second secret, so that the first can be replaced
+// without an interruption.
+func (s *Service) AddSecret(ctx context.Context, client uuid.UUID, by audit.Actor, request uuid.UUID) (created NewSecret, err error) {
+	created.Text = secret.New(secret.ClientSecret)
+	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
 		if _, err := q.LockClient(ctx, client); errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoClient
 		} else if err != nil {
 			return err
 		}
-		standing, err := q.ClientSecrets(ctx, client)
+		active, err := q.ClientSecrets(ctx, client)
 		if err != nil {
 			return err
 		}
-		if len(standing) >= MostSecrets {
+		if len(active) >= MaxSecrets {
 			return ErrSecrets
 		}
-		if s.ID, err = k.insertSecret(ctx, q, client, s.Text); err != nil {
+		if created.ID, err = s.insertSecret(ctx, q, client, created.Text); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx, audit.Entry{
-			At: k.now(), Actor: by, Action: audit.SecretAdded, Subject: client, Request: request, After: map[string]any{"secretId": s.ID.String()},
+			At: s.now(), Actor: by, Action: audit.SecretAdded, Subject: client, Request: request, After: map[string]any{"secretId": created.ID.String()},
 		})
 	})
 	if err != nil {
 		return NewSecret{}, fmt.Errorf("access: add a secret: %w", err)
 	}
-	return s, nil
+	return created, nil
 }
 
-// RevokeSecret ends one secret of a client, for good. Tokens that it bought
-// stand until they expire.
-func (k *Keeper) RevokeSecret(ctx context.Context, client, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
-	now := k.now()
-	return pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+// RevokeSecret revokes one secret of a client. It cannot be undone. Tokens that
+// were issued for the secret stay valid until they expire.
+func (s *Service) RevokeSecret(ctx context.Context, client, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	now := s.now()
+	return pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		n, err := db.New(tx).RevokeClientSecret(ctx, db.RevokeClientSecretParams{ID: id, ClientID: client, At: &now})
 		if err != nil {
 			return fmt.Errorf("access: revoke a secret: %w", err)
@@ -95,9 +95,9 @@ func (k *Keeper) RevokeSecret(ctx context.Context, client, id uuid.UUID, by audi
 	})
 }
 
-func (k *Keeper) insertSecret(ctx context.Context, q *db.Queries, client uuid.UUID, text secret.Text) (uuid.UUID, error) {
+func (s *Service) insertSecret(ctx context.Context, q *db.Queries, client uuid.UUID, text secret.Text) (uuid.UUID, error) {
 	id := uuid.Must(uuid.NewV7())
 	return id, q.InsertClientSecret(ctx, db.InsertClientSecretParams{
-		ID: id, ClientID: client, Mac: k.Peppers.Sign(text.Reveal()), Preview: secret.Preview(text), CreatedAt: k.now(),
+		ID: id, ClientID: client, Mac: s.Peppers.Sign(text.Reveal()), Preview: secret.Preview(text), CreatedAt: s.now(),
 	})
 }

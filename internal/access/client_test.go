@@ -9,8 +9,8 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 )
 
-// One client is found with how many of its secrets stand, also when it is
-// revoked; an id that nobody has, and the zero one, find none.
+// A client is found with the number of its active secrets, also when it is
+// revoked; an unknown id and the zero id find none.
 func TestOneClientIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -29,7 +29,7 @@ func TestOneClientIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, err := w.Client(t.Context(), ids[0])
-	if err != nil || first.Name != "Harmattan Telecom" || first.Secrets != access.MostSecrets || first.Revoked {
+	if err != nil || first.Name != "Harmattan Telecom" || first.Secrets != access.MaxSecrets || first.Revoked {
 		t.Errorf("Client = %+v, %v", first, err)
 	}
 	second, err := w.Client(t.Context(), ids[1])

@@ -16,103 +16,119 @@ import (
 )
 
 const (
-	// freshness is how long a credential is believed without asking, while this
-	// node hears of what changes.
+	// freshness is how long a cached credential is used without reading the
+	// database, while this node receives notifications of changes.
 	freshness = 30 * time.Second
-	// touchStep is how stale the note of a credential's last use may be. Writing
-	// it at every request would make each of them a write.
-	touchStep = time.Minute
-	// askPatience is how long the database may take to say who is calling.
-	askPatience = time.Second
+	// lastUseStep is how old the stored time of a credential's last use may get
+	// before it is written again. Writing it at every request would turn every
+	// request into a write.
+	lastUseStep = time.Minute
+	// readTimeout bounds the query for one credential.
+	readTimeout = time.Second
 )
 
+// The causes of ErrUnauthenticated. They go to the log; the caller does not see
+// them.
 var (
 	errMalformed  = errors.New("malformed")
-	errBareSecret = errors.New("a client's secret")
-	errNetwork    = errors.New("from a network that is not allowed")
+	errBareSecret = errors.New("a client secret instead of an access token")
+	errNetwork    = errors.New("used from a network that is not allowed")
 	errUnknown    = errors.New("unknown, expired or revoked")
 )
 
-// Admit returns the principal that a bearer text stands for, or
-// ErrUnauthenticated, always with a cause for the log. Text without the right
-// form is refused before anybody is asked.
-func (k *Keeper) Admit(ctx context.Context, bearer string, from netip.Addr) (Principal, error) {
+// Authenticate returns the principal of a bearer credential that was sent from
+// the address from. It returns ErrUnauthenticated, always with a cause for the
+// log, when the credential is not valid. Text that is not shaped like a
+// credential, or whose checksum is wrong, is rejected without a query.
+func (s *Service) Authenticate(ctx context.Context, bearer string, from netip.Addr) (Principal, error) {
 	prefix, ok := secret.Parse(bearer)
 	if !ok {
 		return Principal{}, ErrUnauthenticated.Because(errMalformed)
 	}
-	if prefix == secret.ClientSecret { // it buys a token and nothing else
+	if prefix == secret.ClientSecret { // it is good for requesting a token and nothing else
 		return Principal{}, ErrUnauthenticated.Because(errBareSecret)
 	}
-	r, grace, err := k.recall(ctx, prefix, bearer, from)
+	credential, grace, err := s.lookup(ctx, prefix, bearer, from)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Principal{}, ErrUnauthenticated.Because(errUnknown)
 	}
 	if err != nil {
-		return Principal{}, fmt.Errorf("access: admit: %w", err)
+		return Principal{}, fmt.Errorf("access: authenticate: %w", err)
 	}
-	if !r.opens(from) {
+	if !credential.allows(from) {
 		return Principal{}, ErrUnauthenticated.Because(errNetwork)
 	}
-	who := r.who
+	who := credential.who
 	who.From, who.Grace = from, grace
 	return who, nil
 }
 
-// recall asks memory, and the database where memory may not be believed. While
-// the database cannot be asked at all, what memory knows is honoured for a
-// grace, and nobody new is let in.
-func (k *Keeper) recall(ctx context.Context, prefix secret.Prefix, bearer string, from netip.Addr) (r *remembered, grace bool, err error) {
-	now, id := k.now(), mac(k.Peppers.Sign(bearer))
-	known, believed := k.memory.find(id, now)
-	if believed {
-		return known, false, nil
+// lookup returns a valid credential: from the cache if the entry is fresh, else
+// from the database. It returns pgx.ErrNoRows for a credential that is not valid.
+//
+// While the database is unavailable, a credential that this node read within the
+// last s.Grace is still accepted, and grace is true. A credential that is not in
+// the cache is not accepted then.
+func (s *Service) lookup(ctx context.Context, prefix secret.Prefix, bearer string, from netip.Addr) (credential *cachedCredential, grace bool, err error) {
+	now, id := s.now(), mac(s.Peppers.Sign(bearer))
+	cached, fresh := s.cache.find(id, now)
+	if fresh {
+		return cached, false, nil
 	}
-	found, err := k.ask(ctx, prefix, bearer, id, from)
+	read, err := s.readOnce(ctx, prefix, bearer, id, from)
 	switch {
 	case err == nil:
-		return found, false, nil
+		return read, false, nil
 	case errors.Is(err, pgx.ErrNoRows):
-		k.memory.drop(id)
-	case known != nil && known.stands(now) && now.Sub(known.asked) < k.Grace && (pg.Away(err) || errors.Is(err, context.DeadlineExceeded)):
-		if k.Graced != nil {
-			k.Graced()
-		}
-		return known, true, nil
+		s.cache.remove(id)
+		return nil, false, err
+	case !pg.IsUnavailable(err) && !errors.Is(err, context.DeadlineExceeded):
+		return nil, false, err // not an outage; a deadline that passed may be one, so it allows the grace
+	case cached == nil || cached.expired(now) || now.Sub(cached.readAt) >= s.Grace:
+		return nil, false, err
 	}
-	return nil, false, err
+	if s.OnGrace != nil {
+		s.OnGrace()
+	}
+	return cached, true, nil
 }
 
-// ask looks a credential up, once for all who wait for the same answer.
-func (k *Keeper) ask(ctx context.Context, prefix secret.Prefix, bearer string, id mac, from netip.Addr) (*remembered, error) {
-	asked := k.asking.DoChan(string(id[:]), func() (any, error) {
-		// Whoever came first may leave; the others still wait for the answer.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askPatience)
+// readOnce reads a credential from the database and caches it. Concurrent
+// requests with the same credential share one query.
+func (s *Service) readOnce(ctx context.Context, prefix secret.Prefix, bearer string, id mac, from netip.Addr) (*cachedCredential, error) {
+	result := s.reads.DoChan(string(id[:]), func() (any, error) {
+		// The first request may be cancelled while others wait for its query, so
+		// the query gets a deadline of its own.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 		defer cancel()
-		since, now := k.memory.changed(), k.now()
-		r, err := k.look(ctx, prefix, k.Peppers.Candidates(bearer), from, now)
+		// store drops the result if a change was announced after this version.
+		version, now := s.cache.version(), s.now()
+		read, err := s.read(ctx, prefix, s.Peppers.Candidates(bearer), from, now)
 		if err != nil {
-			k.Breaker.Lost(err)
+			s.Breaker.ReportFailure(err)
 			return nil, err
 		}
-		r.asked = now
-		k.memory.keep(id, r, since)
-		return r, nil
+		read.readAt = now
+		s.cache.store(id, read, version)
+		return read, nil
 	})
 	select {
-	case found := <-asked:
-		r, _ := found.Val.(*remembered)
-		return r, found.Err
+	case r := <-result:
+		read, _ := r.Val.(*cachedCredential)
+		return read, r.Err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func (k *Keeper) look(ctx context.Context, prefix secret.Prefix, macs [][]byte, from netip.Addr, now time.Time) (*remembered, error) {
-	if k.Breaker.Away() { // else it would wait for a connection where all are being given up
-		return nil, pg.ErrAway
+// read queries the table that the prefix names for a valid credential. A
+// credential is stored under one of macs, its HMACs under every pepper in use;
+// macs[0] is the one under the newest.
+func (s *Service) read(ctx context.Context, prefix secret.Prefix, macs [][]byte, from netip.Addr, now time.Time) (*cachedCredential, error) {
+	if s.Breaker.Open() { // fail at once instead of waiting for a connection
+		return nil, pg.ErrDatabaseDown
 	}
-	conn, err := pg.Take(ctx, k.Pool)
+	conn, err := pg.Acquire(ctx, s.Pool)
 	if err != nil {
 		return nil, err
 	}
@@ -120,65 +136,68 @@ func (k *Keeper) look(ctx context.Context, prefix secret.Prefix, macs [][]byte, 
 	q := db.New(conn)
 	switch prefix {
 	case secret.AccessToken:
-		return lookToken(ctx, q, macs, now)
+		return readToken(ctx, q, macs, now)
 	case secret.Session:
-		return k.lookSession(ctx, q, macs, now)
+		return s.readSession(ctx, q, macs, now)
 	case secret.LiveKey, secret.TestKey:
-		return k.lookKey(ctx, q, macs, from, now)
-	case secret.ClientSecret:
+		return s.readKey(ctx, q, macs, from, now)
+	case secret.ClientSecret: // Authenticate has rejected it
 	}
 	return nil, pgx.ErrNoRows
 }
 
-func lookToken(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (*remembered, error) {
+func readToken(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (*cachedCredential, error) {
 	t, err := q.TokenByMAC(ctx, db.TokenByMACParams{Macs: macs, Now: now})
 	who := Principal{Kind: Client, ID: t.ID, Client: t.ClientID, Scopes: t.Scopes, Vouches: t.Vouches, Network: t.Network}
-	return &remembered{who: who, fresh: freshness, until: t.ExpiresAt}, err
+	return &cachedCredential{who: who, freshFor: freshness, expiresAt: t.ExpiresAt}, err
 }
 
-func (k *Keeper) lookSession(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (*remembered, error) {
-	s, err := q.SessionByMAC(ctx, db.SessionByMACParams{Macs: macs, Now: now, IdleSince: now.Add(-k.SessionIdle)})
+func (s *Service) readSession(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (*cachedCredential, error) {
+	row, err := q.SessionByMAC(ctx, db.SessionByMACParams{Macs: macs, Now: now, IdleSince: now.Add(-s.SessionIdle)})
 	if err != nil {
 		return nil, err
 	}
-	if now.Sub(s.LastSeenAt) > min(touchStep, k.SessionIdle/4) {
-		if err := q.TouchSession(ctx, db.TouchSessionParams{ID: s.ID, At: now}); err != nil {
+	if now.Sub(row.LastSeenAt) > min(lastUseStep, s.SessionIdle/4) {
+		if err := q.TouchSession(ctx, db.TouchSessionParams{ID: row.ID, At: now}); err != nil {
 			return nil, err
 		}
 	}
 	who := Principal{
-		Kind: Session, ID: s.ID, Account: s.AccountID, Entity: s.EntityID.UUID, Role: Role(s.Role), Manages: s.Kind == "admin", Limited: s.Limited,
+		Kind: Session, ID: row.ID, Account: row.AccountID, Entity: row.EntityID.UUID, Role: Role(row.Role), Manages: row.Kind == "admin", Limited: row.Limited,
 	}
-	// The database has to hear of its use before it is idle there.
-	return &remembered{who: who, fresh: min(freshness, k.SessionIdle/4), until: s.ExpiresAt}, nil
+	// The database is read again well before SessionIdle has passed, so that a
+	// session in use has a recent last_seen_at and is not taken for idle.
+	return &cachedCredential{who: who, freshFor: min(freshness, s.SessionIdle/4), expiresAt: row.ExpiresAt}, nil
 }
 
-func (k *Keeper) lookKey(ctx context.Context, q *db.Queries, macs [][]byte, from netip.Addr, now time.Time) (*remembered, error) {
+func (s *Service) readKey(ctx context.Context, q *db.Queries, macs [][]byte, from netip.Addr, now time.Time) (*cachedCredential, error) {
 	key, err := q.KeyByMAC(ctx, db.KeyByMACParams{Macs: macs, Now: now})
 	if err != nil {
 		return nil, err
 	}
-	if key.LastUsedAt == nil || now.Sub(*key.LastUsedAt) > touchStep || !bytes.Equal(key.Mac, macs[0]) {
-		// It is signed again under the newest pepper, so that older ones can go.
+	if key.LastUsedAt == nil || now.Sub(*key.LastUsedAt) > lastUseStep || !bytes.Equal(key.Mac, macs[0]) {
+		// The key is stored under the newest pepper, so that older ones can be retired.
 		if err := q.TouchKey(ctx, db.TouchKeyParams{ID: key.ID, At: &now, UsedFrom: pg.Address(from), Mac: macs[0]}); err != nil {
 			return nil, err
 		}
 	}
-	r := &remembered{networks: key.Networks, fresh: freshness}
-	r.who = Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Mode: key.Mode, Purpose: key.Purpose, Limits: k.limits(key)}
-	if key.ExpiresAt != nil {
-		r.until = *key.ExpiresAt
+	credential := &cachedCredential{
+		who:      Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Mode: key.Mode, Purpose: key.Purpose, Limits: s.limits(key)},
+		networks: key.Networks, freshFor: freshness,
 	}
-	return r, nil
+	if key.ExpiresAt != nil {
+		credential.expiresAt = *key.ExpiresAt
+	}
+	return credential, nil
 }
 
-// Knows reports whether a bearer text has stood on this node before and has not
-// ended by itself since. It asks nobody.
-func (k *Keeper) Knows(bearer string) bool {
+// HasCached reports whether this node has a credential in its cache that has not
+// expired by itself, fresh or stale. It makes no query.
+func (s *Service) HasCached(bearer string) bool {
 	if _, ok := secret.Parse(bearer); !ok {
 		return false
 	}
-	now := k.now()
-	r, _ := k.memory.find(mac(k.Peppers.Sign(bearer)), now)
-	return r != nil && r.stands(now)
+	now := s.now()
+	cached, _ := s.cache.find(mac(s.Peppers.Sign(bearer)), now)
+	return cached != nil && !cached.expired(now)
 }

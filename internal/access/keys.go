@@ -11,33 +11,33 @@ import (
 	"github.com/lineproof/lineproof/internal/access/internal/db"
 )
 
-// KeyRow is a key as a list shows it. Preview is the part that is safe to show.
+// KeyRow is a key as lists show it. Preview is the part that is safe to show.
 type KeyRow struct {
 	ID, EntityID          uuid.UUID
 	Entity, Name, Purpose string
 	Mode, Preview         string
 	Networks              []netip.Prefix
-	Rate                  float64 // 0: the settings hold
+	Rate                  float64 // 0: the limit of the entity or the settings
 	Burst                 int
 	CreatedAt             time.Time
-	ExpiresAt, RevokedAt  time.Time // zero if it does not, or was not
-	LastUsedAt            time.Time // to a minute or so; zero if it never was
+	ExpiresAt, RevokedAt  time.Time // zero if it does not expire, or is not revoked
+	LastUsedAt            time.Time // exact to about a minute; zero if never used
 	LastUsedFrom          string
-	CreatedBy, RevokedBy  uuid.UUID // accounts; zero for the operator
-	Replaces              uuid.UUID // the key whose successor it is
-	Rolled                bool      // has a successor
+	CreatedBy, RevokedBy  uuid.UUID // accounts; zero for the command line
+	Replaces              uuid.UUID // the key that this one is the successor of
+	Rolled                bool      // it has a successor
 }
 
-// InForce reports whether the key opens anything at that time. That of the entity
-// is another question.
-func (k *KeyRow) InForce(at time.Time) bool {
+// Active reports whether the key itself is valid at that time. It says nothing
+// about the entity, which may be suspended.
+func (k *KeyRow) Active(at time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || at.Before(k.ExpiresAt))
 }
 
 // Keys lists the keys of an entity, or of all entities for the zero id, oldest
-// first. Where there may be many, see [Keeper.KeyPage].
-func (k *Keeper) Keys(ctx context.Context, entity uuid.UUID) ([]KeyRow, error) {
-	rows, err := db.New(k.Pool).Keys(ctx, entity)
+// first. Where there may be many, see [Service.KeyPage].
+func (s *Service) Keys(ctx context.Context, entity uuid.UUID) ([]KeyRow, error) {
+	rows, err := db.New(s.Pool).Keys(ctx, entity)
 	if err != nil {
 		return nil, fmt.Errorf("access: list keys: %w", err)
 	}
@@ -48,38 +48,39 @@ func (k *Keeper) Keys(ctx context.Context, entity uuid.UUID) ([]KeyRow, error) {
 	return list, nil
 }
 
-// Kin are a key and those beside it. They are zero where there is none.
-type Kin struct{ Key, Before, After KeyRow }
+// KeyChain is a key with its predecessor and its successor. Each is zero where
+// there is none.
+type KeyChain struct{ Key, Previous, Next KeyRow }
 
-// Key returns a key of an entity with the one that it replaces and the one that
+// Key returns a key of an entity with the key that it replaces and the key that
 // replaces it, or ErrNoKey.
-func (k *Keeper) Key(ctx context.Context, entity, id uuid.UUID) (Kin, error) {
-	rows, err := db.New(k.Pool).KeyWithKin(ctx, db.KeyWithKinParams{EntityID: entity, ID: id})
+func (s *Service) Key(ctx context.Context, entity, id uuid.UUID) (KeyChain, error) {
+	rows, err := db.New(s.Pool).KeyChain(ctx, db.KeyChainParams{EntityID: entity, ID: id})
 	if err != nil {
-		return Kin{}, fmt.Errorf("access: find a key: %w", err)
+		return KeyChain{}, fmt.Errorf("access: find a key: %w", err)
 	}
-	var kin Kin
+	var chain KeyChain
 	for i := range rows {
 		row := db.KeysRow(rows[i])
 		switch key := keyRow(&row); {
 		case key.ID == id:
-			kin.Key = key
+			chain.Key = key
 		case key.Replaces == id:
-			kin.After = key
+			chain.Next = key
 		default:
-			kin.Before = key
+			chain.Previous = key
 		}
 	}
-	if kin.Key.ID == uuid.Nil {
-		return Kin{}, ErrNoKey
+	if chain.Key.ID == uuid.Nil {
+		return KeyChain{}, ErrNoKey
 	}
-	return kin, nil
+	return chain, nil
 }
 
-// KeyNames returns what keys of an entity are called. Those of others are left
-// out.
-func (k *Keeper) KeyNames(ctx context.Context, entity uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]string, error) {
-	rows, err := db.New(k.Pool).KeyNames(ctx, db.KeyNamesParams{EntityID: entity, Ids: ids})
+// KeyNames returns the names of keys of an entity by their id. Keys of other
+// entities are left out.
+func (s *Service) KeyNames(ctx context.Context, entity uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]string, error) {
+	rows, err := db.New(s.Pool).KeyNames(ctx, db.KeyNamesParams{EntityID: entity, Ids: ids})
 	if err != nil {
 		return nil, fmt.Errorf("access: look up the names of keys: %w", err)
 	}
@@ -90,16 +91,30 @@ func (k *Keeper) KeyNames(ctx context.Context, entity uuid.UUID, ids []uuid.UUID
 	return names, nil
 }
 
+// CountActiveKeys returns how many keys of each entity are neither revoked nor
+// expired, by the id of the entity.
+func (s *Service) CountActiveKeys(ctx context.Context, entities ...uuid.UUID) (map[uuid.UUID]int64, error) {
+	rows, err := db.New(s.Pool).CountActiveKeys(ctx, db.CountActiveKeysParams{Entities: entities, Now: s.now()})
+	if err != nil {
+		return nil, fmt.Errorf("access: count active keys: %w", err)
+	}
+	counts := make(map[uuid.UUID]int64, len(rows))
+	for _, r := range rows {
+		counts[r.EntityID] = r.Keys
+	}
+	return counts, nil
+}
+
 func keyRow(r *db.KeysRow) KeyRow {
 	return KeyRow{
 		ID: r.ID, EntityID: r.EntityID, Entity: r.Entity, Name: r.Name, Purpose: r.Purpose, Mode: r.Mode, Preview: r.Preview,
-		Networks: r.Networks, Rate: r.Rate, Burst: int(r.Burst), CreatedAt: r.CreatedAt, ExpiresAt: moment(r.ExpiresAt), RevokedAt: moment(r.RevokedAt),
-		LastUsedAt: moment(r.LastUsedAt), LastUsedFrom: r.LastUsedFrom, CreatedBy: r.CreatedBy.UUID, RevokedBy: r.RevokedBy.UUID, Replaces: r.Replaces.UUID,
+		Networks: r.Networks, Rate: r.Rate, Burst: int(r.Burst), CreatedAt: r.CreatedAt, ExpiresAt: timeOrZero(r.ExpiresAt), RevokedAt: timeOrZero(r.RevokedAt),
+		LastUsedAt: timeOrZero(r.LastUsedAt), LastUsedFrom: r.LastUsedFrom, CreatedBy: r.CreatedBy.UUID, RevokedBy: r.RevokedBy.UUID, Replaces: r.Replaces.UUID,
 		Rolled: r.Rolled,
 	}
 }
 
-func moment(at *time.Time) time.Time {
+func timeOrZero(at *time.Time) time.Time {
 	if at == nil {
 		return time.Time{}
 	}

@@ -16,9 +16,8 @@ import (
 // KeySort is what a list of keys is sorted by.
 type KeySort string
 
-// The orders in which keys can be listed. What is alike stands in the order of
-// the ids. A key that was never used counts as used before all others, and one
-// without an end ends last.
+// The orders in which keys can be listed. Ties are ordered by id. A key that was
+// never used sorts before all used ones, and one that never expires sorts last.
 const (
 	KeysByName    KeySort = "name"
 	KeysByCreated KeySort = "created"
@@ -26,50 +25,50 @@ const (
 	KeysByExpires KeySort = "expires"
 )
 
-// MostKeys is how many keys [Keeper.KeyPage] returns at most.
-const MostKeys = 200
+// MaxKeys is the maximum page size of [Service.KeyPage].
+const MaxKeys = 200
 
-// KeySearch says which keys are wanted. Without a sort those in force are first,
-// and then the newest.
+// KeySearch selects and orders keys. Without a sort, active keys come first, and
+// among them and among the others the newest.
 type KeySearch struct {
 	Entity     uuid.UUID
 	Sort       KeySort
-	Descending bool   // of what is sorted
-	After      string // what KeyPage returned as Next; what is none leads to the beginning
-	Limit      int    // at most MostKeys, which is also what 0 means
+	Descending bool   // applies to Sort only
+	After      string // the Next of the page before; an invalid value means the first page
+	Limit      int    // at most MaxKeys, which is also the default
 }
 
-// KeyPage is a part of the keys of an entity.
+// KeyPage is one page of the keys of an entity.
 type KeyPage struct {
 	Keys  []KeyRow
-	Next  string // to go on with as After; "" at the end
+	Next  string // the After of the next page; "" on the last
 	Total int64  // how many keys the entity has
 }
 
-// keyPageSQL looks for the ids first and for all else of those alone: to sort
-// whole rows takes twice the time. Its verbs are the condition and, twice, the
-// order.
+// keyPageSQL selects the ids of the page first and then the rows of those ids:
+// sorting whole rows takes twice the time. Its verbs are the condition and,
+// twice, the order.
 const keyPageSQL = `SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
 	k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
 	EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 	FROM (SELECT k.id FROM api_key k WHERE %s ORDER BY %s LIMIT $1) p JOIN api_key k ON k.id = p.id JOIN entity e ON e.id = k.entity_id ORDER BY %[2]s`
 
-// endless is when a key ends that does not, as the order has it.
-var endless = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+// noExpiry stands for the expiry of a key that never expires, when sorting.
+var noExpiry = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// KeyPage lists keys of one entity by pages.
-func (k *Keeper) KeyPage(ctx context.Context, s KeySearch) (KeyPage, error) {
-	limit := s.Limit
-	if limit <= 0 || limit > MostKeys {
-		limit = MostKeys
+// KeyPage returns one page of the keys of an entity.
+func (s *Service) KeyPage(ctx context.Context, search KeySearch) (KeyPage, error) {
+	limit := search.Limit
+	if limit <= 0 || limit > MaxKeys {
+		limit = MaxKeys
 	}
-	now, q := k.now(), &pg.Where{Args: []any{limit + 1}} // one more tells whether there are more
-	q.Add(`k.entity_id = ?`, s.Entity)
-	order, err := k.keyOrder(ctx, q, &s, now)
+	now, q := s.now(), &pg.Where{Args: []any{limit + 1}} // one more row shows whether there is a next page
+	q.Add(`k.entity_id = ?`, search.Entity)
+	order, err := s.keyOrder(ctx, q, &search, now)
 	if err != nil {
 		return KeyPage{}, err
 	}
-	rows, err := k.Pool.Query(ctx, fmt.Sprintf(keyPageSQL, q, order), q.Args...)
+	rows, err := s.Pool.Query(ctx, fmt.Sprintf(keyPageSQL, q, order), q.Args...)
 	if err != nil {
 		return KeyPage{}, fmt.Errorf("access: list keys: %w", err)
 	}
@@ -82,10 +81,10 @@ func (k *Keeper) KeyPage(ctx context.Context, s KeySearch) (KeyPage, error) {
 		page.Keys = append(page.Keys, keyRow(&list[i]))
 	}
 	if len(list) > limit {
-		page.Next = s.next(&page.Keys[limit-1], now)
+		page.Next = search.next(&page.Keys[limit-1], now)
 	}
-	if page.Total = int64(len(page.Keys)); page.Next != "" || s.After != "" {
-		page.Total, err = db.New(k.Pool).CountKeys(ctx, s.Entity)
+	if page.Total = int64(len(page.Keys)); page.Next != "" || search.After != "" {
+		page.Total, err = db.New(s.Pool).CountKeys(ctx, search.Entity)
 	}
 	if err != nil {
 		return KeyPage{}, fmt.Errorf("access: count keys: %w", err)
@@ -93,59 +92,59 @@ func (k *Keeper) KeyPage(ctx context.Context, s KeySearch) (KeyPage, error) {
 	return page, nil
 }
 
-// keyOrder adds to q where to go on, and returns what to order by. What of a
-// key's place can change while somebody turns pages is in the cursor, the rest is
-// looked up.
-func (k *Keeper) keyOrder(ctx context.Context, q *pg.Where, s *KeySearch, now time.Time) (string, error) {
-	at, on := pg.ParseCursor(s.After)
+// keyOrder adds to q the condition of the page, and returns the ORDER BY list.
+// The cursor holds those sort values of the last key that can change between two
+// pages; the others are looked up.
+func (s *Service) keyOrder(ctx context.Context, q *pg.Where, search *KeySearch, now time.Time) (string, error) {
+	cursor, found := pg.ParseCursor(search.After)
 	var place db.KeyPlaceRow
-	if on {
+	if found {
 		var err error
-		place, err = db.New(k.Pool).KeyPlace(ctx, db.KeyPlaceParams{ID: at.ID, EntityID: s.Entity})
-		if on = !errors.Is(err, pgx.ErrNoRows); on && err != nil {
-			return "", fmt.Errorf("access: find where to go on: %w", err)
+		place, err = db.New(s.Pool).KeyPlace(ctx, db.KeyPlaceParams{ID: cursor.ID, EntityID: search.Entity})
+		if found = !errors.Is(err, pgx.ErrNoRows); found && err != nil {
+			return "", fmt.Errorf("access: read the last key of the page before: %w", err)
 		}
 	}
-	var values []string // by which to order, the id last
-	var places []any    // the same of the key behind which to go on
-	switch s.Sort {
+	var values []string // expressions to order by, the id last
+	var places []any    // their values for the last key of the page before
+	switch search.Sort {
 	case KeysByName:
 		values, places = []string{`lower(k.name) COLLATE "C"`}, []any{place.Name}
 	case KeysByCreated:
 		values, places = []string{`k.created_at`}, []any{place.CreatedAt}
 	case KeysByUsed:
-		values, places = []string{`coalesce(k.last_used_at, 'epoch')`}, []any{time.UnixMicro(at.Held)}
+		values, places = []string{`coalesce(k.last_used_at, 'epoch')`}, []any{time.UnixMicro(cursor.SortKey)}
 	case KeysByExpires:
-		values, places = []string{q.Fill(`coalesce(k.expires_at, ?)`, endless)}, []any{time.UnixMicro(at.Held)}
+		values, places = []string{q.Bind(`coalesce(k.expires_at, ?)`, noExpiry)}, []any{time.UnixMicro(cursor.SortKey)}
 	default:
-		s.Descending = true
-		values = []string{q.Fill(`(k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?))`, now), `k.created_at`}
-		places = []any{at.Held == 1, place.CreatedAt}
+		search.Descending = true
+		values = []string{q.Bind(`(k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?))`, now), `k.created_at`}
+		places = []any{cursor.SortKey == 1, place.CreatedAt}
 	}
-	values, places = append(values, "k.id"), append(places, at.ID)
-	if on {
-		q.Behind(values, places, s.Descending)
+	values, places = append(values, "k.id"), append(places, cursor.ID)
+	if found {
+		q.After(values, places, search.Descending)
 	}
-	return pg.OrderBy(values, s.Descending), nil
+	return pg.OrderBy(values, search.Descending), nil
 }
 
-// next is the cursor behind a key.
-func (s *KeySearch) next(key *KeyRow, now time.Time) string {
-	at := pg.Cursor{ID: key.ID}
-	switch s.Sort {
+// next returns the cursor of the page after a key.
+func (search *KeySearch) next(key *KeyRow, now time.Time) string {
+	cursor := pg.Cursor{ID: key.ID}
+	switch search.Sort {
 	case KeysByName, KeysByCreated:
 	case KeysByUsed:
 		if !key.LastUsedAt.IsZero() {
-			at.Held = key.LastUsedAt.UnixMicro()
+			cursor.SortKey = key.LastUsedAt.UnixMicro()
 		}
 	case KeysByExpires:
-		if at.Held = endless.UnixMicro(); !key.ExpiresAt.IsZero() {
-			at.Held = key.ExpiresAt.UnixMicro()
+		if cursor.SortKey = noExpiry.UnixMicro(); !key.ExpiresAt.IsZero() {
+			cursor.SortKey = key.ExpiresAt.UnixMicro()
 		}
 	default:
-		if key.InForce(now) {
-			at.Held = 1
+		if key.Active(now) {
+			cursor.SortKey = 1
 		}
 	}
-	return at.String()
+	return cursor.String()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
-// must unwraps a value that a test cannot do without.
+// must returns a value that the test needs, or fails.
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -26,11 +27,11 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// manyKeys stores keys that are alike in many ways, so that every order has ties.
+// manyKeys stores keys with many equal values, so that every order has ties.
 func (w *world) manyKeys(t *testing.T, n int) (mine, other registry.Entity) {
 	t.Helper()
 	mine, _ = w.key(t)
-	other = must(w.registry.CreateAsker(t.Context(), "Lagoon Bank", "RC 8", access.Operator, uuid.Nil))(t)
+	other = must(w.registry.CreateRelyingParty(t.Context(), "Lagoon Bank", "RC 8", access.Operator, uuid.Nil))(t)
 	must(w.Pool.Exec(t.Context(), `INSERT INTO api_key (id, entity_id, name, mode, mac, preview, created_at, expires_at, revoked_at, last_used_at)
 		SELECT gen_random_uuid(), CASE WHEN n % 7 = 0 THEN $2::uuid ELSE $1::uuid END, (ARRAY['App','app','shop','Étude'])[n % 4 + 1] || ' ' || n % 3, 'test', decode(lpad(to_hex(n), 64, '0'), 'hex'),
 			'lp_test_x', now() - n % 5 * interval '1 day', CASE WHEN n % 3 > 0 THEN now() + (n % 4 - 1.5) * interval '1 day' END, CASE WHEN n % 9 = 0 THEN now() END,
@@ -53,7 +54,7 @@ var keyOrders = map[access.KeySort]func(a, b *access.KeyRow) int{
 	access.KeysByExpires: func(a, b *access.KeyRow) int { return end(a.ExpiresAt).Compare(end(b.ExpiresAt)) },
 	"": func(a, b *access.KeyRow) int {
 		inForce := map[bool]int{true: 1}
-		return cmp.Or(inForce[a.InForce(time.Now())]-inForce[b.InForce(time.Now())], a.CreatedAt.Compare(b.CreatedAt))
+		return cmp.Or(inForce[a.Active(time.Now())]-inForce[b.Active(time.Now())], a.CreatedAt.Compare(b.CreatedAt))
 	},
 }
 
@@ -81,10 +82,10 @@ func idsOfKeys(list []access.KeyRow) []uuid.UUID {
 	return ids
 }
 
-// Page after page, every order has every key of the entity once, in order, and
-// those that are alike by their ids, either way round. Without an order those in
-// force are first, and then the newest.
-func TestKeyPagesGoThroughAll(t *testing.T) {
+// The pages of every order list every key of the entity once, in order, ties by
+// id, in both directions. Without an order active keys come first, then the
+// newest.
+func TestKeyPagesListEveryKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	mine, _ := w.manyKeys(t, 90)
@@ -113,9 +114,9 @@ func TestKeyPagesGoThroughAll(t *testing.T) {
 	}
 }
 
-// A key that is used, or ends, while somebody turns pages does not take the place
-// with it where they go on.
-func TestKeyPagesGoOnWhereTheyWere(t *testing.T) {
+// A key that is used or expires between two pages does not change where the
+// next page starts.
+func TestKeyPagesContinueAfterChanges(t *testing.T) {
 	t.Parallel()
 	for sort := range keyOrders {
 		t.Run("by "+string(sort), func(t *testing.T) {
@@ -148,18 +149,19 @@ func TestKeyPagesGoOnWhereTheyWere(t *testing.T) {
 	}
 }
 
-// A key comes with those beside it, and is nobody else's.
-func TestKeyComesWithItsKin(t *testing.T) {
+// A key comes with its predecessor and its successor, and is visible to its
+// entity only.
+func TestKeyComesWithPredecessorAndSuccessor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	e, first := w.key(t)
-	other := must(w.registry.CreateAsker(t.Context(), "Lagoon Bank", "RC 8", access.Operator, uuid.Nil))(t)
+	other := must(w.registry.CreateRelyingParty(t.Context(), "Lagoon Bank", "RC 8", access.Operator, uuid.Nil))(t)
 	second := must(w.RollKey(t.Context(), e.ID, first.ID, time.Hour, access.Operator, uuid.Nil))(t)
 	third := must(w.RollKey(t.Context(), e.ID, second.ID, time.Hour, access.Operator, uuid.Nil))(t)
 	for id, want := range map[uuid.UUID][2]uuid.UUID{first.ID: {uuid.Nil, second.ID}, second.ID: {first.ID, third.ID}, third.ID: {second.ID, uuid.Nil}} {
 		kin := must(w.Key(t.Context(), e.ID, id))(t)
-		if kin.Key.ID != id || kin.Before.ID != want[0] || kin.After.ID != want[1] || kin.Key.Rolled != (want[1] != uuid.Nil) {
-			t.Errorf("%s has %s and %s beside it, want %v; rolled: %t", kin.Key.ID, kin.Before.ID, kin.After.ID, want, kin.Key.Rolled)
+		if kin.Key.ID != id || kin.Previous.ID != want[0] || kin.Next.ID != want[1] || kin.Key.Rolled != (want[1] != uuid.Nil) {
+			t.Errorf("%s has %s and %s beside it, want %v; rolled: %t", kin.Key.ID, kin.Previous.ID, kin.Next.ID, want, kin.Key.Rolled)
 		}
 	}
 	for _, k := range must(w.KeyPage(t.Context(), access.KeySearch{Entity: e.ID}))(t).Keys {
@@ -176,5 +178,26 @@ func TestKeyComesWithItsKin(t *testing.T) {
 	}
 	if names := must(w.KeyNames(t.Context(), other.ID, ids))(t); len(names) != 0 {
 		t.Errorf("another entity is told %v", names)
+	}
+}
+
+// Only keys that are neither revoked nor expired count as active, each for its
+// own entity.
+func TestActiveKeysAreCountedByEntity(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine, other := w.manyKeys(t, 60)
+	want := map[uuid.UUID]int64{}
+	for _, k := range must(w.Keys(t.Context(), uuid.Nil))(t) {
+		if k.Active(w.clock) {
+			want[k.EntityID]++
+		}
+	}
+	got := must(w.CountActiveKeys(t.Context(), mine.ID, other.ID, uuid.New()))(t)
+	if len(got) != 2 || got[mine.ID] == 0 || !maps.Equal(got, want) {
+		t.Errorf("CountActiveKeys = %v, want %v", got, want)
+	}
+	if got := must(w.CountActiveKeys(t.Context()))(t); len(got) != 0 {
+		t.Errorf("for no entity: %v", got)
 	}
 }

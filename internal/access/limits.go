@@ -15,10 +15,10 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// limits returns what may be asked with a key: what it was given, else what its
-// entity was given, else what the settings say.
-func (k *Keeper) limits(key db.KeyByMACRow) Limits {
-	d := k.Limits
+// limits returns the limits of a key. Each is that of the key if set, else that
+// of its entity, else the default from the settings.
+func (s *Service) limits(key db.KeyByMACRow) Limits {
+	d := s.Limits
 	return Limits{
 		KeyRate: cmp.Or(key.Rate, d.KeyRate), KeyBurst: cmp.Or(int(key.Burst), d.KeyBurst),
 		EntityRate: cmp.Or(key.EntityRate, d.EntityRate), EntityBurst: cmp.Or(int(key.EntityBurst), d.EntityBurst),
@@ -26,9 +26,9 @@ func (k *Keeper) limits(key db.KeyByMACRow) Limits {
 	}
 }
 
-// LimitsOf returns what staff allow an entity; zero where the settings hold.
-func (k *Keeper) LimitsOf(ctx context.Context, entity uuid.UUID) (Limits, error) {
-	return limitsOf(ctx, k.Pool, entity)
+// LimitsOf returns the limits that staff set for an entity; zero means the default.
+func (s *Service) LimitsOf(ctx context.Context, entity uuid.UUID) (Limits, error) {
+	return limitsOf(ctx, s.Pool, entity)
 }
 
 func limitsOf(ctx context.Context, from pg.DB, entity uuid.UUID) (Limits, error) {
@@ -39,28 +39,28 @@ func limitsOf(ctx context.Context, from pg.DB, entity uuid.UUID) (Limits, error)
 	return Limits{EntityRate: l.Rate, EntityBurst: int(l.Burst), DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers}, nil
 }
 
-// mostBurst is more than a node can take in at once.
-const mostBurst = 1_000_000
+// maxBurst is more requests than a node can accept at once.
+const maxBurst = 1_000_000
 
-// SetLimits sets what staff allow an entity; zero leaves it to the settings.
-func (k *Keeper) SetLimits(ctx context.Context, entity uuid.UUID, l Limits, by audit.Actor, request uuid.UUID) error {
+// SetLimits sets the limits of an entity; zero means the default.
+func (s *Service) SetLimits(ctx context.Context, entity uuid.UUID, l Limits, by audit.Actor, request uuid.UUID) error {
 	var wrong fault.Form
-	wrong.Check(l.EntityRate >= 0 && l.EntityRate <= mostBurst, "rate", fault.NotAllowed, "Give requests a second, from 0 (the settings hold) to 1,000,000.")
-	wrong.Check(l.EntityBurst >= 0 && l.EntityBurst <= mostBurst, "burst", fault.NotAllowed, "Give a number from 0 (the settings hold) to 1,000,000.")
+	wrong.Check(l.EntityRate >= 0 && l.EntityRate <= maxBurst, "rate", fault.NotAllowed, "Give requests per second, from 0 (use the default) to 1,000,000.")
+	wrong.Check(l.EntityBurst >= 0 && l.EntityBurst <= maxBurst, "burst", fault.NotAllowed, "Give a number from 0 (use the default) to 1,000,000.")
 	for field, n := range map[string]int64{"dayQuota": l.DayQuota, "monthQuota": l.MonthQuota, "dayNumbers": l.DayNumbers} {
-		wrong.Check(n >= 0, field, fault.NotAllowed, "Give a number that is not negative; 0 means that the settings hold.")
+		wrong.Check(n >= 0, field, fault.NotAllowed, "Give 0 (use the default) or a positive number.")
 	}
 	if err := wrong.Err(); err != nil {
 		return err
 	}
-	now := k.now()
-	err := pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+	now := s.now()
+	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		before, err := limitsOf(ctx, tx, entity)
 		if err != nil {
 			return err
 		}
 		err = db.New(tx).SetLimits(ctx, db.SetLimitsParams{
-			EntityID: entity, Rate: l.EntityRate, Burst: int32(l.EntityBurst), DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, UpdatedAt: now, //nolint:gosec // at most mostBurst
+			EntityID: entity, Rate: l.EntityRate, Burst: int32(l.EntityBurst), DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, UpdatedAt: now, //nolint:gosec // at most maxBurst
 		})
 		if err != nil {
 			return err

@@ -14,101 +14,99 @@ import (
 )
 
 const (
-	channel = "lineproof_access" // as the triggers name it
-	// beat is how often the channel is tried. A node that has not heard its own
-	// call for two beats is deaf, and believes nothing that it remembers: so a
-	// revocation reaches it in well under five seconds even then.
-	beat = time.Second
-	// deafPause is how long a deaf node waits before it connects again.
-	deafPause = 500 * time.Millisecond
+	channel = "lineproof_access" // the name that the triggers use
+	// heartbeat is how often the node notifies itself over the channel. If one
+	// heartbeat is not received before the next is due, the connection is given up
+	// and cached credentials are not used without a query: so a revocation takes
+	// effect on this node in well under five seconds even when the connection hangs.
+	heartbeat = time.Second
+	// reconnectPause is the wait between two attempts to listen.
+	reconnectPause = 500 * time.Millisecond
 )
 
-var errSilent = errors.New("access: its own call was not heard")
+var errNoHeartbeat = errors.New("access: the heartbeat was not received")
 
-// Listen keeps memory true: it hears of everything that changes, until ctx ends.
-// Whenever it cannot, memory is not believed and every credential is asked
-// about.
-func (k *Keeper) Listen(ctx context.Context) {
+// Listen keeps the cache consistent with the database until ctx ends: it receives
+// a notification of every change and invalidates what the change concerns. While
+// it cannot listen, every credential is read from the database.
+func (s *Service) Listen(ctx context.Context) {
 	for ctx.Err() == nil {
-		k.Breaker.Wait(ctx)
-		err := k.listen(ctx)
-		k.memory.hear(false)
+		s.Breaker.Wait(ctx)
+		err := s.listen(ctx)
+		s.cache.setListening(false)
 		if ctx.Err() != nil {
 			return
 		}
-		if k.Log != nil {
-			k.Log.LogAttrs(ctx, slog.LevelWarn, "cannot hear of revocations; every credential is looked up", slog.String("error", err.Error()))
+		if s.Log != nil {
+			s.Log.LogAttrs(ctx, slog.LevelWarn, "not listening for revocations; every credential is read from the database", slog.String("error", err.Error()))
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(deafPause):
+		case <-time.After(reconnectPause):
 		}
 	}
 }
 
-// Hearing reports whether this node hears of what changes.
-func (k *Keeper) Hearing() bool {
-	k.memory.mu.RLock()
-	defer k.memory.mu.RUnlock()
-	return k.memory.hearing
-}
+// Listening reports whether this node receives notifications of changes.
+func (s *Service) Listening() bool { return s.cache.listening() }
 
-// listen has a connection of its own, so that a pool whose connections are all
-// in use does not make the node deaf.
-func (k *Keeper) listen(ctx context.Context) error {
-	dial, cancel := context.WithTimeout(ctx, 2*beat)
+// listen uses a connection of its own, so that it does not depend on a free
+// connection in the pool. It returns when the connection fails or ctx ends.
+func (s *Service) listen(ctx context.Context) error {
+	dial, cancel := context.WithTimeout(ctx, 2*heartbeat)
 	defer cancel()
-	config := k.Pool.Config().ConnConfig.Copy()
+	config := s.Pool.Config().ConnConfig.Copy()
 	config.RuntimeParams["application_name"] = "lineproof-listen"
 	conn, err := pgx.ConnectConfig(dial, config)
 	if err != nil {
 		return fmt.Errorf("access: connect: %w", err)
 	}
 	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), beat)
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeat)
 		defer cancel()
-		_ = conn.Close(end) // nobody needs it any more
+		_ = conn.Close(end) // it is not used again
 	}()
 	if _, err := conn.Exec(dial, "LISTEN "+channel); err != nil {
 		return fmt.Errorf("access: listen: %w", err)
 	}
-	k.memory.hear(true)
-	call, called, heard := "beat:"+uuid.NewString(), time.Now(), true
+	s.cache.setListening(true)
+	beat, sentAt, received := "beat:"+uuid.NewString(), time.Now(), true
 	for {
-		if time.Since(called) >= beat {
-			if !heard {
-				return errSilent
+		if time.Since(sentAt) >= heartbeat {
+			if !received {
+				return errNoHeartbeat
 			}
-			if err := shout(ctx, conn, call); err != nil {
+			if err := notify(ctx, conn, beat); err != nil {
 				return err
 			}
-			called, heard = time.Now(), false
+			sentAt, received = time.Now(), false
 		}
-		word, err := next(ctx, conn, called.Add(beat))
+		payload, err := waitForNotification(ctx, conn, sentAt.Add(heartbeat))
 		switch {
 		case err != nil:
 			return err
-		case word == call:
-			heard = true
+		case payload == beat:
+			received = true
 		default:
-			k.hear(word)
+			s.apply(payload)
 		}
 	}
 }
 
-// shout sends a word over the channel.
-func shout(ctx context.Context, conn *pgx.Conn, word string) error {
-	ctx, cancel := context.WithTimeout(ctx, beat)
+// notify sends a payload over the channel.
+func notify(ctx context.Context, conn *pgx.Conn, payload string) error {
+	ctx, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
-	if _, err := conn.Exec(ctx, "SELECT pg_notify($1, $2)", channel, word); err != nil {
-		return fmt.Errorf("access: try the channel: %w", err)
+	if _, err := conn.Exec(ctx, "SELECT pg_notify($1, $2)", channel, payload); err != nil {
+		return fmt.Errorf("access: send the heartbeat: %w", err)
 	}
 	return nil
 }
 
-// next returns the next word, or none when the time is up.
-func next(ctx context.Context, conn *pgx.Conn, until time.Time) (string, error) {
-	wait, cancel := context.WithDeadline(ctx, until)
+// waitForNotification returns the payload of the next notification, or "" if
+// there is none before the deadline.
+func waitForNotification(ctx context.Context, conn *pgx.Conn, deadline time.Time) (string, error) {
+	wait, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	n, err := conn.WaitForNotification(wait)
 	switch {
@@ -117,14 +115,14 @@ func next(ctx context.Context, conn *pgx.Conn, until time.Time) (string, error) 
 	case ctx.Err() == nil && (pgconn.Timeout(err) || wait.Err() != nil) && !conn.IsClosed():
 		return "", nil
 	}
-	return "", fmt.Errorf("access: wait for changes: %w", err)
+	return "", fmt.Errorf("access: wait for notifications: %w", err)
 }
 
-// hear forgets whatever a word of the triggers names. The beats of other nodes
-// name nothing.
-func (k *Keeper) hear(word string) {
-	kind, id, _ := strings.Cut(word, ":")
+// apply invalidates what a notification names. The triggers send "kind:id";
+// heartbeats of other nodes name nothing.
+func (s *Service) apply(payload string) {
+	kind, id, _ := strings.Cut(payload, ":")
 	if changed, err := uuid.Parse(id); err == nil && kind != "beat" {
-		k.memory.forget(changed)
+		s.cache.invalidate(changed)
 	}
 }

@@ -11,30 +11,30 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// within waits for something that must come true soon.
+// within waits until a condition becomes true, or fails.
 func within(t *testing.T, limit time.Duration, what string, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(limit); !so(); {
 		if time.Now().After(deadline) {
-			t.Fatalf("within %s it has not come true that %s", limit, what)
+			t.Fatalf("not true within %s: %s", limit, what)
 		}
 		<-time.After(5 * time.Millisecond)
 	}
 }
 
-// node is another keeper on the same database, which listens.
-func (w *world) node(t *testing.T) *access.Keeper {
+// node returns another service on the same database, which listens.
+func (w *world) node(t *testing.T) *access.Service {
 	t.Helper()
 	return w.nodeOn(t, w.Pool, nil)
 }
 
-func (w *world) nodeOn(t *testing.T, pool *pgxpool.Pool, b *pg.Breaker) *access.Keeper {
+func (w *world) nodeOn(t *testing.T, pool *pgxpool.Pool, b *pg.Breaker) *access.Service {
 	t.Helper()
-	k := &access.Keeper{
+	k := &access.Service{
 		Pool: pool, Breaker: b, Peppers: w.Peppers, TokenLifetime: w.TokenLifetime, SessionLifetime: w.SessionLifetime, SessionIdle: w.SessionIdle,
 		Grace: w.Grace, Now: w.Now,
 	}
@@ -48,22 +48,22 @@ func (w *world) nodeOn(t *testing.T, pool *pgxpool.Pool, b *pg.Breaker) *access.
 		stop()
 		<-ended
 	})
-	within(t, 10*time.Second, "it listens", k.Hearing)
+	within(t, 10*time.Second, "it listens", k.Listening)
 	return k
 }
 
-func opens(t *testing.T, k *access.Keeper, text secret.Text) bool {
+func accepts(t *testing.T, k *access.Service, text secret.Text) bool {
 	t.Helper()
-	_, err := k.Admit(t.Context(), text.Reveal(), here)
+	_, err := k.Authenticate(t.Context(), text.Reveal(), here)
 	if err != nil && !errors.Is(err, access.ErrUnauthenticated) {
 		t.Fatal(err)
 	}
 	return err == nil
 }
 
-// Whatever ends a credential, by whatever means, another node hears of it,
-// though it answers from memory.
-func TestWhatEndsOnOneNodeEndsOnAnother(t *testing.T) {
+// Whatever ends a credential, another node is notified, although it answers
+// from its cache.
+func TestRevocationReachesOtherNodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	node := w.node(t)
@@ -107,29 +107,29 @@ func TestWhatEndsOnOneNodeEndsOnAnother(t *testing.T) {
 			})
 		}, nil},
 	} {
-		within(t, 5*time.Second, "it opens before "+tc.what, func() bool { return opens(t, node, tc.text) })
+		within(t, 5*time.Second, "it works before "+tc.what, func() bool { return accepts(t, node, tc.text) })
 		if err := tc.end(); err != nil {
 			t.Fatalf("%s: %v", tc.what, err)
 		}
-		within(t, 5*time.Second, "it no longer opens once "+tc.what, func() bool { return !opens(t, node, tc.text) })
+		within(t, 5*time.Second, "it no longer works once "+tc.what, func() bool { return !accepts(t, node, tc.text) })
 		if tc.back == nil {
 			continue
 		}
 		if err := tc.back(); err != nil {
 			t.Fatalf("undo that %s: %v", tc.what, err)
 		}
-		within(t, 5*time.Second, "it opens again after "+tc.what, func() bool { return opens(t, node, tc.text) })
+		within(t, 5*time.Second, "it works again after "+tc.what, func() bool { return accepts(t, node, tc.text) })
 	}
 }
 
-// A node that hears answers from memory: it does not ask the database for every
-// call. One that is deaf does.
-func TestOnlyANodeThatHearsBelievesItsMemory(t *testing.T) {
+// A listening node uses its cache and does not query the database for every
+// call. One that does not listen queries it.
+func TestCacheIsUsedOnlyWhileListening(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	node := w.node(t)
 	_, key := w.key(t)
-	// The row is changed behind the back of the triggers, so that only asking finds out.
+	// The row is changed without the triggers, so that only a query shows it.
 	super := pgtest.Open(t, w.Pool.Config().ConnString(), "")
 	hidden := func(sql string) {
 		t.Helper()
@@ -144,28 +144,28 @@ func TestOnlyANodeThatHearsBelievesItsMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	within(t, 5*time.Second, "it opens", func() bool { return opens(t, node, key.Text) })
+	within(t, 5*time.Second, "it works", func() bool { return accepts(t, node, key.Text) })
 	hidden(`UPDATE api_key SET revoked_at = now() WHERE id = $1`)
-	if !opens(t, node, key.Text) {
-		t.Error("a node that hears asks the database for every call")
+	if !accepts(t, node, key.Text) {
+		t.Error("a listening node queries the database for every call")
 	}
-	if opens(t, w.Keeper, key.Text) {
-		t.Error("a node that does not listen believes its memory")
+	if accepts(t, w.Service, key.Text) {
+		t.Error("a node that does not listen uses its cache")
 	}
 	if _, err := super.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lineproof-listen' AND datname = current_database()`); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 5*time.Second, "a node whose ear was cut off finds out", func() bool { return !opens(t, node, key.Text) })
-	within(t, 10*time.Second, "it hears again", node.Hearing)
+	within(t, 5*time.Second, "a node that lost its connection rejects the key", func() bool { return !accepts(t, node, key.Text) })
+	within(t, 10*time.Second, "it listens again", node.Listening)
 }
 
-// While the database cannot be asked, those who are known are let in for a
-// grace, marked and counted; nobody new is, and nobody for longer.
-func TestGraceIsForThoseWhoAreKnownAndEnds(t *testing.T) {
+// While the database is unavailable, cached credentials are accepted for the
+// grace period, marked and counted; others are not, and none for longer.
+func TestGraceAcceptsOnlyCachedCredentialsForALimitedTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	graced := 0
-	w.Grace, w.Graced = time.Minute, func() { graced++ }
+	w.Grace, w.OnGrace = time.Minute, func() { graced++ }
 	_, known := w.key(t)
 	bank, _ := w.key(t)
 	fresh, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "new", Mode: access.Live}, access.Operator, uuid.Nil)
@@ -179,15 +179,15 @@ func TestGraceIsForThoseWhoAreKnownAndEnds(t *testing.T) {
 		text  secret.Text
 		grace bool
 	}{
-		{"one who is known", 0, known.Text, true},
-		{"one who is new", 0, fresh.Text, false},
-		{"one who is known, just before the grace ends", 59 * time.Second, known.Text, true},
-		{"one who is known, after it", time.Second, known.Text, false},
+		{"a cached key", 0, known.Text, true},
+		{"a new key", 0, fresh.Text, false},
+		{"a cached key, just before the grace period ends", 59 * time.Second, known.Text, true},
+		{"a cached key, after it", time.Second, known.Text, false},
 	} {
 		w.clock = w.clock.Add(tc.later)
-		who, err := w.Admit(t.Context(), tc.text.Reveal(), here)
+		who, err := w.Authenticate(t.Context(), tc.text.Reveal(), here)
 		if (err == nil) != tc.grace || err == nil && !who.Grace {
-			t.Errorf("%s: %+v, %v; want it let in: %v", tc.what, who, err, tc.grace)
+			t.Errorf("%s: %+v, %v; want it accepted: %v", tc.what, who, err, tc.grace)
 		}
 	}
 	if graced != 2 {

@@ -16,18 +16,19 @@ import (
 )
 
 // ErrPepper reports a pepper under which no credential of this database was
-// ever hashed. With it every key, token and session would be refused, and what
-// is made with it would be refused elsewhere.
+// ever hashed. With it every key, token and session would be rejected here, and
+// every credential created here would be rejected by the other nodes.
 var ErrPepper = errors.New("the pepper is not one under which the credentials of this database were hashed; " +
 	"restore LINEPROOF_DATA/pepper, or set LINEPROOF_PEPPERS to the same list on every node")
 
-// pepperProbe is the text that is kept under every pepper. It is no credential.
+// pepperProbe is a fixed text whose HMAC is stored for every pepper that was in
+// use. It is no credential.
 const pepperProbe = "lineproof pepper check"
 
-// OpenPeppers returns the peppers after it has held them against the database,
-// and leaves a mark of the newest there. Exist says whether there are any yet:
-// on a database in use, list, which makes one where there is none, is then not
-// even called.
+// OpenPeppers returns the peppers of list after comparing them with the database,
+// and stores a mark of the newest there. Exist says whether a pepper was
+// configured or created before. If none was, list would create one; on a database
+// that is already marked OpenPeppers then fails without calling list.
 func OpenPeppers(ctx context.Context, pool *pgxpool.Pool, exist bool, list func() ([]secret.Text, error)) (*secret.Peppers, error) {
 	if !exist {
 		if err := CheckPeppers(ctx, pool, nil); err != nil {
@@ -43,8 +44,8 @@ func OpenPeppers(ctx context.Context, pool *pgxpool.Pool, exist bool, list func(
 		return nil, err
 	}
 	return peppers, pg.InTx(ctx, pool, func(tx pg.Tx) error {
-		// Two nodes that start on a new database with a pepper each must not both
-		// find it unmarked.
+		// Two nodes that start on a new database with different peppers must not
+		// both find it unmarked.
 		if err := db.New(tx).LockPeppers(ctx); err != nil {
 			return fmt.Errorf("access: lock the peppers: %w", err)
 		}
@@ -55,12 +56,12 @@ func OpenPeppers(ctx context.Context, pool *pgxpool.Pool, exist bool, list func(
 	})
 }
 
-// CheckPeppers returns ErrPepper when the database was marked under peppers of
-// which none is among these. Nil stands for no pepper at all.
+// CheckPeppers returns ErrPepper if the database has marks and none of them was
+// made with one of these peppers. Nil means no pepper at all.
 func CheckPeppers(ctx context.Context, from pg.DB, peppers *secret.Peppers) error {
 	marks, err := db.New(from).PepperChecks(ctx)
 	if err != nil {
-		return fmt.Errorf("access: look for the pepper's mark: %w", err)
+		return fmt.Errorf("access: read the marks of peppers: %w", err)
 	}
 	if len(marks) == 0 {
 		return nil

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// A pepper that is not the database's is refused before it does harm, a new one
-// in front of the old one is taken over, and on a database in use none is made.
-func TestStrangePepperIsRefused(t *testing.T) {
+// A pepper that is not the one of the database is rejected before it does harm,
+// a new one in front of the old one is accepted, and on a database in use none
+// is created.
+func TestUnknownPepperIsRejected(t *testing.T) {
 	t.Parallel()
 	const one, two, stranger secret.Text = "the first pepper, which is long enough", "the second pepper, which is long enough", "the pepper of another database, long enough"
 	pool := pgtest.New(t)

@@ -1,10 +1,11 @@
 // Package access decides who is calling and what they may do.
 //
-// There are three kinds of credential, told apart by their prefix: access tokens
-// of clients, sessions of people, and API keys of programs that ask. All are
-// random text with a checksum; the database holds only their HMAC under a
-// pepper. A credential that does not stand is refused with one text, whatever
-// the cause. None of them can be made from another of its own kind.
+// There are three kinds of credential, distinguished by their prefix: access
+// tokens of clients, sessions of people, and API keys of programs that verify
+// numbers. All are random text with a checksum; the database holds only their
+// HMAC under a pepper. An invalid credential is always rejected with the same
+// message, whatever the cause. No credential can be used to create another of its
+// own kind.
 package access
 
 import (
@@ -25,7 +26,7 @@ import (
 )
 
 var (
-	// ErrUnauthenticated says no without saying why.
+	// ErrUnauthenticated rejects a credential without telling the caller why.
 	ErrUnauthenticated = fault.New(fault.Unauthenticated,
 		"Send a valid credential for this operation in the Authorization header, as: Bearer <credential>.")
 
@@ -35,18 +36,18 @@ var (
 		"This credential does not allow the operation. Ask the regulator for the scope or role that the documentation names.")
 )
 
-// Kind is the kind of credential that a principal showed.
+// Kind is the kind of credential that a principal presented.
 type Kind uint8
 
 // The kinds of credential.
 const (
-	Nobody  Kind = iota // none is asked for
+	Nobody  Kind = iota // no credential is required
 	Client              // an access token
-	Session             // a person who has logged in
-	APIKey              // a program that asks
+	Session             // of a person who has logged in
+	APIKey              // of a program that verifies numbers
 )
 
-// Role is what a member of the regulator's staff is there for.
+// Role is the role of a member of the regulator's staff.
 type Role string
 
 // The roles.
@@ -59,7 +60,7 @@ const (
 // Roles lists every role.
 var Roles = []Role{Administrator, Reviewer, Auditor}
 
-// Scope is something that a client may do.
+// Scope is a permission of a client.
 type Scope string
 
 // The scopes.
@@ -75,7 +76,7 @@ const (
 // Scopes lists every scope.
 var Scopes = []Scope{EntityOnboard, DocumentUpload, LineSupply, LinePort, LineFlag, LineOrder}
 
-// Principal is who is calling.
+// Principal is the authenticated caller.
 type Principal struct {
 	Kind    Kind
 	ID      uuid.UUID // of the credential itself
@@ -83,32 +84,32 @@ type Principal struct {
 	Account uuid.UUID // for Session
 	Entity  uuid.UUID // for Session and APIKey; zero for the regulator's staff
 	Scopes  []string  // for Client
-	Vouches bool      // for Client
-	Network string    // for Client: the code of the network for which it may supply lines; "" for none
-	Role    Role      // for Session: of the regulator's staff; "" for everybody else
-	Manages bool      // for Session: of the admin of an entity
-	Limited bool      // for Session: opens only what is needed to set up a second factor
+	Vouches bool      // for Client: the admins of the entities it onboards count as verified
+	Network string    // for Client: the code of the network it may supply lines for; "" for none
+	Role    Role      // for Session: of the regulator's staff; "" for others
+	Manages bool      // for Session: the person is an admin of the entity
+	Limited bool      // for Session: allows only setting up two-factor authentication
 	Mode    string    // for APIKey: live or test
 	Purpose string    // for APIKey
 	Limits  Limits    // for APIKey
 
-	From  netip.Addr // where the call comes from
-	Grace bool       // the database could not be asked, and memory answered
+	From  netip.Addr // the source address of the call
+	Grace bool       // accepted from the cache because the database is unavailable
 }
 
-// Limits are how much may be asked with a key. Zero means no limit.
+// Limits bound the use of a key. Zero means no limit.
 type Limits struct {
 	KeyRate, EntityRate   float64 // requests a second
 	KeyBurst, EntityBurst int
-	DayQuota, MonthQuota  int64 // questions of the entity
-	DayNumbers            int64 // different numbers that the entity asks about in a day
+	DayQuota, MonthQuota  int64 // verifications of the entity
+	DayNumbers            int64 // distinct numbers that the entity verifies in a day
 }
 
-// May reports whether the principal holds a scope.
-func (p Principal) May(s Scope) bool { return slices.Contains(p.Scopes, string(s)) }
+// HasScope reports whether the principal has a scope.
+func (p Principal) HasScope(s Scope) bool { return slices.Contains(p.Scopes, string(s)) }
 
-// Caller returns the lasting identity behind the credential: a client keeps it
-// when its token is renewed.
+// Caller returns the identity that outlasts the credential: the client of a
+// token, the account of a session, and the key itself.
 func (p Principal) Caller() uuid.UUID {
 	switch p.Kind {
 	case Client:
@@ -120,7 +121,7 @@ func (p Principal) Caller() uuid.UUID {
 	return p.ID
 }
 
-// Actor returns the principal as the audit trail names it.
+// Actor returns the principal as the audit trail records it.
 func (p Principal) Actor() audit.Actor {
 	if p.Kind == Client {
 		return audit.Actor{Kind: audit.Client, ID: p.Client, From: p.From}
@@ -128,30 +129,30 @@ func (p Principal) Actor() audit.Actor {
 	return audit.Actor{Kind: audit.Account, ID: p.Account, From: p.From}
 }
 
-// Operator is whoever runs the command line.
+// Operator is the actor of everything done on the command line.
 var Operator = audit.Actor{Kind: audit.Operator}
 
-// Keeper makes credentials and knows which of them stand. All exported fields
-// but Log and Graced are required; zero limits and a zero grace mean none.
-type Keeper struct {
+// Service creates, checks and revokes credentials. Required are all exported
+// fields but Breaker, Grace, Limits, Log, OnGrace and CheckNewKey.
+type Service struct {
 	Pool            *pgxpool.Pool
-	Breaker         *pg.Breaker // told when the database does not say who calls; nil for nobody
+	Breaker         *pg.Breaker // receives failed queries; may be nil
 	Peppers         *secret.Peppers
 	TokenLifetime   time.Duration
 	SessionLifetime time.Duration
 	SessionIdle     time.Duration
-	Grace           time.Duration // for which memory is believed while the database cannot be asked
-	Limits          Limits        // of whoever has none of its own
+	Grace           time.Duration // how long cached credentials are accepted while the database is unavailable; zero means not at all
+	Limits          Limits        // defaults for keys and entities without their own
 	Now             func() time.Time
 	Log             *slog.Logger
-	Graced          func() // told of every call that was admitted by grace
-	// MayMakeKey is asked before a live key of an entity is made or rolled, in
-	// that transaction; nil lets every entity.
-	MayMakeKey func(context.Context, pg.DB, uuid.UUID) error
+	OnGrace         func() // called for every request accepted by grace; may be nil
+	// CheckNewKey is called before a live key of an entity is created or rolled, in
+	// that transaction, and rejects it with an error; nil allows every entity.
+	CheckNewKey func(context.Context, pg.DB, uuid.UUID) error
 
-	memory memory
-	asking singleflight.Group // about credentials, by their HMAC
+	cache credentialCache
+	reads singleflight.Group // queries for credentials, by their HMAC
 }
 
-// now is the present to the microsecond, which is what PostgreSQL keeps.
-func (k *Keeper) now() time.Time { return k.Now().UTC().Truncate(time.Microsecond) }
+// now returns the current time to the microsecond, the precision of PostgreSQL.
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }

@@ -6,18 +6,18 @@ VALUES (@id, @name, @scopes, @network, @vouches, @created_at);
 INSERT INTO client_secret (id, client_id, mac, preview, created_at)
 VALUES (@id, @client_id, @mac, @preview, @created_at);
 
--- Clients lists one client, or all when none is named.
+-- Clients returns one client, or all for the zero id.
 -- name: Clients :many
 SELECT c.id, c.name, c.scopes, c.network, c.vouches, c.suspended_at, c.revoked_at, c.created_at,
        (SELECT count(*) FROM client_secret s WHERE s.client_id = c.id AND s.revoked_at IS NULL) AS secrets,
        coalesce((SELECT max(t.created_at) FROM access_token t WHERE t.client_id = c.id), '0001-01-01T00:00:00Z')::timestamptz AS last_token_at
 FROM client c WHERE c.id = @id OR @id = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY c.created_at, c.id;
 
--- NetworkOfClient finds nothing for a client that may not supply lines now.
+-- NetworkOfClient returns no row for a client that may not supply lines now.
 -- name: NetworkOfClient :one
 SELECT network FROM client WHERE id = @id AND @scope::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL;
 
--- LockClient makes two who rotate the secrets of one client wait for each other.
+-- LockClient serialises changes of the secrets of one client.
 -- name: LockClient :one
 SELECT id FROM client WHERE id = @id AND revoked_at IS NULL FOR UPDATE;
 
@@ -81,15 +81,15 @@ UPDATE session SET revoked_at = @at WHERE id = @id AND account_id = @account_id 
 -- name: EndSessions :execrows
 UPDATE session SET revoked_at = @at WHERE account_id = @account_id AND id <> @but AND revoked_at IS NULL;
 
--- name: FreeSession :execrows
+-- name: UnlockSession :execrows
 UPDATE session SET limited = false WHERE id = @id AND limited AND revoked_at IS NULL;
 
 -- name: InsertKey :exec
 INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces)
 VALUES (@id, @entity_id, @name, @mode, @purpose, @mac, @preview, @networks, @rate, @burst, @expires_at, @created_at, @created_by, @replaces);
 
--- Keys lists the keys of one entity, or of all when none is named. What lists
--- them by pages, in KeyPage, has the same columns.
+-- Keys lists the keys of one entity, or of all entities for the zero id. The
+-- statement of KeyPage has the same columns.
 -- name: Keys :many
 SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
        k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
@@ -97,9 +97,9 @@ SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview
 FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at;
 
--- KeyWithKin returns a key of an entity, the one that it replaces, and the one
+-- KeyChain returns a key of an entity, the key that it replaces, and the key
 -- that replaces it.
--- name: KeyWithKin :many
+-- name: KeyChain :many
 SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
        k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
@@ -107,10 +107,16 @@ FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.entity_id = @entity_id AND k.id IN (
     SELECT @id::uuid UNION ALL SELECT o.replaces FROM api_key o WHERE o.id = @id UNION ALL SELECT n.id FROM api_key n WHERE n.replaces = @id);
 
+-- CountActiveKeys counts the keys of each entity that are neither revoked nor
+-- expired. Entities without one are left out.
+-- name: CountActiveKeys :many
+SELECT entity_id, count(*) AS keys FROM api_key
+WHERE entity_id = ANY(@entities::uuid[]) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > @now::timestamptz) GROUP BY entity_id;
+
 -- name: CountKeys :one
 SELECT count(*) FROM api_key WHERE entity_id = @entity_id;
 
--- KeyPlace is what of a key's place in an order does not change.
+-- KeyPlace returns those sort values of a key that never change.
 -- name: KeyPlace :one
 SELECT lower(name)::text AS name, created_at FROM api_key WHERE id = @id AND entity_id = @entity_id;
 
@@ -120,12 +126,12 @@ SELECT id, name FROM api_key WHERE entity_id = @entity_id AND id = ANY(@ids::uui
 -- name: KeyIDByMAC :one
 SELECT id FROM api_key WHERE mac = ANY(@macs::bytea[]);
 
--- A key of another entity than the named one is not found; the zero id names none.
+-- The key must belong to the entity, unless entity_id is the zero id.
 -- name: RevokeKey :one
 UPDATE api_key SET revoked_at = @at, revoked_by = @by
 WHERE id = @id AND revoked_at IS NULL AND (entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid) RETURNING entity_id;
 
--- LockKey makes two who roll one key wait for each other.
+-- LockKey serialises the rolling of one key.
 -- name: LockKey :one
 SELECT k.id, k.entity_id, k.name, k.mode, k.purpose, k.networks, k.rate, k.burst, k.expires_at,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled FROM api_key k
@@ -155,11 +161,11 @@ VALUES (@entity_id, @rate, @burst, @day_quota, @month_quota, @day_numbers, @upda
 ON CONFLICT (entity_id) DO UPDATE SET rate = excluded.rate, burst = excluded.burst, day_quota = excluded.day_quota,
     month_quota = excluded.month_quota, day_numbers = excluded.day_numbers, updated_at = excluded.updated_at;
 
--- ForgetTokens and ForgetSessions take a bite at a time; see pg.InBites.
--- name: ForgetTokens :execrows
+-- DeleteTokens and DeleteSessions delete one batch; see pg.InBatches.
+-- name: DeleteTokens :execrows
 DELETE FROM access_token WHERE id IN (SELECT t.id FROM access_token t WHERE t.expires_at < @before LIMIT 5000);
 
--- name: ForgetSessions :execrows
+-- name: DeleteSessions :execrows
 DELETE FROM session WHERE id IN (SELECT s.id FROM session s WHERE s.expires_at < @before LIMIT 5000);
 
 -- name: PepperChecks :many

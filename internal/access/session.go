@@ -16,43 +16,42 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// ErrNoSession reports a session that does not exist for this account, or ended
-// before.
-var ErrNoSession = fault.New(fault.NotFound, "There is no such session, or it has ended before.")
+// ErrNoSession reports a session that does not exist for this account, or has
+// already ended.
+var ErrNoSession = fault.New(fault.NotFound, "There is no such session, or it has already ended.")
 
-// Opening is a session as it is about to be opened, for somebody who has proved
-// who they are.
-type Opening struct {
-	Account, Entity uuid.UUID // no entity for the regulator's staff
+// SessionForm describes the session to open for a person who has logged in.
+type SessionForm struct {
+	Account, Entity uuid.UUID // the entity is zero for the regulator's staff
 	From            netip.Addr
-	Agent           string // what the person's program says that it is
-	Limited         bool   // opens only what is needed to set up a second factor
+	Agent           string // the User-Agent header
+	Limited         bool   // allows only setting up two-factor authentication
 	Request         uuid.UUID
 }
 
-// Opened is a session that was just opened. Its text is shown this once.
-type Opened struct {
+// NewSession is a session that was just opened. Its text is shown only now.
+type NewSession struct {
 	ID        uuid.UUID
 	Text      secret.Text
 	ExpiresAt time.Time
 }
 
-const mostAgent = 200 // bytes
+const maxAgent = 200 // bytes
 
 // OpenSession opens a session in the caller's transaction.
-func (k *Keeper) OpenSession(ctx context.Context, tx pg.Tx, o Opening) (Opened, error) {
-	now := k.now()
-	s := Opened{ID: uuid.Must(uuid.NewV7()), Text: secret.New(secret.Session), ExpiresAt: now.Add(k.SessionLifetime)}
-	agent := strings.ToValidUTF8(o.Agent[:min(len(o.Agent), mostAgent)], "")
+func (s *Service) OpenSession(ctx context.Context, tx pg.Tx, f SessionForm) (NewSession, error) {
+	now := s.now()
+	session := NewSession{ID: uuid.Must(uuid.NewV7()), Text: secret.New(secret.Session), ExpiresAt: now.Add(s.SessionLifetime)}
+	agent := strings.ToValidUTF8(f.Agent[:min(len(f.Agent), maxAgent)], "")
 	err := db.New(tx).InsertSession(ctx, db.InsertSessionParams{
-		ID: s.ID, AccountID: o.Account, Mac: k.Peppers.Sign(s.Text.Reveal()), FromAddr: pg.Address(o.From), Agent: strings.ReplaceAll(agent, "\x00", ""),
-		Limited: o.Limited, ExpiresAt: s.ExpiresAt, CreatedAt: now,
+		ID: session.ID, AccountID: f.Account, Mac: s.Peppers.Sign(session.Text.Reveal()), FromAddr: pg.Address(f.From), Agent: strings.ReplaceAll(agent, "\x00", ""),
+		Limited: f.Limited, ExpiresAt: session.ExpiresAt, CreatedAt: now,
 	})
 	if err != nil {
-		return Opened{}, fmt.Errorf("access: open a session: %w", err)
+		return NewSession{}, fmt.Errorf("access: open a session: %w", err)
 	}
-	return s, audit.Write(ctx, tx, audit.Entry{
-		At: now, Actor: audit.Actor{Kind: audit.Account, ID: o.Account, From: o.From}, Action: audit.LoggedIn, Subject: s.ID, Entity: o.Entity, Request: o.Request,
+	return session, audit.Write(ctx, tx, audit.Entry{
+		At: now, Actor: audit.Actor{Kind: audit.Account, ID: f.Account, From: f.From}, Action: audit.LoggedIn, Subject: session.ID, Entity: f.Entity, Request: f.Request,
 	})
 }
 
@@ -63,10 +62,10 @@ type SessionRow struct {
 	CreatedAt, LastSeenAt, ExpiresAt time.Time
 }
 
-// Sessions lists the sessions of an account that stand, newest first.
-func (k *Keeper) Sessions(ctx context.Context, account uuid.UUID) ([]SessionRow, error) {
-	now := k.now()
-	rows, err := db.New(k.Pool).Sessions(ctx, db.SessionsParams{AccountID: account, Now: now, IdleSince: now.Add(-k.SessionIdle)})
+// Sessions lists the active sessions of an account, newest first.
+func (s *Service) Sessions(ctx context.Context, account uuid.UUID) ([]SessionRow, error) {
+	now := s.now()
+	rows, err := db.New(s.Pool).Sessions(ctx, db.SessionsParams{AccountID: account, Now: now, IdleSince: now.Add(-s.SessionIdle)})
 	if err != nil {
 		return nil, fmt.Errorf("access: list sessions: %w", err)
 	}
@@ -78,10 +77,10 @@ func (k *Keeper) Sessions(ctx context.Context, account uuid.UUID) ([]SessionRow,
 }
 
 // EndSession ends one session of an account.
-func (k *Keeper) EndSession(ctx context.Context, account, session uuid.UUID, by audit.Actor, request uuid.UUID) error {
-	now := k.now()
-	defer k.memory.forget(session)
-	return pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+func (s *Service) EndSession(ctx context.Context, account, session uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	now := s.now()
+	defer s.cache.invalidate(session)
+	return pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		n, err := db.New(tx).EndSession(ctx, db.EndSessionParams{ID: session, AccountID: account, At: &now})
 		if err != nil {
 			return fmt.Errorf("access: end a session: %w", err)
@@ -93,10 +92,11 @@ func (k *Keeper) EndSession(ctx context.Context, account, session uuid.UUID, by 
 	})
 }
 
-// EndSessions ends every session of an account but one, in the caller's
-// transaction; the zero id spares none. It returns how many there were.
-func (k *Keeper) EndSessions(ctx context.Context, tx pg.Tx, account, but uuid.UUID, by audit.Actor, request uuid.UUID) (int64, error) {
-	now := k.now()
+// EndSessions ends every session of an account in the caller's transaction, but
+// not the session with the id but, unless that is zero. It returns how many were
+// ended.
+func (s *Service) EndSessions(ctx context.Context, tx pg.Tx, account, but uuid.UUID, by audit.Actor, request uuid.UUID) (int64, error) {
+	now := s.now()
 	n, err := db.New(tx).EndSessions(ctx, db.EndSessionsParams{AccountID: account, But: but, At: &now})
 	if err != nil {
 		return 0, fmt.Errorf("access: end sessions: %w", err)
@@ -109,11 +109,11 @@ func (k *Keeper) EndSessions(ctx context.Context, tx pg.Tx, account, but uuid.UU
 	})
 }
 
-// FreeSession makes a limited session a full one, in the caller's transaction.
-func (k *Keeper) FreeSession(ctx context.Context, tx pg.Tx, session uuid.UUID) error {
-	n, err := db.New(tx).FreeSession(ctx, session)
+// UnlockSession turns a limited session into a full one, in the caller's transaction.
+func (s *Service) UnlockSession(ctx context.Context, tx pg.Tx, session uuid.UUID) error {
+	n, err := db.New(tx).UnlockSession(ctx, session)
 	if err != nil {
-		return fmt.Errorf("access: free a session: %w", err)
+		return fmt.Errorf("access: unlock a session: %w", err)
 	}
 	if n == 0 {
 		return ErrNoSession
@@ -121,14 +121,14 @@ func (k *Keeper) FreeSession(ctx context.Context, tx pg.Tx, session uuid.UUID) e
 	return nil
 }
 
-// Forget drops tokens and sessions that expired a day ago or earlier.
-func (k *Keeper) Forget(ctx context.Context) (int64, error) {
-	before, total := k.now().Add(-24*time.Hour), int64(0)
-	for _, forget := range []func(context.Context, time.Time) (int64, error){db.New(k.Pool).ForgetTokens, db.New(k.Pool).ForgetSessions} {
-		n, err := pg.InBites(func() (int64, error) { return forget(ctx, before) })
+// DeleteExpired deletes tokens and sessions that expired a day ago or earlier.
+func (s *Service) DeleteExpired(ctx context.Context) (int64, error) {
+	before, total := s.now().Add(-24*time.Hour), int64(0)
+	for _, deleteBatch := range []func(context.Context, time.Time) (int64, error){db.New(s.Pool).DeleteTokens, db.New(s.Pool).DeleteSessions} {
+		n, err := pg.InBatches(func() (int64, error) { return deleteBatch(ctx, before) })
 		total += n
 		if err != nil {
-			return total, fmt.Errorf("access: forget: %w", err)
+			return total, fmt.Errorf("access: delete expired credentials: %w", err)
 		}
 	}
 	return total, nil

@@ -19,15 +19,15 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// The ways in which the token endpoint refuses.
+// The errors of the token endpoint.
 var (
-	ErrBadClient = fault.New(fault.Unauthenticated, "The client's id or secret is not right, or the client may not ask for tokens.")
+	ErrBadClient = fault.New(fault.Unauthenticated, "The client id or secret is wrong, or the client may not request tokens.")
 	ErrBadScope  = fault.ErrInvalid.With(fault.Violation{
-		Field: "scope", Code: fault.NotAllowed, Message: "Ask only for scopes that the client was given, separated by spaces, or leave scope out.",
+		Field: "scope", Code: fault.NotAllowed, Message: "Request only scopes that the client has, separated by spaces, or leave scope out.",
 	})
 )
 
-// Token is an access token, shown this once.
+// Token is an access token that was just issued. Its text is shown only now.
 type Token struct {
 	Text      secret.Text
 	Scopes    []string
@@ -35,25 +35,25 @@ type Token struct {
 }
 
 // IssueToken exchanges a client's id and secret for an access token with the
-// scopes asked, or with all of the client's when none is asked.
-func (k *Keeper) IssueToken(ctx context.Context, clientID string, clientSecret secret.Text, scopes []string) (Token, error) {
-	client, err := k.client(ctx, clientID, clientSecret)
+// requested scopes, or with all scopes of the client if none is requested.
+func (s *Service) IssueToken(ctx context.Context, clientID string, clientSecret secret.Text, scopes []string) (Token, error) {
+	client, err := s.client(ctx, clientID, clientSecret)
 	if err != nil {
 		return Token{}, err
 	}
-	now := k.now()
+	now := s.now()
 	if len(scopes) == 0 {
 		scopes = client.Scopes
 	}
-	for _, s := range scopes {
-		if !slices.Contains(client.Scopes, s) {
+	for _, scope := range scopes {
+		if !slices.Contains(client.Scopes, scope) {
 			return Token{}, ErrBadScope
 		}
 	}
-	t := Token{Text: secret.New(secret.AccessToken), Scopes: scopes, ExpiresAt: now.Add(k.TokenLifetime)}
-	err = pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
+	t := Token{Text: secret.New(secret.AccessToken), Scopes: scopes, ExpiresAt: now.Add(s.TokenLifetime)}
+	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		return db.New(tx).InsertToken(ctx, db.InsertTokenParams{
-			ID: uuid.Must(uuid.NewV7()), ClientID: client.ID, Mac: k.Peppers.Sign(t.Text.Reveal()),
+			ID: uuid.Must(uuid.NewV7()), ClientID: client.ID, Mac: s.Peppers.Sign(t.Text.Reveal()),
 			Scopes: t.Scopes, ExpiresAt: t.ExpiresAt, CreatedAt: now,
 		})
 	})
@@ -63,20 +63,20 @@ func (k *Keeper) IssueToken(ctx context.Context, clientID string, clientSecret s
 	return t, nil
 }
 
-// client returns the client that an id and a secret stand for.
-func (k *Keeper) client(ctx context.Context, clientID string, clientSecret secret.Text) (db.ClientBySecretRow, error) {
+// client returns the client with this id and secret, or ErrBadClient.
+func (s *Service) client(ctx context.Context, clientID string, clientSecret secret.Text) (db.ClientBySecretRow, error) {
 	id, err := uuid.Parse(clientID)
 	prefix, ok := secret.Parse(clientSecret.Reveal())
 	if err != nil || !ok || prefix != secret.ClientSecret {
 		return db.ClientBySecretRow{}, ErrBadClient
 	}
-	q, macs, now := db.New(k.Pool), k.Peppers.Candidates(clientSecret.Reveal()), k.now()
+	q, macs, now := db.New(s.Pool), s.Peppers.Candidates(clientSecret.Reveal()), s.now()
 	client, err := q.ClientBySecret(ctx, db.ClientBySecretParams{ID: id, Macs: macs})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return db.ClientBySecretRow{}, ErrBadClient
 	}
-	if err == nil && (now.Sub(moment(client.LastUsedAt)) > touchStep || !bytes.Equal(client.Mac, macs[0])) {
-		// It is signed again under the newest pepper, so that older ones can go.
+	if err == nil && (now.Sub(timeOrZero(client.LastUsedAt)) > lastUseStep || !bytes.Equal(client.Mac, macs[0])) {
+		// The secret is stored under the newest pepper, so that older ones can be retired.
 		err = q.TouchClientSecret(ctx, db.TouchClientSecretParams{ID: client.SecretID, At: &now, Mac: macs[0]})
 	}
 	if err != nil {
@@ -85,27 +85,27 @@ func (k *Keeper) client(ctx context.Context, clientID string, clientSecret secre
 	return client, nil
 }
 
-// RevokeToken ends an access token of a client that shows its own id and secret
-// (RFC 7009). A token that is unknown, another's or ended already is no error:
-// whoever asks wants it gone, and it is.
-func (k *Keeper) RevokeToken(ctx context.Context, clientID string, clientSecret, token secret.Text, from netip.Addr, request uuid.UUID) error {
-	client, err := k.client(ctx, clientID, clientSecret)
+// RevokeToken revokes an access token of the client with this id and secret
+// (RFC 7009). A token that is unknown, belongs to another client or is already
+// revoked is no error: the caller cannot use it, which is what was requested.
+func (s *Service) RevokeToken(ctx context.Context, clientID string, clientSecret, token secret.Text, from netip.Addr, request uuid.UUID) error {
+	client, err := s.client(ctx, clientID, clientSecret)
 	if err != nil {
 		return err
 	}
 	if prefix, ok := secret.Parse(token.Reveal()); !ok || prefix != secret.AccessToken {
 		return nil
 	}
-	now := k.now()
-	err = pg.InTx(ctx, k.Pool, func(tx pg.Tx) error {
-		id, err := db.New(tx).RevokeToken(ctx, db.RevokeTokenParams{Macs: k.Peppers.Candidates(token.Reveal()), ClientID: client.ID, At: &now})
+	now := s.now()
+	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		id, err := db.New(tx).RevokeToken(ctx, db.RevokeTokenParams{Macs: s.Peppers.Candidates(token.Reveal()), ClientID: client.ID, At: &now})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		k.memory.forget(id)
+		s.cache.invalidate(id)
 		return audit.Write(ctx, tx, audit.Entry{
 			At: now, Actor: audit.Actor{Kind: audit.Client, ID: client.ID, From: from}, Action: audit.TokenRevoked, Subject: id, Request: request,
 		})

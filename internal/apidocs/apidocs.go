@@ -1,11 +1,9 @@
-// Package apidocs serves the reference of the API to people: a page at /docs
-// that can be searched, and the contract behind it as /openapi.yaml and
-// /openapi.json.
+// Package apidocs serves the API reference: a searchable page at /docs, and the
+// contract as /openapi.yaml and /openapi.json.
 //
-// It promises that a reader's browser asks this service and no other for
-// anything on the page. The viewer is vendored into assets, its licence and
-// hash beside it, and the page's content security policy forbids the rest.
-// Without scripts the page still lists the operations.
+// The page loads nothing from other servers. The viewer is vendored into assets,
+// with its licence and hash, and the page's content security policy forbids
+// everything else. Without scripts the page still lists the operations.
 package apidocs
 
 import (
@@ -24,8 +22,8 @@ import (
 	"github.com/lineproof/lineproof/api"
 )
 
-// policy lets the page load what this service serves. Inline styles are the
-// viewer's own; inline scripts are nobody's.
+// policy lets the page load only what this service serves. The viewer needs
+// inline styles; inline scripts are forbidden.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 	"font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
@@ -40,9 +38,9 @@ var (
 	pageHTML string
 )
 
-// Handler serves /docs and what lies below it, /openapi.yaml and /openapi.json.
-// What it serves is part of the binary, so it panics where that is broken: no
-// setting and no request can make it so.
+// Handler serves /docs with its assets, /openapi.yaml and /openapi.json. All of it
+// is part of the binary, so Handler panics if it is broken: no setting and no
+// request can cause that.
 func Handler() http.Handler {
 	html, err := renderPage()
 	if err != nil {
@@ -80,8 +78,8 @@ func renderPage() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// guarded sets the headers that every answer carries, also those for addresses
-// that do not exist.
+// guarded sets the security headers of every response, including those for
+// unknown paths.
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -92,8 +90,8 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// static serves content. Browsers keep it but ask each time whether it is still
-// the same, so that a new release shows at once.
+// static serves content. Browsers cache it but revalidate it each time, so that a
+// new release shows at once.
 func static(contentType string, content []byte) http.Handler {
 	tag := entityTag(content, "")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,8 +102,8 @@ func static(contentType string, content []byte) http.Handler {
 	})
 }
 
-// compressed serves content that is stored with gzip: as it is to those who
-// take it so, unpacked to the others.
+// compressed serves content that is stored with gzip: as it is to clients that
+// accept gzip, decompressed to others.
 func compressed(contentType string, packed []byte) http.Handler {
 	asIs := static(contentType, packed)
 	plainTag := entityTag(packed, "plain")
@@ -114,7 +112,7 @@ func compressed(contentType string, packed []byte) http.Handler {
 		h.Set("Vary", "Accept-Encoding")
 		if acceptsGzip(r) {
 			h.Set("Content-Encoding", "gzip")
-			r.Header.Del("Range") // a part of a compressed file is of no use
+			r.Header.Del("Range") // a range of a compressed file cannot be decompressed
 			asIs.ServeHTTP(w, r)
 			return
 		}
@@ -130,10 +128,10 @@ func compressed(contentType string, packed []byte) http.Handler {
 		}
 		unpacked, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {
-			http.Error(w, "The file cannot be read.", http.StatusInternalServerError)
+			http.Error(w, "Internal error: the file cannot be read.", http.StatusInternalServerError)
 			return
 		}
-		_, _ = io.Copy(w, unpacked) //nolint:gosec // the size is that of our own asset, not of anything sent
+		_, _ = io.Copy(w, unpacked) //nolint:gosec // the size is that of a vendored asset, not of anything sent
 	})
 }
 
@@ -142,7 +140,8 @@ func entityTag(content []byte, variant string) string {
 	return `"` + hex.EncodeToString(sum[:8]) + variant + `"`
 }
 
-// acceptsGzip reports whether the reader takes gzip. A weight of zero refuses it.
+// acceptsGzip reports whether the client accepts gzip. A weight of zero means that
+// it does not.
 func acceptsGzip(r *http.Request) bool {
 	for offer := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, weight, _ := strings.Cut(offer, ";")

@@ -24,8 +24,8 @@ import (
 	"github.com/lineproof/lineproof/internal/apidocs"
 )
 
-// Every address of the reference answers with its type and with the headers
-// that keep a browser from reaching outside.
+// Every path of the reference has its content type and the headers that keep a
+// browser from loading anything from other servers.
 func TestReferenceIsServedUnderAStrictPolicy(t *testing.T) {
 	t.Parallel()
 
@@ -62,9 +62,9 @@ func TestReferenceIsServedUnderAStrictPolicy(t *testing.T) {
 	}
 }
 
-// Nothing on the page asks for an address outside the service, no script
-// stands inside the page, what would call home is off, and the search is not.
-func TestPageStaysInside(t *testing.T) {
+// Nothing on the page loads from other servers, the page has no inline script,
+// features that call the vendor are off, and the search is on.
+func TestPageLoadsNothingFromOtherServers(t *testing.T) {
 	t.Parallel()
 
 	page := get(t, "/docs", nil).Body.String()
@@ -146,9 +146,9 @@ func TestContractIsServedInBothForms(t *testing.T) {
 	}
 }
 
-// The viewer is sent compressed to those who take it so and unpacked to the
+// The viewer is sent compressed to clients that accept gzip and decompressed to
 // others; both are the same script.
-func TestViewerIsSentAsTheReaderTakesIt(t *testing.T) {
+func TestViewerIsCompressedOnlyForClientsThatAcceptIt(t *testing.T) {
 	t.Parallel()
 
 	for accept, wantPacked := range map[string]bool{
@@ -177,7 +177,7 @@ func TestViewerIsSentAsTheReaderTakesIt(t *testing.T) {
 	}
 }
 
-// A browser that has a file already is told so, in either form.
+// A browser that has the file already gets 304, compressed or not.
 func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
 	t.Parallel()
 
@@ -204,8 +204,8 @@ type vendored struct {
 	SourceSHA256 string
 }
 
-// What was vendored is what the manifest says, down to the byte, and its
-// licence is beside it.
+// The vendored files match the manifest byte for byte, and their licences are
+// included.
 func TestVendoredFilesMatchTheManifest(t *testing.T) {
 	t.Parallel()
 
@@ -242,7 +242,7 @@ func TestVendoredFilesMatchTheManifest(t *testing.T) {
 	}
 }
 
-// handler is made once: it has no state, and hashing its files takes a while
+// handler is created once: it has no state, and hashing its files takes a while
 // under the race detector.
 var handler = sync.OnceValue(apidocs.Handler)
 

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// page is what the HTML page says without the help of a script.
+// page is the content of the HTML page without scripts.
 type page struct {
 	Title, Version, Summary string
 	Operations              []operation
@@ -21,11 +21,10 @@ type operation struct {
 	Method, Path, Summary, Opening string
 }
 
-// unmarked takes away the signs of Markdown that the contract uses inside a
-// sentence.
+// unmarked removes the Markdown marks that the contract uses inside a sentence.
 var unmarked = strings.NewReplacer("`", "", "**", "")
 
-// readPage takes from the contract what the page shows.
+// readPage reads the content of the page from the contract.
 func readPage(contract []byte) (page, error) {
 	var doc struct {
 		Info struct {
@@ -55,8 +54,8 @@ func readPage(contract []byte) (page, error) {
 	return p, nil
 }
 
-// toJSON writes a YAML document as JSON and keeps the order of its members, so
-// that an example reads the same in both.
+// toJSON converts a YAML document to JSON and keeps the order of the fields, so
+// that examples read the same in both.
 func toJSON(contract []byte) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(contract, &doc); err != nil {
@@ -125,8 +124,7 @@ func writeScalar(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// pairs yields the keys and values of a mapping in the order in which they
-// stand in the file.
+// pairs yields the keys and values of a mapping in the order of the file.
 func pairs(n *yaml.Node) func(yield func(key, value *yaml.Node) bool) {
 	return func(yield func(key, value *yaml.Node) bool) {
 		for i := 0; i+1 < len(n.Content); i += 2 {

@@ -1,21 +1,24 @@
-// Package approval is the second pair of eyes: what is too dangerous for one
-// person waits here until another confirms it.
+// Package approval holds changes that need two people: a change that is too
+// dangerous for one person waits here until another confirms it.
 //
-// What it promises:
+// What it guarantees:
 //
-//   - Nothing that was asked for takes effect before somebody else has confirmed
-//     it. The effect runs in the transaction of the confirmation: both are there
-//     or neither is, and of two who confirm at once one does.
-//   - Whoever asked cannot confirm, with whatever session. Nor can the account
-//     that the matter is about. Whoever runs the command line is one person,
-//     however often and from wherever the command is run.
-//   - Only administrators confirm. Any of them could make a reviewer and then be
-//     two people; to make an administrator takes two already.
-//   - After a week a question lapses, because what was right to ask then may be
-//     wrong to do now.
+//   - A requested change does not take effect before a second person has confirmed
+//     it. The effect runs in the transaction of the confirmation: both are stored
+//     or neither is, and of two concurrent confirmations one succeeds.
+//   - The person who requested a change cannot confirm it, whichever session they
+//     use. Nor can the account that the change is about. The operator at the
+//     command line counts as one person, however often and from wherever the
+//     command is run.
+//   - Only administrators confirm. If reviewers could, any administrator could
+//     create a reviewer and then act as two people; creating an administrator
+//     already takes two.
+//   - After a week a request expires, because what was right to request then may
+//     be wrong to do now.
 //
-// What is asked for, and what it does, belongs to other packages: they call
-// [Ask] in their own transaction, and the assembly gives a [Desk] the effects.
+// Which changes can be requested, and what they do, is decided by other packages:
+// they call [Create] in their own transaction, and the assembly gives the
+// [Service] their effects.
 package approval
 
 import (
@@ -29,7 +32,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/approval/internal/db"
 	"github.com/lineproof/lineproof/internal/audit"
@@ -37,154 +39,145 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Patience is how long a question waits.
-const Patience = 7 * 24 * time.Hour
+// Lifetime is how long a request can be confirmed.
+const Lifetime = 7 * 24 * time.Hour
 
 const maxReason = 500
 
 var (
-	// ErrNotAdministrator reports somebody who may not do this.
+	// ErrNotAdministrator reports an actor who is neither an administrator nor
+	// the operator.
 	ErrNotAdministrator = fault.New(fault.PermissionDenied,
 		"Only administrators of the regulator's staff, and the operator at the command line, may do this.")
-	// ErrAskedAlready reports that the same waits already.
-	ErrAskedAlready = fault.New(fault.IncompatibleState, "The same was asked for already and waits for a second person. Confirm or refuse that first.")
-	// ErrNone reports a question that was never asked.
-	ErrNone = fault.New(fault.NotFound, "There is no such approval.")
-	// ErrNotWaiting reports that there is nothing to decide.
-	ErrNotWaiting = fault.New(fault.IncompatibleState, "This was confirmed or refused already, or it has lapsed. Ask for it again where it is still needed.")
-	// ErrAskerGone reports that only one of the two is left.
-	ErrAskerGone = fault.New(fault.IncompatibleState, "Whoever asked for this is no longer an administrator. Refuse it and ask for it again.")
-	// ErrUnknownKind reports what nobody here knows how to do: a later version of
-	// the service asked for it.
+	// ErrAlreadyRequested reports that the same change already waits.
+	ErrAlreadyRequested = fault.New(fault.IncompatibleState, "This change has already been requested and waits for a second person. Confirm or refuse that request first.")
+	// ErrNotFound reports an approval that does not exist.
+	ErrNotFound = fault.New(fault.NotFound, "There is no such approval.")
+	// ErrNotWaiting reports an approval that is already decided or has expired.
+	ErrNotWaiting = fault.New(fault.IncompatibleState, "This request is already confirmed or refused, or it has expired. If the change is still needed, request it again.")
+	// ErrRequesterGone reports that the requester may no longer request changes, so
+	// that a confirmation would be the act of one person.
+	ErrRequesterGone = fault.New(fault.IncompatibleState, "The person who requested this is no longer an administrator. Refuse it and request it again.")
+	// ErrUnknownKind reports a kind of change that this version does not know: it
+	// was requested by a later version of the service.
 	ErrUnknownKind = fault.New(fault.IncompatibleState,
-		"This version of the service does not know what was asked for and cannot do it. Confirm it with the version that asked, or refuse it.")
-	// ErrSecondPerson reports that somebody wants to confirm alone.
+		"This version of the service does not know this kind of change. Confirm it with the version that it was requested with, or refuse it.")
+	// ErrSecondPerson reports an actor who tries to confirm their own request, or
+	// one about their own account.
 	ErrSecondPerson = fault.New(fault.PermissionDenied,
-		"This needs two people: an administrator other than the one who asked, and other than the one whom it is about, must confirm it.")
+		"This needs two people: it must be confirmed by an administrator who neither requested it nor is the person it is about.")
 )
 
-// Kind is what would be done. The words are stored; they are never changed.
+// Kind is the kind of change. The values are stored in the database and must
+// never be renamed.
 type Kind string
 
-// State is how far a question has come.
+// State is the state of an approval. The values are stored in the database.
 type State string
 
 // The states.
 const (
-	Waiting State = "waiting"
-	Given   State = "given"
-	Refused State = "refused"
-	Lapsed  State = "lapsed"
+	Waiting  State = "waiting"
+	Approved State = "given"
+	Refused  State = "refused"
+	Expired  State = "lapsed"
 )
 
-// Question asks for something that needs two people.
-type Question struct {
+// CheckAdministrator returns nil if the actor is the operator or an administrator
+// whose account is active, and ErrNotAdministrator if not. If the second argument
+// is a transaction, the account must not be disabled or lose its role before the
+// transaction ends. The package that owns the accounts provides it.
+type CheckAdministrator func(context.Context, pg.DB, audit.Actor) error
+
+// Request describes a change that needs two people.
+type Request struct {
 	Kind    Kind
-	Subject uuid.UUID // what it is about
+	Subject uuid.UUID // the entity or account to change
 	Entity  uuid.UUID // the entity that it concerns; zero for none
-	// Details is what the effect needs to know. Secrets and personal data are
-	// refused: the row is kept.
+	// Details are the parameters of the effect. Secrets and personal data are
+	// rejected, because the row is never deleted.
 	Details map[string]string
-	Reason  string // why, in words
+	Reason  string
 	By      audit.Actor
-	Request uuid.UUID // the request that asks; zero for none
+	Request uuid.UUID // the id of the HTTP request; zero for none
 	At      time.Time
 }
 
-// Approval is a question and what became of it.
+// Approval is a requested change and its decision.
 type Approval struct {
-	ID        uuid.UUID
-	Kind      Kind
-	Subject   uuid.UUID
-	Entity    uuid.UUID
-	Details   map[string]string
-	Reason    string
-	State     State
-	Asked     audit.Actor
-	AskedAt   time.Time
-	ExpiresAt time.Time
-	Decided   audit.Actor // zero while it waits, and when it has lapsed
-	DecidedAt time.Time
-	Request   uuid.UUID // the request that confirms, for the effect; zero for none
+	ID          uuid.UUID
+	Kind        Kind
+	Subject     uuid.UUID
+	Entity      uuid.UUID
+	Details     map[string]string
+	Reason      string
+	State       State
+	RequestedBy audit.Actor
+	RequestedAt time.Time
+	ExpiresAt   time.Time
+	DecidedBy   audit.Actor // zero while it waits, and when it has expired
+	DecidedAt   time.Time
+	Request     uuid.UUID // the id of the HTTP request that decided it, for the effect; zero for none
 }
 
-// CheckReason complains about a reason that says nothing or too much.
+// CheckReason adds a violation for a reason that is empty, too long or not plain
+// text.
 func CheckReason(wrong *fault.Form, field, reason string) {
-	wrong.Check(strings.TrimSpace(reason) != "", field, fault.Required, "Say why.")
+	wrong.Check(strings.TrimSpace(reason) != "", field, fault.Required, "Give a reason.")
 	wrong.Check(utf8.RuneCountInString(reason) <= maxReason, field, fault.TooLong, "Use at most 500 characters.")
 	wrong.Check(utf8.ValidString(reason) && !strings.ContainsFunc(reason, unicode.IsControl), field, fault.BadFormat, "Leave out control characters and line breaks.")
 }
 
-// MayDecide returns nil if by is the operator or an administrator whose account
-// stands, and ErrNotAdministrator if not. The account cannot be disabled or lose
-// its role before from, if that is a transaction, has ended.
-func MayDecide(ctx context.Context, from pg.DB, by audit.Actor) error {
-	switch by.Kind {
-	case audit.Operator:
-		return nil
-	case audit.Account:
-		role, err := db.New(from).StaffRole(ctx, by.ID)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return fmt.Errorf("approval: look up the account: %w", err)
-		}
-		if role == "administrator" {
-			return nil
-		}
-	case audit.Client, audit.System:
-	}
-	return ErrNotAdministrator
-}
-
-// Ask puts a question, in the caller's transaction, and returns its id. The
-// caller has made sure that there is something to decide.
-func Ask(ctx context.Context, tx pg.Tx, q Question) (uuid.UUID, error) {
+// Create stores a request in the caller's transaction and returns the id of the
+// approval. The caller has checked that the change is possible at present.
+func Create(ctx context.Context, tx pg.Tx, check CheckAdministrator, r Request) (uuid.UUID, error) {
 	var wrong fault.Form
-	CheckReason(&wrong, "reason", q.Reason)
+	CheckReason(&wrong, "reason", r.Reason)
 	if err := wrong.Err(); err != nil {
 		return uuid.Nil, err
 	}
-	if err := MayDecide(ctx, tx, q.By); err != nil {
+	if err := check(ctx, tx, r.By); err != nil {
 		return uuid.Nil, err
 	}
-	details, err := plain(q.Details)
+	details, err := encodeDetails(r.Details)
 	if err != nil {
 		return uuid.Nil, err
 	}
-	now := q.At.UTC().Truncate(time.Microsecond)
-	if err := db.New(tx).Lapse(ctx, db.LapseParams{Kind: string(q.Kind), SubjectID: q.Subject, Now: now}); err != nil {
-		return uuid.Nil, fmt.Errorf("approval: let an old question lapse: %w", err)
+	now := r.At.UTC().Truncate(time.Microsecond)
+	if err := db.New(tx).Expire(ctx, db.ExpireParams{Kind: string(r.Kind), SubjectID: r.Subject, Now: now}); err != nil {
+		return uuid.Nil, fmt.Errorf("approval: expire an old request: %w", err)
 	}
 	id := uuid.Must(uuid.NewV7())
-	asked, err := db.New(tx).Insert(ctx, db.InsertParams{
-		ID: id, Kind: string(q.Kind), SubjectID: q.Subject, EntityID: pg.ID(q.Entity), Details: details, Reason: q.Reason,
-		AskedKind: string(q.By.Kind), AskedBy: pg.ID(q.By.ID), AskedAt: now, ExpiresAt: now.Add(Patience),
+	inserted, err := db.New(tx).Insert(ctx, db.InsertParams{
+		ID: id, Kind: string(r.Kind), SubjectID: r.Subject, EntityID: pg.ID(r.Entity), Details: details, Reason: r.Reason,
+		AskedKind: string(r.By.Kind), AskedBy: pg.ID(r.By.ID), AskedAt: now, ExpiresAt: now.Add(Lifetime),
 	})
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("approval: ask: %w", err)
+		return uuid.Nil, fmt.Errorf("approval: store a request: %w", err)
 	}
-	if asked == 0 {
-		return uuid.Nil, ErrAskedAlready
+	if inserted == 0 {
+		return uuid.Nil, ErrAlreadyRequested
 	}
-	after := map[string]any{"kind": q.Kind, "subject": q.Subject, "reason": q.Reason}
-	for name, value := range q.Details {
+	after := map[string]any{"kind": r.Kind, "subject": r.Subject, "reason": r.Reason}
+	for name, value := range r.Details {
 		after[name] = value
 	}
 	return id, audit.Write(ctx, tx, audit.Entry{
-		At: now, Actor: q.By, Action: audit.ApprovalAsked, Subject: id, Entity: q.Entity, Request: q.Request, After: after,
+		At: now, Actor: r.By, Action: audit.ApprovalAsked, Subject: id, Entity: r.Entity, Request: r.Request, After: after,
 	})
 }
 
-// plain encodes details, unless the audit trail would mask any of them: what
-// must not stand there must not stand here.
-func plain(details map[string]string) ([]byte, error) {
+// encodeDetails encodes details as JSON. It fails if the audit trail would mask
+// any of them: what must not be stored there must not be stored here.
+func encodeDetails(details map[string]string) ([]byte, error) {
 	fields := make(map[string]any, len(details))
 	for name, value := range details {
 		fields[name] = value
 	}
-	if open, err := audit.Plain(fields); err != nil {
+	if plain, err := audit.Plain(fields); err != nil {
 		return nil, err
-	} else if !open {
-		return nil, errors.New("approval: the details of a question hold a secret or personal data")
+	} else if !plain {
+		return nil, errors.New("approval: the details hold a secret or personal data")
 	}
 	text, err := json.Marshal(fields)
 	if err != nil {

@@ -18,17 +18,18 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 const dangerous approval.Kind = "test.dangerous"
 
 var operator = audit.Actor{Kind: audit.Operator}
 
-// world is a desk whose effect leaves a row, and a clock that can be moved.
+// world is a service whose effect inserts a row, and a clock that the test moves.
 type world struct {
 	*testing.T
-	*approval.Desk
+	*approval.Service
 	clock time.Time
 	fails error // of the effect
 }
@@ -36,7 +37,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, clock: time.Now().UTC().Truncate(time.Microsecond)}
-	w.Desk = &approval.Desk{Pool: pgtest.New(t), Now: func() time.Time { return w.clock }, Effects: map[approval.Kind]approval.Effect{
+	w.Service = &approval.Service{Pool: pgtest.New(t), CheckAdministrator: registry.CheckAdministrator, Now: func() time.Time { return w.clock }, Effects: map[approval.Kind]approval.Effect{
 		dangerous: func(ctx context.Context, tx pg.Tx, a approval.Approval) error {
 			_, err := tx.Exec(ctx, `INSERT INTO network (id, name) SELECT count(*) + 1, $1 || count(*) FROM network`, a.Details["name"])
 			return errors.Join(err, w.fails)
@@ -45,7 +46,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// effects counts how often it happened.
+// effects returns how often the effect was applied.
 func (w *world) effects() (n int) {
 	w.Helper()
 	if err := w.Pool.QueryRow(w.Context(), `SELECT count(*) FROM network`).Scan(&n); err != nil {
@@ -54,7 +55,7 @@ func (w *world) effects() (n int) {
 	return n
 }
 
-// person plants an account and returns it as an actor.
+// person inserts an account and returns it as an actor.
 func person(t *testing.T, pool *pgxpool.Pool, role string, disabled bool) audit.Actor {
 	t.Helper()
 	id := uuid.New()
@@ -69,7 +70,7 @@ func person(t *testing.T, pool *pgxpool.Pool, role string, disabled bool) audit.
 func (w *world) ask(by audit.Actor, subject uuid.UUID) (id uuid.UUID, err error) {
 	w.Helper()
 	err = pg.InTx(w.Context(), w.Pool, func(tx pg.Tx) error {
-		id, err = approval.Ask(w.Context(), tx, approval.Question{
+		id, err = approval.Create(w.Context(), tx, registry.CheckAdministrator, approval.Request{
 			Kind: dangerous, Subject: subject, Details: map[string]string{"name": "n"}, Reason: "Because", By: by, At: w.clock,
 		})
 		return err
@@ -86,9 +87,9 @@ func (w *world) asked(by audit.Actor, subject uuid.UUID) uuid.UUID {
 	return id
 }
 
-// What was asked for takes effect when another administrator confirms it, and
-// nobody else can do that: not the one who asked, from wherever; not the one
-// whom it is about; nobody without the right.
+// A requested change takes effect when another administrator confirms it, and
+// nobody else can: not the requester, from any address; not the person it is
+// about; nobody without the right.
 func TestOnlyAnotherAdministratorConfirms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -126,18 +127,18 @@ func TestOnlyAnotherAdministratorConfirms(t *testing.T) {
 		t.Fatalf("%d effects before anybody confirmed", n)
 	}
 	got, err := w.Confirm(t.Context(), id, other, uuid.New())
-	if err != nil || got.State != approval.Given || !got.Decided.Same(other) || !got.Asked.Same(asker) || w.effects() != 1 {
+	if err != nil || got.State != approval.Approved || !got.DecidedBy.Same(other) || !got.RequestedBy.Same(asker) || w.effects() != 1 {
 		t.Errorf("%+v, %v, %d effects", got, err, w.effects())
 	}
 	if _, err := w.Confirm(t.Context(), id, other, uuid.Nil); !errors.Is(err, approval.ErrNotWaiting) || w.effects() != 1 {
 		t.Errorf("a second time: %v, %d effects", err, w.effects())
 	}
-	if _, err := w.Confirm(t.Context(), uuid.New(), other, uuid.Nil); !errors.Is(err, approval.ErrNone) {
+	if _, err := w.Confirm(t.Context(), uuid.New(), other, uuid.Nil); !errors.Is(err, approval.ErrNotFound) {
 		t.Errorf("what was never asked: %v", err)
 	}
 }
 
-// Whoever runs the command line is one of the two and never both.
+// The operator at the command line counts as one person.
 func TestOperatorIsOnePerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -154,8 +155,8 @@ func TestOperatorIsOnePerson(t *testing.T) {
 	}
 }
 
-// Of many who confirm or refuse at the same moment, one does, and the effect is
-// there once or not at all, as that one said.
+// Of many concurrent decisions one succeeds, and the effect is applied once or
+// not at all, according to that one.
 func TestRaceHasOneEffect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -198,8 +199,9 @@ func TestRaceHasOneEffect(t *testing.T) {
 	}
 }
 
-// The effect, the decision and its entry are there together or not at all.
-func TestEffectThatFailsLeavesTheQuestionOpen(t *testing.T) {
+// The effect, the decision and its audit entry are stored together or not at
+// all.
+func TestFailedEffectKeepsTheRequestWaiting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	staff, id := person(t, w.Pool, "administrator", false), w.asked(operator, uuid.New())
@@ -224,16 +226,16 @@ func TestEffectThatFailsLeavesTheQuestionOpen(t *testing.T) {
 	}
 }
 
-// A question waits for a week, and then it can be asked again.
-func TestQuestionsLapse(t *testing.T) {
+// A request waits for a week, and then the same change can be requested again.
+func TestRequestsExpire(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	staff, subject := person(t, w.Pool, "administrator", false), uuid.New()
 	id := w.asked(operator, subject)
-	if _, err := w.ask(staff, subject); !errors.Is(err, approval.ErrAskedAlready) {
+	if _, err := w.ask(staff, subject); !errors.Is(err, approval.ErrAlreadyRequested) {
 		t.Errorf("asked twice: %v", err)
 	}
-	w.clock = w.clock.Add(approval.Patience)
+	w.clock = w.clock.Add(approval.Lifetime)
 	for name, decide := range map[string]func(context.Context, uuid.UUID, audit.Actor, uuid.UUID) (approval.Approval, error){"confirm": w.Confirm, "refuse": w.Refuse} {
 		if _, err := decide(t.Context(), id, staff, uuid.Nil); !errors.Is(err, approval.ErrNotWaiting) {
 			t.Errorf("%s after a week: %v", name, err)
@@ -243,17 +245,17 @@ func TestQuestionsLapse(t *testing.T) {
 		t.Errorf("waiting are %+v, %v", list, err)
 	}
 	again := w.asked(operator, subject)
-	w.clock = w.clock.Add(approval.Patience - time.Microsecond)
+	w.clock = w.clock.Add(approval.Lifetime - time.Microsecond)
 	if _, err := w.Confirm(t.Context(), again, staff, uuid.Nil); err != nil || w.effects() != 1 {
 		t.Errorf("in the last moment: %v, %d effects", err, w.effects())
 	}
 	list, err := w.List(t.Context(), true, 10)
-	if err != nil || len(list) != 2 || list[0].State != approval.Given || list[1].State != approval.Lapsed {
+	if err != nil || len(list) != 2 || list[0].State != approval.Approved || list[1].State != approval.Expired {
 		t.Errorf("all are %+v, %v", list, err)
 	}
 }
 
-// A question can be refused, also by the one who asked, and has no effect then.
+// A request can be refused, also by the requester, and then has no effect.
 func TestRefusedHasNoEffect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -269,8 +271,8 @@ func TestRefusedHasNoEffect(t *testing.T) {
 	}
 }
 
-// Both of the two must be administrators at the moment of the effect.
-func TestAskerMustStillHaveTheRight(t *testing.T) {
+// Both people must be administrators at the time of the effect.
+func TestRequesterMustStillBeAdministrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	asker, other := person(t, w.Pool, "administrator", false), person(t, w.Pool, "administrator", false)
@@ -278,7 +280,7 @@ func TestAskerMustStillHaveTheRight(t *testing.T) {
 	if _, err := w.Pool.Exec(t.Context(), `UPDATE account SET disabled_at = now() WHERE id = $1`, asker.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Confirm(t.Context(), id, other, uuid.Nil); !errors.Is(err, approval.ErrAskerGone) || w.effects() != 0 {
+	if _, err := w.Confirm(t.Context(), id, other, uuid.Nil); !errors.Is(err, approval.ErrRequesterGone) || w.effects() != 0 {
 		t.Errorf("%v, %d effects", err, w.effects())
 	}
 	if _, err := w.Refuse(t.Context(), id, other, uuid.Nil); err != nil {
@@ -286,7 +288,7 @@ func TestAskerMustStillHaveTheRight(t *testing.T) {
 	}
 }
 
-// Code that forgets the rule meets it again in the database.
+// A constraint of the database enforces two people even if the code does not.
 func TestDatabaseRefusesOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -300,7 +302,7 @@ func TestDatabaseRefusesOnePersonTwice(t *testing.T) {
 	}
 }
 
-// The trail names both people, and the reason.
+// The audit trail names both people and the reason.
 func TestBothPeopleAreInTheTrail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -322,11 +324,11 @@ func TestBothPeopleAreInTheTrail(t *testing.T) {
 	}
 }
 
-// What is wrong with a question is refused before anything is kept.
-func TestQuestionsAreChecked(t *testing.T) {
+// An invalid request is rejected before anything is stored.
+func TestRequestsAreValidated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for name, q := range map[string]approval.Question{
+	for name, q := range map[string]approval.Request{
 		"no reason":       {Reason: " "},
 		"a long reason":   {Reason: strings.Repeat("x", 501)},
 		"a line break":    {Reason: "a\nb"},
@@ -335,7 +337,7 @@ func TestQuestionsAreChecked(t *testing.T) {
 	} {
 		q.Kind, q.Subject, q.By, q.At = dangerous, uuid.New(), operator, w.clock
 		err := pg.InTx(t.Context(), w.Pool, func(tx pg.Tx) error {
-			_, err := approval.Ask(t.Context(), tx, q)
+			_, err := approval.Create(t.Context(), tx, registry.CheckAdministrator, q)
 			return err
 		})
 		if err == nil || strings.Contains(fmt.Sprint(err), "ada@") {
@@ -347,25 +349,25 @@ func TestQuestionsAreChecked(t *testing.T) {
 	}
 }
 
-// A question is found by its id, before and after it is decided.
-func TestQuestionsAreFound(t *testing.T) {
+// An approval is found by its id, before and after it is decided.
+func TestApprovalsAreFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.asked(operator, uuid.New())
 	if a, err := w.Find(t.Context(), id); err != nil || a.ID != id || a.State != approval.Waiting || a.Details["name"] != "n" {
 		t.Errorf("%+v, %v", a, err)
 	}
-	w.clock = w.clock.Add(approval.Patience)
-	if a, err := w.Find(t.Context(), id); err != nil || a.State != approval.Lapsed {
+	w.clock = w.clock.Add(approval.Lifetime)
+	if a, err := w.Find(t.Context(), id); err != nil || a.State != approval.Expired {
 		t.Errorf("after a week %+v, %v", a, err)
 	}
-	if _, err := w.Find(t.Context(), uuid.New()); !errors.Is(err, approval.ErrNone) {
+	if _, err := w.Find(t.Context(), uuid.New()); !errors.Is(err, approval.ErrNotFound) {
 		t.Errorf("what was never asked: %v", err)
 	}
 }
 
-// A question of a kind that only a later version knows stays as it is when
-// somebody confirms it, and can be refused.
+// A request of a kind that only a later version knows cannot be confirmed,
+// stays unchanged, and can be refused.
 func TestUnknownKindsAreNotConfirmed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -375,7 +377,7 @@ func TestUnknownKindsAreNotConfirmed(t *testing.T) {
 	if _, err := w.Confirm(t.Context(), id, other, uuid.Nil); !errors.Is(err, approval.ErrUnknownKind) {
 		t.Errorf("confirmed: %v", err)
 	}
-	if a, err := w.Find(t.Context(), id); err != nil || a.State != approval.Waiting || w.Knows(dangerous) {
+	if a, err := w.Find(t.Context(), id); err != nil || a.State != approval.Waiting || w.HasKind(dangerous) {
 		t.Errorf("it is %s, %v", a.State, err)
 	}
 	if a, err := w.Refuse(t.Context(), id, other, uuid.Nil); err != nil || a.State != approval.Refused {

@@ -1,12 +1,9 @@
--- StaffRole holds the account as it is until the transaction ends.
--- name: StaffRole :one
-SELECT coalesce(role, '')::text AS role FROM account WHERE id = @id AND kind = 'staff' AND disabled_at IS NULL FOR SHARE;
-
--- Lapse makes room for a question of which an older one was never answered.
--- name: Lapse :exec
+-- Expire marks an undecided request as expired, so that the same change can be
+-- requested again.
+-- name: Expire :exec
 UPDATE approval SET state = 'lapsed' WHERE kind = @kind AND subject_id = @subject_id AND state = 'waiting' AND expires_at <= @now;
 
--- Insert inserts nothing where the same waits already.
+-- Insert inserts nothing if the same change already waits.
 -- name: Insert :execrows
 INSERT INTO approval (id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at)
 VALUES (@id, @kind, @subject_id, @entity_id, @details, @reason, 'waiting', @asked_kind, @asked_by, @asked_at, @expires_at)
@@ -21,7 +18,7 @@ UPDATE approval SET state = @state, decided_kind = @decided_kind::text, decided_
 
 -- name: List :many
 SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
-FROM approval WHERE @every::boolean OR (state = 'waiting' AND expires_at > @now) ORDER BY asked_at DESC, id DESC LIMIT @most::bigint;
+FROM approval WHERE @every::boolean OR (state = 'waiting' AND expires_at > @now) ORDER BY asked_at DESC, id DESC LIMIT @max_rows::bigint;
 
 -- name: Find :one
 SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at

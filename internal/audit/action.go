@@ -1,9 +1,9 @@
 package audit
 
-// Action is what was done. The words are stored; they are never changed.
+// Action is what was done. The values are stored and must never be renamed.
 type Action string
 
-// The actions on entities and on those who work for them.
+// The actions on entities and accounts.
 const (
 	EntityOnboarded Action = "entity.onboarded"
 	EntityCreated   Action = "entity.created"
@@ -53,13 +53,13 @@ const (
 	KeyRevoked      Action = "key.revoked"
 	LoggedIn        Action = "session.opened"
 	SessionEnded    Action = "session.ended"
-	SessionsEnded   Action = "session.all_ended" // all of an account's
+	SessionsEnded   Action = "session.all_ended" // all sessions of an account
 )
 
 // The actions on lines, on the rules they follow and on the journal.
 const (
 	ImportBegun     Action = "import.begun"
-	ImportMeant     Action = "import.meant" // its sender says so; it stays held
+	ImportMeant     Action = "import.meant" // its sender says that it is intentional; it stays held
 	ImportConfirmed Action = "import.confirmed"
 	ImportCancelled Action = "import.cancelled"
 	ImportApplied   Action = "import.applied"
@@ -71,11 +71,11 @@ const (
 	HistoryRead     Action = "history.read" // of a number, by staff
 	JournalRead     Action = "journal.read" // records of others, by staff
 	JournalArchived Action = "journal.archived"
-	JournalDropped  Action = "journal.dropped" // of a day that was archived
+	JournalDropped  Action = "journal.dropped" // of an archived day
 	EpochsSkipped   Action = "journal.epochs_skipped"
 )
 
-// The actions of the second pair of eyes.
+// The actions of approvals.
 const (
 	ApprovalAsked   Action = "approval.asked"
 	ApprovalGiven   Action = "approval.given"

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Every action on the list is written by some code that runs: one that nobody
-// writes is a change that leaves no entry. No two share a word.
+// Every action on the list is written by some production code: an action that
+// no code writes is a change without an entry. No two have the same value.
 func TestEveryActionIsWritten(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile("action.go")

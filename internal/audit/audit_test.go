@@ -9,11 +9,11 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// An entry shares the fate of the transaction that it describes.
-func TestEntryIsThereExactlyWhenItsDeedIs(t *testing.T) {
+// An entry is stored if and only if its transaction is committed.
+func TestEntryIsStoredExactlyWithItsAction(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	subject, undone := uuid.New(), errors.New("undone")

@@ -14,7 +14,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 func write(t *testing.T, pool *pgxpool.Pool, entries ...audit.Entry) {
@@ -26,8 +26,8 @@ func write(t *testing.T, pool *pgxpool.Pool, entries ...audit.Entry) {
 	}
 }
 
-// What was written can be read: who, from where, what, to what, and what was
-// there before and after.
+// What was written can be read: actor, address, action, subject, and the values
+// before and after.
 func TestListReturnsWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -47,13 +47,13 @@ func TestListReturnsWhatWasWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	mapped.Actor.From, zoned.Actor.From = netip.MustParseAddr("192.0.2.7"), netip.MustParseAddr("fe80::1")
-	want := []audit.Written{{Entry: full}, {Entry: bare}, {Entry: mapped}, {Entry: zoned}}
-	if diff := cmp.Diff(want, list, cmpopts.IgnoreFields(audit.Written{}, "ID"), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+	want := []audit.Record{{Entry: full}, {Entry: bare}, {Entry: mapped}, {Entry: zoned}}
+	if diff := cmp.Diff(want, list, cmpopts.IgnoreFields(audit.Record{}, "ID"), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("(-written +read):\n%s", diff)
 	}
 }
 
-// Each filter lets through what it names and nothing else, and all of them hold
+// Each filter selects what it names and nothing else, and several filters apply
 // together.
 func TestListFilters(t *testing.T) {
 	t.Parallel()
@@ -105,8 +105,8 @@ func TestListFilters(t *testing.T) {
 	}
 }
 
-// Page after page gives every entry once, also where many have one time and
-// more come while somebody reads.
+// The pages list every entry once, also where many have the same time and new
+// ones are added between two pages.
 func TestPagesHaveEveryEntryOnce(t *testing.T) {
 	t.Parallel()
 	pool, now := pgtest.New(t), time.Now().UTC().Truncate(time.Microsecond)
@@ -174,7 +174,7 @@ func TestTrailIsAppendOnly(t *testing.T) {
 	}
 }
 
-// A person is one actor wherever they call from.
+// A person is the same actor from any address.
 func TestActorIsTheSameFromEverywhere(t *testing.T) {
 	t.Parallel()
 	a := audit.Actor{Kind: audit.Account, ID: uuid.New(), From: netip.MustParseAddr("192.0.2.1")}
@@ -185,9 +185,9 @@ func TestActorIsTheSameFromEverywhere(t *testing.T) {
 	}
 }
 
-// However long the trail is, what is looked for is read and little else: by any
-// filter, and behind any cursor, also when the same has been asked often.
-func TestLookingUpReadsLittle(t *testing.T) {
+// However long the trail is, a query reads little more than its result: with
+// any filter, after any cursor, also when it was run often.
+func TestQueriesReadFewRows(t *testing.T) {
 	t.Parallel()
 	ctx, pool, now := t.Context(), pgtest.New(t), time.Now().UTC()
 	rare := audit.Entry{
@@ -221,7 +221,7 @@ func TestLookingUpReadsLittle(t *testing.T) {
 	}
 }
 
-// reads returns how many rows a question touches.
+// reads returns how many rows a query reads.
 func reads(t *testing.T, pool *pgxpool.Pool, f audit.Filter) (n int64) {
 	t.Helper()
 	touched := func(tx pg.Tx) (n int64, err error) {

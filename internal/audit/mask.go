@@ -13,21 +13,21 @@ import (
 	"github.com/google/uuid"
 )
 
-// What stands in the place of what was masked.
+// The replacements of masked values.
 const (
-	hidden  = "[secret]" // as package secret has it
+	hidden  = "[secret]" // the same text as in package secret
 	removed = "…"
 )
 
-// The longest text and the longest list that an entry keeps whole.
+// The longest text and the longest list that an entry stores whole.
 const (
 	longestText = 500
 	longestList = 50
 )
 
-// mask turns what changed into JSON without secrets and personal data. It goes
-// through JSON first, so that it sees every value in the form in which it would
-// be stored, whatever type it had.
+// mask encodes the changed values as JSON without secrets and personal data. It
+// converts to JSON first, so that it sees every value in the form in which it would be
+// stored, whatever its type.
 func mask(action Action, fields map[string]any) ([]byte, error) {
 	if len(fields) == 0 {
 		return nil, nil
@@ -49,7 +49,7 @@ func mask(action Action, fields map[string]any) ([]byte, error) {
 	return text, nil
 }
 
-// Plain reports whether fields hold nothing that would be masked.
+// Plain reports whether fields contain nothing that would be masked.
 func Plain(fields map[string]any) (bool, error) {
 	if len(fields) == 0 {
 		return true, nil
@@ -65,9 +65,9 @@ func Plain(fields map[string]any) (bool, error) {
 	return bytes.Equal(masked, text), nil
 }
 
-// aboutPeople reports whether what has a name in the entry is a person. Names of
-// entities, clients and keys are no personal data; they are what a reader of the
-// trail looks for.
+// aboutPeople reports whether the names in an entry are names of people. Names of
+// entities, clients and keys are not personal data; readers of the trail search for
+// them.
 func aboutPeople(action Action) bool {
 	subject, _, _ := strings.Cut(string(action), ".")
 	return slices.Contains([]string{"staff", "invitation", "account", "password", "factor", "recovery", "session"}, subject)
@@ -92,18 +92,18 @@ func (m masker) value(name string, value any) any {
 	if yes, ok := value.(bool); ok {
 		return yes
 	}
-	switch m.sort(name) {
+	switch m.classOf(name) {
 	case secretField:
 		if harmless(name, value) {
 			return value
 		}
 		return hidden
 	case emailField:
-		return each(value, maskEmail)
+		return maskEach(value, maskEmail)
 	case phoneField:
-		return each(value, maskPhone)
+		return maskEach(value, maskPhone)
 	case personField:
-		return each(value, maskName)
+		return maskEach(value, maskName)
 	case plainField:
 	}
 	switch v := value.(type) {
@@ -125,26 +125,26 @@ func (m masker) value(name string, value any) any {
 	return removed // JSON has no other kind of value
 }
 
-// sort is what a field holds, as far as its name tells.
-type sort int
+// class is what a field contains, judged by its name.
+type class int
 
 const (
-	plainField sort = iota
+	plainField class = iota
 	secretField
 	emailField
 	phoneField
 	personField
 )
 
-// Words that make a field a secret wherever they stand in its name, and names
-// that do so alone. In a name of several words they would mean something else.
+// secretWords make a field a secret anywhere in its name; secretNames only as the
+// whole name, because as part of a longer name they mean something else.
 var (
 	secretWords = []string{"password", "passphrase", "secret", "token", "pepper", "totp", "recovery", "cookie", "credential", "bearer", "authorization", "privatekey"}
 	secretNames = []string{"mac", "hash", "otp", "seed", "code", "codes", "pin", "nonce", "salt"}
 	personNames = []string{"adminname", "personname", "fullname", "firstname", "lastname", "surname", "displayname", "accountname", "username", "holder"}
 )
 
-func (m masker) sort(name string) sort {
+func (m masker) classOf(name string) class {
 	letters := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' || r == '.' {
 			return -1
@@ -165,8 +165,8 @@ func (m masker) sort(name string) sort {
 	return plainField
 }
 
-// harmless reports whether what is named after a secret is only its id or a
-// moment in its life: tokenId, passwordChangedAt.
+// harmless reports whether a field that is named after a secret holds only its id or
+// a time: tokenId, passwordChangedAt.
 func harmless(name string, value any) bool {
 	text, ok := value.(string)
 	if !ok {
@@ -180,9 +180,9 @@ func harmless(name string, value any) bool {
 	return err == nil && strings.HasSuffix(strings.ToLower(name), "at")
 }
 
-// each masks a value or, of a list, every value of it. What is neither text nor
-// number goes away whole.
-func each(value any, fn func(string) string) any {
+// maskEach masks a value, or every value of a list. What is neither text nor number
+// is removed.
+func maskEach(value any, fn func(string) string) any {
 	switch v := value.(type) {
 	case string:
 		return fn(v)
@@ -190,15 +190,15 @@ func each(value any, fn func(string) string) any {
 		return fn(v.String())
 	case []any:
 		for i := range v {
-			v[i] = each(v[i], fn)
+			v[i] = maskEach(v[i], fn)
 		}
 		return v
 	}
 	return removed
 }
 
-// maskEmail leaves the first letter of either side: enough to recognise an
-// address that one knows, too little to write to it.
+// maskEmail leaves the first letter of each part: enough to recognise a known
+// address, too little to write to it.
 func maskEmail(s string) string {
 	local, domain, ok := strings.Cut(s, "@")
 	if !ok {
@@ -224,9 +224,9 @@ func maskName(s string) string {
 	return string(first) + removed
 }
 
-// looks finds in a text what must not be kept, whatever the text is called. The
-// first three alternatives are there to be passed over: an id, a time and an
-// address of the network would otherwise be taken for something else.
+// looks finds in a text what must not be stored, whatever the name of the field. The
+// first three alternatives match what is left as it is: an id, a time and a network
+// address would otherwise be taken for something else.
 var looks = regexp.MustCompile(`(?P<id>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)` +
 	`|(?P<time>\b(?:19|20)\d{2}-(?:0[1-9]|1[0-2])-(?:[0-2]\d|3[01])(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?\b)` +
 	`|(?P<ip>\b\d{1,3}(?:\.\d{1,3}){3}\b)` +

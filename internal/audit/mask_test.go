@@ -11,8 +11,8 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 // stored writes an entry and returns its row as text, whatever its columns are.
@@ -31,8 +31,8 @@ func stored(t *testing.T, e audit.Entry) string {
 }
 
 // No secret and no personal data gets into the trail, by whatever name, in
-// whatever type and at whatever depth somebody hands it over. Each canary is
-// unmistakable, and no part of the rest of the row could be taken for it.
+// whatever type and at whatever depth. Each canary is unmistakable, and no
+// other part of the row could be taken for it.
 func TestSecretsAndPersonalDataAreMasked(t *testing.T) {
 	t.Parallel()
 	canaries := map[string]string{ // what must not be found, and what stands for it
@@ -108,9 +108,9 @@ func TestNamesOfPeopleAreMasked(t *testing.T) {
 	}
 }
 
-// What a reader of the trail needs stays as it is: a mask that ate everything
-// would pass the tests above.
-func TestWhatMaySayIsSaid(t *testing.T) {
+// What a reader of the trail needs is not masked: a mask that removed
+// everything would pass the tests above.
+func TestHarmlessValuesAreNotMasked(t *testing.T) {
 	t.Parallel()
 	id, at := uuid.NewString(), "2026-07-01T06:00:00.123Z"
 	after := map[string]any{
@@ -140,8 +140,7 @@ func TestWhatMaySayIsSaid(t *testing.T) {
 	}
 }
 
-// A text or a list of any length can be handed over; the trail keeps its
-// beginning.
+// A text or a list of any length is accepted; the trail stores its beginning.
 func TestLongValuesAreCut(t *testing.T) {
 	t.Parallel()
 	words := make([]string, 10_000)
@@ -154,7 +153,8 @@ func TestLongValuesAreCut(t *testing.T) {
 	}
 }
 
-// An entry that cannot be written is an error, and then the deed is undone.
+// An entry that cannot be written is an error, and then the action is rolled
+// back.
 func TestWhatCannotBeEncodedIsRefused(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)

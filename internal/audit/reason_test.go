@@ -9,7 +9,7 @@ import (
 )
 
 // A reason has from 10 to 500 characters, on one line.
-func TestReasonsSaySomething(t *testing.T) {
+func TestReasonsHaveAMinimumLength(t *testing.T) {
 	t.Parallel()
 	for reason, code := range map[string]string{
 		"": fault.Required, "   ": fault.Required, "because  ": fault.TooShort, "Case 12/26": "", "投诉二零二六年第十二号": "", strings.Repeat("x", 500): "",

@@ -1,11 +1,11 @@
-// Package blob keeps files under keys, in a directory ([Dir]) or in a bucket of
-// any server that speaks S3 ([Bucket]).
+// Package blob stores files under keys, in a directory ([Dir]) or in a bucket of
+// an S3 server ([Bucket]).
 //
-// It promises that a file which Put has reported is whole, is kept under its
-// key and keeps its content: a second Put of the same key is refused. A Put that
-// fails or is cut off leaves nothing that can be opened, unless it says that it
-// does not know. Keys are UUIDs and nothing else, so no text from outside ever
-// becomes part of a path.
+// A file for which Put returned nil is complete, durable and never replaced: a
+// second Put with the same key is refused. A Put that fails or is interrupted
+// leaves nothing that can be opened, unless its error says that this is unknown.
+// Keys are UUIDs and nothing else, so that no text from outside ever becomes part
+// of a path.
 package blob
 
 import (
@@ -21,34 +21,33 @@ import (
 )
 
 var (
-	// ErrNotFound says that nothing is kept under the key.
-	ErrNotFound = errors.New("blob: nothing is kept under this key")
-	// ErrExists says that something is kept under the key already.
-	ErrExists = errors.New("blob: something is kept under this key already")
-	// ErrKey says that the key is not a UUID in its usual form, in lower case.
+	// ErrNotFound reports that there is no file under the key.
+	ErrNotFound = errors.New("blob: there is no file under this key")
+	// ErrExists reports that there is already a file under the key.
+	ErrExists = errors.New("blob: there is already a file under this key")
+	// ErrKey reports that the key is not a UUID in its canonical form, in lower case.
 	ErrKey = errors.New("blob: the key is not a UUID")
 )
 
-// Store keeps files under keys. [Dir] and [Bucket] are stores, and one suite of
-// tests holds both to these promises.
+// Store stores files under keys. [Dir] and [Bucket] are stores, and both pass the
+// same test suite.
 type Store interface {
-	// Put stores what r yields under key, or refuses a key that is taken with
-	// [ErrExists]. It passes an error of r on, and stops when ctx ends; a read
-	// that hangs must be ended by whoever owns r.
+	// Put stores the content of r under key, or returns [ErrExists] if there is a
+	// file already. It returns an error of r, and stops when ctx ends; the caller
+	// must end a read of r that hangs.
 	Put(ctx context.Context, key string, r io.Reader) (Info, error)
 	// Open returns the file under key as a stream, or [ErrNotFound]. The stream
 	// ends with io.EOF only after the whole file. The caller closes it.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	// Delete removes the file under key, or returns [ErrNotFound].
 	Delete(ctx context.Context, key string) error
-	// List calls each for every file that is whole, in no order, and stops at
-	// its first error. Files that come or go meanwhile may be named or not.
+	// List calls each for every complete file, in no order, and stops at its first
+	// error. Files that are added or deleted at the same time may be listed or not.
 	List(ctx context.Context, each func(Item) error) error
-	// Check returns an error unless the store can be reached and lets us write,
-	// read, list and delete, and not replace.
+	// Check returns an error unless the store can be reached and allows writing,
+	// reading, listing and deleting, and refuses replacing.
 	Check(ctx context.Context) error
-	// Close lets go of what the store holds. Files that were opened stay
-	// readable.
+	// Close releases the resources of the store. Open files stay readable.
 	Close() error
 }
 
@@ -58,16 +57,16 @@ type Info struct {
 	SHA256 [sha256.Size]byte
 }
 
-// Item is one file of a store, as a list names it.
+// Item is one file in a list.
 type Item struct {
 	Key      string
 	Size     int64
 	Modified time.Time
 }
 
-// check puts a small file under a new key, holds the store to its promises and
-// deletes the file. look, if there is one, may look at it more closely.
-func check(ctx context.Context, s Store, look func(key string) error) (err error) {
+// check puts a small file under a new key, tests the store with it and deletes it.
+// inspect, if not nil, runs further tests on the file.
+func check(ctx context.Context, s Store, inspect func(key string) error) (err error) {
 	id, err := uuid.NewRandom()
 	if err != nil {
 		return fmt.Errorf("blob: check: %w", err)
@@ -78,31 +77,31 @@ func check(ctx context.Context, s Store, look func(key string) error) (err error
 	}
 	read, err := readAll(ctx, s, key)
 	if err == nil && !bytes.Equal(read, content) {
-		err = errors.New("other content came back")
+		err = errors.New("the content read differs from the content written")
 	}
 	if err != nil {
 		err = fmt.Errorf("blob: check that files can be read: %w", err)
 	}
-	switch _, again := s.Put(ctx, key, bytes.NewReader(content)); {
-	case again == nil:
-		err = errors.Join(err, errors.New("blob: check that files are not replaced: a second one was taken under the same key"))
-	case !errors.Is(again, ErrExists):
-		err = errors.Join(err, fmt.Errorf("blob: check that files are not replaced: %w", again))
+	switch _, putErr := s.Put(ctx, key, bytes.NewReader(content)); {
+	case putErr == nil:
+		err = errors.Join(err, errors.New("blob: check that files are not replaced: a second one was accepted under the same key"))
+	case !errors.Is(putErr, ErrExists):
+		err = errors.Join(err, fmt.Errorf("blob: check that files are not replaced: %w", putErr))
 	}
 	enough := errors.New("enough")
-	if listed := s.List(ctx, func(Item) error { return enough }); listed != nil && !errors.Is(listed, enough) {
-		err = errors.Join(err, fmt.Errorf("blob: check that files can be listed: %w", listed))
+	if listErr := s.List(ctx, func(Item) error { return enough }); listErr != nil && !errors.Is(listErr, enough) {
+		err = errors.Join(err, fmt.Errorf("blob: check that files can be listed: %w", listErr))
 	}
-	if look != nil {
-		err = errors.Join(err, look(key))
+	if inspect != nil {
+		err = errors.Join(err, inspect(key))
 	}
-	if gone := s.Delete(ctx, key); gone != nil {
-		err = errors.Join(err, fmt.Errorf("blob: check that files can be deleted: %w", gone))
+	if deleteErr := s.Delete(ctx, key); deleteErr != nil {
+		err = errors.Join(err, fmt.Errorf("blob: check that files can be deleted: %w", deleteErr))
 	}
 	return err
 }
 
-// hashTo copies r to w and says what it was.
+// hashTo copies r to w and returns its size and hash.
 func hashTo(w io.Writer, r io.Reader) (Info, error) {
 	hash := sha256.New()
 	size, err := io.Copy(io.MultiWriter(w, hash), r)

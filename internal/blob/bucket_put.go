@@ -13,90 +13,90 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// What is kept beside a file in the bucket. The hash is held against what is
-// read; the mark tells the writer whether a file is the one that it sent.
+// The metadata of an object. The hash is compared with the content when it is read;
+// the token tells the writer whether an object is the one that it sent.
 const (
 	metaSHA256 = "Sha256"
-	metaMark   = "Mark"
+	metaToken  = "Mark"
 )
 
 const (
-	mostParts = 10_000 // a rule of S3
-	// slowest is the rate, in bytes a second, that a transfer must keep to be
-	// done in time.
-	slowest = 256 << 10
-	// aftermath is how long a Put that failed may look and tidy up.
-	aftermath = 5 * time.Second
+	maxParts = 10_000 // a limit of S3
+	// minRate is the rate, in bytes per second, at which a transfer must proceed to
+	// finish before its deadline.
+	minRate = 256 << 10
+	// cleanupTimeout bounds the check and the cleanup after a failed Put.
+	cleanupTimeout = 5 * time.Second
 )
 
-// sending is a file on its way into the bucket.
-type sending struct {
+// upload is one upload of a file to the bucket.
+type upload struct {
 	*Bucket
 
-	name string
-	file *os.File
-	info Info
-	mark string
+	name  string
+	file  *os.File
+	info  Info
+	token string
 }
 
-// Put stores what r yields under key. The file is on disk before the first byte
-// is sent: its length and its hash stand at the head of the request, the server
-// holds them against what arrives, and a try that broke can be repeated.
+// Put stores the content of r under key. The file is on the local disk before the
+// first byte is sent: so its length and hash are in the header of the request, the
+// server compares them with what arrives, and a failed attempt can be repeated.
 //
-// An error that is [ErrAway] leaves open whether the file is there. If it is, it
-// is whole.
+// After [ErrUnavailable] it is unknown whether the file is stored. If it is, it is
+// complete.
 func (b *Bucket) Put(ctx context.Context, key string, r io.Reader) (Info, error) {
 	if !isKey(key) {
 		return Info{}, ErrKey
 	}
-	f, info, err := b.spool(until(ctx, r))
+	f, info, err := b.spool(withContext(ctx, r))
 	if err != nil {
 		return Info{}, wrap("put", err)
 	}
 	defer f.Close()
-	s := &sending{Bucket: b, name: b.name(key), file: f, info: info, mark: rand.Text()}
+	s := &upload{Bucket: b, name: b.name(key), file: f, info: info, token: rand.Text()}
 	if info.Size <= b.o.PartSize {
-		err = s.whole(ctx)
+		err = s.putSingle(ctx)
 	} else {
-		err = s.parts(ctx)
+		err = s.putMultipart(ctx)
 	}
-	if err = s.settle(ctx, err); err != nil {
+	if err = s.resolve(ctx, err); err != nil {
 		return Info{}, wrap("put", err)
 	}
 	return info, nil
 }
 
-// options are those of a request that makes the file. Only the one that names it
-// in the bucket carries the condition.
-func (s *sending) options(publishes bool) minio.PutObjectOptions {
+// options returns the options of a request that creates the object. Only the
+// request that makes it visible in the bucket carries the condition.
+func (s *upload) options(final bool) minio.PutObjectOptions {
 	o := minio.PutObjectOptions{
-		// The payload's own hash is signed, and not that of each chunk.
+		// The hash of the payload is signed, and not that of each chunk.
 		DisableContentSha256: true,
 		ServerSideEncryption: s.sse,
-		UserMetadata:         map[string]string{metaSHA256: hex.EncodeToString(s.info.SHA256[:]), metaMark: s.mark},
+		UserMetadata:         map[string]string{metaSHA256: hex.EncodeToString(s.info.SHA256[:]), metaToken: s.token},
 	}
-	if publishes {
+	if final {
 		o.SetMatchETagExcept("*")
 	}
 	return o
 }
 
-// whole sends the file in one piece.
-func (s *sending) whole(ctx context.Context) error {
+// putSingle sends the file in one request.
+func (s *upload) putSingle(ctx context.Context) error {
 	sum := s.info.SHA256[:]
 	o := s.options(true)
 	o.UserMetadata["x-amz-checksum-sha256"] = base64.StdEncoding.EncodeToString(sum)
-	return s.try(ctx, s.limit(s.info.Size), func(ctx context.Context) error {
+	return s.retry(ctx, s.limit(s.info.Size), func(ctx context.Context) error {
 		_, err := s.core.PutObject(ctx, s.o.Bucket, s.name, io.NewSectionReader(s.file, 0, s.info.Size), s.info.Size, "", hex.EncodeToString(sum), o)
 		return err
 	})
 }
 
-// parts sends the file piece by piece. Until the last step there is no file
-// under the name.
-func (s *sending) parts(ctx context.Context) (err error) {
+// putMultipart sends the file in parts. The object exists only after the last
+// step.
+func (s *upload) putMultipart(ctx context.Context) (err error) {
 	var id string
-	err = s.try(ctx, s.o.Patience, func(ctx context.Context) (err error) {
+	err = s.retry(ctx, s.o.Timeout, func(ctx context.Context) (err error) {
 		id, err = s.core.NewMultipartUpload(ctx, s.o.Bucket, s.name, s.options(false))
 		return err
 	})
@@ -107,12 +107,12 @@ func (s *sending) parts(ctx context.Context) (err error) {
 		if err == nil {
 			return
 		}
-		// If this fails, the rule of the bucket for unfinished uploads removes it.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), aftermath)
+		// If this fails, the bucket's lifecycle rule for unfinished uploads removes it.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 		defer cancel()
 		_ = s.core.AbortMultipartUpload(ctx, s.o.Bucket, s.name, id)
 	}()
-	size := max(s.o.PartSize, (s.info.Size+mostParts-1)/mostParts)
+	size := max(s.o.PartSize, (s.info.Size+maxParts-1)/maxParts)
 	var done []minio.CompletePart
 	for at := int64(0); at < s.info.Size; at += size {
 		part, err := s.part(ctx, id, len(done)+1, io.NewSectionReader(s.file, at, min(size, s.info.Size-at)))
@@ -121,21 +121,21 @@ func (s *sending) parts(ctx context.Context) (err error) {
 		}
 		done = append(done, minio.CompletePart{PartNumber: part.PartNumber, ETag: part.ETag})
 	}
-	// The server puts the pieces together before it answers.
+	// The server assembles the parts before it responds.
 	o := minio.PutObjectOptions{}
 	o.SetMatchETagExcept("*")
-	return s.try(ctx, s.limit(s.info.Size), func(ctx context.Context) error {
+	return s.retry(ctx, s.limit(s.info.Size), func(ctx context.Context) error {
 		_, err := s.core.CompleteMultipartUpload(ctx, s.o.Bucket, s.name, id, done, o)
 		return err
 	})
 }
 
-func (s *sending) part(ctx context.Context, id string, number int, content *io.SectionReader) (part minio.ObjectPart, err error) {
+func (s *upload) part(ctx context.Context, id string, number int, content *io.SectionReader) (part minio.ObjectPart, err error) {
 	info, err := hashTo(io.Discard, content)
 	if err != nil {
 		return part, err
 	}
-	err = s.try(ctx, s.limit(info.Size), func(ctx context.Context) (err error) {
+	err = s.retry(ctx, s.limit(info.Size), func(ctx context.Context) (err error) {
 		part, err = s.core.PutObjectPart(ctx, s.o.Bucket, s.name, id, number, io.NewSectionReader(content, 0, info.Size), info.Size,
 			minio.PutObjectPartOptions{Sha256Hex: hex.EncodeToString(info.SHA256[:]), DisableContentSha256: true})
 		return err
@@ -144,33 +144,33 @@ func (s *sending) part(ctx context.Context, id string, number int, content *io.S
 }
 
 // limit is how long a transfer of that size may take.
-func (s *sending) limit(size int64) time.Duration {
-	return s.o.Patience + time.Duration(size)*time.Second/slowest
+func (s *upload) limit(size int64) time.Duration {
+	return s.o.Timeout + time.Duration(size)*time.Second/minRate
 }
 
-// settle makes up its mind about a transfer that ended with err. A server may
-// have kept the file and not come to say so, and a second try of ours is then
-// refused because of the first. So it looks whose file is there.
-func (s *sending) settle(ctx context.Context, err error) error {
+// resolve finds out the result of an upload that ended with err. The server may
+// have stored the file before the response was lost, and then rejects the second
+// attempt because of the first. So it checks whether the stored file is ours.
+func (s *upload) resolve(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), aftermath)
+	checkCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if ours, _ := s.ours(looking); !ours {
+	if stored, _ := s.isStored(checkCtx); !stored {
 		return err
 	}
-	if ctx.Err() != nil { // whoever wanted it is gone
-		return errors.Join(err, s.remove(looking, s.name))
+	if ctx.Err() != nil { // the caller has cancelled
+		return errors.Join(err, s.remove(checkCtx, s.name))
 	}
 	return nil
 }
 
-// ours reports whether the file under the name is the one that was sent.
-func (s *sending) ours(ctx context.Context) (bool, error) {
+// isStored reports whether the stored object is the one that was sent.
+func (s *upload) isStored(ctx context.Context) (bool, error) {
 	info, err := s.stat(ctx, s.name)
 	if err != nil {
 		return false, err
 	}
-	return info.UserMetadata[metaMark] == s.mark && info.UserMetadata[metaSHA256] == hex.EncodeToString(s.info.SHA256[:]) && info.Size == s.info.Size, nil
+	return info.UserMetadata[metaToken] == s.token && info.UserMetadata[metaSHA256] == hex.EncodeToString(s.info.SHA256[:]) && info.Size == s.info.Size, nil
 }

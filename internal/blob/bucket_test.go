@@ -22,10 +22,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/s3test"
+	"github.com/lineproof/lineproof/internal/testing/s3test"
 )
 
-// between opens a bucket behind a proxy, in which a test may hurt what passes.
+// between opens a bucket behind a proxy in which a test may damage the traffic.
 func between(t *testing.T, s *s3test.Server, hurt func(w http.ResponseWriter, r *http.Request, pass http.Handler)) (*blob.Bucket, blob.BucketOptions) {
 	t.Helper()
 	target, err := url.Parse(s.URL())
@@ -39,16 +39,16 @@ func between(t *testing.T, s *s3test.Server, hurt func(w http.ResponseWriter, r 
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { hurt(w, r, pass) }))
 	t.Cleanup(proxy.Close)
 	o := bucketOptions(t, s)
-	o.Endpoint, o.Patience, o.Idle = proxy.URL, 2*time.Second, time.Second
+	o.Endpoint, o.Timeout, o.Idle = proxy.URL, 2*time.Second, time.Second
 	return openBucket(t, o), o
 }
 
-// hangUp ends the connection without an answer.
+// hangUp closes the connection without a response.
 func hangUp() { panic(http.ErrAbortHandler) }
 
 func isPut(r *http.Request) bool { return r.Method == http.MethodPut }
 
-// damaged is content with a byte that was altered on its way.
+// damaged is content with one altered byte.
 type damaged struct {
 	io.ReadCloser
 
@@ -64,8 +64,8 @@ func (d *damaged) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A file that was altered on its way in is not kept: it is sent again, and if
-// that does not help, the Put fails and there is nothing.
+// A file that was altered during the upload is not stored: it is sent again, and if
+// that does not help, the Put fails and stores nothing.
 func TestDamageOnTheWayInIsRefused(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
@@ -81,7 +81,7 @@ func TestDamageOnTheWayInIsRefused(t *testing.T) {
 			key, content := newKey(t), pattern(size)
 			_, err := b.Put(t.Context(), key, bytes.NewReader(content))
 			if often > 1 {
-				if !errors.Is(err, blob.ErrAway) {
+				if !errors.Is(err, blob.ErrUnavailable) {
 					t.Errorf("size %d: Put = %v, want ErrAway", size, err)
 				}
 				if _, err := b.Open(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
@@ -99,8 +99,8 @@ func TestDamageOnTheWayInIsRefused(t *testing.T) {
 	}
 }
 
-// A file that is altered in the bucket or on its way out does not end as if it
-// were whole, and is not given out whole.
+// A file that is altered in the bucket or during the download does not end with
+// io.EOF, and is not returned completely.
 func TestDamageOnTheWayOutIsNoticed(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
@@ -128,8 +128,8 @@ func TestDamageOnTheWayOutIsNoticed(t *testing.T) {
 	}
 }
 
-// A connection that is cut while a file is read is taken up where it was cut; if
-// it is cut without end, reading fails and does not end early.
+// If a connection is cut while a file is read, reading continues at the same
+// offset; if it is cut every time, reading fails and does not end early.
 func TestCutOffReadsAreTakenUp(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
@@ -165,13 +165,13 @@ func TestCutOffReadsAreTakenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if got, err := io.ReadAll(f); !errors.Is(err, blob.ErrAway) {
+	if got, err := io.ReadAll(f); !errors.Is(err, blob.ErrUnavailable) {
 		t.Errorf("%d bytes were read, and %v, want ErrAway", len(got), err)
 	}
 }
 
-// An answer that was lost after the server had kept the file is not a failure,
-// and not somebody else's file.
+// If the response is lost after the server has stored the file, Put succeeds, and
+// the file is not mistaken for another one.
 func TestALostAnswerIsLookedInto(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
@@ -196,25 +196,27 @@ func TestALostAnswerIsLookedInto(t *testing.T) {
 		if !bytes.Equal(read(t, b, key), content) {
 			t.Errorf("size %d: other content came back", size)
 		}
-		if _, err := b.Put(t.Context(), key, bytes.NewReader(content)); !errors.Is(err, blob.ErrExists) && !errors.Is(err, blob.ErrAway) {
+		if _, err := b.Put(t.Context(), key, bytes.NewReader(content)); !errors.Is(err, blob.ErrExists) && !errors.Is(err, blob.ErrUnavailable) {
 			t.Errorf("size %d: a second Put: %v", size, err)
 		}
 	}
 }
 
-// A Put waits for a server that comes back soon, and gives up on one that does
-// not, or that is frozen, within its patience.
+// A Put waits for a server that comes back soon, and fails within its timeout if it
+// does not, or is frozen.
 func TestPutsOutliveAnOutage(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
 	o := bucketOptions(t, s)
 	patient := openBucket(t, o)
-	o.Patience, o.Idle = 500*time.Millisecond, 200*time.Millisecond
+	o.Timeout, o.Idle = 500*time.Millisecond, 200*time.Millisecond
 	hasty := openBucket(t, o)
 	key, content := newKey(t), pattern(3<<20)
 
-	s.Kill()
-	if _, err := hasty.Put(t.Context(), newKey(t), bytes.NewReader(content)); !errors.Is(err, blob.ErrAway) {
+	if err := s.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hasty.Put(t.Context(), newKey(t), bytes.NewReader(content)); !errors.Is(err, blob.ErrUnavailable) {
 		t.Errorf("Put = %v, want ErrAway", err)
 	}
 	done := make(chan error)
@@ -236,7 +238,7 @@ func TestPutsOutliveAnOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	frozen := newKey(t)
-	if _, err := hasty.Put(t.Context(), frozen, bytes.NewReader(content)); !errors.Is(err, blob.ErrAway) {
+	if _, err := hasty.Put(t.Context(), frozen, bytes.NewReader(content)); !errors.Is(err, blob.ErrUnavailable) {
 		t.Errorf("Put = %v, want ErrAway", err)
 	}
 	if err := s.Thaw(); err != nil {
@@ -253,13 +255,13 @@ func TestPutsOutliveAnOutage(t *testing.T) {
 	}
 }
 
-// Reading from a server that has frozen fails within its patience, and goes on
-// when the server does.
+// Reading from a frozen server fails within its timeout, and continues if the
+// server does.
 func TestReadsOutliveAFrozenServer(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
 	o := bucketOptions(t, s)
-	o.Patience, o.Idle = 500*time.Millisecond, 200*time.Millisecond
+	o.Timeout, o.Idle = 500*time.Millisecond, 200*time.Millisecond
 	b := openBucket(t, o)
 	key, content := newKey(t), pattern(32<<20)
 	if _, err := openBucket(t, bucketOptions(t, s)).Put(t.Context(), key, bytes.NewReader(content)); err != nil {
@@ -284,7 +286,7 @@ func TestReadsOutliveAFrozenServer(t *testing.T) {
 		if thaws && (err != nil || !bytes.Equal(slices.Concat(head, rest), content)) {
 			t.Errorf("%d bytes were read, and %v, want all %d", len(head)+len(rest), err, len(content))
 		}
-		if !thaws && !errors.Is(err, blob.ErrAway) {
+		if !thaws && !errors.Is(err, blob.ErrUnavailable) {
 			t.Errorf("%d bytes were read, and %v, want ErrAway", len(head)+len(rest), err)
 		}
 		if err := errors.Join(f.Close(), s.Thaw()); err != nil {
@@ -293,7 +295,7 @@ func TestReadsOutliveAFrozenServer(t *testing.T) {
 	}
 }
 
-// A file that nobody wants any more when the server has taken it is removed.
+// A file whose Put was cancelled when the server had stored it is removed.
 func TestAPutThatIsGivenUpIsTidied(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
@@ -314,7 +316,7 @@ func TestAPutThatIsGivenUpIsTidied(t *testing.T) {
 	}
 }
 
-// What the server refuses for good is said at once, without a secret.
+// A permanent error of the server is reported at once, without a secret.
 func TestARefusalIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
@@ -330,7 +332,7 @@ func TestARefusalIsNotRepeated(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		_, put := b.Put(ctx, newKey(t), strings.NewReader("x"))
 		for what, err := range map[string]error{"Put": put, "List": b.List(ctx, func(blob.Item) error { return nil }), "Check": b.Check(ctx)} {
-			if err == nil || errors.Is(err, blob.ErrAway) || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), o.SecretKey) {
+			if err == nil || errors.Is(err, blob.ErrUnavailable) || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), o.SecretKey) {
 				t.Errorf("%s: %s = %v", name, what, err)
 			}
 		}
@@ -338,8 +340,8 @@ func TestARefusalIsNotRepeated(t *testing.T) {
 	}
 }
 
-// The server is asked to encrypt as the settings say, and a check tells when it
-// takes no notice.
+// The request for encryption follows the settings, and Check reports a server that
+// ignores it.
 func TestEncryptionIsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
@@ -373,7 +375,7 @@ func TestEncryptionIsAskedFor(t *testing.T) {
 	}
 }
 
-// A check tells of a server that replaces files without a word.
+// Check reports a server that silently replaces files.
 func TestCheckNoticesAServerThatReplaces(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
@@ -388,7 +390,7 @@ func TestCheckNoticesAServerThatReplaces(t *testing.T) {
 	}
 }
 
-// A list goes on over more than one page.
+// A list continues over more than one page.
 func TestListGoesOnOverPages(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)

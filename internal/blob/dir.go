@@ -15,22 +15,22 @@ import (
 
 const (
 	tempDir = "tmp"
-	// leftoverAge is how old a temporary file must be to be nobody's. No upload
-	// lasts as long.
+	// leftoverAge is how old a temporary file must be before it is removed. No
+	// upload takes as long.
 	leftoverAge = 24 * time.Hour
 )
 
-// Dir keeps files in a directory of this machine. It may be used by many
-// goroutines and processes at once. The file system must know hard links.
+// Dir stores files in a local directory. It may be used by many goroutines and
+// processes at once. The file system must support hard links.
 type Dir struct {
 	root *os.Root
 }
 
-// OpenDir opens the store at dir, makes the directory if it is missing and
-// removes what interrupted writes left there a day ago or earlier.
+// OpenDir opens the store at dir, creates the directory if it is missing and
+// removes temporary files of interrupted writes that are older than a day.
 func OpenDir(dir string) (*Dir, error) {
 	if err := makeDir(filepath.Clean(dir)); err != nil {
-		return nil, fmt.Errorf("blob: make the directory: %w", err)
+		return nil, fmt.Errorf("blob: create the directory: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -43,22 +43,22 @@ func OpenDir(dir string) (*Dir, error) {
 	return d, nil
 }
 
-// Close releases the directory. Files that were opened stay readable.
+// Close releases the directory. Open files stay readable.
 func (d *Dir) Close() error { return d.root.Close() }
 
-// Put stores what r yields under key. It refuses a key that is taken with
-// [ErrExists], and passes an error of r on. When ctx ends, Put stops at the next
-// read; a read that hangs must be ended by whoever owns r.
+// Put stores the content of r under key. It returns [ErrExists] if there is a file
+// already, and returns an error of r. When ctx ends, Put stops at the next read;
+// the caller must end a read of r that hangs.
 func (d *Dir) Put(ctx context.Context, key string, r io.Reader) (Info, error) {
 	if !isKey(key) {
 		return Info{}, ErrKey
 	}
 	temp := path.Join(tempDir, rand.Text())
-	// After success this is a second name of the file, after an error its only
-	// one. If it cannot be removed now, it is at the next start.
+	// After success this is a second name of the file, after an error its only one.
+	// If it cannot be removed now, a later OpenDir removes it.
 	defer func() { _ = d.root.Remove(temp) }()
 
-	info, err := d.write(temp, until(ctx, r))
+	info, err := d.write(temp, withContext(ctx, r))
 	if err != nil {
 		return Info{}, fmt.Errorf("blob: put: %w", err)
 	}
@@ -108,11 +108,11 @@ func (d *Dir) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// List calls each for every file that is whole, in no order, and stops at its
-// first error. Files that come or go meanwhile may be left out or named.
+// List calls each for every complete file, in no order, and stops at its first
+// error. Files that are added or deleted at the same time may be listed or not.
 func (d *Dir) List(ctx context.Context, each func(Item) error) error {
 	err := fs.WalkDir(d.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
-		// What is gone was deleted since its directory was read.
+		// Deleted after its directory was read.
 		if errors.Is(err, fs.ErrNotExist) && name != "." {
 			return nil
 		}
@@ -121,7 +121,7 @@ func (d *Dir) List(ctx context.Context, each func(Item) error) error {
 		}
 		key := path.Base(name)
 		if e.IsDir() || !isKey(key) || name != pathOf(key) {
-			return nil // not ours, or not whole yet
+			return nil // not a file of this store, or not complete yet
 		}
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +141,7 @@ func (d *Dir) List(ctx context.Context, each func(Item) error) error {
 // Check puts a small file, reads it back and deletes it.
 func (d *Dir) Check(ctx context.Context) error { return check(ctx, d, nil) }
 
-// write copies r into a new file and through to the disk.
+// write copies r into a new file and flushes it to the disk.
 func (d *Dir) write(name string, r io.Reader) (Info, error) {
 	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -157,8 +157,8 @@ func (d *Dir) write(name string, r io.Reader) (Info, error) {
 	return info, nil
 }
 
-// publish gives the file its lasting name. A link and not a rename: it fails
-// where a rename would replace what is there.
+// publish gives the file its final name. It uses a link, because a rename would
+// replace an existing file.
 func (d *Dir) publish(temp, key string) error {
 	name := pathOf(key)
 	leaf := path.Dir(name)
@@ -170,8 +170,8 @@ func (d *Dir) publish(temp, key string) error {
 	} else if err != nil {
 		return err
 	}
-	// All levels, always: whoever made a directory a moment ago may not have
-	// written it through yet.
+	// All levels, always: another process may have created a directory a moment ago
+	// and not flushed it yet.
 	err := errors.Join(d.sync(leaf), d.sync(path.Dir(leaf)), d.sync("."))
 	if err != nil {
 		return errors.Join(err, d.root.Remove(name))
@@ -179,8 +179,8 @@ func (d *Dir) publish(temp, key string) error {
 	return nil
 }
 
-// sweep removes temporary files that were last written before then.
-func (d *Dir) sweep(then time.Time) error {
+// sweep removes temporary files that were last modified before the given time.
+func (d *Dir) sweep(before time.Time) error {
 	if err := d.root.Mkdir(tempDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -190,10 +190,10 @@ func (d *Dir) sweep(then time.Time) error {
 	}
 	for _, entry := range entries {
 		info, err := entry.Info()
-		if err == nil && info.ModTime().Before(then) {
+		if err == nil && info.ModTime().Before(before) {
 			err = d.root.Remove(path.Join(tempDir, entry.Name()))
 		}
-		// Another process may have been faster.
+		// Another process may have removed it.
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -201,7 +201,7 @@ func (d *Dir) sweep(then time.Time) error {
 	return nil
 }
 
-// sync writes the names in a directory through to the disk.
+// sync flushes the entries of a directory to the disk.
 func (d *Dir) sync(name string) error {
 	f, err := d.root.Open(name)
 	if err != nil {

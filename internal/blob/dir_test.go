@@ -26,7 +26,7 @@ func TestFilesAreTheOwnersOnly(t *testing.T) {
 	}
 }
 
-// A directory that somebody replaced by a link does not lead out of the store.
+// A directory that was replaced by a link does not lead out of the store.
 func TestLinksDoNotLeadOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 )
 
-// isKey reports whether key is a UUID as it is usually written. Capital letters
-// are refused, for two spellings of one key must not be two files on one disk
-// and one on another.
+// isKey reports whether key is a UUID in its canonical form. Upper case is refused:
+// two spellings of one key would be two files on some file systems and one on
+// others.
 func isKey(key string) bool {
 	if len(key) != 36 {
 		return false
@@ -33,14 +33,14 @@ func isKey(key string) bool {
 }
 
 // pathOf returns the path of a checked key, with two levels of directories so
-// that none grows too large. They are named after the end of the key: it is
-// random in every UUID, while the beginning of ours is the time.
+// that none grows too large. They are named after the end of the key, which is
+// random in every UUID; the start of ours is the time.
 func pathOf(key string) string {
 	return path.Join(key[34:36], key[32:34], key)
 }
 
-// makeDir makes the directory and those above it, and writes the name of each
-// one that it made through to the disk.
+// makeDir creates the directory and its parents, and flushes the entry of each one
+// that it created to the disk.
 func makeDir(dir string) error {
 	parent := filepath.Dir(dir)
 	err := os.Mkdir(dir, 0o700)
@@ -56,24 +56,23 @@ func makeDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(parent) //nolint:gosec // the operator names the directory
+	f, err := os.Open(parent) //nolint:gosec // the directory comes from the settings
 	if err != nil {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// until returns a reader that yields what r does until ctx ends. It notices the
-// end of the context at the end of the input too, so that a cancelled Put never
-// publishes.
-func until(ctx context.Context, r io.Reader) io.Reader {
+// withContext returns a reader of r that fails when ctx ends. It checks the context
+// at the end of the input too, so that a cancelled Put never publishes a file.
+func withContext(ctx context.Context, r io.Reader) io.Reader {
 	return readFunc(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
 		n, err := r.Read(p)
-		if ended := ctx.Err(); ended != nil && (err == nil || errors.Is(err, io.EOF)) {
-			return n, ended
+		if ctxErr := ctx.Err(); ctxErr != nil && (err == nil || errors.Is(err, io.EOF)) {
+			return n, ctxErr
 		}
 		return n, err
 	})

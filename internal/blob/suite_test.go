@@ -21,10 +21,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/s3test"
+	"github.com/lineproof/lineproof/internal/testing/s3test"
 )
 
-// place is where stores of one kind keep their files.
+// place is where stores of one kind store their files.
 type place struct {
 	// open opens the place as one more process would.
 	open func(t *testing.T) blob.Store
@@ -34,7 +34,7 @@ type place struct {
 	spool string
 }
 
-// kinds makes a new, empty place of each kind of store.
+// kinds creates a new, empty place for each kind of store.
 var kinds = map[string]func(t *testing.T) place{
 	"directory": func(t *testing.T) place {
 		t.Helper()
@@ -120,7 +120,7 @@ func files(t *testing.T, dir string) []string {
 	return names
 }
 
-// nothingLeft fails the test when a file lies anywhere in the place.
+// nothingLeft fails the test if there is any file in the place.
 func (p place) nothingLeft(t *testing.T) {
 	t.Helper()
 	if left := append(files(t, p.kept), files(t, p.spool)...); len(left) > 0 {
@@ -150,13 +150,13 @@ func newKey(t *testing.T) string {
 	return id.String()
 }
 
-// large is the size of a file that goes into a bucket in several pieces.
+// large is the size of a file that is uploaded to a bucket in several parts.
 const large = 11<<20 + 3
 
 func pattern(size int) []byte { return bytes.Repeat([]byte{'a', 0, 0xff}, size/3+1)[:size] }
 
-// What was put comes back byte for byte, also for another process, with the
-// right size and hash, be it empty or large; then it can be deleted. Both kinds
+// A file is read back byte for byte, by another process too, with the right size
+// and hash, be it empty or large; then it can be deleted. Both kinds
 // give it the same name, so that files can be copied from one to the other.
 func TestPutOpenDelete(t *testing.T) {
 	t.Parallel()
@@ -192,8 +192,8 @@ func TestPutOpenDelete(t *testing.T) {
 	})
 }
 
-// A Put that is cut off, by its reader or by its context, leaves nothing and
-// says why.
+// A Put that is interrupted, by its reader or by its context, leaves nothing and
+// returns the cause.
 func TestInterruptedPutLeavesNothing(t *testing.T) {
 	t.Parallel()
 	errBroken := errors.New("connection reset")
@@ -236,8 +236,8 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// Of many that put one key at the same moment exactly one wins, the others are
-// told, and the content is the winner's, whole: also where all put the same.
+// Of many concurrent Puts of one key exactly one succeeds, the others get
+// ErrExists, and the content is that of the winner: even if all put the same.
 func TestOneOfConcurrentPutsWins(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, p place) {
@@ -271,7 +271,7 @@ func TestOneOfConcurrentPutsWins(t *testing.T) {
 				}
 			}
 			if winner < 0 {
-				t.Fatalf("%s: nobody won", name)
+				t.Fatalf("%s: no Put succeeded", name)
 			}
 			if !bytes.Equal(read(t, p.open(t), key), content(winner)) {
 				t.Errorf("%s: the content is not the winner's", name)
@@ -283,8 +283,8 @@ func TestOneOfConcurrentPutsWins(t *testing.T) {
 	})
 }
 
-// Whatever is not plainly a UUID is refused by every operation before it can
-// become a path, and is not repeated.
+// Every operation refuses a key that is not a UUID before it can become a path, and
+// the error does not contain it.
 func TestOddKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, p place) {
@@ -306,8 +306,8 @@ func TestOddKeysAreRefused(t *testing.T) {
 	})
 }
 
-// A list names every file that was put, once, with its size and about when, and
-// nothing else that lies there; it ends with the error of whoever reads it.
+// A list has every file that was put, once, with its size and approximate time, and
+// no other files; it ends with an error of the callback.
 func TestListNamesEveryFile(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, p place) {
@@ -352,7 +352,7 @@ func TestListNamesEveryFile(t *testing.T) {
 	})
 }
 
-// A check of a store in order finds nothing and leaves nothing.
+// Check of a working store reports nothing and leaves nothing behind.
 func TestCheckLeavesNothing(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, p place) {
@@ -363,8 +363,8 @@ func TestCheckLeavesNothing(t *testing.T) {
 	})
 }
 
-// A file that was opened ends with its context or goes on to its end; it does
-// not end early as if it were whole.
+// Reading an open file fails when its context ends, or continues to its end; it
+// never ends early with io.EOF.
 func TestOpenFilesAreReadWhole(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, p place) {

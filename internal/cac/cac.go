@@ -1,10 +1,10 @@
-// Package cac reads the registration numbers of the Corporate Affairs Commission.
+// Package cac parses registration numbers of the Corporate Affairs Commission.
 //
 // Their form is not part of the contract, so the package is lenient about what it
-// lets in and promises two things of it: the text is kept exactly as it was sent, and
-// where its form is known, every spelling of one registration has the same class and
-// digits. The digits alone do not name a registration: a company and a business name
-// may share them.
+// accepts and guarantees two things: the text is kept exactly as it was sent, and if
+// its form is known, every spelling of one registration has the same class and digits.
+// The digits alone do not identify a registration: a company and a business name may
+// share them.
 package cac
 
 import "strings"
@@ -22,15 +22,15 @@ type Number struct {
 	Text string
 	// Class is RC (company), BN (business name), IT (incorporated trustees), LP or
 	// LLP (partnerships); or, of a number in the old form, the two letters of the
-	// state that gave it, such as KD. It is in upper case, and empty when the form is
+	// state that issued it, such as KD. It is in upper case, and empty if the form is
 	// not known.
 	Class string
-	// Digits is the number inside its class, without leading zeros, and empty when
+	// Digits is the number inside its class, without leading zeros, and empty if
 	// the form is not known. Class and Digits are both set or both empty.
 	Digits string
 }
 
-// Parse reads a registration number. It is false unless s is 1 to 32 ASCII letters,
+// Parse parses a registration number. It returns false unless s is 1 to 32 ASCII letters,
 // digits, spaces, slashes and dashes that begin with a letter or digit. A number whose
 // form is not known is accepted without class and digits.
 //

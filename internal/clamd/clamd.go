@@ -1,8 +1,8 @@
-// Package clamd asks ClamAV's daemon, clamd, whether a file is infected.
+// Package clamd is a client of ClamAV's daemon, clamd. It scans files for viruses.
 //
-// It fails closed. A file is clean only when clamd was sent all of it and
-// answered in exactly the words that say so. Anything else is an error and never
-// a verdict: a connection that is cut, silence, a limit, words we do not know.
+// It fails closed. A file is clean only if clamd received all of it and replied
+// with exactly the text that says so. Anything else is an error and never a
+// verdict: a broken connection, a timeout, a limit, an unknown reply.
 package clamd
 
 import (
@@ -18,16 +18,17 @@ import (
 )
 
 var (
-	// ErrAway says that clamd could not be reached, was cut off or did not answer
-	// in time. Ask again later.
-	ErrAway = errors.New("clamd: the scanner is away")
-	// ErrLimit says that clamd does not look at the whole of a file that large or
-	// that nested: its limits are too low. Asking again does not help.
+	// ErrUnavailable reports that clamd could not be reached, that the connection
+	// broke or that it did not reply in time. Try again later.
+	ErrUnavailable = errors.New("clamd: the scanner is unavailable")
+	// ErrLimit reports that the file is too large or too deeply nested for the
+	// limits of clamd, so that it did not scan all of it. A retry does not help.
 	ErrLimit = errors.New("clamd: the file exceeds a limit of the scanner")
-	// ErrDeep is an ErrLimit of a file that unpacks to more than clamd looks at.
-	ErrDeep = errors.New("clamd: not all that is packed into the file was looked at")
-	// ErrBlind says that clamd passes a file that every scanner must find.
-	ErrBlind = errors.New("clamd: the scanner passes the test file")
+	// ErrDeep is an ErrLimit of a file that unpacks to more than clamd scans.
+	ErrDeep = errors.New("clamd: not everything packed into the file was scanned")
+	// ErrTestFileMissed reports that clamd does not detect the test file, which every
+	// scanner must detect.
+	ErrTestFileMissed = errors.New("clamd: the scanner does not detect the test file")
 )
 
 // Scanner is one clamd.
@@ -36,28 +37,28 @@ type Scanner struct {
 	Timeout time.Duration // for one file from the first byte to the verdict
 }
 
-// Verdict is what clamd says about a whole file.
+// Verdict is the result of scanning a complete file.
 type Verdict struct {
 	Infected  bool
-	Signature string // the name of what was found; empty when nothing was
+	Signature string // the name of the virus; empty if there is none
 }
 
 const (
-	// chunk is how much is sent at once; one buffer of it is all a scan needs.
+	// chunk is the number of bytes per chunk; a scan needs one buffer of it.
 	chunk = 64 << 10
-	// maxReply is the longest answer that is read. clamd's are far shorter.
+	// maxReply bounds the reply. clamd's are far shorter.
 	maxReply = 4 << 10
 	// dialTimeout is how long clamd may take to accept a connection.
 	dialTimeout = 5 * time.Second
-	// commandTimeout is how long a question without a file may take. A base that
-	// is being loaded again delays the answer.
+	// commandTimeout is how long a command without a file may take. clamd replies
+	// late while it reloads its signatures.
 	commandTimeout = 30 * time.Second
 )
 
-// Scan sends what r yields, and returns clamd's verdict about all of it. An
-// error of r is passed on as it is.
+// Scan sends the content of r and returns clamd's verdict about all of it. An error
+// of r is returned unchanged.
 func (s *Scanner) Scan(ctx context.Context, r io.Reader) (Verdict, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.Timeout, ErrAway)
+	ctx, cancel := context.WithTimeoutCause(ctx, s.Timeout, ErrUnavailable)
 	defer cancel()
 	conn, done, err := s.dial(ctx)
 	if err != nil {
@@ -65,36 +66,37 @@ func (s *Scanner) Scan(ctx context.Context, r io.Reader) (Verdict, error) {
 	}
 	defer done()
 
-	// The answer is read meanwhile, for clamd may refuse before all is sent.
-	type answer struct {
+	// The reply is read concurrently, because clamd may reject the file before all of
+	// it is sent.
+	type replyResult struct {
 		text string
 		err  error
 	}
-	answered := make(chan answer, 1)
+	replied := make(chan replyResult, 1)
 	go func() {
 		text, err := reply(conn)
-		answered <- answer{text, err}
+		replied <- replyResult{text, err}
 	}()
-	sent := send(conn, r)
+	sendErr := send(conn, r)
 	var failed *readError
-	if errors.As(sent, &failed) {
-		return Verdict{}, failed.err // the connection is closed without the end of the stream: nothing was asked
+	if errors.As(sendErr, &failed) {
+		return Verdict{}, failed.err // the connection is closed before the end of the stream, so clamd scans nothing
 	}
-	a := <-answered
-	if a.err != nil {
-		return Verdict{}, away(ctx, errors.Join(sent, a.err))
+	answer := <-replied
+	if answer.err != nil {
+		return Verdict{}, unavailable(ctx, errors.Join(sendErr, answer.err))
 	}
-	v, err := verdict(a.text)
-	if err == nil && sent != nil && !v.Infected {
-		return Verdict{}, away(ctx, sent) // clean, of a file that it was not sent whole
+	v, err := verdict(answer.text)
+	if err == nil && sendErr != nil && !v.Infected {
+		return Verdict{}, unavailable(ctx, sendErr) // clean, but it did not receive the whole file
 	}
 	return v, err
 }
 
-// Version returns what clamd says of itself: its version, and the number and
-// date of its signatures when they are the official ones.
+// Version returns clamd's version and, with the official signatures, their number
+// and date.
 func (s *Scanner) Version(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, ErrAway)
+	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, ErrUnavailable)
 	defer cancel()
 	conn, done, err := s.dial(ctx)
 	if err != nil {
@@ -102,14 +104,14 @@ func (s *Scanner) Version(ctx context.Context) (string, error) {
 	}
 	defer done()
 	if _, err := io.WriteString(conn, "zVERSION\x00"); err != nil {
-		return "", away(ctx, err)
+		return "", unavailable(ctx, err)
 	}
 	text, err := reply(conn)
 	if err != nil {
-		return "", away(ctx, err)
+		return "", unavailable(ctx, err)
 	}
 	if !strings.HasPrefix(text, "ClamAV ") {
-		return "", fmt.Errorf("clamd: it does not say that it is ClamAV: %q", text)
+		return "", fmt.Errorf("clamd: the server is not ClamAV: %q", text)
 	}
 	return text, nil
 }
@@ -122,7 +124,7 @@ func (s *Scanner) dial(ctx context.Context) (conn net.Conn, done func(), err err
 	}
 	conn, err = (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
 	if err != nil {
-		return nil, nil, away(ctx, err)
+		return nil, nil, unavailable(ctx, err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return conn, func() {
@@ -136,8 +138,8 @@ type readError struct{ err error }
 
 func (e *readError) Error() string { return e.err.Error() }
 
-// send writes r as a stream of chunks, each with its length before it, and an
-// empty one as its end.
+// send writes r as a stream of chunks, each preceded by its length, and an empty
+// chunk at the end.
 func send(w io.Writer, r io.Reader) error {
 	if _, err := io.WriteString(w, "zINSTREAM\x00"); err != nil {
 		return err
@@ -161,8 +163,8 @@ func send(w io.Writer, r io.Reader) error {
 	}
 }
 
-// reply reads one answer, which a zero byte ends. An answer without its end was
-// cut off.
+// reply reads one reply, which ends with a zero byte. Without it the reply is
+// incomplete.
 func reply(r io.Reader) (string, error) {
 	text, err := bufio.NewReader(io.LimitReader(r, maxReply)).ReadString(0)
 	if errors.Is(err, io.EOF) {
@@ -171,7 +173,7 @@ func reply(r io.Reader) (string, error) {
 	return strings.TrimSuffix(text, "\x00"), err
 }
 
-// verdict reads clamd's answer about a stream.
+// verdict parses clamd's reply to a stream.
 func verdict(text string) (Verdict, error) {
 	if text == "stream: OK" {
 		return Verdict{}, nil
@@ -189,25 +191,25 @@ func verdict(text string) (Verdict, error) {
 	if strings.HasSuffix(text, "size limit exceeded. ERROR") {
 		return Verdict{}, fmt.Errorf("%w: StreamMaxLength", ErrLimit)
 	}
-	return Verdict{}, fmt.Errorf("clamd: an answer that is no verdict: %q", text)
+	return Verdict{}, fmt.Errorf("clamd: the reply is not a verdict: %q", text)
 }
 
-// away says that clamd is away, or, when it was the caller who gave up, that.
-func away(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, ErrAway) {
+// unavailable returns ErrUnavailable, or the cause if the caller cancelled.
+func unavailable(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, ErrUnavailable) {
 		return fmt.Errorf("clamd: %w", cause)
 	}
-	return fmt.Errorf("%w: %w", ErrAway, err)
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
-// Signatures returns when the signatures were made that a version names, such as
-// "ClamAV 1.4.6/27345/Tue Jul 16 08:30:00 2024". Signatures of one's own have no
-// date. clamd writes it in its own time zone, so it may be a few hours off.
-func Signatures(version string) (made time.Time, ok bool) {
+// Signatures returns the date of the signatures in a version such as "ClamAV
+// 1.4.6/27345/Tue Jul 16 08:30:00 2024". Custom signatures have no date. clamd
+// writes it in its local time zone, so it may be a few hours off.
+func Signatures(version string) (created time.Time, ok bool) {
 	parts := strings.SplitN(version, "/", 3)
 	if len(parts) != 3 {
 		return time.Time{}, false
 	}
-	made, err := time.Parse(time.ANSIC, strings.TrimSpace(parts[2]))
-	return made, err == nil
+	created, err := time.Parse(time.ANSIC, strings.TrimSpace(parts[2]))
+	return created, err == nil
 }

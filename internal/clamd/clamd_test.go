@@ -11,18 +11,18 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/clamd"
-	"github.com/lineproof/lineproof/internal/clamtest"
+	"github.com/lineproof/lineproof/internal/testing/clamtest"
 )
 
 func scanner(address string) *clamd.Scanner {
 	return &clamd.Scanner{Address: address, Timeout: 30 * time.Second}
 }
 
-// filler yields n bytes that mean nothing.
+// filler returns n bytes without a meaning.
 func filler(n int) io.Reader { return bytes.NewReader(bytes.Repeat([]byte("lorem ip"), n/8)) }
 
-// What is infected is found wherever it stands, over both kinds of connection;
-// what is not is clean, the empty file too.
+// A virus is found anywhere in a file, over both kinds of connection; other files
+// are clean, the empty file too.
 func TestVerdictIsAboutTheWholeFile(t *testing.T) {
 	t.Parallel()
 	server := clamtest.New(t)
@@ -56,7 +56,7 @@ func TestVerdictIsAboutTheWholeFile(t *testing.T) {
 	}
 }
 
-// A scanner that has lost its signatures still answers, and the test says so.
+// A scanner without its signatures still replies, and the self-test detects that.
 func TestSelfTestTellsABlindScanner(t *testing.T) {
 	t.Parallel()
 	server := clamtest.New(t)
@@ -64,7 +64,7 @@ func TestSelfTestTellsABlindScanner(t *testing.T) {
 	if err := server.Blind(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SelfTest(t.Context()); !errors.Is(err, clamd.ErrBlind) {
+	if err := s.SelfTest(t.Context()); !errors.Is(err, clamd.ErrTestFileMissed) {
 		t.Errorf("%v, want ErrBlind", err)
 	}
 	if err := server.Sight(t.Context()); err != nil {
@@ -73,14 +73,16 @@ func TestSelfTestTellsABlindScanner(t *testing.T) {
 	if err := s.SelfTest(t.Context()); err != nil {
 		t.Error(err)
 	}
-	server.Kill()
-	if err := s.SelfTest(t.Context()); !errors.Is(err, clamd.ErrAway) || errors.Is(err, clamd.ErrBlind) {
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SelfTest(t.Context()); !errors.Is(err, clamd.ErrUnavailable) || errors.Is(err, clamd.ErrTestFileMissed) {
 		t.Errorf("%v, want ErrAway", err)
 	}
 }
 
-// clamd looks only at files within its limits. What lies outside is said to be
-// outside, never clean, by the stream's limit as by the engine's.
+// clamd scans only files within its limits. A file beyond them is reported as such
+// and never as clean, for the limit of the stream and for those of the engine.
 func TestFileBeyondALimitIsNotClean(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{"stream": "StreamMaxLength 1M", "file": "MaxFileSize 1M"} {
@@ -101,8 +103,8 @@ func TestFileBeyondALimitIsNotClean(t *testing.T) {
 	}
 }
 
-// A clamd that calls files clean because they are too large for it to look at is
-// found out by a test of that size, and by nothing else.
+// A clamd that reports files as clean because they are too large to scan is
+// detected only by a self-test of that size.
 func TestSelfTestTellsAScannerThatSkipsLargeFiles(t *testing.T) {
 	t.Parallel()
 	server := clamtest.New(t, "MaxFileSize 1M", "AlertExceedsMax no")
@@ -110,19 +112,19 @@ func TestSelfTestTellsAScannerThatSkipsLargeFiles(t *testing.T) {
 	if err := errors.Join(s.SelfTest(t.Context()), s.SelfTestSize(t.Context(), 1<<19)); err != nil {
 		t.Error(err)
 	}
-	if err := s.SelfTestSize(t.Context(), 2<<20); !errors.Is(err, clamd.ErrBlind) {
+	if err := s.SelfTestSize(t.Context(), 2<<20); !errors.Is(err, clamd.ErrTestFileMissed) {
 		t.Errorf("%v, want ErrBlind", err)
 	}
 }
 
-// A scanner that is not there, is frozen or dies over a file is away.
+// A scanner that is not running, is frozen or dies during a scan is unavailable.
 func TestScannerThatIsAwayGivesNoVerdict(t *testing.T) {
 	t.Parallel()
 	server := clamtest.New(t)
 	s := &clamd.Scanner{Address: server.Address(), Timeout: 300 * time.Millisecond}
 	away := func(when string, scan func() error) {
 		t.Helper()
-		if err := scan(); !errors.Is(err, clamd.ErrAway) {
+		if err := scan(); !errors.Is(err, clamd.ErrUnavailable) {
 			t.Errorf("%s: %v, want ErrAway", when, err)
 		}
 	}
@@ -140,7 +142,9 @@ func TestScannerThatIsAwayGivesNoVerdict(t *testing.T) {
 	half := &signalling{r: filler(8 << 10), at: make(chan struct{})}
 	go func() { _, err := s.Scan(t.Context(), half); owed <- err }()
 	<-half.at
-	server.Kill()
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	away("killed", func() error { return <-owed })
 	away("not there", small)
 	away("no such host", func() error {
@@ -155,7 +159,7 @@ func TestScannerThatIsAwayGivesNoVerdict(t *testing.T) {
 	}
 }
 
-// signalling closes at when it has yielded everything.
+// signalling closes at when everything was read.
 type signalling struct {
 	r  io.Reader
 	at chan struct{}
@@ -169,14 +173,14 @@ func (s *signalling) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Whoever asks may give up, and hears of it as that; an error of the file is
-// passed on, and the part that was read gets no verdict.
+// If the caller cancels, the error says so; an error of the file is returned, and
+// the part that was read gets no verdict.
 func TestCallerAndFileAreNotTakenForTheScanner(t *testing.T) {
 	t.Parallel()
 	server := clamtest.New(t)
 	s := scanner(server.Address())
 	broken := errors.New("the disk is gone")
-	if _, err := s.Scan(t.Context(), io.MultiReader(filler(1<<20), iotest.ErrReader(broken))); !errors.Is(err, broken) || errors.Is(err, clamd.ErrAway) {
+	if _, err := s.Scan(t.Context(), io.MultiReader(filler(1<<20), iotest.ErrReader(broken))); !errors.Is(err, broken) || errors.Is(err, clamd.ErrUnavailable) {
 		t.Errorf("%v, want the error of the file", err)
 	}
 	log, err := server.Log()
@@ -188,7 +192,7 @@ func TestCallerAndFileAreNotTakenForTheScanner(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := s.Scan(ctx, filler(1<<10)); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, clamd.ErrAway) {
+	if _, err := s.Scan(ctx, filler(1<<10)); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, clamd.ErrUnavailable) {
 		t.Errorf("%v, want that the caller gave up", err)
 	}
 }

@@ -8,22 +8,24 @@ import (
 	"io"
 )
 
-// eicar is the harmless file that every scanner finds by agreement
-// (https://www.eicar.org), in hexadecimal digits of the bits turned over: as it is,
-// it would make scanners stop this source and the program made from it.
+// eicar is the harmless test file that every scanner detects by agreement
+// (https://www.eicar.org), inverted and in hexadecimal digits: otherwise scanners
+// would report this source file and the program built from it.
 const eicar = "a7cab0deafdabfbeafa4cba3afa5a7cacbd7afa1d6c8bcbcd6c882dbbab6bcbeadd2" +
 	"acabbeb1bbbeadbbd2beb1abb6a9b6adaaacd2abbaacabd2b9b6b3badedbb7d4b7d5"
 
-// SelfTest returns nil when clamd finds the harmless test file, and [ErrBlind]
-// when it passes it.
-func (s *Scanner) SelfTest(ctx context.Context) error { return s.find(ctx, 0) }
+// SelfTest returns nil if clamd detects the harmless test file, and
+// [ErrNoSignatures] if it does not.
+func (s *Scanner) SelfTest(ctx context.Context) error { return s.scanTestFile(ctx, 0) }
 
-// SelfTestSize does the same with a file of that size that begins like the test
-// file, and so tells whether clamd looks into files as large as that: a clamd
-// whose MaxFileSize is smaller may call them clean unseen.
-func (s *Scanner) SelfTestSize(ctx context.Context, size int64) error { return s.find(ctx, size) }
+// SelfTestSize is SelfTest with a file of the given size that starts with the test
+// file. It shows whether clamd scans files as large as that: with a smaller
+// MaxFileSize it may report them as clean without a scan.
+func (s *Scanner) SelfTestSize(ctx context.Context, size int64) error {
+	return s.scanTestFile(ctx, size)
+}
 
-func (s *Scanner) find(ctx context.Context, size int64) error {
+func (s *Scanner) scanTestFile(ctx context.Context, size int64) error {
 	b, err := hex.DecodeString(eicar)
 	if err != nil {
 		return fmt.Errorf("clamd: decode the test file: %w", err)
@@ -37,12 +39,12 @@ func (s *Scanner) find(ctx context.Context, size int64) error {
 		return err
 	}
 	if !v.Infected {
-		return ErrBlind
+		return ErrTestFileMissed
 	}
 	return nil
 }
 
-// spaces is a file without end. The test file may be followed by blanks.
+// spaces is an endless reader of spaces, which may follow the test file.
 type spaces struct{}
 
 // Read implements io.Reader.

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Only the exact words mean clean. Words that nobody has foreseen, or that are
-// cut off, are no verdict.
+// Only the exact reply means clean. Unknown or truncated replies are no verdict.
 func TestOnlyTheExactWordsMeanClean(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]Verdict{

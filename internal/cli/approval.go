@@ -13,39 +13,37 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
-// approvals is the desk at which the second person confirms.
-func (p *parts) approvals() *approval.Desk {
-	return &approval.Desk{Pool: p.pool, Effects: p.effects(), Now: time.Now}
+// approvals returns the service that records a second person's decision.
+func approvals(b *backend.Backend) *approval.Service {
+	return &approval.Service{Pool: b.Pool, CheckAdministrator: registry.CheckAdministrator, Effects: b.Registry.Effects(), Now: time.Now}
 }
 
-// effects is everything that can wait for a second person.
-func (p *parts) effects() map[approval.Kind]approval.Effect {
-	return p.registry.Effects()
-}
-
-// sessionFlag lets a member of staff act in the place of whoever runs the
-// command.
+// sessionFlag adds the flag with which a member of staff acts instead of the
+// operator who runs the command.
 func sessionFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("session-file", "", "file whose first line is a session of staff, who then acts instead of the operator; - is standard input")
+	return cmd.Flags().String("session-file", "", "file whose first line is a staff session, to act as that person instead of the operator; - is standard input")
 }
 
-var errNoSession = fault.New(fault.Unauthenticated, "the session in the file is not one of staff, has ended, or still lacks a second factor; log in again")
+var errNoSession = fault.New(fault.Unauthenticated, "the file has no valid staff session, or the session lacks two-factor authentication; log in again")
 
-// actor is who acts: whoever runs the command or, where a session is given, the
-// person whose it is, who then needs one of the roles, if any are named.
-func (a *app) actor(ctx context.Context, p *parts, sessionFile string, roles ...access.Role) (audit.Actor, error) {
+// actor returns who acts: the operator or, if a session is given, its owner. The
+// owner needs one of the roles, if any are given.
+func (a *app) actor(ctx context.Context, b *backend.Backend, sessionFile string, roles ...access.Role) (audit.Actor, error) {
 	if sessionFile == "" {
 		return access.Operator, nil
 	}
-	text, err := a.secretFrom(sessionFile)
+	text, err := a.ReadSecret(sessionFile)
 	if err != nil {
 		return audit.Actor{}, err
 	}
-	who, err := p.keeper.Admit(ctx, text.Reveal(), netip.Addr{})
+	who, err := b.Access.Authenticate(ctx, text.Reveal(), netip.Addr{})
 	if errors.Is(err, access.ErrUnauthenticated) || err == nil && (who.Kind != access.Session || who.Role == "" || who.Limited) {
 		return audit.Actor{}, errNoSession
 	}
@@ -58,21 +56,44 @@ func (a *app) actor(ctx context.Context, p *parts, sessionFile string, roles ...
 	return who.Actor(), nil
 }
 
+// runAsActor wraps the function of a command on the object whose id is the
+// argument, by the operator or the owner of the session.
+func (a *app) runAsActor(idName string, session *string,
+	fn func(ctx context.Context, b *backend.Backend, id uuid.UUID, by audit.Actor) error,
+) func(*cobra.Command, []string) error {
+	return a.Run(func(cmd *cobra.Command, args []string) error {
+		id, err := console.ParseID(idName, args[0])
+		if err != nil {
+			return err
+		}
+		b, err := backend.Open(cmd.Context(), a.Console)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		by, err := a.actor(cmd.Context(), b, *session)
+		if err != nil {
+			return err
+		}
+		return fn(cmd.Context(), b, id, by)
+	})
+}
+
 func (a *app) approvalCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approval",
-		Short: "List, confirm and refuse what needs two people",
-		Long: `What is too dangerous for one person waits until another confirms it: bringing back a revoked entity, and giving rights
-to staff. Whoever runs the command line is one person. A member of staff who has logged in over the API acts here with
---session-file.`,
+		Short: "List, confirm and refuse changes that need two people",
+		Long: `Changes that are too dangerous for one person wait until another confirms them: restoring a revoked entity, and giving
+rights to staff. The operator who runs the command line is one person. A member of staff who has logged in over the API
+acts here with --session-file.`,
 		Example: "  lineproof approval list",
 	}
 	cmd.AddCommand(a.approvalListCommand(), a.approvalConfirmCommand(), a.approvalRefuseCommand())
 	return cmd
 }
 
-// shownApproval is a question to a second person, as programs read it.
-type shownApproval struct {
+// approvalJSON is a change that needs a second person, as printed with --json.
+type approvalJSON struct {
 	ID        string            `json:"approvalId"`
 	Kind      string            `json:"kind"`
 	Subject   string            `json:"subject"`
@@ -86,23 +107,23 @@ type shownApproval struct {
 	DecidedAt string            `json:"decidedAt,omitempty"`
 }
 
-func shownQuestion(q approval.Approval) shownApproval {
-	return shownApproval{
+func newApprovalJSON(q approval.Approval) approvalJSON {
+	return approvalJSON{
 		ID: q.ID.String(), Kind: string(q.Kind), Subject: q.Subject.String(), Details: q.Details, Reason: q.Reason, State: string(q.State),
-		AskedBy: actorName(q.Asked), AskedAt: moment(q.AskedAt), ExpiresAt: moment(q.ExpiresAt),
-		DecidedBy: actorName(q.Decided), DecidedAt: moment(q.DecidedAt),
+		AskedBy: actorName(q.RequestedBy), AskedAt: console.FormatTime(q.RequestedAt), ExpiresAt: console.FormatTime(q.ExpiresAt),
+		DecidedBy: actorName(q.DecidedBy), DecidedAt: console.FormatTime(q.DecidedAt),
 	}
 }
 
-// blacklisting is the kind of the waiting orders in the list. They are decided
-// over the API, by clients and staff.
+// blacklisting is the kind of pending blacklist orders in the list. Clients and
+// staff confirm them over the API.
 const blacklisting = "line.blacklist"
 
-func shownPending(o supply.Order) shownApproval {
-	return shownApproval{ID: o.ID.String(), Kind: blacklisting, Subject: o.ID.String(), Reason: o.Note, State: string(approval.Waiting), AskedAt: moment(o.AskedAt)}
+func newOrderJSON(o supply.Order) approvalJSON {
+	return approvalJSON{ID: o.ID.String(), Kind: blacklisting, Subject: o.ID.String(), Reason: o.Note, State: string(approval.Waiting), AskedAt: console.FormatTime(o.RequestedAt)}
 }
 
-// actorName writes an actor: the kind, and the id where there is one.
+// actorName formats an actor: the kind, and the id if there is one.
 func actorName(by audit.Actor) string {
 	if by.ID == uuid.Nil {
 		return string(by.Kind)
@@ -113,36 +134,36 @@ func actorName(by audit.Actor) string {
 func (a *app) approvalListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List what waits for a second person, newest first",
-		Long: `Lists what waits for a second person, or with --all also what was confirmed, refused or has lapsed. Blacklistings that
-wait are listed too; they are confirmed over the API.`,
+		Short: "List changes that wait for a second person, newest first",
+		Long: `Lists changes that wait for a second person; with --all also those that were confirmed or refused, or have expired.
+Pending blacklistings are listed too; they are confirmed over the API.`,
 		Example: "  lineproof approval list --all",
 		Args:    cobra.NoArgs,
 	}
-	all := cmd.Flags().Bool("all", false, "also those that no longer wait")
-	limit := cmd.Flags().Int("limit", 100, "how many")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		questions, err := p.approvals().List(cmd.Context(), *all, *limit)
+	all := cmd.Flags().Bool("all", false, "also those that are decided or expired")
+	limit := cmd.Flags().Int("limit", 100, "maximum number of rows")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		pending, err := approvals(b).List(cmd.Context(), *all, *limit)
 		if err != nil {
 			return err
 		}
-		orders, err := p.desk.Orders(cmd.Context(), true, *limit)
+		orders, err := b.Supply.Orders(cmd.Context(), true, *limit)
 		if err != nil {
 			return err
 		}
-		list := make([]shownApproval, 0, len(questions)+len(orders))
-		for _, q := range questions {
-			list = append(list, shownQuestion(q))
+		list := make([]approvalJSON, 0, len(pending)+len(orders))
+		for _, q := range pending {
+			list = append(list, newApprovalJSON(q))
 		}
 		for _, o := range orders {
-			list = append(list, shownPending(o))
+			list = append(list, newOrderJSON(o))
 		}
-		rows := [][]string{{"APPROVAL", "KIND", "SUBJECT", "STATE", "ASKED BY", "ASKED", "EXPIRES", "REASON"}}
+		rows := [][]string{{"APPROVAL", "KIND", "SUBJECT", "STATE", "REQUESTED BY", "REQUESTED", "EXPIRES", "REASON"}}
 		for _, s := range list {
 			rows = append(rows, []string{s.ID, s.Kind, s.Subject, s.State, s.AskedBy, s.AskedAt, s.ExpiresAt, s.Reason})
 		}
-		return a.print(*asJSON, list, rows...)
+		return a.Print(*asJSON, list, rows...)
 	})
 	return cmd
 }
@@ -150,48 +171,35 @@ wait are listed too; they are confirmed over the API.`,
 func (a *app) approvalConfirmCommand() *cobra.Command {
 	return a.approvalDecideCommand(&cobra.Command{
 		Use:   "confirm ID",
-		Short: "Let something take effect that another person asked for",
-		Long: `Lets something take effect that waits for a second person. Whoever asked cannot confirm it, nor can the account that
-it is about.`,
+		Short: "Confirm a change that another person requested",
+		Long: `Confirms a change that waits for a second person; it then takes effect. The person who requested it cannot confirm it,
+and neither can the account that it concerns.`,
 		Example: "  lineproof approval confirm 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
-	}, (*approval.Desk).Confirm)
+	}, (*approval.Service).Confirm)
 }
 
 func (a *app) approvalRefuseCommand() *cobra.Command {
 	return a.approvalDecideCommand(&cobra.Command{
 		Use:     "refuse ID",
-		Short:   "Refuse or withdraw something that waits",
-		Long:    "Refuses something that waits for a second person. Whoever asked for it withdraws it so.",
+		Short:   "Refuse or withdraw a change that waits",
+		Long:    "Refuses a change that waits for a second person. The person who requested it uses this command to withdraw it.",
 		Example: "  lineproof approval refuse 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
-	}, (*approval.Desk).Refuse)
+	}, (*approval.Service).Refuse)
 }
 
 func (a *app) approvalDecideCommand(cmd *cobra.Command,
-	decide func(*approval.Desk, context.Context, uuid.UUID, audit.Actor, uuid.UUID) (approval.Approval, error),
+	decide func(*approval.Service, context.Context, uuid.UUID, audit.Actor, uuid.UUID) (approval.Approval, error),
 ) *cobra.Command {
 	cmd.Args = cobra.ExactArgs(1)
 	session := sessionFlag(cmd)
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, args []string) error {
-		id, err := parseID("ID", args[0])
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.runAsActor("ID", session, func(ctx context.Context, b *backend.Backend, id uuid.UUID, by audit.Actor) error {
+		q, err := decide(approvals(b), ctx, id, by, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		p, err := a.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer p.close()
-		by, err := a.actor(cmd.Context(), p, *session)
-		if err != nil {
-			return err
-		}
-		q, err := decide(p.approvals(), cmd.Context(), id, by, uuid.Nil)
-		if err != nil {
-			return err
-		}
-		s := shownQuestion(q)
-		return a.print(*asJSON, s, []string{s.ID, s.Kind, s.State})
+		s := newApprovalJSON(q)
+		return a.Print(*asJSON, s, []string{s.ID, s.Kind, s.State})
 	})
 	return cmd
 }

@@ -11,56 +11,58 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// console is a command line on a database of its own.
-type console struct {
+// commandLine runs commands on a database of its own.
+type commandLine struct {
 	*testing.T
 	env Env
-	*parts
+	*backend.Backend
 }
 
-func newConsole(t *testing.T) *console {
+func newCommandLine(t *testing.T) *commandLine {
 	t.Helper()
-	c := &console{T: t, env: Env{Environ: []string{
+	c := &commandLine{T: t, env: Env{Environ: []string{
 		"LINEPROOF_DATABASE_URL=" + pgtest.URL(t), "LINEPROOF_DATA=" + t.TempDir(), "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1",
 	}}}
-	p, err := (&app{env: c.env}).open(t.Context())
+	b, err := backend.Open(t.Context(), console.New(c.env))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.close)
-	c.parts = p
+	t.Cleanup(b.Close)
+	c.Backend = b
 	return c
 }
 
-// run runs a command and returns all that it said.
-func (c *console) run(want int, args ...string) string {
+// run runs a command and returns its output.
+func (c *commandLine) run(want int, args ...string) string {
 	c.Helper()
-	var said bytes.Buffer
+	var out bytes.Buffer
 	env := c.env
-	env.Args, env.Stdin, env.Stdout, env.Stderr = args, strings.NewReader(""), &said, &said
+	env.Args, env.Stdin, env.Stdout, env.Stderr = args, strings.NewReader(""), &out, &out
 	if code := Main(c.Context(), env); code != want {
-		c.Errorf("%v ended with %d, want %d: %s", args, code, want, said.String())
+		c.Errorf("%v: exit code %d, want %d: %s", args, code, want, out.String())
 	}
-	return said.String()
+	return out.String()
 }
 
-// staff makes a member of staff and returns a file with a session of theirs.
-func (c *console) staff(role string) (id uuid.UUID, file string) {
+// staff creates a member of staff and returns a file with a session.
+func (c *commandLine) staff(role string) (id uuid.UUID, file string) {
 	c.Helper()
-	s, err := c.registry.CreateStaff(c.Context(), registry.StaffForm{
+	s, err := c.Registry.CreateStaff(c.Context(), registry.StaffForm{
 		Name: "S", Email: uuid.NewString() + "@regulator.example", Role: role, Password: "quiet-harbour-94-lanterns",
 	}, access.Operator, uuid.Nil)
 	if err != nil {
 		c.Fatal(err)
 	}
-	var session access.Opened
-	err = pg.InTx(c.Context(), c.pool, func(tx pg.Tx) (err error) {
-		session, err = c.keeper.OpenSession(c.Context(), tx, access.Opening{Account: s.ID})
+	var session access.NewSession
+	err = pg.InTx(c.Context(), c.Pool, func(tx pg.Tx) (err error) {
+		session, err = c.Access.OpenSession(c.Context(), tx, access.SessionForm{Account: s.ID})
 		return err
 	})
 	if err != nil {
@@ -73,52 +75,52 @@ func (c *console) staff(role string) (id uuid.UUID, file string) {
 	return s.ID, file
 }
 
-// On the command line a member of staff acts under their own name, and is then
-// the second person beside the operator; an auditor is not.
+// A member of staff acts on the command line under their own name and counts as
+// the second person beside the operator; an auditor does not.
 func TestStaffConfirmOnTheCommandLine(t *testing.T) {
 	t.Parallel()
-	c := newConsole(t)
-	bank, err := c.registry.CreateAsker(t.Context(), "Harbour Bank", "RC 7", access.Operator, uuid.Nil)
+	c := newCommandLine(t)
+	bank, err := c.Registry.CreateRelyingParty(t.Context(), "Harbour Bank", "RC 7", access.Operator, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := bank.ID.String()
 	admin, session := c.staff("administrator")
 	_, auditor := c.staff("auditor")
-	c.run(exitRefused, "entity", "revoke", id, "--reason", "Because", "--session-file", auditor)
-	c.run(exitOK, "entity", "revoke", id, "--reason", "Because", "--session-file", session)
-	moved, err := c.registry.Restore(t.Context(), bank.ID, "A mistake", access.Operator, uuid.Nil)
+	c.run(console.ExitRefused, "entity", "revoke", id, "--reason", "Because", "--session-file", auditor)
+	c.run(console.ExitOK, "entity", "revoke", id, "--reason", "Because", "--session-file", session)
+	moved, err := c.Registry.Restore(t.Context(), bank.ID, "A mistake", access.Operator, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.run(exitRefused, "approval", "confirm", moved.Waits.String())
-	c.run(exitRefused, "approval", "confirm", moved.Waits.String(), "--session-file", auditor)
-	if said := c.run(exitOK, "approval", "confirm", moved.Waits.String(), "--session-file", session); !strings.Contains(said, "given") {
-		t.Errorf("confirmed: %s", said)
+	c.run(console.ExitRefused, "approval", "confirm", moved.Pending.String())
+	c.run(console.ExitRefused, "approval", "confirm", moved.Pending.String(), "--session-file", auditor)
+	if out := c.run(console.ExitOK, "approval", "confirm", moved.Pending.String(), "--session-file", session); !strings.Contains(out, "given") {
+		t.Errorf("confirmed: %s", out)
 	}
-	if said := c.run(exitOK, "entity", "show", id); !strings.Contains(said, "Approved") {
-		t.Errorf("afterwards: %s", said)
+	if out := c.run(console.ExitOK, "entity", "show", id); !strings.Contains(out, "Approved") {
+		t.Errorf("afterwards: %s", out)
 	}
-	list, err := audit.List(t.Context(), c.pool, audit.Filter{Subject: bank.ID, Actor: admin})
+	list, err := audit.List(t.Context(), c.Pool, audit.Filter{Subject: bank.ID, Actor: admin})
 	if err != nil || len(list) != 2 {
 		t.Errorf("the administrator's entries are %+v, %v; want the revocation and the restoration", list, err)
 	}
 }
 
-// The list of what waits has blacklistings, too, and never the number.
-func TestWaitingBlacklistingsAreListed(t *testing.T) {
+// Pending blacklistings are listed with the approvals, without the number.
+func TestPendingBlacklistingsAreListed(t *testing.T) {
 	t.Parallel()
-	c := newConsole(t)
+	c := newCommandLine(t)
 	order := uuid.New()
-	_, err := c.pool.Exec(t.Context(), `INSERT INTO line_order (id, number, action, state, reason, asked_kind, asked_at, effective_at)
+	_, err := c.Pool.Exec(t.Context(), `INSERT INTO line_order (id, number, action, state, reason, asked_kind, asked_at, effective_at)
 		VALUES ($1, 2348031234567, 'BLACKLIST', 'PENDING', 'Reported stolen', 'operator', now(), now())`, order)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"approval", "list"}, {"approval", "list", "--json"}} {
-		said := c.run(exitOK, args...)
-		if !strings.Contains(said, order.String()) || !strings.Contains(said, blacklisting) || !strings.Contains(said, "Reported stolen") || strings.Contains(said, "8031234567") {
-			t.Errorf("%v said %s", args, said)
+		out := c.run(console.ExitOK, args...)
+		if !strings.Contains(out, order.String()) || !strings.Contains(out, blacklisting) || !strings.Contains(out, "Reported stolen") || strings.Contains(out, "8031234567") {
+			t.Errorf("%v printed %s", args, out)
 		}
 	}
 }

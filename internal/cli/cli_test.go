@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/lineproof/lineproof/internal/cli"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/reference/cli.md")
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// Each script in testdata/script is a terminal session that states what it
-// guards.
+// Each script in testdata/script is a terminal session; its comments state what
+// it tests.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	durable := sync.OnceValues(func() (*pgtest.Cluster, error) {
@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("LINEPROOF_DATA", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("LINEPROOF_ARGON2_MEMORY_KIB", "64")
 			env.Setenv("LINEPROOF_ARGON2_TIME", "1")
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // a program built with the race detector would rest a second before it ends
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // a program built with the race detector would sleep a second before it exits
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -80,11 +80,11 @@ func database(t *testing.T, ts *testscript.TestScript, kind string, durable func
 		ts.Check(err)
 		return c.URL("postgres")
 	}
-	ts.Fatalf("there is no kind of database %q", kind)
+	ts.Fatalf("unknown kind of database %q", kind)
 	return ""
 }
 
-// exits CODE COMMAND... runs a command that must end with that exit code.
+// exits CODE COMMAND... runs a command that must return that exit code.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -115,18 +115,18 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// Output that could not be written is a failure: it may have been a secret that
+// A failed write to standard output is an error: it may have been a secret that
 // is shown once.
-func TestOutputThatIsLostIsAFailure(t *testing.T) {
+func TestFailedOutputIsAnError(t *testing.T) {
 	t.Parallel()
-	var complaints strings.Builder
-	code := cli.Main(t.Context(), cli.Env{Args: []string{"version"}, Stdout: full{}, Stderr: &complaints})
-	if code != 1 || !strings.Contains(complaints.String(), "no space left") {
-		t.Errorf("exit code %d, %q", code, complaints.String())
+	var stderr strings.Builder
+	code := cli.Main(t.Context(), cli.Env{Args: []string{"version"}, Stdout: full{}, Stderr: &stderr})
+	if code != 1 || !strings.Contains(stderr.String(), "no space left") {
+		t.Errorf("exit code %d, %q", code, stderr.String())
 	}
 }
 
-// The committed reference is what the code says.
+// The committed reference matches the commands.
 func TestReferenceIsFresh(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "docs", "reference", "cli.md")

@@ -10,21 +10,23 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 )
 
 func (a *app) clientCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "client",
-		Short:   "Make, list, suspend and revoke clients, and rotate their secrets",
-		Long:    "A client is a program of a telco that the regulator has approved beforehand: it gets access tokens for its id and secret.",
+		Short:   "Create, list, suspend and revoke clients, and rotate their secrets",
+		Long:    "A client is a program of a telco that the regulator has pre-approved. It gets access tokens with its id and secret.",
 		Example: "  lineproof client create --name 'Example Telecom' --scope entity:onboard --scope document:upload",
 	}
 	cmd.AddCommand(a.clientCreateCommand(), a.clientListCommand(), a.clientSecretCommand(), a.clientSuspendCommand(), a.clientResumeCommand(), a.clientRevokeCommand())
 	return cmd
 }
 
-// newClient is what programs read after a client was made.
-type newClient struct {
+// newClientJSON is a client that was just created, as printed with --json.
+type newClientJSON struct {
 	ID     string   `json:"clientId"`
 	Secret string   `json:"clientSecret"`
 	Scopes []string `json:"scopes"`
@@ -34,27 +36,27 @@ func (a *app) clientCreateCommand() *cobra.Command {
 	var form access.ClientForm
 	cmd := &cobra.Command{
 		Use:     "create",
-		Short:   "Make a client and print its secret once",
-		Long:    "Makes a client and prints its id and its secret. The secret is stored as a hash only and cannot be shown again.",
+		Short:   "Create a client and print its secret once",
+		Long:    "Creates a client and prints its id and secret. Only a hash of the secret is stored, so it cannot be shown again.",
 		Example: "  lineproof client create --name 'Example Telecom' --scope entity:onboard --scope document:upload",
 		Args:    cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&form.Name, "name", "", "whose client it is")
-	flags.StringSliceVar(&form.Scopes, "scope", nil, "what it may do: "+strings.Join(scopes(), ", ")+"; may be repeated")
-	flags.StringVar(&form.Network, "network", "", "the network for which it may supply lines")
-	flags.BoolVar(&form.Vouches, "vouches", false, "admins whom it brings in count as verified from the start")
-	required(cmd, "name", "scope")
-	completes(cmd, "scope", scopes()...)
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		c, err := p.keeper.CreateClient(cmd.Context(), form, access.Operator, uuid.Nil)
+	flags.StringVar(&form.Name, "name", "", "name of the client's owner")
+	flags.StringSliceVar(&form.Scopes, "scope", nil, "scope of the client: "+strings.Join(scopes(), ", ")+"; may be repeated")
+	flags.StringVar(&form.Network, "network", "", "network for which the client may supply lines")
+	flags.BoolVar(&form.Vouches, "vouches", false, "admins that this client onboards are verified from the start")
+	console.Require(cmd, "name", "scope")
+	console.Complete(cmd, "scope", scopes()...)
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		c, err := b.Access.CreateClient(cmd.Context(), form, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		made := newClient{c.ID.String(), c.Secret.Reveal(), c.Scopes}
-		a.note("Keep the secret now: it is not shown again.")
-		return a.print(*asJSON, made, []string{"client id", made.ID}, []string{"client secret", made.Secret})
+		created := newClientJSON{c.ID.String(), c.Secret.Reveal(), c.Scopes}
+		a.Note("Save the secret now: it is not shown again.")
+		return a.Print(*asJSON, created, []string{"client id", created.ID}, []string{"client secret", created.Secret})
 	})
 	return cmd
 }
@@ -67,8 +69,8 @@ func scopes() []string {
 	return words
 }
 
-// listedClient is a client as programs read it.
-type listedClient struct {
+// clientJSON is a client as printed with --json.
+type clientJSON struct {
 	ID          string   `json:"clientId"`
 	Name        string   `json:"name"`
 	Scopes      []string `json:"scopes"`
@@ -84,34 +86,34 @@ func (a *app) clientListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List all clients, oldest first",
-		Long:    "Lists all clients, revoked ones included, with the time at which each last asked for a token.",
+		Long:    "Lists all clients, including revoked ones, with the time of each client's last token request.",
 		Example: "  lineproof client list --json",
 		Args:    cobra.NoArgs,
 	}
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		clients, err := p.keeper.Clients(cmd.Context())
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		clients, err := b.Access.Clients(cmd.Context())
 		if err != nil {
 			return err
 		}
-		list := make([]listedClient, 0, len(clients))
-		rows := [][]string{{"CLIENT ID", "NAME", "SCOPES", "NETWORK", "VOUCHES", "STANDS", "LAST TOKEN"}}
+		list := make([]clientJSON, 0, len(clients))
+		rows := [][]string{{"CLIENT ID", "NAME", "SCOPES", "NETWORK", "VOUCHES", "STATUS", "LAST TOKEN"}}
 		for _, c := range clients {
-			list = append(list, listedClient{
-				c.ID.String(), c.Name, c.Scopes, c.Network, c.Vouches, c.Suspended, c.Revoked, moment(c.CreatedAt), moment(c.LastTokenAt),
+			list = append(list, clientJSON{
+				c.ID.String(), c.Name, c.Scopes, c.Network, c.Vouches, c.Suspended, c.Revoked, console.FormatTime(c.CreatedAt), console.FormatTime(c.LastTokenAt),
 			})
-			stands := "yes"
+			status := "active"
 			switch {
 			case c.Revoked:
-				stands = "revoked"
+				status = "revoked"
 			case c.Suspended:
-				stands = "suspended"
+				status = "suspended"
 			}
 			rows = append(rows, []string{
-				c.ID.String(), c.Name, strings.Join(c.Scopes, ","), c.Network, strconv.FormatBool(c.Vouches), stands, moment(c.LastTokenAt),
+				c.ID.String(), c.Name, strings.Join(c.Scopes, ","), c.Network, strconv.FormatBool(c.Vouches), status, console.FormatTime(c.LastTokenAt),
 			})
 		}
-		return a.print(*asJSON, list, rows...)
+		return a.Print(*asJSON, list, rows...)
 	})
 	return cmd
 }
@@ -119,67 +121,59 @@ func (a *app) clientListCommand() *cobra.Command {
 func (a *app) clientSuspendCommand() *cobra.Command {
 	return a.clientChange(&cobra.Command{
 		Use:     "suspend ID",
-		Short:   "Stop a client and its tokens until it is resumed",
-		Long:    "Stops a client: within five seconds every node refuses its tokens, and it gets no new ones. Its entities are not touched.",
+		Short:   "Suspend a client and its tokens until it is resumed",
+		Long:    "Suspends a client: within five seconds every node refuses its tokens, and it gets no new ones. Its entities are not affected.",
 		Example: "  lineproof client suspend 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
-	}, "The client %s is suspended.", (*access.Keeper).SuspendClient)
+	}, "The client %s is suspended.", (*access.Service).SuspendClient)
 }
 
 func (a *app) clientResumeCommand() *cobra.Command {
 	return a.clientChange(&cobra.Command{
 		Use:     "resume ID",
-		Short:   "Let a suspended client go on",
-		Long:    "Lets a suspended client go on, with its secrets and those of its tokens that have not expired.",
+		Short:   "Resume a suspended client",
+		Long:    "Resumes a suspended client. Its secrets, and its tokens that have not expired, work again.",
 		Example: "  lineproof client resume 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
-	}, "The client %s goes on.", (*access.Keeper).ResumeClient)
+	}, "The client %s is resumed.", (*access.Service).ResumeClient)
 }
 
 func (a *app) clientRevokeCommand() *cobra.Command {
 	return a.clientChange(&cobra.Command{
 		Use:     "revoke ID",
-		Short:   "End a client and every token that it holds, for good",
-		Long:    "Ends a client and every access token that it holds. It cannot be undone; make a new client instead.",
+		Short:   "Revoke a client and all its tokens permanently",
+		Long:    "Revokes a client and all its access tokens. This cannot be undone; create a new client instead.",
 		Example: "  lineproof client revoke 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
-	}, "The client %s and its tokens are revoked.", (*access.Keeper).RevokeClient)
+	}, "The client %s and its tokens are revoked.", (*access.Service).RevokeClient)
 }
 
-// clientChange is a command that does one thing to one client, and says so.
-func (a *app) clientChange(cmd *cobra.Command, done string, change func(*access.Keeper, context.Context, uuid.UUID, audit.Actor, uuid.UUID) error) *cobra.Command {
+// clientChange is a command that changes one client; done is the message.
+func (a *app) clientChange(cmd *cobra.Command, done string, change func(*access.Service, context.Context, uuid.UUID, audit.Actor, uuid.UUID) error) *cobra.Command {
 	cmd.Args = exactIDs("ID")
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, args []string, p *parts) error {
-		id, err := parseID("ID", args[0])
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
+		id, err := console.ParseID("ID", args[0])
 		if err != nil {
 			return err
 		}
-		if err := change(p.keeper, cmd.Context(), id, access.Operator, uuid.Nil); err != nil {
+		if err := change(b.Access, cmd.Context(), id, access.Operator, uuid.Nil); err != nil {
 			return err
 		}
-		a.note(done, id)
+		a.Note(done, id)
 		return nil
 	})
 	return cmd
 }
 
-// exactIDs wants an id for each name, before anything is opened.
+// exactIDs requires a UUID for each name. Cobra checks it before the command
+// opens the database.
 func exactIDs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := cobra.ExactArgs(len(names))(cmd, args); err != nil {
 			return err
 		}
 		for i, name := range names {
-			if _, err := parseID(name, args[i]); err != nil {
+			if _, err := console.ParseID(name, args[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-}
-
-// parseID reads an id from the command line.
-func parseID(what, text string) (uuid.UUID, error) {
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return uuid.Nil, usagef("%s is not a UUID", what)
-	}
-	return id, nil
 }

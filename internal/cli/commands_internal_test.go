@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// Every command says in short and at length what it does, and shows how it is
-// called.
+// Every command has a short and a long description and an example.
 func TestEveryCommandIsDocumented(t *testing.T) {
 	t.Parallel()
 	var walk func(cmd *cobra.Command)
@@ -30,10 +30,10 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk((&app{}).root())
+	walk((&app{console.New(Env{})}).root())
 }
 
-// A secret is never the value of a flag, for other users of the machine can
+// A secret is never the value of a flag, because other users of the machine can
 // read the arguments of a process.
 func TestNoFlagTakesASecret(t *testing.T) {
 	t.Parallel()
@@ -51,42 +51,42 @@ func TestNoFlagTakesASecret(t *testing.T) {
 	}
 }
 
-// Every number that the demonstration prints has the status that it is printed
-// for, and it is refused a second time.
-func TestDemoNumbersHaveTheStatusThatTheyStandFor(t *testing.T) {
+// Every number that demo prints has the printed status, and a second demo on the
+// same database is refused.
+func TestDemoNumbersHaveTheirStatus(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	var out, complaints bytes.Buffer
+	var stdout, stderr bytes.Buffer
 	env := Env{
 		Args: []string{"demo", "--json"}, Environ: []string{"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_DATA=" + t.TempDir()},
-		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaints,
+		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
 	}
-	if code := Main(t.Context(), env); code != exitOK {
-		t.Fatalf("demo ended with %d: %s", code, complaints.String())
+	if code := Main(t.Context(), env); code != console.ExitOK {
+		t.Fatalf("demo: exit code %d: %s", code, stderr.String())
 	}
-	var made demo
-	if err := json.Unmarshal(out.Bytes(), &made); err != nil {
+	var created demo
+	if err := json.Unmarshal(stdout.Bytes(), &created); err != nil {
 		t.Fatal(err)
 	}
 	region, err := phone.NewRegion("NG")
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, lines := pgtest.Open(t, url, ""), &line.Almanac{}
+	pool, lines := pgtest.Open(t, url, ""), &line.Resolver{}
 	for _, want := range line.Statuses {
-		n, err := region.ParseMobile(made.Numbers[string(want)])
+		n, err := region.ParseMobile(created.Numbers[string(want)])
 		if err != nil {
 			t.Fatalf("%s has no number: %v", want, err)
 		}
-		look, err := lines.Look(t.Context(), pool, n, time.Now())
+		found, err := lines.Lookup(t.Context(), pool, n, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := look.View(time.Now()).Status; got != want {
+		if got := found.View(time.Now()).Status; got != want {
 			t.Errorf("the number for %s is %s", want, got)
 		}
 	}
-	if code := Main(t.Context(), env); code != exitRefused {
-		t.Errorf("a second demo ended with %d, want %d", code, exitRefused)
+	if code := Main(t.Context(), env); code != console.ExitRefused {
+		t.Errorf("second demo: exit code %d, want %d", code, console.ExitRefused)
 	}
 }

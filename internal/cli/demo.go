@@ -11,122 +11,141 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
 )
 
-var errNotEmpty = fault.New(fault.IncompatibleState, "this database is not empty; demo fills only an empty one")
+var errNotEmpty = fault.New(fault.IncompatibleState, "the database is not empty; demo needs an empty one")
 
 func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Fill an empty database with something to try",
-		Long: `Fills an empty database with a client, an organisation that asks, a live key and a few thousand lines, and
-prints a curl command that asks about one of them. It is refused on a database that holds anything.`,
+		Short: "Fill an empty database with demo data",
+		Long: `Fills an empty database with a client, a relying party, a live API key and a few thousand lines, and prints a curl command
+that verifies one of them. With --accounts it also creates a portal account for every role and prints their passwords. It
+refuses to run on a database that is not empty.`,
 		Example: `  lineproof migrate
   lineproof demo`,
 		Args: cobra.NoArgs,
 	}
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		if err := p.refuseUnlessEmpty(cmd.Context()); err != nil {
+	accounts := cmd.Flags().Bool("accounts", false, "also create a portal account for every role, for development")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		if err := requireEmpty(cmd.Context(), b); err != nil {
 			return err
 		}
-		made, err := p.fill(cmd.Context())
+		created, err := createDemo(cmd.Context(), b, *accounts)
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return a.printJSON(made)
+			return a.PrintJSON(created)
 		}
-		a.printDemo(made)
+		a.printDemo(created)
 		return nil
 	})
 	return cmd
 }
 
-func (p *parts) refuseUnlessEmpty(ctx context.Context) error {
-	nobody, err := p.registry.Empty(ctx)
+// requireEmpty fails unless the database has no entities, lines and clients.
+func requireEmpty(ctx context.Context, b *backend.Backend) error {
+	noEntities, err := b.Registry.Empty(ctx)
 	if err != nil {
 		return err
 	}
-	nothing, err := line.Empty(ctx, p.pool)
+	noLines, err := line.Empty(ctx, b.Pool)
 	if err != nil {
 		return err
 	}
-	clients, err := p.keeper.Clients(ctx)
+	clients, err := b.Access.Clients(ctx)
 	if err != nil {
 		return err
 	}
-	if !nobody || !nothing || len(clients) > 0 {
+	if !noEntities || !noLines || len(clients) > 0 {
 		return errNotEmpty
 	}
 	return nil
 }
 
-// demo is what was made, as it is printed.
+// demo is the demo data as printed with --json.
 type demo struct {
 	ClientID     string            `json:"clientId"`
 	ClientSecret string            `json:"clientSecret"`
 	EntityUID    string            `json:"entityUid"`
 	APIKey       string            `json:"apiKey"`
 	Lines        int               `json:"lines"`
-	Numbers      map[string]string `json:"numbers"` // one for each status
+	Numbers      map[string]string `json:"numbers"` // status to number
+	Accounts     []demoAccount     `json:"accounts,omitempty"`
 	Curl         string            `json:"curl"`
 }
 
-func (p *parts) fill(ctx context.Context) (demo, error) {
-	lines, err := p.supplyDemo(ctx)
+func createDemo(ctx context.Context, b *backend.Backend, accounts bool) (demo, error) {
+	lines, err := supplyDemo(ctx, b)
 	if err != nil {
 		return demo{}, err
 	}
-	c, err := p.keeper.CreateClient(ctx, access.ClientForm{
+	c, err := b.Access.CreateClient(ctx, access.ClientForm{
 		Name: "Demo Telecom", Scopes: []string{string(access.EntityOnboard), string(access.DocumentUpload)},
 	}, access.Operator, uuid.Nil)
 	if err != nil {
 		return demo{}, err
 	}
-	bank, err := p.registry.CreateAsker(ctx, "Harbour Bank", "RC123456", access.Operator, uuid.Nil)
+	bank, err := b.Registry.CreateRelyingParty(ctx, "Harbour Bank", "RC123456", access.Operator, uuid.Nil)
 	if err != nil {
 		return demo{}, err
 	}
-	key, err := p.keeper.CreateKey(ctx, access.KeyForm{Entity: bank.ID, Name: "demo", Mode: "live", Purpose: "demonstration"}, access.Operator, uuid.Nil)
+	key, err := b.Access.CreateKey(ctx, access.KeyForm{Entity: bank.ID, Name: "demo", Mode: "live", Purpose: "demonstration"}, access.Operator, uuid.Nil)
 	if err != nil {
 		return demo{}, err
 	}
-	made := demo{
+	created := demo{
 		ClientID: c.ID.String(), ClientSecret: c.Secret.Reveal(), EntityUID: bank.ID.String(), APIKey: key.Text.Reveal(),
 		Lines: lines, Numbers: map[string]string{},
 	}
-	for _, l := range demoLives(time.Now()) {
-		made.Numbers[string(l.status)] = l.number
+	if accounts {
+		if created.Accounts, err = createDemoAccounts(ctx, b, bank.ID, c.ID); err != nil {
+			return demo{}, err
+		}
 	}
-	made.Curl = fmt.Sprintf("curl -sS -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -d '{\"phoneNumber\":\"%s\"}' %s/api/v1/phone/api/phone-numbers/verify",
-		made.APIKey, demoNumber, address(p.cfg))
-	return made, nil
+	for _, l := range demoNumbers(time.Now()) {
+		created.Numbers[string(l.status)] = l.number
+	}
+	created.Curl = fmt.Sprintf("curl -sS -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -d '{\"phoneNumber\":\"%s\"}' %s/api/v1/phone/api/phone-numbers/verify",
+		created.APIKey, demoNumber, baseURL(b.Config))
+	return created, nil
 }
 
 func (a *app) printDemo(d demo) {
-	a.printRows([][]string{
+	a.PrintRows([][]string{
 		{"client id", d.ClientID},
 		{"client secret", d.ClientSecret},
 		{"entityUid", d.EntityUID},
 		{"API key", d.APIKey},
 		{"lines", strconv.Itoa(d.Lines)},
 	})
-	fmt.Fprintln(a.out, "\nA number for each status:")
+	fmt.Fprintln(a.Out, "\nA number for each status:")
 	var rows [][]string
 	for _, s := range line.Statuses {
 		rows = append(rows, []string{"  " + string(s), d.Numbers[string(s)]})
 	}
-	a.printRows(rows)
-	fmt.Fprintln(a.out, "\nStart the service with: lineproof serve\nThen ask:")
-	fmt.Fprintln(a.out, d.Curl)
+	a.PrintRows(rows)
+	if len(d.Accounts) > 0 {
+		rows = [][]string{{"  ROLE", "E-MAIL", "PASSWORD"}}
+		for _, m := range d.Accounts {
+			rows = append(rows, []string{"  " + m.Role, m.Email, m.Password})
+		}
+		fmt.Fprintln(a.Out, "\nPortal accounts:")
+		a.PrintRows(rows)
+	}
+	fmt.Fprintln(a.Out, "\nStart the service with: lineproof serve\nThen verify a number:")
+	fmt.Fprintln(a.Out, d.Curl)
 }
 
-// address returns where the service will answer, as a URL for this machine.
-func address(cfg config.Config) string {
+// baseURL returns the URL of the service on this machine.
+func baseURL(cfg config.Config) string {
 	scheme := "http"
 	if cfg.TLSCert != "" {
 		scheme = "https"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
@@ -16,37 +17,37 @@ import (
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
-// demoNumber is the number that the printed curl command asks about.
+// demoNumber is the number in the printed curl command.
 const demoNumber = "+2348031234567"
 
-// demoNetworks are the networks that supply in the demonstration, with a range
-// of each. T2 supplies nothing, so that something is UNKNOWN.
+// demoNetworks are the networks that supply lines in the demo, with a range of
+// each. T2 supplies nothing, so that there is a number with the status UNKNOWN.
 var demoNetworks = []struct{ code, prefix string }{{"MTN", "+234806"}, {"AIRTEL", "+234802"}, {"GLO", "+234805"}}
 
 const (
 	linesPerNetwork = 1500
-	// scatter spreads the numbers over a range. It has no factor in common with
-	// the size of the range, so no number comes twice.
+	// scatter spreads the numbers over a range. It is coprime to the size of the
+	// range, so that no number is repeated.
 	scatter   = 6180339
 	rangeSize = 10_000_000
 )
 
-var errDemoRegion = fault.New(fault.IncompatibleState, "the demonstration's lines are Nigerian; unset LINEPROOF_REGION for it")
+var errDemoRegion = fault.New(fault.IncompatibleState, "the demo has Nigerian lines only; unset LINEPROOF_REGION")
 
-// demoLife is a number that ends in a status, and the event that leads there.
-type demoLife struct {
+// statusNumber is a number with a known status, and the event that leads to it.
+type statusNumber struct {
 	status line.Status
 	number string
-	event  supply.Item // without id and number; no type when the snapshot is enough
+	event  supply.Item // without id and number; no type if the snapshot is enough
 	since  time.Duration
 }
 
-// demoLives has one number for each status, in the order of precedence.
-func demoLives(now time.Time) []demoLife {
+// demoNumbers has one number for each status, in the order of precedence.
+func demoNumbers(now time.Time) []statusNumber {
 	number := func(i int) string { return demoLine(0, i) }
 	day := 24 * time.Hour
 	churn := now.Add(20 * day).Format(time.RFC3339)
-	return []demoLife{
+	return []statusNumber{
 		{line.Blacklisted, number(1), supply.Item{Type: "BLACKLISTED"}, time.Hour},
 		{line.Barred, number(2), supply.Item{Type: "BARRED", Reason: "LOST"}, time.Hour},
 		{line.Flagged, number(3), supply.Item{Type: "FLAGGED", Level: "HIGH"}, 2 * day},
@@ -63,51 +64,52 @@ func demoLives(now time.Time) []demoLife {
 	}
 }
 
-// demoLine returns the i-th number of a network of the demonstration.
+// demoLine returns the i-th number of a network in the demo.
 func demoLine(network, i int) string {
 	return fmt.Sprintf("%s%07d", demoNetworks[network].prefix, (i+1)*scatter%rangeSize)
 }
 
-// supplyDemo sets the numbering plan, supplies a snapshot of each network and
-// tells the events that make one line of every status.
-func (p *parts) supplyDemo(ctx context.Context) (lines int, err error) {
-	rows, source, ok := numbering.Shipped(p.cfg.Region)
-	if !ok || p.cfg.Region != "NG" {
+// supplyDemo sets the numbering plan, imports a snapshot of each network and
+// reports the events that give one line of every status.
+func supplyDemo(ctx context.Context, b *backend.Backend) (lines int, err error) {
+	rows, source, ok := numbering.Shipped(b.Config.Region)
+	if !ok || b.Config.Region != "NG" {
 		return 0, errDemoRegion
 	}
-	plans := &numbering.Book{Pool: p.pool, Now: time.Now}
+	plans := &numbering.Service{Pool: b.Pool, Now: time.Now}
 	if _, err := plans.Set(ctx, rows, source, time.Time{}); err != nil {
 		return 0, err
 	}
 	now := time.Now().UTC()
 	for n := range demoNetworks {
-		var b strings.Builder
-		b.WriteString("number,tenureStart,simChangedAt,state,stateSince\n")
+		var file strings.Builder
+		file.WriteString("number,tenureStart,simChangedAt,state,stateSince\n")
 		for i := range linesPerNetwork {
-			fmt.Fprintf(&b, "%s,%s,,ACTIVE,\n", demoLine(n, i), now.AddDate(-1, 0, -i).Format(time.DateOnly))
+			fmt.Fprintf(&file, "%s,%s,,ACTIVE,\n", demoLine(n, i), now.AddDate(-1, 0, -i).Format(time.DateOnly))
 		}
 		if n == 0 {
-			fmt.Fprintf(&b, "%s,2019-05-01,,ACTIVE,\n", demoNumber)
+			fmt.Fprintf(&file, "%s,2019-05-01,,ACTIVE,\n", demoNumber)
 		}
-		im, err := p.desk.Begin(ctx, operatorFor(demoNetworks[n].code), supply.ImportForm{Kind: linefile.Snapshot, AsOf: now.Add(-time.Minute)}, "cli")
+		im, err := b.Supply.Begin(ctx, backend.OperatorSupplier(demoNetworks[n].code), supply.ImportForm{Kind: linefile.Snapshot, AsOf: now.Add(-time.Minute)}, "cli")
 		if err != nil {
 			return 0, err
 		}
-		open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(b.String())), nil }
-		if im, err = p.desk.Run(ctx, im.ID, supply.Source{Open: open}, nil); err != nil {
+		open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(file.String())), nil }
+		if im, err = b.Supply.Run(ctx, im.ID, supply.Source{Open: open}, nil); err != nil {
 			return 0, err
 		}
 		if im.State != supply.Finished || im.Counts.Refused > 0 {
-			return 0, fmt.Errorf("the demonstration's snapshot ended %s with %d rows refused: %s", im.State, im.Counts.Refused, im.Reason)
+			return 0, fmt.Errorf("the demo snapshot ended %s with %d rejected rows: %s", im.State, im.Counts.Refused, im.Reason)
 		}
 		lines += int(im.Rows)
 	}
-	return lines, p.tellDemo(ctx, now)
+	return lines, reportDemoEvents(ctx, b, now)
 }
 
-func (p *parts) tellDemo(ctx context.Context, now time.Time) error {
+// reportDemoEvents applies the events of [demoNumbers].
+func reportDemoEvents(ctx context.Context, b *backend.Backend, now time.Time) error {
 	var items []supply.Item
-	for _, l := range demoLives(now) {
+	for _, l := range demoNumbers(now) {
 		if l.event.Type == "" {
 			continue
 		}
@@ -115,16 +117,16 @@ func (p *parts) tellDemo(ctx context.Context, now time.Time) error {
 		e.ID, e.PhoneNumber, e.EffectiveAt = "demo "+e.Type, l.number, now.Add(-l.since).Format(time.RFC3339)
 		items = append(items, e)
 	}
-	everyone := supply.Speaker{
+	supplier := supply.Supplier{
 		Authorities: []line.Authority{line.Operator, line.ClearingHouse, line.Sector, line.Regulator}, Network: demoNetworks[0].code, Actor: access.Operator,
 	}
-	receipt, err := p.desk.Tell(ctx, everyone, items, now)
+	receipt, err := b.Supply.ApplyEvents(ctx, supplier, items, now)
 	if err != nil {
 		return err
 	}
 	for _, r := range receipt.Results {
 		if r.Outcome != supply.Applied {
-			return errors.New("the demonstration's event " + r.ID + " was not applied: " + r.Message)
+			return errors.New("the demo event " + r.ID + " was not applied: " + r.Message)
 		}
 	}
 	return nil

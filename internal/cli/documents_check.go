@@ -5,48 +5,50 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/document"
 )
 
 func (a *app) documentsCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check that every document has its file, and every file its document",
-		Long: `Compares every record with its file and every file with its record. With --deep every file is read to its end and
-compared with the hash that was kept at its upload. The service may run meanwhile.
+		Short: "Check that every document has its file and every file its document",
+		Long: `Compares every record with its file and every file with its record. With --deep every file is read completely and
+compared with the hash recorded at its upload. The service may keep running.
 
-Prints how much there is, and what was found. A document whose file is missing, or is not what was uploaded, has to be
-restored from a backup, and the exit code is 6. A file without a document is left over from an upload that was cut off,
-or from a deletion; the service removes it within a day or two, and it is no trouble.`,
+Prints the totals and what was found. A document whose file is missing or differs from the upload must be restored
+from a backup, and the exit code is 6. A file without a document is left over from an interrupted upload or from a
+deletion; the service removes it within two days, and it is not a problem.`,
 		Example: `  lineproof documents check
   lineproof documents check --deep --json`,
 		Args: cobra.NoArgs,
 	}
 	deep := cmd.Flags().Bool("deep", false, "read every file and compare its content")
-	limit := cmd.Flags().Int("limit", 100, "print so many findings; all are counted")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDocuments(func(cmd *cobra.Command, _ []string, _ *parts, docs *document.Store) error {
+	limit := cmd.Flags().Int("limit", 100, "maximum number of findings to print; all are counted")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.onDocuments(func(cmd *cobra.Command, _ []string, _ *backend.Backend, docs *document.Store) error {
 		r := documentReport{Found: []documentFinding{}}
-		display := a.newCount()
-		tally, err := docs.Check(cmd.Context(), *deep, func(p document.Problem) { r.add(p, *limit) },
-			func(done, total int) { display.of("checking", done, total) })
-		display.end()
+		display := a.NewCounter()
+		totals, err := docs.Check(cmd.Context(), *deep, func(p document.Problem) { r.add(p, *limit) },
+			func(done, total int) { display.Items("checking", done, total) })
+		display.End()
 		if err != nil {
 			return err
 		}
-		r.Documents, r.Files, r.Bytes = tally.Records, tally.Files, tally.Bytes
-		if err := a.print(*asJSON, r, r.rows()...); err != nil {
+		r.Documents, r.Files, r.Bytes = totals.Records, totals.Files, totals.Bytes
+		if err := a.Print(*asJSON, r, r.rows()...); err != nil {
 			return err
 		}
 		if r.Damaged > 0 {
-			return errTrouble
+			return console.ErrProblems
 		}
 		return nil
 	})
 	return cmd
 }
 
-// documentReport is what a check found, as programs read it.
+// documentReport is the result of a check, as printed with --json.
 type documentReport struct {
 	Documents int               `json:"documents"`
 	Files     int               `json:"files"`
@@ -61,21 +63,21 @@ type documentFinding struct {
 	Problem  string `json:"problem"`
 }
 
-// damages are the problems that do not go away by themselves, with what they
-// mean.
-var damages = map[string]string{
+// damageTexts describes the problems that need a restore from a backup.
+var damageTexts = map[string]string{
 	document.ProblemMissing: "the file is missing; restore it from a backup",
-	document.ProblemSize:    "the file has another size than was uploaded; restore it from a backup",
-	document.ProblemContent: "the file has other content than was uploaded; restore it from a backup",
+	document.ProblemSize:    "the size of the file differs from the upload; restore it from a backup",
+	document.ProblemContent: "the content of the file differs from the upload; restore it from a backup",
 }
 
-var leftOvers = map[string]string{
+// leftOverTexts describes the files that the service removes by itself.
+var leftOverTexts = map[string]string{
 	document.ProblemStray:   "a file without a document; the service removes it",
-	document.ProblemDeleted: "the file of a document that was deleted; the service removes it",
+	document.ProblemDeleted: "the file of a deleted document; the service removes it",
 }
 
 func (r *documentReport) add(p document.Problem, limit int) {
-	if damages[p.Kind] != "" {
+	if damageTexts[p.Kind] != "" {
 		r.Damaged++
 	} else {
 		r.LeftOver++
@@ -94,7 +96,7 @@ func (r *documentReport) rows() [][]string {
 		{"left over", strconv.Itoa(r.LeftOver)},
 	}
 	for _, f := range r.Found {
-		rows = append(rows, []string{f.Document, damages[f.Problem] + leftOvers[f.Problem]})
+		rows = append(rows, []string{f.Document, damageTexts[f.Problem] + leftOverTexts[f.Problem]})
 	}
 	return rows
 }

@@ -7,31 +7,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-const paper = "%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n"
+const pdf = "%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n"
 
-// desk is a machine with a running service, an entity that has uploaded papers,
-// and somebody of staff for each role.
-type desk struct {
+// documentsTest is a machine with a running service, an onboarded entity, and a
+// member of staff for each role.
+type documentsTest struct {
 	machine
 
 	dir, url string
-	at       []string // the client's credentials
-	staff    map[string]string
+	at       []string          // the client's credentials
+	staff    map[string]string // role to file with a session
 }
 
-func newDesk(t *testing.T) *desk {
+func newDocumentsTest(t *testing.T) *documentsTest {
 	t.Helper()
-	d := &desk{dir: t.TempDir(), url: pgtest.URL(t), staff: map[string]string{}}
+	d := &documentsTest{dir: t.TempDir(), url: pgtest.URL(t), staff: map[string]string{}}
 	d.machine = machine{t, []string{
 		"LINEPROOF_DATABASE_URL=" + d.url, "LINEPROOF_DATA=" + filepath.Join(d.dir, "data"), "LINEPROOF_LISTEN=127.0.0.1:0",
 		"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1", "LINEPROOF_STAFF_SECOND_FACTOR=false",
 	}}
-	made := d.object(nil, "client", "create", "--name", "Telco", "--scope", "entity:onboard", "--scope", "document:upload")
-	id, _ := made["clientId"].(string)
-	secret, _ := made["clientSecret"].(string)
+	created := d.object(nil, "client", "create", "--name", "Telco", "--scope", "entity:onboard", "--scope", "document:upload")
+	id, _ := created["clientId"].(string)
+	secret, _ := created["clientSecret"].(string)
 	at := "LINEPROOF_API_URL=" + d.serve()
 	d.at = []string{at, "LINEPROOF_API_CLIENT_ID=" + id, "LINEPROOF_API_CLIENT_SECRET=" + secret}
 	password := d.file("password", "quiet-harbour-94-lanterns\n")
@@ -48,7 +48,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) file(name, content string) string {
+func (d *documentsTest) file(name, content string) string {
 	d.t.Helper()
 	path := filepath.Join(d.dir, name)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -57,10 +57,10 @@ func (d *desk) file(name, content string) string {
 	return path
 }
 
-// upload hands a paper in and takes it to a state, as the scanner would.
-func (d *desk) upload(kind string, states ...string) string {
+// upload uploads a document and moves it through states, as the scanner would.
+func (d *documentsTest) upload(kind string, states ...string) string {
 	d.t.Helper()
-	stdout, _ := d.run(0, d.at, "api", "upload", d.file("paper.pdf", paper), "--type", kind)
+	stdout, _ := d.run(0, d.at, "api", "upload", d.file("document.pdf", pdf), "--type", kind)
 	id := strings.TrimSpace(stdout)
 	pool, from := pgtest.Open(d.t, d.url, ""), "received"
 	for i, state := range states {
@@ -76,19 +76,19 @@ func (d *desk) upload(kind string, states ...string) string {
 	return id
 }
 
-// state returns the state of a document as the command shows it.
-func (d *desk) state(id string) string {
+// state returns the state of a document as printed by the command.
+func (d *documentsTest) state(id string) string {
 	d.t.Helper()
 	state, _ := d.object(nil, "documents", "show", id)["state"].(string)
 	return state
 }
 
-// Staff decide at the command line within their roles; the operator may do
-// everything; each decision is shown with who made it, and the caller reads it
+// Staff review documents on the command line within their roles; the operator may
+// do everything; each decision is shown with its author, and the entity reads it
 // over the API.
-func TestDocumentsAreDecidedUponAtTheCommandLine(t *testing.T) {
+func TestDocumentsAreReviewedOnTheCommandLine(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newDocumentsTest(t)
 	first := d.upload("CAC_CERTIFICATE", "scanning", "clean")
 	as := func(role string) string { return "--session-file=" + d.staff[role] }
 
@@ -101,9 +101,9 @@ func TestDocumentsAreDecidedUponAtTheCommandLine(t *testing.T) {
 	d.run(5, nil, "documents", "hold", first, "--reason", "x", as("reviewer"))
 	d.run(2, nil, "documents", "reject", first)
 	d.run(0, nil, "documents", "reject", first, "--reason", "The stamp cannot be read.", as("reviewer"))
-	_, complaint := d.run(5, nil, "documents", "accept", first)
-	if !strings.Contains(complaint, "does not wait for a decision") {
-		t.Errorf("a second decision was answered: %s", complaint)
+	_, stderr := d.run(5, nil, "documents", "accept", first)
+	if !strings.Contains(stderr, "is not waiting for a decision") {
+		t.Errorf("a second decision is refused with: %s", stderr)
 	}
 	stdout, _ = d.run(0, nil, "documents", "show", first)
 	if !strings.Contains(stdout, "rejected, by account") || !strings.Contains(stdout, "The stamp cannot be read.") {
@@ -111,18 +111,18 @@ func TestDocumentsAreDecidedUponAtTheCommandLine(t *testing.T) {
 	}
 	stdout, _ = d.run(0, d.at, "api", "documents", "show", first)
 	if !strings.Contains(stdout, "rejected, by the regulator") || !strings.Contains(stdout, "The stamp cannot be read.") || strings.Contains(stdout, "account") {
-		t.Errorf("the caller is shown:\n%s", stdout)
+		t.Errorf("the entity sees:\n%s", stdout)
 	}
 
 	second := d.upload("CAC_CERTIFICATE", "scanning", "clean")
 	d.run(0, nil, "documents", "accept", second, as("administrator"))
 	list := d.object(d.at, "api", "documents", "list")
 	if text, err := json.Marshal(list["requirements"]); err != nil || !strings.Contains(string(text), `"state":"accepted","type":"CAC_CERTIFICATE"`) {
-		t.Errorf("what is required: %s", text)
+		t.Errorf("required documents: %s", text)
 	}
 	_, notes := d.run(0, d.at, "api", "documents", "list", "--limit", "1")
 	if !strings.Contains(notes, "OPERATING_LICENCE is required: missing") || !strings.Contains(notes, "--cursor ") {
-		t.Errorf("the list says beside the data:\n%s", notes)
+		t.Errorf("the notes of the list are:\n%s", notes)
 	}
 	if shown := d.object(nil, "documents", "show", second); shown["replaces"] != first {
 		t.Errorf("the second document replaces %v", shown["replaces"])
@@ -131,58 +131,58 @@ func TestDocumentsAreDecidedUponAtTheCommandLine(t *testing.T) {
 
 // A file is written byte for byte, never over another file, and only if it is
 // clean; a client's credential does not get it.
-func TestDocumentsAreWrittenOutAtTheCommandLine(t *testing.T) {
+func TestDocumentContentOnTheCommandLine(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newDocumentsTest(t)
 	clean, waiting := d.upload("TAX_ID", "scanning", "clean"), d.upload("ADMIN_ID")
 	out := filepath.Join(d.dir, "out.pdf")
 	d.run(0, nil, "documents", "content", clean, "--out", out, "--session-file", d.staff["auditor"])
-	if got, err := os.ReadFile(out); err != nil || string(got) != paper {
+	if got, err := os.ReadFile(out); err != nil || string(got) != pdf {
 		t.Errorf("%q was written (%v)", got, err)
 	}
 	d.run(1, nil, "documents", "content", clean, "--out", out)
-	if stdout, _ := d.run(0, nil, "documents", "content", clean); stdout != paper {
+	if stdout, _ := d.run(0, nil, "documents", "content", clean); stdout != pdf {
 		t.Errorf("%q was written", stdout)
 	}
-	if stdout, complaint := d.run(5, nil, "documents", "content", waiting); stdout != "" || !strings.Contains(complaint, "state received") {
-		t.Errorf("a document that waits: %q, %s", stdout, complaint)
+	if stdout, stderr := d.run(5, nil, "documents", "content", waiting); stdout != "" || !strings.Contains(stderr, "state received") {
+		t.Errorf("a document that waits: %q, %s", stdout, stderr)
 	}
 	d.run(5, d.at, "api", "documents", "content", clean)
-	if stdout, _ := d.run(0, d.at, "api", "documents", "content", clean, "--token-file", d.staff["admin"]); stdout != paper {
-		t.Errorf("the caller gets %q", stdout)
+	if stdout, _ := d.run(0, d.at, "api", "documents", "content", clean, "--token-file", d.staff["admin"]); stdout != pdf {
+		t.Errorf("the entity gets %q", stdout)
 	}
 }
 
-// A document on hold is not deleted; one that is deleted leaves its record; one
-// that was found infected is scanned again, and not clean by that.
+// A document on hold cannot be deleted; a deleted document keeps its record; an
+// infected document can be scanned again, which does not make it clean.
 func TestDocumentsAreHeldDeletedAndRescanned(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newDocumentsTest(t)
 	held, infected := d.upload("TAX_ID", "scanning", "clean"), d.upload("ADMIN_ID", "scanning", "infected")
 	d.run(0, nil, "documents", "hold", held, "--reason", "Suit 12", "--session-file", d.staff["administrator"])
-	_, complaint := d.run(5, nil, "documents", "delete", held, "--reason", "Not needed")
-	if !strings.Contains(complaint, "legal hold") {
-		t.Errorf("deleting what is held was answered: %s", complaint)
+	_, stderr := d.run(5, nil, "documents", "delete", held, "--reason", "Not needed")
+	if !strings.Contains(stderr, "legal hold") {
+		t.Errorf("deleting a held document is refused with: %s", stderr)
 	}
 	d.run(0, nil, "documents", "release", held, "--reason", "Settled")
 	d.run(0, nil, "documents", "delete", held, "--reason", "Not needed")
 	if state := d.state(held); state != "deleted" {
-		t.Errorf("after its deletion the document is %s", state)
+		t.Errorf("the state of a deleted document is %s", state)
 	}
 	d.run(5, nil, "documents", "content", held)
 	d.run(0, nil, "documents", "rescan", infected, "--reason", "A false alarm")
 	if state := d.state(infected); state != "received" && state != "scanning" {
-		t.Errorf("a document that is scanned again is %s", state)
+		t.Errorf("the state of a rescanned document is %s", state)
 	}
 	d.run(5, nil, "documents", "rescan", held, "--reason", "Why not")
 }
 
-// The check is content with what is whole, and tells a file that is missing and
-// one that was changed, by their documents and with exit code 6.
+// The check passes for intact files, and reports a missing and a changed file with
+// their documents and exit code 6.
 func TestDocumentsAreChecked(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	gone, changed := d.upload("TAX_ID", "scanning", "clean"), d.upload("ADMIN_ID", "scanning", "clean")
+	d := newDocumentsTest(t)
+	missing, changed := d.upload("TAX_ID", "scanning", "clean"), d.upload("ADMIN_ID", "scanning", "clean")
 	d.upload("OTHER")
 	d.run(0, nil, "documents", "check")
 	d.run(0, nil, "documents", "check", "--deep")
@@ -190,13 +190,13 @@ func TestDocumentsAreChecked(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case strings.Contains(path, gone):
+		case strings.Contains(path, missing):
 			return os.Remove(path)
 		case strings.Contains(path, changed):
 			if err := os.Chmod(path, 0o600); err != nil {
 				return err
 			}
-			return os.WriteFile(path, []byte(strings.Replace(paper, "1.4", "1.5", 1)), 0o600)
+			return os.WriteFile(path, []byte(strings.Replace(pdf, "1.4", "1.5", 1)), 0o600)
 		}
 		return nil
 	})
@@ -217,8 +217,8 @@ func TestDocumentsAreChecked(t *testing.T) {
 			t.Errorf("%s found %s", flag, stdout)
 		}
 		for _, f := range report.Found {
-			if want := map[string]string{gone: "missing", changed: "content"}[f.DocumentID]; f.Problem != want {
-				t.Errorf("%s is called %s, want %s", f.DocumentID, f.Problem, want)
+			if want := map[string]string{missing: "missing", changed: "content"}[f.DocumentID]; f.Problem != want {
+				t.Errorf("problem of %s is %s, want %s", f.DocumentID, f.Problem, want)
 			}
 		}
 	}

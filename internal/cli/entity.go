@@ -7,15 +7,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
 func (a *app) entityCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "entity",
-		Short: "Make, list, suspend, revoke and restore entities",
-		Long: `An entity is an organisation that the regulator has let in. One that asks, such as a bank, holds the API keys with
-which numbers are verified and is made here. Telcos come in over the API instead.`,
+		Short: "Create, list, suspend, revoke and restore entities",
+		Long: `An entity is an organisation that the regulator has approved. A relying party, such as a bank, verifies numbers with its
+API keys; create it here. Telcos are onboarded over the API instead.`,
 		Example: "  lineproof entity create --name 'Harbour Bank' --cac RC123456",
 	}
 	cmd.AddCommand(a.entityCreateCommand(), a.entityListCommand(), a.entityShowCommand(),
@@ -27,82 +29,78 @@ func (a *app) entityCreateCommand() *cobra.Command {
 	var name, cac string
 	cmd := &cobra.Command{
 		Use:     "create",
-		Short:   "Make an organisation that asks and print its entityUid",
-		Long:    "Makes an organisation that asks, such as a bank, and prints its entityUid. Give it a key with: lineproof key create",
+		Short:   "Create a relying party and print its entityUid",
+		Long:    "Creates a relying party, such as a bank, and prints its entityUid. Create an API key for it with: lineproof key create",
 		Example: "  lineproof entity create --name 'Harbour Bank' --cac RC123456",
 		Args:    cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&name, "name", "", "the organisation's name")
-	cmd.Flags().StringVar(&cac, "cac", "", "its number in the companies register")
-	required(cmd, "name", "cac")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		e, err := p.registry.CreateAsker(cmd.Context(), name, cac, access.Operator, uuid.Nil)
+	cmd.Flags().StringVar(&name, "name", "", "name of the organisation")
+	cmd.Flags().StringVar(&cac, "cac", "", "number in the companies register")
+	console.Require(cmd, "name", "cac")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		e, err := b.Registry.CreateRelyingParty(cmd.Context(), name, cac, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		return a.print(*asJSON, map[string]string{"entityUid": e.ID.String()}, []string{e.ID.String()})
+		return a.Print(*asJSON, map[string]string{"entityUid": e.ID.String()}, []string{e.ID.String()})
 	})
 	return cmd
 }
 
-// listedEntity is an entity as programs read it.
-type listedEntity struct {
-	ID       string `json:"entityUid"`
-	Name     string `json:"name"`
-	CAC      string `json:"cac"`
-	Status   string `json:"status"`
-	Since    string `json:"statusSince,omitempty"`
-	Reason   string `json:"statusReason,omitempty"`
-	Client   string `json:"clientId,omitempty"`
-	Supplies bool   `json:"supplies"`
-	Asks     bool   `json:"asks"`
-	Keys     int64  `json:"keys"`
-	Accounts int64  `json:"accounts"`
-	MadeAt   string `json:"createdAt"`
+// entityJSON is an entity as printed with --json.
+type entityJSON struct {
+	ID        string `json:"entityUid"`
+	Name      string `json:"name"`
+	CAC       string `json:"cac"`
+	Status    string `json:"status"`
+	Since     string `json:"statusSince,omitempty"`
+	Reason    string `json:"statusReason,omitempty"`
+	Client    string `json:"clientId,omitempty"`
+	Supplies  bool   `json:"supplies"`
+	Asks      bool   `json:"asks"`
+	Keys      int64  `json:"keys"`
+	Accounts  int64  `json:"accounts"`
+	CreatedAt string `json:"createdAt"`
 }
 
-func shownEntity(s registry.Standing) listedEntity {
-	return listedEntity{
-		ID: s.ID.String(), Name: s.Name, CAC: s.CAC, Status: string(s.Status), Since: moment(s.Since), Reason: s.Reason,
-		Client: orNothing(s.Client), Supplies: s.Supplies, Asks: s.Asks, Keys: s.Keys, Accounts: s.Accounts, MadeAt: moment(s.CreatedAt),
+func newEntityJSON(s registry.EntityDetails, keys map[uuid.UUID]int64) entityJSON {
+	return entityJSON{
+		ID: s.ID.String(), Name: s.Name, CAC: s.CAC, Status: string(s.Status), Since: console.FormatTime(s.Since), Reason: s.Reason,
+		Client: console.FormatID(s.Client), Supplies: s.Supplies, Asks: s.Verifies, Keys: keys[s.ID], Accounts: s.Accounts, CreatedAt: console.FormatTime(s.CreatedAt),
 	}
-}
-
-// orNothing writes an id; nothing for the zero one.
-func orNothing(id uuid.UUID) string {
-	if id == uuid.Nil {
-		return ""
-	}
-	return id.String()
 }
 
 func (a *app) entityListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List entities, newest first",
-		Long:    "Lists entities with where they stand, since when, and how many keys and accounts of theirs are in force.",
+		Long:    "Lists entities with their status, since when they have it, and the number of their active keys and accounts.",
 		Example: "  lineproof entity list --status Suspended",
 		Args:    cobra.NoArgs,
 	}
-	words := []string{string(registry.Approved), string(registry.Suspended), string(registry.Revoked)}
-	status := cmd.Flags().String("status", "", "only those that are Approved, Suspended or Revoked")
-	limit := cmd.Flags().Int("limit", 100, "how many")
-	completes(cmd, "status", words...)
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		entities, err := p.registry.Entities(cmd.Context(), registry.Status(*status), *limit)
+	statuses := []string{string(registry.Approved), string(registry.Suspended), string(registry.Revoked)}
+	status := cmd.Flags().String("status", "", "only entities with this status: Approved, Suspended or Revoked")
+	limit := cmd.Flags().Int("limit", 100, "maximum number of rows")
+	console.Complete(cmd, "status", statuses...)
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		entities, err := b.Registry.Entities(cmd.Context(), registry.Status(*status), *limit)
 		if err != nil {
 			return err
 		}
-		list := make([]listedEntity, 0, len(entities))
+		keys, err := b.Access.CountActiveKeys(cmd.Context(), registry.IDs(entities)...)
+		if err != nil {
+			return err
+		}
+		list := make([]entityJSON, 0, len(entities))
 		rows := [][]string{{"ENTITY UID", "NAME", "CAC", "STATUS", "SINCE", "KEYS", "ACCOUNTS"}}
 		for _, s := range entities {
-			e := shownEntity(s)
+			e := newEntityJSON(s, keys)
 			list = append(list, e)
 			rows = append(rows, []string{e.ID, e.Name, e.CAC, e.Status, e.Since, strconv.FormatInt(e.Keys, 10), strconv.FormatInt(e.Accounts, 10)})
 		}
-		return a.print(*asJSON, list, rows...)
+		return a.Print(*asJSON, list, rows...)
 	})
 	return cmd
 }
@@ -111,31 +109,35 @@ func (a *app) entityShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show ENTITYUID",
 		Short:   "Show one entity",
-		Long:    "Shows one entity: where it stands with the regulator, since when and why, and what it has.",
+		Long:    "Shows one entity: its status, since when and why, and the number of its keys and accounts.",
 		Example: "  lineproof entity show 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 		Args:    cobra.ExactArgs(1),
 	}
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, args []string) error {
-		id, err := parseID("ENTITYUID", args[0])
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.Run(func(cmd *cobra.Command, args []string) error {
+		id, err := console.ParseID("ENTITYUID", args[0])
 		if err != nil {
 			return err
 		}
-		p, err := a.open(cmd.Context())
+		b, err := backend.Open(cmd.Context(), a.Console)
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		s, err := p.registry.Entity(cmd.Context(), id)
+		defer b.Close()
+		s, err := b.Registry.Entity(cmd.Context(), id)
 		if err != nil {
 			return err
 		}
-		e := shownEntity(s)
-		return a.print(*asJSON, e,
+		keys, err := b.Access.CountActiveKeys(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		e := newEntityJSON(s, keys)
+		return a.Print(*asJSON, e,
 			[]string{"entity uid", e.ID}, []string{"name", e.Name}, []string{"cac", e.CAC}, []string{"status", e.Status},
 			[]string{"since", e.Since}, []string{"reason", e.Reason}, []string{"client", e.Client},
-			[]string{"supplies", strconv.FormatBool(e.Supplies)}, []string{"asks", strconv.FormatBool(e.Asks)},
-			[]string{"keys", strconv.FormatInt(e.Keys, 10)}, []string{"accounts", strconv.FormatInt(e.Accounts, 10)}, []string{"made", e.MadeAt})
+			[]string{"supplies", strconv.FormatBool(e.Supplies)}, []string{"verifies", strconv.FormatBool(e.Asks)},
+			[]string{"keys", strconv.FormatInt(e.Keys, 10)}, []string{"accounts", strconv.FormatInt(e.Accounts, 10)}, []string{"created", e.CreatedAt})
 	})
 	return cmd
 }

@@ -9,24 +9,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/guard"
 )
 
 func (a *app) limitsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "limits",
-		Short: "Show and set how much an organisation may ask",
-		Long: `An organisation that asks has a rate, quotas of questions a day and a month, and a budget of different numbers a day. Where
-nothing is set for it, the settings of the service hold.`,
+		Short: "Show and set the limits of an organisation",
+		Long: `A relying party has a rate limit, quotas of verifications per day and per month, and a budget of different numbers per day.
+Limits that are not set for it come from the settings of the service.`,
 		Example: "  lineproof limits show --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 	}
 	cmd.AddCommand(a.limitsShowCommand(), a.limitsSetCommand())
 	return cmd
 }
 
-// shownLimit is one limit of an organisation, as programs read it. Used is null
-// where nobody counts.
-type shownLimit struct {
+// limitJSON is one limit of an organisation, as printed with --json. Used is null
+// if the usage is not counted.
+type limitJSON struct {
 	Limit float64 `json:"limit"`
 	Own   bool    `json:"own"`
 	Used  *int64  `json:"used"`
@@ -35,137 +37,137 @@ type shownLimit struct {
 func (a *app) limitsShowCommand() *cobra.Command {
 	var entity string
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show what an organisation may ask and what it has used", Args: cobra.NoArgs,
-		Long: `Shows the limits of an organisation, whether each is its own or that of the settings, and how much of it is used today and in
-this month (UTC), up to a few seconds ago. A limit of 0 is none.`,
+		Use: "show", Short: "Show the limits and the usage of an organisation", Args: cobra.NoArgs,
+		Long: `Shows the limits of an organisation, whether each is set for it or comes from the settings, and the usage of today and of
+this month (UTC), up to a few seconds ago. A limit of 0 means no limit.`,
 		Example: "  lineproof limits show --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 	}
 	cmd.Flags().StringVar(&entity, "entity", "", "entityUid of the organisation")
-	required(cmd, "entity")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		id, err := parseID("--entity", entity)
+	console.Require(cmd, "entity")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) error {
+		id, err := console.ParseID("--entity", entity)
 		if err != nil {
 			return err
 		}
-		p, err := a.open(cmd.Context())
+		b, err := backend.Open(cmd.Context(), a.Console)
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		if _, err := p.registry.Entity(cmd.Context(), id); err != nil {
+		defer b.Close()
+		if _, err := b.Registry.Entity(cmd.Context(), id); err != nil {
 			return err
 		}
-		own, err := p.keeper.LimitsOf(cmd.Context(), id)
+		own, err := b.Access.LimitsOf(cmd.Context(), id)
 		if err != nil {
 			return err
 		}
-		used, err := guard.UsageOf(cmd.Context(), p.pool, id, time.Now())
+		used, err := guard.UsageOf(cmd.Context(), b.Pool, id, time.Now())
 		if err != nil {
 			return err
 		}
-		shown := make(map[string]shownLimit)
-		rows := [][]string{{"LIMIT", "MAY", "USED", "SET BY"}}
-		for _, l := range limitRows(own, p.keeper.Limits, &used) {
-			shown[l.key] = l.shownLimit
+		limits := make(map[string]limitJSON)
+		rows := [][]string{{"LIMIT", "VALUE", "USED", "SET BY"}}
+		for _, l := range limitRows(own, b.Access.Limits, &used) {
+			limits[l.key] = l.limitJSON
 			rows = append(rows, l.row())
 		}
-		return a.print(*asJSON, shown, rows...)
+		return a.Print(*asJSON, limits, rows...)
 	})
 	return cmd
 }
 
-// limitRow is one limit with its names for people and programs.
+// limitRow is one limit with its label and its name in JSON.
 type limitRow struct {
 	key, name string
-	shownLimit
+	limitJSON
 }
 
-func limitRows(own, usual access.Limits, used *guard.Usage) []limitRow {
-	limit := func(key, name string, own, usual float64, used *int64) limitRow {
-		return limitRow{key, name, shownLimit{Limit: cmp.Or(own, usual), Own: own != 0, Used: used}}
+func limitRows(own, defaults access.Limits, used *guard.Usage) []limitRow {
+	limit := func(key, name string, own, byDefault float64, used *int64) limitRow {
+		return limitRow{key, name, limitJSON{Limit: cmp.Or(own, byDefault), Own: own != 0, Used: used}}
 	}
 	count := func(n int64) float64 { return float64(n) }
 	return []limitRow{
-		limit("rate", "requests a second", own.EntityRate, usual.EntityRate, nil),
-		limit("burst", "requests at once", float64(own.EntityBurst), float64(usual.EntityBurst), nil),
-		limit("dayQuota", "questions a day", count(own.DayQuota), count(usual.DayQuota), &used.Answered),
-		limit("monthQuota", "questions a month", count(own.MonthQuota), count(usual.MonthQuota), &used.Month),
-		limit("dayNumbers", "different numbers a day", count(own.DayNumbers), count(usual.DayNumbers), &used.Numbers),
+		limit("rate", "requests per second", own.EntityRate, defaults.EntityRate, nil),
+		limit("burst", "burst of requests", float64(own.EntityBurst), float64(defaults.EntityBurst), nil),
+		limit("dayQuota", "verifications per day", count(own.DayQuota), count(defaults.DayQuota), &used.Answered),
+		limit("monthQuota", "verifications per month", count(own.MonthQuota), count(defaults.MonthQuota), &used.Month),
+		limit("dayNumbers", "different numbers per day", count(own.DayNumbers), count(defaults.DayNumbers), &used.Numbers),
 	}
 }
 
 func (l *limitRow) row() []string {
-	may, used, by := strconv.FormatFloat(l.Limit, 'f', -1, 64), "", "settings"
+	value, used, setBy := strconv.FormatFloat(l.Limit, 'f', -1, 64), "", "settings"
 	if l.Limit == 0 {
-		may = "no limit"
+		value = "no limit"
 	}
 	if l.Used != nil {
 		used = strconv.FormatInt(*l.Used, 10)
 	}
 	if l.Own {
-		by = "staff"
+		setBy = "staff"
 	}
-	return []string{l.name, may, used, by}
+	return []string{l.name, value, used, setBy}
 }
 
 func (a *app) limitsSetCommand() *cobra.Command {
 	var entity string
 	var l access.Limits
 	cmd := &cobra.Command{
-		Use: "set", Short: "Set how much an organisation may ask", Args: cobra.NoArgs,
-		Long: `Sets limits of an organisation. What is not named stays as it is; 0 gives a limit back to the settings. It holds on every node
-within five seconds.`,
+		Use: "set", Short: "Set the limits of an organisation", Args: cobra.NoArgs,
+		Long: `Sets limits of an organisation. Limits that are not given stay as they are; 0 removes a limit, so that the settings apply again.
+It takes effect on every node within five seconds.`,
 		Example: `  lineproof limits set --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --day-numbers 500000
   lineproof limits set --entity "$ENTITY" --rate 200 --burst 400 --month-quota 0`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&entity, "entity", "", "entityUid of the organisation")
-	flags.Float64Var(&l.EntityRate, "rate", 0, "requests a second, of all its keys together")
-	flags.IntVar(&l.EntityBurst, "burst", 0, "requests at once")
-	flags.Int64Var(&l.DayQuota, "day-quota", 0, "questions a day")
-	flags.Int64Var(&l.MonthQuota, "month-quota", 0, "questions a month")
-	flags.Int64Var(&l.DayNumbers, "day-numbers", 0, "different numbers a day")
-	required(cmd, "entity")
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		id, err := parseID("--entity", entity)
+	flags.Float64Var(&l.EntityRate, "rate", 0, "requests per second, all its keys together")
+	flags.IntVar(&l.EntityBurst, "burst", 0, "burst of requests")
+	flags.Int64Var(&l.DayQuota, "day-quota", 0, "verifications per day")
+	flags.Int64Var(&l.MonthQuota, "month-quota", 0, "verifications per month")
+	flags.Int64Var(&l.DayNumbers, "day-numbers", 0, "different numbers per day")
+	console.Require(cmd, "entity")
+	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) error {
+		id, err := console.ParseID("--entity", entity)
 		if err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("rate") && !cmd.Flags().Changed("burst") && !cmd.Flags().Changed("day-quota") &&
 			!cmd.Flags().Changed("month-quota") && !cmd.Flags().Changed("day-numbers") {
-			return usagef("say what to set: --rate, --burst, --day-quota, --month-quota or --day-numbers")
+			return console.Usagef("give at least one limit: --rate, --burst, --day-quota, --month-quota or --day-numbers")
 		}
-		p, err := a.open(cmd.Context())
+		b, err := backend.Open(cmd.Context(), a.Console)
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		was, err := p.keeper.LimitsOf(cmd.Context(), id)
+		defer b.Close()
+		stored, err := b.Access.LimitsOf(cmd.Context(), id)
 		if err != nil {
 			return err
 		}
-		if err := p.keeper.SetLimits(cmd.Context(), id, changedLimits(cmd, was, l), access.Operator, uuid.Nil); err != nil {
+		if err := b.Access.SetLimits(cmd.Context(), id, changedLimits(cmd, stored, l), access.Operator, uuid.Nil); err != nil {
 			return err
 		}
-		a.note("The limits are set.")
+		a.Note("The limits are set.")
 		return nil
 	})
 	return cmd
 }
 
-// changedLimits returns the limits that there were, with those that flags name.
-func changedLimits(cmd *cobra.Command, was, named access.Limits) access.Limits {
+// changedLimits returns the stored limits, overridden by those given as flags.
+func changedLimits(cmd *cobra.Command, stored, given access.Limits) access.Limits {
 	for flag, set := range map[string]func(){
-		"rate":        func() { was.EntityRate = named.EntityRate },
-		"burst":       func() { was.EntityBurst = named.EntityBurst },
-		"day-quota":   func() { was.DayQuota = named.DayQuota },
-		"month-quota": func() { was.MonthQuota = named.MonthQuota },
-		"day-numbers": func() { was.DayNumbers = named.DayNumbers },
+		"rate":        func() { stored.EntityRate = given.EntityRate },
+		"burst":       func() { stored.EntityBurst = given.EntityBurst },
+		"day-quota":   func() { stored.DayQuota = given.DayQuota },
+		"month-quota": func() { stored.MonthQuota = given.MonthQuota },
+		"day-numbers": func() { stored.DayNumbers = given.DayNumbers },
 	} {
 		if cmd.Flags().Changed(flag) {
 			set()
 		}
 	}
-	return was
+	return stored
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// Staff see whom the guard has slowed or stopped and why, release it with a
-// reason, and find both in the audit trail. No alert shows a number.
-func TestGuardIsSeenAndReleased(t *testing.T) {
+// The operator lists organisations that the guard has slowed or stopped, releases
+// one with a reason, and finds both in the audit trail. No alert shows a number.
+func TestGuardListAndRelease(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	m := machine{t: t, environ: []string{"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_DATA=" + t.TempDir()}}
@@ -28,8 +28,8 @@ func TestGuardIsSeenAndReleased(t *testing.T) {
 	if !strings.Contains(list, "Harbour Bank  stopped  11000 of 12000 numbers in dense blocks of 10000") || !strings.Contains(list, "Harbour Bank  slowed") {
 		t.Errorf("the list is:\n%s", list)
 	}
-	if _, said := m.run(0, nil, "guard", "release", "--entity", entity, "--reason", "a payroll, checked by phone", "--quiet", "720h"); !strings.Contains(said, "2 findings") {
-		t.Errorf("a release says %s", said)
+	if _, note := m.run(0, nil, "guard", "release", "--entity", entity, "--reason", "a payroll, checked by phone", "--quiet", "720h"); !strings.Contains(note, "2 alerts ended") {
+		t.Errorf("a release reports %s", note)
 	}
 	if list, _ = m.run(0, nil, "guard", "list"); list != "" {
 		t.Errorf("after the release there is:\n%s", list)
@@ -37,7 +37,7 @@ func TestGuardIsSeenAndReleased(t *testing.T) {
 	list, _ = m.run(0, nil, "guard", "list", "--all", "--json")
 	for _, want := range []string{`"holds": false`, `"reason": "a payroll, checked by phone"`, `"quietUntil": "20`, `"level": "stopped"`} {
 		if !strings.Contains(list, want) {
-			t.Errorf("the list has no %s:\n%s", want, list)
+			t.Errorf("the list lacks %s:\n%s", want, list)
 		}
 	}
 	if trail, _ := m.run(0, nil, "audit", "list", "--json"); !strings.Contains(trail, "guard.released") || !strings.Contains(trail, "checked by phone") {

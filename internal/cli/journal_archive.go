@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -21,27 +22,26 @@ func (a *app) journalArchiveCommand() *cobra.Command {
 		Use:   "archive",
 		Short: "Move old days of the journal from the database into files",
 		Long: `Writes each old day of the journal to LINEPROOF_DATA/journal, compressed and with a manifest that has the hash of
-every file, reads the files back and checks everything in them, notes the archive in the database, and only then drops
-the day's partitions. Records are found there as before: lineproof journal get reads both.
+every file, reads the files back and checks everything in them, records the archive in the database, and only then
+drops the day's partitions. Archived records can still be read: lineproof journal get reads both.
 
-It can be stopped at any moment, and goes on when it is run again. Nobody who asks or answers waits for it. A day is
-taken when it has been over for an hour at the least, and not if it is damaged. It needs the rights of the owner, as
-migrate does.`,
+It can be stopped at any time, and continues when it is run again. It does not block verifications. A day is archived
+when it ended at least an hour ago, and not if it is damaged. It needs the rights of the owner, as migrate does.`,
 		Example: `  lineproof journal archive
   lineproof journal archive --days 90
   lineproof journal archive --before 2026-10-01`,
 		Args: cobra.NoArgs,
 	}
-	days := cmd.Flags().Int("days", 35, "keep so many days in the database")
-	before := cmd.Flags().String("before", "", "archive the days before this one instead")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
-		limit, err := dayFlag("before", *before)
+	days := cmd.Flags().Int("days", 35, "number of days to keep in the database")
+	before := cmd.Flags().String("before", "", "archive the days before this day instead")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) error {
+		limit, err := parseDay("before", *before)
 		if err != nil {
 			return err
 		}
 		if *days < 0 {
-			return usagef("--days is below 0")
+			return console.Usagef("--days must be at least 0")
 		}
 		if limit.IsZero() {
 			limit = time.Now().UTC().AddDate(0, 0, -*days)
@@ -51,8 +51,8 @@ migrate does.`,
 	return cmd
 }
 
-// shownArchive is an archived day, as programs read it.
-type shownArchive struct {
+// archiveJSON is an archived day, as printed with --json.
+type archiveJSON struct {
 	Day      string `json:"day"`
 	Batches  int64  `json:"batches"`
 	Records  int64  `json:"records"`
@@ -71,45 +71,45 @@ func (a *app) archiveJournal(ctx context.Context, before time.Time, asJSON bool)
 		return err
 	}
 	defer files.Close()
-	archivist := &journal.Archivist{Pool: pool, Files: files, Now: time.Now}
+	archivist := &journal.Archiver{Pool: pool, Files: files, Now: time.Now}
 	due, err := archivist.Due(ctx, before)
 	if err != nil {
 		return err
 	}
-	display := a.newProgress(-1)
-	archivist.Watch = func(day time.Time, doing string, entries int64) {
-		display.rows(doing+" "+day.Format(time.DateOnly), entries)
+	display := a.NewProgress(-1)
+	archivist.OnProgress = func(day time.Time, doing string, entries int64) {
+		display.Rows(doing+" "+day.Format(time.DateOnly), entries)
 	}
-	shown, rows := []shownArchive{}, [][]string{{"DAY", "BATCHES", "RECORDS", "BYTES", "MANIFEST"}}
+	archived, rows := []archiveJSON{}, [][]string{{"DAY", "BATCHES", "RECORDS", "BYTES", "MANIFEST"}}
 	for _, day := range due {
-		made, archiveErr := archivist.Archive(ctx, day)
+		archive, archiveErr := archivist.Archive(ctx, day)
 		if archiveErr != nil {
 			err = fmt.Errorf("%s: %w", day.Format(time.DateOnly), archiveErr)
 			break
 		}
-		s := shownArchive{Day: day.Format(time.DateOnly), Batches: made.Batches, Records: made.Entries, Bytes: made.Bytes, Manifest: made.Manifest.String()}
-		shown = append(shown, s)
+		s := archiveJSON{Day: day.Format(time.DateOnly), Batches: archive.Batches, Records: archive.Entries, Bytes: archive.Bytes, Manifest: archive.Manifest.String()}
+		archived = append(archived, s)
 		rows = append(rows, []string{s.Day, strconv.FormatInt(s.Batches, 10), strconv.FormatInt(s.Records, 10), strconv.FormatInt(s.Bytes, 10), s.Manifest})
 	}
-	display.end()
-	if len(shown) == 0 && !asJSON {
+	display.End()
+	if len(archived) == 0 && !asJSON {
 		if err == nil {
-			a.note("No day is old enough.")
+			a.Note("No day is old enough to archive.")
 		}
 		return err
 	}
-	return errors.Join(a.print(asJSON, shown, rows...), err) // what was archived is archived
+	return errors.Join(a.Print(asJSON, archived, rows...), err) // the days before the failed one are archived
 }
 
 // openAsOwner opens the database with the rights of the owner.
 func (a *app) openAsOwner(ctx context.Context) (config.Config, *pgxpool.Pool, error) {
-	cfg, err := a.settings(ctx)
+	cfg, err := a.Settings(ctx)
 	if err != nil {
 		return cfg, nil, err
 	}
 	pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: pg.Owner, Conns: 4})
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
-		return cfg, nil, fmt.Errorf("the login is not a member of %s; use the one that migrates: %w", pg.Owner, err)
+		return cfg, nil, fmt.Errorf("the login is not a member of %s; use the login that runs migrate: %w", pg.Owner, err)
 	}
 	if err != nil {
 		return cfg, nil, err
@@ -124,23 +124,23 @@ func (a *app) openAsOwner(ctx context.Context) (config.Config, *pgxpool.Pool, er
 func (a *app) journalNewEpochCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new-epoch",
-		Short: "After a restore: move the counter of epochs beyond every number ever used",
-		Long: `Every start of a node draws an epoch from a counter in the database, and batches of the journal are named by it. A
-database that was set back to an earlier moment hands out numbers again that were used after that moment: by batches
-that are lost here and may be known elsewhere, and by nodes that may still run. This moves the counter to the present
-time in seconds since 1970, beyond all of them, and notes when and why.
+		Short: "After a restore: move the epoch counter beyond every epoch ever used",
+		Long: `Every node takes an epoch from a counter in the database when it starts, and the ids of journal batches contain it. A
+database that was restored to an earlier time hands out epochs again that were used after that time: by batches that
+are lost here and may be known elsewhere, and by nodes that may still run. This command moves the counter to the current
+time in seconds since 1970, beyond all of them, and records when and why.
 
-Run it after every restore and after the promotion of a standby that was not synchronous, before the service starts.
+Run it after every restore and after promoting a standby that was not synchronous, before the service starts.
 It needs the rights of the owner, as migrate does.`,
 		Example: `  lineproof journal new-epoch --reason "restored to 2026-11-14 09:30 after the loss of db1"`,
 		Args:    cobra.NoArgs,
 	}
-	reason := cmd.Flags().String("reason", "", "why; it is kept")
-	required(cmd, "reason")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) error {
+	reason := cmd.Flags().String("reason", "", "the reason; it is recorded")
+	console.Require(cmd, "reason")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) error {
 		if *reason == "" {
-			return usagef("--reason says nothing")
+			return console.Usagef("--reason must not be empty")
 		}
 		_, pool, err := a.openAsOwner(cmd.Context())
 		if err != nil {
@@ -151,7 +151,7 @@ It needs the rights of the owner, as migrate does.`,
 		if err != nil {
 			return err
 		}
-		return a.print(*asJSON, map[string]int64{"last": last, "next": next},
+		return a.Print(*asJSON, map[string]int64{"last": last, "next": next},
 			[]string{"last epoch before", strconv.FormatInt(last, 10)}, []string{"next epoch", strconv.FormatInt(next, 10)})
 	})
 	return cmd

@@ -11,14 +11,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
 func (a *app) keyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
-		Short:   "Make, list, roll and revoke API keys",
-		Long:    "An API key lets a program of an organisation verify phone numbers.",
+		Short:   "Create, list, roll and revoke API keys",
+		Long:    "An application of an organisation verifies phone numbers with an API key.",
 		Example: "  lineproof key create --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --name 'account opening'",
 	}
 	cmd.AddCommand(a.keyCreateCommand(), a.keyListCommand(), a.keyRollCommand(), a.keyRevokeCommand())
@@ -32,11 +34,11 @@ func (a *app) keyCreateCommand() *cobra.Command {
 	var networks []string
 	cmd := &cobra.Command{
 		Use:   "create",
-		Short: "Make an API key and print it once",
-		Long: `Makes an API key for an application of an organisation and prints it, alone, on standard output.
-The key is stored as a hash only and cannot be shown again.
+		Short: "Create an API key and print it once",
+		Long: `Creates an API key for an application of an organisation and prints only the key on standard output.
+Only a hash of the key is stored, so it cannot be shown again.
 
-With --test it is a key for tests: it is answered for test numbers only, has a test clock, and never sees a line.`,
+With --test it is a test key: it works for test numbers only, has a test clock, and never reads real lines.`,
 		Example: `  lineproof key create --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --name 'account opening'
   lineproof key create --entity "$ENTITY" --name trial --expires 720h > key.txt
   lineproof key create --entity "$ENTITY" --name payments --network 192.0.2.0/24 --rate 200 --burst 400 > key.txt
@@ -45,53 +47,53 @@ With --test it is a key for tests: it is answered for test numbers only, has a t
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&entity, "entity", "", "entityUid of the organisation")
-	flags.StringVar(&form.Name, "name", "", "the application that will use the key")
-	flags.StringVar(&form.Purpose, "purpose", "", "what the organisation asks for, as it will stand in the journal")
-	flags.DurationVar(&form.Expires, "expires", 0, "how long the key is valid, such as 8760h (default: until it is revoked)")
-	flags.StringSliceVar(&networks, "network", nil, "a network from which the key may be used, such as 192.0.2.0/24; may be repeated (default: from anywhere)")
-	flags.Float64Var(&form.Rate, "rate", 0, "requests a second (default: as the settings say)")
-	flags.IntVar(&form.Burst, "burst", 0, "how many of them may come at once (default: as the settings say)")
-	flags.BoolVar(&test, "test", false, "make a key for tests (lp_test_...), which is answered for test numbers only")
-	required(cmd, "entity", "name")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) (err error) {
+	flags.StringVar(&form.Name, "name", "", "name of the application that uses the key")
+	flags.StringVar(&form.Purpose, "purpose", "", "purpose of the verifications, as recorded in the journal")
+	flags.DurationVar(&form.Expires, "expires", 0, "lifetime of the key, such as 8760h (default: until it is revoked)")
+	flags.StringSliceVar(&networks, "network", nil, "IP network from which the key may be used, such as 192.0.2.0/24; may be repeated (default: any)")
+	flags.Float64Var(&form.Rate, "rate", 0, "requests per second (default: from the settings)")
+	flags.IntVar(&form.Burst, "burst", 0, "burst of requests (default: from the settings)")
+	flags.BoolVar(&test, "test", false, "create a test key (lp_test_...), which works for test numbers only")
+	console.Require(cmd, "entity", "name")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
 		if test {
 			form.Mode = access.Test
 		}
-		if form.Entity, err = parseID("--entity", entity); err != nil {
+		if form.Entity, err = console.ParseID("--entity", entity); err != nil {
 			return err
 		}
 		if form.Networks, err = parseNetworks(networks); err != nil {
 			return err
 		}
 		if cmd.Flags().Changed("expires") && form.Expires < time.Second {
-			return usagef("--expires is not in the future")
+			return console.Usagef("--expires must be at least 1s")
 		}
-		p, err := a.open(cmd.Context())
+		b, err := backend.Open(cmd.Context(), a.Console)
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		key, err := p.keeper.CreateKey(cmd.Context(), form, access.Operator, uuid.Nil)
+		defer b.Close()
+		key, err := b.Access.CreateKey(cmd.Context(), form, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		return a.showKey(key, *asJSON)
+		return a.printNewKey(key, *asJSON)
 	})
 	return cmd
 }
 
-// showKey shows a key that was just made, this once.
-func (a *app) showKey(key access.NewKey, asJSON bool) error {
-	a.note("Keep the key now: it is not shown again. Its id is %s.", key.ID)
+// printNewKey prints a key that was just created. It is never shown again.
+func (a *app) printNewKey(key access.NewKey, asJSON bool) error {
+	a.Note("Save the key now: it is not shown again. Its id is %s.", key.ID)
 	if asJSON {
-		return a.printJSON(map[string]string{"keyId": key.ID.String(), "apiKey": key.Text.Reveal()})
+		return a.PrintJSON(map[string]string{"keyId": key.ID.String(), "apiKey": key.Text.Reveal()})
 	}
-	fmt.Fprintln(a.out, key.Text.Reveal())
+	fmt.Fprintln(a.Out, key.Text.Reveal())
 	return nil
 }
 
-// parseNetworks reads networks from the command line; a lone address is a
+// parseNetworks reads IP networks from the command line; a single address is a
 // network of one.
 func parseNetworks(list []string) ([]netip.Prefix, error) {
 	networks := make([]netip.Prefix, 0, len(list))
@@ -101,7 +103,7 @@ func parseNetworks(list []string) ([]netip.Prefix, error) {
 			network, err = netip.PrefixFrom(address, address.BitLen()), nil
 		}
 		if err != nil {
-			return nil, usagef("--network %q is not a network such as 192.0.2.0/24", text)
+			return nil, console.Usagef("--network %q is not an IP network such as 192.0.2.0/24", text)
 		}
 		networks = append(networks, network)
 	}
@@ -112,30 +114,30 @@ func (a *app) keyRollCommand() *cobra.Command {
 	var overlap time.Duration
 	cmd := &cobra.Command{
 		Use:   "roll ID",
-		Short: "Make the successor of an API key and print it once",
-		Long: `Makes a key with the same rights and prints it, alone, on standard output. The old key ends after --overlap, so that
-the application can be given the new one meanwhile; without it, the old key ends now.`,
+		Short: "Replace an API key and print the new one once",
+		Long: `Creates a key with the same rights and prints only the key on standard output. The old key expires after --overlap, so
+that there is time to deploy the new one; without it, the old key expires now.`,
 		Example: `  lineproof key roll 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --overlap 48h > key.txt`,
 		Args:    exactIDs("ID"),
 	}
-	cmd.Flags().DurationVar(&overlap, "overlap", 0, "for how long both keys stand, at most 168h")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, args []string, p *parts) error {
-		id, err := parseID("ID", args[0])
+	cmd.Flags().DurationVar(&overlap, "overlap", 0, "how long both keys are valid, at most 168h")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
+		id, err := console.ParseID("ID", args[0])
 		if err != nil {
 			return err
 		}
-		key, err := p.keeper.RollKey(cmd.Context(), uuid.Nil, id, overlap, access.Operator, uuid.Nil)
+		key, err := b.Access.RollKey(cmd.Context(), uuid.Nil, id, overlap, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		return a.showKey(key, *asJSON)
+		return a.printNewKey(key, *asJSON)
 	})
 	return cmd
 }
 
-// listedKey is a key as programs read it.
-type listedKey struct {
+// keyJSON is an API key as printed with --json.
+type keyJSON struct {
 	ID           string         `json:"keyId"`
 	EntityUID    string         `json:"entityUid"`
 	Entity       string         `json:"entity"`
@@ -156,20 +158,12 @@ type listedKey struct {
 	Replaces     string         `json:"replaces,omitempty"`
 }
 
-func listed(k access.KeyRow) listedKey {
-	return listedKey{
+func newKeyJSON(k access.KeyRow) keyJSON {
+	return keyJSON{
 		ID: k.ID.String(), EntityUID: k.EntityID.String(), Entity: k.Entity, Name: k.Name, Mode: k.Mode, Purpose: k.Purpose, Preview: k.Preview,
-		Networks: k.Networks, Rate: k.Rate, Burst: k.Burst, CreatedAt: moment(k.CreatedAt), CreatedBy: known(k.CreatedBy), ExpiresAt: moment(k.ExpiresAt),
-		RevokedAt: moment(k.RevokedAt), RevokedBy: known(k.RevokedBy), LastUsedAt: moment(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom, Replaces: known(k.Replaces),
+		Networks: k.Networks, Rate: k.Rate, Burst: k.Burst, CreatedAt: console.FormatTime(k.CreatedAt), CreatedBy: console.FormatID(k.CreatedBy), ExpiresAt: console.FormatTime(k.ExpiresAt),
+		RevokedAt: console.FormatTime(k.RevokedAt), RevokedBy: console.FormatID(k.RevokedBy), LastUsedAt: console.FormatTime(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom, Replaces: console.FormatID(k.Replaces),
 	}
-}
-
-// known returns an id, or nothing for the zero id.
-func known(id uuid.UUID) string {
-	if id == uuid.Nil {
-		return ""
-	}
-	return id.String()
 }
 
 func (a *app) keyListCommand() *cobra.Command {
@@ -177,87 +171,85 @@ func (a *app) keyListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List API keys, oldest first",
-		Long:    "Lists the keys of an organisation, or of all, revoked and expired ones included. Of a key only its beginning and end are kept.",
+		Long:    "Lists the API keys of one or all organisations, including revoked and expired ones. Only the beginning and the end of a key are shown.",
 		Example: "  lineproof key list --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 		Args:    cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&entity, "entity", "", "entityUid of the organisation (default: all)")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) (err error) {
-		id := uuid.Nil
-		if entity != "" {
-			if id, err = parseID("--entity", entity); err != nil {
-				return err
-			}
-		}
-		p, err := a.open(cmd.Context())
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
+		id, err := console.ParseOptionalID("--entity", entity)
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		keys, err := p.keeper.Keys(cmd.Context(), id)
+		b, err := backend.Open(cmd.Context(), a.Console)
 		if err != nil {
 			return err
 		}
-		list := make([]listedKey, 0, len(keys))
-		rows := [][]string{{"KEY ID", "ORGANISATION", "APPLICATION", "KEY", "STANDS", "LAST USED"}}
+		defer b.Close()
+		keys, err := b.Access.Keys(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		list := make([]keyJSON, 0, len(keys))
+		rows := [][]string{{"KEY ID", "ORGANISATION", "APPLICATION", "KEY", "STATUS", "LAST USED"}}
 		for _, k := range keys {
-			list = append(list, listed(k))
-			rows = append(rows, []string{k.ID.String(), k.Entity, k.Name, k.Preview, standing(k, time.Now()), moment(k.LastUsedAt)})
+			list = append(list, newKeyJSON(k))
+			rows = append(rows, []string{k.ID.String(), k.Entity, k.Name, k.Preview, keyStatus(k, time.Now()), console.FormatTime(k.LastUsedAt)})
 		}
-		return a.print(*asJSON, list, rows...)
+		return a.Print(*asJSON, list, rows...)
 	})
 	return cmd
 }
 
-func standing(k access.KeyRow, now time.Time) string {
+func keyStatus(k access.KeyRow, now time.Time) string {
 	switch {
 	case !k.RevokedAt.IsZero():
 		return "revoked"
 	case k.ExpiresAt.IsZero():
-		return "yes"
+		return "active"
 	case k.ExpiresAt.Before(now):
 		return "expired"
 	}
-	return "until " + moment(k.ExpiresAt)
+	return "until " + console.FormatTime(k.ExpiresAt)
 }
 
 func (a *app) keyRevokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID|-",
-		Short: "End an API key, for good",
-		Long: `Ends an API key: within five seconds every node refuses requests with it. It cannot be undone; make a new key instead.
-With - the key itself is read from standard input, for a key that was found where it should not be.`,
+		Short: "Revoke an API key permanently",
+		Long: `Revokes an API key: within five seconds every node refuses requests with it. This cannot be undone; create a new key
+instead. With - the key itself is read from standard input, for a key that has leaked.`,
 		Example: `  lineproof key revoke 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40
   lineproof key revoke - < leaked.txt`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.run(func(cmd *cobra.Command, args []string) error {
-			p, err := a.open(cmd.Context())
+		RunE: a.Run(func(cmd *cobra.Command, args []string) error {
+			b, err := backend.Open(cmd.Context(), a.Console)
 			if err != nil {
 				return err
 			}
-			defer p.close()
-			id, err := a.keyMeant(cmd, p, args[0])
+			defer b.Close()
+			id, err := a.parseKey(cmd, b, args[0])
 			if err != nil {
 				return err
 			}
-			if err := p.keeper.RevokeKey(cmd.Context(), uuid.Nil, id, access.Operator, uuid.Nil); err != nil {
+			if err := b.Access.RevokeKey(cmd.Context(), uuid.Nil, id, access.Operator, uuid.Nil); err != nil {
 				return err
 			}
-			a.note("The key %s is revoked.", id)
+			a.Note("The key %s is revoked.", id)
 			return nil
 		}),
 	}
 }
 
-// keyMeant returns the id of the key that the argument names.
-func (a *app) keyMeant(cmd *cobra.Command, p *parts, arg string) (uuid.UUID, error) {
+// parseKey returns the id of the key given as argument or on standard input.
+func (a *app) parseKey(cmd *cobra.Command, b *backend.Backend, arg string) (uuid.UUID, error) {
 	if arg != "-" {
-		return parseID("ID", arg)
+		return console.ParseID("ID", arg)
 	}
-	text, err := io.ReadAll(io.LimitReader(a.env.Stdin, 1<<10))
+	text, err := io.ReadAll(io.LimitReader(a.Env.Stdin, 1<<10))
 	if err != nil {
 		return uuid.Nil, err
 	}
-	return p.keeper.FindKey(cmd.Context(), secret.Text(strings.TrimSpace(string(text))))
+	return b.Access.FindKey(cmd.Context(), secret.Text(strings.TrimSpace(string(text))))
 }

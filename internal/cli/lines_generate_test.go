@@ -14,7 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// A generated file can be read as it is, whatever it is compressed with.
+// A generated file can be read by the importer, with any compression.
 func TestGeneratedFilesCanBeRead(t *testing.T) {
 	t.Parallel()
 	region, err := phone.NewRegion("NG")
@@ -42,21 +42,21 @@ func TestGeneratedFilesCanBeRead(t *testing.T) {
 	}
 }
 
-// Whoever stops the command does not wait for the rest of the nation.
-func TestGeneratingCanBeStopped(t *testing.T) {
+// An interruption stops the command before the whole file is written.
+func TestGeneratingCanBeInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
-	var complaints bytes.Buffer
+	var stderr bytes.Buffer
 	code := cli.Main(ctx, cli.Env{
 		Args:   strings.Fields("lines generate --network MTN --lines 100000000"),
-		Stdout: writer(func() { stop() }), Stderr: &complaints,
+		Stdout: writer(func() { stop() }), Stderr: &stderr,
 	})
-	if code != 1 || complaints.String() != "lineproof: interrupted\n" {
-		t.Errorf("exit code %d: %s", code, complaints.String())
+	if code != 1 || stderr.String() != "lineproof: interrupted\n" {
+		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 }
 
-// writer calls itself for every write.
+// writer is a function that is called for every write.
 type writer func()
 
 func (w writer) Write(p []byte) (int, error) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/numbering"
 )
 
@@ -16,84 +18,84 @@ func (a *app) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Show and change the numbering plan",
-		Long: `The numbering plan says which network holds which numbers. It has versions: each is a whole plan that takes
-effect at a time and never changes. The record of every answer names the version by which it was given.`,
+		Long: `The numbering plan defines which network holds which numbers. It has versions: each is a complete plan that takes
+effect at a given time and never changes. The record of every answer names the version that was used.`,
 		Example: "  lineproof plan import --shipped",
 	}
 	cmd.AddCommand(a.planShowCommand(), a.planImportCommand(), a.planExportCommand(), a.planHistoryCommand())
 	return cmd
 }
 
-// versionFlag gives a command the choice of a version.
+// versionFlag adds the flag --version to a command.
 func versionFlag(cmd *cobra.Command) *int32 {
-	return cmd.Flags().Int32("version", 0, "which version (default: the one in force)")
+	return cmd.Flags().Int32("version", 0, "the version (default: the current one)")
 }
 
-// planOf loads the version that was asked for, or the one in force.
-func planOf(ctx context.Context, p *parts, cmd *cobra.Command, version int32) (*numbering.Plan, error) {
+// loadPlan loads the given version, or the current one.
+func loadPlan(ctx context.Context, b *backend.Backend, cmd *cobra.Command, version int32) (*numbering.Plan, error) {
 	if cmd.Flags().Changed("version") {
-		return numbering.Load(ctx, p.pool, version)
+		return numbering.Load(ctx, b.Pool, version)
 	}
-	return numbering.InForce(ctx, p.pool, time.Now())
+	return numbering.Current(ctx, b.Pool, time.Now())
 }
 
-// shownPlan is a version of the plan as programs read it.
-type shownPlan struct {
-	Version     int32          `json:"version"`
-	EffectiveAt string         `json:"effectiveAt,omitempty"`
-	Source      string         `json:"source,omitempty"`
-	Digits      int            `json:"digits"`
-	Networks    []shownNetwork `json:"networks"`
+// planJSON is a version of the plan as printed with --json.
+type planJSON struct {
+	Version     int32         `json:"version"`
+	EffectiveAt string        `json:"effectiveAt,omitempty"`
+	Source      string        `json:"source,omitempty"`
+	Digits      int           `json:"digits"`
+	Networks    []networkJSON `json:"networks"`
 }
 
-type shownNetwork struct {
-	Code     string       `json:"network"`
-	Name     string       `json:"name"`
-	Capacity int64        `json:"capacity"` // of the ranges that it holds
-	Ranges   []shownRange `json:"ranges"`
+type networkJSON struct {
+	Code     string      `json:"network"`
+	Name     string      `json:"name"`
+	Capacity int64       `json:"capacity"` // of the ranges that it holds now
+	Ranges   []rangeJSON `json:"ranges"`
 	held     int
 }
 
-type shownRange struct {
+type rangeJSON struct {
 	Prefix    string `json:"prefix"`
 	Allocated string `json:"allocated"`
 	Withdrawn string `json:"withdrawn,omitempty"`
 }
 
-// shownPlanOf shows a plan as it is now, or on the day when it takes effect.
-func shownPlanOf(p *numbering.Plan, now time.Time) shownPlan {
+// newPlanJSON describes a plan as of now, or as of the day when it takes effect.
+func newPlanJSON(p *numbering.Plan, now time.Time) planJSON {
 	if now.Before(p.EffectiveAt) {
 		now = p.EffectiveAt
 	}
-	s := shownPlan{Version: p.Version, EffectiveAt: moment(p.EffectiveAt), Source: p.Source, Digits: p.Digits, Networks: []shownNetwork{}}
-	place := map[numbering.Network]int{}
+	s := planJSON{Version: p.Version, EffectiveAt: console.FormatTime(p.EffectiveAt), Source: p.Source, Digits: p.Digits, Networks: []networkJSON{}}
+	index := map[numbering.Network]int{}
 	networks := p.Networks()
 	slices.SortFunc(networks, func(a, b numbering.Network) int { return strings.Compare(p.Code(a), p.Code(b)) })
 	for i, n := range networks {
-		place[n] = i
-		s.Networks = append(s.Networks, shownNetwork{Code: p.Code(n), Name: p.Name(n), Capacity: p.Capacity(n, now)})
+		index[n] = i
+		s.Networks = append(s.Networks, networkJSON{Code: p.Code(n), Name: p.Name(n), Capacity: p.Capacity(n, now)})
 	}
 	for _, r := range p.Ranges() {
 		withdrawn := ""
 		if !r.Withdrawn.IsZero() {
 			withdrawn = r.Withdrawn.Format(time.DateOnly)
 		}
-		of := &s.Networks[place[r.Network]]
-		of.Ranges = append(of.Ranges, shownRange{r.Prefix, r.Allocated.Format(time.DateOnly), withdrawn})
-		if r.Holds(now) {
-			of.held++
+		network := &s.Networks[index[r.Network]]
+		network.Ranges = append(network.Ranges, rangeJSON{r.Prefix, r.Allocated.Format(time.DateOnly), withdrawn})
+		if r.ActiveAt(now) {
+			network.held++
 		}
 	}
 	return s
 }
 
-func (s shownPlan) rows() [][]string {
+func (s planJSON) rows() [][]string {
 	rows := [][]string{{"version", strconv.Itoa(int(s.Version))}}
 	if s.Version > 0 {
 		rows = append(rows, []string{"effective", s.EffectiveAt}, []string{"source", s.Source})
 	}
 	for _, n := range s.Networks {
-		rows = append(rows, []string{n.Code, n.Name + ": " + counted(n.held, "range") + " with room for " + strconv.FormatInt(n.Capacity, 10) + " numbers"})
+		rows = append(rows, []string{n.Code, n.Name + ": " + console.Count(n.held, "range") + " with a capacity of " + strconv.FormatInt(n.Capacity, 10) + " numbers"})
 	}
 	return rows
 }
@@ -101,24 +103,24 @@ func (s shownPlan) rows() [][]string {
 func (a *app) planShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Show the plan in force, or another version",
-		Long: `Shows a version of the numbering plan: since when it is in force, where it comes from, and for each network how
-many ranges it holds today and for how many numbers they have room. Every range is printed by export.`,
+		Short: "Show the current plan, or another version",
+		Long: `Shows a version of the numbering plan: when it took effect, its source, and for each network how many ranges it holds
+today and their capacity. To print every range, use export.`,
 		Example: `  lineproof plan show
   lineproof plan show --version 3 --json`,
 		Args: cobra.NoArgs,
 	}
-	version, asJSON := versionFlag(cmd), jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		plan, err := planOf(cmd.Context(), p, cmd, *version)
+	version, asJSON := versionFlag(cmd), console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		plan, err := loadPlan(cmd.Context(), b, cmd, *version)
 		if err != nil {
 			return err
 		}
 		if plan.Version == 0 {
-			a.note("No plan is in force. Set one with: lineproof plan import")
+			a.Note("There is no numbering plan. Set one with: lineproof plan import")
 		}
-		s := shownPlanOf(plan, time.Now())
-		return a.print(*asJSON, s, s.rows()...)
+		s := newPlanJSON(plan, time.Now())
+		return a.Print(*asJSON, s, s.rows()...)
 	})
 	return cmd
 }
@@ -127,26 +129,26 @@ func (a *app) planExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "export",
 		Short:   "Print a version of the plan as CSV",
-		Long:    "Prints the plan in force, or another version, in the form that import reads, with ranges that were withdrawn.",
+		Long:    "Prints the current plan, or another version, in the format of import, including withdrawn ranges.",
 		Example: "  lineproof plan export > plan.csv",
 		Args:    cobra.NoArgs,
 	}
-	version, asJSON := versionFlag(cmd), jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		plan, err := planOf(cmd.Context(), p, cmd, *version)
+	version, asJSON := versionFlag(cmd), console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		plan, err := loadPlan(cmd.Context(), b, cmd, *version)
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return a.printJSON(shownPlanOf(plan, time.Now()))
+			return a.PrintJSON(newPlanJSON(plan, time.Now()))
 		}
-		return plan.WriteCSV(a.out)
+		return plan.WriteCSV(a.Out)
 	})
 	return cmd
 }
 
-// listedPlan is a version of the plan as programs read it in the history.
-type listedPlan struct {
+// planVersionJSON is a version of the plan in the history, as printed with --json.
+type planVersionJSON struct {
 	Version     int32  `json:"version"`
 	EffectiveAt string `json:"effectiveAt"`
 	CreatedAt   string `json:"createdAt"`
@@ -159,33 +161,25 @@ func (a *app) planHistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "history",
 		Short:   "List the versions of the plan, oldest first",
-		Long:    "Lists the versions of the numbering plan, those that will take effect later included.",
+		Long:    "Lists the versions of the numbering plan, including those that take effect later.",
 		Example: "  lineproof plan history",
 		Args:    cobra.NoArgs,
 	}
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		editions, err := numbering.History(cmd.Context(), p.pool)
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		versions, err := numbering.History(cmd.Context(), b.Pool)
 		if err != nil {
 			return err
 		}
-		list := make([]listedPlan, 0, len(editions))
-		rows := [][]string{{"VERSION", "EFFECTIVE", "MADE", "NETWORKS", "RANGES", "SOURCE"}}
-		for _, e := range editions {
-			list = append(list, listedPlan{e.Version, moment(e.EffectiveAt), moment(e.CreatedAt), e.Networks, e.Ranges, e.Source})
+		list := make([]planVersionJSON, 0, len(versions))
+		rows := [][]string{{"VERSION", "EFFECTIVE", "CREATED", "NETWORKS", "RANGES", "SOURCE"}}
+		for _, e := range versions {
+			list = append(list, planVersionJSON{e.Version, console.FormatTime(e.EffectiveAt), console.FormatTime(e.CreatedAt), e.Networks, e.Ranges, e.Source})
 			rows = append(rows, []string{
-				strconv.Itoa(int(e.Version)), moment(e.EffectiveAt), moment(e.CreatedAt), strconv.Itoa(e.Networks), strconv.Itoa(e.Ranges), e.Source,
+				strconv.Itoa(int(e.Version)), console.FormatTime(e.EffectiveAt), console.FormatTime(e.CreatedAt), strconv.Itoa(e.Networks), strconv.Itoa(e.Ranges), e.Source,
 			})
 		}
-		return a.print(*asJSON, list, rows...)
+		return a.Print(*asJSON, list, rows...)
 	})
 	return cmd
-}
-
-// counted writes a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

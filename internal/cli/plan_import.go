@@ -6,10 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/numbering"
 )
 
-// planImport is what is given with a plan.
+// planImport has the flags of an import.
 type planImport struct {
 	shipped           bool
 	effective, source string
@@ -20,72 +22,72 @@ func (a *app) planImportCommand() *cobra.Command {
 	var given planImport
 	cmd := &cobra.Command{
 		Use:   "import FILE|- | --shipped",
-		Short: "Make a file the next version of the plan",
-		Long: `Makes a CSV file the next version of the numbering plan. Its first line is: prefix,network,name,allocated,withdrawn
+		Short: "Import a file as the next version of the plan",
+		Long: `Imports a CSV file as the next version of the numbering plan. Its first line is: prefix,network,name,allocated,withdrawn
 
-  prefix     the first digits of the numbers, from the country code on; the longest that fits a number counts
+  prefix     the first digits of the numbers, with the country code; the longest matching prefix applies
   network    the short code of the network, which stays the same when the network is renamed
-  name       what the network is called in answers
+  name       the name of the network in answers
   allocated  the first day on which the network holds the range, such as 2001-08-01
-  withdrawn  the first day on which it no longer does, or nothing
+  withdrawn  the first day on which it no longer does, or empty
 
-The file is the whole plan: what is not in it is not on the plan. A file that is wrong changes nothing, and every
-mistake is named with its line. - reads standard input; --shipped takes the plan that comes with the program.`,
+The file is the complete plan: ranges that are not in the file are not in the plan. A file with mistakes changes nothing,
+and every mistake is reported with its line. - reads standard input; --shipped uses the plan included in the program.`,
 		Example: `  lineproof plan import --shipped
   lineproof plan import plan.csv --source 'NCC, numbering plan of June 2026' --effective 2026-07-01`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&given.shipped, "shipped", false, "take the plan that comes with the program for the region")
+	flags.BoolVar(&given.shipped, "shipped", false, "use the plan included in the program for the region")
 	flags.StringVar(&given.effective, "effective", "", "when it takes effect, such as 2026-07-01 or 2026-07-01T06:00:00+01:00 (default: now)")
-	flags.StringVar(&given.source, "source", "", "where the plan comes from, in words (default: the name of the file)")
-	flags.IntVar(&given.digits, "digits", 0, "how many digits a number has, with its country code (default: as in the version before; 13 in the first)")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, args []string) error {
+	flags.StringVar(&given.source, "source", "", "source of the plan, as free text (default: the name of the file)")
+	flags.IntVar(&given.digits, "digits", 0, "number of digits of a full number, with its country code (default: as in the previous version; 13 in the first)")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.Run(func(cmd *cobra.Command, args []string) error {
 		if given.shipped == (len(args) == 1) {
-			return usagef("name a file, or take the plan that comes with the program with --shipped")
+			return console.Usagef("name a file, or use the plan included in the program with --shipped")
 		}
 		if len(args) == 1 && args[0] == "-" && given.source == "" {
-			return usagef("say with --source where the plan on standard input comes from")
+			return console.Usagef("give the source of the plan on standard input with --source")
 		}
-		at, err := timeFlag("effective", given.effective)
+		at, err := console.ParseTime("effective", given.effective)
 		if err != nil {
 			return err
 		}
-		p, err := a.open(cmd.Context())
+		b, err := backend.Open(cmd.Context(), a.Console)
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		rows, source, err := a.planRows(p, given, args)
+		defer b.Close()
+		rows, source, err := a.planRows(b, given, args)
 		if err != nil {
 			return err
 		}
-		book := &numbering.Book{Pool: p.pool, Now: time.Now, Digits: given.digits}
-		plan, err := book.Set(cmd.Context(), rows, source, at)
+		plans := &numbering.Service{Pool: b.Pool, Now: time.Now, Digits: given.digits}
+		plan, err := plans.Set(cmd.Context(), rows, source, at)
 		if err != nil {
 			return err
 		}
-		s := shownPlanOf(plan, time.Now())
-		return a.print(*asJSON, s, s.rows()...)
+		s := newPlanJSON(plan, time.Now())
+		return a.Print(*asJSON, s, s.rows()...)
 	})
 	return cmd
 }
 
-// planRows returns the rows of the file, or of the plan that ships, and where
-// they come from.
-func (a *app) planRows(p *parts, given planImport, args []string) (rows []numbering.Row, source string, err error) {
+// planRows returns the rows of the file or of the included plan, and their
+// source.
+func (a *app) planRows(b *backend.Backend, given planImport, args []string) (rows []numbering.Row, source string, err error) {
 	if given.shipped {
-		rows, source, ok := numbering.Shipped(p.cfg.Region)
+		rows, source, ok := numbering.Shipped(b.Config.Region)
 		if !ok {
-			return nil, "", usagef("no plan comes with the program for the region in LINEPROOF_REGION; import a file")
+			return nil, "", console.Usagef("the program includes no plan for the region in LINEPROOF_REGION; import a file")
 		}
 		if given.source != "" {
 			source = given.source
 		}
 		return rows, source, nil
 	}
-	in, _, err := a.openInput(args[0])
+	in, _, err := a.OpenInput(args[0])
 	if err != nil {
 		return nil, "", err
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/policy"
 )
 
@@ -16,21 +18,22 @@ func (a *app) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Show and change the policy",
-		Long: `The policy says how long a change of a line counts, how old a supply may be and how late a report. It has versions:
-each takes effect at a time and never changes. The record of every answer names the version by which it was given.`,
+		Long: `The policy defines how long a change of a line is reported, how old a supply may be and how late an event may be reported.
+It has versions: each takes effect at a given time and never changes. The record of every answer names the version that
+was used.`,
 		Example: "  lineproof policy show",
 	}
 	cmd.AddCommand(a.policyShowCommand(), a.policySetCommand(), a.policyHistoryCommand())
 	return cmd
 }
 
-// shownPolicy is a version of the policy as it is printed.
-type shownPolicy struct{ policy.Policy }
+// policyJSON is a version of the policy as it is printed.
+type policyJSON struct{ policy.Policy }
 
 // MarshalJSON implements [json.Marshaler] with the names of the fields.
-func (s shownPolicy) MarshalJSON() ([]byte, error) {
+func (s policyJSON) MarshalJSON() ([]byte, error) {
 	doc := map[string]any{
-		"version": s.Version, "effectiveAt": moment(s.EffectiveAt), "createdAt": moment(s.CreatedAt), "note": s.Note,
+		"version": s.Version, "effectiveAt": console.FormatTime(s.EffectiveAt), "createdAt": console.FormatTime(s.CreatedAt), "note": s.Note,
 	}
 	for _, f := range policy.Fields {
 		doc[f.Name] = *f.Of(&s.Policy)
@@ -38,8 +41,8 @@ func (s shownPolicy) MarshalJSON() ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-func (s shownPolicy) rows() [][]string {
-	rows := [][]string{{"version", strconv.Itoa(int(s.Version))}, {"effective", moment(s.EffectiveAt)}, {"note", s.Note}}
+func (s policyJSON) rows() [][]string {
+	rows := [][]string{{"version", strconv.Itoa(int(s.Version))}, {"effective", console.FormatTime(s.EffectiveAt)}, {"note", s.Note}}
 	for _, f := range policy.Fields {
 		rows = append(rows, []string{f.Name, strconv.Itoa(*f.Of(&s.Policy))})
 	}
@@ -49,27 +52,27 @@ func (s shownPolicy) rows() [][]string {
 func (a *app) policyShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show",
-		Short:   "Show the policy in force, or another version",
-		Long:    "Shows a version of the policy. What each number means stands in the help of: lineproof policy set",
+		Short:   "Show the current policy, or another version",
+		Long:    "Shows a version of the policy. For the meaning of each value run: lineproof policy set --help",
 		Example: "  lineproof policy show --json",
 		Args:    cobra.NoArgs,
 	}
-	version, asJSON := versionFlag(cmd), jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		s, err := policyAt(cmd.Context(), p, cmd, *version)
+	version, asJSON := versionFlag(cmd), console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		s, err := loadPolicy(cmd.Context(), b, cmd, *version)
 		if err != nil {
 			return err
 		}
-		return a.print(*asJSON, s, s.rows()...)
+		return a.Print(*asJSON, s, s.rows()...)
 	})
 	return cmd
 }
 
-func policyAt(ctx context.Context, p *parts, cmd *cobra.Command, version int32) (s shownPolicy, err error) {
+func loadPolicy(ctx context.Context, b *backend.Backend, cmd *cobra.Command, version int32) (s policyJSON, err error) {
 	if cmd.Flags().Changed("version") {
-		s.Policy, err = policy.Load(ctx, p.pool, version)
+		s.Policy, err = policy.Load(ctx, b.Pool, version)
 	} else {
-		s.Policy, err = policy.InForce(ctx, p.pool, time.Now())
+		s.Policy, err = policy.Current(ctx, b.Pool, time.Now())
 	}
 	return s, err
 }
@@ -79,9 +82,9 @@ func (a *app) policySetCommand() *cobra.Command {
 	var effective string
 	cmd := &cobra.Command{
 		Use:   "set",
-		Short: "Make the next version of the policy",
-		Long: `Makes the next version of the policy: what is not given stays as it is in the version that it replaces. It takes
-effect now or later, never in the past and never before a version that was made earlier. Prints what changes.`,
+		Short: "Create the next version of the policy",
+		Long: `Creates the next version of the policy: values that are not given stay as in the version that it replaces. It takes
+effect now or later, never in the past and never before a version that was created earlier. Prints what changes.`,
 		Example: `  lineproof policy set --swapped-hours 120 --note 'five days, by direction of June 2026'
   lineproof policy set --freshness-days 7 --note 'agreed with operators' --effective 2026-07-01`,
 		Args: cobra.NoArgs,
@@ -93,10 +96,10 @@ effect now or later, never in the past and never before a version that was made 
 	}
 	flags.StringVar(&given.Note, "note", "", "why the policy changes")
 	flags.StringVar(&effective, "effective", "", "when it takes effect, such as 2026-07-01 or 2026-07-01T06:00:00+01:00 (default: now)")
-	required(cmd, "note")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(cmd *cobra.Command, _ []string) (err error) {
-		if given.EffectiveAt, err = timeFlag("effective", effective); err != nil {
+	console.Require(cmd, "note")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
+		if given.EffectiveAt, err = console.ParseTime("effective", effective); err != nil {
 			return err
 		}
 		changes := false
@@ -104,32 +107,32 @@ effect now or later, never in the past and never before a version that was made 
 			changes = changes || cmd.Flags().Changed(f.Flag)
 		}
 		if !changes {
-			return usagef("name at least one number that changes")
+			return console.Usagef("give at least one value to change")
 		}
-		p, err := a.open(cmd.Context())
+		b, err := backend.Open(cmd.Context(), a.Console)
 		if err != nil {
 			return err
 		}
-		defer p.close()
-		old, made, err := setPolicy(cmd, p, given)
+		defer b.Close()
+		old, created, err := setPolicy(cmd, b, given)
 		if err != nil {
 			return err
 		}
-		return a.print(*asJSON, made, differences(old, made)...)
+		return a.Print(*asJSON, created, differences(old, created)...)
 	})
 	return cmd
 }
 
-// setPolicy makes a version that differs from the one before it in what was
-// given. Which that is follows from when the new one takes effect: a version
-// that waits for its time must not be undone unseen.
-func setPolicy(cmd *cobra.Command, p *parts, given policy.Policy) (old, made shownPolicy, err error) {
+// setPolicy creates a version with the given values changed. It is based on the
+// version that is current when the new one takes effect, so that it does not
+// silently undo a version that takes effect later than now.
+func setPolicy(cmd *cobra.Command, b *backend.Backend, given policy.Policy) (old, created policyJSON, err error) {
 	at := given.EffectiveAt
 	if at.IsZero() {
 		at = time.Now()
 	}
-	if old.Policy, err = policy.InForce(cmd.Context(), p.pool, at); err != nil {
-		return old, made, err
+	if old.Policy, err = policy.Current(cmd.Context(), b.Pool, at); err != nil {
+		return old, created, err
 	}
 	next := old.Policy
 	next.EffectiveAt, next.Note = given.EffectiveAt, given.Note
@@ -138,20 +141,20 @@ func setPolicy(cmd *cobra.Command, p *parts, given policy.Policy) (old, made sho
 			*f.Of(&next) = *f.Of(&given)
 		}
 	}
-	book := &policy.Book{Pool: p.pool, Now: time.Now}
-	made.Policy, err = book.Set(cmd.Context(), next)
-	return old, made, err
+	policies := &policy.Service{Pool: b.Pool, Now: time.Now}
+	created.Policy, err = policies.Set(cmd.Context(), next)
+	return old, created, err
 }
 
-// differences shows old and new where they differ.
-func differences(old, made shownPolicy) [][]string {
+// differences formats the values that differ between two versions.
+func differences(old, updated policyJSON) [][]string {
 	rows := [][]string{
-		{"version", fmt.Sprintf("%d → %d", old.Version, made.Version)},
-		{"effective", moment(made.EffectiveAt)},
+		{"version", fmt.Sprintf("%d → %d", old.Version, updated.Version)},
+		{"effective", console.FormatTime(updated.EffectiveAt)},
 	}
 	for _, f := range policy.Fields {
-		if was, is := *f.Of(&old.Policy), *f.Of(&made.Policy); was != is {
-			rows = append(rows, []string{f.Name, fmt.Sprintf("%d → %d", was, is)})
+		if before, after := *f.Of(&old.Policy), *f.Of(&updated.Policy); before != after {
+			rows = append(rows, []string{f.Name, fmt.Sprintf("%d → %d", before, after)})
 		}
 	}
 	return rows
@@ -161,39 +164,39 @@ func (a *app) policyHistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "history",
 		Short:   "List the versions of the policy, oldest first",
-		Long:    "Lists the versions of the policy with what each changed, those that will take effect later included.",
+		Long:    "Lists the versions of the policy with what each changed, including those that take effect later.",
 		Example: "  lineproof policy history",
 		Args:    cobra.NoArgs,
 	}
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) error {
-		versions, err := policy.History(cmd.Context(), p.pool)
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		versions, err := policy.History(cmd.Context(), b.Pool)
 		if err != nil {
 			return err
 		}
-		list := make([]shownPolicy, 0, len(versions))
+		list := make([]policyJSON, 0, len(versions))
 		rows := [][]string{{"VERSION", "EFFECTIVE", "CHANGES", "NOTE"}}
 		for i, v := range versions {
-			list = append(list, shownPolicy{v})
-			rows = append(rows, []string{strconv.Itoa(int(v.Version)), moment(v.EffectiveAt), changesOf(versions, i), v.Note})
+			list = append(list, policyJSON{v})
+			rows = append(rows, []string{strconv.Itoa(int(v.Version)), console.FormatTime(v.EffectiveAt), changesOf(versions, i), v.Note})
 		}
-		return a.print(*asJSON, list, rows...)
+		return a.Print(*asJSON, list, rows...)
 	})
 	return cmd
 }
 
-// changesOf says in one line what a version changed in the one before it.
+// changesOf formats in one line how a version differs from the previous one.
 func changesOf(versions []policy.Policy, i int) string {
 	if i == 0 {
 		return "all"
 	}
 	text := ""
 	for _, f := range policy.Fields {
-		if was, is := *f.Of(&versions[i-1]), *f.Of(&versions[i]); was != is {
+		if before, after := *f.Of(&versions[i-1]), *f.Of(&versions[i]); before != after {
 			if text != "" {
 				text += ", "
 			}
-			text += fmt.Sprintf("%s %d → %d", f.Name, was, is)
+			text += fmt.Sprintf("%s %d → %d", f.Name, before, after)
 		}
 	}
 	return text

@@ -5,14 +5,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
 func (a *app) staffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "staff",
-		Short:   "Make accounts of the regulator's staff",
-		Long:    "Accounts of the regulator's staff. The first one is made here; others can be invited. What is done with them later: lineproof account",
+		Short:   "Create accounts of the regulator's staff",
+		Long:    "Accounts of the regulator's staff. Create the first one here; others can be invited. To manage existing accounts: lineproof account",
 		Example: "  lineproof staff create --name 'Ada Obi' --email ada@regulator.example --role administrator",
 	}
 	cmd.AddCommand(a.staffCreateCommand(), a.staffRoleCommand())
@@ -24,35 +26,35 @@ func (a *app) staffCreateCommand() *cobra.Command {
 	var passwordFile string
 	cmd := &cobra.Command{
 		Use:   "create",
-		Short: "Make an account of the regulator's staff and print its id",
-		Long: `Makes an account of the regulator's staff and prints its id.
+		Short: "Create an account of the regulator's staff and print its id",
+		Long: `Creates an account of the regulator's staff and prints its id.
 
-The password is read from --password-file; without that it is asked for twice on a terminal, and else it is the
-first line of standard input. It is never an argument, where other users of the machine could read it.`,
+The password is read from --password-file. Without that flag the command prompts for it twice on a terminal, or else
+reads the first line of standard input. It is never an argument, where other users of the machine could read it.`,
 		Example: `  lineproof staff create --name 'Ada Obi' --email ada@regulator.example --role administrator
   lineproof staff create --name 'Ada Obi' --email ada@regulator.example --role auditor --password-file ./password`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&form.Name, "name", "", "the person's name")
-	flags.StringVar(&form.Email, "email", "", "the person's e-mail address, with which they log in")
+	flags.StringVar(&form.Name, "name", "", "name of the person")
+	flags.StringVar(&form.Email, "email", "", "e-mail address of the person, used to log in")
 	flags.StringVar(&form.Role, "role", "", "administrator, reviewer or auditor")
 	flags.StringVar(&passwordFile, "password-file", "", "file whose first line is the password; - is standard input")
-	required(cmd, "name", "email", "role")
-	completes(cmd, "role", "administrator", "reviewer", "auditor")
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.onDatabase(func(cmd *cobra.Command, _ []string, p *parts) (err error) {
-		if form.Password, err = a.newPassword(cmd.Context(), passwordFile); err != nil {
+	console.Require(cmd, "name", "email", "role")
+	console.Complete(cmd, "role", "administrator", "reviewer", "auditor")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) (err error) {
+		if form.Password, err = a.ReadNewPassword(cmd.Context(), passwordFile); err != nil {
 			return err
 		}
-		made, err := p.registry.CreateStaff(cmd.Context(), form, access.Operator, uuid.Nil)
+		created, err := b.Registry.CreateStaff(cmd.Context(), form, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		if made.Waits != uuid.Nil {
-			a.note("The account is an auditor's until an administrator has confirmed %s. See: lineproof approval list", made.Waits)
+		if created.Pending != uuid.Nil {
+			a.Note("The account has the role auditor until an administrator confirms approval %s. See: lineproof approval list", created.Pending)
 		}
-		return a.print(*asJSON, map[string]string{"accountId": made.ID.String()}, []string{made.ID.String()})
+		return a.Print(*asJSON, map[string]string{"accountId": created.ID.String()}, []string{created.ID.String()})
 	})
 	return cmd
 }

@@ -4,12 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// A command line that makes no sense is exit code 2, prints no data and says
-// what is wrong.
-func TestCommandLinesThatMakeNoSense(t *testing.T) {
+// A wrong command line is exit code 2, prints no data and reports the mistake.
+func TestWrongCommandLines(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"migrat":                               "migrate",
@@ -22,12 +21,12 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		"client revoke":                        "accepts 1 arg",
 		"key create --entity 5 --name x":       "--entity is not a UUID",
 		"key create --entity 5 --expires soon": "--expires",
-		"key create --name x --expires -1h --entity 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40": "not in the future",
+		"key create --name x --expires -1h --entity 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40": "--expires must be at least 1s",
 		"journal get nonsense":         "REQUEST_ID is not a UUID",
 		"documents":                    "needs a command: accept, check, content, delete, hold, list, reject, release, rescan, show",
 		"documents show 7":             "DOCUMENT is not a UUID",
 		"documents accept 7":           "DOCUMENT is not a UUID",
-		"documents list --state burnt": "--state is one of: received",
+		"documents list --state burnt": "--state must be one of: received",
 		"documents list --entity 7":    "--entity is not a UUID",
 		"completion tcsh":              "tcsh",
 		"api verify":                   "accepts 1 arg",
@@ -36,14 +35,14 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 			t.Parallel()
 			stdout, stderr := machine{t: t}.run(2, nil, strings.Fields(line)...)
 			if stdout != "" || !strings.Contains(stderr, want) || !strings.Contains(stderr, " --help\n") {
-				t.Errorf("printed %q and complained:\n%s", stdout, stderr)
+				t.Errorf("printed %q and reported:\n%s", stdout, stderr)
 			}
 		})
 	}
 }
 
 // Help and the completion of all four shells go to standard output. The shell
-// offers the values of flags that take one of a few words.
+// offers the values of flags that accept a fixed set of values.
 func TestHelpAndCompletion(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
@@ -71,8 +70,8 @@ func TestHelpAndCompletion(t *testing.T) {
 	}
 }
 
-// What the register refuses is exit code 5, with a line for every field that is
-// wrong and without what was sent.
+// A request that the service's rules refuse is exit code 5, with a line for every
+// wrong field and without the values that were given.
 func TestRefusalsNameEveryField(t *testing.T) {
 	t.Parallel()
 	m := machine{t, []string{
@@ -98,11 +97,11 @@ func TestRefusalsNameEveryField(t *testing.T) {
 		_, stderr := m.run(5, nil, tc.args...)
 		for _, want := range tc.want {
 			if !strings.Contains(stderr, want) {
-				t.Errorf("lineproof %s: the complaint lacks %q:\n%s", strings.Join(tc.args, " "), want, stderr)
+				t.Errorf("lineproof %s: the error lacks %q:\n%s", strings.Join(tc.args, " "), want, stderr)
 			}
 		}
 		if strings.Contains(stderr, "canary") {
-			t.Errorf("lineproof %s: the complaint repeats what was sent:\n%s", strings.Join(tc.args, " "), stderr)
+			t.Errorf("lineproof %s: the error repeats the given value:\n%s", strings.Join(tc.args, " "), stderr)
 		}
 	}
 }

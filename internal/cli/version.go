@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
@@ -13,14 +14,14 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of this program",
-		Long:    "Prints the version of this program, of Go that built it, and of the newest schema that it knows.",
+		Long:    "Prints the version of this program, of the Go that built it, and of the newest schema that it contains.",
 		Example: "  lineproof version --json",
 		Args:    cobra.NoArgs,
 	}
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = a.run(func(*cobra.Command, []string) error {
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = a.Run(func(*cobra.Command, []string) error {
 		version, schema := telemetry.Version(), newestMigration()
-		return a.print(*asJSON, map[string]any{"version": version, "go": runtime.Version(), "schema": schema},
+		return a.Print(*asJSON, map[string]any{"version": version, "go": runtime.Version(), "schema": schema},
 			[]string{"lineproof", version}, []string{"go", runtime.Version()}, []string{"schema", strconv.FormatInt(schema, 10)})
 	})
 	return cmd
@@ -39,17 +40,17 @@ SHELL is bash, zsh, fish or powershell.`,
   lineproof completion powershell | Out-String | Invoke-Expression`,
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: shells,
-		RunE: a.run(func(cmd *cobra.Command, args []string) error {
+		RunE: a.Run(func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(a.out, true)
+				return root.GenBashCompletionV2(a.Out, true)
 			case "zsh":
-				return root.GenZshCompletion(a.out)
+				return root.GenZshCompletion(a.Out)
 			case "fish":
-				return root.GenFishCompletion(a.out, true)
+				return root.GenFishCompletion(a.Out, true)
 			default:
-				return root.GenPowerShellCompletionWithDesc(a.out)
+				return root.GenPowerShellCompletionWithDesc(a.Out)
 			}
 		}),
 	}

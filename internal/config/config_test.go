@@ -18,7 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 )
 
-// complaintsOf loads environ, which must be refused.
+// complaintsOf loads environ, which must fail, and returns the problems.
 func complaintsOf(t *testing.T, environ ...string) []string {
 	t.Helper()
 	cfg, err := config.Load(t.Context(), environ)
@@ -27,9 +27,9 @@ func complaintsOf(t *testing.T, environ ...string) []string {
 		t.Fatalf("Load(%d variables) = %v, want an *Error", len(environ), err)
 	}
 	if diff := cmp.Diff(config.Config{}, cfg, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
-		t.Errorf("refused settings came back all the same (-want +got):\n%s", diff)
+		t.Errorf("Load returned invalid settings (-want +got):\n%s", diff)
 	}
-	return e.Complaints
+	return e.Problems
 }
 
 // load loads environ, which must be accepted.
@@ -65,8 +65,8 @@ func TestDefaultsLoadFromAnEmptyEnvironment(t *testing.T) {
 	}
 }
 
-// Every setting can be changed, variables of others are left alone, and a
-// variable that is set to nothing is as good as not set.
+// Every setting can be changed, other variables are ignored, and an empty variable
+// counts as not set.
 func TestSettingsAreRead(t *testing.T) {
 	t.Parallel()
 	got := load(t,
@@ -86,9 +86,9 @@ func TestSettingsAreRead(t *testing.T) {
 	}
 }
 
-// Everything that is wrong is said in one round: malformed, out of range,
-// contradictory, half set and unknown settings together.
-func TestAllComplaintsComeAtOnce(t *testing.T) {
+// All problems are reported at once: malformed, out of range, contradictory,
+// incomplete and unknown settings together.
+func TestAllProblemsAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	got := complaintsOf(t,
 		"LINEPROOF_PRIVATE_LISTEN=nowhere", "LINEPROOF_TLS_CERT=cert.pem", "LINEPROOF_PLAIN_HTTP=perhaps",
@@ -104,7 +104,7 @@ func TestAllComplaintsComeAtOnce(t *testing.T) {
 		"LINEPROOF_LOG_LEVEL is not valid: set it to debug, info, warn or error",
 		"LINEPROOF_PASSWORD_MIN is not valid: set it to a whole number from 8 to 128",
 		"LINEPROOF_ARGON2_TIME is not valid: set it to a whole number from 1 to 16",
-		"LINEPROOF_PRIVATE_LISTEN is not an address: set it to host:port, for example 127.0.0.1:8080; an IPv6 address stands in brackets, and a host left out means every address",
+		"LINEPROOF_PRIVATE_LISTEN is not an address: set it to host:port, for example 127.0.0.1:8080; write an IPv6 address in brackets, and omit the host to listen on every address",
 		"LINEPROOF_TLS_CERT is set without LINEPROOF_TLS_KEY: set both, or neither",
 		"LINEPROOF_REGION is not a country: set it to two capital letters of ISO 3166, for example NG",
 		"LINEPROOF_SESSION_IDLE is longer than LINEPROOF_SESSION_LIFETIME: lower the one or raise the other",
@@ -115,7 +115,7 @@ func TestAllComplaintsComeAtOnce(t *testing.T) {
 	}
 }
 
-// One thing wrong is one complaint, and the complaint names the setting.
+// One mistake is one problem, and its text names the setting.
 func TestEachMistakeIsNamed(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -166,7 +166,7 @@ func TestEachMistakeIsNamed(t *testing.T) {
 		"node not printable":     {[]string{"LINEPROOF_NODE=n\x1b[2J"}, "LINEPROOF_NODE"},
 		"regulator not ASCII":    {[]string{"LINEPROOF_REGULATOR_CODE=Régulateur"}, "LINEPROOF_REGULATOR_CODE is not a code"},
 		"traces without scheme":  {[]string{"LINEPROOF_TRACES_ENDPOINT=127.0.0.1:4318"}, "LINEPROOF_TRACES_ENDPOINT is not a URL"},
-		"traces with a password": {[]string{"LINEPROOF_TRACES_ENDPOINT=http://u:p@h:4318"}, "LINEPROOF_TRACES_ENDPOINT carries a user name"},
+		"traces with a password": {[]string{"LINEPROOF_TRACES_ENDPOINT=http://u:p@h:4318"}, "LINEPROOF_TRACES_ENDPOINT contains a user name"},
 		"verify outlasts others": {[]string{"LINEPROOF_VERIFY_TIMEOUT=11s"}, "LINEPROOF_VERIFY_TIMEOUT is longer than"},
 		"negative duration":      {[]string{"LINEPROOF_DRAIN_DELAY=-1s"}, "LINEPROOF_DRAIN_DELAY is not valid"},
 		"number too large":       {[]string{"LINEPROOF_ARGON2_MEMORY_KIB=4294967296"}, "LINEPROOF_ARGON2_MEMORY_KIB is not valid"},
@@ -182,14 +182,14 @@ func TestEachMistakeIsNamed(t *testing.T) {
 		"mail from a name":     {[]string{"LINEPROOF_MAIL_FROM=Lineproof"}, "LINEPROOF_MAIL_FROM is not an e-mail address"},
 		"mail with lost links": {[]string{"LINEPROOF_SMTP_URL=smtp://h", "LINEPROOF_MAIL_FROM=a@b.example"}, "LINEPROOF_SMTP_URL needs LINEPROOF_PUBLIC_URL"},
 		"public with a slash":  {[]string{"LINEPROOF_PUBLIC_URL=https://b.example/"}, "LINEPROOF_PUBLIC_URL is not an address"},
-		"file for no secret":   {[]string{"LINEPROOF_LISTEN_FILE=x"}, "LINEPROOF_LISTEN is not read from a file"},
+		"file for no secret":   {[]string{"LINEPROOF_LISTEN_FILE=x"}, "LINEPROOF_LISTEN cannot be read from a file"},
 		"name with an escape":  {[]string{"LINEPROOF_\x1b[2J=x"}, "unknown setting LINEPROOF_?[2J"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := complaintsOf(t, tc.environ...)
 			if len(got) != 1 || !strings.Contains(got[0], tc.want) {
-				t.Errorf("complaints = %q, want one with %q", got, tc.want)
+				t.Errorf("problems = %q, want one with %q", got, tc.want)
 			}
 		})
 	}
@@ -208,8 +208,8 @@ func bucket(wrong, want string) struct {
 	}, want}
 }
 
-// TLS on any address, and plain HTTP behind a listed proxy, are both welcome.
-func TestPublicAddressesThatAreSafeAreTaken(t *testing.T) {
+// TLS on any address, and plain HTTP behind a listed proxy, are both accepted.
+func TestSafePublicAddressesAreAccepted(t *testing.T) {
 	t.Parallel()
 	load(t, "LINEPROOF_LISTEN=:8443", "LINEPROOF_TLS_CERT=c", "LINEPROOF_TLS_KEY=k")
 	load(t, "LINEPROOF_LISTEN=0.0.0.0:8080", "LINEPROOF_PLAIN_HTTP=true", "LINEPROOF_TRUSTED_PROXIES=10.0.0.0/8")
@@ -218,9 +218,9 @@ func TestPublicAddressesThatAreSafeAreTaken(t *testing.T) {
 	load(t, "LINEPROOF_DATABASE_URL=host=/tmp dbname=x")
 }
 
-// A secret is taken from a file without its line end, from one place only, and
-// a file that does not lead to a value is a complaint that keeps the path back:
-// it may be the secret itself, set under the wrong name.
+// A secret is read from a file without its line end, from one place only, and an
+// unreadable file is a problem whose text does not contain the path: it may be the
+// secret itself, set under the wrong name.
 func TestSecretsAreReadFromFiles(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "url")
@@ -243,13 +243,13 @@ func TestSecretsAreReadFromFiles(t *testing.T) {
 	} {
 		got := complaintsOf(t, environ...)
 		if len(got) != 1 || !strings.Contains(got[0], "LINEPROOF_DATABASE_URL") || strings.Contains(got[0], "canary") {
-			t.Errorf("complaints = %q, want one about LINEPROOF_DATABASE_URL without the path", got)
+			t.Errorf("problems = %q, want one about LINEPROOF_DATABASE_URL without the path", got)
 		}
 	}
 }
 
-// No value, secret or not, is repeated in an error, and no way of printing the
-// settings shows a secret.
+// No error contains a value, secret or not, and no way of printing the settings
+// shows a secret.
 func TestSecretsNeverPrint(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-canary-canary-canary-canary"

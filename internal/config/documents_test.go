@@ -9,7 +9,7 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 )
 
-// Types of documents are words with commas between them, and times may be days.
+// Types of documents are separated by commas, and durations may be days.
 func TestDocumentSettingsAreRead(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, "LINEPROOF_DOCUMENTS_REQUIRED=TAX_ID, Spectrum licence", "LINEPROOF_DOCUMENTS_RESTRICT=true",
@@ -25,6 +25,6 @@ func TestDocumentSettingsAreRead(t *testing.T) {
 		t.Errorf("set to nothing: %q", cfg.DocumentsRequired)
 	}
 	if cfg := load(t, "LINEPROOF_DOCUMENT_RETENTION="); len(cfg.DocumentRetention) != 0 {
-		t.Errorf("nothing is kept for a time: %v", cfg.DocumentRetention)
+		t.Errorf("retention without a setting: %v", cfg.DocumentRetention)
 	}
 }

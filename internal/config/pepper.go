@@ -17,8 +17,8 @@ import (
 const pepperMinBytes = 32
 
 // Peppers returns the keys under which credentials are hashed at rest, newest
-// first. When none is set, it reads the one in the data directory and makes it
-// if it is not there. Processes that start at the same moment get the same one.
+// first. If none is set, it reads the one in the data directory and creates it if
+// it is missing. Processes that start at the same moment get the same one.
 func (c *Config) Peppers() ([]secret.Text, error) {
 	if c.PepperList != "" {
 		peppers, err := parsePeppers(c.PepperList)
@@ -30,8 +30,8 @@ func (c *Config) Peppers() ([]secret.Text, error) {
 	path := filepath.Join(c.Data, "pepper")
 	pepper, err := readPepper(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := makePepper(path); err != nil {
-			return nil, fmt.Errorf("config: make a pepper in LINEPROOF_DATA; set LINEPROOF_PEPPERS if the directory cannot hold one: %w", err)
+		if err := createPepper(path); err != nil {
+			return nil, fmt.Errorf("config: create a pepper in LINEPROOF_DATA; set LINEPROOF_PEPPERS if the directory is not writable: %w", err)
 		}
 		pepper, err = readPepper(path)
 	}
@@ -41,7 +41,7 @@ func (c *Config) Peppers() ([]secret.Text, error) {
 	return []secret.Text{pepper}, nil
 }
 
-// HasPepper reports whether Peppers would find one and not have to make it.
+// HasPepper reports whether Peppers would find a pepper and not create one.
 func (c *Config) HasPepper() bool {
 	if c.PepperList != "" {
 		return true
@@ -50,7 +50,8 @@ func (c *Config) HasPepper() bool {
 	return err == nil
 }
 
-// parsePeppers splits the list. Its errors count entries and never show them.
+// parsePeppers splits the list. Its errors number the entries and never contain
+// them.
 func parsePeppers(list secret.Text) ([]secret.Text, error) {
 	var peppers []secret.Text
 	for part := range strings.SplitSeq(list.Reveal(), ",") {
@@ -58,11 +59,11 @@ func parsePeppers(list secret.Text) ([]secret.Text, error) {
 		n := len(peppers) + 1
 		switch {
 		case len(pepper) < pepperMinBytes:
-			return nil, fmt.Errorf("entry %d is shorter than %d bytes: make one with a generator of random text", n, pepperMinBytes)
+			return nil, fmt.Errorf("entry %d is shorter than %d bytes: generate a random one", n, pepperMinBytes)
 		case strings.ContainsFunc(pepper.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }):
 			return nil, fmt.Errorf("entry %d contains a line break or another control character: separate the entries by commas", n)
 		case slices.Contains(peppers, pepper):
-			return nil, fmt.Errorf("entry %d stands in the list before: remove it", n)
+			return nil, fmt.Errorf("entry %d is a duplicate: remove it", n)
 		}
 		peppers = append(peppers, pepper)
 	}
@@ -70,7 +71,7 @@ func parsePeppers(list secret.Text) ([]secret.Text, error) {
 }
 
 func readPepper(path string) (secret.Text, error) {
-	raw, err := os.ReadFile(path) //nolint:gosec // the operator names the directory
+	raw, err := os.ReadFile(path) //nolint:gosec // the directory is a setting
 	if err != nil {
 		return "", err
 	}
@@ -79,19 +80,19 @@ func readPepper(path string) (secret.Text, error) {
 		return "", err
 	}
 	if info.Mode().Perm()&0o007 != 0 {
-		return "", errors.New("every user of this machine can reach the file: run chmod 600 on it")
+		return "", errors.New("every user of this machine can access the file: run chmod 600 on it")
 	}
 	pepper := secret.Text(strings.TrimRight(string(raw), "\r\n"))
 	if len(pepper) < pepperMinBytes {
-		return "", fmt.Errorf("the file holds fewer than %d bytes: restore it from a backup, for everything hashed under it depends on it", pepperMinBytes)
+		return "", fmt.Errorf("the file has fewer than %d bytes: restore it from a backup, because every credential hashed with it depends on it", pepperMinBytes)
 	}
 	return pepper, nil
 }
 
-// makePepper puts a new pepper at path unless one is there. The text is whole
-// and on disk before it gets its name, and a link never replaces a file, so of
-// several processes one wins and nobody reads half a pepper.
-func makePepper(path string) error {
+// createPepper creates a new pepper at path unless there is one. The file is
+// complete and on disk before it gets its name, and a link never replaces a file:
+// so of several processes one wins, and none reads half a pepper.
+func createPepper(path string) error {
 	dir := filepath.Dir(path)
 	_, missing := os.Stat(dir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -112,9 +113,9 @@ func makePepper(path string) error {
 	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// A name that a power cut takes away again would leave hashes nobody can
-	// check, so what changed is written through: the directory, and the one
-	// above it when this made the directory.
+	// If a power cut lost the file's name, hashes made with the pepper could never
+	// be checked. So the directory is flushed, and its parent too if the directory
+	// is new.
 	if err := syncDir(dir); err != nil || missing == nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func makePepper(path string) error {
 }
 
 func syncDir(dir string) error {
-	d, err := os.Open(dir) //nolint:gosec // the operator names the directory
+	d, err := os.Open(dir) //nolint:gosec // the directory is a setting
 	if err != nil {
 		return err
 	}

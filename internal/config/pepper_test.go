@@ -23,7 +23,7 @@ func reveal(peppers []secret.Text) []string {
 	return texts
 }
 
-// A list that is set is used as it is, newest first, and nothing is written.
+// A list that is set is used unchanged, newest first, and nothing is written.
 func TestPeppersThatAreSetAreUsed(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -41,8 +41,8 @@ func TestPeppersThatAreSetAreUsed(t *testing.T) {
 	}
 }
 
-// Nodes' processes that start together on an empty directory agree on one
-// pepper, which is whole, private, kept, and the only thing left there.
+// Processes that start at the same time on an empty directory get the same pepper,
+// which is complete, private, durable, and the only file there.
 func TestPepperIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -92,9 +92,9 @@ func TestPepperIsMadeOnce(t *testing.T) {
 	}
 }
 
-// A pepper that others can read or that is damaged is refused, and never
-// replaced: what was hashed under it could not be checked any more.
-func TestPepperInDoubtIsRefused(t *testing.T) {
+// A pepper that others can read or that is damaged is refused, and never replaced:
+// credentials hashed with it could not be checked any more.
+func TestInvalidPepperIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		text string

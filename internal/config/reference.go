@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// source is the file that declares [Config]: its comments are the reference, in
-// the shipped binary as well as in the tests.
+// source is the file that declares [Config]. Its comments are the reference, in the
+// released binary as well as in the tests.
 //
 //go:embed config.go
 var source string
@@ -20,12 +20,12 @@ const preamble = `# Settings
 
 Generated from ` + "`internal/config/config.go`" + ` by ` + "`go test ./internal/config -update`" + `; do not edit.
 
-The service is set up by environment variables and by nothing else. At start it names everything that is wrong with them at once:
-values that are malformed or contradict each other, and variables that begin with ` + "`LINEPROOF_`" + ` and mean nothing.
+The service is configured by environment variables only. At start it reports all problems with them at once: malformed values, values
+that contradict each other, and unknown variables that begin with ` + "`LINEPROOF_`" + `.
 
-- A variable that is set to nothing counts as not set, except where the table says otherwise.
-- A secret can also be read from a file: put the file's name into the same variable with ` + "`_FILE`" + ` at its end, for example
-  ` + "`LINEPROOF_DATABASE_URL_FILE`" + `. A line end at the end of the file is left out. Setting both is refused.
+- An empty variable counts as not set, unless the table says otherwise.
+- A secret can also be read from a file: set the variable with ` + "`_FILE`" + ` appended to the path of the file, for example
+  ` + "`LINEPROOF_DATABASE_URL_FILE`" + `. A line end at the end of the file is removed. Setting both is an error.
 - A duration is written as in ` + "`250ms`, `30s`, `10m` or `1h30m`" + `.
 `
 
@@ -44,7 +44,7 @@ func Reference() string {
 }
 
 // fieldComments returns the comment of each field of [Config], without the
-// field's name at its start, for operators know the variable and not the field.
+// field's name at its start: operators know the variable and not the field.
 func fieldComments() map[string]string {
 	file, err := parser.ParseFile(token.NewFileSet(), "config.go", source, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s setting) kind() string {
 	case s.field.Type == reflect.TypeFor[Retention]():
 		return "pairs such as CAC_CERTIFICATE=3650d, comma separated"
 	case s.field.Type.Kind() == reflect.Slice:
-		return "networks in CIDR form, comma separated"
+		return "networks in CIDR notation, comma separated"
 	default:
 		return strings.TrimPrefix(s.wants(), "a ")
 	}
@@ -99,5 +99,5 @@ func (s setting) shownDefault() string {
 	return "`" + s.fallback + "`"
 }
 
-// cell keeps a text from ending its cell of the table.
+// cell escapes a text for a cell of the table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

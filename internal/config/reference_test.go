@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/reference/configuration.md")
 
-// The committed reference is what the code says.
+// The committed reference matches the code.
 func TestReferenceIsFresh(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "docs", "reference", "configuration.md")
@@ -34,7 +34,7 @@ func TestReferenceIsFresh(t *testing.T) {
 }
 
 // Every field of Config is a setting with our prefix, a row in the reference, a
-// default or words for its absence, and a sentence that says what it does.
+// default or a text for its absence, and a sentence that describes it.
 func TestEveryFieldIsDocumented(t *testing.T) {
 	t.Parallel()
 	rows := map[string][]string{}

@@ -11,17 +11,17 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// setting is what the tags of one field of [Config] say.
+// setting has the tags of one field of [Config].
 type setting struct {
 	field       reflect.StructField
 	name        string // of the variable
 	fallback    string // the default, as it would be written in the environment
-	unset       string // what having no value means, in words
-	group       string // the section that the setting opens, if it opens one
+	unset       string // what no value means, as a text
+	group       string // the heading of the section that starts with this setting, if any
 	secret      bool
 	emptyCounts bool
 	oneOf       []string
-	min, max    string // as written in the tags; empty when there is no limit
+	min, max    string // as written in the tags; empty if there is no limit
 }
 
 // settings returns the settings in the order of the fields.
@@ -37,15 +37,15 @@ func settings() []setting {
 			emptyCounts: f.Tag.Get("empty") != "",
 			min:         f.Tag.Get("min"), max: f.Tag.Get("max"),
 		}
-		if words := f.Tag.Get("oneof"); words != "" {
-			s.oneOf = strings.Split(words, "|")
+		if values := f.Tag.Get("oneof"); values != "" {
+			s.oneOf = strings.Split(values, "|")
 		}
 		all = append(all, s)
 	}
 	return all
 }
 
-// allows reports whether v lies within the limits that the tags set.
+// allows reports whether v is within the limits of the tags.
 func (s setting) allows(v reflect.Value) bool {
 	switch {
 	case len(s.oneOf) > 0:
@@ -59,8 +59,8 @@ func (s setting) allows(v reflect.Value) bool {
 	}
 }
 
-// limit reads a min or max tag. A tag that cannot be read is a mistake in this
-// package, which every call of [Load] would meet.
+// limit reads a min or max tag. A tag that cannot be parsed is a mistake in this
+// package, which every call of [Load] would find.
 func (s setting) limit(tag string) int64 {
 	if s.field.Type == reflect.TypeFor[time.Duration]() {
 		d, err := time.ParseDuration(tag)
@@ -76,7 +76,7 @@ func (s setting) limit(tag string) int64 {
 	return n
 }
 
-// wants says which values the setting takes, as the rest of "set it to".
+// wants describes the valid values, as the continuation of "set it to".
 func (s setting) wants() string {
 	switch {
 	case len(s.oneOf) > 0:
@@ -91,7 +91,7 @@ func (s setting) wants() string {
 	case s.field.Type == reflect.TypeFor[[]string]():
 		return "words such as CAC_CERTIFICATE,OPERATING_LICENCE, separated by commas"
 	case s.field.Type == reflect.TypeFor[Retention]():
-		return "types and times such as CAC_CERTIFICATE=3650d,OTHER=8760h, separated by commas, each time a day or more"
+		return "types and durations such as CAC_CERTIFICATE=3650d,OTHER=8760h, separated by commas, each a day or more"
 	case s.field.Type.Kind() == reflect.Slice:
 		return "networks such as 10.0.0.0/8,192.0.2.7/32, separated by commas"
 	case s.secret:

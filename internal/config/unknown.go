@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// unknown complains about variables that carry our prefix and mean nothing: a
-// misspelt setting would otherwise be a default that nobody asked for.
-func unknown(wrong *complaints, env map[string]string) {
+// unknown reports unknown variables with our prefix: otherwise a misspelt setting
+// would silently leave the default.
+func unknown(found *problems, env map[string]string) {
 	var known []string
 	for _, s := range settings() {
 		known = append(known, s.name)
@@ -21,19 +21,19 @@ func unknown(wrong *complaints, env map[string]string) {
 			continue
 		}
 		if plain, ok := strings.CutSuffix(name, fileSuffix); ok && slices.Contains(known, plain) {
-			wrong.about(name, "%s is not read from a file: set %s itself", plain, plain)
+			found.add(name, "%s cannot be read from a file: set %s itself", plain, plain)
 			continue
 		}
-		if meant := nearest(name, known); meant != "" {
-			wrong.about(name, "unknown setting %s; did you mean %s?", printable(name), meant)
+		if suggestion := nearest(name, known); suggestion != "" {
+			found.add(name, "unknown setting %s; did you mean %s?", printable(name), suggestion)
 			continue
 		}
-		wrong.about(name, "unknown setting %s: remove it; docs/reference/configuration.md lists all settings", printable(name))
+		found.add(name, "unknown setting %s: remove it; docs/reference/configuration.md lists all settings", printable(name))
 	}
 }
 
-// nearest returns the known name that is the fewest typing mistakes away from
-// name, or nothing when that would be a guess.
+// nearest returns the known name with the smallest edit distance to name, or ""
+// if none is close.
 func nearest(name string, known []string) string {
 	best, fewest := "", 1+(len(name)-len(prefix))/3
 	for _, k := range known {
@@ -48,28 +48,28 @@ func nearest(name string, known []string) string {
 // lead from a to b (optimal string alignment).
 func distance(a, b string) int {
 	row := func() []int { return make([]int, len(b)+1) }
-	twoUp, up, here := row(), row(), row()
-	for j := range up {
-		up[j] = j
+	beforeLast, last, current := row(), row(), row()
+	for j := range last {
+		last[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		here[0] = i
+		current[0] = i
 		for j := 1; j <= len(b); j++ {
 			change := 1
 			if a[i-1] == b[j-1] {
 				change = 0
 			}
-			here[j] = min(up[j]+1, here[j-1]+1, up[j-1]+change)
+			current[j] = min(last[j]+1, current[j-1]+1, last[j-1]+change)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				here[j] = min(here[j], twoUp[j-2]+1)
+				current[j] = min(current[j], beforeLast[j-2]+1)
 			}
 		}
-		twoUp, up, here = up, here, twoUp
+		beforeLast, last, current = last, current, beforeLast
 	}
-	return up[len(b)]
+	return last[len(b)]
 }
 
-// printable keeps a name from writing control characters to a terminal.
+// printable replaces control characters, which must not reach a terminal.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -15,13 +15,13 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// What [Store.Check] finds.
+// The kinds of problems that [Store.Check] finds.
 const (
-	ProblemMissing = "missing" // there is a record and no file
+	ProblemMissing = "missing" // the document has no file
 	ProblemSize    = "size"    // the file has another size than was uploaded
 	ProblemContent = "content" // the file has other content than was uploaded
-	ProblemStray   = "stray"   // there is a file and no record; the sweep removes it
-	ProblemDeleted = "deleted" // there is a file of a document that was deleted; the sweep removes it
+	ProblemStray   = "stray"   // the file belongs to no document; the sweep removes it
+	ProblemDeleted = "deleted" // the file belongs to a deleted document; the sweep removes it
 )
 
 // Problem is a document whose record and file disagree.
@@ -30,38 +30,38 @@ type Problem struct {
 	Document uuid.UUID
 }
 
-// Tally is what a check went through.
-type Tally struct {
-	Records  int // of documents that are not deleted
+// CheckResult counts what a check has compared.
+type CheckResult struct {
+	Records  int // documents that are not deleted
 	Files    int
 	Bytes    int64 // of all files
 	Problems int
 }
 
-// youngest is how old a file must be to be called a stray: its record is
-// written when its upload ends.
-const youngest = time.Hour
+// minOrphanAge is how old a file without a document must be to be reported: the
+// document is recorded when the upload ends.
+const minOrphanAge = time.Hour
 
-// Check compares every record with its file and every file with its record, and
-// calls each for whatever disagrees. Deep reads every file to its end. Watch is
-// told how many of the records are done; it may be nil. Uploads and deletions
-// may go on meanwhile.
-func (s *Store) Check(ctx context.Context, deep bool, each func(Problem), watch func(done, total int)) (t Tally, err error) {
+// Check compares every document with its file and every file with its document,
+// and calls each for every difference. Deep reads every file completely. Watch, if
+// not nil, is called with the number of documents done. Uploads and deletions may
+// happen at the same time.
+func (s *Store) Check(ctx context.Context, deep bool, each func(Problem), watch func(done, total int)) (t CheckResult, err error) {
 	found := func(kind string, id uuid.UUID) {
 		t.Problems++
 		each(Problem{Kind: kind, Document: id})
 	}
 	sizes := map[uuid.UUID]int64{}
-	before := s.now().Add(-youngest)
+	before := s.now().Add(-minOrphanAge)
 	err = s.eachFile(ctx, func(files []blob.Item, known map[uuid.UUID]bool) error {
 		for _, f := range files {
-			id := uuid.MustParse(f.Key) // eachFile has
+			id := uuid.MustParse(f.Key) // eachFile has parsed it before
 			t.Files++
 			t.Bytes += f.Size
 			sizes[id] = f.Size
-			living, recorded := known[id]
+			existing, recorded := known[id]
 			switch {
-			case living:
+			case existing:
 			case recorded:
 				found(ProblemDeleted, id)
 			case f.Modified.Before(before):
@@ -73,19 +73,19 @@ func (s *Store) Check(ctx context.Context, deep bool, each func(Problem), watch 
 	if err != nil {
 		return t, err
 	}
-	total, err := db.New(s.Pool).CountLiving(ctx)
+	total, err := db.New(s.Pool).CountExisting(ctx)
 	if err != nil {
 		return t, fmt.Errorf("document: count: %w", err)
 	}
 	var after uuid.UUID
 	for {
-		rows, err := db.New(s.Pool).Living(ctx, db.LivingParams{After: pg.ID(after), Most: batch})
+		rows, err := db.New(s.Pool).Existing(ctx, db.ExistingParams{After: pg.ID(after), PageSize: pageSize})
 		if err != nil {
 			return t, fmt.Errorf("document: list: %w", err)
 		}
 		for _, r := range rows {
-			size, there := sizes[r.ID]
-			kind, err := s.compare(ctx, &r, size, there, deep)
+			size, listed := sizes[r.ID]
+			kind, err := s.compare(ctx, &r, size, listed, deep)
 			if err != nil {
 				return t, err
 			}
@@ -98,26 +98,26 @@ func (s *Store) Check(ctx context.Context, deep bool, each func(Problem), watch 
 				watch(t.Records, max(int(total), t.Records))
 			}
 		}
-		if len(rows) < batch {
+		if len(rows) < pageSize {
 			return t, nil
 		}
 	}
 }
 
-// compare says what is wrong with the file of a record; empty for nothing. The
-// list of files may be older than the record, so a file that is not on it is
-// looked for.
-func (s *Store) compare(ctx context.Context, r *db.LivingRow, size int64, there, deep bool) (kind string, err error) {
-	if there && size != r.Size {
+// compare returns the problem with the file of a document; empty if there is none.
+// The list of files may be older than the document, so a file that is not listed
+// is opened before it is reported.
+func (s *Store) compare(ctx context.Context, r *db.ExistingRow, size int64, listed, deep bool) (kind string, err error) {
+	if listed && size != r.Size {
 		return ProblemSize, nil
 	}
-	if there && !deep {
+	if listed && !deep {
 		return "", nil
 	}
 	content, err := s.Files.Open(ctx, r.ID.String())
 	if errors.Is(err, blob.ErrNotFound) {
 		d, err := s.Find(ctx, r.ID)
-		if err != nil || d.State == Deleted { // since a moment
+		if err != nil || d.State == Deleted { // deleted in the meantime
 			return "", err
 		}
 		return ProblemMissing, nil

@@ -17,45 +17,45 @@ import (
 )
 
 var (
-	// ErrNotClean reports a document whose content is shown to nobody. What the
-	// caller is told depends on its state.
-	ErrNotClean = fault.New(fault.IncompatibleState, "The content of this document is not shown.")
-	// ErrDamaged says that the content of a document is missing or is not what
-	// was uploaded. Nobody is shown it. Restore it from a backup; see lineproof
+	// ErrNotClean reports a document whose content is not shown. The message to the
+	// caller depends on its state.
+	ErrNotClean = fault.New(fault.IncompatibleState, "The content of this document cannot be opened.")
+	// ErrDamaged reports that the content of a document is missing or differs from
+	// what was uploaded. It is not shown. Restore it from a backup; see lineproof
 	// documents check.
-	ErrDamaged = errors.New("document: the content is missing or is not what was uploaded")
+	ErrDamaged = errors.New("document: the content is missing or differs from what was uploaded")
 
-	errFetch = fault.New(fault.Unavailable, "The service could not read the file. Ask again after the time in the Retry-After header.")
+	errFetch = fault.New(fault.Unavailable, "The service could not read the file. Try again after the time in the Retry-After header.")
 )
 
-// closed says why the content of a document in a state is not shown.
-func closed(s State) string {
+// closedMessage returns the message why the content of a document in a state is not shown.
+func closedMessage(s State) string {
 	switch s {
 	case Received:
-		return "The document waits for the virus scanner (state received). Ask again later."
+		return "The document is waiting for its virus scan (state received). Try again later."
 	case Scanning:
-		return "The document is being scanned (state scanning). Ask again later."
+		return "The document is being scanned for viruses (state scanning). Try again later."
 	case Refused:
-		return "The document was refused, so nobody is shown its content (state refused). Its reason says what to send instead."
+		return "The document was refused, so its content cannot be opened (state refused). Its reason says what to upload instead."
 	case Infected:
-		return "The virus scanner found something in the document, so nobody is shown its content (state infected). Send it from a machine that is free of it."
+		return "The virus scanner found a virus in the document, so its content cannot be opened (state infected). Upload it again from a computer without viruses."
 	case Deleted:
-		return "The content of this document was deleted (state deleted). The record of it is kept."
+		return "The content of this document was deleted (state deleted). Only its record remains."
 	default:
-		return ErrNotClean.Message // the others are shown
+		return ErrNotClean.Message // in the other states it is shown
 	}
 }
 
-// Content opens the content of a document, if it is in a state to be shown, and
-// writes into the audit trail who did. The content was read to its end and
-// compared with what was uploaded before the first byte of it is returned.
+// Content opens the content of a document, if its state allows that, and audits
+// the access. The content is read completely and compared with what was uploaded
+// before its first byte is returned.
 func (s *Store) Content(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) (Document, io.ReadCloser, error) {
 	d, err := s.Find(ctx, id)
 	if err != nil {
 		return Document{}, nil, err
 	}
 	if !d.State.Open() {
-		return Document{}, nil, fault.New(fault.IncompatibleState, closed(d.State)).Because(ErrNotClean)
+		return Document{}, nil, fault.New(fault.IncompatibleState, closedMessage(d.State)).Because(ErrNotClean)
 	}
 	f, err := s.fetch(ctx, &d)
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *Store) Content(ctx context.Context, id uuid.UUID, by audit.Actor, reque
 	return d, f, nil
 }
 
-// fetch copies the content of a document into a file without a name and compares
-// it with what was uploaded. The file stands at its beginning.
+// fetch copies the content of a document into an unlinked temporary file and
+// compares it with what was uploaded. The file is positioned at its start.
 func (s *Store) fetch(ctx context.Context, d *Document) (f *os.File, err error) {
 	content, err := s.Files.Open(ctx, d.ID.String())
 	if errors.Is(err, blob.ErrNotFound) {
@@ -83,18 +83,18 @@ func (s *Store) fetch(ctx context.Context, d *Document) (f *os.File, err error) 
 	defer func() { _ = content.Close() }()
 	f, err = os.CreateTemp(s.Spool, "document-")
 	if err != nil {
-		return nil, fmt.Errorf("document: make a temporary file: %w", err)
+		return nil, fmt.Errorf("document: create a temporary file: %w", err)
 	}
 	defer func() {
 		if err != nil {
 			_ = f.Close()
 		}
 	}()
-	if err := os.Remove(f.Name()); err != nil { // it lives as long as it is open
-		return nil, fmt.Errorf("document: take the temporary file's name away: %w", err)
+	if err := os.Remove(f.Name()); err != nil { // its content exists until it is closed
+		return nil, fmt.Errorf("document: unlink the temporary file: %w", err)
 	}
 	hash := sha256.New()
-	// One byte more than there should be is enough to know.
+	// One byte more than expected is enough to detect a difference.
 	n, err := io.Copy(io.MultiWriter(f, hash), io.LimitReader(content, d.Size+1))
 	if errors.Is(err, blob.ErrDamaged) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, d.ID, err)

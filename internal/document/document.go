@@ -1,19 +1,19 @@
-// Package document takes in the papers of an entity, finds out whether they can
-// be opened without harm, and keeps what was decided about them.
+// Package document receives the documents of an entity, scans and inspects them,
+// and records the review.
 //
 // A file is streamed into the blob store first and recorded second, in a
-// transaction: a record never names a file that is not there whole. A file
-// whose record did not come about is removed again; one that a crash leaves
-// behind has no record, is shown to nobody and is swept after a day.
+// transaction: a record never refers to an incomplete file. If recording fails,
+// the file is removed; a file that a crash leaves behind has no record, is never
+// shown, and the sweep removes it after a day.
 //
-// Its scan is queued in the transaction of its record. Nobody is shown a
-// document before a scanner has passed all of it and it could be opened
-// completely; while the scanner is away, documents wait. Then staff accept or
-// reject it. Every step is a [Move] and is kept, also when the content is
-// deleted.
+// The scan is queued in the transaction that records the document. A document is
+// not shown before the virus scanner has passed all of it and the inspection could
+// open it completely; while the scanner is unavailable, documents wait. Then staff
+// accept or reject it. Every change of state is a [Move] and is stored, even after
+// the content is deleted.
 //
-// What a file is, is decided by its content. Its name is metadata and never a
-// path.
+// The content decides what kind of file it is. The name is metadata and never
+// used as a path.
 package document
 
 import (
@@ -35,35 +35,36 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Store keeps documents. Pool, Files and Now are required, MaxBytes to take
-// files in, and Inspector to scan them.
+// Store stores documents. Pool, Files and Now are required, MaxBytes for uploads,
+// and Inspector for scans.
 type Store struct {
 	Pool      *pgxpool.Pool
 	Files     blob.Store
-	Scanner   *clamd.Scanner // nil where none is set up: documents wait
+	Scanner   *clamd.Scanner // nil if none is configured: documents wait
 	Inspector *inspect.Inspector
 	Spool     string // the directory for temporary copies; "" means the system's
 	MaxBytes  int64
 	Strict    bool // whether only the known types are allowed
-	// Required are the types, or labels, that an entity must hand in which was
-	// onboarded with documents required.
+	// Required are the types, or labels, of documents that an entity must submit if
+	// it was onboarded with documents required.
 	Required []string
-	// Retention is how long a settled document is kept, by its label or its
-	// type. What is not in it is kept for ever.
+	// Retention is how long a document is stored after the decision about it, by
+	// label or type. Documents of other types are stored without a limit.
 	Retention map[string]time.Duration
-	// Queue queues the scan of a document, in the transaction that needs it. With
-	// nil, whoever looks for documents that wait finds it.
+	// Queue queues the scan of a document in the given transaction. If it is nil,
+	// the periodic job for waiting documents queues the scan.
 	Queue func(context.Context, pg.Tx, uuid.UUID) error
 	Now   func() time.Time
 }
 
-// now is the present to the microsecond, which is what PostgreSQL keeps.
+// now returns the current time to the microsecond, which is what PostgreSQL
+// stores.
 func (s *Store) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
 
 // ErrNoDocument reports a document that does not exist for this caller.
 var ErrNoDocument = fault.New(fault.NotFound, "There is no document with this id.")
 
-// Document is one paper, without its content.
+// Document is one document without its content.
 type Document struct {
 	ID, Entity  uuid.UUID
 	EntityName  string
@@ -73,13 +74,13 @@ type Document struct {
 	Size        int64
 	SHA256      [32]byte
 	State       State
-	Reason      string    // why it is in this state, as a code; empty where the state says it all
-	Note        string    // the same in words: for the uploader, or the reviewer's own
+	Reason      string    // why it is in this state, as a code; empty if the state alone is clear
+	Note        string    // the same as a text for the uploader, or the reviewer's own
 	Created     time.Time // when it was uploaded
-	Moved       time.Time // when it came into its state
+	Moved       time.Time // when it entered its state
 	Replaces    uuid.NullUUID
 	ReplacedBy  uuid.NullUUID
-	Held        bool // whether a legal hold keeps it
+	Held        bool // under a legal hold
 	HeldFor     string
 
 	uploader audit.Actor
@@ -114,7 +115,7 @@ func find(ctx context.Context, from pg.DB, id uuid.UUID) (Document, error) {
 	return documentOf(&row), nil
 }
 
-// History returns how a document came into its state, the upload first, or
+// History returns the changes of state of a document, the upload first, or
 // [ErrNoDocument].
 func (s *Store) History(ctx context.Context, id uuid.UUID) ([]Move, error) {
 	d, err := s.Find(ctx, id)

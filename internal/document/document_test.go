@@ -42,8 +42,8 @@ func filesIn(t *testing.T, dir string) (n int) {
 	return n
 }
 
-// A file is what its content says. What is refused, too large or cut off leaves
-// nothing behind.
+// The content decides the type of a file. A file that is refused, too large or
+// incomplete leaves nothing behind.
 func TestReceiveTakesOnlyWholeFilesOfTheListedKinds(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the line went dead")

@@ -14,8 +14,8 @@ import (
 	"github.com/lineproof/lineproof/internal/document"
 )
 
-// A preview is a picture of the picture: small where that is large, as it is
-// where that is small, on white paper where it can be seen through.
+// A preview of a large image is small, that of a small one has its size, and
+// transparent pixels are white.
 func TestPreviewIsAPictureOfThePicture(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

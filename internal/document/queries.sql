@@ -2,9 +2,9 @@
 INSERT INTO document (id, entity_id, type, label, file_name, media_type, size, sha256, state, uploader, uploader_id, created_at)
 VALUES (@id, @entity_id, @type, @label, @file_name, @media_type, @size, @sha256, @state, @uploader, @uploader_id, @created_at);
 
--- Replace ties a new document to the newest one of its kind that came to
--- nothing and has no successor yet. Of two uploads at once the second waits, and
--- then finds that one taken.
+-- Replace links a new document to the newest one of its label that was rejected,
+-- refused or infected and is not replaced yet. Of two uploads at the same time the
+-- second waits for the lock, and then finds that document replaced.
 -- name: Replace :exec
 UPDATE document SET replaced_by = @id::uuid
 WHERE id = (
@@ -28,7 +28,7 @@ FROM document WHERE id = @id FOR UPDATE;
 -- name: SetState :execrows
 UPDATE document SET state = @to_state, reason = @reason, note = @note, moved_at = @at WHERE id = @id AND state = @from_state;
 
--- AddMove counts on the lock of the document's row.
+-- AddMove relies on the lock of the document's row for the next seq.
 -- name: AddMove :exec
 INSERT INTO document_move (document_id, seq, at, from_state, to_state, actor_kind, actor_id, reason, note)
 SELECT @document_id, coalesce(max(seq), 0) + 1, @at, @from_state, @to_state, @actor_kind, sqlc.narg('actor_id'), @reason, @note
@@ -37,8 +37,8 @@ FROM document_move WHERE document_id = @document_id;
 -- name: SetHold :exec
 UPDATE document SET held_at = @at, held_for = @reason WHERE id = @id;
 
--- Waiting lists what is not settled, with the moment since when it waits: that
--- of its upload, or the last time when it was sent back to be scanned.
+-- Waiting lists the documents whose scan is not finished, with the time since when
+-- they wait: that of the upload, or of the last rescan.
 -- name: Waiting :many
 SELECT d.id, coalesce((SELECT max(m.at) FROM document_move m WHERE m.document_id = d.id AND m.to_state = 'received'), d.created_at)::timestamptz AS since
 FROM document d WHERE d.state IN ('received', 'scanning') ORDER BY d.id;
@@ -46,20 +46,20 @@ FROM document d WHERE d.state IN ('received', 'scanning') ORDER BY d.id;
 -- name: Required :one
 SELECT document_required FROM entity WHERE id = @id;
 
--- ForRequirements lists what may count towards a requirement, the newest first.
+-- ForRequirements lists the documents that may meet a requirement, newest first.
 -- name: ForRequirements :many
 SELECT id, label, state FROM document
 WHERE entity_id = @entity_id AND label = ANY(@labels::text[]) AND state <> 'deleted' ORDER BY created_at DESC, id DESC;
 
--- Known returns which of the ids have a record whose content must be there,
--- and which had one that was deleted.
+-- Known returns which of the ids are documents whose content must exist, and which
+-- are deleted documents.
 -- name: Known :many
-SELECT id, (state <> 'deleted')::boolean AS living FROM document WHERE id = ANY(@ids::uuid[]);
+SELECT id, (state <> 'deleted')::boolean AS existing FROM document WHERE id = ANY(@ids::uuid[]);
 
--- Expired lists documents whose time is over: by their label, or by their type
--- where the label has no time of its own. What is held is left, and so is what
--- meets a requirement of an entity that is still with us: the newest one that
--- was accepted.
+-- Expired lists documents whose retention has passed: that of their label, or of
+-- their type if the label has none. It leaves out documents under a legal hold,
+-- and those that meet a requirement of an entity that is not revoked: the newest
+-- accepted one of each required label.
 -- name: Expired :many
 SELECT d.id FROM document d JOIN entity e ON e.id = d.entity_id
 WHERE d.state IN ('accepted', 'rejected', 'refused', 'infected') AND d.held_at IS NULL AND d.moved_at < @before
@@ -67,10 +67,10 @@ WHERE d.state IN ('accepted', 'rejected', 'refused', 'infected') AND d.held_at I
   AND NOT (d.state = 'accepted' AND d.label = ANY(@required::text[]) AND e.document_required AND e.status <> 'Revoked'
            AND NOT EXISTS (SELECT 1 FROM document n WHERE n.entity_id = d.entity_id AND n.label = d.label AND n.state = 'accepted'
                            AND (n.created_at, n.id) > (d.created_at, d.id)))
-ORDER BY d.id LIMIT @most;
+ORDER BY d.id LIMIT @page_size;
 
--- name: CountLiving :one
+-- name: CountExisting :one
 SELECT count(*) FROM document WHERE state <> 'deleted';
 
--- name: Living :many
-SELECT id, size, sha256 FROM document WHERE state <> 'deleted' AND (sqlc.narg('after')::uuid IS NULL OR id > sqlc.narg('after')) ORDER BY id LIMIT @most;
+-- name: Existing :many
+SELECT id, size, sha256 FROM document WHERE state <> 'deleted' AND (sqlc.narg('after')::uuid IS NULL OR id > sqlc.narg('after')) ORDER BY id LIMIT @page_size;

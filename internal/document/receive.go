@@ -19,43 +19,42 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
-// The ways in which a file is refused.
+// The reasons for which an upload is refused.
 var (
-	ErrTooLarge = fault.New(fault.PayloadTooLarge, "The file is larger than the service takes. Send a smaller one; the limit is 10 MiB unless the regulator has set another.")
-	ErrType     = fault.New(fault.UnsupportedMediaType, "The file is none of PDF, PNG, JPEG, GIF, WebP or TIFF by its content. Send one of these.")
-	ErrEmpty    = fault.ErrInvalid.With(fault.Violation{Field: "file", Code: fault.Required, Message: "The file is empty. Send the document."})
+	ErrTooLarge = fault.New(fault.PayloadTooLarge, "The file is too large. Upload a smaller one; the limit is 10 MiB unless the regulator has set another.")
+	ErrType     = fault.New(fault.UnsupportedMediaType, "The content of the file is not PDF, PNG, JPEG, GIF, WebP or TIFF. Upload one of these.")
+	ErrEmpty    = fault.ErrInvalid.With(fault.Violation{Field: "file", Code: fault.Required, Message: "The file is empty. Upload the document."})
 )
 
-// ErrStorage reports that the file could not be kept. It is not the caller's
-// doing.
-var ErrStorage = fault.New(fault.Unavailable, "The service could not keep the file. Send it again after the time in the Retry-After header.")
+// ErrStorage reports that the file could not be stored. It is a server error.
+var ErrStorage = fault.New(fault.Unavailable, "The service could not store the file. Upload it again after the time in the Retry-After header.")
 
-// Other is the type of a document that is none of the known ones.
+// Other is the type of documents with none of the known types.
 const Other = "OTHER"
 
-// Types are the types that are known. A caller may use any other word; it is
-// kept as a label of the type OTHER.
+// Types are the known types. A caller may use any other word; it is stored as a
+// label of the type OTHER.
 var Types = []string{
 	"CAC_CERTIFICATE", "CAC_STATUS_REPORT", "OPERATING_LICENCE", "TAX_ID", "DATA_PROTECTION_REGISTRATION",
 	"LETTER_OF_AUTHORISATION", "ADMIN_ID", Other,
 }
 
-// accepted are the kinds of content that are taken.
-var accepted = []string{"application/pdf", "image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff"}
+// acceptedTypes are the accepted media types.
+var acceptedTypes = []string{"application/pdf", "image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff"}
 
-// movingPNG is a PNG with more than one picture, which has a name of its own and
-// is a PNG to everybody who shows it.
-const movingPNG = "image/vnd.mozilla.apng"
+// animatedPNG is the detected media type of an animated PNG, which every program that
+// shows PNG can show.
+const animatedPNG = "image/vnd.mozilla.apng"
 
-// sniffed is how much of a file is looked at to tell what it is.
-const sniffed = 3072
+// sniffLength is the number of bytes from which the media type is detected.
+const sniffLength = 3072
 
 const (
 	maxLabel    = 64
 	maxFileName = 255
 )
 
-// File is a file that was received whole and has no record yet.
+// File is a completely received file that is not recorded yet.
 type File struct {
 	ID        uuid.UUID
 	Name      string
@@ -64,10 +63,11 @@ type File struct {
 	SHA256    [32]byte
 }
 
-// Receive streams a file into the blob store: told by its content, capped,
-// hashed. A file that is refused leaves nothing behind.
+// Receive streams a file into the blob store. It detects the media type by the
+// content, limits the size and computes the hash. A refused file leaves nothing
+// behind.
 func (s *Store) Receive(ctx context.Context, name string, r io.Reader) (File, error) {
-	head := make([]byte, sniffed)
+	head := make([]byte, sniffLength)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return File{}, fmt.Errorf("document: read: %w", err)
@@ -77,14 +77,14 @@ func (s *Store) Receive(ctx context.Context, name string, r io.Reader) (File, er
 		return File{}, ErrEmpty
 	}
 	kind := mimetype.Detect(head)
-	if kind.Is(movingPNG) {
+	if kind.Is(animatedPNG) {
 		kind = kind.Parent()
 	}
-	if !slices.ContainsFunc(accepted, kind.Is) {
+	if !slices.ContainsFunc(acceptedTypes, kind.Is) {
 		return File{}, ErrType
 	}
 	f := File{ID: uuid.Must(uuid.NewV7()), Name: cleanName(name), MediaType: kind.String()}
-	body := &capped{r: io.MultiReader(bytes.NewReader(head), r), left: s.MaxBytes}
+	body := &limitedReader{r: io.MultiReader(bytes.NewReader(head), r), left: s.MaxBytes}
 	info, err := s.Files.Put(ctx, f.ID.String(), body)
 	if body.err != nil {
 		return File{}, fmt.Errorf("document: read: %w", body.err)
@@ -96,7 +96,7 @@ func (s *Store) Receive(ctx context.Context, name string, r io.Reader) (File, er
 	return f, nil
 }
 
-// Discard removes a file whose record did not come about.
+// Discard removes a file that was not recorded.
 func (s *Store) Discard(ctx context.Context, f File) error {
 	if err := s.Files.Delete(ctx, f.ID.String()); err != nil && !errors.Is(err, blob.ErrNotFound) {
 		return fmt.Errorf("document: discard: %w", err)
@@ -104,18 +104,17 @@ func (s *Store) Discard(ctx context.Context, f File) error {
 	return nil
 }
 
-// CheckType says what is wrong with a type, if anything. Field is left to the
-// caller's form.
-func (s *Store) CheckType(wrong *fault.Form, label string) {
+// CheckType adds to the form what is wrong with a type, if anything.
+func (s *Store) CheckType(form *fault.Form, label string) {
 	const field = "type"
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
-	wrong.Check(strings.TrimSpace(label) != "", field, fault.Required, "Say what the document is, for example CAC_CERTIFICATE.")
-	wrong.Check(utf8.RuneCountInString(label) <= maxLabel, field, fault.TooLong, "Use at most 64 characters.")
-	wrong.Check(!strings.ContainsFunc(label, unprintable), field, fault.BadFormat, "Use printable characters only.")
-	wrong.Check(!s.Strict || slices.Contains(Types, label), field, fault.NotAllowed, "The types are: "+strings.Join(Types, ", ")+".")
+	form.Check(strings.TrimSpace(label) != "", field, fault.Required, "Enter the type of the document, for example CAC_CERTIFICATE.")
+	form.Check(utf8.RuneCountInString(label) <= maxLabel, field, fault.TooLong, "Use at most 64 characters.")
+	form.Check(!strings.ContainsFunc(label, unprintable), field, fault.BadFormat, "Use printable characters only.")
+	form.Check(!s.Strict || slices.Contains(Types, label), field, fault.NotAllowed, "The types are: "+strings.Join(Types, ", ")+".")
 }
 
-// cleanName keeps what of a file's name can be shown to a person.
+// cleanName removes from a file name what cannot be displayed.
 func cleanName(name string) string {
 	name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(name, ""), `\`, "/"))
 	name = strings.Map(func(r rune) rune {
@@ -131,15 +130,15 @@ func cleanName(name string) string {
 	return name
 }
 
-// capped refuses to read past the cap, so that no more than that is ever
-// written. It remembers the error of reading, to tell it from one of writing.
-type capped struct {
+// limitedReader fails when more than the limit is read, so that no more than that is
+// ever written. It keeps a read error, to distinguish it from a write error.
+type limitedReader struct {
 	r    io.Reader
 	left int64
 	err  error
 }
 
-func (c *capped) Read(p []byte) (int, error) {
+func (c *limitedReader) Read(p []byte) (int, error) {
 	if int64(len(p)) > c.left+1 {
 		p = p[:c.left+1]
 	}

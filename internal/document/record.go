@@ -12,7 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Upload is what is recorded beside the file.
+// Upload is what is recorded about an uploaded file.
 type Upload struct {
 	Entity  uuid.UUID
 	Label   string
@@ -20,9 +20,9 @@ type Upload struct {
 	Request uuid.UUID
 }
 
-// Record ties a file to its entity and queues its scan, in the caller's
-// transaction. It takes the place of the newest document of the same label that
-// came to nothing, if that has no successor yet.
+// Record records a file as a document of its entity and queues its scan, in the
+// caller's transaction. The document replaces the newest one of the same label
+// that was rejected, refused or infected, unless another has replaced that.
 func (s *Store) Record(ctx context.Context, tx pg.Tx, f File, u Upload) error {
 	kind, now := Other, s.now()
 	if slices.Contains(Types, u.Label) {

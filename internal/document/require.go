@@ -20,18 +20,18 @@ const (
 	RequirementMissing  = "missing"  // nothing was uploaded, or it was deleted
 	RequirementWaiting  = "waiting"  // for the scanner or a reviewer
 	RequirementAccepted = "accepted" // is met
-	RequirementRejected = "rejected" // what was uploaded last came to nothing
+	RequirementRejected = "rejected" // the last upload was rejected, refused or infected
 )
 
-// Requirement is one document that an entity has to hand in.
+// Requirement is one document that an entity must submit.
 type Requirement struct {
 	Type     string
 	State    string
-	Document uuid.NullUUID // the one that put it into its state
+	Document uuid.NullUUID // the one that determines the state
 }
 
-// Requirements returns what an entity has to hand in and how far it is, in the
-// order of the settings. It is empty for one that need not.
+// Requirements returns the documents that an entity must submit and their state,
+// in the order of the setting. It is empty for an entity that need not.
 func (s *Store) Requirements(ctx context.Context, entity uuid.UUID) ([]Requirement, error) {
 	return s.requirements(ctx, s.Pool, entity)
 }
@@ -47,7 +47,7 @@ func (s *Store) requirements(ctx context.Context, from pg.DB, entity uuid.UUID) 
 	}
 	docs, err := q.ForRequirements(ctx, db.ForRequirementsParams{EntityID: entity, Labels: s.Required})
 	if err != nil {
-		return nil, fmt.Errorf("document: list what was handed in: %w", err)
+		return nil, fmt.Errorf("document: list the submitted documents: %w", err)
 	}
 	list := make([]Requirement, len(s.Required))
 	for i, kind := range s.Required {
@@ -56,9 +56,9 @@ func (s *Store) requirements(ctx context.Context, from pg.DB, entity uuid.UUID) 
 	return list, nil
 }
 
-// requirement judges by the newest document that was accepted, and if none was
-// by the newest: a licence that was accepted does not lapse because its
-// successor is still being looked at. The newest come first.
+// requirement uses the newest accepted document and, if there is none, the newest
+// one: an accepted licence stays valid while its successor is under review. The
+// documents are sorted, newest first.
 func requirement(kind string, docs []db.ForRequirementsRow) Requirement {
 	r := Requirement{Type: kind, State: RequirementMissing}
 	for _, d := range docs {
@@ -79,13 +79,13 @@ func requirement(kind string, docs []db.ForRequirementsRow) Requirement {
 	return r
 }
 
-// ErrRestricted reports an entity that gets no live key before its documents
-// are accepted. What the caller is told names them.
+// ErrRestricted reports an entity that gets no live key before its documents are
+// accepted. The message to the caller names them.
 var ErrRestricted = fault.New(fault.IncompatibleState, "Documents that the regulator requires are missing.")
 
-// MayMakeKey returns [ErrRestricted] while a document that an entity has to hand
-// in is not accepted, in words that say what to do.
-func (s *Store) MayMakeKey(ctx context.Context, from pg.DB, entity uuid.UUID) error {
+// CheckNewKey returns [ErrRestricted] while a required document of an entity is not
+// accepted, with a message that says what to do.
+func (s *Store) CheckNewKey(ctx context.Context, from pg.DB, entity uuid.UUID) error {
 	list, err := s.requirements(ctx, from, entity)
 	if err != nil {
 		return err
@@ -102,18 +102,18 @@ func (s *Store) MayMakeKey(ctx context.Context, from pg.DB, entity uuid.UUID) er
 	if len(upload) == 0 && len(wait) == 0 {
 		return nil
 	}
-	words := "A live key is made or rolled once the documents that the regulator requires are accepted."
+	message := "A live key can be created or rolled once the documents that the regulator requires are accepted."
 	if len(upload) > 0 {
-		words += " Upload: " + strings.Join(upload, ", ") + "."
+		message += " Upload: " + strings.Join(upload, ", ") + "."
 	}
 	if len(wait) > 0 {
-		words += " Not decided yet: " + strings.Join(wait, ", ") + "."
+		message += " Waiting for a decision: " + strings.Join(wait, ", ") + "."
 	}
-	return fault.New(fault.IncompatibleState, words).Because(ErrRestricted)
+	return fault.New(fault.IncompatibleState, message).Because(ErrRestricted)
 }
 
-// CheckPolicy returns an error if the settings ask for a document that no
-// caller could upload.
+// CheckPolicy returns an error if the settings require a document that no caller
+// could upload.
 func (s *Store) CheckPolicy() error {
 	if !s.Strict {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// A requirement follows the documents that were handed in for it, and only an
-// accepted one meets it. Until all are met, no live key is made.
+// The state of a requirement follows the documents submitted for it, and only an
+// accepted one meets it. Until all are met, no live key can be created.
 func TestRequirementsFollowTheDocuments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -27,7 +27,7 @@ func TestRequirementsFollowTheDocuments(t *testing.T) {
 		if !slices.Equal(list, want) {
 			t.Errorf("%s: %v, want %v", step, list, want)
 		}
-		err := w.MayMakeKey(t.Context(), w.Pool, w.entity)
+		err := w.CheckNewKey(t.Context(), w.Pool, w.entity)
 		f, _ := errors.AsType[*fault.Error](err)
 		if !errors.Is(err, document.ErrRestricted) || f.Code != fault.IncompatibleState || !strings.Contains(f.Message, "Upload: "+certificate) ||
 			strings.Contains(f.Message, licence) != (state != document.RequirementAccepted) {
@@ -66,13 +66,13 @@ func TestRequirementsFollowTheDocuments(t *testing.T) {
 
 	w.reviewed(t, licence, true)
 	w.reviewed(t, certificate, true)
-	if err := w.MayMakeKey(t.Context(), w.Pool, w.entity); err != nil {
+	if err := w.CheckNewKey(t.Context(), w.Pool, w.entity); err != nil {
 		t.Errorf("all is there, and: %v", err)
 	}
 }
 
-// Whoever need not hand anything in has no requirements and no restriction; what
-// is required may be any word.
+// An entity that need not submit documents has no requirements and no restriction;
+// a required type may be any word.
 func TestRequirementsAreByPolicy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -80,7 +80,7 @@ func TestRequirementsAreByPolicy(t *testing.T) {
 		if list, err := w.Requirements(t.Context(), entity); err != nil || len(list) != 0 {
 			t.Errorf("of an entity that need not: %v, %v", list, err)
 		}
-		if err := w.MayMakeKey(t.Context(), w.Pool, entity); err != nil {
+		if err := w.CheckNewKey(t.Context(), w.Pool, entity); err != nil {
 			t.Errorf("restricted: %v", err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestRequirementsAreByPolicy(t *testing.T) {
 	}
 }
 
-// What is kept for a time is deleted when it is over, and nothing else is.
+// Documents are deleted when their retention has passed, and no others are.
 func TestRetentionTakesOnlyWhatIsOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -132,13 +132,13 @@ func TestRetentionTakesOnlyWhatIsOver(t *testing.T) {
 	w.entity = mine
 
 	w.move(week - time.Minute)
-	if n, err := w.Retain(t.Context()); err != nil || n != 0 {
+	if n, err := w.DeleteExpired(t.Context()); err != nil || n != 0 {
 		t.Errorf("before the time is over: %d, %v", n, err)
 	}
 	late := w.reviewed(t, certificate, false)
 	waiting := w.upload(t, certificate, honest())
 	w.move(2 * time.Minute)
-	if n, err := w.Retain(t.Context()); err != nil || n != 7 {
+	if n, err := w.DeleteExpired(t.Context()); err != nil || n != 7 {
 		t.Errorf("Retain = %d, %v; want 7", n, err)
 	}
 	for _, id := range []uuid.UUID{superseded, rejected, refused, virus, letter, former, voluntary} {

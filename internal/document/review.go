@@ -20,33 +20,33 @@ import (
 
 const maxReason = 500
 
-// The ways in which a decision about a document is refused.
+// The errors of decisions about a document.
 var (
-	ErrNotWaiting = fault.New(fault.IncompatibleState, "The document does not wait for a decision: only one in state clean does. Read it again to see where it is.")
-	ErrHeld       = fault.New(fault.IncompatibleState, "A legal hold keeps this document. Release it first.")
-	ErrNotHeld    = fault.New(fault.IncompatibleState, "No legal hold keeps this document.")
-	ErrUnsettled  = fault.New(fault.IncompatibleState, "The document has not been scanned yet. Delete it when it has been.")
-	ErrDeleted    = fault.New(fault.IncompatibleState, "The content of this document was deleted. The record of it is kept.")
+	ErrNotWaiting = fault.New(fault.IncompatibleState, "The document is not waiting for a decision: only documents in state clean are. Read it again to see its state.")
+	ErrHeld       = fault.New(fault.IncompatibleState, "The document is under a legal hold. Release the hold first.")
+	ErrNotHeld    = fault.New(fault.IncompatibleState, "The document is not under a legal hold.")
+	ErrUnsettled  = fault.New(fault.IncompatibleState, "The document has not been scanned yet. Delete it after the scan.")
+	ErrDeleted    = fault.New(fault.IncompatibleState, "The content of this document was deleted. Only its record remains.")
 )
 
 // Review is a decision of staff about a document.
 type Review struct {
 	Document uuid.UUID
 	Accept   bool
-	Reason   string // why it is rejected, for whoever uploaded it; not needed to accept
+	Reason   string // why it is rejected, for the uploader; not needed to accept
 	Actor    audit.Actor
 	Request  uuid.UUID
 }
 
-// Review accepts or rejects a document that is clean, and returns it as it is
-// then. Of two reviewers at once the second is told that it does not wait.
+// Review accepts or rejects a clean document and returns the result. Of two
+// reviewers at the same time, the second gets ErrNotWaiting.
 func (s *Store) Review(ctx context.Context, r Review) (d Document, err error) {
 	if !r.Accept || r.Reason != "" {
 		if err := checkReason(r.Reason); err != nil {
 			return Document{}, err
 		}
 	}
-	m := step{to: Rejected, by: r.Actor, note: r.Reason, request: r.Request}
+	m := transition{to: Rejected, by: r.Actor, note: r.Reason, request: r.Request}
 	if r.Accept {
 		m.to = Accepted
 	}
@@ -72,16 +72,16 @@ func (s *Store) Review(ctx context.Context, r Review) (d Document, err error) {
 
 func checkReason(reason string) error {
 	const field = "reason"
-	var wrong fault.Form
-	wrong.Check(strings.TrimSpace(reason) != "", field, fault.Required, "Give a reason. It is kept with the document.")
-	wrong.Check(utf8.RuneCountInString(reason) <= maxReason, field, fault.TooLong, "Use at most 500 characters.")
+	var form fault.Form
+	form.Check(strings.TrimSpace(reason) != "", field, fault.Required, "Enter a reason. It is stored with the document.")
+	form.Check(utf8.RuneCountInString(reason) <= maxReason, field, fault.TooLong, "Use at most 500 characters.")
 	printable := utf8.ValidString(reason) && !strings.ContainsFunc(reason, func(r rune) bool { return !unicode.IsPrint(r) })
-	wrong.Check(printable, field, fault.BadFormat, "Use printable characters only.")
-	return wrong.Err()
+	form.Check(printable, field, fault.BadFormat, "Use printable characters only.")
+	return form.Err()
 }
 
-// Hold keeps a document from being deleted, or lets go of it. Holding one that
-// is held gives it the new reason.
+// Hold puts a document under a legal hold, which prevents its deletion, or releases
+// it. Holding a held document replaces the reason.
 func (s *Store) Hold(ctx context.Context, id uuid.UUID, held bool, reason string, by audit.Actor) error {
 	if err := checkReason(reason); err != nil {
 		return err
@@ -93,16 +93,16 @@ func (s *Store) Hold(ctx context.Context, id uuid.UUID, held bool, reason string
 			return err
 		}
 		var at *time.Time
-		action, words := audit.DocumentReleased, ""
+		action, heldFor := audit.DocumentReleased, ""
 		switch {
 		case State(d.State) == Deleted:
 			return ErrDeleted
 		case held:
-			at, action, words = &now, audit.DocumentHeld, reason
+			at, action, heldFor = &now, audit.DocumentHeld, reason
 		case !d.Held:
 			return ErrNotHeld
 		}
-		if err := db.New(tx).SetHold(ctx, db.SetHoldParams{ID: id, At: at, Reason: words}); err != nil {
+		if err := db.New(tx).SetHold(ctx, db.SetHoldParams{ID: id, At: at, Reason: heldFor}); err != nil {
 			return fmt.Errorf("document: hold: %w", err)
 		}
 		return audit.Write(ctx, tx, audit.Entry{
@@ -112,19 +112,19 @@ func (s *Store) Hold(ctx context.Context, id uuid.UUID, held bool, reason string
 	})
 }
 
-// Delete removes the content of a document for good. The record stays, with who
-// deleted it and why. Deleting one again removes content that could not be
-// removed the first time.
+// Delete permanently removes the content of a document. The record stays, with who
+// deleted it and why. Repeating it removes content that could not be removed the
+// first time.
 func (s *Store) Delete(ctx context.Context, id uuid.UUID, reason string, by audit.Actor) error {
 	if err := checkReason(reason); err != nil {
 		return err
 	}
-	return s.remove(ctx, id, step{to: Deleted, by: by, note: reason})
+	return s.remove(ctx, id, transition{to: Deleted, by: by, note: reason})
 }
 
-// remove records the deletion first and removes the content after: whatever
-// happens in between, nobody is shown it, and the sweep takes it.
-func (s *Store) remove(ctx context.Context, id uuid.UUID, m step) error {
+// remove records the deletion first and removes the content after: if that fails,
+// the content is not shown any more, and the sweep removes it.
+func (s *Store) remove(ctx context.Context, id uuid.UUID, m transition) error {
 	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		d, err := lock(ctx, tx, id)
 		if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Staff see a document only when it is clean, whole and still there, and that
-// they did is on record.
+// Staff can open a document only if it is clean, complete and not deleted, and the
+// access is audited.
 func TestContentIsShownOnlyWhenClean(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -80,7 +80,7 @@ func TestContentIsShownOnlyWhenClean(t *testing.T) {
 	}
 }
 
-// A document is decided about once, from clean, and a rejection says why.
+// A document is reviewed once, in state clean, and a rejection has a reason.
 func TestADocumentIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,8 +135,8 @@ func TestADocumentIsDecidedOnce(t *testing.T) {
 	}
 }
 
-// A document takes the place of the last of its kind that came to nothing, and
-// the old one's history stays as it was.
+// A document replaces the last one of its label that was rejected, refused or
+// infected, whose history stays as it was.
 func TestReplacingKeepsTheOldHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -174,7 +174,7 @@ func TestReplacingKeepsTheOldHistory(t *testing.T) {
 	linked(letter, w.upload(t, "Letter of the chairman", honest()))
 }
 
-// Of two uploads at once the first takes the place, and the second none.
+// Of two uploads at once the first replaces the old document, and the second none.
 func TestADocumentHasOneSuccessor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -201,8 +201,8 @@ func TestADocumentHasOneSuccessor(t *testing.T) {
 	}
 }
 
-// What is held stays, whoever wants it deleted; what is deleted leaves a record
-// that says who and why.
+// A document under a legal hold cannot be deleted by anyone; a deleted document
+// leaves a record of who deleted it and why.
 func TestHoldAndDelete(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

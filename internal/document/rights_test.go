@@ -22,8 +22,8 @@ func refused(err error) string {
 
 const notAllowed, checkFailed = "42501", "23514"
 
-// What was uploaded and what was decided cannot be changed afterwards, not even
-// by a service that has been taken over.
+// An upload and a decision cannot be changed afterwards, not even by a compromised
+// service.
 func TestTheServiceCannotRewriteHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -46,7 +46,7 @@ func TestTheServiceCannotRewriteHistory(t *testing.T) {
 	}
 }
 
-// The database knows the same moves as the code, and refuses every other.
+// The database allows the same changes of state as the code, and no others.
 func TestTheDatabaseKnowsTheWays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -68,8 +68,8 @@ func TestTheDatabaseKnowsTheWays(t *testing.T) {
 	}
 }
 
-// While the program is being replaced, the one before it goes on taking
-// documents in. They are found and scanned like any other.
+// During an upgrade the old version still receives documents. They are found and
+// scanned like any other.
 func TestDocumentsOfTheProgramBeforeAreScanned(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,44 +18,43 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Virus is the reason of a document that is infected. Those of one that is
-// refused are in package inspect.
+// Virus is the reason of an infected document. The reasons of refused documents
+// are in package inspect.
 const Virus = "virus"
 
-// ErrNotRefused reports a document that cannot be scanned again.
-var ErrNotRefused = fault.New(fault.IncompatibleState, "Only a document that waits, is refused or is infected, and was not replaced, can be scanned again.")
+// ErrNotRefused reports a document that cannot be rescanned.
+var ErrNotRefused = fault.New(fault.IncompatibleState, "Only a document that is waiting, refused or infected, and has not been replaced, can be scanned again.")
 
 var service = audit.Actor{Kind: audit.System}
 
 // Scan takes a document from received to clean, refused or infected, and returns
-// the state in which it is then. It may be called again at any time: what is
-// settled stays as it is.
+// its new state. It may be called at any time: a finished scan is not repeated.
 //
-// It fails closed. Only a whole pass by the scanner over exactly the bytes that
-// were uploaded, and a whole opening of them, make a document clean. An error
-// leaves it waiting: [clamd.ErrAway] while there is no scanner, [ErrDamaged]
-// when the content is not what was uploaded.
+// It fails closed. A document becomes clean only if the scanner passed exactly the
+// bytes that were uploaded, all of them, and the inspection could open it
+// completely. After an error it keeps waiting: [clamd.ErrUnavailable] without a
+// scanner, [ErrDamaged] if the content differs from what was uploaded.
 func (s *Store) Scan(ctx context.Context, id uuid.UUID) (State, error) {
 	d, err := s.Find(ctx, id)
 	if err != nil || d.State.Settled() {
 		return d.State, err
 	}
 	if s.Scanner == nil {
-		return d.State, fmt.Errorf("document: no scanner is set up: %w", clamd.ErrAway)
+		return d.State, fmt.Errorf("document: no scanner is configured: %w", clamd.ErrUnavailable)
 	}
-	state, err := s.settle(ctx, id, step{to: Scanning, by: service})
+	state, err := s.advance(ctx, id, transition{to: Scanning, by: service})
 	if err != nil || state.Settled() {
 		return state, err
 	}
-	end, err := s.judge(ctx, &d)
+	result, err := s.examine(ctx, &d)
 	if err != nil {
 		return Scanning, err
 	}
-	return s.settle(ctx, id, end)
+	return s.advance(ctx, id, result)
 }
 
-// settle moves a document on unless another has been there before.
-func (s *Store) settle(ctx context.Context, id uuid.UUID, m step) (state State, err error) {
+// advance changes the state of a document, unless another node has done so before.
+func (s *Store) advance(ctx context.Context, id uuid.UUID, m transition) (state State, err error) {
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		d, err := lock(ctx, tx, id)
 		if err != nil {
@@ -73,41 +72,42 @@ func (s *Store) settle(ctx context.Context, id uuid.UUID, m step) (state State, 
 	return state, err
 }
 
-// judge says where the content of a document leads.
-func (s *Store) judge(ctx context.Context, d *Document) (step, error) {
+// examine scans and inspects the content of a document and returns the resulting
+// transition.
+func (s *Store) examine(ctx context.Context, d *Document) (transition, error) {
 	f, err := s.fetch(ctx, d)
 	if err != nil {
-		return step{}, err
+		return transition{}, err
 	}
 	defer func() { _ = f.Close() }()
 	verdict, err := s.Scanner.Scan(ctx, f)
-	deep := errors.Is(err, clamd.ErrDeep) // it would be the next time, too
+	deep := errors.Is(err, clamd.ErrDeep) // a retry would end the same way
 	if err != nil && !deep {
-		return step{}, fmt.Errorf("document: scan: %w", err)
+		return transition{}, fmt.Errorf("document: scan: %w", err)
 	}
 	if verdict.Infected {
-		return step{to: Infected, by: service, reason: Virus, note: infectedNote(verdict.Signature)}, nil
+		return transition{to: Infected, by: service, reason: Virus, note: infectedNote(verdict.Signature)}, nil
 	}
 	if err := rewind(f); err != nil {
-		return step{}, err
+		return transition{}, err
 	}
 	err = s.Inspector.Inspect(ctx, f, d.MediaType)
 	if refusal, ok := errors.AsType[*inspect.Refusal](err); ok {
-		return step{to: Refused, by: service, reason: refusal.Code, note: refusal.Message}, nil
+		return transition{to: Refused, by: service, reason: refusal.Code, note: refusal.Message}, nil
 	}
 	if err != nil {
-		return step{}, fmt.Errorf("document: open it in a process of its own: %w", err)
+		return transition{}, fmt.Errorf("document: inspect: %w", err)
 	}
 	if deep {
-		return step{to: Refused, by: service, reason: inspect.TooComplex.Code, note: inspect.TooComplex.Message}, nil
+		return transition{to: Refused, by: service, reason: inspect.TooComplex.Code, note: inspect.TooComplex.Message}, nil
 	}
-	return step{to: Clean, by: service}, nil
+	return transition{to: Clean, by: service}, nil
 }
 
-// infectedNote names what was found. The name is the scanner's and not ours, so
-// it is cut to what can be shown.
+// infectedNote names the virus. The name comes from the scanner, so it is limited
+// to printable characters and a length.
 func infectedNote(signature string) string {
-	return "The virus scanner found " + shorten(cleanName(signature), 100) + " in the file. Send the document from a machine that is free of it."
+	return "The virus scanner found " + shorten(cleanName(signature), 100) + " in the file. Upload the document again from a computer without viruses."
 }
 
 // shorten cuts a text to at most n characters.
@@ -120,18 +120,18 @@ func shorten(s string, n int) string {
 
 func rewind(f *os.File) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("document: read the copy again: %w", err)
+		return fmt.Errorf("document: rewind the copy: %w", err)
 	}
 	return nil
 }
 
 // Waiting returns the documents that have waited for their scan for longer than
-// that, and of all that wait how many they are and since when the first of them
-// does; zero for none.
+// older, the number of all waiting documents, and since when the oldest of them
+// waits; zero if there is none.
 func (s *Store) Waiting(ctx context.Context, older time.Duration) (ids []uuid.UUID, oldest time.Time, count int, err error) {
 	rows, err := db.New(s.Pool).Waiting(ctx)
 	if err != nil {
-		return nil, time.Time{}, 0, fmt.Errorf("document: list what waits: %w", err)
+		return nil, time.Time{}, 0, fmt.Errorf("document: list waiting documents: %w", err)
 	}
 	limit := s.now().Add(-older)
 	for _, r := range rows {
@@ -145,8 +145,8 @@ func (s *Store) Waiting(ctx context.Context, older time.Duration) (ids []uuid.UU
 	return ids, oldest, len(rows), nil
 }
 
-// Rescan has a document scanned again: one that waits, or one that was refused
-// or found infected by mistake.
+// Rescan queues another scan of a document: one that waits, or one that was
+// refused or found infected by mistake.
 func (s *Store) Rescan(ctx context.Context, id uuid.UUID, reason string, by audit.Actor) error {
 	if err := checkReason(reason); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *Store) Rescan(ctx context.Context, id uuid.UUID, reason string, by audi
 		switch state := State(d.State); {
 		case !state.Settled():
 		case (state == Refused || state == Infected) && !d.Replaced:
-			if err := s.move(ctx, tx, d, step{to: Received, by: by, note: reason}); err != nil {
+			if err := s.move(ctx, tx, d, transition{to: Received, by: by, note: reason}); err != nil {
 				return err
 			}
 		default:

@@ -16,14 +16,14 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/clamd"
-	"github.com/lineproof/lineproof/internal/clamtest"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/inspect"
-	"github.com/lineproof/lineproof/internal/inspect/corpus"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/testing/clamtest"
+	"github.com/lineproof/lineproof/internal/testing/corpus"
 )
 
-// A scan ends where the content leads, and says why in words for the uploader.
+// The content determines the result of a scan, with a reason for the uploader.
 func TestScanSettlesADocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -58,8 +58,8 @@ func TestScanSettlesADocument(t *testing.T) {
 	}
 }
 
-// A file that unpacks to more than the scanner looks at is refused, and does not
-// wait for a scanner that will never see all of it.
+// A file that unpacks to more than the scanner scans is refused, and does not wait,
+// because no retry would scan all of it.
 func TestWhatTheScannerCannotSeeWholeIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -76,8 +76,7 @@ func TestWhatTheScannerCannotSeeWholeIsRefused(t *testing.T) {
 	t.Error("the corpus has no file of that kind")
 }
 
-// Whatever goes wrong on the way, a document waits; afterwards it is scanned as
-// if nothing had happened.
+// After any failure of a scan the document waits; later it is scanned as usual.
 func TestNothingIsCleanWithoutAWholeScan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -101,10 +100,12 @@ func TestNothingIsCleanWithoutAWholeScan(t *testing.T) {
 	content := honest()
 	id := w.upload(t, licence, content)
 	w.Scanner = nil
-	waits("no scanner", id, clamd.ErrAway)
+	waits("no scanner", id, clamd.ErrUnavailable)
 	w.Scanner = own
-	server.Kill()
-	waits("a scanner that was killed", id, clamd.ErrAway)
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	waits("a scanner that was killed", id, clamd.ErrUnavailable)
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestNothingIsCleanWithoutAWholeScan(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Scanner = &clamd.Scanner{Address: server.Address(), Timeout: 200 * time.Millisecond}
-	waits("a scanner that hangs", id, clamd.ErrAway)
+	waits("a scanner that hangs", id, clamd.ErrUnavailable)
 	if err := server.Thaw(); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func TestNothingIsCleanWithoutAWholeScan(t *testing.T) {
 }
 
 // pathOf finds the file of a document.
-func (w *world) pathOf(t *testing.T, id uuid.UUID) string {
+func (w *fixture) pathOf(t *testing.T, id uuid.UUID) string {
 	t.Helper()
 	found := must(filepath.Glob(filepath.Join(w.dir, "*", "*", id.String())))(t)
 	if len(found) != 1 {
@@ -195,8 +196,8 @@ func TestADocumentIsSettledOnce(t *testing.T) {
 	}
 }
 
-// What waits is counted from its upload, or from when it was sent back, and no
-// document that waits is overlooked.
+// The waiting time counts from the upload or the last rescan, and no waiting
+// document is missed.
 func TestWaitingFindsWhatWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -209,7 +210,7 @@ func TestWaitingFindsWhatWaits(t *testing.T) {
 	scanning := w.upload(t, licence, honest())
 	away := w.Scanner
 	w.Scanner = &clamd.Scanner{Address: "unix:/nonexistent", Timeout: time.Second}
-	if _, err := w.Scan(t.Context(), scanning); !errors.Is(err, clamd.ErrAway) {
+	if _, err := w.Scan(t.Context(), scanning); !errors.Is(err, clamd.ErrUnavailable) {
 		t.Fatal(err)
 	}
 	w.Scanner = away
@@ -240,7 +241,7 @@ func TestWaitingFindsWhatWaits(t *testing.T) {
 	}
 }
 
-// The record and its scan come about together, or neither does.
+// The record and its scan are created together, or neither is.
 func TestNoRecordWithoutItsScan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

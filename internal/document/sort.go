@@ -9,28 +9,28 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Sort is what a list of documents is sorted by.
+// Sort is the sort key of a list of documents.
 type Sort string
 
-// The orders in which documents can be listed. What is alike stands in the order
-// of the ids.
+// The sort keys. Documents with equal keys are sorted by id.
 const (
 	ByUploaded Sort = "uploaded"
 	ByFile     Sort = "file"
-	ByKind     Sort = "kind"   // what Filter.Called makes of the label
-	ByState    Sort = "state"  // in the order of the way
-	BySince    Sort = "since"  // when it came into its state
+	ByKind     Sort = "kind"   // the name of the label in Filter.Called
+	ByState    Sort = "state"  // in the order of States
+	BySince    Sort = "since"  // when it entered its state
 	ByEntity   Sort = "entity" // the name
 )
 
-// orders are what each sort compares of a document d of an entity e. Where that
-// can change while somebody turns pages, the cursor holds it: a document that has
-// moved on meanwhile would take the place where to go on with it. What cannot
-// change is looked up, so that no name of a file comes into an address.
+// orders has the SQL expression of each sort key, for a document d of an entity e.
+// If the value can change between two pages, the cursor contains it: otherwise,
+// when the last document of a page changes, the next page would start at another
+// position. Values that cannot change are looked up by id, so that no file name
+// gets into a URL.
 var orders = map[Sort]struct {
 	value string
-	held  func(*Document) int64 // what the cursor holds
-	read  func(int64) any       // and as the database compares it
+	held  func(*Document) int64 // the value in the cursor
+	read  func(int64) any       // converts it for the query
 }{
 	ByUploaded: {value: `d.created_at`},
 	ByFile:     {value: `lower(d.file_name) COLLATE "C"`},
@@ -48,7 +48,7 @@ var orders = map[Sort]struct {
 	},
 }
 
-// order adds to q where to go on, and returns what to order by.
+// order adds the condition of the cursor to q and returns the ORDER BY list.
 func (f *Filter) order(q *pg.Where) (string, error) {
 	at, err := f.cursor()
 	if err != nil {
@@ -57,39 +57,39 @@ func (f *Filter) order(q *pg.Where) (string, error) {
 	o := orders[f.Sort]
 	if o.value == "" {
 		if at.ID != uuid.Nil {
-			q.Behind([]string{"d.id"}, []any{at.ID}, f.Descending)
+			q.After([]string{"d.id"}, []any{at.ID}, f.Descending)
 		}
 		return pg.OrderBy([]string{"d.id"}, f.Descending), nil
 	}
 	value := o.value
 	switch f.Sort {
 	case ByKind:
-		value = q.Fill(value, f.Called)
+		value = q.Bind(value, f.LabelNames)
 	case ByState:
-		value = q.Fill(value, words(States))
+		value = q.Bind(value, stateNames(States))
 	default:
 	}
 	order := []string{value, "d.id"}
 	switch {
 	case at.ID == uuid.Nil:
 	case o.read != nil:
-		q.Behind(order, []any{o.read(at.Held), at.ID}, f.Descending)
-	default: // of that entity alone, lest another learns where a document stands
-		q.Add("("+value+", d.id)"+pg.Way(f.Descending)+"(SELECT "+value+", d.id FROM document d JOIN entity e ON e.id = d.entity_id WHERE d.id = ? AND (?::uuid IS NULL OR e.id = ?))",
+		q.After(order, []any{o.read(at.SortKey), at.ID}, f.Descending)
+	default: // only of that entity, so that a caller learns nothing about the documents of others
+		q.Add("("+value+", d.id)"+pg.AfterOperator(f.Descending)+"(SELECT "+value+", d.id FROM document d JOIN entity e ON e.id = d.entity_id WHERE d.id = ? AND (?::uuid IS NULL OR e.id = ?))",
 			at.ID, pg.ID(f.Entity), pg.ID(f.Entity))
 	}
 	return pg.OrderBy(order, f.Descending), nil
 }
 
-// next is the cursor behind a document.
+// next returns the cursor after a document.
 func (f *Filter) next(d *Document) string {
 	if held := orders[f.Sort].held; held != nil {
-		return pg.Cursor{Held: held(d), ID: d.ID}.String()
+		return pg.Cursor{SortKey: held(d), ID: d.ID}.String()
 	}
 	return d.ID.String()
 }
 
-// cursor reads what next wrote.
+// cursor parses the cursor.
 func (f *Filter) cursor() (at pg.Cursor, err error) {
 	switch {
 	case f.After == "":

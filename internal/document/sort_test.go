@@ -17,7 +17,7 @@ import (
 
 // many stores documents of two entities that are alike in many ways, so that
 // every order has ties.
-func (w *world) many(t *testing.T, n int) {
+func (w *fixture) many(t *testing.T, n int) {
 	t.Helper()
 	stranger := w.newEntity(t, false)
 	w.sql(t, `UPDATE entity SET name = 'alpine Bank' WHERE id = $1`, stranger)
@@ -61,8 +61,8 @@ var compared = map[document.Sort]func(a, b document.Document) int{
 	},
 }
 
-// walk reads page after page, and calls between before each but the first.
-func (w *world) walk(t *testing.T, f document.Filter, between func(seen []document.Document)) (all []document.Document) {
+// walk reads all pages, and calls between before each but the first.
+func (w *fixture) walk(t *testing.T, f document.Filter, between func(seen []document.Document)) (all []document.Document) {
 	t.Helper()
 	for range 1000 {
 		page, next, err := w.List(t.Context(), f)
@@ -87,8 +87,8 @@ func idsOf(list []document.Document) []uuid.UUID {
 	return ids
 }
 
-// Page after page, every order has every document that is meant once, in order,
-// and those that are alike by their ids, either way round.
+// Over all pages, every sort order has every selected document once, in order, and
+// equal ones by their ids, ascending and descending.
 func TestEveryOrderGoesThroughAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -96,7 +96,7 @@ func TestEveryOrderGoesThroughAll(t *testing.T) {
 	for sort, compare := range compared {
 		for _, base := range []document.Filter{{}, {Entity: w.entity}, {States: []document.State{document.Clean}}} {
 			want := w.walk(t, base, func([]document.Document) {})
-			base.Sort, base.Called = sort, called
+			base.Sort, base.LabelNames = sort, called
 			for _, desc := range []bool{false, true} {
 				slices.SortFunc(want, func(a, b document.Document) int {
 					order := cmp.Or(compare(a, b), bytes.Compare(a.ID[:], b.ID[:]))
@@ -116,7 +116,8 @@ func TestEveryOrderGoesThroughAll(t *testing.T) {
 	}
 }
 
-// Whatever moves on while somebody turns pages, what does not move is shown once.
+// Documents that do not change while a reader goes through the pages are shown
+// once, whatever changes in between.
 func TestPagesGoOnWhereTheyWere(t *testing.T) {
 	t.Parallel()
 	for sort := range compared {
@@ -124,7 +125,7 @@ func TestPagesGoOnWhereTheyWere(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.many(t, 40)
-			f := document.Filter{Sort: sort, Called: called, Limit: 3}
+			f := document.Filter{Sort: sort, LabelNames: called, Limit: 3}
 			want := idsOf(w.walk(t, f, func([]document.Document) {}))
 			f.States = document.States[:7] // the last of a page leaves what is asked for
 			want = slices.DeleteFunc(want, func(id uuid.UUID) bool { return w.state(t, id) == document.Deleted })
@@ -138,13 +139,13 @@ func TestPagesGoOnWhereTheyWere(t *testing.T) {
 	}
 }
 
-func (w *world) state(t *testing.T, id uuid.UUID) document.State {
+func (w *fixture) state(t *testing.T, id uuid.UUID) document.State {
 	t.Helper()
 	return must(w.Find(t.Context(), id))(t).State
 }
 
-// A cursor that is none of the order is refused, and one of another entity's
-// document says nothing of where that stands.
+// A cursor of another sort order is refused, and one of another entity's document
+// reveals nothing about its position.
 func TestCursorsAreOfTheirOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

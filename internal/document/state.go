@@ -15,32 +15,31 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// State is where a document is on its way. The words are stored; they are never
-// changed.
+// State is the state of a document. The values are stored; never change them.
 type State string
 
 // The states.
 const (
-	Received State = "received" // is here, waits to be scanned
-	Scanning State = "scanning" // is being scanned, or waits for a scanner that is away
-	Clean    State = "clean"    // was scanned and opened whole; waits for a reviewer
-	Refused  State = "refused"  // cannot be opened without risk; shown to nobody
-	Infected State = "infected" // the scanner found something; shown to nobody
+	Received State = "received" // waits for the scan
+	Scanning State = "scanning" // is being scanned, or waits until the scanner is available
+	Clean    State = "clean"    // passed the scan and the inspection; waits for a reviewer
+	Refused  State = "refused"  // cannot be opened safely; never shown
+	Infected State = "infected" // the scanner found a virus; never shown
 	Accepted State = "accepted" // by a reviewer
 	Rejected State = "rejected" // by a reviewer, for a reason
-	Deleted  State = "deleted"  // the content is gone; the record stays
+	Deleted  State = "deleted"  // the content was deleted; the record stays
 )
 
-// States are all states, in the order of the way.
+// States are all states, in the order in which a document passes them.
 var States = []State{Received, Scanning, Clean, Refused, Infected, Accepted, Rejected, Deleted}
 
-// ways are the moves that there are. The database holds the same list and
-// refuses every other move.
-var ways = map[State][]State{
+// transitions are the allowed changes of state. The database has the same list and
+// rejects every other.
+var transitions = map[State][]State{
 	Received: {Scanning},
 	Scanning: {Clean, Refused, Infected},
 	Clean:    {Accepted, Rejected, Deleted},
-	Refused:  {Received, Deleted}, // received again: by an operator, after a false alarm
+	Refused:  {Received, Deleted}, // to received by an operator, after a false alarm
 	Infected: {Received, Deleted},
 	Accepted: {Deleted},
 	Rejected: {Deleted},
@@ -48,16 +47,16 @@ var ways = map[State][]State{
 }
 
 // Next returns the states into which a document can move from s.
-func (s State) Next() []State { return slices.Clone(ways[s]) }
+func (s State) Next() []State { return slices.Clone(transitions[s]) }
 
-// Settled reports whether the scan is over.
+// Settled reports whether the scan is finished.
 func (s State) Settled() bool { return s != Received && s != Scanning }
 
 // Open reports whether the content may be shown.
 func (s State) Open() bool { return s == Clean || s == Accepted || s == Rejected }
 
-// Move is one step of a document. The first of its history is the upload, which
-// comes from no state.
+// Move is one change of state of a document. The first is the upload, with an
+// empty From.
 type Move struct {
 	At           time.Time
 	From, To     State
@@ -65,8 +64,8 @@ type Move struct {
 	Reason, Note string
 }
 
-// actions are what the audit trail says of a move into a state. That a scan
-// begins is in the document's own history only.
+// actions are the audit actions of a change to a state. The start of a scan is
+// only in the document's own history.
 var actions = map[State]audit.Action{
 	Received: audit.DocumentRescanned,
 	Scanning: "",
@@ -78,26 +77,27 @@ var actions = map[State]audit.Action{
 	Deleted:  audit.DocumentDeleted,
 }
 
-// step is a move that somebody asks for.
-type step struct {
+// transition is a requested change of state.
+type transition struct {
 	to           State
 	by           audit.Actor
 	reason, note string
 	request      uuid.UUID
 }
 
-var errWay = errors.New("document: there is no such move")
+var errTransition = errors.New("document: the change of state is not allowed")
 
-// move takes a locked document on, writes its history and the audit trail.
-func (s *Store) move(ctx context.Context, tx pg.Tx, d *db.LockRow, m step) error {
+// move changes the state of a locked document, and writes its history and the
+// audit trail.
+func (s *Store) move(ctx context.Context, tx pg.Tx, d *db.LockRow, m transition) error {
 	from := State(d.State)
-	if !slices.Contains(ways[from], m.to) {
-		return fmt.Errorf("%w: from %s to %s", errWay, from, m.to)
+	if !slices.Contains(transitions[from], m.to) {
+		return fmt.Errorf("%w: from %s to %s", errTransition, from, m.to)
 	}
 	q, now := db.New(tx), s.now()
 	n, err := q.SetState(ctx, db.SetStateParams{ID: d.ID, FromState: string(from), ToState: string(m.to), Reason: m.reason, Note: m.note, At: &now})
 	if err == nil && n != 1 {
-		err = errWay // the row is locked, so this cannot happen
+		err = errTransition // the row is locked, so this cannot happen
 	}
 	if err != nil {
 		return fmt.Errorf("document: move: %w", err)
@@ -126,7 +126,7 @@ func (s *Store) move(ctx context.Context, tx pg.Tx, d *db.LockRow, m step) error
 	})
 }
 
-// lock returns a document for whoever means to move it, or [ErrNoDocument].
+// lock returns a document and locks its row, or returns [ErrNoDocument].
 func lock(ctx context.Context, tx pg.Tx, id uuid.UUID) (*db.LockRow, error) {
 	row, err := db.New(tx).Lock(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) {

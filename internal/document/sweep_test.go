@@ -14,15 +14,15 @@ import (
 	"github.com/lineproof/lineproof/internal/document"
 )
 
-// stray leaves a file without a record, of an age.
-func (w *world) stray(t *testing.T, age time.Duration) uuid.UUID {
+// stray creates a file without a document, of the given age.
+func (w *fixture) stray(t *testing.T, age time.Duration) uuid.UUID {
 	t.Helper()
 	f := must(w.Receive(t.Context(), "a.png", bytes.NewReader(honest())))(t)
 	w.age(t, f.ID, age)
 	return f.ID
 }
 
-func (w *world) age(t *testing.T, id uuid.UUID, age time.Duration) {
+func (w *fixture) age(t *testing.T, id uuid.UUID, age time.Duration) {
 	t.Helper()
 	at := w.Now().Add(-age)
 	if err := os.Chtimes(w.pathOf(t, id), at, at); err != nil {
@@ -30,7 +30,8 @@ func (w *world) age(t *testing.T, id uuid.UUID, age time.Duration) {
 	}
 }
 
-// The sweep takes what belongs to nobody for a day, and no file of a document.
+// The sweep removes files that have belonged to no document for a day, and no file
+// of a document.
 func TestSweepTakesOnlyStrays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -57,7 +58,7 @@ func TestSweepTakesOnlyStrays(t *testing.T) {
 	}
 }
 
-// A database that knows few of the files is an old copy: then nothing is swept.
+// If the database knows few of the files, it may be an old copy: nothing is swept.
 func TestSweepDoesNotBelieveAnOldDatabase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -71,8 +72,8 @@ func TestSweepDoesNotBelieveAnOldDatabase(t *testing.T) {
 	w.pathOf(t, kept)
 }
 
-// A check finds every way in which records and files can disagree, and says
-// nothing of those that do not.
+// A check finds every difference between documents and files, and reports no
+// others.
 func TestCheckFindsWhatDisagrees(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

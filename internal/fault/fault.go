@@ -1,13 +1,13 @@
-// Package fault is the one error type that crosses a domain package's border.
+// Package fault defines the error type that domain packages return to callers.
 //
 // A domain package returns a plain wrapped error when something broke, and a
 // [*Error] when the caller did something that it can correct or must wait for.
-// The difference decides what the caller sees: a fault carries a stable code
-// and a sentence that is safe to print; everything else becomes INTERNAL and is
-// only ever written to the log.
+// The difference decides what the caller sees: a fault carries a stable code and a
+// sentence that is safe to show; everything else becomes INTERNAL and is only
+// written to the log.
 //
 // Faults know nothing of HTTP. The mapping from [Code] to status is a table in
-// package httpapi.
+// package web.
 package fault
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Code is the coarse class of a fault, in CAMARA's words. A new code needs a
+// Code is the class of a fault, as CAMARA names it. A new code needs a
 // row in every transport's table, and the transports' tests fail until it has
 // one.
 type Code string
@@ -54,17 +54,17 @@ var Codes = []Code{
 // The codes of a violation: what is wrong with one field.
 const (
 	Required   = "REQUIRED"        // the field is missing or empty
-	BadFormat  = "INVALID_FORMAT"  // the text has not the form that the field needs
+	BadFormat  = "INVALID_FORMAT"  // the text does not have the format of the field
 	WrongType  = "WRONG_TYPE"      // a JSON value of another type, or null
 	TooShort   = "TOO_SHORT"       // fewer characters than allowed
 	TooLong    = "TOO_LONG"        // more characters than allowed
 	Unknown    = "UNKNOWN_FIELD"   // the operation has no such field
-	Repeated   = "DUPLICATE_FIELD" // the field stands twice
-	NotAllowed = "NOT_ALLOWED"     // well formed, but not one of the values that are allowed
-	TooCommon  = "TOO_COMMON"      // a password that everybody uses
-	OwnWords   = "OWN_WORDS"       // a password made of nothing but the account's own words
+	Repeated   = "DUPLICATE_FIELD" // the field is sent twice
+	NotAllowed = "NOT_ALLOWED"     // well formed, but not an allowed value
+	TooCommon  = "TOO_COMMON"      // a common password
+	OwnWords   = "OWN_WORDS"       // a password made only of words of the account
 	Taken      = "ALREADY_EXISTS"  // the value belongs to another account
-	Ambiguous  = "AMBIGUOUS"       // the field is needed, because more than one thing could be meant
+	Ambiguous  = "AMBIGUOUS"       // the field is needed, because the request is ambiguous without it
 )
 
 // Violation says what is wrong with one field of a request. Message never
@@ -80,7 +80,7 @@ type Error struct {
 	Code       Code
 	Message    string        // one sentence that is safe to show and says what to do
 	Violations []Violation   // every field that is wrong, never only the first
-	RetryAfter time.Duration // for Unavailable and the limits: when to come back; 0 lets the transport choose
+	RetryAfter time.Duration // for Unavailable and the limits: when to retry; 0 lets the transport choose
 	Err        error         // the cause, for the log only
 }
 
@@ -97,7 +97,7 @@ func (e *Error) Because(cause error) *Error {
 	return &c
 }
 
-// With returns a copy of e that names the fields which are wrong.
+// With returns a copy of e with more violations.
 func (e *Error) With(violations ...Violation) *Error {
 	c := *e
 	c.Violations = slices.Concat(e.Violations, violations)
@@ -115,8 +115,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, if one was recorded.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether target is the fault that e was made from, so that a
-// package variable can serve as a sentinel.
+// Is reports whether target has the same code and message, so that a package
+// variable can serve as a sentinel.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code && t.Message == e.Message
@@ -130,23 +130,23 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// ErrInvalid is what a [Form] with complaints returns.
+// ErrInvalid is what a [Form] with violations returns.
 var ErrInvalid = New(InvalidArgument, "The request has fields that must be corrected; violations lists all of them.")
 
-// Form gathers what is wrong with a request, so that a caller corrects it in
-// one round. The zero Form has no complaints.
+// Form collects what is wrong with a request, so that the caller can correct
+// everything at once. The zero Form has no violations.
 type Form struct {
 	violations []Violation
 }
 
-// Check adds a complaint about field unless ok.
+// Check adds a violation of field unless ok.
 func (f *Form) Check(ok bool, field, code, message string) {
 	if !ok {
 		f.violations = append(f.violations, Violation{Field: field, Code: code, Message: message})
 	}
 }
 
-// Once adds a complaint about field unless the same was said before.
+// Once adds a violation of field unless the Form already has the same.
 func (f *Form) Once(field, code, message string) {
 	v := Violation{Field: field, Code: code, Message: message}
 	if !slices.Contains(f.violations, v) {
@@ -154,13 +154,13 @@ func (f *Form) Once(field, code, message string) {
 	}
 }
 
-// Violations returns the complaints so far.
+// Violations returns the violations so far.
 func (f *Form) Violations() []Violation { return f.violations }
 
-// Add adds complaints that were found elsewhere.
+// Add adds violations that were found elsewhere.
 func (f *Form) Add(violations ...Violation) { f.violations = append(f.violations, violations...) }
 
-// Err returns ErrInvalid with every complaint, or nil when there is none.
+// Err returns ErrInvalid with every violation, or nil if there is none.
 func (f *Form) Err() error {
 	if len(f.violations) == 0 {
 		return nil

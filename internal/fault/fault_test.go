@@ -41,7 +41,7 @@ func TestWithDoesNotShareViolations(t *testing.T) {
 	}
 }
 
-func TestFormGathersEveryComplaint(t *testing.T) {
+func TestFormCollectsEveryViolation(t *testing.T) {
 	t.Parallel()
 	var f fault.Form
 	f.Check(true, "name", fault.Required, "x")

@@ -15,8 +15,8 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// scan asks about neighbours until it is refused, and returns how many were
-// answered.
+// scan verifies neighbouring numbers until it is refused, and returns how many
+// were answered.
 func scan(g *guard.Guard, entity uuid.UUID, from, to int64) (answered int64, err error) {
 	for n := from; n < to; n++ {
 		if err := ask(g, entity, guard.Budget{}, n); err != nil {
@@ -28,9 +28,9 @@ func scan(g *guard.Guard, entity uuid.UUID, from, to int64) (answered int64, err
 }
 
 // An organisation that scans is slowed, then stopped: on the node that finds it
-// at once, on the others with their next look, and on a node that starts anew.
-// Nobody else is touched. Staff release it, on every node, and it stays free for
-// as long as they said.
+// at once, on the others with their next sync, and on a node that starts. No
+// other organisation is affected. Staff release it, on every node, and it stays
+// exempt for as long as they decided.
 func TestScannerIsSlowedThenStoppedUntilReleased(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -76,8 +76,8 @@ func TestScannerIsSlowedThenStoppedUntilReleased(t *testing.T) {
 		t.Errorf("the alert is %+v", a)
 	}
 	by := audit.Actor{Kind: audit.Account, ID: uuid.New()}
-	release := guard.Release{Entity: bad, Reason: "  a test of theirs, announced  ", Quiet: 24 * time.Hour, By: by}
-	if n, err := guard.LetGo(t.Context(), b.pool, b.clock.now(), release); n != 2 || err != nil {
+	release := guard.ReleaseForm{Entity: bad, Reason: "  a test of theirs, announced  ", Quiet: 24 * time.Hour, By: by}
+	if n, err := guard.Release(t.Context(), b.pool, b.clock.now(), release); n != 2 || err != nil {
 		t.Fatalf("%d alerts were ended, %v", n, err)
 	}
 	for _, g := range []*guard.Guard{b.Guard, two, fresh} {
@@ -96,23 +96,23 @@ func TestScannerIsSlowedThenStoppedUntilReleased(t *testing.T) {
 	}
 }
 
-// A release needs a reason and somebody to release.
+// A release needs a reason and an active alert.
 func TestReleaseIsChecked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	bank := b.entity(t)
-	_, err := guard.LetGo(t.Context(), b.pool, morning, guard.Release{Entity: bank, Reason: " ", Quiet: -1})
+	_, err := guard.Release(t.Context(), b.pool, morning, guard.ReleaseForm{Entity: bank, Reason: " ", Quiet: -1})
 	if f, ok := errors.AsType[*fault.Error](err); !ok || len(f.Violations) != 2 {
 		t.Errorf("got %v, want two violations", err)
 	}
-	if _, err := guard.LetGo(t.Context(), b.pool, morning, guard.Release{Entity: bank, Reason: "why not"}); !errors.Is(err, guard.ErrNothingToRelease) {
+	if _, err := guard.Release(t.Context(), b.pool, morning, guard.ReleaseForm{Entity: bank, Reason: "why not"}); !errors.Is(err, guard.ErrNothingToRelease) {
 		t.Errorf("got %v, want ErrNothingToRelease", err)
 	}
 }
 
-// Two nodes that find the same make one alert, and people hear of it once. If
-// they cannot be told, the alert is kept all the same.
-func TestPeopleAreToldOnce(t *testing.T) {
+// Two nodes that find the same create one alert, and people are notified once.
+// If the notification fails, the alert is stored nevertheless.
+func TestPeopleAreNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	bank := b.entity(t)
@@ -120,8 +120,8 @@ func TestPeopleAreToldOnce(t *testing.T) {
 	var told []guard.Alert
 	var counted int
 	for _, g := range []*guard.Guard{b.Guard, two} {
-		g.Count = func(guard.Kind, guard.Level) { counted++ }
-		g.Tell = func(ctx context.Context, tx pg.Tx, a guard.Alert) error {
+		g.OnAlert = func(guard.Kind, guard.Level) { counted++ }
+		g.Notify = func(ctx context.Context, tx pg.Tx, a guard.Alert) error {
 			told = append(told, a)
 			_, err := tx.Exec(ctx, "SELECT nonsense") // breaks its own part of the transaction
 			return err
@@ -144,8 +144,8 @@ func TestPeopleAreToldOnce(t *testing.T) {
 	}
 }
 
-// Where the guard only watches, it tells and does nothing; switched off it does
-// not look. Quotas and budgets hold in any mode.
+// In mode watch the guard only notifies; in mode off it does not look for
+// scans. Quotas and budgets apply in every mode.
 func TestModes(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []guard.Mode{guard.Watch, guard.Off} {
@@ -172,9 +172,9 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// Too many numbers that are not allocated look like a scan, unless everybody
-// has that many: then it is the supply that is broken.
-func TestMissesAreJudgedBesideEverybodyElse(t *testing.T) {
+// Too many numbers that are not allocated look like a scan, unless all
+// organisations have that many: then the supply is broken.
+func TestMissesAreComparedWithOthers(t *testing.T) {
 	t.Parallel()
 	miss := func(g *guard.Guard, entity uuid.UUID, numbers, every int64) error {
 		for i := range numbers {
@@ -182,7 +182,7 @@ func TestMissesAreJudgedBesideEverybodyElse(t *testing.T) {
 			if err := g.Admit(entity, guard.Budget{}, n); err != nil {
 				return err
 			}
-			g.Learn(entity, n, i%every == 0)
+			g.Record(entity, n, i%every == 0)
 		}
 		return nil
 	}
@@ -210,8 +210,8 @@ func TestMissesAreJudgedBesideEverybodyElse(t *testing.T) {
 	}
 }
 
-// However odd one file of numbers looks, it only slows: whoever stops asking is
-// not stopped, and whoever goes on is.
+// However unusual one file of numbers looks, it only slows: an organisation
+// that ends there is not stopped, and one that continues is.
 func TestOneOddFileOnlySlows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -224,7 +224,7 @@ func TestOneOddFileOnlySlows(t *testing.T) {
 		}
 	}
 	for i := range int64(rows) {
-		b.Learn(bank, far(i), true) // all at once, after the last was asked
+		b.Record(bank, far(i), true) // all at once, after the last was asked
 	}
 	for range 3 {
 		settle(t, b.Guard)
@@ -240,7 +240,7 @@ func TestOneOddFileOnlySlows(t *testing.T) {
 			}
 			return
 		}
-		b.Learn(bank, far(i), true)
+		b.Record(bank, far(i), true)
 	}
 	t.Error("it went on and was not stopped")
 }

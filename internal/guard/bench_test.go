@@ -8,10 +8,10 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// What the guard adds to a verification: it is asked before, and told after.
-// Numbers are 100,000 different ones spread over the nation, each asked about
-// again and again, or always new.
-func BenchmarkAdmitAndLearn(b *testing.B) {
+// BenchmarkAdmitAndRecord measures what the guard adds to a verification: Admit
+// before and Record after. The numbers are 100,000 different ones spread over
+// the country, each verified again and again, or always new ones.
+func BenchmarkAdmitAndRecord(b *testing.B) {
 	numbers := make([]phone.Number, 100_000)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range numbers {
@@ -23,7 +23,7 @@ func BenchmarkAdmitAndLearn(b *testing.B) {
 		bank := s.entity(b)
 		for _, n := range numbers {
 			_ = s.Admit(bank, budget, n)
-			s.Learn(bank, n, false)
+			s.Record(bank, n, false)
 		}
 		b.ReportAllocs()
 		b.ResetTimer()
@@ -32,7 +32,7 @@ func BenchmarkAdmitAndLearn(b *testing.B) {
 			if err := s.Admit(bank, budget, n); err != nil {
 				b.Fatal(err)
 			}
-			s.Learn(bank, n, false)
+			s.Record(bank, n, false)
 		}
 	})
 	b.Run("new", func(b *testing.B) {
@@ -50,7 +50,7 @@ func BenchmarkAdmitAndLearn(b *testing.B) {
 			if err := s.Admit(bank, budget, n); err != nil {
 				b.Fatal(err)
 			}
-			s.Learn(bank, n, false)
+			s.Record(bank, n, false)
 		}
 	})
 	b.Run("known, all cores", func(b *testing.B) {
@@ -65,7 +65,7 @@ func BenchmarkAdmitAndLearn(b *testing.B) {
 					b.Error(err)
 					return
 				}
-				s.Learn(bank, n, false)
+				s.Record(bank, n, false)
 			}
 		})
 	})

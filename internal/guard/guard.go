@@ -1,22 +1,22 @@
-// Package guard keeps one organisation from reading the register out.
+// Package guard prevents an organisation from copying the register by scanning it
+// number by number.
 //
-// What it promises:
+// What it guarantees:
 //
-//   - An organisation asks no more questions on a day or in a month than its
-//     quotas allow, and about no more different numbers on a day than its budget
-//     allows. A number that it asked about before on that day is free. The count
-//     is exact on a node; other nodes, and a node that starts again, know it a
-//     few seconds later. Days are those of UTC.
-//   - An organisation whose questions look like a scan is slowed to a tenth of
-//     its rate and, if it goes on, stopped; staff are told each time, and only
-//     they end it. judge.go says what looks like a scan and why.
-//   - What a node finds holds on every node within five seconds, and after a
-//     restart.
-//   - No number leaves the memory of the node. What is stored and logged are
-//     counts.
+//   - An organisation gets no more answers on a day or in a month than its quotas
+//     allow, and verifies no more different numbers on a day than its budget
+//     allows. A number that it has already verified on that day is free. The count
+//     is exact on one node; other nodes, and a node that restarts, know it a few
+//     seconds later. Days are in UTC.
+//   - An organisation whose requests look like a scan is slowed to a tenth of its
+//     rate and, if it continues, stopped; staff are notified each time, and only
+//     they can release it. judge.go says what looks like a scan and why.
+//   - What a node finds takes effect on every node within five seconds, and still
+//     after a restart.
+//   - No number leaves the memory of the node. Only counts are stored and logged.
 //
-// Only live keys are counted. A question costs well below a microsecond; while
-// the database is away the node goes on with what it knows.
+// Only live keys are counted. A call costs well below a microsecond; while the
+// database is unavailable the node continues with what it has in memory.
 package guard
 
 import (
@@ -32,157 +32,157 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// Mode is what the guard does about an organisation that seems to scan.
+// Mode is what the guard does about an organisation whose requests look like a scan.
 type Mode string
 
-// The modes. Quotas and budgets hold in all of them.
+// The modes. Quotas and budgets apply in all of them.
 const (
-	Stop  Mode = "stop"  // slows it, then stops it
-	Watch Mode = "watch" // only tells
-	Off   Mode = "off"   // does not look
+	Stop  Mode = "stop"  // slow it, then stop it
+	Watch Mode = "watch" // only notify staff
+	Off   Mode = "off"   // do not look for scans
 )
 
-// Budget is how much an organisation may ask. 0 means that there is no limit.
+// Budget is how much an organisation may verify. 0 means no limit.
 type Budget struct {
-	Day, Month int64 // questions that are answered
+	Day, Month int64 // answered requests
 	Numbers    int64 // different numbers on a day
 }
 
-// Guard watches what organisations ask. Make one with [New]; all exported
-// fields but Count and Tell are required and are not changed after the first
-// call.
+// Guard counts and judges the requests of organisations. Create one with [New];
+// all exported fields but OnAlert and Notify are required, and none may be changed
+// after the first call.
 type Guard struct {
 	Pool *pgxpool.Pool
 	Node string
 	Mode Mode
 	Now  func() time.Time
 	Log  *slog.Logger
-	// Count is told of every alert that this node makes, for metrics.
-	Count func(Kind, Level)
-	// Tell lets people know of an alert, in the transaction that stores it. Where
-	// it fails the alert is kept all the same.
-	Tell Tell
+	// OnAlert is called for every alert that this node creates, for metrics.
+	OnAlert func(Kind, Level)
+	// Notify informs people of an alert, in the transaction that stores it. If it
+	// fails, the alert is stored nevertheless.
+	Notify Notifier
 
-	askers atomic.Pointer[map[uuid.UUID]*asker] // copied for every new one, so that reading needs no lock
-	crowd  crowd
-	wake   chan struct{} // an alert waits to be stored
+	organisations atomic.Pointer[map[uuid.UUID]*organisation] // copied for each new one, so that reading needs no lock
+	population    population
+	wake          chan struct{} // has an element while an alert waits to be stored
 
-	mu    sync.Mutex // held while an asker is added
-	known known      // of those who have not asked here yet
+	mu     sync.Mutex  // held while an organisation is added
+	stored storedUsage // of organisations that have sent no request to this node yet
 
-	syncing sync.Mutex // held while the database is asked
-	months  time.Time  // when the month was last read
+	syncing     sync.Mutex // held during Sync
+	monthReadAt time.Time  // when the month was last read
 }
 
-// New returns g, ready to be used. Call [Guard.Sync] once before the first
-// question, so that it goes on from what is stored, and then [Guard.Run].
+// New returns g, ready for use. Call [Guard.Sync] once before the first request,
+// so that the guard continues with the stored counts, and then [Guard.Run].
 func New(g *Guard) *Guard {
-	g.askers.Store(&map[uuid.UUID]*asker{})
+	g.organisations.Store(&map[uuid.UUID]*organisation{})
 	g.wake = make(chan struct{}, 1)
 	return g
 }
 
-// Admit lets a question about a number pass and counts it, or returns why not.
-// [Guard.Learn] or [Guard.Unanswered] must follow one that passed.
+// Admit counts a request about a number, or returns why it is refused. A call of
+// [Guard.Record] or [Guard.Refund] must follow each admitted request.
 func (g *Guard) Admit(entity uuid.UUID, b Budget, n phone.Number) error {
-	a, now := g.asker(entity), g.Now()
-	a.mu.Lock()
-	a.turn(now)
-	no := a.allows(&b)
-	if no == passes {
-		no = a.admit(g, &b, n, hourOf(now))
+	o, now := g.organisation(entity), g.Now()
+	o.mu.Lock()
+	o.startDay(now)
+	reason := o.checkQuotas(&b)
+	if reason == allowed {
+		reason = o.admit(g, &b, n, hourOf(now))
 	}
-	a.mu.Unlock()
-	return no.fault(&b, now)
+	o.mu.Unlock()
+	return reason.fault(&b, now)
 }
 
-// AdmitAll is [Guard.Admit] for several questions of one request. Each number
-// has its own error, and the slice is nil when all of them pass. An error of the
-// whole means that none does, because the organisation is stopped or has no
-// questions left.
+// AdmitAll is [Guard.Admit] for several numbers of one request. Each number has
+// its own error, and the slice is nil if all are admitted. The second result is
+// set if none is admitted, because the organisation is stopped or its quota is
+// used up.
 func (g *Guard) AdmitAll(entity uuid.UUID, b Budget, numbers []phone.Number) ([]error, error) {
-	a, now := g.asker(entity), g.Now()
+	o, now := g.organisation(entity), g.Now()
 	var refused []error
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.turn(now)
-	if no := a.allows(&b); no != passes {
-		return nil, no.fault(&b, now)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.startDay(now)
+	if reason := o.checkQuotas(&b); reason != allowed {
+		return nil, reason.fault(&b, now)
 	}
 	for i, n := range numbers {
-		no := a.allows(&b)
-		if no == passes {
-			no = a.admit(g, &b, n, hourOf(now))
+		reason := o.checkQuotas(&b)
+		if reason == allowed {
+			reason = o.admit(g, &b, n, hourOf(now))
 		}
-		if no == passes {
+		if reason == allowed {
 			continue
 		}
 		if refused == nil {
 			refused = make([]error, len(numbers))
 		}
-		refused[i] = no.fault(&b, now)
+		refused[i] = reason.fault(&b, now)
 	}
 	return refused, nil
 }
 
-// Learn counts the answer to a question that was admitted. A miss is a number
-// that is not allocated.
-func (g *Guard) Learn(entity uuid.UUID, n phone.Number, miss bool) {
-	a := g.asker(entity)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.flight = max(a.flight-1, 0)
-	a.fresh.answered++
+// Record counts the answer to an admitted request. A miss is a number that is not
+// allocated.
+func (g *Guard) Record(entity uuid.UUID, n phone.Number, miss bool) {
+	o := g.organisation(entity)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.inFlight = max(o.inFlight-1, 0)
+	o.unstored.answered++
 	if miss {
-		a.fresh.misses++
+		o.unstored.misses++
 	}
-	g.crowd.missed.Add(a.window.learn(n, miss))
+	g.population.missed.Add(o.window.setMiss(n, miss))
 }
 
-// Unanswered gives questions back that were admitted and got no answer.
-func (g *Guard) Unanswered(entity uuid.UUID, questions int) {
-	a := g.asker(entity)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.flight = max(a.flight-int64(questions), 0)
+// Refund takes back admitted requests that got no answer.
+func (g *Guard) Refund(entity uuid.UUID, requests int) {
+	o := g.organisation(entity)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.inFlight = max(o.inFlight-int64(requests), 0)
 }
 
-// slowFactor is by what the rate of a slowed organisation is multiplied: slow
-// enough that a scan gets nowhere, and fast enough that tills go on to work
-// while staff look into it.
+// slowFactor multiplies the rate of a slowed organisation. It is slow enough to
+// make a scan useless, and fast enough for points of sale to keep working while
+// staff investigate.
 const slowFactor = 0.1
 
-// Slowed returns by what the rates of an organisation are multiplied: 1, or less
-// while it is slowed.
+// Slowed returns the factor for the rates of an organisation: 1, or less while it
+// is slowed.
 func (g *Guard) Slowed(entity uuid.UUID) float64 {
-	if a, ok := (*g.askers.Load())[entity]; ok && Level(a.level.Load()) == Slowed {
+	if o, ok := (*g.organisations.Load())[entity]; ok && Level(o.level.Load()) == Slowed {
 		return slowFactor
 	}
 	return 1
 }
 
-// asker returns what is known of an organisation.
-func (g *Guard) asker(entity uuid.UUID) *asker {
-	if a, ok := (*g.askers.Load())[entity]; ok {
-		return a
+// organisation returns the state of an organisation, which it creates if needed.
+func (g *Guard) organisation(entity uuid.UUID) *organisation {
+	if o, ok := (*g.organisations.Load())[entity]; ok {
+		return o
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	all := *g.askers.Load()
-	if a, ok := all[entity]; ok {
-		return a
+	all := *g.organisations.Load()
+	if o, ok := all[entity]; ok {
+		return o
 	}
-	a := newAsker(entity, g.Now(), g.known)
+	o := newOrganisation(entity, g.Now(), g.stored)
 	all = maps.Clone(all)
-	all[entity] = a
-	g.askers.Store(&all)
-	return a
+	all[entity] = o
+	g.organisations.Store(&all)
+	return o
 }
 
-// rouse makes Run store what waits.
-func (g *Guard) rouse() {
+// wakeSync makes Run call Sync now.
+func (g *Guard) wakeSync() {
 	select {
 	case g.wake <- struct{}{}:
-	default: // it is awake already
+	default: // it is already woken
 	}
 }

@@ -1,6 +1,6 @@
 package guard
 
-// What looks like a scan. docs/decisions/0019-what-looks-like-a-scan.md has the
+// What looks like a scan. docs/decisions/0019-detecting-number-scanning.md has the
 // reasoning at length, and what these thresholds miss.
 //
 // Customers of an honest organisation are spread over the numbers of a nation:
@@ -45,34 +45,34 @@ var scales = [...]scale{
 
 // Misses are numbers that are not allocated: their range is not, or their
 // operator's supply is complete and has never named them. An UNKNOWN line is
-// not a miss, for that is the supply's fault and not the asker's.
+// not a miss, for that is the supplier's fault and not the organisation's.
 //
 // Of typed numbers one in fifty is wrong, and about half of those miss. Of
 // numbers taken at random more than half miss. Three in ten lies far from both.
 // Where everybody misses, as after a broken supply, nobody scans: so the share
 // must also be three times that of everybody else.
 const (
-	missShare = 0.3
-	missTimes = 3
-	missSlow  = 1_000
-	missStop  = 3_000
-	missCrowd = 1_000 // fewer numbers of everybody else say nothing
+	missShare      = 0.3
+	missTimes      = 3
+	missSlow       = 1_000
+	missStop       = 3_000
+	missPopulation = 1_000 // fewer numbers of everybody else say nothing
 )
 
 // finding is what was found at one moment.
 type finding struct {
-	level   Level // Calm for nothing
+	level   Level // None for nothing
 	figures Figures
 }
 
 // due reports whether so much has come since the window was last judged that it
 // should be judged again. The more there is, the longer it takes, and the less
 // often it is done.
-func (w *window) due() bool { return w.unseen >= max(256, w.count/64) }
+func (w *window) due() bool { return w.unjudged >= max(256, w.count/64) }
 
 // density judges where the numbers lie.
 func (w *window) density() (worst finding) {
-	w.unseen = 0
+	w.unjudged = 0
 	for i := range scales {
 		s := &scales[i]
 		if w.count < s.slow {
@@ -82,7 +82,7 @@ func (w *window) density() (worst finding) {
 		if i != smallest {
 			dense = w.denseAt(i)
 		}
-		level := Calm
+		level := None
 		switch {
 		case dense*s.part < w.count || dense < s.slow:
 		case dense < s.stop:
@@ -115,12 +115,12 @@ func (w *window) denseAt(i int) (dense int64) {
 
 // misses judges how many of the numbers are none, beside what everybody else
 // gets.
-func (w *window) misses(all *crowd) finding {
+func (w *window) misses(all *population) finding {
 	if w.missed < missSlow || float64(w.missed) < missShare*float64(w.count) {
 		return finding{}
 	}
 	others, missed := all.count.Load()-w.count, all.missed.Load()-w.missed
-	if others >= missCrowd && float64(w.missed)*float64(others) < missTimes*float64(missed)*float64(w.count) {
+	if others >= missPopulation && float64(w.missed)*float64(others) < missTimes*float64(missed)*float64(w.count) {
 		return finding{}
 	}
 	level := Slowed

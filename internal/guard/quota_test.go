@@ -13,8 +13,8 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// A quota of a day or a month is used up by answers, says when it renews, and
-// renews then.
+// A quota of a day or a month is used up by answers, the error says when it
+// renews, and it renews then.
 func TestQuotasEndAndRenew(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -22,8 +22,8 @@ func TestQuotasEndAndRenew(t *testing.T) {
 		words  string
 		renews time.Time
 	}{
-		"day":   {guard.Budget{Day: 3, Month: 1000}, "3 questions a day", time.Date(2026, 11, 17, 0, 0, 0, 0, time.UTC)},
-		"month": {guard.Budget{Day: 1000, Month: 3}, "3 questions a month", time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)},
+		"day":   {guard.Budget{Day: 3, Month: 1000}, "3 verifications a day", time.Date(2026, 11, 17, 0, 0, 0, 0, time.UTC)},
+		"month": {guard.Budget{Day: 1000, Month: 3}, "3 verifications a month", time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,8 +46,8 @@ func TestQuotasEndAndRenew(t *testing.T) {
 	}
 }
 
-// A question that got no answer costs nothing, and one that is being answered
-// holds its place, so that a quota is not exceeded by asking many at once.
+// A request without an answer costs nothing, and one in flight is counted, so
+// that concurrent requests cannot exceed a quota.
 func TestOnlyAnswersUseUpAQuota(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -56,7 +56,7 @@ func TestOnlyAnswersUseUpAQuota(t *testing.T) {
 		if err := b.Admit(bank, two, number(first)); err != nil {
 			t.Fatal(err)
 		}
-		b.Unanswered(bank, 1)
+		b.Refund(bank, 1)
 	}
 	for range 2 {
 		if err := b.Admit(bank, two, number(first)); err != nil {
@@ -64,15 +64,15 @@ func TestOnlyAnswersUseUpAQuota(t *testing.T) {
 		}
 	}
 	refused(t, b.Admit(bank, two, number(first)))
-	b.Learn(bank, number(first), false)
-	b.Unanswered(bank, 1)
+	b.Record(bank, number(first), false)
+	b.Refund(bank, 1)
 	mustAsk(t, b.Guard, bank, two, first)
 	refused(t, b.Admit(bank, two, number(first)))
 }
 
-// The budget is of different numbers: one that was asked about on the day is
-// free, however often, and is answered when the budget is used up. On the next
-// day it is new again. Staff are told once on a day.
+// The budget counts different numbers: one that was already verified on the day
+// is free, however often, and is answered when the budget is used up. On the
+// next day it counts again. Staff are notified once a day.
 func TestBudgetIsOfDifferentNumbers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -107,9 +107,9 @@ func TestBudgetIsOfDifferentNumbers(t *testing.T) {
 	}
 }
 
-// Of a batch, numbers beyond the budget are refused each for itself, and the
-// others pass. A batch for which there is not one question left is refused
-// whole.
+// In a batch, each number beyond the budget is refused by itself, and the
+// others are admitted. A batch is refused whole if no request is left in a
+// quota.
 func TestBatchIsAdmittedByItsNumbers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -135,8 +135,8 @@ func TestBatchIsAdmittedByItsNumbers(t *testing.T) {
 	refused(t, err)
 }
 
-// What one node has counted counts on the others, and after a restart. What is
-// not stored because the database was away is stored later.
+// The counts of one node apply on the others, and after a restart. What could
+// not be stored because the database was unavailable is stored later.
 func TestCountsAreSharedAndKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -174,8 +174,8 @@ func TestCountsAreSharedAndKept(t *testing.T) {
 	}
 }
 
-// However many ask at once, and however often it is stored meanwhile, nothing is
-// counted twice and nothing is lost.
+// With many concurrent requests and syncs, nothing is counted twice and nothing
+// is lost.
 func TestNothingIsLostUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

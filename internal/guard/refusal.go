@@ -7,52 +7,52 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
-// refusal says why a question does not pass.
+// refusal is the reason for refusing a request.
 type refusal uint8
 
 const (
-	passes refusal = iota
+	allowed refusal = iota
 	overDay
 	overMonth
 	overNumbers
-	scans
+	isStopped
 )
 
-// stoppedFor is when somebody who is stopped may look again whether it was
+// stoppedRetryAfter is when a stopped organisation may try whether it has been
 // released.
-const stoppedFor = time.Hour
+const stoppedRetryAfter = time.Hour
 
-var errStopped = stopped()
+var errStopped = stoppedFault()
 
-// ErrStopped reports an organisation that was stopped because its questions look
+// ErrStopped reports an organisation that was stopped because its requests look
 // like a scan.
 var ErrStopped error = errStopped
 
-func stopped() *fault.Error {
-	f := fault.New(fault.QuotaExceeded, "The questions of this organisation look like a scan of numbers, so the service has stopped to answer them. Only the regulator can release it: get in touch.")
-	f.RetryAfter = stoppedFor
+func stoppedFault() *fault.Error {
+	f := fault.New(fault.QuotaExceeded, "The requests of this organisation look like number scanning, so the service no longer answers them. Only the regulator can lift this: contact the regulator.")
+	f.RetryAfter = stoppedRetryAfter
 	return f
 }
 
-// fault returns what the caller is told; nil when the question passes.
+// fault returns the error for the caller; nil if the request is admitted.
 func (r refusal) fault(b *Budget, now time.Time) error {
 	var f *fault.Error
 	switch r {
-	case passes:
+	case allowed:
 		return nil
-	case scans:
+	case isStopped:
 		return errStopped
 	case overDay:
-		f = used("The quota of "+many(b.Day)+" questions a day is used up", tomorrow(now), now)
+		f = quotaError("The quota of "+withCommas(b.Day)+" verifications a day is used up", tomorrow(now), now)
 	case overMonth:
-		f = used("The quota of "+many(b.Month)+" questions a month is used up", nextMonth(now), now)
+		f = quotaError("The quota of "+withCommas(b.Month)+" verifications a month is used up", nextMonth(now), now)
 	case overNumbers:
-		f = used("The budget of "+many(b.Numbers)+" different numbers a day is used up, so that only numbers that were asked about on this day are answered", tomorrow(now), now)
+		f = quotaError("The budget of "+withCommas(b.Numbers)+" different numbers a day is used up: only numbers that were already verified today are answered", tomorrow(now), now)
 	}
 	return f
 }
 
-func used(what string, renews, now time.Time) *fault.Error {
+func quotaError(what string, renews, now time.Time) *fault.Error {
 	f := fault.New(fault.QuotaExceeded, what+". It renews at "+renews.Format(time.RFC3339)+"; the regulator can allow more.")
 	f.RetryAfter = renews.Sub(now).Truncate(time.Second) + time.Second
 	return f
@@ -65,8 +65,8 @@ func nextMonth(now time.Time) time.Time {
 	return time.Date(y, m+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// many writes a number with commas, for people.
-func many(n int64) string {
+// withCommas formats a number with commas between thousands.
+func withCommas(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]

@@ -10,7 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/guard"
 )
 
-// within waits until something holds, five seconds at the most.
+// within waits at most five seconds until a condition is true.
 func within(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -22,7 +22,7 @@ func within(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// By the clock of the wall: what one node finds holds on another within five
+// In real time: what one node finds takes effect on another within five
 // seconds, and so does its release on both.
 func TestNodesAgreeWithinFiveSeconds(t *testing.T) {
 	t.Parallel()
@@ -45,8 +45,8 @@ func TestNodesAgreeWithinFiveSeconds(t *testing.T) {
 	}
 	stopped := func(g *guard.Guard) bool { return errors.Is(ask(g, bad, guard.Budget{}, first), guard.ErrStopped) }
 	within(t, "the other node still answers", func() bool { return stopped(nodes[1]) })
-	release := guard.Release{Entity: bad, Reason: "a test", Quiet: time.Hour, By: audit.Actor{Kind: audit.Operator}}
-	if _, err := guard.LetGo(t.Context(), b.pool, time.Now(), release); err != nil {
+	release := guard.ReleaseForm{Entity: bad, Reason: "a test", Quiet: time.Hour, By: audit.Actor{Kind: audit.Operator}}
+	if _, err := guard.Release(t.Context(), b.pool, time.Now(), release); err != nil {
 		t.Fatal(err)
 	}
 	within(t, "a node does not answer after the release", func() bool { return !stopped(nodes[0]) && !stopped(nodes[1]) })

@@ -11,7 +11,7 @@ import (
 // usual is the budget that an organisation has unless staff allow it another.
 var usual = guard.Budget{Numbers: 100_000}
 
-// seeded returns a generator, and says how to have it again.
+// seeded returns a random generator, and logs how to reproduce it.
 func seeded(tb testing.TB) *rand.Rand {
 	tb.Helper()
 	seed := rand.Uint64()
@@ -80,9 +80,9 @@ func TestScansAreStopped(t *testing.T) {
 	}
 }
 
-// Those who ask for good reasons are neither slowed nor stopped, and none comes
-// near its budget: docs/explanation/limits.md describes the mix.
-func TestHonestLookUpsStopNobody(t *testing.T) {
+// Organisations with honest usage are neither slowed nor stopped, and none
+// comes near its budget: docs/explanation/limits.md describes the mix.
+func TestHonestUsageStopsNobody(t *testing.T) {
 	t.Parallel()
 	questions := size(t, 100_000)
 	b := newBench(t)
@@ -100,7 +100,7 @@ func TestHonestLookUpsStopNobody(t *testing.T) {
 				if err := b.Admit(parties[i].id, usual, number(n)); err != nil {
 					t.Fatalf("%s was refused at hour %d: %v", parties[i].name, hour, err)
 				}
-				b.Learn(parties[i].id, number(n), !town.assigned(n))
+				b.Record(parties[i].id, number(n), !town.assigned(n))
 				asked++
 			}
 			if b.Slowed(parties[i].id) != 1 {

@@ -11,8 +11,8 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// saveUsage adds what was counted to what the node has stored.
-func saveUsage(ctx context.Context, tx pg.Tx, node string, counts []counted) error {
+// saveUsage adds counts to the stored usage of the node.
+func saveUsage(ctx context.Context, tx pg.Tx, node string, counts []dayUsage) error {
 	if len(counts) == 0 {
 		return nil
 	}
@@ -20,7 +20,7 @@ func saveUsage(ctx context.Context, tx pg.Tx, node string, counts []counted) err
 	var days, asked, answered, misses, numbers []int64
 	for _, c := range counts {
 		entities, days = append(entities, c.entity), append(days, c.day)
-		asked, answered, misses, numbers = append(asked, c.asked), append(answered, c.answered), append(misses, c.misses), append(numbers, c.numbers)
+		asked, answered, misses, numbers = append(asked, c.requests), append(answered, c.answered), append(misses, c.misses), append(numbers, c.numbers)
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO usage_day AS u (day, entity_id, node, asked, answered, misses, numbers)
 		SELECT DATE '1970-01-01' + t.day::int, t.entity, $1, t.asked, t.answered, t.misses, t.numbers
@@ -29,17 +29,17 @@ func saveUsage(ctx context.Context, tx pg.Tx, node string, counts []counted) err
 			misses = u.misses + excluded.misses, numbers = u.numbers + excluded.numbers`,
 		node, days, entities, asked, answered, misses, numbers)
 	if err != nil {
-		return fmt.Errorf("guard: store what was asked: %w", err)
+		return fmt.Errorf("guard: store the usage: %w", err)
 	}
 	return nil
 }
 
-// saveAlert stores an alert, unless another node has made the same, or staff
-// have just said that nothing shall be made of it.
+// saveAlert stores an alert, unless another node has stored the same, or staff have
+// just exempted the organisation.
 func saveAlert(ctx context.Context, tx pg.Tx, a *Alert) (isNew bool, err error) {
 	var ends *time.Time
-	if !a.Ends.IsZero() {
-		ends = &a.Ends
+	if !a.Until.IsZero() {
+		ends = &a.Until
 	}
 	tag, err := tx.Exec(ctx, `INSERT INTO guard_alert (id, entity_id, kind, level, since, ends_at, node, numbers, misses, dense, block, budget)
 		SELECT $1, $2, $3::text, $4, $5::timestamptz, $6, $7, $8, $9, $10, $11, $12
@@ -52,23 +52,23 @@ func saveAlert(ctx context.Context, tx pg.Tx, a *Alert) (isNew bool, err error) 
 	return tag.RowsAffected() == 1, nil
 }
 
-// readState reads what all nodes have stored, and the days of this month that
-// are over if they are wanted.
+// readState reads what all nodes have stored: usage of today, active alerts and
+// exemptions and, if months is set, the usage of the earlier days of this month.
 func readState(ctx context.Context, tx pg.Tx, now time.Time, months bool) (s state, err error) {
 	s.day, s.today = dayOf(now), make(map[uuid.UUID]usage)
 	s.raised, s.quiet = make(map[uuid.UUID][len(kinds)]Level), make(map[uuid.UUID]time.Time)
 	var id uuid.UUID
 	var u usage
-	err = each(ctx, tx, []any{&id, &u.asked, &u.answered, &u.misses, &u.numbers}, func() { s.today[id] = u },
+	err = forEachRow(ctx, tx, []any{&id, &u.requests, &u.answered, &u.misses, &u.numbers}, func() { s.today[id] = u },
 		`SELECT entity_id, sum(asked)::bigint, sum(answered)::bigint, sum(misses)::bigint, sum(numbers)::bigint
 		FROM usage_day WHERE day = DATE '1970-01-01' + $1::int GROUP BY entity_id`, s.day)
 	if err != nil {
 		return state{}, err
 	}
 	var kind, level string
-	err = each(ctx, tx, []any{&id, &kind, &level}, func() {
+	err = forEachRow(ctx, tx, []any{&id, &kind, &level}, func() {
 		all := s.raised[id]
-		i := placeOf(Kind(kind))
+		i := kindIndex(Kind(kind))
 		all[i] = max(all[i], levelOf(level))
 		s.raised[id] = all
 	}, `SELECT entity_id, kind, level FROM guard_alert WHERE released_at IS NULL AND (ends_at IS NULL OR ends_at > $1)`, now)
@@ -76,21 +76,21 @@ func readState(ctx context.Context, tx pg.Tx, now time.Time, months bool) (s sta
 		return state{}, err
 	}
 	var until time.Time
-	err = each(ctx, tx, []any{&id, &until}, func() { s.quiet[id] = until },
+	err = forEachRow(ctx, tx, []any{&id, &until}, func() { s.quiet[id] = until },
 		`SELECT entity_id, max(quiet_until) FROM guard_alert WHERE quiet_until > $1 GROUP BY entity_id`, now)
 	if err != nil || !months {
 		return s, err
 	}
 	s.month = make(map[uuid.UUID]int64)
 	var answered int64
-	err = each(ctx, tx, []any{&id, &answered}, func() { s.month[id] = answered },
+	err = forEachRow(ctx, tx, []any{&id, &answered}, func() { s.month[id] = answered },
 		`SELECT entity_id, sum(answered)::bigint FROM usage_day
 		WHERE day >= date_trunc('month', DATE '1970-01-01' + $1::int) AND day < DATE '1970-01-01' + $1::int GROUP BY entity_id`, s.day)
 	return s, err
 }
 
-// each calls fn for every row of a query, scanned into those variables.
-func each(ctx context.Context, from pg.DB, into []any, fn func(), sql string, args ...any) error {
+// forEachRow calls fn for every row of a query after scanning it into the variables.
+func forEachRow(ctx context.Context, from pg.DB, into []any, fn func(), sql string, args ...any) error {
 	rows, err := from.Query(ctx, sql, args...)
 	if err == nil {
 		_, err = pgx.ForEachRow(rows, into, func() error {
@@ -99,7 +99,7 @@ func each(ctx context.Context, from pg.DB, into []any, fn func(), sql string, ar
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("guard: read what is known: %w", err)
+		return fmt.Errorf("guard: read the stored state: %w", err)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/guard"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 // clock is a clock that the test moves.
@@ -53,7 +53,7 @@ func (b *bench) node(tb testing.TB, name string) *guard.Guard {
 	return g
 }
 
-// entity returns an organisation that asks.
+// entity returns a relying party.
 func (b *bench) entity(tb testing.TB) uuid.UUID {
 	tb.Helper()
 	id := uuid.Must(uuid.NewV7())
@@ -84,16 +84,16 @@ func number(n int64) phone.Number {
 // first is the first number of an ordinary prefix.
 const first = 234_803_000_0000
 
-// ask asks about a number and is answered, or is refused.
+// ask verifies a number and gets an answer, or is refused.
 func ask(g *guard.Guard, entity uuid.UUID, b guard.Budget, n int64) error {
 	if err := g.Admit(entity, b, number(n)); err != nil {
 		return err
 	}
-	g.Learn(entity, number(n), false)
+	g.Record(entity, number(n), false)
 	return nil
 }
 
-// mustAsk asks about numbers one after the other; none may be refused.
+// mustAsk verifies numbers one after the other; none may be refused.
 func mustAsk(tb testing.TB, g *guard.Guard, entity uuid.UUID, b guard.Budget, numbers ...int64) {
 	tb.Helper()
 	for _, n := range numbers {
@@ -103,13 +103,13 @@ func mustAsk(tb testing.TB, g *guard.Guard, entity uuid.UUID, b guard.Budget, nu
 	}
 }
 
-// refused fails the test unless a question was refused.
+// refused fails the test unless a request was refused.
 func refused(tb testing.TB, err error) {
 	tb.Helper()
 	_ = refusalOf(tb, err)
 }
 
-// refusalOf returns the fault of a question that must be refused.
+// refusalOf returns the fault of a request that must be refused.
 func refusalOf(tb testing.TB, err error) *fault.Error {
 	tb.Helper()
 	f, ok := errors.AsType[*fault.Error](err)

@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// syncEvery is how often a node stores what it has counted and reads what the
-	// others have. What staff or another node decide holds here no later than this
-	// and the time of one look at the database.
-	syncEvery = 2 * time.Second
-	// syncTime is how long that may take.
-	syncTime = 2 * time.Second
-	// monthsEvery is how often the days of the month that are over are read anew:
-	// they hardly change.
-	monthsEvery = 5 * time.Minute
+	// syncInterval is how often a node stores its counts and reads those of the
+	// others. A decision of staff or of another node takes effect here after at most
+	// this time plus that of one transaction.
+	syncInterval = 2 * time.Second
+	// syncTimeout bounds one Sync.
+	syncTimeout = 2 * time.Second
+	// monthInterval is how often the earlier days of the month are read: they hardly
+	// change.
+	monthInterval = 5 * time.Minute
 )
 
-// Run keeps the node in step with the others until ctx ends. While the database
-// is away it goes on to judge, and says so once.
+// Run calls Sync at intervals, and at once for a new alert, until ctx ends. While
+// the database is unavailable the guard continues to judge; that is logged once.
 func (g *Guard) Run(ctx context.Context) {
-	tick := time.NewTicker(syncEvery)
+	tick := time.NewTicker(syncInterval)
 	defer tick.Stop()
-	away := false
+	failing := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -37,157 +37,156 @@ func (g *Guard) Run(ctx context.Context) {
 		case <-tick.C:
 		case <-g.wake:
 		}
-		bounded, cancel := context.WithTimeout(ctx, syncTime)
+		bounded, cancel := context.WithTimeout(ctx, syncTimeout)
 		err := g.Sync(bounded)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return
-		case err != nil && !away:
-			g.Log.LogAttrs(ctx, slog.LevelWarn, "the guard cannot store what it has counted; it goes on with what it knows", slog.String("error", err.Error()))
-		case err == nil && away:
-			g.Log.LogAttrs(ctx, slog.LevelInfo, "the guard stores what it has counted again")
+		case err != nil && !failing:
+			g.Log.LogAttrs(ctx, slog.LevelWarn, "the guard cannot store its counts; it continues with what is in memory", slog.String("error", err.Error()))
+		case err == nil && failing:
+			g.Log.LogAttrs(ctx, slog.LevelInfo, "the guard can store its counts again")
 		}
-		away = err != nil
+		failing = err != nil
 	}
 }
 
-// Sync judges what has come, stores what was counted and raised, and reads what
-// all nodes know. Call it once more when no question can come any longer, so
-// that nothing counted is lost.
+// Sync judges the latest requests, stores counts and alerts, and reads those of
+// all nodes. Call it once more after the last request, so that no count is lost.
 func (g *Guard) Sync(ctx context.Context) error {
 	g.syncing.Lock()
 	defer g.syncing.Unlock()
-	askers := *g.askers.Load()
-	for _, a := range askers {
-		a.sweep(g)
+	organisations := *g.organisations.Load()
+	for _, o := range organisations {
+		o.maintain(g)
 	}
 	now := g.Now()
-	report := collect(askers)
+	report := collect(organisations)
 	var state state
-	var made []Alert
+	var created []Alert
 	err := pg.InTx(ctx, g.Pool, func(tx pg.Tx) (err error) {
 		if err := saveUsage(ctx, tx, g.Node, report.counts); err != nil {
 			return err
 		}
-		if made, err = g.saveAlerts(ctx, tx, report.alerts); err != nil {
+		if created, err = g.saveAlerts(ctx, tx, report.alerts); err != nil {
 			return err
 		}
-		state, err = readState(ctx, tx, now, now.Sub(g.months) >= monthsEvery || dayOf(now) != dayOf(g.months))
+		state, err = readState(ctx, tx, now, now.Sub(g.monthReadAt) >= monthInterval || dayOf(now) != dayOf(g.monthReadAt))
 		return err
 	})
 	if err != nil {
-		report.putBack(askers)
+		report.restore(organisations)
 		return err
 	}
 	if state.month != nil {
-		g.months = now
+		g.monthReadAt = now
 	}
 	g.apply(state, report)
-	for i := range made {
-		g.announce(ctx, &made[i])
+	for i := range created {
+		g.reportAlert(ctx, &created[i])
 	}
 	return nil
 }
 
-// counted is what one organisation asked on one day.
-type counted struct {
+// dayUsage is the usage of one organisation on one day.
+type dayUsage struct {
 	entity uuid.UUID
 	day    int64
 	usage
 }
 
-// report is what a node has to tell the others.
+// report is what a node has to store.
 type report struct {
-	counts []counted
+	counts []dayUsage
 	alerts []Alert
 }
 
-// collect takes what was counted, which is then on its way.
-func collect(askers map[uuid.UUID]*asker) (r report) {
-	for id, a := range askers {
-		a.mu.Lock()
-		if a.fresh != (usage{}) {
-			r.counts = append(r.counts, counted{id, a.day, a.fresh})
-			a.going, a.fresh = a.fresh, usage{}
+// collect takes the counts and alerts that are to be stored.
+func collect(organisations map[uuid.UUID]*organisation) (r report) {
+	for id, o := range organisations {
+		o.mu.Lock()
+		if o.unstored != (usage{}) {
+			r.counts = append(r.counts, dayUsage{id, o.day, o.unstored})
+			o.storing, o.unstored = o.unstored, usage{}
 		}
-		for day, u := range a.late {
-			r.counts = append(r.counts, counted{id, day, u})
-			delete(a.late, day)
+		for day, u := range o.pastDays {
+			r.counts = append(r.counts, dayUsage{id, day, u})
+			delete(o.pastDays, day)
 		}
-		r.alerts = append(r.alerts, a.pending...)
-		a.mu.Unlock()
+		r.alerts = append(r.alerts, o.pending...)
+		o.mu.Unlock()
 	}
-	// Two processes that share a name by mistake must not wait for each other.
-	slices.SortFunc(r.counts, func(x, y counted) int { return slices.Compare(x.entity[:], y.entity[:]) })
+	// The order prevents a deadlock of two processes that share a name by mistake.
+	slices.SortFunc(r.counts, func(x, y dayUsage) int { return slices.Compare(x.entity[:], y.entity[:]) })
 	return r
 }
 
-// putBack undoes collect, because nothing was stored. Where nobody knows
-// whether it was, some seconds of questions may come to count twice.
-func (r *report) putBack(askers map[uuid.UUID]*asker) {
+// restore undoes collect after a failed transaction. If the transaction was
+// committed although its result was lost, some seconds of requests count twice.
+func (r *report) restore(organisations map[uuid.UUID]*organisation) {
 	for _, c := range r.counts {
-		a := askers[c.entity]
-		a.mu.Lock()
-		if c.day == a.day {
-			a.fresh, a.going = a.fresh.plus(c.usage), usage{}
+		o := organisations[c.entity]
+		o.mu.Lock()
+		if c.day == o.day {
+			o.unstored, o.storing = o.unstored.plus(c.usage), usage{}
 		} else {
-			a.late[c.day] = a.late[c.day].plus(c.usage)
+			o.pastDays[c.day] = o.pastDays[c.day].plus(c.usage)
 		}
-		a.mu.Unlock()
+		o.mu.Unlock()
 	}
 }
 
-// known is what the database has of the organisations.
-type known struct {
+// storedUsage is the usage of all organisations as last read from the database.
+type storedUsage struct {
 	day   int64
 	today map[uuid.UUID]usage
 	month map[uuid.UUID]int64 // answers before today
 }
 
-// state is what was read.
+// state is what Sync reads.
 type state struct {
-	known // month is nil where it was not read
+	storedUsage // month is nil if it was not read
 
 	raised map[uuid.UUID][len(kinds)]Level
 	quiet  map[uuid.UUID]time.Time
 }
 
-// apply makes what was read hold on this node, beside what was raised here
-// since.
+// apply puts the read state into effect on this node, together with what was
+// raised here since.
 func (g *Guard) apply(s state, r report) {
 	g.mu.Lock()
-	if s.month == nil && s.day == g.known.day {
-		s.month = g.known.month
+	if s.month == nil && s.day == g.stored.day {
+		s.month = g.stored.month
 	}
-	g.known = s.known
+	g.stored = s.storedUsage
 	g.mu.Unlock()
 	for id := range s.raised {
-		g.asker(id) // it may never have asked here
+		g.organisation(id) // it may have sent no request to this node yet
 	}
-	for id, a := range *g.askers.Load() {
-		a.mu.Lock()
-		if a.day == s.day {
-			a.stored, a.going = s.today[id], usage{}
+	for id, o := range *g.organisations.Load() {
+		o.mu.Lock()
+		if o.day == s.day {
+			o.stored, o.storing = s.today[id], usage{}
 			if s.month != nil {
-				a.month = s.month[id]
+				o.month = s.month[id]
 			}
 		}
-		a.quiet, a.raised = s.quiet[id], s.raised[id]
-		a.pending = slices.DeleteFunc(a.pending, func(p Alert) bool {
+		o.quietUntil, o.raised = s.quiet[id], s.raised[id]
+		o.pending = slices.DeleteFunc(o.pending, func(p Alert) bool {
 			return slices.ContainsFunc(r.alerts, func(q Alert) bool { return q.ID == p.ID })
 		})
-		for _, p := range a.pending {
-			a.raised[placeOf(p.Kind)] = max(a.raised[placeOf(p.Kind)], p.Level)
+		for _, p := range o.pending {
+			o.raised[kindIndex(p.Kind)] = max(o.raised[kindIndex(p.Kind)], p.Level)
 		}
-		a.level.Store(int32(a.strictest()))
-		a.mu.Unlock()
+		o.level.Store(int32(o.strictest()))
+		o.mu.Unlock()
 	}
 }
 
-// saveAlerts stores alerts and tells people of those that no other node has
-// made. It returns these.
-func (g *Guard) saveAlerts(ctx context.Context, tx pg.Tx, alerts []Alert) (made []Alert, err error) {
+// saveAlerts stores alerts, and notifies people of those that no other node has
+// stored. It returns the new ones.
+func (g *Guard) saveAlerts(ctx context.Context, tx pg.Tx, alerts []Alert) (created []Alert, err error) {
 	for i := range alerts {
 		isNew, err := saveAlert(ctx, tx, &alerts[i])
 		if err != nil {
@@ -196,39 +195,39 @@ func (g *Guard) saveAlerts(ctx context.Context, tx pg.Tx, alerts []Alert) (made 
 		if !isNew {
 			continue
 		}
-		made = append(made, alerts[i])
-		if g.Tell == nil {
+		created = append(created, alerts[i])
+		if g.Notify == nil {
 			continue
 		}
-		if err := tell(ctx, tx, g.Tell, alerts[i]); err != nil {
-			if ctx.Err() != nil || pg.Away(err) {
+		if err := notify(ctx, tx, g.Notify, alerts[i]); err != nil {
+			if ctx.Err() != nil || pg.IsUnavailable(err) {
 				return nil, err
 			}
-			g.Log.LogAttrs(ctx, slog.LevelError, "nobody could be written to about an alert of the guard",
+			g.Log.LogAttrs(ctx, slog.LevelError, "an alert of the guard is stored, but the notification failed",
 				slog.String("alert", alerts[i].ID.String()), slog.String("error", err.Error()))
 		}
 	}
-	return made, nil
+	return created, nil
 }
 
-// tell calls t so that its failure undoes nothing but itself.
-func tell(ctx context.Context, tx pg.Tx, t Tell, a Alert) error {
+// notify calls a notifier in a savepoint, so that its failure undoes nothing else.
+func notify(ctx context.Context, tx pg.Tx, notifier Notifier, a Alert) error {
 	inner, err := tx.Begin(ctx)
 	if err != nil {
 		return err
 	}
-	if err := t(ctx, inner, a); err != nil {
+	if err := notifier(ctx, inner, a); err != nil {
 		return errors.Join(err, inner.Rollback(ctx))
 	}
 	return inner.Commit(ctx)
 }
 
-// announce says in log and metrics that an alert was made.
-func (g *Guard) announce(ctx context.Context, a *Alert) {
-	if g.Count != nil {
-		g.Count(a.Kind, a.Level)
+// reportAlert reports a new alert in the log and in metrics.
+func (g *Guard) reportAlert(ctx context.Context, a *Alert) {
+	if g.OnAlert != nil {
+		g.OnAlert(a.Kind, a.Level)
 	}
-	g.Log.LogAttrs(ctx, slog.LevelWarn, "the guard has found an organisation; see: lineproof guard list",
+	g.Log.LogAttrs(ctx, slog.LevelWarn, "the guard has raised an alert about an organisation; see: lineproof guard list",
 		slog.String("alert", a.ID.String()), slog.String("entity", a.Entity.String()), slog.String("kind", string(a.Kind)), slog.String("what", a.Level.String()),
 		slog.Int64("numbers", a.Numbers), slog.Int64("misses", a.Misses), slog.Int64("dense", a.Dense), slog.Int64("block", a.Block), slog.Int64("budget", a.Budget))
 }

@@ -55,7 +55,7 @@ func (t *town) customer(of ...int64) int64 {
 	}
 }
 
-// typed returns a number as somebody typed it: one in fifty with a wrong digit.
+// typed returns a number as a person types it: one in fifty with a wrong digit.
 func (t *town) typed(n int64) int64 {
 	if t.rng.IntN(50) > 0 {
 		return n
@@ -94,14 +94,13 @@ func (t *town) company(people int) []int64 {
 	return all
 }
 
-// again returns somebody whom others pay: few are paid often, many seldom.
+// again returns a payee: few are paid often, many seldom.
 func (t *town) again(known []int64) func() int64 {
 	z := rand.NewZipf(t.rng, 1.1, 8, uint64(len(known)-1))
 	return func() int64 { return known[z.Uint64()] }
 }
 
-// file returns a file of numbers that is asked about from its beginning, one by
-// one, and goes on to its end.
+// file returns numbers of a file, one by one from its beginning to its end.
 func file(all []int64) func() (int64, bool) {
 	at := 0
 	return func() (int64, bool) {
@@ -113,7 +112,7 @@ func file(all []int64) func() (int64, bool) {
 	}
 }
 
-// parties shares questions out among five organisations.
+// parties distributes requests over five organisations.
 func (t *town) parties(questions int) []party {
 	share := func(percent int) int { return questions * percent / 100 }
 	// A large bank: nineteen payments in twenty, to those who were paid before; new

@@ -13,8 +13,8 @@ type asked struct {
 	miss bool
 }
 
-// Whatever is asked, learnt and forgotten, the window has the same figures as a
-// plain map from which they are counted anew.
+// Whatever is verified, recorded and expired, the window has the same figures
+// as a plain map that is counted from scratch.
 func TestWindowCountsAsAPlainModelDoes(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -28,25 +28,25 @@ func TestWindowCountsAsAPlainModelDoes(t *testing.T) {
 		for range 200 {
 			value := centre + rng.Int64N(spread)
 			n, _ := phone.FromInt(value)
-			word, ago := w.since(n, hour)
+			word, ago := w.lookup(n, hour)
 			was, known := model[value]
 			if known != (word != nil) || known && ago != hour-was.hour {
 				t.Fatalf("round %d: known %t and %d hours ago; want %t and %d", round, word != nil, ago, known, hour-was.hour)
 			}
-			if isNew := w.note(n, word, hour); isNew == known {
+			if isNew := w.record(n, word, hour); isNew == known {
 				t.Fatalf("round %d: new is %t", round, isNew)
 			}
 			miss := rng.IntN(3) == 0
-			w.learn(n, miss)
+			w.setMiss(n, miss)
 			model[value] = asked{hour, miss}
 		}
 		if rng.IntN(3) == 0 {
 			hour += rng.Int64N(20)
 			for i := range parts {
-				w.sift(i, hour)
+				w.expire(i, hour)
 			}
 			for i := range parts {
-				w.tidy(i)
+				w.dropEmptyBlocks(i)
 			}
 			for value, a := range model {
 				if hour-a.hour >= 24 {
@@ -58,7 +58,7 @@ func TestWindowCountsAsAPlainModelDoes(t *testing.T) {
 	}
 }
 
-// compare counts everything anew.
+// compare counts everything from scratch.
 func compare(t *testing.T, round int, w *window, model map[int64]asked) {
 	t.Helper()
 	var missed int64
@@ -101,20 +101,20 @@ func compare(t *testing.T, round int, w *window, model map[int64]asked) {
 	}
 }
 
-// When everything is forgotten, so is the memory that it took.
+// When all numbers have expired, the memory is released too.
 func TestEmptyWindowTakesNoMemory(t *testing.T) {
 	t.Parallel()
 	w := newWindow()
 	const hour = 495_000
 	for i := range int64(100_000) {
 		n, _ := phone.FromInt(234_803_000_0000 + i*37)
-		w.note(n, nil, hour)
+		w.record(n, nil, hour)
 	}
 	for i := range parts {
-		w.sift(i, hour+24)
+		w.expire(i, hour+24)
 	}
 	for i := range parts {
-		w.tidy(i)
+		w.dropEmptyBlocks(i)
 	}
 	all := append(w.blocks[:], w.numbers)
 	for i := range all {
@@ -133,9 +133,9 @@ func TestEmptyWindowTakesNoMemory(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWindow()
-	w.count = mostTracked
+	w.count = maxTracked
 	n, _ := phone.FromInt(234_803_000_0000)
-	if w.note(n, nil, 495_000) || w.count != mostTracked {
+	if w.record(n, nil, 495_000) || w.count != maxTracked {
 		t.Error("a number more than the most was remembered")
 	}
 }

@@ -19,15 +19,15 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// answer is one case: how to bring the request about, on a stack of its own.
+// answer is one case: how to create the request, on its own stack.
 type answer struct {
 	status int
 	ask    func(t *testing.T, s *stack) *http.Request
 }
 
 // The golden files are the contract as a caller sees it: status, headers and
-// the body's members in their order. Read the diff before you run the tests
-// with -update. Each of them fits its schema in api/openapi.yaml.
+// the body's fields in their order. Review the diff after you run the tests
+// with -update. Each of them matches its schema in api/openapi.yaml.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	contract := loadContract(t)
@@ -78,8 +78,9 @@ var (
 	speeds   = regexp.MustCompile(`("rate"|DelaySeconds"): \d+`)
 )
 
-// golden compares an answer with its file. What differs from run to run is
-// replaced by its form, so a timestamp without milliseconds is still seen.
+// golden compares a response with its file. Values that differ from run to run
+// are replaced by a placeholder for their format, so that a timestamp without
+// milliseconds is still noticed.
 func golden(t *testing.T, name string, res *httptest.ResponseRecorder) {
 	t.Helper()
 	body := jsontext.Value(bytes.Clone(res.Body.Bytes()))

@@ -1,10 +1,11 @@
 // Package httpapi is the JSON transport.
 //
-// Every request takes the same steps: it is given an id and a line in the log,
-// the route table names the credentials that may open it, the door checks them,
-// the handler reads the request and calls one method of a domain package, and
-// the envelope goes out. Handlers return errors; one table turns them into
-// answers. Nothing answers outside the envelope.
+// Every request takes the same steps: it gets an id and a log line (observe),
+// the route table says which credentials it needs, authorize checks them, the
+// handler reads the request, calls one method of a domain package and sends the
+// response in the envelope. Handlers return errors, and package web has the table
+// from fault codes to statuses. Only what a standard defines otherwise, and
+// files, are sent without the envelope.
 package httpapi
 
 import (
@@ -13,8 +14,6 @@ import (
 	"net/http"
 	"net/netip"
 	"path"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -29,76 +28,77 @@ import (
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/rehearsal"
+	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/verify"
+	"github.com/lineproof/lineproof/internal/web"
 )
 
 // API serves the operations. All fields but Proxies, PublicURL and Traced are
 // required.
 type API struct {
-	Keeper    *access.Keeper
+	Access    *access.Service
 	Registry  *registry.Registry
 	People    *people.People
 	Documents *document.Store
 	Verifier  *verify.Verifier
-	Record    func(context.Context, uuid.UUID) (journal.Entry, error) // finds a record, wherever it is kept
-	Lines     *supply.Desk
-	Rehearsal *rehearsal.Desk
-	Guard     *guard.Guard // counts what is asked and refuses what is too much; nil for nobody
+	Record    func(context.Context, uuid.UUID) (journal.Entry, error) // finds a verification record, in the database or in the archive
+	Lines     *supply.Service
+	Sandbox   *sandbox.Service
+	Guard     *guard.Guard // counts verifications and refuses those over a quota; nil turns it off
 	Answers   *idempotency.Store
 	Region    *phone.Region
 	Log       *slog.Logger
 	Metrics   *telemetry.Metrics
-	Docs      http.Handler // the reference for people
-	Ended     func(End)    // told how each request to verify ended, once it is known who asked; nil for nobody
+	Docs      http.Handler // the API reference: /docs and /openapi.*
+	Ended     func(End)    // is called after each verify request of an authenticated caller; may be nil
 
 	RegulatorCode  string
-	PublicURL      string // under which the service is known, without a slash at its end; "" where nobody said
-	ImportMaxBytes int64  // of a file of lines or events, as it is sent
+	PublicURL      string // of the service, without a trailing slash; "" if it is not set
+	ImportMaxBytes int64  // limit for an import file, as it is sent
 	Timeouts       Timeouts
 	Limits         Limits
-	Proxies        []netip.Prefix // whose X-Forwarded-For is believed
-	Traced         bool           // somebody collects traces
+	Proxies        []netip.Prefix // whose X-Forwarded-For is trusted
+	Traced         bool           // traces are exported
 
-	ordering sync.Mutex // held while an order is given
-	refusals thinner    // of the routes that are asked most
-	floods   thinner    // of logins that are put off
+	orderMutex     sync.Mutex     // held while an order is created
+	verifyRefusals web.LogSampler // log lines of refused verifications
+	loginRefusals  web.LogSampler // log lines of refused logins
 }
 
 // End is how a request to verify ended.
 type End struct {
 	Entity uuid.UUID
-	Mode   string // of the key
-	Single bool   // one question, and not a batch of them
-	Status int    // of HTTP
+	Mode   string // of the key: live or test
+	Single bool   // one number, not a batch
+	Status int    // the HTTP status
 	Took   time.Duration
 }
 
-// Timeouts bound how long a handler may take. Past it the caller hears 503.
+// Timeouts limit how long a handler may take. After that the caller gets 503.
 type Timeouts struct {
 	Upload  time.Duration
-	Import  time.Duration // of files of lines or events, on their way in and out
-	Request time.Duration // of everything else
+	Import  time.Duration // sending an import file, and getting its refused rows
+	Request time.Duration // everything else
 }
 
 // route is one row of the route table.
 type route struct {
 	method  string
 	path    string
-	admits  []access.Kind  // none means that no credential is asked for
-	scopes  []access.Scope // of which a client's token needs one
-	roles   []access.Role  // of which a session needs one; none means that any session will do
-	timeout time.Duration  // 0 where the operation keeps its own time, within the server's bounds for reading and writing
+	admits  []access.Kind  // none: no credential is needed
+	scopes  []access.Scope // a client's token needs one of them
+	roles   []access.Role  // a session needs one of them; none: any session will do
+	timeout time.Duration  // 0: the operation has a timeout of its own, within the server's read and write timeouts
 	serve   func(http.ResponseWriter, *http.Request) error
 }
 
-// name is what log and metrics call the route.
+// name is the route's name in the log and the metrics.
 func (rt route) name() string { return rt.method + " " + rt.path }
 
-// quiet reports whether a success of the route needs no line in the log, because
-// it has a record in the journal.
+// quiet reports whether a successful request of the route needs no log line,
+// because it has a record in the journal.
 func (rt route) quiet() bool { return rt.path == verifyPath || rt.path == batchPath }
 
 const (
@@ -108,8 +108,8 @@ const (
 	verifyRoute = http.MethodPost + " " + verifyPath
 )
 
-// routes is the whole surface of the API. api/openapi.yaml describes the same
-// rows, and a test compares the two.
+// routes is the route table: all operations of the API. api/openapi.yaml
+// describes the same operations, and a test compares the two.
 func (a *API) routes() []route {
 	t := a.Timeouts
 	person := []access.Kind{access.Session}
@@ -132,7 +132,7 @@ func (a *API) routes() []route {
 		{http.MethodDelete, sessionsPath, person, nil, nil, t.Request, a.endSessions},
 		{http.MethodDelete, sessionsPath + "/{sessionId}", person, nil, nil, t.Request, a.endSession},
 		{http.MethodPost, passwordPath, person, nil, nil, t.Request, a.changePassword},
-		{http.MethodPost, resetPath, nil, nil, nil, t.Request, a.askReset},
+		{http.MethodPost, resetPath, nil, nil, nil, t.Request, a.requestReset},
 		{http.MethodPost, resetCompletePath, nil, nil, nil, t.Request, a.completeReset},
 		{http.MethodPost, confirmEmailPath, nil, nil, nil, t.Request, a.confirmEmail},
 		{http.MethodPost, factorPath, person, nil, nil, t.Request, a.beginFactor},
@@ -149,10 +149,10 @@ func (a *API) routes() []route {
 		{http.MethodPost, verifyPath, key, nil, nil, 0, a.verifyNumber},
 		{http.MethodPost, batchPath, key, nil, nil, 0, a.verifyBatch},
 		{http.MethodGet, "/api/v1/phone/api/phone-numbers/verifications/{requestId}", key, nil, nil, t.Request, a.showVerification},
-		{http.MethodGet, clockPath, key, nil, nil, t.Request, a.showClock(a.Rehearsal)},
-		{http.MethodPost, clockPath, key, nil, nil, t.Request, a.moveClock(a.Rehearsal)},
-		{http.MethodPost, "/api/v1/lines/events", client, scope(access.LineSupply, access.LinePort, access.LineFlag), nil, t.Request, a.tellEvents},
-		{http.MethodPost, "/api/v1/lines/orders", session, scope(access.LineOrder), deciders, t.Request, a.giveOrder},
+		{http.MethodGet, clockPath, key, nil, nil, t.Request, a.showClock(a.Sandbox)},
+		{http.MethodPost, clockPath, key, nil, nil, t.Request, a.moveClock(a.Sandbox)},
+		{http.MethodPost, "/api/v1/lines/events", client, scope(access.LineSupply, access.LinePort, access.LineFlag), nil, t.Request, a.reportEvents},
+		{http.MethodPost, "/api/v1/lines/orders", session, scope(access.LineOrder), deciders, t.Request, a.createOrder},
 		{http.MethodPost, importsPath, client, scope(access.LineSupply), nil, t.Import, a.receiveImport},
 		{http.MethodGet, importsPath, session, scope(access.LineSupply), access.Roles, t.Request, a.listImports},
 		{http.MethodGet, importsPath + "/{importId}", session, scope(access.LineSupply), access.Roles, t.Request, a.showImport},
@@ -163,26 +163,16 @@ func (a *API) routes() []route {
 }
 
 var (
-	errNoRoute = fault.New(fault.NotFound, "There is no such operation. The operations are listed at /docs.")
-	errMethod  = fault.New(fault.MethodNotAllowed, "The operation does not take this method. The Allow header says which it takes.")
+	errNoRoute = fault.New(fault.NotFound, "Unknown path. See /docs for the list of operations.")
+	errMethod  = fault.New(fault.MethodNotAllowed, "Method not allowed. See the Allow header for the methods that this path takes.")
 )
 
-// Handler returns the API as one handler. Paths are matched to the letter: a
-// multiplexer that redirects a path to its clean form would answer outside the
-// envelope.
+// Handler returns the API as one handler. Paths must match exactly: a mux that
+// redirects a path to its clean form would send a response without the envelope.
 func (a *API) Handler() http.Handler {
-	mux := http.NewServeMux()
-	methods := make(map[string][]string)
+	mux := &web.Mux{NotAllowed: func(w http.ResponseWriter, r *http.Request) { a.fail(w, r, errMethod) }}
 	for _, rt := range a.routes() {
-		mux.Handle(rt.method+" "+rt.path, a.door(rt))
-		methods[rt.path] = append(methods[rt.path], rt.method)
-	}
-	for p, allowed := range methods {
-		slices.Sort(allowed)
-		mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Allow", strings.Join(allowed, ", "))
-			a.fail(w, r, errMethod)
-		})
+		mux.Route(rt.method, rt.path, a.authorize(rt))
 	}
 	none := func(w http.ResponseWriter, r *http.Request) { a.fail(w, r, errNoRoute) }
 	mux.HandleFunc("/", none)

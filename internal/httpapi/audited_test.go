@@ -7,7 +7,7 @@ import (
 )
 
 // unaudited are the operations, and single cases of others, that leave no entry
-// in the audit trail though their method could change something, and why.
+// in the audit trail although their method could change something, and why.
 var unaudited = map[string]string{
 	tokenPath:                              "a token opens nothing that the client's secret did not",
 	verifyPath:                             "every answer has its record in the journal",
@@ -20,7 +20,7 @@ var unaudited = map[string]string{
 	"revoke_ok_unknown":                    "there was nothing to revoke",
 }
 
-// entries counts the audit trail; -1 where a case has taken the database away.
+// entries counts the audit trail; -1 if a case has shut the database down.
 func (s *stack) entries(t *testing.T) (n int) {
 	t.Helper()
 	if err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&n); err != nil {

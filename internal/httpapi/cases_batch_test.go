@@ -43,14 +43,14 @@ func batchAnswers() map[string]answer {
 			return post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`"]}`)
 		}},
 		"batch_busy": {503, func(_ *testing.T, s *stack) *http.Request {
-			s.Verifier.Queue = 0
+			s.Verifier.MaxQueue = 0
 			return post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`","`+knownNumber+`"]}`)
 		}},
 	}
 }
 
 func verifiedAnswers() map[string]answer {
-	// asked asks about a number and returns the id of the answer.
+	// asked verifies a number and returns the id of the answer.
 	asked := func(t *testing.T, s *stack, body string) string {
 		t.Helper()
 		res := s.do(t, post(verifyPath, s.key, body))
@@ -75,7 +75,7 @@ func verifiedAnswers() map[string]answer {
 		"verified_no_id": {404, func(_ *testing.T, s *stack) *http.Request { return get(verifiedPath+"x", s.key) }},
 		"verified_of_another": {404, func(t *testing.T, s *stack) *http.Request {
 			id := asked(t, s, `{"phoneNumber":"`+knownNumber+`"}`)
-			s.bank = must(s.Registry.CreateAsker(t.Context(), "Another Bank", "RC 8", access.Operator, uuid.Nil))(t)
+			s.bank = must(s.Registry.CreateRelyingParty(t.Context(), "Another Bank", "RC 8", access.Operator, uuid.Nil))(t)
 			return get(verifiedPath+id, s.newKey(t))
 		}},
 		"verified_panic": {500, func(t *testing.T, s *stack) *http.Request {
@@ -91,8 +91,8 @@ func verifiedAnswers() map[string]answer {
 	}
 }
 
-// A thousand numbers are answered by one request, each with a record of its own
-// that its asker can show later, word for word.
+// One request verifies a thousand numbers, each with its own record, which the
+// caller can get later, unchanged.
 func TestBatchOfAThousandHasAThousandRecords(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)

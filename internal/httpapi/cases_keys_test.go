@@ -19,17 +19,18 @@ const (
 	metadataPath = "/.well-known/oauth-authorization-server"
 )
 
-// person returns a session of the admin of an entity that asks, and the entity.
+// person returns a session of the admin of an entity that verifies numbers, and
+// the entity.
 func (s *stack) person(t *testing.T) (session string, entity uuid.UUID) {
 	t.Helper()
 	uid, email := s.onboarded(t, s.token(t))
 	return s.session(t, email), uuid.MustParse(uid)
 }
 
-// ownKey makes a key of the person's entity.
+// ownKey creates a key of the person's entity.
 func (s *stack) ownKey(t *testing.T, entity uuid.UUID) access.NewKey {
 	t.Helper()
-	return must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: entity, Name: "payments", Mode: access.Live}, access.Operator, uuid.Nil))(t)
+	return must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: entity, Name: "payments", Mode: access.Live}, access.Operator, uuid.Nil))(t)
 }
 
 func without(method, path, bearer string) *http.Request {
@@ -40,8 +41,7 @@ func without(method, path, bearer string) *http.Request {
 	return r
 }
 
-// trouble are the ways in which an operation of a person ends that none of them
-// escapes.
+// trouble are the errors that every operation of a person can have.
 func trouble(name, method, path, body string) map[string]answer {
 	ask := func(change func(r *http.Request)) asker {
 		return func(t *testing.T, s *stack) *http.Request {
@@ -66,7 +66,7 @@ func trouble(name, method, path, body string) map[string]answer {
 		name + "_bad_correlator": {400, ask(func(r *http.Request) { r.Header.Set("x-correlator", "no good!") })},
 		name + "_panic": {500, func(t *testing.T, s *stack) *http.Request {
 			r := ask(func(*http.Request) {})(t, s)
-			s.Keeper.Peppers = nil
+			s.Access.Peppers = nil
 			return r
 		}},
 		name + "_unavailable": {503, func(t *testing.T, s *stack) *http.Request {
@@ -117,7 +117,7 @@ func keyAnswers() map[string]answer {
 		"keys_list_ok": {200, func(t *testing.T, s *stack) *http.Request {
 			session, entity := s.person(t)
 			old := s.ownKey(t, entity)
-			must(s.Keeper.RollKey(t.Context(), entity, old.ID, 0, access.Operator, uuid.Nil))(t)
+			must(s.Access.RollKey(t.Context(), entity, old.ID, 0, access.Operator, uuid.Nil))(t)
 			return without(http.MethodGet, keysPath, session)
 		}},
 		"keys_create_ok":        {200, create(`{"name":"account opening","mode":"live","purpose":"kyc","expiresInDays":30,"networks":["192.0.2.0/24","2001:db8::/32"]}`)},
@@ -155,7 +155,7 @@ func keyAnswers() map[string]answer {
 		"keys_roll_rolled_twice": {409, func(t *testing.T, s *stack) *http.Request {
 			session, entity := s.person(t)
 			old := s.ownKey(t, entity)
-			must(s.Keeper.RollKey(t.Context(), entity, old.ID, access.MostOverlap, access.Operator, uuid.Nil))(t)
+			must(s.Access.RollKey(t.Context(), entity, old.ID, access.MaxOverlap, access.Operator, uuid.Nil))(t)
 			return post(keysPath+"/"+old.ID.String()+"/roll", session, `{}`)
 		}},
 	})
@@ -194,7 +194,7 @@ func oauthAnswers() map[string]answer {
 		"revoke_too_large": {413, giveBack(func(_ *testing.T, _ *stack, v url.Values) { v.Set("token", strings.Repeat("x", 17<<10)) })},
 		"revoke_panic": {500, func(t *testing.T, s *stack) *http.Request {
 			r := giveBack(nil)(t, s)
-			s.Keeper.Peppers = nil
+			s.Access.Peppers = nil
 			return r
 		}},
 		"revoke_unavailable": {503, func(t *testing.T, s *stack) *http.Request {

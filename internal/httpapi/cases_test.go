@@ -77,14 +77,14 @@ func tokenAnswers() map[string]answer {
 			return r
 		}},
 		"token_revoked": {401, func(t *testing.T, s *stack) *http.Request {
-			if err := s.Keeper.RevokeClient(t.Context(), s.client.ID, access.Operator, uuid.Nil); err != nil {
+			if err := s.Access.RevokeClient(t.Context(), s.client.ID, access.Operator, uuid.Nil); err != nil {
 				t.Fatal(err)
 			}
 			return form(s.grant(nil))
 		}},
 		"token_media_type":  {415, raw("text/plain", "grant_type=client_credentials")},
 		"token_too_large":   {413, raw("application/x-www-form-urlencoded", "a="+strings.Repeat("x", 17<<10))},
-		"token_panic":       {500, func(_ *testing.T, s *stack) *http.Request { r := form(s.grant(nil)); s.Keeper.Peppers = nil; return r }},
+		"token_panic":       {500, func(_ *testing.T, s *stack) *http.Request { r := form(s.grant(nil)); s.Access.Peppers = nil; return r }},
 		"token_unavailable": {503, func(_ *testing.T, s *stack) *http.Request { s.pool.Close(); return form(s.grant(nil)) }},
 	}
 }

@@ -105,7 +105,7 @@ func strangers(n int) string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// holdTicket keeps a request with the same key in flight until the test ends.
+// holdTicket keeps a request with the same key in progress until the test ends.
 func holdTicket(t *testing.T, s *stack, operation string) {
 	t.Helper()
 	began, end, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -152,9 +152,9 @@ func uploadAnswers() map[string]answer {
 		}
 	}
 	return map[string]answer{
-		"upload_ok":             {200, session(papers()...)},
+		"upload_ok":             {200, session(documentParts()...)},
 		"upload_ok_file_first":  {200, session(part{"file", "x.png", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"}, part{"type", "", "Something we never heard of"})},
-		"upload_ok_only_entity": {200, client(1, papers()...)},
+		"upload_ok_only_entity": {200, client(1, documentParts()...)},
 		"upload_replayed":       {200, again("CAC_CERTIFICATE")},
 		"upload_empty":          {400, session()},
 		"upload_empty_file":     {400, session(part{"type", "", "TAX_ID"}, part{"file", "e.pdf", ""})},
@@ -162,7 +162,7 @@ func uploadAnswers() map[string]answer {
 		"upload_replayed_after_another_onboarding": {200, func(t *testing.T, s *stack) *http.Request {
 			token := s.token(t)
 			s.onboarded(t, token)
-			first, again := upload(token, papers()...), upload(token, papers()...)
+			first, again := upload(token, documentParts()...), upload(token, documentParts()...)
 			first.Header.Set("Idempotency-Key", "paper-1")
 			again.Header.Set("Idempotency-Key", "paper-1")
 			if res := s.do(t, first); res.Code != http.StatusOK {
@@ -172,23 +172,25 @@ func uploadAnswers() map[string]answer {
 			return again
 		}},
 		"upload_which_entity_and_type": {400, client(2, part{"file", "cac.pdf", pdf})},
-		"upload_which_entity":          {400, client(2, papers()...)},
-		"upload_no_entity":             {400, client(0, papers()...)},
+		"upload_which_entity":          {400, client(2, documentParts()...)},
+		"upload_no_entity":             {400, client(0, documentParts()...)},
 		"upload_cut_off": {400, func(t *testing.T, s *stack) *http.Request {
 			_, email := s.onboarded(t, s.token(t))
 			r := post(uploadPath, s.session(t, email), "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n"+pdf)
 			r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
 			return r
 		}},
-		"upload_no_credential": {401, func(*testing.T, *stack) *http.Request { return upload("", papers()...) }},
-		"upload_api_key":       {401, func(_ *testing.T, s *stack) *http.Request { return upload(s.key, papers()...) }},
-		"upload_no_scope":      {403, func(t *testing.T, s *stack) *http.Request { return upload(s.token(t, "entity:onboard"), papers()...) }},
+		"upload_no_credential": {401, func(*testing.T, *stack) *http.Request { return upload("", documentParts()...) }},
+		"upload_api_key":       {401, func(_ *testing.T, s *stack) *http.Request { return upload(s.key, documentParts()...) }},
+		"upload_no_scope": {403, func(t *testing.T, s *stack) *http.Request {
+			return upload(s.token(t, "entity:onboard"), documentParts()...)
+		}},
 		"upload_staff": {403, func(t *testing.T, s *stack) *http.Request {
 			_ = must(s.Registry.CreateStaff(t.Context(), registry.StaffForm{Name: "S", Email: freshEmail, Role: "auditor", Password: password}, access.Operator, uuid.Nil))(t)
-			return upload(s.session(t, freshEmail), papers()...)
+			return upload(s.session(t, freshEmail), documentParts()...)
 		}},
-		"upload_other_entity":  {404, session(append(papers(), part{"entityUid", "", uuid.NewString()})...)},
-		"upload_others_entity": {404, client(1, append(papers(), part{"entityUid", "", uuid.NewString()})...)},
+		"upload_other_entity":  {404, session(append(documentParts(), part{"entityUid", "", uuid.NewString()})...)},
+		"upload_others_entity": {404, client(1, append(documentParts(), part{"entityUid", "", uuid.NewString()})...)},
 		"upload_other_body":    {409, again("TAX_ID")},
 		"upload_too_large":     {413, session(part{"type", "", "TAX_ID"}, part{"file", "b.pdf", pdf + strings.Repeat("x", 1<<20)})},
 		"upload_no_document":   {415, session(part{"type", "", "TAX_ID"}, part{"file", "cac.pdf", "MZ this is a program"})},
@@ -201,24 +203,24 @@ func uploadAnswers() map[string]answer {
 		"upload_panic": {500, func(t *testing.T, s *stack) *http.Request {
 			s.onboarded(t, s.token(t))
 			s.Answers = nil
-			return upload(s.token(t), papers()...)
+			return upload(s.token(t), documentParts()...)
 		}},
 		"upload_in_flight": {409, func(t *testing.T, s *stack) *http.Request {
 			s.onboarded(t, s.token(t))
 			holdTicket(t, s, "upload-document")
-			r := upload(s.token(t), papers()...)
+			r := upload(s.token(t), documentParts()...)
 			r.Header.Set("Idempotency-Key", "key-1")
 			return r
 		}},
 		"upload_unavailable": {503, func(t *testing.T, s *stack) *http.Request {
-			r := upload(s.token(t), papers()...)
+			r := upload(s.token(t), documentParts()...)
 			s.pool.Close()
 			return r
 		}},
 	}
 }
 
-// super does what only the database's owner may.
+// super runs a statement as the owner of the database.
 func super(t *testing.T, s *stack, sql string) {
 	t.Helper()
 	if _, err := s.pool.Exec(t.Context(), sql); err != nil {

@@ -33,7 +33,7 @@ func loadContract(t *testing.T) contract {
 	return contract{must(readContract())(t), &sync.Mutex{}, make(map[string]bool)}
 }
 
-// complete fails unless every status that the document promises was shown.
+// complete fails unless every documented status was seen.
 func (c contract) complete(t *testing.T) {
 	t.Helper()
 	for path, item := range c.doc.Paths.Map() {
@@ -47,8 +47,8 @@ func (c contract) complete(t *testing.T) {
 	}
 }
 
-// pathOf returns the path of the document that a request means. One without a
-// place for an id comes before those that have one.
+// pathOf returns the path in the document for a request. A path without a
+// parameter comes before those that have one.
 func (c contract) pathOf(path string) string {
 	if c.doc.Paths.Value(path) != nil {
 		return path
@@ -63,7 +63,7 @@ func (c contract) pathOf(path string) string {
 
 var places = regexp.MustCompile(`\{[a-zA-Z]+\}`)
 
-// check fails unless the answer, its status and its headers are in the
+// check fails unless the response, its status and its headers are in the
 // document.
 func (c contract) check(t *testing.T, r *http.Request, res *httptest.ResponseRecorder) {
 	t.Helper()
@@ -104,7 +104,7 @@ func (c contract) check(t *testing.T, r *http.Request, res *httptest.ResponseRec
 	}
 }
 
-// isFile reports whether an answer is a file and not in the envelope.
+// isFile reports whether a response is a file, without the envelope.
 func isFile(res *httptest.ResponseRecorder) bool {
 	kind, _, _ := strings.Cut(res.Header().Get("Content-Type"), ";")
 	return kind == "text/csv" || kind == "application/octet-stream"

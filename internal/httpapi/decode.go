@@ -20,34 +20,34 @@ import (
 )
 
 var (
-	errTooLarge  = fault.New(fault.PayloadTooLarge, "The body is larger than the operation takes. A JSON body may have 16 KiB.")
-	errMediaType = fault.New(fault.UnsupportedMediaType, "Send the body as application/json in UTF-8 and say so in the Content-Type header.")
+	errTooLarge  = fault.New(fault.PayloadTooLarge, "The body is too large. The limit for a JSON body is 16 KiB.")
+	errMediaType = fault.New(fault.UnsupportedMediaType, "Send the body as JSON in UTF-8, with Content-Type: application/json.")
 	errSyntax    = fault.New(fault.InvalidArgument, "The body is not valid JSON. Send one JSON object in UTF-8.")
 	errNotObject = fault.New(fault.InvalidArgument, "The body must be one JSON object with the documented fields.")
-	errTrailing  = fault.New(fault.InvalidArgument, "There is something after the JSON object. Send one object and nothing else.")
-	errSlowBody  = fault.New(fault.InvalidArgument, "The body did not arrive in time. Send the request again.")
-	errCutOff    = fault.New(fault.InvalidArgument, "The body ended before it was complete. Send the request again.")
+	errTrailing  = fault.New(fault.InvalidArgument, "Unexpected data after the JSON object. Send one object and nothing else.")
+	errSlowBody  = fault.New(fault.InvalidArgument, "The body took too long to arrive. Retry the request.")
+	errCutOff    = fault.New(fault.InvalidArgument, "The body is incomplete. Retry the request.")
 )
 
-// field is one member that a JSON body may have, and where its value goes. All
-// our bodies are flat objects of texts, truth values, whole numbers and lists of texts; reading
-// them member by member lets every complaint be made at once, by name.
+// field is one field of a JSON body, and where its value goes. All request bodies
+// are flat objects of strings, booleans, integers and lists of strings. Reading
+// them field by field lets one response name every field that is wrong.
 type field struct {
 	name     string
 	text     *string
 	flag     *bool
 	number   *int
 	list     *[]string
-	most     int   // for lists: how many texts it may have; 0 means maxList
-	given    *bool // for texts: told whether the member is there, where an empty text is not the same as none
-	required bool  // for flags: whether the member must be there; text is judged by its domain package
+	maxItems int   // for lists; 0 means maxList
+	present  *bool // for strings: set to true if the field is present, where empty and missing differ
+	required bool  // for booleans; strings are checked by the domain package
 }
 
-// maxList is how many texts a list may have, unless its field says otherwise.
+// maxList is the default for field.maxItems.
 const maxList = 16
 
-// decode reads the body into fields and returns what is wrong with them. Its
-// error is about the body as a whole.
+// decode reads the body into fields and returns the violations. The error is
+// about the body as a whole.
 func decode(w http.ResponseWriter, r *http.Request, fields ...field) ([]fault.Violation, error) {
 	body, err := readJSON(w, r, maxJSON, errTooLarge)
 	if err != nil {
@@ -56,7 +56,7 @@ func decode(w http.ResponseWriter, r *http.Request, fields ...field) ([]fault.Vi
 	return decodeObject(body, fields)
 }
 
-// readJSON reads a body whole that says that it is JSON.
+// readJSON reads the whole of a body whose Content-Type is JSON.
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64, tooLarge *fault.Error) ([]byte, error) {
 	if !isJSON(r) {
 		return nil, errMediaType
@@ -64,7 +64,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, tooLarge *fau
 	return readBody(w, r, limit, tooLarge)
 }
 
-// readBody reads a small body whole.
+// readBody reads the whole of a small body.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64, tooLarge *fault.Error) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge // before a byte of it is read
@@ -83,9 +83,9 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, tooLarge *fau
 	return nil, bodyError(err, tooLarge, errCutOff)
 }
 
-// bodyError tells the ways in which a body fails to arrive. All of them are the
-// caller's doing: one that is too slow or breaks off must not look like trouble
-// of ours.
+// bodyError returns the fault for a body that could not be read. Every cause is
+// a client error: a body that is too slow or breaks off must not be counted as an
+// error of the service.
 func bodyError(err error, tooLarge, broken *fault.Error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge.Because(err)
@@ -96,13 +96,13 @@ func bodyError(err error, tooLarge, broken *fault.Error) error {
 	return broken.Because(err)
 }
 
-// isJSON reports whether the request says that its body is JSON in UTF-8.
+// isJSON reports whether the Content-Type is JSON in UTF-8.
 func isJSON(r *http.Request) bool {
-	said := r.Header.Get("Content-Type")
-	if said == "application/json" {
-		return true // as nearly all say it
+	contentType := r.Header.Get("Content-Type")
+	if contentType == "application/json" {
+		return true // nearly every request
 	}
-	kind, params, err := mime.ParseMediaType(said)
+	kind, params, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "application/json" {
 		return false
 	}
@@ -114,7 +114,7 @@ func decodeObject(body []byte, fields []field) ([]fault.Violation, error) {
 	if !utf8.Valid(body) {
 		return nil, errSyntax
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true)) // we name them ourselves
+	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true)) // reported as violations below
 	switch d.PeekKind() {
 	case '{':
 	case 0:
@@ -133,7 +133,7 @@ func decodeObject(body []byte, fields []field) ([]fault.Violation, error) {
 			return nil, errSyntax
 		}
 		name := token.String()
-		if err := decodeMember(d, &wrong, name, slices.Contains(seen, name), fields); err != nil {
+		if err := decodeField(d, &wrong, name, slices.Contains(seen, name), fields); err != nil {
 			return nil, err
 		}
 		seen = append(seen, name)
@@ -145,65 +145,64 @@ func decodeObject(body []byte, fields []field) ([]fault.Violation, error) {
 		return nil, errTrailing
 	}
 	for _, f := range fields {
-		wrong.Check(!f.required || slices.Contains(seen, f.name), f.name, fault.Required, "The field is missing.")
+		wrong.Check(!f.required || slices.Contains(seen, f.name), f.name, fault.Required, "Missing field.")
 	}
 	return wrong.Violations(), nil
 }
 
-// maxStrangers is how many members that have no place in the body are named.
-const maxStrangers = 32
+// maxUnknown is how many unknown and repeated fields are reported.
+const maxUnknown = 32
 
-func decodeMember(d *jsontext.Decoder, wrong *fault.Form, name string, again bool, fields []field) error {
+func decodeField(d *jsontext.Decoder, wrong *fault.Form, name string, repeated bool, fields []field) error {
 	i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 	value, err := d.ReadValue()
 	if err != nil {
 		return errSyntax
 	}
 	switch {
-	case (again || i < 0) && len(wrong.Violations()) >= maxStrangers:
-		return nil // an answer far larger than its request would be a gift to somebody
-	case again:
-		wrong.Once(showable(name), fault.Repeated, "The field stands more than once. Send it once.")
+	case (repeated || i < 0) && len(wrong.Violations()) >= maxUnknown:
+		return nil // a response far larger than its request could be used for an amplification attack
+	case repeated:
+		wrong.Once(printableName(name), fault.Repeated, repeatedField)
 		return nil
 	case i < 0:
-		wrong.Check(false, showable(name), fault.Unknown, "The operation has no such field. Leave it out, or correct its spelling.")
+		wrong.Check(false, printableName(name), fault.Unknown, unknownField(name, fieldNames(fields)))
 		return nil
 	}
-	return fields[i].take(value, wrong)
+	return fields[i].set(value, wrong)
 }
 
-// take stores a value of the kind that the field has, and complains about one of
-// another kind.
-func (f *field) take(value jsontext.Value, wrong *fault.Form) error {
+// set stores the value, or reports that it has the wrong type.
+func (f *field) set(value jsontext.Value, wrong *fault.Form) error {
 	switch {
 	case f.text != nil && value.Kind() == '"':
-		text, err := plainText(value, f.name, wrong)
+		text, err := textValue(value, f.name, wrong)
 		if err != nil {
 			return err
 		}
 		*f.text = text
-		if f.given != nil {
-			*f.given = true
+		if f.present != nil {
+			*f.present = true
 		}
 	case f.flag != nil && (value.Kind() == 't' || value.Kind() == 'f'):
 		*f.flag = value.Kind() == 't'
 	case f.number != nil:
 		n, err := strconv.Atoi(string(value))
-		wrong.Check(err == nil, f.name, fault.WrongType, "The value must be a whole number, without quotation marks.")
+		wrong.Check(err == nil, f.name, fault.WrongType, "Must be a JSON integer.")
 		*f.number = n
 	case f.list != nil && value.Kind() == '[':
-		return f.takeList(value, wrong)
+		return f.setList(value, wrong)
 	case f.text != nil:
-		wrong.Check(false, f.name, fault.WrongType, "The value must be a text in quotation marks.")
+		wrong.Check(false, f.name, fault.WrongType, "Must be a JSON string.")
 	case f.list != nil:
-		wrong.Check(false, f.name, fault.WrongType, "The value must be a list of texts, in square brackets.")
+		wrong.Check(false, f.name, fault.WrongType, "Must be a JSON array of strings.")
 	default:
-		wrong.Check(false, f.name, fault.WrongType, "The value must be true or false, without quotation marks.")
+		wrong.Check(false, f.name, fault.WrongType, "Must be true or false.")
 	}
 	return nil
 }
 
-func (f *field) takeList(value jsontext.Value, wrong *fault.Form) error {
+func (f *field) setList(value jsontext.Value, wrong *fault.Form) error {
 	d := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true))
 	if _, err := d.ReadToken(); err != nil {
 		return errSyntax
@@ -214,14 +213,14 @@ func (f *field) takeList(value jsontext.Value, wrong *fault.Form) error {
 			return errSyntax
 		}
 		if item.Kind() != '"' {
-			wrong.Check(false, f.name, fault.WrongType, "Every value in the list must be a text in quotation marks.")
+			wrong.Check(false, f.name, fault.WrongType, "Every value in the array must be a JSON string.")
 			return nil
 		}
-		if most := cmp.Or(f.most, maxList); len(*f.list) == most {
-			wrong.Check(false, f.name, fault.TooLong, "The list may have at most "+strconv.Itoa(most)+" values.")
+		if limit := cmp.Or(f.maxItems, maxList); len(*f.list) == limit {
+			wrong.Check(false, f.name, fault.TooLong, "At most "+strconv.Itoa(limit)+" values are allowed.")
 			return nil
 		}
-		text, err := plainText(item, f.name, wrong)
+		text, err := textValue(item, f.name, wrong)
 		if err != nil {
 			return err
 		}
@@ -230,38 +229,39 @@ func (f *field) takeList(value jsontext.Value, wrong *fault.Form) error {
 	return nil
 }
 
-// plainText returns the text of a JSON value, and complains about one that the
-// database could not hold.
-func plainText(value jsontext.Value, name string, wrong *fault.Form) (string, error) {
+// textValue returns the string of a JSON value, and reports a NUL character,
+// which PostgreSQL cannot store.
+func textValue(value jsontext.Value, name string, wrong *fault.Form) (string, error) {
 	b, err := jsontext.AppendUnquote(nil, value)
 	if err != nil {
 		return "", errSyntax
 	}
 	if bytes.IndexByte(b, 0) >= 0 {
-		wrong.Once(name, fault.BadFormat, "Leave out the NUL character.")
+		wrong.Once(name, fault.BadFormat, "Must not contain the NUL character.")
 	}
 	return string(b), nil
 }
 
-// showable returns a field's name as an answer may repeat it: whatever a caller
-// put there, it stays short and printable.
-func showable(name string) string {
-	const longest = 64
+// printableName returns a field name from a request as a response may repeat it:
+// short and printable.
+func printableName(name string) string {
+	const maxName = 64
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return '?'
 		}
 		return r
 	}, name)
-	if utf8.RuneCountInString(name) > longest {
-		return string([]rune(name)[:longest]) + "…"
+	if utf8.RuneCountInString(name) > maxName {
+		return string([]rune(name)[:maxName]) + "…"
 	}
 	return name
 }
 
-// merge joins what reading the request found with what the domain found. Where
-// there is a complaint about a field already, the domain's word about it is noise.
-func merge(found []fault.Violation, err error) error {
+// mergeViolations joins the violations found while reading the request with those
+// in err, which the domain found. A field that could not be read is not reported
+// a second time.
+func mergeViolations(found []fault.Violation, err error) error {
 	if len(found) == 0 {
 		return err
 	}

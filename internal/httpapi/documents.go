@@ -19,13 +19,13 @@ import (
 const documentsPath = "/api/regulator/v1/documents"
 
 const (
-	someDocuments = 50 // of one answer, unless the caller says how many
-	mostDocuments = 200
+	defaultDocuments = 50 // the default for limit
+	maxDocuments     = 200
 )
 
 type documentsResponse struct {
-	IsDocumentRequired *bool                 `json:"isDocumentRequired,omitzero"` // where one entity is meant
-	Requirements       []requirementResponse `json:"requirements,omitzero"`       // the same
+	IsDocumentRequired *bool                 `json:"isDocumentRequired,omitzero"` // if the list is of one entity
+	Requirements       []requirementResponse `json:"requirements,omitzero"`       // likewise
 	Documents          []documentResponse    `json:"documents"`
 	Next               *string               `json:"next"`
 }
@@ -36,7 +36,7 @@ type requirementResponse struct {
 	DocumentID *string `json:"documentId"`
 }
 
-// isStaff reports whether somebody of the regulator's staff calls.
+// isStaff reports whether the caller is one of the regulator's staff.
 func isStaff(who access.Principal) bool { return who.Kind == access.Session && who.Role != "" }
 
 // listDocuments serves GET /api/regulator/v1/documents.
@@ -67,9 +67,8 @@ func (a *API) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	return a.respond(w, r, answer)
 }
 
-// documentFilter reads which documents are asked for. Staff who name no entity
-// are shown those of all of them; if they name no state either, those that wait
-// for a decision.
+// documentFilter reads which documents to list. Staff who name no entity get those
+// of all entities; if they name no state either, those that wait for a decision.
 func (a *API) documentFilter(r *http.Request, staff bool) (f document.Filter, err error) {
 	values, wrong, err := readQuery(r.URL.RawQuery, "entityUid", "state", "type", "cursor", "limit")
 	if err != nil {
@@ -78,21 +77,21 @@ func (a *API) documentFilter(r *http.Request, staff bool) (f document.Filter, er
 	var named uuid.UUID
 	if values.Has("entityUid") {
 		named, err = uuid.Parse(values.Get("entityUid"))
-		wrong.Check(err == nil && len(values.Get("entityUid")) == 36, "entityUid", fault.BadFormat, "Give the entityUid that onboarding returned.")
+		wrong.Check(err == nil && len(values.Get("entityUid")) == 36, "entityUid", fault.BadFormat, "Must be the entityUid that onboarding returned.")
 	}
 	if values.Has("state") {
 		for word := range strings.SplitSeq(values.Get("state"), ",") {
 			f.States = append(f.States, document.State(word))
 		}
 		unknown := func(s document.State) bool { return !slices.Contains(document.States, s) }
-		wrong.Check(!slices.ContainsFunc(f.States, unknown), "state", fault.NotAllowed, "The states are: "+stateWords()+". Put commas between several.")
+		wrong.Check(!slices.ContainsFunc(f.States, unknown), "state", fault.NotAllowed, "The allowed values are: "+stateNames()+". Separate several with commas.")
 	}
 	f.Type = values.Get("type")
-	wrong.Check(f.Type == "" || slices.Contains(document.Types, f.Type), "type", fault.NotAllowed, "The types are: "+strings.Join(document.Types, ", ")+".")
-	f.After, f.Limit = values.Get("cursor"), someDocuments
+	wrong.Check(f.Type == "" || slices.Contains(document.Types, f.Type), "type", fault.NotAllowed, "The allowed values are: "+strings.Join(document.Types, ", ")+".")
+	f.After, f.Limit = values.Get("cursor"), defaultDocuments
 	if values.Has("limit") {
 		f.Limit, err = strconv.Atoi(values.Get("limit"))
-		wrong.Check(err == nil && f.Limit >= 1 && f.Limit <= mostDocuments, "limit", fault.NotAllowed, "Give a number from 1 to 200.")
+		wrong.Check(err == nil && f.Limit >= 1 && f.Limit <= maxDocuments, "limit", fault.NotAllowed, "Must be 1 to 200.")
 	}
 	if staff {
 		if f.Entity = named; named == uuid.Nil && !values.Has("state") {
@@ -101,14 +100,14 @@ func (a *API) documentFilter(r *http.Request, staff bool) (f document.Filter, er
 		return f, wrong.Err()
 	}
 	if len(wrong.Violations()) > 0 {
-		// Something is wrong anyway: say in the same breath if the entity is, too.
+		// The request fails anyway; report a wrong entity together with the rest.
 		named = uuid.Nil
 	}
 	f.Entity, err = entityOf(r.Context(), a.Documents.Pool, named)
-	return f, merge(wrong.Violations(), err)
+	return f, mergeViolations(wrong.Violations(), err)
 }
 
-func stateWords() string {
+func stateNames() string {
 	words := make([]string, len(document.States))
 	for i, s := range document.States {
 		words[i] = string(s)
@@ -116,7 +115,8 @@ func stateWords() string {
 	return strings.Join(words, ", ")
 }
 
-// addRequirements adds what an entity has to hand in, and how far it is.
+// addRequirements adds the documents that an entity has to submit, and the state
+// of each.
 func (a *API) addRequirements(ctx context.Context, entity uuid.UUID, answer *documentsResponse) error {
 	e, err := a.Registry.Entity(ctx, entity)
 	if err != nil {
@@ -133,8 +133,8 @@ func (a *API) addRequirements(ctx context.Context, entity uuid.UUID, answer *doc
 	return nil
 }
 
-// documentNamed returns the document that the address names. One that the caller
-// may not see is none.
+// documentNamed returns the document in the path. One that the caller may not see
+// is not found.
 func (a *API) documentNamed(r *http.Request) (document.Document, error) {
 	ctx := r.Context()
 	id, err := uuid.Parse(r.PathValue("documentId"))
@@ -186,9 +186,9 @@ func (a *API) reviewDocument(w http.ResponseWriter, r *http.Request) error {
 	}
 	var wrong fault.Form
 	accept := decision == string(document.Accepted)
-	wrong.Check(decision != "", "decision", fault.Required, "Say accepted or rejected.")
-	wrong.Check(decision == "" || accept || decision == string(document.Rejected), "decision", fault.NotAllowed, "Say accepted or rejected.")
-	if err := merge(found, wrong.Err()); err != nil {
+	wrong.Check(decision != "", "decision", fault.Required, "Must be accepted or rejected.")
+	wrong.Check(decision == "" || accept || decision == string(document.Rejected), "decision", fault.NotAllowed, "Must be accepted or rejected.")
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
 	who := principal(r.Context())

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// holder is somebody of an entity that has to hand papers in.
+// holder is an account of an entity that has to submit documents.
 type holder struct{ entity, session, client string }
 
 func (s *stack) holder(t *testing.T) holder {
@@ -18,8 +18,8 @@ func (s *stack) holder(t *testing.T) holder {
 	return holder{entity, s.session(t, email), s.token(t)}
 }
 
-// asHolder is an asker on a stack where an entity has three documents: one that
-// was rejected, its successor, which is clean, and one of a type of its own.
+// asHolder creates a request on a stack where an entity has three documents: a
+// rejected one, its successor, which is clean, and one of a custom type.
 func asHolder(ask func(t *testing.T, s *stack, h holder, rejected, clean string) *http.Request) asker {
 	return func(t *testing.T, s *stack) *http.Request {
 		h := s.holder(t)
@@ -30,8 +30,7 @@ func asHolder(ask func(t *testing.T, s *stack, h holder, rejected, clean string)
 	}
 }
 
-// gone are the ways in which an operation on documents ends that none of them
-// escapes.
+// gone are the errors that every operation on documents can have.
 func gone(name string, ask asker) map[string]answer {
 	change := func(change func(s *stack, r *http.Request)) asker {
 		return func(t *testing.T, s *stack) *http.Request {

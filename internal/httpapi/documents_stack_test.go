@@ -8,7 +8,7 @@ import (
 
 const documentsPath = "/api/regulator/v1/documents"
 
-// paper uploads a document for an entity of the stack's client and returns its
+// paper uploads a document for an entity of the stack's client and returns the
 // id.
 func (s *stack) paper(t testing.TB, entity, label string) string {
 	t.Helper()
@@ -19,7 +19,7 @@ func (s *stack) paper(t testing.TB, entity, label string) string {
 	return field(t, res.Body.Bytes(), "data")
 }
 
-// stepsTo lead to each state from received.
+// stepsTo are the state changes from received to each state.
 var stepsTo = map[string][]string{
 	"received": {},
 	"scanning": {"scanning"},
@@ -31,7 +31,7 @@ var stepsTo = map[string][]string{
 	"deleted":  {"scanning", "clean", "deleted"},
 }
 
-// noted is what the service or a person says about some states.
+// noted are the notes of the service or a person about some states.
 var noted = map[string][2]string{
 	"refused":  {"active_content", "The PDF does something when it is opened."},
 	"infected": {"virus", "The virus scanner found Example.Test in the file."},
@@ -39,7 +39,7 @@ var noted = map[string][2]string{
 	"deleted":  {"", "By order of the court"},
 }
 
-// moved takes a fresh document to a state, as scanner and reviewers would.
+// moved brings a new document to a state, as scanner and reviewers would.
 func (s *stack) moved(t testing.TB, id, to string) string {
 	t.Helper()
 	from := "received"
@@ -56,7 +56,7 @@ func (s *stack) moved(t testing.TB, id, to string) string {
 	return id
 }
 
-// documentRequest returns a request that works if only the credential does; nil
+// documentRequest returns a request that succeeds with a valid credential; nil
 // for routes that are not about documents.
 func documentRequest(t *testing.T, s *stack, route, entity string) *http.Request {
 	t.Helper()

@@ -13,9 +13,9 @@ import (
 	"github.com/lineproof/lineproof/internal/document"
 )
 
-// Whoever asks, and whatever state there may be one day: only what is clean or
-// was decided upon is shown, and no answer holds a byte of anything else.
-func TestNobodyIsShownADocumentThatIsNotClean(t *testing.T) {
+// For every caller and every state, also future ones: only a document that is
+// clean or decided can be opened, and no response contains a byte of another.
+func TestOnlyCleanDocumentsCanBeOpened(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	h := s.holder(t)
@@ -40,8 +40,8 @@ func TestNobodyIsShownADocumentThatIsNotClean(t *testing.T) {
 	}
 }
 
-// The name that an uploader gave a file reaches no header, and the extension is
-// that of the content: nothing becomes a program on the reader's desk.
+// The uploader's file name is in no header, and the extension is that of the
+// content, so that no file becomes a program on the reader's computer.
 func TestContentIsNamedByTheService(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -64,8 +64,8 @@ func TestContentIsNamedByTheService(t *testing.T) {
 	}
 }
 
-// A file that is not what was uploaded, or is not there, is never served: not
-// whole, not in part.
+// A file that differs from the upload, or is missing, is never served, not even
+// in part.
 func TestDamagedContentIsNeverServed(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -85,8 +85,8 @@ func TestDamagedContentIsNeverServed(t *testing.T) {
 	}
 }
 
-// That somebody opened a document is in the trail, with who, and with the
-// request; that somebody was refused is not an opening.
+// Opening a document is in the audit trail, with the account and the request; a
+// refused attempt is not.
 func TestOpeningADocumentIsAudited(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -104,8 +104,8 @@ func TestOpeningADocumentIsAudited(t *testing.T) {
 	}
 }
 
-// A list that is longer than a page is read whole by following next: every
-// document once, in order, also while others come in.
+// Following next reads a long list completely: every document once, in order,
+// also while others are uploaded.
 func TestDocumentsAreListedPageByPage(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)

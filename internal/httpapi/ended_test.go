@@ -9,9 +9,9 @@ import (
 	"github.com/lineproof/lineproof/internal/httpapi"
 )
 
-// Whoever watches how requests to verify end is told of each of them once, whose
-// it was and how it ended, also when it was refused; and of no other request.
-func TestTheEndOfEveryVerifyIsTold(t *testing.T) {
+// Ended is called once for every verify request, with its entity and its
+// status, also if it was refused; and for no other request.
+func TestEveryVerifyRequestIsReported(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.guarded(access.Limits{DayNumbers: 1})

@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/lineproof/lineproof/internal/web"
 )
 
-// timestamp is ISO 8601 in UTC with milliseconds, as the contract shows it.
+// timestamp is ISO 8601 in UTC with milliseconds, as the contract has it.
 const timestamp = "2006-01-02T15:04:05.000Z"
 
 func stamp(t time.Time) string { return t.UTC().Format(timestamp) }
 
-// stampOrNull is for a time that may not be known; the zero time is none.
+// stampOrNull is for a time that may be unknown, which is the zero time.
 func stampOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -23,8 +25,8 @@ func stampOrNull(t time.Time) *string {
 	return &s
 }
 
-// envelope is the frame of every answer. StatusCode is text because the
-// published contract says so.
+// envelope is the outer object of every response. StatusCode is a string because
+// the published contract says so.
 type envelope struct {
 	Status     string `json:"status"`
 	Data       any    `json:"data"`
@@ -33,10 +35,10 @@ type envelope struct {
 
 func success(data any) envelope { return envelope{Status: "Success", Data: data, StatusCode: "200"} }
 
-// accepted is for work that goes on after the answer.
+// accepted is for work that continues after the response.
 func accepted(data any) envelope { return envelope{Status: "Success", Data: data, StatusCode: "202"} }
 
-// respond sends an answer that worked.
+// respond sends a success.
 func (a *API) respond(w http.ResponseWriter, r *http.Request, data any) error {
 	body, err := json.Marshal(success(data))
 	if err != nil {
@@ -46,20 +48,17 @@ func (a *API) respond(w http.ResponseWriter, r *http.Request, data any) error {
 	return nil
 }
 
-// The values of headers that every answer has. A server copies the map, not what
-// is in it, and nobody changes it.
-var (
-	typeJSON = []string{"application/json"}
-	noStore  = []string{"no-store"}
-	noSniff  = []string{"nosniff"}
-)
+// typeJSON is shared between responses: a server copies the header map but not
+// its values, and nothing changes them.
+var typeJSON = []string{"application/json"}
 
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
-	h["Content-Type"], h["Cache-Control"], h["X-Content-Type-Options"] = typeJSON, noStore, noSniff
+	web.SetAPIHeaders(h)
+	h["Content-Type"] = typeJSON
 	h["Content-Length"] = []string{strconv.Itoa(len(body) + 1)}
 	w.WriteHeader(status)
 	if _, err := w.Write(append(body, '\n')); err != nil {
-		add(r.Context(), slog.String("write_error", "the caller left before the answer")) // there is nobody to tell
+		add(r.Context(), slog.String("write_error", "the client closed the connection before the response")) // nothing more can be sent
 	}
 }

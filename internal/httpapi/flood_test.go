@@ -10,13 +10,13 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// A flood of logins is worked on a few at a time; the rest hear 503 and when to
-// come back, and verifications go on beside it.
+// Of a flood of logins, a few are processed at a time; the rest get 503 with
+// Retry-After, and verifications continue.
 func TestLoginFloodIsCappedAndLeavesVerifyAlone(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	_, email := s.onboarded(t, s.token(t))
-	s.Verifier.Patience = 2 * time.Second
+	s.Verifier.Timeout = 2 * time.Second
 	s.handler = s.Handler()
 	s.People.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 8 << 10, Time: 2, Threads: 1}, 1, 4)
 	before := s.pool.Stat().AcquireCount()

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// inEnvelope fails unless the answer is in the envelope, is no 500, and a 503
-// says when to come back.
+// inEnvelope fails unless the response is in the envelope, is not a 500, and a
+// 503 has Retry-After.
 func inEnvelope(t *testing.T, res *httptest.ResponseRecorder) {
 	t.Helper()
 	if res.Code == http.StatusInternalServerError {
@@ -29,7 +29,7 @@ func inEnvelope(t *testing.T, res *httptest.ResponseRecorder) {
 	}
 }
 
-// Whatever comes in a multipart body, the upload answers in the envelope.
+// Whatever the multipart body, the upload's response is in the envelope.
 func FuzzUpload(f *testing.F) {
 	s := newStack(f)
 	_, email := s.onboarded(f, s.token(f))
@@ -45,7 +45,7 @@ func FuzzUpload(f *testing.F) {
 	})
 }
 
-// Whatever the request, the whole handler answers in the envelope.
+// Whatever the request, the handler's response is in the envelope.
 func FuzzHandler(f *testing.F) {
 	s := newStack(f)
 	bearers := []string{"", s.key, s.token(f), "x"}

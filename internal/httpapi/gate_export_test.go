@@ -3,11 +3,13 @@ package httpapi
 import (
 	"context"
 	"net/http"
+
+	"github.com/lineproof/lineproof/internal/web"
 )
 
-// Gate returns what happens to a request before its handler serves: where it
-// comes from, who is calling, and whether they may. It is there to measure what
-// that costs.
+// Gate returns the work that is done before a handler serves: finding the
+// client's address, authenticating the caller and checking the limits. It exists
+// to measure what that costs.
 func (a *API) Gate(path string, r *http.Request) func(http.ResponseWriter) error {
 	var rt route
 	for _, one := range a.routes() {
@@ -15,18 +17,18 @@ func (a *API) Gate(path string, r *http.Request) func(http.ResponseWriter) error
 			rt = one
 		}
 	}
-	n := &notes{}
-	r = r.WithContext(context.WithValue(r.Context(), notesKey{}, n))
+	l := &requestLog{}
+	r = r.WithContext(context.WithValue(r.Context(), requestLogKey{}, l))
 	return func(w http.ResponseWriter) error {
-		n.from = a.from(r)
+		l.From = web.ClientAddr(r, a.Proxies)
 		if err := a.checkAddress(rt, r); err != nil {
 			return err
 		}
-		who, err := a.admit(r.Context(), rt, r)
+		who, err := a.authenticate(r.Context(), rt, r)
 		if err = a.withinLimits(w, r, &who, err); err != nil {
 			return err
 		}
-		n.who = &who
+		l.who = &who
 		return nil
 	}
 }

@@ -8,72 +8,72 @@ import (
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
-// guarded reports whether what somebody asks is counted. A key for tests sees no
-// line, so there is nothing to count.
+// guarded reports whether the guard counts requests of a key mode. A test key
+// never reads a real line, so its requests are not counted.
 func (a *API) guarded(mode string) bool { return a.Guard != nil && mode == access.Live }
 
 func budgetOf(l access.Limits) guard.Budget {
 	return guard.Budget{Day: l.DayQuota, Month: l.MonthQuota, Numbers: l.DayNumbers}
 }
 
-// admitQuestion asks the guard whether a question may be asked.
-func (a *API) admitQuestion(q *verify.Question, l access.Limits) error {
+// admitRequest returns the guard's error if the request is over a quota.
+func (a *API) admitRequest(q *verify.Request, l access.Limits) error {
 	if !a.guarded(q.Mode) {
 		return nil
 	}
 	return a.Guard.Admit(q.Entity, budgetOf(l), q.Number)
 }
 
-// learn tells the guard what became of a question that it has admitted.
-func (a *API) learn(q *verify.Question, answer *verify.Answer, err error) {
+// recordOutcome reports the outcome of an admitted request to the guard.
+func (a *API) recordOutcome(q *verify.Request, answer *verify.Answer, err error) {
 	switch {
 	case !a.guarded(q.Mode):
 	case err != nil:
-		a.Guard.Unanswered(q.Entity, 1)
+		a.Guard.Refund(q.Entity, 1)
 	default:
-		a.Guard.Learn(q.Entity, q.Number, answer.Status == line.Unallocated)
+		a.Guard.Record(q.Entity, q.Number, answer.Status == line.Unallocated)
 	}
 }
 
-// admitQuestions asks the guard about the questions of a batch, all of one key.
-// It returns those that may be asked; the others become problems of their
-// numbers. The questions are those whose numbers have no problem yet, in order.
-func (a *API) admitQuestions(questions []verify.Question, l access.Limits, problems []error) ([]verify.Question, error) {
-	if len(questions) == 0 || !a.guarded(questions[0].Mode) {
-		return questions, nil
+// admitBatch checks the requests of a batch, all of one key, with the guard. It
+// returns those that are admitted; for the others it sets the problem of their
+// number. The requests are those of the numbers without a problem, in order.
+func (a *API) admitBatch(requests []verify.Request, l access.Limits, problems []error) ([]verify.Request, error) {
+	if len(requests) == 0 || !a.guarded(requests[0].Mode) {
+		return requests, nil
 	}
-	numbers := make([]phone.Number, len(questions))
-	for i := range questions {
-		numbers[i] = questions[i].Number
+	numbers := make([]phone.Number, len(requests))
+	for i := range requests {
+		numbers[i] = requests[i].Number
 	}
-	refused, err := a.Guard.AdmitAll(questions[0].Entity, budgetOf(l), numbers)
+	refused, err := a.Guard.AdmitAll(requests[0].Entity, budgetOf(l), numbers)
 	if err != nil || refused == nil {
-		return questions, err
+		return requests, err
 	}
-	asked, next := questions[:0], 0
+	admitted, next := requests[:0], 0
 	for i := range problems {
 		if problems[i] != nil {
 			continue
 		}
 		if problems[i] = refused[next]; problems[i] == nil {
-			asked = append(asked, questions[next])
+			admitted = append(admitted, requests[next])
 		}
 		next++
 	}
-	return asked, nil
+	return admitted, nil
 }
 
-// learnAll tells the guard what became of the questions of a batch. Answers and
-// errs are nil when none of them was asked.
-func (a *API) learnAll(questions []verify.Question, answers []verify.Answer, errs []error) {
-	if len(questions) == 0 || !a.guarded(questions[0].Mode) {
+// recordBatch reports the outcome of the admitted requests of a batch to the
+// guard. Answers and errs are nil if none of them was carried out.
+func (a *API) recordBatch(requests []verify.Request, answers []verify.Answer, errs []error) {
+	if len(requests) == 0 || !a.guarded(requests[0].Mode) {
 		return
 	}
 	if answers == nil {
-		a.Guard.Unanswered(questions[0].Entity, len(questions))
+		a.Guard.Refund(requests[0].Entity, len(requests))
 		return
 	}
-	for i := range questions {
-		a.learn(&questions[i], &answers[i], errs[i])
+	for i := range requests {
+		a.recordOutcome(&requests[i], &answers[i], errs[i])
 	}
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/lineproof/lineproof/internal/guard"
 )
 
-// guarded gives the stack a guard, and everybody these limits.
+// guarded gives the stack a guard, and every entity these limits.
 func (s *stack) guarded(l access.Limits) {
-	s.Keeper.Limits = l
+	s.Access.Limits = l
 	s.Guard = guard.New(&guard.Guard{Pool: s.pool, Node: "test", Mode: guard.Stop, Now: time.Now, Log: s.Log})
 }
 
-// checked sends a request, whose answer must fit the contract.
+// checked sends a request, whose response must match the contract.
 func (s *stack) checked(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
 	res := s.do(t, r)
@@ -34,8 +34,8 @@ func asking(key, number string) *http.Request {
 	return post(verifyPath, key, `{"phoneNumber":"`+number+`"}`)
 }
 
-// quotaRefusal fails unless an answer says that a quota is used up, and when to
-// come back.
+// quotaRefusal fails unless a response says that a quota is used up, and when
+// to retry.
 func quotaRefusal(t *testing.T, res *httptest.ResponseRecorder, words string) {
 	t.Helper()
 	if res.Code != http.StatusTooManyRequests || field(t, res.Body.Bytes(), "data", "code") != "QUOTA_EXCEEDED" {
@@ -49,10 +49,10 @@ func quotaRefusal(t *testing.T, res *httptest.ResponseRecorder, words string) {
 	}
 }
 
-// Beyond its budget an organisation is answered only about numbers that it has
-// asked about. A number that is malformed costs nothing, another organisation
-// has a budget of its own, and a key for tests has none.
-func TestBudgetOfNumbersHolds(t *testing.T) {
+// Over its quota of different numbers, an organisation gets answers only about
+// numbers that it has verified before. A malformed number costs nothing,
+// another organisation has its own quota, and a test key has none.
+func TestQuotaOfDifferentNumbersIsEnforced(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.guarded(access.Limits{DayNumbers: 2})
@@ -63,21 +63,21 @@ func TestBudgetOfNumbersHolds(t *testing.T) {
 	if res := s.checked(t, asking(s.key, knownNumber)); res.Code != http.StatusOK {
 		t.Errorf("a known number is answered with %d", res.Code)
 	}
-	test := must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "tests", Mode: access.Test}, access.Operator, uuid.Nil))(t).Text.Reveal()
+	test := must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "tests", Mode: access.Test}, access.Operator, uuid.Nil))(t).Text.Reveal()
 	for i := range 5 {
 		if res := s.checked(t, asking(test, "+234729000000"+strconv.Itoa(i))); res.Code == http.StatusTooManyRequests {
 			t.Error("a key for tests is refused")
 		}
 	}
-	s.bank = must(s.Registry.CreateAsker(t.Context(), "Another Bank", "RC 8", access.Operator, uuid.Nil))(t)
+	s.bank = must(s.Registry.CreateRelyingParty(t.Context(), "Another Bank", "RC 8", access.Operator, uuid.Nil))(t)
 	if res := s.checked(t, asking(s.newKey(t), flaggedNumber)); res.Code != http.StatusOK {
 		t.Errorf("another organisation is answered with %d", res.Code)
 	}
 }
 
-// Of a batch, the numbers within the budget are answered and the others have
-// their own problem, in their places.
-func TestBatchBeyondTheBudget(t *testing.T) {
+// Of a batch, the numbers within the quota have an answer and the others have
+// their own error, in order.
+func TestBatchOverTheQuotaIsAnsweredInPart(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.guarded(access.Limits{DayNumbers: 2})
@@ -100,37 +100,37 @@ func TestBatchBeyondTheBudget(t *testing.T) {
 	}
 }
 
-// A quota of questions is used up by answers, one by one or in a batch, and by
+// A quota of requests is used up by answers, single or in a batch, and by
 // nothing else.
-func TestQuotaOfQuestionsHolds(t *testing.T) {
+func TestQuotaOfRequestsIsEnforced(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.guarded(access.Limits{DayQuota: 3, MonthQuota: 1000})
-	queue := s.Verifier.Queue
-	s.Verifier.Queue = 0
+	queue := s.Verifier.MaxQueue
+	s.Verifier.MaxQueue = 0
 	for range 5 {
 		if res := s.checked(t, asking(s.key, knownNumber)); res.Code != http.StatusServiceUnavailable {
 			t.Fatalf("answered %d", res.Code)
 		}
 		s.checked(t, post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`","`+knownNumber+`"]}`))
 	}
-	s.Verifier.Queue = queue
+	s.Verifier.MaxQueue = queue
 	s.checked(t, post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`","`+knownNumber+`"]}`))
 	s.checked(t, asking(s.key, knownNumber))
-	quotaRefusal(t, s.checked(t, asking(s.key, knownNumber)), "3 questions a day")
-	quotaRefusal(t, s.checked(t, post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`"]}`)), "3 questions a day")
+	quotaRefusal(t, s.checked(t, asking(s.key, knownNumber)), "3 verifications a day")
+	quotaRefusal(t, s.checked(t, post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`"]}`)), "3 verifications a day")
 	if err := s.Guard.Sync(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	used, err := guard.UsageOf(t.Context(), s.pool, s.bank.ID, time.Now())
-	if err != nil || used.Answered != 3 || used.Asked != 18 || used.Numbers != 1 {
+	if err != nil || used.Answered != 3 || used.Requests != 18 || used.Numbers != 1 {
 		t.Errorf("stored is %+v, %v; want 18 asked, 3 answered, 1 number", used, err)
 	}
 }
 
-// An organisation that scans is stopped, in batches and one by one, and told
-// whom to turn to.
-func TestScannerIsStopped(t *testing.T) {
+// An organisation that scans numbers is blocked, for batches and single
+// requests, and the message says whom to contact.
+func TestNumberScanningIsBlocked(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.guarded(access.Limits{DayNumbers: 100_000})
@@ -141,8 +141,8 @@ func TestScannerIsStopped(t *testing.T) {
 		}
 		res := s.checked(t, post(batchPath, s.key, `{"phoneNumbers":[`+strings.Join(numbers, ",")+`]}`))
 		if res.Code == http.StatusTooManyRequests {
-			quotaRefusal(t, res, "Only the regulator can release it")
-			quotaRefusal(t, s.checked(t, asking(s.key, knownNumber)), "Only the regulator can release it")
+			quotaRefusal(t, res, "Only the regulator can lift this")
+			quotaRefusal(t, s.checked(t, asking(s.key, knownNumber)), "Only the regulator can lift this")
 			if i < 2 {
 				t.Errorf("stopped after %d numbers", 1000*i)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/httpapi"
 )
 
-// party is somebody of an entity, with a credential of each kind.
+// party is an account of an entity, with a credential of each kind.
 type party struct {
 	entity, account uuid.UUID
 	session         string
@@ -41,9 +41,9 @@ func (s *stack) colleague(t *testing.T, p party) uuid.UUID {
 	return id
 }
 
-// Every id that an entity can see is, for another entity, the id of nothing: the
-// same 404 as one that was made up. Each route that takes an id is tried, and its
-// owner then sees that the id was good.
+// For another entity, every id of an entity is not found: the same 404 as an
+// invented one. Each route with an id is tried, and then with its owner, to
+// show that the id is valid.
 func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := newStack(t).withLines(t)
@@ -97,7 +97,8 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 	}
 }
 
-// foreign tries a route with the id of a: b, who must not find it, and then a.
+// foreign tries a route with an id of a: first as b, who must not find it, then
+// as a.
 func (s *stack) foreign(t *testing.T, route string, ask func(who party) *http.Request, a, b party) {
 	t.Helper()
 	if res := s.do(t, ask(b)); res.Code != http.StatusNotFound {

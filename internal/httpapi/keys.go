@@ -13,9 +13,8 @@ import (
 
 const keysPath = "/api/regulator/v1/keys"
 
-// errNoEntityOfYours reports staff, who have no entity, where somebody of an
-// entity is asked for.
-var errNoEntityOfYours = fault.New(fault.PermissionDenied, "Keys belong to an organisation, and this account is of none. Log in with an account of the organisation.")
+// errStaffHasNoKeys is for the regulator's staff, who belong to no entity.
+var errStaffHasNoKeys = fault.New(fault.PermissionDenied, "API keys belong to an organisation, and this account has none. Log in with an account of the organisation.")
 
 type keyResponse struct {
 	KeyID        string   `json:"keyId"`
@@ -32,17 +31,17 @@ type keyResponse struct {
 	Replaces     *string  `json:"replaces"`
 }
 
-// newKeyResponse is a key that was just made; apiKey is shown this once.
+// newKeyResponse is a new key. The service shows apiKey only once.
 type newKeyResponse struct {
 	KeyID  string `json:"keyId"`
 	APIKey string `json:"apiKey"`
 }
 
-// ownEntity returns the entity of the person who calls.
+// ownEntity returns the caller, who must belong to an entity.
 func ownEntity(r *http.Request) (access.Principal, error) {
 	who := principal(r.Context())
 	if who.Entity == uuid.Nil {
-		return who, errNoEntityOfYours
+		return who, errStaffHasNoKeys
 	}
 	return who, nil
 }
@@ -53,7 +52,7 @@ func (a *API) listKeys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	keys, err := a.Keeper.Keys(r.Context(), who.Entity)
+	keys, err := a.Access.Keys(r.Context(), who.Entity)
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func keyOf(k *access.KeyRow) keyResponse {
 	return answer
 }
 
-const mostNetworks = 64
+const maxNetworks = 64
 
 // createKey serves POST /api/regulator/v1/keys.
 func (a *API) createKey(w http.ResponseWriter, r *http.Request) error {
@@ -92,29 +91,29 @@ func (a *API) createKey(w http.ResponseWriter, r *http.Request) error {
 	var networks []string
 	var days int
 	found, err := decode(w, r, field{name: "name", text: &f.Name}, field{name: "mode", text: &f.Mode}, field{name: "purpose", text: &f.Purpose},
-		field{name: "expiresInDays", number: &days}, field{name: "networks", list: &networks, most: mostNetworks})
+		field{name: "expiresInDays", number: &days}, field{name: "networks", list: &networks, maxItems: maxNetworks})
 	if err != nil {
 		return err
 	}
 	var wrong fault.Form
-	wrong.Check(days >= 0 && days <= mostDays, "expiresInDays", fault.NotAllowed, "Give a number of days from 1 to 3650, or leave it out for a key that stands until it is revoked.")
+	wrong.Check(days >= 0 && days <= maxExpiryDays, "expiresInDays", fault.NotAllowed, "Must be 1 to 3650 days. Leave the field out for a key that does not expire.")
 	f.Expires = time.Duration(days) * 24 * time.Hour
 	for _, text := range networks {
 		network, err := netip.ParsePrefix(text)
-		wrong.Check(err == nil, "networks", fault.BadFormat, "Write each network as 192.0.2.0/24 or 2001:db8::/32.")
+		wrong.Check(err == nil, "networks", fault.BadFormat, "Each network must be in CIDR notation, for example 192.0.2.0/24 or 2001:db8::/32.")
 		f.Networks = append(f.Networks, network)
 	}
-	if err := merge(found, wrong.Err()); err != nil {
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
-	key, err := a.Keeper.CreateKey(r.Context(), f, who.Actor(), requestID(r.Context()))
+	key, err := a.Access.CreateKey(r.Context(), f, who.Actor(), requestID(r.Context()))
 	if err != nil {
 		return err
 	}
 	return a.respond(w, r, newKeyResponse{KeyID: key.ID.String(), APIKey: key.Text.Reveal()})
 }
 
-const mostDays = 3650
+const maxExpiryDays = 3650
 
 // rollKey serves POST /api/regulator/v1/keys/{keyId}/roll.
 func (a *API) rollKey(w http.ResponseWriter, r *http.Request) error {
@@ -128,12 +127,12 @@ func (a *API) rollKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var wrong fault.Form
-	wrong.Check(hours >= 0 && hours <= int(access.MostOverlap/time.Hour), "overlapHours", fault.NotAllowed,
-		"Give a number of hours from 0 to 168, or leave it out to end the old key now.")
-	if err := merge(found, wrong.Err()); err != nil {
+	wrong.Check(hours >= 0 && hours <= int(access.MaxOverlap/time.Hour), "overlapHours", fault.NotAllowed,
+		"Must be 0 to 168 hours. Leave the field out to revoke the old key now.")
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
-	key, err := a.Keeper.RollKey(r.Context(), who.Entity, id, time.Duration(hours)*time.Hour, who.Actor(), requestID(r.Context()))
+	key, err := a.Access.RollKey(r.Context(), who.Entity, id, time.Duration(hours)*time.Hour, who.Actor(), requestID(r.Context()))
 	if err != nil {
 		return err
 	}
@@ -146,14 +145,14 @@ func (a *API) revokeKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Keeper.RevokeKey(r.Context(), who.Entity, id, who.Actor(), requestID(r.Context())); err != nil {
+	if err := a.Access.RevokeKey(r.Context(), who.Entity, id, who.Actor(), requestID(r.Context())); err != nil {
 		return err
 	}
 	return a.respond(w, r, struct{}{})
 }
 
-// ownKey returns the caller and the key that the path names. A path that names
-// nothing is answered like one that names somebody else's key.
+// ownKey returns the caller and the id of the key in the path. An invalid id gets
+// the same error as the key of another organisation.
 func ownKey(r *http.Request) (access.Principal, uuid.UUID, error) {
 	who, err := ownEntity(r)
 	if err != nil {

@@ -14,45 +14,48 @@ import (
 	limiter "github.com/lineproof/lineproof/internal/limit"
 )
 
-// Limits say how fast callers may ask. The zero value limits nobody.
+// Limits are the rate limits of callers. The zero value limits nobody.
 type Limits struct {
 	By limiter.Limiter
-	// Address is the rate of requests from one network that ask for no credential
-	// or bring one that does not stand. A valid credential pays nothing of it.
+	// Address is the rate of requests from one network to routes without a
+	// credential, or with a credential that is not valid. Requests with a valid
+	// credential do not count.
 	Address limiter.Rate
-	// Slowed is by what the rates of an entity are multiplied, where somebody has
-	// reason to doubt it: 1 for everybody else, and for nil.
+	// Slowed returns the factor for the rates of an entity, which is below 1 while
+	// the entity is under suspicion. Nil slows nobody.
 	Slowed func(entity uuid.UUID) float64
-	// Known reports whether a credential has stood on this node before. Such a one
-	// is heard even from a network that has used up its rate: whoever shares the
-	// network with somebody who guesses is not shut out. Nil knows nobody.
+	// Known reports whether a credential was valid on this node before. It is
+	// checked even if it comes from a network that has used up its rate, so that
+	// somebody who guesses credentials does not lock out the others in the same
+	// network. Nil knows no credential.
 	Known func(bearer string) bool
 
-	stated atomic.Pointer[stated]
+	policyHeader atomic.Pointer[policyHeader]
 }
 
-// stated is the header that says what the rates are. Nearly all callers have the
-// same ones, so it is written once for all of them.
-type stated struct {
+// policyHeader is the RateLimit-Policy header for a pair of rates. Nearly all
+// callers have the same rates, so the last header is kept.
+type policyHeader struct {
 	key, entity limiter.Rate
 	header      []string
 }
 
 var (
-	errKeyRate    = fault.New(fault.TooManyRequests, "The requests come faster than this key allows. Try again after the time in the Retry-After header, and slow down.")
-	errEntityRate = fault.New(fault.TooManyRequests, "The requests of all keys of this organisation together come faster than it is allowed. Try again after the time in the Retry-After header, and slow down.")
-	errAddress    = fault.New(fault.TooManyRequests, "Too many requests came from this network without a valid credential. Try again after the time in the Retry-After header.")
+	errKeyRate    = fault.New(fault.TooManyRequests, "This key exceeds its rate limit. Retry after the time in the Retry-After header, and send requests more slowly.")
+	errEntityRate = fault.New(fault.TooManyRequests, "The keys of this organisation together exceed its rate limit. Retry after the time in the Retry-After header, and send requests more slowly.")
+	errAddress    = fault.New(fault.TooManyRequests, "Too many requests without a valid credential from this network. Retry after the time in the Retry-After header.")
 )
 
-// Who is refused, as the metrics have it.
+// The limit that refused a request, as a label of the metrics.
 const (
 	byKey     = "key"
 	byEntity  = "entity"
 	byAddress = "address"
 )
 
-// checkAddress comes before anything is looked up. A network that has used up
-// its rate is refused; a request to a route that asks for no credential pays.
+// checkAddress runs before anything is looked up. It refuses a network that has
+// used up its rate, and charges the network for a request to a route that needs
+// no credential.
 func (a *API) checkAddress(rt route, r *http.Request) error {
 	l, ctx := &a.Limits, r.Context()
 	if l.By == nil || l.Address.Unlimited() {
@@ -62,13 +65,13 @@ func (a *API) checkAddress(rt route, r *http.Request) error {
 		return a.chargeAddress(ctx, nil)
 	}
 	wait := l.By.Wait(limiter.From(callerAddr(ctx)), l.Address)
-	if wait == 0 || l.knows(r) {
+	if wait == 0 || l.knowsCredential(r) {
 		return nil
 	}
-	return a.refuse(errAddress, byAddress, wait)
+	return a.limitError(errAddress, byAddress, wait)
 }
 
-func (l *Limits) knows(r *http.Request) bool {
+func (l *Limits) knowsCredential(r *http.Request) bool {
 	if l.Known == nil {
 		return false
 	}
@@ -76,22 +79,21 @@ func (l *Limits) knows(r *http.Request) bool {
 	return ok && l.Known(bearer)
 }
 
-// chargeAddress lets the caller's network pay for a request that ended, or
-// begins, without a valid credential. It returns err, or that there were too
-// many.
+// chargeAddress charges the caller's network for a request without a valid
+// credential. It returns err, or a rate limit error if the rate is used up.
 func (a *API) chargeAddress(ctx context.Context, err error) error {
 	l := &a.Limits
 	if l.By == nil {
 		return err
 	}
 	if v := l.By.Take(ctx, limiter.From(callerAddr(ctx)), l.Address, 1); !v.OK {
-		return a.refuse(errAddress, byAddress, v.RetryAfter)
+		return a.limitError(errAddress, byAddress, v.RetryAfter)
 	}
 	return err
 }
 
-// withinLimits is what the door asks after it knows who is calling, or that
-// nobody is.
+// withinLimits charges the caller's rates after authentication. Err is the error
+// of the authentication.
 func (a *API) withinLimits(w http.ResponseWriter, r *http.Request, who *access.Principal, err error) error {
 	switch {
 	case err != nil && fault.CodeOf(err) == fault.Unauthenticated:
@@ -103,42 +105,42 @@ func (a *API) withinLimits(w http.ResponseWriter, r *http.Request, who *access.P
 	key, entity := a.rates(who)
 	one := by.Take(ctx, limiter.Of(limiter.Credential, who.ID), key, 1)
 	if !one.OK {
-		a.Limits.tell(w.Header(), key, entity, one, limiter.Verdict{})
-		return a.refuse(errKeyRate, byKey, one.RetryAfter)
+		a.Limits.setHeaders(w.Header(), key, entity, one, limiter.Verdict{})
+		return a.limitError(errKeyRate, byKey, one.RetryAfter)
 	}
 	all := by.Take(ctx, limiter.Of(limiter.Entity, who.Entity), entity, 1)
-	a.Limits.tell(w.Header(), key, entity, one, all)
+	a.Limits.setHeaders(w.Header(), key, entity, one, all)
 	if !all.OK {
-		return a.refuse(errEntityRate, byEntity, all.RetryAfter)
+		return a.limitError(errEntityRate, byEntity, all.RetryAfter)
 	}
 	return nil
 }
 
-// chargeMore takes what a request costs beyond the one token with which it came
-// in. That may leave key and entity in debt, which delays what they ask next;
-// whoever is in debt already is refused.
+// chargeMore takes what a request costs beyond the one token that withinLimits
+// has taken. That may leave key and entity in debt, which delays their next
+// requests; a caller that is in debt already is refused.
 func (a *API) chargeMore(w http.ResponseWriter, r *http.Request, n int) error {
 	by, ctx := a.Limits.By, r.Context()
 	if by == nil || n <= 0 {
 		return nil
 	}
-	who := notesOf(ctx).who
+	who := logOf(ctx).who
 	key, entity := a.rates(who)
 	one := by.Owe(ctx, limiter.Of(limiter.Credential, who.ID), key, n)
 	if !one.OK {
-		a.Limits.tell(w.Header(), key, entity, one, limiter.Verdict{})
-		return a.refuse(errKeyRate, byKey, one.RetryAfter)
+		a.Limits.setHeaders(w.Header(), key, entity, one, limiter.Verdict{})
+		return a.limitError(errKeyRate, byKey, one.RetryAfter)
 	}
 	all := by.Owe(ctx, limiter.Of(limiter.Entity, who.Entity), entity, n)
-	a.Limits.tell(w.Header(), key, entity, one, all)
+	a.Limits.setHeaders(w.Header(), key, entity, one, all)
 	if !all.OK {
 		by.Return(ctx, limiter.Of(limiter.Credential, who.ID), key, n)
-		return a.refuse(errEntityRate, byEntity, all.RetryAfter)
+		return a.limitError(errEntityRate, byEntity, all.RetryAfter)
 	}
 	return nil
 }
 
-// rates returns how fast a key and all keys of its entity may ask.
+// rates returns the rates of a key and of all keys of its entity together.
 func (a *API) rates(who *access.Principal) (key, entity limiter.Rate) {
 	key = limiter.Rate{PerSecond: who.Limits.KeyRate, Burst: who.Limits.KeyBurst}
 	entity = limiter.Rate{PerSecond: who.Limits.EntityRate, Burst: who.Limits.EntityBurst}
@@ -150,8 +152,9 @@ func (a *API) rates(who *access.Principal) (key, entity limiter.Rate) {
 	return key, entity
 }
 
-// refuse counts a refusal and says when to come back, in whole seconds.
-func (a *API) refuse(f *fault.Error, by string, wait time.Duration) error {
+// limitError counts a refusal and returns f with the time to retry after, in
+// whole seconds.
+func (a *API) limitError(f *fault.Error, by string, wait time.Duration) error {
 	a.Metrics.LimitRefused(by)
 	c := *f
 	c.RetryAfter = max(roundUp(wait), time.Second)
@@ -160,25 +163,26 @@ func (a *API) refuse(f *fault.Error, by string, wait time.Duration) error {
 
 func roundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// tell sets the headers of draft-ietf-httpapi-ratelimit-headers. Every answer to
-// a key has them, so they are written without formatting.
-func (l *Limits) tell(h http.Header, key, entity limiter.Rate, one, all limiter.Verdict) {
+// setHeaders sets the headers of draft-ietf-httpapi-ratelimit-headers. Every
+// response to a key has them, so they are written without package fmt.
+func (l *Limits) setHeaders(h http.Header, key, entity limiter.Rate, one, all limiter.Verdict) {
 	if one.Limit == 0 && all.Limit == 0 {
 		return
 	}
-	p := l.stated.Load()
+	p := l.policyHeader.Load()
 	if p == nil || p.key != key || p.entity != entity {
-		p = &stated{key: key, entity: entity, header: []string{policyOf(key, entity)}}
-		l.stated.Store(p)
+		p = &policyHeader{key: key, entity: entity, header: []string{policyText(key, entity)}}
+		l.policyHeader.Store(p)
 	}
-	var room [96]byte
-	b := appendState(room[:0], byKey, one)
+	var buf [96]byte
+	b := appendState(buf[:0], byKey, one)
 	b = appendState(b, byEntity, all)
 	h["Ratelimit-Policy"], h["Ratelimit"] = p.header, []string{string(b)}
 }
 
-// policyOf says how many requests each of the rates allows in which time.
-func policyOf(key, entity limiter.Rate) string {
+// policyText returns how many requests each rate allows (q) in how many seconds
+// (w).
+func policyText(key, entity limiter.Rate) string {
 	var b []byte
 	for _, p := range []struct {
 		name string
@@ -194,8 +198,8 @@ func policyOf(key, entity limiter.Rate) string {
 	return string(b)
 }
 
-// appendState says how many requests are left of one rate, and in how many
-// seconds all of them are there again.
+// appendState appends how many requests of a rate are left (r), and in how many
+// seconds all are available again (t).
 func appendState(b []byte, name string, v limiter.Verdict) []byte {
 	if v.Limit == 0 {
 		return b
@@ -204,7 +208,7 @@ func appendState(b []byte, name string, v limiter.Verdict) []byte {
 	return strconv.AppendInt(append(b, ";t="...), int64(roundUp(v.Reset)/time.Second), 10)
 }
 
-// appendItem adds an item to a list of structured fields (RFC 9651), with its
+// appendItem appends an item to a list of structured fields (RFC 9651), with its
 // first parameter.
 func appendItem(b []byte, name, parameter string, n int64) []byte {
 	if len(b) > 0 {

@@ -20,13 +20,13 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// never is a rate at which nothing comes back while a test runs.
+// never is a rate so low that no token returns while a test runs.
 const never = 0.01
 
 const question = `{"phoneNumber":"` + knownNumber + `"}`
 
-// allow sets how much comes at once from a key, an entity and a network, and
-// next to nothing after that. Zero leaves it free.
+// allow sets the bursts of a key, an entity and a network, with almost no rate
+// after that. Zero means no limit.
 func (s *stack) allow(key, entity, address int) {
 	rate := func(burst int) (perSecond float64) {
 		if burst > 0 {
@@ -34,12 +34,13 @@ func (s *stack) allow(key, entity, address int) {
 		}
 		return perSecond
 	}
-	s.Keeper.Limits = access.Limits{KeyRate: rate(key), KeyBurst: key, EntityRate: rate(entity), EntityBurst: entity}
+	s.Access.Limits = access.Limits{KeyRate: rate(key), KeyBurst: key, EntityRate: rate(entity), EntityBurst: entity}
 	s.Limits = httpapi.Limits{By: limit.NewMemory(), Address: limit.Rate{PerSecond: rate(address), Burst: address}}
 }
 
-// limitAnswers are those to whoever asks too fast: on every operation from a
-// network that has used up its rate, and on those that take a key with it.
+// limitAnswers are the responses to callers over a rate limit: on every
+// operation from a network that has used up its rate, and with a key on those
+// that take one.
 func limitAnswers(c contract) map[string]answer {
 	all := map[string]answer{
 		"limited_key": {429, func(t *testing.T, s *stack) *http.Request {
@@ -89,8 +90,8 @@ func limitAnswers(c contract) map[string]answer {
 	return all
 }
 
-// Every operation says that a network can be refused.
-func TestEveryOperationSaysThatItIsLimited(t *testing.T) {
+// Every operation documents that a network can be refused.
+func TestEveryOperationDocumentsItsRateLimit(t *testing.T) {
 	t.Parallel()
 	for path, item := range loadContract(t).doc.Paths.Map() {
 		for method, o := range item.Operations() {
@@ -108,9 +109,10 @@ func (s *stack) asked(t *testing.T, from string, r *http.Request) int {
 	return s.do(t, r).Code
 }
 
-// A network pays for what fails and for what needs no credential; then it is
-// refused before anything is looked up. Others are not.
-func TestNetworkPaysForFailures(t *testing.T) {
+// A network is charged for failed authentication and for requests without a
+// credential; over its rate it is refused before anything is looked up. Other
+// networks are not affected.
+func TestFailedAuthenticationChargesTheNetwork(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.allow(0, 0, 4)
@@ -135,13 +137,13 @@ func TestNetworkPaysForFailures(t *testing.T) {
 	}
 }
 
-// Whoever has a valid credential pays nothing, and is heard even where somebody
-// else on the same network has used up its rate.
-func TestHonestCallersNeverPay(t *testing.T) {
+// A valid credential costs the network nothing, and is accepted even if another
+// caller in the same network has used up its rate.
+func TestValidCredentialsDoNotChargeTheNetwork(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.allow(0, 0, 3)
-	s.Limits.Known = s.Keeper.Knows
+	s.Limits.Known = s.Access.HasCached
 	const from = "203.0.113.5"
 	for range 20 {
 		if got := s.asked(t, from, post(verifyPath, s.key, question)); got != http.StatusOK {
@@ -162,8 +164,8 @@ func TestHonestCallersNeverPay(t *testing.T) {
 	}
 }
 
-// A forged X-Forwarded-For changes nothing, unless it comes from a listed proxy.
-func TestForgedForwardingChangesNothing(t *testing.T) {
+// X-Forwarded-For is ignored, unless it comes from a listed proxy.
+func TestForgedForwardedForIsIgnored(t *testing.T) {
 	t.Parallel()
 	for _, listed := range []bool{false, true} {
 		s := newStack(t)
@@ -186,7 +188,7 @@ func TestForgedForwardingChangesNothing(t *testing.T) {
 }
 
 // The guard slows an entity by lowering its rates.
-func TestSlowedEntityGetsLess(t *testing.T) {
+func TestSuspectedEntityHasLowerRates(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.allow(10, 0, 0)
@@ -211,10 +213,10 @@ func TestSlowedEntityGetsLess(t *testing.T) {
 	}
 }
 
-// A batch comes in with one token and pays for each of its numbers. The debt
-// delays what comes next, also of other keys of the entity; a batch that is
-// refused for the entity costs its key nothing.
-func TestBatchPaysForEachNumber(t *testing.T) {
+// A batch is admitted with one token and charged for each of its numbers. The
+// debt delays the next requests, also of other keys of the entity; a batch that
+// is refused for the entity costs its key nothing.
+func TestBatchIsChargedForEachNumber(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.allow(20, 30, 0)
@@ -249,13 +251,13 @@ func TestBatchPaysForEachNumber(t *testing.T) {
 	}
 }
 
-// The headers say what is left in the form of the draft, on every answer to a
-// key and on no other.
+// The headers have the format of the draft, on every response to a key and on
+// no other.
 func TestRateLimitHeaders(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.allow(0, 0, 0)
-	s.Keeper.Limits = access.Limits{KeyRate: 50, KeyBurst: 100, EntityRate: 500, EntityBurst: 1000}
+	s.Access.Limits = access.Limits{KeyRate: 50, KeyBurst: 100, EntityRate: 500, EntityBurst: 1000}
 	for _, r := range []*http.Request{
 		post(verifyPath, s.key, question), post(verifyPath, s.key, `{`), get(verifiedPath+uuid.NewString(), s.key), post(verifyPath, s.key, `{"phoneNumber":"+447400123456"}`),
 	} {
@@ -274,8 +276,8 @@ func TestRateLimitHeaders(t *testing.T) {
 	}
 }
 
-// BenchmarkGate measures what it costs to find out who is calling and whether
-// they may: with rates that are counted in memory, and without.
+// BenchmarkGate measures the cost of authentication and limits before a
+// handler: with rates that are counted in memory, and without.
 func BenchmarkGate(b *testing.B) {
 	s := newStack(b)
 	stop := s.hearing(b)
@@ -286,7 +288,7 @@ func BenchmarkGate(b *testing.B) {
 	}{
 		{"authentication and limits", func() {
 			s.allow(0, 0, 100)
-			s.Keeper.Limits = access.Limits{KeyRate: 1_000_000, KeyBurst: 1_000_000, EntityRate: 1_000_000, EntityBurst: 1_000_000}
+			s.Access.Limits = access.Limits{KeyRate: 1_000_000, KeyBurst: 1_000_000, EntityRate: 1_000_000, EntityBurst: 1_000_000}
 		}},
 		{"authentication", func() { s.allow(0, 0, 0); s.Limits.By = nil }},
 	} {
@@ -306,7 +308,7 @@ func BenchmarkGate(b *testing.B) {
 	}
 }
 
-// ownCPU returns what this process has used, the garbage collector included.
+// ownCPU returns the CPU time of this process, including the garbage collector.
 func ownCPU(tb testing.TB) time.Duration {
 	tb.Helper()
 	var u syscall.Rusage
@@ -316,16 +318,16 @@ func ownCPU(tb testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// hearing lets the keeper believe what it remembers, as it does in a server.
+// hearing lets the access service trust its cache, as in a server.
 func (s *stack) hearing(tb testing.TB) (stop func()) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(tb.Context())
 	done := make(chan struct{})
 	go func() {
-		s.Keeper.Listen(ctx)
+		s.Access.Listen(ctx)
 		close(done)
 	}()
-	for begin := time.Now(); !s.Keeper.Hearing(); {
+	for begin := time.Now(); !s.Access.Listening(); {
 		if time.Since(begin) > 20*time.Second {
 			tb.Fatal("the keeper hears nothing")
 		}

@@ -81,7 +81,7 @@ func importAnswers() map[string]answer {
 		"import_other_file":     {409, keyed(strings.Replace(spottyFile, "a,", "z,", 1), true)},
 		"import_other_and_open": {409, keyed(snapshotFile, false)},
 		"import_in_flight": {409, inLines(func(t *testing.T, s *stack) *http.Request {
-			s.client = must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "MTN", Scopes: []string{"line:supply"}, Network: "MTN"}, access.Operator, uuid.Nil))(t)
+			s.client = must(s.Access.CreateClient(t.Context(), access.ClientForm{Name: "MTN", Scopes: []string{"line:supply"}, Network: "MTN"}, access.Operator, uuid.Nil))(t)
 			holdTicket(t, s, "lines-import")
 			r := sendFile("?kind=events", s.token(t), spottyFile)
 			r.Header.Set("Idempotency-Key", "key-1")
@@ -99,7 +99,7 @@ func importAnswers() map[string]answer {
 	})
 }
 
-// importedAnswers are those of the three addresses at which imports are read.
+// importedAnswers are the responses of the three operations that read imports.
 func importedAnswers() map[string]answer {
 	read := func(suffix string, who func(t *testing.T, s *stack, mtn string) string) asker {
 		return inLines(func(t *testing.T, s *stack) *http.Request {

@@ -11,8 +11,8 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 )
 
-// lost are the answers of a route that has lost what it stands on, and to a
-// request that cannot be echoed.
+// lost are the responses of a route without its database, and to an invalid
+// x-correlator.
 func lost(name string, ask asker, into map[string]answer) map[string]answer {
 	into[name+"_panic"] = answer{500, func(t *testing.T, s *stack) *http.Request { r := ask(t, s); s.Lines = nil; return r }}
 	into[name+"_unavailable"] = answer{503, func(t *testing.T, s *stack) *http.Request { r := ask(t, s); s.pool.Close(); return r }}
@@ -157,7 +157,7 @@ func orderAnswers() map[string]answer {
 		"orders_confirmed_twice": {409, confirm(another, 2)},
 		"orders_other_body":      {409, again(bar, blacklist)},
 		"orders_in_flight": {409, inLines(func(t *testing.T, s *stack) *http.Request {
-			s.client = must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Regulator", Scopes: []string{"line:order"}}, access.Operator, uuid.Nil))(t)
+			s.client = must(s.Access.CreateClient(t.Context(), access.ClientForm{Name: "Regulator", Scopes: []string{"line:order"}}, access.Operator, uuid.Nil))(t)
 			holdTicket(t, s, "lines-order")
 			r := post(ordersPath, s.token(t), bar)
 			r.Header.Set("Idempotency-Key", "key-1")
@@ -219,7 +219,7 @@ func historyAnswers() map[string]answer {
 	})
 }
 
-// eventList returns so many events about as many numbers.
+// eventList returns n events about n numbers.
 func eventList(n int) []event {
 	list := make([]event, n)
 	for i := range list {

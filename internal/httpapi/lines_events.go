@@ -13,15 +13,16 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/web"
 )
 
 const (
-	maxEvents     = 1 << 20 // of the body: a thousand events, each with a note
-	maxEvent      = 8 << 10 // of one event, far above what its fields take
-	maxComplaints = 100     // about the events of one call
+	maxEvents          = 1 << 20 // bytes of the body: a thousand events, each with a note
+	maxEvent           = 8 << 10 // bytes of one event, far above what its fields need
+	maxEventViolations = 100     // violations reported for one request
 )
 
-var errTooManyBytes = fault.New(fault.PayloadTooLarge, "The body is larger than 1 MiB. Send the events in several calls.")
+var errEventsTooLarge = fault.New(fault.PayloadTooLarge, "The body is larger than 1 MiB. Send the events in several requests.")
 
 type eventsResponse struct {
 	Applied         int           `json:"applied"`
@@ -45,11 +46,11 @@ func resultOf(r supply.Result) eventResult {
 	return eventResult{ID: r.ID, Result: r.Outcome, Field: r.Field, Reason: r.Reason, Message: r.Message}
 }
 
-// tellEvents serves POST /api/v1/lines/events. It takes no Idempotency-Key: each
-// event has an id, by which it is known again.
-func (a *API) tellEvents(w http.ResponseWriter, r *http.Request) error {
+// reportEvents serves POST /api/v1/lines/events. It takes no Idempotency-Key: each
+// event has an id, by which a repeated event is recognised.
+func (a *API) reportEvents(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	body, err := readJSON(w, r, maxEvents, errTooManyBytes)
+	body, err := readJSON(w, r, maxEvents, errEventsTooLarge)
 	if err != nil {
 		return err
 	}
@@ -57,12 +58,12 @@ func (a *API) tellEvents(w http.ResponseWriter, r *http.Request) error {
 	if err := b.decode(body); err != nil {
 		return err
 	}
-	through, ok := parseMoment(b.through)
-	b.wrong.Check(ok || !b.reaches, "through", fault.BadFormat, "Write a date or a time with its offset, for example 2026-01-31 or 2026-01-31T08:00:00Z.")
+	through, ok := web.ParseTime(b.through)
+	b.wrong.Check(ok || !b.hasThrough, "through", fault.BadFormat, timeHint)
 	if err := b.wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := a.Lines.Tell(ctx, speakerOf(principal(ctx)), b.events, through)
+	receipt, err := a.Lines.ApplyEvents(ctx, supplierOf(principal(ctx)), b.events, through)
 	if err != nil {
 		return err
 	}
@@ -90,22 +91,22 @@ func (e *eventsResponse) count(outcome string) {
 	}
 }
 
-// eventsBody is what a call brings. What is wrong with its form is a complaint
-// about the call; what an event means is judged for each of them.
+// eventsBody is the body of a request. A wrong format fails the whole request;
+// the content of each event is checked on its own by package supply.
 type eventsBody struct {
-	events  []supply.Item
-	through string
-	reaches bool // whether through was sent
-	wrong   fault.Form
+	events     []supply.Item
+	through    string
+	hasThrough bool // whether through was sent
+	wrong      fault.Form
 }
 
-// decode reads a body as strictly as every other; see [decode]. Its error is
-// about the body as a whole.
+// decode reads the body as strictly as [decode] does. The error is about the body
+// as a whole.
 func (b *eventsBody) decode(body []byte) error {
 	if !utf8.Valid(body) {
 		return errSyntax
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true)) // we name them ourselves
+	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true)) // reported as violations
 	switch d.PeekKind() {
 	case '{':
 	case 0:
@@ -123,7 +124,7 @@ func (b *eventsBody) decode(body []byte) error {
 			return errSyntax
 		}
 		name := token.String()
-		if err := b.member(d, name, seen[name]); err != nil {
+		if err := b.field(d, name, seen[name]); err != nil {
 			return err
 		}
 		seen[name] = true
@@ -137,30 +138,30 @@ func (b *eventsBody) decode(body []byte) error {
 	return nil
 }
 
-// member reads one member of the body, whose name has been read.
-func (b *eventsBody) member(d *jsontext.Decoder, name string, again bool) error {
-	if name == "events" && !again && d.PeekKind() == '[' {
+// field reads one field of the body, whose name has been read.
+func (b *eventsBody) field(d *jsontext.Decoder, name string, repeated bool) error {
+	if name == "events" && !repeated && d.PeekKind() == '[' {
 		return b.list(d)
 	}
-	through := field{name: "through", text: &b.through, given: &b.reaches}
+	through := field{name: "through", text: &b.through, present: &b.hasThrough}
 	value, err := d.ReadValue()
 	switch {
 	case err != nil:
 		return errSyntax
-	case again:
-		b.complain(fault.Violation{Field: showable(name), Code: fault.Repeated, Message: "The field stands more than once. Send it once."})
+	case repeated:
+		b.addViolation(fault.Violation{Field: printableName(name), Code: fault.Repeated, Message: repeatedField})
 	case name == through.name:
-		return through.take(value, &b.wrong)
+		return through.set(value, &b.wrong)
 	case name == "events":
-		b.complain(fault.Violation{Field: name, Code: fault.WrongType, Message: "The value must be a list of events, in square brackets."})
+		b.addViolation(fault.Violation{Field: name, Code: fault.WrongType, Message: "Must be a JSON array of events."})
 	default:
-		b.complain(fault.Violation{Field: showable(name), Code: fault.Unknown, Message: "The operation has no such field. Leave it out, or correct its spelling."})
+		b.addViolation(fault.Violation{Field: printableName(name), Code: fault.Unknown, Message: unknownField(name, []string{"events", through.name})})
 	}
 	return nil
 }
 
-// list reads the events one by one; those beyond the number that is taken are
-// only passed over.
+// list reads the events one by one. Events over the limit are counted but not
+// read.
 func (b *eventsBody) list(d *jsontext.Decoder) error {
 	if _, err := d.ReadToken(); err != nil {
 		return errSyntax
@@ -181,18 +182,18 @@ func (b *eventsBody) list(d *jsontext.Decoder) error {
 	if _, err := d.ReadToken(); err != nil {
 		return errSyntax
 	}
-	b.wrong.Check(n <= supply.MaxEvents, "events", fault.TooLong, "Send at most "+strconv.Itoa(supply.MaxEvents)+" events at a time.")
+	b.wrong.Check(n <= supply.MaxEvents, "events", fault.TooLong, "At most "+strconv.Itoa(supply.MaxEvents)+" events are allowed in a request.")
 	return nil
 }
 
-// event reads one event, which stands at a place in the list.
+// event reads one event. Place is its path in the body, such as events[3].
 func (b *eventsBody) event(value jsontext.Value, place string) error {
 	if len(value) > maxEvent {
-		b.complain(fault.Violation{Field: place, Code: fault.TooLong, Message: "An event may have at most 8 KiB."})
+		b.addViolation(fault.Violation{Field: place, Code: fault.TooLong, Message: "The event is larger than 8 KiB."})
 		return nil
 	}
 	if value.Kind() != '{' {
-		b.complain(fault.Violation{Field: place, Code: fault.WrongType, Message: "Every value in the list must be an object with the fields of an event."})
+		b.addViolation(fault.Violation{Field: place, Code: fault.WrongType, Message: "Must be a JSON object with the fields of an event."})
 		return nil
 	}
 	var e supply.Item
@@ -210,15 +211,16 @@ func (b *eventsBody) event(value jsontext.Value, place string) error {
 	})
 	for _, v := range found {
 		v.Field = place + "." + v.Field
-		b.complain(v)
+		b.addViolation(v)
 	}
 	b.events = append(b.events, e)
 	return err
 }
 
-// complain keeps an answer from being far larger than its request.
-func (b *eventsBody) complain(v fault.Violation) {
-	if len(b.wrong.Violations()) < maxComplaints {
+// addViolation adds a violation, up to a limit that keeps the response from being
+// far larger than the request.
+func (b *eventsBody) addViolation(v fault.Violation) {
+	if len(b.wrong.Violations()) < maxEventViolations {
 		b.wrong.Once(v.Field, v.Code, v.Message)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/web"
 )
 
 type historyResponse struct {
@@ -50,26 +51,26 @@ type historyEvent struct {
 	ImportID    string  `json:"importId,omitzero"`
 }
 
-// noReason is what the audit trail says in the place of a reason.
-const noReason = "Asked over the API, which takes no reason."
+// historyReason is the reason in the audit trail: the API does not ask for one.
+const historyReason = "Requested over the API, which asks for no reason."
 
-// showHistory serves POST /api/v1/lines/history. It is a POST so that no number
-// stands in an address, which logs and proxies keep.
+// showHistory serves POST /api/v1/lines/history. It is a POST so that no phone
+// number is in a URL, which logs and proxies keep.
 func (a *API) showHistory(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	who := principal(ctx)
-	q, err := a.readPastQuery(w, r, who.Kind == access.Session)
+	q, err := a.readHistoryQuery(w, r, who.Kind == access.Session)
 	if err != nil {
 		return err
 	}
 	if q.Network, err = operatorOf(who); err != nil {
-		return supply.ErrNoPast // a client without a network has no numbers
+		return supply.ErrNoHistory // a client without a network has no numbers
 	}
-	var past supply.Past
+	var past supply.History
 	if who.Kind == access.Session {
-		past, err = a.Lines.LookUp(ctx, q, supply.Reading{By: who.Actor(), Reason: noReason, Request: requestID(ctx)})
+		past, err = a.Lines.StaffLookup(ctx, q, supply.LookupReason{By: who.Actor(), Reason: historyReason, Request: requestID(ctx)})
 	} else {
-		past, err = a.Lines.Past(ctx, q)
+		past, err = a.Lines.History(ctx, q)
 	}
 	if err != nil {
 		return err
@@ -77,34 +78,32 @@ func (a *API) showHistory(w http.ResponseWriter, r *http.Request) error {
 	return a.respond(w, r, historyOf(past))
 }
 
-// readPastQuery reads which number is meant and, for staff, the times.
-func (a *API) readPastQuery(w http.ResponseWriter, r *http.Request, staff bool) (q supply.PastQuery, err error) {
+// readHistoryQuery reads the number and, for staff, the times.
+func (a *API) readHistoryQuery(w http.ResponseWriter, r *http.Request, staff bool) (q supply.HistoryQuery, err error) {
 	var sent, asOf, knownAt string
-	var backwards, unknowing bool
+	var hasAsOf, hasKnownAt bool
 	found, err := decode(w, r, field{name: "phoneNumber", text: &sent},
-		field{name: "asOf", text: &asOf, given: &backwards}, field{name: "knownAt", text: &knownAt, given: &unknowing})
+		field{name: "asOf", text: &asOf, present: &hasAsOf}, field{name: "knownAt", text: &knownAt, present: &hasKnownAt})
 	if err != nil {
 		return q, err
 	}
-	if (backwards || unknowing) && !staff {
+	if (hasAsOf || hasKnownAt) && !staff {
 		return q, access.ErrPermission
 	}
 	var wrong fault.Form
 	number, notMobile := a.Region.ParseMobile(sent)
-	wrong.Check(sent != "", "phoneNumber", fault.Required, "Give the phone number to ask about.")
-	wrong.Check(sent == "" || !errors.Is(notMobile, phone.ErrMalformed), "phoneNumber", fault.BadFormat,
-		"Write a phone number, for example +2348031234567 or 08031234567.")
-	const form = "Write a date or a time with its offset, for example 2026-01-31 or 2026-01-31T08:00:00Z."
+	wrong.Check(sent != "", "phoneNumber", fault.Required, "Enter a phone number.")
+	wrong.Check(sent == "" || !errors.Is(notMobile, phone.ErrMalformed), "phoneNumber", fault.BadFormat, phoneNumberHint)
 	var ok bool
-	if backwards {
-		q.AsOf, ok = parseMoment(asOf)
-		wrong.Check(ok, "asOf", fault.BadFormat, form)
+	if hasAsOf {
+		q.AsOf, ok = web.ParseTime(asOf)
+		wrong.Check(ok, "asOf", fault.BadFormat, timeHint)
 	}
-	if unknowing {
-		q.KnownAt, ok = parseMoment(knownAt)
-		wrong.Check(ok, "knownAt", fault.BadFormat, form)
+	if hasKnownAt {
+		q.KnownAt, ok = web.ParseTime(knownAt)
+		wrong.Check(ok, "knownAt", fault.BadFormat, timeHint)
 	}
-	if err := merge(found, wrong.Err()); err != nil {
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return q, err
 	}
 	if notMobile != nil {
@@ -114,7 +113,7 @@ func (a *API) readPastQuery(w http.ResponseWriter, r *http.Request, staff bool) 
 	return q, nil
 }
 
-func historyOf(p supply.Past) historyResponse {
+func historyOf(p supply.History) historyResponse {
 	answer := historyResponse{
 		Status: string(p.Status), StatusReason: string(p.Reason), MobileNetwork: cmp.Or(p.Network, line.UnknownNetwork),
 		Tenures: make([]tenure, len(p.Tenures)), Events: make([]historyEvent, len(p.Events)),
@@ -128,7 +127,7 @@ func historyOf(p supply.Past) historyResponse {
 	for i, e := range p.Events {
 		answer.Events[i] = historyEvent{
 			Event: strconv.FormatInt(e.Seq, 10), ID: e.ID, Type: e.Type, Source: e.Source, Network: e.Network, Peer: e.Peer, Code: e.Code,
-			Note: e.Note, EffectiveAt: stamp(e.EffectiveAt), ToldAt: stamp(e.ToldAt), ChurnAt: stampOrNull(e.ChurnAt), Result: e.Outcome, Voided: e.Voided,
+			Note: e.Note, EffectiveAt: stamp(e.EffectiveAt), ToldAt: stamp(e.ReportedAt), ChurnAt: stampOrNull(e.ChurnAt), Result: e.Outcome, Voided: e.Voided,
 		}
 		if e.Voids != 0 {
 			answer.Events[i].Voids = strconv.FormatInt(e.Voids, 10)

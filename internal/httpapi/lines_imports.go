@@ -20,23 +20,24 @@ import (
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/web"
 )
 
 const importsPath = "/api/v1/lines/imports"
 
 var (
 	errFileType = fault.New(fault.UnsupportedMediaType,
-		"Send the file itself as text/csv in UTF-8, application/gzip, application/zstd or application/octet-stream, and say so in the Content-Type header.")
+		"Send the file as text/csv in UTF-8, application/gzip, application/zstd or application/octet-stream, and set the Content-Type header.")
 	errFileEncoding = fault.New(fault.UnsupportedMediaType,
-		"Send the file without Content-Encoding. A file may be compressed with gzip or zstd as it is; that is found out by its content.")
+		"Send the file without Content-Encoding. The file itself may be compressed with gzip or zstd, which is detected from its content.")
 	errFileTooLarge = fault.New(fault.PayloadTooLarge,
-		"The file is larger than the service takes. Compress it with gzip or zstd, or ask the operator of the service for a higher limit.")
+		"The file is too large. Compress it with gzip or zstd, or ask the operator of the service for a higher limit.")
 
-	errNewKey = errors.New("a key that was not used before")
+	errUnusedKey = errors.New("the idempotency key was not used before")
 )
 
-// receiveImport serves POST /api/v1/lines/imports. The body is the file itself:
-// it goes to the disk as it comes, and is read by whoever works imports off.
+// receiveImport serves POST /api/v1/lines/imports. The body is the file itself: it
+// is stored while it arrives, and a background job imports it.
 func (a *API) receiveImport(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if err := checkFile(r, a.ImportMaxBytes); err != nil {
@@ -52,17 +53,17 @@ func (a *API) receiveImport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	who := principal(ctx)
-	sent := &arriving{from: http.MaxBytesReader(w, r.Body, a.ImportMaxBytes), sum: sha256.New()}
+	sent := newUpload(http.MaxBytesReader(w, r.Body, a.ImportMaxBytes))
 	ticket := idempotency.Ticket{Caller: who.Caller(), Operation: "lines-import", Key: key}
 	used, err := a.keyUsed(ctx, ticket)
 	if err != nil {
 		return err
 	}
-	take := a.importOnce
+	run := a.createImport
 	if used {
-		take = a.importAgain
+		run = a.replayImport
 	}
-	body, replayed, err := take(ctx, ticket, form, sent)
+	body, replayed, err := run(ctx, ticket, form, sent)
 	if err != nil {
 		return err
 	}
@@ -74,54 +75,54 @@ func (a *API) receiveImport(w http.ResponseWriter, r *http.Request) error {
 			ImportID string `json:"importId"`
 		} `json:"data"`
 	}
-	if json.Unmarshal(body, &answer) == nil { // it is our own
+	if json.Unmarshal(body, &answer) == nil { // always: the service wrote it
 		w.Header().Set("Location", importsPath+"/"+answer.Data.ImportID)
 	}
 	send(w, r, http.StatusAccepted, body)
 	return nil
 }
 
-// keyUsed reports whether an import was made with the ticket's key before. A
-// national file takes minutes to arrive, and no transaction may stay open for so
-// long; so the key is looked up first and the answer is kept afterwards.
+// keyUsed reports whether an import was created with the ticket's key before. A
+// national file takes minutes to arrive, and no transaction may stay open that
+// long; so the key is looked up first, and the response is stored afterwards.
 func (a *API) keyUsed(ctx context.Context, t idempotency.Ticket) (bool, error) {
 	if t.Key == "" {
 		return false, nil
 	}
-	_, _, err := a.Answers.Do(ctx, t, func(pg.Tx) ([]byte, error) { return nil, errNewKey })
+	_, _, err := a.Answers.Do(ctx, t, func(pg.Tx) ([]byte, error) { return nil, errUnusedKey })
 	switch {
-	case errors.Is(err, errNewKey):
+	case errors.Is(err, errUnusedKey):
 		return false, nil
 	case errors.Is(err, idempotency.ErrOtherBody):
-		return true, nil // no file has the empty content of this ticket
+		return true, nil // the ticket has no body yet, so every stored body differs
 	}
 	return true, err
 }
 
-// importAgain answers with the first answer, if the file is the same.
-func (a *API) importAgain(ctx context.Context, t idempotency.Ticket, f supply.ImportForm, sent *arriving) (body []byte, replayed bool, err error) {
+// replayImport returns the stored response, if the file is the same.
+func (a *API) replayImport(ctx context.Context, t idempotency.Ticket, f supply.ImportForm, sent *upload) (body []byte, replayed bool, err error) {
 	if _, err := io.Copy(io.Discard, sent); err != nil {
 		return nil, false, bodyError(err, errFileTooLarge, errCutOff)
 	}
 	t.Body = importBody(f, sent)
-	return a.Answers.Do(ctx, t, func(pg.Tx) ([]byte, error) { return nil, idempotency.ErrInFlight }) // its day has just ended
+	return a.Answers.Do(ctx, t, func(pg.Tx) ([]byte, error) { return nil, idempotency.ErrInFlight }) // the stored response has just expired
 }
 
-// importOnce takes the file in. Of two requests with one key that arrive side by
-// side, one makes the import and the other finds it open.
-func (a *API) importOnce(ctx context.Context, t idempotency.Ticket, f supply.ImportForm, sent *arriving) (body []byte, replayed bool, err error) {
-	speaker := speakerOf(principal(ctx))
+// createImport stores the file. Of two concurrent requests with one key, one
+// creates the import and the other is refused because an import is open.
+func (a *API) createImport(ctx context.Context, t idempotency.Ticket, f supply.ImportForm, sent *upload) (body []byte, replayed bool, err error) {
+	supplier := supplierOf(principal(ctx))
 	plan, err := a.plan(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	if err := a.importOpen(ctx, plan, speaker.Network); err != nil {
-		return nil, false, err // before the file is sent, as far as the caller waits for that
+	if err := a.importOpen(ctx, plan, supplier.Network); err != nil {
+		return nil, false, err // before the file is sent, if the client waits for 100 Continue
 	}
-	im, err := a.Lines.Receive(ctx, speaker, f, sent)
+	im, err := a.Lines.Receive(ctx, supplier, f, sent)
 	switch {
-	case sent.err != nil:
-		return nil, false, bodyError(sent.err, errFileTooLarge, errCutOff)
+	case sent.Err != nil:
+		return nil, false, bodyError(sent.Err, errFileTooLarge, errCutOff)
 	case err != nil && t.Key == "":
 		return nil, false, err
 	case err != nil:
@@ -133,17 +134,18 @@ func (a *API) importOnce(ctx context.Context, t idempotency.Ticket, f supply.Imp
 		return body, false, err
 	}
 	t.Body = importBody(f, sent)
-	if err := a.keep(ctx, t, body); err != nil {
-		// The import is there, whatever became of the note about its key. Sent
-		// again, the file would be refused as open or old, or bring known events.
+	if err := a.storeResponse(ctx, t, body); err != nil {
+		// The import exists even though its response is not stored. If the file is
+		// sent again, it is refused because an import is open or the snapshot is
+		// old, or its events are duplicates.
 		add(ctx, slog.String("answer_not_kept", err.Error()))
 	}
 	return body, false, nil
 }
 
-// keep notes the answer under its key. Another request with the key, which only
-// asks whether it was used, can be in the way for a moment.
-func (a *API) keep(ctx context.Context, t idempotency.Ticket, body []byte) (err error) {
+// storeResponse stores the response under its key. It retries while another
+// request with the same key looks it up.
+func (a *API) storeResponse(ctx context.Context, t idempotency.Ticket, body []byte) (err error) {
 	for range 100 {
 		_, _, err = a.Answers.Do(ctx, t, func(pg.Tx) ([]byte, error) { return body, nil })
 		if !errors.Is(err, idempotency.ErrInFlight) {
@@ -158,8 +160,8 @@ func (a *API) keep(ctx context.Context, t idempotency.Ticket, body []byte) (err 
 	return err
 }
 
-// importBody is what two requests must have in common to be one.
-func importBody(f supply.ImportForm, sent *arriving) []byte {
+// importBody is what makes two requests the same for the idempotency key.
+func importBody(f supply.ImportForm, sent *upload) []byte {
 	return fmt.Appendf(nil, "%s\x00%d\x00%t\x00%x", f.Kind, f.AsOf.Unix(), f.DryRun, sent.sum.Sum(nil))
 }
 
@@ -189,41 +191,36 @@ func checkFile(r *http.Request, limit int64) error {
 	return nil
 }
 
-// readImportForm reads what the address says about the file, as strictly as a
-// body is read.
+// readImportForm reads the query parameters, as strictly as a body is read.
 func readImportForm(query string) (f supply.ImportForm, wrong *fault.Form, err error) {
 	values, wrong, err := readQuery(query, "kind", "asOf", "dryRun")
 	if err != nil {
 		return f, wrong, err
 	}
 	f.Kind = linefile.Kind(values.Get("kind"))
-	wrong.Check(values.Has("kind"), "kind", fault.Required, "Say what the file is: snapshot or events.")
-	wrong.Check(!values.Has("kind") || f.Kind == linefile.Snapshot || f.Kind == linefile.Events, "kind", fault.NotAllowed, "Give snapshot or events.")
-	wrong.Check(f.Kind != linefile.Snapshot || values.Has("asOf"), "asOf", fault.Required, "A snapshot needs the time of which it speaks.")
+	wrong.Check(values.Has("kind"), "kind", fault.Required, "Must be snapshot or events.")
+	wrong.Check(!values.Has("kind") || f.Kind == linefile.Snapshot || f.Kind == linefile.Events, "kind", fault.NotAllowed, "Must be snapshot or events.")
+	wrong.Check(f.Kind != linefile.Snapshot || values.Has("asOf"), "asOf", fault.Required, "A snapshot needs asOf, the time at which its data was correct.")
 	if values.Has("asOf") {
 		var ok bool
-		f.AsOf, ok = parseMoment(values.Get("asOf"))
-		wrong.Check(ok, "asOf", fault.BadFormat, "Write a date or a time with its offset, for example 2026-01-31 or 2026-01-31T08:00:00Z.")
+		f.AsOf, ok = web.ParseTime(values.Get("asOf"))
+		wrong.Check(ok, "asOf", fault.BadFormat, timeHint)
 	}
-	dry := values.Get("dryRun")
-	f.DryRun = dry == "true"
-	wrong.Check(!values.Has("dryRun") || dry == "true" || dry == "false", "dryRun", fault.NotAllowed, "Give true or false.")
+	dryRun := values.Get("dryRun")
+	f.DryRun = dryRun == "true"
+	wrong.Check(!values.Has("dryRun") || dryRun == "true" || dryRun == "false", "dryRun", fault.NotAllowed, "Must be true or false.")
 	return f, wrong, nil
 }
 
-// arriving is a body on its way in. It remembers why it stopped, so that a
-// caller's broken line is told from trouble of our own.
-type arriving struct {
-	from io.Reader
-	sum  hash.Hash
-	err  error
+// upload is the body of an import. Its hash tells whether two requests sent the
+// same file.
+type upload struct {
+	web.BodyReader
+
+	sum hash.Hash
 }
 
-func (s *arriving) Read(p []byte) (int, error) {
-	n, err := s.from.Read(p)
-	s.sum.Write(p[:n])
-	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
-	}
-	return n, err
+func newUpload(body io.Reader) *upload {
+	sum := sha256.New()
+	return &upload{BodyReader: web.BodyReader{Reader: io.TeeReader(body, sum)}, sum: sum}
 }

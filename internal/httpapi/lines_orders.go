@@ -18,12 +18,12 @@ type orderResponse struct {
 	Action      string       `json:"action"`
 	State       string       `json:"state"`
 	EffectiveAt *string      `json:"effectiveAt"`
-	Result      *eventResult `json:"result,omitzero"` // once the order is an event
+	Result      *eventResult `json:"result,omitzero"` // once the order is applied as an event
 }
 
-// giveOrder serves POST /api/v1/lines/orders: an order, or the second person's
-// word for one that waits for it.
-func (a *API) giveOrder(w http.ResponseWriter, r *http.Request) error {
+// createOrder serves POST /api/v1/lines/orders: a new order, or the confirmation
+// of an order by a second person.
+func (a *API) createOrder(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	var f supply.OrderForm
 	var confirms string
@@ -31,7 +31,7 @@ func (a *API) giveOrder(w http.ResponseWriter, r *http.Request) error {
 	found, err := decode(w, r,
 		field{name: "phoneNumber", text: &f.PhoneNumber}, field{name: "action", text: &f.Action}, field{name: "reason", text: &f.Reason},
 		field{name: "note", text: &f.Note}, field{name: "effectiveAt", text: &f.EffectiveAt}, field{name: "event", text: &f.Event},
-		field{name: "confirms", text: &confirms, given: &confirming})
+		field{name: "confirms", text: &confirms, present: &confirming})
 	if err != nil {
 		return err
 	}
@@ -40,32 +40,33 @@ func (a *API) giveOrder(w http.ResponseWriter, r *http.Request) error {
 	wrong.Add(found...)
 	wrong.Add(keyErr...)
 	order, err := uuid.Parse(confirms)
-	wrong.Check(!confirming || err == nil && len(confirms) == 36, "confirms", fault.BadFormat, "Give the orderId of the order that is to be confirmed.")
-	wrong.Check(!confirming || f == supply.OrderForm{}, "confirms", fault.NotAllowed, "Confirm an order with this field alone, or give one without it.")
+	wrong.Check(!confirming || err == nil && len(confirms) == 36, "confirms", fault.BadFormat, "Must be the orderId of the order to confirm.")
+	wrong.Check(!confirming || f == supply.OrderForm{}, "confirms", fault.NotAllowed, "Send this field alone to confirm an order, or leave it out to create one.")
 	if err := wrong.Err(); err != nil {
 		return err
 	}
 	who := principal(ctx)
-	speaker := supply.Speaker{Authorities: []line.Authority{line.Regulator}, Client: who.Client, Actor: who.Actor()}
+	supplier := supply.Supplier{Authorities: []line.Authority{line.Regulator}, Client: who.Client, Actor: who.Actor()}
 	ticket := idempotency.Ticket{
 		Caller: who.Caller(), Operation: "lines-order", Key: key,
 		Body: []byte(strings.Join([]string{f.PhoneNumber, f.Action, f.Reason, f.Note, f.EffectiveAt, f.Event, confirms}, "\x00")),
 	}
-	// An order takes a second connection beside that of its ticket. One at a time,
-	// so that many of them do not take all connections and wait for more; orders
-	// are rare, and those who wait here are at most as late as their deadline.
-	a.ordering.Lock()
-	defer a.ordering.Unlock()
+	// An order uses a second database connection beside that of its ticket. Orders
+	// are created one at a time, so that many of them cannot take all connections
+	// while each waits for one more. They are rare, and a request waits here at
+	// most until its deadline.
+	a.orderMutex.Lock()
+	defer a.orderMutex.Unlock()
 	return a.once(w, r, ticket, func(pg.Tx) (any, error) {
-		// The order commits in a transaction of its own, which is begun again when
-		// others speak of the same number. If the service dies between the two, the
-		// order stands and its answer is not kept: given again, it is one more event
-		// that changes nothing, or one more that waits to be confirmed.
-		give := func() (supply.Order, error) { return a.Lines.GiveOrder(ctx, speaker, f) }
+		// The order commits in its own transaction, which is retried on conflicts
+		// about the same number. If the service stops between the two commits, the
+		// order is stored but its response is not: the repeated request creates one
+		// more event without effect, or one more order that waits for confirmation.
+		run := func() (supply.Order, error) { return a.Lines.CreateOrder(ctx, supplier, f) }
 		if confirming {
-			give = func() (supply.Order, error) { return a.Lines.ConfirmOrder(ctx, speaker, order) }
+			run = func() (supply.Order, error) { return a.Lines.ConfirmOrder(ctx, supplier, order) }
 		}
-		o, err := give()
+		o, err := run()
 		if err != nil {
 			return nil, err
 		}

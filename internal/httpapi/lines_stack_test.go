@@ -29,17 +29,17 @@ const (
 	freshNumber = "+2348035550001" // of MTN's range, and told of by nobody
 )
 
-// withLines gives the stack a desk at which lines are supplied.
+// withLines gives the stack a supply service.
 func (s *stack) withLines(t testing.TB) *stack {
 	t.Helper()
 	files := must(blob.OpenDir(t.TempDir()))(t)
-	s.Lines = &supply.Desk{Pool: s.pool, Region: s.Region, Lines: &line.Almanac{}, Files: files, Peppers: s.Keeper.Peppers, Now: time.Now}
+	s.Lines = &supply.Service{Pool: s.pool, Region: s.Region, Lines: &line.Resolver{}, Files: files, Peppers: s.Access.Peppers, Now: time.Now}
 	s.ImportMaxBytes, s.Timeouts.Import = 1<<16, 20*time.Second
 	s.handler = s.Handler()
 	return s
 }
 
-// inLines is an asker on a stack that has a desk.
+// inLines creates a request on a stack with a supply service.
 func inLines(ask asker) asker {
 	return func(t *testing.T, s *stack) *http.Request { return ask(t, s.withLines(t)) }
 }
@@ -47,11 +47,11 @@ func inLines(ask asker) asker {
 // lineToken returns a token of a new client of a network.
 func (s *stack) lineToken(t testing.TB, network string, scopes ...string) string {
 	t.Helper()
-	c := must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Supplier", Scopes: scopes, Network: network}, access.Operator, uuid.Nil))(t)
-	return must(s.Keeper.IssueToken(t.Context(), c.ID.String(), c.Secret, nil))(t).Text.Reveal()
+	c := must(s.Access.CreateClient(t.Context(), access.ClientForm{Name: "Supplier", Scopes: scopes, Network: network}, access.Operator, uuid.Nil))(t)
+	return must(s.Access.IssueToken(t.Context(), c.ID.String(), c.Secret, nil))(t).Text.Reveal()
 }
 
-// operator returns a token with which MTN supplies.
+// operator returns a token of MTN with the scope to report lines.
 func (s *stack) operator(t testing.TB) string {
 	t.Helper()
 	return s.lineToken(t, "MTN", "line:supply")
@@ -73,17 +73,18 @@ func get(path, bearer string) *http.Request {
 	return r
 }
 
-// sendFile returns a request that brings a file.
+// sendFile returns a request with a file.
 func sendFile(query, bearer, content string) *http.Request {
 	r := post(importsPath+query, bearer, content)
 	r.Header.Set("Content-Type", "text/csv")
 	return r
 }
 
-// began is when the tests began: an event that is told twice took effect once.
+// began is when the tests started: an event that is reported twice has the same
+// time.
 var began = time.Now()
 
-// ago returns the time before then, as suppliers write it.
+// ago returns the time before began, as suppliers write it.
 func ago(d time.Duration) string { return began.Add(-d).UTC().Format(time.RFC3339) }
 
 const day = 24 * time.Hour
@@ -104,7 +105,7 @@ func eventsBody(t testing.TB, list ...event) string {
 	return string(must(json.Marshal(map[string]any{"events": list}))(t))
 }
 
-// told sends events that must all count.
+// told reports events that must all be applied.
 func (s *stack) told(t testing.TB, token string, list ...event) {
 	t.Helper()
 	res := s.do(t, post(eventsPath, token, eventsBody(t, list...)))
@@ -116,7 +117,7 @@ func (s *stack) told(t testing.TB, token string, list ...event) {
 	}
 }
 
-// owner does what the serving role may not.
+// owner runs a statement that the serving role may not run.
 func (s *stack) owner(t testing.TB, sql string) {
 	t.Helper()
 	must(openAs(t, s.pool.Config().ConnString()).Exec(t.Context(), sql))(t)
@@ -132,7 +133,7 @@ const (
 		"c,+2348015550002,SIM_CHANGED,2026-01-01\n"
 )
 
-// sent brings a file in and returns the id of its import.
+// sent uploads a file and returns the id of its import.
 func (s *stack) sent(t testing.TB, r *http.Request) string {
 	t.Helper()
 	res := s.do(t, r)
@@ -142,7 +143,7 @@ func (s *stack) sent(t testing.TB, r *http.Request) string {
 	return field(t, res.Body.Bytes(), "data", "importId")
 }
 
-// work deals with an import to its end.
+// work processes an import to its end.
 func (s *stack) work(t testing.TB, id string) {
 	t.Helper()
 	from := supply.Source{Open: func() (io.ReadCloser, error) { return s.Lines.Files.Open(t.Context(), id) }}
@@ -152,7 +153,7 @@ func (s *stack) work(t testing.TB, id string) {
 	}
 }
 
-// breakOff is a body that ends too early.
+// breakOff is a body that ends early.
 func breakOff(content string) io.Reader {
 	return io.MultiReader(strings.NewReader(content), brokenReader{})
 }

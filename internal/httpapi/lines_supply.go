@@ -8,28 +8,28 @@ import (
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
-// supplyDays is over how many days the duty to supply is counted.
+// supplyDays is the number of days over which events are counted.
 const supplyDays = 30
 
 type supplyResponse struct {
-	Operators []standing `json:"operators"`
+	Operators []networkStatus `json:"operators"`
 }
 
-type standing struct {
-	Network         string         `json:"network"`
-	Name            string         `json:"name"`
-	KnownSince      *string        `json:"knownSince"`
-	CompleteSince   *string        `json:"completeSince"`
-	SuppliedThrough *string        `json:"suppliedThrough"`
-	Silent          bool           `json:"silent"`
-	Lines           int64          `json:"lines"`
-	Capacity        int64          `json:"capacity"`
-	Share           float64        `json:"share"`
-	Refused         int64          `json:"refused"`
-	Events          []kindStanding `json:"events"`
+type networkStatus struct {
+	Network         string            `json:"network"`
+	Name            string            `json:"name"`
+	KnownSince      *string           `json:"knownSince"`
+	CompleteSince   *string           `json:"completeSince"`
+	SuppliedThrough *string           `json:"suppliedThrough"`
+	Silent          bool              `json:"silent"`
+	Lines           int64             `json:"lines"`
+	Capacity        int64             `json:"capacity"`
+	Share           float64           `json:"share"`
+	Refused         int64             `json:"refused"`
+	Events          []eventTypeStatus `json:"events"`
 }
 
-type kindStanding struct {
+type eventTypeStatus struct {
 	Type              string `json:"type"`
 	Accepted          int64  `json:"accepted"`
 	Late              int64  `json:"late"`
@@ -45,30 +45,30 @@ func (a *API) showSupply(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := a.Lines.Standings(ctx, network, a.Lines.Now().AddDate(0, 0, -supplyDays))
+	list, err := a.Lines.NetworkStatuses(ctx, network, a.Lines.Now().AddDate(0, 0, -supplyDays))
 	if err != nil {
 		return err
 	}
-	answer := supplyResponse{Operators: make([]standing, len(list))}
+	answer := supplyResponse{Operators: make([]networkStatus, len(list))}
 	for i, s := range list {
-		answer.Operators[i] = standingOf(s)
+		answer.Operators[i] = networkStatusOf(s)
 	}
 	return a.respond(w, r, answer)
 }
 
-func standingOf(s supply.Standing) standing {
-	shown := standing{
+func networkStatusOf(s supply.NetworkStatus) networkStatus {
+	shown := networkStatus{
 		Network: s.Network, Name: s.Name, KnownSince: stampOrNull(s.KnownSince), CompleteSince: stampOrNull(s.CompleteSince),
 		SuppliedThrough: stampOrNull(s.SuppliedThrough), Silent: s.Silent, Lines: s.Lines, Capacity: s.Capacity, Refused: s.Refused,
-		Events: make([]kindStanding, len(s.Kinds)),
+		Events: make([]eventTypeStatus, len(s.Kinds)),
 	}
 	if s.Capacity > 0 {
 		shown.Share = math.Round(float64(s.Lines)/float64(s.Capacity)*1e4) / 1e4
 	}
 	for i, k := range s.Kinds {
-		shown.Events[i] = kindStanding{
+		shown.Events[i] = eventTypeStatus{
 			Type: k.Kind, Accepted: k.Accepted, Late: k.Late, Early: k.Early,
-			MeanDelaySeconds: int64(k.Mean / time.Second), WorstDelaySeconds: int64(k.Worst / time.Second),
+			MeanDelaySeconds: int64(k.MeanDelay / time.Second), WorstDelaySeconds: int64(k.MaxDelay / time.Second),
 		}
 	}
 	return shown

@@ -29,8 +29,9 @@ func resultsOf(t *testing.T, res *httptest.ResponseRecorder) results {
 	return answer.Data
 }
 
-// A thousand events fit into one call, each with its result in its place. Sent
-// again they are duplicates and change nothing; one more is refused whole.
+// A request may have a thousand events, each with its result, in order. Sent
+// again they are duplicates and change nothing; with one event more the whole
+// request is refused.
 func TestAThousandEventsInOneCall(t *testing.T) {
 	t.Parallel()
 	s := newStack(t).withLines(t)
@@ -71,8 +72,8 @@ func TestAThousandEventsInOneCall(t *testing.T) {
 	}
 }
 
-// However much is wrong with a body, the answer stays small, and costs little.
-func TestComplaintsAboutEventsAreBounded(t *testing.T) {
+// However many violations a body has, the response stays small and cheap.
+func TestViolationsOfEventsAreLimited(t *testing.T) {
 	t.Parallel()
 	s := newStack(t).withLines(t)
 	token := s.operator(t)
@@ -95,9 +96,9 @@ func TestComplaintsAboutEventsAreBounded(t *testing.T) {
 	}
 }
 
-// A member of staff who reads a history is on record, with the request; an
-// operator who reads that of its own number is not.
-func TestReadingAHistoryIsRecorded(t *testing.T) {
+// A history request of staff is recorded; that of an operator for its own
+// number is not.
+func TestHistoryRequestsAreRecorded(t *testing.T) {
 	t.Parallel()
 	s := newStack(t).withLines(t)
 	read := func(bearer string) uuid.UUID {
@@ -116,14 +117,14 @@ func TestReadingAHistoryIsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	looks := must(s.Lines.LookUps(t.Context(), must(s.Region.ParseMobile(knownNumber))(t), 10))(t)
+	looks := must(s.Lines.StaffLookups(t.Context(), must(s.Region.ParseMobile(knownNumber))(t), 10))(t)
 	if n != 1 || len(looks) != 1 || subject != looks[0].Subject || request != id || kind != "account" {
 		t.Errorf("%d entries, by an %s about %s in request %s; want one in %s", n, kind, subject, request, id)
 	}
 }
 
-// Where the reading cannot be recorded, nothing is shown.
-func TestNoRecordOfTheReadingNoHistory(t *testing.T) {
+// If a history request cannot be recorded, nothing is returned.
+func TestHistoryIsRefusedIfItCannotBeRecorded(t *testing.T) {
 	t.Parallel()
 	s := newStack(t).withLines(t)
 	session := s.staff(t, "auditor")
@@ -135,9 +136,9 @@ func TestNoRecordOfTheReadingNoHistory(t *testing.T) {
 	}
 }
 
-// One file that is sent many times at once with one key is one import, and
-// nobody is told of another.
-func TestAFileSentManyTimesAtOnceIsOneImport(t *testing.T) {
+// A file that is sent many times at once with one key becomes one import, and
+// every response is about that import.
+func TestConcurrentUploadsOfAFileAreOneImport(t *testing.T) {
 	t.Parallel()
 	s := newStack(t).withLines(t)
 	token := s.operator(t)
@@ -179,8 +180,8 @@ func TestAFileSentManyTimesAtOnceIsOneImport(t *testing.T) {
 	}
 }
 
-// Many orders at once do not take the connections from each other.
-func TestManyOrdersAtOnceAreAllGiven(t *testing.T) {
+// Concurrent orders do not deadlock on database connections.
+func TestConcurrentOrdersAllSucceed(t *testing.T) {
 	t.Parallel()
 	s := newStack(t).withLines(t)
 	token := s.lineToken(t, "", "line:order")
@@ -197,8 +198,8 @@ func TestManyOrdersAtOnceAreAllGiven(t *testing.T) {
 	wg.Wait()
 }
 
-// A list of refused rows that breaks off does not look whole.
-func TestRefusedRowsThatBreakOffAreNotWhole(t *testing.T) {
+// An interrupted list of refused rows does not look complete.
+func TestInterruptedRefusedRowsLookIncomplete(t *testing.T) {
 	t.Parallel()
 	s := newStack(t).withLines(t)
 	token := s.operator(t)
@@ -223,7 +224,7 @@ func TestRefusedRowsThatBreakOffAreNotWhole(t *testing.T) {
 	}
 }
 
-// Whatever comes as a body of events, it is answered in the envelope.
+// Whatever the body of events, the response is in the envelope.
 func FuzzEvents(f *testing.F) {
 	s := newStack(f).withLines(f)
 	token := s.operator(f)

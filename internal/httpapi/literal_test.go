@@ -15,11 +15,10 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// A reader of the specification who does exactly what it shows, and nothing
-// that it does not show, is never refused: its own field names, a Bearer header
-// on every call, parts of the upload in either order, several entities by one
-// token, document types that we never thought of, passwords of 8 characters,
-// CAC numbers of any plausible form.
+// A caller who does exactly what the specification shows is never refused: its
+// field names, a Bearer header on every request, parts of the upload in either
+// order, several entities with one token, unknown document types, passwords of
+// 8 characters, CAC numbers of any plausible form.
 func TestLiteralReaderOfTheSpecificationIsNeverRefused(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -76,7 +75,7 @@ func TestLiteralReaderOfTheSpecificationIsNeverRefused(t *testing.T) {
 	}
 }
 
-// literal sends a request and reads the envelope as the specification shows it.
+// literal sends a request and reads the envelope as in the specification.
 func (s *stack) literal(t *testing.T, r *http.Request, data any) {
 	t.Helper()
 	res := s.do(t, r)
@@ -101,7 +100,7 @@ func asJSON(t *testing.T, v any) string {
 }
 
 // Go's own OAuth client gets its token and uses it, unchanged.
-func TestStockOAuthClientWorksUnchanged(t *testing.T) {
+func TestStandardOAuthClientWorksUnchanged(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	srv := httptest.NewServer(s.handler)

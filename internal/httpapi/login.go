@@ -13,11 +13,11 @@ const (
 	loginRoute = "POST " + loginPath
 )
 
-// userType is constant in every session.
+// userType is the same in every login response; the contract requires it.
 const userType = "REGULATOR"
 
-// What is sent is kept small before it reaches a hash; longer ones cannot be
-// right.
+// The lengths are limited before the values reach a hash function. Longer values
+// cannot be correct.
 const (
 	maxEmailSent    = 254
 	maxPasswordSent = 1024
@@ -26,7 +26,7 @@ const (
 	maxDeviceSent   = 128
 )
 
-// deviceHeader is where a device shows what an earlier login gave to it.
+// deviceHeader has the device token that an earlier login returned.
 const deviceHeader = "X-Device"
 
 type loginResponse struct {
@@ -55,8 +55,8 @@ func (a *API) logIn(w http.ResponseWriter, r *http.Request) error {
 	wrong.Check(len(otp) <= maxOTPSent, "otp", fault.TooLong, "Use at most 64 characters.")
 	device := r.Header.Get(deviceHeader)
 	wrong.Check(len(device) <= maxDeviceSent && len(r.Header.Values(deviceHeader)) <= 1, deviceHeader, fault.BadFormat,
-		"Send once what an earlier login gave to this device, or the word new.")
-	if err := merge(found, wrong.Err()); err != nil {
+		"Send one device token from an earlier login, or the word new.")
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
 	l, err := a.People.LogIn(ctx, people.Attempt{
@@ -75,16 +75,16 @@ func (a *API) logIn(w http.ResponseWriter, r *http.Request) error {
 }
 
 func checkSentEmail(wrong *fault.Form, email string) {
-	wrong.Check(email != "", "email", fault.Required, "Give the e-mail address of the account.")
+	wrong.Check(email != "", "email", fault.Required, "Enter the e-mail address of the account.")
 	wrong.Check(len(email) <= maxEmailSent, "email", fault.TooLong, "Use at most 254 characters.")
 }
 
 func checkSentPassword(wrong *fault.Form, field, password string) {
-	wrong.Check(password != "", field, fault.Required, "Give the password.")
+	wrong.Check(password != "", field, fault.Required, "Enter the password.")
 	wrong.Check(len(password) <= maxPasswordSent, field, fault.TooLong, "Use at most 1,024 bytes.")
 }
 
 func checkSentToken(wrong *fault.Form, token string) {
-	wrong.Check(token != "", "token", fault.Required, "Give what stands behind the # of the link.")
+	wrong.Check(token != "", "token", fault.Required, "Enter the part of the link after the #.")
 	wrong.Check(len(token) <= maxTokenSent, "token", fault.TooLong, "Use at most 128 characters.")
 }

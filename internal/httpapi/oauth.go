@@ -15,20 +15,20 @@ const (
 )
 
 // revokeToken serves POST /api/auth/revoke (RFC 7009). A Bearer header is
-// ignored here: the client shows its id and secret.
+// ignored: the client authenticates with its id and secret.
 func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	g, err := readGrant(w, r, true)
 	if err != nil {
 		return err
 	}
-	err = a.Keeper.RevokeToken(r.Context(), g.clientID, secret.Text(g.clientSecret), secret.Text(g.token), callerAddr(r.Context()), requestID(r.Context()))
+	err = a.Access.RevokeToken(r.Context(), g.clientID, secret.Text(g.clientSecret), secret.Text(g.token), callerAddr(r.Context()), requestID(r.Context()))
 	if err != nil {
 		return err
 	}
 	return a.respond(w, r, struct{}{})
 }
 
-// metadata is what a stock OAuth client has to know (RFC 8414).
+// metadata is the OAuth server metadata (RFC 8414).
 type metadata struct {
 	Issuer                string   `json:"issuer"`
 	TokenEndpoint         string   `json:"token_endpoint"`
@@ -41,8 +41,8 @@ type metadata struct {
 	ServiceDocumentation  string   `json:"service_documentation"`
 }
 
-// showMetadata serves GET /.well-known/oauth-authorization-server. It answers in
-// the form that OAuth gives it and not in the envelope.
+// showMetadata serves GET /.well-known/oauth-authorization-server. The response
+// has the format of RFC 8414, without the envelope.
 func (a *API) showMetadata(w http.ResponseWriter, r *http.Request) error {
 	issuer := a.PublicURL
 	if issuer == "" {
@@ -52,14 +52,14 @@ func (a *API) showMetadata(w http.ResponseWriter, r *http.Request) error {
 		}
 		issuer = scheme + "://" + r.Host
 	}
-	ways := []string{"client_secret_basic", "client_secret_post"}
+	methods := []string{"client_secret_basic", "client_secret_post"}
 	scopes := make([]string, len(access.Scopes))
 	for i, s := range access.Scopes {
 		scopes[i] = string(s)
 	}
 	body, err := json.Marshal(metadata{
-		Issuer: issuer, TokenEndpoint: issuer + tokenPath, TokenAuthMethods: ways, GrantTypes: []string{"client_credentials"}, ResponseTypes: []string{},
-		Scopes: scopes, RevocationEndpoint: issuer + revokePath, RevocationAuthMethods: ways, ServiceDocumentation: issuer + "/docs",
+		Issuer: issuer, TokenEndpoint: issuer + tokenPath, TokenAuthMethods: methods, GrantTypes: []string{"client_credentials"}, ResponseTypes: []string{},
+		Scopes: scopes, RevocationEndpoint: issuer + revokePath, RevocationAuthMethods: methods, ServiceDocumentation: issuer + "/docs",
 	})
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/idempotency"
-	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -45,27 +44,22 @@ func (a *API) onboardEntity(w http.ResponseWriter, r *http.Request) error {
 	f.AdminPassword = secret.Text(password)
 	key, keyErr := idempotencyKey(r)
 	found = append(found, keyErr...)
-	// A request that cannot work is not worth the price of a hash.
-	if err := merge(found, a.Registry.Check(f)); err != nil {
-		return err
-	}
-	app, err := a.Registry.Prepare(ctx, f)
-	if err != nil {
+	// Checked first: hashing the password of a request that fails anyway is costly.
+	if err := mergeViolations(found, a.Registry.Check(f)); err != nil {
 		return err
 	}
 	who := principal(ctx)
-	by := registry.Sponsor{Client: who.Client, Token: who.ID, Vouches: who.Vouches, Request: requestID(ctx), From: who.From}
+	onboard, err := a.People.PrepareOnboarding(ctx, f, who, requestID(ctx))
+	if err != nil {
+		return err
+	}
 	ticket := idempotency.Ticket{Caller: who.Caller(), Operation: "onboard-entity", Key: key, Body: onboardBody(f)}
 	return a.once(w, r, ticket, func(tx pg.Tx) (any, error) {
-		entity, admin, err := a.Registry.Onboard(ctx, tx, app, by)
+		onboarded, err := onboard(tx)
 		if err != nil {
 			return nil, err
 		}
-		if !admin.Verified {
-			if err := a.People.Post(ctx, tx, people.Letter{Kind: people.Confirmation, Account: admin.ID}); err != nil {
-				return nil, err
-			}
-		}
+		entity, admin := onboarded.Entity, onboarded.Admin
 		return onboardResponse{
 			EntityUID: entity.ID.String(), EntityName: entity.Name, CACNo: entity.CAC, EntityType: a.RegulatorCode,
 			EntityStatus: string(entity.Status), IsDocumentRequired: entity.DocumentRequired,
@@ -82,8 +76,8 @@ func onboardMessage(documentRequired bool) string {
 	return "The entity is registered and approved."
 }
 
-// onboardBody is what two requests must have in common to be one: the values,
-// not their order or the white space between them.
+// onboardBody is what makes two requests the same for the idempotency key: the
+// values, not their order or the white space between them.
 func onboardBody(f registry.ApplicationForm) []byte {
 	required := "false"
 	if f.DocumentRequired {
@@ -95,9 +89,9 @@ func onboardBody(f registry.ApplicationForm) []byte {
 	}, []byte{0})
 }
 
-// once answers with what fn makes, or with the first answer if the ticket's
-// request took effect before. Headers, if set, adds what goes with the answer,
-// the first time and every other.
+// once sends what fn returns, or the stored response if a request with the
+// ticket's key took effect before. Headers, if not nil, sets response headers from
+// the body, for the first response and for repeated ones.
 func (a *API) once(w http.ResponseWriter, r *http.Request, t idempotency.Ticket, fn func(tx pg.Tx) (any, error), headers func(body []byte)) error {
 	body, replayed, err := a.Answers.Do(r.Context(), t, func(tx pg.Tx) ([]byte, error) {
 		data, err := fn(tx)
@@ -119,10 +113,10 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, t idempotency.Ticket,
 	return nil
 }
 
-// idempotencyKey returns the key of the request, without the quotation marks
-// that a structured header has, or "".
+// idempotencyKey returns the request's Idempotency-Key, or "". The quotation
+// marks of a structured header are removed.
 func idempotencyKey(r *http.Request) (string, []fault.Violation) {
-	const name, longest = "Idempotency-Key", 255
+	const name, maxLength = "Idempotency-Key", 255
 	sent := r.Header.Values(name)
 	if len(sent) == 0 {
 		return "", nil
@@ -139,7 +133,7 @@ func idempotencyKey(r *http.Request) (string, []fault.Violation) {
 		}
 		return true
 	}
-	if len(sent) > 1 || key == "" || len(key) > longest || !printable() {
+	if len(sent) > 1 || key == "" || len(key) > maxLength || !printable() {
 		return "", []fault.Violation{{Field: name, Code: fault.BadFormat, Message: "Send one key of 1 to 255 printable ASCII characters."}}
 	}
 	return key, nil

@@ -21,7 +21,7 @@ const (
 	confirmEmailPath  = "/api/regulator/v1/email/confirm"
 )
 
-// messageResponse is the answer of what has nothing more to say.
+// messageResponse is for operations that return nothing but a message.
 type messageResponse struct {
 	Message string `json:"message"`
 }
@@ -48,16 +48,16 @@ type endedResponse struct {
 func (a *API) logOut(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	who := principal(ctx)
-	if err := a.Keeper.EndSession(ctx, who.Account, who.ID, who.Actor(), requestID(ctx)); err != nil {
+	if err := a.Access.EndSession(ctx, who.Account, who.ID, who.Actor(), requestID(ctx)); err != nil {
 		return err
 	}
-	return a.respond(w, r, messageResponse{"The session has ended."})
+	return a.respond(w, r, messageResponse{"Session ended."})
 }
 
 // listSessions serves GET /api/regulator/v1/sessions.
 func (a *API) listSessions(w http.ResponseWriter, r *http.Request) error {
 	who := principal(r.Context())
-	rows, err := a.Keeper.Sessions(r.Context(), who.Account)
+	rows, err := a.Access.Sessions(r.Context(), who.Account)
 	if err != nil {
 		return err
 	}
@@ -71,14 +71,14 @@ func (a *API) listSessions(w http.ResponseWriter, r *http.Request) error {
 	return a.respond(w, r, sessionsResponse{list})
 }
 
-// endSessions serves DELETE /api/regulator/v1/sessions: all of one's own, this
-// one included.
+// endSessions serves DELETE /api/regulator/v1/sessions: it ends all sessions of
+// the caller's account, including this one.
 func (a *API) endSessions(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	who := principal(ctx)
 	var n int64
 	err := pg.InTx(ctx, a.People.Pool, func(tx pg.Tx) (err error) {
-		n, err = a.Keeper.EndSessions(ctx, tx, who.Account, uuid.Nil, who.Actor(), requestID(ctx))
+		n, err = a.Access.EndSessions(ctx, tx, who.Account, uuid.Nil, who.Actor(), requestID(ctx))
 		return err
 	})
 	if err != nil {
@@ -95,13 +95,14 @@ func (a *API) endSession(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return access.ErrNoSession
 	}
-	if err := a.Keeper.EndSession(ctx, who.Account, id, who.Actor(), requestID(ctx)); err != nil {
+	if err := a.Access.EndSession(ctx, who.Account, id, who.Actor(), requestID(ctx)); err != nil {
 		return err
 	}
 	return a.respond(w, r, endedResponse{1})
 }
 
-// pathID returns an id in the path, in the one spelling in which we give it.
+// pathID returns an id in the path. It accepts only the spelling that the
+// service sends.
 func pathID(r *http.Request, name string) (uuid.UUID, bool) {
 	text := r.PathValue(name)
 	id, err := uuid.Parse(text)
@@ -119,17 +120,17 @@ func (a *API) changePassword(w http.ResponseWriter, r *http.Request) error {
 	var wrong fault.Form
 	checkSentPassword(&wrong, "password", old)
 	checkSentPassword(&wrong, "newPassword", fresh)
-	if err := merge(found, wrong.Err()); err != nil {
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
 	if err := a.People.ChangePassword(ctx, principal(ctx), secret.Text(old), secret.Text(fresh), requestID(ctx)); err != nil {
 		return err
 	}
-	return a.respond(w, r, messageResponse{"The password is changed, and every other session has ended."})
+	return a.respond(w, r, messageResponse{"Password changed. All other sessions have ended."})
 }
 
-// askReset serves POST /api/regulator/v1/password-reset.
-func (a *API) askReset(w http.ResponseWriter, r *http.Request) error {
+// requestReset serves POST /api/regulator/v1/password-reset.
+func (a *API) requestReset(w http.ResponseWriter, r *http.Request) error {
 	var email string
 	found, err := decode(w, r, field{name: "email", text: &email})
 	if err != nil {
@@ -137,13 +138,13 @@ func (a *API) askReset(w http.ResponseWriter, r *http.Request) error {
 	}
 	var wrong fault.Form
 	checkSentEmail(&wrong, email)
-	if err := merge(found, wrong.Err()); err != nil {
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
-	if err := a.People.AskReset(r.Context(), email); err != nil {
+	if err := a.People.RequestReset(r.Context(), email); err != nil {
 		return err
 	}
-	return a.respond(w, r, messageResponse{"If there is such an account, a letter is on its way. Its link works for 30 minutes."})
+	return a.respond(w, r, messageResponse{"If the account exists, an e-mail with a link has been sent. The link is valid for 30 minutes."})
 }
 
 // completeReset serves POST /api/regulator/v1/password-reset/complete.
@@ -157,13 +158,13 @@ func (a *API) completeReset(w http.ResponseWriter, r *http.Request) error {
 	var wrong fault.Form
 	checkSentToken(&wrong, token)
 	checkSentPassword(&wrong, "newPassword", fresh)
-	if err := merge(found, wrong.Err()); err != nil {
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
 	if err := a.People.CompleteReset(ctx, token, secret.Text(fresh), audit.Actor{From: callerAddr(ctx)}, requestID(ctx)); err != nil {
 		return err
 	}
-	return a.respond(w, r, messageResponse{"The password is set, and every session has ended. Log in with it."})
+	return a.respond(w, r, messageResponse{"Password set. All sessions have ended; log in with the new password."})
 }
 
 // confirmEmail serves POST /api/regulator/v1/email/confirm.
@@ -176,11 +177,11 @@ func (a *API) confirmEmail(w http.ResponseWriter, r *http.Request) error {
 	}
 	var wrong fault.Form
 	checkSentToken(&wrong, token)
-	if err := merge(found, wrong.Err()); err != nil {
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
 	if err := a.People.ConfirmEmail(ctx, token, audit.Actor{From: callerAddr(ctx)}, requestID(ctx)); err != nil {
 		return err
 	}
-	return a.respond(w, r, messageResponse{"The e-mail address is confirmed."})
+	return a.respond(w, r, messageResponse{"E-mail address confirmed."})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// asPerson is a request of an admin of the bank.
+// asPerson creates a request of an admin of the bank.
 func asPerson(ask func(t *testing.T, s *stack, p person) *http.Request) asker {
 	return func(t *testing.T, s *stack) *http.Request { return ask(t, s, s.admin(t)) }
 }
@@ -153,13 +153,13 @@ func peopleAnswers() map[string]answer {
 			return post(invitationsPath, s.member(t).session, `{"email":"guest@people.example","kind":"member"}`)
 		}},
 		"accept_ok": {200, func(t *testing.T, s *stack) *http.Request {
-			i := must(s.People.Welcome(t.Context(), people.Guest{Email: "guest@people.example", Kind: registry.MemberAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
+			i := must(s.People.CreateInvited(t.Context(), people.InviteForm{Email: "guest@people.example", Kind: registry.MemberAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
 			return post(acceptPath, "", `{"token":"`+s.link(t, people.Invitation, i.ID)+`","name":"Zainab Sule","password":"`+password+`"}`)
 		}},
 		"accept_no_link": {400, open(acceptPath, `{"token":"x","name":"Z","password":"`+password+`"}`)},
 		"accept_empty":   {400, open(acceptPath, `{}`)},
 		"team_ok": {200, asPerson(func(t *testing.T, s *stack, p person) *http.Request {
-			must(s.People.Welcome(t.Context(), people.Guest{Email: "guest@people.example", Kind: registry.MemberAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
+			must(s.People.CreateInvited(t.Context(), people.InviteForm{Email: "guest@people.example", Kind: registry.MemberAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
 			return get(teamPath, p.session)
 		})},
 		"team_denied": {403, func(t *testing.T, s *stack) *http.Request { return get(teamPath, s.member(t).session) }},
@@ -181,7 +181,7 @@ func peopleAnswers() map[string]answer {
 	}
 }
 
-// peopleTroubles are the ways in which none of these operations escapes ending.
+// peopleTroubles are the errors that each of these operations can have.
 func peopleTroubles() map[string]answer {
 	all := make(map[string]answer)
 	for _, op := range []struct {
@@ -221,7 +221,7 @@ func peopleTroubles() map[string]answer {
 		}
 		nothing, none := func(*http.Request) {}, func(*stack) {}
 		all[op.name+"_bad_correlator"] = answer{400, ask(func(r *http.Request) { r.Header.Set("X-Correlator", "no good!") }, none)}
-		all[op.name+"_panic"] = answer{500, ask(nothing, func(s *stack) { s.Keeper.Peppers, s.People = nil, nil })}
+		all[op.name+"_panic"] = answer{500, ask(nothing, func(s *stack) { s.Access.Peppers, s.People = nil, nil })}
 		all[op.name+"_unavailable"] = answer{503, ask(nothing, func(s *stack) { s.pool.Close() })}
 		if !op.open {
 			all[op.name+"_no_credential"] = answer{401, ask(func(r *http.Request) { r.Header.Del("Authorization") }, none)}
@@ -229,7 +229,7 @@ func peopleTroubles() map[string]answer {
 		if !op.open && !op.limited {
 			all[op.name+"_limited"] = answer{403, func(t *testing.T, s *stack) *http.Request {
 				r := ask(nothing, none)(t, s)
-				r.Header.Set("Authorization", "Bearer "+s.open(t, access.Opening{Account: s.administrator(t).id, Limited: true}))
+				r.Header.Set("Authorization", "Bearer "+s.open(t, access.SessionForm{Account: s.administrator(t).id, Limited: true}))
 				return r
 			}}
 		}

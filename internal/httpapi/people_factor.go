@@ -12,13 +12,14 @@ const (
 	factorConfirmPath = "/api/regulator/v1/second-factor/confirm"
 )
 
-// factorResponse is what an authenticator needs; it is shown this once.
+// factorResponse is what an authenticator app needs. The service shows it only
+// once.
 type factorResponse struct {
 	Secret string `json:"secret"`
 	URI    string `json:"uri"`
 }
 
-// recoveryResponse has the recovery codes, which are shown this once.
+// recoveryResponse has the recovery codes. The service shows them only once.
 type recoveryResponse struct {
 	RecoveryCodes []string `json:"recoveryCodes"`
 }
@@ -43,7 +44,7 @@ func (a *API) confirmFactor(w http.ResponseWriter, r *http.Request) error {
 	}
 	var wrong fault.Form
 	checkSentOTP(&wrong, otp)
-	if err := merge(found, wrong.Err()); err != nil {
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
 	codes, err := a.People.ConfirmFactor(ctx, principal(ctx), otp, requestID(ctx))
@@ -68,16 +69,16 @@ func (a *API) removeFactor(w http.ResponseWriter, r *http.Request) error {
 	var wrong fault.Form
 	checkSentPassword(&wrong, "password", password)
 	checkSentOTP(&wrong, otp)
-	if err := merge(found, wrong.Err()); err != nil {
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
 	if err := a.People.RemoveFactor(ctx, principal(ctx), secret.Text(password), otp, requestID(ctx)); err != nil {
 		return err
 	}
-	return a.respond(w, r, messageResponse{"The second factor is removed."})
+	return a.respond(w, r, messageResponse{"Two-factor authentication disabled."})
 }
 
 func checkSentOTP(wrong *fault.Form, otp string) {
-	wrong.Check(otp != "", "otp", fault.Required, "Give the code that the authenticator shows.")
+	wrong.Check(otp != "", "otp", fault.Required, "Enter the code from the authenticator app.")
 	wrong.Check(len(otp) <= maxOTPSent, "otp", fault.TooLong, "Use at most 64 characters.")
 }

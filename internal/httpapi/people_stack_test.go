@@ -35,53 +35,53 @@ const (
 	freshPassword = "monsoon-91-cloud"
 )
 
-// withPeople gives the stack what is about people. Letters are not sent: links
-// are made by hand.
+// withPeople gives the stack its people service. E-mails are not sent: tests
+// create the links.
 func (s *stack) withPeople(passwords *secret.Passwords, peppers *secret.Peppers) {
 	s.People = &people.People{
-		Pool: s.pool, Keeper: s.Keeper, Registry: s.Registry, Peppers: peppers, Passwords: passwords, Issuer: "Lineproof REGULATOR",
+		Pool: s.pool, Access: s.Access, Registry: s.Registry, Peppers: peppers, Passwords: passwords, Issuer: "Lineproof REGULATOR",
 		PublicURL: "https://lineproof.example", Now: time.Now,
-		Post: func(context.Context, pg.Tx, people.Letter) error { return nil },
+		QueueEmail: func(context.Context, pg.Tx, people.Email) error { return nil },
 	}
 }
 
-// person is somebody of the bank, or of the staff, with a session.
+// person is an account of the bank, or of the staff, with a session.
 type person struct {
 	id             uuid.UUID
 	email, session string
 }
 
-// joined lets somebody in by an invitation.
-func (s *stack) joined(t testing.TB, g people.Guest) person {
+// joined creates an account by an invitation.
+func (s *stack) joined(t testing.TB, g people.InviteForm) person {
 	t.Helper()
 	if g.Email == "" {
 		g.Email = string(g.Kind) + "-" + uuid.NewString() + "@people.example"
 	}
-	i := must(s.People.Welcome(t.Context(), g, access.Operator, uuid.Nil))(t)
+	i := must(s.People.CreateInvited(t.Context(), g, access.Operator, uuid.Nil))(t)
 	res := s.do(t, post(acceptPath, "", `{"token":"`+s.link(t, people.Invitation, i.ID)+`","name":"Zainab Sule","password":"`+password+`"}`))
 	if res.Code != http.StatusOK {
 		t.Fatalf("accepting answered %d: %s", res.Code, res.Body)
 	}
-	return person{i.ID, g.Email, s.open(t, access.Opening{Account: i.ID, Entity: g.Entity})}
+	return person{i.ID, g.Email, s.open(t, access.SessionForm{Account: i.ID, Entity: g.Entity})}
 }
 
 func (s *stack) admin(t testing.TB) person {
 	t.Helper()
-	return s.joined(t, people.Guest{Kind: registry.AdminAccount, Entity: s.bank.ID})
+	return s.joined(t, people.InviteForm{Kind: registry.AdminAccount, Entity: s.bank.ID})
 }
 
 func (s *stack) member(t testing.TB) person {
 	t.Helper()
-	return s.joined(t, people.Guest{Kind: registry.MemberAccount, Entity: s.bank.ID})
+	return s.joined(t, people.InviteForm{Kind: registry.MemberAccount, Entity: s.bank.ID})
 }
 
 func (s *stack) administrator(t testing.TB) person {
 	t.Helper()
-	return s.joined(t, people.Guest{Kind: registry.StaffAccount, Role: "administrator"})
+	return s.joined(t, people.InviteForm{Kind: registry.StaffAccount, Role: "administrator"})
 }
 
 // link returns the token of a link.
-func (s *stack) link(t testing.TB, kind people.LetterKind, account uuid.UUID) string {
+func (s *stack) link(t testing.TB, kind people.EmailKind, account uuid.UUID) string {
 	t.Helper()
 	link, _, err := s.People.Link(t.Context(), kind, account)
 	if err != nil {
@@ -91,9 +91,10 @@ func (s *stack) link(t testing.TB, kind people.LetterKind, account uuid.UUID) st
 	return token
 }
 
-// enrolled sets up a second factor and returns a code that was not used yet. It
-// is the next one, and the first is of now: both are still taken when the clock
-// steps between here and the server, which an older one would not be.
+// enrolled enables two-factor authentication and returns an unused code. It is
+// the next code, and the first one is the current: both are still accepted if
+// the time step changes between here and the server, which an older code would
+// not be.
 func (s *stack) enrolled(t testing.TB, p person) string {
 	t.Helper()
 	begun := s.do(t, post(factorPath, p.session, ""))
@@ -109,8 +110,9 @@ func codeAt(t testing.TB, shared string, d time.Duration) string {
 	return must(totp.GenerateCode(shared, time.Now().Add(d)))(t)
 }
 
-// peoplePasses and peopleTakes are the rows of the matrix that are about people:
-// which credentials pass, and which are of the right kind and lack the right.
+// peoplePasses and peopleTakes are the rows of the matrix for the operations on
+// people: which credentials pass, and which are of the right kind but lack the
+// permission.
 func peoplePasses() map[string][]string {
 	all := []string{"session admin", "session administrator", "session reviewer", "session auditor"}
 	limited := append([]string{"session limited"}, all...)
@@ -147,9 +149,9 @@ func peopleTakes() map[string][]string {
 	}
 }
 
-// peopleRequest returns a request that works if only the credential does, or nil
-// for a route that is not about people. What would change the person behind the
-// credential is asked for somebody else with the same rights.
+// peopleRequest returns a request that succeeds with a valid credential, or nil
+// for a route that is not about people. A request that would change the account
+// of the credential uses another account with the same permissions.
 func peopleRequest(t *testing.T, s *stack, route, credential string) *http.Request {
 	t.Helper()
 	if _, ours := peoplePasses()[route]; !ours {
@@ -187,10 +189,10 @@ func peopleRequest(t *testing.T, s *stack, route, credential string) *http.Reque
 	case "POST " + invitationsPath:
 		r = post(path, "", `{"email":"guest-`+uuid.NewString()+`@people.example","kind":"member","entityUid":"`+s.place(t, like).String()+`"}`)
 	case "POST " + acceptPath:
-		i := must(s.People.Welcome(t.Context(), people.Guest{Email: "guest-" + uuid.NewString() + "@people.example", Kind: registry.MemberAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
+		i := must(s.People.CreateInvited(t.Context(), people.InviteForm{Email: "guest-" + uuid.NewString() + "@people.example", Kind: registry.MemberAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
 		r = post(path, "", `{"token":"`+s.link(t, people.Invitation, i.ID)+`","name":"G","password":"`+password+`"}`)
 	case "DELETE " + teamPath + "/{accountId}":
-		r = without(method, teamPath+"/"+s.joined(t, people.Guest{Kind: registry.MemberAccount, Entity: s.place(t, like)}).id.String(), "")
+		r = without(method, teamPath+"/"+s.joined(t, people.InviteForm{Kind: registry.MemberAccount, Entity: s.place(t, like)}).id.String(), "")
 	}
 	if credential != "" && standing {
 		credential = like.session
@@ -201,24 +203,24 @@ func peopleRequest(t *testing.T, s *stack, route, credential string) *http.Reque
 	return r
 }
 
-// twin returns somebody with the rights of a session that stands, and whether
+// twin returns an account with the permissions of a valid session, and whether
 // the credential is one.
 func (s *stack) twin(t *testing.T, credential string) (person, bool) {
 	t.Helper()
-	who, err := s.Keeper.Admit(t.Context(), credential, netip.MustParseAddr("192.0.2.1"))
+	who, err := s.Access.Authenticate(t.Context(), credential, netip.MustParseAddr("192.0.2.1"))
 	if err != nil || who.Kind != access.Session {
 		return person{session: s.admin(t).session}, false
 	}
 	account := must(s.Registry.Account(t.Context(), s.pool, who.Account))(t)
-	p := s.joined(t, people.Guest{Kind: account.Kind, Entity: account.Entity, Role: strings.Replace(account.Role, "administrator", "auditor", 1)})
+	p := s.joined(t, people.InviteForm{Kind: account.Kind, Entity: account.Entity, Role: strings.Replace(account.Role, "administrator", "auditor", 1)})
 	if account.Role != "" {
 		super(t, s, `UPDATE account SET role = '`+account.Role+`' WHERE id = '`+p.id.String()+`'`)
 	}
-	p.session = s.open(t, access.Opening{Account: p.id, Entity: account.Entity, Limited: who.Limited})
+	p.session = s.open(t, access.SessionForm{Account: p.id, Entity: account.Entity, Limited: who.Limited})
 	return p, true
 }
 
-// place returns the entity of a person, or the bank for somebody who has none.
+// place returns the entity of a person, or the bank if there is none.
 func (s *stack) place(t testing.TB, p person) uuid.UUID {
 	t.Helper()
 	if p.id == uuid.Nil {
@@ -233,7 +235,7 @@ func (s *stack) place(t testing.TB, p person) uuid.UUID {
 // idOf returns the id of a session.
 func (s *stack) idOf(t testing.TB, session string) (id uuid.UUID) {
 	t.Helper()
-	if err := s.pool.QueryRow(t.Context(), `SELECT id FROM session WHERE mac = $1`, s.Keeper.Peppers.Sign(session)).Scan(&id); err != nil {
+	if err := s.pool.QueryRow(t.Context(), `SELECT id FROM session WHERE mac = $1`, s.Access.Peppers.Sign(session)).Scan(&id); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -246,7 +248,7 @@ func remove(path, bearer, body string) *http.Request {
 	return r
 }
 
-// large is a body that is larger than any operation takes.
+// large is a body over the limit of every operation.
 func large(r *http.Request) {
 	text := `{"email":"` + strings.Repeat("x", 17<<10) + `"}`
 	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))

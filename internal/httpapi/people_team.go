@@ -37,8 +37,8 @@ type teamResponse struct {
 
 type invitedResponse struct {
 	Account accountResponse `json:"account"`
-	// ApprovalID is what another administrator has to confirm before the role is
-	// the one that was asked for.
+	// ApprovalID is set if the requested role needs the approval of another
+	// administrator before it takes effect.
 	ApprovalID *string `json:"approvalId"`
 }
 
@@ -62,22 +62,22 @@ func accountOf(p registry.Account) accountResponse {
 func (a *API) invite(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	var kind, entity string
-	var g people.Guest
+	var g people.InviteForm
 	found, err := decode(w, r, field{name: "email", text: &g.Email}, field{name: "kind", text: &kind}, field{name: "entityUid", text: &entity}, field{name: "role", text: &g.Role})
 	if err != nil {
 		return err
 	}
 	var wrong fault.Form
-	wrong.Check(g.Email != "", "email", fault.Required, "Give the e-mail address of the person.")
+	wrong.Check(g.Email != "", "email", fault.Required, "Enter the e-mail address of the person.")
 	g.Kind = registry.AccountKind(kind)
 	wrong.Check(slices.Contains([]registry.AccountKind{registry.MemberAccount, registry.AdminAccount, registry.StaffAccount}, g.Kind), "kind", fault.NotAllowed,
-		"The kind is member, admin or staff.")
+		"Must be member, admin or staff.")
 	if entity != "" {
 		id, err := uuid.Parse(entity)
-		wrong.Check(err == nil, "entityUid", fault.BadFormat, "Write the entityUid as it was given.")
+		wrong.Check(err == nil, "entityUid", fault.BadFormat, "Must be an entityUid.")
 		g.Entity = id
 	}
-	if err := merge(found, wrong.Err()); err != nil {
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
 	i, err := a.People.Invite(ctx, g, principal(ctx), requestID(ctx))
@@ -85,8 +85,8 @@ func (a *API) invite(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	answer := invitedResponse{Account: accountOf(i.Account)}
-	if i.Waits != uuid.Nil {
-		id := i.Waits.String()
+	if i.Pending != uuid.Nil {
+		id := i.Pending.String()
 		answer.ApprovalID = &id
 	}
 	return a.respond(w, r, answer)
@@ -103,15 +103,15 @@ func (a *API) acceptInvitation(w http.ResponseWriter, r *http.Request) error {
 	var wrong fault.Form
 	checkSentToken(&wrong, token)
 	checkSentPassword(&wrong, "password", password)
-	wrong.Check(name != "", "name", fault.Required, "Give your name.")
-	if err := merge(found, wrong.Err()); err != nil {
+	wrong.Check(name != "", "name", fault.Required, "Enter your name.")
+	if err := mergeViolations(found, wrong.Err()); err != nil {
 		return err
 	}
 	p, err := a.People.Accept(ctx, token, name, secret.Text(password), audit.Actor{From: callerAddr(ctx)}, requestID(ctx))
 	if err != nil {
 		return err
 	}
-	return a.respond(w, r, messageResponse{"The account is yours. Log in with " + p.Email + " and the password."})
+	return a.respond(w, r, messageResponse{"Invitation accepted. Log in with " + p.Email + " and the password."})
 }
 
 // showTeam serves GET /api/regulator/v1/team.
@@ -145,5 +145,5 @@ func (a *API) removeFromTeam(w http.ResponseWriter, r *http.Request) error {
 	if err := a.People.Remove(ctx, id, who, requestID(ctx)); err != nil {
 		return err
 	}
-	return a.respond(w, r, messageResponse{"The account is removed, and its sessions have ended."})
+	return a.respond(w, r, messageResponse{"Account removed. Its sessions have ended."})
 }

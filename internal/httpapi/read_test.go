@@ -8,10 +8,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// field returns a text inside a JSON answer.
+// field returns a string in a JSON response.
 func field(t testing.TB, body []byte, path ...string) string {
 	t.Helper()
 	var v any

@@ -10,7 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 )
 
-// spellings are ways in which people write one number.
+// spellings are formats of one number.
 var spellings = []string{
 	"+2348031234567", "2348031234567", "08031234567", "002348031234567", "8031234567", " +2348031234567", "+2348031234567 ",
 	"+234 803 123 4567", "+234-803-123-4567", "+234.803.123.4567", "+234 (803) 123 4567", "+234(803)1234567", "(+234) 803 123 4567",
@@ -21,8 +21,8 @@ var spellings = []string{
 	"803 123 4567", "803-123-4567", "803.123.4567", "(803) 123 4567", "0803 - 123 - 4567", "+ 234 803 123 4567", "+234  803  1234567",
 }
 
-// However a number is written, it finds the same line, and the answer repeats
-// it byte for byte.
+// A number finds the same line in every format, and the answer repeats it byte
+// for byte.
 func TestEverySpellingFindsTheLineAndIsEchoedByteForByte(t *testing.T) {
 	t.Parallel()
 	if len(spellings) < 40 {
@@ -53,9 +53,9 @@ func TestEverySpellingFindsTheLineAndIsEchoedByteForByte(t *testing.T) {
 	}
 }
 
-// What an answer says beyond its five fields stands in its record byte for byte,
-// and comes after the five.
-func TestRecordHasTheBytesOfWhatElseWasSaid(t *testing.T) {
+// The optional fields of an answer are in its record byte for byte, and come
+// after the five fixed fields.
+func TestRecordHasTheOptionalFieldsByteForByte(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	for _, more := range []string{
@@ -76,9 +76,9 @@ func TestRecordHasTheBytesOfWhatElseWasSaid(t *testing.T) {
 	}
 }
 
-// No answer before its record: where the journal cannot take the entry, nothing
-// is said about the line.
-func TestNoRecordNoAnswer(t *testing.T) {
+// No answer without a record: if the journal cannot store the entry, the
+// response says nothing about the line.
+func TestNoAnswerWithoutARecord(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	url := s.pool.Config().ConnString()

@@ -27,12 +27,12 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/rehearsal"
+	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
@@ -49,8 +49,8 @@ const (
 	password      = "harmattan-38-dust"
 )
 
-// stack is the whole API over a database of its own: the same packages that run
-// in production, wired the same way, with a cheap password hash.
+// stack is the whole API with its own database: the same packages as in
+// production, wired the same way, with a cheap password hash.
 type stack struct {
 	*httpapi.API
 
@@ -61,8 +61,8 @@ type stack struct {
 	bank    registry.Entity
 }
 
-// docs makes the pages of the reference once: reading the contract takes longer
-// than all else that a stack needs.
+// docs creates the pages of the reference once: reading the contract takes
+// longer than everything else that a stack needs.
 var docs = sync.OnceValue(apidocs.Handler)
 
 func newStack(t testing.TB) *stack {
@@ -72,9 +72,9 @@ func newStack(t testing.TB) *stack {
 	region := must(phone.NewRegion("NG"))(t)
 	files := must(blob.OpenDir(t.TempDir()))(t)
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 2)
-	stage := rehearsal.NewStage("NG")
+	stage := sandbox.NewSimulator("NG")
 	s := &stack{pool: pool, API: &httpapi.API{
-		Keeper: &access.Keeper{
+		Access: &access.Service{
 			Pool: pool, Peppers: peppers, TokenLifetime: time.Hour,
 			SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, Now: time.Now,
 		},
@@ -83,12 +83,12 @@ func newStack(t testing.TB) *stack {
 			Pool: pool, Files: files, MaxBytes: 1 << 20, Required: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"}, Spool: t.TempDir(), Now: time.Now,
 		},
 		Verifier: &verify.Verifier{
-			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Almanac{}, Stage: stage, Now: time.Now, Batch: 128, Flushes: 2, Queue: 2048, Patience: 5 * time.Second,
+			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Resolver{}, Simulator: stage, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
 		},
-		Rehearsal: &rehearsal.Desk{Pool: pool, Stage: stage, Now: time.Now},
-		Record:    func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, pool, id) },
-		Answers:   &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
-		Region:    region, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(), Docs: docs(),
+		Sandbox: &sandbox.Service{Pool: pool, Simulator: stage, Now: time.Now},
+		Record:  func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, pool, id) },
+		Answers: &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
+		Region:  region, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(), Docs: docs(),
 		RegulatorCode: "REGULATOR",
 		Timeouts:      httpapi.Timeouts{Upload: 20 * time.Second, Request: 10 * time.Second},
 	}}
@@ -96,17 +96,17 @@ func newStack(t testing.TB) *stack {
 	s.handler = s.Handler()
 	s.supply(t)
 	s.client = s.newClient(t, "entity:onboard", "document:upload")
-	s.bank = must(s.Registry.CreateAsker(ctx, "Harbour Bank", "RC 7", access.Operator, uuid.Nil))(t)
+	s.bank = must(s.Registry.CreateRelyingParty(ctx, "Harbour Bank", "RC 7", access.Operator, uuid.Nil))(t)
 	s.key = s.newKey(t)
 	return s
 }
 
-// supply gives the stack a numbering plan and what MTN supplied: some lines of a
-// fresh snapshot, which is not said to be all of them.
+// supply gives the stack a numbering plan and some lines of MTN from a recent
+// snapshot, which is not stated to be complete.
 func (s *stack) supply(t testing.TB) {
 	t.Helper()
 	rows, source, _ := numbering.Shipped("NG")
-	plan := must((&numbering.Book{Pool: s.pool, Now: time.Now}).Set(t.Context(), rows, source, time.Time{}))(t)
+	plan := must((&numbering.Service{Pool: s.pool, Now: time.Now}).Set(t.Context(), rows, source, time.Time{}))(t)
 	mtn, _ := plan.Network("MTN")
 	now := time.Now()
 	days := func(n int) line.Instant { return line.InstantOf(now.AddDate(0, 0, -n)) }
@@ -133,22 +133,23 @@ func must[T any](v T, err error) func(testing.TB) T {
 
 func (s *stack) newClient(t testing.TB, scopes ...string) access.NewClient {
 	t.Helper()
-	return must(s.Keeper.CreateClient(t.Context(), access.ClientForm{Name: "Harmattan", Scopes: scopes, Network: "MTN"}, access.Operator, uuid.Nil))(t)
+	return must(s.Access.CreateClient(t.Context(), access.ClientForm{Name: "Harmattan", Scopes: scopes, Network: "MTN"}, access.Operator, uuid.Nil))(t)
 }
 
 func (s *stack) newKey(t testing.TB) string {
 	t.Helper()
-	key := must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "payments", Mode: "live", Purpose: "fraud"}, access.Operator, uuid.Nil))(t)
+	key := must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "payments", Mode: "live", Purpose: "fraud"}, access.Operator, uuid.Nil))(t)
 	return key.Text.Reveal()
 }
 
 func (s *stack) token(t testing.TB, scopes ...string) string {
 	t.Helper()
-	tok := must(s.Keeper.IssueToken(t.Context(), s.client.ID.String(), s.client.Secret, scopes))(t)
+	tok := must(s.Access.IssueToken(t.Context(), s.client.ID.String(), s.client.Secret, scopes))(t)
 	return tok.Text.Reveal()
 }
 
-// onboarded lets an entity in and returns its id and the admin's e-mail.
+// onboarded onboards an entity and returns its id and the admin's e-mail
+// address.
 func (s *stack) onboarded(t testing.TB, token string) (entity, email string) {
 	t.Helper()
 	email = "admin-" + uuid.NewString() + "@harmattan.example"
@@ -161,7 +162,7 @@ func (s *stack) onboarded(t testing.TB, token string) (entity, email string) {
 
 func (s *stack) session(t testing.TB, email string) string {
 	t.Helper()
-	var o access.Opening
+	var o access.SessionForm
 	var entity uuid.NullUUID
 	if err := s.pool.QueryRow(t.Context(), `SELECT id, entity_id FROM account WHERE email = $1`, email).Scan(&o.Account, &entity); err != nil {
 		t.Fatal(err)
@@ -170,12 +171,12 @@ func (s *stack) session(t testing.TB, email string) string {
 	return s.open(t, o)
 }
 
-// open opens a session for somebody whom the test vouches for.
-func (s *stack) open(t testing.TB, o access.Opening) string {
+// open creates a session without a login.
+func (s *stack) open(t testing.TB, o access.SessionForm) string {
 	t.Helper()
-	var opened access.Opened
+	var opened access.NewSession
 	err := pg.InTx(t.Context(), s.pool, func(tx pg.Tx) (err error) {
-		opened, err = s.Keeper.OpenSession(t.Context(), tx, o)
+		opened, err = s.Access.OpenSession(t.Context(), tx, o)
 		return err
 	})
 	if err != nil {
@@ -235,4 +236,4 @@ func upload(bearer string, parts ...part) *http.Request {
 	return r
 }
 
-func papers() []part { return []part{{"type", "", "CAC_CERTIFICATE"}, {"file", "cac.pdf", pdf}} }
+func documentParts() []part { return []part{{"type", "", "CAC_CERTIFICATE"}, {"file", "cac.pdf", pdf}} }

@@ -19,17 +19,17 @@ import (
 
 var (
 	errTokenType = fault.New(fault.UnsupportedMediaType,
-		"Send the request as application/x-www-form-urlencoded, or the same members as application/json, in UTF-8.")
-	errForm  = fault.New(fault.InvalidArgument, "The body is not a well-formed form. Send name=value pairs, each name once.")
+		"Send the body as application/x-www-form-urlencoded or application/json, in UTF-8.")
+	errForm  = fault.New(fault.InvalidArgument, "The body is not a valid form. Send name=value pairs, each name once.")
 	errGrant = fault.ErrInvalid.With(fault.Violation{
-		Field: "grant_type", Code: fault.NotAllowed, Message: "The grant type must be client_credentials.",
+		Field: "grant_type", Code: fault.NotAllowed, Message: "Must be client_credentials.",
 	})
 )
 
 const tokenPath = "/api/auth/token" //nolint:gosec // a path, not a token
 
-// tokenResponse has RFC 6749's members beside the envelope's, so that stock
-// OAuth clients and readers of the envelope both work.
+// tokenResponse has the fields of RFC 6749 and those of the envelope, so that it
+// works for standard OAuth clients and for clients that read the envelope.
 type tokenResponse struct {
 	AccessToken string    `json:"access_token"`
 	TokenType   string    `json:"token_type"`
@@ -48,11 +48,11 @@ type tokenProblem struct {
 	StatusCode       string  `json:"statusCode"`
 }
 
-// grant is a request for a token.
+// grant is a request for a token, or to revoke one.
 type grant struct {
 	kind, clientID, clientSecret, scope string
 
-	token string // that is to be revoked; in a request for one it is nothing
+	token string // to revoke; empty in a request for a token
 }
 
 // issueToken serves POST /api/auth/token. A Bearer header is ignored here.
@@ -63,13 +63,13 @@ func (a *API) issueToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	var t access.Token
 	if err == nil {
-		t, err = a.Keeper.IssueToken(r.Context(), g.clientID, secret.Text(g.clientSecret), strings.Fields(g.scope))
+		t, err = a.Access.IssueToken(r.Context(), g.clientID, secret.Text(g.clientSecret), strings.Fields(g.scope))
 	}
 	if err != nil {
 		return err
 	}
 	body, err := json.Marshal(tokenResponse{
-		AccessToken: t.Text.Reveal(), TokenType: "Bearer", ExpiresIn: int64(a.Keeper.TokenLifetime / time.Second), Scope: strings.Join(t.Scopes, " "),
+		AccessToken: t.Text.Reveal(), TokenType: "Bearer", ExpiresIn: int64(a.Access.TokenLifetime / time.Second), Scope: strings.Join(t.Scopes, " "),
 		Status: "Success", Data: tokenMeta{Token: t.Text.Reveal(), Expiration: stamp(t.ExpiresAt)}, StatusCode: "200",
 	})
 	if err != nil {
@@ -80,14 +80,14 @@ func (a *API) issueToken(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// failToken answers with f in both languages.
+// failToken sends f with the fields of RFC 6749 and those of the envelope.
 func (a *API) failToken(w http.ResponseWriter, r *http.Request, f *fault.Error) {
 	status, p := a.problem(w, r, f)
 	if f.Code == fault.Unauthenticated {
-		w.Header().Set("WWW-Authenticate", `Basic realm="lineproof"`) // the scheme that the client can use here
+		w.Header().Set("WWW-Authenticate", `Basic realm="lineproof"`) // the scheme for this endpoint
 	}
 	body, err := json.Marshal(tokenProblem{
-		Error: oauthError(f), ErrorDescription: description(f), Status: "Error", Data: p, StatusCode: strconv.Itoa(status),
+		Error: oauthError(f), ErrorDescription: errorDescription(f), Status: "Error", Data: p, StatusCode: strconv.Itoa(status),
 	})
 	if err != nil {
 		panic(err) // a struct of strings
@@ -95,8 +95,9 @@ func (a *API) failToken(w http.ResponseWriter, r *http.Request, f *fault.Error) 
 	send(w, r, status, body)
 }
 
-// description says everything in one text: stock OAuth clients show nothing else.
-func description(f *fault.Error) string {
+// errorDescription puts all violations into one text: standard OAuth clients show
+// nothing else.
+func errorDescription(f *fault.Error) string {
 	if len(f.Violations) == 0 {
 		return f.Message
 	}
@@ -105,14 +106,17 @@ func description(f *fault.Error) string {
 		words[i] = v.Field + ": " + v.Message
 	}
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' || r == '"' || r == '\\' {
-			return '?' // RFC 6749 allows no more, and a field's name can be anything
+		switch {
+		case r == '"':
+			return '\''
+		case r < ' ' || r > '~' || r == '\\':
+			return '?' // RFC 6749 allows no other characters, and a field name can have any
 		}
 		return r
 	}, strings.Join(words, " "))
 }
 
-// oauthError returns RFC 6749's word for a fault.
+// oauthError returns the error code of RFC 6749 for a fault.
 func oauthError(f *fault.Error) string {
 	switch {
 	case f.Code == fault.Unauthenticated:
@@ -129,7 +133,7 @@ func oauthError(f *fault.Error) string {
 	return "invalid_request"
 }
 
-// readGrant reads what a client sends to the two operations on tokens.
+// readGrant reads the request of both token operations.
 func readGrant(w http.ResponseWriter, r *http.Request, revokes bool) (grant, error) {
 	var g grant
 	var found []fault.Violation
@@ -144,7 +148,7 @@ func readGrant(w http.ResponseWriter, r *http.Request, revokes bool) (grant, err
 	}
 	switch kind {
 	case "application/json":
-		found, err = decodeObject(body, g.members(revokes))
+		found, err = decodeObject(body, g.fields(revokes))
 	case "application/x-www-form-urlencoded":
 		g, found, err = readForm(body)
 	default:
@@ -157,15 +161,15 @@ func readGrant(w http.ResponseWriter, r *http.Request, revokes bool) (grant, err
 		return grant{}, err
 	}
 	var wrong fault.Form
-	wrong.Check(g.kind != "" || revokes, "grant_type", fault.Required, "Say grant_type=client_credentials.")
-	wrong.Check(g.token != "" || !revokes, "token", fault.Required, "Give the access token that is to end.")
-	wrong.Check(g.clientID != "", "client_id", fault.Required, "Give the client's id, in the body or by HTTP Basic.")
-	wrong.Check(g.clientSecret != "", "client_secret", fault.Required, "Give the client's secret, in the body or by HTTP Basic.")
-	return g, merge(found, wrong.Err())
+	wrong.Check(g.kind != "" || revokes, "grant_type", fault.Required, "Send grant_type=client_credentials.")
+	wrong.Check(g.token != "" || !revokes, "token", fault.Required, "Send the access token to revoke.")
+	wrong.Check(g.clientID != "", "client_id", fault.Required, "Send the client's id, in the body or by HTTP Basic.")
+	wrong.Check(g.clientSecret != "", "client_secret", fault.Required, "Send the client's secret, in the body or by HTTP Basic.")
+	return g, mergeViolations(found, wrong.Err())
 }
 
-// members are those that the JSON form of the operation has.
-func (g *grant) members(revokes bool) []field {
+// fields are the JSON fields of the operation.
+func (g *grant) fields(revokes bool) []field {
 	both := []field{{name: "client_id", text: &g.clientID}, {name: "client_secret", text: &g.clientSecret}}
 	if revokes {
 		return append(both, field{name: "token", text: &g.token}, field{name: "token_type_hint", text: new(string)})
@@ -173,8 +177,8 @@ func (g *grant) members(revokes bool) []field {
 	return append(both, field{name: "grant_type", text: &g.kind}, field{name: "scope", text: &g.scope})
 }
 
-// readForm reads a form. Members that RFC 6749 does not know are ignored, as it
-// demands; one that stands twice is refused, as it demands, too.
+// readForm reads a form. As RFC 6749 requires, unknown fields are ignored and
+// repeated fields are refused.
 func readForm(body []byte) (grant, []fault.Violation, error) {
 	values, err := url.ParseQuery(string(body))
 	if err != nil {
@@ -182,17 +186,17 @@ func readForm(body []byte) (grant, []fault.Violation, error) {
 	}
 	var wrong fault.Form
 	one := func(name string) string {
-		wrong.Check(len(values[name]) <= 1, name, fault.Repeated, "The field stands more than once. Send it once.")
+		wrong.Check(len(values[name]) <= 1, name, fault.Repeated, repeatedField)
 		v := values.Get(name)
-		wrong.Check(utf8.ValidString(v) && !strings.ContainsRune(v, 0), name, fault.BadFormat, "Use UTF-8 without the NUL character.")
+		wrong.Check(utf8.ValidString(v) && !strings.ContainsRune(v, 0), name, fault.BadFormat, "Must be UTF-8 without the NUL character.")
 		return v
 	}
 	g := grant{kind: one("grant_type"), clientID: one("client_id"), clientSecret: one("client_secret"), scope: one("scope"), token: one("token")}
 	return g, wrong.Violations(), nil
 }
 
-// basic takes id and secret from an HTTP Basic header, if there is one. The body
-// may then repeat the id, but not bring a second secret.
+// basic reads id and secret from an HTTP Basic header, if there is one. The body
+// may then repeat the id, but must not have a secret, too.
 func basic(r *http.Request, g *grant, found *[]fault.Violation) error {
 	id, password, ok := r.BasicAuth()
 	if !ok {
@@ -206,7 +210,7 @@ func basic(r *http.Request, g *grant, found *[]fault.Violation) error {
 	}
 	if g.clientSecret != "" || g.clientID != "" && g.clientID != id {
 		*found = append(*found, fault.Violation{
-			Field: "client_secret", Code: fault.Repeated, Message: "Give id and secret either by HTTP Basic or in the body, not both.",
+			Field: "client_secret", Code: fault.Repeated, Message: "Send id and secret by HTTP Basic or in the body, not both.",
 		})
 	}
 	g.clientID, g.clientSecret = id, password

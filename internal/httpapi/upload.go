@@ -23,32 +23,35 @@ import (
 )
 
 var (
-	errNotMultipart = fault.New(fault.UnsupportedMediaType, "Send the document as multipart/form-data with the parts type and file.")
-	errMultipart    = fault.New(fault.InvalidArgument, "The body is not well-formed multipart/form-data. Send it again whole.")
+	errNotMultipart = fault.New(fault.UnsupportedMediaType, "Send the document as multipart/form-data with the parts \"type\" and \"file\".")
+	errMultipart    = fault.New(fault.InvalidArgument, "The body is not valid multipart/form-data. Send the complete form again.")
 )
 
 const (
-	maxPart  = 1 << 10  // of a part that is not the file
-	maxParts = 16       // a form has three
-	overhead = 64 << 10 // for the parts' headers and boundaries
+	maxPart           = 1 << 10  // bytes of a part that is not the file
+	maxParts          = 16       // a complete form has three
+	multipartOverhead = 64 << 10 // bytes for the headers and boundaries of the parts
 )
 
-// uploadForm is what a request brings, whatever the order of its parts.
-type uploadForm struct {
-	kind, entity string
-	file         *document.File
-	wrong        fault.Form
+// uploadParts are the parts of an upload.
+var uploadParts = []string{"type", "entityUid", "file"}
+
+// documentForm holds the parts of an upload, which may come in any order.
+type documentForm struct {
+	documentType, entity string
+	file                 *document.File
+	wrong                fault.Form
 }
 
 // uploadDocument serves POST /api/regulator/v1/upload-document.
 func (a *API) uploadDocument(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	r.Body = http.MaxBytesReader(w, r.Body, a.Documents.MaxBytes+overhead)
+	r.Body = http.MaxBytesReader(w, r.Body, a.Documents.MaxBytes+multipartOverhead)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return errNotMultipart
 	}
-	var f uploadForm
+	var f documentForm
 	recorded := false
 	defer func() {
 		if f.file != nil && !recorded {
@@ -65,18 +68,18 @@ func (a *API) uploadDocument(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	who := principal(ctx)
-	// What was sent is compared, not what it led to: the same upload is the same
-	// upload even if the client has onboarded another entity since.
+	// The idempotency key covers what was sent, not what it led to: a repeated
+	// upload is the same even if the client has onboarded another entity since.
 	ticket := idempotency.Ticket{
 		Caller: who.Caller(), Operation: "upload-document", Key: key,
-		Body: fmt.Appendf(nil, "%s\x00%s\x00%s\x00%x", f.entity, f.kind, f.file.Name, f.file.SHA256),
+		Body: fmt.Appendf(nil, "%s\x00%s\x00%s\x00%x", f.entity, f.documentType, f.file.Name, f.file.SHA256),
 	}
 	err = a.once(w, r, ticket, func(tx pg.Tx) (any, error) {
 		entity, err := entityOf(ctx, tx, named)
 		if err != nil {
 			return nil, err
 		}
-		upload := document.Upload{Entity: entity, Label: f.kind, Actor: who.Actor(), Request: requestID(ctx)}
+		upload := document.Upload{Entity: entity, Label: f.documentType, Actor: who.Actor(), Request: requestID(ctx)}
 		if err := a.Documents.Record(ctx, tx, *f.file, upload); err != nil {
 			return nil, err
 		}
@@ -86,18 +89,18 @@ func (a *API) uploadDocument(w http.ResponseWriter, r *http.Request) error {
 		var answer struct {
 			Data string `json:"data"`
 		}
-		if json.Unmarshal(body, &answer) == nil { // it is our own
+		if json.Unmarshal(body, &answer) == nil { // always: the service wrote it
 			w.Header().Set("Location", documentsPath+"/"+answer.Data)
 		}
 	})
 	if err != nil {
-		recorded = errors.Is(err, pg.ErrUnknown) // the record may be there, so the file must be
+		recorded = errors.Is(err, pg.ErrUnknown) // the record may exist, so its file must stay
 	}
 	return err
 }
 
-// readParts reads every part, so that all complaints are made at once.
-func (a *API) readParts(ctx context.Context, parts *multipart.Reader, f *uploadForm) error {
+// readParts reads every part, so that all violations are reported at once.
+func (a *API) readParts(ctx context.Context, parts *multipart.Reader, f *documentForm) error {
 	seen := make(map[string]bool)
 	for range maxParts {
 		part, err := parts.NextRawPart()
@@ -108,19 +111,19 @@ func (a *API) readParts(ctx context.Context, parts *multipart.Reader, f *uploadF
 			return partError(err)
 		}
 		name := part.FormName()
-		again := seen[name]
+		repeated := seen[name]
 		seen[name] = true
 		switch {
-		case again:
-			f.wrong.Once(showable(name), fault.Repeated, "The part stands more than once. Send it once.")
+		case repeated:
+			f.wrong.Once(printableName(name), fault.Repeated, "Repeated part. Send it once.")
 		case name == "type":
-			err = f.text(part, name, &f.kind)
+			err = f.text(part, name, &f.documentType)
 		case name == "entityUid":
 			err = f.text(part, name, &f.entity)
 		case name == "file":
-			err = a.receive(ctx, part, f)
+			err = a.receiveFile(ctx, part, f)
 		default:
-			f.wrong.Once(showable(name), fault.Unknown, "The operation has no such part. Leave it out, or correct its spelling.")
+			f.wrong.Once(printableName(name), fault.Unknown, "Unknown part."+didYouMean(name, uploadParts))
 		}
 		if err != nil {
 			return err
@@ -129,21 +132,21 @@ func (a *API) readParts(ctx context.Context, parts *multipart.Reader, f *uploadF
 	return errMultipart
 }
 
-func (f *uploadForm) text(part *multipart.Part, name string, into *string) error {
+func (f *documentForm) text(part *multipart.Part, name string, into *string) error {
 	b, err := io.ReadAll(io.LimitReader(part, maxPart+1))
 	if err != nil {
 		return partError(err)
 	}
-	f.wrong.Check(len(b) <= maxPart, name, fault.TooLong, "The part is far longer than any value it can have.")
+	f.wrong.Check(len(b) <= maxPart, name, fault.TooLong, "The part is too long.")
 	if len(b) > maxPart {
 		return nil
 	}
-	f.wrong.Check(utf8.Valid(b), name, fault.BadFormat, "Use UTF-8.")
+	f.wrong.Check(utf8.Valid(b), name, fault.BadFormat, "Must be UTF-8.")
 	*into = string(b)
 	return nil
 }
 
-func (a *API) receive(ctx context.Context, part *multipart.Part, f *uploadForm) error {
+func (a *API) receiveFile(ctx context.Context, part *multipart.Part, f *documentForm) error {
 	file, err := a.Documents.Receive(ctx, part.FileName(), part)
 	switch {
 	case errors.Is(err, document.ErrEmpty):
@@ -156,7 +159,8 @@ func (a *API) receive(ctx context.Context, part *multipart.Part, f *uploadForm) 
 	return nil
 }
 
-// partError tells a body that does not arrive from trouble of our own.
+// partError returns the client error for a part that could not be read. A fault
+// of the document store is returned as it is.
 func partError(err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
@@ -164,34 +168,33 @@ func partError(err error) error {
 	return bodyError(err, document.ErrTooLarge, errMultipart)
 }
 
-// checkUpload judges the form as a whole and returns the entity that it names,
-// if any.
-func (a *API) checkUpload(ctx context.Context, f *uploadForm) (named uuid.UUID, err error) {
+// checkUpload checks the whole form and returns the entity that it names, if any.
+func (a *API) checkUpload(ctx context.Context, f *documentForm) (named uuid.UUID, err error) {
 	who := principal(ctx)
 	if who.Kind == access.Session && who.Entity == uuid.Nil {
-		return uuid.Nil, access.ErrPermission // staff of the regulator have no papers of their own
+		return uuid.Nil, access.ErrPermission // the regulator's staff have no documents of their own
 	}
-	a.Documents.CheckType(&f.wrong, f.kind)
-	missing := f.file == nil && !hasComplaint(&f.wrong, "file")
-	f.wrong.Check(!missing, "file", fault.Required, "Send the document in a part named file.")
+	a.Documents.CheckType(&f.wrong, f.documentType)
+	missing := f.file == nil && !hasViolation(&f.wrong, "file")
+	f.wrong.Check(!missing, "file", fault.Required, "Send the document in a part named \"file\".")
 	if f.entity != "" {
 		named, err = uuid.Parse(f.entity)
-		f.wrong.Check(err == nil && len(f.entity) == 36, "entityUid", fault.BadFormat, "Give the entityUid that onboarding returned.")
+		f.wrong.Check(err == nil && len(f.entity) == 36, "entityUid", fault.BadFormat, "Must be the entityUid that onboarding returned.")
 	}
 	if len(f.wrong.Violations()) == 0 {
 		return named, nil
 	}
-	// Something is wrong anyway: say in the same breath if the entity is, too.
+	// The request fails anyway; report a wrong entity together with the rest.
 	_, err = entityOf(ctx, a.Documents.Pool, named)
-	return uuid.Nil, merge(f.wrong.Violations(), err)
+	return uuid.Nil, mergeViolations(f.wrong.Violations(), err)
 }
 
-// entityOf returns the entity for which the caller uploads: its own, or, for a
-// client, the one that it means.
+// entityOf returns the entity that the caller uploads for: its own, or, for a
+// client, the one that registry.EntityFor finds.
 func entityOf(ctx context.Context, from pg.DB, named uuid.UUID) (uuid.UUID, error) {
 	who := principal(ctx)
 	if who.Kind == access.Client {
-		return registry.EntityFor(ctx, from, registry.Sponsor{Client: who.Client, Token: who.ID}, named)
+		return registry.EntityFor(ctx, from, registry.Onboarder{Client: who.Client, Token: who.ID}, named)
 	}
 	if named != uuid.Nil && named != who.Entity {
 		return uuid.Nil, registry.ErrNoEntity
@@ -199,7 +202,7 @@ func entityOf(ctx context.Context, from pg.DB, named uuid.UUID) (uuid.UUID, erro
 	return who.Entity, nil
 }
 
-func hasComplaint(f *fault.Form, name string) bool {
+func hasViolation(f *fault.Form, name string) bool {
 	for _, v := range f.Violations() {
 		if v.Field == name {
 			return true
@@ -208,7 +211,8 @@ func hasComplaint(f *fault.Form, name string) bool {
 	return false
 }
 
-// discard removes a file without a record. If it cannot, the file stays unseen.
+// discard removes a file that has no record. If that fails, nobody can see the
+// file, and its error is logged.
 func (a *API) discard(ctx context.Context, f document.File) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

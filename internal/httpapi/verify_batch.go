@@ -19,13 +19,13 @@ const (
 )
 
 var (
-	errBatchTooLarge   = fault.New(fault.PayloadTooLarge, "The body is larger than the operation takes. A batch of numbers may have 64 KiB.")
-	errNumberMalformed = fault.ErrInvalid.With(fault.Violation{Field: "phoneNumber", Code: fault.BadFormat, Message: wayToWrite})
+	errBatchTooLarge   = fault.New(fault.PayloadTooLarge, "The body is too large. The limit for a batch is 64 KiB.")
+	errNumberMalformed = fault.ErrInvalid.With(fault.Violation{Field: "phoneNumber", Code: fault.BadFormat, Message: phoneNumberHint})
 )
 
 // verifyBatch serves POST /api/v1/phone/api/phone-numbers/verify-batch. Each
-// number has its own answer, with a record of its own, or its own problem: the
-// answer to the whole is 200 as soon as its form is right.
+// number has its own answer, with its own record, or its own problem. The status
+// is 200 if the body is well formed.
 func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	numbers, common, err := a.readBatch(w, r)
@@ -38,27 +38,27 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 	who := principal(ctx)
 	common.Entity, common.Key, common.Mode, common.Purpose, common.Correlator, common.Grace = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx), who.Grace
 	problems := make([]error, len(numbers))
-	var questions []verify.Question
+	var requests []verify.Request
 	for i, sent := range numbers {
 		q := common
-		q.Sent = sent
+		q.RawNumber = sent
 		switch q.Number, err = a.Region.ParseMobile(sent); {
 		case errors.Is(err, phone.ErrMalformed):
 			problems[i] = errNumberMalformed
 		case err != nil:
 			problems[i] = errNotMobile
 		default:
-			questions = append(questions, q)
+			requests = append(requests, q)
 		}
 	}
-	if questions, err = a.admitQuestions(questions, who.Limits, problems); err != nil {
+	if requests, err = a.admitBatch(requests, who.Limits, problems); err != nil {
 		return err
 	}
 	var answers []verify.Answer
 	var errs []error
-	if len(questions) > 0 {
-		answers, errs, err = a.Verifier.AskAll(ctx, questions)
-		if a.learnAll(questions, answers, errs); err != nil {
+	if len(requests) > 0 {
+		answers, errs, err = a.Verifier.VerifyAll(ctx, requests)
+		if a.recordBatch(requests, answers, errs); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 			answers, errs = answers[1:], errs[1:]
 		}
 		if problem != nil {
-			if body, err = appendProblem(body, sent, faultOf(problem), requestID(ctx).String()); err != nil {
+			if body, err = appendProblem(body, sent, faults.Of(problem), requestID(ctx).String()); err != nil {
 				return err
 			}
 		}
@@ -87,25 +87,24 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// readBatch reads which numbers are asked about, and what else is asked about
-// each of them.
-func (a *API) readBatch(w http.ResponseWriter, r *http.Request) (numbers []string, common verify.Question, err error) {
+// readBatch reads the numbers and the options that apply to each of them.
+func (a *API) readBatch(w http.ResponseWriter, r *http.Request) (numbers []string, common verify.Request, err error) {
 	body, err := readJSON(w, r, maxBatchJSON, errBatchTooLarge)
 	if err != nil {
 		return nil, common, err
 	}
 	var more options
-	found, err := decodeObject(body, append(more.fields(), field{name: "phoneNumbers", list: &numbers, most: maxNumbers}))
+	found, err := decodeObject(body, append(more.fields(), field{name: "phoneNumbers", list: &numbers, maxItems: maxNumbers}))
 	if err != nil {
 		return nil, common, err
 	}
 	var wrong fault.Form
-	wrong.Check(len(numbers) > 0, "phoneNumbers", fault.Required, "Give between 1 and "+strconv.Itoa(maxNumbers)+" phone numbers to ask about.")
-	more.check(&wrong, &common, a.latest(r))
-	return numbers, common, merge(found, wrong.Err())
+	wrong.Check(len(numbers) > 0, "phoneNumbers", fault.Required, "Enter 1 to "+strconv.Itoa(maxNumbers)+" phone numbers.")
+	more.check(&wrong, &common, a.latestSince(r))
+	return numbers, common, mergeViolations(found, wrong.Err())
 }
 
-// numberProblem is why there is no answer about one number of a batch.
+// numberProblem says why a number of a batch has no answer.
 type numberProblem struct {
 	PhoneNumber string  `json:"phoneNumber"`
 	Error       problem `json:"error"`

@@ -12,8 +12,8 @@ import (
 
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 const (
@@ -46,7 +46,7 @@ func effects(t *testing.T, pool *pgxpool.Pool) (n int) {
 }
 
 // However often and however concurrently a request is sent, it takes effect
-// once, and every answer is the first one.
+// once, and every response is the first one.
 func TestManyCopiesOfARequestTakeEffectOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -111,18 +111,18 @@ func TestWhatMakesAKeyAnother(t *testing.T) {
 	}
 
 	late := store(t, pool, newPepper)
-	late.Now = func() time.Time { return time.Now().Add(idempotency.Kept + time.Minute) }
+	late.Now = func() time.Time { return time.Now().Add(idempotency.Retention + time.Minute) }
 	if replayed, err := do(late, func(x *idempotency.Ticket) { x.Body = []byte("c") }); replayed || err != nil {
 		t.Errorf("after a day the key is not free: %v, %v", replayed, err)
 	}
-	if n, err := late.Forget(t.Context()); err != nil || n != 2 {
+	if n, err := late.DeleteExpired(t.Context()); err != nil || n != 2 {
 		t.Errorf("forgot %d, %v; want the two that are a day old", n, err)
 	}
 }
 
-// A new pepper in front of the old one does not make yesterday's request a new
-// one.
-func TestAnswersOutliveANewPepper(t *testing.T) {
+// A request of before is still recognised when a new pepper is put in front of
+// the old one.
+func TestResponsesAreReplayedUnderANewPepper(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	ticket := idempotency.Ticket{Caller: uuid.New(), Operation: "x", Key: "k", Body: []byte("b")}
@@ -134,8 +134,9 @@ func TestAnswersOutliveANewPepper(t *testing.T) {
 	}
 }
 
-// What is refused is not kept: the caller corrects it and uses the same key.
-func TestRefusalIsNotKept(t *testing.T) {
+// An error is not stored: the caller corrects the request and uses the same
+// key.
+func TestErrorIsNotStored(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	s := store(t, pool, newPepper)

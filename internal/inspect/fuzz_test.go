@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/inspect"
-	"github.com/lineproof/lineproof/internal/inspect/corpus"
+	"github.com/lineproof/lineproof/internal/testing/corpus"
 )
 
-// fuzz inspects damaged files of one kind. None may be answered by anything but
-// a reason or nothing, and none may crash: a process of its own would lose
-// nothing by that, but the reason would be a worse one.
+// fuzz inspects damaged files of one format. The only results are a refusal or nil,
+// and no file may cause a crash: in its own process that would do no harm, but the
+// refusal would be less specific.
 func fuzz(f *testing.F, mediaType string) {
 	f.Helper()
 	for s := range corpus.Seeds() {

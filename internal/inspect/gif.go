@@ -20,11 +20,11 @@ const (
 	gifApplication = 0xff
 )
 
-// gifSlack is how many bytes may stand behind the last dot of a picture: the
-// end code, and what careless writers add to it.
-const gifSlack = 8
+// gifMaxTrailing is how many bytes may follow the last pixel of an image: the end
+// code, and padding of careless writers.
+const gifMaxTrailing = 8
 
-// checkGIF opens every block and decodes every picture, one after the other.
+// checkGIF reads every block and decodes every image, one after the other.
 func checkGIF(data []byte) error {
 	if !bytes.HasPrefix(data, []byte("GIF87a")) && !bytes.HasPrefix(data, []byte("GIF89a")) {
 		return WrongType
@@ -41,7 +41,7 @@ func checkGIF(data []byte) error {
 		return err
 	}
 	at := 13 + gifPalette(data[10])
-	var all budget
+	var all imageTotals
 	for {
 		if at >= len(data) {
 			return Truncated
@@ -54,10 +54,10 @@ func checkGIF(data []byte) error {
 			if all.frames == 0 {
 				return Malformed
 			}
-			if err := checkRest(data[at:]); err != nil {
+			if err := checkTrailing(data[at:]); err != nil {
 				return err
 			}
-			return lookInPicture(data)
+			return findForeignInImage(data)
 		case gifExtension:
 			at, err = checkGIFExtension(data, at)
 		case gifPicture:
@@ -71,7 +71,7 @@ func checkGIF(data []byte) error {
 	}
 }
 
-// gifPalette returns how many bytes of colours the flags announce.
+// gifPalette returns the size of the colour table that the flags announce, in bytes.
 func gifPalette(flags byte) int {
 	if flags&0x80 == 0 {
 		return 0
@@ -79,7 +79,7 @@ func gifPalette(flags byte) int {
 	return 3 << (flags&7 + 1)
 }
 
-// gifBlocks joins the sub-blocks at a place and returns where they end.
+// gifBlocks joins the sub-blocks at an offset and returns where they end.
 func gifBlocks(data []byte, at int) (joined []byte, end int, err error) {
 	for {
 		if at >= len(data) {
@@ -109,13 +109,13 @@ func checkGIFExtension(data []byte, at int) (end int, err error) {
 	}
 	switch label {
 	case gifControl, gifPlainText, gifComment, gifApplication:
-		return end, lookInText(body)
+		return end, findForeignInText(body)
 	default:
 		return 0, Malformed
 	}
 }
 
-func checkGIFPicture(data []byte, at int, all *budget) (end int, err error) {
+func checkGIFPicture(data []byte, at int, all *imageTotals) (end int, err error) {
 	if at+10 > len(data) {
 		return 0, Truncated
 	}
@@ -139,14 +139,14 @@ func checkGIFPicture(data []byte, at int, all *budget) (end int, err error) {
 		return 0, err
 	}
 	r := bytes.NewReader(packed)
-	dots, err := io.Copy(io.Discard, io.LimitReader(lzw.NewReader(r, lzw.LSB, width0), width*height))
+	pixels, err := io.Copy(io.Discard, io.LimitReader(lzw.NewReader(r, lzw.LSB, width0), width*height))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return 0, Malformed
 	}
-	if dots < width*height {
+	if pixels < width*height {
 		return 0, Truncated
 	}
-	if r.Len() > gifSlack {
+	if r.Len() > gifMaxTrailing {
 		return 0, Polyglot
 	}
 	return end, nil

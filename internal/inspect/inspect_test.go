@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/inspect"
-	"github.com/lineproof/lineproof/internal/inspect/corpus"
+	"github.com/lineproof/lineproof/internal/testing/corpus"
 )
 
 func TestMain(m *testing.M) {
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// code returns the code of a refusal, "" for a file that passes, and the words
+// code returns the code of a refusal, "" for a file that passes, and the text
 // of any other error.
 func code(err error) string {
 	var refusal *inspect.Refusal

@@ -17,17 +17,17 @@ const (
 	jpegTEM  = 0x01
 )
 
-// checkJPEG opens every segment and decodes the picture. Cameras may put further
-// pictures behind the first (a preview, or the one with the bright parts): each
-// must be a whole JPEG, and is opened like the first.
+// checkJPEG reads every segment and decodes the image. Cameras may append further
+// images to the first (a preview, or a gain map for HDR): each must be a complete
+// JPEG and is checked like the first.
 func checkJPEG(data []byte) error {
 	if !bytes.HasPrefix(data, []byte{0xff, jpegSOI, 0xff}) {
 		return WrongType
 	}
-	if err := lookInPicture(data); err != nil {
+	if err := findForeignInImage(data); err != nil {
 		return err
 	}
-	var all budget
+	var all imageTotals
 	for rest := data; ; {
 		size, err := checkJPEGPicture(rest, &all)
 		if err != nil {
@@ -40,26 +40,26 @@ func checkJPEG(data []byte) error {
 			continue
 		}
 		if isCameraTrailer(rest) {
-			return lookInText(rest)
+			return findForeignInText(rest)
 		}
-		return checkRest(rest)
+		return checkTrailing(rest)
 	}
 }
 
-// checkJPEGPicture opens one picture and returns how long it is.
-func checkJPEGPicture(data []byte, all *budget) (size int, err error) {
-	head, size, err := walkJPEG(data)
+// checkJPEGPicture checks one image and returns its length.
+func checkJPEGPicture(data []byte, all *imageTotals) (size int, err error) {
+	head, size, err := readJPEGSegments(data)
 	if err != nil {
 		return 0, err
 	}
-	perDot := head.components
+	perPixel := head.components
 	if head.progressive {
-		perDot *= 5 // the coefficients, and then the dots
+		perPixel *= 5 // the coefficients, and then the pixels
 	}
 	if head.subsampled {
-		perDot /= 2
+		perPixel /= 2
 	}
-	if err := checkSize(head.width, head.height, max(perDot, 1)); err != nil {
+	if err := checkSize(head.width, head.height, max(perPixel, 1)); err != nil {
 		return 0, err
 	}
 	if err := all.add(head.width, head.height); err != nil {
@@ -69,14 +69,14 @@ func checkJPEGPicture(data []byte, all *budget) (size int, err error) {
 	return size, decodingError(err)
 }
 
-// jpegHead is what the frame of a JPEG claims.
-type jpegHead struct {
+// jpegFrame is the frame header of a JPEG.
+type jpegFrame struct {
 	width, height, components int64
 	progressive, subsampled   bool
 }
 
-// walkJPEG goes from marker to marker up to the end of the picture.
-func walkJPEG(data []byte) (head jpegHead, size int, err error) {
+// readJPEGSegments reads the segments up to the end of the image.
+func readJPEGSegments(data []byte) (head jpegFrame, size int, err error) {
 	at := 2
 	scanned := false
 	for {
@@ -125,14 +125,14 @@ func walkJPEG(data []byte) (head jpegHead, size int, err error) {
 
 func isRestart(marker byte) bool { return marker >= 0xd0 && marker <= 0xd7 }
 
-// isFrame says whether a marker begins a frame: C0 to CF without those of
+// isFrame reports whether a marker begins a frame: C0 to CF without those of
 // tables (C4, CC) and of an extension (C8).
 func isFrame(marker byte) bool {
 	return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc
 }
 
-// checkJPEGSegment judges a segment, which begins with its length.
-func checkJPEGSegment(marker byte, segment []byte, head *jpegHead) error {
+// checkJPEGSegment checks a segment, which starts with its length.
+func checkJPEGSegment(marker byte, segment []byte, head *jpegFrame) error {
 	switch {
 	case isFrame(marker):
 		if len(segment) < 8 || head.components != 0 {
@@ -150,15 +150,15 @@ func checkJPEGSegment(marker byte, segment []byte, head *jpegHead) error {
 			}
 		}
 	case marker == jpegAPP0 && bytes.HasPrefix(segment, []byte("/*")):
-		return Polyglot // the length is the beginning of a comment in JavaScript
+		return Polyglot // the length is the start of a comment in JavaScript
 	case marker == jpegCOM, marker >= jpegAPP0 && marker <= jpegAPPF:
-		return lookInText(segment[2:])
+		return findForeignInText(segment[2:])
 	}
 	return nil
 }
 
-// skipScan returns where the pixels end that begin at a place: at a marker that
-// is no restart.
+// skipScan returns where the pixels that start at an offset end: at a marker other
+// than a restart.
 func skipScan(data []byte, at int) int {
 	for at < len(data) {
 		i := bytes.IndexByte(data[at:], 0xff)
@@ -174,10 +174,9 @@ func skipScan(data []byte, at int) int {
 	return at
 }
 
-// isCameraTrailer says whether the rest of a file is the list of notes that the
-// telephones of one large maker put behind their photographs: blocks, then a
-// directory from SEFH to SEFT that names each block by its distance from the
-// directory.
+// isCameraTrailer reports whether the rest of a file is the trailer that Samsung
+// phones append to their photographs: blocks, then a directory from SEFH to SEFT
+// that locates each block by its distance from the directory.
 func isCameraTrailer(rest []byte) bool {
 	const maxNotes = 64 << 10
 	end, ok := bytes.CutSuffix(rest, []byte("SEFT"))

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// self is the running program, also after its file was replaced by an upgrade.
+// self returns the running program, even after an upgrade has replaced its file.
 func self() string { return "/proc/self/exe" }
 
-// leash ends the process when this one ends, and keeps the terminal's signals
-// from it.
-func leash(cmd *exec.Cmd) {
+// tieToParent ends the process when this one ends, and protects it from the signals of
+// the terminal.
+func tieToParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
-// wasKilled says whether a process was ended by the signal that nothing can
-// catch: by its limit on the processor, or from outside.
+// wasKilled reports whether a process was ended by SIGKILL: because of its CPU
+// limit, or from outside.
 func wasKilled(state *os.ProcessState) bool {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
@@ -27,13 +27,13 @@ func wasKilled(state *os.ProcessState) bool {
 const (
 	prSetDumpable   = 4
 	prSetNoNewPrivs = 38
-	enoughFiles     = 16 // what the runtime itself may open
+	maxOpenFiles    = 16 // for the Go runtime itself
 )
 
-// restrain sets the limits of this process, which it cannot lift again. Memory
+// setLimits sets the limits of this process, which it cannot raise again. Memory
 // is limited as data, not as address space: Go reserves far more addresses than
 // it ever uses.
-func restrain(memory int64, limit time.Duration) error {
+func setLimits(memory int64, limit time.Duration) error {
 	seconds := uint64(max(limit, 0)/time.Second) + 1
 	for _, l := range []struct {
 		name     string
@@ -44,7 +44,7 @@ func restrain(memory int64, limit time.Duration) error {
 		{"processor", syscall.RLIMIT_CPU, seconds},
 		{"core files", syscall.RLIMIT_CORE, 0},
 		{"written files", syscall.RLIMIT_FSIZE, 0},
-		{"open files", syscall.RLIMIT_NOFILE, enoughFiles},
+		{"open files", syscall.RLIMIT_NOFILE, maxOpenFiles},
 	} {
 		if err := syscall.Setrlimit(l.resource, &syscall.Rlimit{Cur: l.value, Max: l.value}); err != nil {
 			return fmt.Errorf("inspect: limit of %s: %w", l.name, err)
@@ -53,12 +53,12 @@ func restrain(memory int64, limit time.Duration) error {
 	for _, option := range [][2]uintptr{{prSetNoNewPrivs, 1}, {prSetDumpable, 0}} {
 		_, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, option[0], option[1], 0, 0, 0, 0)
 		if errno == syscall.ENOTSUP {
-			// A program with cgo, such as a test with the race detector, can do it
+			// A program with cgo, such as a test with the race detector, can set it only
 			// for this thread and those that it starts.
 			_, _, errno = syscall.RawSyscall6(syscall.SYS_PRCTL, option[0], option[1], 0, 0, 0, 0)
 		}
 		if errno != 0 {
-			return fmt.Errorf("inspect: restrain: %w", errno)
+			return fmt.Errorf("inspect: set the limits: %w", errno)
 		}
 	}
 	return nil

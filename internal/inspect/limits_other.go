@@ -20,6 +20,6 @@ func leash(*exec.Cmd) {}
 
 func wasKilled(*os.ProcessState) bool { return false }
 
-// restrain leaves the process to its clock: the service runs on Linux, and
-// elsewhere only on the machines of those who work on it.
+// restrain sets no limits but the elapsed time: the service runs on Linux, and elsewhere
+// only on the machines of its developers.
 func restrain(int64, time.Duration) error { return nil }

@@ -7,52 +7,52 @@ import (
 	"strconv"
 )
 
-// What a PDF may hold.
+// The limits of a PDF.
 const (
 	maxLeading = 64      // blanks before the header
 	maxComment = 4096    // bytes of a comment
 	maxObjects = 500_000 // objects of all kinds
 )
 
-// pdfFile is a PDF that is read from its first byte to its last.
+// pdfFile reads a PDF from its first byte to its last.
 //
-// Readers find objects by the table at the end, and when that is damaged by
-// looking for "1 0 obj" anywhere in the file. An attacker makes a file in which
-// the two differ. So both are done here: every byte belongs to an object, a
+// Readers find objects by the table at the end and, if that is damaged, by
+// searching for "1 0 obj" in the whole file. An attacker makes a file in which the
+// two differ. So both are done here: every byte belongs to an object, a
 // table or a comment; every "1 0 obj" in the file is one of those objects, not
 // the inside of a stream or string; and the tables point at nothing else.
 type pdfFile struct {
 	lexer
-	base      int              // where the header stands
-	heads     map[int]int      // of every "1 0 obj" in the file: where the value begins
-	places    map[int][]int    // of every object number: where its values begin
-	objects   map[int]bool     // where objects begin
-	tables    map[int]bool     // where cross-reference tables and streams begin
-	packed    map[int][][]byte // of every object number: its values from object streams
-	holders   map[int]bool     // the object streams
-	entries   []pdfTableEntry
-	links     []int // where tables say that tables are
-	count     int   // objects so far
-	unpacked  int64
-	ends      []int          // where each %%EOF ends
-	later     []func() error // what can be judged when every object is known
-	catalogue bool
+	base          int              // the offset of the header
+	heads         map[int]int      // offset of every "1 0 obj" in the file: offset of its value
+	places        map[int][]int    // object number: offsets of its values
+	objects       map[int]bool     // offsets of objects
+	tables        map[int]bool     // offsets of cross-reference tables and streams
+	inStreams     map[int][][]byte // object number: its values in object streams
+	objectStreams map[int]bool     // the numbers of the object streams
+	entries       []pdfTableEntry
+	links         []int // offsets of further tables, from the tables
+	count         int   // objects so far
+	unpacked      int64
+	ends          []int          // where each %%EOF ends
+	deferred      []func() error // checks that need all objects
+	catalogue     bool
 }
 
-// pdfTableEntry says where an object is: at an offset, or in an object stream.
+// pdfTableEntry locates an object: at an offset, or in an object stream.
 type pdfTableEntry struct {
 	offset int
 	holder int // not 0: the object stream
 }
 
-// objectHead is how every reader recognises the beginning of an object.
+// objectHead is the pattern by which every reader recognises the start of an object.
 var objectHead = regexp.MustCompile(`(\d+)[ \t\r\n\f\x00]+(\d+)[ \t\r\n\f\x00]+obj`)
 
-// checkPDF reads a PDF whole.
+// checkPDF reads a PDF completely.
 func checkPDF(data []byte) error {
 	f := &pdfFile{
 		lexer: lexer{data: data}, heads: map[int]int{}, places: map[int][]int{}, objects: map[int]bool{},
-		tables: map[int]bool{}, packed: map[int][][]byte{}, holders: map[int]bool{},
+		tables: map[int]bool{}, inStreams: map[int][][]byte{}, objectStreams: map[int]bool{},
 	}
 	if err := f.header(); err != nil {
 		return err
@@ -72,13 +72,13 @@ func checkPDF(data []byte) error {
 		return err
 	}
 	if len(f.objects) != len(f.heads) {
-		return Polyglot // objects inside of something else
+		return Polyglot // objects inside something else
 	}
 	if err := f.checkTables(); err != nil {
 		return err
 	}
-	for _, judge := range f.later {
-		if err := judge(); err != nil {
+	for _, check := range f.deferred {
+		if err := check(); err != nil {
 			return err
 		}
 	}
@@ -88,8 +88,8 @@ func checkPDF(data []byte) error {
 	return nil
 }
 
-// header passes over the first line. A mark of the byte order and blanks before
-// it are what careless programs write; anything else is another file.
+// header skips the first line. Careless programs write a byte order mark and
+// spaces before it; anything else is another file.
 func (f *pdfFile) header() error {
 	f.next("\xef\xbb\xbf")
 	f.skipSpace()
@@ -104,7 +104,7 @@ func (f *pdfFile) header() error {
 	return f.checkComment(line[len("%PDF-"):])
 }
 
-// body reads everything behind the header.
+// body reads everything after the header.
 func (f *pdfFile) body() error {
 	for {
 		f.skipSpace()
@@ -116,18 +116,18 @@ func (f *pdfFile) body() error {
 		if err == nil {
 			continue
 		}
-		// What cannot be read behind the end of a PDF is no part of it.
+		// What cannot be read after the end of a PDF is not part of it.
 		unread := errors.Is(err, Malformed) || errors.Is(err, Truncated)
 		if n := len(f.ends); unread && n > 0 && start >= f.ends[n-1] && !f.objects[start] {
-			return checkRest(f.data[f.ends[n-1]:])
+			return checkTrailing(f.data[f.ends[n-1]:])
 		}
 		return err
 	}
 	if len(f.ends) == 0 {
 		return Truncated
 	}
-	// Behind the last end there may be blanks, and not the beginning of more.
-	return checkRest(f.data[f.ends[len(f.ends)-1]:])
+	// After the last end there may be white space, but not the start of more.
+	return checkTrailing(f.data[f.ends[len(f.ends)-1]:])
 }
 
 // part reads one part of the body.
@@ -136,7 +136,7 @@ func (f *pdfFile) part() error {
 	case f.peek() == '%':
 		line := f.comment()
 		if bytes.HasPrefix(line, []byte("%%EOF")) {
-			f.at = start + len("%%EOF") // some writers go on in the same line
+			f.at = start + len("%%EOF") // some writers continue on the same line
 			f.ends = append(f.ends, f.at)
 			return nil
 		}
@@ -156,14 +156,14 @@ func (f *pdfFile) part() error {
 			return Malformed
 		}
 		f.link(dict)
-		return f.judge(dict, false)
+		return f.check(dict, false)
 	case f.next("startxref"):
 		f.skip()
 		offset, ok := f.whole()
 		if !ok {
 			return Malformed
 		}
-		if offset != 0 { // the first of two tables of a linearized file says 0
+		if offset != 0 { // it is 0 in the first of two tables of a linearized file
 			f.links = append(f.links, offset)
 		}
 		return nil
@@ -172,12 +172,12 @@ func (f *pdfFile) part() error {
 	}
 }
 
-// checkComment judges a comment, in which another file may stand.
+// checkComment checks a comment, which may contain another file.
 func (f *pdfFile) checkComment(line []byte) error {
 	if len(line) > maxComment {
 		return Polyglot
 	}
-	return lookInText(line)
+	return findForeignInText(line)
 }
 
 // object reads an object with its stream.
@@ -214,11 +214,11 @@ func (f *pdfFile) object() error {
 		}
 		f.skip()
 	}
-	if err := f.judge(v, hasStream); err != nil {
+	if err := f.check(v, hasStream); err != nil {
 		return err
 	}
 	if f.next("endobj") || f.heads[f.at] > 0 {
-		return nil // some writers leave it out
+		return nil // some writers omit it
 	}
 	for _, word := range []string{"xref", "trailer", "startxref"} {
 		if bytes.HasPrefix(f.data[f.at:], []byte(word)) {
@@ -231,9 +231,9 @@ func (f *pdfFile) object() error {
 	return Malformed
 }
 
-// stream returns the body of a stream and passes over its end. The length that
-// the dictionary states is believed when the end stands there; otherwise the
-// end is looked for, as readers do.
+// stream returns the body of a stream and skips its end. The length in the
+// dictionary is used if the stream ends there; otherwise the end is searched for,
+// as readers do.
 func (f *pdfFile) stream(dict pdfDict) ([]byte, error) {
 	if !f.next("\r\n") && !f.next("\n") && !f.next("\r") {
 		f.skipBlanks()
@@ -266,8 +266,8 @@ func (f *pdfFile) skipBlanks() {
 	}
 }
 
-// lengths returns what a length may be: the number, or what any version of the
-// object says that it refers to.
+// lengths returns the possible values of a length: the number, or that of any
+// version of the object that it refers to.
 func (f *pdfFile) lengths(v any) []int {
 	switch v := v.(type) {
 	case pdfNumber:
@@ -287,8 +287,8 @@ func (f *pdfFile) lengths(v any) []int {
 	}
 }
 
-// resolve returns what a value may be: itself, or every version of the object
-// that it refers to.
+// resolve returns the possible values of a value: itself, or every version of the
+// object that it refers to.
 func (f *pdfFile) resolve(v any) []any {
 	ref, ok := v.(pdfRef)
 	if !ok {
@@ -300,7 +300,7 @@ func (f *pdfFile) resolve(v any) []any {
 			all = append(all, v)
 		}
 	}
-	for _, packed := range f.packed[ref.number] {
+	for _, packed := range f.inStreams[ref.number] {
 		if v, err := (&lexer{packed, 0}).value(0); err == nil {
 			all = append(all, v)
 		}

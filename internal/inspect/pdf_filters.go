@@ -48,8 +48,8 @@ func (h *hexReader) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// ascii85Trimmer ends at ~> and leaves a beginning <~ out, which the decoder
-// does not know.
+// ascii85Trimmer ends at ~> and skips a leading <~, which the decoder does not
+// support.
 type ascii85Trimmer struct {
 	r    io.Reader
 	done bool
@@ -111,8 +111,8 @@ func (l *runLength) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// predicted undoes the prediction of rows by PNG's rules. That of TIFF changes
-// no length and is used for pixels only.
+// predicted reverses the PNG prediction of rows. The TIFF prediction does not
+// change the length and is used for pixels only.
 func predicted(r io.Reader, params pdfDict) io.Reader {
 	number := func(key pdfName, without int) int {
 		if n, ok := params.get(key).(pdfNumber); ok {
@@ -125,7 +125,7 @@ func predicted(r io.Reader, params pdfDict) io.Reader {
 	}
 	colours, bits, columns := number("Colors", 1), number("BitsPerComponent", 8), number("Columns", 1)
 	if colours < 1 || colours > 64 || bits < 1 || bits > 32 || columns < 1 || columns > maxPDFPixels {
-		return failing{Malformed}
+		return failingReader{Malformed}
 	}
 	row := (colours*bits*columns + 7) / 8
 	if row > maxPredictors {
@@ -134,12 +134,12 @@ func predicted(r io.Reader, params pdfDict) io.Reader {
 	return &predictor{r: r, step: max(1, colours*bits/8), row: make([]byte, row), above: make([]byte, row)}
 }
 
-// predictor undoes the prediction row by row.
+// predictor reverses the prediction row by row.
 type predictor struct {
 	r          io.Reader
-	step       int // bytes of a dot
+	step       int // bytes per pixel
 	row, above []byte
-	out        []byte // of the row, still to be given
+	out        []byte // rest of the row, not returned yet
 }
 
 func (p *predictor) Read(to []byte) (int, error) {

@@ -17,8 +17,8 @@ type (
 	pdfRef    struct{ number, generation int }
 )
 
-// pdfDict keeps every entry, also those of a name that stands there twice: which
-// of them counts is up to each reader.
+// pdfDict keeps every entry, even if a name occurs twice: which of them counts
+// depends on the reader.
 type pdfDict []pdfEntry
 
 type pdfEntry struct {
@@ -36,7 +36,7 @@ func (d pdfDict) get(keys ...pdfName) any {
 	return nil
 }
 
-// maxNesting is how deep values may stand in one another.
+// maxNesting is how deeply values may be nested.
 const maxNesting = 128
 
 // lexer reads the values of a PDF. It reports a value that reaches the end of
@@ -54,7 +54,7 @@ func isDelimiter(c byte) bool { return bytes.IndexByte([]byte("()<>[]{}/%"), c) 
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// peek returns the byte at hand, or 0 at the end.
+// peek returns the current byte, or 0 at the end.
 func (l *lexer) peek() byte {
 	if l.at >= len(l.data) {
 		return 0
@@ -68,7 +68,7 @@ func (l *lexer) skipSpace() {
 	}
 }
 
-// skip passes over white space and comments.
+// skip skips white space and comments.
 func (l *lexer) skip() {
 	for l.skipSpace(); l.peek() == '%'; l.skipSpace() {
 		l.comment()
@@ -84,7 +84,7 @@ func (l *lexer) comment() []byte {
 	return l.data[start:l.at]
 }
 
-// word reads the regular characters at hand.
+// word reads the regular characters at the current offset.
 func (l *lexer) word() string {
 	start := l.at
 	for l.at < len(l.data) && !isSpace(l.data[l.at]) && !isDelimiter(l.data[l.at]) {
@@ -93,7 +93,7 @@ func (l *lexer) word() string {
 	return string(l.data[start:l.at])
 }
 
-// next says whether a word stands at hand, and passes over it.
+// next reports whether a word follows, and skips it.
 func (l *lexer) next(word string) bool {
 	if !bytes.HasPrefix(l.data[min(l.at, len(l.data)):], []byte(word)) {
 		return false
@@ -145,7 +145,7 @@ func (l *lexer) value(depth int) (any, error) {
 	}
 }
 
-// name reads a name behind its slash.
+// name reads a name after its slash.
 func (l *lexer) name() pdfName {
 	raw := l.word()
 	if bytes.IndexByte([]byte(raw), '#') < 0 {
@@ -165,7 +165,7 @@ func (l *lexer) name() pdfName {
 	return pdfName(name)
 }
 
-// number reads a number, or a reference, which begins like one.
+// number reads a number, or a reference, which starts like one.
 func (l *lexer) number() any {
 	start := l.at
 	if number, ok := l.whole(); ok && isSpace(l.peek()) {
@@ -181,7 +181,7 @@ func (l *lexer) number() any {
 	l.at = start
 	n, err := strconv.ParseFloat(l.word(), 64)
 	if err != nil {
-		n = 0 // readers take numbers like 0.-5 or --1 for nothing, too
+		n = 0 // readers treat numbers like 0.-5 or --1 as 0 too
 	}
 	return pdfNumber(n)
 }
@@ -247,7 +247,7 @@ func (l *lexer) hex() (any, error) {
 	return pdfString(unhex(digits)), nil
 }
 
-// unhex turns pairs of digits into bytes; the last may lack its second.
+// unhex converts pairs of digits to bytes; the last digit may be missing.
 func unhex(digits []byte) []byte {
 	if len(digits)%2 == 1 {
 		digits = append(digits, '0')

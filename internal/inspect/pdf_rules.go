@@ -6,35 +6,35 @@ import (
 	"unicode"
 )
 
-// The names that give an action or an attachment away. A reader finds them by
-// their place; here they are refused in any place where they can stand, for a
-// place can be reached in ways that only some readers know.
+// The names of actions and attachments. A reader finds them at certain places;
+// here they are refused anywhere, because some readers reach those places in ways
+// that others do not.
 var (
-	// forbidden are refused wherever they stand, as key or as value.
+	// forbidden are refused anywhere, as key or as value.
 	forbidden = map[pdfName]*Refusal{
 		"JavaScript": ActiveContent, "JS": ActiveContent, "Launch": ActiveContent, "SubmitForm": ActiveContent, "ImportData": ActiveContent,
 		"GoToR": ActiveContent, "GoToE": ActiveContent, "GoTo3DView": ActiveContent, "Rendition": ActiveContent,
 		"RichMedia": ActiveContent, "RichMediaContent": ActiveContent, "RichMediaExecute": ActiveContent, "XFA": ActiveContent,
 		"EmbeddedFile": EmbeddedFile, "EmbeddedFiles": EmbeddedFile, "FileAttachment": EmbeddedFile,
 	}
-	// forbiddenKeys are refused as keys. They may be the names of colours or
-	// letters elsewhere.
+	// forbiddenKeys are refused as keys. Elsewhere they may be the names of colours
+	// or letters.
 	forbiddenKeys = map[pdfName]*Refusal{"AA": ActiveContent, "EF": EmbeddedFile, "RF": EmbeddedFile}
-	// forbiddenKinds are refused as what something is.
-	forbiddenKinds = map[pdfName]*Refusal{
+	// forbiddenTypes are refused as the value of Type or Subtype.
+	forbiddenTypes = map[pdfName]*Refusal{
 		"Movie": ActiveContent, "Sound": ActiveContent, "Screen": ActiveContent, "3D": ActiveContent, "U3D": ActiveContent,
 		"PRC": ActiveContent, "PS": ActiveContent,
 	}
-	// turning are the named actions that only turn pages.
-	turning = []pdfName{"NextPage", "PrevPage", "FirstPage", "LastPage"}
-	// asking are those that act only when somebody presses a button.
-	asking = []pdfName{"Print", "GoBack", "GoForward", "GoToPage", "Find"}
-	// schemes are the addresses that a link may have.
+	// pageActions are the named actions that only turn pages.
+	pageActions = []pdfName{"NextPage", "PrevPage", "FirstPage", "LastPage"}
+	// formActions are those that act only when the user presses a button.
+	formActions = []pdfName{"Print", "GoBack", "GoForward", "GoToPage", "Find"}
+	// schemes are the URL schemes that a link may have.
 	schemes = []string{"http", "https", "mailto", "tel"}
 )
 
-// judge looks at a value and everything in it.
-func (f *pdfFile) judge(v any, isStream bool) error {
+// check checks a value and everything in it.
+func (f *pdfFile) check(v any, isStream bool) error {
 	switch v := v.(type) {
 	case pdfName:
 		if r, bad := forbidden[v]; bad {
@@ -42,17 +42,17 @@ func (f *pdfFile) judge(v any, isStream bool) error {
 		}
 	case pdfArray:
 		for _, item := range v {
-			if err := f.judge(item, false); err != nil {
+			if err := f.check(item, false); err != nil {
 				return err
 			}
 		}
 	case pdfDict:
-		return f.judgeDict(v, isStream)
+		return f.checkDict(v, isStream)
 	}
 	return nil
 }
 
-func (f *pdfFile) judgeDict(dict pdfDict, isStream bool) error {
+func (f *pdfFile) checkDict(dict pdfDict, isStream bool) error {
 	for _, e := range dict {
 		if r, bad := forbidden[e.key]; bad {
 			return r
@@ -60,21 +60,21 @@ func (f *pdfFile) judgeDict(dict pdfDict, isStream bool) error {
 		if r, bad := forbiddenKeys[e.key]; bad {
 			return r
 		}
-		if err := f.judgeEntry(dict, e); err != nil {
+		if err := f.checkEntry(dict, e); err != nil {
 			return err
 		}
-		if err := f.judge(e.value, false); err != nil {
+		if err := f.check(e.value, false); err != nil {
 			return err
 		}
 	}
 	if isStream && (isSpec(dict.get("F")) || dict.get("FFilter") != nil || dict.get("Ref") != nil) {
-		return ActiveContent // the content is in a file outside
+		return ActiveContent // the content is in an external file
 	}
 	return nil
 }
 
-// isSpec says whether a value can name a file: the key of the filters of old
-// writers is the same, and their value a name.
+// isSpec reports whether a value can be a file specification: old writers use the
+// same key for filters, with a name as the value.
 func isSpec(v any) bool {
 	switch v.(type) {
 	case pdfString, pdfDict, pdfRef:
@@ -84,17 +84,17 @@ func isSpec(v any) bool {
 	}
 }
 
-// judgeEntry looks at the entries whose value needs more than a look.
-func (f *pdfFile) judgeEntry(dict pdfDict, e pdfEntry) error {
+// checkEntry checks the entries whose value needs a closer check.
+func (f *pdfFile) checkEntry(dict pdfDict, e pdfEntry) error {
 	switch e.key {
 	case "Encrypt":
 		return Encrypted
 	case "Type", "S", "Subtype":
-		f.later = append(f.later, func() error { return f.judgeKind(dict, e) })
+		f.deferred = append(f.deferred, func() error { return f.checkType(dict, e) })
 	case "OpenAction":
-		f.later = append(f.later, func() error { return f.judgeOpening(e.value, 0) })
+		f.deferred = append(f.deferred, func() error { return f.checkOpenAction(e.value, 0) })
 	case "URI", "Base":
-		f.later = append(f.later, func() error { return f.judgeAddress(e.value) })
+		f.deferred = append(f.deferred, func() error { return f.checkURI(e.value) })
 	case "Collection":
 		if kind, _ := dict.get("Type").(pdfName); kind == "Catalog" {
 			return EmbeddedFile
@@ -103,14 +103,14 @@ func (f *pdfFile) judgeEntry(dict pdfDict, e pdfEntry) error {
 	return nil
 }
 
-// judgeKind looks at what something is.
-func (f *pdfFile) judgeKind(dict pdfDict, e pdfEntry) error {
+// checkType checks the type of an object.
+func (f *pdfFile) checkType(dict pdfDict, e pdfEntry) error {
 	for _, v := range f.resolve(e.value) {
 		kind, ok := v.(pdfName)
 		if !ok {
 			continue
 		}
-		if r, bad := forbiddenKinds[kind]; bad {
+		if r, bad := forbiddenTypes[kind]; bad {
 			return r
 		}
 		switch {
@@ -120,7 +120,7 @@ func (f *pdfFile) judgeKind(dict pdfDict, e pdfEntry) error {
 			return ActiveContent
 		case e.key == "S" && kind == "Named":
 			for _, v := range f.resolve(dict.get("N")) {
-				if name, ok := v.(pdfName); ok && !slices.Contains(turning, name) && !slices.Contains(asking, name) {
+				if name, ok := v.(pdfName); ok && !slices.Contains(pageActions, name) && !slices.Contains(formActions, name) {
 					return ActiveContent
 				}
 			}
@@ -129,23 +129,23 @@ func (f *pdfFile) judgeKind(dict pdfDict, e pdfEntry) error {
 	return nil
 }
 
-// judgeOpening looks at what happens when the PDF is opened: nothing may, but a
-// page may be shown.
-func (f *pdfFile) judgeOpening(v any, depth int) error {
+// checkOpenAction checks what happens when the PDF is opened: it may only show a
+// page.
+func (f *pdfFile) checkOpenAction(v any, depth int) error {
 	if depth > 16 {
 		return ActiveContent
 	}
 	for _, v := range f.resolve(v) {
 		dict, ok := v.(pdfDict)
 		if !ok {
-			continue // a place in the document
+			continue // a destination in the document
 		}
 		for _, e := range dict {
 			switch e.key {
 			case "S":
 				for _, v := range f.resolve(e.value) {
 					name, _ := first[pdfName](f.resolve(dict.get("N")))
-					if v != pdfName("GoTo") && (v != pdfName("Named") || !slices.Contains(turning, name)) {
+					if v != pdfName("GoTo") && (v != pdfName("Named") || !slices.Contains(pageActions, name)) {
 						return ActiveContent
 					}
 				}
@@ -155,7 +155,7 @@ func (f *pdfFile) judgeOpening(v any, depth int) error {
 					list = pdfArray{e.value}
 				}
 				for _, next := range list {
-					if err := f.judgeOpening(next, depth+1); err != nil {
+					if err := f.checkOpenAction(next, depth+1); err != nil {
 						return err
 					}
 				}
@@ -165,9 +165,9 @@ func (f *pdfFile) judgeOpening(v any, depth int) error {
 	return nil
 }
 
-// judgeAddress looks at where a link leads. One without a scheme leads to where
-// the reader thinks best, except to another machine's files.
-func (f *pdfFile) judgeAddress(v any) error {
+// checkURI checks the target of a link. A target without a scheme is left to the
+// reader, unless it is a file on another machine.
+func (f *pdfFile) checkURI(v any) error {
 	for _, v := range f.resolve(v) {
 		s, ok := v.(pdfString)
 		if !ok {
@@ -180,7 +180,7 @@ func (f *pdfFile) judgeAddress(v any) error {
 			return r
 		}, strings.ToValidUTF8(string(s), "")))
 		scheme, _, found := strings.Cut(address, ":")
-		isScheme := found && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-") == "" // with a dot it is a machine
+		isScheme := found && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-") == "" // with a dot it is a host name
 		if (isScheme && !slices.Contains(schemes, scheme)) || strings.HasPrefix(address, `\\`) || strings.HasPrefix(address, "//") {
 			return ActiveContent
 		}

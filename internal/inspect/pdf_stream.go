@@ -11,17 +11,17 @@ import (
 	"golang.org/x/image/tiff/lzw"
 )
 
-// What the streams of a PDF may unpack to.
+// The limits of unpacked streams of a PDF.
 const (
 	maxStream     = 256 << 20  // bytes of one stream
 	maxStreams    = 1024 << 20 // bytes of all
-	maxStructure  = 64 << 20   // bytes of one that holds objects
+	maxStructure  = 64 << 20   // bytes of one that contains objects
 	maxFilters    = 8
-	maxPDFPixels  = 4 * maxPixels // one bit is enough for a dot of a scan
+	maxPDFPixels  = 4 * maxPixels // a scan needs only one bit per pixel
 	maxPredictors = 1 << 16       // bytes of a row
 )
 
-// openStream unpacks a stream, and reads those that hold objects or tables.
+// openStream unpacks a stream, and reads those that contain objects or tables.
 func (f *pdfFile) openStream(start, number int, dict pdfDict, body []byte) error {
 	if err := f.checkPDFImage(dict); err != nil {
 		return err
@@ -38,11 +38,11 @@ func (f *pdfFile) openStream(start, number int, dict pdfDict, body []byte) error
 		f.tables[start] = true
 		return f.tableStream(dict, plain)
 	}
-	f.holders[number] = true
+	f.objectStreams[number] = true
 	return f.objectStream(dict, plain)
 }
 
-// checkPDFImage judges the size that a picture claims.
+// checkPDFImage checks the size of an image.
 func (f *pdfFile) checkPDFImage(dict pdfDict) error {
 	number := func(keys ...pdfName) float64 {
 		for _, v := range f.resolve(dict.get(keys...)) {
@@ -101,9 +101,9 @@ func (f *pdfFile) filters(dict pdfDict) (names []pdfName, params []pdfDict, err 
 	return names, params, nil
 }
 
-// open returns a reader of what a stream unpacks to, up to a picture's own
-// format, whose name it returns.
-func (f *pdfFile) open(dict pdfDict, body []byte) (r io.Reader, picture pdfName, err error) {
+// open returns a reader of the unpacked stream. It stops at an image format, whose
+// name it returns.
+func (f *pdfFile) open(dict pdfDict, body []byte) (r io.Reader, imageFormat pdfName, err error) {
 	names, params, err := f.filters(dict)
 	if err != nil {
 		return nil, "", err
@@ -131,19 +131,19 @@ func (f *pdfFile) open(dict pdfDict, body []byte) (r io.Reader, picture pdfName,
 		default:
 			return nil, "", Malformed
 		}
-		r = &counted{r: r, all: &f.unpacked}
+		r = &countingReader{r: r, all: &f.unpacked}
 	}
 	return r, "", nil
 }
 
-// unpack unpacks a stream to nowhere; only descriptions and pictures are looked
-// at.
+// unpack unpacks a stream and discards the result; only metadata and images are
+// checked.
 func (f *pdfFile) unpack(dict pdfDict, body []byte) error {
-	r, picture, err := f.open(dict, body)
+	r, imageFormat, err := f.open(dict, body)
 	if err != nil {
 		return err
 	}
-	if picture == "DCTDecode" || picture == "DCT" {
+	if imageFormat == "DCTDecode" || imageFormat == "DCT" {
 		plain, err := readAll(r, maxStream)
 		if err != nil {
 			return err
@@ -155,35 +155,35 @@ func (f *pdfFile) unpack(dict pdfDict, body []byte) error {
 		if err != nil {
 			return err
 		}
-		return lookInText(plain)
+		return findForeignInText(plain)
 	}
 	_, err = io.Copy(io.Discard, r)
 	return unpackingError(err)
 }
 
-// checkPDFJPEG looks at the head of a picture inside a PDF.
+// checkPDFJPEG checks the header of an image inside a PDF.
 func checkPDFJPEG(data []byte) error {
 	data = bytes.TrimLeft(data, "\r\n")
 	if !bytes.HasPrefix(data, []byte{0xff, jpegSOI}) {
 		return Malformed
 	}
-	head, size, err := walkJPEG(data)
+	head, size, err := readJPEGSegments(data)
 	if err != nil {
 		return err
 	}
 	if head.width*head.height > maxPDFPixels {
 		return TooLargeImage
 	}
-	return checkRest(data[size:])
+	return checkTrailing(data[size:])
 }
 
-// structure unpacks a stream that holds objects or tables.
+// structure unpacks a stream that contains objects or tables.
 func (f *pdfFile) structure(dict pdfDict, body []byte) ([]byte, error) {
-	r, picture, err := f.open(dict, body)
+	r, imageFormat, err := f.open(dict, body)
 	if err != nil {
 		return nil, err
 	}
-	if picture != "" {
+	if imageFormat != "" {
 		return nil, Malformed
 	}
 	return readAll(r, maxStructure)
@@ -210,19 +210,19 @@ func (f *pdfFile) objectStream(dict pdfDict, plain []byte) error {
 		}
 		body := plain[int(offset)+at:]
 		if len(bytes.TrimSpace(body)) == 0 {
-			continue // a last one that is nothing
+			continue // an empty last one
 		}
 		v, err := (&lexer{body, 0}).value(0)
 		if errors.Is(err, Truncated) {
-			err = Malformed // the file goes on
+			err = Malformed // the file continues
 		}
 		if err != nil {
 			return err
 		}
-		if err := f.judge(v, false); err != nil {
+		if err := f.check(v, false); err != nil {
 			return err
 		}
-		f.packed[number] = append(f.packed[number], body)
+		f.inStreams[number] = append(f.inStreams[number], body)
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return plain, nil
 }
 
-// unpackingError turns what a filter complains of into a refusal.
+// unpackingError converts an error of a filter into a refusal.
 func unpackingError(err error) error {
 	var refusal *Refusal
 	if err == nil || errors.As(err, &refusal) {
@@ -258,14 +258,14 @@ func unpackingError(err error) error {
 	return decodingError(err)
 }
 
-// counted counts what all streams of a file unpack to.
-type counted struct {
+// countingReader counts the unpacked bytes of all streams of a file.
+type countingReader struct {
 	r   io.Reader
 	one int64
 	all *int64
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.one += int64(n)
 	*c.all += int64(n)
@@ -275,15 +275,15 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inflated unpacks Deflate. The checksum behind it is not looked at: readers do
-// not, and writers err.
+// inflated unpacks Deflate. The checksum is ignored: readers ignore it too, and
+// some writers get it wrong.
 func inflated(r io.Reader) io.Reader {
 	var head [2]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return bytes.NewReader(nil) // an empty stream is no harm
+		return bytes.NewReader(nil) // an empty stream is harmless
 	}
 	if head[0]&0x0f != 8 || (int(head[0])<<8|int(head[1]))%31 != 0 {
-		return failing{Malformed}
+		return failingReader{Malformed}
 	}
 	return flate.NewReader(r)
 }
@@ -291,12 +291,12 @@ func inflated(r io.Reader) io.Reader {
 // unLZW unpacks LZW as PDF and TIFF write it.
 func unLZW(r io.Reader, params pdfDict) io.Reader {
 	if early, ok := params.get("EarlyChange").(pdfNumber); ok && early == 0 {
-		return failing{Unreadable} // a form that no known writer uses
+		return failingReader{Unreadable} // a variant that no known writer uses
 	}
 	return lzw.NewReader(r, lzw.MSB, 8)
 }
 
-// failing fails.
-type failing struct{ err error }
+// failingReader returns an error from every read.
+type failingReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }

@@ -7,7 +7,7 @@ func (f *pdfFile) table() error {
 	for {
 		f.skip()
 		if !isDigit(f.peek()) {
-			return nil // the trailer follows, or what follows is judged by itself
+			return nil // the trailer follows, or the next part is checked on its own
 		}
 		if _, ok := f.whole(); !ok { // the number of the first object
 			return Malformed
@@ -20,7 +20,7 @@ func (f *pdfFile) table() error {
 		for range count {
 			f.skip()
 			if !isDigit(f.peek()) {
-				break // fewer than announced, which happens
+				break // fewer than announced, as in some files
 			}
 			if err := f.tableEntry(); err != nil {
 				return err
@@ -57,7 +57,7 @@ func (f *pdfFile) addEntry(e pdfTableEntry) error {
 	return nil
 }
 
-// link notes where a trailer says that other tables are.
+// link records the offsets of other tables in a trailer.
 func (f *pdfFile) link(trailer pdfDict) {
 	for _, e := range trailer {
 		if n, ok := e.value.(pdfNumber); ok && (e.key == "Prev" || e.key == "XRefStm") {
@@ -118,11 +118,11 @@ func (f *pdfFile) checkTables() error {
 	for _, e := range f.entries {
 		switch {
 		case e.holder != 0:
-			if !f.holders[e.holder] {
+			if !f.objectStreams[e.holder] {
 				return Malformed
 			}
-		case e.offset == 0: // how some writers mark an object that is not there
-		case !f.stands(f.objects, e.offset):
+		case e.offset == 0: // how some writers mark a missing object
+		case !f.hasOffset(f.objects, e.offset):
 			return Malformed
 		}
 	}
@@ -130,16 +130,16 @@ func (f *pdfFile) checkTables() error {
 		return Malformed
 	}
 	for _, offset := range f.links {
-		if !f.stands(f.tables, offset) {
+		if !f.hasOffset(f.tables, offset) {
 			return Malformed
 		}
 	}
 	return nil
 }
 
-// stands says whether one of the places is at an offset, which counts from the
-// beginning of the file or of the header, and may be that of blanks before it.
-func (f *pdfFile) stands(places map[int]bool, offset int) bool {
+// hasOffset reports whether one of the places is at an offset, which counts from
+// the start of the file or of the header, and may be that of spaces before it.
+func (f *pdfFile) hasOffset(places map[int]bool, offset int) bool {
 	return slices.ContainsFunc([]int{offset, offset + f.base}, func(at int) bool {
 		if at < 0 || at >= len(f.data) {
 			return false

@@ -18,7 +18,7 @@ type pngChunk struct {
 	body []byte
 }
 
-// checkPNG opens every chunk, and every picture of an animated one.
+// checkPNG reads every chunk and every image of an animation.
 func checkPNG(data []byte) error {
 	if !bytes.HasPrefix(data, []byte(pngSignature)) {
 		return WrongType
@@ -27,7 +27,7 @@ func checkPNG(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := checkRest(rest); err != nil {
+	if err := checkTrailing(rest); err != nil {
 		return err
 	}
 	for _, c := range chunks {
@@ -38,10 +38,10 @@ func checkPNG(data []byte) error {
 	if err := checkPNGPictures(chunks); err != nil {
 		return err
 	}
-	return lookInPicture(data)
+	return findForeignInImage(data)
 }
 
-// pngChunks cuts a PNG into its chunks, up to IEND.
+// pngChunks splits a PNG into its chunks, up to IEND.
 func pngChunks(data []byte) (chunks []pngChunk, rest []byte, err error) {
 	for {
 		if len(data) < 12 {
@@ -69,13 +69,13 @@ func pngChunks(data []byte) (chunks []pngChunk, rest []byte, err error) {
 	}
 }
 
-// checkPNGChunk judges a chunk by itself.
+// checkPNGChunk checks a chunk on its own.
 func checkPNGChunk(c pngChunk) error {
 	switch c.kind {
 	case "IHDR", "PLTE", "IDAT", "IEND", "fdAT":
 		return nil
 	case "tEXt", "iTXt", "zTXt", "iCCP":
-		if err := lookInText(c.body); err != nil {
+		if err := findForeignInText(c.body); err != nil {
 			return err
 		}
 		return checkPNGText(c)
@@ -86,12 +86,12 @@ func checkPNGChunk(c pngChunk) error {
 		}
 	}
 	if c.kind[0] < 'a' {
-		return Malformed // one that a reader must know, and none does
+		return Malformed // an unknown critical chunk
 	}
-	return lookInText(c.body)
+	return findForeignInText(c.body)
 }
 
-// checkPNGText unpacks a description, which may be compressed.
+// checkPNGText checks a text, which may be compressed.
 func checkPNGText(c pngChunk) error {
 	keyword, packed, ok := bytes.Cut(c.body, []byte{0})
 	if !ok || len(keyword) == 0 || len(keyword) > 79 {
@@ -123,10 +123,10 @@ func checkPNGText(c pngChunk) error {
 	if err != nil {
 		return err
 	}
-	return lookInText(plain)
+	return findForeignInText(plain)
 }
 
-// inflate unpacks a zlib stream that must fill its place.
+// inflate unpacks a zlib stream, which must end where data ends.
 func inflate(packed []byte, limit int64) ([]byte, error) {
 	r := bytes.NewReader(packed)
 	z, err := zlib.NewReader(r)
@@ -146,14 +146,14 @@ func inflate(packed []byte, limit int64) ([]byte, error) {
 	return plain, nil
 }
 
-// checkPNGPictures decodes the picture, and those of an animation.
+// checkPNGPictures decodes the image, and those of an animation.
 func checkPNGPictures(chunks []pngChunk) error {
 	head := chunks[0].body
 	if len(head) != 13 {
 		return Malformed
 	}
-	var palette, pixels []byte // palette: PLTE and tRNS as they stand in the file
-	var all budget
+	var palette, pixels []byte // palette: PLTE and tRNS as in the file
+	var all imageTotals
 	var frame []byte // of fcTL
 	var moving []byte
 	flush := func() error {
@@ -171,7 +171,7 @@ func checkPNGPictures(chunks []pngChunk) error {
 			palette = appendPNGChunk(palette, c.kind, c.body)
 		case "IDAT":
 			if ended {
-				return Malformed // a second heap of pixels is where things are hidden
+				return Malformed // a second group of pixels can hide data
 			}
 			pixels = append(pixels, c.body...)
 			ended = chunks[i+1].kind != "IDAT"
@@ -196,18 +196,18 @@ func checkPNGPictures(chunks []pngChunk) error {
 	return checkPNGPicture(head, palette, pixels, &all)
 }
 
-// checkPNGPicture decodes one picture, and makes sure that its compressed form
-// ends where its place does.
-func checkPNGPicture(head, palette, pixels []byte, all *budget) error {
+// checkPNGPicture decodes one image, and checks that its compressed data ends
+// where the chunks end.
+func checkPNGPicture(head, palette, pixels []byte, all *imageTotals) error {
 	width, height := int64(binary.BigEndian.Uint32(head)), int64(binary.BigEndian.Uint32(head[4:]))
-	perDot := int64(4)
+	perPixel := int64(4)
 	if head[8] == 16 {
-		perDot = 8
+		perPixel = 8
 	}
-	if head[12] != 0 { // interlaced: the passes are decoded apart
-		perDot = perDot * 3 / 2
+	if head[12] != 0 { // interlaced: the passes are decoded separately
+		perPixel = perPixel * 3 / 2
 	}
-	if err := checkSize(width, height, perDot); err != nil {
+	if err := checkSize(width, height, perPixel); err != nil {
 		return err
 	}
 	if err := all.add(width, height); err != nil {
@@ -234,7 +234,7 @@ func checkPNGPicture(head, palette, pixels []byte, all *budget) error {
 	_, err = png.Decode(bytes.NewReader(plain))
 	var unsupported png.UnsupportedError
 	if errors.As(err, &unsupported) {
-		return Malformed // there is nothing in the format that the decoder does not know
+		return Malformed // the decoder supports everything in the format
 	}
 	return decodingError(err)
 }

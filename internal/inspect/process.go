@@ -14,60 +14,61 @@ import (
 	"time"
 )
 
-// argument tells a process that it was started to inspect a file. No command
-// of the program can be called that.
+// argument tells a process that it was started to inspect a file. No command of
+// the program has this name.
 const argument = "--inspect-the-file-on-standard-input"
 
-// clean is what a process says that found nothing wrong. Anything else it may
-// say is the code of a refusal.
+// clean is the output of a process that found nothing wrong. Any other valid
+// output is the code of a refusal.
 const clean = "clean"
 
-// What an inspection may use when its Inspector does not say.
+// The default limits of an inspection.
 const (
 	DefaultTimeout = 30 * time.Second
 	DefaultMemory  = 768 << 20
 )
 
-// patience is how many times the time on the processor may pass on the clock. A
-// file can take time of the processor only; the clock runs out on a machine that
-// is busy with something else.
-const patience = 10
+// clockFactor is the default ratio of elapsed time to CPU time. A file can only use
+// CPU time; more time elapses on a machine that is busy with other work.
+const clockFactor = 10
 
-// grace is how much longer a process waits that nobody ends.
-const grace = 10 * time.Second
+// exitDelay is how long after its time limit a process ends itself if its parent has not
+// ended it.
+const exitDelay = 10 * time.Second
 
-// maxAnswer is longer than any answer of an inspection.
-const maxAnswer = 64
+// maxResult is longer than any output of an inspection.
+const maxResult = 64
 
-// Inspector opens files, each in a process of its own that may use little and
-// reach nothing: no environment, no other file, no way to write one. Whatever a
-// file does to it, the caller loses a process that it meant to lose.
+// Inspector inspects files, each in a separate process with low limits and no
+// access: no environment, no other file, no way to write one. Whatever a file does
+// to that process, the caller only loses a process that ends anyway.
 //
-// The zero value works: it starts the running program again, whose main must
-// call Main first.
+// The zero value is ready to use: it starts the running program again, whose main
+// must call Main first.
 type Inspector struct {
-	Command     []string      // the program and its arguments; the running one when empty
-	Timeout     time.Duration // on the processor; DefaultTimeout when 0
-	Clock       time.Duration // on the clock; ten times Timeout when 0
-	MemoryBytes int64         // DefaultMemory when 0
+	Command     []string      // the program and its arguments; if empty, the running program
+	Timeout     time.Duration // CPU time; 0 means DefaultTimeout
+	Clock       time.Duration // elapsed time; 0 means ten times Timeout
+	MemoryBytes int64         // 0 means DefaultMemory
 }
 
-// Inspect opens a file that claims to be of a media type. It returns nil for a
-// file that may be shown and a *Refusal for one that may not. A process that
-// crashes, meets a limit or says something else refuses the file as Unreadable.
+// Inspect inspects a file of the given media type. It returns nil for a file that
+// may be shown and a *Refusal for one that may not. If the process crashes, exceeds
+// a limit or has unexpected output, the file is refused as Unreadable.
 //
-// Any other error means that there was no inspection, through no fault of the
-// file: the process could not be started, was killed from outside, or got no
-// time on the processor. Try again later.
+// Any other error means that there was no inspection, for a reason other than the
+// file: the process could not be started, was killed from outside, or got no CPU
+// time. Try again later.
 //
-// The file is read from its beginning wherever it stands, and stays there.
+// The file is read from its start whatever its offset, and the offset does not
+// change.
 func (i *Inspector) Inspect(ctx context.Context, f *os.File, mediaType string) error {
 	timeout, clock, memory := i.Timeout, i.Clock, i.MemoryBytes
 	if timeout <= 0 {
 		timeout = DefaultTimeout
 	}
 	if clock <= 0 {
-		clock = patience * timeout
+		clock = clockFactor * timeout
 	}
 	if memory <= 0 {
 		memory = DefaultMemory
@@ -76,19 +77,20 @@ func (i *Inspector) Inspect(ctx context.Context, f *os.File, mediaType string) e
 	if len(command) == 0 {
 		command = []string{self()}
 	}
-	limited, cancel := context.WithTimeout(ctx, clock)
+	clockCtx, cancel := context.WithTimeout(ctx, clock)
 	defer cancel()
 
 	args := append(command[1:len(command):len(command)], argument, mediaType, strconv.FormatInt(memory, 10), timeout.String(), clock.String())
-	cmd := exec.CommandContext(limited, command[0], args...) //nolint:gosec // the program itself, or what the settings of a test name
-	var answer answerBuffer
-	cmd.Stdin, cmd.Stdout = f, &answer
+	cmd := exec.CommandContext(clockCtx, command[0], args...) //nolint:gosec // the program itself, or that of a test
+	var result resultBuffer
+	cmd.Stdin, cmd.Stdout = f, &result
 	cmd.Env = []string{"GOTRACEBACK=none", "GOMAXPROCS=1"} // and none of the caller's secrets
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
-	leash(cmd)
+	tieToParent(cmd)
 
-	// The leash is tied to the thread that starts the process.
+	// The signal for the end of the parent (Pdeathsig) is tied to the thread that
+	// starts the process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
@@ -96,19 +98,19 @@ func (i *Inspector) Inspect(ctx context.Context, f *os.File, mediaType string) e
 	}
 	err := cmd.Wait()
 	if ctx.Err() != nil {
-		return fmt.Errorf("inspect: %w", context.Cause(ctx)) // the caller gave up, which says nothing of the file
+		return fmt.Errorf("inspect: %w", context.Cause(ctx)) // the caller cancelled, which says nothing about the file
 	}
 	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	said := answer.String()
-	refusal, known := reason(said)
+	output := result.String()
+	refusal, known := reason(output)
 	switch {
-	case cmd.ProcessState.ExitCode() == statusUnable:
-		return errUnable
-	case err != nil && wasKilled(cmd.ProcessState) && used < timeout/2: // the kernel counts the limit by another clock
-		return fmt.Errorf("inspect: %w after %v on the processor: %w", errKilled, used, err)
+	case cmd.ProcessState.ExitCode() == exitNotInspected:
+		return errNotInspected
+	case err != nil && wasKilled(cmd.ProcessState) && used < timeout/2: // the kernel measures the limit by another clock
+		return fmt.Errorf("inspect: %w after %v of CPU time: %w", errKilled, used, err)
 	case err != nil:
 		return Unreadable
-	case said == clean:
+	case output == clean:
 		return nil
 	case known:
 		return refusal
@@ -117,21 +119,20 @@ func (i *Inspector) Inspect(ctx context.Context, f *os.File, mediaType string) e
 	}
 }
 
-// The ways in which there is no inspection.
+// The errors without an inspection.
 var (
-	errKilled = errors.New("the process was killed")
-	errUnable = errors.New("inspect: the process could not limit itself or read the file")
+	errKilled       = errors.New("the process was killed")
+	errNotInspected = errors.New("inspect: the process could not limit itself or read the file")
 )
 
-// statusUnable is the status of a process that could not begin.
-const statusUnable = 75
+// exitNotInspected is the exit code of a process that could not start the inspection.
+const exitNotInspected = 75
 
-// answerBuffer keeps the beginning of what a process says, and swallows the
-// rest.
-type answerBuffer struct{ bytes.Buffer }
+// resultBuffer keeps the start of the output of a process and discards the rest.
+type resultBuffer struct{ bytes.Buffer }
 
-func (b *answerBuffer) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:min(len(p), maxAnswer-min(b.Len(), maxAnswer))])
+func (b *resultBuffer) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:min(len(p), maxResult-min(b.Len(), maxResult))])
 	return len(p), nil
 }
 
@@ -145,39 +146,39 @@ func Main() {
 	os.Exit(serve(os.Stdin, os.Stdout, os.Args[2], os.Args[3], os.Args[4], os.Args[5]))
 }
 
-// serve inspects one file and returns the status of the process.
+// serve inspects one file and returns the exit code of the process.
 func serve(f *os.File, w io.Writer, mediaType, memory, timeout, clock string) int {
 	bytes, err := strconv.ParseInt(memory, 10, 64)
 	if err != nil {
-		return statusUnable
+		return exitNotInspected
 	}
 	limit, err := time.ParseDuration(timeout)
 	if err != nil {
-		return statusUnable
+		return exitNotInspected
 	}
-	wait, err := time.ParseDuration(clock)
+	elapsedLimit, err := time.ParseDuration(clock)
 	if err != nil {
-		return statusUnable
+		return exitNotInspected
 	}
-	// The collector works harder before the hard limit ends the process.
+	// The garbage collector works harder before the hard limit ends the process.
 	debug.SetMemoryLimit(bytes / 4 * 3)
-	if err := restrain(bytes, limit); err != nil {
-		return statusUnable
+	if err := setLimits(bytes, limit); err != nil {
+		return exitNotInspected
 	}
-	time.AfterFunc(wait+grace, func() { os.Exit(statusUnable) }) // should nobody be there to do it
+	time.AfterFunc(elapsedLimit+exitDelay, func() { os.Exit(exitNotInspected) }) // if the parent does not end it
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return statusUnable
+		return exitNotInspected
 	}
-	answer := clean
+	result := clean
 	if err := File(f, info.Size(), mediaType); err != nil {
 		var refusal *Refusal
 		if !errors.As(err, &refusal) {
-			return statusUnable
+			return exitNotInspected
 		}
-		answer = refusal.Code
+		result = refusal.Code
 	}
-	if _, err := io.WriteString(w, answer); err != nil {
+	if _, err := io.WriteString(w, result); err != nil {
 		return 1
 	}
 	return 0

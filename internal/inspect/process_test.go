@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/inspect"
-	"github.com/lineproof/lineproof/internal/inspect/corpus"
+	"github.com/lineproof/lineproof/internal/testing/corpus"
 )
 
-// asFile writes a sample to a file that is gone with the test.
+// asFile writes a sample to a file that is removed after the test.
 func asFile(t *testing.T, data []byte) *os.File {
 	t.Helper()
 	f, err := os.CreateTemp(t.TempDir(), "")
@@ -30,7 +30,7 @@ func asFile(t *testing.T, data []byte) *os.File {
 	return f
 }
 
-// pick returns some samples of each kind: every so manieth.
+// pick returns every n-th sample of each kind.
 func pick(every int) (samples []corpus.Sample) {
 	for _, all := range []func(func(corpus.Sample) bool){corpus.Hostile(), corpus.Honest()} {
 		n := 0
@@ -43,7 +43,7 @@ func pick(every int) (samples []corpus.Sample) {
 	return samples
 }
 
-// A process of its own says of a file what a call says.
+// A separate process has the same result for a file as a direct call.
 func TestProcessJudgesAsACallDoes(t *testing.T) {
 	t.Parallel()
 	for _, s := range pick(97) {
@@ -58,8 +58,8 @@ func TestProcessJudgesAsACallDoes(t *testing.T) {
 	}
 }
 
-// A process that meets a limit, crashes or talks nonsense refuses the file, and
-// only that.
+// If the process exceeds a limit, crashes or has invalid output, the file is
+// refused, and nothing else happens.
 func TestProcessThatFailsRefusesTheFile(t *testing.T) {
 	t.Parallel()
 	honest := first(t, corpus.Honest(), "png of A4 at 300 dots to the inch")
@@ -107,8 +107,7 @@ func first(t *testing.T, all func(func(corpus.Sample) bool), name string) (found
 	return found
 }
 
-// What happens to the process from outside says nothing of the file: it is
-// neither clean nor refused.
+// If the process is ended from outside, the file is neither clean nor refused.
 func TestProcessThatIsKilledJudgesNothing(t *testing.T) {
 	t.Parallel()
 	honest := first(t, corpus.Honest(), "png with words")
@@ -135,8 +134,8 @@ func TestProcessThatIsKilledJudgesNothing(t *testing.T) {
 	}
 }
 
-// A file is inspected from its beginning wherever it stands, and the caller's
-// secrets stay with the caller.
+// A file is inspected from its start whatever its offset, and the process does not
+// get the caller's secrets.
 func TestProcessGetsTheFileAndNothingElse(t *testing.T) {
 	t.Setenv("LINEPROOF_TEST_SECRET", "hunter2")
 	honest := first(t, corpus.Honest(), "png with words")
@@ -146,10 +145,10 @@ func TestProcessGetsTheFileAndNothingElse(t *testing.T) {
 	}
 	var i inspect.Inspector
 	if err := i.Inspect(t.Context(), f, honest.MediaType); err != nil {
-		t.Errorf("a file that stands elsewhere: %v", err)
+		t.Errorf("a file with another offset: %v", err)
 	}
 	if at, err := f.Seek(0, 1); err != nil || at != 7 {
-		t.Errorf("the file stands at %d afterwards, want 7", at)
+		t.Errorf("the offset is %d afterwards, want 7", at)
 	}
 	out := filepath.Join(t.TempDir(), "env")
 	i.Command = shell("env > " + out + "; ls /proc/$$/fd >> " + out + "; printf clean")
@@ -162,8 +161,7 @@ func TestProcessGetsTheFileAndNothingElse(t *testing.T) {
 	}
 }
 
-// No file, however hostile, makes its process larger than the limit or longer
-// than its time.
+// No file, however hostile, makes its process exceed the limits of memory and time.
 func TestBombsStayWithinTheLimits(t *testing.T) {
 	t.Parallel()
 	const memory = 512 << 20
@@ -208,7 +206,7 @@ func readPeak(t *testing.T, path string) int64 {
 }
 
 // measured runs this program again with the arguments behind the first, and
-// writes the most memory that it took in KiB.
+// writes its maximum memory in KiB.
 func measured(path string, args []string) int {
 	process, err := os.StartProcess("/proc/self/exe", append(os.Args[:1:1], args...), &os.ProcAttr{
 		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Env: os.Environ(),

@@ -37,16 +37,16 @@ const (
 	tiffEntry           = 12
 )
 
-// tiffTypes is how many bytes a value of each type takes.
+// tiffTypes is the size of a value of each type, in bytes.
 var tiffTypes = [...]int64{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4}
 
-// tiffReader reads a TIFF and notes which bytes belong to it.
+// tiffReader reads a TIFF and records which bytes are used.
 type tiffReader struct {
 	data    []byte
 	order   binary.ByteOrder
 	seen    map[int64]bool // directories
 	covered []tiffSpan
-	all     budget
+	all     imageTotals
 }
 
 // tiffSpan is a range of bytes that something in the file refers to.
@@ -59,9 +59,8 @@ type tiffValue struct {
 	bytes []byte
 }
 
-// checkTIFF opens every directory that can be reached and decodes every strip
-// and tile of every page. What nothing refers to may not be much, and may not
-// be something else.
+// checkTIFF reads every reachable directory and decodes every strip and tile of
+// every page. Unused bytes must be few and must not be another file.
 func checkTIFF(data []byte) error {
 	t := &tiffReader{data: data, seen: map[int64]bool{}}
 	switch {
@@ -88,10 +87,10 @@ func checkTIFF(data []byte) error {
 	if err := t.checkGaps(); err != nil {
 		return err
 	}
-	return lookInPicture(data)
+	return findForeignInImage(data)
 }
 
-// span returns a range of the file and notes it.
+// span returns a range of the file and records it as used.
 func (t *tiffReader) span(offset, size int64) ([]byte, error) {
 	if offset < 0 || size < 0 || offset > int64(len(t.data)) || size > int64(len(t.data))-offset {
 		return nil, Truncated
@@ -100,11 +99,11 @@ func (t *tiffReader) span(offset, size int64) ([]byte, error) {
 	return t.data[offset : offset+size], nil
 }
 
-// directory opens a directory, with what hangs below it, and returns where the
-// next one stands. A page is one of the chain; it must hold a picture.
+// directory reads a directory with its subdirectories, and returns the offset of
+// the next one. A page is a directory of the chain; it must have an image.
 func (t *tiffReader) directory(offset int64, page bool) (next int64, err error) {
 	if t.seen[offset] || len(t.seen) >= tiffMaxDirectories {
-		return 0, Malformed // a circle, or more pages than anybody reads
+		return 0, Malformed // a loop, or too many pages
 	}
 	t.seen[offset] = true
 	head, err := t.span(offset, tiffDirectoryHeader)
@@ -119,7 +118,7 @@ func (t *tiffReader) directory(offset int64, page bool) (next int64, err error) 
 	if err != nil {
 		return 0, err
 	}
-	// The last directory of a careless writer lacks the pointer to the next.
+	// Careless writers omit the offset of the next directory in the last one.
 	if link, err := t.span(offset+tiffDirectoryHeader+count*tiffEntry, 4); err == nil {
 		next = int64(t.order.Uint32(link))
 	}
@@ -143,14 +142,14 @@ func (t *tiffReader) directory(offset int64, page bool) (next int64, err error) 
 	_, tiles := entries[tiffTileOffsets]
 	switch {
 	case strips || tiles:
-		err = t.picture(entries, tiles)
+		err = t.page(entries, tiles)
 	case page:
 		err = t.oldJPEG(entries)
 	}
 	return next, err
 }
 
-// value reads an entry, whose value stands in it or elsewhere.
+// value reads an entry, whose value is in it or elsewhere.
 func (t *tiffReader) value(entry []byte) (tiffValue, error) {
 	v := tiffValue{kind: int(t.order.Uint16(entry[2:])), count: int64(t.order.Uint32(entry[4:]))}
 	if v.kind == 0 || v.kind >= len(tiffTypes) {
@@ -166,8 +165,8 @@ func (t *tiffReader) value(entry []byte) (tiffValue, error) {
 		return v, err
 	}
 	switch v.kind {
-	case 1, 2, 6, 7: // bytes and words: titles, profiles, what a program notes
-		return v, lookInText(v.bytes)
+	case 1, 2, 6, 7: // bytes and texts: titles, profiles, private data of programs
+		return v, findForeignInText(v.bytes)
 	}
 	return v, nil
 }
@@ -209,8 +208,8 @@ func (t *tiffReader) number(entries map[int]tiffValue, tag int, without int64) (
 	return all[0], nil
 }
 
-// below opens the directories that entries refer to: smaller versions of a
-// page, and what a camera noted.
+// below reads the directories that entries refer to: smaller versions of a page,
+// and camera data.
 func (t *tiffReader) below(entries map[int]tiffValue) error {
 	for _, tag := range []int{tiffSubIFDs, tiffExif, tiffGPS, tiffInterop} {
 		v, ok := entries[tag]
@@ -230,13 +229,13 @@ func (t *tiffReader) below(entries map[int]tiffValue) error {
 	return nil
 }
 
-// checkGaps judges the bytes that nothing refers to.
+// checkGaps checks the unused bytes.
 func (t *tiffReader) checkGaps() error {
 	slices.SortFunc(t.covered, func(a, b tiffSpan) int { return int(a.from - b.from) })
 	at := int64(0)
 	for _, s := range t.covered {
 		if s.from > at {
-			if err := lookInText(t.data[at:s.from]); err != nil {
+			if err := findForeignInText(t.data[at:s.from]); err != nil {
 				return err
 			}
 		}
@@ -246,9 +245,9 @@ func (t *tiffReader) checkGaps() error {
 	if len(rest) <= tiffMaxRest && len(bytes.Trim(rest, "\x00")) == 0 {
 		return nil
 	}
-	return checkRest(rest)
+	return checkTrailing(rest)
 }
 
-// tiffMaxRest is how many zeros may follow the last byte that is referred to:
-// scanners write whole blocks.
+// tiffMaxRest is how many zeros may follow the last used byte: scanners write whole
+// blocks.
 const tiffMaxRest = 64 << 10

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/image/ccitt"
 )
 
-// unpackFax unpacks what a fax machine would send.
+// unpackFax unpacks CCITT fax compression.
 func (p *tiffPage) unpackFax(packed []byte, width, rows int64) error {
 	if p.compression == tiffHuffman || (p.compression == tiffG3 && p.t4&1 != 0) {
-		return Unreadable // no decoder at hand knows the codes of these
+		return Unreadable // the decoder does not support these
 	}
 	if p.compression == tiffG4 {
 		return unpackFaxRows(packed, ccitt.Group4, width, rows)
 	}
-	// The decoder does not know the zeros that fill a row of group 3 up to a
-	// byte, so it is given each row by itself.
+	// The decoder does not support the zeros that pad a row of group 3 to a byte, so
+	// it gets each row separately.
 	for row := range faxRows(packed) {
 		if rows == 0 {
 			break
@@ -47,8 +47,8 @@ func unpackFaxRows(packed []byte, format ccitt.SubFormat, width, rows int64) err
 	}
 }
 
-// faxRows cuts rows of group 3 apart, at the codes that end them: eleven zeros
-// or more, and a one. Each is given with such a code before it.
+// faxRows splits group 3 data into rows at the end-of-line codes: eleven zeros or
+// more, and a one. Each row is returned with such a code before it.
 func faxRows(packed []byte) func(yield func(row []byte) bool) {
 	const zerosOfEnd = 11
 	return func(yield func([]byte) bool) {
@@ -57,7 +57,7 @@ func faxRows(packed []byte) func(yield func(row []byte) bool) {
 		for i := range 8 * len(packed) {
 			bit := packed[i/8] >> (7 - i%8) & 1
 			if bit == 1 && zeros >= zerosOfEnd {
-				if used-zeros > 12 && !yield(row) { // empty rows are the end of the page
+				if used-zeros > 12 && !yield(row) { // empty rows mark the end of the page
 					return
 				}
 				row, used, zeros = []byte{0, 0x10}, 12, 0

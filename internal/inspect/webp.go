@@ -15,7 +15,7 @@ type riffChunk struct {
 	body []byte
 }
 
-// checkWebP opens every chunk and decodes every picture.
+// checkWebP reads every chunk and decodes every image.
 func checkWebP(data []byte) error {
 	if len(data) < 12 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
 		return WrongType
@@ -24,24 +24,24 @@ func checkWebP(data []byte) error {
 	if size > int64(len(data)) {
 		return Truncated
 	}
-	if err := checkRest(data[size:]); err != nil {
+	if err := checkTrailing(data[size:]); err != nil {
 		return err
 	}
 	chunks, err := riffChunks(data[12:size])
 	if err != nil {
 		return err
 	}
-	var all budget
+	var all imageTotals
 	if err := checkWebPChunks(chunks, &all); err != nil {
 		return err
 	}
 	if all.frames == 0 {
 		return Malformed
 	}
-	return lookInPicture(data)
+	return findForeignInImage(data)
 }
 
-// riffChunks cuts a body into its chunks.
+// riffChunks splits a body into its chunks.
 func riffChunks(data []byte) (chunks []riffChunk, err error) {
 	for len(data) > 0 {
 		if len(data) < 8 {
@@ -57,16 +57,15 @@ func riffChunks(data []byte) (chunks []riffChunk, err error) {
 	return chunks, nil
 }
 
-// checkWebPChunks judges the chunks of a file, or of one picture of an
-// animation.
-func checkWebPChunks(chunks []riffChunk, all *budget) error {
+// checkWebPChunks checks the chunks of a file, or of one image of an animation.
+func checkWebPChunks(chunks []riffChunk, all *imageTotals) error {
 	var alpha []byte
-	pictures := 0
+	images := 0
 	for _, c := range chunks {
 		var err error
 		switch c.kind {
 		case "VP8 ", "VP8L":
-			if pictures++; pictures > 1 {
+			if images++; images > 1 {
 				return Malformed
 			}
 			err = checkWebPPicture(c, alpha, all)
@@ -85,8 +84,8 @@ func checkWebPChunks(chunks []riffChunk, all *budget) error {
 			if inner, err = riffChunks(c.body[16:]); err == nil {
 				err = checkWebPChunks(inner, all)
 			}
-		default: // ICCP, EXIF, XMP, ANIM, and what a reader is to pass over
-			err = lookInText(c.body)
+		default: // ICCP, EXIF, XMP, ANIM, and chunks that a reader must ignore
+			err = findForeignInText(c.body)
 		}
 		if err != nil {
 			return err
@@ -97,10 +96,10 @@ func checkWebPChunks(chunks []riffChunk, all *budget) error {
 
 func uint24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
 
-// checkWebPPicture decodes one picture, put into a file of its own.
-func checkWebPPicture(c riffChunk, alpha []byte, all *budget) error {
+// checkWebPPicture decodes one image, wrapped as a file of its own.
+func checkWebPPicture(c riffChunk, alpha []byte, all *imageTotals) error {
 	var width, height int
-	perDot := int64(12) // a lossless picture is unpacked in several layers
+	perPixel := int64(12) // a lossless image is decoded in several layers
 	if c.kind == "VP8L" {
 		config, err := vp8l.DecodeConfig(bytes.NewReader(c.body))
 		if err != nil {
@@ -115,11 +114,11 @@ func checkWebPPicture(c riffChunk, alpha []byte, all *budget) error {
 			return decodingError(err)
 		}
 		width, height = head.Width, head.Height
-		if perDot = 2; alpha != nil {
-			perDot = 12
+		if perPixel = 2; alpha != nil {
+			perPixel = 12
 		}
 	}
-	if err := checkSize(int64(width), int64(height), perDot); err != nil {
+	if err := checkSize(int64(width), int64(height), perPixel); err != nil {
 		return err
 	}
 	if err := all.add(int64(width), int64(height)); err != nil {

@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// counts is the queue of this one job: it may be behind and busy for long, and
-	// nobody's letter shall wait for it.
-	counts = "counts"
-	// countEvery is how old the counts of answers get.
-	countEvery = 10 * time.Second
+	// countQueue is the queue of this one job: it may run for long to catch up, and
+	// no e-mail must wait for it.
+	countQueue = "counts"
+	// countInterval is the time between two counts, and so the age of the counts.
+	countInterval = 10 * time.Second
 )
 
-// CountAnswersArgs asks for what is new in the journal to be counted.
+// CountAnswersArgs counts the new entries of the journal.
 type CountAnswersArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
 func (CountAnswersArgs) Kind() string { return "count_answers" }
 
-// InsertOpts implements river.JobArgsWithInsertOpts. One that fails is not tried
-// again: the next is due soon. While one waits or runs, no other is queued.
+// InsertOpts implements river.JobArgsWithInsertOpts. A failed job is not retried:
+// the next one is due soon. While one is queued or runs, no other is queued.
 func (CountAnswersArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{
-		Queue: counts, MaxAttempts: 1,
+		Queue: countQueue, MaxAttempts: 1,
 		UniqueOpts: river.UniqueOpts{ByState: []rivertype.JobState{
 			rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
 		}},

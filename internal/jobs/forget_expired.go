@@ -8,8 +8,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// ForgetExpiredArgs asks for credentials and kept answers to be dropped whose
-// time is over.
+// ForgetExpiredArgs deletes expired credentials, idempotency responses and login
+// records.
 type ForgetExpiredArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -26,22 +26,22 @@ type forgetExpired struct {
 
 // Work implements river.Worker.
 func (w *forgetExpired) Work(ctx context.Context, _ *river.Job[ForgetExpiredArgs]) error {
-	credentials, err := w.jobs.Keeper.Forget(ctx)
+	credentials, err := w.jobs.Access.DeleteExpired(ctx)
 	if err != nil {
 		return err
 	}
-	answers, err := w.jobs.Answers.Forget(ctx)
+	answers, err := w.jobs.Answers.DeleteExpired(ctx)
 	if err != nil {
 		return err
 	}
-	traces, err := w.jobs.People.Forget(ctx)
+	logins, err := w.jobs.People.DeleteExpired(ctx)
 	if err != nil {
 		return err
 	}
-	if credentials+answers+traces > 0 {
-		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "forgot what had expired",
+	if credentials+answers+logins > 0 {
+		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "deleted expired rows",
 			slog.Int64("credentials", credentials), slog.Int64("answers", answers),
-			slog.Int64("logins", traces))
+			slog.Int64("logins", logins))
 	}
 	return nil
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/people"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// The jobs run in the serving role as soon as a node starts: partitions are made
-// ahead, answers are counted, how far the supply reaches is noted, and what
-// expired is forgotten.
+// The jobs run in the serving role as soon as a node starts: they create
+// partitions in advance, count answers, record how far the supply reaches, and
+// delete expired rows.
 func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -31,13 +31,13 @@ func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, source, _ := numbering.Shipped("NG")
-	plan, err := (&numbering.Book{Pool: pool, Now: time.Now}).Set(t.Context(), rows, source, time.Time{})
+	plan, err := (&numbering.Service{Pool: pool, Now: time.Now}).Set(t.Context(), rows, source, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ahead, counted := make(chan int, 8), make(chan time.Time, 100)
 	c, err := jobs.New(&jobs.Jobs{
-		Pool: pool, Keeper: &access.Keeper{Pool: pool, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Now: time.Now},
+		Pool: pool, Access: &access.Service{Pool: pool, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Now: time.Now},
 		People: &people.People{Pool: pool, Now: time.Now}, DaysAhead: 11, Ahead: func(n int) { ahead <- n }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Documents: emptyDocuments(t, pool), Removed: func(string, int) {}, Tally: &tally.Tally{Pool: pool, Now: time.Now}, Counted: func(at time.Time) { counted <- at },
 		Supply: emptySupply(pool),
@@ -62,15 +62,15 @@ func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 		t.Fatal("the answers were not counted")
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; {
-		var left, noted int
-		if err := pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM idempotency), (SELECT count(*) FROM supply_reach)`).Scan(&left, &noted); err != nil {
+		var left, recorded int
+		if err := pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM idempotency), (SELECT count(*) FROM supply_reach)`).Scan(&left, &recorded); err != nil {
 			t.Fatal(err)
 		}
-		if left == 0 && noted == len(plan.Networks()) {
+		if left == 0 && recorded == len(plan.Networks()) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d answers of two days ago are still kept, and the reach of %d networks is noted", left, noted)
+			t.Fatalf("%d answers of two days ago are still kept, and the reach of %d networks is noted", left, recorded)
 		}
 		<-time.After(20 * time.Millisecond)
 	}
@@ -82,7 +82,7 @@ func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 	}
 }
 
-// emptyDocuments is a store that holds nothing.
+// emptyDocuments is a document store without documents.
 func emptyDocuments(t *testing.T, pool *pgxpool.Pool) *document.Store {
 	t.Helper()
 	files, err := blob.OpenDir(t.TempDir())
@@ -92,16 +92,17 @@ func emptyDocuments(t *testing.T, pool *pgxpool.Pool) *document.Store {
 	return &document.Store{Pool: pool, Files: files, Now: time.Now}
 }
 
-// emptySupply is a desk to which nobody has told anything.
-func emptySupply(pool *pgxpool.Pool) *supply.Desk {
-	return &supply.Desk{Pool: pool, Lines: &line.Almanac{}, Now: time.Now}
+// emptySupply is a supply service without any supply.
+func emptySupply(pool *pgxpool.Pool) *supply.Service {
+	return &supply.Service{Pool: pool, Lines: &line.Resolver{}, Now: time.Now}
 }
 
-// The kinds are stored with every job that waits: a new name would strand them.
+// The kinds are stored with every queued job: with a new name, no worker would
+// run the old jobs.
 func TestKindsNeverChange(t *testing.T) {
 	t.Parallel()
 	for kind, args := range map[string]interface{ Kind() string }{
-		"make_partitions": jobs.MakePartitionsArgs{}, "forget_expired": jobs.ForgetExpiredArgs{}, "send_letter": jobs.SendLetterArgs{},
+		"make_partitions": jobs.MakePartitionsArgs{}, "forget_expired": jobs.ForgetExpiredArgs{}, "send_letter": jobs.SendEmailArgs{},
 		"scan_document": jobs.ScanDocumentArgs{}, "scan_waiting": jobs.ScanWaitingArgs{}, "sweep_documents": jobs.SweepDocumentsArgs{},
 		"count_answers": jobs.CountAnswersArgs{}, "note_reach": jobs.NoteReachArgs{},
 	} {

@@ -10,7 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 )
 
-// MakePartitionsArgs asks for the journal's partitions of the coming days.
+// MakePartitionsArgs creates the journal's partitions of the coming days.
 type MakePartitionsArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -27,7 +27,7 @@ type makePartitions struct {
 
 // Work implements river.Worker.
 func (w *makePartitions) Work(ctx context.Context, _ *river.Job[MakePartitionsArgs]) error {
-	made, err := journal.MakePartitions(ctx, w.jobs.Pool, w.jobs.DaysAhead)
+	created, err := journal.MakePartitions(ctx, w.jobs.Pool, w.jobs.DaysAhead)
 	if err != nil {
 		return err
 	}
@@ -36,8 +36,8 @@ func (w *makePartitions) Work(ctx context.Context, _ *river.Job[MakePartitionsAr
 		return err
 	}
 	w.jobs.Ahead(ahead)
-	if made > 0 {
-		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "made journal partitions", slog.Int("made", made), slog.Int("days_ahead", ahead))
+	if created > 0 {
+		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "created journal partitions", slog.Int("created", created), slog.Int("days_ahead", ahead))
 	}
 	return nil
 }

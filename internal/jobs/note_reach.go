@@ -7,7 +7,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// NoteReachArgs asks for a note of how far the operators' supply reaches today.
+// NoteReachArgs records how far each operator's supply reaches today.
 type NoteReachArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -24,5 +24,5 @@ type noteReach struct {
 
 // Work implements river.Worker.
 func (w *noteReach) Work(ctx context.Context, _ *river.Job[NoteReachArgs]) error {
-	return w.jobs.Supply.NoteReach(ctx)
+	return w.jobs.Supply.RecordCoverage(ctx)
 }

@@ -17,26 +17,25 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// documents is the queue of everything about documents. It has workers of its
-// own, so that no letter waits for a scan, and a node of a version that knows no
-// scans does not take one.
-const documents = "documents"
+// documentQueue is the queue of all jobs about documents. It has its own workers,
+// so that no e-mail waits for a scan, and a node whose version has no scans does
+// not take a scan job.
+const documentQueue = "documents"
 
 const (
 	scanWorkers = 2
-	// scanSlack is what a scan may take beside the scanner: fetching the file,
-	// opening it, recording the outcome.
-	scanSlack = 2 * time.Minute
-	// minAway and maxAway bound how long a document waits before the scanner is
-	// asked again.
-	minAway = 2 * time.Second
-	maxAway = time.Minute
-	// maxScanRetry bounds how long it waits after any other trouble.
+	// scanOverhead is the time for everything but the scanner: reading the file,
+	// inspecting it, recording the outcome.
+	scanOverhead = 2 * time.Minute
+	// minSnooze and maxSnooze bound the time before the next attempt while the
+	// scanner is unavailable.
+	minSnooze = 2 * time.Second
+	maxSnooze = time.Minute
+	// maxScanRetry bounds the time before the next attempt after any other failure.
 	maxScanRetry = 10 * time.Minute
 )
 
-// ScanDocumentArgs asks for a document to be scanned. It says which, and nothing
-// about it.
+// ScanDocumentArgs scans a document. It has only the document's id.
 type ScanDocumentArgs struct {
 	Document uuid.UUID `json:"document"`
 }
@@ -44,10 +43,10 @@ type ScanDocumentArgs struct {
 // Kind implements river.JobArgs. It is stored; never change it.
 func (ScanDocumentArgs) Kind() string { return "scan_document" }
 
-// InsertOpts implements river.JobArgsWithInsertOpts. A document that is queued is
-// not queued again.
+// InsertOpts implements river.JobArgsWithInsertOpts. A document that is already
+// queued is not queued twice.
 func (ScanDocumentArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: documents, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+	return river.InsertOpts{Queue: documentQueue, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
 	}}}
 }
@@ -61,40 +60,41 @@ type scanDocument struct {
 // Timeout implements river.Worker.
 func (w *scanDocument) Timeout(*river.Job[ScanDocumentArgs]) time.Duration {
 	if w.jobs.Scanner == nil {
-		return scanSlack
+		return scanOverhead
 	}
-	return 2*w.jobs.Scanner.Timeout + scanSlack
+	return 2*w.jobs.Scanner.Timeout + scanOverhead
 }
 
-// NextRetry implements river.Worker. What is wrong with a store or a database is
-// put right within hours at the most, and nobody should wait a day more.
+// NextRetry implements river.Worker. An outage of the store or the database ends
+// within hours, and with River's own growing intervals a document could wait a
+// day longer.
 func (w *scanDocument) NextRetry(job *river.Job[ScanDocumentArgs]) time.Time {
 	return w.jobs.Now().Add(min(time.Second<<min(job.Attempt, 10), maxScanRetry))
 }
 
-// Work implements river.Worker. While there is no scanner that can be trusted
-// the document waits, for as long as it takes.
+// Work implements river.Worker. Without a scanner that passes its self-test the
+// document waits, without a limit.
 func (w *scanDocument) Work(ctx context.Context, job *river.Job[ScanDocumentArgs]) error {
 	state, err := w.scan(ctx, job.Args.Document)
 	switch {
-	case errors.Is(err, clamd.ErrAway), errors.Is(err, clamd.ErrBlind):
+	case errors.Is(err, clamd.ErrUnavailable), errors.Is(err, clamd.ErrTestFileMissed):
 		w.jobs.Scanned("waiting")
-		return river.JobSnooze(min(max(w.jobs.Now().Sub(job.CreatedAt)/2, minAway), maxAway))
+		return river.JobSnooze(min(max(w.jobs.Now().Sub(job.CreatedAt)/2, minSnooze), maxSnooze))
 	case errors.Is(err, document.ErrNoDocument):
 		return river.JobCancel(err)
 	case errors.Is(ctx.Err(), context.Canceled):
-		return err // the node is being stopped; another takes it up
+		return err // the node is shutting down; another runs the job
 	case err != nil:
 		w.jobs.Scanned("failed")
-		w.jobs.Log.LogAttrs(ctx, slog.LevelError, "a document could not be scanned; it is tried again",
+		w.jobs.Log.LogAttrs(ctx, slog.LevelError, "a document could not be scanned; the scan will be retried",
 			slog.String("document", job.Args.Document.String()), slog.Any("error", err))
 		return err
 	}
-	if state == document.Clean || state == document.Refused || state == document.Infected { // else it has moved on since
+	if state == document.Clean || state == document.Refused || state == document.Infected { // else its state has changed since
 		w.jobs.Scanned(string(state))
 	}
 	if state == document.Infected || state == document.Refused {
-		w.jobs.Log.LogAttrs(ctx, slog.LevelWarn, "a document is not fit to be opened",
+		w.jobs.Log.LogAttrs(ctx, slog.LevelWarn, "a document was found infected or unsafe",
 			slog.String("document", job.Args.Document.String()), slog.String("state", string(state)))
 	}
 	return nil
@@ -103,12 +103,12 @@ func (w *scanDocument) Work(ctx context.Context, job *river.Job[ScanDocumentArgs
 func (w *scanDocument) scan(ctx context.Context, id uuid.UUID) (document.State, error) {
 	if w.jobs.Scanner == nil {
 		w.jobs.noScanner.Do(func() {
-			w.jobs.Log.LogAttrs(ctx, slog.LevelWarn, "documents are not scanned, because LINEPROOF_CLAMD_ADDR is not set; they wait")
+			w.jobs.Log.LogAttrs(ctx, slog.LevelWarn, "documents wait and are not scanned, because LINEPROOF_CLAMD_ADDR is not set")
 		})
-		return document.Received, clamd.ErrAway
+		return document.Received, clamd.ErrUnavailable
 	}
-	// A scanner that passes the test file would pass anything. To ask costs a
-	// millisecond.
+	// A scanner that does not detect the test file may detect nothing. The test
+	// takes a millisecond.
 	if err := w.jobs.Scanner.SelfTest(ctx); err != nil {
 		return document.Received, err
 	}
@@ -116,9 +116,10 @@ func (w *scanDocument) scan(ctx context.Context, id uuid.UUID) (document.State, 
 }
 
 // Scans returns a function that queues the scan of a document in the transaction
-// of its record. It needs no client that runs: the command line queues, too.
+// that creates the document. It needs no running client, so that the command line
+// can use it too.
 func Scans(pool *pgxpool.Pool) (func(context.Context, pg.Tx, uuid.UUID) error, error) {
-	c, err := queuer(pool)
+	c, err := insertOnly(pool)
 	if err != nil {
 		return nil, err
 	}

@@ -21,15 +21,15 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/clamd"
-	"github.com/lineproof/lineproof/internal/clamtest"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/inspect"
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/testing/clamtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 func TestMain(m *testing.M) {
@@ -37,9 +37,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// papers is a desk where papers are handed in: a database, a directory, and
-// a scanner, if there is one.
-type papers struct {
+// documentTest is a document store with a database, a directory and, if there is
+// one, a scanner.
+type documentTest struct {
 	*document.Store
 
 	pool    *pgxpool.Pool
@@ -52,9 +52,9 @@ type papers struct {
 	counts map[string]int
 }
 
-func newPapers(t *testing.T, clam *clamtest.Server) *papers {
+func newDocumentTest(t *testing.T, clam *clamtest.Server) *documentTest {
 	t.Helper()
-	p := &papers{pool: pgtest.New(t), dir: t.TempDir(), entity: uuid.New(), log: &lockedBuffer{}, counts: map[string]int{}}
+	p := &documentTest{pool: pgtest.New(t), dir: t.TempDir(), entity: uuid.New(), log: &lockedBuffer{}, counts: map[string]int{}}
 	if clam != nil {
 		p.scanner = &clamd.Scanner{Address: clam.Address(), Timeout: 5 * time.Second}
 	}
@@ -76,23 +76,23 @@ func newPapers(t *testing.T, clam *clamtest.Server) *papers {
 	return p
 }
 
-func (p *papers) count(what string, n int) {
+func (p *documentTest) count(what string, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.counts[what] += n
 }
 
-func (p *papers) counted(what string) int {
+func (p *documentTest) counted(what string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.counts[what]
 }
 
 // start runs the jobs until the function that it returns is called.
-func (p *papers) start(t *testing.T) (stop func()) {
+func (p *documentTest) start(t *testing.T) (stop func()) {
 	t.Helper()
 	c, err := jobs.New(&jobs.Jobs{
-		Pool: p.pool, Keeper: &access.Keeper{Pool: p.pool, Now: time.Now}, Answers: &idempotency.Store{Pool: p.pool, Now: time.Now},
+		Pool: p.pool, Access: &access.Service{Pool: p.pool, Now: time.Now}, Answers: &idempotency.Store{Pool: p.pool, Now: time.Now},
 		People: &people.People{Pool: p.pool, Now: time.Now}, DaysAhead: 7, Ahead: func(int) {}, Now: time.Now, Log: slog.New(slog.NewTextHandler(p.log, nil)),
 		Documents: p.Store, Scanner: p.scanner, Scanned: func(outcome string) { p.count(outcome, 1) }, Removed: p.count,
 		Tally: &tally.Tally{Pool: p.pool, Now: time.Now}, Counted: func(time.Time) {},
@@ -111,7 +111,7 @@ func (p *papers) start(t *testing.T) (stop func()) {
 	}
 }
 
-// picture is an honest file; a text after it is a file that is not.
+// picture is a valid file; with a text after its end it is not.
 func picture(after string) io.Reader {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
@@ -120,8 +120,8 @@ func picture(after string) io.Reader {
 	return io.MultiReader(&b, strings.NewReader(after))
 }
 
-// hand hands a file in. What fails in its transaction afterwards undoes it.
-func (p *papers) hand(t *testing.T, content io.Reader, fail error) uuid.UUID {
+// upload stores a file. The error fail rolls its transaction back.
+func (p *documentTest) upload(t *testing.T, content io.Reader, fail error) uuid.UUID {
 	t.Helper()
 	f, err := p.Receive(t.Context(), "a.png", content)
 	if err != nil {
@@ -136,7 +136,7 @@ func (p *papers) hand(t *testing.T, content io.Reader, fail error) uuid.UUID {
 	return f.ID
 }
 
-func (p *papers) is(t *testing.T, id uuid.UUID, want document.State) func() bool {
+func (p *documentTest) is(t *testing.T, id uuid.UUID, want document.State) func() bool {
 	t.Helper()
 	return func() bool {
 		d, err := p.Find(t.Context(), id)
@@ -147,8 +147,8 @@ func (p *papers) is(t *testing.T, id uuid.UUID, want document.State) func() bool
 	}
 }
 
-// queued says how many scans there are, and in which states.
-func (p *papers) queued(t *testing.T) (n int, states string) {
+// queued returns how many scans there are, and in which states.
+func (p *documentTest) queued(t *testing.T) (n int, states string) {
 	t.Helper()
 	err := p.pool.QueryRow(t.Context(), `SELECT count(*), coalesce(string_agg(DISTINCT state::text || ' in ' || queue, ', '), '') FROM river_job WHERE kind = 'scan_document'`).Scan(&n, &states)
 	if err != nil {
@@ -157,16 +157,16 @@ func (p *papers) queued(t *testing.T) (n int, states string) {
 	return n, states
 }
 
-// A scan is queued with its document or not at all, and takes each document to
-// the end of its way.
+// A scan is queued with its document or not at all, and each scan sets the final
+// state of its document.
 func TestScanIsQueuedWithItsDocument(t *testing.T) {
 	t.Parallel()
-	p := newPapers(t, clamtest.New(t))
-	p.hand(t, picture(""), errors.New("changed my mind"))
+	p := newDocumentTest(t, clamtest.New(t))
+	p.upload(t, picture(""), errors.New("rolled back"))
 	if n, _ := p.queued(t); n != 0 {
 		t.Errorf("%d scans of a document that was not recorded", n)
 	}
-	clean, infected, refused := p.hand(t, picture(""), nil), p.hand(t, picture(clamtest.Virus), nil), p.hand(t, picture("<script>"), nil)
+	clean, infected, refused := p.upload(t, picture(""), nil), p.upload(t, picture(clamtest.Virus), nil), p.upload(t, picture("<script>"), nil)
 	if n, states := p.queued(t); n != 3 || states != "available in documents" {
 		t.Errorf("%d scans are queued: %s", n, states)
 	}
@@ -175,26 +175,28 @@ func TestScanIsQueuedWithItsDocument(t *testing.T) {
 	eventually(t, "an infected document", p.is(t, infected, document.Infected))
 	eventually(t, "a refused document", p.is(t, refused, document.Refused))
 	eventually(t, "each to be counted", func() bool { return p.counted("clean") == 1 && p.counted("infected") == 1 && p.counted("refused") == 1 })
-	if log := p.log.String(); strings.Count(log, "not fit to be opened") != 2 || !strings.Contains(log, infected.String()) {
+	if log := p.log.String(); strings.Count(log, "found infected or unsafe") != 2 || !strings.Contains(log, infected.String()) {
 		t.Errorf("the log:\n%s", log)
 	}
 }
 
-// While the scanner is away a document waits, is never given up, and goes on its
-// way soon after the scanner is back.
+// While the scanner is unavailable a document waits, its scan is never discarded,
+// and it is scanned soon after the scanner is available again.
 func TestDocumentWaitsForTheScanner(t *testing.T) {
 	t.Parallel()
 	clam := clamtest.New(t)
-	p := newPapers(t, clam)
-	clam.Kill()
+	p := newDocumentTest(t, clam)
+	if err := clam.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	defer p.start(t)()
-	id := p.hand(t, picture(""), nil)
-	eventually(t, "two tries in vain", func() bool { return p.counted("waiting") >= 2 })
+	id := p.upload(t, picture(""), nil)
+	eventually(t, "two failed attempts", func() bool { return p.counted("waiting") >= 2 })
 	if _, states := p.queued(t); !strings.HasPrefix(states, "scheduled") && !strings.HasPrefix(states, "running") && !strings.HasPrefix(states, "available") {
 		t.Errorf("the scan is %s", states)
 	}
 	if p.is(t, id, document.Clean)() {
-		t.Error("clean, and nobody has looked")
+		t.Error("clean without a scan")
 	}
 	if err := clam.Restart(t.Context()); err != nil {
 		t.Fatal(err)
@@ -202,20 +204,19 @@ func TestDocumentWaitsForTheScanner(t *testing.T) {
 	eventually(t, "a clean document", p.is(t, id, document.Clean))
 }
 
-// A scanner that passes what every scanner finds is not asked about anything
-// else.
+// A scanner that does not detect the test file gets no documents to scan.
 func TestDocumentWaitsWhileTheScannerIsBlind(t *testing.T) {
 	t.Parallel()
 	clam := clamtest.New(t)
-	p := newPapers(t, clam)
+	p := newDocumentTest(t, clam)
 	if err := clam.Blind(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer p.start(t)()
-	id := p.hand(t, picture(clamtest.Virus), nil)
-	eventually(t, "two tries in vain", func() bool { return p.counted("waiting") >= 2 })
+	id := p.upload(t, picture(clamtest.Virus), nil)
+	eventually(t, "two failed attempts", func() bool { return p.counted("waiting") >= 2 })
 	if p.counted("clean")+p.counted("refused")+p.counted("failed") > 0 {
-		t.Errorf("a blind scanner was believed: %v", p.counts)
+		t.Errorf("the result of a blind scanner was used: %v", p.counts)
 	}
 	if err := clam.Sight(t.Context()); err != nil {
 		t.Fatal(err)
@@ -223,51 +224,51 @@ func TestDocumentWaitsWhileTheScannerIsBlind(t *testing.T) {
 	eventually(t, "the virus to be found", p.is(t, id, document.Infected))
 }
 
-// Without a scanner documents wait, and that is said once.
+// Without a scanner documents wait, and that is logged once.
 func TestDocumentsWaitWithoutAScanner(t *testing.T) {
 	t.Parallel()
-	p := newPapers(t, nil)
+	p := newDocumentTest(t, nil)
 	defer p.start(t)()
 	for range 3 {
-		id := p.hand(t, picture(""), nil)
+		id := p.upload(t, picture(""), nil)
 		eventually(t, "the scan to wait", func() bool { n, states := p.queued(t); return n > 0 && states == "scheduled in documents" })
 		if !p.is(t, id, document.Received)() {
-			t.Error("the document has moved")
+			t.Error("the state of the document has changed")
 		}
 	}
 	if n := strings.Count(p.log.String(), "LINEPROOF_CLAMD_ADDR is not set"); n != 1 {
-		t.Errorf("it is said %d times", n)
+		t.Errorf("it was logged %d times", n)
 	}
 }
 
-// A document that waits and is not queued, because an older version took it in
-// or its scan was given up, is found; one that is queued is not queued twice.
-func TestForgottenDocumentIsFound(t *testing.T) {
+// A waiting document without a queued scan, because an older version received it
+// or its scan was discarded, is queued; one that is queued is not queued twice.
+func TestWaitingDocumentWithoutAScanIsQueued(t *testing.T) {
 	t.Parallel()
-	p := newPapers(t, clamtest.New(t))
-	queued := p.hand(t, picture(""), nil)
+	p := newDocumentTest(t, clamtest.New(t))
+	queued := p.upload(t, picture(""), nil)
 	queue := p.Queue
 	p.Queue, p.Now = nil, func() time.Time { return time.Now().Add(-time.Hour) }
-	id := p.hand(t, picture(""), nil)
+	id := p.upload(t, picture(""), nil)
 	p.Queue, p.Now = queue, time.Now
 	if err := pg.InTx(t.Context(), p.pool, func(tx pg.Tx) error { return queue(t.Context(), tx, queued) }); err != nil {
 		t.Fatal(err)
 	}
 	if n, _ := p.queued(t); n != 1 {
-		t.Errorf("%d scans are queued, want that of the one", n)
+		t.Errorf("%d scans are queued, want one", n)
 	}
 	defer p.start(t)()
-	eventually(t, "the forgotten document to be clean", p.is(t, id, document.Clean))
-	eventually(t, "the other, too", p.is(t, queued, document.Clean))
+	eventually(t, "the document without a scan to be clean", p.is(t, id, document.Clean))
+	eventually(t, "the other document to be clean", p.is(t, queued, document.Clean))
 }
 
 // A file that belongs to no document is removed after a day, at the start of a
 // node or on the next day.
-func TestStrayFileIsRemoved(t *testing.T) {
+func TestOrphanFileIsRemoved(t *testing.T) {
 	t.Parallel()
-	p := newPapers(t, nil)
-	kept := p.hand(t, picture(""), nil)
-	stray, err := p.Receive(t.Context(), "a.png", picture(""))
+	p := newDocumentTest(t, nil)
+	kept := p.upload(t, picture(""), nil)
+	orphan, err := p.Receive(t.Context(), "a.png", picture(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,9 +283,9 @@ func TestStrayFileIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.start(t)()
-	eventually(t, "the stray to be removed", func() bool { return p.counted("orphan") == 1 })
-	if _, err := p.Files.Open(t.Context(), stray.ID.String()); !errors.Is(err, blob.ErrNotFound) {
-		t.Errorf("the stray: %v", err)
+	eventually(t, "the orphan to be removed", func() bool { return p.counted("orphan") == 1 })
+	if _, err := p.Files.Open(t.Context(), orphan.ID.String()); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("the orphan: %v", err)
 	}
 	f, err := p.Files.Open(t.Context(), kept.String())
 	if err != nil {

@@ -9,13 +9,12 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// forgotten is how long a document waits before somebody looks whether it is
-// queued at all, and how often that is.
-const forgotten = 5 * time.Minute
+// requeueAfter is how long a document waits before the job checks that its scan is
+// queued, and the interval of that job.
+const requeueAfter = 5 * time.Minute
 
-// ScanWaitingArgs asks for scans of the documents that wait without one: those
-// that a version before the scanner has taken in, and those whose job was given
-// up.
+// ScanWaitingArgs queues scans for waiting documents that have no scan job: those
+// received by a version without scans, and those whose job was discarded.
 type ScanWaitingArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -24,7 +23,7 @@ func (ScanWaitingArgs) Kind() string { return "scan_waiting" }
 // InsertOpts implements river.JobArgsWithInsertOpts.
 func (ScanWaitingArgs) InsertOpts() river.InsertOpts {
 	opts := once(time.Minute)
-	opts.Queue = documents
+	opts.Queue = documentQueue
 	return opts
 }
 
@@ -34,10 +33,10 @@ type scanWaiting struct {
 	jobs *Jobs
 }
 
-// Work implements river.Worker. A document that is queued already is left as it
-// is: a scan is unique.
+// Work implements river.Worker. For a document whose scan is already queued this
+// does nothing: scan jobs are unique.
 func (w *scanWaiting) Work(ctx context.Context, _ *river.Job[ScanWaitingArgs]) error {
-	ids, _, _, err := w.jobs.Documents.Waiting(ctx, forgotten)
+	ids, _, _, err := w.jobs.Documents.Waiting(ctx, requeueAfter)
 	if err != nil {
 		return err
 	}

@@ -13,46 +13,48 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Closed is how long a day must be over before it may be archived. Nobody writes
-// to it any more after seconds; the rest is for clocks that are wrong.
-const Closed = time.Hour
+// ArchiveDelay is how long after its end a day may be archived. No node writes to it
+// after a few seconds; the rest is a margin for wrong clocks.
+const ArchiveDelay = time.Hour
 
 var (
-	// ErrArchiving reports that another process archives at this moment.
+	// ErrArchiving reports that another process is archiving.
 	ErrArchiving = fault.New(fault.Aborted, "The journal is being archived by another process. Wait until that is done.")
 
-	// ErrOpenDay reports a day that may still be written to.
-	ErrOpenDay = fault.New(fault.InvalidArgument, "A day of the journal can be archived when it has been over for an hour.")
+	// ErrOpenDay reports a day to which nodes may still write.
+	ErrOpenDay = fault.New(fault.InvalidArgument, "A day of the journal can be archived from one hour after its end.")
 
-	// ErrDamaged reports a day that is not as it was written. It stays where it is.
-	ErrDamaged = fault.New(fault.IncompatibleState, "The journal of that day is damaged and is not archived. See what is wrong with: lineproof journal check")
+	// ErrDamaged reports a day that was changed after it was written. It stays in
+	// the database.
+	ErrDamaged = fault.New(fault.IncompatibleState, "The journal of that day is damaged and was not archived. For details run: lineproof journal check")
 
-	// ErrNoDay reports a day of which there is nothing.
+	// ErrNoDay reports a day without records.
 	ErrNoDay = fault.New(fault.NotFound, "The journal has nothing of that day, neither in the database nor in the archive.")
 
-	// ErrNotArchived reports a day that somebody took out of the journal by hand.
-	ErrNotArchived = fault.New(fault.IncompatibleState, "The partitions of that day are detached, and it was never archived. Attach them again.")
+	// ErrNotArchived reports a day whose partitions someone has detached by hand.
+	ErrNotArchived = fault.New(fault.IncompatibleState, "The partitions of that day are detached, but the day was never archived. Attach them again.")
 )
 
-// Archivist moves closed days out of the database into files. Its pool must have
-// the rights of the owner: the serving role can take nothing out of the journal.
+// Archiver moves past days out of the database into files. Its pool must have
+// the rights of the owner: the serving role can remove nothing from the journal.
 //
-// A day is written, read back and checked, and noted as archived; only then are
-// its partitions detached and dropped, by a function of the database that looks
-// for the note once more. So at any moment the day is in the database or in an
-// archive that was checked, and whoever is broken off can begin again.
-type Archivist struct {
-	Pool  *pgxpool.Pool
-	Files blob.Store
-	Now   func() time.Time
-	Watch func(day time.Time, doing string, entries int64) // told of progress; may be nil
+// A day is written to files, read back and checked, and recorded in
+// journal_archive; only then are its partitions detached and dropped, by a
+// database function that checks journal_archive once more. So at any moment the
+// day is in the database or in a checked archive, and an interrupted run can be
+// repeated.
+type Archiver struct {
+	Pool       *pgxpool.Pool
+	Files      blob.Store
+	Now        func() time.Time
+	OnProgress func(day time.Time, doing string, entries int64) // reports progress; may be nil
 
-	partBytes int // for tests; 0 means as usual
+	partBytes int // for tests; 0 means the constant partBytes
 }
 
 // Due returns the days before a time that are still in the database and can be
-// archived, from the oldest on.
-func (a *Archivist) Due(ctx context.Context, before time.Time) ([]time.Time, error) {
+// archived, oldest first.
+func (a *Archiver) Due(ctx context.Context, before time.Time) ([]time.Time, error) {
 	all, err := partitions(ctx, a.Pool, false)
 	if err != nil {
 		return nil, err
@@ -67,170 +69,170 @@ func (a *Archivist) Due(ctx context.Context, before time.Time) ([]time.Time, err
 	return days, nil
 }
 
-func (a *Archivist) closed(day time.Time) bool {
-	return !a.Now().Before(day.AddDate(0, 0, 1).Add(Closed))
+func (a *Archiver) closed(day time.Time) bool {
+	return !a.Now().Before(day.AddDate(0, 0, 1).Add(ArchiveDelay))
 }
 
-// Archive moves one day and returns its archive. It goes on where an earlier
-// call was broken off.
-func (a *Archivist) Archive(ctx context.Context, day time.Time) (Archive, error) {
+// Archive moves one day and returns its archive. It continues where an earlier
+// call was interrupted.
+func (a *Archiver) Archive(ctx context.Context, day time.Time) (Archive, error) {
 	day = dayOf(day)
 	if !a.closed(day) {
 		return Archive{}, ErrOpenDay
 	}
 	conn, err := a.Pool.Acquire(ctx)
 	if err != nil {
-		return Archive{}, fmt.Errorf("journal: take a connection: %w", err)
+		return Archive{}, fmt.Errorf("journal: acquire a connection: %w", err)
 	}
-	// The lock and the patience are the session's: they are gone with it, however
-	// this ends. The lock is let go before, for a session outlives its connection
-	// by a moment.
+	// The advisory lock and lock_timeout belong to the session and end with it. The
+	// lock is released explicitly, because the session ends a moment after its
+	// connection.
 	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		endCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_, _ = conn.Exec(end, `SELECT pg_advisory_unlock_all()`)
-		_ = conn.Hijack().Close(end)
+		_, _ = conn.Exec(endCtx, `SELECT pg_advisory_unlock_all()`)
+		_ = conn.Hijack().Close(endCtx)
 	}()
-	var mine bool
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended('lineproof journal archive', 0))`).Scan(&mine); err != nil {
+	var locked bool
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended('lineproof journal archive', 0))`).Scan(&locked); err != nil {
 		return Archive{}, fmt.Errorf("journal: lock the archive: %w", err)
 	}
-	if !mine {
+	if !locked {
 		return Archive{}, ErrArchiving
 	}
 	if _, err := conn.Exec(ctx, `SET lock_timeout = '1min'`); err != nil {
 		return Archive{}, fmt.Errorf("journal: archive: %w", err)
 	}
-	kept, gone, err := a.keep(ctx, day)
-	if err != nil || gone {
-		return kept, err
+	archive, dropped, err := a.ensureArchive(ctx, day)
+	if err != nil || dropped {
+		return archive, err
 	}
-	return kept, a.drop(ctx, conn, kept)
+	return archive, a.drop(ctx, conn, archive)
 }
 
-// keep returns the archive of a day that holds all of it, and makes one if there
-// is none. Gone says that nothing of the day is left in the database.
-func (a *Archivist) keep(ctx context.Context, day time.Time) (kept Archive, gone bool, err error) {
+// ensureArchive returns the complete archive of a day, and creates it if there is
+// none. Dropped says that nothing of the day is left in the database.
+func (a *Archiver) ensureArchive(ctx context.Context, day time.Time) (archive Archive, dropped bool, err error) {
 	archives, err := Archives(ctx, a.Pool, day, day)
 	if err != nil {
-		return kept, false, err
+		return archive, false, err
 	}
 	if len(archives) > 0 {
-		kept = archives[len(archives)-1]
+		archive = archives[len(archives)-1]
 	}
-	there, inside, err := a.left(ctx, day)
+	existing, readable, err := a.countPartitions(ctx, day)
 	if err != nil {
-		return kept, false, err
+		return archive, false, err
 	}
 	const both = 2
 	switch {
-	case there == 0 && len(archives) == 0:
-		return kept, false, ErrNoDay
-	case there == 0:
-		return kept, true, nil
-	case inside < both && len(archives) == 0:
-		return kept, false, ErrNotArchived
-	case inside < both:
-		return kept, false, nil // on its way out
+	case existing == 0 && len(archives) == 0:
+		return archive, false, ErrNoDay
+	case existing == 0:
+		return archive, true, nil
+	case readable < both && len(archives) == 0:
+		return archive, false, ErrNotArchived
+	case readable < both:
+		return archive, false, nil // an earlier call has begun to drop it
 	}
 	var batches, entries int64
-	err = a.Pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(count), 0) FROM journal_batch`+onDay(day)).Scan(&batches, &entries)
+	err = a.Pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(count), 0) FROM journal_batch`+whereDay(day)).Scan(&batches, &entries)
 	if err != nil {
-		return kept, false, fmt.Errorf("journal: count a day: %w", err)
+		return archive, false, fmt.Errorf("journal: count a day: %w", err)
 	}
-	if len(archives) == 0 || kept.Batches != batches || kept.Entries != entries {
-		kept, err = a.write(ctx, day)
+	if len(archives) == 0 || archive.Batches != batches || archive.Entries != entries {
+		archive, err = a.write(ctx, day)
 	}
-	return kept, false, err
+	return archive, false, err
 }
 
-// left returns how many partitions of a day there are, and how many of them are
-// still inside their tables.
-func (a *Archivist) left(ctx context.Context, day time.Time) (there, inside int, err error) {
+// countPartitions returns how many partitions of a day exist, and how many of
+// them are still attached to their tables.
+func (a *Archiver) countPartitions(ctx context.Context, day time.Time) (existing, readable int, err error) {
 	all, err := partitions(ctx, a.Pool, false)
 	for i := range all {
 		if !all[i].day.Equal(day) {
 			continue
 		}
-		there++
-		if all[i].inside() {
-			inside++
+		existing++
+		if all[i].readable() {
+			readable++
 		}
 	}
-	return there, inside, err
+	return existing, readable, err
 }
 
-// write makes the archive of a day, checks it, and notes it.
-func (a *Archivist) write(ctx context.Context, day time.Time) (Archive, error) {
+// write creates the archive of a day, checks it, and records it.
+func (a *Archiver) write(ctx context.Context, day time.Time) (Archive, error) {
 	var (
-		t  *trial
-		to *partWriter
+		check *dayCheck
+		to    *partWriter
 	)
-	err := readDay(ctx, a.Pool, day, reading{
+	err := readDay(ctx, a.Pool, day, dayHandler{
 		begin: func(tx pg.Tx) (err error) {
-			t = &trial{day: day}
+			check = &dayCheck{day: day}
 			if to, err = newPartWriter(a.Files, day); err != nil {
 				return err
 			}
 			if a.partBytes > 0 {
-				to.most = a.partBytes
+				to.maxBytes = a.partBytes
 			}
-			return t.twice(ctx, tx)
+			return check.findDuplicates(ctx, tx)
 		},
-		each: func(f *flush) error {
-			if err := t.flush(f); err != nil {
+		each: func(b *storedBatch) error {
+			if err := check.checkBatch(b); err != nil {
 				return err
 			}
-			if !t.OK() {
+			if !check.OK() {
 				return ErrDamaged
 			}
-			return to.add(ctx, f)
+			return to.add(ctx, b)
 		},
-		watch: func(int) { a.watch(day, "archiving", t.Entries) },
+		watch: func(int) { a.progress(day, "archiving", check.Entries) },
 	})
-	if err == nil && !t.OK() {
+	if err == nil && !check.OK() {
 		err = ErrDamaged
 	}
 	if err != nil {
 		return Archive{}, err
 	}
-	made, err := to.finish(ctx, day)
+	archive, err := to.finish(ctx, day)
 	if err != nil {
 		return Archive{}, err
 	}
-	back := &trial{day: day, limit: 1}
-	if err := back.archive(ctx, a.Files, &made, func() { a.watch(day, "reading back", back.Entries) }); err != nil {
+	readBack := &dayCheck{day: day, limit: 1}
+	if err := readBack.checkArchive(ctx, a.Files, &archive, func() { a.progress(day, "reading back", readBack.Entries) }); err != nil {
 		return Archive{}, err
 	}
-	if !back.OK() {
-		return Archive{}, fmt.Errorf("%w: %s %s; remove the file from LINEPROOF_DATA/journal and begin again", errArchive, back.Findings[0].Where, back.Findings[0].What)
+	if !readBack.OK() {
+		return Archive{}, fmt.Errorf("%w: %s %s; remove the file from LINEPROOF_DATA/journal and run the command again", errArchive, readBack.Findings[0].Where, readBack.Findings[0].What)
 	}
-	made.At = a.Now().UTC().Truncate(time.Microsecond)
-	return made, a.note(ctx, &made)
+	archive.At = a.Now().UTC().Truncate(time.Microsecond)
+	return archive, a.recordArchive(ctx, &archive)
 }
 
-func (a *Archivist) watch(day time.Time, doing string, entries int64) {
-	if a.Watch != nil {
-		a.Watch(day, doing, entries)
+func (a *Archiver) progress(day time.Time, doing string, entries int64) {
+	if a.OnProgress != nil {
+		a.OnProgress(day, doing, entries)
 	}
 }
 
-// note records that a day is archived.
-func (a *Archivist) note(ctx context.Context, made *Archive) error {
+// recordArchive records that a day is archived.
+func (a *Archiver) recordArchive(ctx context.Context, archive *Archive) error {
 	return pg.InTx(ctx, a.Pool, func(tx pg.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO journal_archive (manifest, day, sha256, batches, entries, bytes, root, archived_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (manifest) DO NOTHING`,
-			made.Manifest, made.Day, made.SHA256[:], made.Batches, made.Entries, made.Bytes, made.Root, made.At)
+			archive.Manifest, archive.Day, archive.SHA256[:], archive.Batches, archive.Entries, archive.Bytes, archive.Root, archive.At)
 		if err != nil {
-			return fmt.Errorf("journal: note an archive: %w", err)
+			return fmt.Errorf("journal: record an archive: %w", err)
 		}
-		return a.audit(ctx, tx, audit.JournalArchived, made)
+		return a.audit(ctx, tx, audit.JournalArchived, archive)
 	})
 }
 
-func (a *Archivist) audit(ctx context.Context, tx pg.Tx, action audit.Action, of *Archive) error {
+func (a *Archiver) audit(ctx context.Context, tx pg.Tx, action audit.Action, archive *Archive) error {
 	return audit.Write(ctx, tx, audit.Entry{
-		At: a.Now(), Actor: audit.Actor{Kind: audit.Operator}, Action: action, Subject: of.Manifest,
-		After: map[string]any{"day": of.Day, "entries": of.Entries},
+		At: a.Now(), Actor: audit.Actor{Kind: audit.Operator}, Action: action, Subject: archive.Manifest,
+		After: map[string]any{"day": archive.Day, "entries": archive.Entries},
 	})
 }

@@ -12,24 +12,24 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// drop takes an archived day out of the database. Detaching does not get into
-// the way of those who write: it waits for those who are at it, and nobody waits
-// for it.
-func (a *Archivist) drop(ctx context.Context, conn *pgxpool.Conn, kept Archive) error {
+// drop removes an archived day from the database. Detaching concurrently does not
+// block writers: it waits for the transactions in progress, and no transaction
+// waits for it.
+func (a *Archiver) drop(ctx context.Context, conn *pgxpool.Conn, archive Archive) error {
 	for _, parent := range []string{entryTable, batchTable} {
-		if err := detach(ctx, conn, parent, kept.Day); err != nil {
+		if err := detach(ctx, conn, parent, archive.Day); err != nil {
 			return err
 		}
 	}
 	err := pg.InTx(ctx, a.Pool, func(tx pg.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT journal_drop_day($1::timestamptz::date)`, kept.Day); err != nil {
+		if _, err := tx.Exec(ctx, `SELECT journal_drop_day($1::timestamptz::date)`, archive.Day); err != nil {
 			return fmt.Errorf("journal: drop a day: %w", err)
 		}
-		return a.audit(ctx, tx, audit.JournalDropped, &kept)
+		return a.audit(ctx, tx, audit.JournalDropped, &archive)
 	})
 	if pg.Refused(err) {
-		// Something was written to the day after it was archived. It goes back.
-		return errors.Join(err, attach(ctx, conn, kept.Day))
+		// Something was written to the day after it was archived. Attach it again.
+		return errors.Join(err, attach(ctx, conn, archive.Day))
 	}
 	return err
 }
@@ -44,11 +44,11 @@ func detach(ctx context.Context, conn *pgxpool.Conn, parent string, day time.Tim
 		if p.parent != parent || !p.day.Equal(day) || !p.attached {
 			continue
 		}
-		how := "CONCURRENTLY"
+		mode := "CONCURRENTLY"
 		if p.pending {
-			how = "FINALIZE"
+			mode = "FINALIZE"
 		}
-		if _, err := conn.Exec(ctx, fmt.Sprintf("ALTER TABLE public.%s DETACH PARTITION public.%s %s", parent, partitionOf(parent, day), how)); err != nil {
+		if _, err := conn.Exec(ctx, fmt.Sprintf("ALTER TABLE public.%s DETACH PARTITION public.%s %s", parent, partitionOf(parent, day), mode)); err != nil {
 			return fmt.Errorf("journal: detach a day: %w", err)
 		}
 	}

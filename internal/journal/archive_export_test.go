@@ -10,26 +10,26 @@ import (
 )
 
 // Note archives a day and stops before anything is dropped, as if it had been
-// broken off there.
-func (a *Archivist) Note(ctx context.Context, day time.Time) error {
-	_, _, err := a.keep(ctx, day)
+// interrupted there.
+func (a *Archiver) Note(ctx context.Context, day time.Time) error {
+	_, _, err := a.ensureArchive(ctx, day)
 	return err
 }
 
-// InParts makes the parts of archives small.
-func (a *Archivist) InParts(bytes int) *Archivist {
+// InParts sets a small part size.
+func (a *Archiver) InParts(bytes int) *Archiver {
 	a.partBytes = bytes
 	return a
 }
 
 // Manifest returns the manifest of an archive.
-func (a *Archivist) Manifest(ctx context.Context, of Archive) (Manifest, error) {
+func (a *Archiver) Manifest(ctx context.Context, of Archive) (Manifest, error) {
 	return of.open(ctx, a.Files)
 }
 
 // Read reads a part of a day and returns what is wrong with it.
-func (a *Archivist) Read(ctx context.Context, p Part, day string, number int) error {
-	return p.read(ctx, a.Files, day, number, func(*flush) error { return nil })
+func (a *Archiver) Read(ctx context.Context, p Part, day string, number int) error {
+	return p.read(ctx, a.Files, day, number, func(*storedBatch) error { return nil })
 }
 
 // ArchiveLines returns the lines that an archive has of a batch of one record,
@@ -40,7 +40,7 @@ func ArchiveLines(ctx context.Context, files blob.Store, node string, epoch, n i
 	if err != nil {
 		return lines, m, err
 	}
-	f := &flush{place: place{epoch, n}, node: node, at: e.At, count: 1, root: root, xact: xact, entries: []kept{{Entry: e, hash: hash[:]}}}
+	f := &storedBatch{batchKey: batchKey{epoch, n}, node: node, at: e.At, count: 1, root: root, xact: xact, entries: []storedEntry{{Entry: e, hash: hash[:]}}}
 	for i, l := range []archiveLine{f.line(), f.entries[0].line()} {
 		text, err := json.Marshal(l)
 		if err != nil {

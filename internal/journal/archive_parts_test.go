@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A day in many parts is found whole, each part knows the time that it spans, and
-// to write the same day again makes the same files: whoever was killed while he
-// wrote leaves nothing behind that he does not find again.
+// A day in many parts is found completely, each part has its period, and writing
+// the same day again gives the same files: so a repeated run finds the files of a
+// killed one.
 func TestLargeDayIsArchivedInParts(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)

@@ -53,8 +53,8 @@ func (p *past) partitions(t *testing.T, day time.Time) int {
 	return p.count(t, `SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname LIKE 'journal_%' || to_char($1::timestamptz, 'YYYYMMDD')`, day)
 }
 
-// A day that was archived is gone from the database, every record of it is found
-// as it was written, and the trail says what was done.
+// An archived day is removed from the database, every record of it is found as it
+// was written, and the audit trail has the actions.
 func TestArchivedDayIsFoundWhole(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
@@ -99,8 +99,8 @@ func TestArchivedDayIsFoundWhole(t *testing.T) {
 	}
 }
 
-// A day is not archived before it is over, if it is damaged, if it is not there,
-// or by two at once; and then it stays where it is.
+// A day is not archived before its end, if it is damaged, if it does not exist, or
+// by two processes at once; and then it stays in the database.
 func TestArchiveRefusesWhatItMustNotTake(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
@@ -147,8 +147,8 @@ func TestArchiveRefusesWhatItMustNotTake(t *testing.T) {
 	p.found(t, records)
 }
 
-// The serving role can take nothing out of the journal, and nobody can drop a day
-// by the function that does not lie in the archive.
+// The serving role can remove nothing from the journal, and the function drops no
+// day that is not archived.
 func TestOnlyWhatIsArchivedCanBeDropped(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
@@ -180,8 +180,8 @@ func TestOnlyWhatIsArchivedCanBeDropped(t *testing.T) {
 	}
 }
 
-// Wherever it was broken off, doing it again brings it to its end, with one
-// archive, and every record can be found before and after.
+// Wherever archiving was interrupted, repeating it completes it, with one archive,
+// and every record is found before and after.
 func TestArchiveGoesOnWhereItWasBrokenOff(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
@@ -222,8 +222,7 @@ func TestArchiveGoesOnWhereItWasBrokenOff(t *testing.T) {
 	}
 }
 
-// pendingDetach breaks off a detaching in its middle: while it waits for somebody
-// who reads.
+// pendingDetach interrupts a detaching while it waits for a reader.
 func (p *past) pendingDetach(t *testing.T, day time.Time) {
 	t.Helper()
 	reader, err := p.super.Begin(t.Context())
@@ -248,8 +247,8 @@ func (p *past) pendingDetach(t *testing.T, day time.Time) {
 	}
 }
 
-// What came to a day after it was archived is not lost: the day is archived once
-// more.
+// A record that is written to a day after it was archived is not lost: the day is
+// archived again.
 func TestLateRecordsAreArchivedToo(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
@@ -278,8 +277,8 @@ func TestLateRecordsAreArchivedToo(t *testing.T) {
 	}
 }
 
-// A file of the archive that is damaged, gone or another one is found by the
-// check, and a record in it is an error and not a record that never was.
+// The check finds a damaged, missing or wrong file of the archive, and looking up a
+// record in it is an error and not "not found".
 func TestDamagedArchiveIsNoticed(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)

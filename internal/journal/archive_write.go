@@ -18,8 +18,8 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 )
 
-// partBytes is about how large a part is before it is compressed. Whoever looks
-// for one record reads one part, and whoever writes holds one in memory.
+// partBytes is the approximate size of a part before compression. Finding one
+// record reads one part, and writing an archive keeps one in memory.
 const partBytes = 16 << 20
 
 // partWriter writes a day into parts.
@@ -28,20 +28,20 @@ type partWriter struct {
 	manifest Manifest
 	roots    *compact.Range
 
-	most   int // bytes of a part; 0 means partBytes
-	part   Part
-	raw    int
-	packed bytes.Buffer
-	zip    *zstd.Encoder
+	maxBytes   int // of a part, before compression
+	part       Part
+	rawBytes   int
+	compressed bytes.Buffer
+	encoder    *zstd.Encoder
 }
 
 func newPartWriter(files blob.Store, day time.Time) (*partWriter, error) {
-	w := &partWriter{files: files, most: partBytes, roots: newRoots()}
-	w.manifest = Manifest{Form: archiveForm, Day: day.Format(time.DateOnly), Parts: []Part{}}
-	// One goroutine and the usual level: the same day makes the same bytes, so
-	// that an archive that was broken off finds what is there already.
+	w := &partWriter{files: files, maxBytes: partBytes, roots: newRoots()}
+	w.manifest = Manifest{Form: archiveFormat, Day: day.Format(time.DateOnly), Parts: []Part{}}
+	// One goroutine and the default level, so that the same day always gives the
+	// same bytes: a repeated run finds the files of the interrupted one.
 	var err error
-	if w.zip, err = zstd.NewWriter(&w.packed, zstd.WithEncoderConcurrency(1)); err != nil {
+	if w.encoder, err = zstd.NewWriter(&w.compressed, zstd.WithEncoderConcurrency(1)); err != nil {
 		return nil, fmt.Errorf("journal: compress: %w", err)
 	}
 	return w, nil
@@ -51,8 +51,8 @@ func newRoots() *compact.Range {
 	return (&compact.RangeFactory{Hash: rfc6962.DefaultHasher.HashChildren}).NewEmptyRange(0)
 }
 
-// rootOf returns the root of the roots so far. Of none it is the hash of
-// nothing, as RFC 6962 has it.
+// rootOf returns the Merkle root of the batch roots so far. Without any it is the
+// hash of the empty string, as in RFC 6962.
 func rootOf(roots *compact.Range) ([]byte, error) {
 	root, err := roots.GetRootHash(nil)
 	if err != nil {
@@ -65,35 +65,36 @@ func rootOf(roots *compact.Range) ([]byte, error) {
 }
 
 // add writes a batch and its entries. A batch is never split.
-func (w *partWriter) add(ctx context.Context, f *flush) error {
-	if w.raw == 0 {
-		if err := w.line(archiveLine{Head: &archiveHead{Form: archiveForm, Day: w.manifest.Day, Part: len(w.manifest.Parts) + 1}}); err != nil {
+func (w *partWriter) add(ctx context.Context, b *storedBatch) error {
+	if w.rawBytes == 0 {
+		if err := w.line(archiveLine{Head: &archiveHead{Form: archiveFormat, Day: w.manifest.Day, Part: len(w.manifest.Parts) + 1}}); err != nil {
 			return err
 		}
 	}
-	if err := w.line(f.line()); err != nil {
+	if err := w.line(b.line()); err != nil {
 		return err
 	}
-	for i := range f.entries {
-		e := &f.entries[i]
+	for i := range b.entries {
+		e := &b.entries[i]
 		if err := w.line(e.line()); err != nil {
 			return err
 		}
-		widen(&w.part.First, &w.part.Last, e.At.Format(archiveTime))
+		extend(&w.part.First, &w.part.Last, e.At.Format(archiveTimeFormat))
 	}
 	w.part.Batches++
-	w.part.Entries += int64(len(f.entries))
-	if err := w.roots.Append(rfc6962.DefaultHasher.HashLeaf(f.root), nil); err != nil {
+	w.part.Entries += int64(len(b.entries))
+	if err := w.roots.Append(rfc6962.DefaultHasher.HashLeaf(b.root), nil); err != nil {
 		return fmt.Errorf("journal: merkle root: %w", err)
 	}
-	if w.raw >= w.most {
-		return w.cut(ctx)
+	if w.rawBytes >= w.maxBytes {
+		return w.finishPart(ctx)
 	}
 	return nil
 }
 
-// widen makes a stretch of time reach to at. Times in this form sort as text.
-func widen(first, last *string, at string) {
+// extend makes the period from first to last include at. Times in this format
+// sort as text.
+func extend(first, last *string, at string) {
 	if *first == "" || at < *first {
 		*first = at
 	}
@@ -105,46 +106,45 @@ func widen(first, last *string, at string) {
 func (w *partWriter) line(l archiveLine) error {
 	text, err := json.Marshal(l)
 	if err == nil {
-		_, err = w.zip.Write(append(text, '\n'))
+		_, err = w.encoder.Write(append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("journal: write an archive: %w", err)
 	}
-	w.raw += len(text) + 1
+	w.rawBytes += len(text) + 1
 	return nil
 }
 
-// cut stores what was written since the last time as a part.
-func (w *partWriter) cut(ctx context.Context) error {
-	if w.raw == 0 {
+// finishPart stores what was written since the last part as a new part.
+func (w *partWriter) finishPart(ctx context.Context) error {
+	if w.rawBytes == 0 {
 		return nil
 	}
-	if err := w.zip.Close(); err != nil {
+	if err := w.encoder.Close(); err != nil {
 		return fmt.Errorf("journal: compress: %w", err)
 	}
-	key, sum, err := store(ctx, w.files, w.packed.Bytes())
+	key, sum, err := store(ctx, w.files, w.compressed.Bytes())
 	if err != nil {
 		return err
 	}
-	w.part.Key, w.part.SHA256, w.part.Bytes = key.String(), hex.EncodeToString(sum[:]), int64(w.packed.Len())
+	w.part.Key, w.part.SHA256, w.part.Bytes = key.String(), hex.EncodeToString(sum[:]), int64(w.compressed.Len())
 	m := &w.manifest
 	m.Parts = append(m.Parts, w.part)
 	m.Batches += w.part.Batches
 	m.Entries += w.part.Entries
 	if w.part.Entries > 0 {
-		widen(&m.First, &m.Last, w.part.First)
-		widen(&m.First, &m.Last, w.part.Last)
+		extend(&m.First, &m.Last, w.part.First)
+		extend(&m.First, &m.Last, w.part.Last)
 	}
-	w.part, w.raw = Part{}, 0
-	w.packed.Reset()
-	w.zip.Reset(&w.packed)
+	w.part, w.rawBytes = Part{}, 0
+	w.compressed.Reset()
+	w.encoder.Reset(&w.compressed)
 	return nil
 }
 
-// finish stores the last part and the manifest, and returns the archive that
-// they are.
+// finish stores the last part and the manifest, and returns the archive.
 func (w *partWriter) finish(ctx context.Context, day time.Time) (Archive, error) {
-	if err := w.cut(ctx); err != nil {
+	if err := w.finishPart(ctx); err != nil {
 		return Archive{}, err
 	}
 	root, err := rootOf(w.roots)
@@ -164,13 +164,13 @@ func (w *partWriter) finish(ctx context.Context, day time.Time) (Archive, error)
 	return a, err
 }
 
-// store keeps content under a key that is made from it: whoever was broken off
-// and begins again finds the file there, and no file is ever replaced by
-// another.
+// store stores content under a key that is derived from its hash: a repeated run
+// finds the files of an interrupted one, and no file is ever overwritten with
+// other content.
 func store(ctx context.Context, files blob.Store, content []byte) (key uuid.UUID, sum [sha256.Size]byte, err error) {
 	sum = sha256.Sum256(content)
 	copy(key[:], sum[:])
-	key[6] = 0x80 | key[6]&0x0f // a UUID of version 8 says that its maker knows what it means
+	key[6] = 0x80 | key[6]&0x0f // UUID version 8: the application defines the bits
 	key[8] = 0x80 | key[8]&0x3f
 	if _, err := files.Put(ctx, key.String(), bytes.NewReader(content)); err != nil && !errors.Is(err, blob.ErrExists) {
 		return key, sum, fmt.Errorf("journal: store: %w", err)

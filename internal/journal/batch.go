@@ -13,8 +13,8 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// batch is what one flush writes. Its key is fixed before it is written, so that
-// a second try meets the first.
+// batch is what one transaction writes. Its key is chosen before the first
+// attempt, so that a retry finds what an earlier attempt has written.
 type batch struct {
 	node     string
 	epoch, n int64
@@ -22,10 +22,11 @@ type batch struct {
 	entries  []Entry
 	hashes   [][sha256.Size]byte
 	root     []byte
-	timeline string // of the server that was given it first
+	timeline string // of the server of the first attempt
 }
 
-// seal gives entries their place in the journal and computes what proves them.
+// seal gives entries their key in the journal and computes their hashes and the
+// Merkle root.
 func (j *Journal) seal(entries []Entry) (*batch, error) {
 	b := &batch{node: j.node, epoch: j.epoch, n: j.n.Add(1), at: entries[0].At, entries: entries, hashes: make([][sha256.Size]byte, len(entries))}
 	leaves := make([][]byte, len(entries))
@@ -40,9 +41,9 @@ func (j *Journal) seal(entries []Entry) (*batch, error) {
 	return b, err
 }
 
-// insertBatch writes a batch and its entries, or nothing when the batch is there
-// already. It returns the timeline of the server, with which the name of every
-// file of its log begins: that changes when a standby takes over, and only then.
+// insertBatch writes a batch and its entries, or nothing if the batch exists
+// already. It returns the timeline of the server, which is the start of every WAL
+// file name: it changes when a standby takes over, and only then.
 const insertBatch = `WITH b AS (INSERT INTO journal_batch (node, epoch, n, at, count, root) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING RETURNING epoch, n),
 	e AS (INSERT INTO journal_entry (epoch, n, idx, request_id, at, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
@@ -55,22 +56,21 @@ const insertBatch = `WITH b AS (INSERT INTO journal_batch (node, epoch, n, at, c
 			status, mobile_network, extra, line_version, policy_version, plan_version, nonce, hash, o))
 	SELECT (SELECT count(*) FROM b) = 1, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)`
 
-// insert writes the batch unless it is there, and says whether it wrote it and on
-// which timeline. The values are sent in the database's own binary form: there
-// are twenty in every entry, and finding out the form of each by its type would
-// cost more than all the rest.
+// insert writes the batch unless it exists, and returns whether it wrote it and
+// on which timeline. The values are sent in PostgreSQL's binary format: every
+// entry has twenty, and pgx's encoding by type would cost more than all the rest.
 func (b *batch) insert(ctx context.Context, tx pg.Tx) (written bool, timeline string, err error) {
 	statement, err := prepareInsert(ctx, tx)
 	if err != nil {
 		return false, "", err
 	}
-	binaryForm := []int16{1}
-	result := tx.Conn().PgConn().ExecPrepared(ctx, statement.Name, b.values(), binaryForm, binaryForm).Read()
+	binaryFormat := []int16{1}
+	result := tx.Conn().PgConn().ExecPrepared(ctx, statement.Name, b.values(), binaryFormat, binaryFormat).Read()
 	switch {
 	case result.Err != nil:
 		return false, "", fmt.Errorf("journal: write: %w", result.Err)
 	case len(result.Rows) != 1 || len(result.Rows[0]) != 2 || len(result.Rows[0][0]) != 1:
-		return false, "", errors.New("journal: write: the database answered in another form")
+		return false, "", errors.New("journal: write: unexpected result format")
 	}
 	return result.Rows[0][0][0] == 1, string(result.Rows[0][1]), nil
 }
@@ -83,44 +83,44 @@ func prepareInsert(ctx context.Context, tx pg.Tx) (*pgconn.StatementDescription,
 	return statement, nil
 }
 
-// Warm makes a connection ready for the next batch.
+// Warm prepares the statement on a connection, so that the next batch need not.
 func (j *Journal) Warm(ctx context.Context, tx pg.Tx) error {
 	_, err := prepareInsert(ctx, tx)
 	return err
 }
 
-// PostgreSQL's numbers of the types that arrays are made of.
+// The OIDs of the element types of the arrays.
 const (
 	oidBytea, oidInt8, oidInt4, oidText, oidTimestamptz, oidUUID = 17, 20, 23, 25, 1184, 2950
 )
 
-// epoch2000 is where PostgreSQL's times begin.
+// epoch2000 is the zero of PostgreSQL's binary times.
 var epoch2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // values returns the parameters of insertBatch.
 func (b *batch) values() [][]byte {
 	text := func(s string) []byte { return []byte(s) }
-	number := func(to []byte, n int64) []byte { return binary.BigEndian.AppendUint64(to, uint64(n)) } //nolint:gosec // two's complement is the form
-	short := func(to []byte, n int32) []byte { return binary.BigEndian.AppendUint32(to, uint32(n)) }  //nolint:gosec // two's complement is the form
-	moment := func(to []byte, t time.Time) []byte { return number(to, t.Sub(epoch2000).Microseconds()) }
-	words := func(of func(*Entry) string) []byte {
+	number := func(to []byte, n int64) []byte { return binary.BigEndian.AppendUint64(to, uint64(n)) } //nolint:gosec // two's complement is the format
+	short := func(to []byte, n int32) []byte { return binary.BigEndian.AppendUint32(to, uint32(n)) }  //nolint:gosec // two's complement is the format
+	timestamp := func(to []byte, t time.Time) []byte { return number(to, t.Sub(epoch2000).Microseconds()) }
+	texts := func(of func(*Entry) string) []byte {
 		return b.column(oidText, func(to []byte, i int) []byte { return append(to, of(&b.entries[i])...) })
 	}
 	return [][]byte{
-		text(b.node), number(nil, b.epoch), number(nil, b.n), moment(nil, b.at), short(nil, int32(len(b.entries))), b.root, //nolint:gosec // far below 2^31
+		text(b.node), number(nil, b.epoch), number(nil, b.n), timestamp(nil, b.at), short(nil, int32(len(b.entries))), b.root, //nolint:gosec // far below 2^31
 		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].RequestID[:]...) }),
-		b.column(oidTimestamptz, func(to []byte, i int) []byte { return moment(to, b.entries[i].At) }),
+		b.column(oidTimestamptz, func(to []byte, i int) []byte { return timestamp(to, b.entries[i].At) }),
 		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].Entity[:]...) }),
 		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].Key[:]...) }),
-		words(func(e *Entry) string { return e.Mode }),
-		words(func(e *Entry) string { return e.Purpose }),
-		words(func(e *Entry) string { return e.Correlator }),
+		texts(func(e *Entry) string { return e.Mode }),
+		texts(func(e *Entry) string { return e.Purpose }),
+		texts(func(e *Entry) string { return e.Correlator }),
 		b.column(oidInt8, func(to []byte, i int) []byte { return number(to, b.entries[i].Number) }),
-		words(func(e *Entry) string { return e.PhoneNumber }),
-		words(func(e *Entry) string { return e.Options }),
-		words(func(e *Entry) string { return e.Status }),
-		words(func(e *Entry) string { return e.MobileNetwork }),
-		words(func(e *Entry) string { return e.Extra }),
+		texts(func(e *Entry) string { return e.PhoneNumber }),
+		texts(func(e *Entry) string { return e.Options }),
+		texts(func(e *Entry) string { return e.Status }),
+		texts(func(e *Entry) string { return e.MobileNetwork }),
+		texts(func(e *Entry) string { return e.Extra }),
 		b.column(oidInt8, func(to []byte, i int) []byte { return number(to, b.entries[i].LineVersion) }),
 		b.column(oidInt4, func(to []byte, i int) []byte { return short(to, b.entries[i].PolicyVersion) }),
 		b.column(oidInt4, func(to []byte, i int) []byte { return short(to, b.entries[i].PlanVersion) }),
@@ -129,14 +129,14 @@ func (b *batch) values() [][]byte {
 	}
 }
 
-// column returns one field of all entries as an array: one dimension, no nulls,
-// the type of the elements, how many there are, counted from one; then each with
-// its length.
+// column returns one field of all entries as a binary array: one dimension, no
+// nulls, the OID of the elements, their number, the lower bound 1; then each
+// element with its length.
 func (b *batch) column(oid uint32, element func(to []byte, i int) []byte) []byte {
 	const typical = 24 // bytes of an element, with its length
 	to := make([]byte, 0, 20+typical*len(b.entries))
-	for _, head := range []uint32{1, 0, oid, uint32(len(b.entries)), 1} { //nolint:gosec // far below 2^31
-		to = binary.BigEndian.AppendUint32(to, head)
+	for _, field := range []uint32{1, 0, oid, uint32(len(b.entries)), 1} { //nolint:gosec // far below 2^31
+		to = binary.BigEndian.AppendUint32(to, field)
 	}
 	for i := range b.entries {
 		at := len(to)

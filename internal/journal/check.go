@@ -13,28 +13,28 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Checker looks for records and batches that are not as they were written.
+// Checker finds records and batches that were changed after they were written.
 type Checker struct {
-	Pool  *pgxpool.Pool
-	Files blob.Store   // where the archives are; needed for those only
-	Limit int          // how many findings are kept; all are counted
-	Watch func(Report) // told of progress; may be nil
+	Pool       *pgxpool.Pool
+	Files      blob.Store   // has the archives; needed only for CheckArchives
+	Limit      int          // the number of findings to return; all are counted
+	OnProgress func(Report) // reports progress; may be nil
 
-	held int // for tests: the most entries that may wait; 0 means as usual
+	maxOpen int // for tests; see dayHandler
 }
 
-// Report is what was looked at and what was found.
+// Report is the result of a check.
 type Report struct {
 	Days     int // in the database
 	Archives int
 	Batches  int64
 	Entries  int64
-	Found    int64     // how many findings there are
+	Found    int64     // the number of findings
 	Findings []Finding // the first of them
 }
 
-// Finding is one thing that is not as it was written. It names records by their
-// id and never by their content.
+// Finding is one inconsistency. It names records by their id and never contains
+// their content.
 type Finding struct {
 	Day   time.Time
 	Where string // a record, a batch, or a file of an archive
@@ -46,10 +46,10 @@ func (r *Report) OK() bool { return r.Found == 0 }
 
 // Check reads the days from one to another that are in the database, both
 // included, and checks every record and every batch. The zero time is no limit.
-// The service may run meanwhile.
+// The service may be running.
 func (c *Checker) Check(ctx context.Context, from, to time.Time) (Report, error) {
 	var total Report
-	days, err := daysInside(ctx, c.Pool)
+	days, err := readableDays(ctx, c.Pool)
 	if err != nil {
 		return total, err
 	}
@@ -66,16 +66,16 @@ func (c *Checker) Check(ctx context.Context, from, to time.Time) (Report, error)
 
 // day checks one day and adds what it finds to a report.
 func (c *Checker) day(ctx context.Context, day time.Time, before Report) (Report, error) {
-	var t *trial
-	err := readDay(ctx, c.Pool, day, reading{
+	var t *dayCheck
+	err := readDay(ctx, c.Pool, day, dayHandler{
 		begin: func(tx pg.Tx) error {
-			t = &trial{Report: before, day: day, limit: c.Limit}
+			t = &dayCheck{Report: before, day: day, limit: c.Limit}
 			t.Findings = append([]Finding{}, before.Findings...)
-			return t.twice(ctx, tx)
+			return t.findDuplicates(ctx, tx)
 		},
-		each:  func(f *flush) error { return t.flush(f) },
-		watch: func(int) { c.watch(t.Report) },
-		held:  c.held,
+		each:    func(b *storedBatch) error { return t.checkBatch(b) },
+		watch:   func(int) { c.progress(t.Report) },
+		maxOpen: c.maxOpen,
 	})
 	if err != nil {
 		return before, err
@@ -83,97 +83,97 @@ func (c *Checker) day(ctx context.Context, day time.Time, before Report) (Report
 	return t.Report, nil
 }
 
-func (c *Checker) watch(so Report) {
-	if c.Watch != nil {
-		c.Watch(so)
+func (c *Checker) progress(r Report) {
+	if c.OnProgress != nil {
+		c.OnProgress(r)
 	}
 }
 
-// trial checks what it is shown of one day.
-type trial struct {
+// dayCheck checks the batches of one day.
+type dayCheck struct {
 	Report
 
 	day   time.Time
 	limit int
 }
 
-func (t *trial) find(where, format string, args ...any) {
+func (t *dayCheck) addFinding(where, format string, args ...any) {
 	t.Found++
 	if len(t.Findings) < t.limit {
 		t.Findings = append(t.Findings, Finding{Day: t.day, Where: where, What: fmt.Sprintf(format, args...)})
 	}
 }
 
-// twice looks for request ids that stand more than once. The database does that,
-// which has room for more than fits into memory.
-func (t *trial) twice(ctx context.Context, tx pg.Tx) error {
-	rows, err := tx.Query(ctx, `SELECT request_id, count(*) FROM journal_entry`+onDay(t.day)+` GROUP BY request_id HAVING count(*) > 1`)
+// findDuplicates finds request ids that occur more than once. The database does the
+// work, because the ids of a day may not fit into memory.
+func (t *dayCheck) findDuplicates(ctx context.Context, tx pg.Tx) error {
+	rows, err := tx.Query(ctx, `SELECT request_id, count(*) FROM journal_entry`+whereDay(t.day)+` GROUP BY request_id HAVING count(*) > 1`)
 	if err != nil {
-		return fmt.Errorf("journal: look for doubles: %w", err)
+		return fmt.Errorf("journal: find duplicates: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var id uuid.UUID
 		var n int64
 		if err := rows.Scan(&id, &n); err != nil {
-			return fmt.Errorf("journal: look for doubles: %w", err)
+			return fmt.Errorf("journal: find duplicates: %w", err)
 		}
-		t.find(record(id), "is there %d times", n)
+		t.addFinding(record(id), "occurs %d times", n)
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("journal: look for doubles: %w", err)
+		return fmt.Errorf("journal: find duplicates: %w", err)
 	}
 	return nil
 }
 
 func record(id uuid.UUID) string { return "record " + id.String() }
 
-// flush checks a batch and its entries.
-func (t *trial) flush(f *flush) error {
-	if !f.found {
-		for i := range f.entries {
-			t.entry(&f.entries[i])
-			t.find(record(f.entries[i].RequestID), "has no batch: there is none %d in epoch %d, or it is one too many there", f.n, f.epoch)
+// checkBatch checks a batch and its entries.
+func (t *dayCheck) checkBatch(b *storedBatch) error {
+	if !b.found {
+		for i := range b.entries {
+			t.checkEntry(&b.entries[i])
+			t.addFinding(record(b.entries[i].RequestID), "has no batch: batch %d of epoch %d does not exist or has one record too many", b.n, b.epoch)
 		}
 		return nil
 	}
 	t.Batches++
-	where := fmt.Sprintf("batch %s %d %d", f.node, f.epoch, f.n)
-	if len(f.entries) != f.count {
-		t.find(where, "says that it has %d records and has %d", f.count, len(f.entries))
+	where := fmt.Sprintf("batch %s %d %d", b.node, b.epoch, b.n)
+	if len(b.entries) != b.count {
+		t.addFinding(where, "should have %d records and has %d", b.count, len(b.entries))
 	}
-	hashes, inOrder := make([][]byte, len(f.entries)), true
-	for i := range f.entries {
-		e := &f.entries[i]
-		t.entry(e)
+	hashes, inOrder := make([][]byte, len(b.entries)), true
+	for i := range b.entries {
+		e := &b.entries[i]
+		t.checkEntry(e)
 		hashes[i], inOrder = e.hash, inOrder && e.idx == i
 	}
 	if !inOrder {
-		t.find(where, "the places of its records have a gap or a double")
+		t.addFinding(where, "the positions of its records have a gap or a duplicate")
 	}
-	if len(f.entries) == 0 {
+	if len(b.entries) == 0 {
 		return nil
 	}
-	if !f.entries[0].At.Equal(f.at) {
-		t.find(where, "its time is not that of its first record")
+	if !b.entries[0].At.Equal(b.at) {
+		t.addFinding(where, "its time differs from that of its first record")
 	}
 	root, err := Root(hashes)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(root, f.root) {
-		t.find(where, "its records do not make its root")
+	if !bytes.Equal(root, b.root) {
+		t.addFinding(where, "its records do not match its Merkle root")
 	}
 	return nil
 }
 
-// entry checks what can be said of a record alone.
-func (t *trial) entry(e *kept) {
+// checkEntry checks a record on its own.
+func (t *dayCheck) checkEntry(e *storedEntry) {
 	t.Entries++
 	if at, err := TimeOf(e.RequestID); err != nil || !at.Equal(e.At) {
-		t.find(record(e.RequestID), "the time in its id is not its time")
+		t.addFinding(record(e.RequestID), "the time in its id differs from its time")
 	}
 	if hash := e.Hash(); !bytes.Equal(hash[:], e.hash) {
-		t.find(record(e.RequestID), "does not fit its hash")
+		t.addFinding(record(e.RequestID), "does not match its hash")
 	}
 }

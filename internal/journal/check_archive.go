@@ -21,8 +21,8 @@ func (c *Checker) CheckArchives(ctx context.Context, from, to time.Time) (Report
 		return total, err
 	}
 	for i := range archives {
-		t := &trial{Report: total, day: archives[i].Day, limit: c.Limit}
-		if err := t.archive(ctx, c.Files, &archives[i], func() { c.watch(t.Report) }); err != nil {
+		t := &dayCheck{Report: total, day: archives[i].Day, limit: c.Limit}
+		if err := t.checkArchive(ctx, c.Files, &archives[i], func() { c.progress(t.Report) }); err != nil {
 			return total, err
 		}
 		total = t.Report
@@ -31,38 +31,38 @@ func (c *Checker) CheckArchives(ctx context.Context, from, to time.Time) (Report
 	return total, nil
 }
 
-// archive checks that an archive is whole. What is wrong with it is a finding;
-// the error says that there was no time to look.
-func (t *trial) archive(ctx context.Context, files blob.Store, a *Archive, watch func()) error {
+// checkArchive checks that an archive is complete. Damage is a finding; the error
+// is only that of ctx.
+func (t *dayCheck) checkArchive(ctx context.Context, files blob.Store, a *Archive, watch func()) error {
 	m, err := a.open(ctx, files)
 	if err != nil {
-		t.find("file "+a.Manifest.String(), "%v", err)
+		t.addFinding("file "+a.Manifest.String(), "%v", err)
 		return ctx.Err()
 	}
 	roots := newRoots()
 	var batches, entries int64
 	for i, p := range m.Parts {
-		var within Part
-		err := p.read(ctx, files, m.Day, i+1, func(f *flush) error {
-			within.Batches++
-			within.Entries += int64(len(f.entries))
-			for j := range f.entries {
-				widen(&within.First, &within.Last, f.entries[j].At.Format(archiveTime))
+		var found Part
+		err := p.read(ctx, files, m.Day, i+1, func(b *storedBatch) error {
+			found.Batches++
+			found.Entries += int64(len(b.entries))
+			for j := range b.entries {
+				extend(&found.First, &found.Last, b.entries[j].At.Format(archiveTimeFormat))
 			}
-			if err := roots.Append(rfc6962.DefaultHasher.HashLeaf(f.root), nil); err != nil {
+			if err := roots.Append(rfc6962.DefaultHasher.HashLeaf(b.root), nil); err != nil {
 				return fmt.Errorf("journal: merkle root: %w", err)
 			}
-			return t.flush(f)
+			return t.checkBatch(b)
 		})
 		if err != nil {
-			t.find("file "+p.Key, "%v", err)
-		} else if within.Batches != p.Batches || within.Entries != p.Entries || within.First != p.First || within.Last != p.Last {
-			t.find("file "+p.Key, "holds other records than its manifest says")
+			t.addFinding("file "+p.Key, "%v", err)
+		} else if found.Batches != p.Batches || found.Entries != p.Entries || found.First != p.First || found.Last != p.Last {
+			t.addFinding("file "+p.Key, "has other records than its manifest says")
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		batches, entries = batches+within.Batches, entries+within.Entries
+		batches, entries = batches+found.Batches, entries+found.Entries
 		watch()
 	}
 	root, err := rootOf(roots)
@@ -70,7 +70,7 @@ func (t *trial) archive(ctx context.Context, files blob.Store, a *Archive, watch
 		return err
 	}
 	if batches != a.Batches || entries != a.Entries || !bytes.Equal(root, a.Root) {
-		t.find("archive of "+m.Day, "its files hold %d batches with %d records, and %d with %d were archived, or their roots make another one",
+		t.addFinding("archive of "+m.Day, "its files have %d batches with %d records, but %d with %d were archived, or the Merkle root differs",
 			batches, entries, a.Batches, a.Entries)
 	}
 	return nil

@@ -9,11 +9,11 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// A day whose rows lie in any order is checked just as well, and of the damage
-// nothing is missed and nothing added.
+// A day whose rows are in any order on disk is checked with the same result: all
+// damage is found, and no more.
 func TestScatteredDayIsCheckedLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
@@ -48,7 +48,7 @@ func TestScatteredDayIsCheckedLikeAnyOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := func(held int) Report {
-		r, err := (&Checker{Pool: pool, Limit: 1000, held: held}).Check(t.Context(), time.Time{}, time.Time{})
+		r, err := (&Checker{Pool: pool, Limit: 1000, maxOpen: held}).Check(t.Context(), time.Time{}, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}

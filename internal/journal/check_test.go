@@ -8,8 +8,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 )
 
-// A journal as it was written gives no cause for complaint, and everything in it
-// is counted.
+// An unchanged journal gives no findings, and everything in it is counted.
 func TestCheckHasNothingToSayAboutAWholeJournal(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
@@ -20,10 +19,10 @@ func TestCheckHasNothingToSayAboutAWholeJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	watched := int64(0)
-	c := &journal.Checker{Pool: p.serve, Limit: 10, Watch: func(so journal.Report) { watched = so.Entries }}
+	c := &journal.Checker{Pool: p.serve, Limit: 10, OnProgress: func(so journal.Report) { watched = so.Entries }}
 	r, err := c.Check(t.Context(), time.Time{}, time.Time{})
 	if err != nil || !r.OK() || r.Batches != 706 || r.Entries != 2106 || r.Days < 4 || watched != 2106 {
-		t.Errorf("%+v, %v; last told of %d", r, err, watched)
+		t.Errorf("%+v, %v; last progress %d", r, err, watched)
 	}
 	if r := p.check(t, first.Add(time.Hour), first); r.Days != 1 || r.Entries != 2100 {
 		t.Errorf("of one day: %+v", r)
@@ -39,23 +38,23 @@ func TestCheckFindsEveryDamage(t *testing.T) {
 	p := newPast(t)
 	// In each day batch 2 of four is damaged, and its second record of three.
 	for i, damage := range []struct{ name, sql, want string }{
-		{"a changed record", `UPDATE journal_entry SET status = 'BARRED' WHERE @record`, "does not fit its hash"},
-		{"a changed hash", `UPDATE journal_entry SET hash = sha256('x') WHERE @record`, "do not make its root"},
-		{"a changed time", `UPDATE journal_entry SET at = at + interval '1 ms' WHERE @record`, "the time in its id is not its time"},
-		{"a changed id", `UPDATE journal_entry SET request_id = gen_random_uuid() WHERE @record`, "the time in its id is not its time"},
-		{"a lost record", `DELETE FROM journal_entry WHERE @record`, "says that it has 3 records and has 2"},
-		{"a gap", `UPDATE journal_entry SET idx = 7 WHERE @record`, "have a gap or a double"},
-		{"two places exchanged", `UPDATE journal_entry SET idx = 2 - idx WHERE @batch`, "do not make its root"},
-		{"a record in another batch", `UPDATE journal_entry SET n = n + 1 WHERE @record`, "says that it has 3 records and has 2"},
-		{"a record too many", `UPDATE journal_entry SET n = n + 1, idx = 3 WHERE @record`, "says that it has 3 records and has 4"},
-		{"a doubled record", `INSERT INTO journal_entry SELECT * FROM journal_entry WHERE @record`, "is there 2 times"},
+		{"a changed record", `UPDATE journal_entry SET status = 'BARRED' WHERE @record`, "does not match its hash"},
+		{"a changed hash", `UPDATE journal_entry SET hash = sha256('x') WHERE @record`, "do not match its Merkle root"},
+		{"a changed time", `UPDATE journal_entry SET at = at + interval '1 ms' WHERE @record`, "the time in its id differs from its time"},
+		{"a changed id", `UPDATE journal_entry SET request_id = gen_random_uuid() WHERE @record`, "the time in its id differs from its time"},
+		{"a lost record", `DELETE FROM journal_entry WHERE @record`, "should have 3 records and has 2"},
+		{"a gap", `UPDATE journal_entry SET idx = 7 WHERE @record`, "have a gap or a duplicate"},
+		{"two positions exchanged", `UPDATE journal_entry SET idx = 2 - idx WHERE @batch`, "do not match its Merkle root"},
+		{"a record in another batch", `UPDATE journal_entry SET n = n + 1 WHERE @record`, "should have 3 records and has 2"},
+		{"a record too many", `UPDATE journal_entry SET n = n + 1, idx = 3 WHERE @record`, "should have 3 records and has 4"},
+		{"a duplicate record", `INSERT INTO journal_entry SELECT * FROM journal_entry WHERE @record`, "occurs 2 times"},
 		{"a lost batch", `DELETE FROM journal_batch WHERE @batch`, "has no batch"},
-		{"a batch without its records", `DELETE FROM journal_entry WHERE @batch`, "says that it has 3 records and has 0"},
-		{"a changed root", `UPDATE journal_batch SET root = sha256('x') WHERE @batch`, "do not make its root"},
-		{"a batch that promises more", `UPDATE journal_batch SET count = 4 WHERE @batch`, "says that it has 4 records and has 3"},
-		{"a batch that promises less", `UPDATE journal_batch SET count = 2 WHERE @batch`, "says that it has 2 records and has 3"},
-		{"a batch of another time", `UPDATE journal_batch SET at = at - interval '1 ms' WHERE @batch`, "its time is not that of its first record"},
-		{"a batch of another node", `INSERT INTO journal_batch SELECT 'b', epoch, n, at, count, root, xact FROM journal_batch WHERE @batch`, "says that it has 3 records and has 0"},
+		{"a batch without its records", `DELETE FROM journal_entry WHERE @batch`, "should have 3 records and has 0"},
+		{"a changed root", `UPDATE journal_batch SET root = sha256('x') WHERE @batch`, "do not match its Merkle root"},
+		{"a batch with a higher count", `UPDATE journal_batch SET count = 4 WHERE @batch`, "should have 4 records and has 3"},
+		{"a batch with a lower count", `UPDATE journal_batch SET count = 2 WHERE @batch`, "should have 2 records and has 3"},
+		{"a batch of another time", `UPDATE journal_batch SET at = at - interval '1 ms' WHERE @batch`, "its time differs from that of its first record"},
+		{"a batch of another node", `INSERT INTO journal_batch SELECT 'b', epoch, n, at, count, root, xact FROM journal_batch WHERE @batch`, "should have 3 records and has 0"},
 	} {
 		day := p.day(t, 40+i)
 		p.fill(t, day, 4, 3)
@@ -71,12 +70,12 @@ func TestCheckFindsEveryDamage(t *testing.T) {
 			said = said || strings.Contains(f.What, damage.want) && f.Day.Equal(day)
 		}
 		if !said || r.Found != int64(len(r.Findings)) {
-			t.Errorf("%s: nobody says %q: %+v", damage.name, damage.want, r)
+			t.Errorf("%s: no finding has %q: %+v", damage.name, damage.want, r)
 		}
 	}
 }
 
-// All findings are counted, and no more of them kept than was asked for.
+// All findings are counted, and no more than the limit are returned.
 func TestCheckKeepsAsManyFindingsAsAsked(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
@@ -89,7 +88,7 @@ func TestCheckKeepsAsManyFindingsAsAsked(t *testing.T) {
 	}
 }
 
-// What is being written while it is looked at is not taken for damage.
+// Records that are written during a check are not reported as damage.
 func TestCheckRunsBesideWriters(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
@@ -127,6 +126,6 @@ func TestCheckRunsBesideWriters(t *testing.T) {
 		}
 	}
 	if seen == 0 {
-		t.Error("nothing was written meanwhile, so this proves nothing")
+		t.Error("nothing was written during the check, so this proves nothing")
 	}
 }

@@ -14,34 +14,34 @@ import (
 const entryColumns = `epoch, n, idx, request_id, at, entity_id, key_id, mode, purpose, correlator, number, phone_number, options, status,
 	mobile_network, extra, line_version, policy_version, plan_version, nonce, hash`
 
-func (w *walk) declare(ctx context.Context) error {
-	byEntry, byRow := "", ""
-	if w.sorted {
-		byEntry, byRow = " ORDER BY epoch, n, idx", " ORDER BY epoch, n"
+func (r *dayReader) declare(ctx context.Context) error {
+	entryOrder, batchOrder := "", ""
+	if r.sorted {
+		entryOrder, batchOrder = " ORDER BY epoch, n, idx", " ORDER BY epoch, n"
 	}
 	for _, cursor := range []string{
-		"entries NO SCROLL CURSOR FOR SELECT " + entryColumns + " FROM journal_entry" + onDay(w.day) + byEntry,
-		"batches NO SCROLL CURSOR FOR SELECT epoch, n, node, at, count, root, xact::text FROM journal_batch" + onDay(w.day) + byRow,
+		"entries NO SCROLL CURSOR FOR SELECT " + entryColumns + " FROM journal_entry" + whereDay(r.day) + entryOrder,
+		"batches NO SCROLL CURSOR FOR SELECT epoch, n, node, at, count, root, xact::text FROM journal_batch" + whereDay(r.day) + batchOrder,
 	} {
-		if _, err := w.tx.Exec(ctx, "DECLARE "+cursor); err != nil {
+		if _, err := r.tx.Exec(ctx, "DECLARE "+cursor); err != nil {
 			return fmt.Errorf("journal: read a day: %w", err)
 		}
 	}
 	return nil
 }
 
-// onDay limits a query to one day.
-func onDay(day time.Time) string {
+// whereDay limits a query to one day.
+func whereDay(day time.Time) string {
 	return fmt.Sprintf(" WHERE at >= '%s 00:00:00+00' AND at < '%s 00:00:00+00'", day.Format(time.DateOnly), day.AddDate(0, 0, 1).Format(time.DateOnly))
 }
 
-// placed is an entry and the batch that it names.
-type placed struct {
-	place
-	kept
+// keyedEntry is an entry and the key of its batch.
+type keyedEntry struct {
+	batchKey
+	storedEntry
 }
 
-func scanKept(rows pgx.Rows) (e placed, err error) {
+func scanEntry(rows pgx.Rows) (e keyedEntry, err error) {
 	var nonce []byte
 	err = rows.Scan(&e.epoch, &e.n, &e.idx, &e.RequestID, &e.At, &e.Entity, &e.Key, &e.Mode, &e.Purpose, &e.Correlator, &e.Number, &e.PhoneNumber,
 		&e.Options, &e.Status, &e.MobileNetwork, &e.Extra, &e.LineVersion, &e.PolicyVersion, &e.PlanVersion, &nonce, &e.hash)
@@ -50,27 +50,27 @@ func scanKept(rows pgx.Rows) (e placed, err error) {
 	return e, err
 }
 
-func scanFlush(rows pgx.Rows) (*flush, error) {
-	f := &flush{found: true}
-	err := rows.Scan(&f.epoch, &f.n, &f.node, &f.at, &f.count, &f.root, &f.xact)
-	f.at = f.at.UTC()
-	return f, err
+func scanBatch(rows pgx.Rows) (*storedBatch, error) {
+	b := &storedBatch{found: true}
+	err := rows.Scan(&b.epoch, &b.n, &b.node, &b.at, &b.count, &b.root, &b.xact)
+	b.at = b.at.UTC()
+	return b, err
 }
 
-// fetch reads on from a cursor.
-func fetch[T any](ctx context.Context, tx pg.Tx, cursor string, most int, scan func(pgx.Rows) (T, error)) ([]T, error) {
-	rows, err := tx.Query(ctx, fmt.Sprintf("FETCH %d FROM %s", most, cursor))
+// fetch reads the next rows of a cursor.
+func fetch[T any](ctx context.Context, tx pg.Tx, cursor string, limit int, scan func(pgx.Rows) (T, error)) ([]T, error) {
+	rows, err := tx.Query(ctx, fmt.Sprintf("FETCH %d FROM %s", limit, cursor))
 	if err != nil {
 		return nil, fmt.Errorf("journal: read a day: %w", err)
 	}
 	defer rows.Close()
-	list := make([]T, 0, most)
+	list := make([]T, 0, limit)
 	for rows.Next() {
-		one, err := scan(rows)
+		row, err := scan(rows)
 		if err != nil {
 			return nil, fmt.Errorf("journal: read a day: %w", err)
 		}
-		list = append(list, one)
+		list = append(list, row)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("journal: read a day: %w", err)

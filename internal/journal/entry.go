@@ -12,31 +12,31 @@ import (
 	"github.com/transparency-dev/merkle/rfc6962"
 )
 
-// Entry is one record: "we committed to this answer". It does not say that the
-// answer arrived.
+// Entry is one record: the service committed to this answer. It does not prove
+// that the caller received it.
 type Entry struct {
 	RequestID     uuid.UUID
 	At            time.Time // whole milliseconds; the time inside RequestID
-	Entity        uuid.UUID // who asked
-	Key           uuid.UUID // with which key
+	Entity        uuid.UUID // the caller
+	Key           uuid.UUID // the API key of the request
 	Mode          string    // live or test
 	Purpose       string    // of the key
-	Correlator    string    // x-correlator, as sent
+	Correlator    string    // the header x-correlator, as sent
 	Number        int64     // E.164 without the plus sign
 	PhoneNumber   string    // as sent, byte for byte
-	Options       string    // what was asked beyond the number
-	Status        string    // as said
-	MobileNetwork string    // as said
-	Extra         string    // what was said beyond that: one JSON object, as said; empty when nothing more was asked
+	Options       string    // what the request asked for beyond the number
+	Status        string    // as answered
+	MobileNetwork string    // as answered
+	Extra         string    // the rest of the answer, as one JSON object; empty if the request asked for nothing more
 	LineVersion   int64
 	PolicyVersion int32
 	PlanVersion   int32
-	Nonce         [16]byte // because the bare hash of a number could be tried out
+	Nonce         [16]byte // random: without it, the number could be found by hashing every number
 }
 
-// A name begins every canonical encoding. A change of the encoding gets a new
-// name. Records that say nothing beyond the five fields of an answer keep the
-// first, so that whoever can check the old ones can check these.
+// Every canonical encoding starts with its name. A change of the encoding gets a
+// new name. Records without Extra keep the first encoding, so that a program that
+// can check old records can check these too.
 const (
 	plainEncoding    = "lineproof journal record 1\n"
 	extendedEncoding = "lineproof journal record 2\n"
@@ -45,7 +45,7 @@ const (
 // Encode returns the canonical encoding that docs/reference/journal-record.md
 // describes: the name of the encoding, then every field as a length of four
 // bytes and its bytes; numbers and times are eight bytes, big-endian. Extra is
-// there only when it is not empty, which the name tells.
+// included only if it is not empty, which the name of the encoding tells.
 func (e *Entry) Encode() []byte { return e.appendTo(make([]byte, 0, 320+len(e.Extra))) }
 
 func (e *Entry) appendTo(b []byte) []byte {
@@ -91,7 +91,7 @@ func NewNonce() (n [16]byte) {
 }
 
 // Root returns the Merkle root (RFC 6962) of the entries' hashes, in order. The
-// hashing is done here because the library's own makes four objects of each hash.
+// hashing is done here because the library's own makes four allocations per hash.
 func Root(hashes [][]byte) ([]byte, error) {
 	r := (&compact.RangeFactory{Hash: hashChildren}).NewEmptyRange(0)
 	leaf := make([]byte, 1+sha256.Size)
@@ -119,8 +119,8 @@ func hashChildren(left, right []byte) []byte {
 	return sum[:]
 }
 
-// cell is the place of the number's data, for the day when there is more than
-// one. It stands in the tenth byte of every request id.
+// cell identifies the database cluster of the number, for a future with more than
+// one. It is the tenth byte of every request id.
 const cell = 0
 
 // NewRequestID returns a UUIDv7 that carries at, to the millisecond, and the

@@ -7,8 +7,8 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 )
 
-// After the counter was moved, no start of a node gets an epoch that any start
-// before could have had, however often it is moved; and each time is noted.
+// After the counter was moved, no start of a node gets an epoch that an earlier
+// start could have had, however often it is moved; and each move is recorded.
 func TestSkippedEpochsAreNeverUsedAgain(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)

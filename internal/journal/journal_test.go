@@ -15,7 +15,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 func entry(at time.Time) journal.Entry {
@@ -36,8 +36,8 @@ func open(t *testing.T, pool *pgxpool.Pool) *journal.Journal {
 	return j
 }
 
-// What was appended is found by its id alone, whole, and belongs to a batch
-// whose root is over its hash.
+// An appended record is found by its id alone, completely, and belongs to a batch
+// whose Merkle root includes its hash.
 func TestAppendedEntriesAreFoundByTheirID(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -72,7 +72,7 @@ func TestAppendedEntriesAreFoundByTheirID(t *testing.T) {
 	}
 }
 
-// Two processes with one name never write the same key.
+// Two processes with the same node name never write the same key.
 func TestEveryStartIsAnEpochOfItsOwn(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -88,8 +88,8 @@ func TestEveryStartIsAnEpochOfItsOwn(t *testing.T) {
 	}
 }
 
-// A batch that is written a second time, as after an unknown outcome, meets its
-// own key and adds nothing.
+// A batch that is written a second time, as after an unknown outcome, adds nothing,
+// because its key exists.
 func TestBatchKeyRefusesASecondCopy(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -111,8 +111,8 @@ func TestAppendWithoutAPartitionIsRefused(t *testing.T) {
 	}
 }
 
-// A record that was altered afterwards is an error and not an answer, whichever
-// field it was.
+// Reading a record that was changed afterwards is an error, whichever field was
+// changed.
 func TestAlteredRecordIsNoticed(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
@@ -144,8 +144,7 @@ func TestAlteredRecordIsNoticed(t *testing.T) {
 }
 
 // Every field takes part in the hash: two entries that differ in one field never
-// have the same encoding, whether the answer said more than its five fields or
-// not.
+// have the same encoding, with or without Extra.
 func TestEveryFieldIsInTheEncoding(t *testing.T) {
 	t.Parallel()
 	for _, extra := range []string{"", `{"signals":[]}`} {
@@ -176,8 +175,7 @@ func TestEveryFieldIsInTheEncoding(t *testing.T) {
 	}
 }
 
-// A record that was written before answers could say more fits its hash for
-// good.
+// A record that was written before Extra existed still matches its hash.
 func TestOldRecordsKeepTheirHash(t *testing.T) {
 	t.Parallel()
 	e := journal.Entry{
@@ -205,8 +203,8 @@ func TestRequestIDCarriesItsTimeAndTheCell(t *testing.T) {
 	}
 }
 
-// The serving role makes partitions ahead, without gaps, and a second time makes
-// none.
+// The serving role creates partitions in advance, without gaps, and creates none the
+// second time.
 func TestPartitionsAreMadeAheadByTheServingRole(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t) // has seven

@@ -16,38 +16,37 @@ import (
 
 // Days returns the days whose records can be read from the database, from the
 // oldest to the newest.
-func Days(ctx context.Context, from pg.DB) ([]time.Time, error) { return daysInside(ctx, from) }
+func Days(ctx context.Context, from pg.DB) ([]time.Time, error) { return readableDays(ctx, from) }
 
-// Span is a stretch of time: From belongs to it, To does not.
+// Span is a period of time: From is included, To is not.
 type Span struct{ From, To time.Time }
 
-// Place is where a record stands among others: by time and, at one time, by id.
-type Place struct {
+// Position is the position of a record in the order by time and then by id.
+type Position struct {
 	At time.Time
 	ID uuid.UUID
 }
 
-// Query says which records to list.
+// Query selects the records to list.
 type Query struct {
 	Entity       uuid.UUID // uuid.Nil for every entity
 	Mode, Status string    // "" for all
-	Spans        []Span    // where to look; they do not overlap
-	Before       Place     // only what stands before this; the zero place for everything
+	Spans        []Span    // the periods to read; they do not overlap
+	Before       Position  // only records before this one; the zero value is no limit
 	Limit        int
 }
 
-// listEntries reads each span by the index on the time. It names no bounds of all
-// spans together: the plan would read everything between those.
+// listEntries reads each span by the index on the time. It has no bounds around
+// all spans together: with them, the plan would read everything in between.
 const listEntries = `SELECT ` + entryColumns + ` FROM unnest($1::timestamptz[], $2::timestamptz[]) AS s (low, high)
 	CROSS JOIN LATERAL (SELECT * FROM journal_entry j WHERE j.at >= s.low AND j.at < s.high
 		AND ($3::uuid IS NULL OR j.entity_id = $3) AND ($4 = '' OR j.mode = $4) AND ($5 = '' OR j.status = $5)
 		AND ($6::timestamptz IS NULL OR (j.at, j.request_id) < ($6, $7::uuid))) e
 	ORDER BY at DESC, request_id DESC LIMIT $8`
 
-// List returns the records of some stretches of time, newest first. It costs
-// what reading all records of those stretches costs, whosever they are; package
-// tally knows which stretches are worth it. A record whose hash does not fit is
-// an error.
+// List returns the records of some periods, newest first. It reads all records of
+// these periods, of every entity; package tally knows which periods have records
+// of one. A record that does not match its hash is an error.
 func List(ctx context.Context, pool *pgxpool.Pool, q Query) (list []Entry, err error) {
 	if len(q.Spans) == 0 || q.Limit < 1 {
 		return nil, nil
@@ -64,9 +63,9 @@ func List(ctx context.Context, pool *pgxpool.Pool, q Query) (list []Entry, err e
 		lows, highs, pg.ID(q.Entity), q.Mode, q.Status, before, q.Before.ID, q.Limit,
 	}
 	err = pg.InTx(ctx, pool, func(tx pg.Tx) error {
-		// What is empty may be scanned, and the statistics of a day that has just
-		// begun say that it is empty. A plan that shuns scans at any price must not be
-		// taken for one that is worth compiling.
+		// The planner scans tables that are empty according to the statistics, and the
+		// statistics of a new day say that it is empty. Without sequential scans the
+		// estimated cost is high, and JIT compilation would start because of it.
 		if _, err := tx.Exec(ctx, `SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`); err != nil {
 			return err
 		}
@@ -75,12 +74,12 @@ func List(ctx context.Context, pool *pgxpool.Pool, q Query) (list []Entry, err e
 			return err
 		}
 		list, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (Entry, error) {
-			e, err := scanKept(rows)
+			e, err := scanEntry(rows)
 			if err != nil {
 				return Entry{}, err
 			}
 			if h := e.Hash(); !bytes.Equal(h[:], e.hash) {
-				return Entry{}, errors.New("a record does not fit its hash; it was changed after it was written")
+				return Entry{}, errors.New("a record does not match its hash; it was changed after it was written")
 			}
 			return e.Entry, nil
 		})

@@ -20,22 +20,22 @@ type partition struct {
 	day      time.Time
 	parent   string
 	bytes    int64 // with its indexes
-	attached bool  // part of its table; else only left over
-	pending  bool  // it was being detached when that was broken off
+	attached bool  // part of its table; otherwise detached and not dropped yet
+	pending  bool  // its detaching was interrupted
 }
 
-// inside reports whether whoever reads the table sees the partition.
-func (p *partition) inside() bool { return p.attached && !p.pending }
+// readable reports whether queries on the table see the partition.
+func (p *partition) readable() bool { return p.attached && !p.pending }
 
 // partitionOf returns the name of a day's partition.
 func partitionOf(parent string, day time.Time) string { return parent + "_" + day.Format("20060102") }
 
-// dayOf returns the day on which a moment lies. Days are UTC's.
+// dayOf returns the day of a time, in UTC.
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// partitions lists the journal's partitions by day, with those that were
-// detached and are still there. It does not ask for their size unless it is
-// wanted: that means a look at every file.
+// partitions lists the journal's partitions by day, including those that were
+// detached and still exist. It reads their sizes only on request, because that
+// means a stat of every file.
 func partitions(ctx context.Context, from pg.DB, sizes bool) ([]partition, error) {
 	rows, err := from.Query(ctx, `SELECT left(c.relname, 13), to_date(right(c.relname, 8), 'YYYYMMDD')::timestamptz,
 			CASE WHEN $1 THEN coalesce(pg_total_relation_size(c.oid), 0) ELSE 0 END, i.inhrelid IS NOT NULL, coalesce(i.inhdetachpending, false)
@@ -61,17 +61,17 @@ func partitions(ctx context.Context, from pg.DB, sizes bool) ([]partition, error
 	return all, nil
 }
 
-// daysInside returns the days whose entries can be read from the database, from
-// the oldest to the newest. A day of which only the batches are left is on its
-// way into the archive, which has all of it.
-func daysInside(ctx context.Context, from pg.DB) ([]time.Time, error) {
+// readableDays returns the days whose entries can be read from the database, from
+// the oldest to the newest. A day with only its batches left is being dropped, and
+// the archive has all of it.
+func readableDays(ctx context.Context, from pg.DB) ([]time.Time, error) {
 	all, err := partitions(ctx, from, false)
 	if err != nil {
 		return nil, err
 	}
 	var days []time.Time
 	for i := range all {
-		if all[i].parent == entryTable && all[i].inside() {
+		if all[i].parent == entryTable && all[i].readable() {
 			days = append(days, all[i].day)
 		}
 	}

@@ -11,17 +11,17 @@ import (
 
 // Record calls decide in a transaction, writes the entries that it returns as
 // one batch in the same transaction, and returns nil once all is committed.
-// Everything that decide reads is of one moment, and what was read from a
-// primary that has been deposed cannot be committed on its successor. An error
-// of decide is passed on unchanged; if it returns no entries, nothing is written.
+// Everything that decide reads comes from one snapshot, and what it read from a
+// primary cannot be committed on the standby that took over from it. An error of
+// decide is returned unchanged; if it returns no entries, nothing is written.
 func (j *Journal) Record(ctx context.Context, decide func(tx pg.Tx) ([]Entry, error)) error {
 	var b *batch
-	var undecided error
+	var decideErr error
 	entries, start := 0, time.Now()
 	err := pg.InSnapshot(ctx, j.pool, func(tx pg.Tx) error {
 		var decided []Entry
-		if decided, undecided = decide(tx); undecided != nil || len(decided) == 0 {
-			return undecided
+		if decided, decideErr = decide(tx); decideErr != nil || len(decided) == 0 {
+			return decideErr
 		}
 		sealed, err := j.seal(decided)
 		if err != nil {
@@ -34,8 +34,8 @@ func (j *Journal) Record(ctx context.Context, decide func(tx pg.Tx) ([]Entry, er
 		b = sealed
 		return nil
 	})
-	if undecided != nil {
-		return undecided
+	if decideErr != nil {
+		return decideErr
 	}
 	if b != nil && errors.Is(err, pg.ErrUnknown) {
 		err = j.settle(ctx, b, err)
@@ -49,40 +49,40 @@ func (j *Journal) Record(ctx context.Context, decide func(tx pg.Tx) ([]Entry, er
 	return nil
 }
 
-// pause is how long a batch of unknown outcome waits before it is tried again.
-const pause = 25 * time.Millisecond
+// retryPause is the time before a batch whose commit was not confirmed is retried.
+const retryPause = 25 * time.Millisecond
 
-// settle tries a batch whose commit was not confirmed again, under the same key,
-// until it is known to be there or the time is up. Unknown is what the first try
-// ended with.
+// settle retries a batch whose commit was not confirmed, under the same key,
+// until it is certain that it is stored or ctx ends. Unknown is the error of the
+// first attempt.
 func (j *Journal) settle(ctx context.Context, b *batch, unknown error) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return unknown
-		case <-time.After(pause):
+		case <-time.After(retryPause):
 		}
-		err := pg.InTx(ctx, j.pool, func(tx pg.Tx) error { return b.again(ctx, tx) })
-		if err == nil || !pg.Away(err) && !errors.Is(err, pg.ErrUnknown) {
+		err := pg.InTx(ctx, j.pool, func(tx pg.Tx) error { return b.retry(ctx, tx) })
+		if err == nil || !pg.IsUnavailable(err) && !errors.Is(err, pg.ErrUnknown) {
 			return err
 		}
 	}
 }
 
-var errDeposed = errors.New("journal: another server has taken over since the look-up, and the batch did not reach it")
+var errFailover = errors.New("journal: a standby has taken over since the lookup, and it does not have the batch")
 
-// again writes a batch unless it is there. That it is there is seen by reading,
-// and what can be read may not be durable yet: its own commit may still wait for
-// a standby. So one more commit is made, behind it in the log, and the batch is
-// acknowledged only when that one is confirmed.
-func (b *batch) again(ctx context.Context, tx pg.Tx) error {
+// retry writes a batch unless it exists. If it exists, it may not be durable yet:
+// rows can be visible while their commit still waits for a standby. So a second
+// transaction is committed, later in the WAL, and the batch is acknowledged only
+// when that commit is confirmed.
+func (b *batch) retry(ctx context.Context, tx pg.Tx) error {
 	written, timeline, err := b.insert(ctx, tx)
 	if err != nil {
 		return err
 	}
 	if written {
 		if timeline != b.timeline {
-			return errDeposed // what was looked up there may be out of date here
+			return errFailover // the lookup on the old server may be out of date on this one
 		}
 		return nil
 	}

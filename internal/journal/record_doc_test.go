@@ -17,7 +17,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 // recordPage is what an auditor has; the tests below use nothing else of it
@@ -143,7 +143,7 @@ func entryOf(t *testing.T, shown []exampleField, extended bool) (e journal.Entry
 	for _, f := range shown {
 		set, ok := fields[f.name]
 		if !ok {
-			t.Fatalf("the example has a field %s, which a record does not have or which stands twice", f.name)
+			t.Fatalf("the example has a field %s, which a record does not have or which occurs twice", f.name)
 		}
 		set(f.value)
 		delete(fields, f.name)
@@ -154,9 +154,9 @@ func entryOf(t *testing.T, shown []exampleField, extended bool) (e journal.Entry
 	return e
 }
 
-// The statement of the page needs no more than the reading role, has nothing to
-// say about records that this package wrote, and finds a changed record, a lost
-// one and a changed root.
+// The SQL of the page needs only the reading role, finds nothing wrong with records
+// that this package wrote, and finds a changed record, a missing one and a changed
+// root.
 func TestPageChecksWithSQL(t *testing.T) {
 	t.Parallel()
 

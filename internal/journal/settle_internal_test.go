@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 func sealed(t *testing.T, j *Journal, n int) *batch {
@@ -35,8 +35,8 @@ func counts(t *testing.T, pool *pgxpool.Pool) (entries, fences int) {
 	return entries, fences
 }
 
-// A batch of unknown outcome that turns out to be written is not written again,
-// and is acknowledged only by one more commit behind it, never by what was read.
+// A batch of unknown outcome that was written is not written again, and is
+// acknowledged only after one more commit, never because it can be read.
 func TestWrittenBatchIsAcknowledgedByOneMoreCommit(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -62,9 +62,8 @@ func TestWrittenBatchIsAcknowledgedByOneMoreCommit(t *testing.T) {
 	}
 }
 
-// A batch that did not get through is written by the second try, unless another
-// server has taken over meanwhile: what was looked up on the first may be out of
-// date on the second.
+// A batch that was not written is written by the second attempt, unless a standby
+// has taken over in between: the lookup on the old server may be out of date.
 func TestBatchThatDidNotGetThroughIsWrittenOnTheSameServerOnly(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -86,7 +85,7 @@ func TestBatchThatDidNotGetThroughIsWrittenOnTheSameServerOnly(t *testing.T) {
 }
 
 // A connection that breaks during the commit leaves the outcome unknown; the
-// batch is tried again under its key, and is there once.
+// batch is retried under its key, and exists once.
 func TestConnectionThatBreaksDuringTheCommitIsSettled(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
@@ -122,8 +121,8 @@ func TestConnectionThatBreaksDuringTheCommitIsSettled(t *testing.T) {
 	}
 }
 
-// While it cannot be found out what became of a batch, its outcome stays
-// unknown, and the wait for it ends with the time that there is.
+// While the outcome of a batch cannot be determined, it stays unknown, and the wait
+// for it ends at the deadline.
 func TestOutcomeStaysUnknownWhenTimeIsUp(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)

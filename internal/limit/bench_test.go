@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/limit"
-	"github.com/lineproof/lineproof/internal/redistest"
+	"github.com/lineproof/lineproof/internal/testing/redistest"
 )
 
 // BenchmarkTake measures one token of a busy key, and of many keys in turn.

@@ -6,196 +6,195 @@ import (
 )
 
 const (
-	// leaseLife is for how long tokens may lie with a node. What it has not used
-	// by then is lost, so nothing is kept from the other nodes for long.
-	leaseLife = int64(200 * time.Millisecond)
-	// horizon is how far ahead a node fetches what it seems to need.
+	// leaseLifetime is how long a node may keep fetched tokens. What it has not used
+	// by then is lost, so that nothing is withheld from the other nodes for long.
+	leaseLifetime = int64(200 * time.Millisecond)
+	// horizon is how far ahead of the observed demand a node fetches tokens.
 	horizon = int64(50 * time.Millisecond)
-	// glance is the shortest time from which a need is worked out.
-	glance = int64(10 * time.Millisecond)
-	// barredLeast is how long an empty bucket is left alone at least: asking for
-	// every single token would cost a round trip each.
-	barredLeast = int64(10 * time.Millisecond)
-	// mostBlock and blockShare bound how many tokens are fetched ahead of need.
-	mostBlock  = 4096
+	// minObserved is the shortest time from which demand is extrapolated.
+	minObserved = int64(10 * time.Millisecond)
+	// minBarred is how long no request is sent for an empty bucket, at least: each
+	// single token would cost a round trip.
+	minBarred = int64(10 * time.Millisecond)
+	// maxBlock and blockShare bound how many tokens are fetched ahead of demand.
+	maxBlock   = 4096
 	blockShare = 8
 )
 
-// lease is what a node knows of a bucket in Redis, and the tokens that it has
-// fetched from there. Moments are nanoseconds since the limiter began.
+// lease is what a node knows about a bucket in Redis, and the tokens that it has
+// fetched from it. Times are nanoseconds since the limiter was created.
 type lease struct {
-	have   int   // tokens in hand
-	until  int64 // when they are lost
-	barred int64 // until when there are not as many as were refused
-	denied int   // how many that were
-	due    int64 // when the bucket will be full
-	block  int   // how many tokens came when some last did
-	needed int   // how many were asked for since Redis last answered, given or not
-	since  int64 // when that was
+	tokens    int   // fetched and not used yet
+	until     int64 // when they are lost
+	barred    int64 // until when the bucket has fewer tokens than barredFor
+	barredFor int   // the number of tokens that was refused
+	due       int64 // when the bucket will be full
+	block     int   // how many tokens were fetched last
+	demand    int   // tokens requested by callers since Redis last replied, given or not
+	since     int64 // when Redis last replied
 
-	alone  int64  // when the bucket of this node by itself will be full, which has half of the rate
-	outage uint32 // the last one after which Redis was told of that
+	localDue int64  // when the local bucket of this node will be full, which has half of the rate
+	outage   uint32 // the last outage after which Redis was told what was taken locally
 
-	asked   chan struct{} // closed when Redis has answered; nil while it is not asked
-	waiting int           // tokens for which somebody waits
+	pending chan struct{} // closed when Redis has replied; nil while there is no request
+	waiting int           // tokens that callers wait for
 }
 
-// question is what a node asks Redis for.
-type question struct {
+// leaseRequest is a request of a node for tokens.
+type leaseRequest struct {
 	want, least int
-	spent       int // tokens that were used while Redis was away
+	spent       int // tokens that were taken locally while Redis was unavailable
 	outage      uint32
 	debt        bool
 }
 
-// reply is what Redis says.
+// reply is the reply of Redis.
 type reply struct {
 	given     int
 	due, wait time.Duration
 }
 
-// spend uses tokens in hand, if there are enough, and notes it for the time when
-// Redis may be away: a node that then goes on by itself must not begin with a
-// full bucket.
+// spend uses fetched tokens, if there are enough. It also takes them from the local
+// bucket: a node that loses Redis must not start with a full one.
 func (l *lease) spend(now int64, half pace, n int) bool {
 	if now >= l.until {
-		l.have = 0
+		l.tokens = 0
 	}
-	if l.have < n {
+	if l.tokens < n {
 		return false
 	}
-	l.have -= n
-	l.needed += n
-	l.note(now, half, n)
+	l.tokens -= n
+	l.demand += n
+	l.spendLocal(now, half, n)
 	return true
 }
 
-// note takes tokens from the node's own bucket as well, and leaves it empty at
-// the worst.
-func (l *lease) note(now int64, half pace, n int) {
-	due := max(l.alone, now)
-	l.alone = max(due, min(due+half.each*int64(n), now+half.full))
+// spendLocal takes tokens from the local bucket, which it leaves empty at worst.
+func (l *lease) spendLocal(now int64, half pace, n int) {
+	due := max(l.localDue, now)
+	l.localDue = max(due, min(due+half.interval*int64(n), now+half.fullTime))
 }
 
-// short reports whether it is time to fetch more, before anybody has to wait.
-func (l *lease) short(now int64) bool {
-	return l.asked == nil && l.block > 3 && l.have < l.block/4 && !l.empty(now, 1)
+// shouldPrefetch reports whether to fetch more tokens now, before a caller has to
+// wait.
+func (l *lease) shouldPrefetch(now int64) bool {
+	return l.pending == nil && l.block > 3 && l.tokens < l.block/4 && !l.knownEmpty(now, 1)
 }
 
-// begin makes a question of what is needed now, by those who wait, and by those
-// who will come if it goes on like this.
-func (l *lease) begin(now int64, p, half pace, n int, outage uint32) question {
-	soon := int64(l.needed) * horizon / max(now-l.since, glance)
-	want := min(int(min(soon, mostBlock)), 2*l.block+1, max(p.burst/blockShare, 1))
-	q := question{least: max(n-l.have, 1), outage: outage}
-	q.want = min(max(want, n+l.waiting-l.have, q.least), p.burst)
-	if l.outage != outage && l.alone > now {
-		q.spent = int((l.alone-now-1)/half.each) + 1
+// newRequest returns a request for the tokens that are needed now, those that
+// callers wait for, and those that the demand of the next horizon needs.
+func (l *lease) newRequest(now int64, p, half pace, n int, outage uint32) leaseRequest {
+	soon := int64(l.demand) * horizon / max(now-l.since, minObserved)
+	want := min(int(min(soon, maxBlock)), 2*l.block+1, max(p.burst/blockShare, 1))
+	q := leaseRequest{least: max(n-l.tokens, 1), outage: outage}
+	q.want = min(max(want, n+l.waiting-l.tokens, q.least), p.burst)
+	if l.outage != outage && l.localDue > now {
+		q.spent = int((l.localDue-now-1)/half.interval) + 1
 	}
-	l.asked = make(chan struct{})
+	l.pending = make(chan struct{})
 	return q
 }
 
-// end puts the answer of Redis into the lease.
-func (l *lease) end(sent, now int64, q question, r reply) {
+// apply stores the reply of Redis in the lease.
+func (l *lease) apply(sent, now int64, q leaseRequest, r reply) {
 	if now >= l.until {
-		l.have = 0
+		l.tokens = 0
 	}
-	l.have += r.given
-	l.until = sent + leaseLife
-	l.needed, l.since, l.outage = 0, now, q.outage
+	l.tokens += r.given
+	l.until = sent + leaseLifetime
+	l.demand, l.since, l.outage = 0, now, q.outage
 	l.due = now + int64(r.due)
 	switch {
 	case r.given == 0:
-		l.bar(now+max(int64(r.wait), barredLeast), q.least)
+		l.bar(now+max(int64(r.wait), minBarred), q.least)
 		return
-	case r.given < q.want: // these were the last
-		l.bar(now+max(int64(r.wait), barredLeast), 1)
+	case r.given < q.want: // the bucket is empty now
+		l.bar(now+max(int64(r.wait), minBarred), 1)
 	}
 	l.block = r.given
 }
 
-// bar notes that there are not as many as n tokens before a moment.
-func (l *lease) bar(until int64, n int) { l.barred, l.denied = until, n }
+// bar records that the bucket has fewer than n tokens until a time.
+func (l *lease) bar(until int64, n int) { l.barred, l.barredFor = until, n }
 
-// empty reports whether it is known that there are not as many as n tokens.
-func (l *lease) empty(now int64, n int) bool { return now < l.barred && n >= l.denied }
+// knownEmpty reports whether the bucket is known to have fewer than n tokens.
+func (l *lease) knownEmpty(now int64, n int) bool { return now < l.barred && n >= l.barredFor }
 
-// refuse says no without asking.
+// refuse refuses tokens without a request to Redis.
 func (l *lease) refuse(now int64, p pace, n int) Verdict {
-	l.needed += n
+	l.demand += n
 	return l.verdict(now, p, false, n)
 }
 
 func (l *lease) verdict(now int64, p pace, ok bool, n int) Verdict {
 	v := p.verdict(l.due, now, ok, n)
-	v.Remaining = min(v.Remaining+l.have, p.burst)
+	v.Remaining = min(v.Remaining+l.tokens, p.burst)
 	if !ok {
 		v.RetryAfter = time.Duration(max(l.barred-now, 1))
 	}
 	return v
 }
 
-// idle reports whether nothing would be lost with the lease.
+// idle reports whether the lease holds nothing that would be lost with it.
 func (l *lease) idle(now int64) bool {
-	return l.loose() && max(l.until, l.barred, l.due, l.alone) <= now
+	return l.unused() && max(l.until, l.barred, l.due, l.localDue) <= now
 }
 
-// loose reports whether nobody waits for it.
-func (l *lease) loose() bool { return l.asked == nil && l.waiting == 0 }
+// unused reports whether no caller waits for it.
+func (l *lease) unused() bool { return l.pending == nil && l.waiting == 0 }
 
-// leases is a share of the keys of a [Shared].
-type leases struct {
-	mu     sync.Mutex
-	of     map[Key]*lease
-	enough int
-	swept  int64
+// leaseShard holds the leases of a share of the keys of a [Shared].
+type leaseShard struct {
+	mu      sync.Mutex
+	byKey   map[Key]*lease
+	sweepAt int
+	sweptAt int64
 }
 
-// find returns the lease of a key, a new one if there is none.
-func (s *leases) find(k Key, now int64) *lease {
-	l := s.of[k]
+// find returns the lease of a key, which it creates if needed.
+func (s *leaseShard) find(k Key, now int64) *lease {
+	l := s.byKey[k]
 	if l == nil {
-		if len(s.of) >= s.enough {
+		if len(s.byKey) >= s.sweepAt {
 			s.makeRoom(now)
 		}
 		l = &lease{since: now}
-		s.of[k] = l
+		s.byKey[k] = l
 	}
 	return l
 }
 
-// makeRoom forgets as [part.makeRoom] does. A lease for which somebody waits
-// stays.
-func (s *leases) makeRoom(now int64) {
-	const most = mostKeys / parts
-	if s.enough < most || now-s.swept > sweepPause {
-		s.swept = now
-		for k, l := range s.of {
+// makeRoom deletes leases as [shard.makeRoom] does. A lease that a caller waits for
+// is kept.
+func (s *leaseShard) makeRoom(now int64) {
+	const limit = maxKeys / shards
+	if s.sweepAt < limit || now-s.sweptAt > sweepPause {
+		s.sweptAt = now
+		for k, l := range s.byKey {
 			if l.idle(now) {
-				delete(s.of, k)
+				delete(s.byKey, k)
 			}
 		}
-		s.enough = min(max(2*len(s.of), fewKeys), most)
+		s.sweepAt = min(max(2*len(s.byKey), minSweepKeys), limit)
 	}
-	if len(s.of) < most {
+	if len(s.byKey) < limit {
 		return
 	}
 	var least Key
 	var owes int64
 	seen := 0
-	for k, l := range s.of {
-		if !l.loose() {
+	for k, l := range s.byKey {
+		if !l.unused() {
 			continue
 		}
-		if owed := max(l.due, l.alone); seen == 0 || owed < owes {
+		if owed := max(l.due, l.localDue); seen == 0 || owed < owes {
 			least, owes = k, owed
 		}
-		if seen++; seen == sample {
+		if seen++; seen == evictionSample {
 			break
 		}
 	}
 	if seen > 0 {
-		delete(s.of, least)
+		delete(s.byKey, least)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/limit"
-	"github.com/lineproof/lineproof/internal/redistest"
+	"github.com/lineproof/lineproof/internal/testing/redistest"
 )
 
 // slow is a rate at which nothing comes back while a test runs.
 const slow = 0.01
 
-// each runs a test on both limiters: what one promises, the other promises.
+// each runs a test on both limiters: both give the same guarantees.
 func each(t *testing.T, test func(t *testing.T, l limit.Limiter)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) {
@@ -46,7 +46,7 @@ func node(tb testing.TB, s *redistest.Server) *limit.Shared {
 
 func anyone() limit.Key { return limit.Of(limit.Credential, uuid.New()) }
 
-// A burst is let through, then nothing until there is a token again, and the
+// A burst is allowed, then nothing until there is a token again, and the
 // verdict says how many are left and how long that takes.
 func TestBurstThenRefusal(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,7 @@ func TestBurstThenRefusal(t *testing.T) {
 	})
 }
 
-// All or nothing: what does not fit takes nothing.
+// All or nothing: a request for more tokens than there are takes none.
 func TestTakeIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, l limit.Limiter) {
@@ -88,7 +88,7 @@ func TestTakeIsAllOrNothing(t *testing.T) {
 	})
 }
 
-// In the long run no more comes through than the rate allows, and not much less.
+// In the long run no more is allowed than the rate, and not much less.
 func TestRateHoldsUnderPressure(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, l limit.Limiter) {
@@ -114,7 +114,7 @@ func TestRateHoldsUnderPressure(t *testing.T) {
 	})
 }
 
-// Many at once get exactly what there is.
+// Concurrent callers together get exactly the tokens that there are.
 func TestManyAtOnceGetNoMoreThanThereIs(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, l limit.Limiter) {
@@ -163,7 +163,7 @@ func TestDebtIsTakenOnceAndDelaysTheNext(t *testing.T) {
 	})
 }
 
-// What was taken for nothing can be put back.
+// Tokens that were not used can be put back.
 func TestReturnedTokensCanBeTakenAgain(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, l limit.Limiter) {
@@ -182,7 +182,7 @@ func TestReturnedTokensCanBeTakenAgain(t *testing.T) {
 	})
 }
 
-// To look takes nothing, and finds a token where there is one.
+// Wait takes no token, and returns 0 if there is one.
 func TestWaitTakesNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, l limit.Limiter) {
@@ -216,7 +216,7 @@ func TestNoRateIsNoLimit(t *testing.T) {
 	})
 }
 
-// A key that is busy costs no memory for each request.
+// A request with a busy key allocates no memory.
 func TestBusyKeyAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts what the whole process allocates
 	for name, l := range map[string]limit.Limiter{"memory": limit.NewMemory(), "shared": node(t, redistest.New(t))} {
 		k, r := anyone(), limit.Rate{PerSecond: 1_000_000, Burst: 1_000_000}
@@ -230,9 +230,9 @@ func TestBusyKeyAllocatesNothing(t *testing.T) { //nolint:paralleltest // it cou
 	}
 }
 
-// Addresses of one network are one caller, of two networks two; IPv4 in the
-// clothes of IPv6 is IPv4.
-func TestNetworksAreToldApart(t *testing.T) {
+// Addresses of one network are one caller, of two networks two; an IPv4-mapped
+// IPv6 address is IPv4.
+func TestAddressesOfOneNetworkShareAKey(t *testing.T) {
 	t.Parallel()
 	from := func(s string) limit.Key { return limit.From(netip.MustParseAddr(s)) }
 	for _, tc := range []struct {

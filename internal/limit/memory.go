@@ -8,46 +8,46 @@ import (
 )
 
 const (
-	parts = 64 // of a limiter, each with a lock of its own
-	// mostKeys bounds what a limiter remembers. Beyond it the keys that owe least
-	// are forgotten first.
-	mostKeys = 1 << 20
-	// fewKeys is up to how many a part holds before it looks for idle ones.
-	fewKeys = 256
-	// sample is how many keys are compared when one must go.
-	sample = 8
-	// sweepPause is the least time between two looks through a part that is full.
+	shards = 64 // of a limiter, each with its own lock
+	// maxKeys bounds the keys of a limiter. Beyond it the keys whose buckets are
+	// nearly full are deleted first.
+	maxKeys = 1 << 20
+	// minSweepKeys is how many keys a shard holds before it looks for idle ones.
+	minSweepKeys = 256
+	// evictionSample is how many keys are compared when one must be deleted.
+	evictionSample = 8
+	// sweepPause is the shortest time between two sweeps of a full shard.
 	sweepPause = int64(time.Second)
 )
 
-// Memory is a [Limiter] for one node. A bucket that is full is the same as one
-// that nobody knows of, so idle keys are forgotten without loss.
+// Memory is a [Limiter] for one node. A full bucket equals one that is not stored,
+// so idle keys are deleted without loss.
 type Memory struct {
-	began time.Time
-	seed  uint64
-	parts [parts]part
+	startedAt time.Time
+	seed      uint64
+	shards    [shards]shard
 }
 
-// part is a share of the keys.
-type part struct {
-	mu     sync.Mutex
-	due    map[Key]int64 // when the bucket will be full, in nanoseconds since the limiter began
-	enough int           // at how many keys idle ones are looked for
-	swept  int64         // when they last were
-	_      [32]byte      // keeps two locks out of one cache line
+// shard holds a share of the keys.
+type shard struct {
+	mu      sync.Mutex
+	due     map[Key]int64 // when the bucket will be full, in nanoseconds since the limiter was created
+	sweepAt int           // number of keys at which idle ones are deleted
+	sweptAt int64         // time of the last sweep
+	_       [32]byte      // keeps two locks out of one cache line
 }
 
 // NewMemory returns a limiter in which every bucket is full.
 func NewMemory() *Memory {
-	m := &Memory{began: time.Now(), seed: rand.Uint64()} //nolint:gosec // spreads keys, protects nothing
-	for i := range m.parts {
-		m.parts[i].due, m.parts[i].enough = make(map[Key]int64), fewKeys
+	m := &Memory{startedAt: time.Now(), seed: rand.Uint64()} //nolint:gosec // spreads keys, protects nothing
+	for i := range m.shards {
+		m.shards[i].due, m.shards[i].sweepAt = make(map[Key]int64), minSweepKeys
 	}
 	return m
 }
 
-func (m *Memory) of(k Key) (*part, int64) {
-	return &m.parts[k.spread(m.seed)%parts], int64(time.Since(m.began))
+func (m *Memory) shardOf(k Key) (*shard, int64) {
+	return &m.shards[k.hash(m.seed)%shards], int64(time.Since(m.startedAt))
 }
 
 // Take implements [Limiter].
@@ -65,11 +65,11 @@ func (m *Memory) move(k Key, r Rate, n int, how func(pace, int64, int64, int) (i
 		return Verdict{OK: true}
 	}
 	p := r.pace()
-	of, now := m.of(k)
+	of, now := m.shardOf(k)
 	of.mu.Lock()
 	due, ok := how(p, of.due[k], now, n)
 	if ok {
-		of.keep(k, due, now)
+		of.store(k, due, now)
 	}
 	of.mu.Unlock()
 	return p.verdict(due, now, ok, n)
@@ -81,11 +81,11 @@ func (m *Memory) Return(_ context.Context, k Key, r Rate, n int) {
 		return
 	}
 	p := r.pace()
-	of, _ := m.of(k)
+	of, _ := m.shardOf(k)
 	of.mu.Lock()
 	defer of.mu.Unlock()
 	if due, known := of.due[k]; known {
-		of.due[k] = due - p.each*int64(n)
+		of.due[k] = due - p.interval*int64(n)
 	}
 }
 
@@ -94,7 +94,7 @@ func (m *Memory) Wait(k Key, r Rate) time.Duration {
 	if r.Unlimited() {
 		return 0
 	}
-	of, now := m.of(k)
+	of, now := m.shardOf(k)
 	of.mu.Lock()
 	due, known := of.due[k]
 	of.mu.Unlock()
@@ -104,8 +104,8 @@ func (m *Memory) Wait(k Key, r Rate) time.Duration {
 	return r.pace().wait(due, now, 1)
 }
 
-func (p *part) keep(k Key, due, now int64) {
-	if len(p.due) >= p.enough {
+func (p *shard) store(k Key, due, now int64) {
+	if len(p.due) >= p.sweepAt {
 		if _, known := p.due[k]; !known {
 			p.makeRoom(now)
 		}
@@ -113,20 +113,20 @@ func (p *part) keep(k Key, due, now int64) {
 	p.due[k] = due
 }
 
-// makeRoom forgets the keys that are idle. If it must, it forgets one that is
-// not: of a few, the one that owes least.
-func (p *part) makeRoom(now int64) {
-	const most = mostKeys / parts
-	if p.enough < most || now-p.swept > sweepPause {
-		p.swept = now
+// makeRoom deletes idle keys. If there are none in a full shard, it deletes the key
+// whose bucket is fullest among a sample.
+func (p *shard) makeRoom(now int64) {
+	const limit = maxKeys / shards
+	if p.sweepAt < limit || now-p.sweptAt > sweepPause {
+		p.sweptAt = now
 		for k, due := range p.due {
 			if due <= now {
 				delete(p.due, k)
 			}
 		}
-		p.enough = min(max(2*len(p.due), fewKeys), most)
+		p.sweepAt = min(max(2*len(p.due), minSweepKeys), limit)
 	}
-	if len(p.due) < most {
+	if len(p.due) < limit {
 		return
 	}
 	var least Key
@@ -135,20 +135,20 @@ func (p *part) makeRoom(now int64) {
 		if seen == 0 || due < p.due[least] {
 			least = k
 		}
-		if seen++; seen == sample {
+		if seen++; seen == evictionSample {
 			break
 		}
 	}
 	delete(p.due, least)
 }
 
-// Len returns how many keys are remembered.
+// Len returns how many keys are stored.
 func (m *Memory) Len() int {
 	n := 0
-	for i := range m.parts {
-		m.parts[i].mu.Lock()
-		n += len(m.parts[i].due)
-		m.parts[i].mu.Unlock()
+	for i := range m.shards {
+		m.shards[i].mu.Lock()
+		n += len(m.shards[i].due)
+		m.shards[i].mu.Unlock()
 	}
 	return n
 }

@@ -15,8 +15,8 @@ func numbered(n int) (k Key) {
 	return k
 }
 
-// Keys whose bucket is full are forgotten, and that changes nothing.
-func TestIdleKeysAreForgotten(t *testing.T) {
+// Keys whose bucket is full are deleted, and that changes nothing.
+func TestIdleKeysAreDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m, r := NewMemory(), Rate{PerSecond: 10, Burst: 100}
@@ -35,27 +35,27 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 	})
 }
 
-// However many keys there are, no more than the bound are remembered, and those
-// that owe most are not the ones that go.
+// However many keys there are, at most the bound is stored, and those with the
+// emptiest buckets are kept.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	m, r := NewMemory(), Rate{PerSecond: 0.01, Burst: 100}
 	debtor := numbered(-1 >> 1)
 	debtor.id[15] = 1
 	m.Owe(t.Context(), debtor, r, 1000)
-	for i := range mostKeys + mostKeys/4 {
+	for i := range maxKeys + maxKeys/4 {
 		m.Take(t.Context(), numbered(i), r, 1)
 	}
-	if n := m.Len(); n > mostKeys {
-		t.Errorf("%d keys are remembered, more than %d", n, mostKeys)
+	if n := m.Len(); n > maxKeys {
+		t.Errorf("%d keys are remembered, more than %d", n, maxKeys)
 	}
 	if m.Take(t.Context(), debtor, r, 1).OK {
 		t.Error("a debt was forgotten")
 	}
 }
 
-// The arithmetic gives what a bucket gives that is filled by the clock and
-// emptied by hand.
+// The arithmetic gives the same results as a bucket that is filled step by
+// step.
 func TestArithmeticIsThatOfABucket(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

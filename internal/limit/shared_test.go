@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/limit"
-	"github.com/lineproof/lineproof/internal/redistest"
+	"github.com/lineproof/lineproof/internal/testing/redistest"
 )
 
 // Two nodes draw on one bucket: together they get what it holds.
@@ -34,8 +34,8 @@ func TestNodesShareOneBucket(t *testing.T) {
 	}
 }
 
-// A busy key costs far less than a round trip for each request, whether it is
-// let through or not.
+// A busy key costs far less than one round trip per request, whether it is
+// allowed or not.
 func TestBusyKeyCostsFewRoundTrips(t *testing.T) {
 	t.Parallel()
 	server := redistest.New(t)
@@ -59,7 +59,7 @@ func TestBusyKeyCostsFewRoundTrips(t *testing.T) {
 	}
 }
 
-// eventually fails the test unless something comes true in time.
+// eventually fails the test unless a condition becomes true in time.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for begin := time.Now(); !is(); {
@@ -70,7 +70,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// taken takes until it is refused, and returns how often it was not.
+// taken takes tokens until it is refused, and returns how many it got.
 func taken(t *testing.T, l limit.Limiter, k limit.Key, r limit.Rate) (n int) {
 	t.Helper()
 	for l.Take(t.Context(), k, r, 1).OK {
@@ -79,10 +79,10 @@ func taken(t *testing.T, l limit.Limiter, k limit.Key, r limit.Rate) (n int) {
 	return n
 }
 
-// While Redis is away a node lets half of the rate through, at once and counted;
-// who had used up its bucket does not find it full, and what was taken meanwhile
-// is not given again when Redis is back with nothing remembered.
-func TestNodeGoesOnByItselfWithHalfTheRate(t *testing.T) {
+// While Redis is unavailable a node allows half of the rate, at once and
+// counted; a caller that had used up its bucket does not find it full, and what
+// was taken during the outage is not given again when Redis comes back empty.
+func TestNodeContinuesWithHalfTheRateDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	server := redistest.New(t)
 	var changes atomic.Int64
@@ -98,7 +98,7 @@ func TestNodeGoesOnByItselfWithHalfTheRate(t *testing.T) {
 	server.Stop()
 	eventually(t, "Redis is found to be away", func() bool {
 		l.Take(t.Context(), anyone(), r, 1)
-		return l.Away()
+		return l.Degraded()
 	})
 	if n := taken(t, l, busy, r); n > 0 {
 		t.Errorf("a bucket that was used up gives %d more", n)
@@ -115,7 +115,7 @@ func TestNodeGoesOnByItselfWithHalfTheRate(t *testing.T) {
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "Redis is found to be back", func() bool { return !l.Away() })
+	eventually(t, "Redis is found to be back", func() bool { return !l.Degraded() })
 	// It still keeps to half of the rate, of which this key has nothing left: others may
 	// not know yet.
 	if n := taken(t, l, idle, r); n > 0 {
@@ -133,9 +133,9 @@ func TestNodeGoesOnByItselfWithHalfTheRate(t *testing.T) {
 	}
 }
 
-// A Redis that takes connections and answers nothing holds up no more than the
-// first requests, and those not for long.
-func TestFrozenRedisHoldsUpNobody(t *testing.T) {
+// A Redis that accepts connections and does not reply delays only the first
+// requests, and those not for long.
+func TestHangingRedisDelaysOnlyTheFirstRequests(t *testing.T) {
 	t.Parallel()
 	server := redistest.New(t)
 	l := node(t, server)
@@ -173,10 +173,10 @@ func TestFrozenRedisHoldsUpNobody(t *testing.T) {
 	if err := server.Thaw(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "Redis is found to be back", func() bool { return !l.Away() })
+	eventually(t, "Redis is found to be back", func() bool { return !l.Degraded() })
 }
 
-// An address that cannot be read is refused without repeating it: it may hold a
+// An invalid address is rejected without repeating it: it may contain a
 // password.
 func TestBadAddressIsNotRepeated(t *testing.T) {
 	t.Parallel()

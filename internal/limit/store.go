@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// patience is how long Redis may take. Beyond it a node goes on by itself.
-	patience = 250 * time.Millisecond
-	// After an outage Redis is tried again: soon at first, then ever less often.
-	firstPause, mostPause = 100 * time.Millisecond, 500 * time.Millisecond
-	// flapping is how soon after its return another outage makes the node wait
-	// longer before it trusts Redis again, and calmest is how long at the most.
-	flapping, calmest = 10 * time.Second, 2 * time.Second
-	// settling is for how long after its return a node still takes no more than
-	// half of the rate: others may not have noticed yet, and go on by themselves.
-	settling = calmest + 2*patience
-	// prefix keeps our keys apart from those of others.
+	// timeout bounds a round trip to Redis. Beyond it a node continues by itself.
+	timeout = 250 * time.Millisecond
+	// After an outage Redis is retried: soon at first, then less and less often.
+	firstPause, maxPause = 100 * time.Millisecond, 500 * time.Millisecond
+	// flapping is how soon after its return another outage makes the node wait longer
+	// before it uses Redis again, and maxHold is how long at most.
+	flapping, maxHold = 10 * time.Second, 2 * time.Second
+	// settleTime is for how long after the return of Redis a node still takes no more
+	// than half of the rate: others may not have noticed yet and decide locally.
+	settleTime = maxHold + 2*timeout
+	// prefix separates our keys from those of other programs.
 	prefix = "lineproof:limit:"
 )
 
@@ -33,51 +33,51 @@ const (
 var leaseScript string
 
 var (
-	errAway  = errors.New("limit: Redis is away")
-	errReply = errors.New("limit: Redis says something that is not understood")
+	errUnavailable = errors.New("limit: Redis is unavailable")
+	errReply       = errors.New("limit: the reply of Redis is not understood")
 )
 
-// store is the conversation with Redis.
+// store is the connection to Redis.
 type store struct {
-	client  *redis.Client
-	script  *redis.Script
-	changed func(away bool, cause error)
+	client   *redis.Client
+	script   *redis.Script
+	onChange func(away bool, cause error)
 
-	trips  atomic.Uint64
-	away   atomic.Bool
-	outage atomic.Uint32 // how many there were
-	calm   atomic.Int64  // when the last one is over for all nodes, in nanoseconds since began
-	began  time.Time
-	lost   chan struct{} // one for each outage
-	stop   chan struct{}
-	ended  chan struct{}
+	trips     atomic.Uint64
+	down      atomic.Bool
+	outage    atomic.Uint32 // the number of outages so far
+	settledAt atomic.Int64  // when all nodes have noticed the end of the last outage, in nanoseconds since startedAt
+	startedAt time.Time
+	lost      chan struct{} // receives one element per outage
+	stop      chan struct{}
+	ended     chan struct{}
 }
 
-// silent keeps the library from writing to standard error: whatever goes wrong
-// comes back as an error.
-type silent struct{}
+// discardLogger keeps the library from writing to standard error: every failure is
+// also returned as an error.
+type discardLogger struct{}
 
-func (silent) Printf(context.Context, string, ...any) {}
+func (discardLogger) Printf(context.Context, string, ...any) {}
 
-var silence = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
+var silenceLibrary = sync.OnceFunc(func() { redis.SetLogger(discardLogger{}) })
 
 func openStore(address string, began time.Time, changed func(bool, error)) (*store, error) {
-	silence()
+	silenceLibrary()
 	o, err := redis.ParseURL(address)
 	if err != nil {
-		return nil, errors.New("limit: the address of Redis cannot be read") // the library repeats it, with its password
+		return nil, errors.New("limit: the address of Redis cannot be read") // the error of the library would contain the password
 	}
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = patience, patience, patience, patience
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = timeout, timeout, timeout, timeout
 	o.ContextTimeoutEnabled = true
-	o.MaxRetries = -1 // who cannot be reached is away
+	o.MaxRetries = -1 // a failure means that Redis is unavailable
 	o.DialerRetries = 1
 	o.DisableIdentity = true
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	s := &store{
-		client: redis.NewClient(o), script: redis.NewScript(leaseScript), changed: changed, began: began,
+		client: redis.NewClient(o), script: redis.NewScript(leaseScript), onChange: changed, startedAt: began,
 		lost: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
-	go s.watch()
+	go s.watchOutages()
 	return s, nil
 }
 
@@ -90,45 +90,46 @@ func (s *store) close() error {
 	return nil
 }
 
-// ask runs the script. Whatever goes wrong means that Redis is away.
-func (s *store) ask(ctx context.Context, k Key, p pace, q question) (reply, error) {
-	r, err := s.try(ctx, k, p, q)
-	if err != nil && s.away.CompareAndSwap(false, true) {
+// call runs the script. Any failure means that Redis is unavailable.
+func (s *store) call(ctx context.Context, k Key, p pace, q leaseRequest) (reply, error) {
+	r, err := s.run(ctx, k, p, q)
+	if err != nil && s.down.CompareAndSwap(false, true) {
 		s.outage.Add(1)
-		if s.changed != nil {
-			s.changed(true, err)
+		if s.onChange != nil {
+			s.onChange(true, err)
 		}
 		s.lost <- struct{}{}
 	}
 	return r, err
 }
 
-// try runs the script, for all who wait for the answer: whoever asked may leave.
-func (s *store) try(ctx context.Context, k Key, p pace, q question) (reply, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+// run runs the script. All waiting callers share the reply, so the cancellation of
+// one does not end it.
+func (s *store) run(ctx context.Context, k Key, p pace, q leaseRequest) (reply, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	s.trips.Add(1)
 	debt := 0
 	if q.debt {
 		debt = 1
 	}
-	each := float64(p.each) / float64(time.Microsecond)
-	said, err := s.script.Run(ctx, s.client, []string{k.name()}, each, p.burst, q.want, q.least, q.spent, debt).Int64Slice()
+	each := float64(p.interval) / float64(time.Microsecond)
+	values, err := s.script.Run(ctx, s.client, []string{k.name()}, each, p.burst, q.want, q.least, q.spent, debt).Int64Slice()
 	if err != nil {
-		return reply{}, fmt.Errorf("limit: ask Redis: %w", err)
+		return reply{}, fmt.Errorf("limit: run the script in Redis: %w", err)
 	}
-	if len(said) != 3 {
+	if len(values) != 3 {
 		return reply{}, errReply
 	}
-	return reply{given: int(said[0]), due: time.Duration(said[1]) * time.Microsecond, wait: time.Duration(said[2]) * time.Microsecond}, nil
+	return reply{given: int(values[0]), due: time.Duration(values[1]) * time.Microsecond, wait: time.Duration(values[2]) * time.Microsecond}, nil
 }
 
-// name is what Redis calls a key.
+// name returns the key in Redis.
 func (k *Key) name() string { return prefix + string(k.kind) + ":" + hex.EncodeToString(k.id[:]) }
 
-// watch waits for Redis to come back, whenever it is away, so that no request
-// has to.
-func (s *store) watch() {
+// watchOutages waits for Redis to be available again after each outage, so that no
+// request has to.
+func (s *store) watchOutages() {
 	defer close(s.ended)
 	var back time.Time
 	hold := firstPause
@@ -138,34 +139,34 @@ func (s *store) watch() {
 			return
 		case <-s.lost:
 		}
-		hold = min(2*hold, calmest)
+		hold = min(2*hold, maxHold)
 		if time.Since(back) > flapping {
 			hold = firstPause
 		}
-		if !s.comeBack(hold) {
+		if !s.waitUntilBack(hold) {
 			return
 		}
 		back = time.Now()
 	}
 }
 
-// comeBack returns true once Redis does its work again, or false at the end.
-func (s *store) comeBack(pause time.Duration) bool {
+// waitUntilBack returns true once Redis is available again, or false on close.
+func (s *store) waitUntilBack(pause time.Duration) bool {
 	for {
 		select {
 		case <-s.stop:
 			return false
 		case <-time.After(pause):
 		}
-		// Not a ping: one that may not write, or is still loading, is no use.
-		if _, err := s.try(context.Background(), Key{kind: 'p'}, Rate{PerSecond: 1000, Burst: 1000}.pace(), question{want: 1, least: 1}); err == nil { //nolint:forbidigo // nobody's request
-			s.calm.Store(int64(time.Since(s.began) + settling))
-			s.away.Store(false)
-			if s.changed != nil {
-				s.changed(false, nil)
+		// A ping is not enough: Redis may be read-only or still loading its data.
+		if _, err := s.run(context.Background(), Key{kind: 'p'}, Rate{PerSecond: 1000, Burst: 1000}.pace(), leaseRequest{want: 1, least: 1}); err == nil { //nolint:forbidigo // belongs to no request
+			s.settledAt.Store(int64(time.Since(s.startedAt) + settleTime))
+			s.down.Store(false)
+			if s.onChange != nil {
+				s.onChange(false, nil)
 			}
 			return true
 		}
-		pause = max(pause, min(2*pause, mostPause))
+		pause = max(pause, min(2*pause, maxPause))
 	}
 }

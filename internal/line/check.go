@@ -10,59 +10,61 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// Audit is what a replay of all lines found.
-type Audit struct {
-	Lines    int64          // rows
-	Replayed int64          // of them with events
-	Events   int64          // behind them
-	Strayed  int64          // events that belong to no row
-	Wrong    []phone.Number // rows that are not what their baseline and events make; the first hundred
-	Wrongs   int64
+// ReplayReport is the result of a replay of all lines.
+type ReplayReport struct {
+	Lines         int64          // rows
+	Replayed      int64          // rows with events
+	Events        int64          // of the replayed rows
+	Orphaned      int64          // events without a row
+	Mismatched    []phone.Number // rows that differ from what their baseline and events give; the first hundred
+	MismatchCount int64          // how many there are
 }
 
-// OK reports whether nothing was wrong.
-func (a *Audit) OK() bool { return a.Wrongs == 0 && a.Strayed == 0 }
+// OK reports whether the replay found no error.
+func (r *ReplayReport) OK() bool { return r.MismatchCount == 0 && r.Orphaned == 0 }
 
-// Replay makes every row anew from its baseline and its events and compares.
-// Rows without events are their own baseline and are only counted. It reads
-// while others write: a row that changes meanwhile is looked at again.
-func Replay(ctx context.Context, pool *pgxpool.Pool, watch func(Audit)) (Audit, error) {
-	const bite = 20_000
-	var a Audit
+// Replay computes every row again from its baseline and its events and compares.
+// Rows without events are their own baseline and are only counted. It may run
+// while events are written: rows with events are read again, together with their
+// events, in one snapshot. progress is called after each batch.
+func Replay(ctx context.Context, pool *pgxpool.Pool, progress func(ReplayReport)) (ReplayReport, error) {
+	const batchSize = 20_000
+	var r ReplayReport
 	var after phone.Number
 	for {
-		records, err := After(ctx, pool, after, bite)
+		records, err := RowsAfter(ctx, pool, after, batchSize)
 		if err != nil {
-			return a, err
+			return r, err
 		}
 		if len(records) == 0 {
 			break
 		}
 		after = records[len(records)-1].Number
-		if err := a.replay(ctx, pool, records); err != nil {
-			return a, err
+		if err := r.replay(ctx, pool, records); err != nil {
+			return r, err
 		}
-		watch(a)
+		progress(r)
 	}
-	err := pool.QueryRow(ctx, `SELECT count(*) FROM line_event e WHERE NOT EXISTS (SELECT FROM line_now l WHERE l.number = e.number)`).Scan(&a.Strayed)
+	err := pool.QueryRow(ctx, `SELECT count(*) FROM line_event e WHERE NOT EXISTS (SELECT FROM line_now l WHERE l.number = e.number)`).Scan(&r.Orphaned)
 	if err != nil {
-		return a, fmt.Errorf("line: look for stray events: %w", err)
+		return r, fmt.Errorf("line: look for events without a row: %w", err)
 	}
-	return a, nil
+	return r, nil
 }
 
-func (a *Audit) replay(ctx context.Context, pool *pgxpool.Pool, records []Record) error {
+func (r *ReplayReport) replay(ctx context.Context, pool *pgxpool.Pool, records []Record) error {
 	var numbers []phone.Number
 	for i := range records {
-		a.Lines++
-		if records[i].Row.Eventful() {
+		r.Lines++
+		if records[i].Row.HasEvents() {
 			numbers = append(numbers, records[i].Number)
 		}
 	}
 	if len(numbers) == 0 {
 		return nil
 	}
-	// One snapshot for rows and events, so that nothing comes in between.
+	// One snapshot for rows and events, so that no event is added between the two
+	// queries.
 	return pg.InTx(ctx, pool, func(tx pg.Tx) error {
 		if _, err := tx.Exec(ctx, `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`); err != nil {
 			return fmt.Errorf("line: replay: %w", err)
@@ -76,12 +78,12 @@ func (a *Audit) replay(ctx context.Context, pool *pgxpool.Pool, records []Record
 			return err
 		}
 		for _, n := range numbers {
-			a.Replayed++
-			a.Events += int64(len(histories[n].Events))
-			if made := histories[n].Row(); made != rows[n] {
-				a.Wrongs++
-				if len(a.Wrong) < 100 {
-					a.Wrong = append(a.Wrong, n)
+			r.Replayed++
+			r.Events += int64(len(histories[n].Events))
+			if replayed := histories[n].Row(); replayed != rows[n] {
+				r.MismatchCount++
+				if len(r.Mismatched) < 100 {
+					r.Mismatched = append(r.Mismatched, n)
 				}
 			}
 		}

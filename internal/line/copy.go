@@ -18,40 +18,40 @@ type Record struct {
 	Row    Row
 }
 
-// Told is an event with its number.
-type Told struct {
+// EventRow is an event with its number.
+type EventRow struct {
 	Number phone.Number
 	Event  Event
 }
 
-// copying builds the binary form of COPY. It is written by hand because a
-// national file passes through here: a value of pgx's general form would be
-// allocated for each of two billion fields.
-type copying struct {
+// copyBuffer builds rows in the binary format of COPY. It is written by hand,
+// because a national file passes through here: pgx's general encoding would
+// allocate a value for each of two billion fields.
+type copyBuffer struct {
 	b    []byte
 	cols int16
 }
 
 const copyHeader = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
-func newCopying(cols int16, rows int) *copying {
-	c := &copying{b: make([]byte, 0, len(copyHeader)+rows*(int(cols)*8+2)+2), cols: cols}
+func newCopyBuffer(cols int16, rows int) *copyBuffer {
+	c := &copyBuffer{b: make([]byte, 0, len(copyHeader)+rows*(int(cols)*8+2)+2), cols: cols}
 	c.b = append(c.b, copyHeader...)
 	return c
 }
 
-func (c *copying) row()         { c.b = binary.BigEndian.AppendUint16(c.b, uint16(c.cols)) } //nolint:gosec // a small count
-func (c *copying) null()        { c.b = append(c.b, 0xff, 0xff, 0xff, 0xff) }
-func (c *copying) int2(v int16) { c.b = append(c.b, 0, 0, 0, 2, byte(v>>8), byte(v)) } //nolint:gosec // two's complement
-func (c *copying) int4(v int32) {
+func (c *copyBuffer) row()         { c.b = binary.BigEndian.AppendUint16(c.b, uint16(c.cols)) } //nolint:gosec // a small count
+func (c *copyBuffer) null()        { c.b = append(c.b, 0xff, 0xff, 0xff, 0xff) }
+func (c *copyBuffer) int2(v int16) { c.b = append(c.b, 0, 0, 0, 2, byte(v>>8), byte(v)) } //nolint:gosec // two's complement
+func (c *copyBuffer) int4(v int32) {
 	c.b = append(c.b, 0, 0, 0, 4, byte(v>>24), byte(v>>16), byte(v>>8), byte(v)) //nolint:gosec // two's complement
 }
 
-func (c *copying) int8(v int64) {
+func (c *copyBuffer) int8(v int64) {
 	c.b = binary.BigEndian.AppendUint64(append(c.b, 0, 0, 0, 8), uint64(v)) //nolint:gosec // two's complement
 }
 
-func (c *copying) text(s string) {
+func (c *copyBuffer) text(s string) {
 	if s == "" {
 		c.null()
 		return
@@ -59,7 +59,7 @@ func (c *copying) text(s string) {
 	c.b = append(binary.BigEndian.AppendUint32(c.b, uint32(len(s))), s...) //nolint:gosec // short
 }
 
-func (c *copying) instant(i Instant) {
+func (c *copyBuffer) instant(i Instant) {
 	if i == Never {
 		c.null()
 		return
@@ -67,7 +67,7 @@ func (c *copying) instant(i Instant) {
 	c.int4(int32(i))
 }
 
-func (c *copying) code(v int16) {
+func (c *copyBuffer) code(v int16) {
 	if v == 0 {
 		c.null()
 		return
@@ -75,35 +75,35 @@ func (c *copying) code(v int16) {
 	c.int2(v)
 }
 
-// timestamp is microseconds since 2000-01-01, which is how PostgreSQL counts.
-func (c *copying) timestamp(t time.Time) { c.int8(t.UnixMicro() - 946684800000000) }
+// timestamp writes a timestamptz: microseconds since 2000-01-01.
+func (c *copyBuffer) timestamp(t time.Time) { c.int8(t.UnixMicro() - 946684800000000) }
 
-// send ends the form and gives it to a COPY statement.
-func (c *copying) send(ctx context.Context, tx pg.Tx, statement string) error {
+// send writes the trailer and sends the buffer to a COPY statement.
+func (c *copyBuffer) send(ctx context.Context, tx pg.Tx, statement string) error {
 	c.b = append(c.b, 0xff, 0xff)
 	_, err := tx.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(c.b), statement)
 	return err
 }
 
-// baselines is the binary form of rows, made while it is being sent: the
-// database works on the first rows while the next are written.
-type baselines struct {
-	c       *copying
+// baselineReader encodes rows in the binary format of COPY while they are sent, so
+// that the database works on the first rows while the next are encoded.
+type baselineReader struct {
+	c       *copyBuffer
 	records []Record
-	from    int // of c.b, not yet read
+	from    int // index of the first byte of c.b that was not read
 }
 
-// bite is how many rows are written ahead.
-const bite = 512
+// rowsAhead is how many rows are encoded at a time.
+const rowsAhead = 512
 
 // Read implements io.Reader.
-func (b *baselines) Read(p []byte) (int, error) {
+func (b *baselineReader) Read(p []byte) (int, error) {
 	if b.from == len(b.c.b) {
 		if b.records == nil {
 			return 0, io.EOF
 		}
 		b.c.b, b.from = b.c.b[:0], 0
-		n := min(bite, len(b.records))
+		n := min(rowsAhead, len(b.records))
 		for i := range b.records[:n] {
 			b.c.baseline(&b.records[i])
 		}
@@ -116,7 +116,7 @@ func (b *baselines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (c *copying) baseline(record *Record) {
+func (c *copyBuffer) baseline(record *Record) {
 	r := &record.Row
 	c.row()
 	c.int8(record.Number.Int())
@@ -131,13 +131,13 @@ func (c *copying) baseline(record *Record) {
 	c.code(int16(r.BarReason))
 }
 
-// InsertBaselines writes rows of numbers that have none yet. It fails with a
-// unique violation if one of them has.
+// InsertBaselines writes rows for numbers that have none yet. It fails with a
+// unique violation if one of them has a row.
 func InsertBaselines(ctx context.Context, tx pg.Tx, records []Record) error {
 	if len(records) == 0 {
 		return nil
 	}
-	from := &baselines{c: newCopying(10, bite), records: records}
+	from := &baselineReader{c: newCopyBuffer(10, rowsAhead), records: records}
 	_, err := tx.Conn().PgConn().CopyFrom(ctx, from, `COPY line_now (number, version, baseline, network, state, state_since, tenure_start, sim_at,
 		bar_at, bar_reason) FROM STDIN (FORMAT binary)`)
 	if err != nil {
@@ -146,28 +146,28 @@ func InsertBaselines(ctx context.Context, tx pg.Tx, records []Record) error {
 	return nil
 }
 
-// Append writes events. Their seqs come from [Reserve].
-func Append(ctx context.Context, tx pg.Tx, told []Told) error {
-	if len(told) == 0 {
+// AppendEvents writes new events. Their seqs come from [Reserve].
+func AppendEvents(ctx context.Context, tx pg.Tx, events []EventRow) error {
+	if len(events) == 0 {
 		return nil
 	}
-	c := newCopying(22, len(told))
-	for i := range told {
-		e := &told[i].Event
+	c := newCopyBuffer(22, len(events))
+	for i := range events {
+		e := &events[i].Event
 		c.row()
-		c.int8(told[i].Number.Int())
+		c.int8(events[i].Number.Int())
 		c.int8(e.Seq)
-		c.timestamp(e.Told)
+		c.timestamp(e.ReportedAt)
 		c.int4(int32(e.Effective))
 		c.int4(e.Supplier)
 		c.int4(e.Import)
 		c.int2(int16(e.Kind))
-		c.int2(int16(e.By))
+		c.int2(int16(e.Authority))
 		c.int2(int16(e.Network))
 		c.int2(int16(e.Peer))
 		c.int2(int16(e.Code))
 		c.instant(e.Until)
-		c.instant(e.After)
+		c.instant(e.EndedAfter)
 		c.base(e.Base)
 		if e.Voids == 0 {
 			c.null()
@@ -185,7 +185,7 @@ func Append(ctx context.Context, tx pg.Tx, told []Told) error {
 	return nil
 }
 
-func (c *copying) base(b *Baseline) {
+func (c *copyBuffer) base(b *Baseline) {
 	if b == nil {
 		for range 6 {
 			c.null()

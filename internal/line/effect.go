@@ -6,126 +6,128 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 )
 
-// effect writes what an event changes beside the state.
-func (f *folding) effect(e *Event) Outcome {
+// applyEffect changes everything that an event changes except the state.
+func (b *rowBuilder) applyEffect(e *Event) Outcome {
 	switch e.Kind {
 	case Assign:
-		if f.BlackAt != Never {
+		if b.BlackAt != Never {
 			return Blocked
 		}
-		f.begin(e.Effective)
+		b.startTenure(e.Effective)
 	case End:
-		f.After, f.Until = e.After, Never
+		b.EndedAfter, b.Until = e.EndedAfter, Never
 	case Reinstate:
-		f.After = Never
+		b.EndedAfter = Never
 	case ChangeSIM:
-		f.SIM = e.Effective
+		b.SIM = e.Effective
 	case Port:
-		f.move(e.Peer, e.Effective)
+		b.moveTo(e.Peer, e.Effective)
 	case ClaimPort:
-		return f.claim(e)
+		return b.claimPort(e)
 	case ReleasePort:
-		return f.letGo(e)
+		return b.releasePort(e)
 	case Bar:
-		if e.By == Regulator {
-			f.OrderAt, f.OrderReason = e.Effective, e.Code
+		if e.Authority == Regulator {
+			b.OrderAt, b.OrderReason = e.Effective, e.Code
 		} else {
-			f.BarAt, f.BarReason = e.Effective, e.Code
+			b.BarAt, b.BarReason = e.Effective, e.Code
 		}
 	case Unbar:
-		if e.By == Regulator {
-			f.OrderAt, f.OrderReason = Never, 0
+		if e.Authority == Regulator {
+			b.OrderAt, b.OrderReason = Never, 0
 		}
-		f.BarAt, f.BarReason = Never, 0
+		b.BarAt, b.BarReason = Never, 0
 	case Flag:
-		f.flags = append(f.flags, suspicion{e.Effective, e.Code, e.Supplier})
-		f.showFlag()
+		b.flags = append(b.flags, activeFlag{e.Effective, e.Code, e.Supplier})
+		b.updateFlagColumns()
 	case Unflag:
-		if e.By == Regulator {
-			f.flags = nil
-		} else if !f.dropFlag(e.Supplier) {
-			return NotTheirs
+		if e.Authority == Regulator {
+			b.flags = nil
+		} else if !b.removeFlags(e.Supplier) {
+			return NotFlagOwner
 		}
-		f.showFlag()
+		b.updateFlagColumns()
 	case Blacklist:
-		f.BlackAt = e.Effective
+		b.BlackAt = e.Effective
 	case Release:
-		f.BlackAt = Never
+		b.BlackAt = Never
 	case GiveNotice:
-		f.Until = e.Until
-		f.StateSince = e.Effective // the last notice counts
+		b.Until = e.Until
+		b.StateSince = e.Effective // the latest notice counts
 	case Use, Return, Park, Deactivate:
-		f.Until = Never
+		b.Until = Never
 	case Void:
 	}
 	return Applied
 }
 
-// begin starts a tenure: what belonged to the last one goes with it.
-func (f *folding) begin(at Instant) {
-	f.Tenure, f.SIM, f.PortAt, f.Until, f.After = at, Never, Never, Never, Never
-	f.BarAt, f.OrderAt = Never, Never
-	f.BarReason, f.OrderReason = 0, 0
-	f.flags = nil
-	f.showFlag()
-	f.forgetPorts()
+// startTenure starts a tenure and clears everything that belonged to the last one.
+func (b *rowBuilder) startTenure(at Instant) {
+	b.Tenure, b.SIM, b.PortAt, b.Until, b.EndedAfter = at, Never, Never, Never, Never
+	b.BarAt, b.OrderAt = Never, Never
+	b.BarReason, b.OrderReason = 0, 0
+	b.flags = nil
+	b.updateFlagColumns()
+	b.clearPortHalves()
 }
 
-// move gives the number to another network.
-func (f *folding) move(to numbering.Network, at Instant) {
-	f.Network, f.PortAt, f.Until = to, at, Never
-	f.forgetPorts()
+// moveTo ports the number to another network.
+func (b *rowBuilder) moveTo(to numbering.Network, at Instant) {
+	b.Network, b.PortAt, b.Until = to, at, Never
+	b.clearPortHalves()
 }
 
-// claim is one half of a port. Claims of several networks stand side by side:
-// a false one must not keep the true one from being met.
-func (f *folding) claim(e *Event) Outcome {
-	if e.Network == f.Network {
-		return NotInState // it is there already
+// claimPort applies the claim of a port. Claims of several networks are kept at
+// the same time: a false one must not prevent the match of the right one.
+func (b *rowBuilder) claimPort(e *Event) Outcome {
+	if e.Network == b.Network {
+		return NotInState // the number is with that network already
 	}
-	if r := f.released; r.to == e.Network && (r.from == f.Network || f.State == StateNone) {
-		return f.meet(r, e.Effective)
+	if r := b.released; r.to == e.Network && (r.from == b.Network || b.State == StateNone) {
+		return b.matchPort(r, e.Effective)
 	}
-	f.claims = append(f.claims, half{seq: e.Seq, to: e.Network})
+	b.claims = append(b.claims, portHalf{seq: e.Seq, to: e.Network})
 	return HalfPort
 }
 
-// letGo is the other half: the holder of the number names the recipient.
-func (f *folding) letGo(e *Event) Outcome {
-	for _, c := range f.claims {
+// releasePort applies the release of a port, in which the donor names the
+// recipient.
+func (b *rowBuilder) releasePort(e *Event) Outcome {
+	for _, c := range b.claims {
 		if c.to == e.Peer {
-			return f.meet(c, e.Effective)
+			return b.matchPort(c, e.Effective)
 		}
 	}
-	f.released = half{e.Seq, e.Network, e.Peer}
+	b.released = portHalf{e.Seq, e.Network, e.Peer}
 	return HalfPort
 }
 
-// meet moves the number at the later half of a port, given the earlier one.
-func (f *folding) meet(first half, at Instant) Outcome {
-	f.move(first.to, at)
-	if f.State != StateActive {
-		f.State, f.StateSince = StateActive, at
+// matchPort ports the number when the later half of a port arrives; first is the
+// earlier half.
+func (b *rowBuilder) matchPort(first portHalf, at Instant) Outcome {
+	b.moveTo(first.to, at)
+	if b.State != StateActive {
+		b.State, b.StateSince = StateActive, at
 	}
-	f.settled = first.seq
+	b.matchedSeq = first.seq
 	return Applied
 }
 
-func (f *folding) forgetPorts() { f.claims, f.released = nil, half{} }
+func (b *rowBuilder) clearPortHalves() { b.claims, b.released = nil, portHalf{} }
 
-// dropFlag takes back what a regulator flagged; false when it did not.
-func (f *folding) dropFlag(by int32) bool {
-	had := len(f.flags)
-	f.flags = slices.DeleteFunc(f.flags, func(other suspicion) bool { return other.by == by })
-	return len(f.flags) < had
+// removeFlags removes the flags of one regulator; false when it has none.
+func (b *rowBuilder) removeFlags(by int32) bool {
+	before := len(b.flags)
+	b.flags = slices.DeleteFunc(b.flags, func(other activeFlag) bool { return other.by == by })
+	return len(b.flags) < before
 }
 
-// showFlag writes the newest flag into the row. An older one of somebody else
-// comes forth again when the newest is taken back.
-func (f *folding) showFlag() {
-	f.FlagAt, f.FlagLevel, f.FlagBy = Never, 0, 0
-	if n := len(f.flags); n > 0 {
-		last := f.flags[n-1]
-		f.FlagAt, f.FlagLevel, f.FlagBy = last.at, last.level, last.by
+// updateFlagColumns writes the newest flag into the row. When that is withdrawn,
+// the row shows the next older flag of another regulator.
+func (b *rowBuilder) updateFlagColumns() {
+	b.FlagAt, b.FlagLevel, b.FlagBy = Never, 0, 0
+	if n := len(b.flags); n > 0 {
+		last := b.flags[n-1]
+		b.FlagAt, b.FlagLevel, b.FlagBy = last.at, last.level, last.by
 	}
 }

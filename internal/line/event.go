@@ -7,73 +7,74 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 )
 
-// Kind is what an event says.
+// Kind is the type of an event.
 type Kind uint8
 
 // The kinds of event. The numbers are stored; they are never reused.
 const (
-	Assign      Kind = 1 + iota // a new tenure begins
-	ChangeSIM                   // the holder has another SIM
+	Assign      Kind = 1 + iota // a new tenure starts
+	ChangeSIM                   // the holder has a new SIM
 	Bar                         // service stops
 	Unbar                       // service resumes
 	GiveNotice                  // the churn is announced
 	Park                        // the holder asked to keep the number unused
-	Return                      // the holder is back
-	Deactivate                  // no revenue event for the time that the rules name
+	Return                      // the holder uses a parked number again
+	Deactivate                  // no revenue event for the time that the regulation names
 	Use                         // the line is used again
 	End                         // churned or surrendered
-	Reinstate                   // an appeal gave the number back to its holder
-	ClaimPort                   // the recipient says that the number came to it
-	ReleasePort                 // the donor says that it let the number go
-	Port                        // the clearing house says that the number moved
+	Reinstate                   // after an appeal the holder gets the number back
+	ClaimPort                   // the recipient network reports a port to itself
+	ReleasePort                 // the donor network reports that it released the number
+	Port                        // the clearing house reports a port
 	Flag                        // suspected of fraud
 	Unflag                      // no longer suspected
-	Blacklist                   // confirmed by the regulator
-	Release                     // let go by the regulator
-	Void                        // another event is withdrawn
+	Blacklist                   // confirmed misuse, by the regulator
+	Release                     // the regulator lifts the blacklisting
+	Void                        // withdraws another event
 )
 
-// words are the kinds as suppliers write them, in the order of the constants.
-var words = []string{
+// kindWords has the kinds as suppliers write them, in the order of the constants.
+var kindWords = []string{
 	"", "ASSIGNED", "SIM_CHANGED", "BARRED", "UNBARRED", "CHURN_NOTICE", "PARKED", "RETURNED", "INACTIVE", "USED", "ENDED",
 	"REINSTATED", "PORT_CLAIMED", "PORT_RELEASED", "PORTED", "FLAGGED", "UNFLAGGED", "BLACKLISTED", "RELEASED", "VOIDED",
 }
 
 // Kinds lists every kind.
 func Kinds() []Kind {
-	all := make([]Kind, 0, len(words)-1)
+	all := make([]Kind, 0, len(kindWords)-1)
 	for k := Assign; k <= Void; k++ {
 		all = append(all, k)
 	}
 	return all
 }
 
-// ParseKind returns the kind that a word names.
+// ParseKind returns the kind with that word.
 func ParseKind(word string) (Kind, bool) {
-	i := slices.Index(words, word)
+	i := slices.Index(kindWords, word)
 	return Kind(max(i, 0)), i > 0 //nolint:gosec // a small index
 }
 
 // String returns the word of the kind.
 func (k Kind) String() string {
-	if int(k) >= len(words) {
+	if int(k) >= len(kindWords) {
 		return ""
 	}
-	return words[k]
+	return kindWords[k]
 }
 
-// Authority is in whose name an event is told. The numbers are stored.
+// Authority is the role in which a supplier reports an event. The numbers are
+// stored.
 type Authority uint8
 
 // The authorities.
 const (
 	Operator      Authority = 1 + iota // a network, about its own numbers
-	ClearingHouse                      // decides on ports
-	Sector                             // a sector regulator, who flags
-	Regulator                          // gives orders
+	ClearingHouse                      // reports ports
+	Sector                             // a sector regulator, which flags lines
+	Regulator                          // orders bars and blacklists numbers
 )
 
-// String returns the authority as answers name it.
+// String returns the authority as answers show it.
 func (a Authority) String() string {
 	switch a {
 	case Operator:
@@ -88,8 +89,8 @@ func (a Authority) String() string {
 	return ""
 }
 
-// Code says more about an event: the reason of a bar or of an end, or the level
-// of a flag. The numbers are stored; 0 is none.
+// Code is a detail of an event: the reason of a bar or of an end, or the level of
+// a flag. The numbers are stored; 0 is none.
 type Code int16
 
 // The codes.
@@ -102,7 +103,7 @@ const (
 	ReasonOther
 	ReasonChurned
 	ReasonSurrendered
-	ReasonInferred // a snapshot no longer had the number
+	ReasonInferred // the number is missing from a snapshot
 	LevelMedium
 	LevelHigh
 	LevelVeryHigh
@@ -120,35 +121,36 @@ func (c Code) String() string {
 	return codeWords[c]
 }
 
-// ParseCode returns the code that a word names.
+// ParseCode returns the code with that word.
 func ParseCode(word string) (Code, bool) {
 	i := slices.Index(codeWords, word)
 	return Code(max(i, 0)), i > 0 //nolint:gosec // a small index
 }
 
-// Event is one thing that was told about a number.
+// Event is one event that was reported about a number.
 type Event struct {
-	Seq       int64 // the order of telling; 0 while it is not stored
-	ID        string
-	Supplier  int32
-	Import    int32 // 0 for a call of the API
-	Told      time.Time
-	Effective Instant
-	Kind      Kind
-	By        Authority
-	Network   numbering.Network // of the operator that speaks
-	Peer      numbering.Network // the recipient of a port
-	Code      Code
-	Until     Instant // the announced date of a churn
-	After     Instant // of an inferred end: it took place after this
-	Voids     int64   // the seq of the event that is withdrawn
-	Note      string
-	Base      *Baseline // on a number's first event, if there was a baseline
+	Seq        int64 // the order of reporting; 0 until it is stored
+	ID         string
+	Supplier   int32
+	Import     int32 // 0 for an API call
+	ReportedAt time.Time
+	Effective  Instant
+	Kind       Kind
+	Authority  Authority
+	Network    numbering.Network // of the reporting operator
+	Peer       numbering.Network // the recipient of a port
+	Code       Code
+	Until      Instant // the announced churn date
+	EndedAfter Instant // of an inferred end: the tenure ended after this time
+	Voids      int64   // the seq of the event that this one withdraws
+	Note       string
+	Base       *Baseline // on a number's first event, if the number had a baseline
 }
 
-// Baseline is what a snapshot said of a number about which nothing was known.
+// Baseline is the content of a snapshot about a number of which nothing was known
+// before.
 type Baseline struct {
-	Import     int32 // which has the time of which the snapshot speaks
+	Import     int32 // the import, which has the as-of time of the snapshot
 	Network    numbering.Network
 	Tenure     Instant
 	SIM        Instant
@@ -156,9 +158,9 @@ type Baseline struct {
 	StateSince Instant
 }
 
-// SameAs reports whether two events say the same, so that one is the other told
-// again.
+// SameAs reports whether two events have the same content, so that the second is
+// a repetition of the first.
 func (e *Event) SameAs(o *Event) bool {
-	return e.Effective == o.Effective && e.Kind == o.Kind && e.By == o.By && e.Network == o.Network && e.Peer == o.Peer &&
+	return e.Effective == o.Effective && e.Kind == o.Kind && e.Authority == o.Authority && e.Network == o.Network && e.Peer == o.Peer &&
 		e.Code == o.Code && e.Until == o.Until && e.Voids == o.Voids
 }

@@ -7,97 +7,97 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 )
 
-// Outcome is what became of an event when the row was made.
+// Outcome is the effect that an event had on the row.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Applied    Outcome = iota
-	NotInState         // the tenure was in a state in which the event means nothing
-	NotHolder          // its operator did not hold the number then
-	Blocked            // the number was blacklisted
-	NotTheirs          // somebody else's flag
-	HalfPort           // the other half is missing
-	Withdrawn          // voided
-	NotYet             // it takes effect later than the moment in question
+	Applied      Outcome = iota
+	NotInState           // the event does not apply in the state that the tenure had
+	NotHolder            // the number was not with the reporting operator then
+	Blocked              // the number was blacklisted
+	NotFlagOwner         // the flag belongs to another sector regulator
+	HalfPort             // the claim or release that completes the port is missing
+	Voided               // withdrawn by another event
+	NotYet               // it takes effect after the time of the fold
 )
 
-// folding is a row in the making. What it knows beyond the row is looked at only
-// when another half of a port is told, or a flag is taken back.
-type folding struct {
+// rowBuilder applies events to a row. The fields beyond the row are needed only to
+// match the halves of a port and to withdraw a flag.
+type rowBuilder struct {
 	Row
 
-	claims   []half      // of the tenure, that no release has met
-	released half        // the last one, that no claim has met
-	settled  int64       // the seq of the half that has just been met by the other
-	flags    []suspicion // of the tenure, the newest last
+	claims     []portHalf   // of this tenure, not yet matched by a release
+	released   portHalf     // the last one, not yet matched by a claim
+	matchedSeq int64        // the seq of the earlier half of a port that was just matched; else 0
+	flags      []activeFlag // of this tenure, the newest last
 }
 
-// half is what one of two networks said of a port.
-type half struct {
+// portHalf is the claim or the release of a port.
+type portHalf struct {
 	seq      int64
-	from, to numbering.Network // from is 0 in a claim: it does not say
+	from, to numbering.Network // from is 0 in a claim, which does not name the donor
 }
 
-// suspicion is what one regulator suspects.
-type suspicion struct {
+// activeFlag is the flag of one sector regulator.
+type activeFlag struct {
 	at    Instant
 	level Code
 	by    int32
 }
 
-// step is an event on its way into the row.
-type step struct {
+// orderedEvent is an event with its order in the fold.
+type orderedEvent struct {
 	*Event
 
-	rank  int // its place among those of the same second
-	given int // its place among the events that were given; -1 when a baseline implies it
+	order int // among events of the same second
+	index int // in the events passed to Fold; -1 when the baseline implies it
 }
 
-// Fold returns the row that a baseline and events make, in whatever order they
-// are given, and what became of each event. Events later than until do not
-// count yet; pass the greatest instant for all.
+// Fold returns the row that results from a baseline and events, and the outcome of
+// each event. The order in which the events are passed does not matter. Events
+// that take effect after until are left out; pass [Forever] for all.
 func Fold(base *Baseline, events []Event, until Instant) (Row, []Outcome) {
-	f := folding{Row: NoRow()}
-	steps := make([]step, 0, len(events)+3)
+	b := rowBuilder{Row: NoRow()}
+	ordered := make([]orderedEvent, 0, len(events)+3)
 	if base != nil {
-		steps = base.steps(steps)
-		f.Version, f.Baseline = 1, base.Import
+		ordered = base.orderedEvents(ordered)
+		b.Version, b.Baseline = 1, base.Import
 	}
 	for i := range events {
-		steps = append(steps, step{&events[i], ranks[events[i].Kind], i})
+		ordered = append(ordered, orderedEvent{&events[i], orderOf[events[i].Kind], i})
 	}
-	f.Version += int32(len(events)) //nolint:gosec // a few
-	slices.SortStableFunc(steps, compare)
+	b.Version += int32(len(events)) //nolint:gosec // a few
+	slices.SortStableFunc(ordered, byEffect)
 
 	outcomes, void := make([]Outcome, len(events)), voided(events)
-	for _, s := range steps {
+	for _, e := range ordered {
 		var o Outcome
 		switch {
-		case s.given >= 0 && void[s.Seq]:
-			o = Withdrawn
-		case s.Effective > until:
+		case e.index >= 0 && void[e.Seq]:
+			o = Voided
+		case e.Effective > until:
 			o = NotYet
 		default:
-			o = f.apply(s.Event)
+			o = b.apply(e.Event)
 		}
-		if s.given >= 0 {
-			outcomes[s.given] = o
+		if e.index >= 0 {
+			outcomes[e.index] = o
 		}
-		if f.settled != 0 {
-			i := slices.IndexFunc(events, func(other Event) bool { return other.Seq == f.settled })
-			outcomes[i], f.settled = Applied, 0
+		if b.matchedSeq != 0 {
+			i := slices.IndexFunc(events, func(other Event) bool { return other.Seq == b.matchedSeq })
+			outcomes[i], b.matchedSeq = Applied, 0
 		}
 	}
-	return f.Row, outcomes
+	return b.Row, outcomes
 }
 
-// compare puts events into the order in which they took effect.
-func compare(a, b step) int {
-	return cmp.Or(cmp.Compare(a.Effective, b.Effective), cmp.Compare(a.rank, b.rank), cmp.Compare(a.Seq, b.Seq))
+// byEffect orders events by the time of their effect.
+func byEffect(a, b orderedEvent) int {
+	return cmp.Or(cmp.Compare(a.Effective, b.Effective), cmp.Compare(a.order, b.order), cmp.Compare(a.Seq, b.Seq))
 }
 
-// voided returns the seqs of the events that others withdraw.
+// voided returns the seqs of the events that other events withdraw.
 func voided(events []Event) map[int64]bool {
 	var void map[int64]bool
 	for i := range events {
@@ -111,98 +111,98 @@ func voided(events []Event) map[int64]bool {
 	return void
 }
 
-// steps appends what the baseline implies. Within a second it stays as the
-// baseline has it: a tenure may begin and end on the same date.
-func (b *Baseline) steps(to []step) []step {
-	implied := b.implied(make([]Event, 0, 3))
-	last := step{Event: &Event{Effective: Never}}
+// orderedEvents appends the events that the baseline implies. Within a second they
+// keep their own order: a tenure may start and end on the same date.
+func (b *Baseline) orderedEvents(to []orderedEvent) []orderedEvent {
+	implied := b.impliedEvents(make([]Event, 0, 3))
+	last := orderedEvent{Event: &Event{Effective: Never}}
 	for i := range implied {
-		s := step{&implied[i], ranks[implied[i].Kind], -1}
+		s := orderedEvent{&implied[i], orderOf[implied[i].Kind], -1}
 		if s.Effective == last.Effective {
-			s.rank = max(s.rank, last.rank)
+			s.order = max(s.order, last.order)
 		}
 		to, last = append(to, s), s
 	}
 	return to
 }
 
-// implied appends the events that would have made what the baseline says, in
-// the order in which they take effect. Each of them does: a state is not older
-// than its tenure, and no SIM changes after the end.
-func (b *Baseline) implied(to []Event) []Event {
-	tell := func(k Kind, at Instant, code Code) {
-		to = append(to, Event{Kind: k, Effective: at, By: Operator, Network: b.Network, Code: code, Until: Never, After: Never})
+// impliedEvents appends the events that would have led to the baseline, in the
+// order of their effect. Each of them applies, because a state is taken to be no
+// older than its tenure, and a SIM change no later than the end of the tenure.
+func (b *Baseline) impliedEvents(to []Event) []Event {
+	add := func(k Kind, at Instant, code Code) {
+		to = append(to, Event{Kind: k, Effective: at, Authority: Operator, Network: b.Network, Code: code, Until: Never, EndedAfter: Never})
 	}
 	since, sim := max(b.StateSince, b.Tenure), b.SIM
 	if b.State == StateEnded {
 		sim = min(sim, since)
 	}
 	if b.Tenure != Never {
-		tell(Assign, b.Tenure, 0)
+		add(Assign, b.Tenure, 0)
 	}
-	swapped := sim > b.Tenure // an older SIM is that of the tenure's first day
+	swapped := sim > b.Tenure // an earlier SIM change belongs to the start of the tenure
 	if swapped && sim <= since {
-		tell(ChangeSIM, sim, 0)
+		add(ChangeSIM, sim, 0)
 	}
 	switch b.State {
 	case StateInactive:
-		tell(Deactivate, since, 0)
+		add(Deactivate, since, 0)
 	case StateParked:
-		tell(Park, since, 0)
+		add(Park, since, 0)
 	case StateNoticed:
-		tell(GiveNotice, since, 0)
+		add(GiveNotice, since, 0)
 	case StateBarred:
-		tell(Bar, since, ReasonOther)
+		add(Bar, since, ReasonOther)
 	case StateEnded:
-		tell(End, since, ReasonChurned)
+		add(End, since, ReasonChurned)
 	default:
 		if len(to) == 0 {
-			tell(Use, since, 0) // all that is known is that it is in use
+			add(Use, since, 0) // nothing is known but that the line is in use
 		}
 	}
 	if swapped && sim > since {
-		tell(ChangeSIM, sim, 0)
+		add(ChangeSIM, sim, 0)
 	}
 	return to
 }
 
-// Quick returns the row after an event that is newer than everything the row
-// was made of, without looking at what that was. ok is false when it cannot:
-// the event is not the newest, or it needs the others.
-func (r *Row) Quick(e *Event) (next Row, outcome Outcome, ok bool) {
+// ApplyNewest returns the row after an event that is newer than all events behind
+// the row, without reading those. ok is false when that is not possible: the
+// event is not the newest, or its effect depends on the others.
+func (r *Row) ApplyNewest(e *Event) (next Row, outcome Outcome, ok bool) {
 	if e.Effective <= r.Newest || e.Kind == Void || e.Kind == ClaimPort || e.Kind == ReleasePort || e.Kind == Unflag {
 		return *r, Applied, false
 	}
-	f := folding{Row: *r}
-	outcome = f.apply(e)
-	f.Version++
-	return f.Row, outcome, true
+	b := rowBuilder{Row: *r}
+	outcome = b.apply(e)
+	b.Version++
+	return b.Row, outcome, true
 }
 
-// apply lets an event that comes after all the others take effect.
-func (f *folding) apply(e *Event) Outcome {
+// apply applies an event that comes after all events applied before.
+func (b *rowBuilder) apply(e *Event) Outcome {
 	if e.Kind == Void {
-		return Applied // what it withdraws was left out already
+		return Applied // Fold has left out the withdrawn event
 	}
-	f.Newest = max(f.Newest, e.Effective)
-	if !e.Kind.applies(f.State) {
+	b.Newest = max(b.Newest, e.Effective)
+	if !e.Kind.applies(b.State) {
 		return NotInState
 	}
-	if e.By == Operator && e.Kind != ClaimPort {
-		// After the end of a tenure the number is its range's again; who holds
-		// the range was asked when the event was told.
-		if f.State != StateNone && e.Network != f.Network && (f.State != StateEnded || e.Kind == Reinstate) {
+	if e.Authority == Operator && e.Kind != ClaimPort {
+		// After the end of a tenure the number is back with the network of its
+		// range; that was checked when the event was accepted.
+		if b.State != StateNone && e.Network != b.Network && (b.State != StateEnded || e.Kind == Reinstate) {
 			return NotHolder
 		}
 	}
-	if o := f.effect(e); o != Applied {
+	if o := b.applyEffect(e); o != Applied {
 		return o
 	}
-	if to := e.Kind.becomes(f.State, e.By); to != f.State || e.Kind == Assign {
-		f.State, f.StateSince = to, e.Effective
+	if to := e.Kind.becomes(b.State, e.Authority); to != b.State || e.Kind == Assign {
+		b.State, b.StateSince = to, e.Effective
 	}
-	if e.By == Operator && e.Kind != ClaimPort && e.Kind != ReleasePort {
-		f.Network = e.Network
+	if e.Authority == Operator && e.Kind != ClaimPort && e.Kind != ReleasePort {
+		b.Network = e.Network
 	}
 	return Applied
 }

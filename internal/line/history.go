@@ -9,13 +9,13 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// History is everything that was told about a number.
+// History is everything that was reported about a number.
 type History struct {
-	Base   *Baseline // nil when events made the row
-	Events []Event   // in the order of telling
+	Base   *Baseline // nil when the row has only events
+	Events []Event   // in the order in which they were reported
 }
 
-// Row returns the row that the history makes.
+// Row returns the row that results from the history.
 func (h *History) Row() Row {
 	r, _ := Fold(h.Base, h.Events, Forever)
 	return r
@@ -24,8 +24,8 @@ func (h *History) Row() Row {
 // Forever is later than every event.
 const Forever Instant = 1<<31 - 1
 
-// Histories returns what was told about numbers. Of a number with a row and
-// without events the baseline is the row itself; rows are those of the numbers.
+// Histories returns the histories of numbers; rows are their rows. For a number
+// with a row but without events the row itself is the baseline.
 func Histories(ctx context.Context, from pg.DB, numbers []phone.Number, rows map[phone.Number]Row) (map[phone.Number]*History, error) {
 	all := make(map[phone.Number]*History, len(numbers))
 	keys := make([]int64, len(numbers))
@@ -65,22 +65,22 @@ func Histories(ctx context.Context, from pg.DB, numbers []phone.Number, rows map
 
 func scanEvent(found interface{ Scan(...any) error }) (phone.Number, Event, error) {
 	var (
-		e                    Event
-		key                  int64
-		kind, by, code       int16
-		baseImport           *int32
-		baseNetwork, baseSt  *int16
-		since, tenure, simAt Instant
+		e                      Event
+		key                    int64
+		kind, by, code         int16
+		baseImport             *int32
+		baseNetwork, baseState *int16
+		since, tenure, simAt   Instant
 	)
-	err := found.Scan(&key, &e.Seq, &e.Told, &e.Effective, &e.Supplier, &e.Import, &kind, &by, &e.Network, &e.Peer, &code,
-		&e.Until, &e.After, &e.Voids, &e.ID, &e.Note, &baseImport, &baseNetwork, &baseSt, &since, &tenure, &simAt)
+	err := found.Scan(&key, &e.Seq, &e.ReportedAt, &e.Effective, &e.Supplier, &e.Import, &kind, &by, &e.Network, &e.Peer, &code,
+		&e.Until, &e.EndedAfter, &e.Voids, &e.ID, &e.Note, &baseImport, &baseNetwork, &baseState, &since, &tenure, &simAt)
 	if err != nil {
 		return phone.Number{}, e, err
 	}
-	e.Kind, e.By, e.Code, e.Told = Kind(kind), Authority(by), Code(code), e.Told.UTC() //nolint:gosec // small codes that we wrote
-	if baseImport != nil && baseNetwork != nil && baseSt != nil {
+	e.Kind, e.Authority, e.Code, e.ReportedAt = Kind(kind), Authority(by), Code(code), e.ReportedAt.UTC() //nolint:gosec // small codes that we wrote
+	if baseImport != nil && baseNetwork != nil && baseState != nil {
 		e.Base = &Baseline{
-			Import: *baseImport, Network: numbering.Network(*baseNetwork), State: State(*baseSt), StateSince: since, Tenure: tenure, SIM: simAt,
+			Import: *baseImport, Network: numbering.Network(*baseNetwork), State: State(*baseState), StateSince: since, Tenure: tenure, SIM: simAt,
 		}
 	}
 	n, _ := phone.FromInt(key)

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Instant is a time as rows hold it: whole seconds since the first day of 2020,
-// in four bytes. It reaches from 1952 to 2088.
+// Instant is a time as rows store it: whole seconds since 2020-01-01, in four
+// bytes. Its range is from 1952 to 2088.
 type Instant int32
 
-// Never is the absence of a time. It lies before every other.
+// Never stands for no time. It is before every other instant.
 const Never Instant = math.MinInt32
 
 // epoch is 2020-01-01T00:00:00Z. It is stored in every row; never change it.
 const epoch = 1577836800
 
-// InstantOf drops the fraction of a second. A time that does not fit becomes
-// the nearest one that does.
+// InstantOf drops the fraction of a second. A time outside the range becomes the
+// nearest one inside.
 func InstantOf(t time.Time) Instant {
 	return Instant(min(max(t.Unix()-epoch, math.MinInt32+1), math.MaxInt32)) //nolint:gosec // clamped
 }
@@ -29,7 +29,7 @@ func (i Instant) Time() time.Time {
 	return time.Unix(int64(i)+epoch, 0).UTC()
 }
 
-// Add returns the instant that lies d later.
+// Add returns the instant d later.
 func (i Instant) Add(d time.Duration) Instant {
 	if i == Never {
 		return Never
@@ -37,7 +37,7 @@ func (i Instant) Add(d time.Duration) Instant {
 	return InstantOf(i.Time().Add(d))
 }
 
-// ParseInstant reads a time as suppliers write it: RFC 3339, or a date, which
+// ParseInstant parses a time as suppliers write it: RFC 3339, or a date, which
 // means its midnight in UTC. Fractions of a second are dropped.
 func ParseInstant(s string) (Instant, bool) {
 	t, err := time.Parse(time.RFC3339, s)

@@ -1,16 +1,17 @@
-// Package line knows the life of every number: its tenures, what was told about
-// them, and how the line stands at any moment.
+// Package line stores the history of every number and computes the status of its
+// line at any time.
 //
-// The unit is the tenure, one holder's stint on a number. What is told are
-// events; a row per number is what its baseline and its events make of it
-// ([Fold]), and the status is a pure function of that row, the numbering plan,
-// the supply's coverage, the policy and the time ([At]). Nothing is overwritten:
-// a correction is an event that voids another.
+// The unit is the tenure: the time for which one holder has the number. Operators
+// and authorities report events. The row of a number is the result of its
+// baseline (what the first snapshot said) and its events ([Fold]). The status is
+// a pure function of that row, the numbering plan, the coverage of the supply,
+// the policy and the time ([At]). Nothing is overwritten: a correction is an
+// event that voids another.
 //
-// A line that no supply covers is UNKNOWN and is never shown as NORMAL.
+// A line that no supply covers is UNKNOWN and never NORMAL.
 package line
 
-// Status is the one word that says how a line stands.
+// Status is the status of a line, in one word.
 type Status string
 
 // The statuses, in the order of precedence.
@@ -35,5 +36,5 @@ var Statuses = []Status{
 	Blacklisted, Barred, Flagged, Quarantined, Recycled, Swapped, Ported, PendingChurn, Parked, Inactive, Normal, Unallocated, Unknown,
 }
 
-// UnknownNetwork is the name of the network when nothing is known.
+// UnknownNetwork stands for the name of a network that is not known.
 const UnknownNetwork = "UNKNOWN"

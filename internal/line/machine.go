@@ -2,72 +2,74 @@ package line
 
 import "slices"
 
-// rule says of one kind of event who may tell it, in which states of a tenure
-// it applies, and what becomes of the state. The table below is the whole state
-// machine: the fold goes by it, and docs/reference/line-events.md is made from
-// it.
-type rule struct {
-	kind   Kind
-	by     []Authority
-	from   []State
-	to     State // keep, when the state stays as it is
-	effect string
+// transition says for one kind of event which authorities may report it, in which
+// states of a tenure it applies, and which state follows. The table below is the
+// whole state machine: [Fold] uses it, and docs/reference/line-events.md is
+// generated from it.
+type transition struct {
+	kind        Kind
+	authorities []Authority
+	from        []State
+	to          State // sameState when the state does not change
+	effect      string
 }
 
-const keep State = -1
+const sameState State = -1
 
 var (
 	anyState = []State{StateNone, StateActive, StateInactive, StateParked, StateNoticed, StateEnded}
-	running  = []State{StateNone, StateActive, StateInactive, StateParked, StateNoticed} // None: of unknown start
+	notEnded = []State{StateNone, StateActive, StateInactive, StateParked, StateNoticed} // StateNone: the start of the tenure is unknown
 )
 
-// machine is in the order in which events of the same second apply.
-var machine = []rule{
-	{End, []Authority{Operator}, running, StateEnded, "The tenure ends. The number is quarantined and returns to the holder of its range."},
-	{Reinstate, []Authority{Operator}, []State{StateEnded}, StateActive, "The holder gets the number back: the same tenure goes on, with its flags and bars."},
-	{Release, []Authority{Regulator}, anyState, keep, "The number may be assigned again."},
-	{Assign, []Authority{Operator}, anyState, StateActive, "A new tenure begins. Flags, bars and the SIM's age belong to the last one and are gone. Not while the number is blacklisted."},
-	{Port, []Authority{ClearingHouse}, running, StateActive, "The number moves to the network that the event names. The holder stays, and has another SIM."},
-	{ReleasePort, []Authority{Operator}, running, keep, "Half of a port: with the claim of the network that it names the number moves. Alone it changes nothing."},
-	{ClaimPort, []Authority{Operator}, running, keep, "Half of a port: with the release of the network that holds the number it moves. Alone it changes nothing."},
-	{ChangeSIM, []Authority{Operator}, running, keep, "The holder has another SIM."},
-	{Return, []Authority{Operator}, []State{StateNone, StateParked}, StateActive, "The holder is back."},
-	{Use, []Authority{Operator}, []State{StateNone, StateActive, StateInactive, StateNoticed}, StateActive, "The line is used again; an announced churn is off."},
-	{Deactivate, []Authority{Operator}, []State{StateNone, StateActive}, StateInactive, "No revenue event for as long as the rules name."},
+// transitions are in the order in which events of the same second apply.
+var transitions = []transition{
+	{End, []Authority{Operator}, notEnded, StateEnded, "The tenure ends. The number is quarantined and returns to the network of its range."},
+	{Reinstate, []Authority{Operator}, []State{StateEnded}, StateActive, "The holder gets the number back: the same tenure continues, with its flags and bars."},
+	{Release, []Authority{Regulator}, anyState, sameState, "The number may be assigned again."},
+	{Assign, []Authority{Operator}, anyState, StateActive, "A new tenure starts, without the flags, bars and SIM changes of the last one. No effect while the number is blacklisted."},
+	{Port, []Authority{ClearingHouse}, notEnded, StateActive, "The number moves to the network that the event names. The holder stays the same and gets a new SIM."},
+	{ReleasePort, []Authority{Operator}, notEnded, sameState, "Half of a port: together with the claim of the network that it names, the number moves. Alone it has no effect."},
+	{ClaimPort, []Authority{Operator}, notEnded, sameState, "Half of a port: together with the release by the network that has the number, the number moves. Alone it has no effect."},
+	{ChangeSIM, []Authority{Operator}, notEnded, sameState, "The holder has a new SIM."},
+	{Return, []Authority{Operator}, []State{StateNone, StateParked}, StateActive, "The holder uses the parked number again."},
+	{Use, []Authority{Operator}, []State{StateNone, StateActive, StateInactive, StateNoticed}, StateActive, "The line is used again; an announced churn is cancelled."},
+	{Deactivate, []Authority{Operator}, []State{StateNone, StateActive}, StateInactive, "No revenue event for as long as the regulation names."},
 	{Park, []Authority{Operator}, []State{StateNone, StateActive, StateInactive, StateNoticed}, StateParked, "The holder asked to keep the number unused."},
-	{GiveNotice, []Authority{Operator}, []State{StateNone, StateActive, StateInactive, StateNoticed}, StateNoticed, "The holder was told when the line will churn. On that date it counts as quarantined."},
-	{Unbar, []Authority{Operator, Regulator}, running, keep, "Service resumes. The regulator's word lifts the operator's bar, too; not the other way round."},
-	{Bar, []Authority{Operator, Regulator}, running, keep, "Service stops."},
-	{Unflag, []Authority{Sector, Regulator}, running, keep, "A sector regulator takes its own flag back; the regulator takes back all of them."},
-	{Flag, []Authority{Sector}, running, keep, "The tenure is suspected of fraud."},
-	{Blacklist, []Authority{Regulator}, anyState, keep, "Confirmed by two people. No new tenure can begin until the number is released."},
-	{Void, []Authority{Operator, ClearingHouse, Sector, Regulator}, anyState, keep, "Another event is withdrawn, by whoever told it or by the regulator. The row is what the others make."},
+	{GiveNotice, []Authority{Operator}, []State{StateNone, StateActive, StateInactive, StateNoticed}, StateNoticed, "The holder was notified of the date on which the line will churn. From that date on it counts as quarantined."},
+	{Unbar, []Authority{Operator, Regulator}, notEnded, sameState, "Service resumes. An event of the regulator also lifts the operator's bar; one of the operator does not lift the regulator's."},
+	{Bar, []Authority{Operator, Regulator}, notEnded, sameState, "Service stops."},
+	{Unflag, []Authority{Sector, Regulator}, notEnded, sameState, "A sector regulator withdraws its own flag; the regulator withdraws all flags."},
+	{Flag, []Authority{Sector}, notEnded, sameState, "The holder is suspected of fraud."},
+	{Blacklist, []Authority{Regulator}, anyState, sameState, "Confirmed by two people. No new tenure can start until the number is released."},
+	{Void, []Authority{Operator, ClearingHouse, Sector, Regulator}, anyState, sameState, "Withdraws another event, by its reporter or by the regulator. The line is computed from the remaining events."},
 }
 
-// rules and ranks find a kind's rule, and its place in the table.
-var rules, ranks = index()
+// transitionOf and orderOf find the transition of a kind, and its index in the
+// table.
+var transitionOf, orderOf = index()
 
-func index() (rules [Void + 1]rule, ranks [Void + 1]int) {
-	for i, r := range machine {
-		rules[r.kind], ranks[r.kind] = r, i
+func index() (byKind [Void + 1]transition, order [Void + 1]int) {
+	for i, t := range transitions {
+		byKind[t.kind], order[t.kind] = t, i
 	}
-	return rules, ranks
+	return byKind, order
 }
 
-// MayTell reports whether an authority may tell events of the kind at all.
-func (k Kind) MayTell(a Authority) bool {
-	return k >= Assign && k <= Void && slices.Contains(rules[k].by, a)
+// MayReport reports whether an authority may report events of the kind at all.
+func (k Kind) MayReport(a Authority) bool {
+	return k >= Assign && k <= Void && slices.Contains(transitionOf[k].authorities, a)
 }
 
-// applies reports whether the kind has an effect in the state.
-func (k Kind) applies(s State) bool { return slices.Contains(rules[k].from, s) }
+// applies reports whether events of the kind apply in the state.
+func (k Kind) applies(s State) bool { return slices.Contains(transitionOf[k].from, s) }
 
-// becomes returns the state that follows when the kind has an effect. An
-// operator that changes the SIM of a line, or bars it, has one: of a number
-// without a record that makes a tenure of unknown start. Half of a port does not.
+// becomes returns the state after an event of the kind has applied. An operator
+// that changes the SIM of a line, or bars it, serves that line; so for a number
+// without a row such an event implies a tenure of unknown start. Half of a port
+// does not.
 func (k Kind) becomes(s State, by Authority) State {
-	switch to := rules[k].to; {
-	case to != keep:
+	switch to := transitionOf[k].to; {
+	case to != sameState:
 		return to
 	case s == StateNone && by == Operator && k != ClaimPort && k != ReleasePort && k != Void:
 		return StateActive

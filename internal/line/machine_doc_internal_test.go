@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/reference/line-events.md")
 
-// The committed reference is what the state machine says.
+// The committed page agrees with the state machine.
 func TestReferenceOfEventsIsFresh(t *testing.T) {
 	t.Parallel()
 
@@ -33,50 +33,50 @@ func TestReferenceOfEventsIsFresh(t *testing.T) {
 	}
 }
 
-// The machine has one rule for every kind, somebody who may tell it, a state in
-// which it applies, and a sentence that says what it does.
-func TestMachineIsComplete(t *testing.T) {
+// Every kind has one transition, with an authority that may report it, a state in
+// which it applies, and a sentence about its effect.
+func TestEveryKindHasATransition(t *testing.T) {
 	t.Parallel()
 
 	var kinds []Kind
-	for _, r := range machine {
+	for _, r := range transitions {
 		kinds = append(kinds, r.kind)
-		if len(r.by) == 0 || len(r.from) == 0 || !strings.HasSuffix(r.effect, ".") {
-			t.Errorf("the rule of %s is not complete: %+v", r.kind, r)
+		if len(r.authorities) == 0 || len(r.from) == 0 || !strings.HasSuffix(r.effect, ".") {
+			t.Errorf("the transition of %s is not complete: %+v", r.kind, r)
 		}
 		for _, s := range append(slices.Clone(r.from), r.to) {
-			if s != keep && !slices.Contains(anyState, s) {
-				t.Errorf("the rule of %s names the state %d", r.kind, s)
+			if s != sameState && !slices.Contains(anyState, s) {
+				t.Errorf("the transition of %s has the state %d", r.kind, s)
 			}
 		}
 	}
 	slices.Sort(kinds)
 	if diff := cmp.Diff(Kinds(), kinds); diff != "" {
-		t.Errorf("the kinds of the machine (-all +in the machine):\n%s", diff)
+		t.Errorf("the kinds of the table (-all +in the table):\n%s", diff)
 	}
 }
 
-// The fold goes by the table: an event has the effect that the table names in
-// the states that it names, and in no other.
-func TestFoldGoesByTheMachine(t *testing.T) {
+// The fold follows the table: an event changes the state as the table says, in the
+// states that the table names and in no other.
+func TestFoldFollowsTheTable(t *testing.T) {
 	t.Parallel()
 
-	for _, r := range machine {
+	for _, r := range transitions {
 		if r.kind == Void || r.kind == ClaimPort || r.kind == ReleasePort {
 			continue // they act together with another event
 		}
-		for _, a := range r.by {
+		for _, a := range r.authorities {
 			for _, s := range anyState {
-				f := folding{Row: NoRow()}
+				f := rowBuilder{Row: NoRow()}
 				if f.State = s; s != StateNone {
 					f.Network = 1
 				}
-				e := Event{Kind: r.kind, Effective: 5, By: a, Peer: 2, Until: Never, After: Never}
+				e := Event{Kind: r.kind, Effective: 5, Authority: a, Peer: 2, Until: Never, EndedAfter: Never}
 				if a == Operator {
 					e.Network = 1
 				}
 				if r.kind == Unflag {
-					f.flags = []suspicion{{by: e.Supplier}}
+					f.flags = []activeFlag{{by: e.Supplier}}
 				}
 				want, outcome := s, NotInState
 				if slices.Contains(r.from, s) {
@@ -94,9 +94,9 @@ const eventsPreamble = `# Events of a line
 
 Generated from the state machine in ` + "`internal/line/machine.go`" + ` by ` + "`go test ./internal/line -run Reference -update`" + `; do not edit.
 
-What operators and authorities tell about a number are events. The service keeps every one that it accepts, and how a line stands is what
-its events make ([why](../explanation/lines.md)); [the statuses](line-status.md) are computed from that. [Supply files](supply-files.md) says
-how events are written.
+Operators and authorities report events about numbers. The service stores every event that it accepts, and the state of a line is the result of
+its events ([why](../explanation/lines.md)); [the statuses](line-status.md) are computed from that state. [Supply files](supply-files.md) describes
+the format of events.
 
 ## The states of a tenure
 
@@ -105,35 +105,35 @@ how events are written.
 `
 
 const eventsTable = `
-` + "`BARRED`" + ` is a state only in a snapshot, where it means ` + "`ACTIVE`" + ` and barred by its operator: a bar, a flag, a port and a
-blacklisting stand beside the state.
+` + "`BARRED`" + ` is a state only in a snapshot, where it means ` + "`ACTIVE`" + ` and barred by its operator: bars, flags, ports and
+blacklistings are stored separately from the state.
 
 ## The events
 
-An event is judged in the state, and by the holder, of the time at which it took effect. One that does not apply then is kept and has no
-effect; it counts once what came before it is told.
+An event is checked against the state and the network that the number had when the event took effect. An event that does not apply then is stored without
+effect; it takes effect once the missing earlier events are reported.
 
-Events of the same second apply in the order of this table, and those of one kind in the order in which they were told. A cell that is
-empty means that the state stays as it is.
+Events of the same second apply in the order of this table, and events of one kind in the order in which they were reported. An empty cell
+means that the state does not change.
 
-| event | told by | applies in | becomes | effect |
+| event | reported by | applies in | new state | effect |
 | --- | --- | --- | --- | --- |
 `
 
 const eventsRules = `
-What the table cannot show:
+What the table does not show:
 
-- **The first word of an operator about a number** (` + "`NONE`" + `) implies a tenure, of unknown start where it is not ` + "`ASSIGNED`" + `: an operator that
-  reports only SIM swaps, or only churn, is of use from its first day. Half of a port implies nothing.
-- **An operator speaks only of numbers that are with its network** at the time of effect; only ` + "`PORT_CLAIMED`" + ` is about a number that is
-  elsewhere. Another's number is refused, and where it turns out later to have been another's, the event has no effect. After the end of a tenure the number is back with the network that holds its range, which alone can assign it; an
-  appeal is heard by the network that ended the tenure.
-- **A port by halves** takes effect at the later of claim and release. The state then becomes ` + "`ACTIVE`" + `. Claims of several networks
-  stand side by side, and only the one that the release names counts; of several releases the last one does.
-- **A bar of the regulator** is lifted by the regulator only.
-- **A blacklisting** belongs to the number and outlives the tenure. Everything else belongs to the tenure: at its end it is no longer shown,
-  ` + "`REINSTATED`" + ` brings it back, and ` + "`ASSIGNED`" + ` does away with it.
-- **A withdrawn event** counts as never told. A withdrawal cannot be withdrawn; the event is told again under a new id.
+- **The first event of an operator about a number** (` + "`NONE`" + `) implies a tenure. Its start is unknown unless the event is ` + "`ASSIGNED`" + `. So an operator that
+  reports only SIM swaps, or only churn, is useful from its first day. Half of a port implies nothing.
+- **An operator reports only about numbers that are with its network** at the time of effect; only ` + "`PORT_CLAIMED`" + ` is about a number that is with
+  another network. An event about a number of another network is refused; if that turns out only later, the event has no effect. After the end of a tenure the
+  number is back with the network of its range, and only that network can assign it. Only the network that ended the tenure can report ` + "`REINSTATED`" + `.
+- **A port by claim and release** takes effect at the later of the two. The state then becomes ` + "`ACTIVE`" + `. Claims of several networks can be open
+  at the same time, and only the one that the release names counts; of several releases the last one counts.
+- **A bar of the regulator** can be lifted only by the regulator.
+- **A blacklisting** belongs to the number and continues after the end of the tenure. Everything else belongs to the tenure: after its end it is no longer shown,
+  ` + "`REINSTATED`" + ` restores it, and ` + "`ASSIGNED`" + ` removes it.
+- **A withdrawn event** counts as never reported. A withdrawal cannot be withdrawn; report the event again under a new id.
 
 ## How the state changes
 
@@ -147,11 +147,11 @@ var meanings = []struct {
 	state State
 	text  string
 }{
-	{StateNone, "no operator has spoken of the number"},
+	{StateNone, "no operator has reported anything about the number"},
 	{StateActive, "in use"},
-	{StateInactive, "not used for as long as the rules name"},
-	{StateParked, "kept unused on the holder's request"},
-	{StateNoticed, "the holder was told when the line will churn; on that date it counts as quarantined, by the clock"},
+	{StateInactive, "not used for as long as the regulation names"},
+	{StateParked, "kept unused at the holder's request"},
+	{StateNoticed, "the holder was notified of the churn date; from that date on the line counts as quarantined, without a further event"},
 	{StateEnded, "churned or surrendered, and not yet assigned again"},
 }
 
@@ -163,17 +163,17 @@ func eventsReference() string {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", m.state, m.text)
 	}
 	b.WriteString(eventsTable)
-	for _, r := range machine {
+	for _, r := range transitions {
 		becomes := ""
-		if r.to != keep {
+		if r.to != sameState {
 			becomes = "`" + r.to.String() + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.kind, tellers(r.by), places(r.from), becomes, r.effect)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.kind, authorityNames(r.authorities), stateNames(r.from), becomes, r.effect)
 	}
 	b.WriteString(eventsRules)
 	for _, m := range meanings {
 		for _, to := range meanings {
-			if kinds := leading(m.state, to.state); len(kinds) > 0 {
+			if kinds := kindsBetween(m.state, to.state); len(kinds) > 0 {
 				fmt.Fprintf(&b, "    %s --> %s : %s\n", m.state, to.state, strings.Join(kinds, ", "))
 			}
 		}
@@ -182,22 +182,22 @@ func eventsReference() string {
 	return b.String()
 }
 
-// leading lists the kinds that lead from one state to another, or that begin the
-// same state anew.
-func leading(from, to State) []string {
+// kindsBetween lists the kinds that lead from one state to another, or that set
+// the same state again.
+func kindsBetween(from, to State) []string {
 	var kinds []string
-	for _, r := range machine {
-		if !slices.Contains(r.from, from) || from == to && r.to == keep {
+	for _, r := range transitions {
+		if !slices.Contains(r.from, from) || from == to && r.to == sameState {
 			continue
 		}
-		if slices.ContainsFunc(r.by, func(a Authority) bool { return r.kind.becomes(from, a) == to }) {
+		if slices.ContainsFunc(r.authorities, func(a Authority) bool { return r.kind.becomes(from, a) == to }) {
 			kinds = append(kinds, r.kind.String())
 		}
 	}
 	return kinds
 }
 
-func tellers(by []Authority) string {
+func authorityNames(by []Authority) string {
 	var names []string
 	for _, a := range by {
 		names = append(names, strings.ToLower(strings.ReplaceAll(a.String(), "_", " ")))
@@ -205,11 +205,11 @@ func tellers(by []Authority) string {
 	return strings.Join(names, ", ")
 }
 
-func places(from []State) string {
+func stateNames(from []State) string {
 	switch {
 	case slices.Equal(from, anyState):
 		return "every state"
-	case slices.Equal(from, running):
+	case slices.Equal(from, notEnded):
 		return "every state but `" + StateEnded.String() + "`"
 	}
 	var names []string

@@ -9,9 +9,9 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 )
 
-// The row that a snapshot makes directly is the row that its baseline makes by
-// replay, and it is stored without loss: no time in it is hidden behind another.
-func TestBaselineMakesTheRowOfItsReplay(t *testing.T) {
+// The row that FromBaseline computes directly is the same as the fold of the baseline,
+// and its Newest need not be stored.
+func TestRowFromBaselineIsTheFoldOfTheBaseline(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -20,36 +20,36 @@ func TestBaselineMakesTheRowOfItsReplay(t *testing.T) {
 		if diff := cmp.Diff(fold(base, nil), row); diff != "" {
 			t.Fatalf("the row (-replay +direct):\n%s", diff)
 		}
-		if shown := newestShown(&row); row.Newest != shown {
-			t.Fatalf("newest is %d, and the row shows %d", row.Newest, shown)
+		if column := newestColumn(&row); row.Newest != column {
+			t.Fatalf("newest is %d, but a column has %d", row.Newest, column)
 		}
 	})
 }
 
-// A row that only a snapshot made gives its baseline back: with any events that
-// follow, replay from there ends in the same row as replay from the snapshot.
-func TestRowGivesItsBaselineBack(t *testing.T) {
+// The baseline of a row without events can be recovered from the row: with any later
+// events it gives the same fold as the original baseline.
+func TestBaselineIsRecoveredFromTheRow(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
 		base, events := aBaseline(t), anyHistory(t)
 		row := line.FromBaseline(*base)
-		kept := row.AsBaseline()
-		if diff := cmp.Diff(fold(base, events), fold(&kept, events)); diff != "" {
+		recovered := row.AsBaseline()
+		if diff := cmp.Diff(fold(base, events), fold(&recovered, events)); diff != "" {
 			t.Fatalf("the row (-snapshot +row as baseline):\n%s", diff)
 		}
 	})
 }
 
-// What a snapshot says of a number is what the row then says.
-func TestBaselineSaysWhatTheSnapshotSaid(t *testing.T) {
+// The row has the state and the times of the snapshot.
+func TestRowHasTheContentOfTheSnapshot(t *testing.T) {
 	t.Parallel()
 
 	row := func(change func(*line.Row)) line.Row {
 		r := line.NoRow()
 		r.Version, r.Baseline, r.Network, r.State, r.Tenure, r.StateSince = 1, 7, home, line.StateActive, 10, 10
 		change(&r)
-		r.Newest = newestShown(&r)
+		r.Newest = newestColumn(&r)
 		return r
 	}
 	for name, test := range map[string]struct {
@@ -76,7 +76,7 @@ func TestBaselineSaysWhatTheSnapshotSaid(t *testing.T) {
 			line.Baseline{Tenure: 10, SIM: line.Never, State: line.StateParked, StateSince: 10},
 			row(func(r *line.Row) { r.State = line.StateParked }),
 		},
-		"churn announced, of which a snapshot does not say the date": {
+		"churn announced; the snapshot does not have the date": {
 			line.Baseline{Tenure: 10, SIM: 15, State: line.StateNoticed, StateSince: 12},
 			row(func(r *line.Row) { r.State, r.StateSince, r.SIM = line.StateNoticed, 12, 15 }),
 		},
@@ -88,7 +88,7 @@ func TestBaselineSaysWhatTheSnapshotSaid(t *testing.T) {
 			line.Baseline{Tenure: 10, SIM: 15, State: line.StateEnded, StateSince: 20},
 			row(func(r *line.Row) { r.State, r.StateSince, r.SIM = line.StateEnded, 20, 15 }),
 		},
-		"begun, swapped and ended on one date": {
+		"started, swapped and ended on one date": {
 			line.Baseline{Tenure: 10, SIM: 10, State: line.StateEnded, StateSince: 10},
 			row(func(r *line.Row) { r.State = line.StateEnded }),
 		},
@@ -100,7 +100,7 @@ func TestBaselineSaysWhatTheSnapshotSaid(t *testing.T) {
 			line.Baseline{Tenure: line.Never, SIM: line.Never, State: line.StateActive, StateSince: 20},
 			row(func(r *line.Row) { r.Tenure, r.StateSince = line.Never, 20 }),
 		},
-		"of which only the network is known": {
+		"only the network is known": {
 			line.Baseline{Tenure: line.Never, SIM: line.Never, State: line.StateActive, StateSince: line.Never},
 			row(func(r *line.Row) { r.Tenure, r.StateSince = line.Never, line.Never }),
 		},
@@ -114,9 +114,9 @@ func TestBaselineSaysWhatTheSnapshotSaid(t *testing.T) {
 	}
 }
 
-// Events that are told after a snapshot stand where they belong, before and
-// after what the snapshot named.
-func TestLateEventsStandBesideTheBaseline(t *testing.T) {
+// Events that are reported after a snapshot apply in the order of their effect, before
+// and after the times of the snapshot.
+func TestLateEventsApplyAroundTheBaseline(t *testing.T) {
 	t.Parallel()
 
 	base := &line.Baseline{Import: 7, Network: home, Tenure: 10, SIM: 20, State: line.StateActive, StateSince: 10}
@@ -128,8 +128,8 @@ func TestLateEventsStandBesideTheBaseline(t *testing.T) {
 		"a swap after it":                       {event(line.ChangeSIM, 25), func(r *line.Row) { r.SIM, r.Newest = 25, 25 }},
 		"an end, reported late":                 {event(line.End, 22), func(r *line.Row) { r.State, r.StateSince, r.Newest = line.StateEnded, 22, 22 }},
 		"the end of the tenure before":          {event(line.End, 5), func(*line.Row) {}},
-		"a port before the swap, which is then not the donor's to tell": {
-			event(line.Port, 15, to(away)), func(r *line.Row) { r.Network, r.PortAt, r.SIM = away, 15, line.Never },
+		"a port before the swap, which then does not count for the donor": {
+			event(line.Port, 15, to(other)), func(r *line.Row) { r.Network, r.PortAt, r.SIM = other, 15, line.Never },
 		},
 		"a flag on the tenure":            {event(line.Flag, 15, by(4)), func(r *line.Row) { r.FlagAt, r.FlagBy = 15, 4 }},
 		"a flag on the tenure before":     {event(line.Flag, 5, by(4)), func(*line.Row) {}},
@@ -140,7 +140,7 @@ func TestLateEventsStandBesideTheBaseline(t *testing.T) {
 			want := line.FromBaseline(*base)
 			want.Version = 2
 			test.want(&want)
-			expect(t, fold(base, told(test.event)), want)
+			expect(t, fold(base, numbered(test.event)), want)
 		})
 	}
 }

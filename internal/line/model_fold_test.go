@@ -11,16 +11,16 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linemodel"
+	"github.com/lineproof/lineproof/internal/testing/linemodel"
 )
 
-// eachLife calls fn with the long random lives that the larger tests use, each
-// the same every time. Times often meet: half of them are dates.
-func eachLife(t *testing.T, fn func(r *rand.Rand, base *line.Baseline, events []line.Event) error) {
+// eachHistory calls fn with 5000 long random histories, which are the same on every
+// run. Many events have equal times: half of the times are dates.
+func eachHistory(t *testing.T, fn func(r *rand.Rand, base *line.Baseline, events []line.Event) error) {
 	t.Helper()
 	world := linemodel.World{Networks: 3, From: 0, To: 20 * 86400}
-	for life := range uint64(5000) {
-		r := rand.New(rand.NewPCG(life, 1))
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 1))
 		var base *line.Baseline
 		if r.IntN(2) == 0 {
 			b := linemodel.RandomBaseline(r, world)
@@ -31,44 +31,45 @@ func eachLife(t *testing.T, fn func(r *rand.Rand, base *line.Baseline, events []
 			events = append(events, linemodel.RandomEvent(r, world, seq+1, events))
 		}
 		if err := fn(r, base, events); err != nil {
-			t.Fatalf("life %d: %v", life, err)
+			t.Fatalf("history %d: %v", seed, err)
 		}
 	}
 }
 
-// inAnyOrder reports where events make something else when they arrive as mixed.
-func inAnyOrder(base *line.Baseline, events, mixed []line.Event, until line.Instant) error {
+// compareOrders returns an error if the shuffled events give another row or other
+// outcomes.
+func compareOrders(base *line.Baseline, events, shuffled []line.Event, until line.Instant) error {
 	row, outcomes := line.Fold(base, events, until)
-	again, outcomesAgain := line.Fold(base, mixed, until)
-	if diff := cmp.Diff(row, again); diff != "" {
-		return fmt.Errorf("the row (-as told +mixed):\n%s", diff)
+	row2, outcomes2 := line.Fold(base, shuffled, until)
+	if diff := cmp.Diff(row, row2); diff != "" {
+		return fmt.Errorf("the row (-in order +shuffled):\n%s", diff)
 	}
-	if diff := cmp.Diff(outcomesBySeq(events, outcomes), outcomesBySeq(mixed, outcomesAgain)); diff != "" {
-		return fmt.Errorf("the outcomes (-as told +mixed):\n%s", diff)
+	if diff := cmp.Diff(outcomesBySeq(events, outcomes), outcomesBySeq(shuffled, outcomes2)); diff != "" {
+		return fmt.Errorf("the outcomes (-in order +shuffled):\n%s", diff)
 	}
 	return nil
 }
 
-// In whatever order events arrive, the row and what became of each are the same.
+// The row and the outcomes do not depend on the order in which events arrive.
 func TestArrivalOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
 		base, events := anyBaseline(t), anyHistory(t)
-		mixed := rapid.Permutation(events).Draw(t, "arrival")
-		if err := inAnyOrder(base, events, mixed, instant(t, "until")); err != nil {
+		shuffled := rapid.Permutation(events).Draw(t, "arrival")
+		if err := compareOrders(base, events, shuffled, instant(t, "until")); err != nil {
 			t.Fatal(err)
 		}
 	})
-	eachLife(t, func(r *rand.Rand, base *line.Baseline, events []line.Event) error {
-		mixed := slices.Clone(events)
-		r.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
-		return inAnyOrder(base, events, mixed, always)
+	eachHistory(t, func(r *rand.Rand, base *line.Baseline, events []line.Event) error {
+		shuffled := slices.Clone(events)
+		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		return compareOrders(base, events, shuffled, always)
 	})
 }
 
-// The row is what a model says that was written apart from this package; and the
-// lives that are compared reach every state and every outcome.
+// The row is the same as that of the model, which was written independently of this
+// package; and the compared histories reach every state and every outcome.
 func TestFoldAgreesWithTheModel(t *testing.T) {
 	t.Parallel()
 
@@ -79,10 +80,10 @@ func TestFoldAgreesWithTheModel(t *testing.T) {
 		}
 	})
 	states, outcomes := map[line.State]int{}, map[line.Outcome]int{}
-	eachLife(t, func(_ *rand.Rand, base *line.Baseline, events []line.Event) error {
-		row, became := line.Fold(base, events, always)
+	eachHistory(t, func(_ *rand.Rand, base *line.Baseline, events []line.Event) error {
+		row, eventOutcomes := line.Fold(base, events, always)
 		states[row.State]++
-		for _, o := range became {
+		for _, o := range eventOutcomes {
 			outcomes[o]++
 		}
 		if diff := cmp.Diff(linemodel.Replay(base, events), row); diff != "" {
@@ -92,7 +93,7 @@ func TestFoldAgreesWithTheModel(t *testing.T) {
 	})
 	for s := line.StateNone; s <= line.StateEnded; s++ {
 		if states[s] < 50 {
-			t.Errorf("only %d of the lives end %s", states[s], s)
+			t.Errorf("only %d of the histories end in %s", states[s], s)
 		}
 	}
 	for o := range line.NotYet {
@@ -102,58 +103,58 @@ func TestFoldAgreesWithTheModel(t *testing.T) {
 	}
 }
 
-// quickly tells events one by one and reports where the short way, where it says
-// that it can, makes another row than all events do. It counts how often it could.
-func quickly(base *line.Baseline, events []line.Event) (quick int, err error) {
+// compareApplyNewest applies events one by one and returns an error where ApplyNewest
+// is possible and gives another row than Fold. It counts how often it is possible.
+func compareApplyNewest(base *line.Baseline, events []line.Event) (possible int, err error) {
 	row := line.NoRow()
 	if base != nil {
 		row = line.FromBaseline(*base)
 	}
 	for n := range events {
-		short, outcome, ok := row.Quick(&events[n])
+		applied, outcome, ok := row.ApplyNewest(&events[n])
 		next, outcomes := line.Fold(base, events[:n+1], always)
 		switch {
-		case ok && (short != next || outcome != outcomes[n]):
-			return 0, fmt.Errorf("event %d has outcome %d, by all events %d; the row (-all events +quick):\n%s",
-				events[n].Seq, outcome, outcomes[n], cmp.Diff(next, short))
+		case ok && (applied != next || outcome != outcomes[n]):
+			return 0, fmt.Errorf("event %d has outcome %d, with Fold %d; the row (-Fold +ApplyNewest):\n%s",
+				events[n].Seq, outcome, outcomes[n], cmp.Diff(next, applied))
 		case ok:
-			quick++
-		case short != row:
-			return 0, fmt.Errorf("the short way gave up and changed the row:\n%s", cmp.Diff(row, short))
+			possible++
+		case applied != row:
+			return 0, fmt.Errorf("ApplyNewest was not possible but changed the row:\n%s", cmp.Diff(row, applied))
 		}
 		row = next
 	}
-	return quick, nil
+	return possible, nil
 }
 
-// Where the short way says that it can, it makes the row that all events make;
-// and it can for most of what is told in time.
-func TestQuickAgreesWithFold(t *testing.T) {
+// Where ApplyNewest is possible, it gives the same row as Fold; and it is possible for
+// many of the events that are reported in order.
+func TestApplyNewestAgreesWithFold(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
-		if _, err := quickly(anyBaseline(t), anyHistory(t)); err != nil {
+		if _, err := compareApplyNewest(anyBaseline(t), anyHistory(t)); err != nil {
 			t.Fatal(err)
 		}
 	})
-	quick, all := 0, 0
-	eachLife(t, func(_ *rand.Rand, base *line.Baseline, events []line.Event) error {
-		if _, err := quickly(base, events); err != nil {
+	possible, all := 0, 0
+	eachHistory(t, func(_ *rand.Rand, base *line.Baseline, events []line.Event) error {
+		if _, err := compareApplyNewest(base, events); err != nil {
 			return err
 		}
 		slices.SortStableFunc(events, func(a, b line.Event) int { return int(a.Effective - b.Effective) })
-		n, err := quickly(base, events)
-		quick, all = quick+n, all+len(events)
+		n, err := compareApplyNewest(base, events)
+		possible, all = possible+n, all+len(events)
 		return err
 	})
-	if quick*3 < all {
-		t.Errorf("the short way was open to %d events of %d", quick, all)
+	if possible*3 < all {
+		t.Errorf("ApplyNewest was possible for %d events of %d", possible, all)
 	}
 }
 
-// An event that is voided leaves the row as if it had never been told; only the
-// version says that something was.
-func TestVoidedEventNeverWas(t *testing.T) {
+// A voided event leaves the row as if it had never been reported, except for the
+// version.
+func TestVoidedEventHasNoEffect(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -165,17 +166,16 @@ func TestVoidedEventNeverWas(t *testing.T) {
 		never := fold(base, events)
 		never.Version += 2
 		if diff := cmp.Diff(never, row); diff != "" {
-			t.Fatalf("the row (-never told +voided):\n%s", diff)
+			t.Fatalf("the row (-never reported +voided):\n%s", diff)
 		}
-		if got := outcomes[len(events)]; got != line.Withdrawn {
+		if got := outcomes[len(events)]; got != line.Voided {
 			t.Fatalf("the voided event has outcome %d", got)
 		}
 	})
 }
 
-// An operator that withdraws its only event about a number does not thereby
-// claim the number.
-func TestWithdrawalClaimsNothing(t *testing.T) {
+// An operator that withdraws its only event about a number has no tenure of it.
+func TestWithdrawalImpliesNoTenure(t *testing.T) {
 	t.Parallel()
 
 	assigned := event(line.Assign, 10)
@@ -185,8 +185,8 @@ func TestWithdrawalClaimsNothing(t *testing.T) {
 	expect(t, fold(nil, []line.Event{assigned, withdrawal(&assigned, 2)}), want)
 }
 
-// What had taken effect by a moment is the fold of the events up to then.
-func TestFoldUntilLeavesTheRestOut(t *testing.T) {
+// Fold until a time is the fold of the events up to that time.
+func TestFoldUntilLeavesOutLaterEvents(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -199,15 +199,15 @@ func TestFoldUntilLeavesTheRestOut(t *testing.T) {
 			t.Fatalf("the row (-early events +until):\n%s", diff)
 		}
 		for i, e := range events {
-			if late := e.Effective > until; late && outcomes[i] != line.NotYet && outcomes[i] != line.Withdrawn || !late && outcomes[i] == line.NotYet {
+			if late := e.Effective > until; late && outcomes[i] != line.NotYet && outcomes[i] != line.Voided || !late && outcomes[i] == line.NotYet {
 				t.Fatalf("event %d, effective %d, until %d: outcome %d", e.Seq, e.Effective, until, outcomes[i])
 			}
 		}
 	})
 }
 
-// Folding does not touch what it is given.
-func TestFoldOnlyReads(t *testing.T) {
+// Fold does not change its arguments.
+func TestFoldDoesNotChangeTheEvents(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -220,48 +220,49 @@ func TestFoldOnlyReads(t *testing.T) {
 	})
 }
 
-// The newest time that a row knows is not older than any other time of it, so
-// that storage may leave it out where another shows it.
-func TestNewestIsNewest(t *testing.T) {
+// Newest is not older than any other time of the row, so that it need not be stored
+// where another column has the same time.
+func TestNewestIsNotOlderThanOtherTimes(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
 		base, events := anyBaseline(t), anyHistory(t)
 		r := fold(base, events)
-		if shown := newestShown(&r); r.Newest < shown {
-			t.Fatalf("newest is %d, and the row shows %d", r.Newest, shown)
+		if column := newestColumn(&r); r.Newest < column {
+			t.Fatalf("newest is %d, but a column has %d", r.Newest, column)
 		}
 	})
 }
 
-func newestShown(r *line.Row) line.Instant {
+func newestColumn(r *line.Row) line.Instant {
 	return max(r.StateSince, r.Tenure, r.SIM, r.PortAt, r.BarAt, r.OrderAt, r.FlagAt, r.BlackAt)
 }
 
-// The random lives are the same each time, so that a failure can be looked at.
-func TestRandomLivesAreDeterministic(t *testing.T) {
+// The random histories are the same on every run, so that a failure can be
+// reproduced.
+func TestRandomHistoriesAreDeterministic(t *testing.T) {
 	t.Parallel()
 
 	world := linemodel.World{Networks: 3, From: 0, To: 1000}
-	life := func(seed uint64) (events []line.Event) {
+	history := func(seed uint64) (events []line.Event) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		for seq := range int64(50) {
 			events = append(events, linemodel.RandomEvent(r, world, seq+1, events))
 		}
 		return events
 	}
-	if diff := cmp.Diff(life(1), life(1)); diff != "" {
-		t.Errorf("the same seed (-once +again):\n%s", diff)
+	if diff := cmp.Diff(history(1), history(1)); diff != "" {
+		t.Errorf("the same seed (-first +second):\n%s", diff)
 	}
-	if cmp.Equal(life(1), life(2)) {
-		t.Error("two seeds make one life")
+	if cmp.Equal(history(1), history(2)) {
+		t.Error("two seeds give the same history")
 	}
 	kinds := map[line.Kind]bool{}
 	for seed := range uint64(20) {
-		for _, e := range life(seed) {
+		for _, e := range history(seed) {
 			kinds[e.Kind] = true
-			if !e.Kind.MayTell(e.By) {
-				t.Errorf("%s is told by %s", e.Kind, e.By)
+			if !e.Kind.MayReport(e.Authority) {
+				t.Errorf("%s is reported by %s", e.Kind, e.Authority)
 			}
 			if e.Effective < world.From || e.Effective >= world.To {
 				t.Errorf("%s takes effect at %d", e.Kind, e.Effective)
@@ -269,6 +270,6 @@ func TestRandomLivesAreDeterministic(t *testing.T) {
 		}
 	}
 	if got := slices.Sorted(maps.Keys(kinds)); !slices.Equal(got, line.Kinds()) {
-		t.Errorf("the lives have the kinds %v", got)
+		t.Errorf("the histories have the kinds %v", got)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 )
 
-// A recipient's claim that no release names changes nothing, whatever else is
-// told, the true halves of another port included.
-func TestClaimWithoutReleaseChangesNothing(t *testing.T) {
+// A claim that no release names has no effect, whatever other events there are,
+// including claim and release of another port.
+func TestClaimWithoutReleaseHasNoEffect(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -30,17 +30,17 @@ func TestClaimWithoutReleaseChangesNothing(t *testing.T) {
 	})
 }
 
-// With the release of the holder the number moves at the later of the two,
-// whichever is told first and whoever else claims it.
+// With claim and release the number moves at the later of the two, whichever is
+// reported first and whatever other networks claim it.
 func TestPortTakesEffectAtTheLaterHalf(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
 		claimed, released := 1+instant(t, "claimed"), 1+instant(t, "released")
-		events := told(
+		events := numbered(
 			event(line.Assign, 0),
-			event(line.ClaimPort, claimed, from(away)),
-			event(line.ReleasePort, released, to(away)),
+			event(line.ClaimPort, claimed, from(other)),
+			event(line.ReleasePort, released, to(other)),
 			event(line.ClaimPort, 1+instant(t, "hijack"), from(foreign)),
 		)
 		events = rapid.Permutation(events).Draw(t, "arrival")
@@ -49,7 +49,7 @@ func TestPortTakesEffectAtTheLaterHalf(t *testing.T) {
 			t.Fatalf("before the later half the number is with network %d", before.Network)
 		}
 		row, outcomes := line.Fold(nil, events, always)
-		if row.Network != away || row.PortAt != at || row.Tenure != 0 {
+		if row.Network != other || row.PortAt != at || row.Tenure != 0 {
 			t.Fatalf("the number is with network %d since %d, the tenure since %d", row.Network, row.PortAt, row.Tenure)
 		}
 		for seq, o := range outcomesBySeq(events, outcomes) {
@@ -60,23 +60,23 @@ func TestPortTakesEffectAtTheLaterHalf(t *testing.T) {
 	})
 }
 
-// What a donor tells of the time before the port counts, also when the port is
-// told late; what it tells of the time after changes nothing.
-func TestDonorSpeaksOnlyOfTheTimeBeforeThePort(t *testing.T) {
+// Events of the donor from before the port count, even when the port is reported late;
+// its events from after the port have no effect.
+func TestDonorEventsCountOnlyBeforeThePort(t *testing.T) {
 	t.Parallel()
 
 	lies := 0
 	rapid.Check(t, func(t *rapid.T) {
 		events := without(anyHistory(t), func(e *line.Event) bool {
-			return e.By == line.Operator && e.Network != home || e.Kind == line.Void || e.Kind == line.Port
+			return e.Authority == line.Operator && e.Network != home || e.Kind == line.Void || e.Kind == line.Port
 		})
-		events = told(append(events, event(line.Port, instant(t, "port"), to(away)))...) // told last of all
+		events = numbered(append(events, event(line.Port, instant(t, "port"), to(other)))...) // reported last
 		ported := &events[len(events)-1]
 		row, outcomes := line.Fold(nil, events, always)
 		if outcomes[len(outcomes)-1] != line.Applied {
-			return // the tenure was over
+			return // the tenure had ended
 		}
-		lie := func(e *line.Event) bool { return e.By == line.Operator && e.Effective > ported.Effective }
+		lie := func(e *line.Event) bool { return e.Authority == line.Operator && e.Effective > ported.Effective }
 		truth := without(events, lie)
 		for i := range events {
 			if o := outcomes[i]; lie(&events[i]) && o != line.NotHolder && o != line.NotInState && o != line.HalfPort {
@@ -93,20 +93,20 @@ func TestDonorSpeaksOnlyOfTheTimeBeforeThePort(t *testing.T) {
 		if diff := sameLine(want, early); diff != "" {
 			t.Fatalf("the row before the port (-without the port +with it):\n%s", diff)
 		}
-		if row.Network != away || row.PortAt != ported.Effective {
+		if row.Network != other || row.PortAt != ported.Effective {
 			t.Fatalf("the number is with network %d since %d", row.Network, row.PortAt)
 		}
 	})
 	if lies == 0 {
-		t.Error("nothing was told of the time after the port")
+		t.Error("no case has an event after the port")
 	}
 }
 
-// The steps of ports, one by one.
+// Ports, case by case.
 func TestPorts(t *testing.T) {
 	t.Parallel()
 
-	begun, ported := event(line.Assign, 0), event(line.Port, 10, to(away))
+	assigned, ported := event(line.Assign, 0), event(line.Port, 10, to(other))
 	for name, test := range map[string]struct {
 		events  []line.Event
 		network numbering.Network
@@ -114,66 +114,66 @@ func TestPorts(t *testing.T) {
 		state   line.State
 		outcome line.Outcome // of the last event
 	}{
-		"the clearing house's word is enough": {
-			[]line.Event{begun, ported}, away, 10, line.StateActive, line.Applied,
+		"an event of the clearing house is enough": {
+			[]line.Event{assigned, ported}, other, 10, line.StateActive, line.Applied,
 		},
-		"a release alone changes nothing": {
-			[]line.Event{begun, event(line.ReleasePort, 10, to(away))}, home, line.Never, line.StateActive, line.HalfPort,
+		"a release alone has no effect": {
+			[]line.Event{assigned, event(line.ReleasePort, 10, to(other))}, home, line.Never, line.StateActive, line.HalfPort,
 		},
-		"a release by who does not hold the number is none": {
-			[]line.Event{begun, event(line.ClaimPort, 9, from(away)), event(line.ReleasePort, 10, from(foreign), to(away))},
+		"a release by a network that does not have the number has no effect": {
+			[]line.Event{assigned, event(line.ClaimPort, 9, from(other)), event(line.ReleasePort, 10, from(foreign), to(other))},
 			home, line.Never, line.StateActive, line.NotHolder,
 		},
 		"the claim must be the named recipient's": {
-			[]line.Event{begun, event(line.ReleasePort, 9, to(away)), event(line.ClaimPort, 10, from(foreign))},
+			[]line.Event{assigned, event(line.ReleasePort, 9, to(other)), event(line.ClaimPort, 10, from(foreign))},
 			home, line.Never, line.StateActive, line.HalfPort,
 		},
 		"of several releases the last one counts": {
-			[]line.Event{begun, event(line.ReleasePort, 8, to(foreign)), event(line.ReleasePort, 9, to(away)), event(line.ClaimPort, 10, from(foreign))},
+			[]line.Event{assigned, event(line.ReleasePort, 8, to(foreign)), event(line.ReleasePort, 9, to(other)), event(line.ClaimPort, 10, from(foreign))},
 			home, line.Never, line.StateActive, line.HalfPort,
 		},
-		"whoever has the number claims nothing": {
-			[]line.Event{begun, ported, event(line.ClaimPort, 11, from(away))}, away, 10, line.StateActive, line.NotInState,
+		"a claim by the network that has the number has no effect": {
+			[]line.Event{assigned, ported, event(line.ClaimPort, 11, from(other))}, other, 10, line.StateActive, line.NotInState,
 		},
-		"after the clearing house's word the donor has nothing to release": {
-			[]line.Event{begun, ported, event(line.ReleasePort, 11, to(away))}, away, 10, line.StateActive, line.NotHolder,
+		"after a port by the clearing house a release by the donor has no effect": {
+			[]line.Event{assigned, ported, event(line.ReleasePort, 11, to(other))}, other, 10, line.StateActive, line.NotHolder,
 		},
 		"a claim on the tenure before does not count for the next": {
-			[]line.Event{begun, event(line.ClaimPort, 5, from(away)), event(line.Assign, 7), event(line.ReleasePort, 10, to(away))},
+			[]line.Event{assigned, event(line.ClaimPort, 5, from(other)), event(line.Assign, 7), event(line.ReleasePort, 10, to(other))},
 			home, line.Never, line.StateActive, line.HalfPort,
 		},
-		"a claim outlives an end that was appealed": {
+		"a claim stays open after end and reinstatement": {
 			[]line.Event{
-				begun, event(line.ClaimPort, 5, from(away)), event(line.End, 6), event(line.Reinstate, 7), event(line.ReleasePort, 10, to(away)),
+				assigned, event(line.ClaimPort, 5, from(other)), event(line.End, 6), event(line.Reinstate, 7), event(line.ReleasePort, 10, to(other)),
 			},
-			away, 10, line.StateActive, line.Applied,
+			other, 10, line.StateActive, line.Applied,
 		},
-		"a port takes an announced churn back": {
-			[]line.Event{begun, event(line.GiveNotice, 5, until(20)), ported}, away, 10, line.StateActive, line.Applied,
+		"a port cancels an announced churn": {
+			[]line.Event{assigned, event(line.GiveNotice, 5, until(20)), ported}, other, 10, line.StateActive, line.Applied,
 		},
-		"halves meet about a number without a record": {
-			[]line.Event{event(line.ReleasePort, 9, to(away)), event(line.ClaimPort, 10, from(away))}, away, 10, line.StateActive, line.Applied,
+		"claim and release match for a number without a row": {
+			[]line.Event{event(line.ReleasePort, 9, to(other)), event(line.ClaimPort, 10, from(other))}, other, 10, line.StateActive, line.Applied,
 		},
-		"a release by who did not hold the number moves nothing": {
-			[]line.Event{event(line.ReleasePort, 5, from(foreign), to(away)), event(line.Use, 6), event(line.ClaimPort, 7, from(away))},
+		"a release by a network that did not have the number does not match": {
+			[]line.Event{event(line.ReleasePort, 5, from(foreign), to(other)), event(line.Use, 6), event(line.ClaimPort, 7, from(other))},
 			home, line.Never, line.StateActive, line.HalfPort,
 		},
-		"the range's holder cannot assign a number that is away": {
-			[]line.Event{begun, ported, event(line.Assign, 11)}, away, 10, line.StateActive, line.NotHolder,
+		"the network of the range cannot assign a ported number": {
+			[]line.Event{assigned, ported, event(line.Assign, 11)}, other, 10, line.StateActive, line.NotHolder,
 		},
-		"at the end of a ported tenure it can": {
-			[]line.Event{begun, ported, event(line.End, 11, from(away)), event(line.Assign, 12)}, home, line.Never, line.StateActive, line.Applied,
+		"after the end of a ported tenure it can": {
+			[]line.Event{assigned, ported, event(line.End, 11, from(other)), event(line.Assign, 12)}, home, line.Never, line.StateActive, line.Applied,
 		},
-		"only the network that ended it hears the appeal": {
-			[]line.Event{begun, ported, event(line.End, 11, from(away)), event(line.Reinstate, 12)}, away, 10, line.StateEnded, line.NotHolder,
+		"only the network that ended the tenure can reinstate it": {
+			[]line.Event{assigned, ported, event(line.End, 11, from(other)), event(line.Reinstate, 12)}, other, 10, line.StateEnded, line.NotHolder,
 		},
 		"the donor cannot end it": {
-			[]line.Event{begun, ported, event(line.End, 11)}, away, 10, line.StateActive, line.NotHolder,
+			[]line.Event{assigned, ported, event(line.End, 11)}, other, 10, line.StateActive, line.NotHolder,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, outcomes := line.Fold(nil, told(test.events...), always)
+			r, outcomes := line.Fold(nil, numbered(test.events...), always)
 			if got := outcomes[len(outcomes)-1]; r.Network != test.network || r.PortAt != test.portAt || r.State != test.state || got != test.outcome {
 				t.Errorf("%s with network %d, ported at %d, outcome %d; want %s with %d at %d, outcome %d",
 					r.State, r.Network, r.PortAt, got, test.state, test.network, test.portAt, test.outcome)

@@ -12,24 +12,24 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 )
 
-// The networks of these tests: the one that holds the range, and two others.
+// The networks of these tests: the range is allocated to home.
 const (
 	home    numbering.Network = 1
-	away    numbering.Network = 2
+	other   numbering.Network = 2
 	foreign numbering.Network = 3
 )
 
 // always is later than every event.
 const always line.Instant = math.MaxInt32
 
-// event returns an event in its own authority's name: an operator's if the kind
-// is one that operators tell.
+// event returns an event by an authority that may report the kind: an operator if
+// possible.
 func event(kind line.Kind, at line.Instant, change ...func(*line.Event)) line.Event {
-	e := line.Event{Kind: kind, Effective: at, By: line.Operator, Network: home, Until: line.Never, After: line.Never}
-	if !kind.MayTell(line.Operator) {
+	e := line.Event{Kind: kind, Effective: at, Authority: line.Operator, Network: home, Until: line.Never, EndedAfter: line.Never}
+	if !kind.MayReport(line.Operator) {
 		e.Network = 0
-		for a := line.ClearingHouse; !kind.MayTell(e.By); a++ {
-			e.By = a
+		for a := line.ClearingHouse; !kind.MayReport(e.Authority); a++ {
+			e.Authority = a
 		}
 	}
 	for _, c := range change {
@@ -43,12 +43,12 @@ func to(n numbering.Network) func(*line.Event)   { return func(e *line.Event) { 
 func by(supplier int32) func(*line.Event)        { return func(e *line.Event) { e.Supplier = supplier } }
 func code(c line.Code) func(*line.Event)         { return func(e *line.Event) { e.Code = c } }
 func until(i line.Instant) func(*line.Event)     { return func(e *line.Event) { e.Until = i } }
-func after(i line.Instant) func(*line.Event)     { return func(e *line.Event) { e.After = i } }
+func after(i line.Instant) func(*line.Event)     { return func(e *line.Event) { e.EndedAfter = i } }
 
-func ordered(e *line.Event) { e.By, e.Network = line.Regulator, 0 }
+func ordered(e *line.Event) { e.Authority, e.Network = line.Regulator, 0 }
 
-// told numbers events in the order in which they are given.
-func told(events ...line.Event) []line.Event {
+// numbered sets the seqs of events, in the order in which they are passed.
+func numbered(events ...line.Event) []line.Event {
 	for i := range events {
 		events[i].Seq = int64(i + 1)
 	}
@@ -61,44 +61,44 @@ func fold(base *line.Baseline, events []line.Event) line.Row {
 	return row
 }
 
-// instants are few, so that events meet in the same second.
+// instant draws from few instants, so that events often have the same second.
 func instant(t *rapid.T, label string) line.Instant {
 	return line.Instant(rapid.Int32Range(0, 15).Draw(t, label))
 }
 
-// anEvent draws an event that some authority might tell.
+// anEvent draws an event that some authority could report.
 func anEvent(t *rapid.T, seq int64) line.Event {
 	kinds := line.Kinds()
 	e := line.Event{
 		Seq: seq, Kind: rapid.SampledFrom(kinds[:len(kinds)-1]).Draw(t, "kind"), Effective: instant(t, "effective"),
-		Until: line.Never, After: line.Never,
+		Until: line.Never, EndedAfter: line.Never,
 	}
 	allowed := []line.Authority{}
 	for a := line.Operator; a <= line.Regulator; a++ {
-		if e.Kind.MayTell(a) {
+		if e.Kind.MayReport(a) {
 			allowed = append(allowed, a)
 		}
 	}
-	e.By = rapid.SampledFrom(allowed).Draw(t, "by")
+	e.Authority = rapid.SampledFrom(allowed).Draw(t, "by")
 	e.Supplier = rapid.Int32Range(1, 2).Draw(t, "supplier")
-	if e.By == line.Operator {
-		e.Network = rapid.SampledFrom([]numbering.Network{home, home, home, away, foreign}).Draw(t, "network")
+	if e.Authority == line.Operator {
+		e.Network = rapid.SampledFrom([]numbering.Network{home, home, home, other, foreign}).Draw(t, "network")
 	}
 	switch e.Kind {
 	case line.Port, line.ReleasePort:
-		e.Peer = rapid.SampledFrom([]numbering.Network{home, away, foreign}).Draw(t, "peer")
+		e.Peer = rapid.SampledFrom([]numbering.Network{home, other, foreign}).Draw(t, "peer")
 	case line.Bar, line.Flag:
 		e.Code = line.Code(rapid.Int16Range(1, 3).Draw(t, "code"))
 	case line.GiveNotice:
 		e.Until = e.Effective + 14
 	case line.End:
-		e.After = rapid.SampledFrom([]line.Instant{line.Never, e.Effective - 3}).Draw(t, "after")
-	default: // the kind says it all
+		e.EndedAfter = rapid.SampledFrom([]line.Instant{line.Never, e.Effective - 3}).Draw(t, "after")
+	default: // no details
 	}
 	return e
 }
 
-// anyHistory draws what was told about a number, corrections included.
+// anyHistory draws the events of a number, including corrections.
 func anyHistory(t *rapid.T) []line.Event {
 	var events []line.Event
 	for seq := range rapid.Int64Range(0, 14).Draw(t, "events") {
@@ -116,12 +116,12 @@ func anyHistory(t *rapid.T) []line.Event {
 // withdrawal returns the event that voids another.
 func withdrawal(of *line.Event, seq int64) line.Event {
 	return line.Event{
-		Seq: seq, Kind: line.Void, Voids: of.Seq, Effective: of.Effective, By: of.By, Supplier: of.Supplier, Network: of.Network,
-		Until: line.Never, After: line.Never,
+		Seq: seq, Kind: line.Void, Voids: of.Seq, Effective: of.Effective, Authority: of.Authority, Supplier: of.Supplier, Network: of.Network,
+		Until: line.Never, EndedAfter: line.Never,
 	}
 }
 
-// anyBaseline draws what a snapshot may say, contradictions included; or nil.
+// anyBaseline draws a baseline, possibly contradictory, or nil.
 func anyBaseline(t *rapid.T) *line.Baseline {
 	if rapid.Bool().Draw(t, "no baseline") {
 		return nil
@@ -129,8 +129,8 @@ func anyBaseline(t *rapid.T) *line.Baseline {
 	return aBaseline(t)
 }
 
-// aBaseline draws one. Since when a line is in another state than in use, a
-// snapshot must say; the rest may be missing.
+// aBaseline draws a baseline. A snapshot must have the start of every state but
+// ACTIVE; other times may be missing.
 func aBaseline(t *rapid.T) *line.Baseline {
 	or := func(i line.Instant, label string) line.Instant {
 		if rapid.IntRange(0, 3).Draw(t, "no "+label) == 0 {
@@ -139,7 +139,7 @@ func aBaseline(t *rapid.T) *line.Baseline {
 		return i
 	}
 	b := &line.Baseline{
-		Import: 7, Network: rapid.SampledFrom([]numbering.Network{home, home, away}).Draw(t, "base network"),
+		Import: 7, Network: rapid.SampledFrom([]numbering.Network{home, home, other}).Draw(t, "base network"),
 		Tenure: or(instant(t, "base tenure"), "tenure"), SIM: or(instant(t, "base sim"), "sim"), StateSince: instant(t, "base since"),
 		State: line.State(rapid.Int16Range(int16(line.StateActive), int16(line.StateBarred)).Draw(t, "base state")),
 	}
@@ -149,27 +149,27 @@ func aBaseline(t *rapid.T) *line.Baseline {
 	return b
 }
 
-// without returns a copy that lacks the events for which drop is true.
+// without returns a copy without the events for which drop is true.
 func without(events []line.Event, drop func(*line.Event) bool) []line.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e line.Event) bool { return drop(&e) })
 }
 
-// sameLine compares rows but for how many events made them, and how new these were.
+// sameLine compares rows except for Version and Newest.
 func sameLine(a, b line.Row) string {
 	a.Version, a.Newest, b.Version, b.Newest = 0, 0, 0, 0
 	return cmp.Diff(a, b)
 }
 
-// outcomesBySeq names what became of each event.
+// outcomesBySeq returns the outcomes by the seqs of the events.
 func outcomesBySeq(events []line.Event, outcomes []line.Outcome) map[int64]line.Outcome {
-	named := map[int64]line.Outcome{}
+	bySeq := map[int64]line.Outcome{}
 	for i := range events {
-		named[events[i].Seq] = outcomes[i]
+		bySeq[events[i].Seq] = outcomes[i]
 	}
-	return named
+	return bySeq
 }
 
-// expect fails when a row is not as it should be.
+// expect fails the test when a row differs from the expected one.
 func expect(t *testing.T, got, want line.Row) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

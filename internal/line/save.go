@@ -7,17 +7,17 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Changed is a row that events have made anew, and the version that it was made
-// from; 0 when there was no row.
-type Changed struct {
+// ChangedRow is a new row, and the version of the row that it replaces; 0 when there
+// was no row.
+type ChangedRow struct {
 	Record
 
 	From int32
 }
 
 // The statements take one array per column and write the rows in the order of
-// the arrays, which is that of the numbers: two writers that meet do not lock
-// each other out.
+// the arrays, which is that of the numbers, so that concurrent writers do not
+// deadlock.
 const (
 	unnested = `unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::smallint[], $6::smallint[], $7::int[], $8::int[], $9::int[],
 		$10::int[], $11::int[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[], $17::int[], $18::int[], $19::smallint[],
@@ -42,46 +42,47 @@ const (
 		nullif(bar_reason, 0), nullif(order_reason, 0) FROM ` + unnested + ` ON CONFLICT (number) DO NOTHING`
 )
 
-// Save writes rows. Each must still be what it was made from: otherwise
-// somebody else told something meanwhile, nothing may be committed, and the
-// error is [ErrMoved]. The rows must be in the order of their numbers.
-func Save(ctx context.Context, tx pg.Tx, changed []Changed) error {
-	var fresh, known table
+// SaveRows writes rows, which must be in the order of their numbers. If the stored
+// version of one of them is not the one that it replaces, another transaction has
+// changed it: the error is [ErrConcurrentUpdate], and the transaction must be
+// rolled back.
+func SaveRows(ctx context.Context, tx pg.Tx, changed []ChangedRow) error {
+	var inserts, updates rowColumns
 	for i := range changed {
 		if changed[i].From == 0 {
-			fresh.add(&changed[i])
+			inserts.add(&changed[i])
 		} else {
-			known.add(&changed[i])
+			updates.add(&changed[i])
 		}
 	}
-	for statement, t := range map[string]*table{updateRows: &known, insertRows: &fresh} {
+	for statement, t := range map[string]*rowColumns{updateRows: &updates, insertRows: &inserts} {
 		if len(t.number) == 0 {
 			continue
 		}
-		done, err := tx.Exec(ctx, statement, t.arrays()...)
+		result, err := tx.Exec(ctx, statement, t.arrays()...)
 		if err != nil {
 			return fmt.Errorf("line: write rows: %w", err)
 		}
-		if done.RowsAffected() != int64(len(t.number)) {
-			return ErrMoved
+		if result.RowsAffected() != int64(len(t.number)) {
+			return ErrConcurrentUpdate
 		}
 	}
 	return nil
 }
 
-// table holds rows by column.
-type table struct {
+// rowColumns holds rows by column.
+type rowColumns struct {
 	number                                                                  []int64
 	from, version, baseline, since, tenure, sim, newest, until, after, port []int32
 	bar, order, black, flag, flagBy                                         []int32
 	network, state, level, barReason, orderReason                           []int16
 }
 
-func (t *table) add(c *Changed) {
+func (t *rowColumns) add(c *ChangedRow) {
 	r := &c.Row
 	newest := r.Newest
-	if newest == r.shown() {
-		newest = Never // the other columns show it
+	if newest == r.newestColumn() {
+		newest = Never // newestColumn restores it
 	}
 	t.number = append(t.number, c.Number.Int())
 	t.from = append(t.from, c.From)
@@ -94,7 +95,7 @@ func (t *table) add(c *Changed) {
 	t.sim = append(t.sim, int32(r.SIM))
 	t.newest = append(t.newest, int32(newest))
 	t.until = append(t.until, int32(r.Until))
-	t.after = append(t.after, int32(r.After))
+	t.after = append(t.after, int32(r.EndedAfter))
 	t.port = append(t.port, int32(r.PortAt))
 	t.bar = append(t.bar, int32(r.BarAt))
 	t.order = append(t.order, int32(r.OrderAt))
@@ -106,7 +107,7 @@ func (t *table) add(c *Changed) {
 	t.orderReason = append(t.orderReason, int16(r.OrderReason))
 }
 
-func (t *table) arrays() []any {
+func (t *rowColumns) arrays() []any {
 	return []any{
 		t.number, t.from, t.version, t.baseline, t.network, t.state, t.since, t.tenure, t.sim, t.newest, t.until, t.after, t.port,
 		t.bar, t.order, t.black, t.flag, t.flagBy, t.level, t.barReason, t.orderReason,

@@ -6,15 +6,15 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 )
 
-// Answers to the question whether a line has changed.
+// The values of changedSince.
 const (
 	Yes = "yes"
 	No  = "no"
-	// Maybe is said wherever the supply does not reach.
-	Maybe = "unknown"
+	// Uncertain is the answer when the supply does not cover the time.
+	Uncertain = "unknown"
 )
 
-// Change is what has changed about a line.
+// Change is a part of a line that has changed.
 type Change string
 
 // The changes.
@@ -25,23 +25,23 @@ const (
 )
 
 // ChangedSince answers whether the holder, the SIM or the network of a line has
-// changed after since. Where the supply does not reach back so far, or has
-// fallen silent, or a snapshot only says that a tenure ended some time between
-// two dates, the answer is unknown: never a no that nobody gave.
+// changed after since. The answer is unknown when the supply does not cover that
+// time, when it is stale, or when a snapshot only shows that a tenure ended some
+// time between two dates: it is never no without evidence.
 func ChangedSince(f *Facts, p *policy.Policy, since, at time.Time) (answer string, changes []Change) {
 	r, from := &f.Row, InstantOf(since)
 	after := func(i Instant) bool { return i != Never && i > from }
-	over := r.State == StateEnded || r.State == StateNoticed && r.Until != Never && InstantOf(at) >= r.Until
-	end, earliest := r.StateSince, r.After
+	ended := r.State == StateEnded || r.State == StateNoticed && r.Until != Never && InstantOf(at) >= r.Until
+	end, earliest := r.StateSince, r.EndedAfter
 	if r.State == StateNoticed {
 		end, earliest = r.Until, Never
 	}
 	unsure := false
 	switch {
-	case after(r.Tenure), over && after(end) && (earliest == Never || from <= earliest):
+	case after(r.Tenure), ended && after(end) && (earliest == Never || from <= earliest):
 		changes = append(changes, HolderChanged)
-	case over && after(end):
-		unsure = true // it ended somewhere between two snapshots, and since lies between them, too
+	case ended && after(end):
+		unsure = true // the tenure ended between two snapshots, and since is between them as well
 	}
 	if after(r.SIM) || after(r.PortAt) {
 		changes = append(changes, SIMChanged)
@@ -56,21 +56,21 @@ func ChangedSince(f *Facts, p *policy.Policy, since, at time.Time) (answer strin
 	if n := f.network(); n != 0 && f.Coverage != nil {
 		covered = f.Coverage(n)
 	}
-	silent := covered.Through.IsZero() || !at.Before(covered.Through.Add(p.Freshness())) || !since.Before(covered.Through)
-	spoken := r.State != StateNone
+	uncovered := covered.Through.IsZero() || !at.Before(covered.Through.Add(p.Freshness())) || !since.Before(covered.Through)
+	known := r.State != StateNone
 	switch {
-	case unsure, silent:
-		return Maybe, nil
-	case spoken && r.Baseline != 0 && r.Tenure != Never && r.Tenure <= from && f.Allocated && f.Holder == r.Network:
-		// The snapshot named the last change of holder and of SIM, and the number
-		// is where it always was. Of a ported one the snapshot of its donor says
-		// nothing about what the recipient did.
+	case unsure, uncovered:
+		return Uncertain, nil
+	case known && r.Baseline != 0 && r.Tenure != Never && r.Tenure <= from && f.Allocated && f.Holder == r.Network:
+		// The snapshot had the last change of holder and of SIM, and the number is
+		// with the network of its range. For a ported number the snapshot of the donor says nothing
+		// about changes at the recipient.
 		return No, nil
-	case spoken && !covered.KnownSince.IsZero() && !since.Before(covered.KnownSince):
+	case known && !covered.KnownSince.IsZero() && !since.Before(covered.KnownSince):
 		return No, nil
-	case !spoken && !covered.CompleteSince.IsZero() && !since.Before(covered.CompleteSince):
-		return No, nil // a complete supply never named it
+	case !known && !covered.CompleteSince.IsZero() && !since.Before(covered.CompleteSince):
+		return No, nil // a complete supply has never contained the number
 	default:
-		return Maybe, nil
+		return Uncertain, nil
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 )
 
-// covering is the coverage of operators that are known since one hour, complete
-// since another (or never), and supplied through a third.
+// covering returns a coverage, the same for all operators, with its three times in
+// hours; complete may be never.
 func covering(known, complete, through line.Instant) func(numbering.Network) line.Coverage {
 	return func(numbering.Network) line.Coverage {
 		return line.Coverage{KnownSince: known.Time(), CompleteSince: complete.Time(), Through: through.Time()}
 	}
 }
 
-// The answer to "has it changed since?", case by case. Times are in hours; the
-// question is asked at hour 1000, by the default policy.
+// ChangedSince, case by case. Times are in hours; the present is hour 1000, and the
+// policy is the default.
 func TestChangedSince(t *testing.T) {
 	t.Parallel()
 
@@ -47,55 +47,55 @@ func TestChangedSince(t *testing.T) {
 		want     string
 		changes  []line.Change
 	}{
-		"a new tenure":                  {nil, []line.Event{late(line.Assign, 500)}, supply, 499, line.Yes, []line.Change{holder}},
-		"a tenure that began then":      {nil, []line.Event{late(line.Assign, 500)}, supply, 500, line.No, nil},
-		"a new SIM":                     {nil, []line.Event{late(line.Assign, 200), late(line.ChangeSIM, 500)}, supply, 300, line.Yes, []line.Change{sim}},
-		"a new SIM and a new tenure":    {nil, []line.Event{late(line.Assign, 400), late(line.ChangeSIM, 500)}, supply, 300, line.Yes, []line.Change{holder, sim}},
-		"a new network has a new SIM":   {nil, []line.Event{late(line.Assign, 200), late(line.Port, 500, to(away))}, supply, 300, line.Yes, []line.Change{sim, network}},
-		"all before":                    {nil, []line.Event{late(line.Assign, 200), late(line.ChangeSIM, 300), late(line.Port, 400, to(away))}, supply, 400, line.No, nil},
-		"ended":                         {nil, []line.Event{late(line.Use, 200), late(line.End, 500)}, supply, 499, line.Yes, []line.Change{holder}},
-		"ended before":                  {nil, []line.Event{late(line.Use, 200), late(line.End, 500)}, supply, 500, line.No, nil},
-		"ended and appealed":            {nil, []line.Event{late(line.Use, 200), late(line.End, 500), late(line.Reinstate, 501)}, supply, 499, line.No, nil},
-		"a bar, a flag and a notice":    {nil, []line.Event{late(line.Use, 200), late(line.Bar, 500), late(line.Flag, 500), late(line.GiveNotice, 500, until(at(2000)))}, supply, 400, line.No, nil},
-		"an announced churn that came":  {nil, []line.Event{late(line.GiveNotice, 200, until(at(600)))}, supply, 599, line.Yes, []line.Change{holder}},
-		"an announced churn, come now":  {nil, []line.Event{late(line.GiveNotice, 200, until(at(now)))}, supply, 500, line.Yes, []line.Change{holder}},
-		"an announced churn, come then": {nil, []line.Event{late(line.GiveNotice, 200, until(at(600)))}, supply, 600, line.No, nil},
-		"an announced churn to come":    {nil, []line.Event{late(line.GiveNotice, 200, until(at(1001)))}, supply, 300, line.No, nil},
+		"a new tenure":                     {nil, []line.Event{late(line.Assign, 500)}, supply, 499, line.Yes, []line.Change{holder}},
+		"a tenure that started then":       {nil, []line.Event{late(line.Assign, 500)}, supply, 500, line.No, nil},
+		"a new SIM":                        {nil, []line.Event{late(line.Assign, 200), late(line.ChangeSIM, 500)}, supply, 300, line.Yes, []line.Change{sim}},
+		"a new SIM and a new tenure":       {nil, []line.Event{late(line.Assign, 400), late(line.ChangeSIM, 500)}, supply, 300, line.Yes, []line.Change{holder, sim}},
+		"a new network has a new SIM":      {nil, []line.Event{late(line.Assign, 200), late(line.Port, 500, to(other))}, supply, 300, line.Yes, []line.Change{sim, network}},
+		"all before":                       {nil, []line.Event{late(line.Assign, 200), late(line.ChangeSIM, 300), late(line.Port, 400, to(other))}, supply, 400, line.No, nil},
+		"ended":                            {nil, []line.Event{late(line.Use, 200), late(line.End, 500)}, supply, 499, line.Yes, []line.Change{holder}},
+		"ended before":                     {nil, []line.Event{late(line.Use, 200), late(line.End, 500)}, supply, 500, line.No, nil},
+		"ended and reinstated":             {nil, []line.Event{late(line.Use, 200), late(line.End, 500), late(line.Reinstate, 501)}, supply, 499, line.No, nil},
+		"a bar, a flag and a notice":       {nil, []line.Event{late(line.Use, 200), late(line.Bar, 500), late(line.Flag, 500), late(line.GiveNotice, 500, until(at(2000)))}, supply, 400, line.No, nil},
+		"an announced churn in the past":   {nil, []line.Event{late(line.GiveNotice, 200, until(at(600)))}, supply, 599, line.Yes, []line.Change{holder}},
+		"an announced churn, due now":      {nil, []line.Event{late(line.GiveNotice, 200, until(at(now)))}, supply, 500, line.Yes, []line.Change{holder}},
+		"an announced churn, due at since": {nil, []line.Event{late(line.GiveNotice, 200, until(at(600)))}, supply, 600, line.No, nil},
+		"an announced churn in the future": {nil, []line.Event{late(line.GiveNotice, 200, until(at(1001)))}, supply, 300, line.No, nil},
 
 		"an end within an interval, all of it after": {nil, []line.Event{late(line.Use, 200), late(line.End, 600, after(at(400)))}, supply, 400, line.Yes, []line.Change{holder}},
-		"an end within an interval, since inside it": {nil, []line.Event{late(line.Use, 200), late(line.End, 600, after(at(400)))}, supply, 401, line.Maybe, nil},
-		"the same, at its last hour":                 {nil, []line.Event{late(line.Use, 200), late(line.End, 600, after(at(400)))}, supply, 599, line.Maybe, nil},
-		"an end within an interval that is over":     {nil, []line.Event{late(line.Use, 200), late(line.End, 600, after(at(400)))}, supply, 600, line.No, nil},
+		"an end within an interval, since inside it": {nil, []line.Event{late(line.Use, 200), late(line.End, 600, after(at(400)))}, supply, 401, line.Uncertain, nil},
+		"the same, at its last hour":                 {nil, []line.Event{late(line.Use, 200), late(line.End, 600, after(at(400)))}, supply, 599, line.Uncertain, nil},
+		"an end within an interval before since":     {nil, []line.Event{late(line.Use, 200), late(line.End, 600, after(at(400)))}, supply, 600, line.No, nil},
 		"since inside it, and a SIM that did change": {nil, []line.Event{late(line.Use, 200), late(line.ChangeSIM, 550), late(line.End, 600, after(at(400)))}, supply, 500, line.Yes, []line.Change{sim}},
 
-		"silence, and nothing is known":       {nil, []line.Event{late(line.Use, 200)}, silence, 500, line.Maybe, nil},
-		"silence, and a change is known":      {nil, []line.Event{late(line.ChangeSIM, 600)}, silence, 500, line.Yes, []line.Change{sim}},
-		"the supply is stale":                 {nil, []line.Event{late(line.Use, 200)}, covering(at(100), at(100), at(now-14*24)), 500, line.Maybe, nil},
-		"the supply is just fresh":            {nil, []line.Event{late(line.Use, 200)}, covering(at(100), at(100), at(now-14*24)+1), 500, line.No, nil},
-		"the supply ends before since":        {nil, []line.Event{late(line.Use, 200)}, supply, now - 1, line.Maybe, nil},
-		"since lies in the future":            {nil, []line.Event{late(line.Use, 200)}, covering(at(100), at(100), at(now)), now + 1, line.Maybe, nil},
-		"since the operator's first word":     {nil, []line.Event{late(line.Use, 200)}, supply, 100, line.No, nil},
-		"since before the first word":         {nil, []line.Event{late(line.Use, 200)}, supply, 99, line.Maybe, nil},
-		"nobody asked about supply":           {nil, []line.Event{late(line.Use, 200)}, nil, 500, line.Maybe, nil},
-		"never named by a complete supply":    {nil, nil, supply, 100, line.No, nil},
-		"never named, since before it was":    {nil, nil, supply, 99, line.Maybe, nil},
-		"never named by a supply of some":     {nil, nil, covering(at(100), line.Never, at(now-1)), 500, line.Maybe, nil},
-		"blacklisted, never named by anybody": {nil, []line.Event{late(line.Blacklist, 500)}, silence, 400, line.Maybe, nil},
+		"no supply, and no change is known":            {nil, []line.Event{late(line.Use, 200)}, noSupply, 500, line.Uncertain, nil},
+		"no supply, and a change is known":             {nil, []line.Event{late(line.ChangeSIM, 600)}, noSupply, 500, line.Yes, []line.Change{sim}},
+		"the supply is stale":                          {nil, []line.Event{late(line.Use, 200)}, covering(at(100), at(100), at(now-14*24)), 500, line.Uncertain, nil},
+		"the supply is just fresh":                     {nil, []line.Event{late(line.Use, 200)}, covering(at(100), at(100), at(now-14*24)+1), 500, line.No, nil},
+		"the supply ends before since":                 {nil, []line.Event{late(line.Use, 200)}, supply, now - 1, line.Uncertain, nil},
+		"since lies in the future":                     {nil, []line.Event{late(line.Use, 200)}, covering(at(100), at(100), at(now)), now + 1, line.Uncertain, nil},
+		"since the operator's first supply":            {nil, []line.Event{late(line.Use, 200)}, supply, 100, line.No, nil},
+		"since before the first supply":                {nil, []line.Event{late(line.Use, 200)}, supply, 99, line.Uncertain, nil},
+		"without a coverage function":                  {nil, []line.Event{late(line.Use, 200)}, nil, 500, line.Uncertain, nil},
+		"never in a complete supply":                   {nil, nil, supply, 100, line.No, nil},
+		"never supplied, since before it was complete": {nil, nil, supply, 99, line.Uncertain, nil},
+		"never in an incomplete supply":                {nil, nil, covering(at(100), line.Never, at(now-1)), 500, line.Uncertain, nil},
+		"blacklisted, never supplied":                  {nil, []line.Event{late(line.Blacklist, 500)}, noSupply, 400, line.Uncertain, nil},
 
-		"a snapshot names the changes before it":    {base(20, 50, line.StateActive, 20), nil, supply, 60, line.No, nil},
-		"a snapshot names a SIM after since":        {base(20, 50, line.StateActive, 20), nil, supply, 49, line.Yes, []line.Change{sim}},
-		"a snapshot names a tenure after since":     {base(20, 50, line.StateActive, 20), nil, supply, 19, line.Yes, []line.Change{holder, sim}},
-		"a snapshot, and silence after it":          {base(20, 50, line.StateActive, 20), nil, silence, 60, line.Maybe, nil},
-		"a snapshot names an end":                   {base(20, 0, line.StateEnded, 50), nil, supply, 49, line.Yes, []line.Change{holder}},
-		"a snapshot names an end before since":      {base(20, 0, line.StateEnded, 50), nil, supply, 60, line.No, nil},
-		"a snapshot of the donor, and then a port":  {base(20, 0, line.StateActive, 20), []line.Event{late(line.Port, 40, to(away))}, supply, 39, line.Yes, []line.Change{sim, network}},
-		"the donor's snapshot says nothing of then": {base(20, 0, line.StateActive, 20), []line.Event{late(line.Port, 40, to(away))}, supply, 60, line.Maybe, nil},
-		"of when the recipient supplied it does":    {base(20, 0, line.StateActive, 20), []line.Event{late(line.Port, 40, to(away))}, supply, 100, line.No, nil},
+		"a snapshot with earlier changes":                   {base(20, 50, line.StateActive, 20), nil, supply, 60, line.No, nil},
+		"a snapshot with a SIM after since":                 {base(20, 50, line.StateActive, 20), nil, supply, 49, line.Yes, []line.Change{sim}},
+		"a snapshot with a tenure after since":              {base(20, 50, line.StateActive, 20), nil, supply, 19, line.Yes, []line.Change{holder, sim}},
+		"a snapshot, and no supply after it":                {base(20, 50, line.StateActive, 20), nil, noSupply, 60, line.Uncertain, nil},
+		"a snapshot with an end":                            {base(20, 0, line.StateEnded, 50), nil, supply, 49, line.Yes, []line.Change{holder}},
+		"a snapshot with an end before since":               {base(20, 0, line.StateEnded, 50), nil, supply, 60, line.No, nil},
+		"a snapshot of the donor, and then a port":          {base(20, 0, line.StateActive, 20), []line.Event{late(line.Port, 40, to(other))}, supply, 39, line.Yes, []line.Change{sim, network}},
+		"the donor's snapshot does not cover the recipient": {base(20, 0, line.StateActive, 20), []line.Event{late(line.Port, 40, to(other))}, supply, 60, line.Uncertain, nil},
+		"the recipient's own supply covers since":           {base(20, 0, line.StateActive, 20), []line.Event{late(line.Port, 40, to(other))}, supply, 100, line.No, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := policy.Defaults()
-			facts := factsOf(fold(test.base, told(test.events...)), test.coverage)
+			facts := factsOf(fold(test.base, numbered(test.events...)), test.coverage)
 			got, changes := line.ChangedSince(facts, &p, at(test.since).Time(), at(now).Time())
 			if got != test.want || !slices.Equal(changes, test.changes) {
 				t.Errorf("the answer is %s %v, not %s %v", got, changes, test.want, test.changes)
@@ -104,15 +104,15 @@ func TestChangedSince(t *testing.T) {
 	}
 }
 
-// A snapshot that does not say since when its tenure runs cannot say that nothing
-// changed before it.
-func TestChangedSinceOfAnUnknownStart(t *testing.T) {
+// If a snapshot does not have the start of the tenure, the answer is not no for a time
+// before the snapshot.
+func TestChangedSinceWithUnknownStart(t *testing.T) {
 	t.Parallel()
 
 	p := policy.Defaults()
 	base := line.Baseline{Import: 7, Network: home, Tenure: line.Never, SIM: line.Never, State: line.StateActive, StateSince: line.Never}
 	facts := factsOf(line.FromBaseline(base), covering(100*hour, 100*hour, 999*hour))
-	for hours, want := range map[int]string{99: line.Maybe, 100: line.No} {
+	for hours, want := range map[int]string{99: line.Uncertain, 100: line.No} {
 		since := (hour * line.Instant(hours)).Time()
 		if got, _ := line.ChangedSince(facts, &p, since, (1000 * hour).Time()); got != want {
 			t.Errorf("since %s the answer is %s, not %s", since, got, want)
@@ -120,12 +120,12 @@ func TestChangedSinceOfAnUnknownStart(t *testing.T) {
 	}
 }
 
-// A no is given only where a supply stands for it: of an operator that is not
-// stale, and with no sign of a change after since.
-func TestNoIsNeverSaidInSilence(t *testing.T) {
+// The answer is no only when the supply covers the time and is not stale, and the row
+// has no change after since.
+func TestNoRequiresAFreshSupply(t *testing.T) {
 	t.Parallel()
 
-	now, said := 1000*hour, map[string]int{}
+	now, seen := 1000*hour, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		p, row := aPolicy(t), anyRow(t, now)
 		row.Baseline = rapid.Int32Range(0, 1).Draw(t, "baseline")
@@ -138,37 +138,37 @@ func TestNoIsNeverSaidInSilence(t *testing.T) {
 		through, since := ago("through", 0, 30), ago("since", 20, 300)
 		facts := factsOf(row, covering(ago("known", 200, 480), ago("complete", 200, 480), through))
 		answer, changes := line.ChangedSince(facts, p, since.Time(), now.Time())
-		said[answer]++
+		seen[answer]++
 		if (answer == line.Yes) != (len(changes) > 0) {
 			t.Fatalf("%s with the changes %v", answer, changes)
 		}
 		changed := row.Tenure > since || row.SIM > since || row.PortAt > since
 		if changed && answer != line.Yes {
-			t.Fatalf("%s, and the row shows a change", answer)
+			t.Fatalf("%s, but the row has a change", answer)
 		}
 		if fresh := now.Time().Sub(through.Time()) < p.Freshness(); answer == line.No && (!fresh || since >= through) {
 			t.Fatalf("no since %d, supplied through %d", since, through)
 		}
-		facts.Coverage = silence
-		if silent, _ := line.ChangedSince(facts, p, since.Time(), now.Time()); silent == line.No || answer == line.Yes && silent != line.Yes {
-			t.Fatalf("in silence the answer is %s, and was %s", silent, answer)
+		facts.Coverage = noSupply
+		if stale, _ := line.ChangedSince(facts, p, since.Time(), now.Time()); stale == line.No || answer == line.Yes && stale != line.Yes {
+			t.Fatalf("with a stale supply the answer is %s, and was %s", stale, answer)
 		}
 	})
-	for _, answer := range []string{line.Yes, line.No, line.Maybe} {
-		if said[answer] == 0 {
-			t.Errorf("the test never heard %s", answer)
+	for _, answer := range []string{line.Yes, line.No, line.Uncertain} {
+		if seen[answer] == 0 {
+			t.Errorf("no case had the answer %s", answer)
 		}
 	}
 }
 
-// A fraction of a second is not a change: times are kept to the second.
-func TestChangedSinceKeepsToTheSecond(t *testing.T) {
+// Times are in whole seconds: a fraction of a second is not a change.
+func TestChangedSinceIgnoresFractionsOfASecond(t *testing.T) {
 	t.Parallel()
 
 	p := policy.Defaults()
-	facts := factsOf(fold(nil, told(event(line.Assign, 500*hour))), supplied((1000 * hour).Time()))
+	facts := factsOf(fold(nil, numbered(event(line.Assign, 500*hour))), supplied((1000 * hour).Time()))
 	since := (500 * hour).Time().Add(time.Second / 2)
 	if got, _ := line.ChangedSince(facts, &p, since, (1000 * hour).Time()); got != line.No {
-		t.Errorf("half a second after the tenure began the answer is %s", got)
+		t.Errorf("half a second after the start of the tenure the answer is %s", got)
 	}
 }

@@ -7,30 +7,23 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 )
 
-// Coverage is how far an operator's supply reaches. A zero time is none.
-type Coverage struct {
-	KnownSince    time.Time // the first word
-	CompleteSince time.Time // the first whole snapshot
-	Through       time.Time // all that took effect up to then has been supplied
-}
-
-// Facts is everything that the status of a number depends on, beside policy
-// and clock.
+// Facts is everything that the status of a number depends on, except the policy
+// and the time.
 type Facts struct {
-	Row       Row  // NoRow when there is none
-	Planned   bool // there is a numbering plan at all
-	Allocated bool // the range is allocated
-	Holder    numbering.Network
-	Coverage  func(numbering.Network) Coverage // of an operator
+	Row       Row                              // NoRow() when there is none
+	Planned   bool                             // a numbering plan exists
+	Allocated bool                             // the plan allocates the number's range
+	Holder    numbering.Network                // to which the range is allocated
+	Coverage  func(numbering.Network) Coverage // of a network's supply
 }
 
-// Signal is one thing that holds for a line now.
+// Signal is one condition that applies to a line now.
 type Signal struct {
 	Status Status
-	Since  Instant // Never when it is not known
-	Until  Instant // Never when no clock ends it
+	Since  Instant // Never when unknown
+	Until  Instant // Never when it does not expire
 	Source Authority
-	Level  Code // of a flag
+	Level  Code // flags only
 }
 
 // Reason says why a line is UNALLOCATED or UNKNOWN.
@@ -39,26 +32,26 @@ type Reason string
 // The reasons.
 const (
 	ReasonRange    Reason = "RANGE"     // the range is not allocated
-	ReasonNumber   Reason = "NUMBER"    // a complete supply never named the number
+	ReasonNumber   Reason = "NUMBER"    // a complete supply has never contained the number
 	ReasonStale    Reason = "STALE"     // the supply is older than the policy allows
 	ReasonNoSupply Reason = "NO_SUPPLY" // no supply covers the number
 )
 
-// View is how a line stands at a moment.
+// View is the status of a line at a time, with the signals behind it.
 type View struct {
 	Status  Status
 	Reason  Reason
-	Network numbering.Network // 0 when it is not known
+	Network numbering.Network // 0 when unknown
 	Signals []Signal          // in the order of precedence
 }
 
-// At computes how a line stands: a pure function of what is known, the policy
-// and the time. Windows end by the clock, without a write.
+// At computes the status of a line: a pure function of the facts, the policy and
+// the time. Windows end by the clock, without a write.
 func At(f *Facts, p *policy.Policy, at time.Time) View {
 	now := InstantOf(at)
 	v := View{Network: f.network(), Signals: signals(&f.Row, p, now)}
 	if len(v.Signals) > 0 {
-		v.Status = word(v.Signals)
+		v.Status = statusOf(v.Signals)
 		return v
 	}
 	covered := Coverage{}
@@ -67,11 +60,11 @@ func At(f *Facts, p *policy.Policy, at time.Time) View {
 	}
 	stale := covered.Through.IsZero() || !at.Before(covered.Through.Add(p.Freshness()))
 	switch {
-	case f.Row.State.live() && !stale:
+	case f.Row.State.ongoing() && !stale:
 		v.Status = Normal
-	case f.Row.State.live() && covered.Through.IsZero():
+	case f.Row.State.ongoing() && covered.Through.IsZero():
 		v.Status, v.Reason = Unknown, ReasonNoSupply
-	case f.Row.State.live():
+	case f.Row.State.ongoing():
 		v.Status, v.Reason = Unknown, ReasonStale
 	case f.Planned && !f.Allocated:
 		v.Status, v.Reason = Unallocated, ReasonRange
@@ -85,11 +78,11 @@ func At(f *Facts, p *policy.Policy, at time.Time) View {
 	return v
 }
 
-// network returns with which network the number is: that of its tenure, else
-// the one that holds the range.
+// network returns the network that serves the number: that of its tenure, or else
+// the one to which the range is allocated.
 func (f *Facts) network() numbering.Network {
 	switch {
-	case f.Row.State.live():
+	case f.Row.State.ongoing():
 		return f.Row.Network
 	case f.Allocated:
 		return f.Holder
@@ -98,7 +91,7 @@ func (f *Facts) network() numbering.Network {
 	}
 }
 
-// signals returns all that holds now, in the order of precedence.
+// signals returns all signals that apply now, in the order of precedence.
 func signals(r *Row, p *policy.Policy, now Instant) []Signal {
 	var all []Signal
 	add := func(s Status, since, until Instant, source Authority) {
@@ -126,9 +119,9 @@ func signals(r *Row, p *policy.Policy, now Instant) []Signal {
 	if ended {
 		add(Quarantined, r.StateSince, Never, Operator)
 	} else if churned {
-		add(Quarantined, r.Until, Never, Operator) // as announced
+		add(Quarantined, r.Until, Never, Operator) // since the announced date
 	}
-	if r.State.live() {
+	if r.State.ongoing() {
 		if within(r.Tenure, p.Recycled()) {
 			add(Recycled, r.Tenure, r.Tenure.Add(p.Recycled()), Operator)
 		}
@@ -136,8 +129,8 @@ func signals(r *Row, p *policy.Policy, now Instant) []Signal {
 			add(Swapped, r.SIM, r.SIM.Add(p.Swapped()), Operator)
 		}
 		if within(r.PortAt, p.Ported()) {
-			// A port brings a new SIM. This signal is the port's: it does not
-			// compete with it for the word.
+			// A port brings a new SIM. This signal belongs to the port, so that it
+			// never becomes the status itself.
 			add(Swapped, r.PortAt, r.PortAt.Add(p.Ported()), ClearingHouse)
 			add(Ported, r.PortAt, r.PortAt.Add(p.Ported()), ClearingHouse)
 		}
@@ -153,9 +146,9 @@ func signals(r *Row, p *policy.Policy, now Instant) []Signal {
 	return all
 }
 
-// word picks the status from the signals: the first, but among a new tenure, a
-// new SIM and a new network the most recent.
-func word(all []Signal) Status {
+// statusOf selects the status from the signals: the first one, except that among
+// a new tenure, a new SIM and a new network the most recent wins.
+func statusOf(all []Signal) Status {
 	first := all[0]
 	for _, s := range all {
 		change := s.Status == Recycled || s.Status == Ported || s.Status == Swapped && s.Source == Operator

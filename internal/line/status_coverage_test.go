@@ -12,23 +12,23 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 )
 
-// NORMAL is said only of a line with a tenure whose operator has supplied within
-// the freshness: what is not known is never shown as NORMAL.
+// A line is NORMAL only if it has a tenure and its operator has supplied within the
+// freshness: an unknown line is never shown as NORMAL.
 func TestUnknownIsNeverShownAsNormal(t *testing.T) {
 	t.Parallel()
 
-	said := map[line.Status]int{}
+	seen := map[line.Status]int{}
 	now := 1000 * hour
 	rapid.Check(t, func(t *rapid.T) {
 		p, row := aPolicy(t), anyRow(t, now)
 		if rapid.IntRange(0, 3).Draw(t, "adverse") > 0 { // most have nothing adverse
 			row = line.NoRow()
 			if rapid.Bool().Draw(t, "in use") {
-				row.State, row.Network = line.StateActive, rapid.SampledFrom([]numbering.Network{home, away}).Draw(t, "with")
+				row.State, row.Network = line.StateActive, rapid.SampledFrom([]numbering.Network{home, other}).Draw(t, "with")
 			}
 		}
 		supplies := map[numbering.Network]line.Coverage{}
-		for _, n := range []numbering.Network{home, away} {
+		for _, n := range []numbering.Network{home, other} {
 			c := line.Coverage{}
 			if rapid.Bool().Draw(t, "supplies") {
 				c.Through = now.Time().Add(-time.Duration(rapid.IntRange(0, 240).Draw(t, "hours ago")) * time.Hour)
@@ -46,7 +46,7 @@ func TestUnknownIsNeverShownAsNormal(t *testing.T) {
 			facts.Allocated, facts.Holder = true, home
 		}
 		view := line.At(facts, p, now.Time())
-		said[view.Status]++
+		seen[view.Status]++
 		fresh := func(n numbering.Network) bool {
 			through := supplies[n].Through
 			return !through.IsZero() && now.Time().Sub(through) < p.Freshness()
@@ -73,14 +73,14 @@ func TestUnknownIsNeverShownAsNormal(t *testing.T) {
 		}
 	})
 	for _, s := range []line.Status{line.Normal, line.Unallocated, line.Unknown} {
-		if said[s] == 0 {
-			t.Errorf("the test never saw a line that is %s", s)
+		if seen[s] == 0 {
+			t.Errorf("no case had the status %s", s)
 		}
 	}
 }
 
-// When an operator falls silent, what is adverse stays as it is; only NORMAL, and
-// a number that was never assigned, turn UNKNOWN.
+// When a supply becomes stale, adverse statuses stay; only NORMAL, and UNALLOCATED for
+// a number that was never assigned, become UNKNOWN.
 func TestAdverseSignalsStayWhenTheSupplyIsStale(t *testing.T) {
 	t.Parallel()
 
@@ -105,12 +105,12 @@ func TestAdverseSignalsStayWhenTheSupplyIsStale(t *testing.T) {
 	})
 }
 
-// The supply is stale from the very moment at which its freshness ends.
-func TestSupplyTurnsStaleByTheClock(t *testing.T) {
+// The supply is stale from the moment at which its freshness ends.
+func TestSupplyBecomesStaleByTheClock(t *testing.T) {
 	t.Parallel()
 
 	p := policy.Defaults()
-	r := fold(nil, told(event(line.Use, 0)))
+	r := fold(nil, numbered(event(line.Use, 0)))
 	through := line.Instant(0).Time().Add(400 * 24 * time.Hour)
 	facts := factsOf(r, supplied(through))
 	end := through.Add(p.Freshness())
@@ -122,8 +122,8 @@ func TestSupplyTurnsStaleByTheClock(t *testing.T) {
 	}
 }
 
-// What is said of a number without anything adverse, by what is known of it.
-func TestStatusOfAQuietNumber(t *testing.T) {
+// The status of a number without signals, case by case.
+func TestStatusWithoutSignals(t *testing.T) {
 	t.Parallel()
 
 	now := 100 * 24 * hour
@@ -132,15 +132,15 @@ func TestStatusOfAQuietNumber(t *testing.T) {
 		return line.Coverage{KnownSince: line.Instant(0).Time(), Through: now.Time()}
 	}
 	only := func(n numbering.Network) func(numbering.Network) line.Coverage {
-		return func(asked numbering.Network) line.Coverage {
-			if asked == n {
+		return func(network numbering.Network) line.Coverage {
+			if network == n {
 				return fresh(n)
 			}
 			return line.Coverage{}
 		}
 	}
-	inUse, elsewhere := fold(nil, told(event(line.Use, 0))), fold(nil, told(event(line.Port, 0, to(away))))
-	ended := fold(nil, told(event(line.Port, 0, to(away)), event(line.End, 1, from(away))))
+	inUse, elsewhere := fold(nil, numbered(event(line.Use, 0))), fold(nil, numbered(event(line.Port, 0, to(other))))
+	ended := fold(nil, numbered(event(line.Port, 0, to(other)), event(line.End, 1, from(other))))
 	for name, test := range map[string]struct {
 		row       line.Row
 		coverage  func(numbering.Network) line.Coverage
@@ -150,24 +150,24 @@ func TestStatusOfAQuietNumber(t *testing.T) {
 		reason    line.Reason
 		network   numbering.Network
 	}{
-		"in use":                                   {inUse, fresh, true, true, line.Normal, "", home},
-		"in use, without a plan":                   {inUse, fresh, false, false, line.Normal, "", home},
-		"in use, in a range that was withdrawn":    {inUse, fresh, true, false, line.Normal, "", home},
-		"in use, the supply is old":                {inUse, old, true, true, line.Unknown, line.ReasonStale, home},
-		"in use, its network never supplied":       {inUse, only(away), true, true, line.Unknown, line.ReasonNoSupply, home},
-		"ported, the recipient supplies":           {elsewhere, only(away), true, true, line.Normal, "", away},
-		"ported, only the donor supplies":          {elsewhere, only(home), true, true, line.Unknown, line.ReasonNoSupply, away},
-		"ended away, back with its range":          {ended, only(away), true, true, line.Quarantined, "", home},
-		"never named by a complete supply":         {line.NoRow(), fresh, true, true, line.Unallocated, line.ReasonNumber, home},
-		"never named by a supply of some lines":    {line.NoRow(), partial, true, true, line.Unknown, line.ReasonNoSupply, home},
-		"never named, and the supply is old":       {line.NoRow(), old, true, true, line.Unknown, line.ReasonStale, home},
-		"never named, and nobody supplies":         {line.NoRow(), silence, true, true, line.Unknown, line.ReasonNoSupply, home},
-		"never named, nothing is known of supply":  {line.NoRow(), nil, true, true, line.Unknown, line.ReasonNoSupply, home},
-		"never named, in no range":                 {line.NoRow(), fresh, true, false, line.Unallocated, line.ReasonRange, 0},
-		"never named, without a plan":              {line.NoRow(), fresh, false, false, line.Unknown, line.ReasonNoSupply, 0},
-		"released by the regulator, never named":   {fold(nil, told(event(line.Blacklist, 0), event(line.Release, 1))), fresh, true, true, line.Unallocated, line.ReasonNumber, home},
-		"barred by the regulator before any word":  {fold(nil, told(event(line.Bar, 0, ordered))), silence, true, true, line.Barred, "", home},
-		"blacklisted in a range that is not there": {fold(nil, told(event(line.Blacklist, 0))), silence, true, false, line.Blacklisted, "", 0},
+		"in use":                                       {inUse, fresh, true, true, line.Normal, "", home},
+		"in use, without a plan":                       {inUse, fresh, false, false, line.Normal, "", home},
+		"in use, in a range that was withdrawn":        {inUse, fresh, true, false, line.Normal, "", home},
+		"in use, the supply is old":                    {inUse, old, true, true, line.Unknown, line.ReasonStale, home},
+		"in use, its network never supplied":           {inUse, only(other), true, true, line.Unknown, line.ReasonNoSupply, home},
+		"ported, the recipient supplies":               {elsewhere, only(other), true, true, line.Normal, "", other},
+		"ported, only the donor supplies":              {elsewhere, only(home), true, true, line.Unknown, line.ReasonNoSupply, other},
+		"ended after a port, back with its range":      {ended, only(other), true, true, line.Quarantined, "", home},
+		"never in a complete supply":                   {line.NoRow(), fresh, true, true, line.Unallocated, line.ReasonNumber, home},
+		"never in an incomplete supply":                {line.NoRow(), partial, true, true, line.Unknown, line.ReasonNoSupply, home},
+		"never supplied, and the supply is old":        {line.NoRow(), old, true, true, line.Unknown, line.ReasonStale, home},
+		"never supplied, and no network supplies":      {line.NoRow(), noSupply, true, true, line.Unknown, line.ReasonNoSupply, home},
+		"never supplied, without a coverage function":  {line.NoRow(), nil, true, true, line.Unknown, line.ReasonNoSupply, home},
+		"never supplied, in no range":                  {line.NoRow(), fresh, true, false, line.Unallocated, line.ReasonRange, 0},
+		"never supplied, without a plan":               {line.NoRow(), fresh, false, false, line.Unknown, line.ReasonNoSupply, 0},
+		"released by the regulator, never supplied":    {fold(nil, numbered(event(line.Blacklist, 0), event(line.Release, 1))), fresh, true, true, line.Unallocated, line.ReasonNumber, home},
+		"barred by the regulator before any supply":    {fold(nil, numbered(event(line.Bar, 0, ordered))), noSupply, true, true, line.Barred, "", home},
+		"blacklisted in a range that is not allocated": {fold(nil, numbered(event(line.Blacklist, 0))), noSupply, true, false, line.Blacklisted, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,17 +14,18 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 )
 
-// The page of statuses has a row for each, in the order of precedence, that says
-// what it means, what sets it and how the line leaves it.
+// The page has a row for each status, in the order of precedence, with its meaning,
+// what sets it and what ends it.
 func TestEveryStatusIsDocumented(t *testing.T) {
 	t.Parallel()
 
+	const shortestCell = 7 // characters; less cannot describe anything
 	page := statusPage(t)
 	var documented []line.Status
 	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| (.*) \\| (.*) \\| (.*) \\|$").FindAllStringSubmatch(page, -1) {
 		documented = append(documented, line.Status(row[1]))
 		for _, cell := range row[2:] {
-			if len(strings.TrimSpace(cell)) < len("silence") {
+			if len(strings.TrimSpace(cell)) < shortestCell {
 				t.Errorf("%s has the cell %q", row[1], cell)
 			}
 		}
@@ -34,8 +35,8 @@ func TestEveryStatusIsDocumented(t *testing.T) {
 	}
 }
 
-// Wherever the page names a field of the policy it has the default of the field,
-// and it names each that a status depends on.
+// The page has the default of each policy field that it names, and names every field
+// that a status depends on.
 func TestStatusPageNamesTheDefaults(t *testing.T) {
 	t.Parallel()
 
@@ -48,7 +49,7 @@ func TestStatusPageNamesTheDefaults(t *testing.T) {
 	for _, m := range regexp.MustCompile("`([a-z]+(?:Days|Hours))`(?: \\((\\d+)\\))?").FindAllStringSubmatch(page, -1) {
 		named[m[1]] = true
 		if want := strconv.Itoa(defaults[m[1]]); m[2] != "" && m[2] != want {
-			t.Errorf("the page says %s for %s, and the default is %s", m[2], m[1], want)
+			t.Errorf("the page has %s for %s, but the default is %s", m[2], m[1], want)
 		}
 	}
 	for _, field := range []string{"recycledDays", "swappedHours", "portedHours", "flaggedDays", "noticeDays", "freshnessDays"} {

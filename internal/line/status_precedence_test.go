@@ -11,9 +11,9 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 )
 
-// holding says of every adverse status whether it holds, in words of its own:
-// the table of docs/reference/line-status.md, one line each.
-func holding(r *line.Row, p *policy.Policy, now line.Instant) map[line.Status]bool {
+// applicable reports for every adverse status whether it applies. It is an independent
+// implementation of the table in docs/reference/line-status.md, one line each.
+func applicable(r *line.Row, p *policy.Policy, now line.Instant) map[line.Status]bool {
 	runs := r.State != line.StateNone && r.State != line.StateEnded
 	within := func(since line.Instant, hours int) bool {
 		return since != line.Never && int64(now) < int64(since)+int64(hours)*3600
@@ -37,10 +37,10 @@ func holding(r *line.Row, p *policy.Policy, now line.Instant) map[line.Status]bo
 	}
 }
 
-// The word is the first that holds, in the order of precedence; among a new
-// tenure, a new SIM and a new network it is the most recent change, a tie in
-// this order; and the SWAPPED that a port raises is never the word.
-func TestWordIsTheFirstByPrecedence(t *testing.T) {
+// The status is the first that applies in the order of precedence. Among a new tenure,
+// a new SIM and a new network it is the most recent change, or the first in this order
+// if they are equal. The SWAPPED signal of a port is never the status.
+func TestStatusIsTheFirstByPrecedence(t *testing.T) {
 	t.Parallel()
 
 	now := 1000 * hour
@@ -48,10 +48,10 @@ func TestWordIsTheFirstByPrecedence(t *testing.T) {
 		p, row := aPolicy(t), anyRow(t, now)
 		view := line.At(factsOf(row, supplied(now.Time())), p, now.Time())
 
-		holds := holding(&row, p, now)
+		applies := applicable(&row, p, now)
 		var want line.Status
 		for _, s := range line.Statuses {
-			if holds[s] {
+			if applies[s] {
 				want = s
 				break
 			}
@@ -60,15 +60,15 @@ func TestWordIsTheFirstByPrecedence(t *testing.T) {
 		case line.Recycled, line.Swapped, line.Ported:
 			latest := line.Never
 			for _, c := range []struct {
-				status line.Status
-				at     line.Instant
-				holds  bool
+				status  line.Status
+				at      line.Instant
+				applies bool
 			}{
-				{line.Recycled, row.Tenure, holds[line.Recycled]},
+				{line.Recycled, row.Tenure, applies[line.Recycled]},
 				{line.Swapped, row.SIM, now < row.SIM.Add(p.Swapped()) && row.SIM != line.Never},
-				{line.Ported, row.PortAt, holds[line.Ported]},
+				{line.Ported, row.PortAt, applies[line.Ported]},
 			} {
-				if c.holds && c.at > latest {
+				if c.applies && c.at > latest {
 					want, latest = c.status, c.at
 				}
 			}
@@ -82,9 +82,9 @@ func TestWordIsTheFirstByPrecedence(t *testing.T) {
 		if view.Status != want {
 			t.Fatalf("the line is %s, not %s", view.Status, want)
 		}
-		for s, holds := range holds {
-			if shown := slices.ContainsFunc(view.Signals, func(g line.Signal) bool { return g.Status == s }); shown != holds {
-				t.Fatalf("%s holds: %v, and is shown: %v", s, holds, shown)
+		for s, applies := range applies {
+			if shown := slices.ContainsFunc(view.Signals, func(g line.Signal) bool { return g.Status == s }); shown != applies {
+				t.Fatalf("%s applies: %v, and is a signal: %v", s, applies, shown)
 			}
 		}
 		if !slices.IsSortedFunc(view.Signals, func(a, b line.Signal) int {
@@ -95,8 +95,8 @@ func TestWordIsTheFirstByPrecedence(t *testing.T) {
 	})
 }
 
-// The statuses in which the word is the most recent change.
-func TestMostRecentChangeIsTheWord(t *testing.T) {
+// Cases in which the most recent change decides.
+func TestMostRecentChangeIsTheStatus(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -128,9 +128,8 @@ func TestMostRecentChangeIsTheWord(t *testing.T) {
 	}
 }
 
-// Every signal says since when it holds, until when by the clock alone, and in
-// whose name.
-func TestSignalsSaySinceUntilAndSource(t *testing.T) {
+// Every signal has its start, its end by the clock, and its source.
+func TestSignalsHaveSinceUntilAndSource(t *testing.T) {
 	t.Parallel()
 
 	p := policy.Defaults()
@@ -153,8 +152,8 @@ func TestSignalsSaySinceUntilAndSource(t *testing.T) {
 	}
 }
 
-// Windows end by the clock: the same row, in the second before the end and at
-// the end, is another status.
+// Windows end by the clock: the same row has different statuses in the second before
+// the end and at the end.
 func TestWindowsEndByTheClock(t *testing.T) {
 	t.Parallel()
 
@@ -186,30 +185,30 @@ func TestWindowsEndByTheClock(t *testing.T) {
 				t.Fatalf("when the window of %s has ended the line is %s", status, got.Status)
 			}
 			if facts.Row != r {
-				t.Fatalf("asking has changed the row to %+v", facts.Row)
+				t.Fatalf("computing the status has changed the row to %+v", facts.Row)
 			}
 		}
 	})
 }
 
-// On the announced date a churn counts as done, by the clock, until the operator
-// says otherwise.
-func TestAnnouncedChurnComesByTheClock(t *testing.T) {
+// From the announced date on a line counts as churned by the clock, until the operator
+// reports otherwise.
+func TestAnnouncedChurnTakesEffectByTheClock(t *testing.T) {
 	t.Parallel()
 
 	date := 30 * 24 * hour
 	events := []line.Event{event(line.Use, 0), event(line.GiveNotice, hour, until(date))}
-	r := fold(nil, told(events...))
+	r := fold(nil, numbered(events...))
 	if got := viewOf(r, date-1); got.Status != line.PendingChurn || got.Signals[0].Until != date {
 		t.Errorf("before the date the line is %s", got.Status)
 	}
 	if got := viewOf(r, date); got.Status != line.Quarantined || got.Signals[0].Since != date {
 		t.Errorf("on the date the line is %s", got.Status)
 	}
-	if got := viewOf(fold(nil, told(append(events, event(line.Use, date+hour))...)), date+hour); got.Status != line.Normal {
+	if got := viewOf(fold(nil, numbered(append(events, event(line.Use, date+hour))...)), date+hour); got.Status != line.Normal {
 		t.Errorf("used after the date, the line is %s", got.Status)
 	}
-	if got := viewOf(fold(nil, told(append(events, event(line.End, date+hour))...)), date+hour); got.Status != line.Quarantined || got.Signals[0].Since != date+hour {
+	if got := viewOf(fold(nil, numbered(append(events, event(line.End, date+hour))...)), date+hour); got.Status != line.Quarantined || got.Signals[0].Since != date+hour {
 		t.Errorf("ended after the date, the line is %s", got.Status)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 )
 
-// supplied is the coverage of an operator whose supply is complete from the
-// beginning and reaches to a moment.
+// supplied returns the coverage of an operator whose supply is complete from the start
+// up to a time.
 func supplied(through time.Time) func(numbering.Network) line.Coverage {
 	first := line.Instant(0).Time()
 	return func(numbering.Network) line.Coverage {
@@ -19,15 +19,15 @@ func supplied(through time.Time) func(numbering.Network) line.Coverage {
 	}
 }
 
-func silence(numbering.Network) line.Coverage { return line.Coverage{} }
+func noSupply(numbering.Network) line.Coverage { return line.Coverage{} }
 
-// factsOf are the facts about a number of home's range.
+// factsOf returns the facts about a number in home's range.
 func factsOf(r line.Row, coverage func(numbering.Network) line.Coverage) *line.Facts {
 	return &line.Facts{Row: r, Planned: true, Allocated: true, Holder: home, Coverage: coverage}
 }
 
-// viewOf returns how a line stands by the defaults, with an operator that
-// supplies up to the moment.
+// viewOf returns the status of a line by the default policy, with an operator that
+// supplies up to the present.
 func viewOf(r line.Row, at line.Instant) line.View {
 	p := policy.Defaults()
 	return line.At(factsOf(r, supplied(at.Time())), &p, at.Time())
@@ -46,8 +46,8 @@ func aPolicy(t *rapid.T) *policy.Policy {
 
 const hour = line.Instant(time.Hour / time.Second)
 
-// anyRow draws a row of any content within twenty days before now and, for an
-// announced churn, after.
+// anyRow draws a row with any content. Its times are within the twenty days before now;
+// an announced churn may be later.
 func anyRow(t *rapid.T, now line.Instant) line.Row {
 	maybe := func(label string) line.Instant {
 		if rapid.Bool().Draw(t, label) {
@@ -58,7 +58,7 @@ func anyRow(t *rapid.T, now line.Instant) line.Row {
 	r := line.NoRow()
 	r.State = line.State(rapid.Int16Range(int16(line.StateNone), int16(line.StateEnded)).Draw(t, "state"))
 	if r.State != line.StateNone {
-		r.Network = rapid.SampledFrom([]numbering.Network{home, away}).Draw(t, "network")
+		r.Network = rapid.SampledFrom([]numbering.Network{home, other}).Draw(t, "network")
 		r.StateSince = now - hour*line.Instant(rapid.Int32Range(0, 480).Draw(t, "state since"))
 		r.Tenure, r.SIM, r.PortAt = maybe("tenure"), maybe("sim"), maybe("port")
 	}

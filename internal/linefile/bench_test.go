@@ -29,7 +29,7 @@ func BenchmarkReadSnapshot(b *testing.B) {
 	}
 }
 
-// BenchmarkReadEvents is the same for a file of events.
+// BenchmarkReadEvents is the same for an events file.
 func BenchmarkReadEvents(b *testing.B) {
 	var plain bytes.Buffer
 	if err := nation(b, benchLines).Changes(&plain, benchLines, asOf, asOf.Add(24*time.Hour), true); err != nil {
@@ -38,7 +38,7 @@ func BenchmarkReadEvents(b *testing.B) {
 	measureRead(b, plain.Bytes(), linefile.Events, benchLines)
 }
 
-// BenchmarkSkip measures how fast an import finds the place where it goes on.
+// BenchmarkSkip measures how fast an import finds the line at which it resumes.
 func BenchmarkSkip(b *testing.B) {
 	var plain bytes.Buffer
 	if err := nation(b, benchLines).Snapshot(&plain); err != nil {
@@ -56,7 +56,7 @@ func BenchmarkSkip(b *testing.B) {
 	b.ReportMetric(benchLines*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// BenchmarkGenerate measures how fast files are made.
+// BenchmarkGenerate measures how fast files are generated.
 func BenchmarkGenerate(b *testing.B) {
 	n := nation(b, benchLines)
 	for name, write := range map[string]func(io.Writer) error{

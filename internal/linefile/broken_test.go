@@ -13,10 +13,10 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/linefile"
-	"github.com/lineproof/lineproof/internal/linefile/broken"
+	"github.com/lineproof/lineproof/internal/testing/brokenfile"
 )
 
-// result is all that was read of a file.
+// result is everything that was read from a file.
 type result struct {
 	rows    []linefile.Row
 	refused []linefile.Refusal
@@ -54,71 +54,71 @@ func readAll(tb testing.TB, in io.Reader, o linefile.Options, chunk int) (got re
 	}
 }
 
-func brokenOptions(tb testing.TB, k broken.Kind) linefile.Options {
+func brokenOptions(tb testing.TB, k brokenfile.Case) linefile.Options {
 	tb.Helper()
-	return linefile.Options{Kind: k.Kind, Region: region(tb), AsOf: broken.AsOf, Now: broken.Now}
+	return linefile.Options{Kind: k.Kind, Region: region(tb), AsOf: brokenfile.AsOf, Now: brokenfile.Now}
 }
 
-// Every kind of broken file is answered with the line, the column and the reason,
-// or refused as a whole, and its good rows are counted exactly. In which pieces it
-// arrives and is read makes no difference.
+// Every broken file is reported with line, column and reason, or refused as a
+// whole, and its valid rows are counted exactly. It does not matter in which pieces
+// the file arrives and is read.
 func TestBrokenFiles(t *testing.T) {
 	t.Parallel()
-	for _, k := range broken.Kinds() {
+	for _, k := range brokenfile.Cases() {
 		if k.Large {
 			continue
 		}
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
 			o := brokenOptions(t, k)
-			compareKind(t, k, readAll(t, k.Reader(), o, 1000))
-			compareKind(t, k, readAll(t, iotest.DataErrReader(iotest.OneByteReader(k.Reader())), o, 1))
-			compareKind(t, k, readAll(t, iotest.HalfReader(k.Reader()), o, 3))
+			compareCase(t, k, readAll(t, k.Reader(), o, 1000))
+			compareCase(t, k, readAll(t, iotest.DataErrReader(iotest.OneByteReader(k.Reader())), o, 1))
+			compareCase(t, k, readAll(t, iotest.HalfReader(k.Reader()), o, 3))
 		})
 	}
 }
 
-func compareKind(t *testing.T, k broken.Kind, got result) {
+func compareCase(t *testing.T, k brokenfile.Case, got result) {
 	t.Helper()
 	_, isFault := errors.AsType[*fault.Error](got.err)
-	if isFault != k.WantFile || got.err != nil && !isFault {
-		t.Fatalf("the file ends with %v, refused as a whole: %v", got.err, k.WantFile)
+	if isFault != k.WantFileRefused || got.err != nil && !isFault {
+		t.Fatalf("the file ends with %v, refused as a whole: %v", got.err, k.WantFileRefused)
 	}
-	if k.WantRows != broken.Any && len(got.rows) != k.WantRows {
-		t.Errorf("%d good rows, want %d", len(got.rows), k.WantRows)
+	if k.WantRows != brokenfile.Unknown && len(got.rows) != k.WantRows {
+		t.Errorf("%d valid rows, want %d", len(got.rows), k.WantRows)
 	}
 	var refused []linefile.Refusal
 	for _, r := range got.refused {
-		checkWords(t, r.Message)
+		checkMessage(t, r.Message)
 		r.Message = ""
 		refused = append(refused, r)
 	}
-	if diff := cmp.Diff(k.WantRefusals, refused); diff != "" && k.WantRows != broken.Any {
+	if diff := cmp.Diff(k.WantRefusals, refused); diff != "" && k.WantRows != brokenfile.Unknown {
 		t.Errorf("refusals (-want +got):\n%s", diff)
 	}
 	if f, ok := errors.AsType[*fault.Error](got.err); ok {
-		checkWords(t, f.Message)
+		checkMessage(t, f.Message)
 		for _, v := range f.Violations {
-			checkWords(t, v.Message)
+			checkMessage(t, v.Message)
 		}
 	}
 }
 
-// checkWords holds a message to be a sentence that repeats no content.
-func checkWords(t *testing.T, message string) {
+// checkMessage checks that a message is a sentence and quotes no content.
+func checkMessage(t *testing.T, message string) {
 	t.Helper()
 	if len(message) < 15 || !strings.HasSuffix(message, ".") {
-		t.Errorf("the message is no sentence: %q", message)
+		t.Errorf("the message is not a sentence: %q", message)
 	}
 	for _, content := range []string{"803", "447400", "msisdn", "PERFECT", "EXPLODED", "yesterday", "html>", "Lagos"} {
 		if strings.Contains(message, content) {
-			t.Errorf("the message repeats what was sent: %q", message)
+			t.Errorf("the message quotes what was sent: %q", message)
 		}
 	}
 }
 
-// Who sends a whole file that is of no use is told what it is.
-func TestWholeFilesAreNamed(t *testing.T) {
+// The sender of a file that is refused as a whole is told what is wrong with it.
+func TestRefusedFilesGetAnExplanation(t *testing.T) {
 	t.Parallel()
 	want := map[string]struct {
 		code  fault.Code
@@ -129,7 +129,7 @@ func TestWholeFilesAreNamed(t *testing.T) {
 		"zstd in gzip":                    {fault.UnsupportedMediaType, "compressed twice"},
 		"zstd, window of 64 MiB":          {fault.UnsupportedMediaType, "window"},
 		"zstd, wrong checksum":            {fault.InvalidArgument, "damaged or was cut off"},
-		"gzip, wrong checksum":            {fault.InvalidArgument, "read on from line 502"},
+		"gzip, wrong checksum":            {fault.InvalidArgument, "read from line 502 on"},
 		"UTF-16LE with mark":              {fault.UnsupportedMediaType, "UTF-16"},
 		"UTF-16BE without mark":           {fault.UnsupportedMediaType, "UTF-16"},
 		"spreadsheet, xlsx":               {fault.UnsupportedMediaType, "spreadsheet"},
@@ -137,19 +137,19 @@ func TestWholeFilesAreNamed(t *testing.T) {
 		"JSON array":                      {fault.UnsupportedMediaType, "JSON"},
 		"HTML behind line breaks":         {fault.UnsupportedMediaType, "HTML"},
 		"only NULs":                       {fault.UnsupportedMediaType, "not text"},
-		"empty file":                      {fault.InvalidArgument, "If there is nothing to report, send the first line alone"},
-		"carriage returns only":           {fault.InvalidArgument, "carriage returns"},
-		"carriage returns only, long":     {fault.InvalidArgument, "carriage returns"},
+		"empty file":                      {fault.InvalidArgument, "If there is nothing to report, send only the line with the column names"},
+		"carriage returns only":           {fault.InvalidArgument, "end with CR only"},
+		"carriage returns only, long":     {fault.InvalidArgument, "end with CR only"},
 		"header: semicolons":              {fault.InvalidArgument, "semicolons"},
 		"header: tabs":                    {fault.InvalidArgument, "tabs"},
 		"header: bars":                    {fault.InvalidArgument, "bars"},
 		"header: none":                    {fault.InvalidArgument, "begins with data"},
-		"header: of events":               {fault.InvalidArgument, "These are the columns of a file of events"},
+		"header: of events":               {fault.InvalidArgument, "These are the columns of an events file"},
 		"header of events: of a snapshot": {fault.InvalidArgument, "These are the columns of a snapshot"},
 		"header: 10,000 commas":           {fault.InvalidArgument, "more than 4096 bytes"},
 		"column missing: state":           {fault.InvalidArgument, "number,tenureStart,simChangedAt,state,stateSince"},
 	}
-	for _, k := range broken.Kinds() {
+	for _, k := range brokenfile.Cases() {
 		w, ok := want[k.Name]
 		if !ok {
 			continue
@@ -161,22 +161,22 @@ func TestWholeFilesAreNamed(t *testing.T) {
 		}
 	}
 	for name := range want {
-		t.Errorf("there is no kind %q", name)
+		t.Errorf("there is no case %q", name)
 	}
 }
 
-// There are as many kinds as were promised, and each is there once.
-func TestKindsOfBrokenFile(t *testing.T) {
+// There are as many cases as promised, each of them once.
+func TestBrokenFileCasesAreComplete(t *testing.T) {
 	t.Parallel()
 	const promised = 200
 	names, contents := map[string]bool{}, map[string]string{}
 	count := 0
-	for _, k := range broken.Kinds() {
+	for _, k := range brokenfile.Cases() {
 		if names[k.Name] {
 			t.Errorf("%q is listed twice", k.Name)
 		}
 		names[k.Name] = true
-		if !k.Sound() {
+		if !k.Valid() {
 			count++
 		}
 		if k.Large {
@@ -193,18 +193,19 @@ func TestKindsOfBrokenFile(t *testing.T) {
 		contents[key] = k.Name
 	}
 	if count < promised {
-		t.Errorf("%d kinds of broken file, fewer than %d", count, promised)
+		t.Errorf("%d broken files, fewer than %d", count, promised)
 	}
 	t.Logf("%d kinds of broken file, and %d that only look so", count, len(names)-count)
 }
 
-// What does not fit into memory is answered like the rest, with little memory.
+// A file that does not fit into memory is reported like the others, with little
+// memory.
 func TestLargeFilesNeedLittleMemory(t *testing.T) { //nolint:paralleltest // counts the memory of the whole process
 	if testing.Short() {
 		t.Skip("reads gigabytes; not run with -short")
 	}
-	const enough = 24 << 20            // the decompressor of zstd takes the most
-	for _, k := range broken.Kinds() { //nolint:paralleltest // as above
+	const enough = 24 << 20                // the decompressor of zstd takes the most
+	for _, k := range brokenfile.Cases() { //nolint:paralleltest // as above
 		if !k.Large {
 			continue
 		}
@@ -214,7 +215,7 @@ func TestLargeFilesNeedLittleMemory(t *testing.T) { //nolint:paralleltest // cou
 			runtime.ReadMemStats(&before)
 			got := readAll(t, in, brokenOptions(t, k), 1000)
 			runtime.ReadMemStats(&after)
-			compareKind(t, k, got)
+			compareCase(t, k, got)
 			if used := after.TotalAlloc - before.TotalAlloc; used > enough {
 				t.Errorf("%d bytes were allocated in all, more than %d", used, enough)
 			} else {

@@ -5,10 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// cut cuts a line into cells. It stops when there is one more than the header has.
-func (r *Reader) cut(text []byte) wrong {
+// splitCells splits a line into cells. It stops as soon as there is one cell more
+// than the header has.
+func (r *Reader) splitCells(text []byte) problem {
 	if bytes.IndexByte(text, '"') >= 0 {
-		return r.cutQuoted(text)
+		return r.splitQuoted(text)
 	}
 	r.cells = r.cells[:0]
 	for len(r.cells) <= r.header.width {
@@ -20,21 +21,20 @@ func (r *Reader) cut(text []byte) wrong {
 		r.cells = append(r.cells, text[:i])
 		text = text[i+1:]
 	}
-	return wrong{}
+	return problem{}
 }
 
-// cutQuoted cuts a line that has quotes, as package csv would; a test holds the
-// two to the same answer. Some programs put every cell in quotes, and such a file
-// must not be slow.
-func (r *Reader) cutQuoted(text []byte) wrong {
+// splitQuoted splits a line that has quotes, as encoding/csv would; a test compares
+// the two. Some programs put every cell in quotes, and such a file must not be slow.
+func (r *Reader) splitQuoted(text []byte) problem {
 	r.cells = r.cells[:0]
-	r.unquoted = r.unquoted[:0] // has room for a whole line, so that it never moves
+	r.unquoted = r.unquoted[:0] // its capacity is a whole line, so that append never moves the cells
 	for {
 		var cell []byte
 		if bytes.HasPrefix(text, []byte{'"'}) {
 			var ok bool
 			if cell, text, ok = r.unquote(text[1:]); !ok {
-				return wrong{"", BadQuotes}
+				return problem{"", BadQuotes}
 			}
 		} else {
 			end := bytes.IndexByte(text, ',')
@@ -43,22 +43,22 @@ func (r *Reader) cutQuoted(text []byte) wrong {
 			}
 			cell, text = text[:end], text[end:]
 			if bytes.IndexByte(cell, '"') >= 0 {
-				return wrong{"", BadQuotes}
+				return problem{"", BadQuotes}
 			}
 		}
 		r.cells = append(r.cells, cell)
 		if len(text) == 0 {
-			return wrong{}
+			return problem{}
 		}
 		if text[0] != ',' {
-			return wrong{"", BadQuotes}
+			return problem{"", BadQuotes}
 		}
 		text = text[1:]
 	}
 }
 
-// unquote returns what stands before the closing quote, with doubled quotes made
-// single, and what stands behind it.
+// unquote returns the text before the closing quote, with doubled quotes made
+// single, and the rest of the line after it.
 func (r *Reader) unquote(text []byte) (cell, rest []byte, ok bool) {
 	begin := len(r.unquoted)
 	for {
@@ -76,12 +76,12 @@ func (r *Reader) unquote(text []byte) (cell, rest []byte, ok bool) {
 	}
 }
 
-// unless returns what is wrong with a line: w, unless it is no text at all, which
-// explains the rest. Cells of a good line need no such look, for what they may
-// hold is checked to the letter.
-func unless(text []byte, w wrong) wrong {
+// orBadEncoding returns p, or BadEncoding if the line is not text, because that is
+// the cause of the other problem. Only a line with a problem needs this check: the
+// cells of a valid line are checked character by character.
+func orBadEncoding(text []byte, p problem) problem {
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
-		return wrong{"", BadEncoding}
+		return problem{"", BadEncoding}
 	}
-	return w
+	return p
 }

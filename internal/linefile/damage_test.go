@@ -12,12 +12,11 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/linefile"
-	"github.com/lineproof/lineproof/internal/linefile/broken"
+	"github.com/lineproof/lineproof/internal/testing/brokenfile"
 )
 
-// packedFiles are the same small snapshot in every compression, whole and in two
-// parts that were put behind one another. Ends are the places where a file could
-// end by right.
+// packedFiles are the same small snapshot in every compression, whole and as two
+// concatenated parts. Ends are the offsets at which a file may end.
 func packedFiles(t *testing.T) (files map[string][]byte, ends map[string]int, want []linefile.Row) {
 	t.Helper()
 	var plain bytes.Buffer
@@ -33,8 +32,8 @@ func packedFiles(t *testing.T) (files map[string][]byte, ends map[string]int, wa
 	return files, ends, readAll(t, &plain, options(t, linefile.Snapshot), 100).rows
 }
 
-// A compressed file that was cut off anywhere is refused, and what was read of it
-// before is right.
+// A compressed file that is cut off anywhere is refused, and the rows read before
+// that are correct.
 func TestCutOffAnywhere(t *testing.T) {
 	t.Parallel()
 	files, ends, want := packedFiles(t)
@@ -54,9 +53,9 @@ func TestCutOffAnywhere(t *testing.T) {
 	}
 }
 
-// A compressed file of which any single bit is turned is refused, or the bit did
-// not matter.
-func TestAnyBitTurned(t *testing.T) {
+// A compressed file with any single bit flipped is refused, unless the bit does not
+// matter.
+func TestFlippedBitsAreDetected(t *testing.T) {
 	t.Parallel()
 	files, _, want := packedFiles(t)
 	for _, name := range []string{"gzip", "zstd"} {
@@ -71,7 +70,7 @@ func TestAnyBitTurned(t *testing.T) {
 			}
 			harmless++
 			if !slices.Equal(want, got.rows) || got.err != nil || len(got.refused) > 0 {
-				t.Errorf("%s, bit %d turned: %v, refused %v", name, bit, got.err, got.refused)
+				t.Errorf("%s, bit %d flipped: %v, refused %v", name, bit, got.err, got.refused)
 			}
 		}
 		if harmless > 250 {
@@ -80,10 +79,10 @@ func TestAnyBitTurned(t *testing.T) {
 	}
 }
 
-// Whatever comes in, reading it ends, answers every line at most once and in order,
-// and does not depend on the pieces in which it came.
+// Reading any input ends, reports every line at most once and in order, and does not
+// depend on the pieces in which the input arrives.
 func FuzzReader(f *testing.F) {
-	for _, k := range broken.Kinds() {
+	for _, k := range brokenfile.Cases() {
 		if k.Large {
 			continue
 		}
@@ -95,7 +94,7 @@ func FuzzReader(f *testing.F) {
 			f.Add(content.Bytes(), k.Kind == linefile.Snapshot)
 		}
 	}
-	o := linefile.Options{Region: region(f), AsOf: broken.AsOf, Now: broken.Now}
+	o := linefile.Options{Region: region(f), AsOf: brokenfile.AsOf, Now: brokenfile.Now}
 	f.Fuzz(func(t *testing.T, content []byte, snapshot bool) {
 		o := o
 		if o.Kind = linefile.Events; snapshot {
@@ -117,14 +116,14 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// checkPlaces holds every line to at most one answer, in order.
+// checkPlaces checks that every line is reported at most once, in order.
 func checkPlaces(t *testing.T, got result) {
 	t.Helper()
 	seen := map[int64]bool{}
 	last := [2]int64{1, 1}
 	take := func(kind int, place int64) {
 		if seen[place] || place <= last[kind] || place >= got.place {
-			t.Errorf("line %d is answered twice, in disorder, or behind the end at %d", place, got.place)
+			t.Errorf("line %d is reported twice, out of order, or after the end at %d", place, got.place)
 		}
 		seen[place], last[kind] = true, place
 	}

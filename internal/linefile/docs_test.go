@@ -23,10 +23,10 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
-// The page has every reason with its meaning, and no other.
+// The page has every reason with its meaning, and no others.
 func TestReasonsAreDocumented(t *testing.T) {
 	t.Parallel()
-	_, table, _ := strings.Cut(page(t), "\n## Why a line is refused\n")
+	_, table, _ := strings.Cut(page(t), "\n## Reasons of rejected rows\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	var want, got []string
 	for _, r := range linefile.Reasons() {
@@ -42,8 +42,8 @@ func TestReasonsAreDocumented(t *testing.T) {
 	}
 }
 
-// The page has every word that a column takes.
-func TestWordsAreDocumented(t *testing.T) {
+// The page has every value that a column takes.
+func TestValuesAreDocumented(t *testing.T) {
 	t.Parallel()
 	var types, states []string
 	for _, k := range line.Kinds() {
@@ -60,13 +60,13 @@ func TestWordsAreDocumented(t *testing.T) {
 			}
 		}
 		if n := strings.Count(row, "`")/2 - 1; n != len(words) {
-			t.Errorf("the page's column %s has %d words, want %d", column, n, len(words))
+			t.Errorf("the page's column %s has %d values, want %d", column, n, len(words))
 		}
 	}
 }
 
-// The page's examples are good files, and its header lines the whole header.
-func TestExamplesOfThePageAreGood(t *testing.T) {
+// The page's examples are valid files.
+func TestExamplesOfThePageAreValid(t *testing.T) {
 	t.Parallel()
 	found := 0
 	for _, m := range regexp.MustCompile("(?ms)^```(snapshot|events)\n(.*?)^```$").FindAllStringSubmatch(page(t), -1) {

@@ -10,56 +10,56 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// rows writes the rows of a file.
-type rows struct {
+// rowWriter writes the rows of a file.
+type rowWriter struct {
 	w   io.Writer
 	buf []byte
 }
 
-func newRows(w io.Writer, columns []string) *rows {
+func newRowWriter(w io.Writer, columns []string) *rowWriter {
 	buf := make([]byte, 0, bufferSize+maxLine)
-	return &rows{w: w, buf: append(buf, strings.Join(columns, ",")+"\n"...)}
+	return &rowWriter{w: w, buf: append(buf, strings.Join(columns, ",")+"\n"...)}
 }
 
-// text adds a cell, which needs no quotes.
-func (r *rows) text(s string) {
-	r.buf = append(r.buf, s...)
-	r.buf = append(r.buf, ',')
+// text adds a cell that needs no quotes.
+func (w *rowWriter) text(s string) {
+	w.buf = append(w.buf, s...)
+	w.buf = append(w.buf, ',')
 }
 
-func (r *rows) number(n phone.Number) {
-	r.buf = append(r.buf, '+')
-	r.buf = strconv.AppendInt(r.buf, n.Int(), 10)
-	r.buf = append(r.buf, ',')
+func (w *rowWriter) number(n phone.Number) {
+	w.buf = append(w.buf, '+')
+	w.buf = strconv.AppendInt(w.buf, n.Int(), 10)
+	w.buf = append(w.buf, ',')
 }
 
-// time adds a time, or a date if that is enough, or nothing for Never.
-func (r *rows) time(at line.Instant, date bool) {
+// time adds a time, or only its date, or nothing for Never.
+func (w *rowWriter) time(at line.Instant, date bool) {
 	if at != line.Never {
-		r.buf = appendTime(r.buf, at, date)
+		w.buf = appendTime(w.buf, at, date)
 	}
-	r.buf = append(r.buf, ',')
+	w.buf = append(w.buf, ',')
 }
 
 // end ends the row.
-func (r *rows) end() error {
-	r.buf[len(r.buf)-1] = '\n' // instead of the comma
-	if len(r.buf) < bufferSize {
+func (w *rowWriter) end() error {
+	w.buf[len(w.buf)-1] = '\n' // replaces the last comma
+	if len(w.buf) < bufferSize {
 		return nil
 	}
-	return r.flush()
+	return w.flush()
 }
 
-func (r *rows) flush() error {
-	if _, err := r.w.Write(r.buf); err != nil {
+func (w *rowWriter) flush() error {
+	if _, err := w.w.Write(w.buf); err != nil {
 		return fmt.Errorf("linefile: write the file: %w", err)
 	}
-	r.buf = r.buf[:0]
+	w.buf = w.buf[:0]
 	return nil
 }
 
-// appendTime writes a time of the years 1990 to 2087 in the form that quickTime
-// reads, or its date only.
+// appendTime appends a time of the years 1990 to 2087 in the form that parseTimeFast
+// parses, or only its date.
 func appendTime(to []byte, at line.Instant, date bool) []byte {
 	// Days and years are counted from 1988, a leap year like every fourth one since.
 	seconds := int64(at) + 32*365*day + 8*day
@@ -97,7 +97,7 @@ func appendTime(to []byte, at line.Instant, date bool) []byte {
 	return append(to, 'Z')
 }
 
-// leapDay is the day that a leap year has before the month with that index.
+// leapDay is how many leap days are before the month with that index.
 func leapDay(month, leap int) int {
 	if month < 2 {
 		return 0

@@ -22,18 +22,18 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// tomorrow is the end of the time in which the tests' lines change.
+// tomorrow is the end of the period in which the tests' lines change.
 var tomorrow = asOf.Add(24 * time.Hour)
 
-// A generated snapshot has exactly the lines that were asked for, in order, each
-// once, of the network, and the reader finds nothing wrong. Of every network that
-// ships.
+// A generated snapshot has exactly the requested lines of the network, in order,
+// each once, and the reader accepts all of them. This holds for every network of
+// the plan that ships.
 func TestGeneratedSnapshotIsGood(t *testing.T) {
 	t.Parallel()
 	const lines = 5000
 	plan := shipped(t)
 	for _, network := range plan.Networks() {
-		n := linefile.Nation{Seed: 7, Plan: plan, Network: network, Lines: lines, AsOf: asOf}
+		n := linefile.SyntheticNetwork{Seed: 7, Plan: plan, Network: network, Lines: lines, AsOf: asOf}
 		var file bytes.Buffer
 		if err := n.Snapshot(&file); err != nil {
 			t.Fatal(err)
@@ -48,8 +48,8 @@ func TestGeneratedSnapshotIsGood(t *testing.T) {
 				t.Fatalf("%s: line %d is not in order", plan.Code(network), r.Place)
 			}
 			last = r.Number.Int()
-			if of, ok := plan.Holder(r.Number, asOf); !ok || of.Network != network {
-				t.Fatalf("%s: line %d belongs to another", plan.Code(network), r.Place)
+			if of, ok := plan.RangeOf(r.Number, asOf); !ok || of.Network != network {
+				t.Fatalf("%s: line %d belongs to another network", plan.Code(network), r.Place)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func TestLinesCanBeComputed(t *testing.T) {
 	if err := n.Snapshot(&file); err != nil {
 		t.Fatal(err)
 	}
-	roll, err := n.Roll()
+	roll, err := n.Generator()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +74,8 @@ func TestLinesCanBeComputed(t *testing.T) {
 	}
 }
 
-// The same seed makes the same files, today and in years; another seed others. If
-// this fails, measurements of different releases no longer speak of the same data.
+// The same seed makes the same files in every release, and another seed makes other
+// files. If this fails, measurements of different releases no longer compare.
 func TestGeneratedFilesNeverChange(t *testing.T) {
 	t.Parallel()
 	n := nation(t, 10_000)
@@ -98,8 +98,9 @@ func TestGeneratedFilesNeverChange(t *testing.T) {
 	}
 }
 
-// smallPlan has a range of network A with parts in it that belong to others, and
-// that belong to A again. It does not change as the plan that ships does.
+// smallPlan has a range of network A with inner ranges of other networks, and inner
+// ranges of those that belong to A again. Unlike the plan that ships it never
+// changes.
 func smallPlan(tb testing.TB, digits int) (*numbering.Plan, numbering.Network) {
 	tb.Helper()
 	since := time.Date(2001, 8, 1, 0, 0, 0, 0, time.UTC)
@@ -119,35 +120,35 @@ func smallPlan(tb testing.TB, digits int) (*numbering.Plan, numbering.Network) {
 	return plan, a
 }
 
-// As many lines as there is room for are all numbers of the network, without those
-// of others in its midst; one more is refused.
-func TestRoomIsUsedToTheLast(t *testing.T) {
+// The maximum number of lines uses every number of the network, without the inner
+// ranges of others; one line more is refused.
+func TestGeneratorUsesEveryNumber(t *testing.T) {
 	t.Parallel()
 	plan, a := smallPlan(t, 10)
 	room := plan.Capacity(a, asOf)
-	n := linefile.Nation{Plan: plan, Network: a, Lines: room, AsOf: asOf}
-	roll, err := n.Roll()
+	n := linefile.SyntheticNetwork{Plan: plan, Network: a, Lines: room, AsOf: asOf}
+	roll, err := n.Generator()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := room, int64(10_000-1000+100-10-1000+1000); got != want {
-		t.Fatalf("room for %d, want %d", got, want)
+		t.Fatalf("%d numbers, want %d", got, want)
 	}
 	last := int64(0)
 	for i := range room {
 		number, _ := roll.At(i)
-		if of, ok := plan.Holder(number, asOf); !ok || of.Network != a || number.Int() <= last {
-			t.Fatalf("line %d is out of order or belongs to another", i)
+		if of, ok := plan.RangeOf(number, asOf); !ok || of.Network != a || number.Int() <= last {
+			t.Fatalf("line %d is out of order or belongs to another network", i)
 		}
 		last = number.Int()
 	}
-	for name, change := range map[string]func(*linefile.Nation){
-		"one line too many":  func(n *linefile.Nation) { n.Lines++ },
-		"fewer than none":    func(n *linefile.Nation) { n.Lines = -1 },
-		"unknown network":    func(n *linefile.Nation) { n.Network = 99 },
-		"before the network": func(n *linefile.Nation) { n.AsOf = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"too early":          func(n *linefile.Nation) { n.AsOf = time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"too late":           func(n *linefile.Nation) { n.AsOf = time.Date(2088, 1, 1, 0, 0, 0, 0, time.UTC) },
+	for name, change := range map[string]func(*linefile.SyntheticNetwork){
+		"one line too many":  func(n *linefile.SyntheticNetwork) { n.Lines++ },
+		"fewer than none":    func(n *linefile.SyntheticNetwork) { n.Lines = -1 },
+		"unknown network":    func(n *linefile.SyntheticNetwork) { n.Network = 99 },
+		"before the network": func(n *linefile.SyntheticNetwork) { n.AsOf = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"too early":          func(n *linefile.SyntheticNetwork) { n.AsOf = time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"too late":           func(n *linefile.SyntheticNetwork) { n.AsOf = time.Date(2088, 1, 1, 0, 0, 0, 0, time.UTC) },
 	} {
 		wrong := n
 		change(&wrong)
@@ -157,12 +158,12 @@ func TestRoomIsUsedToTheLast(t *testing.T) {
 	}
 }
 
-// The mix is that of a nation: the shares of states, of young tenures and of SIMs
-// that changed are what the comments promise.
-func TestMixOfANation(t *testing.T) {
+// The shares of states, of young tenures and of changed SIMs are those that the
+// comments state.
+func TestMixOfGeneratedLines(t *testing.T) {
 	t.Parallel()
 	const lines = 100_000
-	roll, err := nation(t, lines).Roll()
+	roll, err := nation(t, lines).Generator()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,9 +195,9 @@ func TestMixOfANation(t *testing.T) {
 	}
 }
 
-// Changes are good events about the nation's lines, each of which has an effect:
-// as many as were asked for, about different lines, with ids of their own, in the
-// time that was named. Sorted or not, they are the same.
+// Changes are valid events about the generated lines, and each has an effect: as
+// many as requested, about different lines, with different ids, within the period.
+// Sorted or not, the events are the same.
 func TestGeneratedChangesApply(t *testing.T) {
 	t.Parallel()
 	const lines, count = 20_000, 7000 // which has a factor in common with its golden section
@@ -213,7 +214,7 @@ func TestGeneratedChangesApply(t *testing.T) {
 	if got.err != nil || len(got.refused) > 0 || len(got.rows) != count {
 		t.Fatalf("%d rows, %v, refused %v", len(got.rows), got.err, got.refused)
 	}
-	roll, err := n.Roll()
+	roll, err := n.Generator()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +240,7 @@ func TestGeneratedChangesApply(t *testing.T) {
 		kinds[e.Kind]++
 		b := baselines[r.Number]
 		_, outcome := line.Fold(&b, []line.Event{{
-			Kind: e.Kind, Effective: e.Effective, By: line.Operator, Network: n.Network, Until: e.ChurnAt, After: line.Never,
+			Kind: e.Kind, Effective: e.Effective, Authority: line.Operator, Network: n.Network, Until: e.ChurnAt, EndedAfter: line.Never,
 		}}, math.MaxInt32)
 		if outcome[0] != line.Applied {
 			t.Errorf("line %d: %s of a line that is %s has no effect", r.Place, e.Kind, b.State)
@@ -259,7 +260,8 @@ func TestGeneratedChangesApply(t *testing.T) {
 	}
 }
 
-// Making a file needs the same memory for any size, and stops when nobody takes it.
+// Generating a file needs the same memory for any size, and stops when the writer
+// fails.
 func TestGeneratingNeedsLittleMemory(t *testing.T) { //nolint:paralleltest // counts the memory of the whole process
 	const lines = 300_000
 	n := nation(t, lines)

@@ -29,7 +29,7 @@ const (
 	colNote         = "note"
 )
 
-// Where the columns of a snapshot stand in snapshotColumns.
+// Indexes of snapshotColumns.
 const (
 	snapNumber = iota
 	snapTenureStart
@@ -38,7 +38,7 @@ const (
 	snapStateSince
 )
 
-// Where the columns of events stand in eventColumns.
+// Indexes of eventColumns.
 const (
 	eventID = iota
 	eventNumber
@@ -66,91 +66,92 @@ func columnsOf(k Kind) []string {
 	return eventColumns
 }
 
-// needed is how many columns, from the first on, a file must have.
-func (k Kind) needed() int {
+// requiredColumns is how many columns of columnsOf, from the first on, a file must
+// have.
+func (k Kind) requiredColumns() int {
 	if k == Snapshot {
 		return len(snapshotColumns)
 	}
 	return eventEffectiveAt + 1
 }
 
-// header says where the columns stand in this file.
+// header is the positions of the columns in this file.
 type header struct {
-	at    []int // by the order in columnsOf; -1 where the file has no such column
-	width int
+	at    []int // by the index in columnsOf; -1 if the file has no such column
+	width int   // columns of the file
 }
 
-// byteOrderMark is what some programs put in front of UTF-8.
+// byteOrderMark is put in front of UTF-8 text by some programs.
 var byteOrderMark = []byte("\ufeff")
 
-// readHeader looks at what the file is and reads its first line.
+// readHeader checks the format of the file and reads its first line.
 func (r *Reader) readHeader() (header, error) {
-	for r.in.err == nil && r.in.end <= maxLine+len("\r") { // as much as the longest first line has
+	for r.in.err == nil && r.in.end <= maxLine+len("\r") { // enough for the longest first line
 		r.in.fill()
 	}
 	if r.in.err != nil && !errors.Is(r.in.err, io.EOF) && r.in.end == 0 {
-		return header{}, r.broken(r.in.err)
+		return header{}, r.readError(r.in.err)
 	}
-	if f := foreign(r.in.buf[:r.in.end]); f != nil {
+	if f := checkFormat(r.in.buf[:r.in.end]); f != nil {
 		return header{}, f
 	}
 	if r.in.end > maxLine && bytes.IndexByte(r.in.buf[:r.in.end], '\n') < 0 {
-		return header{}, badHeader(r.o.Kind, hint(r.in.buf[:maxLine], true)) // without waiting for its end
+		return header{}, badHeader(r.opts.Kind, hint(r.in.buf[:maxLine], true)) // without reading to its end
 	}
 	first, long, err := r.in.next()
 	if err != nil && !errors.Is(err, io.EOF) {
-		return header{}, r.broken(err)
+		return header{}, r.readError(err)
 	}
 	first = bytes.TrimPrefix(first, byteOrderMark)
 	r.unquoted = make([]byte, 0, maxLine)
-	r.header.width = maxLine // of the header itself every column counts
-	w := r.cut(first)
-	if err != nil || long || w.reason != "" {
-		return header{}, badHeader(r.o.Kind, hint(first, long))
+	r.header.width = maxLine // the header itself may have any number of columns
+	p := r.splitCells(first)
+	if err != nil || long || p.reason != "" {
+		return header{}, badHeader(r.opts.Kind, hint(first, long))
 	}
 	names := make([]string, 0, len(r.cells))
 	for _, cell := range r.cells {
 		names = append(names, string(cell))
 	}
-	return placed(r.o.Kind, names, hint(first, long))
+	return findColumns(r.opts.Kind, names, hint(first, long))
 }
 
-// placed finds the columns. Hint is what to say when there are others.
-func placed(k Kind, names []string, hint string) (header, error) {
+// findColumns finds the positions of the columns. Hint is added to the error.
+func findColumns(k Kind, names []string, hint string) (header, error) {
 	known := columnsOf(k)
 	h := header{at: slices.Repeat([]int{-1}, len(known)), width: len(names)}
 	var form fault.Form
-	strangers := 0
+	unknown := 0
 	for i, name := range names {
 		at := slices.Index(known, name)
 		switch {
 		case at < 0:
-			// The name is not repeated: where the header is missing it is data.
-			strangers++
-			if strangers <= len(known) {
-				form.Check(false, fmt.Sprintf("column %d", i+1), fault.Unknown, "There is no column of this name in "+k.words()+".")
+			// The message does not quote the name: if the header is missing it is data.
+			unknown++
+			if unknown <= len(known) {
+				form.Check(false, fmt.Sprintf("column %d", i+1), fault.Unknown, "There is no column of this name in "+k.describe()+".")
 			}
 		case h.at[at] >= 0:
-			form.Once(name, fault.Repeated, "Name the column once.")
+			form.Once(name, fault.Repeated, "Name each column once.")
 		default:
 			h.at[at] = i
 		}
 	}
-	for at, name := range known[:k.needed()] {
+	for at, name := range known[:k.requiredColumns()] {
 		form.Check(h.at[at] >= 0, name, fault.Required, "The file needs this column.")
 	}
 	if len(form.Violations()) == 0 {
 		return h, nil
 	}
-	if other := k.other(); hint == "" && fits(other, names) {
-		hint = "These are the columns of " + other.words() + ": send the file as one."
+	if other := k.other(); hint == "" && isHeaderOf(other, names) {
+		hint = "These are the columns of " + other.describe() + ". Send the file as that kind."
 	}
 	return header{}, badHeader(k, hint).With(form.Violations()...)
 }
 
-// fits reports whether names could be the header of a file of the kind.
-func fits(k Kind, names []string) bool {
-	for _, name := range columnsOf(k)[:k.needed()] {
+// isHeaderOf reports whether names has all required columns of the kind.
+func isHeaderOf(k Kind, names []string) bool {
+	for _, name := range columnsOf(k)[:k.requiredColumns()] {
 		if !slices.Contains(names, name) {
 			return false
 		}
@@ -165,40 +166,40 @@ func (k Kind) other() Kind {
 	return Snapshot
 }
 
-func (k Kind) words() string {
+func (k Kind) describe() string {
 	if k == Snapshot {
 		return "a snapshot"
 	}
-	return "a file of events"
+	return "an events file"
 }
 
 func badHeader(k Kind, hint string) *fault.Error {
-	words := "The first line of " + k.words() + " names its columns, in any order and separated by commas: " +
-		strings.Join(columnsOf(k)[:k.needed()], ",")
-	if rest := columnsOf(k)[k.needed():]; len(rest) > 0 {
-		words += ", and if wanted " + strings.Join(rest, ",")
+	message := "The first line of " + k.describe() + " must name its columns, in any order and separated by commas: " +
+		strings.Join(columnsOf(k)[:k.requiredColumns()], ",")
+	if rest := columnsOf(k)[k.requiredColumns():]; len(rest) > 0 {
+		message += "; optionally " + strings.Join(rest, ",")
 	}
-	return fault.New(fault.InvalidArgument, strings.TrimSpace(words+". "+hint))
+	return fault.New(fault.InvalidArgument, strings.TrimSpace(message+". "+hint))
 }
 
-// hint says what usually went wrong when the first line looks like this.
+// hint returns what is probably wrong with a first line that looks like this.
 func hint(first []byte, long bool) string {
 	has := func(b string) bool { return bytes.Contains(first, []byte(b)) }
 	switch {
 	case has("\r"):
-		return "The line breaks of this file are carriage returns; use LF, or CR and LF."
+		return "The lines of this file end with CR only; use LF, or CR and LF."
 	case long:
-		return fmt.Sprintf("The first line of this file has more than %d bytes; its line breaks may be lost.", maxLine)
+		return fmt.Sprintf("The first line of this file has more than %d bytes; its line breaks may have been lost.", maxLine)
 	case len(first) == 0:
-		return "This file begins with an empty line or is empty. If there is nothing to report, send the first line alone."
+		return "This file is empty or begins with an empty line. If there is nothing to report, send only the line with the column names."
 	case has(";"):
 		return "The columns of this file are separated by semicolons; use commas."
 	case has("\t"):
 		return "The columns of this file are separated by tabs; use commas."
 	case has("|"):
-		return "The columns of this file are separated by bars; use commas."
+		return "The columns of this file are separated by vertical bars; use commas."
 	case first[0] == '+' || first[0] >= '0' && first[0] <= '9':
-		return "This file begins with data; put the names of the columns above it."
+		return "This file begins with data; add a first line with the column names."
 	}
 	return ""
 }

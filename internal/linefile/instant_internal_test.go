@@ -11,14 +11,14 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 )
 
-// Every day that a file may name is read and written as package time does it, at
+// Every day that a file may have is parsed and written as package time does it, at
 // its first and last second.
 func TestEveryDay(t *testing.T) {
 	t.Parallel()
 	for at := earliest.Time(); !at.After(latest.Time()); at = at.AddDate(0, 0, 1) {
 		evening := at.Add(24*time.Hour - time.Second)
 		for form, want := range map[string]time.Time{at.Format(time.DateOnly): at, at.Format(time.RFC3339): at, evening.Format(time.RFC3339): evening} {
-			if got, ok := quickTime([]byte(form)); !ok || got != line.InstantOf(want) {
+			if got, ok := parseTimeFast([]byte(form)); !ok || got != line.InstantOf(want) {
 				t.Fatalf("%s is read as %v, %v", form, got.Time(), ok)
 			}
 		}
@@ -31,8 +31,8 @@ func TestEveryDay(t *testing.T) {
 	}
 }
 
-// The quick way and package time read a time alike, whatever the text; and the API
-// takes what a file takes, as the same time.
+// parseTimeFast and package time agree about every text, and the API accepts the
+// same times as a file.
 func FuzzReadTime(f *testing.F) {
 	for _, s := range []string{
 		"2020-02-29", "2020-02-30", "2021-02-29", "1990-01-01", "1989-12-31", "2087-12-31", "2088-01-01", "2020-01-31T10:20:30Z", "2020-01-31T24:00:00Z",
@@ -41,11 +41,11 @@ func FuzzReadTime(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		slow, reason := slowTime(text)
-		if quick, ok := quickTime(text); ok && (quick != slow || reason != "") {
-			t.Errorf("%q: %v the quick way, %v %s the slow way", text, quick.Time(), slow.Time(), reason)
+		slow, reason := parseTimeSlow(text)
+		if quick, ok := parseTimeFast(text); ok && (quick != slow || reason != "") {
+			t.Errorf("%q: %v by parseTimeFast, %v %s by parseTimeSlow", text, quick.Time(), slow.Time(), reason)
 		}
-		at, reason := readTime(text)
+		at, reason := parseTime(text)
 		if parsed, ok := line.ParseInstant(string(text)); reason == "" && (!ok || parsed != at) {
 			t.Errorf("%q: %v in a file, %v, %v in the API", text, at.Time(), parsed.Time(), ok)
 		}
@@ -55,7 +55,7 @@ func FuzzReadTime(f *testing.F) {
 	})
 }
 
-// A line is cut as package csv cuts it.
+// A line is split as encoding/csv splits it.
 func FuzzCut(f *testing.F) {
 	for _, s := range []string{"a,b,c", `"a","b"`, `"a""b",c`, `"a,b"`, `"a`, `a"`, `a"b`, `"a"b`, `""`, `"",`, `,""`, `""""`, `"" ,a`, ` "a"`, ",,,", `"é",ü`, "a\x00b"} {
 		f.Add([]byte(s))
@@ -65,7 +65,7 @@ func FuzzCut(f *testing.F) {
 			t.Skip("no line")
 		}
 		r := Reader{header: header{width: maxLine}, unquoted: make([]byte, 0, maxLine)}
-		w := r.cut(text)
+		w := r.splitCells(text)
 		c := csv.NewReader(bytes.NewReader(text))
 		c.FieldsPerRecord = -1
 		want, err := c.Read()
@@ -77,19 +77,18 @@ func FuzzCut(f *testing.F) {
 			got = append(got, string(cell))
 		}
 		if err == nil && !slices.Equal(got, want) {
-			t.Errorf("%q is cut into %q, package csv makes %q", text, got, want)
+			t.Errorf("%q is split into %q, encoding/csv makes %q", text, got, want)
 		}
 	})
 }
 
-// What may happen to lines of a state makes a thousand, and something may happen
-// to lines of every state.
-func TestChangesMakeAThousand(t *testing.T) {
+// The figures of every state add up to a thousand, and every state has some.
+func TestChangesAddUpToAThousand(t *testing.T) {
 	t.Parallel()
 	for s := line.StateActive; s <= line.StateBarred; s++ {
 		sum := int64(0)
-		for _, c := range changes[s] {
-			sum += c.thousand
+		for _, c := range changesByState[s] {
+			sum += c.perMille
 		}
 		if sum != 1000 {
 			t.Errorf("%s: %d of 1000", s, sum)
@@ -97,9 +96,9 @@ func TestChangesMakeAThousand(t *testing.T) {
 	}
 }
 
-// Every reason has words for every column that can have it, and a row in the
+// Every reason has a message for every column that can have it, and a row in the
 // documentation.
-func TestEveryReasonHasWords(t *testing.T) {
+func TestEveryReasonHasAMessage(t *testing.T) {
 	t.Parallel()
 	for _, reason := range Reasons() {
 		if reason.Meaning == "" {
@@ -107,7 +106,7 @@ func TestEveryReasonHasWords(t *testing.T) {
 		}
 		for _, k := range []Kind{Snapshot, Events} {
 			for _, column := range append(slices.Clone(columnsOf(k)), "") {
-				w := wrong{column, reason.Reason}
+				w := problem{column, reason.Reason}
 				if reason.Reason == BadFormat && (column == "" || column == colState || column == colType) || reason.Reason == NotAllowed && column != colState && column != colType {
 					continue // does not occur
 				}

@@ -28,7 +28,7 @@ type written struct {
 	rows  []linefile.Row
 }
 
-// drawFile draws a good file in any of the forms in which it may come.
+// drawFile draws a valid file in any of its possible forms.
 func drawFile(t *rapid.T) written {
 	w := written{kind: rapid.SampledFrom([]linefile.Kind{linefile.Snapshot, linefile.Events}).Draw(t, "kind")}
 	draw, columns := drawSnap, []string{"number", "tenureStart", "simChangedAt", "state", "stateSince"}
@@ -117,8 +117,8 @@ func drawEvent(t *rapid.T) (row linefile.Row, cells map[string]string) {
 
 func line64(year int) int64 { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Unix() }
 
-// drawTime writes a time in one of its forms. The date alone is only drawn when
-// it says the same.
+// drawTime writes a time in one of its forms. The date alone is only drawn for
+// midnight.
 func drawTime(t *rapid.T, unix int64) (line.Instant, string) {
 	at := time.Unix(unix, 0).UTC()
 	forms := []string{at.Format(time.RFC3339), at.Format("2006-01-02T15:04:05.999Z"), at.Add(time.Second - 1).Format(time.RFC3339Nano)}
@@ -137,9 +137,9 @@ func drawNumber(t *rapid.T) (phone.Number, string) {
 	return n, fmt.Sprintf(rapid.SampledFrom([]string{"+234%d", "234%d", "0%d", "%d", "00234%d"}).Draw(t, "spelling"), national)
 }
 
-// What was written is read: every row, with its line, in whatever form, order of
-// columns and compression. The digest is that of the content.
-func TestWhatWasWrittenIsRead(t *testing.T) {
+// Every row that was written is read, with its line, in any form, order of columns
+// and compression. The digest is that of the content.
+func TestReadReturnsWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawFile(rt)
@@ -156,10 +156,10 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 	})
 }
 
-// An import that stopped at any line goes on there: the digest proves that it is
-// the same file, and the rows are those that were missing. A file that differs
-// before that place has another digest, and one that is shorter is refused.
-func TestReadingGoesOnWhereItStopped(t *testing.T) {
+// Reading can stop at any line and resume there: the digest proves that it is the
+// same file, and the remaining rows are read. A file that differs before that line
+// has another digest, and a shorter file is refused.
+func TestReadingResumesWhereItStopped(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawFile(rt)
@@ -200,8 +200,8 @@ func open(tb testing.TB, content []byte, o linefile.Options) *linefile.Reader {
 	return r
 }
 
-// At every chunk of a file that is larger than what is held of it, the digest is
-// that of the content up to there, however it arrives.
+// After every chunk of a file that is larger than the buffer, the digest is that of
+// the content up to there, in whatever pieces it arrives.
 func TestDigestOfALargeFile(t *testing.T) {
 	t.Parallel()
 	var plain bytes.Buffer
@@ -233,9 +233,9 @@ func TestDigestOfALargeFile(t *testing.T) {
 	}
 }
 
-// In the middle of a line that is too long to be held, the place and the digest
-// still are those of the line before it.
-func TestDigestIsThatOfWholeLines(t *testing.T) {
+// In the middle of a line that is longer than the buffer, the place and the digest
+// are still those before that line.
+func TestDigestCoversOnlyWholeLines(t *testing.T) {
 	t.Parallel()
 	whole := "number,tenureStart,simChangedAt,state,stateSince\n+2348031000001,2019-03-04,,ACTIVE,\n"
 	cut := errors.New("the line went dead")
@@ -245,13 +245,13 @@ func TestDigestIsThatOfWholeLines(t *testing.T) {
 		t.Errorf("place %d, %d rows, or another digest", got.place, len(got.rows))
 	}
 	if _, isFault := errors.AsType[*fault.Error](got.err); !errors.Is(got.err, cut) || isFault {
-		t.Errorf("the failure of the source became %v", got.err)
+		t.Errorf("the error of the reader became %v", got.err)
 	}
 }
 
-// A source that fails is a failure of ours and no mistake of the file, compressed
-// or not, at its begin or later.
-func TestFailureToReadIsNoMistakeOfTheFile(t *testing.T) {
+// An error of the underlying reader does not refuse the file, compressed or not, at
+// the start or later.
+func TestReadErrorDoesNotRefuseTheFile(t *testing.T) {
 	t.Parallel()
 	var plain bytes.Buffer
 	if err := nation(t, 1000).Snapshot(&plain); err != nil {
@@ -272,7 +272,7 @@ func TestFailureToReadIsNoMistakeOfTheFile(t *testing.T) {
 	}
 	stuck := readAll(t, stuckReader{}, options(t, linefile.Snapshot), 1)
 	if !errors.Is(stuck.err, io.ErrNoProgress) {
-		t.Errorf("a source that gives nothing: %v", stuck.err)
+		t.Errorf("a reader that returns nothing: %v", stuck.err)
 	}
 }
 
@@ -280,7 +280,7 @@ type stuckReader struct{}
 
 func (stuckReader) Read([]byte) (int, error) { return 0, nil }
 
-// Rows of a snapshot are read without an allocation for each.
+// Reading rows of a snapshot does not allocate for each row.
 func TestSnapshotRowsDoNotAllocate(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
 	var plain bytes.Buffer
 	if err := nation(t, 20_000).Snapshot(&plain); err != nil {

@@ -7,13 +7,13 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 )
 
-// Refusal says why a line of the file does not count. Of a line with several
-// mistakes it names the first. It never repeats what stands in the line.
+// Refusal is why a line of the file was refused. For a line with several mistakes it
+// has the first. It never quotes the line.
 type Refusal struct {
 	Place   int64  // the line of the file; the header is line 1
-	Field   string // the column; empty when the whole line is meant
+	Field   string // the column; empty if the whole line is wrong
 	Reason  string
-	Message string // says what to do
+	Message string // what to do
 }
 
 // The reasons. Suppliers' programs depend on them; they are never renamed.
@@ -39,51 +39,51 @@ func Reasons() []ReasonText {
 	return []ReasonText{
 		{BadColumns, "the line has more or fewer columns than the header"},
 		{BadEncoding, "the line is not UTF-8, or has a NUL character in it"},
-		{BadFormat, "the text is not a telephone number, not a time, or has characters that cannot be printed"},
-		{BadQuotes, "a quote is not closed on the same line, or stands where none may be"},
+		{BadFormat, "the text is not a phone number, not a time, or has unprintable characters"},
+		{BadQuotes, "a quote is not closed on the same line, or is in a place where none is allowed"},
 		{BeforeTenure, "the time is before `tenureStart`"},
-		{Future, "the time is later than the snapshot's `asOf`, or, of an event, than now"},
-		{Missing, "the column is needed and empty"},
-		{NotAllowed, "the word is not one of those that the column takes"},
-		{NotMobile, "the telephone number is not a mobile number of the country"},
+		{Future, "the time is later than the snapshot's `asOf`, or, for an event, later than now"},
+		{Missing, "the column is required and empty"},
+		{NotAllowed, "the value is not one of those that the column takes"},
+		{NotMobile, "the phone number is not a mobile number of the country"},
 		{OutOfRange, "the time is before 1990 or after 2087"},
 		{TooLong, fmt.Sprintf("the line has more than %d bytes, or an id more than %d characters", maxLine, maxID)},
 	}
 }
 
-// wrong is what is the matter with a line: which column, and why. Without a reason
-// all is well.
-type wrong struct{ field, reason string }
+// problem is what is wrong with a line: the column, and the reason. It has no reason
+// if the line is valid.
+type problem struct{ field, reason string }
 
-// message says what to do about it.
-func (w wrong) message(k Kind) string {
-	switch w.reason {
+// message returns what to do about it.
+func (p problem) message(k Kind) string {
+	switch p.reason {
 	case BadColumns:
-		return "Give the line exactly as many columns as the header has. A comma inside a column needs quotes around the column."
+		return "Give the line exactly as many columns as the header has. Put quotes around a value that contains a comma."
 	case BadEncoding:
-		return "Write the file as text in UTF-8, without NUL characters."
+		return "Save the file as UTF-8 text without NUL characters."
 	case BadFormat:
-		return formats[w.field]
+		return formats[p.field]
 	case BadQuotes:
-		return "Close every quote on its own line, and double a quote that stands inside quotes. A column cannot contain a line break."
+		return "Close every quote on the same line, and double a quote inside quotes. A value cannot contain a line break."
 	case BeforeTenure:
 		return "Write a time that is not before tenureStart."
 	case Future:
 		if k == Snapshot {
 			return "Write a time that is not later than the snapshot's asOf."
 		}
-		return "Write a time that has come. Report an event once it has taken effect."
+		return "Write a time that has passed. Report an event once it has taken effect."
 	case Missing:
-		return "Write a value in this column; the row needs it."
+		return "Write a value in this column; it is required."
 	case NotAllowed:
-		return "Write one of these words, in capitals: " + strings.Join(wordsOf(w.field), ", ") + "."
+		return "Write one of these values, in capitals: " + strings.Join(allowedWords(p.field), ", ") + "."
 	case NotMobile:
-		return "Leave the number out, or correct it: it is not a mobile number of the country."
+		return "Correct the number or leave the row out: it is not a mobile number of the country."
 	case OutOfRange:
 		return "Write a time between 1990 and 2087."
 	case TooLong:
-		if w.field == "" {
-			return fmt.Sprintf("Keep the line to %d bytes. If the file has one endless line, its line breaks were lost.", maxLine)
+		if p.field == "" {
+			return fmt.Sprintf("Keep the line to %d bytes. If the whole file is one line, its line breaks have been lost.", maxLine)
 		}
 		return fmt.Sprintf("Use at most %d characters.", maxID)
 	}
@@ -92,12 +92,12 @@ func (w wrong) message(k Kind) string {
 
 const (
 	timeFormat = "Write a time such as 2026-01-31T09:30:00Z, or a date such as 2026-01-31."
-	textFormat = "Use only characters that can be printed."
+	textFormat = "Use printable characters only."
 )
 
-// formats says of each column what it must look like.
+// formats is what each column must look like.
 var formats = map[string]string{
-	colNumber:       "Write a telephone number in digits, best with a plus sign and the country code. Spreadsheets must hold it as text.",
+	colNumber:       "Write a phone number in digits, preferably with a plus sign and the country code. In a spreadsheet, format the column as text.",
 	colTenureStart:  timeFormat,
 	colSIMChangedAt: timeFormat,
 	colStateSince:   timeFormat,
@@ -111,8 +111,8 @@ var formats = map[string]string{
 	colNote:         textFormat,
 }
 
-// wordsOf lists the words that a column takes.
-func wordsOf(field string) []string {
+// allowedWords lists the values that a column takes.
+func allowedWords(field string) []string {
 	var words []string
 	switch field {
 	case colState:

@@ -12,45 +12,45 @@ import (
 const (
 	// maxID is the longest id of an event, in characters.
 	maxID = 64
-	// maxWord is longer than every word that a column takes.
+	// maxWord is longer than every value of state and type.
 	maxWord = 16
-	// maxNumber is the longest spelling of a number that is read.
+	// maxNumber is the longest spelling of a number that is parsed, in bytes.
 	maxNumber = 32
 )
 
-// snapshot reads a row of a snapshot.
-func (r *Reader) snapshot(row *Row) wrong {
-	if w := r.number(row, snapNumber); w.reason != "" {
-		return w
+// snapshot parses a row of a snapshot.
+func (r *Reader) snapshot(row *Row) problem {
+	if p := r.number(row, snapNumber); p.reason != "" {
+		return p
 	}
 	s := &row.Snap
-	var w wrong
-	if s.Tenure, w = r.time(snapTenureStart, true); w.reason != "" {
-		return w
+	var p problem
+	if s.Tenure, p = r.time(snapTenureStart, true); p.reason != "" {
+		return p
 	}
-	if s.SIM, w = r.time(snapSIMChangedAt, false); w.reason != "" {
-		return w
+	if s.SIM, p = r.time(snapSIMChangedAt, false); p.reason != "" {
+		return p
 	}
-	if s.State, w = r.state(); w.reason != "" {
-		return w
+	if s.State, p = r.state(); p.reason != "" {
+		return p
 	}
-	if s.StateSince, w = r.time(snapStateSince, s.State != line.StateActive); w.reason != "" {
-		return w
+	if s.StateSince, p = r.time(snapStateSince, s.State != line.StateActive); p.reason != "" {
+		return p
 	}
 	if s.StateSince == line.Never {
 		s.StateSince = s.Tenure
 	}
 	if s.SIM != line.Never && s.SIM < s.Tenure {
-		return wrong{colSIMChangedAt, BeforeTenure}
+		return problem{colSIMChangedAt, BeforeTenure}
 	}
 	if s.StateSince < s.Tenure {
-		return wrong{colStateSince, BeforeTenure}
+		return problem{colStateSince, BeforeTenure}
 	}
-	return wrong{}
+	return problem{}
 }
 
-// event reads a row of an events file.
-func (r *Reader) event(row *Row) wrong {
+// event parses a row of an events file.
+func (r *Reader) event(row *Row) problem {
 	e := &row.Event
 	for c, to := range [...]*string{
 		eventID: &e.ID, eventNetwork: &e.Network, eventLevel: &e.Level, eventReason: &e.Reason, eventVoids: &e.Voids, eventNote: &e.Note,
@@ -59,27 +59,26 @@ func (r *Reader) event(row *Row) wrong {
 			continue
 		}
 		cell := r.cell(c)
-		if w := text(c, cell); w.reason != "" {
-			return w
+		if p := checkText(c, cell); p.reason != "" {
+			return p
 		}
 		*to = string(cell)
 	}
-	if w := r.number(row, eventNumber); w.reason != "" {
-		return w
+	if p := r.number(row, eventNumber); p.reason != "" {
+		return p
 	}
-	var w wrong
-	if e.Kind, w = r.kind(); w.reason != "" {
-		return w
+	var p problem
+	if e.Kind, p = r.kind(); p.reason != "" {
+		return p
 	}
-	if e.Effective, w = r.time(eventEffectiveAt, true); w.reason != "" {
-		return w
+	if e.Effective, p = r.time(eventEffectiveAt, true); p.reason != "" {
+		return p
 	}
-	e.ChurnAt, w = r.time(eventChurnAt, false)
-	return w
+	e.ChurnAt, p = r.time(eventChurnAt, false)
+	return p
 }
 
-// cell returns the cell of a column, which is empty when the file has no such
-// column.
+// cell returns the cell of a column; it is empty if the file has no such column.
 func (r *Reader) cell(column int) []byte {
 	if at := r.header.at[column]; at >= 0 {
 		return r.cells[at]
@@ -87,84 +86,84 @@ func (r *Reader) cell(column int) []byte {
 	return nil
 }
 
-func (r *Reader) number(row *Row, column int) wrong {
+func (r *Reader) number(row *Row, column int) problem {
 	cell := r.cell(column)
 	if len(cell) == 0 {
-		return wrong{colNumber, Missing}
+		return problem{colNumber, Missing}
 	}
 	if len(cell) > maxNumber {
-		return wrong{colNumber, BadFormat}
+		return problem{colNumber, BadFormat}
 	}
-	n, err := r.o.Region.ParseMobile(string(cell)) // the text is short and stays on the stack
+	n, err := r.opts.Region.ParseMobile(string(cell)) // short enough to stay on the stack
 	switch {
 	case err == nil:
 		row.Number = n
-		return wrong{}
+		return problem{}
 	case errors.Is(err, phone.ErrNotMobile):
-		return wrong{colNumber, NotMobile}
+		return problem{colNumber, NotMobile}
 	}
-	return wrong{colNumber, BadFormat}
+	return problem{colNumber, BadFormat}
 }
 
-// time reads the time in a column, which is Never when it is empty.
-func (r *Reader) time(column int, needed bool) (line.Instant, wrong) {
-	field := columnsOf(r.o.Kind)[column]
+// time parses the time in a column. An empty cell is Never.
+func (r *Reader) time(column int, required bool) (line.Instant, problem) {
+	field := columnsOf(r.opts.Kind)[column]
 	cell := r.cell(column)
 	if len(cell) == 0 {
-		if needed {
-			return line.Never, wrong{field, Missing}
+		if required {
+			return line.Never, problem{field, Missing}
 		}
-		return line.Never, wrong{}
+		return line.Never, problem{}
 	}
-	at, reason := readTime(cell)
+	at, reason := parseTime(cell)
 	if reason == "" && at > r.limit && field != colChurnAt {
 		reason = Future
 	}
 	if reason != "" {
-		return line.Never, wrong{field, reason}
+		return line.Never, problem{field, reason}
 	}
-	return at, wrong{}
+	return at, problem{}
 }
 
-func (r *Reader) state() (line.State, wrong) {
+func (r *Reader) state() (line.State, problem) {
 	cell := r.cell(snapState)
 	if len(cell) == 0 {
-		return 0, wrong{colState, Missing}
+		return 0, problem{colState, Missing}
 	}
 	if len(cell) <= maxWord {
 		if s, ok := line.ParseState(string(cell)); ok && s != line.StateNone {
-			return s, wrong{}
+			return s, problem{}
 		}
 	}
-	return 0, wrong{colState, NotAllowed}
+	return 0, problem{colState, NotAllowed}
 }
 
-func (r *Reader) kind() (line.Kind, wrong) {
+func (r *Reader) kind() (line.Kind, problem) {
 	cell := r.cell(eventType)
 	if len(cell) == 0 {
-		return 0, wrong{colType, Missing}
+		return 0, problem{colType, Missing}
 	}
 	if len(cell) <= maxWord {
 		if k, ok := line.ParseKind(string(cell)); ok {
-			return k, wrong{}
+			return k, problem{}
 		}
 	}
-	return 0, wrong{colType, NotAllowed}
+	return 0, problem{colType, NotAllowed}
 }
 
-// text judges a cell that is taken as it stands.
-func text(column int, cell []byte) wrong {
+// checkText checks a cell whose text is used as it is.
+func checkText(column int, cell []byte) problem {
 	field := eventColumns[column]
 	if column == eventID && len(cell) == 0 {
-		return wrong{field, Missing}
+		return problem{field, Missing}
 	}
 	if !printable(cell) {
-		return wrong{field, BadFormat}
+		return problem{field, BadFormat}
 	}
 	if (column == eventID || column == eventVoids) && len(cell) > maxID && utf8.RuneCount(cell) > maxID {
-		return wrong{field, TooLong}
+		return problem{field, TooLong}
 	}
-	return wrong{}
+	return problem{}
 }
 
 func printable(cell []byte) bool {

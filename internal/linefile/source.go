@@ -14,35 +14,35 @@ import (
 )
 
 const (
-	// maxRatio is how many bytes a compressed one may become, after the first
-	// freely bytes. Files of lines become about a tenth; only what was made to
-	// harm becomes a thousandth.
-	maxRatio = 1000
-	freely   = 64 << 20
-	// maxWindow bounds what the decompressor of zstd holds in memory.
+	// maxRatio is the maximum ratio of decompressed to compressed bytes, after the
+	// first ratioFreeBytes. Compression makes a file of lines about ten times
+	// smaller; only a file that was made to do harm is a thousand times smaller.
+	maxRatio       = 1000
+	ratioFreeBytes = 64 << 20
+	// maxWindow limits the memory of the zstd decompressor.
 	maxWindow = 32 << 20
 )
 
 var (
 	errBomb = fault.New(fault.PayloadTooLarge,
-		"The file grows more than a thousandfold when it is decompressed, which no file of lines does. Send what it contains.")
+		"The file grows more than a thousandfold when it is decompressed, which no file of lines does. Send it uncompressed.")
 	errWindow = fault.New(fault.UnsupportedMediaType,
 		"The file was compressed with a window of more than 32 MiB. Compress it without --long and with a level of at most 19.")
 )
 
-// source is the content of a file, decompressed. It tells a failure to read from
-// a file that is damaged.
+// source is the decompressed content of a file. It distinguishes an error of the
+// underlying reader from a damaged file.
 type source struct {
 	body       io.Reader
 	raw        io.Reader
 	rawRead    int64
-	rawErr     error // what failed below, if anything but the end
+	rawErr     error // the error of raw, unless it is io.EOF
 	bodyRead   int64
 	compressed bool
 	close      func() error
 }
 
-// rawReader counts what is read from below.
+// rawReader counts the compressed bytes.
 type rawReader struct{ s *source }
 
 func (r rawReader) Read(p []byte) (int, error) {
@@ -58,7 +58,7 @@ func (r rawReader) Read(p []byte) (int, error) {
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.body.Read(p)
 	s.bodyRead += int64(n)
-	if s.compressed && s.bodyRead > freely && s.bodyRead/maxRatio > s.rawRead {
+	if s.compressed && s.bodyRead > ratioFreeBytes && s.bodyRead/maxRatio > s.rawRead {
 		return n, errBomb
 	}
 	return n, err
@@ -66,32 +66,32 @@ func (s *source) Read(p []byte) (int, error) {
 
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 
-// isZstd also knows frames that are to be skipped, with which some files begin.
+// isZstd also accepts a skippable frame, with which some files begin.
 func isZstd(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
 		len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.HasPrefix(head[1:], []byte{0x2a, 0x4d, 0x18})
 }
 
-// openSource begins to decompress what r gives, if it is compressed.
+// openSource returns the content of r, decompressed if it is compressed.
 func openSource(r io.Reader) (*source, error) {
 	s := &source{raw: r, close: func() error { return nil }}
 	in := bufio.NewReaderSize(rawReader{s}, bufferSize)
 	s.body = in
 	head, err := in.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, s.broken(err, 1)
+		return nil, s.readError(err, 1)
 	}
 	switch {
 	case isGzip(head):
 		s.compressed = true
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, s.broken(err, 1)
+			return nil, s.readError(err, 1)
 		}
-		s.body = z // its Close frees nothing and repeats the last error
+		s.body = z // its Close releases nothing and returns the last error again
 	case isZstd(head):
 		s.compressed = true
-		// One goroutine, so that what is read and what comes out can be compared.
+		// One goroutine, so that the bytes read and the bytes returned can be compared.
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, fmt.Errorf("linefile: open zstd: %w", err)
@@ -101,8 +101,9 @@ func openSource(r io.Reader) (*source, error) {
 	return s, nil
 }
 
-// broken turns what ended the reading at a line into what the caller is told.
-func (s *source) broken(err error, place int64) error {
+// readError turns the error that ended the reading at a line into the error for the
+// caller.
+func (s *source) readError(err error, place int64) error {
 	switch {
 	case errors.Is(err, errBomb):
 		return errBomb
@@ -114,13 +115,13 @@ func (s *source) broken(err error, place int64) error {
 		return errWindow.Because(err)
 	}
 	return fault.New(fault.InvalidArgument, fmt.Sprintf(
-		"The compressed file is damaged or was cut off; it cannot be read on from line %d. Compress it anew and send it again.", place)).Because(err)
+		"The compressed file is damaged or was cut off; it cannot be read from line %d on. Compress it again and send it.", place)).Because(err)
 }
 
-// broken is the error with which reading ends.
-func (r *Reader) broken(err error) error {
+// readError returns the error with which reading ends.
+func (r *Reader) readError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.EOF
 	}
-	return r.from.broken(err, r.in.place)
+	return r.source.readError(err, r.in.place)
 }

@@ -20,13 +20,13 @@ func region(tb testing.TB) *phone.Region {
 	return r
 }
 
-// options are how most tests read a file.
+// options are those with which most tests read a file.
 func options(tb testing.TB, kind linefile.Kind) linefile.Options {
 	tb.Helper()
 	return linefile.Options{Kind: kind, Region: region(tb), AsOf: asOf, Now: asOf.Add(24 * time.Hour)}
 }
 
-// shipped is the plan that comes with the program.
+// shipped is the numbering plan that ships with the program.
 func shipped(tb testing.TB) *numbering.Plan {
 	tb.Helper()
 	rows, _, ok := numbering.Shipped("NG")
@@ -40,13 +40,13 @@ func shipped(tb testing.TB) *numbering.Plan {
 	return plan
 }
 
-// nation is so many lines of MTN.
-func nation(tb testing.TB, lines int64) linefile.Nation {
+// nation describes lines of MTN.
+func nation(tb testing.TB, lines int64) linefile.SyntheticNetwork {
 	tb.Helper()
 	plan := shipped(tb)
 	network, ok := plan.Network("MTN")
 	if !ok {
 		tb.Fatal("the plan has no MTN")
 	}
-	return linefile.Nation{Seed: 1, Plan: plan, Network: network, Lines: lines, AsOf: asOf}
+	return linefile.SyntheticNetwork{Seed: 1, Plan: plan, Network: network, Lines: lines, AsOf: asOf}
 }

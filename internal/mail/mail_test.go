@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/mail"
-	"github.com/lineproof/lineproof/internal/mailtest"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/testing/mailtest"
 )
 
 const sender = "Lineproof <no-reply@regulator.example>"
 
-var letter = mail.Letter{
+var letter = mail.Message{
 	To: "ada@harmattan.example", Subject: "Für Ada: your account", Text: "Guten Tag,\nà bientôt.\n", HTML: "<p>Guten Tag, à bientôt.</p>\n",
 }
 
@@ -27,9 +27,9 @@ func open(t *testing.T, s *mailtest.Server) *mail.Server {
 	return server
 }
 
-// A letter arrives as it was written, in both forms, however the server wants
-// to be spoken to.
-func TestLetterArrives(t *testing.T) {
+// An e-mail arrives as it was written, in text and HTML, with every kind of TLS
+// and login.
+func TestEmailArrives(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(testing.TB) *mailtest.Server{
 		"on this machine": mailtest.Start, "starttls": mailtest.StartTLS, "tls": mailtest.StartWithTLS,
@@ -51,9 +51,9 @@ func TestLetterArrives(t *testing.T) {
 	}
 }
 
-// A server whose certificate nobody vouches for gets neither the letter nor the
+// A server whose certificate is not trusted gets neither the e-mail nor the
 // password.
-func TestStrangeCertificateGetsNothing(t *testing.T) {
+func TestUntrustedServerGetsNothing(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(testing.TB) *mailtest.Server{"starttls": mailtest.StartTLS, "tls": mailtest.StartWithTLS} {
 		t.Run(name, func(t *testing.T) {
@@ -64,15 +64,15 @@ func TestStrangeCertificateGetsNothing(t *testing.T) {
 			if err := server.Send(t.Context(), letter); err == nil || errors.Is(err, mail.ErrRefused) {
 				t.Errorf("Send = %v, want an error that is worth another try", err)
 			}
-			if s.Asked() != 0 {
+			if s.Connections() != 0 {
 				t.Error("the letter was offered all the same")
 			}
 		})
 	}
 }
 
-// Away from this machine nothing is sent in the clear: a server without TLS is
-// turned down.
+// Nothing is sent unencrypted to another machine: a server without TLS is
+// rejected.
 func TestNothingIsSentInTheClear(t *testing.T) {
 	t.Parallel()
 	s := mailtest.Start(t)
@@ -82,14 +82,14 @@ func TestNothingIsSentInTheClear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Send(t.Context(), letter); err == nil || s.Asked() != 0 {
-		t.Errorf("Send = %v, and the server was asked %d times", err, s.Asked())
+	if err := server.Send(t.Context(), letter); err == nil || s.Connections() != 0 {
+		t.Errorf("Send = %v, and the server was asked %d times", err, s.Connections())
 	}
 }
 
-// What a server refuses for good is told from what it may take later, and no
-// error repeats an address.
-func TestRefusalsAreToldApartAndNameNobody(t *testing.T) {
+// A permanent rejection is distinguished from a temporary one, and no error
+// repeats an address.
+func TestPermanentAndTemporaryRejectionsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	s := mailtest.Start(t)
 	server := open(t, s)
@@ -107,13 +107,13 @@ func TestRefusalsAreToldApartAndNameNobody(t *testing.T) {
 	if err := server.Send(t.Context(), letter); err != nil {
 		t.Errorf("after the trouble: %v", err)
 	}
-	if err := server.Send(t.Context(), mail.Letter{To: "nobody@", Subject: "x"}); !errors.Is(err, mail.ErrRefused) {
+	if err := server.Send(t.Context(), mail.Message{To: "nobody@", Subject: "x"}); !errors.Is(err, mail.ErrRefused) {
 		t.Errorf("to no address: %v", err)
 	}
 }
 
-// A server that is away is worth another try.
-func TestServerAwayIsWorthAnotherTry(t *testing.T) {
+// The error of an unavailable server is temporary.
+func TestUnavailableServerIsATemporaryError(t *testing.T) {
 	t.Parallel()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -129,8 +129,8 @@ func TestServerAwayIsWorthAnotherTry(t *testing.T) {
 	}
 }
 
-// A wrong address of the server is refused at start, without its password being
-// repeated.
+// A wrong address of the server is rejected at start, without repeating its
+// password.
 func TestWrongAddressesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "host:25", "http://host", "smtp://", "smtp://u:hush@host:0", "smtp://u:hush@host:99999", "smtp://u:hush@host/path", "smtp://u:hush@ho st"} {

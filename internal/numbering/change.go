@@ -7,41 +7,40 @@ import (
 	"time"
 )
 
-// ChangeKind says what becomes of a prefix.
+// ChangeKind is how a prefix changes from one plan to another.
 type ChangeKind string
 
 // The kinds of change.
 const (
-	Added     ChangeKind = "added"     // nobody held it
-	Withdrawn ChangeKind = "withdrawn" // nobody will
-	Moved     ChangeKind = "moved"     // another network will
-	Removed   ChangeKind = "removed"   // it is taken off the plan, its past included
-	Redated   ChangeKind = "redated"   // the same network holds it, from or until another day
+	Added     ChangeKind = "added"     // it was not allocated
+	Withdrawn ChangeKind = "withdrawn" // it is no longer allocated
+	Moved     ChangeKind = "moved"     // it is allocated to another network
+	Removed   ChangeKind = "removed"   // it is removed from the plan, with its past
+	Redated   ChangeKind = "redated"   // same network, but allocated or withdrawn on another day
 )
 
 // ChangeKinds lists every kind.
 var ChangeKinds = []ChangeKind{Added, Withdrawn, Moved, Removed, Redated}
 
-// Change is what one plan says of a prefix in place of another.
+// Change is the difference between two plans for one prefix.
 type Change struct {
 	Kind     ChangeKind
 	Prefix   string
-	From, To string    // the codes of the networks; "" for none
-	On       time.Time // the day from which it holds; zero where there is none
+	From, To string    // codes of networks; "" for none
+	On       time.Time // the day of the change; zero where there is none
 }
 
-// Renaming is a network that is called something else. Of one that is new to the
-// plan Before is "", and of one that is gone After.
+// Renaming is a change of a network's name. Before is "" for a network that is new
+// to the plan, and After is "" for one that is no longer on it.
 type Renaming struct{ Network, Before, After string }
 
-// Changes returns what becomes of each prefix that is not the same in both
-// plans, by prefix.
+// Changes returns the prefixes that differ between two plans, by prefix.
 func Changes(before, after *Plan) []Change {
 	was, is := before.byPrefix(), after.byPrefix()
 	var list []Change
 	for prefix, old := range was {
 		if _, still := is[prefix]; !still {
-			list = append(list, Change{Kind: Removed, Prefix: prefix, From: before.Code(last(old).Network)})
+			list = append(list, Change{Kind: Removed, Prefix: prefix, From: before.Code(lastRange(old).Network)})
 		}
 	}
 	for prefix, ranges := range is {
@@ -54,10 +53,9 @@ func Changes(before, after *Plan) []Change {
 	return list
 }
 
-// Renamings returns the networks that are not called the same in both plans, by
-// code.
+// Renamings returns the networks whose names differ between two plans, by code.
 func Renamings(before, after *Plan) []Renaming {
-	was, is := before.called(), after.called()
+	was, is := before.networkNames(), after.networkNames()
 	var list []Renaming
 	for code, name := range was {
 		if is[code] != name {
@@ -73,8 +71,8 @@ func Renamings(before, after *Plan) []Renaming {
 	return list
 }
 
-// change tells what becomes of one prefix. There are ranges of it in the later
-// plan.
+// change compares the ranges of one prefix in two plans. The later plan has at
+// least one.
 func change(before, after *Plan, was, is []Range) (Change, bool) {
 	same := func(a, b Range) bool {
 		return before.Code(a.Network) == after.Code(b.Network) && a.Allocated.Equal(b.Allocated) && a.Withdrawn.Equal(b.Withdrawn)
@@ -82,10 +80,10 @@ func change(before, after *Plan, was, is []Range) (Change, bool) {
 	if slices.EqualFunc(was, is, same) {
 		return Change{}, false
 	}
-	now := last(is)
+	now := lastRange(is)
 	c := Change{Kind: Redated, From: holder(before, was), To: holder(after, is), On: now.Allocated}
 	switch {
-	case c.From == "" && c.To == "" && len(was) == 0: // a range that is over as soon as it is known
+	case c.From == "" && c.To == "" && len(was) == 0: // a new range that is already withdrawn
 		c.Kind, c.To = Added, after.Code(now.Network)
 	case c.From == "" && c.To != "":
 		c.Kind = Added
@@ -94,22 +92,22 @@ func change(before, after *Plan, was, is []Range) (Change, bool) {
 	case c.From != c.To:
 		c.Kind = Moved
 	case c.From == "": // it was withdrawn and still is
-		c.From, c.To, c.On = before.Code(last(was).Network), after.Code(now.Network), now.Withdrawn
+		c.From, c.To, c.On = before.Code(lastRange(was).Network), after.Code(now.Network), now.Withdrawn
 	}
 	return c, true
 }
 
-// holder is the code of the network that holds a prefix until further notice, or
-// "" where nobody does.
+// holder returns the code of the network to which a prefix is allocated without an
+// end, or "".
 func holder(p *Plan, ranges []Range) string {
-	if len(ranges) == 0 || !last(ranges).Withdrawn.IsZero() {
+	if len(ranges) == 0 || !lastRange(ranges).Withdrawn.IsZero() {
 		return ""
 	}
-	return p.Code(last(ranges).Network)
+	return p.Code(lastRange(ranges).Network)
 }
 
-// last returns the range that comes last; ranges of one prefix do not overlap.
-func last(ranges []Range) Range { return ranges[len(ranges)-1] }
+// lastRange returns the latest of the ranges of one prefix, which do not overlap.
+func lastRange(ranges []Range) Range { return ranges[len(ranges)-1] }
 
 func (p *Plan) byPrefix() map[string][]Range {
 	all := map[string][]Range{}
@@ -119,7 +117,7 @@ func (p *Plan) byPrefix() map[string][]Range {
 	return all
 }
 
-func (p *Plan) called() map[string]string {
+func (p *Plan) networkNames() map[string]string {
 	all := map[string]string{}
 	for _, n := range p.networks {
 		all[p.Code(n)] = p.Name(n)
@@ -127,6 +125,6 @@ func (p *Plan) called() map[string]string {
 	return all
 }
 
-// Room returns for how many numbers a range of the plan has room, those that
-// longer prefixes give to others included.
-func (p *Plan) Room(r Range) int64 { return power(p.Digits - len(r.Prefix)) }
+// RangeCapacity returns how many numbers a range has, including those that longer
+// prefixes allocate to other networks.
+func (p *Plan) RangeCapacity(r Range) int64 { return powerOfTen(p.Digits - len(r.Prefix)) }

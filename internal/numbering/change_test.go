@@ -11,7 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 func ranged(prefix, network, allocated, withdrawn string) numbering.Row {
@@ -24,8 +24,8 @@ func ranged(prefix, network, allocated, withdrawn string) numbering.Row {
 	return numbering.Row{Prefix: prefix, Network: network, Name: "The " + network, Allocated: day(allocated), Withdrawn: day(withdrawn)}
 }
 
-// What a plan does to each prefix is told as people would tell it, whatever the
-// ids of the networks are.
+// Changes and Renamings compare plans by codes and names, whatever the ids of the
+// networks are.
 func TestChangesOfAPlan(t *testing.T) {
 	t.Parallel()
 	before, err := numbering.New([]numbering.Row{
@@ -71,43 +71,43 @@ func TestChangesOfAPlan(t *testing.T) {
 	}
 }
 
-// A draft can be tried without any effect, and is issued in the name of whoever
-// wrote it, but not over a version that they have not seen.
-func TestDraftsAreTriedAndIssued(t *testing.T) {
+// Preview changes nothing. Issue records the author of the draft, and refuses a draft
+// that does not follow the latest version.
+func TestDraftsArePreviewedAndIssued(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	first := set(t, pool, noon, time.Time{}, ranged("234801", "A", "2001-01-01", ""))
-	book := &numbering.Book{Pool: pool, Now: at(noon.Add(time.Hour))}
+	service := &numbering.Service{Pool: pool, Now: at(noon.Add(time.Hour))}
 	d := numbering.Draft{
-		Rows: []numbering.Row{ranged("234801", "B", "2001-01-01", "")}, Source: " a letter ", Follows: first.Version,
+		Rows: []numbering.Row{ranged("234801", "B", "2001-01-01", "")}, Source: " a letter ", BaseVersion: first.Version,
 		By: audit.Actor{Kind: audit.Account, ID: uuid.New()}, Request: uuid.New(),
 	}
-	before, after, err := book.Try(t.Context(), d)
+	before, after, err := service.Preview(t.Context(), d)
 	if err != nil || before.Version != 1 || after.Version != 2 || after.Source != "a letter" {
-		t.Fatalf("tried %+v after %+v, %v", after, before, err)
+		t.Fatalf("previewed %+v after %+v, %v", after, before, err)
 	}
 	if list := numbering.Changes(before, after); len(list) != 1 || list[0].Kind != numbering.Moved {
 		t.Errorf("changes %v", list)
 	}
 	if now := inForce(t, pool, noon.Add(2*time.Hour)); now.Version != 1 {
-		t.Fatalf("version %d is in force after a trial", now.Version)
+		t.Fatalf("version %d is current after a preview", now.Version)
 	}
 	for name, wrong := range map[string]numbering.Draft{
 		"no rows": {Source: "x"}, "no source": {Rows: d.Rows}, "the past": {Rows: d.Rows, Source: "x", EffectiveAt: noon},
 	} {
-		if _, _, err := book.Try(t.Context(), wrong); fault.CodeOf(err) != fault.InvalidArgument {
+		if _, _, err := service.Preview(t.Context(), wrong); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := book.Issue(t.Context(), d); err != nil {
+	if _, err := service.Issue(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
 	list, err := audit.List(t.Context(), pool, audit.Filter{Request: d.Request})
 	if err != nil || len(list) != 1 || !list[0].Actor.Same(d.By) || list[0].Action != audit.PlanSet {
-		t.Errorf("the trail has %+v, %v", list, err)
+		t.Errorf("the audit log has %+v, %v", list, err)
 	}
-	late := &numbering.Book{Pool: pool, Now: at(noon.Add(2 * time.Hour))}
+	late := &numbering.Service{Pool: pool, Now: at(noon.Add(2 * time.Hour))}
 	if _, err := late.Issue(t.Context(), d); fault.CodeOf(err) != fault.Aborted || errors.Is(err, fault.ErrInvalid) {
-		t.Errorf("over a version that was not seen: %v", err)
+		t.Errorf("a draft that does not follow the latest version: %v", err)
 	}
 }

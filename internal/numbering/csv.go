@@ -13,24 +13,25 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
-// header is what the first line of a file must say.
+// header is the required first line of a file.
 var header = []string{"prefix", "network", "name", "allocated", "withdrawn"}
 
-// maxBytes bounds a file: the largest plan with the longest names fits.
+// maxBytes is the maximum size of a file. The largest plan with the longest names
+// fits.
 const maxBytes = 16 << 20
 
 // ReadCSV reads a plan from a file whose first line is
-// prefix,network,name,allocated,withdrawn. What is wrong with it comes back all
-// at once, each mistake with its line and column.
+// prefix,network,name,allocated,withdrawn. The error lists all mistakes in the
+// file, each with its line and column.
 func ReadCSV(r io.Reader) ([]Row, error) {
 	limited := &io.LimitedReader{R: r, N: maxBytes + 1}
 	br := bufio.NewReader(limited)
 	if mark, err := br.Peek(3); err == nil && string(mark) == "\ufeff" {
-		_, _ = br.Discard(3) // what spreadsheets put in front of UTF-8
+		_, _ = br.Discard(3) // the byte order mark that spreadsheets write
 	}
 	in := csv.NewReader(br)
 	in.FieldsPerRecord, in.ReuseRecord = -1, true
-	var wrong complaints
+	var wrong violations
 	first, err := in.Read()
 	if broken := readError(err); broken != nil {
 		return nil, broken
@@ -44,7 +45,7 @@ func ReadCSV(r io.Reader) ([]Row, error) {
 		return nil, err
 	}
 	if limited.N == 0 {
-		return nil, fault.New(fault.PayloadTooLarge, fmt.Sprintf("A plan has at most %d MiB. This file is something else.", maxBytes>>20))
+		return nil, fault.New(fault.PayloadTooLarge, fmt.Sprintf("The file is larger than %d MiB, the maximum for a plan. Check that it is the right file.", maxBytes>>20))
 	}
 	wrong.rows(rows, func(i int) string { return fmt.Sprintf("line %d", lines[i]) })
 	if err := wrong.err(); err != nil {
@@ -53,9 +54,9 @@ func ReadCSV(r io.Reader) ([]Row, error) {
 	return rows, nil
 }
 
-// readRows reads the lines behind the header. Lines that are no rows are left
-// out and complained of.
-func readRows(in *csv.Reader, wrong *complaints) (rows []Row, lines []int, err error) {
+// readRows reads the lines after the header. It skips lines that are not rows and
+// adds a violation for each.
+func readRows(in *csv.Reader, wrong *violations) (rows []Row, lines []int, err error) {
 	for {
 		fields, err := in.Read()
 		if errors.Is(err, io.EOF) {
@@ -66,7 +67,7 @@ func readRows(in *csv.Reader, wrong *complaints) (rows []Row, lines []int, err e
 		}
 		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
 			wrong.check(false, fmt.Sprintf("line %d", parse.StartLine), fault.BadFormat,
-				"The quotes do not fit: a field with a quote in it stands in quotes, and the quote in it is doubled.")
+				"The quotes are not balanced. Put a field that contains a quote in quotes, and double the quote inside it.")
 			continue
 		}
 		line, _ := in.FieldPos(0)
@@ -75,13 +76,14 @@ func readRows(in *csv.Reader, wrong *complaints) (rows []Row, lines []int, err e
 			continue
 		}
 		if len(rows) > maxRows {
-			continue // that there are too many is said later
+			continue // violations.rows reports that there are too many
 		}
 		rows, lines = append(rows, parse(fields)), append(lines, line)
 	}
 }
 
-// readError returns what is not a mistake in the file but a failure to read it.
+// readError returns err if it is a failure to read, and nil if it is a mistake in
+// the file.
 func readError(err error) error {
 	if _, parse := errors.AsType[*csv.ParseError](err); err == nil || parse || errors.Is(err, io.EOF) {
 		return nil
@@ -89,32 +91,32 @@ func readError(err error) error {
 	return fmt.Errorf("numbering: read the file: %w", err)
 }
 
-// parse reads one row. A date that is none becomes a time that no range can
-// have, and is complained of with the rest.
+// parse returns one row. An invalid date becomes invalidDate, which the check of
+// the row reports.
 func parse(fields []string) Row {
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
 	}
 	// ReuseRecord shares one array among lines; the texts themselves are not shared.
-	r := Row{Prefix: fields[0], Network: fields[1], Name: fields[2], Allocated: day(fields[3])}
+	r := Row{Prefix: fields[0], Network: fields[1], Name: fields[2], Allocated: parseDate(fields[3])}
 	if fields[4] != "" {
-		r.Withdrawn = day(fields[4])
+		r.Withdrawn = parseDate(fields[4])
 	}
 	return r
 }
 
-// noDay stands for text that is not a date.
-var noDay = time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC)
+// invalidDate stands for text that is not a date: it is not at midnight.
+var invalidDate = time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC)
 
-func day(text string) time.Time {
+func parseDate(text string) time.Time {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil || t.IsZero() {
-		return noDay
+		return invalidDate
 	}
 	return t
 }
 
-// WriteCSV writes the plan in the form that [ReadCSV] reads.
+// WriteCSV writes the plan in the format that [ReadCSV] reads.
 func (p *Plan) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	_ = out.Write(header) // the writer keeps its first error

@@ -17,7 +17,7 @@ import (
 
 const header = "prefix,network,name,allocated,withdrawn\n"
 
-// violations reads a file and returns what is wrong with it, as "field: code".
+// violations reads a file and returns its mistakes, each as "field: code".
 func violations(t *testing.T, file string) []string {
 	t.Helper()
 	rows, err := numbering.ReadCSV(strings.NewReader(file))
@@ -38,8 +38,8 @@ func violations(t *testing.T, file string) []string {
 	return list
 }
 
-// Every mistake of a file is named with its line and column.
-func TestMistakesOfAFileAreNamed(t *testing.T) {
+// Every mistake in a file is listed with its line and column.
+func TestMistakesInAFileAreListed(t *testing.T) {
 	t.Parallel()
 	const good = "234803,MTN,MTN,2001-08-01,\n"
 	for name, tc := range map[string]struct {
@@ -95,8 +95,8 @@ func TestMistakesOfAFileAreNamed(t *testing.T) {
 	}
 }
 
-// A file of nothing but mistakes is answered with as many as a person reads.
-func TestManyMistakesAreCounted(t *testing.T) {
+// Of very many mistakes only maxViolations are listed, and the rest are counted.
+func TestListOfMistakesIsLimited(t *testing.T) {
 	t.Parallel()
 	var file strings.Builder
 	file.WriteString(header)
@@ -105,11 +105,11 @@ func TestManyMistakesAreCounted(t *testing.T) {
 	}
 	got := violations(t, file.String())
 	if len(got) != 101 || got[100] != "plan: TOO_LONG" {
-		t.Errorf("%d complaints, the last is %s", len(got), got[len(got)-1])
+		t.Errorf("%d violations, the last is %s", len(got), got[len(got)-1])
 	}
 }
 
-// endless is a file that does not end.
+// endless is a file without an end.
 type endless struct{ text string }
 
 func (e endless) Read(p []byte) (int, error) {
@@ -119,8 +119,8 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A file that is too large is given up on, whatever is in it.
-func TestFilesAreBounded(t *testing.T) {
+// A file that is too large is refused, whatever its content.
+func TestFileSizeIsLimited(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]io.Reader{
 		"rows":     io.MultiReader(strings.NewReader(header), endless{"234803,MTN,MTN,2001-08-01,\n"}),
@@ -131,26 +131,26 @@ func TestFilesAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if _, err := numbering.ReadCSV(file); fault.CodeOf(err) != fault.PayloadTooLarge {
-				t.Errorf("ReadCSV says %.200v", err)
+				t.Errorf("ReadCSV: %.200v", err)
 			}
 		})
 	}
 }
 
-// A file that cannot be read is not a file with mistakes.
-func TestFailureToReadIsNoMistakeOfTheFile(t *testing.T) {
+// A failure to read the file is not reported as a mistake in the file.
+func TestReadFailureIsNotAMistakeInTheFile(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	for _, begin := range []string{"", "pre", header, header + "234803,"} {
-		_, err := numbering.ReadCSV(io.MultiReader(strings.NewReader(begin), iotest.ErrReader(broken)))
+	for _, prefix := range []string{"", "pre", header, header + "234803,"} {
+		_, err := numbering.ReadCSV(io.MultiReader(strings.NewReader(prefix), iotest.ErrReader(broken)))
 		if !errors.Is(err, broken) {
-			t.Errorf("after %q: %v", begin, err)
+			t.Errorf("after %q: %v", prefix, err)
 		}
 	}
 }
 
-// Whatever is in a file, it is refused in words, or it is a plan that survives
-// being written and read again.
+// Every file either is refused with a message, or gives a plan that is the same
+// after it is written and read again.
 func FuzzReadCSV(f *testing.F) {
 	f.Add(header + "234803,MTN,MTN,2001-08-01,\n")
 	f.Add(header + "234803,MTN,\"M, \"\"T\"\" N\",2001-08-01,2020-02-29\r\n2348031,GLO,Glo,2001-08-01,\n")
@@ -166,7 +166,7 @@ func FuzzReadCSV(f *testing.F) {
 		}
 		plan, err := numbering.New(rows, 15)
 		if err != nil {
-			t.Fatalf("ReadCSV took what New refuses: %v", err)
+			t.Fatalf("ReadCSV accepted what New refuses: %v", err)
 		}
 		var written strings.Builder
 		if err := plan.WriteCSV(&written); err != nil {

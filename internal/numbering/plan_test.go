@@ -16,8 +16,8 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// digits is the length of the numbers in these tests. It is short, so that all
-// numbers behind 234 can be counted.
+// digits is the length of the numbers in these tests. It is short, so that all numbers
+// that begin with 234 can be counted.
 const digits = 6
 
 func date(text string) time.Time {
@@ -28,7 +28,7 @@ func date(text string) time.Time {
 	return t
 }
 
-// row makes a row from its columns, with the code as the name.
+// row returns a row with these columns and the code as the name.
 func row(prefix, network, allocated, withdrawn string) numbering.Row {
 	r := numbering.Row{Prefix: prefix, Network: network, Name: network, Allocated: date(allocated)}
 	if withdrawn != "" {
@@ -50,7 +50,7 @@ func number(t rapid.TB, digits string) phone.Number {
 	return n
 }
 
-// firstDay is the first of the ten days on which things happen in these tests.
+// firstDay is the first of the ten days on which ranges change in these tests.
 var firstDay = date("2020-01-01")
 
 var days = rapid.Custom(func(t *rapid.T) time.Time {
@@ -59,7 +59,7 @@ var days = rapid.Custom(func(t *rapid.T) time.Time {
 
 var names = map[string]string{"MTN": "MTN", "GLO": `Glo, "the" Globe`, "T2": "T2 Zwölf"}
 
-// someRows draws rows that collide often: few prefixes, few days.
+// someRows draws rows that often overlap: few prefixes, few days.
 var someRows = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) numbering.Row {
 	r := numbering.Row{
 		Prefix:  "234" + rapid.StringOfN(rapid.RuneFrom([]rune("12")), 0, 3, -1).Draw(t, "prefix"),
@@ -72,7 +72,7 @@ var someRows = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) numbering.Row {
 	return r
 }), 1, 12)
 
-// held says, in the plainest way, whether a row counts at a time.
+// held reports, in the simplest way, whether a row is allocated at a time.
 func held(r numbering.Row, at time.Time) bool {
 	return !r.Allocated.After(at) && (r.Withdrawn.IsZero() || r.Withdrawn.After(at))
 }
@@ -95,21 +95,21 @@ func overlapping(rows []numbering.Row) bool {
 // compatible draws rows of which no two overlap.
 var compatible = someRows.Filter(func(rows []numbering.Row) bool { return !overlapping(rows) })
 
-// A plan is refused exactly when some prefix would have two holders on some day.
+// A plan is refused exactly when a prefix would be allocated twice on some day.
 func TestOverlapsAreRefused(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := someRows.Draw(t, "rows")
 		_, err := numbering.New(rows, digits)
 		if refused := err != nil; refused != overlapping(rows) {
-			t.Fatalf("overlapping %v, and New says %v", overlapping(rows), err)
+			t.Fatalf("overlapping %v, but New: %v", overlapping(rows), err)
 		}
 	})
 }
 
-// The holder is the network of the longest prefix that is held at the time,
-// however long the number is.
-func TestLongestPrefixThatIsHeldWins(t *testing.T) {
+// The range of a number is the longest prefix that is allocated at the time, whatever
+// the length of the number.
+func TestLongestAllocatedPrefixWins(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rows := compatible.Draw(t, "rows")
@@ -125,7 +125,7 @@ func TestLongestPrefixThatIsHeldWins(t *testing.T) {
 				want = r
 			}
 		}
-		got, ok := plan.Holder(number(t, text), at)
+		got, ok := plan.RangeOf(number(t, text), at)
 		if ok != (want.Prefix != "") || got.Prefix != want.Prefix || plan.Code(got.Network) != want.Network ||
 			!got.Allocated.Equal(want.Allocated) || !got.Withdrawn.Equal(want.Withdrawn) {
 			t.Fatalf("got %+v, %v; want %+v", got, ok, want)
@@ -133,8 +133,8 @@ func TestLongestPrefixThatIsHeldWins(t *testing.T) {
 	})
 }
 
-// A network has as many numbers as it is the holder of.
-func TestCapacityCountsTheNumbersHeld(t *testing.T) {
+// The capacity of a network is the count of numbers whose range is its own.
+func TestCapacityCountsTheAllocatedNumbers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		plan, err := numbering.New(compatible.Draw(t, "rows"), digits)
@@ -143,20 +143,20 @@ func TestCapacityCountsTheNumbersHeld(t *testing.T) {
 		}
 		at, want := days.Draw(t, "at"), map[numbering.Network]int64{}
 		for n := range 1000 {
-			if r, ok := plan.Holder(number(t, fmt.Sprintf("234%03d", n)), at); ok {
+			if r, ok := plan.RangeOf(number(t, fmt.Sprintf("234%03d", n)), at); ok {
 				want[r.Network]++
 			}
 		}
 		for _, network := range plan.Networks() {
 			if got := plan.Capacity(network, at); got != want[network] {
-				t.Fatalf("%s has room for %d numbers, want %d", plan.Code(network), got, want[network])
+				t.Fatalf("%s has a capacity of %d numbers, want %d", plan.Code(network), got, want[network])
 			}
 		}
 	})
 }
 
-// What is written can be read, and is the same plan.
-func TestPlanSurvivesItsFile(t *testing.T) {
+// A plan that is written to a file and read back is the same.
+func TestPlanSurvivesWritingAndReading(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		plan, err := numbering.New(compatible.Draw(t, "rows"), digits)
@@ -186,15 +186,15 @@ func TestPlanSurvivesItsFile(t *testing.T) {
 		}
 		for _, r := range rows {
 			if n, ok := plan.Network(r.Network); !ok || plan.Name(n) != r.Name {
-				t.Fatalf("%s is called %q in the file and %q in the plan", r.Network, r.Name, plan.Name(n))
+				t.Fatalf("the name of %s is %q in the file and %q in the plan", r.Network, r.Name, plan.Name(n))
 			}
 		}
 	})
 }
 
-// A range that moved from one network to another has had two holders, and
-// within a gap none.
-func TestRangeThatMovesHasAHolderAtATime(t *testing.T) {
+// A range that moved from one network to another belongs to each in its time, and to
+// none in the gap between.
+func TestMovedRangeBelongsToOneNetworkAtATime(t *testing.T) {
 	t.Parallel()
 	plan, err := numbering.New([]numbering.Row{
 		row("234804", "MTEL", "2001-08-01", "2010-01-01"), row("234804", "NTEL", "2015-01-01", ""),
@@ -210,13 +210,13 @@ func TestRangeThatMovesHasAHolderAtATime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, _ := plan.Holder(number(t, "2348041234567"), moment); plan.Code(r.Network) != want {
-			t.Errorf("at %s the holder is %q, want %q", at, plan.Code(r.Network), want)
+		if r, _ := plan.RangeOf(number(t, "2348041234567"), moment); plan.Code(r.Network) != want {
+			t.Errorf("at %s the network is %q, want %q", at, plan.Code(r.Network), want)
 		}
 	}
 }
 
-// A plan knows its own networks by code, and nobody else's.
+// A plan finds its own networks by code, and no others.
 func TestNetworksOfAPlan(t *testing.T) {
 	t.Parallel()
 	plan, err := numbering.New([]numbering.Row{row("1", "B", "2001-08-01", ""), row("2", "A", "2001-08-01", "")}, 11)
@@ -235,20 +235,20 @@ func TestNetworksOfAPlan(t *testing.T) {
 	}
 }
 
-// A prefix longer than a number can be would hold nothing.
+// A prefix must not be longer than the numbers of the plan.
 func TestPrefixIsNoLongerThanANumber(t *testing.T) {
 	t.Parallel()
 	_, err := numbering.New([]numbering.Row{row("23480312345678", "MTN", "2001-08-01", "")}, 13)
 	if fault.CodeOf(err) != fault.InvalidArgument {
-		t.Errorf("New says %v", err)
+		t.Errorf("New: %v", err)
 	}
 }
 
-// Holder is asked once for every row of a national file.
+// Holder is called once for every row of a national file, so it must not allocate.
 func TestHolderAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
 	plan, n := nigeria(t), number(t, "2348031234567")
 	at := date("2026-01-01")
-	if got := testing.AllocsPerRun(100, func() { plan.Holder(n, at) }); got != 0 {
+	if got := testing.AllocsPerRun(100, func() { plan.RangeOf(n, at) }); got != 0 {
 		t.Errorf("%v allocations", got)
 	}
 }
@@ -258,11 +258,11 @@ func BenchmarkHolder(b *testing.B) {
 	held, free := number(b, "2348031234567"), number(b, "2347091234567")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok := plan.Holder(held, at); !ok {
-			b.Fatal("nobody holds a number of MTN")
+		if _, ok := plan.RangeOf(held, at); !ok {
+			b.Fatal("a number of MTN has no range")
 		}
-		if _, ok := plan.Holder(free, at); ok {
-			b.Fatal("somebody holds a number that nobody has")
+		if _, ok := plan.RangeOf(free, at); ok {
+			b.Fatal("an unallocated number has a range")
 		}
 	}
 }

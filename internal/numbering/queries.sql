@@ -1,10 +1,10 @@
--- LockPlan makes those who set a plan wait for each other: the next version and
--- its place in time follow from the last one.
+-- LockPlan serialises the transactions that set a plan: version and time of the
+-- next one depend on the last one.
 -- name: LockPlan :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof numbering plan', 0));
 
--- LockNetworks makes those who add networks wait for each other, for they would
--- pick the same id.
+-- LockNetworks serialises the transactions that add networks: otherwise two could
+-- choose the same id.
 -- name: LockNetworks :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof networks', 0));
 
@@ -31,7 +31,7 @@ SELECT @version, unnest(@prefixes::text[]), unnest(@networks::smallint[]), unnes
 -- name: PlanByVersion :one
 SELECT version, effective_at, digits, source FROM numbering_plan WHERE version = @version;
 
--- name: PlanInForce :one
+-- name: CurrentPlan :one
 SELECT version, effective_at, digits, source FROM numbering_plan
 WHERE effective_at <= @at ORDER BY effective_at DESC, version DESC LIMIT 1;
 

@@ -11,12 +11,12 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 )
 
-// nigeria returns the plan that ships for Nigeria.
+// nigeria returns the built-in plan of Nigeria.
 func nigeria(tb testing.TB) *numbering.Plan {
 	tb.Helper()
 	rows, source, ok := numbering.Shipped("NG")
 	if !ok || !strings.Contains(source, "Nigerian Communications Commission") || !strings.Contains(source, "2001-08-01, when") {
-		tb.Fatalf("ships: %v; its source is %q", ok, source)
+		tb.Fatalf("built in: %v; its source is %q", ok, source)
 	}
 	plan, err := numbering.New(rows, 13)
 	if err != nil {
@@ -25,8 +25,8 @@ func nigeria(tb testing.TB) *numbering.Plan {
 	return plan
 }
 
-// What ships for Nigeria agrees with the carrier data of the library of phone
-// numbers, range by range, but for operators that are gone.
+// The built-in plan of Nigeria agrees with the carrier data of the phone number
+// library, range by range, except for operators that no longer exist.
 func TestShippedPlanAgreesWithTheLibrary(t *testing.T) {
 	t.Parallel()
 	plan, at := nigeria(t), date("2026-01-01")
@@ -44,7 +44,7 @@ func TestShippedPlanAgreesWithTheLibrary(t *testing.T) {
 				t.Fatal(err)
 			}
 			ours := ""
-			if r, ok := plan.Holder(n, at); ok {
+			if r, ok := plan.RangeOf(n, at); ok {
 				ours = plan.Name(r.Network)
 			}
 			if theirs != ours {
@@ -54,11 +54,11 @@ func TestShippedPlanAgreesWithTheLibrary(t *testing.T) {
 	}
 	want := map[string]string{"9mobile": "T2", "Multilinks": "", "Starcomms": "", "Prestel": ""}
 	if diff := cmp.Diff(want, differ); diff != "" {
-		t.Errorf("carriers of the library that are others here (-want +got):\n%s", diff)
+		t.Errorf("carriers that differ from the library (-want +got):\n%s", diff)
 	}
 }
 
-// Room for ten million numbers is in each block of three national digits.
+// Each block of three national digits has ten million numbers.
 func TestShippedPlanHasTheKnownNetworks(t *testing.T) {
 	t.Parallel()
 	plan, got := nigeria(t), map[string]int64{}
@@ -74,12 +74,12 @@ func TestShippedPlanHasTheKnownNetworks(t *testing.T) {
 	}
 }
 
-// A region without a plan has none, and a name that climbs finds nothing.
+// There is no plan for other regions, nor for a name with a path such as "../".
 func TestRegionsWithoutAPlan(t *testing.T) {
 	t.Parallel()
 	for _, region := range []string{"GH", "", "../plans/ng"} {
 		if _, _, ok := numbering.Shipped(region); ok {
-			t.Errorf("a plan ships for %q", region)
+			t.Errorf("there is a plan for %q", region)
 		}
 	}
 	if _, _, ok := numbering.Shipped("ng"); !ok {

@@ -13,19 +13,19 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// ErrNoVersion reports a version of the plan that was never made.
+// ErrNoVersion reports a version of the plan that does not exist.
 var ErrNoVersion = fault.New(fault.NotFound, "There is no such version of the numbering plan.")
 
-// usualDigits is how many digits a number has until a plan says otherwise:
-// Nigeria's 234 and ten more.
-const usualDigits = 13
+// defaultDigits is how many digits a number has before the first plan: Nigeria's
+// 234 and ten more.
+const defaultDigits = 13
 
-// Load returns one version of the plan. Version 0 is the plan before the first:
-// it is empty.
+// Load returns one version of the plan. Version 0 is the empty plan before the
+// first one.
 func Load(ctx context.Context, from pg.DB, version int32) (*Plan, error) {
 	q := db.New(from)
 	if version == 0 {
-		return fill(ctx, q, Plan{Digits: usualDigits})
+		return loadContents(ctx, q, Plan{Digits: defaultDigits})
 	}
 	row, err := q.PlanByVersion(ctx, version)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -34,26 +34,26 @@ func Load(ctx context.Context, from pg.DB, version int32) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("numbering: load version %d: %w", version, err)
 	}
-	return fill(ctx, q, Plan{Version: row.Version, EffectiveAt: row.EffectiveAt.UTC(), Source: row.Source, Digits: int(row.Digits)})
+	return loadContents(ctx, q, Plan{Version: row.Version, EffectiveAt: row.EffectiveAt.UTC(), Source: row.Source, Digits: int(row.Digits)})
 }
 
-// InForce returns the version of the plan that is in force at a time: the one
-// that took effect last. Before the first it is version 0.
-func InForce(ctx context.Context, from pg.DB, at time.Time) (*Plan, error) {
+// Current returns the version of the plan in effect at a time: the one that took
+// effect last. Before the first one it is version 0.
+func Current(ctx context.Context, from pg.DB, at time.Time) (*Plan, error) {
 	q := db.New(from)
-	row, err := q.PlanInForce(ctx, at)
+	row, err := q.CurrentPlan(ctx, at)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return fill(ctx, q, Plan{Digits: usualDigits})
+		return loadContents(ctx, q, Plan{Digits: defaultDigits})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("numbering: find the version in force: %w", err)
+		return nil, fmt.Errorf("numbering: find the current version: %w", err)
 	}
-	return fill(ctx, q, Plan{Version: row.Version, EffectiveAt: row.EffectiveAt.UTC(), Source: row.Source, Digits: int(row.Digits)})
+	return loadContents(ctx, q, Plan{Version: row.Version, EffectiveAt: row.EffectiveAt.UTC(), Source: row.Source, Digits: int(row.Digits)})
 }
 
-// fill reads the networks and ranges of a version. It needs no transaction: a
-// version is written whole and never changes.
-func fill(ctx context.Context, q *db.Queries, p Plan) (*Plan, error) {
+// loadContents reads the networks and ranges of a version. It needs no
+// transaction: a version is written in one transaction and never changes.
+func loadContents(ctx context.Context, q *db.Queries, p Plan) (*Plan, error) {
 	known, err := q.Networks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("numbering: read the networks: %w", err)
@@ -76,14 +76,14 @@ func fill(ctx context.Context, q *db.Queries, p Plan) (*Plan, error) {
 	}
 	ranges := make([]Range, 0, len(rows))
 	for _, r := range rows {
-		// A date that is null has the zero time.
+		// A null date becomes the zero time.
 		ranges = append(ranges, Range{Prefix: r.Prefix, Network: Network(r.Network), Allocated: r.Allocated.Time, Withdrawn: r.Withdrawn.Time})
 	}
 	return newPlan(p, ranges, names, codes), nil
 }
 
-// Edition is a version of the plan as a list shows it.
-type Edition struct {
+// VersionSummary summarises one version of the plan.
+type VersionSummary struct {
 	Version     int32
 	EffectiveAt time.Time
 	CreatedAt   time.Time
@@ -93,14 +93,14 @@ type Edition struct {
 }
 
 // History lists the versions of the plan, oldest first.
-func History(ctx context.Context, from pg.DB) ([]Edition, error) {
+func History(ctx context.Context, from pg.DB) ([]VersionSummary, error) {
 	rows, err := db.New(from).History(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("numbering: list the versions: %w", err)
 	}
-	list := make([]Edition, 0, len(rows))
+	list := make([]VersionSummary, 0, len(rows))
 	for _, r := range rows {
-		list = append(list, Edition{
+		list = append(list, VersionSummary{
 			Version: r.Version, EffectiveAt: r.EffectiveAt.UTC(), CreatedAt: r.CreatedAt.UTC(), Source: r.Source,
 			Networks: int(r.Networks), Ranges: int(r.Ranges),
 		})

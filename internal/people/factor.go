@@ -23,40 +23,40 @@ import (
 )
 
 const (
-	// step is how long an authenticator shows one code; it is what all of them do.
+	// step is how long an authenticator shows one code; all of them use 30 seconds.
 	step = 30 * time.Second
-	// skew is how many steps a clock may be wrong, either way.
+	// skew is by how many steps the clock of the device may be wrong, either way.
 	skew = 1
 
 	recoveryCodes = 10
 	recoveryLen   = 10 // characters, of 5 bits each
-	// Without letters that are taken for digits.
+	// No letters that can be mistaken for digits.
 	recoveryLetters = "023456789abcdefghjkmnpqrstuvwxyz"
 )
 
 var (
-	// ErrHasFactor reports a second factor where there is one already.
-	ErrHasFactor = fault.New(fault.IncompatibleState, "This account has a second factor. Remove it before you set up another.")
+	// ErrHasFactor reports that two-factor authentication is already enabled.
+	ErrHasFactor = fault.New(fault.IncompatibleState, "Two-factor authentication is already enabled for this account. Disable it before you set it up again.")
 
-	// ErrNoFactor reports that there is none.
-	ErrNoFactor = fault.New(fault.IncompatibleState, "There is no second factor that could be confirmed or removed. Begin with setting one up.")
+	// ErrNoFactor reports that two-factor authentication is not set up.
+	ErrNoFactor = fault.New(fault.IncompatibleState, "Two-factor authentication is not set up for this account. Set it up first.")
 
 	errCode = fault.ErrInvalid.With(fault.Violation{
-		Field: "otp", Code: fault.NotAllowed, Message: "This code is not right, or was used before. Wait for the next one, and see that the clock of your device is right.",
+		Field: "otp", Code: fault.NotAllowed, Message: "This code is wrong or was already used. Wait for the next one, and check that the clock of your device is right.",
 	})
 )
 
-// factorBegun is the action of somebody who begins to set up a second factor.
+// factorBegun is the audit action of starting to set up two-factor authentication.
 const factorBegun audit.Action = "factor.begun"
 
-// Enrolment is what an authenticator needs to know. It is shown this once.
+// Enrolment is what an authenticator app needs. It is shown only now.
 type Enrolment struct {
-	Secret secret.Text // for those who type
-	URI    secret.Text // for those who scan: the same, as otpauth://
+	Secret secret.Text // for typing
+	URI    secret.Text // for scanning: the same, as otpauth://
 }
 
-// BeginFactor makes a secret for an authenticator. Nothing asks for it before
-// it is confirmed.
+// BeginFactor creates a secret for an authenticator app. Logins do not require a
+// code before ConfirmFactor.
 func (p *People) BeginFactor(ctx context.Context, who access.Principal, request uuid.UUID) (Enrolment, error) {
 	account, err := p.Registry.Account(ctx, p.Pool, who.Account)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *People) BeginFactor(ctx context.Context, who access.Principal, request 
 	}
 	key, err := totp.Generate(totp.GenerateOpts{Issuer: p.Issuer, AccountName: account.Email, Period: uint(step / time.Second)})
 	if err != nil {
-		return Enrolment{}, fmt.Errorf("people: make a second factor: %w", err)
+		return Enrolment{}, fmt.Errorf("people: create a second factor: %w", err)
 	}
 	sealed, err := p.seal(who.Account, secret.Text(key.Secret()))
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *People) BeginFactor(ctx context.Context, who access.Principal, request 
 	err = pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
 		n, err := db.New(tx).BeginFactor(ctx, db.BeginFactorParams{AccountID: who.Account, Sealed: sealed, CreatedAt: now})
 		if err != nil {
-			return fmt.Errorf("people: keep a second factor: %w", err)
+			return fmt.Errorf("people: store a second factor: %w", err)
 		}
 		if n == 0 {
 			return ErrHasFactor
@@ -87,9 +87,9 @@ func (p *People) BeginFactor(ctx context.Context, who access.Principal, request 
 	return Enrolment{Secret: secret.Text(key.Secret()), URI: secret.Text(key.URL())}, nil
 }
 
-// ConfirmFactor puts a second factor in force, once a code shows that the
-// authenticator has it. It returns the recovery codes, which are shown this
-// once. A limited session becomes a full one, and every other session ends.
+// ConfirmFactor enables two-factor authentication once a code proves that the
+// authenticator app has the secret. It returns the recovery codes, which are shown
+// only now. A limited session becomes a full one, and every other session ends.
 func (p *People) ConfirmFactor(ctx context.Context, who access.Principal, code string, request uuid.UUID) ([]secret.Text, error) {
 	f, err := db.New(p.Pool).Factor(ctx, who.Account)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && f.ConfirmedAt != nil {
@@ -118,18 +118,18 @@ func (p *People) ConfirmFactor(ctx context.Context, who access.Principal, code s
 			return errCode
 		}
 		if err := q.InsertRecoveryCodes(ctx, db.InsertRecoveryCodesParams{AccountID: who.Account, Macs: macs}); err != nil {
-			return fmt.Errorf("people: keep recovery codes: %w", err)
+			return fmt.Errorf("people: store recovery codes: %w", err)
 		}
 		if who.Limited {
-			if err := p.Keeper.FreeSession(ctx, tx, who.ID); err != nil {
+			if err := p.Access.UnlockSession(ctx, tx, who.ID); err != nil {
 				return err
 			}
 		}
-		// Whoever logged in with the password alone has to come back with both.
-		if _, err := p.Keeper.EndSessions(ctx, tx, who.Account, who.ID, who.Actor(), request); err != nil {
+		// Sessions that were opened with the password alone must log in again with both.
+		if _, err := p.Access.EndSessions(ctx, tx, who.Account, who.ID, who.Actor(), request); err != nil {
 			return err
 		}
-		if err := p.Post(ctx, tx, Letter{Kind: FactorSet, Account: who.Account}); err != nil {
+		if err := p.QueueEmail(ctx, tx, Email{Kind: FactorSet, Account: who.Account}); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: who.Actor(), Action: audit.FactorSet, Subject: who.Account, Entity: who.Entity, Request: request})
@@ -140,10 +140,10 @@ func (p *People) ConfirmFactor(ctx context.Context, who access.Principal, code s
 	return codes, nil
 }
 
-// RemoveFactor takes a second factor away. It asks for everything that a login
-// would ask for.
+// RemoveFactor disables two-factor authentication. It requires everything that a
+// login requires.
 func (p *People) RemoveFactor(ctx context.Context, who access.Principal, password secret.Text, code string, request uuid.UUID) error {
-	err := p.check(ctx, who, password, func() error {
+	err := p.reauthenticate(ctx, who, password, func() error {
 		right, _, err := p.checkCode(ctx, who.Account, code)
 		if err == nil && !right {
 			err = errCode
@@ -154,41 +154,41 @@ func (p *People) RemoveFactor(ctx context.Context, who access.Principal, passwor
 		return err
 	}
 	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
-		return p.dropFactor(ctx, tx, who.Account, who.Entity, who.Actor(), request)
+		return p.deleteFactor(ctx, tx, who.Account, who.Entity, who.Actor(), request)
 	})
 }
 
-// ResetFactor takes the second factor away from somebody who has lost it and
-// the recovery codes, too. Their sessions end.
+// ResetFactor disables two-factor authentication for a person who has lost the
+// authenticator and the recovery codes. Their sessions end.
 func (p *People) ResetFactor(ctx context.Context, account uuid.UUID, by audit.Actor, request uuid.UUID) error {
 	a, err := p.Registry.Account(ctx, p.Pool, account)
 	if err != nil {
 		return err
 	}
 	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
-		if _, err := p.Keeper.EndSessions(ctx, tx, account, uuid.Nil, by, request); err != nil {
+		if _, err := p.Access.EndSessions(ctx, tx, account, uuid.Nil, by, request); err != nil {
 			return err
 		}
-		return p.dropFactor(ctx, tx, account, a.Entity, by, request)
+		return p.deleteFactor(ctx, tx, account, a.Entity, by, request)
 	})
 }
 
-func (p *People) dropFactor(ctx context.Context, tx pg.Tx, account, entity uuid.UUID, by audit.Actor, request uuid.UUID) error {
-	n, err := db.New(tx).DropFactor(ctx, account)
+func (p *People) deleteFactor(ctx context.Context, tx pg.Tx, account, entity uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	n, err := db.New(tx).DeleteFactor(ctx, account)
 	if err != nil {
 		return fmt.Errorf("people: remove a second factor: %w", err)
 	}
 	if n == 0 {
 		return ErrNoFactor
 	}
-	if err := p.Post(ctx, tx, Letter{Kind: FactorRemoved, Account: account}); err != nil {
+	if err := p.QueueEmail(ctx, tx, Email{Kind: FactorRemoved, Account: account}); err != nil {
 		return err
 	}
 	return audit.Write(ctx, tx, audit.Entry{At: p.now(), Actor: by, Action: audit.FactorRemoved, Subject: account, Entity: entity, Request: request})
 }
 
-// checkCode reports whether a code opens an account that has a second factor,
-// and uses it up. It may be a recovery code.
+// checkCode reports whether a code of the authenticator, or a recovery code, is
+// right, and marks it as used.
 func (p *People) checkCode(ctx context.Context, account uuid.UUID, code string) (right, recovery bool, err error) {
 	q := db.New(p.Pool)
 	f, err := q.Factor(ctx, account)
@@ -207,7 +207,7 @@ func (p *People) checkCode(ctx context.Context, account uuid.UUID, code string) 
 		if !ok {
 			return false, false, nil
 		}
-		sealed, err := p.seal(account, text) // under the newest pepper, so that older ones can go
+		sealed, err := p.seal(account, text) // under the newest pepper, so that older ones can be retired
 		if err != nil {
 			return false, false, err
 		}
@@ -225,10 +225,10 @@ func (p *People) checkCode(ctx context.Context, account uuid.UUID, code string) 
 	return n == 1, n == 1, nil
 }
 
-// stepOf returns the step of time to which a code belongs.
+// stepOf returns the time step that a code belongs to.
 func stepOf(text secret.Text, code string, now time.Time) (int64, bool) {
-	present := now.Unix() / int64(step/time.Second)
-	for at := present - skew; at <= present+skew; at++ {
+	current := now.Unix() / int64(step/time.Second)
+	for at := current - skew; at <= current+skew; at++ {
 		ok, err := hotp.ValidateCustom(code, uint64(at), text.Reveal(), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1}) //nolint:gosec // after 1970
 		if err == nil && ok {
 			return at, true
@@ -237,7 +237,7 @@ func stepOf(text secret.Text, code string, now time.Time) (int64, bool) {
 	return 0, false
 }
 
-// newRecoveryCodes makes codes for whoever loses the authenticator.
+// newRecoveryCodes creates codes for a person who loses the authenticator.
 func (p *People) newRecoveryCodes(account uuid.UUID) (codes []secret.Text, macs [][]byte) {
 	for range recoveryCodes {
 		raw := make([]byte, recoveryLen)
@@ -251,13 +251,13 @@ func (p *People) newRecoveryCodes(account uuid.UUID) (codes []secret.Text, macs 
 	return codes, macs
 }
 
-// recoveryText is what is kept of a recovery code, as an HMAC. Case, spaces and
-// dashes are the writer's.
+// recoveryText is the text whose HMAC is stored for a recovery code. Case, spaces
+// and dashes are ignored.
 func recoveryText(account uuid.UUID, code string) string {
 	return "recovery code\x00" + account.String() + "\x00" + strings.NewReplacer(" ", "", "-", "").Replace(strings.ToLower(code))
 }
 
-func (p *People) noteRecovery(ctx context.Context, tx pg.Tx, account, entity uuid.UUID, by audit.Actor, request uuid.UUID) error {
+func (p *People) recordRecovery(ctx context.Context, tx pg.Tx, account, entity uuid.UUID, by audit.Actor, request uuid.UUID) error {
 	left, err := db.New(tx).RecoveryCodesLeft(ctx, account)
 	if err != nil {
 		return fmt.Errorf("people: count recovery codes: %w", err)

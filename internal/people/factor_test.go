@@ -16,10 +16,10 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// With a second factor the password alone is not enough, and only after the
-// right password is anybody told so. A wrong code is answered like a wrong
-// password, and is a guess.
-func TestSecondFactorIsAskedForAfterTheRightPassword(t *testing.T) {
+// With a second factor the password alone is not enough, and only the right
+// password reveals that. A wrong code gets the same error as a wrong password,
+// and counts as an attempt.
+func TestSecondFactorIsRequiredAfterTheRightPassword(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, who := w.in(t, w.attempt(w.admin, password))
@@ -51,7 +51,7 @@ func TestSecondFactorIsAskedForAfterTheRightPassword(t *testing.T) {
 	}
 }
 
-// A code is accepted once, also when it comes twice at the same moment, and
+// A code is accepted once, also when it is sent twice at the same time, and
 // never one of an earlier step after a later one.
 func TestCodeIsAcceptedOnce(t *testing.T) {
 	t.Parallel()
@@ -93,8 +93,8 @@ func TestCodeIsAcceptedOnce(t *testing.T) {
 	}
 }
 
-// Each of ten recovery codes opens the account once, however it is typed, and
-// the trail says how many are left.
+// Each of ten recovery codes works once, however it is typed, and the audit
+// trail records how many are left.
 func TestRecoveryCodesWorkOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -120,8 +120,9 @@ func TestRecoveryCodesWorkOnce(t *testing.T) {
 	}
 }
 
-// Staff without a second factor get a session that opens nothing but its set-up;
-// with that it becomes a full one, and others end. People of entities need none.
+// Staff without a second factor get a session that allows only setting it up;
+// then it becomes a full one, and other sessions end. People of entities need
+// none.
 func TestStaffMustSetUpASecondFactor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -131,7 +132,7 @@ func TestStaffMustSetUpASecondFactor(t *testing.T) {
 		t.Fatalf("%+v, %+v", l, who)
 	}
 	w.enrol(t, who)
-	if who := must(w.Keeper.Admit(t.Context(), l.Text.Reveal(), home))(t); who.Limited {
+	if who := must(w.Access.Authenticate(t.Context(), l.Text.Reveal(), home))(t); who.Limited {
 		t.Error("the session is still limited")
 	}
 	if w.stands(t, other) {
@@ -150,7 +151,7 @@ func TestStaffMustSetUpASecondFactor(t *testing.T) {
 }
 
 // A second factor is removed by its owner with password and code, or by the
-// operator; it cannot be replaced by whoever found a session open.
+// operator; a stolen session is not enough to replace it.
 func TestSecondFactorIsNotRemovedByASessionAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -175,13 +176,14 @@ func TestSecondFactorIsNotRemovedByASessionAlone(t *testing.T) {
 	}
 	w.in(t, w.attempt(w.admin, password))
 	w.deliver(t)
-	w.mail.Wait(t, w.admin, "has a second factor")
+	w.mail.Wait(t, w.admin, "was turned on")
 	w.mail.Wait(t, w.admin, "was removed")
 }
 
-// The secret lies sealed: another account cannot open it, a new pepper opens it
-// and seals it anew when it is used, and then the old pepper can go.
-func TestSecretIsSealedUnderThePepper(t *testing.T) {
+// The stored secret is encrypted: it cannot be decrypted for another account;
+// with a new pepper it is encrypted again when it is used, and then the old
+// pepper can be retired.
+func TestSecretIsEncryptedUnderThePepper(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, who := w.in(t, w.attempt(w.admin, password))
@@ -212,8 +214,8 @@ func TestSecretIsSealedUnderThePepper(t *testing.T) {
 	}
 }
 
-// An administrator of the regulator resets somebody else's second factor, and
-// nobody their own: a session that was left open is no reason to ask for less.
+// An administrator of the regulator resets the second factor of others, but not
+// their own: an unattended session must not be enough.
 func TestFactorIsResetBySomebodyElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,74 +16,74 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// Guest is somebody who is to get an account.
-type Guest struct {
+// InviteForm is the input of an invitation.
+type InviteForm struct {
 	Email  string
 	Kind   registry.AccountKind
-	Entity uuid.UUID // for which they will work; zero for staff, and for the inviting admin's own
-	Role   string    // of staff
+	Entity uuid.UUID // of the invited person; zero for staff, and for the entity of the inviting admin
+	Role   string    // for staff
 }
 
-// Invite makes an account for a guest on behalf of somebody with a session, and
-// has a letter sent with a link by which they accept. The admin of an entity
-// invites to that entity; an administrator of the regulator invites to any, and
-// staff.
-func (p *People) Invite(ctx context.Context, g Guest, who access.Principal, request uuid.UUID) (Invited, error) {
-	staff := g.Kind == registry.StaffAccount
+// Invite creates an account on behalf of a person with a session, and sends an
+// e-mail with a link to accept the invitation. The admin of an entity invites to
+// that entity; an administrator of the regulator invites to any entity, and staff.
+func (p *People) Invite(ctx context.Context, f InviteForm, who access.Principal, request uuid.UUID) (Invited, error) {
+	staff := f.Kind == registry.StaffAccount
 	switch {
 	case who.Manages && staff:
 		return Invited{}, access.ErrPermission
 	case who.Manages:
-		if g.Entity != uuid.Nil && g.Entity != who.Entity {
+		if f.Entity != uuid.Nil && f.Entity != who.Entity {
 			return Invited{}, registry.ErrNoEntity
 		}
-		g.Entity = who.Entity
+		f.Entity = who.Entity
 	case who.Role != access.Administrator:
 		return Invited{}, access.ErrPermission
-	case !staff && g.Entity == uuid.Nil:
-		return Invited{}, errWhere
-	case staff && g.Entity != uuid.Nil:
-		return Invited{}, errStaffWhere
+	case !staff && f.Entity == uuid.Nil:
+		return Invited{}, errNoEntity
+	case staff && f.Entity != uuid.Nil:
+		return Invited{}, errStaffEntity
 	}
-	if err := p.spareInvitations(ctx, who); err != nil {
+	if err := p.throttleInvitations(ctx, who); err != nil {
 		return Invited{}, err
 	}
-	return p.Welcome(ctx, g, who.Actor(), request)
+	return p.CreateInvited(ctx, f, who.Actor(), request)
 }
 
-// spareInvitations counts an invitation. Letters to strangers are cheap to cause
-// and a nuisance to get.
-func (p *People) spareInvitations(ctx context.Context, who access.Principal) error {
-	err := p.sparing(ctx, "invitations\x00"+who.Account.String(), mostInvitations)
-	if errors.Is(err, errGuesses) {
+// throttleInvitations limits how many invitations a person can send: e-mails to
+// strangers are easily sent and a nuisance to receive.
+func (p *People) throttleInvitations(ctx context.Context, who access.Principal) error {
+	err := p.throttle(ctx, "invitations\x00"+who.Account.String(), maxInvitations)
+	if errors.Is(err, errTooManyAttempts) {
 		return errInvitations
 	}
 	return err
 }
 
 var errInvitations = &fault.Error{
-	Code: fault.TooManyRequests, Message: "Too many invitations in a short time. Wait for half an hour, then go on.", RetryAfter: window,
+	Code: fault.TooManyRequests, Message: "Too many invitations in a short time. Wait half an hour and try again.", RetryAfter: window,
 }
 
 var (
-	errWhere      = fault.ErrInvalid.With(fault.Violation{Field: "entityUid", Code: fault.Required, Message: "Say for which entity the person will work."})
-	errStaffWhere = fault.ErrInvalid.With(fault.Violation{Field: "entityUid", Code: fault.NotAllowed, Message: "Staff work for no entity. Leave it out."})
+	errNoEntity    = fault.ErrInvalid.With(fault.Violation{Field: "entityUid", Code: fault.Required, Message: "Give the entity that the person works for."})
+	errStaffEntity = fault.ErrInvalid.With(fault.Violation{Field: "entityUid", Code: fault.NotAllowed, Message: "Staff do not belong to an entity. Leave entityUid out."})
 )
 
-// Invited is an account that was made for a guest.
+// Invited is an account that was just created by an invitation.
 type Invited struct {
 	registry.Account
 
-	// Waits is the approval after which the role is the one that was asked for.
-	// Until then it is auditor, which changes nothing. Zero: nothing is waited for.
-	Waits uuid.UUID
+	// Pending is the approval that must be confirmed before the account gets the
+	// requested role. Until then the role is auditor, which cannot change anything.
+	// It is zero if no approval is needed.
+	Pending uuid.UUID
 }
 
-// Welcome is Invite for whoever may invite anybody. A new administrator begins
-// as an auditor, because nobody makes one alone.
-func (p *People) Welcome(ctx context.Context, g Guest, by audit.Actor, request uuid.UUID) (i Invited, err error) {
+// CreateInvited is Invite without a check of permissions. A new administrator
+// starts as an auditor, because it takes two people to create an administrator.
+func (p *People) CreateInvited(ctx context.Context, f InviteForm, by audit.Actor, request uuid.UUID) (i Invited, err error) {
 	err = pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
-		i, err = p.welcome(ctx, tx, g, by, request)
+		i, err = p.createInvited(ctx, tx, f, by, request)
 		return err
 	})
 	if err != nil {
@@ -92,20 +92,20 @@ func (p *People) Welcome(ctx context.Context, g Guest, by audit.Actor, request u
 	return i, nil
 }
 
-func (p *People) welcome(ctx context.Context, tx pg.Tx, g Guest, by audit.Actor, request uuid.UUID) (i Invited, err error) {
-	begins := g.Role
-	if begins == string(access.Administrator) {
-		begins = string(access.Auditor)
+func (p *People) createInvited(ctx context.Context, tx pg.Tx, f InviteForm, by audit.Actor, request uuid.UUID) (i Invited, err error) {
+	initialRole := f.Role
+	if initialRole == string(access.Administrator) {
+		initialRole = string(access.Auditor)
 	}
-	i.Account, err = p.Registry.Invite(ctx, tx, registry.Invitee{Kind: g.Kind, Entity: g.Entity, Role: begins, Email: g.Email})
+	i.Account, err = p.Registry.Invite(ctx, tx, registry.Invitee{Kind: f.Kind, Entity: f.Entity, Role: initialRole, Email: f.Email})
 	if err != nil {
 		return Invited{}, err
 	}
-	if err := p.strip(ctx, tx, i.ID); err != nil {
+	if err := p.revokeCredentials(ctx, tx, i.ID); err != nil {
 		return Invited{}, err
 	}
-	if begins != g.Role {
-		if i.Waits, err = p.Registry.GiveRole(ctx, tx, i.ID, g.Role, "An invitation to the regulator's staff.", by, request); err != nil {
+	if initialRole != f.Role {
+		if i.Pending, err = p.Registry.GiveRole(ctx, tx, i.ID, f.Role, "An invitation to the regulator's staff.", by, request); err != nil {
 			return Invited{}, err
 		}
 	}
@@ -113,7 +113,7 @@ func (p *People) welcome(ctx context.Context, tx pg.Tx, g Guest, by audit.Actor,
 }
 
 func (p *People) sendInvitation(ctx context.Context, tx pg.Tx, a registry.Account, by audit.Actor, request uuid.UUID) error {
-	if err := p.Post(ctx, tx, Letter{Kind: Invitation, Account: a.ID}); err != nil {
+	if err := p.QueueEmail(ctx, tx, Email{Kind: Invitation, Account: a.ID}); err != nil {
 		return err
 	}
 	return audit.Write(ctx, tx, audit.Entry{
@@ -122,7 +122,7 @@ func (p *People) sendInvitation(ctx context.Context, tx pg.Tx, a registry.Accoun
 	})
 }
 
-// Accept gives an invited person their name and password, by the link.
+// Accept sets the name and the password of an invited person who has the link.
 func (p *People) Accept(ctx context.Context, token, name string, password secret.Text, from audit.Actor, request uuid.UUID) (registry.Account, error) {
 	a, err := p.ownerOf(ctx, invite, token)
 	if err != nil {
@@ -130,7 +130,7 @@ func (p *People) Accept(ctx context.Context, token, name string, password secret
 	}
 	a.Name = name
 	var wrong fault.Form
-	for _, err := range []error{registry.CheckName("name", name), p.Registry.CheckPassword("password", password, a.Words()...)} {
+	for _, err := range []error{registry.CheckName("name", name), p.Registry.CheckPassword("password", password, a.GuessableWords()...)} {
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			wrong.Add(f.Violations...)
 		}
@@ -138,7 +138,7 @@ func (p *People) Accept(ctx context.Context, token, name string, password secret
 	if err := wrong.Err(); err != nil {
 		return registry.Account{}, err
 	}
-	hash, err := p.Registry.HashPassword(ctx, "password", password, a.Words()...)
+	hash, err := p.Registry.HashPassword(ctx, "password", password, a.GuessableWords()...)
 	if err != nil {
 		return registry.Account{}, err
 	}
@@ -158,16 +158,15 @@ func (p *People) Accept(ctx context.Context, token, name string, password secret
 	return a, nil
 }
 
-// Team lists the people whom somebody works with: of their entity, or the
-// regulator's staff.
+// Team lists the accounts of the caller's entity, or the regulator's staff.
 func (p *People) Team(ctx context.Context, who access.Principal) ([]registry.Account, error) {
 	return p.Registry.Accounts(ctx, who.Entity)
 }
 
-var errSelf = fault.New(fault.IncompatibleState, "This is your own account. Somebody else has to remove it.")
+var errSelf = fault.New(fault.IncompatibleState, "This is your own account. Ask another admin to remove it.")
 
-// Remove ends the account of somebody whom one looks after: the admin of an
-// entity its people, an administrator of the regulator anybody.
+// Remove disables an account on behalf of a person with a session: the admin of an
+// entity can remove its people, an administrator of the regulator anybody.
 func (p *People) Remove(ctx context.Context, account uuid.UUID, who access.Principal, request uuid.UUID) error {
 	a, err := p.Registry.Account(ctx, p.Pool, account)
 	if err != nil {
@@ -181,38 +180,39 @@ func (p *People) Remove(ctx context.Context, account uuid.UUID, who access.Princ
 	case a.ID == who.Account:
 		return errSelf
 	}
-	return p.Dismiss(ctx, a, who.Actor(), request)
+	return p.DisableAccount(ctx, a, who.Actor(), request)
 }
 
-// Dismiss is Remove for whoever may remove anybody. What the person held is
-// gone; an invitation lets them begin anew.
-func (p *People) Dismiss(ctx context.Context, a registry.Account, by audit.Actor, request uuid.UUID) error {
+// DisableAccount is Remove without a check of permissions. The credentials of the
+// person are revoked; they can be invited again and start over.
+func (p *People) DisableAccount(ctx context.Context, a registry.Account, by audit.Actor, request uuid.UUID) error {
 	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
 		if err := p.Registry.Disable(ctx, tx, a); err != nil {
 			return err
 		}
-		if _, err := p.Keeper.EndSessions(ctx, tx, a.ID, uuid.Nil, by, request); err != nil {
+		if _, err := p.Access.EndSessions(ctx, tx, a.ID, uuid.Nil, by, request); err != nil {
 			return err
 		}
-		if err := p.strip(ctx, tx, a.ID); err != nil {
+		if err := p.revokeCredentials(ctx, tx, a.ID); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx, audit.Entry{At: p.now(), Actor: by, Action: audit.AccountDisabled, Subject: a.ID, Entity: a.Entity, Request: request})
 	})
 }
 
-// strip takes away everything by which somebody could get in but the password.
-func (p *People) strip(ctx context.Context, tx pg.Tx, account uuid.UUID) error {
+// revokeCredentials deletes everything that can be used to log in, except the
+// password.
+func (p *People) revokeCredentials(ctx context.Context, tx pg.Tx, account uuid.UUID) error {
 	q, now := db.New(tx), p.now()
-	_, err := q.DropFactor(ctx, account)
+	_, err := q.DeleteFactor(ctx, account)
 	if err == nil {
-		err = q.DropDevices(ctx, account)
+		err = q.DeleteDevicesOf(ctx, account)
 	}
 	if err == nil {
 		err = q.EndLinks(ctx, db.EndLinksParams{AccountID: account, Now: &now})
 	}
 	if err != nil {
-		return fmt.Errorf("people: take away what lets somebody in: %w", err)
+		return fmt.Errorf("people: revoke credentials: %w", err)
 	}
 	return nil
 }

@@ -18,15 +18,15 @@ import (
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
-// Who may invite whom: an admin to the own entity, an administrator of the staff
-// to any and staff, nobody else anybody.
+// An admin invites to the own entity, an administrator of the regulator to any
+// entity and staff, and nobody else invites.
 func TestInvitationsNeedTheRight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.StaffFactor = false
-	other := must(w.Registry.CreateAsker(t.Context(), "Other Bank", "RC 8", operator, uuid.Nil))(t)
-	w.join(t, people.Guest{Email: "member@bank.example", Kind: registry.MemberAccount, Entity: w.bank.ID})
-	w.join(t, people.Guest{Email: "auditor@regulator.example", Kind: registry.StaffAccount, Role: "auditor"})
+	other := must(w.Registry.CreateRelyingParty(t.Context(), "Other Bank", "RC 8", operator, uuid.Nil))(t)
+	w.join(t, people.InviteForm{Email: "member@bank.example", Kind: registry.MemberAccount, Entity: w.bank.ID})
+	w.join(t, people.InviteForm{Email: "auditor@regulator.example", Kind: registry.StaffAccount, Role: "auditor"})
 	principals := map[string]access.Principal{}
 	for name, email := range map[string]string{"admin": w.admin, "member": "member@bank.example", "administrator": w.staff, "auditor": "auditor@regulator.example"} {
 		_, principals[name] = w.in(t, w.attempt(email, password))
@@ -34,21 +34,21 @@ func TestInvitationsNeedTheRight(t *testing.T) {
 	member, admin, staff := registry.MemberAccount, registry.AdminAccount, registry.StaffAccount
 	for name, tc := range map[string]struct {
 		who  string
-		g    people.Guest
+		g    people.InviteForm
 		want fault.Code // "" where it works
 	}{
-		"admin, member":              {"admin", people.Guest{Kind: member}, ""},
-		"admin, admin":               {"admin", people.Guest{Kind: admin, Entity: w.bank.ID}, ""},
-		"admin, elsewhere":           {"admin", people.Guest{Kind: member, Entity: other.ID}, fault.NotFound},
-		"admin, staff":               {"admin", people.Guest{Kind: staff, Role: "auditor"}, fault.PermissionDenied},
-		"member, member":             {"member", people.Guest{Kind: member}, fault.PermissionDenied},
-		"auditor, member":            {"auditor", people.Guest{Kind: member, Entity: w.bank.ID}, fault.PermissionDenied},
-		"administrator, first admin": {"administrator", people.Guest{Kind: admin, Entity: other.ID}, ""},
-		"administrator, nowhere":     {"administrator", people.Guest{Kind: admin}, fault.InvalidArgument},
-		"administrator, no entity":   {"administrator", people.Guest{Kind: admin, Entity: uuid.New()}, fault.NotFound},
-		"administrator, reviewer":    {"administrator", people.Guest{Kind: staff, Role: "reviewer"}, ""},
-		"administrator, no role":     {"administrator", people.Guest{Kind: staff}, fault.InvalidArgument},
-		"administrator, role beside": {"administrator", people.Guest{Kind: member, Entity: w.bank.ID, Role: "auditor"}, fault.InvalidArgument},
+		"admin, member":              {"admin", people.InviteForm{Kind: member}, ""},
+		"admin, admin":               {"admin", people.InviteForm{Kind: admin, Entity: w.bank.ID}, ""},
+		"admin, elsewhere":           {"admin", people.InviteForm{Kind: member, Entity: other.ID}, fault.NotFound},
+		"admin, staff":               {"admin", people.InviteForm{Kind: staff, Role: "auditor"}, fault.PermissionDenied},
+		"member, member":             {"member", people.InviteForm{Kind: member}, fault.PermissionDenied},
+		"auditor, member":            {"auditor", people.InviteForm{Kind: member, Entity: w.bank.ID}, fault.PermissionDenied},
+		"administrator, first admin": {"administrator", people.InviteForm{Kind: admin, Entity: other.ID}, ""},
+		"administrator, nowhere":     {"administrator", people.InviteForm{Kind: admin}, fault.InvalidArgument},
+		"administrator, no entity":   {"administrator", people.InviteForm{Kind: admin, Entity: uuid.New()}, fault.NotFound},
+		"administrator, reviewer":    {"administrator", people.InviteForm{Kind: staff, Role: "reviewer"}, ""},
+		"administrator, no role":     {"administrator", people.InviteForm{Kind: staff}, fault.InvalidArgument},
+		"administrator, role beside": {"administrator", people.InviteForm{Kind: member, Entity: w.bank.ID, Role: "auditor"}, fault.InvalidArgument},
 	} {
 		tc.g.Email = strings.ReplaceAll(name, ", ", "-") + "@guests.example"
 		tc.g.Email = strings.ReplaceAll(tc.g.Email, " ", "-")
@@ -61,21 +61,21 @@ func TestInvitationsNeedTheRight(t *testing.T) {
 		}
 	}
 	// Nobody makes an administrator alone.
-	i := must(w.Invite(t.Context(), people.Guest{Email: "boss@guests.example", Kind: staff, Role: "administrator"}, principals["administrator"], uuid.Nil))(t)
-	if i.Role != "auditor" || i.Waits == uuid.Nil {
+	i := must(w.Invite(t.Context(), people.InviteForm{Email: "boss@guests.example", Kind: staff, Role: "administrator"}, principals["administrator"], uuid.Nil))(t)
+	if i.Role != "auditor" || i.Pending == uuid.Nil {
 		t.Errorf("a new administrator: %+v", i)
 	}
 }
 
-// An invitation is a letter with a link that works once, for 72 hours. It can be
-// sent again to somebody who has not accepted, or was let go, and to nobody
-// else.
+// An invitation is an e-mail with a link that works once, for 72 hours. It can
+// be sent again to a person who has not accepted it or was removed, and to
+// nobody else.
 func TestInvitationIsAcceptedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	g := people.Guest{Email: "zainab@bank.example", Kind: registry.MemberAccount, Entity: w.bank.ID}
+	g := people.InviteForm{Email: "zainab@bank.example", Kind: registry.MemberAccount, Entity: w.bank.ID}
 	invite := func() string {
-		must(w.Welcome(t.Context(), g, operator, uuid.Nil))(t)
+		must(w.CreateInvited(t.Context(), g, operator, uuid.Nil))(t)
 		w.deliver(t)
 		return w.token(t, g.Email, "invited")
 	}
@@ -103,15 +103,15 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 	if l.FullName != "Zainab Sule" || !l.Verified || who.Manages || who.Entity != w.bank.ID {
 		t.Errorf("%+v, %+v", l, who)
 	}
-	if _, err := w.Welcome(t.Context(), g, operator, uuid.Nil); !errors.Is(err, registry.ErrTaken) {
+	if _, err := w.CreateInvited(t.Context(), g, operator, uuid.Nil); !errors.Is(err, registry.ErrTaken) {
 		t.Errorf("inviting somebody who is there: %v", err)
 	}
-	if err := w.Dismiss(t.Context(), must(w.Registry.Account(t.Context(), w.pool, who.Account))(t), operator, uuid.Nil); err != nil {
+	if err := w.DisableAccount(t.Context(), must(w.Registry.Account(t.Context(), w.pool, who.Account))(t), operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	elsewhere := g
 	elsewhere.Kind = registry.AdminAccount
-	if _, err := w.Welcome(t.Context(), elsewhere, operator, uuid.Nil); !errors.Is(err, registry.ErrTaken) {
+	if _, err := w.CreateInvited(t.Context(), elsewhere, operator, uuid.Nil); !errors.Is(err, registry.ErrTaken) {
 		t.Errorf("inviting them to another place: %v", err)
 	}
 	if err := accept(invite()); err != nil {
@@ -119,14 +119,13 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 	}
 }
 
-// Whoever looks after an entity lets its people go, and nobody else's; their
-// sessions end. Nobody lets themselves go, nor the last who could look after the
-// rest.
-func TestPeopleAreLetGo(t *testing.T) {
+// Admins remove people of their own entity only; the sessions of these end.
+// Nobody removes themselves or the last admin.
+func TestAccountsAreRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.StaffFactor = false
-	member := w.join(t, people.Guest{Email: "member@bank.example", Kind: registry.MemberAccount, Entity: w.bank.ID})
+	member := w.join(t, people.InviteForm{Email: "member@bank.example", Kind: registry.MemberAccount, Entity: w.bank.ID})
 	_, admin := w.in(t, w.attempt(w.admin, password))
 	theirs, who := w.in(t, w.attempt("member@bank.example", password))
 	_, boss := w.in(t, w.attempt(w.staff, password))
@@ -151,7 +150,7 @@ func TestPeopleAreLetGo(t *testing.T) {
 	if w.stands(t, theirs) {
 		t.Error("the session of somebody who was let go still stands")
 	}
-	w.join(t, people.Guest{Email: "second@bank.example", Kind: registry.AdminAccount, Entity: w.bank.ID})
+	w.join(t, people.InviteForm{Email: "second@bank.example", Kind: registry.AdminAccount, Entity: w.bank.ID})
 	if err := w.Remove(t.Context(), admin.Account, boss, uuid.Nil); err != nil {
 		t.Errorf("with another admin: %v", err)
 	}
@@ -161,39 +160,39 @@ func TestPeopleAreLetGo(t *testing.T) {
 	}
 }
 
-// Letters that make no sense any more are not sent; without a server they wait.
-func TestLettersThatMakeNoSenseAreDropped(t *testing.T) {
+// E-mails that no longer make sense are not sent; without a server they wait.
+func TestStaleEmailsAreDropped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	account := must(w.Registry.AccountByEmail(t.Context(), w.pool, w.admin))(t)
 	for name, tc := range map[string]struct {
-		l     people.Letter
+		l     people.Email
 		asked time.Time
 	}{
-		"nobody's":          {people.Letter{Kind: people.Reset, Account: uuid.New()}, w.Now()},
-		"of two hours ago":  {people.Letter{Kind: people.Reset, Account: account.ID}, w.Now().Add(-2 * time.Hour)},
-		"confirmed already": {people.Letter{Kind: people.Confirmation, Account: account.ID}, w.Now()},
-		"accepted already":  {people.Letter{Kind: people.Invitation, Account: account.ID}, w.Now()},
-		"of no kind":        {people.Letter{Kind: "spam", Account: account.ID}, w.Now()},
+		"nobody's":          {people.Email{Kind: people.Reset, Account: uuid.New()}, w.Now()},
+		"of two hours ago":  {people.Email{Kind: people.Reset, Account: account.ID}, w.Now().Add(-2 * time.Hour)},
+		"confirmed already": {people.Email{Kind: people.Confirmation, Account: account.ID}, w.Now()},
+		"accepted already":  {people.Email{Kind: people.Invitation, Account: account.ID}, w.Now()},
+		"of no kind":        {people.Email{Kind: "spam", Account: account.ID}, w.Now()},
 	} {
-		if err := w.Deliver(t.Context(), tc.l, tc.asked); err != nil || len(w.mail.Letters()) != 0 {
-			t.Errorf("%s: %v, and %d letters", name, err, len(w.mail.Letters()))
+		if err := w.Deliver(t.Context(), tc.l, tc.asked); err != nil || len(w.mail.Messages()) != 0 {
+			t.Errorf("%s: %v, and %d letters", name, err, len(w.mail.Messages()))
 		}
 	}
 	w.Mail = nil
-	if err := w.Deliver(t.Context(), people.Letter{Kind: people.Reset, Account: account.ID}, w.Now()); !errors.Is(err, people.ErrNoMail) {
+	if err := w.Deliver(t.Context(), people.Email{Kind: people.Reset, Account: account.ID}, w.Now()); !errors.Is(err, people.ErrNoMail) {
 		t.Errorf("without a server: %v", err)
 	}
 }
 
-// Nobody floods strangers with invitations.
-func TestInvitationsAreSparing(t *testing.T) {
+// The number of invitations that a person can send is limited.
+func TestInvitationsAreThrottled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, who := w.in(t, w.attempt(w.admin, password))
 	sent := 0
 	for i := range 60 {
-		_, err := w.Invite(t.Context(), people.Guest{Email: fmt.Sprintf("guest-%d@people.example", i), Kind: registry.MemberAccount}, who, uuid.Nil)
+		_, err := w.Invite(t.Context(), people.InviteForm{Email: fmt.Sprintf("guest-%d@people.example", i), Kind: registry.MemberAccount}, who, uuid.Nil)
 		if err == nil {
 			sent++
 		} else if fault.CodeOf(err) != fault.TooManyRequests {
@@ -204,24 +203,24 @@ func TestInvitationsAreSparing(t *testing.T) {
 		t.Errorf("%d were sent, want 50", sent)
 	}
 	w.move(31 * time.Minute)
-	must(w.Invite(t.Context(), people.Guest{Email: "late@people.example", Kind: registry.MemberAccount}, who, uuid.Nil))(t)
+	must(w.Invite(t.Context(), people.InviteForm{Email: "late@people.example", Kind: registry.MemberAccount}, who, uuid.Nil))(t)
 }
 
-// What the guard finds is told to every administrator of the regulator, and to
+// Every administrator of the regulator is notified of alerts of the guard, and
 // nobody else.
-func TestAdministratorsAreToldOfWhatTheGuardFound(t *testing.T) {
+func TestAdministratorsAreNotifiedOfGuardAlerts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.join(t, people.Guest{Email: "second@regulator.example", Kind: registry.StaffAccount, Role: "administrator"})
-	w.join(t, people.Guest{Email: "auditor@regulator.example", Kind: registry.StaffAccount, Role: "auditor"})
-	before := len(w.mail.Letters())
-	err := pg.InTx(t.Context(), w.pool, func(tx pg.Tx) error { return w.TellAdministrators(t.Context(), tx, people.GuardFound) })
+	w.join(t, people.InviteForm{Email: "second@regulator.example", Kind: registry.StaffAccount, Role: "administrator"})
+	w.join(t, people.InviteForm{Email: "auditor@regulator.example", Kind: registry.StaffAccount, Role: "auditor"})
+	before := len(w.mail.Messages())
+	err := pg.InTx(t.Context(), w.pool, func(tx pg.Tx) error { return w.NotifyAdministrators(t.Context(), tx, people.GuardFound) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.deliver(t)
 	var told []string
-	for _, l := range w.mail.Letters()[before:] {
+	for _, l := range w.mail.Messages()[before:] {
 		told = append(told, l.To)
 		if !strings.Contains(l.Text, "lineproof guard list") {
 			t.Errorf("the letter does not say where to look: %s", l.Text)

@@ -16,7 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// linkKind is what a link is for. The words are stored.
+// linkKind is the purpose of a link. The values are stored in the database.
 type linkKind string
 
 const (
@@ -27,32 +27,32 @@ const (
 
 const linkToken secret.Prefix = "lp_lnk_"
 
-// linkLife is for how long a link works, and linkPath where it leads.
+// linkLifetime is how long a link works, and linkPath the page that it opens.
 var (
-	linkLife = map[linkKind]time.Duration{confirm: 7 * 24 * time.Hour, reset: 30 * time.Minute, invite: 72 * time.Hour}
-	linkPath = map[linkKind]string{confirm: "/portal/confirm", reset: "/portal/reset", invite: "/portal/invitation"}
+	linkLifetime = map[linkKind]time.Duration{confirm: 7 * 24 * time.Hour, reset: 30 * time.Minute, invite: 72 * time.Hour}
+	linkPath     = map[linkKind]string{confirm: "/portal/confirm", reset: "/portal/reset", invite: "/portal/invitation"}
 )
 
-// errLink is the one answer to every link that does not work.
+// errLink rejects every link that does not work with the same message.
 var errLink = fault.ErrInvalid.With(fault.Violation{
-	Field: "token", Code: fault.NotAllowed, Message: "This link has been used, has expired, or never was one. Ask for a new one.",
+	Field: "token", Code: fault.NotAllowed, Message: "This link was already used, has expired or is wrong. Request a new one.",
 })
 
-// newLink makes a link for an account. The token stands behind a #, where no
-// server sees it and no log keeps it.
+// newLink creates a link for an account. The token is in the fragment of the URL,
+// which browsers do not send: it appears in no log of a server or proxy.
 func (p *People) newLink(ctx context.Context, from pg.DB, kind linkKind, account uuid.UUID) (secret.Text, time.Time, error) {
 	token, now := secret.New(linkToken), p.now()
-	until := now.Add(linkLife[kind])
+	expires := now.Add(linkLifetime[kind])
 	err := db.New(from).InsertLink(ctx, db.InsertLinkParams{
-		ID: uuid.Must(uuid.NewV7()), AccountID: account, Kind: string(kind), Mac: p.Peppers.Sign(token.Reveal()), ExpiresAt: until, CreatedAt: now,
+		ID: uuid.Must(uuid.NewV7()), AccountID: account, Kind: string(kind), Mac: p.Peppers.Sign(token.Reveal()), ExpiresAt: expires, CreatedAt: now,
 	})
 	if err != nil {
-		return "", time.Time{}, fmt.Errorf("people: make a link: %w", err)
+		return "", time.Time{}, fmt.Errorf("people: create a link: %w", err)
 	}
-	return secret.Text(p.PublicURL + linkPath[kind] + "#" + token.Reveal()), until, nil
+	return secret.Text(p.PublicURL + linkPath[kind] + "#" + token.Reveal()), expires, nil
 }
 
-// ownerOf returns the account to which a link leads that still works.
+// ownerOf returns the account of a link that still works, or errLink.
 func (p *People) ownerOf(ctx context.Context, kind linkKind, token string) (registry.Account, error) {
 	id, err := db.New(p.Pool).LinkOwner(ctx, db.LinkOwnerParams{Macs: p.Peppers.Candidates(token), Kind: string(kind), Now: p.now()})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -62,18 +62,18 @@ func (p *People) ownerOf(ctx context.Context, kind linkKind, token string) (regi
 		return registry.Account{}, fmt.Errorf("people: find a link: %w", err)
 	}
 	a, err := p.Registry.Account(ctx, p.Pool, id)
-	if err == nil && !a.Standing() {
+	if err == nil && !a.MayLogIn() {
 		return registry.Account{}, errLink
 	}
 	return a, err
 }
 
-// useLink uses a link up, and with it all of its kind that the account has.
+// useLink marks a link as used, and with it all links of its kind of the account.
 func (p *People) useLink(ctx context.Context, tx pg.Tx, kind linkKind, token string, account uuid.UUID) error {
 	q, now := db.New(tx), p.now()
 	_, err := q.UseLink(ctx, db.UseLinkParams{Macs: p.Peppers.Candidates(token), Kind: string(kind), Now: &now})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return errLink // somebody was faster
+		return errLink // a concurrent request has used it
 	}
 	if err == nil {
 		err = q.EndLinks(ctx, db.EndLinksParams{AccountID: account, Kind: string(kind), Now: &now})

@@ -19,40 +19,39 @@ import (
 )
 
 var (
-	// ErrBadLogin is the one answer to every wrong combination.
-	ErrBadLogin = fault.New(fault.Unauthenticated, "The e-mail address or the password is not right.")
+	// ErrBadLogin rejects every wrong combination with the same message.
+	ErrBadLogin = fault.New(fault.Unauthenticated, "The e-mail address or the password is wrong.")
 
-	// ErrFactorMissing comes after the right password only.
+	// ErrFactorMissing is returned only after the right password.
 	ErrFactorMissing = fault.New(fault.SecondFactorRequired,
-		"Send the same request again, with the code from your authenticator, or one of your recovery codes, as otp.")
+		"Repeat the request with the code from your authenticator app, or one of your recovery codes, as otp.")
 )
 
-// Attempt is somebody who wants to log in.
+// Attempt is an attempt to log in.
 type Attempt struct {
 	Email    string
 	Password secret.Text
-	OTP      string // a code of the second factor, or a recovery code
+	OTP      string // a code of the authenticator, or a recovery code
 	From     netip.Addr
-	Agent    string // what the person's program says that it is
-	Device   string // what an earlier login gave to this device, or anything to be given something; "" for nothing
+	Agent    string // the User-Agent header
+	Device   string // the device token of an earlier login; any other text requests a token, "" requests none
 }
 
-// Login is what a person gets who has logged in. Its secrets are shown this
-// once.
+// Login is the result of a successful login. Its secrets are shown only now.
 type Login struct {
 	FullName  string
 	Verified  bool
 	Text      secret.Text
 	ExpiresAt time.Time
-	Limited   bool        // it opens only what is needed to set up a second factor
-	Device    secret.Text // for a device that is new and wants to be known; else ""
+	Limited   bool        // the session allows only setting up two-factor authentication
+	Device    secret.Text // the token of a new device, if one was requested; else ""
 }
 
-// LogIn opens a session. An unknown address costs what a known one does: its
-// guesses are counted, and its password is checked against nothing, at the same
-// price.
+// LogIn opens a session. An unknown address takes as long as a known one: its
+// attempts are counted, and its password is compared with nothing, at the same
+// cost.
 func (p *People) LogIn(ctx context.Context, a Attempt, request uuid.UUID) (Login, error) {
-	// First of all: whoever is refused here has not cost a connection.
+	// This comes first: an attempt rejected here has not used a connection.
 	leave, err := p.Passwords.Enter(ctx)
 	if err != nil {
 		return Login{}, err
@@ -62,85 +61,85 @@ func (p *People) LogIn(ctx context.Context, a Attempt, request uuid.UUID) (Login
 	if err != nil {
 		return Login{}, err
 	}
-	guess := p.countersOf(a.Email, a.From, known.name())
-	if err := p.reserve(ctx, guess); err != nil {
+	c := p.countersOf(a.Email, a.From, known.name())
+	if err := p.countAttempt(ctx, c); err != nil {
 		return Login{}, err
 	}
-	who, err := p.prove(ctx, a)
+	who, err := p.authenticate(ctx, a)
 	if errors.Is(err, ErrBadLogin) {
-		return Login{}, errors.Join(p.wrong(ctx, guess), err)
+		return Login{}, errors.Join(p.attemptFailed(ctx, c), err)
 	}
 	if errors.Is(err, ErrFactorMissing) { // the password was right
-		return Login{}, errors.Join(p.right(ctx, db.New(p.Pool), guess), err)
+		return Login{}, errors.Join(p.attemptSucceeded(ctx, db.New(p.Pool), c), err)
 	}
 	if err != nil {
 		return Login{}, err
 	}
-	return p.admit(ctx, a, who, known, guess, request)
+	return p.openSession(ctx, a, who, known, c, request)
 }
 
-// proven is somebody who has shown who they are.
-type proven struct {
+// authenticated is a person whose password and second factor are verified.
+type authenticated struct {
 	db.AccountForLoginRow
 
-	limited  bool
-	recovery bool // by a recovery code
+	limited  bool // the session must be limited
+	recovery bool // a recovery code was used
 }
 
-// prove checks password and second factor.
-func (p *People) prove(ctx context.Context, a Attempt) (proven, error) {
-	key, _ := registry.EmailKey(a.Email) // what is no address has no account, and costs the same
+// authenticate verifies password and second factor.
+func (p *People) authenticate(ctx context.Context, a Attempt) (authenticated, error) {
+	key, _ := registry.EmailKey(a.Email) // an invalid address has no account; the query runs anyway, so that both cases take the same time
 	row, err := db.New(p.Pool).AccountForLogin(ctx, key)
 	if err != nil {
-		return proven{}, fmt.Errorf("people: find the account: %w", err)
+		return authenticated{}, fmt.Errorf("people: find the account: %w", err)
 	}
-	who := proven{AccountForLoginRow: row}
+	who := authenticated{AccountForLoginRow: row}
 	right, err := p.Passwords.Matches(row.PasswordHash, a.Password)
 	if err != nil {
-		return proven{}, err
+		return authenticated{}, err
 	}
-	if !right || !who.Standing {
-		return proven{}, ErrBadLogin
+	if !right || !who.MayLogIn {
+		return authenticated{}, ErrBadLogin
 	}
 	if !who.HasFactor {
 		who.limited = p.StaffFactor && who.Kind == string(registry.StaffAccount)
 		return who, nil
 	}
 	if a.OTP == "" {
-		return proven{}, ErrFactorMissing
+		return authenticated{}, ErrFactorMissing
 	}
 	right, who.recovery, err = p.checkCode(ctx, who.ID, a.OTP)
 	if err != nil {
-		return proven{}, err
+		return authenticated{}, err
 	}
 	if !right {
-		return proven{}, ErrBadLogin
+		return authenticated{}, ErrBadLogin
 	}
 	return who, nil
 }
 
-// admit opens the session of somebody who has shown who they are.
-func (p *People) admit(ctx context.Context, a Attempt, who proven, known device, guess counted, request uuid.UUID) (Login, error) {
+// openSession opens the session of an authenticated person.
+func (p *People) openSession(ctx context.Context, a Attempt, who authenticated, known device, c counters, request uuid.UUID) (Login, error) {
 	l := Login{FullName: who.Name, Verified: who.Verified, Limited: who.limited}
 	err := pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
-		if err := p.right(ctx, q, guess); err != nil {
+		if err := p.attemptSucceeded(ctx, q, c); err != nil {
 			return err
 		}
-		s, err := p.Keeper.OpenSession(ctx, tx, access.Opening{
+		s, err := p.Access.OpenSession(ctx, tx, access.SessionForm{
 			Account: who.ID, Entity: who.EntityID, From: a.From, Agent: a.Agent, Limited: who.limited, Request: request,
 		})
 		if err != nil {
 			return err
 		}
 		l.Text, l.ExpiresAt = s.Text, s.ExpiresAt
-		if l.Device, err = p.keepDevice(ctx, q, who.ID, known, a.Device); err != nil {
+		if l.Device, err = p.storeDevice(ctx, q, who.ID, known, a.Device); err != nil {
 			return err
 		}
 		if !who.recovery {
 			return nil
 		}
-		return p.noteRecovery(ctx, tx, who.ID, who.EntityID, audit.Actor{Kind: audit.Account, ID: who.ID, From: a.From}, request)
+		return p.recordRecovery(ctx, tx, who.ID, who.EntityID, audit.Actor{Kind: audit.Account, ID: who.ID, From: a.From}, request)
 	})
 	if err != nil {
 		return Login{}, fmt.Errorf("people: log in: %w", err)
@@ -148,11 +147,11 @@ func (p *People) admit(ctx context.Context, a Attempt, who proven, known device,
 	return l, nil
 }
 
-// check evaluates the password of somebody who has a session already, before
-// something that a stolen session must not be enough for. Guesses are counted
-// for the session, so that nobody else can use them up. And, if set, checks
-// something more.
-func (p *People) check(ctx context.Context, who access.Principal, password secret.Text, and func() error) error {
+// reauthenticate verifies the password of a person who has a session, before an
+// action that a stolen session must not allow. Attempts are counted for the
+// session, so that nobody else can use them up. And, if set, verifies something
+// more.
+func (p *People) reauthenticate(ctx context.Context, who access.Principal, password secret.Text, and func() error) error {
 	leave, err := p.Passwords.Enter(ctx)
 	if err != nil {
 		return err
@@ -160,10 +159,10 @@ func (p *People) check(ctx context.Context, who access.Principal, password secre
 	defer leave()
 	row, err := db.New(p.Pool).PasswordHash(ctx, who.Account)
 	if err != nil {
-		return fmt.Errorf("people: find the password: %w", err)
+		return fmt.Errorf("people: read the password: %w", err)
 	}
-	guess := p.countersOf(row.EmailKey, who.From, "session "+who.ID.String())
-	if err := p.reserve(ctx, guess); err != nil {
+	c := p.countersOf(row.EmailKey, who.From, "session "+who.ID.String())
+	if err := p.countAttempt(ctx, c); err != nil {
 		return err
 	}
 	hash := ""
@@ -175,13 +174,13 @@ func (p *People) check(ctx context.Context, who access.Principal, password secre
 	case err != nil:
 		return err
 	case !right:
-		return errors.Join(p.wrong(ctx, guess), errPassword)
+		return errors.Join(p.attemptFailed(ctx, c), errPassword)
 	case and != nil:
 		if err := and(); err != nil {
-			return errors.Join(p.wrong(ctx, guess), err)
+			return errors.Join(p.attemptFailed(ctx, c), err)
 		}
 	}
-	return p.right(ctx, db.New(p.Pool), guess)
+	return p.attemptSucceeded(ctx, db.New(p.Pool), c)
 }
 
 var errPassword = fault.ErrInvalid.With(fault.Violation{

@@ -17,15 +17,15 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// Every wrong combination has one answer, whoever may not log in.
-func TestLoginHasOneAnswerForEveryWrongCombination(t *testing.T) {
+// Every wrong combination gets the same error, whatever the reason.
+func TestEveryWrongLoginGetsTheSameError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	gone := w.join(t, people.Guest{Email: "gone@bank.example", Kind: "member", Entity: w.bank.ID})
-	if err := w.Dismiss(t.Context(), gone, operator, uuid.Nil); err != nil {
+	gone := w.join(t, people.InviteForm{Email: "gone@bank.example", Kind: "member", Entity: w.bank.ID})
+	if err := w.DisableAccount(t.Context(), gone, operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
-	must(w.Welcome(t.Context(), people.Guest{Email: "asked@bank.example", Kind: "member", Entity: w.bank.ID}, operator, uuid.Nil))(t)
+	must(w.CreateInvited(t.Context(), people.InviteForm{Email: "asked@bank.example", Kind: "member", Entity: w.bank.ID}, operator, uuid.Nil))(t)
 	for name, a := range map[string]people.Attempt{
 		"wrong password":   w.attempt(w.admin, "wrong"),
 		"unknown address":  w.attempt("nobody@bank.example", password),
@@ -43,10 +43,10 @@ func TestLoginHasOneAnswerForEveryWrongCombination(t *testing.T) {
 	}
 }
 
-// Of ten thousand guesses at one account from one network ten are evaluated in a
-// window, and as many of those at an address that has none; the answers are the
-// same. Afterwards there are ten more.
-func TestTenGuessesAreEvaluatedInAWindow(t *testing.T) {
+// Of ten thousand attempts at one account from one network ten are evaluated in
+// a window, and as many of those at an address without an account; the errors
+// are the same. Afterwards there are ten more.
+func TestTenAttemptsAreEvaluatedInAWindow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	type seen struct {
@@ -85,13 +85,13 @@ func TestTenGuessesAreEvaluatedInAWindow(t *testing.T) {
 	if err := w.pool.QueryRow(t.Context(), `SELECT count(*) FROM login_trouble`).Scan(&rows); err != nil || rows == 0 {
 		t.Fatal(rows, err)
 	}
-	if n, err := w.Forget(t.Context()); err != nil || n < int64(rows) {
+	if n, err := w.DeleteExpired(t.Context()); err != nil || n < int64(rows) {
 		t.Errorf("%d of %d rows are forgotten, %v", n, rows, err)
 	}
 }
 
-// The pauses between guesses grow: nothing at first, then a second, then twice as
-// long each time.
+// The pauses between attempts grow: none at first, then a second, doubled each
+// time.
 func TestPausesGrow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -107,8 +107,8 @@ func TestPausesGrow(t *testing.T) {
 	}
 }
 
-// A thousand guesses at once are not all evaluated.
-func TestGuessesAtOnceAreCountedBeforeTheyAreEvaluated(t *testing.T) {
+// Of a thousand concurrent attempts only the allowed number is evaluated.
+func TestConcurrentAttemptsAreCountedBeforeTheyAreEvaluated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 100, 100) // as on a large machine
@@ -130,9 +130,9 @@ func TestGuessesAtOnceAreCountedBeforeTheyAreEvaluated(t *testing.T) {
 	}
 }
 
-// From all networks together a hundred guesses are evaluated. The owner, on a
-// device that the account knows, gets in all the same; a stranger with the same
-// password does not, nor does the device of somebody else help.
+// From all networks together a hundred attempts are evaluated. The owner, on a
+// known device, can still log in; a stranger with the same password cannot, and
+// a device of another account does not help.
 func TestOwnerCannotBeLockedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -183,8 +183,8 @@ func TestOwnerCannotBeLockedOut(t *testing.T) {
 	}
 }
 
-// Logins that are right are not counted, however many they are, and do not make
-// wrong ones vanish.
+// Successful logins are not counted, however many there are, and do not reset
+// failed ones.
 func TestRightLoginsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -203,7 +203,7 @@ func TestRightLoginsAreNotCounted(t *testing.T) {
 	}
 }
 
-// Neighbours in a network of IPv4 or of IPv6 share their guesses; others do not.
+// Addresses of one network of IPv4 or IPv6 share their attempts; others do not.
 func TestNetworksAreCountedAsAWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -227,12 +227,13 @@ func TestNetworksAreCountedAsAWhole(t *testing.T) {
 	}
 }
 
-// A session knows from where and with what it was opened, and the trail has it.
-func TestLoginIsOnRecord(t *testing.T) {
+// A session records its source address and user agent, and the audit trail has
+// the login.
+func TestLoginIsAudited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, who := w.in(t, w.attempt(w.admin, password))
-	list := must(w.Keeper.Sessions(t.Context(), who.Account))(t)
+	list := must(w.Access.Sessions(t.Context(), who.Account))(t)
 	if len(list) != 1 || list[0].From != home.String() || list[0].Agent != "tests" || list[0].ID != who.ID {
 		t.Errorf("sessions: %+v", list)
 	}

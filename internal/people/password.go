@@ -15,20 +15,20 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// ChangePassword replaces the password of somebody who knows the old one. Every
+// ChangePassword replaces the password of a person who knows the old one. Every
 // other session of theirs ends.
 func (p *People) ChangePassword(ctx context.Context, who access.Principal, old, fresh secret.Text, request uuid.UUID) error {
 	a, err := p.Registry.Account(ctx, p.Pool, who.Account)
 	if err != nil {
 		return err
 	}
-	if err := p.Registry.CheckPassword("newPassword", fresh, a.Words()...); err != nil {
+	if err := p.Registry.CheckPassword("newPassword", fresh, a.GuessableWords()...); err != nil {
 		return err
 	}
-	if err := p.check(ctx, who, old, nil); err != nil {
+	if err := p.reauthenticate(ctx, who, old, nil); err != nil {
 		return err
 	}
-	hash, err := p.Registry.HashPassword(ctx, "newPassword", fresh, a.Words()...)
+	hash, err := p.Registry.HashPassword(ctx, "newPassword", fresh, a.GuessableWords()...)
 	if err != nil {
 		return err
 	}
@@ -37,32 +37,32 @@ func (p *People) ChangePassword(ctx context.Context, who access.Principal, old, 
 	})
 }
 
-// setPassword ends every session but one, and every letter that could still
-// change the password.
+// setPassword stores a password hash. It ends every session but one, and every
+// link that could still change the password.
 func (p *People) setPassword(ctx context.Context, tx pg.Tx, a registry.Account, hash string, but uuid.UUID, what audit.Action, by audit.Actor, request uuid.UUID) error {
 	if err := p.Registry.SetPassword(ctx, tx, a.ID, hash); err != nil {
 		return err
 	}
-	if _, err := p.Keeper.EndSessions(ctx, tx, a.ID, but, by, request); err != nil {
+	if _, err := p.Access.EndSessions(ctx, tx, a.ID, but, by, request); err != nil {
 		return err
 	}
 	now := p.now()
 	if err := db.New(tx).EndLinks(ctx, db.EndLinksParams{AccountID: a.ID, Kind: string(reset), Now: &now}); err != nil {
 		return fmt.Errorf("people: end links: %w", err)
 	}
-	if err := p.Post(ctx, tx, Letter{Kind: PasswordChanged, Account: a.ID}); err != nil {
+	if err := p.QueueEmail(ctx, tx, Email{Kind: PasswordChanged, Account: a.ID}); err != nil {
 		return err
 	}
 	return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by, Action: what, Subject: a.ID, Entity: a.Entity, Request: request})
 }
 
-// AskReset has a letter sent with a link by which a new password can be set. It
-// does the same, and says the same, for an address that has no account: a job
-// is queued that will find nobody to write to.
-func (p *People) AskReset(ctx context.Context, email string) error {
-	err := p.sparing(ctx, "resets\x00"+subject(email), mostResets)
-	if errors.Is(err, errGuesses) {
-		return nil // enough letters are on their way
+// RequestReset sends an e-mail with a link for setting a new password. For an address
+// without an account it does and returns the same: the queued job will find no
+// account to send an e-mail to.
+func (p *People) RequestReset(ctx context.Context, email string) error {
+	err := p.throttle(ctx, "resets\x00"+accountKey(email), maxResets)
+	if errors.Is(err, errTooManyAttempts) {
+		return nil // enough e-mails have been sent
 	}
 	if err != nil {
 		return err
@@ -73,18 +73,18 @@ func (p *People) AskReset(ctx context.Context, email string) error {
 	} else if err != nil {
 		return err
 	}
-	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error { return p.Post(ctx, tx, Letter{Kind: Reset, Account: a.ID}) })
+	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error { return p.QueueEmail(ctx, tx, Email{Kind: Reset, Account: a.ID}) })
 }
 
-// CompleteReset sets a new password for whoever has the link. Every session
-// ends, and every device is forgotten: whoever knew the old password may have
-// used it. A second factor stays.
+// CompleteReset sets a new password for the holder of the link. Every session ends
+// and every known device is deleted, because a person who knew the old password
+// may have used it. Two-factor authentication stays enabled.
 func (p *People) CompleteReset(ctx context.Context, token string, fresh secret.Text, from audit.Actor, request uuid.UUID) error {
 	a, err := p.ownerOf(ctx, reset, token)
 	if err != nil {
 		return err
 	}
-	hash, err := p.Registry.HashPassword(ctx, "newPassword", fresh, a.Words()...)
+	hash, err := p.Registry.HashPassword(ctx, "newPassword", fresh, a.GuessableWords()...)
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (p *People) CompleteReset(ctx context.Context, token string, fresh secret.T
 		if err := p.useLink(ctx, tx, reset, token, a.ID); err != nil {
 			return err
 		}
-		if err := db.New(tx).DropDevices(ctx, a.ID); err != nil {
-			return fmt.Errorf("people: forget devices: %w", err)
+		if err := db.New(tx).DeleteDevicesOf(ctx, a.ID); err != nil {
+			return fmt.Errorf("people: delete devices: %w", err)
 		}
 		if err := p.confirm(ctx, tx, a, from, request); err != nil {
 			return err
@@ -103,7 +103,8 @@ func (p *People) CompleteReset(ctx context.Context, token string, fresh secret.T
 	})
 }
 
-// ConfirmEmail notes that whoever has the link reads the mail of the account.
+// ConfirmEmail marks the e-mail address as verified: the holder of the link can
+// read its mail.
 func (p *People) ConfirmEmail(ctx context.Context, token string, from audit.Actor, request uuid.UUID) error {
 	a, err := p.ownerOf(ctx, confirm, token)
 	if err != nil {
@@ -119,8 +120,8 @@ func (p *People) ConfirmEmail(ctx context.Context, token string, from audit.Acto
 }
 
 func (p *People) confirm(ctx context.Context, tx pg.Tx, a registry.Account, by audit.Actor, request uuid.UUID) error {
-	news, err := p.Registry.Confirm(ctx, tx, a.ID)
-	if err != nil || !news {
+	changed, err := p.Registry.Confirm(ctx, tx, a.ID)
+	if err != nil || !changed {
 		return err
 	}
 	return audit.Write(ctx, tx, audit.Entry{At: p.now(), Actor: by, Action: audit.EmailConfirmed, Subject: a.ID, Entity: a.Entity, Request: request})

@@ -15,9 +15,9 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// Whoever knows the old password sets a new one; other sessions end, this one
-// stays, and the owner gets a letter. The rules of passwords hold.
-func TestPasswordIsChangedByWhoKnowsTheOldOne(t *testing.T) {
+// A person who knows the old password sets a new one; other sessions end, this
+// one stays, and the owner gets an e-mail. The rules for passwords apply.
+func TestPasswordChangeNeedsTheOldOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	other, _ := w.in(t, w.attempt(w.admin, password))
@@ -53,9 +53,9 @@ func TestPasswordIsChangedByWhoKnowsTheOldOne(t *testing.T) {
 	}
 }
 
-// Somebody who found a session open has ten guesses at the password, and cannot
+// A person with a stolen session has ten attempts at the password, and cannot
 // use up those of the owner.
-func TestGuessesWithinASessionAreCounted(t *testing.T) {
+func TestAttemptsWithinASessionAreCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, who := w.in(t, w.attempt(w.admin, password))
@@ -72,9 +72,9 @@ func TestGuessesWithinASessionAreCounted(t *testing.T) {
 	w.in(t, w.attempt(w.admin, password))
 }
 
-// The link of a letter sets a new password once, within half an hour; every
-// session and every known device is over then, a second factor is not. Of two
-// who use it at once one does.
+// The link of the e-mail sets a new password once, within half an hour; every
+// session ends and every known device is deleted, a second factor stays. Of two
+// concurrent uses one succeeds.
 func TestResetLinkWorksOnceForHalfAnHour(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -83,11 +83,11 @@ func TestResetLinkWorksOnceForHalfAnHour(t *testing.T) {
 	session, who := w.in(t, a)
 	shared, _ := w.enrol(t, who)
 	ask := func() string {
-		if err := w.AskReset(t.Context(), strings.ToUpper(w.admin)); err != nil {
+		if err := w.RequestReset(t.Context(), strings.ToUpper(w.admin)); err != nil {
 			t.Fatal(err)
 		}
 		w.deliver(t)
-		return w.token(t, w.admin, "new password")
+		return w.token(t, w.admin, "Reset your password")
 	}
 	late := ask()
 	w.move(31 * time.Minute)
@@ -134,17 +134,17 @@ func TestResetLinkWorksOnceForHalfAnHour(t *testing.T) {
 	w.in(t, a)
 }
 
-// Asking for a new password says and does the same for an address that has no
-// account. Nobody gets more than three letters in half an hour that way, and
-// those who may not log in get none.
-func TestAskingForANewPasswordTellsNothing(t *testing.T) {
+// A request for a new password returns and does the same for an address without
+// an account. At most three e-mails are sent in half an hour, and none to those
+// who may not log in.
+func TestResetRequestRevealsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	must(w.Welcome(t.Context(), people.Guest{Email: "asked@bank.example", Kind: "member", Entity: w.bank.ID}, operator, uuid.Nil))(t)
+	must(w.CreateInvited(t.Context(), people.InviteForm{Email: "asked@bank.example", Kind: "member", Entity: w.bank.ID}, operator, uuid.Nil))(t)
 	w.queued = nil
 	for _, email := range []string{w.admin, "nobody@bank.example", "nobody", "asked@bank.example"} {
 		for range 10 {
-			if err := w.AskReset(t.Context(), email); err != nil {
+			if err := w.RequestReset(t.Context(), email); err != nil {
 				t.Fatalf("%s: %v", email, err)
 			}
 		}
@@ -156,22 +156,22 @@ func TestAskingForANewPasswordTellsNothing(t *testing.T) {
 		if email == w.admin {
 			want = 3
 		}
-		if got := len(w.mail.Letters()); got != want {
+		if got := len(w.mail.Messages()); got != want {
 			t.Errorf("%s: %d letters, want %d", email, got, want)
 		}
 		w.mail.Forget()
 	}
 }
 
-// A link that is made up, or that is for something else, does nothing.
-func TestStrangeLinksDoNothing(t *testing.T) {
+// A forged link, or one for another purpose, is rejected.
+func TestInvalidLinksAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.AskReset(t.Context(), w.admin); err != nil {
+	if err := w.RequestReset(t.Context(), w.admin); err != nil {
 		t.Fatal(err)
 	}
 	w.deliver(t)
-	token := w.token(t, w.admin, "new password")
+	token := w.token(t, w.admin, "Reset your password")
 	if err := w.ConfirmEmail(t.Context(), token, audit.Actor{}, uuid.Nil); err == nil {
 		t.Error("a link for a new password confirms an address")
 	}

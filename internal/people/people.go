@@ -1,19 +1,18 @@
-// Package people is about the persons who have an account: how they get in, how
-// they come back when they have lost something, and how others join them.
+// Package people manages the accounts of persons: logging in, two-factor
+// authentication, password resets, invitations and onboarding.
 //
-// What it promises:
+// What it guarantees:
 //
-//   - Nobody can find out who has an account: an address without one is answered
-//     in the same words, after the same work, and is counted like any other.
-//   - Of guesses at one account, at most ten in half an hour are evaluated from
-//     one network and a hundred from all of them. Nobody can use that to lock
-//     the owner out: a device from which they have logged in before has guesses
-//     of its own.
-//   - What lets somebody in without a password (links, recovery codes, devices)
-//     is random, works once or on one device, and lies in the database as an
-//     HMAC. A link is made when its letter is written, so that no secret ever
-//     waits in a queue.
-//   - A code of a second factor is accepted once.
+//   - Nobody can find out who has an account: for an address without one the
+//     response is the same, takes as long, and its attempts are counted alike.
+//   - At most ten login attempts at one account in half an hour are evaluated from
+//     one network, and a hundred from all networks. Nobody can use that to lock
+//     the owner out: a device from which the owner has logged in before has a
+//     counter of its own.
+//   - What replaces a password (links, recovery codes, devices) is random, works
+//     once or on one device, and is stored as an HMAC. A link is created when its
+//     e-mail is sent, so that no secret ever waits in a queue.
+//   - A code of an authenticator is accepted once.
 package people
 
 import (
@@ -31,43 +30,42 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// People looks after those who have an account. All fields but Mail are
-// required.
+// People is the service for accounts of persons. All fields but Mail are required.
 type People struct {
 	Pool        *pgxpool.Pool
-	Keeper      *access.Keeper
+	Access      *access.Service
 	Registry    *registry.Registry
 	Peppers     *secret.Peppers
-	Passwords   *secret.Passwords // checks them; the registry's hashes new ones
-	StaffFactor bool              // staff must have a second factor
-	Issuer      string            // what authenticators call the service
-	PublicURL   string            // where links lead, without a slash at its end
-	Mail        *mail.Server      // nil: letters wait until there is one
+	Passwords   *secret.Passwords // verifies passwords; the registry's hashes new ones
+	StaffFactor bool              // staff must use two-factor authentication
+	Issuer      string            // the name of the service in authenticator apps
+	PublicURL   string            // base of links, without a trailing slash
+	Mail        *mail.Server      // nil: e-mails wait in the queue until one is configured
 	Now         func() time.Time
 
-	// Post queues a letter in the transaction of its cause.
-	Post func(ctx context.Context, tx pg.Tx, l Letter) error
+	// QueueEmail queues an e-mail in the transaction that causes it.
+	QueueEmail func(ctx context.Context, tx pg.Tx, e Email) error
 }
 
-// now is the present to the microsecond, which is what PostgreSQL keeps.
+// now returns the current time to the microsecond, the precision of PostgreSQL.
 func (p *People) now() time.Time { return p.Now().UTC().Truncate(time.Microsecond) }
 
-// Forget drops what is over: windows in which guesses were counted, devices
-// that nobody uses, links that have expired. It returns how many there were.
-func (p *People) Forget(ctx context.Context) (int64, error) {
+// DeleteExpired deletes old counters of login attempts, devices that are no longer
+// used and links that have expired. It returns how many rows were deleted.
+func (p *People) DeleteExpired(ctx context.Context) (int64, error) {
 	q, now, total := db.New(p.Pool), p.now(), int64(0)
-	for _, forget := range []struct {
-		bite   func(context.Context, time.Time) (int64, error)
-		before time.Time
+	for _, expired := range []struct {
+		deleteBatch func(context.Context, time.Time) (int64, error)
+		before      time.Time
 	}{
-		{q.ForgetTroubles, now.Add(-window)},
-		{q.ForgetDevices, now.Add(-deviceLife)},
-		{q.ForgetLinks, now.AddDate(0, 0, -7)}, // a while longer, for whoever asks why a link did not work
+		{q.DeleteCounters, now.Add(-window)},
+		{q.DeleteDevices, now.Add(-deviceLifetime)},
+		{q.DeleteLinks, now.AddDate(0, 0, -7)}, // kept a week after expiry, to find out why a link did not work
 	} {
-		n, err := pg.InBites(func() (int64, error) { return forget.bite(ctx, forget.before) })
+		n, err := pg.InBatches(func() (int64, error) { return expired.deleteBatch(ctx, expired.before) })
 		total += n
 		if err != nil {
-			return total, fmt.Errorf("people: forget: %w", err)
+			return total, fmt.Errorf("people: delete expired rows: %w", err)
 		}
 	}
 	return total, nil

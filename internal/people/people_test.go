@@ -15,13 +15,13 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/mail"
-	"github.com/lineproof/lineproof/internal/mailtest"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/testing/mailtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 const (
@@ -48,7 +48,7 @@ type world struct {
 
 	mu     sync.Mutex
 	at     time.Time
-	queued []people.Letter
+	queued []people.Email
 }
 
 func must[T any](v T, err error) func(testing.TB) T {
@@ -71,30 +71,30 @@ func newWorld(t *testing.T) *world {
 	}
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 4, 200)
 	peppers := must(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t)
-	keeper := &access.Keeper{
+	keeper := &access.Service{
 		Pool: w.pool, Peppers: peppers, TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 8 * time.Hour, Now: now,
 	}
 	reg := &registry.Registry{Pool: w.pool, Region: must(phone.NewRegion("NG"))(t), Passwords: passwords, PasswordMin: 8, Now: now}
 	w.People = &people.People{
-		Pool: w.pool, Keeper: keeper, Registry: reg, Peppers: peppers, Passwords: passwords, StaffFactor: true, Issuer: "Lineproof",
+		Pool: w.pool, Access: keeper, Registry: reg, Peppers: peppers, Passwords: passwords, StaffFactor: true, Issuer: "Lineproof",
 		PublicURL: "https://lineproof.example", Mail: must(mail.Open(secret.Text(w.mail.URL()), "no-reply@regulator.example"))(t), Now: now,
-		Post: func(_ context.Context, _ pg.Tx, l people.Letter) error {
+		QueueEmail: func(_ context.Context, _ pg.Tx, l people.Email) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.queued = append(w.queued, l)
 			return nil
 		},
 	}
-	w.bank = must(reg.CreateAsker(t.Context(), "Harbour Bank", "RC 7", operator, uuid.Nil))(t)
-	w.join(t, people.Guest{Email: w.admin, Kind: registry.AdminAccount, Entity: w.bank.ID})
-	w.join(t, people.Guest{Email: w.staff, Kind: registry.StaffAccount, Role: "administrator"})
+	w.bank = must(reg.CreateRelyingParty(t.Context(), "Harbour Bank", "RC 7", operator, uuid.Nil))(t)
+	w.join(t, people.InviteForm{Email: w.admin, Kind: registry.AdminAccount, Entity: w.bank.ID})
+	w.join(t, people.InviteForm{Email: w.staff, Kind: registry.StaffAccount, Role: "administrator"})
 	return w
 }
 
-// join lets somebody in by an invitation, from the letter to the password.
-func (w *world) join(t *testing.T, g people.Guest) registry.Account {
+// join creates an account by an invitation, from the e-mail to the password.
+func (w *world) join(t *testing.T, g people.InviteForm) registry.Account {
 	t.Helper()
-	must(w.Welcome(t.Context(), g, operator, uuid.Nil))(t)
+	must(w.CreateInvited(t.Context(), g, operator, uuid.Nil))(t)
 	w.deliver(t)
 	return must(w.Accept(t.Context(), w.token(t, g.Email, "invited"), "Ngozi Eze", password, audit.Actor{From: home}, uuid.Nil))(t)
 }
@@ -113,8 +113,8 @@ func (w *world) deliver(t *testing.T) {
 	}
 }
 
-// token returns what stands behind the # of the link in a letter, the same in
-// both of its forms.
+// token returns the fragment of the link in an e-mail, which must be the same
+// in text and HTML.
 func (w *world) token(t *testing.T, to, subject string) string {
 	t.Helper()
 	l := w.mail.Wait(t, to, subject)
@@ -138,16 +138,16 @@ func (w *world) attempt(email string, word secret.Text) people.Attempt {
 	return people.Attempt{Email: email, Password: word, From: home, Agent: "tests"}
 }
 
-// in logs somebody in and returns who they are then.
+// in logs a person in and returns the principal.
 func (w *world) in(t *testing.T, a people.Attempt) (people.Login, access.Principal) {
 	t.Helper()
 	l := must(w.LogIn(t.Context(), a, uuid.Nil))(t)
-	return l, must(w.Keeper.Admit(t.Context(), l.Text.Reveal(), a.From))(t)
+	return l, must(w.Access.Authenticate(t.Context(), l.Text.Reveal(), a.From))(t)
 }
 
 func (w *world) stands(t *testing.T, l people.Login) bool {
 	t.Helper()
-	_, err := w.Keeper.Admit(t.Context(), l.Text.Reveal(), home)
+	_, err := w.Access.Authenticate(t.Context(), l.Text.Reveal(), home)
 	return err == nil
 }
 

@@ -1,51 +1,53 @@
--- AccountForLogin also finds accounts that may not log in, so that the password
--- is checked, at its cost, before anything is said about them. It returns a row
--- for an address without an account, too, so that reading it takes as long.
+-- AccountForLogin also returns accounts that may not log in, so that the password
+-- is verified, which is slow, before the attempt is rejected. It returns a row for
+-- an address without an account too, so that reading it takes as long.
 -- name: AccountForLogin :one
 SELECT coalesce(a.id, '00000000-0000-0000-0000-000000000000')::uuid AS id, coalesce(a.kind, '')::text AS kind,
        coalesce(a.entity_id, '00000000-0000-0000-0000-000000000000')::uuid AS entity_id, coalesce(a.name, '')::text AS name,
        coalesce(a.password_hash, '')::text AS password_hash, (a.verified_at IS NOT NULL)::boolean AS verified,
-       (a.id IS NOT NULL AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS standing,
+       (a.id IS NOT NULL AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS may_log_in,
        (f.confirmed_at IS NOT NULL)::boolean AS has_factor
-FROM (SELECT @email_key::text AS key) asked LEFT JOIN account a ON a.email_key = asked.key
+FROM (SELECT @email_key::text AS key) wanted LEFT JOIN account a ON a.email_key = wanted.key
 LEFT JOIN entity e ON e.id = a.entity_id LEFT JOIN second_factor f ON f.account_id = a.id;
 
 -- name: PasswordHash :one
 SELECT password_hash, email_key FROM account WHERE id = @id;
 
--- Troubles is asked first, because most of a flood ends here: it locks nothing
--- and writes nothing.
--- name: Troubles :many
+-- Counters is read first, because most attempts of an attack are rejected by it
+-- alone: it locks nothing and writes nothing.
+-- name: Counters :many
 SELECT mac, tries, counted_at, not_before FROM login_trouble WHERE mac = ANY(@macs::bytea[]) AND counted_at > @since;
 
--- Reserve counts a guess before it is evaluated, so that a thousand at once are
--- not all evaluated. It changes nothing when there is none left.
--- name: Reserve :execrows
+-- CountAttempt counts an attempt before it is evaluated, so that of a thousand
+-- concurrent ones only the allowed number is evaluated. It changes no row if no
+-- attempt is left.
+-- name: CountAttempt :execrows
 INSERT INTO login_trouble AS t (mac, tries, counted_at, not_before) VALUES (@mac, 1, @now, @now)
 ON CONFLICT (mac) DO UPDATE SET
     tries = CASE WHEN t.counted_at > @since THEN t.tries + 1 ELSE 1 END,
     counted_at = CASE WHEN t.counted_at > @since THEN t.counted_at ELSE excluded.counted_at END,
     not_before = CASE WHEN t.counted_at > @since THEN t.not_before ELSE excluded.not_before END
-WHERE t.counted_at <= @since OR (t.tries < @most AND t.not_before <= @now);
+WHERE t.counted_at <= @since OR (t.tries < @max_tries AND t.not_before <= @now);
 
--- Wrong begins the window anew, and makes the next guess from the same place
--- wait until the moment that stands in the list for so many tries.
--- name: Wrong :exec
-UPDATE login_trouble t SET counted_at = @now, not_before = CASE WHEN t.mac = @here
-    THEN (SELECT u.at FROM unnest(@until::timestamptz[]) WITH ORDINALITY AS u (at, n) WHERE u.n = least(t.tries, @most::integer) + 1) ELSE t.not_before END
+-- AttemptFailed restarts the window, and makes the next attempt from the same
+-- source wait until the time that the list has for this number of tries.
+-- name: AttemptFailed :exec
+UPDATE login_trouble t SET counted_at = @now, not_before = CASE WHEN t.mac = @source
+    THEN (SELECT u.at FROM unnest(@until::timestamptz[]) WITH ORDINALITY AS u (at, n) WHERE u.n = least(t.tries, @max_tries::integer) + 1) ELSE t.not_before END
 WHERE t.mac = ANY(@macs::bytea[]);
 
--- name: GiveBack :exec
+-- AttemptSucceeded takes an attempt back.
+-- name: AttemptSucceeded :exec
 UPDATE login_trouble SET tries = greatest(tries - 1, 0) WHERE mac = ANY(@macs::bytea[]) AND counted_at > @since;
 
--- ForgetTroubles, ForgetDevices and ForgetLinks take a bite at a time; see pg.InBites.
--- name: ForgetTroubles :execrows
+-- DeleteCounters, DeleteDevices and DeleteLinks delete one batch; see pg.InBatches.
+-- name: DeleteCounters :execrows
 DELETE FROM login_trouble WHERE mac IN (SELECT t.mac FROM login_trouble t WHERE t.counted_at < @before LIMIT 5000);
 
--- name: ForgetDevices :execrows
+-- name: DeleteDevices :execrows
 DELETE FROM login_device WHERE id IN (SELECT d.id FROM login_device d WHERE d.last_used_at < @before LIMIT 5000);
 
--- name: ForgetLinks :execrows
+-- name: DeleteLinks :execrows
 DELETE FROM account_link WHERE id IN (SELECT l.id FROM account_link l WHERE l.expires_at < @before LIMIT 5000);
 
 -- name: KnownDevice :one
@@ -58,10 +60,10 @@ INSERT INTO login_device (id, account_id, mac, last_used_at, created_at) VALUES 
 -- name: TouchDevice :exec
 UPDATE login_device SET last_used_at = @at, mac = @mac WHERE id = @id;
 
--- name: DropOldDevices :exec
-DELETE FROM login_device WHERE id IN (SELECT d.id FROM login_device d WHERE d.account_id = @account_id ORDER BY d.last_used_at DESC OFFSET @most);
+-- name: DeleteOldDevices :exec
+DELETE FROM login_device WHERE id IN (SELECT d.id FROM login_device d WHERE d.account_id = @account_id ORDER BY d.last_used_at DESC OFFSET @max_devices);
 
--- name: DropDevices :exec
+-- name: DeleteDevicesOf :exec
 DELETE FROM login_device WHERE account_id = @account_id;
 
 -- name: Factor :one
@@ -70,7 +72,7 @@ SELECT sealed, last_step, confirmed_at FROM second_factor WHERE account_id = @ac
 -- name: FactorsOf :many
 SELECT account_id FROM second_factor WHERE account_id = ANY(@accounts::uuid[]) AND confirmed_at IS NOT NULL;
 
--- BeginFactor replaces one that was never confirmed, and no other.
+-- BeginFactor replaces only a factor that was never confirmed.
 -- name: BeginFactor :execrows
 INSERT INTO second_factor (account_id, sealed, created_at) VALUES (@account_id, @sealed, @created_at)
 ON CONFLICT (account_id) DO UPDATE SET sealed = excluded.sealed, last_step = 0, created_at = excluded.created_at
@@ -79,11 +81,11 @@ WHERE second_factor.confirmed_at IS NULL;
 -- name: ConfirmFactor :execrows
 UPDATE second_factor SET confirmed_at = @at, last_step = @step WHERE account_id = @account_id AND confirmed_at IS NULL AND last_step < @step;
 
--- UseStep accepts a code once: of two who send it, one finds the step taken.
+-- UseStep accepts a code once: of two concurrent uses, one changes no row.
 -- name: UseStep :execrows
 UPDATE second_factor SET last_step = @step, sealed = @sealed WHERE account_id = @account_id AND confirmed_at IS NOT NULL AND last_step < @step;
 
--- name: DropFactor :execrows
+-- name: DeleteFactor :execrows
 DELETE FROM second_factor WHERE account_id = @account_id;
 
 -- name: InsertRecoveryCodes :exec
@@ -104,10 +106,10 @@ SELECT account_id FROM account_link WHERE mac = ANY(@macs::bytea[]) AND kind = @
 -- name: UseLink :one
 UPDATE account_link SET used_at = @now WHERE mac = ANY(@macs::bytea[]) AND kind = @kind AND used_at IS NULL AND expires_at > @now::timestamptz RETURNING account_id;
 
--- EndLinks ends every link of an account that stands, or those of one kind.
+-- EndLinks ends every unused link of an account, or those of one kind.
 -- name: EndLinks :exec
 UPDATE account_link SET used_at = @now WHERE account_id = @account_id AND used_at IS NULL AND (kind = @kind OR @kind = '');
 
--- Administrators are those of the regulator's staff who can act on a letter.
+-- Administrators returns the active administrators of the regulator.
 -- name: Administrators :many
 SELECT id FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at;

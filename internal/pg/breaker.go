@@ -12,100 +12,111 @@ import (
 )
 
 var (
-	// ErrAway reports that the database has stopped answering, and that nobody is
-	// sent there before it answers again.
-	ErrAway = errors.New("pg: the database does not answer")
+	// ErrDatabaseDown is returned at once, without a connection attempt, while the
+	// breaker is open.
+	ErrDatabaseDown = errors.New("pg: the database does not answer")
 
-	// errCrowded reports that others had all connections for the whole time.
-	errCrowded = errors.New("pg: all connections are busy (LINEPROOF_DATABASE_CONNS)")
+	// errPoolExhausted means that other callers held every connection of the pool
+	// until the deadline. It is no evidence of an outage.
+	errPoolExhausted = errors.New("pg: all connections are busy; LINEPROOF_DATABASE_CONNS sets their number")
 )
 
 const (
-	// probeTime is what a probe has for all it does. It is generous: a call that
-	// is given up costs its connection, and making a new one is the most that a
-	// database which is just coming back can do.
-	probeTime = 15 * time.Second
-	// probePause keeps a server that refuses from being asked without end.
+	// probeTimeout bounds one probe, connecting included. It is generous because
+	// a probe that times out loses its connection, and a database that is just
+	// recovering can hardly open new ones.
+	probeTimeout = 15 * time.Second
+	// probePause is the time between two probes, so that a server that refuses
+	// connections at once is not flooded with attempts.
 	probePause = 100 * time.Millisecond
-	// trusted is how long a connection may have been idle and is still handed out
-	// without being tried first.
-	trusted = time.Second
+	// maxIdleWithoutPing is how long a connection may have been idle and still be
+	// handed out without a ping first.
+	maxIdleWithoutPing = time.Second
 )
 
-// Breaker keeps everybody away from a database that has stopped answering. Once
-// somebody has lost a call there, the pool hands out no connection and makes
-// none: whoever asks is refused at once, and not after a time-out that costs one
-// connection more. Meanwhile one probe asks, patiently, and opens the way again.
+// Breaker is a circuit breaker around a connection pool.
 //
-// The zero value is given to [Open]. A nil Breaker never breaks.
+// While it is closed, the pool works as usual. ReportFailure opens it: from then
+// on the pool neither hands out nor opens connections and returns
+// [ErrDatabaseDown] at once, so that callers do not wait for a timeout, which
+// would also cost each of them its connection. A single goroutine probes the database and
+// closes the breaker as soon as a probe succeeds.
+//
+// Pass a Breaker to [Open] in [Options]; one Breaker belongs to one pool. All
+// methods but Close also work on a nil Breaker, which never opens.
 type Breaker struct {
-	// Warm, if set, is what a probe does in its transaction: the work of those who
-	// wait, on nothing. Its connection is then as good as the one that was lost.
+	// Warm, if set, is the body of the probe's transaction. It should run the
+	// statements that callers will run next, with arguments that match no row, so
+	// that the probe's connection has them prepared when it returns to the pool.
+	// Without it the probe runs SELECT 1.
 	Warm func(ctx context.Context, tx Tx) error
-	// Changed, if set, is told when the database has stopped answering, and when
-	// it answers again, after how long.
-	Changed func(away bool, after time.Duration)
+	// OnChange, if set, is called with true when the breaker opens, and with false
+	// and the length of the outage when it closes.
+	OnChange func(open bool, lasted time.Duration)
 
-	pool *pgxpool.Pool
-	ctx  context.Context //nolint:containedctx // of the probes, which belong to no caller
-	end  context.CancelFunc
-	away atomic.Pointer[outage] // nil while the database answers
+	pool   *pgxpool.Pool
+	ctx    context.Context //nolint:containedctx // the probe's; it outlives the caller that started it
+	cancel context.CancelFunc
+	outage atomic.Pointer[outage] // nil while the breaker is closed
 }
 
-// outage ends when the database answers again.
-type outage struct{ over chan struct{} }
+// outage is one period in which the breaker is open.
+type outage struct{ ended chan struct{} }
 
-// Lost notes that a call ended with err. Only a call that wanted little and had
-// enough time may say so: the patience of others says nothing of the database.
-func (b *Breaker) Lost(err error) {
-	if b == nil || b.pool == nil || !Away(err) || errors.Is(err, ErrAway) || errors.Is(err, errCrowded) {
+// ReportFailure opens the breaker if err, the result of a call, means that the
+// database is unavailable. Only calls that normally end long before their deadline may
+// report a failure; a timeout of a caller's own is no evidence of an outage.
+func (b *Breaker) ReportFailure(err error) {
+	if b == nil || b.pool == nil || !IsUnavailable(err) || errors.Is(err, ErrDatabaseDown) || errors.Is(err, errPoolExhausted) {
 		return
 	}
-	if o := (&outage{make(chan struct{})}); b.away.CompareAndSwap(nil, o) {
-		go b.probe(o, time.Now())
+	if o := (&outage{make(chan struct{})}); b.outage.CompareAndSwap(nil, o) {
+		go b.probeUntilUp(o, time.Now())
 	}
 }
 
-// Away reports whether the database has stopped answering.
-func (b *Breaker) Away() bool { return b != nil && b.away.Load() != nil }
+// Open reports whether the breaker is open: the database has stopped answering.
+func (b *Breaker) Open() bool { return b != nil && b.outage.Load() != nil }
 
-// Wait returns when the database answers, or when ctx ends.
+// Wait returns once the breaker is closed, or when ctx ends.
 func (b *Breaker) Wait(ctx context.Context) {
 	if b == nil {
 		return
 	}
-	if o := b.away.Load(); o != nil {
+	if o := b.outage.Load(); o != nil {
 		select {
-		case <-o.over:
+		case <-o.ended:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// Close ends the probe. It comes before the end of the pool, which waits for
-// every connection.
-func (b *Breaker) Close() { b.end() }
+// Close ends the probe. Call it before closing the pool: the pool waits for all
+// of its connections, the probe's too.
+func (b *Breaker) Close() { b.cancel() }
 
-// probe asks until there is an answer, or nobody has a use for one.
-func (b *Breaker) probe(o *outage, since time.Time) {
-	if b.Changed != nil {
-		b.Changed(true, 0)
+// probeUntilUp probes the database until a probe succeeds or Close is called, and
+// then closes the breaker.
+func (b *Breaker) probeUntilUp(o *outage, since time.Time) {
+	if b.OnChange != nil {
+		b.OnChange(true, 0)
 	}
-	for b.ask() != nil && b.ctx.Err() == nil {
+	for b.probe() != nil && b.ctx.Err() == nil {
 		select {
 		case <-b.ctx.Done():
 		case <-time.After(probePause):
 		}
 	}
-	b.away.Store(nil)
-	close(o.over)
-	if b.Changed != nil {
-		b.Changed(false, time.Since(since))
+	b.outage.Store(nil)
+	close(o.ended)
+	if b.OnChange != nil {
+		b.OnChange(false, time.Since(since))
 	}
 }
 
-func (b *Breaker) ask() error {
-	ctx, cancel := context.WithTimeout(context.WithValue(b.ctx, probing{}, true), probeTime)
+// probe runs one transaction.
+func (b *Breaker) probe() error {
+	ctx, cancel := context.WithTimeout(context.WithValue(b.ctx, probeKey{}, true), probeTimeout)
 	defer cancel()
 	return InTx(ctx, b.pool, func(tx Tx) error {
 		if b.Warm != nil {
@@ -118,39 +129,39 @@ func (b *Breaker) ask() error {
 	})
 }
 
-// probing marks the context of a probe, which is let through.
-type probing struct{}
+// probeKey marks the context of a probe, which an open breaker lets pass.
+type probeKey struct{}
 
-func isProbe(ctx context.Context) bool { return ctx.Value(probing{}) != nil }
+func isProbe(ctx context.Context) bool { return ctx.Value(probeKey{}) != nil }
 
-// guard lets nobody but the probe have a connection, try one or make one while
-// the database is away.
+// guard sets the pool's hooks so that, while the breaker is open, only the probe
+// can be given a connection, ping one or open one.
 func (b *Breaker) guard(ctx context.Context, cfg *pgxpool.Config) {
-	b.ctx, b.end = context.WithCancel(context.WithoutCancel(ctx))
-	stopped := func(ctx context.Context) bool { return b.Away() && !isProbe(ctx) }
+	b.ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	blocked := func(ctx context.Context) bool { return b.Open() && !isProbe(ctx) }
 	cfg.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
-		return p.IdleDuration > trusted && !stopped(ctx)
+		return p.IdleDuration > maxIdleWithoutPing && !blocked(ctx)
 	}
 	cfg.PrepareConn = func(ctx context.Context, _ *pgx.Conn) (keep bool, err error) {
-		if stopped(ctx) {
-			return true, ErrAway // the connection may be good once more
+		if blocked(ctx) {
+			return true, ErrDatabaseDown // keep the connection: it may work after the outage
 		}
 		return true, nil
 	}
 	cfg.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
 		switch {
-		case stopped(ctx):
-			return ErrAway
+		case blocked(ctx):
+			return ErrDatabaseDown
 		case isProbe(ctx):
-			c.ConnectTimeout = probeTime
+			c.ConnectTimeout = probeTimeout
 		}
 		return nil
 	}
 }
 
-// Ping asks the database for a word.
+// Ping checks that the database answers.
 func Ping(ctx context.Context, pool *pgxpool.Pool) error {
-	conn, err := Take(ctx, pool)
+	conn, err := Acquire(ctx, pool)
 	if err != nil {
 		return err
 	}
@@ -161,15 +172,16 @@ func Ping(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// Take returns a connection of the pool, and tells a pool that others use up
-// from a database that does not answer.
-func Take(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
+// Acquire returns a connection of the pool. Its error distinguishes a pool whose
+// connections are all in use from a database that does not answer: the breaker
+// opens for the second only.
+func Acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, error) {
 	conn, err := pool.Acquire(ctx)
 	if err == nil {
 		return conn, nil
 	}
 	if s := pool.Stat(); s.AcquiredConns() >= s.MaxConns() {
-		return nil, fmt.Errorf("%w: %w", errCrowded, err)
+		return nil, fmt.Errorf("%w: %w", errPoolExhausted, err)
 	}
-	return nil, fmt.Errorf("pg: take a connection: %w", err)
+	return nil, fmt.Errorf("pg: acquire a connection: %w", err)
 }

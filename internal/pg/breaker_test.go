@@ -15,11 +15,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// opened returns a pool of four connections behind a breaker.
-func opened(t *testing.T, url string, b *pg.Breaker) *pgxpool.Pool {
+// openPool returns a pool of four connections with a breaker.
+func openPool(t *testing.T, url string, b *pg.Breaker) *pgxpool.Pool {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), url, pg.Options{Conns: 4, Breaker: b})
 	if err != nil {
@@ -30,17 +30,17 @@ func opened(t *testing.T, url string, b *pg.Breaker) *pgxpool.Pool {
 	return pool
 }
 
-// counted returns an address that leads to the one in url, and counts who comes
-// that way. What a pool says of itself counts those, too, whom the breaker kept
-// from trying.
-func counted(t *testing.T, url string) (through string, came *atomic.Int32) {
+// countingProxy returns the url of a proxy to the server in url that counts
+// connections. The pool's own statistics also count attempts that the breaker
+// prevented.
+func countingProxy(t *testing.T, url string) (through string, connections *atomic.Int32) {
 	t.Helper()
-	came = &atomic.Int32{}
+	connections = &atomic.Int32{}
 	cfg, err := pgconn.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port)))
+	server := net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port)))
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -52,88 +52,88 @@ func counted(t *testing.T, url string) (through string, came *atomic.Int32) {
 			if err != nil {
 				return
 			}
-			came.Add(1)
-			to, err := (&net.Dialer{}).DialContext(context.WithoutCancel(t.Context()), "tcp", there)
+			connections.Add(1)
+			to, err := (&net.Dialer{}).DialContext(context.WithoutCancel(t.Context()), "tcp", server)
 			if err != nil {
 				_ = from.Close()
 				continue
 			}
-			for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
+			for _, direction := range [][2]net.Conn{{from, to}, {to, from}} {
 				go func() {
-					_, _ = io.Copy(way[0], way[1])
-					_ = way[0].Close()
+					_, _ = io.Copy(direction[0], direction[1])
+					_ = direction[0].Close()
 				}()
 			}
 		}
 	}()
-	return strings.Replace(url, there, l.Addr().String(), 1), came
+	return strings.Replace(url, server, l.Addr().String(), 1), connections
 }
 
-// Once a call is lost, nobody waits for a database that does not answer, nobody
-// connects to it, and as soon as it answers it is used again, on a connection
-// that was made ready.
-func TestBreakerRefusesAtOnceUntilTheDatabaseAnswers(t *testing.T) {
+// Once a failure is reported, calls fail at once and no connection is opened
+// until the database answers. Then calls work again, on a connection that the
+// probe has warmed.
+func TestOpenBreakerFailsCallsUntilTheDatabaseAnswers(t *testing.T) {
 	t.Parallel()
 	node, err := pgtest.StartNode(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(node.Stop)
-	warmed, told := atomic.Int32{}, make(chan bool, 2)
+	warmed, changes := atomic.Int32{}, make(chan bool, 2)
 	b := &pg.Breaker{
 		Warm: func(ctx context.Context, tx pg.Tx) error {
 			warmed.Add(1)
 			_, err := tx.Exec(ctx, "SELECT 1")
 			return err
 		},
-		Changed: func(away bool, _ time.Duration) { told <- away },
+		OnChange: func(open bool, _ time.Duration) { changes <- open },
 	}
-	url, came := counted(t, node.Database())
-	pool := opened(t, url, b)
-	if err := node.Pause(); err != nil {
+	url, connections := countingProxy(t, node.Database())
+	pool := openPool(t, url, b)
+	if err := node.Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	lost, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	b.Lost(pg.Ping(lost, pool))
-	if !b.Away() || !<-told {
-		t.Fatal("a lost call was not noted")
+	b.ReportFailure(pg.Ping(short, pool))
+	if !b.Open() || !<-changes {
+		t.Fatal("a failed call did not open the breaker")
 	}
-	made := came.Load()
-	patient, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	before := connections.Load()
+	ample, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for range 20 {
 		began := time.Now()
-		if err := pg.Ping(patient, pool); !errors.Is(err, pg.ErrAway) || !pg.Away(err) {
-			t.Fatalf("a call during the outage: %v, want ErrAway", err)
+		if err := pg.Ping(ample, pool); !errors.Is(err, pg.ErrDatabaseDown) || !pg.IsUnavailable(err) {
+			t.Fatalf("a call during the outage: %v, want ErrDatabaseDown", err)
 		}
 		if took := time.Since(began); took > time.Second {
-			t.Fatalf("a call during the outage was refused after %s", took)
+			t.Fatalf("a call during the outage failed after %s", took)
 		}
 	}
-	if n := came.Load() - made; n > 1 { // the probe's own
+	if n := connections.Load() - before; n > 1 { // the probe's own
 		t.Errorf("%d connections were tried during the outage", n)
 	}
-	if err := node.Resume(); err != nil {
+	if err := node.Thaw(); err != nil {
 		t.Fatal(err)
 	}
-	b.Wait(patient)
-	if b.Away() || warmed.Load() == 0 || <-told {
-		t.Errorf("after the outage: away %v, made ready %d times", b.Away(), warmed.Load())
+	b.Wait(ample)
+	if b.Open() || warmed.Load() == 0 || <-changes {
+		t.Errorf("after the outage: open %v, warmed %d times", b.Open(), warmed.Load())
 	}
-	if err := pg.Ping(patient, pool); err != nil {
+	if err := pg.Ping(ample, pool); err != nil {
 		t.Errorf("a call after the outage: %v", err)
 	}
 }
 
-// What a statement is refused for, and a pool that others use up, say nothing
-// about the database.
-func TestBreakerDoesNotBreakForOthersFaults(t *testing.T) {
+// A rejected statement and an exhausted pool do not open the breaker: they are no
+// evidence of an outage.
+func TestBreakerOpensForOutagesOnly(t *testing.T) {
 	t.Parallel()
 	b := &pg.Breaker{}
-	pool := opened(t, pgtest.URL(t), b)
+	pool := openPool(t, pgtest.URL(t), b)
 	for range 4 {
-		conn, err := pg.Take(t.Context(), pool)
+		conn, err := pg.Acquire(t.Context(), pool)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,26 +141,26 @@ func TestBreakerDoesNotBreakForOthersFaults(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	crowded := pg.Ping(short, pool)
-	if !pg.Away(crowded) {
-		t.Fatalf("a pool without a free connection: %v", crowded)
+	exhausted := pg.Ping(short, pool)
+	if !pg.IsUnavailable(exhausted) {
+		t.Fatalf("a pool without a free connection: %v", exhausted)
 	}
-	for _, err := range []error{nil, crowded, &pgconn.PgError{Code: "23505"}, errors.New("a mistake"), pg.ErrAway} {
-		if b.Lost(err); b.Away() {
-			t.Errorf("it broke for %v", err)
+	for _, err := range []error{nil, exhausted, &pgconn.PgError{Code: "23505"}, errors.New("a mistake"), pg.ErrDatabaseDown} {
+		if b.ReportFailure(err); b.Open() {
+			t.Errorf("it opened for %v", err)
 		}
 	}
 }
 
-// A node that is stopped during an outage does not wait for its end.
-func TestBreakerEndsWithItsNode(t *testing.T) {
+// A node that shuts down during an outage does not wait until the outage ends.
+func TestBreakerCloseEndsTheProbe(t *testing.T) {
 	t.Parallel()
 	b := &pg.Breaker{Warm: func(ctx context.Context, _ pg.Tx) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}}
-	pool := opened(t, pgtest.URL(t), b)
-	b.Lost(context.DeadlineExceeded)
+	pool := openPool(t, pgtest.URL(t), b)
+	b.ReportFailure(context.DeadlineExceeded)
 	closed := make(chan struct{})
 	go func() {
 		b.Close()

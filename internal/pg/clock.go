@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// MaxClockSkew is how far a node's clock may be from the database's. Beyond it
-// the node would write times that others would not believe.
+// MaxClockSkew is the greatest difference between a node's clock and the
+// database's at which the node may serve. Beyond it other nodes would reject the
+// times that this node writes.
 const MaxClockSkew = 500 * time.Millisecond
 
 // ClockSkew returns by how much the database's clock is ahead of ours, and how
-// long asking took: the shorter, the better the answer.
+// long the query took: the shorter, the more precise the result.
 func ClockSkew(ctx context.Context, from DB) (skew, took time.Duration, err error) {
 	var theirs time.Time
 	before := time.Now()

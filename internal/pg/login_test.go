@@ -7,11 +7,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// loginAs returns a pool of a real login that has been granted role and nothing
-// else: a session that merely takes the role could give it back.
+// loginAs returns a pool of a real login that is a member of role and nothing
+// else: a superuser session after SET ROLE could reset its role.
 func loginAs(t *testing.T, address, role string) *pgxpool.Pool {
 	t.Helper()
 	u, err := url.Parse(address)

@@ -17,7 +17,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrations returns the migration files, for whoever names them to an operator.
+// Migrations returns the migration files, for commands that list them.
 func Migrations() fs.FS {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -26,9 +26,9 @@ func Migrations() fs.FS {
 	return sub
 }
 
-// Migrate makes the roles and brings the schema, River's included, to the
-// newest version. It is safe to run from several processes at once and does
-// nothing the second time. It returns the versions that it applied.
+// Migrate creates the roles and brings the schema, River's included, to the
+// newest version. Several processes may run it at once, and a second run does
+// nothing. It returns the versions that it applied.
 func Migrate(ctx context.Context, url string) ([]int64, error) {
 	if err := ensureRoles(ctx, url); err != nil {
 		return nil, err
@@ -64,13 +64,13 @@ func Migrate(ctx context.Context, url string) ([]int64, error) {
 	return applied, nil
 }
 
-// lockMigrations waits until no other process migrates this database. The lock
-// is ours and not goose's own, because River's tables and the rights are made
-// under it, too.
+// lockMigrations waits until no other process migrates this database. It does
+// not use goose's own lock, because River's tables and the grants are created
+// under this one too.
 func lockMigrations(ctx context.Context, pool *pgxpool.Pool) (unlock func(), err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("pg: take a connection: %w", err)
+		return nil, fmt.Errorf("pg: acquire a connection: %w", err)
 	}
 	if _, err := conn.Exec(ctx, `SET lock_timeout = 0; SELECT pg_advisory_lock(hashtextextended('lineproof migrate', 0))`); err != nil {
 		conn.Release()
@@ -79,8 +79,8 @@ func lockMigrations(ctx context.Context, pool *pgxpool.Pool) (unlock func(), err
 	return func() { _ = conn.Hijack().Close(context.WithoutCancel(ctx)) }, nil // the lock ends with its session
 }
 
-// migrateRiver brings River's own tables up to date and lets the other roles
-// use them. River has no notion of roles, so the rights are given anew each
+// migrateRiver brings River's own tables up to date and grants the other roles
+// access to them. River knows nothing of roles, so the grants are repeated each
 // time.
 func migrateRiver(ctx context.Context, pool *pgxpool.Pool) error {
 	m, err := rivermigrate.New(riverpgxv5.New(pool), nil)
@@ -110,7 +110,7 @@ func migrateRiver(ctx context.Context, pool *pgxpool.Pool) error {
 			COMMENT ON TABLE goose_db_version IS 'Belongs to goose: which migrations were applied.';
 		END $$`
 	if _, err := pool.Exec(ctx, grants); err != nil {
-		return fmt.Errorf("pg: give the roles their rights: %w", err)
+		return fmt.Errorf("pg: grant the roles access: %w", err)
 	}
 	return nil
 }
@@ -141,11 +141,11 @@ func SchemaVersion(ctx context.Context, pool *pgxpool.Pool) (have, want int64, e
 	if _, err := fmt.Sscanf(names[len(names)-1], "%d_", &want); err != nil {
 		return 0, 0, fmt.Errorf("pg: read the name of a migration: %w", err)
 	}
-	var there bool
-	if err := pool.QueryRow(ctx, `SELECT to_regclass('public.goose_db_version') IS NOT NULL`).Scan(&there); err != nil {
-		return 0, want, fmt.Errorf("pg: look for the schema's version: %w", err)
+	var exists bool
+	if err := pool.QueryRow(ctx, `SELECT to_regclass('public.goose_db_version') IS NOT NULL`).Scan(&exists); err != nil {
+		return 0, want, fmt.Errorf("pg: find the schema's version: %w", err)
 	}
-	if !there {
+	if !exists {
 		return 0, want, nil
 	}
 	if err := pool.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&have); err != nil {

@@ -1,6 +1,7 @@
-// Package pg is what every domain package stands on: the connection pool, the
-// transaction that tells "refused" from "unknown", the roles and the
-// migrations. It knows no table.
+// Package pg connects to PostgreSQL for all domain packages: the connection
+// pool with its circuit breaker, transactions whose errors distinguish "rolled
+// back" from "unknown whether committed", the roles and the migrations. It
+// queries no table of a domain package.
 package pg
 
 import (
@@ -17,11 +18,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Tx is a transaction in progress. Domain packages that must write together
-// accept one.
+// Tx is a transaction in progress. Functions accept one so that several domain
+// packages can write in the same transaction.
 type Tx = pgx.Tx
 
-// DB is a pool or a transaction, for what can be asked of either.
+// DB is a pool or a transaction, for functions that can use either.
 type DB interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -32,19 +33,19 @@ type DB interface {
 // Options tune [Open]. The zero value connects as the login itself with pgx's
 // own defaults.
 type Options struct {
-	Role  string // role to take in every session; "" means the login's own
+	Role  string // set in every session; "" keeps the login's own
 	Conns int32  // size of the pool; 0 means 8
 	// StatementTimeout bounds one statement; 0 means none. It does not bound the
 	// wait for a synchronous standby: COMMIT has a deadline of its own.
 	StatementTimeout time.Duration
-	Breaker          *Breaker // keeps callers from a database that has stopped answering; nil for none
+	Breaker          *Breaker // fails calls fast while the database does not answer; nil for none
 }
 
 // Open connects to the database at url and waits until it answers.
 func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		// The error of the parser repeats the url, and with it the password.
+		// The parser's error contains the url, and with it the password.
 		return nil, errors.New("pg: the database url is malformed")
 	}
 	cfg.MaxConns = 8
@@ -64,8 +65,9 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	params["timezone"] = "UTC"
 	params["idle_in_transaction_session_timeout"] = "10s"
 	params["lock_timeout"] = "2s"
-	// Whatever the database or the login were set to: a COMMIT that returns
-	// before its record is durable would be an answer before its record.
+	// This overrides the setting of the database and of the login: if COMMIT
+	// returned before the journal entry is durable, callers would have answers
+	// that the journal may lose.
 	params["synchronous_commit"] = "on"
 	if o.Role != "" {
 		params["role"] = o.Role
@@ -74,7 +76,7 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 		params["statement_timeout"] = fmt.Sprintf("%dms", o.StatementTimeout.Milliseconds())
 	}
 	cfg.ConnConfig.OnNotice = watchSyncWait
-	if cfg.ConnConfig.ValidateConnect == nil { // the url does not choose: of several hosts, only the primary will do
+	if cfg.ConnConfig.ValidateConnect == nil { // unless the url chooses otherwise, use only the primary of several hosts
 		cfg.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 
@@ -83,7 +85,7 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("pg: make the pool: %w", err)
+		return nil, fmt.Errorf("pg: create the pool: %w", err)
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
@@ -95,24 +97,25 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// unreachable says what to do where the server's answer tells.
+// unreachable adds what to do, if the server's error code tells.
 func unreachable(err error, role string) error {
 	code := ""
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		code = e.Code
 	}
 	switch {
-	case code == "22023" && role != "": // the role that the session was to take
+	case code == "22023" && role != "": // from SET ROLE at the start of the session
 		return fmt.Errorf("%w (the database has no role %s)", ErrSchema, role)
 	case code == "3D000":
-		return fmt.Errorf("pg: the server has no such database; make it with createdb, or correct LINEPROOF_DATABASE_URL: %w", err)
+		return fmt.Errorf("pg: the server has no such database; create it with createdb, or correct LINEPROOF_DATABASE_URL: %w", err)
 	case strings.HasPrefix(code, "28"):
-		return fmt.Errorf("pg: the server refuses the login; correct LINEPROOF_DATABASE_URL, or let the login in: %w", err)
+		return fmt.Errorf("pg: the server rejects the login; correct LINEPROOF_DATABASE_URL, or allow the login in pg_hba.conf: %w", err)
 	}
 	return fmt.Errorf("pg: reach the database: %w", err)
 }
 
-// Violated returns the name of the constraint that err breaks, or "".
+// Violated returns the name of the constraint that err reports as violated, or
+// "".
 func Violated(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.ConstraintName
@@ -120,18 +123,20 @@ func Violated(err error) string {
 	return ""
 }
 
-// Refused reports whether the database would not take what it was given: a
-// statement failed for its content, and surely nothing of it was kept.
+// Refused reports whether the database rejected a statement for its content. It
+// has then certainly stored nothing of it.
 func Refused(err error) bool {
 	_, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && !Away(err) && !errors.Is(err, ErrUnknown)
+	return ok && !IsUnavailable(err) && !errors.Is(err, ErrUnknown)
 }
 
-// Away reports whether err says that the database could not serve just now: it
-// was not reached, was busy, or broke off. Trying again later makes sense.
-func Away(err error) bool {
-	// First: a server that refuses a login, as during the change of a password,
-	// is a database that cannot be reached.
+// IsUnavailable reports whether err means that the database cannot serve at the
+// moment: it could not be reached, was busy, or broke the connection. A later
+// retry may succeed.
+func IsUnavailable(err error) bool {
+	// This comes first, because it may wrap a PgError: a server that rejects a
+	// login, for example while its password is being changed, counts as
+	// unreachable.
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
@@ -139,20 +144,20 @@ func Away(err error) bool {
 		switch {
 		case len(e.Code) != 5:
 			return false
-		case e.Code == "25006", e.Code == "25P03", e.Code == "55P03": // a deposed primary; idle for too long; a lock not granted in time
+		case e.Code == "25006", e.Code == "25P03", e.Code == "55P03": // former primary, now read-only; idle transaction timed out; lock timeout
 			return true
 		}
 		switch e.Code[:2] {
-		case "08", "40", "53", "57", "58": // connection, rollback, resources, operator, system
+		case "08", "40", "53", "57", "58": // connection, transaction rollback, resources, operator intervention, system
 			return true
 		}
 		return false
 	}
-	// Not net.Error: every errno of the system satisfies that.
+	// Not net.Error: every syscall.Errno implements that.
 	op, isNet := errors.AsType[*net.OpError](err)
-	return isNet && op.Op != "listen" || errors.Is(err, ErrAway) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
+	return isNet && op.Op != "listen" || errors.Is(err, ErrDatabaseDown) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		// pgx gives these two no type of their own.
+		// pgx has no error type for these two.
 		(err != nil && (strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "closed pool")))
 }

@@ -18,14 +18,14 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 var update = flag.Bool("update", false, "rewrite schema.sql")
 
 var dumpNoise = regexp.MustCompile(`(?m)^(-- (Dumped|TOC|Name: SCHEMA).*|\\(un)?restrict .*|SET .*|SELECT pg_catalog\.set_config.*|--|)\n`)
 
-// The file schema.sql at the root is what the migrations make, so that a review
+// The file schema.sql at the root is the schema that the migrations create, so that a review
 // sees the schema and not only its changes.
 func TestSchemaFileIsWhatTheMigrationsMake(t *testing.T) {
 	t.Parallel()
@@ -78,7 +78,7 @@ func TestMigrateTwiceAndAtOnce(t *testing.T) {
 	}
 }
 
-func TestSchemaThatWasNeverMadeIsReportedWithWhatToDo(t *testing.T) {
+func TestErrorForAMissingSchemaNamesTheCommand(t *testing.T) {
 	t.Parallel()
 	err := pg.CheckSchema(t.Context(), pgtest.Open(t, pgtest.Empty(t), ""))
 	if !errors.Is(err, pg.ErrSchema) || !strings.Contains(err.Error(), "lineproof migrate") {
@@ -108,8 +108,8 @@ func TestEveryTableHasAComment(t *testing.T) {
 	}
 }
 
-// Lines and the journal join nothing: they must be able to move to another
-// cluster, and to be detached by the day.
+// Lines and the journal have no foreign keys: it must be possible to move them to
+// another cluster and to detach daily partitions.
 func TestLinesAndJournalHaveNoForeignKeys(t *testing.T) {
 	t.Parallel()
 	var keys []string
@@ -149,8 +149,8 @@ func TestRolesAreRefusedWhatTheyMustNotDo(t *testing.T) {
 	}
 }
 
-// What the serving role is for, it can do: the list of refusals above would
-// also pass on a role that can do nothing.
+// The serving role can do its work: the test above would also pass for a role
+// without any rights.
 func TestServingRoleCanReadAndInsertEvidence(t *testing.T) {
 	t.Parallel()
 	pool := loginAs(t, pgtest.URL(t), pg.Serve)
@@ -179,14 +179,14 @@ func TestInTxCommitsRollsBackAndKeepsFaults(t *testing.T) {
 	if !errors.Is(err, sentinel) {
 		t.Errorf("InTx = %v, want the fault of fn", err)
 	}
-	left, cancel := context.WithCancel(t.Context())
-	err = pg.InTx(left, pool, func(tx pg.Tx) error { defer cancel(); return insert(tx, 3) })
+	cancelled, cancel := context.WithCancel(t.Context())
+	err = pg.InTx(cancelled, pool, func(tx pg.Tx) error { defer cancel(); return insert(tx, 3) })
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("InTx for a caller who left = %v, want context.Canceled", err)
+		t.Errorf("InTx for a caller that cancelled = %v, want context.Canceled", err)
 	}
 	err = pg.InTx(t.Context(), pool, func(tx pg.Tx) error { return insert(tx, 1) })
-	if pg.Violated(err) != "network_pkey" || pg.Away(err) {
-		t.Errorf("InTx with a clash = %v", err)
+	if pg.Violated(err) != "network_pkey" || pg.IsUnavailable(err) {
+		t.Errorf("InTx with a duplicate key = %v", err)
 	}
 	var n int
 	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM network").Scan(&n); err != nil || n != 1 {
@@ -194,7 +194,7 @@ func TestInTxCommitsRollsBackAndKeepsFaults(t *testing.T) {
 	}
 }
 
-// Nobody can turn durability off behind the service's back.
+// A setting of the database cannot turn off durable commits.
 func TestSessionsCommitDurablyWhateverTheDatabaseIsSetTo(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
@@ -212,7 +212,7 @@ func TestSessionsCommitDurablyWhateverTheDatabaseIsSetTo(t *testing.T) {
 	}
 }
 
-// The time of COMMIT is its own: what fn took is not taken from it.
+// COMMIT has its own deadline: the time that fn took does not count.
 func TestSlowWorkDoesNotMakeTheOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -225,9 +225,9 @@ func TestSlowWorkDoesNotMakeTheOutcomeUnknown(t *testing.T) {
 	}
 }
 
-// A connection that breaks at COMMIT leaves the outcome open, and the caller
-// must hear exactly that.
-func TestInTxCallsABrokenCommitUnknown(t *testing.T) {
+// If the connection breaks at COMMIT, the outcome is unknown, and the error must
+// say exactly that.
+func TestInTxReportsABrokenCommitAsUnknown(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	pool, super := pgtest.Open(t, url, pg.Serve), pgtest.Open(t, url, "")
@@ -241,11 +241,11 @@ func TestInTxCallsABrokenCommitUnknown(t *testing.T) {
 }
 
 // The server reports a COMMIT that did not wait for its standby as a success
-// with a warning. That must not become an answer.
-func TestInTxDoesNotBelieveACommitWithoutItsStandby(t *testing.T) {
+// with a warning. InTx must not report success.
+func TestInTxReportsACommitWithoutItsStandbyAsUnknown(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	// The warning is raised by hand with the server's own text: a standby that never confirms would hold up every other test of the cluster.
+	// The test raises the warning itself, with the server's own text: a standby that never confirms would block every other test of the cluster.
 	err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error {
 		_, err := tx.Exec(t.Context(), `DO $$ BEGIN RAISE WARNING 'canceling wait for synchronous replication due to user request'; END $$`)
 		return err
@@ -255,22 +255,22 @@ func TestInTxDoesNotBelieveACommitWithoutItsStandby(t *testing.T) {
 	}
 }
 
-func TestAwayTellsALostDatabaseFromAMistake(t *testing.T) {
+func TestIsUnavailable(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, slow := pool.Exec(short, "SELECT pg_sleep(5)")
 	_, wrong := pool.Exec(t.Context(), "SELECT nonsense")
-	_, nobody := pg.Open(t.Context(), "postgres://u:hunter2@127.0.0.1:1/none", pg.Options{})
-	_, stranger := pg.Open(t.Context(), strings.Replace(pgtest.Server(t).URL("postgres"), "postgres@", "stranger@", 1), pg.Options{})
-	if !pg.Away(stranger) {
-		t.Errorf("a login that is refused is not Away: %v", stranger)
+	_, unreachable := pg.Open(t.Context(), "postgres://u:hunter2@127.0.0.1:1/none", pg.Options{})
+	_, rejected := pg.Open(t.Context(), strings.Replace(pgtest.Server(t).URL("postgres"), "postgres@", "stranger@", 1), pg.Options{})
+	if !pg.IsUnavailable(rejected) {
+		t.Errorf("a rejected login is not unavailable: %v", rejected)
 	}
-	if !pg.Away(slow) || !pg.Away(nobody) || pg.Away(wrong) || pg.Away(nil) {
-		t.Errorf("Away: slow %v, nobody %v, wrong %v, nil %v", pg.Away(slow), pg.Away(nobody), pg.Away(wrong), pg.Away(nil))
+	if !pg.IsUnavailable(slow) || !pg.IsUnavailable(unreachable) || pg.IsUnavailable(wrong) || pg.IsUnavailable(nil) {
+		t.Errorf("IsUnavailable: slow %v, unreachable %v, wrong %v, nil %v", pg.IsUnavailable(slow), pg.IsUnavailable(unreachable), pg.IsUnavailable(wrong), pg.IsUnavailable(nil))
 	}
-	if strings.Contains(nobody.Error(), "hunter2") {
-		t.Error("the password stands in the error")
+	if strings.Contains(unreachable.Error(), "hunter2") {
+		t.Error("the error contains the password")
 	}
 }

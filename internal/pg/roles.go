@@ -7,25 +7,25 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The roles. None of them can log in: a login is made by whoever runs the
-// database and is granted one of them.
+// The roles. None of them can log in: the database administrator creates a login
+// and grants it one of them.
 const (
 	Owner = "lineproof_owner" // owns every object and migrates
 	Serve = "lineproof_serve" // serves: no DDL, and only SELECT and INSERT on journal and audit
 	Read  = "lineproof_read"  // only reads
 )
 
-// ensureRoles makes the roles that are missing and lets the owner create tables
-// in the schema. The login needs CREATEROLE for the first run only; later, being
-// a member of the owner is enough.
+// ensureRoles creates the missing roles and lets the owner create tables in the
+// schema. The login needs CREATEROLE for the first run only; after that it need
+// only be a member of the owner role.
 func ensureRoles(ctx context.Context, url string) error {
 	pool, err := Open(ctx, url, Options{Conns: 1})
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	// Roles belong to the whole cluster, so two databases may be migrated at the
-	// same moment: whoever comes second finds the role made.
+	// Roles belong to the whole cluster, and another of its databases may be
+	// migrated at the same moment: a role that exists by now is no error.
 	for _, role := range []string{Owner, Serve, Read} {
 		sql := fmt.Sprintf(`DO $$ BEGIN
 			IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '%[1]s') THEN
@@ -34,21 +34,21 @@ func ensureRoles(ctx context.Context, url string) error {
 		EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
 		END $$`, role)
 		if _, err := pool.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("pg: make the role %s (the login needs CREATEROLE for this): %w", role, err)
+			return fmt.Errorf("pg: create the role %s (the login needs CREATEROLE for this): %w", role, err)
 		}
 	}
 	for _, sql := range []string{
-		// From 16 on, whoever makes a role is a member that may not take it.
-		`DO $$ DECLARE may boolean; BEGIN
+		// Since PostgreSQL 16 the creator of a role is a member without the right to SET ROLE.
+		`DO $$ DECLARE allowed boolean; BEGIN
 			IF current_setting('server_version_num')::int >= 160000 THEN
-				may := pg_has_role(current_user, 'lineproof_owner', 'SET');
+				allowed := pg_has_role(current_user, 'lineproof_owner', 'SET');
 			ELSE
-				may := pg_has_role(current_user, 'lineproof_owner', 'MEMBER');
+				allowed := pg_has_role(current_user, 'lineproof_owner', 'MEMBER');
 			END IF;
-			IF NOT may THEN
+			IF NOT allowed THEN
 				EXECUTE format('GRANT lineproof_owner TO %I', current_user);
 			END IF;
-		EXCEPTION WHEN unique_violation OR internal_error THEN NULL; -- granted by another at this moment
+		EXCEPTION WHEN unique_violation OR internal_error THEN NULL; -- another process granted it at the same moment
 		END $$`,
 		`DO $$ BEGIN
 			PERFORM pg_advisory_xact_lock(hashtextextended('lineproof schema', 0)); -- two grants at once fail
@@ -58,14 +58,14 @@ func ensureRoles(ctx context.Context, url string) error {
 		END $$`,
 	} {
 		if _, err := pool.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("pg: let %s own the schema: %w", Owner, err)
+			return fmt.Errorf("pg: let %s create tables in the schema: %w", Owner, err)
 		}
 	}
 	return nil
 }
 
-// SessionRole returns the login, the role in force, and whether that role could
-// do more than a serving role should.
+// SessionRole returns the login, its current role, and whether that role has
+// rights that a serving role should not have.
 func SessionRole(ctx context.Context, pool *pgxpool.Pool) (login, role string, tooMuch bool, err error) {
 	err = pool.QueryRow(ctx, `SELECT session_user::text, current_user::text,
 		(SELECT rolsuper OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = current_user)

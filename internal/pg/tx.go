@@ -14,51 +14,51 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
-// ErrUnknown reports a transaction of which nobody can say whether it
-// committed. The caller must be told so, never that it worked and never that
-// it failed.
+// ErrUnknown means that it is unknown whether a transaction committed. The
+// response must say so, and neither claim success nor failure.
 var ErrUnknown = fault.New(fault.Unavailable,
 	"The service could not confirm that the request took effect. Send it again, with the same Idempotency-Key where the operation takes one.")
 
-// COMMIT may take until the caller's deadline, within these bounds. It is the
-// wait for a synchronous standby that can be long; past its time the outcome is
-// called unknown.
+// COMMIT may take until the caller's deadline, but at least minCommit and at most
+// maxCommit. The wait for a synchronous standby can be long; when the time is up,
+// the result is ErrUnknown.
 const (
 	minCommit = 250 * time.Millisecond
 	maxCommit = 5 * time.Second
-	// Behind a large transaction the disk may have much to write, and nobody
-	// waits at the other end.
+	// longCommit is for large transactions in the background: the disk may have
+	// much to write, and no caller waits.
 	longCommit = 2 * time.Minute
 )
 
-// InTx runs fn in a transaction and commits it if fn returns nil. The error
-// that fn returns is passed on unchanged so that faults survive.
+// InTx runs fn in a transaction and commits it if fn returns nil. An error of fn
+// is returned unchanged, so that the caller can still examine faults.
 //
-// COMMIT runs to its own deadline, not the caller's: a caller who leaves during
-// the wait for a standby would turn a committed row into an error, and its
-// retry into an acknowledged loss.
+// COMMIT has its own deadline and ignores the cancellation of ctx: if a client
+// that disconnects during the wait for a standby cancelled it, a committed row
+// would be reported as failed, and the retry could acknowledge a row that no
+// standby has.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
 	return inTx(ctx, pool, pgx.TxOptions{}, commitTime, fn)
 }
 
-// InSnapshot is [InTx] for a transaction whose statements all see the database
-// as it was at one moment.
+// InSnapshot is [InTx] with isolation level repeatable read: all statements see
+// the same snapshot of the database.
 func InSnapshot(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
 	return inTx(ctx, pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, commitTime, fn)
 }
 
-// InLongTx is [InTx] for work that nobody waits for: COMMIT has more time.
+// InLongTx is [InTx] for background work: COMMIT may take up to longCommit.
 func InLongTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx Tx) error) error {
 	return inTx(ctx, pool, pgx.TxOptions{}, func(context.Context) time.Duration { return longCommit }, fn)
 }
 
-func inTx(ctx context.Context, pool *pgxpool.Pool, kind pgx.TxOptions, commit func(context.Context) time.Duration, fn func(tx Tx) error) error {
-	conn, err := Take(ctx, pool)
+func inTx(ctx context.Context, pool *pgxpool.Pool, options pgx.TxOptions, commit func(context.Context) time.Duration, fn func(tx Tx) error) error {
+	conn, err := Acquire(ctx, pool)
 	if err != nil {
 		return err
 	}
 	defer conn.Release()
-	tx, err := conn.BeginTx(ctx, kind)
+	tx, err := conn.BeginTx(ctx, options)
 	if err != nil {
 		return fmt.Errorf("pg: begin: %w", err)
 	}
@@ -68,13 +68,13 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, kind pgx.TxOptions, commit fu
 		return err
 	}
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("pg: before commit: %w", err) // the caller has gone; nothing is owed
+		return fmt.Errorf("pg: before commit: %w", err) // the caller has gone, and nothing was promised to it
 	}
-	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), commit(ctx))
+	commitCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commit(ctx))
 	defer cancel()
-	err = tx.Commit(patient)
+	err = tx.Commit(commitCtx)
 	if syncWaitLost(conn.Conn().PgConn()) {
-		_ = conn.Conn().Close(patient)
+		_ = conn.Conn().Close(commitCtx)
 		return ErrUnknown.Because(errors.New("pg: the wait for a synchronous standby was cancelled"))
 	}
 	if err != nil && !rolledBack(err) {
@@ -101,9 +101,10 @@ func commitTime(ctx context.Context) time.Duration {
 	return min(max(time.Until(deadline), minCommit), maxCommit)
 }
 
-// rolledBack reports whether a failed COMMIT certainly left nothing behind: the
-// server refused it for the sake of integrity or concurrency. Every other
-// error, a lost connection above all, leaves the outcome open.
+// rolledBack reports whether a failed COMMIT certainly rolled back: the server
+// rejected it because of an integrity constraint, a serialization failure or the
+// state of the transaction. After any other error, above all a lost connection,
+// the outcome is unknown.
 func rolledBack(err error) bool {
 	if errors.Is(err, pgx.ErrTxCommitRollback) {
 		return true
@@ -112,20 +113,20 @@ func rolledBack(err error) bool {
 	return ok && len(e.Code) == 5 && (e.Code[:2] == "23" || e.Code[:2] == "40" || e.Code[:2] == "25")
 }
 
-const lostKey = "lineproof: sync wait lost"
+const syncWaitLostKey = "lineproof: sync wait lost"
 
 // watchSyncWait marks a connection whose COMMIT returned before a synchronous
-// standby had confirmed it. The server reports that by a warning beside a
-// success, and the driver's error is nil. The text is translated where the
-// server speaks another language; the routine's name is not.
+// standby had confirmed it. The server reports success with a warning, so the
+// driver returns no error. The warning's text depends on the server's language
+// (lc_messages); the routine's name does not.
 func watchSyncWait(conn *pgconn.PgConn, n *pgconn.Notice) {
 	if n.Routine == "SyncRepWaitForLSN" || strings.HasPrefix(n.Message, "canceling wait for synchronous replication") ||
 		strings.HasPrefix(n.Message, "canceling the wait for synchronous replication") {
-		conn.CustomData()[lostKey] = true
+		conn.CustomData()[syncWaitLostKey] = true
 	}
 }
 
 func syncWaitLost(conn *pgconn.PgConn) bool {
-	lost, _ := conn.CustomData()[lostKey].(bool)
+	lost, _ := conn.CustomData()[syncWaitLostKey].(bool)
 	return lost
 }

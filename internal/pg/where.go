@@ -7,20 +7,21 @@ import (
 	"github.com/google/uuid"
 )
 
-// Where is the condition of a query that is put together from what somebody asks
-// for. What is asked for never becomes a part of the text: it is an argument.
+// Where builds the WHERE condition of a query from a caller's filters. Values
+// never become part of the SQL text: they are arguments.
 type Where struct {
 	Args       []any
 	conditions []string
 }
 
-// Add adds a condition, in which each ? stands for the next of the values.
+// Add adds a condition. Each ? in it is a placeholder for the next of values.
 func (w *Where) Add(condition string, values ...any) {
-	w.conditions = append(w.conditions, w.Fill(condition, values...))
+	w.conditions = append(w.conditions, w.Bind(condition, values...))
 }
 
-// Fill writes the places of values into a text that is no condition.
-func (w *Where) Fill(text string, values ...any) string {
+// Bind replaces each ? of an SQL text other than a condition by the numbered
+// placeholder of the next of values, and adds them to Args.
+func (w *Where) Bind(text string, values ...any) string {
 	for _, v := range values {
 		w.Args = append(w.Args, v)
 		text = strings.Replace(text, "?", "$"+strconv.Itoa(len(w.Args)), 1)
@@ -28,7 +29,7 @@ func (w *Where) Fill(text string, values ...any) string {
 	return text
 }
 
-// String is the condition: all that were added, or what always holds.
+// String returns the conditions joined by AND, or "true" if there are none.
 func (w *Where) String() string {
 	if len(w.conditions) == 0 {
 		return "true"
@@ -36,21 +37,22 @@ func (w *Where) String() string {
 	return strings.Join(w.conditions, " AND ")
 }
 
-// Behind adds the condition that a row stands behind a place in an order. The
-// place has a value for each that the order has.
-func (w *Where) Behind(order []string, place []any, descending bool) {
-	w.Add("("+strings.Join(order, ", ")+")"+Way(descending)+"("+strings.Repeat("?, ", len(place)-1)+"?)", place...)
+// After adds the condition that a row comes after the row of a cursor. order
+// has the sort expressions, and values the cursor row's value of each.
+func (w *Where) After(order []string, values []any, descending bool) {
+	w.Add("("+strings.Join(order, ", ")+")"+AfterOperator(descending)+"("+strings.Repeat("?, ", len(values)-1)+"?)", values...)
 }
 
-// Way is how what stands behind compares with what stands before.
-func Way(descending bool) string {
+// AfterOperator returns the operator that compares a row with an earlier row in
+// the sort order.
+func AfterOperator(descending bool) string {
 	if descending {
 		return " < "
 	}
 	return " > "
 }
 
-// OrderBy is the order of a query, all of it in one direction.
+// OrderBy returns the ORDER BY list of a query, all of it in one direction.
 func OrderBy(order []string, descending bool) string {
 	if descending {
 		return strings.Join(order, " DESC, ") + " DESC"
@@ -58,27 +60,27 @@ func OrderBy(order []string, descending bool) string {
 	return strings.Join(order, ", ")
 }
 
-// Cursor is the row behind which a page goes on, and what of the row's place in
-// the order can change until then.
+// Cursor identifies the last row of a page. Held is the row's sort value at that
+// time, for orders by a value that can change before the next page is requested.
 type Cursor struct {
-	Held int64
-	ID   uuid.UUID
+	SortKey int64
+	ID      uuid.UUID
 }
 
 // String writes a cursor, and [ParseCursor] reads it.
-func (c Cursor) String() string { return strconv.FormatInt(c.Held, 10) + "." + c.ID.String() }
+func (c Cursor) String() string { return strconv.FormatInt(c.SortKey, 10) + "." + c.ID.String() }
 
-// mostHeld is more than a cursor holds, and still a time to the database if it is
-// taken for one.
-const mostHeld = 1 << 58
+// maxHeld is larger than any sort value and, as microseconds since 1970, still a
+// time that PostgreSQL accepts.
+const maxHeld = 1 << 58
 
-// ParseCursor reads a cursor; ok is false for what is none.
+// ParseCursor reads a cursor; ok is false if text is not one.
 func ParseCursor(text string) (c Cursor, ok bool) {
 	held, id, _ := strings.Cut(text, ".")
-	var wrong, none error
-	c.Held, wrong = strconv.ParseInt(held, 10, 64)
-	c.ID, none = uuid.Parse(id)
-	if wrong != nil || none != nil || len(id) != 36 || c.Held < 0 || c.Held > mostHeld {
+	var heldErr, idErr error
+	c.SortKey, heldErr = strconv.ParseInt(held, 10, 64)
+	c.ID, idErr = uuid.Parse(id)
+	if heldErr != nil || idErr != nil || len(id) != 36 || c.SortKey < 0 || c.SortKey > maxHeld {
 		return Cursor{}, false
 	}
 	return c, true

@@ -1,13 +1,14 @@
-// Package phone reads telephone numbers as people write them.
+// Package phone parses telephone numbers as people write them.
 //
-// What it promises:
+// Its guarantees:
 //
-//   - However a number is spelled, it becomes one [Number]; two spellings of one
-//     number compare equal, and nothing that is not a number becomes one.
-//   - A Number does not print: what shows in logs and errors is [Number.Masked].
-//     Whoever needs the digits asks for [Number.E164] or [Number.Int].
-//   - The usual spellings of a Nigerian mobile number are read without the
-//     library and without an allocation, and a test holds the two to the same answer.
+//   - All spellings of a number give the same [Number], compared with ==. Text that is
+//     not a number gives an error.
+//   - Printing or logging a Number shows only [Number.Masked]. Code that needs the
+//     digits calls [Number.E164] or [Number.Int].
+//   - The usual spellings of a Nigerian mobile number are parsed without the phone
+//     number library and without an allocation; a test checks that the result is the
+//     same as the library's.
 package phone
 
 import (
@@ -19,7 +20,7 @@ import (
 	"strings"
 )
 
-// What Parse and ParseMobile return. Neither text repeats what was sent.
+// The errors of Parse and ParseMobile. Neither text contains the input.
 var (
 	// ErrMalformed reports text that is not a telephone number.
 	ErrMalformed = errors.New("phone: not a telephone number")
@@ -28,26 +29,26 @@ var (
 	ErrNotMobile = errors.New("phone: not a mobile number of the region")
 )
 
-// The least and the greatest number in E.164 form. Fifteen digits is the limit of
-// E.164; six is the shortest number that the library holds possible anywhere.
+// The smallest and the largest number in E.164 form. E.164 allows at most fifteen
+// digits; six is the shortest length that the library considers possible anywhere.
 const (
-	least    = 100_000
-	greatest = 999_999_999_999_999
+	minNumber = 100_000
+	maxNumber = 999_999_999_999_999
 )
 
 // Number is a telephone number in E.164 form. Two Numbers are the same line exactly
 // when they are equal with ==. The zero Number is none.
 //
-// A struct that is printed whole shows a Number in an unexported field, for package
-// fmt calls no methods on what it cannot export.
+// Caution: printing a whole struct shows the digits of a Number in an unexported
+// field, because package fmt does not call methods on unexported fields.
 type Number struct {
 	digits int64 // country code and national number; no code begins with a zero
 }
 
-// FromInt returns the number whose E.164 digits are n, as [Number.Int] gave them. It
-// is false when n has too few or too many digits.
+// FromInt returns the number whose E.164 digits are n; it is the reverse of
+// [Number.Int]. It is false when n has too few or too many digits.
 func FromInt(n int64) (Number, bool) {
-	if n < least || n > greatest {
+	if n < minNumber || n > maxNumber {
 		return Number{}, false
 	}
 	return Number{digits: n}, true
@@ -56,8 +57,8 @@ func FromInt(n int64) (Number, bool) {
 // Int returns the digits of the E.164 form as one integer, for keys and indexes.
 func (n Number) Int() int64 { return n.digits }
 
-// E164 returns the number with its plus sign, or nothing for the zero Number. It is
-// for those who are entitled to the number, never for logs.
+// E164 returns the number with its plus sign, or "" for the zero Number. It is for
+// readers who are entitled to the number, never for logs.
 func (n Number) E164() string {
 	if n.IsZero() {
 		return ""
@@ -65,7 +66,7 @@ func (n Number) E164() string {
 	return "+" + strconv.FormatInt(n.digits, 10)
 }
 
-// IsZero reports whether n is no number at all.
+// IsZero reports whether n is the zero Number.
 func (n Number) IsZero() bool { return n.digits == 0 }
 
 // Masked returns the only form that may be logged: the first three digits and, of
@@ -88,7 +89,7 @@ func (n Number) String() string { return n.Masked() }
 // Format implements [fmt.Formatter] with the masked form, so that no verb reaches
 // the digits.
 func (n Number) Format(s fmt.State, _ rune) {
-	// A Formatter has nowhere to report an error; package fmt ignores its own too.
+	// A Formatter cannot return an error; package fmt ignores its own write errors too.
 	_, _ = io.WriteString(s, n.Masked())
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// A number prints masked through every verb and logger, alone or inside something.
+// A number is printed masked by every verb and logger, alone or inside other values.
 func TestNumberPrintsMasked(t *testing.T) {
 	t.Parallel()
 
@@ -32,7 +32,7 @@ func TestNumberPrintsMasked(t *testing.T) {
 		slog.New(h).LogAttrs(t.Context(), slog.LevelInfo, "verify", slog.Any("phone", n), slog.Any("request", holder{n}))
 	}
 	if strings.Contains(log.String(), "31234") || strings.Count(log.String(), "+234********67") < 3 {
-		t.Errorf("the log says %s", log.String())
+		t.Errorf("logged: %s", log.String())
 	}
 }
 
@@ -55,7 +55,7 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// FromInt and Int are inverse, and only numbers that E.164 can hold come in.
+// FromInt is the reverse of Int, and refuses integers that are not E.164 numbers.
 func TestFromInt(t *testing.T) {
 	t.Parallel()
 

@@ -9,7 +9,7 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Region reads numbers as they are written in one country.
+// Region parses numbers as they are written in one country.
 type Region struct {
 	code string // ISO 3166, two letters
 }
@@ -23,36 +23,36 @@ func NewRegion(code string) (*Region, error) {
 	return &Region{code: upper}, nil
 }
 
-// Parse reads a number of any country. It need only be possible there: of a length
-// that the country uses. Without a plus sign or 00 in front it is read as a number of
-// the region, with or without the region's own prefixes. The error is ErrMalformed.
+// Parse parses a number of any country. The number must only have a length that the
+// country uses. Without a leading plus sign or 00 it is taken as a number of the
+// region, with or without the region's own prefixes. The error is ErrMalformed.
 func (r *Region) Parse(s string) (Number, error) {
-	d, ok := read(s)
+	d, ok := stripPunctuation(s)
 	if !ok {
 		return Number{}, ErrMalformed
 	}
-	if n, ok := r.known(d); ok {
+	if n, ok := r.parseFast(d); ok {
 		return n, nil
 	}
-	n, _, err := r.lookUp(d)
-	if errors.Is(err, errNoSuch) {
-		err = nil // possible, which is enough here
+	n, _, err := r.parseWithLibrary(d)
+	if errors.Is(err, errNotInPlan) {
+		err = nil // a possible length is enough here
 	}
 	return n, err
 }
 
-// ParseMobile reads a mobile number of the region. The error is ErrMalformed for
-// what Parse refuses and for a number of the region that its plan does not have,
-// as when a digit is missing; it is ErrNotMobile for every other number.
+// ParseMobile parses a mobile number of the region. The error is ErrMalformed for
+// text that Parse refuses and for a number that is not in the region's plan, for
+// example because a digit is missing. It is ErrNotMobile for every other number.
 func (r *Region) ParseMobile(s string) (Number, error) {
-	d, ok := read(s)
+	d, ok := stripPunctuation(s)
 	if !ok {
 		return Number{}, ErrMalformed
 	}
-	if n, ok := r.known(d); ok {
+	if n, ok := r.parseFast(d); ok {
 		return n, nil
 	}
-	n, mobile, err := r.lookUp(d)
+	n, mobile, err := r.parseWithLibrary(d)
 	if err != nil {
 		return Number{}, ErrMalformed
 	}
@@ -62,23 +62,23 @@ func (r *Region) ParseMobile(s string) (Number, error) {
 	return n, nil
 }
 
-// known reads the mobile numbers that need no library.
-func (r *Region) known(d dialled) (Number, bool) {
+// parseFast parses the mobile numbers that do not need the library.
+func (r *Region) parseFast(d rawNumber) (Number, bool) {
 	if r.code != "NG" {
 		return Number{}, false
 	}
 	return nigerianMobile(d)
 }
 
-// errNoSuch reports a number of the region that is possible by its length and
-// not in the region's plan.
-var errNoSuch = errors.New("phone: the region has no such number")
+// errNotInPlan reports a number of the region that has a possible length but is not
+// in the region's plan.
+var errNotInPlan = errors.New("phone: the number is not in the plan of the region")
 
-// lookUp asks the library for the number, and whether it is a mobile number of the
-// region. Where a plan does not tell mobile from fixed lines (the United States),
-// every number counts as mobile. The library's own errors are not kept: they tell the
-// caller nothing more.
-func (r *Region) lookUp(d dialled) (n Number, mobile bool, err error) {
+// parseWithLibrary parses the number with the library, and reports whether it is a
+// mobile number of the region. Where a plan does not distinguish mobile and fixed
+// lines (the United States), every number counts as mobile. The library's own errors
+// are dropped, because they do not tell the caller more.
+func (r *Region) parseWithLibrary(d rawNumber) (n Number, mobile bool, err error) {
 	p, err := phonenumbers.Parse(d.String(), r.code)
 	if err != nil || phonenumbers.IsPossibleNumberWithReason(p) != phonenumbers.IS_POSSIBLE {
 		return Number{}, false, ErrMalformed
@@ -87,17 +87,17 @@ func (r *Region) lookUp(d dialled) (n Number, mobile bool, err error) {
 	if !ok {
 		return Number{}, false, ErrMalformed
 	}
-	// The library drops prefixes one at a time, so that with a zero too many the
-	// canonical form would be read as a different number. That is not a number.
-	again, err := phonenumbers.Parse(n.E164(), r.code)
+	// The library removes only one prefix, so with one zero too many the E.164 form
+	// would be parsed as a different number. Such text is refused.
+	reparsed, err := phonenumbers.Parse(n.E164(), r.code)
 	if err != nil {
 		return Number{}, false, ErrMalformed
 	}
-	if same, ok := fromLibrary(again); !ok || same != n {
+	if same, ok := fromLibrary(reparsed); !ok || same != n {
 		return Number{}, false, ErrMalformed
 	}
 	if int(p.GetCountryCode()) == phonenumbers.GetCountryCodeForRegion(r.code) && !phonenumbers.IsValidNumber(p) {
-		return n, false, errNoSuch
+		return n, false, errNotInPlan
 	}
 	kind := phonenumbers.GetNumberType(p)
 	mobile = (kind == phonenumbers.MOBILE || kind == phonenumbers.FIXED_LINE_OR_MOBILE) &&
@@ -105,8 +105,8 @@ func (r *Region) lookUp(d dialled) (n Number, mobile bool, err error) {
 	return n, mobile, nil
 }
 
-// fromLibrary returns the library's number as ours. It is false for the few that the
-// library allows and E.164 does not.
+// fromLibrary converts a number of the library. It is false for the few that the
+// library allows but E.164 does not.
 func fromLibrary(p *phonenumbers.PhoneNumber) (Number, bool) {
 	e164 := strconv.Itoa(int(p.GetCountryCode())) + phonenumbers.GetNationalSignificantNumber(p)
 	i, err := strconv.ParseInt(e164, 10, 64)

@@ -8,7 +8,7 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// spellings are ways in which people write one and the same number.
+// spellings are different ways to write the same number.
 var spellings = []string{
 	"+2348031234567", "2348031234567", "08031234567", "8031234567", "002348031234567",
 	"+234 803 123 4567", "+234-803-123-4567", "+234.803.123.4567", "+234 (803) 123 4567", "+234(803)123-4567",
@@ -22,7 +22,7 @@ var spellings = []string{
 	" +2348031234567", "08031234567 ", "  0803 123 4567  ", "+234 803 - 123 - 4567", "+2348031234567.",
 }
 
-// However the number is spelled, it is the same number.
+// All spellings give the same number.
 func TestSpellingsOfOneNumber(t *testing.T) {
 	t.Parallel()
 
@@ -46,7 +46,7 @@ func TestSpellingsOfOneNumber(t *testing.T) {
 	}
 }
 
-// What is not a number is malformed, whatever else a phone library would make of it.
+// Text that is not a number is malformed, even where the library would accept it.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 
@@ -108,8 +108,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// A number that exists, but is not a mobile number of the region, is read by Parse
-// and named as such by ParseMobile.
+// A number that is not a mobile number of the region is accepted by Parse, and refused
+// with ErrNotMobile by ParseMobile.
 func TestNotMobile(t *testing.T) {
 	t.Parallel()
 
@@ -144,9 +144,8 @@ func TestNotMobile(t *testing.T) {
 	}
 }
 
-// A number of the region that its plan does not have is a typo, however it is
-// written: a bank that lets "not mobile" pass must not let a slip of the finger
-// pass with it.
+// A number of the region that is not in its plan is a typo, however it is written: a
+// bank that accepts "not mobile" must not accept typos with it.
 func TestTyposAreMalformed(t *testing.T) {
 	t.Parallel()
 	r := region(t, "NG")
@@ -159,7 +158,7 @@ func TestTyposAreMalformed(t *testing.T) {
 	}
 }
 
-// Another region reads its own national forms.
+// Each region accepts its own national formats.
 func TestOtherRegions(t *testing.T) {
 	t.Parallel()
 
@@ -178,7 +177,8 @@ func TestOtherRegions(t *testing.T) {
 			t.Errorf("%s: ParseMobile(%q) = %d, %v, want %d", tc.region, tc.in, got.Int(), err, tc.want)
 		}
 	}
-	// Britain dials abroad with 00, and still a plus sign and 00 are one too many.
+	// 00 is the international prefix of Britain, but a plus sign and 00 together are
+	// malformed.
 	if got, err := region(t, "GB").Parse("+00447400123456"); !errors.Is(err, phone.ErrMalformed) {
 		t.Errorf("GB: Parse of a plus sign and 00 = %d, %v", got.Int(), err)
 	}
@@ -189,7 +189,7 @@ func TestOtherRegions(t *testing.T) {
 	}
 }
 
-// The usual spellings are read without an allocation, on both roads.
+// The usual spellings are parsed without an allocation, by Parse and ParseMobile.
 func TestUsualSpellingsDoNotAllocate(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
 	r := region(t, "NG")
 	for _, s := range []string{"+2348031234567", "08031234567", "00234 803 123 4567", "+234 (0) 803 123 4567"} {
@@ -207,8 +207,8 @@ func TestUsualSpellingsDoNotAllocate(t *testing.T) { //nolint:paralleltest // Al
 	}
 }
 
-// Nothing makes the parser fail in another way than its two errors, what it reads
-// fits the rest of the package, and its canonical form reads back as itself.
+// The parser returns no error but its two, its result is valid for FromInt, and the
+// E.164 form of the result parses to the same number.
 func FuzzParse(f *testing.F) {
 	for _, s := range spellings {
 		f.Add(s)
@@ -230,7 +230,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		// Possible is not enough for a number of our own: it must be in the plan.
+		// A number of the own region must be in the plan, not only of a possible length.
 		typo := errors.Is(mobileErr, phone.ErrMalformed) && strings.HasPrefix(n.E164(), "+234")
 		if mobileErr == nil && m != n || mobileErr != nil && !errors.Is(mobileErr, phone.ErrNotMobile) && !typo {
 			t.Errorf("Parse(%q) = %d, ParseMobile = %d, %v", s, n.Int(), m.Int(), mobileErr)
@@ -239,7 +239,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("FromInt of %d fails", n.Int())
 		}
 		if again, err := r.Parse(n.E164()); err != nil || again != n {
-			t.Errorf("Parse(%q) = %d, which reads back as %d, %v", s, n.Int(), again.Int(), err)
+			t.Errorf("Parse(%q) = %d, which parses back as %d, %v", s, n.Int(), again.Int(), err)
 		}
 	})
 }

@@ -2,29 +2,30 @@ package phone
 
 import "bytes"
 
-// maxSpelling is the longest text that is read: fifteen digits with a sign between
-// every two of them still fit.
+// maxSpelling is the maximum length of the text: fifteen digits with a sign between
+// every two of them fit.
 const maxSpelling = 32
 
-// dialled is what is left of a spelling without its punctuation: digits, and whether
-// they begin with a country code. It is an array and not a string, so that reading a
-// number leaves no garbage.
-type dialled struct {
+// rawNumber is a spelling without its punctuation: the digits, and whether they begin
+// with a country code. It is an array and not a string, so that parsing a number
+// allocates no memory.
+type rawNumber struct {
 	digits        [maxSpelling]byte
 	n             int
 	international bool // there was a plus sign, or 00
 }
 
-// read takes the punctuation out of s. It is the only gate: what it lets through is
-// ASCII digits, so that nothing else the library understands (letters, other scripts'
-// digits, extensions, tel: addresses) reaches it. It is false for anything but
-// digits, spaces, dashes, dots, brackets and one plus sign before the first digit.
+// stripPunctuation removes the punctuation from s. All input passes through it: only
+// ASCII digits reach the library, and nothing else that the library understands
+// (letters, digits of other scripts, extensions, tel: addresses). It is false for
+// anything but digits, spaces, dashes, dots, brackets and one plus sign before the
+// first digit.
 //
-// A leading 00 means a plus sign whatever the region dials abroad with, because that
-// is how numbers are written.
-func read(s string) (d dialled, ok bool) {
+// A leading 00 means a plus sign in every region, whatever the region's own
+// international prefix is, because that is how people write numbers.
+func stripPunctuation(s string) (d rawNumber, ok bool) {
 	if len(s) > maxSpelling {
-		return dialled{}, false
+		return rawNumber{}, false
 	}
 	for i := range len(s) {
 		switch c := s[i]; c {
@@ -34,11 +35,11 @@ func read(s string) (d dialled, ok bool) {
 		case ' ', '-', '.', '(', ')', '[', ']':
 		case '+':
 			if d.international || d.n > 0 {
-				return dialled{}, false
+				return rawNumber{}, false
 			}
 			d.international = true
 		default:
-			return dialled{}, false
+			return rawNumber{}, false
 		}
 	}
 	if !d.international && d.n > 2 && d.digits[0] == '0' && d.digits[1] == '0' {
@@ -47,13 +48,13 @@ func read(s string) (d dialled, ok bool) {
 		d.international = true
 	}
 	if d.n == 0 || d.international && d.digits[0] == '0' {
-		return dialled{}, false // no country code begins with a zero
+		return rawNumber{}, false // no country code begins with a zero
 	}
 	return d, true
 }
 
-// String returns the digits in the form that the library reads.
-func (d dialled) String() string {
+// String returns the digits in the form that the library expects.
+func (d rawNumber) String() string {
 	digits := string(d.digits[:d.n])
 	if d.international {
 		return "+" + digits
@@ -66,10 +67,10 @@ const (
 	nigerianLength = 10 // digits of a mobile number without 0 or 234
 )
 
-// nigerianMobile reads the spellings of a Nigerian mobile number: with 234, with 0,
-// with both or with neither. It is false for everything else, which is then the
-// library's to judge.
-func nigerianMobile(d dialled) (Number, bool) {
+// nigerianMobile parses the spellings of a Nigerian mobile number: with 234, with 0,
+// with both or with neither. It is false for everything else, which is then left to
+// the library.
+func nigerianMobile(d rawNumber) (Number, bool) {
 	rest := d.digits[:d.n]
 	if d.international || len(rest) > nigerianLength+1 {
 		var ok bool
@@ -94,9 +95,10 @@ func nigerianMobile(d dialled) (Number, bool) {
 	return Number{digits: nigeria*nationals + national}, true
 }
 
-// isNigerianMobile reports whether a national number of ten digits is a mobile one,
-// as the library has the plan. A test compares all ten thousand beginnings with it,
-// and fails when a new version of the library opens a range.
+// isNigerianMobile reports whether a national number of ten digits is a mobile
+// number, by the same plan as the library's. A test compares all ten thousand
+// four-digit prefixes with the library, and fails when a new version of the library
+// adds a range.
 func isNigerianMobile(national int64) bool {
 	first4 := national / 1_000_000
 	switch first3 := first4 / 10; {

@@ -1,8 +1,9 @@
-// Package policy keeps the rules that the regulator sets and may change: how
-// long a change of a line counts, how old a supply may be, how late a report.
+// Package policy stores the rules that the regulator sets and may change: how long a
+// change of a line counts, how old a supply may be, and how late an event may be
+// reported.
 //
-// A policy has versions. Each takes effect at a time and never changes, so that
-// a past answer can be derived again by the policy that gave it.
+// A policy has versions. Each takes effect at a time and never changes, so that a
+// past answer can be derived again by the policy of that time.
 package policy
 
 import (
@@ -30,12 +31,12 @@ type Policy struct {
 	ChurnReportDays int
 	HoldPercent     int
 
-	Note string // why the version was made
+	Note string // why the policy was changed
 }
 
 const day = 24 * time.Hour
 
-// Recycled is how long a line is RECYCLED after a tenure began.
+// Recycled is how long a line is RECYCLED after the start of a tenure.
 func (p Policy) Recycled() time.Duration { return time.Duration(p.RecycledDays) * day }
 
 // Swapped is how long a line is SWAPPED after its SIM changed.
@@ -44,39 +45,40 @@ func (p Policy) Swapped() time.Duration { return time.Duration(p.SwappedHours) *
 // Ported is how long a line is PORTED after its network changed.
 func (p Policy) Ported() time.Duration { return time.Duration(p.PortedHours) * time.Hour }
 
-// Flagged is how long a flag holds.
+// Flagged is how long a flag is active.
 func (p Policy) Flagged() time.Duration { return time.Duration(p.FlaggedDays) * day }
 
-// Quarantine is how long a number rests before it may be assigned again.
+// Quarantine is how long a number must wait after a churn before it may be assigned
+// again.
 func (p Policy) Quarantine() time.Duration { return time.Duration(p.QuarantineDays) * day }
 
-// Notice is how long before a churn it must be announced.
+// Notice is how long in advance a churn must be announced.
 func (p Policy) Notice() time.Duration { return time.Duration(p.NoticeDays) * day }
 
 // Freshness is how old an operator's supply may be.
 func (p Policy) Freshness() time.Duration { return time.Duration(p.FreshnessDays) * day }
 
-// ChurnReport is how long after a churn it may be reported.
+// ChurnReport is how long after a churn it must be reported at the latest.
 func (p Policy) ChurnReport() time.Duration { return time.Duration(p.ChurnReportDays) * day }
 
 // Field is one number of a policy, with its bounds.
 type Field struct {
-	Name              string // as programs read it
-	Flag              string // as the command line takes it
+	Name              string // in JSON
+	Flag              string // on the command line
 	Default, Min, Max int
 	Meaning           string
 	of                func(p *Policy) *int
 }
 
-// Of returns where p has the field.
+// Of returns a pointer to the field of p.
 func (f Field) Of(p *Policy) *int { return f.of(p) }
 
 // Fields are the numbers of a policy, in the order in which they are shown. The
-// table in the database has the same bounds.
+// database table has the same bounds.
 var Fields = []Field{
 	{
 		"recycledDays", "recycled-days", 90, 1, 730,
-		"for how many days after a tenure began the line is RECYCLED",
+		"for how many days after the start of a tenure the line is RECYCLED",
 		func(p *Policy) *int { return &p.RecycledDays },
 	},
 	{
@@ -91,12 +93,12 @@ var Fields = []Field{
 	},
 	{
 		"flaggedDays", "flagged-days", 90, 1, 730,
-		"for how many days a flag holds",
+		"for how many days a flag is active",
 		func(p *Policy) *int { return &p.FlaggedDays },
 	},
 	{
 		"quarantineDays", "quarantine-days", 90, 1, 730,
-		"for how many days after a churn the number rests before it may be assigned again",
+		"for how many days after a churn the number is quarantined before it may be assigned again",
 		func(p *Policy) *int { return &p.QuarantineDays },
 	},
 	{
@@ -132,7 +134,7 @@ func Defaults() Policy {
 
 const maxNote = 500
 
-// check names everything that is wrong with p.
+// check returns an error with everything that is wrong with p.
 func (p Policy) check() error {
 	var wrong fault.Form
 	for _, f := range Fields {

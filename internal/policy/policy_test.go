@@ -17,16 +17,16 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// noon is when these tests begin. Their clock stands still unless it is moved.
+// noon is the start time of these tests. Their clock only moves when a test sets it.
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 func at(now time.Time) func() time.Time { return func() time.Time { return now } }
 
-// changed returns the defaults with one number changed. It starts from no
+// changed returns the defaults with one number changed. It is not based on any
 // version.
 func changed(swappedHours int) policy.Policy {
 	p := policy.Defaults()
@@ -34,15 +34,15 @@ func changed(swappedHours int) policy.Policy {
 	return p
 }
 
-// A database that was just migrated has the defaults in force, and has had them
-// for as long as anybody can ask.
-func TestDefaultsAreInForceFromTheStart(t *testing.T) {
+// In a newly migrated database the defaults are the current policy, from the year
+// 2000 on.
+func TestDefaultsAreCurrentFromTheStart(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	want := policy.Defaults()
 	want.EffectiveAt = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, when := range []time.Time{want.EffectiveAt, noon} {
-		got, err := policy.InForce(t.Context(), pool, when)
+		got, err := policy.Current(t.Context(), pool, when)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,15 +50,15 @@ func TestDefaultsAreInForceFromTheStart(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	if _, err := policy.InForce(t.Context(), pool, want.EffectiveAt.Add(-1)); !errors.Is(err, policy.ErrNoVersion) {
+	if _, err := policy.Current(t.Context(), pool, want.EffectiveAt.Add(-1)); !errors.Is(err, policy.ErrNoVersion) {
 		t.Errorf("before that: %v", err)
 	}
 	if _, err := policy.Load(t.Context(), pool, 2); !errors.Is(err, policy.ErrNoVersion) {
-		t.Errorf("a version that was never made: %v", err)
+		t.Errorf("a version that does not exist: %v", err)
 	}
 }
 
-// Days and hours are what they say.
+// Fields in days and in hours become durations of days and hours.
 func TestWindowsHaveTheirUnits(t *testing.T) {
 	t.Parallel()
 	p := policy.Defaults()
@@ -70,7 +70,8 @@ func TestWindowsHaveTheirUnits(t *testing.T) {
 	}
 }
 
-// What is set is what is loaded, whatever the numbers are within their bounds.
+// A loaded policy is the same as the one that was set, for all numbers within their
+// bounds.
 func TestPolicySurvivesTheDatabase(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -81,30 +82,30 @@ func TestPolicySurvivesTheDatabase(t *testing.T) {
 			*f.Of(&p) = rapid.IntRange(f.Min, f.Max).Draw(rt, f.Name)
 		}
 		now = now.Add(time.Second)
-		made, err := (&policy.Book{Pool: pool, Now: at(now.Add(999 * time.Microsecond))}).Set(t.Context(), p)
+		created, err := (&policy.Service{Pool: pool, Now: at(now.Add(999 * time.Microsecond))}).Set(t.Context(), p)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		loaded, err := policy.Load(t.Context(), pool, made.Version)
+		loaded, err := policy.Load(t.Context(), pool, created.Version)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p.Version, p.EffectiveAt, p.CreatedAt, p.Note = made.Version, now, now, "näh"
-		if diff := cmp.Diff([]policy.Policy{p, p}, []policy.Policy{made, loaded}); diff != "" {
+		p.Version, p.EffectiveAt, p.CreatedAt, p.Note = created.Version, now, now, "näh"
+		if diff := cmp.Diff([]policy.Policy{p, p}, []policy.Policy{created, loaded}); diff != "" {
 			rt.Fatal(diff)
 		}
 	})
 }
 
-// At any time the version counts that took effect last.
+// The current version is the one that took effect last.
 func TestVersionsTakeEffectInTurn(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	book := &policy.Book{Pool: pool, Now: at(noon)}
+	service := &policy.Service{Pool: pool, Now: at(noon)}
 	for i, after := range []time.Duration{0, time.Hour, 2 * time.Hour} {
 		p := changed(100 + i)
 		p.EffectiveAt = noon.Add(after)
-		if _, err := book.Set(t.Context(), p); err != nil {
+		if _, err := service.Set(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,7 +115,7 @@ func TestVersionsTakeEffectInTurn(t *testing.T) {
 	}{
 		{-1, 240}, {0, 100}, {time.Hour - 1, 100}, {time.Hour, 101}, {2*time.Hour - 1, 101}, {2 * time.Hour, 102}, {9999 * time.Hour, 102},
 	} {
-		if got, err := policy.InForce(t.Context(), pool, noon.Add(want.after)); err != nil || got.SwappedHours != want.hours {
+		if got, err := policy.Current(t.Context(), pool, noon.Add(want.after)); err != nil || got.SwappedHours != want.hours {
 			t.Errorf("after %v: %d hours, %v; want %d", want.after, got.SwappedHours, err, want.hours)
 		}
 	}
@@ -124,15 +125,14 @@ func TestVersionsTakeEffectInTurn(t *testing.T) {
 	}
 }
 
-// A policy cannot change what was true when an answer was given, nor slip in
-// before a version that somebody made earlier; and every number that is out of
-// its bounds is named. What is refused leaves nothing.
-func TestPoliciesThatAreRefused(t *testing.T) {
+// A policy cannot take effect in the past, nor before an earlier version, and the error
+// lists every number that is out of bounds. A refused policy changes nothing.
+func TestInvalidPoliciesAreRefused(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	first := changed(100)
 	first.EffectiveAt = noon.Add(time.Hour)
-	if _, err := (&policy.Book{Pool: pool, Now: at(noon)}).Set(t.Context(), first); err != nil {
+	if _, err := (&policy.Service{Pool: pool, Now: at(noon)}).Set(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
 	all := []string{}
@@ -153,7 +153,7 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 	} {
 		p := changed(120)
 		tc.change(&p)
-		_, err := (&policy.Book{Pool: pool, Now: at(tc.now)}).Set(t.Context(), p)
+		_, err := (&policy.Service{Pool: pool, Now: at(tc.now)}).Set(t.Context(), p)
 		f, ok := errors.AsType[*fault.Error](err)
 		if !ok {
 			t.Fatalf("%s: %v", name, err)
@@ -171,34 +171,34 @@ func TestPoliciesThatAreRefused(t *testing.T) {
 	}
 }
 
-// Of two who start from the same version, the second is told so, and does not
-// undo what the first one changed.
+// Of two changes based on the same version the second is refused, so that it does not
+// undo the first.
 func TestChangesAreNotUndoneUnseen(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	base, err := policy.InForce(t.Context(), pool, noon)
+	base, err := policy.Current(t.Context(), pool, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	base.EffectiveAt = time.Time{}
 	first, second := base, base
 	first.SwappedHours, second.NoticeDays = 120, 30
-	made, err := (&policy.Book{Pool: pool, Now: at(noon)}).Set(t.Context(), first)
+	created, err := (&policy.Service{Pool: pool, Now: at(noon)}).Set(t.Context(), first)
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := &policy.Book{Pool: pool, Now: at(noon.Add(time.Second))}
-	if _, err := book.Set(t.Context(), second); !errors.Is(err, policy.ErrStale) {
-		t.Errorf("the second is told %v", err)
+	service := &policy.Service{Pool: pool, Now: at(noon.Add(time.Second))}
+	if _, err := service.Set(t.Context(), second); !errors.Is(err, policy.ErrStale) {
+		t.Errorf("the second: %v", err)
 	}
-	second = made
+	second = created
 	second.EffectiveAt, second.NoticeDays = time.Time{}, 30
-	if made, err = book.Set(t.Context(), second); err != nil || made.Version != 3 || made.SwappedHours != 120 {
-		t.Errorf("once it starts from the first: version %d, %d hours, %v", made.Version, made.SwappedHours, err)
+	if created, err = service.Set(t.Context(), second); err != nil || created.Version != 3 || created.SwappedHours != 120 {
+		t.Errorf("based on the first: version %d, %d hours, %v", created.Version, created.SwappedHours, err)
 	}
 }
 
-// The table has the bounds that the fields say.
+// The database table has the same bounds as the fields.
 func TestTableHasTheSameBounds(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -228,7 +228,7 @@ func TestTableHasTheSameBounds(t *testing.T) {
 	}
 }
 
-// The service may add versions and change none.
+// The role of the service may add versions but not change them.
 func TestVersionsCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
@@ -239,12 +239,12 @@ func TestVersionsCannotBeChanged(t *testing.T) {
 	}
 }
 
-// The audit trail says that each version was made, but for the first, which the
-// migration made.
+// The audit log has an entry for each version but the first, which the migration
+// creates.
 func TestEveryVersionIsInTheAuditTrail(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	if _, err := (&policy.Book{Pool: pool, Now: at(noon)}).Set(t.Context(), changed(120)); err != nil {
+	if _, err := (&policy.Service{Pool: pool, Now: at(noon)}).Set(t.Context(), changed(120)); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := pool.Query(t.Context(), `SELECT p.version FROM policy p JOIN audit a ON a.subject_id = p.id
@@ -258,29 +258,29 @@ func TestEveryVersionIsInTheAuditTrail(t *testing.T) {
 	}
 }
 
-// Of policies that are set at once, each gets a version and a time of its own.
-func TestPoliciesThatAreSetAtOnce(t *testing.T) {
+// Policies that are set concurrently get different versions and times.
+func TestPoliciesThatAreSetConcurrently(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	book := &policy.Book{Pool: pool, Now: time.Now}
+	service := &policy.Service{Pool: pool, Now: time.Now}
 	const many = 3
 	errs := make([]error, many)
 	var wait sync.WaitGroup
 	for i := range many {
-		wait.Go(func() { _, errs[i] = book.Set(t.Context(), changed(100+i)) })
+		wait.Go(func() { _, errs[i] = service.Set(t.Context(), changed(100+i)) })
 	}
 	wait.Wait()
-	made := 1 // by the migration
+	created := 1 // by the migration
 	for _, err := range errs {
 		if err == nil {
-			made++
+			created++
 		} else if fault.CodeOf(err) != fault.InvalidArgument { // within one millisecond of the last, the second is refused in words
 			t.Error(err)
 		}
 	}
 	history, err := policy.History(t.Context(), pool)
-	if err != nil || len(history) != made || made < 3 {
-		t.Fatalf("%d versions were made and %d stand, %v", made, len(history), err)
+	if err != nil || len(history) != created || created < 3 {
+		t.Fatalf("%d versions were created, but the history has %d, %v", created, len(history), err)
 	}
 	for i, p := range history {
 		if p.Version != int32(i+1) || (i > 0 && !p.EffectiveAt.After(history[i-1].EffectiveAt)) {
@@ -289,9 +289,9 @@ func TestPoliciesThatAreSetAtOnce(t *testing.T) {
 	}
 }
 
-// The page of the reference has the fields, the bounds and the defaults of the
-// code, in its order.
-func TestReferenceIsTrue(t *testing.T) {
+// The reference page has the fields, bounds and defaults of the code, in the same
+// order.
+func TestReferencePageMatchesTheFields(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "policy.md"))
 	if err != nil {

@@ -1,5 +1,5 @@
--- Lock makes those who set a policy wait for each other: the next version and
--- its place in time follow from the last one.
+-- Lock serialises the transactions that set a policy: version and time of the next
+-- one depend on the last one.
 -- name: Lock :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof policy', 0));
 
@@ -15,7 +15,7 @@ VALUES (@version, @id, @effective_at, @recycled_days, @swapped_hours, @ported_ho
 -- name: ByVersion :one
 SELECT * FROM policy WHERE version = @version;
 
--- name: InForce :one
+-- name: Current :one
 SELECT * FROM policy WHERE effective_at <= @at ORDER BY effective_at DESC, version DESC LIMIT 1;
 
 -- name: History :many

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The cookies. The prefix __Host- makes browsers refuse them from anybody but
-// this very host, over TLS, for the whole of it.
+// The cookies. The prefix __Host- makes browsers accept them only from this host,
+// over TLS, and for all its paths.
 const (
 	sessionCookie = "__Host-lineproof"
 	deviceCookie  = "__Host-lineproof-device"
@@ -14,11 +14,11 @@ const (
 	themeCookie   = "__Host-lineproof-theme"
 )
 
-// deviceTime is how long a browser keeps what makes it known; the service
-// forgets a device that nobody uses for as long.
-const deviceTime = 180 * 24 * time.Hour
+// deviceLifetime is how long a browser keeps the cookie by which it is recognised.
+// The service deletes a device that was not used for as long.
+const deviceLifetime = 180 * 24 * time.Hour
 
-// cookieOf returns the value of a cookie that came exactly once.
+// cookieOf returns the value of a cookie that was sent exactly once.
 func cookieOf(r *http.Request, name string) string {
 	if all := r.CookiesNamed(name); len(all) == 1 {
 		return all[0].Value
@@ -26,19 +26,19 @@ func cookieOf(r *http.Request, name string) string {
 	return ""
 }
 
-// setCookie sets a cookie; no life means until the browser ends, and a negative
-// one takes it away.
-func setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
+// setCookie sets a cookie. A lifetime of zero means until the browser is closed; a
+// negative one deletes the cookie.
+func setCookie(w http.ResponseWriter, name, value string, lifetime time.Duration) {
 	c := &http.Cookie{Name: name, Value: value, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
-	if life != 0 {
-		c.MaxAge = int(life / time.Second)
+	if lifetime != 0 {
+		c.MaxAge = int(lifetime / time.Second)
 	}
 	http.SetCookie(w, c)
 }
 
 func dropCookie(w http.ResponseWriter, name string) { setCookie(w, name, "", -time.Second) }
 
-// themeOf returns the colours that the visitor has chosen.
+// themeOf returns the theme that the visitor has chosen; "" is the system's.
 func themeOf(r *http.Request) string {
 	switch t := cookieOf(r, themeCookie); t {
 	case "light", "dark":

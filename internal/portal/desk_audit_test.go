@@ -30,9 +30,9 @@ func (s *stack) written(t testing.TB, entries ...audit.Entry) {
 	}
 }
 
-// An entry says who by name, what in words, leads to what it is about, and shows
-// what was before beside what is after.
-func TestTrailIsReadInWords(t *testing.T) {
+// An entry shows the actor's name and the action's name, links to its subject, and
+// shows the old values beside the new ones.
+func TestTrailShowsNamesAndChanges(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	auditor := s.as(t, "auditor")
@@ -58,8 +58,7 @@ func TestTrailIsReadInWords(t *testing.T) {
 	}
 }
 
-// Each filter shows what it names and nothing else; what is no filter is said at
-// its field.
+// Each filter shows only matching entries; an invalid one is reported at its field.
 func TestTrailIsFiltered(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -92,8 +91,8 @@ func TestTrailIsFiltered(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/desk/audit?after="+uuid.NewString(), auditor.session), http.StatusOK, "Organisation created")
 }
 
-// Page after page has every entry once, with the filter, and the export has them
-// all, with nothing that a spreadsheet would run.
+// The pages have every matching entry once, and the export has them all, with
+// nothing that a spreadsheet would run.
 func TestTrailIsPagedAndExported(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -137,8 +136,8 @@ func TestTrailIsPagedAndExported(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/export/audit.csv", s.as(t, "admin").session), http.StatusNotFound)
 }
 
-// Every action that is written has words.
-func TestEveryActionHasWords(t *testing.T) {
+// Every action that is written has a name.
+func TestEveryActionHasAName(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	body := s.get(t, "/portal/desk/audit", s.as(t, "auditor").session).Body.String()

@@ -13,13 +13,13 @@ import (
 
 var shownSecret = regexp.MustCompile(`lp_sec_[0-9A-Za-z]+`)
 
-// An administrator makes a client; its secret is shown this once, in the lines
-// that get a token for it, and it does get one.
-func TestAnAdministratorMakesAClient(t *testing.T) {
+// An administrator creates a client; its secret is shown once, in the example that
+// gets a token with it, and the example works.
+func TestAdministratorCreatesClient(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss := s.promoted(t, s.as(t, "administrator"))
-	wantPage(t, s.get(t, "/portal/desk/clients", boss.session), http.StatusOK, "MTN", "line:supply", "In force", "/portal/desk/new-client")
+	wantPage(t, s.get(t, "/portal/desk/clients", boss.session), http.StatusOK, "MTN", "line:supply", "Active", "/portal/desk/new-client")
 	page := s.get(t, "/portal/desk/new-client", boss.session)
 	wantPage(t, page, http.StatusOK, `value="GLO"`, "field-vouches")
 	for _, scope := range access.Scopes {
@@ -35,20 +35,20 @@ func TestAnAdministratorMakesAClient(t *testing.T) {
 	wantPage(t, s.post(t, "/portal/desk/new-client", boss.session, supply), http.StatusUnprocessableEntity, `id="error-network"`)
 	supply.Set("network", "GLO")
 	made := s.post(t, "/portal/desk/new-client", boss.session, supply)
-	wantPage(t, made, http.StatusOK, "shown this once", "https://lineproof.example/api/auth/token", "grant_type=client_credentials")
+	wantPage(t, made, http.StatusOK, "shown only once", "https://lineproof.example/api/auth/token", "grant_type=client_credentials")
 	text := shownSecret.FindString(made.Body.String())
-	clients := must(s.Keeper.Clients(t.Context()))(t)
+	clients := must(s.Access.Clients(t.Context()))(t)
 	c := clients[len(clients)-1]
 	if c.Name != "Glo, supply" || c.Network != "GLO" || !c.Vouches || len(c.Scopes) != 2 || c.Secrets != 1 {
 		t.Errorf("the client is %+v", c)
 	}
-	must(s.Keeper.IssueToken(t.Context(), c.ID.String(), secret.Text(text), nil))(t)
+	must(s.Access.IssueToken(t.Context(), c.ID.String(), secret.Text(text), nil))(t)
 	wantNone(t, s.get(t, "/portal/desk/clients/"+c.ID.String(), boss.session).Body.String(), text)
-	wantPage(t, s.get(t, "/portal/desk/clients/"+c.ID.String(), boss.session), http.StatusOK, "client.created", "Zainab Sule", "Add a secret")
+	wantPage(t, s.get(t, "/portal/desk/clients/"+c.ID.String(), boss.session), http.StatusOK, "client.created", "Zainab Sule", "Add secret")
 }
 
-// The lines that are shown with a secret get a token from the API itself.
-func TestTheLinesForATokenWork(t *testing.T) {
+// The example that is shown with a secret gets a token from the API itself.
+func TestTokenExampleWorks(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss := s.promoted(t, s.as(t, "administrator"))
@@ -65,44 +65,44 @@ func TestTheLinesForATokenWork(t *testing.T) {
 	}
 }
 
-// A client has up to two secrets. One is added and shown once, and one is
-// revoked: it buys nothing from then on, and the other does.
-func TestAnAdministratorRotatesAClientsSecret(t *testing.T) {
+// A client has up to two secrets. One is added and shown once, and one is revoked:
+// it gets no tokens from then on, and the other does.
+func TestAdministratorRotatesClientSecret(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss := s.promoted(t, s.as(t, "administrator"))
-	c := must(s.Keeper.Clients(t.Context()))(t)[0]
+	c := must(s.Access.Clients(t.Context()))(t)[0]
 	at := "/portal/desk/clients/" + c.ID.String()
-	old := must(s.Keeper.Secrets(t.Context(), c.ID))(t)[0]
+	old := must(s.Access.Secrets(t.Context(), c.ID))(t)[0]
 	wantPage(t, s.get(t, at+"/secrets/"+old.ID.String()+"/revoke", boss.session), http.StatusOK, "only secret")
 	added := s.post(t, at+"/secrets", boss.session, nil)
-	wantPage(t, added, http.StatusOK, "shown this once", "The other secret stands, too")
+	wantPage(t, added, http.StatusOK, "shown only once", "The other secret is still active")
 	text := shownSecret.FindString(added.Body.String())
 	page := s.get(t, at, boss.session)
-	wantPage(t, page, http.StatusOK, old.Preview, "Two stand")
-	wantNone(t, page.Body.String(), text, "Add a secret")
-	wantPage(t, s.post(t, at+"/secrets", boss.session, nil), http.StatusConflict, "has two secrets already")
+	wantPage(t, page, http.StatusOK, old.Preview, "two active secrets at most")
+	wantNone(t, page.Body.String(), text, "Add secret")
+	wantPage(t, s.post(t, at+"/secrets", boss.session, nil), http.StatusConflict, "already has two secrets")
 	wantGo(t, s.post(t, at+"/secrets/"+old.ID.String()+"/revoke", boss.session, nil), at)
 	wantPage(t, s.post(t, at+"/secrets/"+old.ID.String()+"/revoke", boss.session, nil), http.StatusNotFound)
-	left := must(s.Keeper.Secrets(t.Context(), c.ID))(t)
+	left := must(s.Access.Secrets(t.Context(), c.ID))(t)
 	if len(left) != 1 || left[0].ID == old.ID {
 		t.Errorf("the secrets are %+v", left)
 	}
-	must(s.Keeper.IssueToken(t.Context(), c.ID.String(), secret.Text(text), nil))(t)
+	must(s.Access.IssueToken(t.Context(), c.ID.String(), secret.Text(text), nil))(t)
 }
 
-// A client is suspended, resumed, and revoked by typing its name; one that is
-// revoked can only be looked at.
-func TestAnAdministratorStopsAClient(t *testing.T) {
+// A client is suspended, resumed, and revoked by typing its name; a revoked one can
+// only be viewed.
+func TestAdministratorStopsClient(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss := s.promoted(t, s.as(t, "administrator"))
-	c := must(s.Keeper.Clients(t.Context()))(t)[0]
+	c := must(s.Access.Clients(t.Context()))(t)[0]
 	at := "/portal/desk/clients/" + c.ID.String()
-	now := func() access.ClientRow { return must(s.Keeper.Client(t.Context(), c.ID))(t) }
+	now := func() access.ClientRow { return must(s.Access.Client(t.Context(), c.ID))(t) }
 	page := s.get(t, at, boss.session)
 	wantPage(t, page, http.StatusOK, at+"/suspend", at+"/revoke", "/portal/desk/entities?client="+c.ID.String())
-	wantPage(t, s.get(t, "/portal/desk/entities?client="+c.ID.String()+"&state=Revoked", boss.session), http.StatusOK, "It brought none in", "Show all")
+	wantPage(t, s.get(t, "/portal/desk/entities?client="+c.ID.String()+"&state=Revoked", boss.session), http.StatusOK, "This client has added none", "Show all")
 	wantPage(t, s.get(t, "/portal/desk/entities?client="+boss.id.String(), boss.session), http.StatusNotFound)
 	wantNone(t, page.Body.String(), at+"/resume")
 	wantPage(t, s.get(t, at+"/suspend", boss.session), http.StatusOK, "MTN")
@@ -122,6 +122,6 @@ func TestAnAdministratorStopsAClient(t *testing.T) {
 	if !now().Revoked {
 		t.Error("the client is not revoked")
 	}
-	wantPage(t, s.get(t, "/portal/desk/entities?client="+c.ID.String(), boss.session), http.StatusOK, "Harmattan Telecom", "Only organisations that ", "brought in")
+	wantPage(t, s.get(t, "/portal/desk/entities?client="+c.ID.String(), boss.session), http.StatusOK, "Harmattan Telecom", "Showing organisations added by ")
 	wantNone(t, s.get(t, "/portal/desk/entities?client="+c.ID.String(), boss.session).Body.String(), "Harbour Bank")
 }

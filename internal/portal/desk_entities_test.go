@@ -15,12 +15,12 @@ import (
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
-// deskPage returns a page of the desk about an entity.
+// deskPage returns the address of a staff page about an organisation.
 func deskPage(e registry.Entity, rest string) string {
 	return "/portal/desk/entities/" + e.ID.String() + rest
 }
 
-// wantNone fails if a page holds one of the texts.
+// wantNone fails if a page contains one of the texts.
 func wantNone(t testing.TB, body string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -30,8 +30,8 @@ func wantNone(t testing.TB, body string, texts ...string) {
 	}
 }
 
-// Staff find an organisation by its name or number, by its state and by what it
-// does, in the order that they ask for.
+// Staff find an organisation by name, number, state and activity, in the requested
+// order.
 func TestStaffFindOrganisations(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -59,7 +59,7 @@ func TestStaffFindOrganisations(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"?state=Suspended", "?q=%00%25", "?q=" + strings.Repeat("x", 5000)} {
-		if body := look(query); !strings.Contains(body, "None fits") {
+		if body := look(query); !strings.Contains(body, "No organisations found") {
 			t.Errorf("%s finds something", query)
 		}
 	}
@@ -70,13 +70,13 @@ func TestStaffFindOrganisations(t *testing.T) {
 	}
 }
 
-// The list goes on from page to page and shows each organisation once.
+// The pages of the list show each organisation once.
 func TestTheListOfOrganisationsIsPaged(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	auditor := s.as(t, "auditor")
 	for i := range 60 {
-		must(s.Registry.CreateAsker(t.Context(), fmt.Sprintf("Mast %02d", i%30), "RC 1", access.Operator, uuid.Nil))(t)
+		must(s.Registry.CreateRelyingParty(t.Context(), fmt.Sprintf("Mast %02d", i%30), "RC 1", access.Operator, uuid.Nil))(t)
 	}
 	seen, next := map[string]int{}, "/portal/desk/entities?q=mast&sort=created&dir=desc"
 	links, onward := regexp.MustCompile(`href="/portal/desk/entities/([0-9a-f-]{36})"`), regexp.MustCompile(`href="([^"]+)" rel="next"`)
@@ -101,9 +101,9 @@ func TestTheListOfOrganisationsIsPaged(t *testing.T) {
 	}
 }
 
-// An administrator lets an organisation in with its admin, who gets a letter.
-// Where anything is wrong neither is made, and the form says what.
-func TestAnAdministratorLetsAnOrganisationIn(t *testing.T) {
+// An administrator adds an organisation with its admin, who gets an e-mail. If
+// anything is invalid, neither is created, and the form shows the errors.
+func TestAdministratorAddsOrganisation(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss := s.promoted(t, s.as(t, "administrator"))
@@ -114,28 +114,28 @@ func TestAnAdministratorLetsAnOrganisationIn(t *testing.T) {
 	name := "港口银行 " + strings.Repeat("ب", 190)
 	taken := s.as(t, "member")
 	wantPage(t, s.post(t, "/portal/desk/new-entity", boss.session, url.Values{"name": {name}, "cac": {"RC-007"}, "email": {taken.email}}), http.StatusConflict, `id="error-email"`)
-	if found := must(s.Registry.Search(t.Context(), registry.Search{Text: "港口"}))(t); len(found.Entities) != 0 {
+	if found := must(s.Registry.Search(t.Context(), registry.EntityFilter{Text: "港口"}))(t); len(found.Entities) != 0 {
 		t.Fatal("the organisation was made without its admin")
 	}
 	res := s.post(t, "/portal/desk/new-entity", boss.session, url.Values{"name": {name}, "cac": {"RC-007"}, "email": {"bola@delta.example"}})
-	found := must(s.Registry.Search(t.Context(), registry.Search{Text: "港口"}))(t)
+	found := must(s.Registry.Search(t.Context(), registry.EntityFilter{Text: "港口"}))(t)
 	if len(found.Entities) != 1 {
 		t.Fatalf("answered %d, and %d organisations are there", res.Code, len(found.Entities))
 	}
 	e := found.Entities[0].Entity
 	wantGo(t, res, deskPage(e, ""))
 	a := must(s.Registry.AccountByEmail(t.Context(), s.pool, "bola@delta.example"))(t)
-	if kind, _ := s.letters.Load(a.ID); kind != people.Invitation || a.Entity != e.ID || a.Kind != registry.AdminAccount {
+	if kind, _ := s.emails.Load(a.ID); kind != people.Invitation || a.Entity != e.ID || a.Kind != registry.AdminAccount {
 		t.Errorf("the letter is %v, for %+v", kind, a)
 	}
 	// It has the number of the bank of the stack, and each page says so of the other.
-	wantPage(t, s.get(t, deskPage(e, ""), boss.session), http.StatusOK, "The same CAC number", deskPage(s.bank, ""), "Harbour Bank")
-	wantPage(t, s.get(t, deskPage(s.bank, ""), boss.session), http.StatusOK, "The same CAC number", deskPage(e, ""))
-	wantNone(t, s.get(t, deskPage(s.other, ""), boss.session).Body.String(), "The same CAC number")
+	wantPage(t, s.get(t, deskPage(e, ""), boss.session), http.StatusOK, "has the same CAC number", deskPage(s.bank, ""), "Harbour Bank")
+	wantPage(t, s.get(t, deskPage(s.bank, ""), boss.session), http.StatusOK, "has the same CAC number", deskPage(e, ""))
+	wantNone(t, s.get(t, deskPage(s.other, ""), boss.session).Body.String(), "has the same CAC number")
 }
 
-// Every tab shows what it is about, and nothing of another organisation.
-func TestStaffLookAtAnOrganisation(t *testing.T) {
+// Every tab shows data of this organisation only.
+func TestStaffSeeAnOrganisation(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin, stranger, auditor := s.as(t, "admin"), s.as(t, "stranger"), s.as(t, "auditor")
@@ -143,16 +143,16 @@ func TestStaffLookAtAnOrganisation(t *testing.T) {
 	s.madeKey(t, stranger, "not theirs", "live")
 	s.asked(t, live, "", "+2348031234567")
 	must(s.Tally.Count(t.Context()))(t)
-	wantPage(t, s.get(t, deskPage(s.bank, ""), auditor.session), http.StatusOK, "RC 7", "Approved", "UNKNOWN", "/portal/guide/answers#answer-UNKNOWN", "Requests a second, all keys")
-	wantPage(t, s.get(t, deskPage(s.bank, "?mode=test"), auditor.session), http.StatusOK, "Nothing answered in these days")
-	wantPage(t, s.get(t, deskPage(s.telco, ""), auditor.session), http.StatusOK, "The client MTN", "/portal/desk/clients/", "supplies lines")
+	wantPage(t, s.get(t, deskPage(s.bank, ""), auditor.session), http.StatusOK, "RC 7", "Approved", "UNKNOWN", "/portal/guide/answers#answer-UNKNOWN", "Requests per second, all keys")
+	wantPage(t, s.get(t, deskPage(s.bank, "?mode=test"), auditor.session), http.StatusOK, "No answers in this period")
+	wantPage(t, s.get(t, deskPage(s.telco, ""), auditor.session), http.StatusOK, "Client MTN", "/portal/desk/clients/", "supplies lines")
 	peoplePage := s.get(t, deskPage(s.bank, "/people"), auditor.session)
 	wantPage(t, peoplePage, http.StatusOK, admin.email)
-	wantNone(t, peoplePage.Body.String(), stranger.email, "Send the invitation", "/remove")
+	wantNone(t, peoplePage.Body.String(), stranger.email, "Send invitation", "/remove")
 	keys := s.get(t, deskPage(s.bank, "/keys"), auditor.session)
-	wantPage(t, keys, http.StatusOK, "mobile app", "lp_live_", "In force")
+	wantPage(t, keys, http.StatusOK, "mobile app", "lp_live_", "Active")
 	wantNone(t, keys.Body.String(), "not theirs", live, "/revoke")
-	wantPage(t, s.get(t, deskPage(s.bank, "/documents"), auditor.session), http.StatusOK, "Nothing handed in yet")
+	wantPage(t, s.get(t, deskPage(s.bank, "/documents"), auditor.session), http.StatusOK, "No documents submitted yet")
 	trail := s.get(t, deskPage(s.bank, "/audit"), auditor.session)
 	wantPage(t, trail, http.StatusOK, "key.created", "entity.created", "Zainab Sule", "The operator", "mobile app")
 	wantNone(t, trail.Body.String(), "not theirs", live)
@@ -160,13 +160,13 @@ func TestStaffLookAtAnOrganisation(t *testing.T) {
 	wantPage(t, s.get(t, deskPage(registry.Entity{ID: uuid.New()}, ""), auditor.session), http.StatusNotFound)
 }
 
-// The trail of an organisation goes on from page to page.
+// The audit trail of an organisation is paged.
 func TestTheTrailOfAnOrganisationIsPaged(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	auditor := s.as(t, "auditor")
 	for i := range 60 {
-		must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.other.ID, Name: fmt.Sprintf("key %02d.", i), Mode: "test"}, access.Operator, uuid.Nil))(t)
+		must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.other.ID, Name: fmt.Sprintf("key %02d.", i), Mode: "test"}, access.Operator, uuid.Nil))(t)
 	}
 	first := s.get(t, deskPage(s.other, "/audit"), auditor.session)
 	wantPage(t, first, http.StatusOK, "key 59.", "key 10.")

@@ -18,10 +18,10 @@ func (s *stack) statusOf(t testing.TB, e registry.Entity) registry.Status {
 	return must(s.Registry.Entity(t.Context(), e.ID))(t).Status
 }
 
-// An administrator suspends, restores and revokes, with a reason. A revoked
-// organisation comes back when another administrator has confirmed it, and the
-// page says so until then.
-func TestAnAdministratorStopsAndRestoresAnOrganisation(t *testing.T) {
+// An administrator suspends, restores and revokes with a reason. A revoked
+// organisation is restored when another administrator confirms it, and the page
+// shows that it waits.
+func TestAdministratorSuspendsAndRestoresOrganisation(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss, second := s.promoted(t, s.as(t, "administrator")), s.promoted(t, s.as(t, "administrator"))
@@ -37,16 +37,16 @@ func TestAnAdministratorStopsAndRestoresAnOrganisation(t *testing.T) {
 	wantGo(t, s.post(t, deskPage(s.bank, "/restore"), boss.session, because), deskPage(s.bank, ""))
 	wantGo(t, s.post(t, deskPage(s.bank, "/revoke"), boss.session, because), deskPage(s.bank, ""))
 
-	wantPage(t, s.get(t, deskPage(s.bank, "/restore"), boss.session), http.StatusOK, "needs two people", "/portal/desk/approvals")
+	wantPage(t, s.get(t, deskPage(s.bank, "/restore"), boss.session), http.StatusOK, "needs a second person", "/portal/desk/approvals")
 	res := s.post(t, deskPage(s.bank, "/restore"), boss.session, because)
 	wantGo(t, res, deskPage(s.bank, ""))
 	if c := cookie(t, res, "__Host-lineproof-flash"); c.Value != "entity.waits" {
 		t.Errorf("the message is %s", c.Value)
 	}
 	page := s.get(t, deskPage(s.bank, ""), boss.session)
-	wantPage(t, page, http.StatusOK, "waits for a second person", "/portal/desk/approvals", "Revoked")
+	wantPage(t, page, http.StatusOK, "is waiting for approval", "/portal/desk/approvals", "Revoked")
 	wantNone(t, page.Body.String(), deskPage(s.bank, "/restore"))
-	wantPage(t, s.post(t, deskPage(s.bank, "/restore"), boss.session, because), http.StatusConflict, "asked for already")
+	wantPage(t, s.post(t, deskPage(s.bank, "/restore"), boss.session, because), http.StatusConflict, "already been requested")
 	if now := s.statusOf(t, s.bank); now != registry.Revoked {
 		t.Fatalf("one person brought it back: %s", now)
 	}
@@ -57,18 +57,18 @@ func TestAnAdministratorStopsAndRestoresAnOrganisation(t *testing.T) {
 	must(s.Approvals.Confirm(t.Context(), waiting[0].ID, access.Principal{Kind: access.Session, Account: second.id}.Actor(), uuid.Nil))(t)
 	page = s.get(t, deskPage(s.bank, ""), boss.session)
 	wantPage(t, page, http.StatusOK, "Approved", deskPage(s.bank, "/suspend"))
-	wantNone(t, page.Body.String(), "waits for a second person")
+	wantNone(t, page.Body.String(), "is waiting for approval")
 }
 
-// An administrator invites people to an organisation, sends a letter again and
-// removes somebody; the last admin stays. A person of another organisation is
-// not found there.
-func TestAnAdministratorHelpsWithPeople(t *testing.T) {
+// An administrator invites people to an organisation, resends an invitation and
+// removes a person; the last admin stays. A person of another organisation is not
+// found there.
+func TestAdministratorManagesPeopleOfOrganisation(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss, admin, stranger := s.promoted(t, s.as(t, "administrator")), s.as(t, "admin"), s.as(t, "stranger")
 	at := deskPage(s.bank, "/people")
-	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "Send the invitation", at+"/"+admin.id.String()+"/remove")
+	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "Send invitation", at+"/"+admin.id.String()+"/remove")
 	wantPage(t, s.post(t, at, boss.session, url.Values{"kind": {"staff"}}), http.StatusUnprocessableEntity, `id="error-kind"`, `id="error-email"`)
 	wantPage(t, s.post(t, at, boss.session, url.Values{"email": {stranger.email}, "kind": {"admin"}}), http.StatusConflict, `id="error-email"`)
 	wantGo(t, s.post(t, at, boss.session, url.Values{"email": {"second@bank.example"}, "kind": {"admin"}}), at)
@@ -76,9 +76,9 @@ func TestAnAdministratorHelpsWithPeople(t *testing.T) {
 	if invited.Entity != s.bank.ID || invited.Kind != registry.AdminAccount {
 		t.Errorf("invited %+v", invited)
 	}
-	s.letters.Clear()
+	s.emails.Clear()
 	wantGo(t, s.post(t, at+"/"+invited.ID.String()+"/invite", boss.session, nil), at)
-	if kind, _ := s.letters.Load(invited.ID); kind != people.Invitation {
+	if kind, _ := s.emails.Load(invited.ID); kind != people.Invitation {
 		t.Error("no second letter")
 	}
 	wantPage(t, s.get(t, at+"/"+admin.id.String()+"/remove", boss.session), http.StatusOK, admin.email)
@@ -92,7 +92,7 @@ func TestAnAdministratorHelpsWithPeople(t *testing.T) {
 
 // An administrator revokes a key by typing its name; a key of another
 // organisation is not found there.
-func TestAnAdministratorRevokesAKey(t *testing.T) {
+func TestAdministratorRevokesKey(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss, admin := s.promoted(t, s.as(t, "administrator")), s.as(t, "admin")
@@ -104,7 +104,7 @@ func TestAnAdministratorRevokesAKey(t *testing.T) {
 	wantPage(t, s.post(t, deskPage(s.other, "/keys/"+id+"/revoke"), boss.session, url.Values{"confirm": {"mobile app"}}), http.StatusNotFound)
 	wantGo(t, s.post(t, at, boss.session, url.Values{"confirm": {"mobile app"}}), deskPage(s.bank, "/keys"))
 	wantPage(t, s.get(t, deskPage(s.bank, "/keys"), boss.session), http.StatusOK, "Revoked")
-	keys := must(s.Keeper.Keys(t.Context(), s.bank.ID))(t)
+	keys := must(s.Access.Keys(t.Context(), s.bank.ID))(t)
 	if len(keys) != 1 || keys[0].RevokedAt.IsZero() || keys[0].RevokedBy != boss.id {
 		t.Errorf("the key is %+v", keys)
 	}
@@ -117,13 +117,13 @@ func TestOnlyAdministratorsChangeOrganisationsAndClients(t *testing.T) {
 	s := newStack(t)
 	admin := s.as(t, "admin")
 	_, key := s.madeKey(t, admin, "mobile app", "live")
-	client := must(s.Keeper.Clients(t.Context()))(t)[0]
-	secret := must(s.Keeper.Secrets(t.Context(), client.ID))(t)[0]
+	client := must(s.Access.Clients(t.Context()))(t)[0]
+	secret := must(s.Access.Secrets(t.Context(), client.ID))(t)[0]
 	actual := strings.NewReplacer("{entity}", s.bank.ID.String(), "{account}", admin.id.String(), "{key}", key, "{client}", client.ID.String(), "{secret}", secret.ID.String())
 	form := url.Values{
 		"reason": {"Because"}, "confirm": {"mobile app"}, "email": {"new@bank.example"}, "kind": {"admin"}, "name": {"New"}, "cac": {"RC 1"}, "scope": {"entity:onboard"},
 	}
-	visitors := map[string]person{"auditor": s.as(t, "auditor"), "reviewer": s.as(t, "reviewer"), "admin": admin, "member": s.as(t, "member"), "telco": s.as(t, "telco")}
+	visitors := map[string]visitor{"auditor": s.as(t, "auditor"), "reviewer": s.as(t, "reviewer"), "admin": admin, "member": s.as(t, "member"), "telco": s.as(t, "telco")}
 	before := s.trailed(t)
 	posts := 0
 	for _, row := range s.Rows() {
@@ -152,7 +152,7 @@ func TestOnlyAdministratorsChangeOrganisationsAndClients(t *testing.T) {
 	}
 }
 
-// trailed counts the audit trail.
+// trailed counts the entries of the audit trail.
 func (s *stack) trailed(t testing.TB) (n int) {
 	t.Helper()
 	if err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&n); err != nil {

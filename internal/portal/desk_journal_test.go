@@ -27,9 +27,8 @@ func searchFor(organisation string, more ...string) url.Values {
 	return form
 }
 
-// Staff find the records of an organisation by its name, page by page, and a
-// record by its id; each page is in the trail, with the reason, which is never
-// in an address.
+// Staff find the records of an organisation by its name, page by page, and a record
+// by its id. Each page is audited with the reason, which is never in an address.
 func TestStaffSearchRecords(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -60,9 +59,9 @@ func TestStaffSearchRecords(t *testing.T) {
 	if strings.Contains(second.Body.String(), ids[52]) || strings.Contains(second.Body.String(), "Next page") {
 		t.Error("the second page is not the rest")
 	}
-	wantPage(t, s.post(t, searching, auditor.session, searchFor("Harbour Bank", "status", "SWAPPED")), http.StatusOK, "No records")
-	wantPage(t, s.post(t, searching, auditor.session, searchFor("", "requestId", ids[3])), http.StatusOK, "A record", "Harbour Bank", "till-7", "Hash of the record")
-	wantPage(t, s.post(t, searching+"/record", auditor.session, searchFor("", "requestId", ids[3])), http.StatusOK, "A record")
+	wantPage(t, s.post(t, searching, auditor.session, searchFor("Harbour Bank", "status", "SWAPPED")), http.StatusOK, "No records found")
+	wantPage(t, s.post(t, searching, auditor.session, searchFor("", "requestId", ids[3])), http.StatusOK, "Record", "Harbour Bank", "till-7", "Record hash")
+	wantPage(t, s.post(t, searching+"/record", auditor.session, searchFor("", "requestId", ids[3])), http.StatusOK, "Record")
 	all := must(audit.List(t.Context(), s.pool, audit.Filter{Action: "journal.read"}))(t)
 	if len(all) != 5 {
 		t.Fatalf("%d looks are in the trail, want 5", len(all))
@@ -77,10 +76,10 @@ func TestStaffSearchRecords(t *testing.T) {
 	}
 }
 
-// Nothing is searched without a reason, nor in everybody's records at once; a
-// name that several have is asked about; and where the look cannot be recorded
-// nothing is shown.
-func TestSearchesThatShowNothing(t *testing.T) {
+// Nothing is searched without a reason, nor in the records of all organisations at
+// once. If several organisations match, the page offers them, and if the search
+// cannot be audited, nothing is shown.
+func TestInvalidSearchesShowNoRecords(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	auditor, member := s.as(t, "auditor"), s.as(t, "member")
@@ -101,13 +100,13 @@ func TestSearchesThatShowNothing(t *testing.T) {
 	}
 	wantPage(t, s.post(t, searching, auditor.session, searchFor("Nobody")), http.StatusUnprocessableEntity, "No organisation has this in its name")
 	wantPage(t, s.post(t, searching+"/record", auditor.session, url.Values{"requestId": {id}}), http.StatusUnprocessableEntity, `id="error-reason"`)
-	wantPage(t, s.post(t, searching, auditor.session, searchFor("bank")), http.StatusUnprocessableEntity, "Which one", "Harbour Bank", "Lagoon Bank", s.other.ID.String())
+	wantPage(t, s.post(t, searching, auditor.session, searchFor("bank")), http.StatusUnprocessableEntity, "Matching organisations", "Harbour Bank", "Lagoon Bank", s.other.ID.String())
 	wantPage(t, s.post(t, searching, member.session, searchFor("bank")), http.StatusNotFound)
 	if n := s.rows(t, "journal.read"); n != 0 {
 		t.Errorf("%d looks are in the trail, and nothing was shown", n)
 	}
-	wantPage(t, s.post(t, searching, auditor.session, searchFor("bank", "entity", s.other.ID.String())), http.StatusOK, "Records of Lagoon Bank", "No records")
-	must(s.Registry.CreateAsker(t.Context(), "Bank", "RC 77", access.Operator, uuid.Nil))(t)
+	wantPage(t, s.post(t, searching, auditor.session, searchFor("bank", "entity", s.other.ID.String())), http.StatusOK, "Records of Lagoon Bank", "No records found")
+	must(s.Registry.CreateRelyingParty(t.Context(), "Bank", "RC 77", access.Operator, uuid.Nil))(t)
 	wantPage(t, s.post(t, searching, auditor.session, searchFor("bank")), http.StatusOK, "Records of Bank")
 	wantPage(t, s.post(t, searching, auditor.session, searchFor("", "requestId", uuid.NewString())), http.StatusUnprocessableEntity, "There is no record")
 	if n := s.rows(t, "journal.read"); n != 3 {

@@ -21,26 +21,26 @@ func (s *stack) found(t testing.TB, e registry.Entity, kind, level string, ends 
 		VALUES ($1, $2, $3, $4, now() - interval '1 hour', $5, 'one', 5000, 30, 4200, 10000, 100000)`, uuid.Must(uuid.NewV7()), e.ID, kind, level, ends))(t)
 }
 
-// trail returns the entries of an action, the newest first.
-func (s *stack) trail(t testing.TB, action audit.Action) []audit.Written {
+// trail returns the entries with an action, the newest first.
+func (s *stack) trail(t testing.TB, action audit.Action) []audit.Record {
 	t.Helper()
 	return must(audit.List(t.Context(), s.pool, audit.Filter{Action: string(action)}))(t)
 }
 
-// What holds stands on the first page in words, what is over on the other, and
-// a release moves it there with its reason, under the name of who gave it.
+// Active alerts are on the first page, past ones on the other. A release moves an
+// alert there, with its reason and the name of the person.
 func TestGuardIsReleasedWithAReason(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss, auditor := s.promoted(t, s.as(t, "administrator")), s.as(t, "auditor")
-	wantPage(t, s.get(t, "/portal/desk/limits", auditor.session), http.StatusOK, "Nobody is slowed or stopped")
+	wantPage(t, s.get(t, "/portal/desk/limits", auditor.session), http.StatusOK, "No organisation is slowed or stopped")
 	over := time.Now().Add(-time.Minute)
 	s.found(t, s.bank, "density", "stopped", nil)
 	s.found(t, s.other, "budget", "stopped", &over)
 	at := "/portal/desk/limits/" + s.bank.ID.String()
 
 	page := s.get(t, "/portal/desk/limits", boss.session)
-	wantPage(t, page, http.StatusOK, "Harbour Bank", "4,200 of 5,000 different numbers lie in dense blocks of 10,000", "Stopped", "Holds until it is released", at+"/release")
+	wantPage(t, page, http.StatusOK, "Harbour Bank", "4,200 of 5,000 different numbers are in dense blocks of 10,000", "Stopped", "Active until it is released", at+"/release")
 	if strings.Contains(page.Body.String(), "Lagoon Bank") {
 		t.Error("what has ended stands among what holds")
 	}
@@ -61,7 +61,7 @@ func TestGuardIsReleasedWithAReason(t *testing.T) {
 	wantPage(t, s.post(t, at+"/release", boss.session, url.Values{"reason": {"again"}, "quiet": {"24"}}), http.StatusNotFound, "nothing to release")
 }
 
-// Many alerts are paged, and page after page has each once.
+// Many alerts are paged, and the pages have each alert once.
 func TestAlertsArePaged(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -83,12 +83,12 @@ func TestAlertsArePaged(t *testing.T) {
 	}
 }
 
-// An administrator sets limits; what is left empty falls back to the settings,
-// what is wrong is said at its field, and the trail has before and after.
+// An administrator sets limits; an empty field means the default of the settings, an
+// error is shown at its field, and the audit trail has the old and the new values.
 func TestLimitsAreSetByAdministrators(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	s.Keeper.Limits = access.Limits{EntityRate: 500, EntityBurst: 1000, DayNumbers: 100_000}
+	s.Access.Limits = access.Limits{EntityRate: 500, EntityBurst: 1000, DayNumbers: 100_000}
 	boss, reviewer := s.promoted(t, s.as(t, "administrator")), s.as(t, "reviewer")
 	must(s.pool.Exec(t.Context(), `INSERT INTO usage_day (day, entity_id, node, asked, answered, misses, numbers) VALUES ((now() AT TIME ZONE 'UTC')::date, $1, 'one', 95000, 94000, 10, 90000)`, s.bank.ID))(t)
 	at := "/portal/desk/limits/" + s.bank.ID.String()
@@ -96,11 +96,11 @@ func TestLimitsAreSetByAdministrators(t *testing.T) {
 	wantGo(t, s.get(t, "/portal/desk/limits?entity=+hArbour+", reviewer.session), at)
 	wantGo(t, s.get(t, "/portal/desk/limits?entity=rc7", reviewer.session), at)
 	several := s.get(t, "/portal/desk/limits?entity=bank", reviewer.session)
-	wantPage(t, several, http.StatusOK, "Several organisations may be meant", `href="`+at+`"`, "/portal/desk/limits/"+s.other.ID.String(), "Lagoon Bank", "RC 8, Approved")
+	wantPage(t, several, http.StatusOK, "Several organisations match", `href="`+at+`"`, "/portal/desk/limits/"+s.other.ID.String(), "Lagoon Bank", "RC 8, Approved")
 	if strings.Contains(several.Body.String(), "Harmattan Telecom") {
 		t.Error("an organisation without the word in its name is offered")
 	}
-	must(s.Registry.CreateAsker(t.Context(), "Harbour Bank of the North", "RC 77", access.Operator, uuid.Nil))(t)
+	must(s.Registry.CreateRelyingParty(t.Context(), "Harbour Bank of the North", "RC 77", access.Operator, uuid.Nil))(t)
 	wantGo(t, s.get(t, "/portal/desk/limits?entity=Harbour+Bank", reviewer.session), at) // it is called exactly that
 	wantPage(t, s.get(t, "/portal/desk/limits?entity=nobody+at+all", reviewer.session), http.StatusUnprocessableEntity, `id="error-entity"`, "No organisation has this in its name.")
 	wantPage(t, s.get(t, "/portal/desk/limits?entity="+uuid.NewString(), reviewer.session), http.StatusUnprocessableEntity, `id="error-entity"`)
@@ -110,13 +110,13 @@ func TestLimitsAreSetByAdministrators(t *testing.T) {
 		t.Error("a reviewer is offered the form")
 	}
 	wantPage(t, s.post(t, at, reviewer.session, url.Values{"rate": {"1"}}), http.StatusNotFound)
-	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "Empty or 0 leaves it to the settings: 100,000.", "Empty or 0 leaves it to the settings: no limit.")
+	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "Leave empty or 0 for the default: 100,000.", "Leave empty or 0 for the default: no limit.")
 	wantPage(t, s.post(t, at, boss.session, url.Values{"rate": {"fast"}, "burst": {"99999999999"}, "dayQuota": {"1.5"}}), http.StatusUnprocessableEntity,
 		`id="error-rate"`, `id="error-burst"`, `id="error-dayQuota"`, `value="fast"`)
 	wantPage(t, s.post(t, at, boss.session, url.Values{"rate": {"-1"}, "monthQuota": {"-5"}}), http.StatusUnprocessableEntity, `id="error-rate"`, `id="error-monthQuota"`)
 
 	wantGo(t, s.post(t, at, boss.session, url.Values{"rate": {"0.5"}, "burst": {""}, "dayQuota": {"100,000"}, "monthQuota": {"0"}}), at)
-	if l := must(s.Keeper.LimitsOf(t.Context(), s.bank.ID))(t); l != (access.Limits{EntityRate: 0.5, DayQuota: 100_000}) {
+	if l := must(s.Access.LimitsOf(t.Context(), s.bank.ID))(t); l != (access.Limits{EntityRate: 0.5, DayQuota: 100_000}) {
 		t.Errorf("the limits are %+v", l)
 	}
 	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "94,000, 94 %", "staff", `value="100000"`)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 const (
@@ -22,12 +22,12 @@ const (
 	maskedPhone = "…01"
 )
 
-// told tells events of lifeNumber in the name of MTN, so many days ago.
+// told reports events of lifeNumber for MTN, as of some days ago.
 func (s *stack) told(t testing.TB, items ...supply.Item) {
 	t.Helper()
 	id := uuid.New()
-	mtn := supply.Speaker{Authorities: []line.Authority{line.Operator}, Network: "MTN", Client: id, Actor: audit.Actor{Kind: audit.Client, ID: id}}
-	for _, r := range must(s.Lines.Tell(t.Context(), mtn, items, time.Time{}))(t).Results {
+	mtn := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "MTN", Client: id, Actor: audit.Actor{Kind: audit.Client, ID: id}}
+	for _, r := range must(s.Lines.ApplyEvents(t.Context(), mtn, items, time.Time{}))(t).Results {
 		if r.Outcome != supply.Applied {
 			t.Fatalf("%+v", r)
 		}
@@ -36,7 +36,7 @@ func (s *stack) told(t testing.TB, items ...supply.Item) {
 
 func daysAgo(n int) string { return time.Now().UTC().AddDate(0, 0, -n).Format(time.RFC3339) }
 
-// refuseAudit lets no entry of an action into the trail.
+// refuseAudit makes the database refuse entries of an action.
 func (s *stack) refuseAudit(t testing.TB, action string) {
 	t.Helper()
 	owner := pgtest.Open(t, s.pool.Config().ConnString(), "")
@@ -44,9 +44,9 @@ func (s *stack) refuseAudit(t testing.TB, action string) {
 	must(owner.Exec(t.Context(), `CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW WHEN (NEW.action = '`+action+`') EXECUTE FUNCTION refuse()`))(t)
 }
 
-// Staff see what was told of a number, by whom, and when we came to know it, the
-// newest first, with what was withdrawn marked; and what was known at a time.
-func TestLifeOfANumber(t *testing.T) {
+// Staff see the events of a number, who reported them and when, the newest first,
+// with withdrawn ones marked; and what was known at a time.
+func TestNumberHistory(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	auditor := s.as(t, "auditor")
@@ -55,21 +55,21 @@ func TestLifeOfANumber(t *testing.T) {
 	s.told(t, supply.Item{ID: "c", PhoneNumber: lifeNumber, Type: "VOIDED", Voids: "b", Note: "another line", EffectiveAt: daysAgo(0)})
 	wantPage(t, s.get(t, numbers, auditor.session), http.StatusOK, `action="/portal/desk/numbers"`, "Phone number", "Reason")
 	res := s.post(t, numbers, auditor.session, url.Values{"phoneNumber": {"0803 555 0001"}, "reason": {lifeReason}})
-	wantPage(t, res, http.StatusOK, lifeNumber, "#answer-", "MTN", "Tenure 1 begins, with MTN", "Given to a holder", "SIM changed (withdrawn)", "Withdrawn", "another line", "We came to know it",
-		"Who looked it up", lifeReason)
+	wantPage(t, res, http.StatusOK, lifeNumber, "#answer-", "MTN", "Tenure 1 started with MTN", "Assigned to a holder", "SIM changed (withdrawn)", "Withdrawn", "another line", "<dt>Reported</dt>",
+		"Lookups", lifeReason)
 	body := res.Body.String()
-	if i, j := strings.Index(body, "SIM changed (withdrawn)"), strings.Index(body, "Given to a holder"); i > j {
+	if i, j := strings.Index(body, "SIM changed (withdrawn)"), strings.Index(body, "Assigned to a holder"); i > j {
 		t.Error("the oldest comes first")
 	}
 	before := time.Now().UTC().AddDate(0, 0, -1).Format("2006-01-02T15:04")
 	res = s.post(t, numbers, auditor.session, url.Values{"phoneNumber": {lifeNumber}, "reason": {lifeReason}, "knownAt": {before}})
-	wantPage(t, res, http.StatusOK, "Nothing was told", "What was known on")
+	wantPage(t, res, http.StatusOK, "No events", "What was known at")
 }
 
-// No number is looked up without an entry in the trail, which says who and why,
-// has the number masked, and finds the look-ups of a number again. Where it
-// cannot be written, nothing is shown.
-func TestEveryLookUpIsInTheTrail(t *testing.T) {
+// No number is looked up without an entry in the audit trail. It has the person, the
+// reason and the masked number, and the look-ups of a number can be found by it. If
+// it cannot be written, nothing is shown.
+func TestEveryLookupIsAudited(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	auditor, member := s.as(t, "auditor"), s.as(t, "member")
@@ -92,7 +92,7 @@ func TestEveryLookUpIsInTheTrail(t *testing.T) {
 	}
 	wantPage(t, s.post(t, numbers, auditor.session, url.Values{"phoneNumber": {"+2348035550002"}, "reason": {lifeReason}}), http.StatusOK)
 	all := must(audit.List(t.Context(), s.pool, audit.Filter{Action: "history.read"}))(t)
-	looks := must(s.Lines.LookUps(t.Context(), must(s.Region.ParseMobile(lifeNumber))(t), 10))(t)
+	looks := must(s.Lines.StaffLookups(t.Context(), must(s.Region.ParseMobile(lifeNumber))(t), 10))(t)
 	if len(all) != 3 || len(looks) != 2 || looks[0].Subject != looks[1].Subject {
 		t.Fatalf("%d entries, %d of the number", len(all), len(looks))
 	}

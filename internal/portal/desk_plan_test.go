@@ -15,7 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 )
 
-// handIn sends a plan as a browser does. The fields other than the file may be
+// handIn uploads a plan as a browser does. The fields other than the file may be
 // empty.
 func (s *stack) handIn(t testing.TB, path, session string, fields map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -41,7 +41,7 @@ func (s *stack) handIn(t testing.TB, path, session string, fields map[string]str
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-zA-Z]+)" value="([^"]*)"`)
 
-// hidden returns what the page's form carries along.
+// hidden returns the hidden fields of the page's form.
 func hidden(body string) map[string]string {
 	fields := map[string]string{}
 	for _, m := range hiddenField.FindAllStringSubmatch(body, -1) {
@@ -59,17 +59,17 @@ func (s *stack) planText(t testing.TB) string {
 
 func (s *stack) planNow(t testing.TB) *numbering.Plan {
 	t.Helper()
-	return must(numbering.InForce(t.Context(), s.pool, time.Now()))(t)
+	return must(numbering.Current(t.Context(), s.pool, time.Now()))(t)
 }
 
-// The plan is shown with its ranges, by network and prefix, and its download is
-// what can be handed in again.
+// The plan is shown with its ranges, by network and prefix, and its download can be
+// uploaded again.
 func TestPlanIsShownAndFiltered(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	auditor := s.as(t, "auditor")
 	page := s.get(t, "/portal/desk/plan", auditor.session)
-	wantPage(t, page, http.StatusOK, "Version 1", "In force", "234803", "142,000,000", "Airtel", "1 Aug 2001", "/portal/export/plan.csv?version=1")
+	wantPage(t, page, http.StatusOK, "Version 1", "Active", "234803", "142,000,000", "Airtel", "1 Aug 2001", "/portal/export/plan.csv?version=1")
 	if strings.Contains(page.Body.String(), "/portal/desk/new-plan") {
 		t.Error("an auditor is offered to hand in a plan")
 	}
@@ -87,17 +87,17 @@ func TestPlanIsShownAndFiltered(t *testing.T) {
 	}
 }
 
-// What a file would change is shown first and sets nothing; setting it makes the
-// version, in the name of whoever set it.
-func TestPlanIsSetAfterItWasShown(t *testing.T) {
+// A file is previewed first, which changes nothing; setting it creates the version,
+// in the name of the person who set it.
+func TestPlanIsSetAfterPreview(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss := s.promoted(t, s.as(t, "administrator"))
 	text := strings.Replace(s.planText(t), "234801,MAFAB,MAFAB,2001-08-01,", "234801,MAFAB,MAFAB,2001-08-01,2026-01-01\n234801,GLO,Glo,2026-01-01,", 1)
 	text = strings.Replace(text, "2347020,SMILE,Smile,2001-08-01,", "2347020,SMILE,Smile,2001-08-01,2026-02-01", 1) + "234914,NEW,Newcomer,2026-03-01,\n"
-	wantPage(t, s.get(t, "/portal/desk/new-plan", boss.session), http.StatusOK, `name="file"`, "nothing is set before you say so")
+	wantPage(t, s.get(t, "/portal/desk/new-plan", boss.session), http.StatusOK, `name="file"`, "nothing is saved until you confirm")
 	preview := s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": text, "source": " A letter "})
-	wantPage(t, preview, http.StatusOK, "Moved", "MAFAB", "Withdrawn", "2347020", "Added", "234914", "Newcomer", "At once", "Set version 2", "1 Mar 2026")
+	wantPage(t, preview, http.StatusOK, "Moved", "MAFAB", "Withdrawn", "2347020", "Added", "234914", "Newcomer", "Immediately", "Save version 2", "1 Mar 2026")
 	if v := s.planNow(t).Version; v != 1 {
 		t.Fatalf("version %d is in force after a preview", v)
 	}
@@ -111,20 +111,20 @@ func TestPlanIsSetAfterItWasShown(t *testing.T) {
 	if len(list) != 1 || list[0].Actor.ID != boss.id {
 		t.Errorf("the trail has %+v", list)
 	}
-	wantPage(t, s.get(t, "/portal/desk/plan?version=1", boss.session), http.StatusOK, "No longer in force", "Version 2")
-	wantPage(t, s.handIn(t, "/portal/desk/plan", boss.session, fields), http.StatusConflict, "another version of the plan meanwhile")
+	wantPage(t, s.get(t, "/portal/desk/plan?version=1", boss.session), http.StatusOK, "No longer active", "Version 2")
+	wantPage(t, s.handIn(t, "/portal/desk/plan", boss.session, fields), http.StatusConflict, "a new version of the plan in the meantime")
 
 	later := time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly)
 	preview = s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": s.planText(t), "source": "again", "effectiveAt": later})
 	wantPage(t, preview, http.StatusOK, "No range changes", "00:00\u00a0UTC")
 	wantGo(t, s.handIn(t, "/portal/desk/plan", boss.session, hidden(preview.Body.String())), "/portal/desk/plan")
-	wantPage(t, s.get(t, "/portal/desk/plan?version=3", boss.session), http.StatusOK, "Takes effect later")
-	wantPage(t, s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": s.planText(t), "source": "x"}), http.StatusUnprocessableEntity, `id="error-effectiveAt"`, "The page of the plan lists them.")
+	wantPage(t, s.get(t, "/portal/desk/plan?version=3", boss.session), http.StatusOK, "Scheduled")
+	wantPage(t, s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": s.planText(t), "source": "x"}), http.StatusUnprocessableEntity, `id="error-effectiveAt"`, "The numbering plan page lists their times.")
 }
 
-// Nothing is set that was not shown to the same person as it is: not without a
-// preview, not with another file, date or source, and not by somebody else.
-func TestPlanThatWasNotShownIsNotSet(t *testing.T) {
+// Only a plan that the same person has previewed can be set: not without a preview,
+// not with another file, date or source, and not by another person.
+func TestPlanWithoutPreviewIsNotSet(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss, other, reviewer := s.promoted(t, s.as(t, "administrator")), s.promoted(t, s.as(t, "administrator")), s.as(t, "reviewer")
@@ -143,15 +143,15 @@ func TestPlanThatWasNotShownIsNotSet(t *testing.T) {
 			t.Errorf("%s: answered %d", name, res.Code)
 		}
 	}
-	wantPage(t, s.handIn(t, "/portal/desk/plan", other.session, shown()), http.StatusConflict, "Look at what the plan changes first")
+	wantPage(t, s.handIn(t, "/portal/desk/plan", other.session, shown()), http.StatusConflict, "Review the changes first")
 	wantPage(t, s.handIn(t, "/portal/desk/plan", reviewer.session, shown()), http.StatusNotFound)
 	if v := s.planNow(t).Version; v != 1 {
 		t.Errorf("version %d is in force", v)
 	}
 }
 
-// The mistakes of a file are named by line, and what is missing at its field.
-func TestWrongPlansSayWhatIsWrong(t *testing.T) {
+// The errors of a file are listed by line, and missing fields at the field.
+func TestInvalidPlansAreExplained(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss := s.promoted(t, s.as(t, "administrator"))
@@ -161,7 +161,7 @@ func TestWrongPlansSayWhatIsWrong(t *testing.T) {
 		`id="error-file"`, `id="error-source"`, `id="error-effectiveAt"`)
 	wantPage(t, s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": s.planText(t), "source": "x", "effectiveAt": "2020-01-01"}),
 		http.StatusUnprocessableEntity, `id="error-effectiveAt"`)
-	wantPage(t, s.post(t, "/portal/desk/new-plan", boss.session, nil), http.StatusUnprocessableEntity, "did not come through whole")
+	wantPage(t, s.post(t, "/portal/desk/new-plan", boss.session, nil), http.StatusUnprocessableEntity, "did not arrive completely")
 	gone := s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": "prefix,network,name,allocated,withdrawn\n234803,MTN,MTN,2001-08-01,\n", "source": "x"})
-	wantPage(t, gone, http.StatusOK, "Removed", "with their past", "No longer on the plan")
+	wantPage(t, gone, http.StatusOK, "Removed", "together with their history", "No longer on the plan")
 }

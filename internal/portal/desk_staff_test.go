@@ -13,32 +13,32 @@ import (
 	"github.com/lineproof/lineproof/internal/people"
 )
 
-// An administrator invites, and a new administrator begins as an auditor until a
-// second person has confirmed it.
+// An administrator invites, and a new administrator starts as an auditor until a
+// second person has confirmed the role.
 func TestStaffAreInvited(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss, auditor := s.promoted(t, s.as(t, "administrator")), s.as(t, "auditor")
 	page := s.get(t, "/portal/desk/staff", auditor.session)
-	wantPage(t, page, http.StatusOK, "Administrator", "Auditor", "Not set")
+	wantPage(t, page, http.StatusOK, "Administrator", "Auditor", "Off</span>")
 	if strings.Contains(page.Body.String(), "<form method=\"post\" action=\"/portal/desk/staff") || strings.Contains(page.Body.String(), "/remove") {
 		t.Error("an auditor is offered to look after the staff")
 	}
 	wantPage(t, s.post(t, "/portal/desk/staff", boss.session, url.Values{"email": {"nobody"}, "role": {"king"}}), http.StatusUnprocessableEntity, `id="error-email"`, `id="error-role"`)
 	wantGo(t, s.post(t, "/portal/desk/staff", boss.session, url.Values{"email": {"bola@regulator.example"}, "role": {"reviewer"}}), "/portal/desk/staff")
 	wantGo(t, s.post(t, "/portal/desk/staff", boss.session, url.Values{"email": {"chika@regulator.example"}, "role": {"administrator"}}), "/portal/desk/staff")
-	wantPage(t, s.get(t, "/portal/desk/staff", boss.session), http.StatusOK, "bola@regulator.example", "Invited", "Administrator waits for a second person", `href="/portal/desk/approvals"`)
+	wantPage(t, s.get(t, "/portal/desk/staff", boss.session), http.StatusOK, "bola@regulator.example", "Invited", "Administrator waiting for approval", `href="/portal/desk/approvals"`)
 	bola := must(s.Registry.AccountByEmail(t.Context(), s.pool, "bola@regulator.example"))(t)
-	s.letters.Delete(bola.ID)
+	s.emails.Delete(bola.ID)
 	wantGo(t, s.post(t, "/portal/desk/staff/"+bola.ID.String()+"/invite", boss.session, nil), "/portal/desk/staff")
-	if kind, _ := s.letters.Load(bola.ID); kind != people.Invitation {
+	if kind, _ := s.emails.Load(bola.ID); kind != people.Invitation {
 		t.Errorf("the letter that was sent again is %v", kind)
 	}
 	wantPage(t, s.post(t, "/portal/desk/staff", boss.session, url.Values{"email": {auditor.email}, "role": {"reviewer"}}), http.StatusConflict)
 }
 
-// A role is asked for with a reason and takes effect when another administrator
-// has confirmed it.
+// A role is requested with a reason and takes effect when another administrator
+// confirms it.
 func TestRoleOfStaffWaitsForASecondPerson(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -46,42 +46,42 @@ func TestRoleOfStaffWaitsForASecondPerson(t *testing.T) {
 	at := "/portal/desk/staff/" + reviewer.id.String() + "/role"
 	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "is a reviewer", `name="reason"`, `href="/portal/desk/approvals"`)
 	wantPage(t, s.post(t, at, boss.session, url.Values{"role": {"king"}}), http.StatusUnprocessableEntity, `id="error-role"`, `id="error-reason"`)
-	wantPage(t, s.post(t, at, boss.session, url.Values{"role": {"reviewer"}, "reason": {"x"}}), http.StatusConflict, "has that role already")
+	wantPage(t, s.post(t, at, boss.session, url.Values{"role": {"reviewer"}, "reason": {"x"}}), http.StatusConflict, "already has that role")
 	wantGo(t, s.post(t, at, boss.session, url.Values{"role": {"administrator"}, "reason": {"Moves up"}}), "/portal/desk/staff")
 	if a := must(s.Registry.Account(t.Context(), s.pool, reviewer.id))(t); a.Role != "reviewer" {
 		t.Fatalf("the role is %s before anybody has confirmed it", a.Role)
 	}
-	wantPage(t, s.get(t, "/portal/desk/staff", boss.session), http.StatusOK, "Administrator waits for a second person")
+	wantPage(t, s.get(t, "/portal/desk/staff", boss.session), http.StatusOK, "Administrator waiting for approval")
 	waiting := must(s.Approvals.List(t.Context(), false, 10))(t)
-	if len(waiting) != 1 || waiting[0].Reason != "Moves up" || waiting[0].Asked.ID != boss.id {
+	if len(waiting) != 1 || waiting[0].Reason != "Moves up" || waiting[0].RequestedBy.ID != boss.id {
 		t.Fatalf("what waits is %+v", waiting)
 	}
 	must(s.Approvals.Confirm(t.Context(), waiting[0].ID, audit.Actor{Kind: audit.Account, ID: second.id}, uuid.Nil))(t)
 	page := s.get(t, "/portal/desk/staff", boss.session)
-	if strings.Contains(page.Body.String(), "waits for a second person") {
+	if strings.Contains(page.Body.String(), "waiting for approval") {
 		t.Error("it still waits")
 	}
 	wantPage(t, s.post(t, "/portal/desk/staff/"+s.as(t, "admin").id.String()+"/role", boss.session, url.Values{"role": {"auditor"}, "reason": {"x"}}), http.StatusNotFound)
 }
 
-// An administrator resets somebody else's second factor and removes somebody
-// else; never themselves, nor anybody who is no staff.
+// An administrator resets the two-factor authentication of other staff and removes
+// them; never themselves, nor accounts that are not staff.
 func TestStaffAreResetAndRemoved(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss, auditor, stranger := s.promoted(t, s.as(t, "administrator")), s.as(t, "auditor"), s.as(t, "admin")
-	for _, p := range []person{boss, auditor} {
+	for _, p := range []visitor{boss, auditor} {
 		must(s.pool.Exec(t.Context(), `INSERT INTO second_factor (account_id, sealed, created_at, confirmed_at) VALUES ($1, '\x00', now(), now())`, p.id))(t)
 	}
 	at := "/portal/desk/staff/" + auditor.id.String()
-	wantPage(t, s.get(t, "/portal/desk/staff", boss.session), http.StatusOK, "Set</span>", at+"/factor")
-	wantPage(t, s.get(t, at+"/factor", boss.session), http.StatusOK, "Make sure first that it is the person who asks")
-	wantPage(t, s.post(t, "/portal/desk/staff/"+boss.id.String()+"/factor", boss.session, nil), http.StatusConflict, "your own second factor")
+	wantPage(t, s.get(t, "/portal/desk/staff", boss.session), http.StatusOK, "On</span>", at+"/factor")
+	wantPage(t, s.get(t, at+"/factor", boss.session), http.StatusOK, "that the request comes from this person")
+	wantPage(t, s.post(t, "/portal/desk/staff/"+boss.id.String()+"/factor", boss.session, nil), http.StatusConflict, "ask another administrator to reset it")
 	wantGo(t, s.post(t, at+"/factor", boss.session, nil), "/portal/desk/staff")
 	if has, _, err := s.People.FactorOf(t.Context(), auditor.id); err != nil || has {
 		t.Errorf("the second factor stands: %v", err)
 	}
-	if _, err := s.Keeper.Admit(t.Context(), auditor.session, addr); err == nil {
+	if _, err := s.Access.Authenticate(t.Context(), auditor.session, addr); err == nil {
 		t.Error("the session stands")
 	}
 	wantPage(t, s.post(t, "/portal/desk/staff/"+boss.id.String()+"/remove", boss.session, nil), http.StatusConflict, "your own account")
@@ -91,14 +91,14 @@ func TestStaffAreResetAndRemoved(t *testing.T) {
 	wantPage(t, s.get(t, at+"/remove", boss.session), http.StatusOK, auditor.email)
 	wantGo(t, s.post(t, at+"/remove", boss.session, nil), "/portal/desk/staff")
 	wantPage(t, s.get(t, "/portal/desk/staff?sort=name&dir=desc", boss.session), http.StatusOK, "Removed", `aria-sort="descending"`)
-	if s.opened(t, access.Opening{Account: auditor.id}) {
+	if s.opened(t, access.SessionForm{Account: auditor.id}) {
 		t.Error("a removed account can open a session that is admitted")
 	}
 }
 
-// opened reports whether a session of an account opens anything.
-func (s *stack) opened(t testing.TB, o access.Opening) bool {
+// opened reports whether a session of an account still works.
+func (s *stack) opened(t testing.TB, o access.SessionForm) bool {
 	t.Helper()
-	_, err := s.Keeper.Admit(t.Context(), s.open(t, o), addr)
+	_, err := s.Access.Authenticate(t.Context(), s.open(t, o), addr)
 	return err == nil
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
-// The board shows every operator of the plan, whoever of the staff looks, in the
-// order that they ask for, up and down.
-func TestBoardShowsOperatorsInAnyOrder(t *testing.T) {
+// The board shows every operator of the plan to all staff, in the requested order,
+// ascending and descending.
+func TestBoardIsSorted(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	telco, auditor := s.as(t, "telco"), s.as(t, "auditor")
 	_, id := s.held(t, telco)
 	res := s.get(t, "/portal/desk/supply", auditor.session)
-	wantPage(t, res, http.StatusOK, "/portal/desk/supply/MTN", "/portal/desk/supply/GLO", "/portal/desk/supply/AIRTEL", "Silent", "Supplies", "40 lines",
-		"Files that wait", "/portal/desk/supply/imports/"+id.String(), "?sort=share")
+	wantPage(t, res, http.StatusOK, "/portal/desk/supply/MTN", "/portal/desk/supply/GLO", "/portal/desk/supply/AIRTEL", "Not supplying", "Supplying", "40 lines",
+		"Files on hold or in progress", "/portal/desk/supply/imports/"+id.String(), "?sort=share")
 	order := func(query string) bool {
 		t.Helper()
 		res := s.get(t, "/portal/desk/supply?"+query, auditor.session)
@@ -39,20 +39,20 @@ func TestBoardShowsOperatorsInAnyOrder(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/desk/supply?sort=nothing", auditor.session), http.StatusOK)
 }
 
-// Staff see one operator with its files, and nothing under a code that nobody has.
+// Staff see one operator with its files, and a code that does not exist is not found.
 func TestStaffSeeOneOperator(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	telco, auditor := s.as(t, "telco"), s.as(t, "auditor")
 	_, id := s.held(t, telco)
 	wantPage(t, s.get(t, "/portal/desk/supply/MTN", auditor.session), http.StatusOK, "/portal/desk/supply/imports/"+id.String(), "Known since", "end 20 of 40")
-	wantPage(t, s.get(t, "/portal/desk/supply/GLO", auditor.session), http.StatusOK, "never supplied", "No file was sent yet")
+	wantPage(t, s.get(t, "/portal/desk/supply/GLO", auditor.session), http.StatusOK, "never supplied", "No files yet")
 	wantPage(t, s.get(t, "/portal/desk/supply/NOBODY", auditor.session), http.StatusNotFound)
 	wantPage(t, s.get(t, "/portal/desk/supply/MTN", telco.session), http.StatusNotFound)
 }
 
-// A held file waits until somebody confirms who may decide and has typed the
-// network's code. Then it is applied, and the trail says who it was.
+// A held file waits until a decider who has typed the network's code confirms it.
+// Then it is applied, and the audit trail has the person.
 func TestStaffConfirmHeldFiles(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -61,7 +61,7 @@ func TestStaffConfirmHeldFiles(t *testing.T) {
 	wantGo(t, s.post(t, sent+"/mean", telco.session, url.Values{}), sent)
 	page := "/portal/desk/supply/imports/" + id.String()
 	res := s.get(t, page, auditor.session)
-	wantPage(t, res, http.StatusOK, "This file is held.", "end 20 of 40", "Said to be meant, by Zainab Sule of Harmattan Telecom")
+	wantPage(t, res, http.StatusOK, "This file is on hold.", "end 20 of 40", "Confirmed as intentional, by Zainab Sule of Harmattan Telecom")
 	if strings.Contains(res.Body.String(), page+"/confirm") {
 		t.Error("an auditor is offered to confirm")
 	}
@@ -78,7 +78,7 @@ func TestStaffConfirmHeldFiles(t *testing.T) {
 	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "Being applied", `hx-get="`+page+`/progress"`)
 	wantPage(t, s.get(t, page+"/progress", reviewer.session), http.StatusOK, "Being applied")
 	s.worked(t, page, supply.Finished)
-	wantPage(t, s.get(t, page, auditor.session), http.StatusOK, "What it did", "Confirmed, by Zainab Sule", "Applied, by the service")
+	wantPage(t, s.get(t, page, auditor.session), http.StatusOK, "Result", "Confirmed, by Zainab Sule", "Applied, by the service")
 	if n := s.linesKnown(t); n != 20 {
 		t.Errorf("%d lines are known, want 20", n)
 	}
@@ -89,8 +89,8 @@ func TestStaffConfirmHeldFiles(t *testing.T) {
 	wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}}), http.StatusConflict, "not waiting to be confirmed")
 }
 
-// Staff who decide end an import that is not over, and read what was refused.
-func TestStaffEndImports(t *testing.T) {
+// Deciders cancel an import that is not finished, and read its rejected rows.
+func TestStaffCancelImports(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	telco, reviewer := s.as(t, "telco"), s.as(t, "reviewer")
@@ -99,8 +99,8 @@ func TestStaffEndImports(t *testing.T) {
 	wantPage(t, s.post(t, page+"/cancel", s.as(t, "auditor").session, url.Values{}), http.StatusNotFound)
 	wantPage(t, s.get(t, page+"/cancel", reviewer.session), http.StatusOK, "data-confirm")
 	wantGo(t, s.post(t, page+"/cancel", reviewer.session, url.Values{}), page)
-	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "Cancelled", "Ended, by Zainab Sule")
-	wantPage(t, s.post(t, page+"/cancel", reviewer.session, url.Values{}), http.StatusConflict, "This import is over")
+	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "Cancelled", "Cancelled, by Zainab Sule")
+	wantPage(t, s.post(t, page+"/cancel", reviewer.session, url.Values{}), http.StatusConflict, "This import is already finished")
 	if n := s.linesKnown(t); n != 40 {
 		t.Errorf("%d lines are known, want 40", n)
 	}

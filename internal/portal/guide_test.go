@@ -8,8 +8,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 )
 
-// Everybody can read what to do with every status, and nothing but NORMAL is
-// allowed.
+// Everybody can read the advice for every status, and only NORMAL is allowed.
 func TestEveryStatusHasAdvice(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)

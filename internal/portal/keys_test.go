@@ -19,13 +19,13 @@ import (
 // apiKeyText finds a key on a page.
 var apiKeyText = regexp.MustCompile(`lp_(?:test|live)_[0-9A-Za-z]{38}`)
 
-// madeKey generates a key by the form and returns it and its id.
-func (s *stack) madeKey(t testing.TB, who person, name, mode string) (text, id string) {
+// madeKey generates a key with the form and returns it and its id.
+func (s *stack) madeKey(t testing.TB, who visitor, name, mode string) (text, id string) {
 	t.Helper()
 	res := s.post(t, "/portal/new-key", who.session, url.Values{"name": {name}, "mode": {mode}})
 	wantPage(t, res, http.StatusOK, "Your new key")
 	text = apiKeyText.FindString(res.Body.String())
-	for _, k := range must(s.Keeper.Keys(t.Context(), uuid.Nil))(t) {
+	for _, k := range must(s.Access.Keys(t.Context(), uuid.Nil))(t) {
 		if k.Name == name && k.Mode == mode {
 			id = k.ID.String()
 		}
@@ -36,29 +36,29 @@ func (s *stack) madeKey(t testing.TB, who person, name, mode string) (text, id s
 	return text, id
 }
 
-// A key is shown once, with lines that use it, and never again; it is answered.
-func TestKeyIsShownOnceWithLinesThatUseIt(t *testing.T) {
+// A key is shown once, with examples, and never again; the API accepts it.
+func TestNewKeyIsShownOnceWithExamples(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	member := s.as(t, "member")
-	wantPage(t, s.get(t, "/portal/keys", member.session), http.StatusOK, "No keys yet")
+	wantPage(t, s.get(t, "/portal/keys", member.session), http.StatusOK, "No API keys yet")
 
 	res := s.post(t, "/portal/new-key", member.session, url.Values{
 		"name": {"mobile app"}, "mode": {"test"}, "purpose": {"account opening"}, "expiresInDays": {"365"}, "networks": {"192.0.2.0/24\n2001:db8::/32"},
 	})
-	wantPage(t, res, http.StatusOK, "shown this once", "curl -sS https://lineproof.example/api/v1/phone/api/phone-numbers/verify", "client.Client{BaseURL", "AbortSignal.timeout")
+	wantPage(t, res, http.StatusOK, "shown only once", "curl -sS https://lineproof.example/api/v1/phone/api/phone-numbers/verify", "client.Client{BaseURL", "AbortSignal.timeout")
 	key := apiKeyText.FindString(res.Body.String())
 	if n := strings.Count(res.Body.String(), key); n != 5 {
 		t.Errorf("the key stands %d times on the page, want once by itself, in three samples and in the form that tries it", n)
 	}
 	for _, path := range []string{"/portal/keys", "/portal/keys/" + s.keyID(t, "mobile app")} {
 		page := s.get(t, path, member.session)
-		wantPage(t, page, http.StatusOK, "mobile app", "In force", "192.0.2.0/24", "2001:db8::/32")
+		wantPage(t, page, http.StatusOK, "mobile app", "Active", "192.0.2.0/24", "2001:db8::/32")
 		if strings.Contains(page.Body.String(), key) {
 			t.Errorf("%s shows the key again", path)
 		}
 	}
-	if k := must(s.Keeper.Admit(t.Context(), key, addr))(t); k.Entity != s.bank.ID || k.Mode != access.Test || k.Purpose != "account opening" {
+	if k := must(s.Access.Authenticate(t.Context(), key, addr))(t); k.Entity != s.bank.ID || k.Mode != access.Test || k.Purpose != "account opening" {
 		t.Errorf("the key opens %+v", k)
 	}
 }
@@ -72,8 +72,8 @@ func (s *stack) keyID(t testing.TB, name string) string {
 	return id
 }
 
-// The lines of Go can be read by a compiler, and those of TypeScript hold the
-// request as the API takes it.
+// The Go example compiles, and the TypeScript example has the request as the API
+// accepts it.
 func TestSamplesAreWellFormed(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -93,9 +93,9 @@ func TestSamplesAreWellFormed(t *testing.T) {
 	}
 }
 
-// What is wrong with a key that somebody asks for is said at its fields, all at
-// once, and no key is made.
-func TestWrongKeyFormsSayWhatIsWrong(t *testing.T) {
+// All errors of the form of a new key are shown at once at their fields, and no key
+// is created.
+func TestInvalidKeyFormsAreExplained(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin := s.as(t, "admin")
@@ -110,12 +110,12 @@ func TestWrongKeyFormsSayWhatIsWrong(t *testing.T) {
 	}
 	wantPage(t, s.post(t, "/portal/new-key", admin.session, url.Values{"expiresInDays": {"soon"}, "networks": {"here"}}), http.StatusUnprocessableEntity,
 		`id="error-name"`, `id="error-mode"`, `id="error-expiresInDays"`, `id="error-networks"`)
-	if keys := must(s.Keeper.Keys(t.Context(), uuid.Nil))(t); len(keys) != 0 {
+	if keys := must(s.Access.Keys(t.Context(), uuid.Nil))(t); len(keys) != 0 {
 		t.Errorf("%d keys were made", len(keys))
 	}
 }
 
-// A rolled key has a successor, which is shown once; both stand for the overlap.
+// A rolled key has a successor, which is shown once; both are valid for the overlap.
 func TestRolledKeyOverlapsWithItsSuccessor(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -124,21 +124,21 @@ func TestRolledKeyOverlapsWithItsSuccessor(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/keys/"+id+"/roll", admin.session), http.StatusOK, "data-confirm", `name="overlap"`)
 	wantPage(t, s.post(t, "/portal/keys/"+id+"/roll", admin.session, url.Values{"overlap": {"200"}}), http.StatusUnprocessableEntity, `id="error-overlap"`)
 	res := s.post(t, "/portal/keys/"+id+"/roll", admin.session, url.Values{"overlap": {"48"}})
-	wantPage(t, res, http.StatusOK, "Until then both stand")
+	wantPage(t, res, http.StatusOK, "Until then both keys work")
 	fresh := apiKeyText.FindString(res.Body.String())
 	for _, key := range []string{old, fresh} {
-		must(s.Keeper.Admit(t.Context(), key, addr))(t)
+		must(s.Access.Authenticate(t.Context(), key, addr))(t)
 	}
 	if list := s.get(t, "/portal/keys", admin.session).Body.String(); strings.Contains(list, id+"/roll") || !strings.Contains(list, s.keyID(t, "fraud desk")+"/roll") {
 		t.Error("the list offers to roll the old key again, or not the new one")
 	}
-	wantPage(t, s.get(t, "/portal/keys/"+id, admin.session), http.StatusOK, "Generated by Zainab Sule", "Rolled by Zainab Sule", "Its successor", "Ends soon")
-	wantPage(t, s.get(t, "/portal/keys/"+s.keyID(t, "fraud desk"), admin.session), http.StatusOK, "Made as the successor of another key", "Successor of")
-	wantPage(t, s.post(t, "/portal/keys/"+id+"/roll", admin.session, url.Values{"overlap": {"1"}}), http.StatusConflict, "has a successor already")
+	wantPage(t, s.get(t, "/portal/keys/"+id, admin.session), http.StatusOK, "Generated by Zainab Sule", "Rolled by Zainab Sule", "Replaced by", "Expiring soon")
+	wantPage(t, s.get(t, "/portal/keys/"+s.keyID(t, "fraud desk"), admin.session), http.StatusOK, "Created as the successor of another key", "Replaces")
+	wantPage(t, s.post(t, "/portal/keys/"+id+"/roll", admin.session, url.Values{"overlap": {"1"}}), http.StatusConflict, "already has a successor")
 }
 
-// A key is revoked only by whoever types its name, and is refused at once.
-func TestRevokingAsksForTheName(t *testing.T) {
+// A key is revoked only if its name is typed, and is refused at once.
+func TestRevokingNeedsTheKeyName(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin := s.as(t, "admin")
@@ -148,16 +148,16 @@ func TestRevokingAsksForTheName(t *testing.T) {
 	for _, typed := range []string{"", "Oja agba", "Ọjà"} {
 		wantPage(t, s.post(t, path, admin.session, url.Values{"confirm": {typed}}), http.StatusUnprocessableEntity, `id="error-confirm"`)
 	}
-	must(s.Keeper.Admit(t.Context(), key, addr))(t)
+	must(s.Access.Authenticate(t.Context(), key, addr))(t)
 	wantGo(t, s.post(t, path, admin.session, url.Values{"confirm": {" Ọjà  àgbà "}}), "/portal/keys")
-	if _, err := s.Keeper.Admit(t.Context(), key, addr); err == nil {
+	if _, err := s.Access.Authenticate(t.Context(), key, addr); err == nil {
 		t.Error("the key still opens")
 	}
 	wantPage(t, s.get(t, "/portal/keys/"+id, admin.session), http.StatusOK, "Revoked by Zainab Sule")
 	wantPage(t, s.get(t, "/portal/keys", admin.session), http.StatusOK, "row-faint", "Revoked")
 }
 
-// A key of another organisation does not exist, in whatever way it is asked for.
+// A key of another organisation does not exist, on any page.
 func TestKeysOfOthersDoNotExist(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -172,18 +172,17 @@ func TestKeysOfOthersDoNotExist(t *testing.T) {
 	if strings.Contains(s.get(t, "/portal/keys", stranger.session).Body.String(), "Lone Palm") {
 		t.Error("the list shows a key of another organisation")
 	}
-	must(s.Keeper.Admit(t.Context(), key, addr))(t)
+	must(s.Access.Authenticate(t.Context(), key, addr))(t)
 }
 
-// A list that is longer than a page goes on from where it was left, and shows
-// each key once.
-func TestKeysComeInPages(t *testing.T) {
+// The pages of a long list show each key once.
+func TestKeysArePaged(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin := s.as(t, "admin")
 	for i := range 120 {
 		name := "key-" + time.Unix(int64(i), 0).UTC().Format("150405")
-		must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: name, Mode: access.Test}, access.Operator, uuid.Nil))(t)
+		must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: name, Mode: access.Test}, access.Operator, uuid.Nil))(t)
 	}
 	seen, path, pages := map[string]bool{}, "/portal/keys", 0
 	for path != "" {

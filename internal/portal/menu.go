@@ -8,13 +8,13 @@ import (
 	"github.com/lineproof/lineproof/internal/portal/view"
 )
 
-// place is an entry of the menu.
-type place struct{ group, label, path string }
+// menuEntry is one entry of the menu.
+type menuEntry struct{ group, label, path string }
 
-// places is the whole menu, in its order. An entry is shown to whoever may open
-// its page, so who that is stands in the route table alone, and a page that is
-// not there is not listed.
-var places = []place{
+// menuEntries is the whole menu, in its order. An entry is shown to the visitors
+// who may open its page, so the rights are in the route table only, and an entry
+// without a page is not shown.
+var menuEntries = []menuEntry{
 	{"", "Overview", "/portal/overview"},
 	{"", "API settings", "/portal/keys"},
 	{"", "Try it", "/portal/try"},
@@ -28,7 +28,7 @@ var places = []place{
 	{"", "Clients", "/portal/desk/clients"},
 	{"", "Document review", "/portal/desk/documents"},
 	{"", "Approvals", "/portal/desk/approvals"},
-	{"Numbers", "A number's life", "/portal/desk/numbers"},
+	{"Numbers", "Number history", "/portal/desk/numbers"},
 	{"Numbers", "Supply board", "/portal/desk/supply"},
 	{"Numbers", "Numbering plan", "/portal/desk/plan"},
 	{"Oversight", "Journal search", "/portal/desk/journal"},
@@ -39,12 +39,12 @@ var places = []place{
 	{"You", "Security", securityPath},
 }
 
-// menu returns the entries for a visitor. Active is the path of the page that is
-// shown, or of the entry to which it belongs.
-func (p *Portal) menu(v *visit, active string) []view.MenuGroup {
+// menu returns the entries for a visitor. Active is the path of the shown page, or
+// of the entry to which it belongs.
+func (p *Portal) menu(v *Visit, active string) []view.MenuGroup {
 	var groups []view.MenuGroup
 	best := ""
-	open := p.open(v)
+	open := p.openEntries(v)
 	for _, at := range open {
 		if (active == at.path || strings.HasPrefix(active, at.path+"/")) && len(at.path) > len(best) {
 			best = at.path
@@ -60,13 +60,13 @@ func (p *Portal) menu(v *visit, active string) []view.MenuGroup {
 	return groups
 }
 
-// open returns the places that a visitor may open.
-func (p *Portal) open(v *visit) []place {
-	var open []place
+// openEntries returns the entries whose pages a visitor may open.
+func (p *Portal) openEntries(v *Visit) []menuEntry {
+	var open []menuEntry
 	routes := p.routes()
-	for _, at := range places {
-		i := slices.IndexFunc(routes, func(rt route) bool { return rt.method == http.MethodGet && rt.path == at.path })
-		if i >= 0 && v.has(routes[i].who) && (!v.who.Limited || routes[i].limited) {
+	for _, at := range menuEntries {
+		i := slices.IndexFunc(routes, func(rt Route) bool { return rt.Method == http.MethodGet && rt.Path == at.path })
+		if i >= 0 && v.Has(routes[i].Right) && (!v.Who.Limited || routes[i].Limited) {
 			open = append(open, at)
 		}
 	}

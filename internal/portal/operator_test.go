@@ -47,9 +47,9 @@ func lines(count int) string {
 // daysAgo is a time as the field of a browser writes it.
 func formTime(n int) string { return time.Now().UTC().AddDate(0, 0, -n).Format("2006-01-02T15:04") }
 
-// sendLines sends the form of the supply page: its fields in their order, and
-// then the file, if it has a name.
-func (s *stack) sendLines(t testing.TB, who person, kind, asOf, dryRun, fileName, content string) *httptest.ResponseRecorder {
+// sendLines sends the form of the supply page: its fields in their order, and then
+// the file, if it has a name.
+func (s *stack) sendLines(t testing.TB, who visitor, kind, asOf, dryRun, fileName, content string) *httptest.ResponseRecorder {
 	t.Helper()
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
@@ -67,8 +67,8 @@ func (s *stack) sendLines(t testing.TB, who person, kind, asOf, dryRun, fileName
 	return s.do(t, r)
 }
 
-// sent sends a file and returns the page of its import.
-func (s *stack) sent(t testing.TB, who person, kind, asOf, content string) (page string) {
+// sent uploads a file and returns the page of its import.
+func (s *stack) sent(t testing.TB, who visitor, kind, asOf, content string) (page string) {
 	t.Helper()
 	res := s.sendLines(t, who, kind, asOf, "", "lines.csv", content)
 	page = res.Header().Get("Location")
@@ -78,7 +78,7 @@ func (s *stack) sent(t testing.TB, who person, kind, asOf, content string) (page
 	return page
 }
 
-// worked has the service deal with an import, as it does by itself.
+// worked runs an import, as the service does by itself.
 func (s *stack) worked(t testing.TB, page, state string) uuid.UUID {
 	t.Helper()
 	id := uuid.MustParse(page[strings.LastIndex(page, "/")+1:])
@@ -89,9 +89,9 @@ func (s *stack) worked(t testing.TB, page, state string) uuid.UUID {
 	return id
 }
 
-// held sends MTN's forty lines, which are applied, and then half of them, which
-// is held. It returns the page of that.
-func (s *stack) held(t testing.TB, who person) (page string, id uuid.UUID) {
+// held uploads MTN's forty lines, which are applied, and then half of them, which is
+// held. It returns the page of that import.
+func (s *stack) held(t testing.TB, who visitor) (page string, id uuid.UUID) {
 	t.Helper()
 	s.worked(t, s.sent(t, who, snapshotForm, formTime(3), lines(40)), supply.Finished)
 	page = s.sent(t, who, snapshotForm, formTime(1), lines(20))
@@ -101,51 +101,52 @@ func (s *stack) held(t testing.TB, who person) (page string, id uuid.UUID) {
 // linesKnown counts MTN's lines.
 func (s *stack) linesKnown(t testing.TB) int64 {
 	t.Helper()
-	return must(s.Lines.Standings(t.Context(), "MTN", time.Time{}))(t)[0].Lines
+	return must(s.Lines.NetworkStatuses(t.Context(), "MTN", time.Time{}))(t)[0].Lines
 }
 
-// An operator's people see how its supply stands, before it ever supplied and
+// An operator's people see the status of its supply, before it ever supplied and
 // after.
-func TestOperatorsSeeHowTheirSupplyStands(t *testing.T) {
+func TestOperatorsSeeTheirSupplyStatus(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	telco := s.as(t, "telco")
 	wantPage(t, s.get(t, "/portal/supply", telco.session), http.StatusOK,
-		"never supplied", "Silent", "No file was sent yet", "Nothing told yet", "No whole snapshot yet", "data-upload", `name="dryRun"`, "MTN", "Nothing is noted yet.")
+		"never supplied", "Not supplying", "No files yet", "No events reported yet", "No complete snapshot yet", "data-upload", `name="dryRun"`, "MTN", "No measurements yet.")
 	s.worked(t, s.sent(t, telco, snapshotForm, formTime(1), lines(40)), supply.Finished)
-	who := supply.Speaker{Authorities: []line.Authority{line.Operator}, Network: "MTN", Actor: access.Operator}
+	who := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "MTN", Actor: access.Operator}
 	ended := time.Now().AddDate(0, 0, -30).Format(time.RFC3339)
-	must(s.Lines.Tell(t.Context(), who, []supply.Item{
+	must(s.Lines.ApplyEvents(t.Context(), who, []supply.Item{
 		{ID: "e1", PhoneNumber: "+2348030000001", Type: "ENDED", EffectiveAt: ended, Reason: "CHURNED"}, {ID: "e2", PhoneNumber: "1", Type: "USED", EffectiveAt: ended},
 	}, time.Time{}))(t)
-	if err := s.Lines.NoteReach(t.Context()); err != nil {
+	if err := s.Lines.RecordCoverage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	res := s.get(t, "/portal/supply", telco.session)
-	wantPage(t, res, http.StatusOK, "Supplies", "Applied", ">39<", "ENDED", "7 days after the end at the latest", "mean 1 month",
-		"Events by the day on which they were told", "Accepted, but late: 1", "Refused: 1",
-		"Coverage over time", "not kept", "Known: 39", "Up to 14 days: 24")
-	if strings.Contains(res.Body.String(), "Silent") {
-		t.Error("a network that supplied yesterday is called silent")
+	wantPage(t, res, http.StatusOK, "Supplying", "Applied", ">39<", "ENDED", "at the latest 7 days after the end", "mean 1 month",
+		"Events by the day on which they were reported", "Accepted, but late: 1", "Rejected: 1",
+		"Coverage over time", "no data", "Known: 39", "Up to 14 days: 24")
+	if strings.Contains(res.Body.String(), "Not supplying") {
+		t.Error("a network that supplied yesterday is shown as not supplying")
 	}
 
 	s.Lines.Now = func() time.Time { return time.Now().AddDate(0, 0, 20) }
 	s.Now = s.Lines.Now
-	if err := s.Lines.NoteReach(t.Context()); err != nil {
+	if err := s.Lines.RecordCoverage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	other := s.openFor(t, telco)
 	wantPage(t, s.get(t, "/portal/supply", other), http.StatusOK, "Known: 39", "Up to 14 days: 24", "Longer: answered with UNKNOWN: 504")
 }
 
-// A file that is sent can be followed until it is done: what is worked on asks for
-// itself again, what is over does not, and its refused rows can be had.
-func TestFilesAreSentAndFollowed(t *testing.T) {
+// An uploaded file can be followed until it is finished: the page of an import in
+// progress refreshes itself, that of a finished one does not, and the rejected rows
+// can be downloaded.
+func TestImportsAreUploadedAndTracked(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	telco := s.as(t, "telco")
 	page := s.sent(t, telco, eventsForm, "", eventsFile)
-	wantPage(t, s.get(t, page, telco.session), http.StatusOK, "Being checked", `hx-get="`+page+`/progress"`, "Look again", page+"/withdraw")
+	wantPage(t, s.get(t, page, telco.session), http.StatusOK, "Being checked", `hx-get="`+page+`/progress"`, "Refresh", page+"/withdraw")
 	part := s.get(t, page+"/progress", telco.session)
 	wantPage(t, part, http.StatusOK, "Being checked", `hx-get="`+page+`/progress"`)
 	if strings.Contains(part.Body.String(), "<html") || strings.Contains(part.Body.String(), "/withdraw") {
@@ -168,23 +169,23 @@ func TestFilesAreSentAndFollowed(t *testing.T) {
 
 	dry := s.sendLines(t, telco, snapshotForm, formTime(1), "yes", "lines.csv", lines(3)).Header().Get("Location")
 	s.worked(t, dry, supply.Checked)
-	wantPage(t, s.get(t, dry, telco.session), http.StatusOK, "Dry run, done", "What it would do", "New lines")
+	wantPage(t, s.get(t, dry, telco.session), http.StatusOK, "Dry run finished", "Expected changes", "New lines")
 	if n := s.linesKnown(t); n != 1 {
 		t.Errorf("%d lines are known, want only the one of the events", n)
 	}
 }
 
-// A held snapshot shows its sender what it would do. They can say that it is
-// meant, which decides nothing, and take it back; confirming is not theirs.
-func TestSendersDoNotConfirmTheirOwnFiles(t *testing.T) {
+// A held snapshot shows its sender what it would change. They can confirm that it is
+// intentional, which decides nothing, and withdraw it; they cannot confirm it.
+func TestOperatorsCannotConfirmTheirOwnFiles(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	telco := s.as(t, "telco")
 	page, id := s.held(t, telco)
-	wantPage(t, s.get(t, page, telco.session), http.StatusOK, "This file is held.", "end 20 of 40", "What it would do", "tenures that end", page+"/mean", page+"/withdraw")
+	wantPage(t, s.get(t, page, telco.session), http.StatusOK, "This file is on hold.", "end 20 of 40", "Expected changes", "tenure ends", page+"/mean", page+"/withdraw")
 	wantPage(t, s.get(t, page+"/mean", telco.session), http.StatusOK, "data-confirm", "end 20 of 40")
 	wantGo(t, s.post(t, page+"/mean", telco.session, url.Values{}), page)
-	wantPage(t, s.get(t, page, telco.session), http.StatusOK, "Held", "said just now that it is meant")
+	wantPage(t, s.get(t, page, telco.session), http.StatusOK, "Held", "confirmed just now that it is intentional")
 	for _, way := range []string{page + "/confirm", "/portal/desk/supply/imports/" + id.String() + "/confirm", "/portal/desk/supply/imports/" + id.String() + "/cancel"} {
 		wantPage(t, s.post(t, way, telco.session, url.Values{"confirm": {"MTN"}}), http.StatusNotFound)
 	}
@@ -194,7 +195,7 @@ func TestSendersDoNotConfirmTheirOwnFiles(t *testing.T) {
 	wantPage(t, s.get(t, page+"/withdraw", telco.session), http.StatusOK, "data-confirm")
 	wantGo(t, s.post(t, page+"/withdraw", telco.session, url.Values{}), page)
 	wantPage(t, s.get(t, page, telco.session), http.StatusOK, "Cancelled")
-	wantPage(t, s.post(t, page+"/withdraw", telco.session, url.Values{}), http.StatusConflict, "This import is over")
+	wantPage(t, s.post(t, page+"/withdraw", telco.session, url.Values{}), http.StatusConflict, "This import is finished")
 	if n := s.linesKnown(t); n != 40 {
 		t.Errorf("%d lines are known, want 40", n)
 	}
@@ -204,8 +205,8 @@ func TestSendersDoNotConfirmTheirOwnFiles(t *testing.T) {
 	}
 }
 
-// What is wrong with an upload is said at the form, and nothing is kept of it.
-func TestWrongFilesOfLinesSayWhatIsWrong(t *testing.T) {
+// The errors of an upload are shown at the form, and nothing of it is stored.
+func TestInvalidImportUploadsAreExplained(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	telco := s.as(t, "telco")
@@ -218,7 +219,7 @@ func TestWrongFilesOfLinesSayWhatIsWrong(t *testing.T) {
 		"another time":   {eventsForm, "soon", "x.csv", eventsFile, `id="error-asOf"`, http.StatusUnprocessableEntity},
 		"no time":        {snapshotForm, "", "x.csv", lines(1), `id="error-asOf"`, http.StatusUnprocessableEntity},
 		"a time to come": {snapshotForm, "2999-01-01T00:00", "x.csv", lines(1), `id="error-asOf"`, http.StatusUnprocessableEntity},
-		"too large":      {eventsForm, "", "x.csv", strings.Repeat("x", 3<<20), "larger than the service takes", http.StatusRequestEntityTooLarge},
+		"too large":      {eventsForm, "", "x.csv", strings.Repeat("x", 3<<20), "larger than the service accepts", http.StatusRequestEntityTooLarge},
 	} {
 		t.Log(name)
 		wantPage(t, s.sendLines(t, telco, tried.kind, tried.asOf, "", tried.file, tried.content), tried.status, tried.want)
@@ -226,7 +227,7 @@ func TestWrongFilesOfLinesSayWhatIsWrong(t *testing.T) {
 	broken := withBody(newRequest(http.MethodPost, "/portal/supply/imports", telco.session, nil), "--x\r\nContent-Disposition: form-data; name=\"kind\"\r\n\r\nevents\r\n--x\r\n"+
 		"Content-Disposition: form-data; name=\"file\"; filename=\"x.csv\"\r\n\r\nid,number")
 	broken.Header.Set("Content-Type", "multipart/form-data; boundary=x")
-	wantPage(t, s.do(t, broken), http.StatusUnprocessableEntity, "did not come through")
+	wantPage(t, s.do(t, broken), http.StatusUnprocessableEntity, "did not arrive completely")
 	list, _, err := s.Lines.ImportPage(t.Context(), supply.ImportFilter{Limit: 9})
 	if err != nil || len(list) != 0 {
 		t.Errorf("%d imports were made, %v", len(list), err)
@@ -236,17 +237,17 @@ func TestWrongFilesOfLinesSayWhatIsWrong(t *testing.T) {
 	wantPage(t, res, http.StatusConflict, "An earlier import of this network is not finished", `<option value="snapshot" selected>`, page)
 }
 
-// Nobody learns of the imports of another network, and whoever supplies nothing
-// has no such pages.
+// Imports of another network do not exist for an operator, and an organisation that
+// supplies nothing has no such pages.
 func TestImportsOfOthersDoNotExist(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	telco, bank := s.as(t, "telco"), s.as(t, "admin")
 	own := s.sent(t, telco, eventsForm, "", eventsFile)
-	glo := supply.Speaker{Authorities: []line.Authority{line.Operator}, Network: "GLO", Actor: access.Operator}
+	glo := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "GLO", Actor: access.Operator}
 	im := must(s.Lines.Begin(t.Context(), glo, supply.ImportForm{Kind: linefile.Events}, "cli"))(t)
 	for _, tried := range []struct {
-		who  person
+		who  visitor
 		page string
 	}{{telco, "/portal/supply/imports/" + im.ID.String()}, {telco, "/portal/supply/imports/" + uuid.NewString()}, {bank, own}} {
 		for _, rest := range []string{"", "/progress", "/refused.csv", "/mean", "/withdraw"} {
@@ -264,37 +265,37 @@ func TestImportsOfOthersDoNotExist(t *testing.T) {
 	}
 }
 
-// When the client that brought an organisation in may no longer supply, nor may
-// its people: they are told so, and see nothing of the network.
-func TestPeopleSupplyAsFarAsTheirClientDoes(t *testing.T) {
+// When the client that onboarded an organisation may no longer supply, neither may
+// its people: the page says so and shows nothing of the network.
+func TestPeopleSupplyOnlyAsTheirClientMay(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	telco := s.as(t, "telco")
 	page := s.sent(t, telco, eventsForm, "", eventsFile)
 	client := must(s.Registry.Entity(t.Context(), s.telco.ID))(t).Client
-	if err := s.Keeper.SuspendClient(t.Context(), client, access.Operator, uuid.Nil); err != nil {
+	if err := s.Access.SuspendClient(t.Context(), client, access.Operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	res := s.get(t, "/portal/supply", telco.session)
-	wantPage(t, res, http.StatusOK, "No network is known for your organisation")
+	wantPage(t, res, http.StatusOK, "Your organisation has no network")
 	if strings.Contains(res.Body.String(), "MTN") {
 		t.Error("the page speaks of the network")
 	}
 	wantPage(t, s.get(t, page, telco.session), http.StatusNotFound)
 	wantPage(t, s.sendLines(t, telco, eventsForm, "", "", "x.csv", eventsFile), http.StatusConflict)
-	if err := s.Keeper.ResumeClient(t.Context(), client, access.Operator, uuid.Nil); err != nil {
+	if err := s.Access.ResumeClient(t.Context(), client, access.Operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	wantPage(t, s.get(t, page, telco.session), http.StatusOK)
 }
 
-// A file is written down as it comes: what has arrived is on the disk before the
-// rest is sent, and is gone when the rest never comes.
-func TestFilesOfLinesAreNotHeldInMemory(t *testing.T) {
+// A file is written to disk while it arrives: what has arrived is on disk before the
+// rest is sent, and is deleted when the rest never comes.
+func TestImportUploadsAreStreamed(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	telco, dir := s.as(t, "telco"), t.TempDir()
-	s.Lines.Files, s.ImportMaxBytes = must(blob.OpenDir(dir))(t), 16<<20
+	s.Lines.Files, s.telcoPages.ImportMaxBytes = must(blob.OpenDir(dir))(t), 16<<20
 	body, send := io.Pipe()
 	r := newRequest(http.MethodPost, "/portal/supply/imports", telco.session, nil)
 	fresh := httptest.NewRequestWithContext(context.Background(), r.Method, r.URL.String(), body)
@@ -310,7 +311,7 @@ func TestFilesOfLinesAreNotHeldInMemory(t *testing.T) {
 		t.Errorf("%d bytes are on the disk", n)
 	}
 	send.CloseWithError(io.ErrUnexpectedEOF)
-	wantPage(t, <-done, http.StatusUnprocessableEntity, "did not come through")
+	wantPage(t, <-done, http.StatusUnprocessableEntity, "did not arrive completely")
 	if n := sizeOf(t, dir); n != 0 {
 		t.Errorf("%d bytes are left", n)
 	}

@@ -22,8 +22,8 @@ import (
 
 const testNumber = "+2347290000000"
 
-// asked verifies numbers with a key, as an application would, and returns the ids
-// of the records.
+// asked verifies numbers with a key, as an application would, and returns the ids of
+// the records.
 func (s *stack) asked(t testing.TB, key, correlator string, numbers ...string) []string {
 	t.Helper()
 	var ids []string
@@ -45,13 +45,13 @@ func (s *stack) asked(t testing.TB, key, correlator string, numbers ...string) [
 	return ids
 }
 
-// What is tried goes to the API itself: the answer is that of the number, and is
-// in the journal.
-func TestTryingSendsARealRequest(t *testing.T) {
+// "Try it" sends a request to the API itself: the answer is that of the number, and it
+// is in the journal.
+func TestTrySendsARealRequest(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	member := s.as(t, "member")
-	wantPage(t, s.get(t, "/portal/try", member.session), http.StatusOK, testNumber, "Nothing sent yet")
+	wantPage(t, s.get(t, "/portal/try", member.session), http.StatusOK, testNumber, "No request sent yet")
 	key, _ := s.madeKey(t, member, "pipeline", "test")
 	for number, want := range map[string][]string{
 		testNumber:       {"200 OK", "NORMAL", "Savanna Mobile", "X-Request-Id"},
@@ -63,29 +63,30 @@ func TestTryingSendsARealRequest(t *testing.T) {
 		wantPage(t, res, http.StatusOK, append(want, "&#34;include&#34;")...)
 	}
 	made := s.post(t, "/portal/try", member.session, url.Values{"make": {"yes"}, "phoneNumber": {testNumber}})
-	wantPage(t, made, http.StatusOK, "200 OK", "NORMAL", "shown this once")
+	wantPage(t, made, http.StatusOK, "200 OK", "NORMAL", "shown only once")
 	if page := must(s.Tally.Records(t.Context(), tally.Filter{Entity: s.bank.ID, Limit: 10}))(t); len(page.Records) != 3 {
 		t.Errorf("the journal has %d records, want the 3 that were answered", len(page.Records))
 	}
 }
 
-// A live key is not taken where things are tried, and what is no key is not sent.
-func TestTryingTakesKeysForTestsOnly(t *testing.T) {
+// "Try it" does not accept a live key, and does not send a text that is not a key.
+func TestTryAcceptsOnlyTestKeys(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin := s.as(t, "admin")
 	live, _ := s.madeKey(t, admin, "app", "live")
 	for _, key := range []string{"", live, "lp_test_nothing", strings.Repeat("x", 9000)} {
 		res := s.post(t, "/portal/try", admin.session, url.Values{"key": {key}, "phoneNumber": {testNumber}})
-		wantPage(t, res, http.StatusUnprocessableEntity, `id="error-key"`, "Nothing sent yet")
+		wantPage(t, res, http.StatusUnprocessableEntity, `id="error-key"`, "No request sent yet")
 	}
 	gone, id := s.madeKey(t, admin, "gone", "test")
 	wantGo(t, s.post(t, "/portal/keys/"+id+"/revoke", admin.session, url.Values{"confirm": {"gone"}}), "/portal/keys")
 	wantPage(t, s.post(t, "/portal/try", admin.session, url.Values{"key": {gone}, "phoneNumber": {testNumber}}), http.StatusOK, "401 Unauthorized")
 }
 
-// An admin invites, sends the letter again, and removes; the last admin stays.
-func TestAdminsLookAfterTheTeam(t *testing.T) {
+// An admin invites people, resends an invitation and removes people; the last admin
+// stays.
+func TestAdminsManageTheTeam(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin := s.as(t, "admin")
@@ -96,12 +97,12 @@ func TestAdminsLookAfterTheTeam(t *testing.T) {
 	if guest.Entity != s.bank.ID || guest.Kind != registry.MemberAccount {
 		t.Errorf("the guest is %+v", guest)
 	}
-	if kind, ok := s.letters.LoadAndDelete(guest.ID); !ok || kind != people.Invitation {
+	if kind, ok := s.emails.LoadAndDelete(guest.ID); !ok || kind != people.Invitation {
 		t.Errorf("the letter is %v", kind)
 	}
-	wantPage(t, s.get(t, "/portal/team", admin.session), http.StatusOK, "guest@people.example", "Invited", "Send again", "You")
+	wantPage(t, s.get(t, "/portal/team", admin.session), http.StatusOK, "guest@people.example", "Invited", "Resend invitation", "You")
 	wantGo(t, s.post(t, "/portal/team/"+guest.ID.String()+"/invite", admin.session, url.Values{}), "/portal/team")
-	if _, ok := s.letters.Load(guest.ID); !ok {
+	if _, ok := s.emails.Load(guest.ID); !ok {
 		t.Error("no second letter")
 	}
 	wantPage(t, s.get(t, "/portal/team/"+guest.ID.String()+"/remove", admin.session), http.StatusOK, "data-confirm", "guest@people.example")
@@ -111,8 +112,8 @@ func TestAdminsLookAfterTheTeam(t *testing.T) {
 	wantPage(t, s.post(t, "/portal/team", admin.session, url.Values{"email": {s.as(t, "stranger").email}, "kind": {"member"}}), http.StatusConflict)
 }
 
-// An admin makes others admins and members; whoever is none any more loses the
-// sessions that had the right. Nobody changes their own role.
+// An admin makes others admins and members; an account that is no longer an admin
+// loses the sessions that had the right. Nobody can change their own role.
 func TestAdminsChangeRoles(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -121,7 +122,7 @@ func TestAdminsChangeRoles(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/team", member.session), http.StatusNotFound)
 	wantPage(t, s.get(t, path, admin.session), http.StatusOK, "data-confirm", "becomes an admin")
 	wantPage(t, s.post(t, path, admin.session, url.Values{"kind": {"staff"}}), http.StatusUnprocessableEntity)
-	wantPage(t, s.post(t, path, admin.session, url.Values{"kind": {"member"}}), http.StatusConflict, "has that role already")
+	wantPage(t, s.post(t, path, admin.session, url.Values{"kind": {"member"}}), http.StatusConflict, "already has that role")
 	wantGo(t, s.post(t, path, admin.session, url.Values{"kind": {"admin"}}), "/portal/team")
 	fresh := s.openFor(t, member)
 	wantPage(t, s.get(t, "/portal/team", fresh), http.StatusOK, "Make member")
@@ -140,7 +141,7 @@ func TestAdminsChangeRoles(t *testing.T) {
 	}
 }
 
-// Somebody of another organisation does not exist.
+// An account of another organisation does not exist.
 func TestPeopleOfOthersDoNotExist(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -156,22 +157,22 @@ func TestPeopleOfOthersDoNotExist(t *testing.T) {
 }
 
 // The profile shows the organisation's own record and limits.
-func TestProfileShowsOneself(t *testing.T) {
+func TestProfileShowsOwnOrganisation(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	if err := s.Keeper.SetLimits(t.Context(), s.bank.ID, access.Limits{DayQuota: 12345}, access.Operator, uuid.Nil); err != nil {
+	if err := s.Access.SetLimits(t.Context(), s.bank.ID, access.Limits{DayQuota: 12345}, access.Operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	wantPage(t, s.get(t, "/portal/profile", s.as(t, "member").session), http.StatusOK, "Harbour Bank", "RC 7", "Approved", "12,345", "No limit", s.bank.ID.String())
 	wantPage(t, s.get(t, "/portal/profile", s.as(t, "telco").session), http.StatusOK, "Harmattan Telecom", "upplies lines")
 }
 
-// The overview shows what was counted, by mode, and what is left of the quota.
-func TestOverviewShowsWhatWasCounted(t *testing.T) {
+// The overview shows the counts by mode, and what is left of the quota.
+func TestOverviewShowsCounts(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin := s.as(t, "admin")
-	wantPage(t, s.get(t, "/portal/overview", admin.session), http.StatusOK, "Nothing asked in these days")
+	wantPage(t, s.get(t, "/portal/overview", admin.session), http.StatusOK, "No requests in this period")
 	key, _ := s.madeKey(t, admin, "pipeline", "test")
 	s.asked(t, key, "", testNumber, testNumber, "+2347290000022", "+2347290000010")
 	must(s.Tally.Count(t.Context()))(t)
@@ -180,16 +181,17 @@ func TestOverviewShowsWhatWasCounted(t *testing.T) {
 	if stat := regexp.MustCompile(`Answers</p><p class="stat-value">(\d+)<`).FindStringSubmatch(res.Body.String()); stat == nil || stat[1] != "4" {
 		t.Errorf("the page says %v answers, want 4", stat)
 	}
-	wantPage(t, s.get(t, "/portal/overview?mode=live", admin.session), http.StatusOK, "Nothing asked in these days")
-	wantPage(t, s.get(t, "/portal/overview?mode=test", s.as(t, "stranger").session), http.StatusOK, "Nothing asked in these days")
-	if err := s.Keeper.SetLimits(t.Context(), s.bank.ID, access.Limits{DayQuota: 500}, access.Operator, uuid.Nil); err != nil {
+	wantPage(t, s.get(t, "/portal/overview?mode=live", admin.session), http.StatusOK, "No requests in this period")
+	wantPage(t, s.get(t, "/portal/overview?mode=test", s.as(t, "stranger").session), http.StatusOK, "No requests in this period")
+	if err := s.Access.SetLimits(t.Context(), s.bank.ID, access.Limits{DayQuota: 500}, access.Operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	wantPage(t, s.get(t, "/portal/overview", admin.session), http.StatusOK, "0 of 500, 500 left")
 }
 
-// The journal lists one's own records by what is asked for, and finds one.
-func TestJournalListsOnesOwn(t *testing.T) {
+// The journal lists the organisation's own records that match the filter, and finds
+// one by its id.
+func TestJournalListsOwnRecords(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin, stranger := s.as(t, "admin"), s.as(t, "stranger")
@@ -213,17 +215,17 @@ func TestJournalListsOnesOwn(t *testing.T) {
 		}
 	}
 	wantGo(t, s.get(t, "/portal/journal?requestId="+ids[1], admin.session), "/portal/journal/"+ids[1])
-	wantPage(t, s.get(t, "/portal/journal/"+ids[1], admin.session), http.StatusOK, "+2347290000022", "SWAPPED", "Hash of the record")
+	wantPage(t, s.get(t, "/portal/journal/"+ids[1], admin.session), http.StatusOK, "+2347290000022", "SWAPPED", "Record hash")
 	wantPage(t, s.get(t, "/portal/journal/"+foreign, admin.session), http.StatusNotFound)
 	for _, id := range []string{foreign, "nothing", uuid.NewString()} {
-		wantPage(t, s.get(t, "/portal/journal?requestId="+id, admin.session), http.StatusUnprocessableEntity, "There is no record with this requestId")
+		wantPage(t, s.get(t, "/portal/journal?requestId="+id, admin.session), http.StatusUnprocessableEntity, "has no record with this requestId")
 	}
 	wantPage(t, s.get(t, "/portal/journal?from=yesterday&status=X&mode=y", admin.session), http.StatusUnprocessableEntity, `id="error-from"`, `id="error-status"`, `id="error-mode"`)
 }
 
-// An export holds every record that the filter means, once, whatever the pages
-// that it was read in; a spreadsheet runs nothing of it.
-func TestExportsAreWholeAndSafe(t *testing.T) {
+// An export has every record that matches the filter once, however many pages were
+// read, and nothing that a spreadsheet would run.
+func TestExportsAreCompleteAndSafe(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin := s.as(t, "admin")
@@ -275,14 +277,14 @@ func TestExportsAreWholeAndSafe(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/export/journal.csv?from=never", admin.session), http.StatusBadRequest)
 }
 
-// What people type comes out as text on every page of an organisation.
+// Text that people type is shown as text on every page of an organisation.
 func TestOrganisationsTextIsNeverHTML(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin := s.as(t, "admin")
 	must(s.pool.Exec(t.Context(), `UPDATE account SET name = $1 WHERE id = $2`, "M "+hostile, admin.id))(t)
 	must(s.pool.Exec(t.Context(), `UPDATE entity SET name = $1 WHERE id = $2`, "Bank "+hostile, s.bank.ID))(t)
-	key := must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: hostile, Mode: access.Test, Purpose: hostile}, access.Operator, uuid.Nil))(t)
+	key := must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: hostile, Mode: access.Test, Purpose: hostile}, access.Operator, uuid.Nil))(t)
 	record := s.asked(t, key.Text.Reveal(), "", testNumber)[0]
 	paper := s.uploaded(t, admin, hostile+".pdf", hostile)
 	all := url.Values{}

@@ -13,30 +13,30 @@ import (
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
-// belongings makes one of everything that an organisation can have, and returns
-// the ids by the names that the route table has for them.
-func (s *stack) belongings(t testing.TB, owner person) map[string]string {
+// belongings creates one of everything that an organisation can have, and returns the
+// ids by the names that the route table has for them.
+func (s *stack) belongings(t testing.TB, owner visitor) map[string]string {
 	t.Helper()
 	key, id := s.madeKey(t, owner, "Lone Palm", "test")
 	page := s.sent(t, owner, eventsForm, "", eventsFile)
 	return map[string]string{
 		"key": id, "request": s.asked(t, key, "", testNumber)[0], "document": s.uploaded(t, owner, "certificate.pdf", "CAC_CERTIFICATE"),
-		"import": page[strings.LastIndex(page, "/")+1:], "session": must(s.Keeper.Sessions(t.Context(), owner.id))(t)[0].ID.String(),
-		"account": s.joined(t, people.Guest{Kind: registry.MemberAccount, Entity: s.telco.ID}).id.String(),
+		"import": page[strings.LastIndex(page, "/")+1:], "session": must(s.Access.Sessions(t.Context(), owner.id))(t)[0].ID.String(),
+		"account": s.joined(t, people.InviteForm{Kind: registry.MemberAccount, Entity: s.telco.ID}).id.String(),
 	}
 }
 
-// Whatever belongs to one organisation does not exist for another. Every row of
-// the route table that takes an id is tried with the id of something that is
-// there: by its owner, for whom it opens, and by somebody of the same rank of
-// another organisation, who cannot tell it from one that was made up.
+// What belongs to one organisation does not exist for another. Every route with an id
+// is requested with an id that exists: by its owner, for whom it opens, and by a
+// person with the same rights in another organisation, who cannot tell it from an id
+// that was made up.
 func TestNothingOfOthersExists(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	glo := s.onboard(t, "GLO", registry.ApplicationForm{
 		Name: "Lagoon Mobile", CAC: "RC 10", AdminName: "Bola Ojo", AdminEmail: "bola@telco.example", AdminPhone: "+2348051112222", AdminPassword: password,
 	})
-	owner, stranger := s.as(t, "telco"), s.joined(t, people.Guest{Kind: registry.AdminAccount, Entity: glo.ID})
+	owner, stranger := s.as(t, "telco"), s.joined(t, people.InviteForm{Kind: registry.AdminAccount, Entity: glo.ID})
 	own := s.belongings(t, owner)
 	form := url.Values{"confirm": {"Lone Palm"}, "overlap": {"0"}, "kind": {"admin"}}
 	tried := 0

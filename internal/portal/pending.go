@@ -11,30 +11,31 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// pendingLabel makes the key that seals from a pepper.
+// pendingLabel derives the encryption key from a pepper.
 const pendingLabel = "lineproof sign-in that waits for its second factor, sealed with AES-256-GCM, 1"
 
-// pendingTime is how long somebody may take to find the code.
-const pendingTime = 5 * time.Minute
+// pendingLifetime is how long a person may take to enter the code.
+const pendingLifetime = 5 * time.Minute
 
-// pending is somebody who has shown the password and not yet the second factor.
-// It travels through the page of the code, sealed, so that any node can go on
-// and none has to remember it. Checking both again at the end keeps one way to
-// log in: what was sealed lets nobody in by itself.
-type pending struct {
+// pendingSignIn is a sign-in with a correct password that still lacks the code of
+// the second factor. It travels in the form of the code page, encrypted, so that
+// any node can finish the sign-in and none has to store it. The password is
+// checked again together with the code, so the encrypted value alone signs nobody
+// in.
+type pendingSignIn struct {
 	Email    string    `json:"e"`
 	Password string    `json:"p"`
 	Until    time.Time `json:"u"`
 }
 
 func (p *Portal) sealPending(email string, password secret.Text) string {
-	text, err := json.Marshal(pending{Email: email, Password: password.Reveal(), Until: p.Now().Add(pendingTime)})
+	text, err := json.Marshal(pendingSignIn{Email: email, Password: password.Reveal(), Until: p.Now().Add(pendingLifetime)})
 	if err != nil {
 		panic(err) // a struct of strings
 	}
-	box := boxOf(p.People.Peppers.Sign(pendingLabel))
+	box := newAEAD(p.People.Peppers.Sign(pendingLabel))
 	nonce := make([]byte, box.NonceSize())
-	_, _ = rand.Read(nonce) // never fails: without randomness the process ends
+	_, _ = rand.Read(nonce) // never fails: the process ends if there is no randomness
 	return base64.RawURLEncoding.EncodeToString(box.Seal(nonce, nonce, text, nil))
 }
 
@@ -44,7 +45,7 @@ func (p *Portal) openPending(sealed string) (email string, password secret.Text,
 		return "", "", false
 	}
 	for _, key := range p.People.Peppers.Candidates(pendingLabel) {
-		box := boxOf(key)
+		box := newAEAD(key)
 		if len(raw) < box.NonceSize() {
 			return "", "", false
 		}
@@ -52,7 +53,7 @@ func (p *Portal) openPending(sealed string) (email string, password secret.Text,
 		if err != nil {
 			continue
 		}
-		var found pending
+		var found pendingSignIn
 		if json.Unmarshal(text, &found) != nil || !p.Now().Before(found.Until) {
 			return "", "", false
 		}
@@ -61,14 +62,14 @@ func (p *Portal) openPending(sealed string) (email string, password secret.Text,
 	return "", "", false
 }
 
-func boxOf(key []byte) cipher.AEAD {
+func newAEAD(key []byte) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic(err) // the HMAC is 32 bytes long
 	}
 	box, err := cipher.NewGCM(block)
 	if err != nil {
-		panic(err) // AES has the block that GCM needs
+		panic(err) // AES has the block size that GCM needs
 	}
 	return box
 }

@@ -1,8 +1,8 @@
 package portal
 
 import (
-	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -11,129 +11,124 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/guard"
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/limit"
 	"github.com/lineproof/lineproof/internal/people"
-	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/rehearsal"
-	"github.com/lineproof/lineproof/internal/supply"
-	"github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/web"
 )
 
-// Portal serves the pages. All fields but Limiter, Address, Proxies and
-// PublicURL are required.
+// Portal is the shell of the pages: routing, sign-in, rights, layout, errors and
+// the request log. All fields but Limiter, Address, Proxies and PublicURL are
+// required.
 type Portal struct {
-	Pool      *pgxpool.Pool // for what is read without a package of its own: the audit trail, guard's alerts
-	Keeper    *access.Keeper
-	Registry  *registry.Registry
-	People    *people.People
-	Documents *document.Store
-	Lines     *supply.Desk
-	Approvals *approval.Desk
-	Guard     *guard.Guard
-	Tally     *tally.Tally
-	Record    func(context.Context, uuid.UUID) (journal.Entry, error) // finds a record, wherever it is kept
-	Region    *phone.Region
-	Log       *slog.Logger
-	Metrics   *telemetry.Metrics
-	API       http.Handler     // the service's own API, to which "Try it" sends what is tried
-	Stage     *rehearsal.Stage // the test numbers; nil for none
+	Pool     *pgxpool.Pool
+	Access   *access.Service
+	Registry *registry.Registry
+	People   *people.People
+	Log      *slog.Logger
+	Metrics  *telemetry.Metrics
 
-	Limiter limit.Limiter // of requests without a session, by network; nil limits nobody
+	// Pages are the routes of the packages below this one. They are set before
+	// Handler is called; the sign-in and security pages are the shell's own.
+	Pages []Route
+
+	Limiter limit.Limiter // of requests without a session, by network; nil for no limit
 	Address limit.Rate
 
-	RegulatorCode  string
-	PublicURL      string         // under which the service is known, without a slash at its end; "" where nobody said
-	ImportMaxBytes int64          // of a file of lines, as it is sent
-	Proxies        []netip.Prefix // whose X-Forwarded-For is believed
-	Now            func() time.Time
+	RegulatorCode string
+	PublicURL     string         // the public address of the service, without a slash at its end; "" if unknown
+	Proxies       []netip.Prefix // whose X-Forwarded-For is trusted
+	Now           func() time.Time
 }
 
-// Path is where the portal begins.
+// Path is the address below which all pages are.
 const Path = "/portal/"
 
-// home is where somebody comes to who has just signed in.
+// home is the page after sign-in.
 const home = Path
 
-// route is one row of the route table.
-type route struct {
-	method, path string
-	who          right
-	limited      bool // open to somebody who has to set up a second factor first
-	upload       bool // takes a file, and the time that it needs
-	serve        func(http.ResponseWriter, *http.Request) error
+// Route is one row of the route table.
+type Route struct {
+	Method, Path string
+	Right        Right // who may open it
+	Limited      bool  // open to an account that has yet to set up two-factor authentication
+	Upload       bool  // sends or receives a file, and has the time for it
+	Serve        func(http.ResponseWriter, *http.Request) error
 }
 
-// name is what log and metrics call the route.
-func (rt route) name() string { return rt.method + " " + rt.path }
+// name is the route's name in the log and in metrics.
+func (rt Route) name() string { return rt.Method + " " + rt.Path }
 
-// routes is the whole surface of the portal.
-func (p *Portal) routes() []route {
-	return slices.Concat(p.peopleRoutes(), p.organisationRoutes(), p.operatorRoutes(), p.deskRoutes())
-}
+// routes returns the complete route table.
+func (p *Portal) routes() []Route { return slices.Concat(p.accountRoutes(), p.Pages) }
+
+// ErrNotFound answers a request for something that does not exist or that the
+// visitor may not see; the two must not be distinguishable.
+var ErrNotFound = fault.New(fault.NotFound, "This page does not exist, or you may not see it.")
 
 var (
-	errNoPage = fault.New(fault.NotFound, "There is no such page, or it is not yours to see.")
-	errMethod = fault.New(fault.MethodNotAllowed, "This page cannot be used in this way.")
-	errOrigin = fault.New(fault.PermissionDenied, "This request came from another site and was not carried out. Go back and try again from the portal itself.")
+	errMethodNotAllowed = fault.New(fault.MethodNotAllowed, "This page cannot be used in this way.")
+	errCrossOrigin      = fault.New(fault.PermissionDenied, "This request came from another site and was not carried out. Go back and try again from the portal itself.")
 )
 
 // Handler returns the portal as one handler, for Path and everything below it.
 func (p *Portal) Handler() http.Handler {
-	mux := http.NewServeMux()
-	methods := map[string][]string{}
+	mux := &web.Mux{NotAllowed: func(w http.ResponseWriter, r *http.Request) { p.showError(w, r, errMethodNotAllowed) }}
 	for _, rt := range p.routes() {
-		pattern := rt.path
+		pattern := rt.Path
 		if strings.HasSuffix(pattern, "/") {
 			pattern += "{$}"
 		}
-		mux.Handle(rt.method+" "+pattern, p.door(rt))
-		methods[pattern] = append(methods[pattern], rt.method)
+		mux.Route(rt.Method, pattern, p.authorize(rt))
 	}
-	for pattern, allowed := range methods {
-		slices.Sort(allowed)
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Allow", strings.Join(allowed, ", "))
-			p.fail(w, r, errMethod)
-		})
-	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { p.fail(w, r, errNoPage) })
-	return p.observe(p.sameOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { p.showError(w, r, ErrNotFound) })
+	return p.withRequestLog(p.sameOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, view.AssetPath) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-			note(r, "GET "+view.AssetPath)
+			VisitOf(r).SetRoute("GET " + view.AssetPath)
 			if !view.ServeAsset(w, r) {
-				p.fail(w, r, errNoPage)
+				p.showError(w, r, ErrNotFound)
 			}
 		case r.URL.Path+"/" == Path:
 			http.Redirect(w, r, Path, http.StatusSeeOther)
-		case path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/"): // no redirect that repeats what was sent
-			p.fail(w, r, errNoPage)
+		case path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/"): // the mux would redirect, and repeat what was sent
+			p.showError(w, r, ErrNotFound)
 		default:
 			mux.ServeHTTP(w, r)
 		}
 	})))
 }
 
-// sameOrigin refuses what another site has the browser send.
+// sameOrigin refuses requests that another site has made the browser send.
 func (p *Portal) sameOrigin(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	if u, err := url.Parse(p.PublicURL); err == nil && u.Host != "" {
 		if err := cross.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
-			panic(err) // an address that the settings have checked
+			panic(err) // the settings have checked the address
 		}
 	}
-	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.fail(w, r, errOrigin) }))
+	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.showError(w, r, errCrossOrigin) }))
 	return cross.Handler(next)
+}
+
+// BaseURL returns the address at which programs reach the service: the one in the
+// settings, or else the one that the visitor used.
+func (p *Portal) BaseURL(r *http.Request) string {
+	if p.PublicURL != "" {
+		return p.PublicURL
+	}
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	if ip := net.ParseIP(host); r.TLS == nil && (host == "localhost" || (ip != nil && ip.IsLoopback())) {
+		return "http://" + r.Host
+	}
+	return "https://" + r.Host
 }

@@ -6,15 +6,15 @@ type Row struct {
 	Limited, Upload   bool
 }
 
-var rightWords = map[right]string{
-	anyone: "anyone", person: "person", entity: "entity", manager: "manager", operator: "operator", staff: "staff", decider: "decider", administrator: "administrator",
+var rightNames = map[Right]string{
+	Anyone: "anyone", SignedIn: "person", OrgMember: "entity", OrgAdmin: "manager", TelcoMember: "operator", Staff: "staff", Decider: "decider", Administrator: "administrator",
 }
 
 // Rows returns the route table.
 func (p *Portal) Rows() []Row {
 	var rows []Row
 	for _, rt := range p.routes() {
-		rows = append(rows, Row{rt.method, rt.path, rightWords[rt.who], rt.limited, rt.upload})
+		rows = append(rows, Row{rt.Method, rt.Path, rightNames[rt.Right], rt.Limited, rt.Upload})
 	}
 	return rows
 }
@@ -22,20 +22,11 @@ func (p *Portal) Rows() []Row {
 // MenuPaths returns the paths that the menu can list.
 func MenuPaths() []string {
 	var paths []string
-	for _, at := range places {
+	for _, at := range menuEntries {
 		paths = append(paths, at.path)
 	}
 	return paths
 }
 
-// Statuses returns the table from codes to statuses.
-func Statuses() map[string]int {
-	all := map[string]int{}
-	for code, status := range statusOf {
-		all[string(code)] = status
-	}
-	return all
-}
-
-// LocalPath lets tests try addresses.
+// LocalPath is exported for tests.
 var LocalPath = localPath

@@ -13,18 +13,18 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// What is sent is kept small before it reaches a hash; longer ones cannot be
-// right.
+// The longest accepted values. Longer ones cannot be right, and must not reach a
+// hash function.
 const (
-	mostEmail    = 254
-	mostPassword = 1024
-	mostOTP      = 64
-	mostToken    = 128
-	mostDevice   = 128
+	maxEmail    = 254
+	maxPassword = 1024
+	maxOTP      = 64
+	maxToken    = 128
+	maxDevice   = 128
 )
 
-// localPath returns an address within the portal that somebody may be sent to,
-// or home: what comes from outside must not lead outside.
+// localPath returns an address within the portal to redirect to, or home: an
+// address from a request must not lead to another site.
 func localPath(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !strings.HasPrefix(u.Path, Path) ||
@@ -36,16 +36,16 @@ func localPath(to string) string {
 
 // showSignIn serves GET /portal/sign-in.
 func (p *Portal) showSignIn(w http.ResponseWriter, r *http.Request) error {
-	if visitOf(r).signed {
+	if VisitOf(r).SignedIn {
 		http.Redirect(w, r, home, http.StatusSeeOther)
 		return nil
 	}
-	return p.show(w, r, signInPage, view.SignIn(view.SignInData{To: localPath(r.URL.Query().Get("to"))}))
+	return p.Show(w, r, signInPage, view.SignIn(view.SignInData{To: localPath(r.URL.Query().Get("to"))}))
 }
 
 var (
 	signInPage = view.Page{Title: "Sign in"}
-	codePage   = view.Page{Title: "One more step", Lead: "Your account has a second factor."}
+	codePage   = view.Page{Title: "Two-factor authentication", Lead: "One more step: enter a code to sign in."}
 )
 
 // signIn serves POST /portal/sign-in.
@@ -57,24 +57,24 @@ func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 	checkPassword(&wrong, "password", password)
 	err := wrong.Err()
 	if err == nil {
-		err = p.enter(w, r, email, password, "", to)
+		err = p.logIn(w, r, email, password, "", to)
 	}
 	if errors.Is(err, people.ErrFactorMissing) {
-		return p.show(w, r, codePage, view.Code(view.CodeData{To: to, Pending: p.sealPending(email, password)}))
+		return p.Show(w, r, codePage, view.SignInCode(view.SignInCodeData{To: to, Pending: p.sealPending(email, password)}))
 	}
-	if form, ok := formOf(r, err); ok {
-		return p.showAgain(w, r, err, signInPage, view.SignIn(view.SignInData{Form: form, To: to}))
+	if form, ok := FormErrors(r, err); ok {
+		return p.ShowInvalid(w, r, err, signInPage, view.SignIn(view.SignInData{Form: form, To: to}))
 	}
 	return err
 }
 
-var errCode = fault.New(fault.Unauthenticated, "This code is not right, or was used before. Wait for the next one, and see that the clock of your device is right.")
+var errCode = fault.New(fault.Unauthenticated, "This code is wrong or was already used. Wait for the next one, and check that the clock of your device is right.")
 
 // signInWithCode serves POST /portal/sign-in/code.
 func (p *Portal) signInWithCode(w http.ResponseWriter, r *http.Request) error {
 	to, sealed := localPath(r.PostFormValue("to")), r.PostFormValue("pending")
 	email, password, ok := p.openPending(sealed)
-	if !ok { // it took too long, or was made up
+	if !ok { // it has expired, or was not made by this service
 		http.Redirect(w, r, signInPath, http.StatusSeeOther)
 		return nil
 	}
@@ -83,66 +83,67 @@ func (p *Portal) signInWithCode(w http.ResponseWriter, r *http.Request) error {
 	checkOTP(&wrong, otp)
 	err := wrong.Err()
 	if err == nil {
-		err = p.enter(w, r, email, password, otp, to)
+		err = p.logIn(w, r, email, password, otp, to)
 	}
 	if errors.Is(err, people.ErrBadLogin) {
 		err = errCode // the password was right a moment ago
 	}
-	if form, ok := formOf(r, err); ok {
-		return p.showAgain(w, r, err, codePage, view.Code(view.CodeData{Form: form, To: to, Pending: sealed}))
+	if form, ok := FormErrors(r, err); ok {
+		return p.ShowInvalid(w, r, err, codePage, view.SignInCode(view.SignInCodeData{Form: form, To: to, Pending: sealed}))
 	}
 	return err
 }
 
-// enter logs somebody in and leads them on. Nothing is sent where that fails.
-func (p *Portal) enter(w http.ResponseWriter, r *http.Request, email string, password secret.Text, otp, to string) error {
-	v, device := visitOf(r), cookieOf(r, deviceCookie)
-	if device == "" || len(device) > mostDevice {
+// logIn opens a session and redirects to a page. If it fails, nothing is written to
+// the response.
+func (p *Portal) logIn(w http.ResponseWriter, r *http.Request, email string, password secret.Text, otp, to string) error {
+	v, device := VisitOf(r), cookieOf(r, deviceCookie)
+	if device == "" || len(device) > maxDevice {
 		device = "new"
 	}
 	l, err := p.People.LogIn(r.Context(), people.Attempt{
-		Email: email, Password: password, OTP: otp, From: v.from, Agent: r.UserAgent(), Device: device,
-	}, v.id)
+		Email: email, Password: password, OTP: otp, From: v.From, Agent: r.UserAgent(), Device: device,
+	}, v.ID)
 	if err != nil {
 		return err
 	}
 	setCookie(w, sessionCookie, l.Text.Reveal(), 0)
 	if l.Device != "" {
-		setCookie(w, deviceCookie, l.Device.Reveal(), deviceTime)
+		setCookie(w, deviceCookie, l.Device.Reveal(), deviceLifetime)
 	}
 	if l.Limited {
 		to = factorPath
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // it went through localPath
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // the callers pass it through localPath
 	return nil
 }
 
 // signOut serves POST /portal/sign-out.
 func (p *Portal) signOut(w http.ResponseWriter, r *http.Request) error {
-	v := visitOf(r)
-	err := p.Keeper.EndSession(r.Context(), v.who.Account, v.who.ID, v.who.Actor(), v.id)
-	if err != nil && !isCode(err, fault.NotFound) {
+	v := VisitOf(r)
+	err := p.Access.EndSession(r.Context(), v.Who.Account, v.Who.ID, v.Who.Actor(), v.ID)
+	if err != nil && !IsCode(err, fault.NotFound) {
 		return err
 	}
 	dropCookie(w, sessionCookie)
-	return p.goOn(w, r, signInPath, "signed.out")
+	return p.RedirectWithFlash(w, r, signInPath, "signed.out")
 }
 
 func checkEmail(wrong *fault.Form, email string) {
-	wrong.Check(email != "", "email", fault.Required, "Give the e-mail address of the account.")
-	wrong.Check(len(email) <= mostEmail, "email", fault.TooLong, "Use at most 254 characters.")
+	wrong.Check(email != "", "email", fault.Required, "Enter the e-mail address of the account.")
+	wrong.Check(len(email) <= maxEmail, "email", fault.TooLong, "Use at most 254 characters.")
 }
 
 func checkPassword(wrong *fault.Form, field string, password secret.Text) {
-	words := "Give the password."
+	words := "Enter the password."
 	if field == "newPassword" {
-		words = "Give the new password."
+		words = "Enter the new password."
 	}
 	wrong.Check(password != "", field, fault.Required, words)
-	wrong.Check(len(password) <= mostPassword, field, fault.TooLong, "Use at most 1,024 bytes.")
+	wrong.Check(len(password) <= maxPassword, field, fault.TooLong, "Use at most 1,024 bytes.")
 }
 
 func checkToken(wrong *fault.Form, token string) {
-	wrong.Check(token != "", "token", fault.Required, "Copy what stands behind the # of the link.")
-	wrong.Check(len(token) <= mostToken, "token", fault.TooLong, "Use at most 128 characters.")
+	wrong.Check(token != "", "token", fault.Required, "Copy the part of the link after the #.")
+	wrong.Check(len(token) <= maxToken, "token", fault.TooLong, "Use at most 128 characters.")
 }

@@ -22,8 +22,8 @@ func signInForm(email, word string) url.Values {
 	return url.Values{"email": {email}, "password": {word}}
 }
 
-// Signing in gives the browser a session that no script and no other site can
-// use, and leads to the page that was asked for.
+// Sign-in gives the browser a session that no script and no other site can use, and
+// leads to the requested page.
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -52,15 +52,15 @@ func TestSignIn(t *testing.T) {
 	wantGo(t, s.get(t, "/portal/security", session), "/portal/sign-in?to=%2Fportal%2Fsecurity")
 }
 
-// A wrong password and an unknown address get the same page but for the address
-// itself, and the password is in neither.
+// A wrong password and an unknown address get the same page, except for the address,
+// and the password is in neither.
 func TestSignInDoesNotTellWhoHasAnAccount(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin, nobody := s.as(t, "admin"), "nobody-"+uuid.NewString()+"@people.example"
 	plain := func(email string) string {
 		res := s.post(t, "/portal/sign-in", "", signInForm(email, "wrong-wrong-wrong"))
-		wantPage(t, res, http.StatusUnauthorized, "is not right")
+		wantPage(t, res, http.StatusUnauthorized, "the password is wrong")
 		return strings.ReplaceAll(res.Body.String(), email, "")
 	}
 	one, two := plain(admin.email), plain(nobody)
@@ -69,11 +69,11 @@ func TestSignInDoesNotTellWhoHasAnAccount(t *testing.T) {
 	}
 }
 
-// A credential of another kind in the cookie is nobody's session.
+// A credential of another kind in the cookie is not a session.
 func TestOnlySessionsSignIn(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	key := must(s.Keeper.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "k", Mode: "test", Purpose: "fraud"}, access.Operator, uuid.Nil))(t)
+	key := must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "k", Mode: "test", Purpose: "fraud"}, access.Operator, uuid.Nil))(t)
 	for _, text := range []string{key.Text.Reveal(), "lp_ses_madeup", "x"} {
 		wantGo(t, s.get(t, "/portal/security", text), "/portal/sign-in?to=%2Fportal%2Fsecurity")
 	}
@@ -89,7 +89,7 @@ func TestOnlySessionsSignIn(t *testing.T) {
 func TestInvitation(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	i := must(s.People.Welcome(t.Context(), people.Guest{Email: "new@people.example", Kind: registry.AdminAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
+	i := must(s.People.CreateInvited(t.Context(), people.InviteForm{Email: "new@people.example", Kind: registry.AdminAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
 	token := s.link(t, people.Invitation, i.ID)
 	wantPage(t, s.get(t, "/portal/invitation", ""), http.StatusOK, "data-token")
 
@@ -104,19 +104,19 @@ func TestInvitation(t *testing.T) {
 	wantPage(t, s.post(t, "/portal/invitation", "", form), http.StatusUnprocessableEntity, `id="error-token"`)
 }
 
-// A letter for a new password is promised to everybody alike, and its link sets
-// the password and ends every session.
+// The page for a forgotten password is the same for every address, and the link in the
+// e-mail sets the password and ends all sessions.
 func TestForgottenPassword(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin := s.as(t, "admin")
 	known := s.post(t, "/portal/forgotten", "", url.Values{"email": {admin.email}})
 	unknown := s.post(t, "/portal/forgotten", "", url.Values{"email": {"nobody@people.example"}})
-	wantPage(t, known, http.StatusOK, "on its way")
+	wantPage(t, known, http.StatusOK, "we have sent it an e-mail")
 	if known.Body.String() != unknown.Body.String() {
 		t.Error("the page tells who has an account")
 	}
-	if kind, ok := s.letters.Load(admin.id); !ok || kind != people.Reset {
+	if kind, ok := s.emails.Load(admin.id); !ok || kind != people.Reset {
 		t.Errorf("the letter is %v", kind)
 	}
 	token := s.link(t, people.Reset, admin.id)
@@ -129,13 +129,13 @@ func TestForgottenPassword(t *testing.T) {
 }
 
 // An address is confirmed by a click on the page of its link, not by opening it:
-// programs that read mail open links.
+// programs that scan e-mails open links.
 func TestConfirmEmail(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	a := must(s.Registry.AccountByEmail(t.Context(), s.pool, "ada@telco.example"))(t)
 	token := s.link(t, people.Confirmation, a.ID)
-	wantPage(t, s.get(t, "/portal/confirm", ""), http.StatusOK, "Confirm my address")
+	wantPage(t, s.get(t, "/portal/confirm", ""), http.StatusOK, "Confirm e-mail address")
 	if must(s.Registry.Account(t.Context(), s.pool, a.ID))(t).Verified {
 		t.Fatal("opening the page confirmed the address")
 	}
@@ -161,18 +161,18 @@ func found(t *testing.T, re *regexp.Regexp, res *httptest.ResponseRecorder) stri
 	return html.UnescapeString(m[1])
 }
 
-// codeAt is the code that an authenticator shows in a while. A test takes the
-// code of now and then the next one: the clock may step on the way to the server,
-// and an older code would then be too old.
+// codeAt is the code that an authenticator shows after a time. A test uses the current
+// code and then the next one: the clock may step on the way to the server, and an
+// older code would then have expired.
 func codeAt(t *testing.T, key string, d time.Duration) string {
 	t.Helper()
 	return must(totp.GenerateCode(key, time.Now().Add(d)))(t)
 }
 
-// Staff without a second factor get to its set-up and nowhere else. Once it is
-// in force the same session opens everything, and signing in asks for a code,
-// or a recovery code, after the password.
-func TestSecondFactorFromSetUpToSignIn(t *testing.T) {
+// Staff without a second factor can open its setup and nothing else. Afterwards the
+// same session opens everything, and sign-in needs a code or a recovery code after the
+// password.
+func TestTwoFactorFromSetupToSignIn(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	auditor := s.as(t, "auditor")
@@ -192,19 +192,19 @@ func TestSecondFactorFromSetUpToSignIn(t *testing.T) {
 	if len(codes) != 10 {
 		t.Fatalf("%d recovery codes", len(codes))
 	}
-	wantPage(t, s.get(t, "/portal/security", session), http.StatusOK, "In force", "10 of your recovery codes")
+	wantPage(t, s.get(t, "/portal/security", session), http.StatusOK, "On</span>", "Recovery codes left: 10")
 
 	asked := s.post(t, "/portal/sign-in", "", signInForm(auditor.email, password))
-	wantPage(t, asked, http.StatusOK, "second factor")
+	wantPage(t, asked, http.StatusOK, "Two-factor authentication")
 	if strings.Contains(asked.Body.String(), password) {
 		t.Fatal("the page shows the password")
 	}
 	sealed := found(t, pendingBox, asked)
-	wantPage(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {"000000"}}), http.StatusUnauthorized, "This code is not right")
+	wantPage(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {"000000"}}), http.StatusUnauthorized, "This code is wrong")
 	wantGo(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {codeAt(t, key, 30*time.Second)}}), "/portal/")
 	wantGo(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {codes[3]}}), "/portal/")
 	wantPage(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {codes[3]}}), http.StatusUnauthorized)
-	wantPage(t, s.get(t, "/portal/security", session), http.StatusOK, "9 of your recovery codes")
+	wantPage(t, s.get(t, "/portal/security", session), http.StatusOK, "Recovery codes left: 9")
 
 	s.Now = func() time.Time { return time.Now().Add(6 * time.Minute) }
 	wantGo(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {codes[4]}}), "/portal/sign-in")
@@ -216,8 +216,8 @@ func TestSecondFactorFromSetUpToSignIn(t *testing.T) {
 	wantGo(t, s.post(t, "/portal/security/factor/remove", session, url.Values{"password": {password}, "otp": {codes[5]}}), "/portal/security")
 }
 
-// Somebody sees their own sessions and ends them; nobody else's.
-func TestSessionsAreOnesOwn(t *testing.T) {
+// A person sees and ends their own sessions, and no others.
+func TestPeopleEndOnlyTheirOwnSessions(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin, stranger := s.as(t, "admin"), s.as(t, "stranger")
@@ -248,8 +248,7 @@ func TestSessionsAreOnesOwn(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/security", stranger.session), http.StatusOK)
 }
 
-// A password is changed by whoever knows the old one, and every other session
-// ends.
+// A password is changed with the old one, and all other sessions end.
 func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +20,6 @@ import (
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/document"
-	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/journal"
@@ -27,15 +27,19 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/desk"
+	"github.com/lineproof/lineproof/internal/portal/org"
+	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/portal/telco"
 	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/rehearsal"
+	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
@@ -45,21 +49,29 @@ const (
 	sessionCookie = "__Host-lineproof"
 )
 
-// stack is the whole portal over a database of its own: the same packages that
-// run in production, wired the same way, with a cheap password hash.
+// stack is the whole portal over a database of its own: the same packages as in
+// production, wired the same way, with a cheap password hash.
 type stack struct {
 	*portal.Portal
 
+	Documents  *document.Store
+	Lines      *supply.Service
+	Approvals  *approval.Service
+	Tally      *tally.Tally
+	Region     *phone.Region
+	API        http.Handler
+	telcoPages *telco.Pages
+
 	pool    *pgxpool.Pool
 	handler http.Handler
-	bank    registry.Entity // an organisation that asks
-	other   registry.Entity // another
+	bank    registry.Entity // a relying party
+	other   registry.Entity // another one
 	telco   registry.Entity // one that supplies lines, for MTN
-	letters *sync.Map       // what was posted, by account
+	emails  *sync.Map       // the kind of the last e-mail, by account
 }
 
-// docs makes the pages of the reference once: reading the contract takes longer
-// than all else that a stack needs.
+// docs creates the pages of the API reference once: parsing the contract takes longer
+// than everything else that a stack needs.
 var docs = sync.OnceValue(apidocs.Handler)
 
 func newStack(t testing.TB) *stack {
@@ -68,63 +80,76 @@ func newStack(t testing.TB) *stack {
 	peppers := must(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t)
 	region := must(phone.NewRegion("NG"))(t)
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 16)
-	keeper := &access.Keeper{
+	accessService := &access.Service{
 		Pool: pool, Peppers: peppers, TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, Now: time.Now,
 	}
 	reg := &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now}
-	letters := &sync.Map{}
+	emails := &sync.Map{}
 	persons := &people.People{
-		Pool: pool, Keeper: keeper, Registry: reg, Peppers: peppers, Passwords: passwords, StaffFactor: true, Issuer: "Lineproof REGULATOR",
+		Pool: pool, Access: accessService, Registry: reg, Peppers: peppers, Passwords: passwords, StaffFactor: true, Issuer: "Lineproof REGULATOR",
 		PublicURL: "https://lineproof.example", Now: time.Now,
-		Post: func(_ context.Context, _ pg.Tx, l people.Letter) error {
-			letters.Store(l.Account, l.Kind)
+		QueueEmail: func(_ context.Context, _ pg.Tx, e people.Email) error {
+			emails.Store(e.Account, e.Kind)
 			return nil
 		},
 	}
-	stage := rehearsal.NewStage("NG")
-	desk := &supply.Desk{Pool: pool, Region: region, Lines: &line.Almanac{}, Files: must(blob.OpenDir(t.TempDir()))(t), Peppers: peppers, Now: time.Now}
-	papers := &document.Store{
+	simulator := sandbox.NewSimulator("NG")
+	lines := &supply.Service{Pool: pool, Region: region, Lines: &line.Resolver{}, Files: must(blob.OpenDir(t.TempDir()))(t), Peppers: peppers, Now: time.Now}
+	documents := &document.Store{
 		Pool: pool, Files: must(blob.OpenDir(t.TempDir()))(t), MaxBytes: 1 << 20, Required: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"}, Spool: t.TempDir(), Now: time.Now,
 	}
 	log, metrics := slog.New(slog.DiscardHandler), telemetry.NewMetrics()
 	record := func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, pool, id) }
 	api := &httpapi.API{
-		Keeper: keeper, Registry: reg, People: persons, Documents: papers, Lines: desk, Record: record,
+		Access: accessService, Registry: reg, People: persons, Documents: documents, Lines: lines, Record: record,
 		Verifier: &verify.Verifier{
-			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Almanac{}, Stage: stage, Now: time.Now, Batch: 128, Flushes: 2, Queue: 2048, Patience: 5 * time.Second,
+			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Resolver{}, Simulator: simulator, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
 		},
-		Rehearsal: &rehearsal.Desk{Pool: pool, Stage: stage, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
+		Sandbox: &sandbox.Service{Pool: pool, Simulator: simulator, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
 		Region: region, Log: log, Metrics: metrics, Docs: docs(), RegulatorCode: "REGULATOR",
 		Timeouts: httpapi.Timeouts{Upload: 20 * time.Second, Import: 20 * time.Second, Request: 10 * time.Second}, ImportMaxBytes: 1 << 20,
 	}
-	s := &stack{pool: pool, letters: letters, Portal: &portal.Portal{
-		Pool: pool, Keeper: keeper, Registry: reg, People: persons, Documents: papers, Lines: desk, Stage: stage,
-		Approvals: &approval.Desk{Pool: pool, Effects: reg.Effects(), Now: time.Now},
-		Guard:     guard.New(&guard.Guard{Pool: pool, Node: "test", Now: time.Now, Log: log}),
-		Tally:     &tally.Tally{Pool: pool, Now: time.Now}, Record: record, Region: region, Log: log, Metrics: metrics, API: api.Handler(),
-		RegulatorCode: "REGULATOR", PublicURL: "https://lineproof.example", ImportMaxBytes: 1 << 20, Now: time.Now,
-	}}
+	s := &stack{
+		pool: pool, emails: emails, Documents: documents, Lines: lines, Approvals: &approval.Service{Pool: pool, CheckAdministrator: registry.CheckAdministrator, Effects: reg.Effects(), Now: time.Now},
+		Tally: &tally.Tally{Pool: pool, Now: time.Now}, Region: region, API: api.Handler(),
+		Portal: &portal.Portal{
+			Pool: pool, Access: accessService, Registry: reg, People: persons, Log: log, Metrics: metrics,
+			RegulatorCode: "REGULATOR", PublicURL: "https://lineproof.example", Now: time.Now,
+		},
+	}
+	s.addPages(record, simulator)
 	s.handler = s.Handler()
 	rows, source, _ := numbering.Shipped("NG")
-	must((&numbering.Book{Pool: pool, Now: time.Now}).Set(ctx, rows, source, time.Time{}))(t)
-	s.bank = must(reg.CreateAsker(ctx, "Harbour Bank", "RC 7", access.Operator, uuid.Nil))(t)
-	s.other = must(reg.CreateAsker(ctx, "Lagoon Bank", "RC 8", access.Operator, uuid.Nil))(t)
+	must((&numbering.Service{Pool: pool, Now: time.Now}).Set(ctx, rows, source, time.Time{}))(t)
+	s.bank = must(reg.CreateRelyingParty(ctx, "Harbour Bank", "RC 7", access.Operator, uuid.Nil))(t)
+	s.other = must(reg.CreateRelyingParty(ctx, "Lagoon Bank", "RC 8", access.Operator, uuid.Nil))(t)
 	s.telco = s.onboard(t, "MTN", registry.ApplicationForm{
 		Name: "Harmattan Telecom", CAC: "RC 9", AdminName: "Ada Obi", AdminEmail: "ada@telco.example", AdminPhone: "+2348031112222", AdminPassword: password,
 	})
 	return s
 }
 
-// onboard lets a telco in by a client that supplies for a network.
+// addPages adds the pages of every kind of visitor to the portal.
+func (s *stack) addPages(record func(context.Context, uuid.UUID) (journal.Entry, error), simulator *sandbox.Simulator) {
+	lines := present.Supply{Portal: s.Portal, Lines: s.Lines}
+	s.telcoPages = &telco.Pages{Supply: lines, ImportMaxBytes: 1 << 20}
+	s.Pages = slices.Concat(
+		(&org.Pages{Portal: s.Portal, Documents: s.Documents, Tally: s.Tally, Record: record, Region: s.Region, API: s.API, Simulator: simulator}).Routes(),
+		s.telcoPages.Routes(),
+		(&desk.Pages{Supply: lines, Documents: s.Documents, Approvals: s.Approvals, Tally: s.Tally, Record: record, Region: s.Region}).Routes(),
+	)
+}
+
+// onboard adds a telco through a client that supplies for a network.
 func (s *stack) onboard(t testing.TB, network string, f registry.ApplicationForm) (e registry.Entity) {
 	t.Helper()
 	ctx := t.Context()
-	client := must(s.Keeper.CreateClient(ctx, access.ClientForm{Name: network, Scopes: []string{"entity:onboard", "line:supply"}, Network: network}, access.Operator, uuid.Nil))(t)
-	token := must(s.Keeper.IssueToken(ctx, client.ID.String(), client.Secret, nil))(t)
-	who := must(s.Keeper.Admit(ctx, token.Text.Reveal(), addr))(t)
+	client := must(s.Access.CreateClient(ctx, access.ClientForm{Name: network, Scopes: []string{"entity:onboard", "line:supply"}, Network: network}, access.Operator, uuid.Nil))(t)
+	token := must(s.Access.IssueToken(ctx, client.ID.String(), client.Secret, nil))(t)
+	who := must(s.Access.Authenticate(ctx, token.Text.Reveal(), addr))(t)
 	form := must(s.Registry.Prepare(ctx, f))(t)
 	err := pg.InTx(ctx, s.pool, func(tx pg.Tx) (err error) {
-		e, _, err = s.Registry.Onboard(ctx, tx, form, registry.Sponsor{Client: client.ID, Token: who.ID})
+		e, _, err = s.Registry.Onboard(ctx, tx, form, registry.Onboarder{Client: client.ID, Token: who.ID})
 		return err
 	})
 	if err != nil {
@@ -133,59 +158,59 @@ func (s *stack) onboard(t testing.TB, network string, f registry.ApplicationForm
 	return e
 }
 
-// person is somebody with a session.
-type person struct {
+// visitor is an account with a session.
+type visitor struct {
 	id             uuid.UUID
 	email, session string
 }
 
-// joined lets somebody in by an invitation, and opens a session for them.
-func (s *stack) joined(t testing.TB, g people.Guest) person {
+// joined creates an account through an invitation, and opens a session for it.
+func (s *stack) joined(t testing.TB, g people.InviteForm) visitor {
 	t.Helper()
 	if g.Email == "" {
 		g.Email = string(g.Kind) + "-" + uuid.NewString() + "@people.example"
 	}
-	i := must(s.People.Welcome(t.Context(), g, access.Operator, uuid.Nil))(t)
+	i := must(s.People.CreateInvited(t.Context(), g, access.Operator, uuid.Nil))(t)
 	must(s.People.Accept(t.Context(), s.link(t, people.Invitation, i.ID), "Zainab Sule", password, access.Operator, uuid.Nil))(t)
-	return person{i.ID, g.Email, s.open(t, access.Opening{Account: i.ID, Entity: g.Entity})}
+	return visitor{i.ID, g.Email, s.open(t, access.SessionForm{Account: i.ID, Entity: g.Entity})}
 }
 
-// as returns somebody new who is one of: admin, member (of the bank), stranger
-// (admin of another organisation), telco, administrator, reviewer, auditor,
-// limited (staff without a second factor), nobody.
-func (s *stack) as(t testing.TB, role string) person {
+// as returns a new visitor with one of the roles admin, member (of the bank), stranger
+// (admin of another organisation), telco, administrator, reviewer, auditor, limited
+// (staff without a second factor), nobody.
+func (s *stack) as(t testing.TB, role string) visitor {
 	t.Helper()
 	switch role {
 	case "admin":
-		return s.joined(t, people.Guest{Kind: registry.AdminAccount, Entity: s.bank.ID})
+		return s.joined(t, people.InviteForm{Kind: registry.AdminAccount, Entity: s.bank.ID})
 	case "member":
-		return s.joined(t, people.Guest{Kind: registry.MemberAccount, Entity: s.bank.ID})
+		return s.joined(t, people.InviteForm{Kind: registry.MemberAccount, Entity: s.bank.ID})
 	case "stranger":
-		return s.joined(t, people.Guest{Kind: registry.AdminAccount, Entity: s.other.ID})
+		return s.joined(t, people.InviteForm{Kind: registry.AdminAccount, Entity: s.other.ID})
 	case "telco":
-		return s.joined(t, people.Guest{Kind: registry.AdminAccount, Entity: s.telco.ID})
+		return s.joined(t, people.InviteForm{Kind: registry.AdminAccount, Entity: s.telco.ID})
 	case "administrator", "reviewer", "auditor":
-		return s.joined(t, people.Guest{Kind: registry.StaffAccount, Role: role})
+		return s.joined(t, people.InviteForm{Kind: registry.StaffAccount, Role: role})
 	case "limited":
-		p := s.joined(t, people.Guest{Kind: registry.StaffAccount, Role: "auditor"})
-		p.session = s.open(t, access.Opening{Account: p.id, Limited: true})
+		p := s.joined(t, people.InviteForm{Kind: registry.StaffAccount, Role: "auditor"})
+		p.session = s.open(t, access.SessionForm{Account: p.id, Limited: true})
 		return p
 	case "nobody":
-		return person{}
+		return visitor{}
 	}
 	t.Fatalf("there is no role %s", role)
-	return person{}
+	return visitor{}
 }
 
-// everybody lists the roles that as knows.
+// everybody lists the roles of as.
 var everybody = []string{"nobody", "limited", "admin", "member", "telco", "administrator", "reviewer", "auditor"}
 
-// open opens a session for somebody whom the test vouches for.
-func (s *stack) open(t testing.TB, o access.Opening) string {
+// open opens a session without a sign-in.
+func (s *stack) open(t testing.TB, o access.SessionForm) string {
 	t.Helper()
-	var opened access.Opened
+	var opened access.NewSession
 	err := pg.InTx(t.Context(), s.pool, func(tx pg.Tx) (err error) {
-		opened, err = s.Keeper.OpenSession(t.Context(), tx, o)
+		opened, err = s.Access.OpenSession(t.Context(), tx, o)
 		return err
 	})
 	if err != nil {
@@ -194,8 +219,8 @@ func (s *stack) open(t testing.TB, o access.Opening) string {
 	return opened.Text.Reveal()
 }
 
-// link returns the token of a letter's link.
-func (s *stack) link(t testing.TB, kind people.LetterKind, account uuid.UUID) string {
+// link returns the token of an e-mail's link.
+func (s *stack) link(t testing.TB, kind people.EmailKind, account uuid.UUID) string {
 	t.Helper()
 	link, _, err := s.People.Link(t.Context(), kind, account)
 	if err != nil {
@@ -205,13 +230,13 @@ func (s *stack) link(t testing.TB, kind people.LetterKind, account uuid.UUID) st
 	return token
 }
 
-// get asks for a page as a browser does; the session may be "".
+// get requests a page as a browser does; the session may be "".
 func (s *stack) get(t testing.TB, path, session string) *httptest.ResponseRecorder {
 	t.Helper()
 	return s.do(t, newRequest(http.MethodGet, path, session, nil))
 }
 
-// post sends a form as a browser does from one of our own pages.
+// post sends a form as a browser does from a page of the portal.
 func (s *stack) post(t testing.TB, path, session string, form url.Values) *httptest.ResponseRecorder {
 	t.Helper()
 	return s.do(t, newRequest(http.MethodPost, path, session, form))
@@ -237,8 +262,8 @@ func newRequest(method, path, session string, form url.Values) *http.Request {
 	return r
 }
 
-// wantPage fails unless the answer is a page with that status that holds every
-// one of the texts, as HTML has them.
+// wantPage fails unless the response is a page with that status that contains all the
+// texts, as HTML.
 func wantPage(t testing.TB, res *httptest.ResponseRecorder, status int, texts ...string) {
 	t.Helper()
 	if res.Code != status {
@@ -251,7 +276,7 @@ func wantPage(t testing.TB, res *httptest.ResponseRecorder, status int, texts ..
 	}
 }
 
-// wantGo fails unless the answer leads to a path.
+// wantGo fails unless the response redirects to a path.
 func wantGo(t testing.TB, res *httptest.ResponseRecorder, to string) {
 	t.Helper()
 	if res.Code != http.StatusSeeOther || res.Header().Get("Location") != to {
@@ -259,7 +284,7 @@ func wantGo(t testing.TB, res *httptest.ResponseRecorder, to string) {
 	}
 }
 
-// cookie returns a cookie that the answer sets, or fails.
+// cookie returns a cookie that the response sets, or fails.
 func cookie(t testing.TB, res *httptest.ResponseRecorder, name string) *http.Cookie {
 	t.Helper()
 	for _, c := range res.Result().Cookies() {
@@ -271,7 +296,7 @@ func cookie(t testing.TB, res *httptest.ResponseRecorder, name string) *http.Coo
 	return nil
 }
 
-// must unwraps a value that a test cannot do without.
+// must returns the value, or fails the test with the error.
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -282,9 +307,9 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// openFor opens another session of somebody.
-func (s *stack) openFor(t testing.TB, p person) string {
+// openFor opens another session of an account.
+func (s *stack) openFor(t testing.TB, p visitor) string {
 	t.Helper()
 	a := must(s.Registry.Account(t.Context(), s.pool, p.id))(t)
-	return s.open(t, access.Opening{Account: p.id, Entity: a.Entity})
+	return s.open(t, access.SessionForm{Account: p.id, Entity: a.Entity})
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
-// hostile is text that would run, were it taken for HTML.
+// hostile is text that would run if it were taken for HTML.
 const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>'`
 
-// Text that people type comes out as text, wherever it is shown: what they
-// stored, what they sent just now, and what their browser says that it is.
+// Text that people type is shown as text everywhere: what they stored, what they just
+// sent, and the name of their browser.
 func TestTextIsNeverHTML(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	i := must(s.People.Welcome(t.Context(), people.Guest{Email: "x@people.example", Kind: registry.AdminAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
+	i := must(s.People.CreateInvited(t.Context(), people.InviteForm{Email: "x@people.example", Kind: registry.AdminAccount, Entity: s.bank.ID}, access.Operator, uuid.Nil))(t)
 	must(s.People.Accept(t.Context(), s.link(t, people.Invitation, i.ID), "Mallory "+hostile, password, access.Operator, uuid.Nil))(t)
 	must(s.pool.Exec(t.Context(), `UPDATE entity SET name = $1 WHERE id = $2`, "Bank "+hostile, s.bank.ID))(t)
-	session := s.open(t, access.Opening{Account: i.ID, Entity: s.bank.ID, Agent: hostile})
+	session := s.open(t, access.SessionForm{Account: i.ID, Entity: s.bank.ID, Agent: hostile})
 
 	fields := url.Values{}
 	for _, name := range []string{"email", "name", "token", "password", "newPassword", "otp", "to", "pending", "back", "theme"} {
@@ -61,12 +61,12 @@ var (
 	labels  = regexp.MustCompile(`<(?:input|select|textarea)\s[^>]*?id="([^"]+)"`)
 )
 
-// A page has no inline script or style, names no address outside the service,
-// has one heading of the first rank, a language, and a label for every field.
-func TestPagesKeepToTheRules(t *testing.T) {
+// A page has no inline script or style, no address outside the service, one h1 heading,
+// a language, and a label for every field.
+func TestPagesFollowTheHTMLRules(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	visitors := map[string]person{}
+	visitors := map[string]visitor{}
 	for _, role := range everybody {
 		visitors[role] = s.as(t, role)
 	}
@@ -105,9 +105,9 @@ func TestPagesKeepToTheRules(t *testing.T) {
 	}
 }
 
-// The files beside the pages are kept by a browser for ever, under a name that
-// changes with them, and are small.
-func TestAssetsAreKept(t *testing.T) {
+// Browsers cache the assets for ever, under names that change with their content, and
+// the assets are small.
+func TestAssetsAreCached(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin := s.as(t, "admin")
@@ -135,8 +135,8 @@ func TestAssetsAreKept(t *testing.T) {
 	}
 }
 
-// A message is shown by its key: whoever forges the cookie can make us say
-// nothing of theirs. Colours are one of three.
+// A flash message is found by its key: a forged cookie cannot show any other text. The
+// theme is one of three.
 func TestCookiesCarryNoText(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)

@@ -2,116 +2,95 @@ package portal
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
-	"net/netip"
-	"sync"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/web"
 )
 
-// visit is what is known of one request: its id, where it comes from, and, once
-// the door has let somebody in, who that is.
-type visit struct {
-	id   uuid.UUID
-	from netip.Addr
+// Visit is what is known about one request: its id and client address, and once
+// authorize has run, who is signed in.
+type Visit struct {
+	web.RequestLog
 
-	mu     sync.Mutex
-	route  string
-	attrs  []slog.Attr
-	signed bool
-	who    access.Principal // of whoever is signed in
-	person registry.Account
-	telco  bool      // the person's entity supplies lines
-	client uuid.UUID // that brought the entity in; zero where staff did
+	SignedIn bool
+	Who      access.Principal // of the signed-in account
+	Account  registry.Account
+	Supplies bool      // the account's organisation supplies lines
+	Client   uuid.UUID // that onboarded the organisation; zero if staff did
 }
 
 type visitKey struct{}
 
-// visitOf returns the visit of a request.
-func visitOf(r *http.Request) *visit {
-	v, ok := r.Context().Value(visitKey{}).(*visit)
+// VisitOf returns the visit of a request.
+func VisitOf(r *http.Request) *Visit {
+	v, ok := r.Context().Value(visitKey{}).(*Visit)
 	if !ok {
-		panic("portal: a request that was not observed")
+		panic("portal: the request did not pass the request log")
 	}
 	return v
 }
 
-func withVisit(r *http.Request, v *visit) *http.Request {
+func withVisit(r *http.Request, v *Visit) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
 }
 
-// note remembers which route serves the request.
-func note(r *http.Request, name string) {
-	v := visitOf(r)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.route = name
-}
+// Right says who may open a page.
+type Right uint8
 
-// add puts attributes into the request's log line.
-func add(r *http.Request, attrs ...slog.Attr) {
-	v := visitOf(r)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.attrs = append(v.attrs, attrs...)
-}
-
-// right is who may open a page.
-type right uint8
-
+// The rights, each with the visitors that have it.
 const (
-	anyone        right = iota // no session is asked for
-	person                     // whoever is signed in
-	entity                     // whoever works for an organisation
-	manager                    // who looks after an organisation
-	operator                   // whoever works for an organisation that supplies lines
-	staff                      // the regulator's staff
-	decider                    // staff who decide: administrators and reviewers
-	administrator              // staff who look after the rest
+	Anyone        Right = iota // everybody, signed in or not
+	SignedIn                   // everybody who is signed in
+	OrgMember                  // the people of an organisation
+	OrgAdmin                   // the admins of an organisation
+	TelcoMember                // the people of an organisation that supplies lines
+	Staff                      // the regulator's staff
+	Decider                    // staff who decide: administrators and reviewers
+	Administrator              // the administrators among the staff
 )
 
-// has reports whether the visitor has a right.
-func (v *visit) has(need right) bool {
-	if need == anyone {
+// Has reports whether the visitor has a right.
+func (v *Visit) Has(need Right) bool {
+	if need == Anyone {
 		return true
 	}
-	if !v.signed {
+	if !v.SignedIn {
 		return false
 	}
 	switch need {
-	case anyone, person:
+	case Anyone, SignedIn:
 		return true
-	case entity:
-		return v.who.Entity != uuid.Nil
-	case manager:
-		return v.who.Entity != uuid.Nil && v.who.Manages
-	case operator:
-		return v.who.Entity != uuid.Nil && v.telco
-	case staff:
-		return v.who.Role != ""
-	case decider:
-		return v.who.Role == access.Administrator || v.who.Role == access.Reviewer
-	case administrator:
-		return v.who.Role == access.Administrator
+	case OrgMember:
+		return v.Who.Entity != uuid.Nil
+	case OrgAdmin:
+		return v.Who.Entity != uuid.Nil && v.Who.Manages
+	case TelcoMember:
+		return v.Who.Entity != uuid.Nil && v.Supplies
+	case Staff:
+		return v.Who.Role != ""
+	case Decider:
+		return v.Who.Role == access.Administrator || v.Who.Role == access.Reviewer
+	case Administrator:
+		return v.Who.Role == access.Administrator
 	}
 	return false
 }
 
-// idOf returns an id in the path, in the one spelling in which we give it, or
-// that there is no such page.
-func idOf(r *http.Request, name string) (uuid.UUID, error) {
+// PathID returns an id in the path. Only the canonical spelling is accepted, so
+// that each page has one address; anything else is ErrNotFound.
+func PathID(r *http.Request, name string) (uuid.UUID, error) {
 	text := r.PathValue(name)
 	id, err := uuid.Parse(text)
 	if err != nil || id.String() != text {
-		return uuid.Nil, errNoPage
+		return uuid.Nil, ErrNotFound
 	}
 	return id, nil
 }
 
-// isCode reports whether err is a fault of that code.
-func isCode(err error, code fault.Code) bool { return err != nil && fault.CodeOf(err) == code }
+// IsCode reports whether err is a fault with that code.
+func IsCode(err error, code fault.Code) bool { return err != nil && fault.CodeOf(err) == code }

@@ -15,17 +15,17 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// AccountKind is what sort of person an account belongs to.
+// AccountKind says whom the owner of an account works for, and with which rights.
 type AccountKind string
 
 // The kinds of account.
 const (
 	StaffAccount  AccountKind = "staff"  // works for the regulator
-	AdminAccount  AccountKind = "admin"  // looks after an entity
+	AdminAccount  AccountKind = "admin"  // works for an entity and manages its accounts
 	MemberAccount AccountKind = "member" // works for an entity
 )
 
-// Account is a person who can log in, or has been invited to.
+// Account is the account of a person who can log in or has been invited.
 type Account struct {
 	ID         uuid.UUID
 	Kind       AccountKind
@@ -33,19 +33,20 @@ type Account struct {
 	EntityName string
 	Role       string // of staff
 	Name       string
-	Email      string // as sent
+	Email      string // as entered
 	Verified   bool
-	Accepted   bool // has a password; else the invitation has not been accepted
+	Accepted   bool // the invitation is accepted: the account has a password
 	Disabled   bool
-	Approved   bool // the entity is, or there is none
+	Approved   bool // the status of the entity is Approved, or there is no entity
 	CreatedAt  time.Time
 }
 
-// Standing reports whether the person may log in.
-func (a Account) Standing() bool { return !a.Disabled && a.Approved }
+// MayLogIn reports whether the account and its entity allow a login.
+func (a Account) MayLogIn() bool { return !a.Disabled && a.Approved }
 
-// Words are what an attacker knows of the account and would try first.
-func (a Account) Words() []string { return []string{a.Name, a.Email, a.EntityName} }
+// GuessableWords returns what an attacker knows about the account and would try
+// first as a password.
+func (a Account) GuessableWords() []string { return []string{a.Name, a.Email, a.EntityName} }
 
 // ErrNoAccount reports an account that does not exist for this caller.
 var ErrNoAccount = fault.New(fault.NotFound, "There is no such account.")
@@ -56,10 +57,10 @@ func (r *Registry) Account(ctx context.Context, from pg.DB, id uuid.UUID) (Accou
 	return account(db.AccountsRow(row)).or(err)
 }
 
-// AccountByEmail returns the account of an address, or ErrNoAccount. The text
-// need not be an address at all.
+// AccountByEmail returns the account with an e-mail address, or ErrNoAccount. The
+// text need not be a valid address.
 func (r *Registry) AccountByEmail(ctx context.Context, from pg.DB, email string) (Account, error) {
-	key, _ := EmailKey(email) // what is no address has no account, and costs the same
+	key, _ := EmailKey(email) // an invalid address has no account; the query runs anyway, so that both cases take the same time
 	row, err := db.New(from).AccountByEmail(ctx, key)
 	return account(db.AccountsRow(row)).or(err)
 }
@@ -78,28 +79,28 @@ func (r *Registry) Accounts(ctx context.Context, entity uuid.UUID) ([]Account, e
 	return list, nil
 }
 
-// Named is what an account or an entity is called. Role is that of staff, and
-// Entity the one for which everybody else works; entities have neither.
-type Named struct{ Name, Role, Entity string }
+// DisplayName is the name of an account or an entity, for display. Role is set for
+// staff, and Entity for other people; entities have neither.
+type DisplayName struct{ Name, Role, Entity string }
 
-// String is the name, with that of the entity for which somebody works.
-func (n Named) String() string {
+// String returns the name, and for the people of an entity also the entity's name.
+func (n DisplayName) String() string {
 	if n.Entity == "" {
 		return n.Name
 	}
 	return n.Name + " of " + n.Entity
 }
 
-// Names returns what accounts and entities are called, by their ids. What is
-// neither is left out.
-func (r *Registry) Names(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]Named, error) {
+// Names returns the names of accounts and entities by their ids. Ids of neither
+// are left out.
+func (r *Registry) Names(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]DisplayName, error) {
 	rows, err := db.New(r.Pool).Names(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("registry: look up names: %w", err)
 	}
-	names := make(map[uuid.UUID]Named, len(rows))
+	names := make(map[uuid.UUID]DisplayName, len(rows))
 	for _, row := range rows {
-		names[row.ID] = Named{Name: row.Name, Role: row.Role, Entity: row.Entity}
+		names[row.ID] = DisplayName{Name: row.Name, Role: row.Role, Entity: row.Entity}
 	}
 	return names, nil
 }
@@ -121,9 +122,9 @@ func (a Account) or(err error) (Account, error) {
 	return a, nil
 }
 
-// HashPassword judges a new password of an account and hashes it. That is slow
-// by design, so it must not be done inside a transaction. Field is what the
-// complaints call it.
+// HashPassword checks a new password of an account and hashes it. That is slow by
+// design, so it must not be called inside a transaction. Field is the field name
+// in violations; words are known to an attacker and must not be the password.
 func (r *Registry) HashPassword(ctx context.Context, field string, password secret.Text, words ...string) (string, error) {
 	if err := r.CheckPassword(field, password, words...); err != nil {
 		return "", err
@@ -131,35 +132,35 @@ func (r *Registry) HashPassword(ctx context.Context, field string, password secr
 	return r.Passwords.Hash(ctx, password)
 }
 
-// CheckPassword reports everything that speaks against a new password.
+// CheckPassword returns every violation of the rules for new passwords.
 func (r *Registry) CheckPassword(field string, password secret.Text, words ...string) error {
 	var wrong fault.Form
 	checkPassword(&wrong, field, password, r.PasswordMin, words...)
 	return wrong.Err()
 }
 
-// CheckName reports what speaks against the name of a person.
+// CheckName returns the violations of a name of a person.
 func CheckName(field, name string) error {
 	var wrong fault.Form
 	checkName(&wrong, field, name)
 	return wrong.Err()
 }
 
-// CheckEmail reports what speaks against an e-mail address.
+// CheckEmail returns the violations of an e-mail address.
 func CheckEmail(field, email string) error {
 	var wrong fault.Form
 	checkEmail(&wrong, field, email)
 	return wrong.Err()
 }
 
-// SetPassword replaces the hash of a password.
+// SetPassword replaces the password hash of an account.
 func (r *Registry) SetPassword(ctx context.Context, tx pg.Tx, id uuid.UUID, hash string) error {
 	n, err := db.New(tx).SetPassword(ctx, db.SetPasswordParams{ID: id, PasswordHash: &hash})
-	return one(n, err, "set a password")
+	return changedOne(n, err, "set a password")
 }
 
-// Confirm notes that the person has shown that the e-mail address is theirs. It
-// reports whether that is news.
+// Confirm marks the e-mail address of an account as verified by its owner. It
+// reports whether it was unverified before.
 func (r *Registry) Confirm(ctx context.Context, tx pg.Tx, id uuid.UUID) (bool, error) {
 	now := r.now()
 	n, err := db.New(tx).ConfirmEmail(ctx, db.ConfirmEmailParams{ID: id, At: &now})
@@ -169,7 +170,7 @@ func (r *Registry) Confirm(ctx context.Context, tx pg.Tx, id uuid.UUID) (bool, e
 	return n == 1, nil
 }
 
-// Invitee is somebody who is to get an account.
+// Invitee is a person to be invited.
 type Invitee struct {
 	Kind   AccountKind
 	Entity uuid.UUID // zero for staff
@@ -177,12 +178,12 @@ type Invitee struct {
 	Email  string
 }
 
-// invited is the name of an account until its owner gives one.
+// invited is the name of an account until its owner enters one.
 const invited = "(invited)"
 
-// Invite makes an account without a password, in the caller's transaction, or
-// finds the one that was made by an earlier invitation to the same place.
-// Anybody else's address is ErrTaken.
+// Invite creates an account without a password, in the caller's transaction, or
+// returns the one created by an earlier invitation of the same kind to the same
+// entity. It returns ErrTaken for the address of any other account.
 func (r *Registry) Invite(ctx context.Context, tx pg.Tx, i Invitee) (Account, error) {
 	var wrong fault.Form
 	key := checkEmail(&wrong, "email", i.Email)
@@ -201,9 +202,9 @@ func (r *Registry) Invite(ctx context.Context, tx pg.Tx, i Invitee) (Account, er
 	case err != nil:
 		return Account{}, err
 	case before.Kind == i.Kind && before.Entity == i.Entity:
-		n, err := q.ReviveInvited(ctx, db.ReviveInvitedParams{ID: before.ID, EmailKey: key, Role: nonEmpty(i.Role)})
+		n, err := q.RenewInvitation(ctx, db.RenewInvitationParams{ID: before.ID, EmailKey: key, Role: nonEmpty(i.Role)})
 		if err != nil {
-			return Account{}, fmt.Errorf("registry: invite again: %w", err)
+			return Account{}, fmt.Errorf("registry: renew an invitation: %w", err)
 		}
 		if n == 1 {
 			return r.Account(ctx, tx, before.ID)
@@ -222,24 +223,23 @@ func (r *Registry) Invite(ctx context.Context, tx pg.Tx, i Invitee) (Account, er
 	return r.Account(ctx, tx, id)
 }
 
-// Accept gives an invited account its name and password. That its owner has the
-// link shows that the address is theirs.
+// Accept gives an invited account its name and password. The address counts as
+// verified, because the link was sent to it.
 func (r *Registry) Accept(ctx context.Context, tx pg.Tx, id uuid.UUID, name, hash string) error {
 	now := r.now()
-	n, err := db.New(tx).AcceptInvited(ctx, db.AcceptInvitedParams{ID: id, Name: name, PasswordHash: &hash, At: &now})
-	return one(n, err, "accept an invitation")
+	n, err := db.New(tx).AcceptInvitation(ctx, db.AcceptInvitationParams{ID: id, Name: name, PasswordHash: &hash, At: &now})
+	return changedOne(n, err, "accept an invitation")
 }
 
-// ErrLastAdmin reports somebody without whom nobody would be left to look after
-// the rest.
-var ErrLastAdmin = fault.New(fault.IncompatibleState, "Nobody else could look after the accounts. Invite another admin first, and wait until they have accepted.")
+// ErrLastAdmin reports the only account that can manage the others.
+var ErrLastAdmin = fault.New(fault.IncompatibleState, "This is the last admin. Invite another admin first, and wait until they have accepted.")
 
-// Disable ends an account, in the caller's transaction: its sessions end within
-// seconds, and nobody can log in.
+// Disable disables an account in the caller's transaction: its sessions end within
+// seconds, and nobody can log in with it.
 func (r *Registry) Disable(ctx context.Context, tx pg.Tx, a Account) error {
 	q, now := db.New(tx), r.now()
 	if a.Accepted && (a.Kind == AdminAccount || a.Role == administrator) {
-		others, err := q.OthersWhoManage(ctx, db.OthersWhoManageParams{EntityID: pg.ID(a.Entity), ID: a.ID})
+		others, err := q.OtherAdmins(ctx, db.OtherAdminsParams{EntityID: pg.ID(a.Entity), ID: a.ID})
 		if err != nil {
 			return fmt.Errorf("registry: look for other admins: %w", err)
 		}
@@ -248,11 +248,11 @@ func (r *Registry) Disable(ctx context.Context, tx pg.Tx, a Account) error {
 		}
 	}
 	n, err := q.DisableAccount(ctx, db.DisableAccountParams{ID: a.ID, At: &now})
-	return one(n, err, "disable an account")
+	return changedOne(n, err, "disable an account")
 }
 
-// one turns a change of nothing into ErrNoAccount.
-func one(n int64, err error, what string) error {
+// changedOne returns ErrNoAccount if a statement changed no row.
+func changedOne(n int64, err error, what string) error {
 	if err != nil {
 		return fmt.Errorf("registry: %s: %w", what, err)
 	}

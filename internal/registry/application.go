@@ -17,8 +17,7 @@ const (
 	maxPassword = 128
 )
 
-// ApplicationForm is an application as it arrives, before anything is known to
-// be true of it.
+// ApplicationForm is the input of an application, unchecked.
 type ApplicationForm struct {
 	Name, CAC                         string
 	DocumentRequired                  bool
@@ -26,8 +25,8 @@ type ApplicationForm struct {
 	AdminPassword                     secret.Text
 }
 
-// Application asks for an entity to be let in. It is always complete: make one
-// with [Registry.Prepare].
+// Application is a checked application with its password hashed. Only
+// [Registry.Prepare] creates one.
 type Application struct {
 	form         ApplicationForm
 	cac          cac.Number
@@ -36,16 +35,16 @@ type Application struct {
 	passwordHash string
 }
 
-// Check reports every complaint about the form at once.
+// Check returns every violation of the form at once.
 func (r *Registry) Check(f ApplicationForm) error {
-	_, err := r.read(f)
+	_, err := r.parse(f)
 	return err
 }
 
-// Prepare checks the form and hashes the password. The hash is slow by design:
-// it is made here so that it is never made inside a transaction.
+// Prepare checks the form and hashes the password. The hash is slow by design, so
+// Prepare must not be called inside a transaction.
 func (r *Registry) Prepare(ctx context.Context, f ApplicationForm) (Application, error) {
-	a, err := r.read(f)
+	a, err := r.parse(f)
 	if err != nil {
 		return Application{}, err
 	}
@@ -56,7 +55,7 @@ func (r *Registry) Prepare(ctx context.Context, f ApplicationForm) (Application,
 	return a, nil
 }
 
-func (r *Registry) read(f ApplicationForm) (Application, error) {
+func (r *Registry) parse(f ApplicationForm) (Application, error) {
 	var wrong fault.Form
 	checkName(&wrong, "name", f.Name)
 	number, ok := cac.Parse(f.CAC)
@@ -67,7 +66,7 @@ func (r *Registry) read(f ApplicationForm) (Application, error) {
 	digits, err := r.Region.Parse(f.AdminPhone)
 	wrong.Check(f.AdminPhone != "", "adminPhone", fault.Required, "Give the admin's phone number.")
 	wrong.Check(err == nil || f.AdminPhone == "", "adminPhone", fault.BadFormat,
-		"Write a phone number, best in international form with the plus sign and the country code.")
+		"Write a phone number, preferably in international format with + and the country code.")
 	checkPassword(&wrong, "adminPassword", f.AdminPassword, r.PasswordMin, f.AdminName, f.AdminEmail, f.Name)
 	return Application{form: f, cac: number, emailKey: emailKey, phone: digits}, wrong.Err()
 }
@@ -90,12 +89,12 @@ func checkEmail(wrong *fault.Form, field, email string) string {
 	return key
 }
 
-func checkPassword(wrong *fault.Form, field string, password secret.Text, shortest int, words ...string) {
+func checkPassword(wrong *fault.Form, field string, password secret.Text, minLength int, words ...string) {
 	if password == "" {
 		wrong.Check(false, field, fault.Required, "Choose a password.")
 		return
 	}
-	for _, v := range secret.Judge(password, shortest, maxPassword, words...) {
+	for _, v := range secret.CheckPassword(password, minLength, maxPassword, words...) {
 		v.Field = field
 		wrong.Add(v)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cac"
 	"github.com/lineproof/lineproof/internal/fault"
@@ -14,11 +13,11 @@ import (
 	"github.com/lineproof/lineproof/internal/registry/internal/db"
 )
 
-// CreateAsker makes an organisation that asks, such as a bank. Whoever works
-// for it is invited later.
-func (r *Registry) CreateAsker(ctx context.Context, name, cacNumber string, by audit.Actor, request uuid.UUID) (e Entity, err error) {
+// CreateRelyingParty creates an organisation that verifies numbers, such as a bank.
+// Its people are invited afterwards.
+func (r *Registry) CreateRelyingParty(ctx context.Context, name, cacNumber string, by audit.Actor, request uuid.UUID) (e Entity, err error) {
 	err = pg.InTx(ctx, r.Pool, func(tx pg.Tx) error {
-		e, err = r.AddAsker(ctx, tx, name, cacNumber, by, request)
+		e, err = r.AddRelyingParty(ctx, tx, name, cacNumber, by, request)
 		return err
 	})
 	if err != nil {
@@ -27,8 +26,8 @@ func (r *Registry) CreateAsker(ctx context.Context, name, cacNumber string, by a
 	return e, nil
 }
 
-// CheckAsker reports everything that speaks against an organisation that asks.
-func CheckAsker(name, cacNumber string) error {
+// CheckRelyingParty returns every violation of the input of a relying party.
+func CheckRelyingParty(name, cacNumber string) error {
 	var wrong fault.Form
 	checkName(&wrong, "name", name)
 	_, ok := cac.Parse(cacNumber)
@@ -37,9 +36,9 @@ func CheckAsker(name, cacNumber string) error {
 	return wrong.Err()
 }
 
-// AddAsker is CreateAsker in the caller's transaction.
-func (r *Registry) AddAsker(ctx context.Context, tx pg.Tx, name, cacNumber string, by audit.Actor, request uuid.UUID) (Entity, error) {
-	if err := CheckAsker(name, cacNumber); err != nil {
+// AddRelyingParty is CreateRelyingParty in the caller's transaction.
+func (r *Registry) AddRelyingParty(ctx context.Context, tx pg.Tx, name, cacNumber string, by audit.Actor, request uuid.UUID) (Entity, error) {
+	if err := CheckRelyingParty(name, cacNumber); err != nil {
 		return Entity{}, err
 	}
 	number, _ := cac.Parse(cacNumber)
@@ -47,7 +46,7 @@ func (r *Registry) AddAsker(ctx context.Context, tx pg.Tx, name, cacNumber strin
 		ID: uuid.Must(uuid.NewV7()), Name: name, CAC: cacNumber, Status: Approved,
 		CreatedAt: r.now(),
 	}
-	if err := approval.MayDecide(ctx, tx, by); err != nil {
+	if err := CheckAdministrator(ctx, tx, by); err != nil {
 		return Entity{}, err
 	}
 	taken, err := r.cacTaken(ctx, db.New(tx), number)
@@ -55,17 +54,17 @@ func (r *Registry) AddAsker(ctx context.Context, tx pg.Tx, name, cacNumber strin
 		return Entity{}, err
 	}
 	if taken {
-		return Entity{}, ErrTaken.With(cacClash)
+		return Entity{}, ErrTaken.With(cacConflict)
 	}
-	if err := r.insertEntity(ctx, db.New(tx), e, Application{cac: number}, Sponsor{}); err != nil {
+	if err := r.insertEntity(ctx, db.New(tx), e, Application{cac: number}, Onboarder{}); err != nil {
 		return Entity{}, err
 	}
 	return e, audit.Write(ctx, tx, audit.Entry{
-		At: e.CreatedAt, Actor: by, Action: audit.EntityCreated, Subject: e.ID, Entity: e.ID, Request: request, After: e.written(),
+		At: e.CreatedAt, Actor: by, Action: audit.EntityCreated, Subject: e.ID, Entity: e.ID, Request: request, After: e.auditFields(),
 	})
 }
 
-// Empty reports whether nobody was ever let in and no staff exists.
+// Empty reports whether the register has neither an entity nor an account of staff.
 func (r *Registry) Empty(ctx context.Context) (bool, error) {
 	q := db.New(r.Pool)
 	entities, err := q.AnyEntity(ctx)

@@ -13,13 +13,13 @@ const (
 	maxLocalPart = 64
 )
 
-// EmailKey returns the form of an e-mail address by which it is unique: the
-// local part in lower case and the domain as IDNA writes it. Nothing else is
-// folded: a tag or a dot makes another address, because only the receiving
-// server knows that it does not.
+// EmailKey returns the canonical form by which an e-mail address is unique: the
+// local part in lower case and the domain in the ASCII form of IDNA. Nothing else
+// is normalised: an address with a tag or another dot is another address, because
+// only the receiving server knows whether both lead to the same mailbox.
 //
-// The local part must be plain ASCII. Addresses beyond that exist, but two that
-// look the same to a person would be two accounts.
+// The local part must be ASCII. Other addresses exist, but two that look the same
+// to a person could be two accounts.
 func EmailKey(s string) (string, bool) {
 	local, domain, ok := strings.Cut(s, "@")
 	if !ok || !utf8.ValidString(s) || len(s) > maxEmail || local == "" || len(local) > maxLocalPart {
@@ -34,14 +34,15 @@ func EmailKey(s string) (string, bool) {
 	if err != nil || !strings.Contains(ascii, ".") || slices.Contains(strings.Split(ascii, "."), "") {
 		return "", false
 	}
-	// A domain that does not read back as itself is none, whatever IDNA makes of it.
+	// A domain whose ASCII form does not convert to itself is rejected, even if IDNA
+	// accepts it.
 	if again, err := idna.Lookup.ToASCII(ascii); err != nil || again != ascii {
 		return "", false
 	}
 	return strings.ToLower(local) + "@" + strings.ToLower(ascii), true
 }
 
-// isAtext reports whether r may stand in an unquoted local part (RFC 5322).
+// isAtext reports whether r is allowed in an unquoted local part (RFC 5322).
 func isAtext(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
-// One mailbox has one key, however its case is written; what might be another
-// mailbox has another.
+// One mailbox has one key, whatever its case; what may be another mailbox has
+// another key.
 func TestEmailKey(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -30,8 +30,7 @@ func TestEmailKey(t *testing.T) {
 	}
 }
 
-// A key is its own key: nothing that is unique today clashes with itself
-// tomorrow.
+// The key of a key is the key itself.
 func FuzzEmailKey(f *testing.F) {
 	f.Add("Ada.Obi+x@Harmattan.Example")
 	f.Add("a@ß.example")

@@ -6,10 +6,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Status is where an entity stands with the regulator.
+// Status is the status of an entity with the regulator.
 type Status string
 
-// The statuses. The bypass creates entities as Approved.
+// The statuses. Onboarding creates entities as Approved.
 const (
 	Approved  Status = "Approved"
 	Suspended Status = "Suspended"
@@ -20,23 +20,23 @@ const (
 type Entity struct {
 	ID               uuid.UUID
 	Name             string
-	CAC              string // number in the companies register, as sent
+	CAC              string // number in the companies register, as entered
 	Status           Status
 	DocumentRequired bool
 	CreatedAt        time.Time
 }
 
-// written is what the audit trail says of an entity that is new.
-func (e Entity) written() map[string]any {
+// auditFields returns what the audit trail records of a new entity.
+func (e Entity) auditFields() map[string]any {
 	return map[string]any{"name": e.Name, "cac": e.CAC, "status": e.Status, "documentRequired": e.DocumentRequired}
 }
 
-// Admin is the main administrative user of an entity. The password is not part
-// of it: only its hash is stored, and only package access reads that.
+// Admin is the first admin of an entity. It has no password field: only the hash
+// is stored.
 type Admin struct {
 	ID       uuid.UUID
 	Name     string
-	Email    string // as sent
-	Phone    string // as sent
+	Email    string // as entered
+	Phone    string // as entered
 	Verified bool
 }

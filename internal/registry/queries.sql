@@ -2,9 +2,9 @@
 INSERT INTO entity (id, name, cac, cac_class, cac_digits, status, document_required, supplies, asks, client_id, token_id, created_at)
 VALUES (@id, @name, @cac, @cac_class, @cac_digits, @status, @document_required, @supplies, @asks, @client_id, @token_id, @created_at);
 
--- InsertAccount is the only way an account comes into being. A clash inserts
--- nothing and keeps the transaction usable, so that AccountsHolding can say, on
--- the same connection, which of the two unique values it was.
+-- InsertAccount is the only statement that creates accounts. A conflict inserts
+-- nothing and keeps the transaction usable, so that AccountsHolding can find out,
+-- on the same connection, which of the two unique values it was.
 -- name: InsertAccount :execrows
 INSERT INTO account (id, kind, entity_id, role, name, email, email_key, phone, password_hash, verified_at, verified_by, created_at)
 VALUES (@id, @kind, @entity_id, @role, @name, @email, @email_key, @phone, @password_hash, @verified_at, @verified_by, @created_at)
@@ -14,8 +14,8 @@ ON CONFLICT DO NOTHING;
 SELECT EXISTS (SELECT FROM account WHERE account.email_key = @email_key) AS email,
        EXISTS (SELECT FROM account WHERE account.phone = @phone) AS phone;
 
--- LockCAC makes two applications with one CAC number wait for each other, where
--- a setting makes that number unique.
+-- LockCAC serialises applications with one CAC number, if a setting makes that
+-- number unique.
 -- name: LockCAC :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof cac ' || @cac::text, 0));
 
@@ -23,37 +23,35 @@ SELECT pg_advisory_xact_lock(hashtextextended('lineproof cac ' || @cac::text, 0)
 SELECT EXISTS (SELECT FROM entity WHERE upper(cac) = upper(@cac::text)
     OR (cac_class = @cac_class::text AND cac_digits = @cac_digits::text)) AS found;
 
--- OthersWithCAC lists those who have the number of one entity, in any spelling.
+-- OthersWithCAC lists other entities with the number of one, in any spelling.
 -- name: OthersWithCAC :many
 SELECT o.id, o.name, o.cac, o.status, o.document_required, o.created_at FROM entity e JOIN entity o
     ON upper(o.cac) = upper(e.cac) OR (o.cac_class = e.cac_class AND o.cac_digits = e.cac_digits)
 WHERE e.id = @id AND o.id <> e.id ORDER BY o.created_at, o.id LIMIT 10;
 
--- LockEntity makes two who move one entity wait for each other.
+-- LockEntity serialises changes of the status of one entity.
 -- name: LockEntity :one
 SELECT id, name, cac, status, document_required, created_at FROM entity WHERE id = @id FOR UPDATE;
 
 -- name: SetStatus :exec
 UPDATE entity SET status = @status, status_reason = @reason, status_since = @since::timestamptz WHERE id = @id;
 
--- name: Standing :one
+-- name: EntityDetails :one
 SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
-       (SELECT count(*) FROM api_key k WHERE k.entity_id = e.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz)) AS keys,
        (SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
 FROM entity e WHERE e.id = @id;
 
--- Standings lists the entities of one state, or all when none is named.
--- name: Standings :many
+-- Entities lists the entities with one status, or all if the status is empty.
+-- name: Entities :many
 SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
-       (SELECT count(*) FROM api_key k WHERE k.entity_id = e.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz)) AS keys,
        (SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
-FROM entity e WHERE @status::text = '' OR e.status = @status ORDER BY e.created_at DESC, e.id DESC LIMIT @most::bigint;
+FROM entity e WHERE @status::text = '' OR e.status = @status ORDER BY e.created_at DESC, e.id DESC LIMIT @max_rows::bigint;
 
--- LastEntityOfToken finds the entity that an access token onboarded last.
+-- LastEntityOfToken returns the entity that an access token onboarded last.
 -- name: LastEntityOfToken :one
 SELECT id FROM entity WHERE token_id = @token_id ORDER BY created_at DESC, id DESC LIMIT 1;
 
--- EntitiesOfClient returns at most two: the question is whether there is
+-- EntitiesOfClient returns at most two, which is enough to know whether there is
 -- exactly one.
 -- name: EntitiesOfClient :many
 SELECT id FROM entity WHERE client_id = @client_id ORDER BY created_at LIMIT 2;
@@ -61,8 +59,8 @@ SELECT id FROM entity WHERE client_id = @client_id ORDER BY created_at LIMIT 2;
 -- name: EntityOfClient :one
 SELECT EXISTS (SELECT FROM entity WHERE id = @id AND client_id = @client_id) AS found;
 
--- LockStaff makes those wait for each other who count administrators and then
--- make one.
+-- LockStaff serialises transactions that count administrators and then create
+-- one.
 -- name: LockStaff :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof staff', 0));
 
@@ -80,3 +78,8 @@ SELECT count(*) FROM account WHERE kind = 'staff';
 
 -- name: AnyEntity :one
 SELECT EXISTS (SELECT FROM entity) AS found;
+
+-- StaffRole returns the role of an active member of staff. FOR SHARE keeps the
+-- account from being changed until the transaction ends.
+-- name: StaffRole :one
+SELECT coalesce(role, '')::text AS role FROM account WHERE id = @id AND kind = 'staff' AND disabled_at IS NULL FOR SHARE;

@@ -23,34 +23,34 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// ErrTaken reports values that belong to someone else already; its violations
-// say which.
-var ErrTaken = fault.New(fault.AlreadyExists, "Values that must be unique belong to another record already; violations lists all of them. Send an Idempotency-Key to make repeating a request safe.")
+// ErrTaken reports unique values that already belong to another record; its
+// violations name them.
+var ErrTaken = fault.New(fault.AlreadyExists, "Values that must be unique already belong to another record; violations lists all of them. Send an Idempotency-Key to make repeating a request safe.")
 
-// Registry is the register. All fields are required.
+// Registry is the register of entities and accounts. All fields are required.
 type Registry struct {
 	Pool        *pgxpool.Pool
 	Region      *phone.Region
 	Passwords   *secret.Passwords
 	PasswordMin int  // characters
-	CACUnique   bool // whether a CAC number may stand only once
+	CACUnique   bool // reject an entity whose CAC number another entity has
 	Now         func() time.Time
 }
 
-// Sponsor is the client that brings an entity in; its credential is the
-// pre-approval.
-type Sponsor struct {
+// Onboarder is the client that onboards an entity. Its access token is the proof
+// that the regulator has approved the entity beforehand.
+type Onboarder struct {
 	Client  uuid.UUID
 	Token   uuid.UUID
-	Vouches bool // whether its admins count as verified from the start
+	Vouches bool // the admins of its entities count as verified
 	Request uuid.UUID
-	From    netip.Addr // where it called from
+	From    netip.Addr // the source address of the call
 }
 
-// Onboard lets an entity in together with its admin, in the caller's
-// transaction. It returns ErrTaken, naming every field, when the application
-// clashes with a record that exists.
-func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Sponsor) (Entity, Admin, error) {
+// Onboard stores an entity and its admin, in the caller's transaction. It returns
+// ErrTaken, naming every field, if the application conflicts with an existing
+// record.
+func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Onboarder) (Entity, Admin, error) {
 	now := r.now()
 	entity := Entity{
 		ID: uuid.Must(uuid.NewV7()), Name: a.form.Name, CAC: a.form.CAC, Status: Approved,
@@ -65,11 +65,11 @@ func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Spon
 		return Entity{}, Admin{}, err
 	}
 	if taken {
-		others, err := clashes(ctx, q, a.emailKey, number, "adminEmail", "adminPhone")
+		others, err := conflicts(ctx, q, a.emailKey, number, "adminEmail", "adminPhone")
 		if err != nil {
 			return Entity{}, Admin{}, err
 		}
-		return Entity{}, Admin{}, ErrTaken.With(cacClash).With(others...)
+		return Entity{}, Admin{}, ErrTaken.With(cacConflict).With(others...)
 	}
 	if err := r.insertEntity(ctx, q, entity, a, by); err != nil {
 		return Entity{}, Admin{}, err
@@ -88,12 +88,12 @@ func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Spon
 	}
 	err = audit.Write(ctx, tx, audit.Entry{
 		At: now, Actor: audit.Actor{Kind: audit.Client, ID: by.Client, From: by.From}, Action: audit.EntityOnboarded,
-		Subject: entity.ID, Entity: entity.ID, Request: by.Request, After: entity.written(),
+		Subject: entity.ID, Entity: entity.ID, Request: by.Request, After: entity.auditFields(),
 	})
 	return entity, admin, err
 }
 
-func (r *Registry) insertEntity(ctx context.Context, q *db.Queries, e Entity, a Application, by Sponsor) error {
+func (r *Registry) insertEntity(ctx context.Context, q *db.Queries, e Entity, a Application, by Onboarder) error {
 	err := q.InsertEntity(ctx, db.InsertEntityParams{
 		ID: e.ID, Name: e.Name, Cac: e.CAC, CacClass: nonEmpty(a.cac.Class), CacDigits: nonEmpty(a.cac.Digits),
 		Status: string(e.Status), DocumentRequired: e.DocumentRequired, Supplies: by.Client != uuid.Nil, Asks: true,
@@ -105,8 +105,8 @@ func (r *Registry) insertEntity(ctx context.Context, q *db.Queries, e Entity, a 
 	return nil
 }
 
-// cacTaken reports whether the CAC number may not stand a second time and does
-// already. Applications with one number wait here for each other.
+// cacTaken reports whether an entity already has the CAC number, if the number
+// must be unique. It serialises applications with the same number.
 func (r *Registry) cacTaken(ctx context.Context, q *db.Queries, number cac.Number) (bool, error) {
 	if !r.CACUnique {
 		return false, nil
@@ -121,52 +121,52 @@ func (r *Registry) cacTaken(ctx context.Context, q *db.Queries, number cac.Numbe
 	return taken, nil
 }
 
-var cacClash = fault.Violation{Field: "cac", Code: fault.Taken, Message: "An entity with this CAC number is registered already."}
+var cacConflict = fault.Violation{Field: "cac", Code: fault.Taken, Message: "An entity with this CAC number is already registered."}
 
-// insertAccount turns a clash into ErrTaken, naming both values when both clash,
-// by the names that the form has for them.
+// insertAccount returns ErrTaken if the e-mail address, the phone number or both
+// belong to another account. The violations use the field names of the form.
 func insertAccount(ctx context.Context, q *db.Queries, a db.InsertAccountParams, emailField, phoneField string) error {
-	made, err := q.InsertAccount(ctx, a)
+	inserted, err := q.InsertAccount(ctx, a)
 	if err != nil {
 		return fmt.Errorf("registry: insert the account: %w", err)
 	}
-	if made == 1 {
+	if inserted == 1 {
 		return nil
 	}
-	taken, err := clashes(ctx, q, a.EmailKey, a.Phone, emailField, phoneField)
+	taken, err := conflicts(ctx, q, a.EmailKey, a.Phone, emailField, phoneField)
 	if err != nil {
 		return err
 	}
 	if len(taken) == 0 {
-		return errors.New("registry: the account clashes with none that can be seen")
+		return errors.New("registry: the account conflicts with no account that can be found")
 	}
 	return ErrTaken.With(taken...)
 }
 
-// clashes names the values that belong to another account.
-func clashes(ctx context.Context, q *db.Queries, emailKey string, number pgtype.Int8, emailField, phoneField string) ([]fault.Violation, error) {
+// conflicts returns a violation for each value that belongs to another account.
+func conflicts(ctx context.Context, q *db.Queries, emailKey string, number pgtype.Int8, emailField, phoneField string) ([]fault.Violation, error) {
 	held, err := q.AccountsHolding(ctx, db.AccountsHoldingParams{EmailKey: emailKey, Phone: number})
 	if err != nil {
-		return nil, fmt.Errorf("registry: name the clash: %w", err)
+		return nil, fmt.Errorf("registry: find the conflict: %w", err)
 	}
 	var taken fault.Form
-	taken.Check(!held.Email, emailField, fault.Taken, "This e-mail address belongs to an account already. If you repeat a request whose answer was lost, it may have worked: log in to find out.")
-	taken.Check(!held.Phone, phoneField, fault.Taken, "This phone number belongs to an account already. If you repeat a request whose answer was lost, it may have worked: log in to find out.")
+	taken.Check(!held.Email, emailField, fault.Taken, "This e-mail address already belongs to an account. If you are repeating a request because its response was lost, the first one may have succeeded: log in to find out.")
+	taken.Check(!held.Phone, phoneField, fault.Taken, "This phone number already belongs to an account. If you are repeating a request because its response was lost, the first one may have succeeded: log in to find out.")
 	return taken.Violations(), nil
 }
 
 // ErrNoEntity reports an entity that does not exist for this caller.
 var ErrNoEntity = fault.New(fault.NotFound, "There is no entity with this entityUid.")
 
-// errWhichEntity asks for the field that says which entity is meant.
+// errWhichEntity reports that entityUid is needed to choose the entity.
 var errWhichEntity = fault.ErrInvalid.With(fault.Violation{
-	Field: "entityUid", Code: fault.Ambiguous, Message: "Name the entity: this client has none, or more than one, and this access token onboarded none.",
+	Field: "entityUid", Code: fault.Ambiguous, Message: "Send entityUid: this client has no entity or more than one, and this access token has not onboarded one.",
 })
 
-// EntityFor returns the entity that a client means: the one it names, if it
-// brought that one in; else the last one that this access token onboarded; else
-// the client's only one.
-func EntityFor(ctx context.Context, from pg.DB, by Sponsor, named uuid.UUID) (uuid.UUID, error) {
+// EntityFor returns the entity that a request of a client concerns: the named one,
+// if the client onboarded it; if none is named, the last one that this access token
+// onboarded; else the client's only one.
+func EntityFor(ctx context.Context, from pg.DB, by Onboarder, named uuid.UUID) (uuid.UUID, error) {
 	q, client := db.New(from), uuid.NullUUID{UUID: by.Client, Valid: true}
 	if named != uuid.Nil {
 		found, err := q.EntityOfClient(ctx, db.EntityOfClientParams{ID: named, ClientID: client})
@@ -202,5 +202,5 @@ func nonEmpty(s string) *string {
 	return &s
 }
 
-// now is the present to the microsecond, which is what PostgreSQL keeps.
+// now returns the current time to the microsecond, the precision of PostgreSQL.
 func (r *Registry) now() time.Time { return r.Now().UTC().Truncate(time.Microsecond) }

@@ -13,10 +13,10 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 func newRegistry(t *testing.T) *registry.Registry {
@@ -31,8 +31,8 @@ func newRegistry(t *testing.T) *registry.Registry {
 	}
 }
 
-// form returns a form that is accepted, changed by edit. Every case then states
-// only what is different about it.
+// form returns a valid form, changed by edit, so that every case states only
+// its difference.
 func form(edit func(*registry.ApplicationForm)) registry.ApplicationForm {
 	f := registry.ApplicationForm{
 		Name: "Harmattan Telecom", CAC: "RC-100200", AdminName: "Ada Obi",
@@ -44,7 +44,7 @@ func form(edit func(*registry.ApplicationForm)) registry.ApplicationForm {
 	return f
 }
 
-func onboard(ctx context.Context, r *registry.Registry, f registry.ApplicationForm, by registry.Sponsor) (e registry.Entity, err error) {
+func onboard(ctx context.Context, r *registry.Registry, f registry.ApplicationForm, by registry.Onboarder) (e registry.Entity, err error) {
 	app, err := r.Prepare(ctx, f)
 	if err != nil {
 		return e, err
@@ -56,10 +56,10 @@ func onboard(ctx context.Context, r *registry.Registry, f registry.ApplicationFo
 	return e, err
 }
 
-// sponsor makes a client row to stand behind entities.
-func sponsor(t *testing.T, pool *pgxpool.Pool) registry.Sponsor {
+// sponsor creates a client that onboards entities.
+func sponsor(t *testing.T, pool *pgxpool.Pool) registry.Onboarder {
 	t.Helper()
-	s := registry.Sponsor{Client: uuid.New(), Token: uuid.New()}
+	s := registry.Onboarder{Client: uuid.New(), Token: uuid.New()}
 	if _, err := pool.Exec(t.Context(), `INSERT INTO client (id, name, scopes, created_at) VALUES ($1, 'c', '{}', now())`, s.Client); err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +85,9 @@ func fieldsOf(err error) (fields []string) {
 	return fields
 }
 
-// Onboarding refuses an application that reuses a value which is unique in the
-// system, names every one of them, and leaves nothing behind.
-func TestOnboardNamesEveryClashAndLeavesNothingBehind(t *testing.T) {
+// Onboarding rejects an application that reuses a unique value, names every
+// such value, and stores nothing.
+func TestOnboardNamesEveryConflictAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	other := func(f *registry.ApplicationForm) {
 		f.AdminEmail, f.AdminPhone = "bola@monsoon.example", "+2348098765432"
@@ -126,8 +126,8 @@ func TestOnboardNamesEveryClashAndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// A second entity with the same CAC number is let in, unless the setting says
-// otherwise; then its other spellings clash, too.
+// A second entity with the same CAC number is accepted, unless the setting
+// forbids it; then its other spellings conflict too.
 func TestCACNumberIsUniqueOnlyBySetting(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
@@ -165,9 +165,9 @@ func TestPrepareReportsEveryField(t *testing.T) {
 	}
 }
 
-// An upload by a client means the entity that it names, if it is its own; else
-// the last one of the token; else the client's only one.
-func TestEntityForFindsTheEntityThatIsMeant(t *testing.T) {
+// An upload of a client concerns the entity that it names, if it is its own;
+// else the last one of the token; else the only one of the client.
+func TestEntityForFindsTheRightEntity(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
 	by, stranger := sponsor(t, r.Pool), sponsor(t, r.Pool)
@@ -178,7 +178,7 @@ func TestEntityForFindsTheEntityThatIsMeant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	renewed := registry.Sponsor{Client: by.Client, Token: uuid.New()}
+	renewed := registry.Onboarder{Client: by.Client, Token: uuid.New()}
 	if id, err := registry.EntityFor(t.Context(), r.Pool, renewed, uuid.Nil); err != nil || id != first.ID {
 		t.Errorf("the only entity: %v, %v", id, err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// The roles of staff. Package access has the same words for those who call.
+// The roles of staff. Package access has the same values for callers.
 const (
 	administrator = "administrator"
 	auditor       = "auditor"
@@ -26,39 +26,40 @@ const (
 
 var staffRoles = []string{administrator, "reviewer", auditor}
 
-// GiveStaffRole is the question whether a member of staff gets another role.
+// GiveStaffRole is the approval of another role for a member of staff.
 const GiveStaffRole approval.Kind = "staff.role"
 
-// pair is how many administrators there must be before the operator no longer
-// makes one alone: with fewer there is nobody to ask and nobody to confirm.
-const pair = 2
+// minAdministrators is how many administrators there must be before the operator
+// can no longer create one alone: with fewer there may be nobody who can request
+// it or nobody who can confirm it.
+const minAdministrators = 2
 
 var (
-	// ErrNoStaff reports an account that is none of the staff's.
+	// ErrNoStaff reports an account that does not belong to staff.
 	ErrNoStaff = fault.New(fault.NotFound, "There is no account of the regulator's staff with this id.")
-	// ErrHasRole reports that there is nothing to change.
-	ErrHasRole = fault.New(fault.IncompatibleState, "This account has that role already.")
+	// ErrHasRole reports an account that already has the requested role.
+	ErrHasRole = fault.New(fault.IncompatibleState, "This account already has that role.")
 )
 
-// StaffForm is a member of the regulator's staff as they are described by
-// whoever makes their account.
+// StaffForm is the input for a new account of the regulator's staff.
 type StaffForm struct {
 	Name, Email, Role string
 	Password          secret.Text
 }
 
-// Staff is an account of the regulator's staff that was made.
+// Staff is an account of the regulator's staff that was just created.
 type Staff struct {
 	ID   uuid.UUID
 	Role string
-	// Waits is the approval after which the role is the one that was asked for.
-	// Until then it is auditor, which changes nothing. Zero: nothing is waited for.
-	Waits uuid.UUID
+	// Pending is the approval that must be confirmed before the account gets the
+	// requested role. Until then the role is auditor, which cannot change anything.
+	// It is zero if no approval is needed.
+	Pending uuid.UUID
 }
 
-// CreateStaff makes an account of the regulator's staff. A new administrator
-// begins as an auditor and becomes one when a second person has confirmed it;
-// see [Registry.GiveRole] for the exception.
+// CreateStaff creates an account of the regulator's staff. A new administrator
+// starts as an auditor and becomes an administrator when a second person has
+// confirmed it; see [Registry.GiveRole] for the exception.
 func (r *Registry) CreateStaff(ctx context.Context, f StaffForm, by audit.Actor, request uuid.UUID) (Staff, error) {
 	var wrong fault.Form
 	checkName(&wrong, "name", f.Name)
@@ -74,12 +75,12 @@ func (r *Registry) CreateStaff(ctx context.Context, f StaffForm, by audit.Actor,
 	}
 	s, now := Staff{ID: uuid.Must(uuid.NewV7()), Role: f.Role}, r.now()
 	err = pg.InTx(ctx, r.Pool, func(tx pg.Tx) error {
-		if err := approval.MayDecide(ctx, tx, by); err != nil {
+		if err := CheckAdministrator(ctx, tx, by); err != nil {
 			return err
 		}
 		alone := true
 		if f.Role == administrator {
-			if alone, err = mayAlone(ctx, tx, by); err != nil {
+			if alone, err = mayActAlone(ctx, tx, by); err != nil {
 				return err
 			}
 		}
@@ -98,7 +99,7 @@ func (r *Registry) CreateStaff(ctx context.Context, f StaffForm, by audit.Actor,
 		if err != nil || alone {
 			return err
 		}
-		s.Waits, err = askForRole(ctx, tx, s.ID, f.Role, "A new member of staff.", by, request, now)
+		s.Pending, err = requestRole(ctx, tx, s.ID, f.Role, "A new member of staff.", by, request, now)
 		return err
 	})
 	if err != nil {
@@ -107,21 +108,22 @@ func (r *Registry) CreateStaff(ctx context.Context, f StaffForm, by audit.Actor,
 	return s, nil
 }
 
-// GiveRole gives a member of staff another role, in the caller's transaction,
-// and returns the approval that has to be confirmed before it takes effect. It
-// is zero, and the role given at once, only where the operator gives it and
-// fewer than two administrators stand: then there may be nobody else.
-func (r *Registry) GiveRole(ctx context.Context, tx pg.Tx, account uuid.UUID, role, reason string, by audit.Actor, request uuid.UUID) (waits uuid.UUID, err error) {
+// GiveRole requests another role for a member of staff, in the caller's
+// transaction, and returns the approval that must be confirmed before the role
+// changes. The role changes at once, and the approval is zero, only if the
+// operator requests it while there are fewer than two active administrators: then
+// there may be nobody else to confirm it.
+func (r *Registry) GiveRole(ctx context.Context, tx pg.Tx, account uuid.UUID, role, reason string, by audit.Actor, request uuid.UUID) (pending uuid.UUID, err error) {
 	var wrong fault.Form
 	checkRole(&wrong, role)
 	approval.CheckReason(&wrong, "reason", reason)
 	if err := wrong.Err(); err != nil {
 		return uuid.Nil, err
 	}
-	if err := approval.MayDecide(ctx, tx, by); err != nil {
+	if err := CheckAdministrator(ctx, tx, by); err != nil {
 		return uuid.Nil, err
 	}
-	alone, err := mayAlone(ctx, tx, by)
+	alone, err := mayActAlone(ctx, tx, by)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -134,16 +136,36 @@ func (r *Registry) GiveRole(ctx context.Context, tx pg.Tx, account uuid.UUID, ro
 	case alone:
 		return uuid.Nil, setRole(ctx, tx, account, was, role, audit.Entry{At: r.now(), Actor: by, Request: request, After: map[string]any{"reason": reason}})
 	}
-	return askForRole(ctx, tx, account, role, reason, by, request, r.now())
+	return requestRole(ctx, tx, account, role, reason, by, request, r.now())
+}
+
+// CheckAdministrator returns nil if by is the operator or an administrator whose
+// account is active, and ErrNotAdministrator if not. If from is a transaction, the
+// account cannot be disabled or lose its role before the transaction ends.
+func CheckAdministrator(ctx context.Context, from pg.DB, by audit.Actor) error {
+	switch by.Kind {
+	case audit.Operator:
+		return nil
+	case audit.Account:
+		role, err := db.New(from).StaffRole(ctx, by.ID)
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("registry: look up the account: %w", err)
+		}
+		if role == administrator {
+			return nil
+		}
+	case audit.Client, audit.System:
+	}
+	return ErrNotAdministrator
 }
 
 func checkRole(wrong *fault.Form, role string) {
 	wrong.Check(slices.Contains(staffRoles, role), "role", fault.NotAllowed, "The role is administrator, reviewer or auditor.")
 }
 
-// mayAlone reports whether rights can be given without a second person. Those
-// who find out at the same moment do so one after the other.
-func mayAlone(ctx context.Context, tx pg.Tx, by audit.Actor) (bool, error) {
+// mayActAlone reports whether the actor can give rights without a second person.
+// A lock serialises concurrent calls until their transactions end.
+func mayActAlone(ctx context.Context, tx pg.Tx, by audit.Actor) (bool, error) {
 	if by.Kind != audit.Operator {
 		return false, nil
 	}
@@ -154,16 +176,16 @@ func mayAlone(ctx context.Context, tx pg.Tx, by audit.Actor) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("registry: count administrators: %w", err)
 	}
-	return n < pair, nil
+	return n < minAdministrators, nil
 }
 
-func askForRole(ctx context.Context, tx pg.Tx, account uuid.UUID, role, reason string, by audit.Actor, request uuid.UUID, at time.Time) (uuid.UUID, error) {
-	return approval.Ask(ctx, tx, approval.Question{
+func requestRole(ctx context.Context, tx pg.Tx, account uuid.UUID, role, reason string, by audit.Actor, request uuid.UUID, at time.Time) (uuid.UUID, error) {
+	return approval.Create(ctx, tx, CheckAdministrator, approval.Request{
 		Kind: GiveStaffRole, Subject: account, Details: map[string]string{"role": role}, Reason: reason, By: by, Request: request, At: at,
 	})
 }
 
-// roleOf returns the role of a member of staff and holds it.
+// roleOf returns the role of a member of staff and locks the account.
 func roleOf(ctx context.Context, tx pg.Tx, account uuid.UUID) (string, error) {
 	role, err := db.New(tx).LockRole(ctx, account)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -193,5 +215,5 @@ func giveRole(ctx context.Context, tx pg.Tx, a approval.Approval) error {
 	if was == a.Details["role"] {
 		return ErrHasRole
 	}
-	return setRole(ctx, tx, a.Subject, was, a.Details["role"], audit.Entry{At: a.DecidedAt, Actor: a.Decided, Request: a.Request, After: a.Both()})
+	return setRole(ctx, tx, a.Subject, was, a.Details["role"], audit.Entry{At: a.DecidedAt, Actor: a.DecidedBy, Request: a.Request, After: a.Both()})
 }

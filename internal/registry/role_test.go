@@ -27,9 +27,10 @@ func roleOf(t *testing.T, r *registry.Registry, id uuid.UUID) (role string) {
 	return role
 }
 
-// The operator makes the first two administrators. From then on whoever is to be
-// one begins as an auditor, until an administrator who did not ask has agreed.
-func TestAdministratorsAreMadeByTwo(t *testing.T) {
+// The operator creates the first two administrators. From then on a new one
+// starts as an auditor, until an administrator other than the requester has
+// confirmed.
+func TestAdministratorNeedsTwoPeople(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
 	first, second := person(t, r, "administrator"), person(t, r, "administrator")
@@ -39,15 +40,15 @@ func TestAdministratorsAreMadeByTwo(t *testing.T) {
 		"staff and staff":        {first, second},
 	} {
 		s, err := r.CreateStaff(t.Context(), staffForm("administrator"), c.asks, uuid.Nil)
-		if err != nil || s.Role != "auditor" || s.Waits == uuid.Nil || roleOf(t, r, s.ID) != "auditor" {
+		if err != nil || s.Role != "auditor" || s.Pending == uuid.Nil || roleOf(t, r, s.ID) != "auditor" {
 			t.Fatalf("%s: %+v, %v", name, s, err)
 		}
 		for _, alone := range []audit.Actor{c.asks, {Kind: audit.Account, ID: s.ID}} {
-			if _, err := desk(r).Confirm(t.Context(), s.Waits, alone, uuid.Nil); err == nil || roleOf(t, r, s.ID) != "auditor" {
+			if _, err := desk(r).Confirm(t.Context(), s.Pending, alone, uuid.Nil); err == nil || roleOf(t, r, s.ID) != "auditor" {
 				t.Errorf("%s: %s alone: %v", name, alone.Kind, err)
 			}
 		}
-		if _, err := desk(r).Confirm(t.Context(), s.Waits, c.confirms, uuid.Nil); err != nil || roleOf(t, r, s.ID) != "administrator" {
+		if _, err := desk(r).Confirm(t.Context(), s.Pending, c.confirms, uuid.Nil); err != nil || roleOf(t, r, s.ID) != "administrator" {
 			t.Errorf("%s: %v, the role is %s", name, err, roleOf(t, r, s.ID))
 		}
 		list, err := audit.List(t.Context(), r.Pool, audit.Filter{Subject: s.ID, Action: "staff.role_given"})
@@ -57,15 +58,15 @@ func TestAdministratorsAreMadeByTwo(t *testing.T) {
 	}
 }
 
-// Staff who are no administrators need no second person, and only an
-// administrator or the operator makes them.
-func TestOtherStaffAreMadeByOne(t *testing.T) {
+// Staff who are not administrators need no second person, and only an
+// administrator or the operator creates them.
+func TestOtherStaffNeedOnePerson(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
 	admin := person(t, r, "administrator")
 	for _, role := range []string{"reviewer", "auditor"} {
 		s, err := r.CreateStaff(t.Context(), staffForm(role), admin, uuid.Nil)
-		if err != nil || s.Role != role || s.Waits != uuid.Nil || roleOf(t, r, s.ID) != role {
+		if err != nil || s.Role != role || s.Pending != uuid.Nil || roleOf(t, r, s.ID) != role {
 			t.Errorf("%+v, %v", s, err)
 		}
 		by := audit.Actor{Kind: audit.Account, ID: s.ID}
@@ -78,9 +79,9 @@ func TestOtherStaffAreMadeByOne(t *testing.T) {
 	}
 }
 
-// However many the operator makes at once, no more than two are administrators
-// without a second person.
-func TestOperatorMakesOnlyAPairAlone(t *testing.T) {
+// However many the operator creates at the same time, at most two become
+// administrators without a second person.
+func TestOperatorCreatesOnlyTwoAdministratorsAlone(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
 	var all sync.WaitGroup
@@ -107,8 +108,8 @@ func TestOperatorMakesOnlyAPairAlone(t *testing.T) {
 	}
 }
 
-// A change of role waits in both directions, and is looked at again when it is
-// confirmed.
+// A change of role waits for approval in both directions, and is checked again
+// when it is confirmed.
 func TestChangeOfRoleNeedsTwo(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
@@ -161,13 +162,13 @@ func TestChangeOfRoleNeedsTwo(t *testing.T) {
 	}
 }
 
-// Names are found for people and organisations alike, with the role of staff and
-// the organisation of everybody else, and what is neither has none.
+// Names are found for people and organisations, with the role of staff and the
+// organisation of others; unknown ids have none.
 func TestNamesOfIDs(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
 	somebody := person(t, r, "auditor")
-	e, err := r.CreateAsker(t.Context(), "Harbour Bank", "RC 7", audit.Actor{Kind: audit.Operator}, uuid.Nil)
+	e, err := r.CreateRelyingParty(t.Context(), "Harbour Bank", "RC 7", audit.Actor{Kind: audit.Operator}, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func TestNamesOfIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, err := r.Names(t.Context(), []uuid.UUID{somebody.ID, e.ID, member, uuid.New()})
-	want := map[uuid.UUID]registry.Named{somebody.ID: {Name: a.Name, Role: "auditor"}, e.ID: {Name: "Harbour Bank"}, member: {Name: "Zainab Sule", Entity: "Harbour Bank"}}
+	want := map[uuid.UUID]registry.DisplayName{somebody.ID: {Name: a.Name, Role: "auditor"}, e.ID: {Name: "Harbour Bank"}, member: {Name: "Zainab Sule", Entity: "Harbour Bank"}}
 	if err != nil || !maps.Equal(names, want) || names[member].String() != "Zainab Sule of Harbour Bank" {
 		t.Errorf("names %v, %v", names, err)
 	}

@@ -26,149 +26,147 @@ const (
 	ByStatus  Sort = "state" // and then by name
 )
 
-// Trade is what an entity does here.
-type Trade string
+// Activity is what an entity uses the service for.
+type Activity string
 
-// The trades. Whoever supplies lines may ask, too.
+// The activities. An entity that supplies lines may verify numbers too.
 const (
-	SuppliesLines Trade = "supplies"
-	OnlyAsks      Trade = "asks"
+	SuppliesLines Activity = "supplies"
+	OnlyVerifies  Activity = "asks"
 )
 
-// MaxFound is how many entities [Registry.Search] returns at most.
+// MaxFound is the maximum page size of [Registry.Search].
 const MaxFound = 200
 
-// Search says which entities are wanted, and in which order. Its zero value means
-// all of them, by name.
-type Search struct {
-	Text       string // a part of the name, or of the CAC number in any spelling
+// EntityFilter selects and orders entities. Its zero value selects all of them,
+// ordered by name.
+type EntityFilter struct {
+	Text       string // part of the name, or of the CAC number in any spelling
 	Status     Status
-	Trade      Trade
-	Client     uuid.UUID // that brought them in
+	Activity   Activity
+	Client     uuid.UUID // that onboarded them
 	Sort       Sort
 	Descending bool
-	After      uuid.UUID // an entity: only what stands behind it
-	Limit      int       // at most MaxFound, which is also what 0 means
+	After      uuid.UUID // the Next of the page before
+	Limit      int       // at most MaxFound, which is also the default
 }
 
-// Found is a part of what was searched for.
-type Found struct {
-	Entities []Standing
-	Next     uuid.UUID // to go on with as After; zero at the end
+// EntityPage is one page of the entities found.
+type EntityPage struct {
+	Entities []EntityDetails
+	Next     uuid.UUID // the After of the next page; zero on the last
 }
 
-// searchSQL looks for the entities first and counts what those have, not what
-// all have. Its verbs are the conditions and, twice, the order.
+// searchSQL selects the entities of the page first and counts accounts only for
+// those. Its verbs are the conditions and, twice, the order.
 const searchSQL = `SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
-	(SELECT count(*) FROM api_key k WHERE k.entity_id = e.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1)) AS keys,
 	(SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
-	FROM (SELECT * FROM entity e WHERE %s ORDER BY %s LIMIT $2) e ORDER BY %[2]s`
+	FROM (SELECT * FROM entity e WHERE %s ORDER BY %s LIMIT $1) e ORDER BY %[2]s`
 
-// orders are the columns of each order. Each has an index.
+// orders are the columns of each order. Each order has an index.
 var orders = map[Sort][]string{
 	ByName:    {`lower(e.name) COLLATE "C"`},
 	ByCreated: {`e.created_at`},
 	ByStatus:  {`e.status`, `lower(e.name) COLLATE "C"`},
 }
 
-// Search lists entities. A text is looked for in every one of those that the rest
-// of the search leaves.
-func (r *Registry) Search(ctx context.Context, s Search) (Found, error) {
-	text, args, err := r.query(ctx, s)
+// Search returns one page of entities. A text has no index: it is compared with
+// every entity that matches the other conditions.
+func (r *Registry) Search(ctx context.Context, f EntityFilter) (EntityPage, error) {
+	text, args, err := r.query(ctx, f)
 	if err != nil {
-		return Found{}, err
+		return EntityPage{}, err
 	}
 	rows, err := r.Pool.Query(ctx, text, args...)
 	if err != nil {
-		return Found{}, fmt.Errorf("registry: search: %w", err)
+		return EntityPage{}, fmt.Errorf("registry: search: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[db.StandingsRow])
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[db.EntitiesRow])
 	if err != nil {
-		return Found{}, fmt.Errorf("registry: search: %w", err)
+		return EntityPage{}, fmt.Errorf("registry: search: %w", err)
 	}
-	var found Found
-	if limit := s.most(); len(list) > limit {
+	var found EntityPage
+	if limit := f.pageSize(); len(list) > limit {
 		list, found.Next = list[:limit], list[limit-1].ID
 	}
 	for _, row := range list {
-		found.Entities = append(found.Entities, standing(row))
+		found.Entities = append(found.Entities, entityDetails(row))
 	}
 	return found, nil
 }
 
-// most is how many entities are returned.
-func (s Search) most() int {
-	if s.Limit <= 0 || s.Limit > MaxFound {
+func (f EntityFilter) pageSize() int {
+	if f.Limit <= 0 || f.Limit > MaxFound {
 		return MaxFound
 	}
-	return s.Limit
+	return f.Limit
 }
 
-// query is the search as PostgreSQL is asked: for one more than is returned, so
-// that it is known whether there are more.
-func (r *Registry) query(ctx context.Context, s Search) (text string, args []any, err error) {
-	if orders[s.Sort] == nil {
-		s.Sort = ByName
+// query returns the statement of a search and its arguments. It selects one row
+// more than the page has, to know whether there is a next page.
+func (r *Registry) query(ctx context.Context, f EntityFilter) (text string, args []any, err error) {
+	if orders[f.Sort] == nil {
+		f.Sort = ByName
 	}
-	q := &pg.Where{Args: []any{r.now(), s.most() + 1}}
-	s.filter(q)
-	if err := r.behind(ctx, q, s); err != nil {
+	q := &pg.Where{Args: []any{f.pageSize() + 1}}
+	f.addConditions(q)
+	if err := r.addCursor(ctx, q, f); err != nil {
 		return "", nil, err
 	}
-	return fmt.Sprintf(searchSQL, q, pg.OrderBy(s.order(), s.Descending)), q.Args, nil
+	return fmt.Sprintf(searchSQL, q, pg.OrderBy(f.order(), f.Descending)), q.Args, nil
 }
 
-func (s Search) order() []string { return append(slices.Clone(orders[s.Sort]), "e.id") }
+func (f EntityFilter) order() []string { return append(slices.Clone(orders[f.Sort]), "e.id") }
 
-func (s Search) filter(q *pg.Where) {
-	if s.Status != "" {
-		q.Add(`e.status = ?`, string(s.Status))
+func (f EntityFilter) addConditions(q *pg.Where) {
+	if f.Status != "" {
+		q.Add(`e.status = ?`, string(f.Status))
 	}
-	switch s.Trade {
+	switch f.Activity {
 	case SuppliesLines:
 		q.Add(`e.supplies`)
-	case OnlyAsks:
+	case OnlyVerifies:
 		q.Add(`NOT e.supplies`)
 	}
-	if s.Client != uuid.Nil {
-		q.Add(`e.client_id = ?`, s.Client)
+	if f.Client != uuid.Nil {
+		q.Add(`e.client_id = ?`, f.Client)
 	}
-	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(s.Text, ""), "\x00", ""))
+	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(f.Text, ""), "\x00", ""))
 	if text == "" {
 		return
 	}
 	number, _ := cac.Parse(text)
 	class := number.Class
 	if text[0] >= '0' && text[0] <= '9' {
-		class = "" // nobody has said that a company is meant
+		class = "" // digits alone match every class of number, not only companies
 	}
 	q.Add(`(strpos(lower(e.name), lower(?)) > 0 OR strpos(upper(e.cac), upper(?)) > 0
 		OR (?::text <> '' AND starts_with(e.cac_digits, ?) AND (?::text = '' OR e.cac_class = ?)))`,
 		text, text, number.Digits, number.Digits, class, class)
 }
 
-// behind leaves out what stands before the entity after which to go on. One that
-// is not there leads to the beginning.
-func (r *Registry) behind(ctx context.Context, q *pg.Where, s Search) error {
-	if s.After == uuid.Nil {
+// addCursor adds the condition that skips everything up to the entity f.After. If
+// that entity does not exist, the first page is returned.
+func (r *Registry) addCursor(ctx context.Context, q *pg.Where, f EntityFilter) error {
+	if f.After == uuid.Nil {
 		return nil
 	}
 	var name, status string
 	var created time.Time
-	err := r.Pool.QueryRow(ctx, `SELECT lower(name), status, created_at FROM entity WHERE id = $1`, s.After).Scan(&name, &status, &created)
+	err := r.Pool.QueryRow(ctx, `SELECT lower(name), status, created_at FROM entity WHERE id = $1`, f.After).Scan(&name, &status, &created)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("registry: find where to go on: %w", err)
+		return fmt.Errorf("registry: read the last entity of the page before: %w", err)
 	}
-	place := map[Sort][]any{ByName: {name}, ByCreated: {created}, ByStatus: {status, name}}[s.Sort]
-	q.Behind(s.order(), append(place, s.After), s.Descending)
+	place := map[Sort][]any{ByName: {name}, ByCreated: {created}, ByStatus: {status, name}}[f.Sort]
+	q.After(f.order(), append(place, f.After), f.Descending)
 	return nil
 }
 
-// SameCAC lists other entities that have the CAC number of one, in whatever
-// spelling, oldest first: at most ten.
+// SameCAC lists at most ten other entities with the same CAC number as this one,
+// in any spelling, oldest first.
 func (r *Registry) SameCAC(ctx context.Context, id uuid.UUID) ([]Entity, error) {
 	rows, err := db.New(r.Pool).OthersWithCAC(ctx, id)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PlanOf says how PostgreSQL would do a search.
-func (r *Registry) PlanOf(ctx context.Context, s Search) (string, error) {
+// PlanOf returns the plan of PostgreSQL for a search.
+func (r *Registry) PlanOf(ctx context.Context, s EntityFilter) (string, error) {
 	text, args, err := r.query(ctx, s)
 	if err != nil {
 		return "", err

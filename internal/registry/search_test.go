@@ -14,14 +14,14 @@ import (
 
 func asker(t *testing.T, r *registry.Registry, name, cac string) uuid.UUID {
 	t.Helper()
-	e, err := r.CreateAsker(t.Context(), name, cac, operator, uuid.Nil)
+	e, err := r.CreateRelyingParty(t.Context(), name, cac, operator, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e.ID
 }
 
-func namesFound(t *testing.T, r *registry.Registry, s registry.Search) (names []string) {
+func namesFound(t *testing.T, r *registry.Registry, s registry.EntityFilter) (names []string) {
 	t.Helper()
 	found, err := r.Search(t.Context(), s)
 	if err != nil {
@@ -33,9 +33,9 @@ func namesFound(t *testing.T, r *registry.Registry, s registry.Search) (names []
 	return names
 }
 
-// An entity is found by any part of its name, in any case and script, and by its
-// CAC number in any spelling or by the beginning of it. What a pattern would mean
-// is taken as text.
+// An entity is found by any part of its name, in any case and script, and by
+// its CAC number in any spelling or by its beginning. Pattern characters are
+// plain text.
 func TestSearchFindsByNameAndNumber(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
@@ -49,26 +49,26 @@ func TestSearchFindsByNameAndNumber(t *testing.T) {
 	}
 	all := []string{"Harbour Bank", "Harmattan Telecom", "Lagoon 100% Bank", "بنك الميناء", "港口银行"}
 	for _, tc := range []struct {
-		search registry.Search
+		search registry.EntityFilter
 		want   []string
 	}{
-		{registry.Search{}, all},
-		{registry.Search{Text: " bAnK "}, []string{"Harbour Bank", "Lagoon 100% Bank"}},
-		{registry.Search{Text: "الميناء"}, []string{"بنك الميناء"}},
-		{registry.Search{Text: "口"}, []string{"港口银行"}},
-		{registry.Search{Text: "100%"}, []string{"Lagoon 100% Bank"}},
-		{registry.Search{Text: "%"}, []string{"Lagoon 100% Bank"}},
-		{registry.Search{Text: "_"}, nil},
-		{registry.Search{Text: "rc-0123456"}, []string{"Harbour Bank"}},
-		{registry.Search{Text: "1234"}, []string{"Harbour Bank", "Lagoon 100% Bank"}},
-		{registry.Search{Text: "bn 1234"}, []string{"Lagoon 100% Bank"}},
-		{registry.Search{Text: "x/9"}, []string{"港口银行"}},
-		{registry.Search{Text: "bank\x00\xff"}, []string{"Harbour Bank", "Lagoon 100% Bank"}},
-		{registry.Search{Text: strings.Repeat("z", 4000)}, nil},
-		{registry.Search{Status: registry.Suspended}, []string{"港口银行"}},
-		{registry.Search{Status: registry.Suspended, Text: "bank"}, nil},
-		{registry.Search{Trade: registry.SuppliesLines}, []string{"Harmattan Telecom"}},
-		{registry.Search{Trade: registry.OnlyAsks}, slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == telco.Name })},
+		{registry.EntityFilter{}, all},
+		{registry.EntityFilter{Text: " bAnK "}, []string{"Harbour Bank", "Lagoon 100% Bank"}},
+		{registry.EntityFilter{Text: "الميناء"}, []string{"بنك الميناء"}},
+		{registry.EntityFilter{Text: "口"}, []string{"港口银行"}},
+		{registry.EntityFilter{Text: "100%"}, []string{"Lagoon 100% Bank"}},
+		{registry.EntityFilter{Text: "%"}, []string{"Lagoon 100% Bank"}},
+		{registry.EntityFilter{Text: "_"}, nil},
+		{registry.EntityFilter{Text: "rc-0123456"}, []string{"Harbour Bank"}},
+		{registry.EntityFilter{Text: "1234"}, []string{"Harbour Bank", "Lagoon 100% Bank"}},
+		{registry.EntityFilter{Text: "bn 1234"}, []string{"Lagoon 100% Bank"}},
+		{registry.EntityFilter{Text: "x/9"}, []string{"港口银行"}},
+		{registry.EntityFilter{Text: "bank\x00\xff"}, []string{"Harbour Bank", "Lagoon 100% Bank"}},
+		{registry.EntityFilter{Text: strings.Repeat("z", 4000)}, nil},
+		{registry.EntityFilter{Status: registry.Suspended}, []string{"港口银行"}},
+		{registry.EntityFilter{Status: registry.Suspended, Text: "bank"}, nil},
+		{registry.EntityFilter{Activity: registry.SuppliesLines}, []string{"Harmattan Telecom"}},
+		{registry.EntityFilter{Activity: registry.OnlyVerifies}, slices.DeleteFunc(slices.Clone(all), func(n string) bool { return n == telco.Name })},
 	} {
 		if diff := cmp.Diff(tc.want, namesFound(t, r, tc.search)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", tc.search, diff)
@@ -78,14 +78,13 @@ func TestSearchFindsByNameAndNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := namesFound(t, r, registry.Search{Client: s.Client}); len(got) != 1 || got[0] != telco.Name {
+	if got := namesFound(t, r, registry.EntityFilter{Client: s.Client}); len(got) != 1 || got[0] != telco.Name {
 		t.Errorf("of the client: %v", got)
 	}
 }
 
-// Going on from page to page shows every entity once, in every order and both
-// ways, also where many have the same name. A place that is not there leads to
-// the beginning.
+// The pages list every entity once, in every order and both directions, also
+// where many have the same name. An unknown cursor leads to the first page.
 func TestSearchPagesThroughAll(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
@@ -99,7 +98,7 @@ func TestSearchPagesThroughAll(t *testing.T) {
 	for _, by := range []registry.Sort{registry.ByName, registry.ByCreated, registry.ByStatus, "nonsense"} {
 		var orders [2][]uuid.UUID
 		for way := range orders {
-			s := registry.Search{Sort: by, Descending: way == 1, Limit: 4}
+			s := registry.EntityFilter{Sort: by, Descending: way == 1, Limit: 4}
 			for {
 				found, err := r.Search(t.Context(), s)
 				if err != nil {
@@ -118,11 +117,11 @@ func TestSearchPagesThroughAll(t *testing.T) {
 			t.Errorf("by %s: %d entities, and the other way round (-there +back):\n%s", by, len(orders[0]), diff)
 		}
 	}
-	if got := namesFound(t, r, registry.Search{After: uuid.New()}); len(got) != all {
+	if got := namesFound(t, r, registry.EntityFilter{After: uuid.New()}); len(got) != all {
 		t.Errorf("behind what is not there: %d", len(got))
 	}
 	states := []registry.Status{}
-	found, err := r.Search(t.Context(), registry.Search{Sort: registry.ByStatus})
+	found, err := r.Search(t.Context(), registry.EntityFilter{Sort: registry.ByStatus})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,8 +133,8 @@ func TestSearchPagesThroughAll(t *testing.T) {
 	}
 }
 
-// A page of the list is read from an index, from any point of it, and does not
-// grow with the number of entities.
+// A page is read from an index, from any position, and its cost does not grow
+// with the number of entities.
 func TestSearchReadsAPageOfTheList(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
@@ -145,7 +144,7 @@ func TestSearchReadsAPageOfTheList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []registry.Search{
+	for _, s := range []registry.EntityFilter{
 		{}, {Sort: registry.ByCreated, Descending: true}, {Sort: registry.ByStatus, Descending: true}, {Status: registry.Revoked},
 	} {
 		for range 2 { // the first page, and the second
@@ -166,8 +165,7 @@ func TestSearchReadsAPageOfTheList(t *testing.T) {
 	}
 }
 
-// Those who share a CAC number are found in whatever spelling, and nobody else
-// is.
+// Entities that share a CAC number are found in any spelling, and no others.
 func TestTheSameNumberIsFound(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)

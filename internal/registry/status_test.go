@@ -22,17 +22,17 @@ import (
 
 var operator = audit.Actor{Kind: audit.Operator}
 
-// bank makes an organisation that asks.
+// bank creates a relying party.
 func bank(t *testing.T, r *registry.Registry) uuid.UUID {
 	t.Helper()
-	e, err := r.CreateAsker(t.Context(), "Harbour Bank", "RC 7", operator, uuid.Nil)
+	e, err := r.CreateRelyingParty(t.Context(), "Harbour Bank", "RC 7", operator, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e.ID
 }
 
-// person makes a member of staff, who acts.
+// person creates a member of staff and returns it as an actor.
 func person(t *testing.T, r *registry.Registry, role string) audit.Actor {
 	t.Helper()
 	s, err := r.CreateStaff(t.Context(), registry.StaffForm{
@@ -44,11 +44,11 @@ func person(t *testing.T, r *registry.Registry, role string) audit.Actor {
 	return audit.Actor{Kind: audit.Account, ID: s.ID, From: netip.MustParseAddr("192.0.2.1")}
 }
 
-func desk(r *registry.Registry) *approval.Desk {
-	return &approval.Desk{Pool: r.Pool, Effects: r.Effects(), Now: r.Now}
+func desk(r *registry.Registry) *approval.Service {
+	return &approval.Service{Pool: r.Pool, CheckAdministrator: registry.CheckAdministrator, Effects: r.Effects(), Now: r.Now}
 }
 
-// place puts an entity into a state, past all rules.
+// place sets the status of an entity directly in the database.
 func place(t *testing.T, r *registry.Registry, id uuid.UUID, s registry.Status) {
 	t.Helper()
 	if _, err := r.Pool.Exec(t.Context(), `UPDATE entity SET status = $2 WHERE id = $1`, id, string(s)); err != nil {
@@ -65,19 +65,19 @@ func status(t *testing.T, r *registry.Registry, id uuid.UUID) registry.Status {
 	return e.Status
 }
 
-// These are all moves that there are: from each state, by each verb. Coming back
-// from a revocation waits for a second person, and nothing else does.
-func TestMovesOfAnEntity(t *testing.T) {
+// These are all transitions: from each status, by each verb. Only restoring a
+// revoked entity waits for a second person.
+func TestStatusTransitions(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
-	verbs := map[string]func(id uuid.UUID) (registry.Moved, error){
-		"suspend": func(id uuid.UUID) (registry.Moved, error) {
+	verbs := map[string]func(id uuid.UUID) (registry.StatusChange, error){
+		"suspend": func(id uuid.UUID) (registry.StatusChange, error) {
 			return r.Suspend(t.Context(), id, "Because", operator, uuid.Nil)
 		},
-		"restore": func(id uuid.UUID) (registry.Moved, error) {
+		"restore": func(id uuid.UUID) (registry.StatusChange, error) {
 			return r.Restore(t.Context(), id, "Because", operator, uuid.Nil)
 		},
-		"revoke": func(id uuid.UUID) (registry.Moved, error) {
+		"revoke": func(id uuid.UUID) (registry.StatusChange, error) {
 			return r.Revoke(t.Context(), id, "Because", operator, uuid.Nil)
 		},
 	}
@@ -94,11 +94,11 @@ func TestMovesOfAnEntity(t *testing.T) {
 			moved, err := move(id)
 			outcome := string(moved.Entity.Status)
 			switch {
-			case errors.Is(err, registry.ErrNoMove):
+			case errors.Is(err, registry.ErrTransition):
 				outcome = "no"
 			case err != nil:
 				t.Errorf("%s %s: %v", from, verb, err)
-			case moved.Waits != uuid.Nil:
+			case moved.Pending != uuid.Nil:
 				outcome += ", waits"
 			}
 			if now := status(t, r, id); err == nil && now != moved.Entity.Status || err != nil && now != from {
@@ -115,8 +115,9 @@ func TestMovesOfAnEntity(t *testing.T) {
 	}
 }
 
-// The trail and the entity itself say who moved it, from where to where, and why.
-func TestMoveIsRecorded(t *testing.T) {
+// The audit trail and the entity record who changed the status, from what to
+// what, and why.
+func TestStatusChangeIsAudited(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
 	id, by, request := bank(t, r), person(t, r, "administrator"), uuid.New()
@@ -147,9 +148,9 @@ func TestMoveIsRecorded(t *testing.T) {
 	}
 }
 
-// Administrators and the operator move entities, and nobody else does; and
-// nobody does without a reason.
-func TestOnlyAdministratorsMoveEntities(t *testing.T) {
+// Only administrators and the operator change the status of entities, and only
+// with a reason.
+func TestOnlyAdministratorsChangeStatus(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
 	id := bank(t, r)
@@ -160,7 +161,7 @@ func TestOnlyAdministratorsMoveEntities(t *testing.T) {
 		if _, err := r.Revoke(t.Context(), id, "Because", by, uuid.Nil); !errors.Is(err, registry.ErrNotAdministrator) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := r.CreateAsker(t.Context(), "Another", "RC 8", by, uuid.Nil); !errors.Is(err, registry.ErrNotAdministrator) {
+		if _, err := r.CreateRelyingParty(t.Context(), "Another", "RC 8", by, uuid.Nil); !errors.Is(err, registry.ErrNotAdministrator) {
 			t.Errorf("%s makes an organisation: %v", name, err)
 		}
 	}
@@ -177,8 +178,8 @@ func TestOnlyAdministratorsMoveEntities(t *testing.T) {
 	}
 }
 
-// Of many who move an entity at once, one does.
-func TestMovesOfOneEntityTakeTurns(t *testing.T) {
+// Of many concurrent changes of the status of an entity, one succeeds.
+func TestConcurrentStatusChangesAreSerialised(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
 	id := bank(t, r)
@@ -196,7 +197,7 @@ func TestMovesOfOneEntityTakeTurns(t *testing.T) {
 	for err := range done {
 		if err == nil {
 			won++
-		} else if !errors.Is(err, registry.ErrNoMove) {
+		} else if !errors.Is(err, registry.ErrTransition) {
 			t.Error(err)
 		}
 	}
@@ -206,9 +207,9 @@ func TestMovesOfOneEntityTakeTurns(t *testing.T) {
 	}
 }
 
-// A suspension and a revocation stop the keys and sessions of the entity and
-// nothing of anybody else, and both come back with it, whole: also from a
-// revocation, once two people have said so.
+// A suspension and a revocation disable the keys and sessions of the entity and
+// of no other, and all of them work again after it is restored: also from a
+// revocation, once two people have confirmed it.
 func TestKeysAndSessionsStopAndComeBack(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
@@ -216,7 +217,7 @@ func TestKeysAndSessionsStopAndComeBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keeper := &access.Keeper{
+	keeper := &access.Service{
 		Pool: r.Pool, Peppers: peppers, TokenLifetime: time.Hour, SessionLifetime: time.Hour, SessionIdle: time.Hour, Now: time.Now,
 	}
 	by := sponsor(t, r.Pool)
@@ -233,9 +234,9 @@ func TestKeysAndSessionsStopAndComeBack(t *testing.T) {
 		if err := r.Pool.QueryRow(t.Context(), `SELECT id FROM account WHERE entity_id = $1`, e.ID).Scan(&admin); err != nil {
 			t.Fatal(err)
 		}
-		var session access.Opened
+		var session access.NewSession
 		err = pg.InTx(t.Context(), r.Pool, func(tx pg.Tx) (err error) {
-			session, err = keeper.OpenSession(t.Context(), tx, access.Opening{Account: admin, Entity: e.ID})
+			session, err = keeper.OpenSession(t.Context(), tx, access.SessionForm{Account: admin, Entity: e.ID})
 			return err
 		})
 		if err != nil {
@@ -248,14 +249,14 @@ func TestKeysAndSessionsStopAndComeBack(t *testing.T) {
 	opens := func(texts []secret.Text, want bool, when string) {
 		t.Helper()
 		for i, text := range texts {
-			_, err := keeper.Admit(t.Context(), text.Reveal(), netip.MustParseAddr("192.0.2.1"))
+			_, err := keeper.Authenticate(t.Context(), text.Reveal(), netip.MustParseAddr("192.0.2.1"))
 			if (err == nil) != want {
 				t.Errorf("%s: credential %d: %v, want it to open: %v", when, i, err, want)
 			}
 		}
 	}
 	opens(own, true, "approved")
-	moved := func(m registry.Moved, err error) registry.Moved {
+	moved := func(m registry.StatusChange, err error) registry.StatusChange {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -272,11 +273,11 @@ func TestKeysAndSessionsStopAndComeBack(t *testing.T) {
 	asked := moved(r.Restore(t.Context(), id, "A mistake", operator, uuid.Nil))
 	opens(own, false, "while it waits")
 	admin := person(t, r, "administrator")
-	if _, err := desk(r).Confirm(t.Context(), asked.Waits, operator, uuid.Nil); !errors.Is(err, approval.ErrSecondPerson) {
+	if _, err := desk(r).Confirm(t.Context(), asked.Pending, operator, uuid.Nil); !errors.Is(err, approval.ErrSecondPerson) {
 		t.Errorf("alone: %v", err)
 	}
 	opens(own, false, "after one person tried alone")
-	if _, err := desk(r).Confirm(t.Context(), asked.Waits, admin, uuid.Nil); err != nil {
+	if _, err := desk(r).Confirm(t.Context(), asked.Pending, admin, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	opens(own, true, "restored by two")

@@ -2,7 +2,7 @@ package secret
 
 import "context"
 
-// Check enters, matches and leaves, for tests that have nothing to do between.
+// Check calls Enter, Matches and leave, for tests that do nothing in between.
 func (p *Passwords) Check(ctx context.Context, hash string, password Text) (bool, error) {
 	leave, err := p.Enter(ctx)
 	if err != nil {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Prefix says what kind of credential a text is, to people, to the code and to
-// scanners that look for leaks.
+// Prefix identifies the kind of a credential to people, to code and to secret
+// scanners.
 type Prefix string
 
 // The kinds of credential.
 const (
-	LiveKey      Prefix = "lp_live_" // an API key that asks about real lines
-	TestKey      Prefix = "lp_test_" // an API key that asks about test numbers
-	AccessToken  Prefix = "lp_tok_"  // what the token endpoint gives
-	Session      Prefix = "lp_ses_"  // what a login gives
-	ClientSecret Prefix = "lp_sec_"  // what a client shows to the token endpoint
+	LiveKey      Prefix = "lp_live_" // an API key for real lines
+	TestKey      Prefix = "lp_test_" // an API key for test numbers
+	AccessToken  Prefix = "lp_tok_"  // issued by the token endpoint
+	Session      Prefix = "lp_ses_"  // issued by a login
+	ClientSecret Prefix = "lp_sec_"  // a client authenticates to the token endpoint with it
 )
 
-// prefixes is every kind that Parse knows. None is the beginning of another.
+// prefixes lists every kind that Parse knows. None is a prefix of another.
 var prefixes = [...]Prefix{LiveKey, TestKey, AccessToken, Session, ClientSecret}
 
 const (
@@ -27,11 +27,11 @@ const (
 
 	randomLen   = 32 // about 190 bits
 	checksumLen = 6  // 62^6 is above 2^32
-	previewLen  = 4  // shown at either end; more than 140 bits stay hidden
+	previewLen  = 4  // shown at each end; more than 140 bits stay hidden
 )
 
-// New makes a credential of kind p: the prefix, 32 random characters and a
-// checksum of all of them.
+// New creates a credential of kind p: the prefix, 32 random characters and a
+// checksum of both.
 func New(p Prefix) Text {
 	var b strings.Builder
 	b.Grow(len(p) + randomLen + checksumLen)
@@ -42,9 +42,9 @@ func New(p Prefix) Text {
 	return Text(b.String())
 }
 
-// Parse reports which kind of credential s is. It is false when the form, the
-// prefix or the checksum is not right, so that a typo needs no look-up. It does not
-// allocate: it runs before every authenticated request.
+// Parse returns the kind of a credential. It returns false if the form, the prefix
+// or the checksum is wrong, so that a typo needs no query. It does not allocate,
+// because it runs for every authenticated request.
 func Parse(s string) (Prefix, bool) {
 	for _, p := range prefixes {
 		rest, ok := strings.CutPrefix(s, string(p))
@@ -64,8 +64,8 @@ func Parse(s string) (Prefix, bool) {
 	return "", false
 }
 
-// Preview returns what a page may show of a credential, so that its owner can tell
-// one from another. Text that is no credential shows nothing.
+// Preview returns the part of a credential that a page may show, so that its owner
+// can tell one from another. Of text that is no credential nothing is shown.
 func Preview(t Text) string {
 	p, ok := Parse(string(t))
 	if !ok {
@@ -75,7 +75,7 @@ func Preview(t Text) string {
 }
 
 // writeRandom appends 32 random characters. Bytes above the largest multiple of 62
-// are thrown away: taking them modulo 62 would favour the first characters.
+// are discarded: taking them modulo 62 would favour the first characters.
 func writeRandom(b *strings.Builder) {
 	const fair = 256 - 256%len(base62)
 	var buf [randomLen]byte
@@ -90,9 +90,9 @@ func writeRandom(b *strings.Builder) {
 	}
 }
 
-// checksum is the CRC-32 (IEEE) of s in Base62, padded with zeros on the left. The
-// loop stands here because hash/crc32 wants a slice, which would have to be
-// allocated; a test holds the two to each other.
+// checksum returns the CRC-32 (IEEE) of s in Base62, padded with zeros on the left.
+// It has its own loop because hash/crc32 takes a slice, which would have to be
+// allocated; a test compares the two.
 func checksum(s string) [checksumLen]byte {
 	crc := ^uint32(0)
 	for i := range len(s) {

@@ -16,8 +16,8 @@ var kinds = []secret.Prefix{
 	secret.LiveKey, secret.TestKey, secret.AccessToken, secret.Session, secret.ClientSecret,
 }
 
-// A credential has the form that scanners are told to look for, its checksum is the
-// CRC-32 of the standard library, and no two are alike.
+// A credential has the form that secret scanners search for, its checksum is
+// the CRC-32 of the standard library, and no two are equal.
 func TestNewHasTheForm(t *testing.T) {
 	t.Parallel()
 
@@ -45,7 +45,7 @@ func TestNewHasTheForm(t *testing.T) {
 }
 
 // Every single wrong character and every swap of two different neighbours is
-// refused without a look-up.
+// rejected without a query.
 func TestParseRefusesTypos(t *testing.T) {
 	t.Parallel()
 
@@ -99,7 +99,7 @@ func TestNewIsUnbiased(t *testing.T) {
 	}
 }
 
-// Parse runs before every request that is authenticated and leaves no garbage.
+// Parse runs before every authenticated request and allocates nothing.
 func TestParseDoesNotAllocate(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
 	s := secret.New(secret.LiveKey).Reveal()
 	if n := testing.AllocsPerRun(100, func() { secret.Parse(s) }); n != 0 {
@@ -153,7 +153,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// inBase62 writes n the plain way, for comparison.
+// inBase62 encodes n in the simple way, for comparison.
 func inBase62(n uint32) string {
 	var s string
 	for ; n > 0; n /= 62 {

@@ -14,22 +14,21 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
-// ErrBusy reports that as many passwords are being worked on as the machine was
-// promised to bear. The caller is told to come back rather than queued without end.
+// ErrBusy reports that the maximum number of passwords is being hashed and the queue
+// is full. The caller is told to retry later instead of waiting without bound.
 var ErrBusy = &fault.Error{
 	Code:       fault.Unavailable,
-	Message:    "Too many logins are being checked at this moment; try again in a few seconds.",
+	Message:    "Too many logins are being processed at the moment. Try again in a few seconds.",
 	RetryAfter: time.Second,
 }
 
-// latestBack is after how many seconds the last of a crowd is told to come back.
-// Were all told the same, they would come back as the crowd they are, second by
-// second, and everything else would wait behind them.
-const latestBack = 10
+// maxRetrySeconds is the longest Retry-After. It is random: if all rejected callers
+// got the same, they would all return in the same second and delay everything else.
+const maxRetrySeconds = 10
 
 func busy() *fault.Error {
 	e := *ErrBusy
-	e.RetryAfter = time.Duration(1+mathrand.IntN(latestBack)) * time.Second //nolint:gosec // nothing hangs on who guesses it
+	e.RetryAfter = time.Duration(1+mathrand.IntN(maxRetrySeconds)) * time.Second //nolint:gosec // it need not be unpredictable
 	return &e
 }
 
@@ -39,16 +38,16 @@ const (
 	keyLen       = 32
 )
 
-// Cost is what one password costs under argon2id. Zero fields mean the least that
-// OWASP advises: 19456 KiB, 2 passes, 1 thread.
+// Cost is the cost of one password under argon2id. Zero fields mean the minimum that
+// OWASP recommends: 19456 KiB, 2 passes, 1 thread.
 type Cost struct {
 	MemoryKiB uint32
 	Time      uint32
 	Threads   uint8
 }
 
-// orDefault fills the zero fields, and cuts the others to what Check accepts: a
-// hash that was made must never be one that is refused.
+// orDefault fills the zero fields, and limits the others to what parsePHC accepts:
+// a hash that was created must never be rejected.
 func (c Cost) orDefault() Cost {
 	c.Threads = min(cmp.Or(c.Threads, 1), maxThreads)
 	c.Time = min(cmp.Or(c.Time, 2), maxTime)
@@ -56,18 +55,18 @@ func (c Cost) orDefault() Cost {
 	return c
 }
 
-// Passwords hashes and checks passwords with argon2id. Each takes memory and a
-// core for tens of milliseconds, so only a few are worked on at once, a few more
-// wait, and the rest are refused: a flood of logins must not take the memory, nor
-// the cores that answer everything else.
+// Passwords hashes and verifies passwords with argon2id. Each takes memory and a core
+// for tens of milliseconds, so only a few are processed at once, a few more wait, and
+// the rest are rejected: a flood of logins must take neither the memory nor the cores
+// that everything else needs.
 type Passwords struct {
 	cost  Cost
-	decoy string        // a hash that no password fits
-	seats chan struct{} // one for everybody inside, at work or waiting
-	slots chan struct{} // one for everybody at work
+	decoy string        // a hash that matches no password
+	queue chan struct{} // one element per password that is processed or waits
+	slots chan struct{} // one element per password that is processed
 }
 
-// NewPasswords returns a Passwords that hashes at cost c, works on parallel
+// NewPasswords returns a Passwords that hashes at cost c, processes parallel
 // passwords at once (0 means half of the cores that Go may use) and lets queue more
 // wait (0 means 32).
 func NewPasswords(c Cost, parallel, queue int) *Passwords {
@@ -81,13 +80,12 @@ func NewPasswords(c Cost, parallel, queue int) *Passwords {
 	return &Passwords{
 		cost:  c,
 		decoy: phc{cost: c, salt: randomBytes(saltLen), key: randomBytes(keyLen)}.String(),
-		seats: make(chan struct{}, parallel+queue),
+		queue: make(chan struct{}, parallel+queue),
 		slots: make(chan struct{}, parallel),
 	}
 }
 
-// Hash returns what is stored of a password: a PHC string that names its own salt
-// and cost.
+// Hash returns the hash of a password: a PHC string that contains its salt and cost.
 func (p *Passwords) Hash(ctx context.Context, password Text) (string, error) {
 	leave, err := p.Enter(ctx)
 	if err != nil {
@@ -100,11 +98,11 @@ func (p *Passwords) Hash(ctx context.Context, password Text) (string, error) {
 	return h.String(), nil
 }
 
-// Matches reports whether hash was made from password. The empty hash stands for an
-// account that does not exist: it is false and costs what a real one costs, so that
-// the time of an answer does not tell which accounts there are. A hash that cannot
-// be read is an error, for then the store is damaged. Call it between [Passwords.Enter]
-// and leaving: whoever is refused there should have cost nothing else, either.
+// Matches reports whether password has this hash. The empty hash means an account
+// that does not exist: the result is false after the same time, so that the duration
+// does not reveal which accounts exist. A hash that cannot be parsed is an error,
+// because the stored data is damaged. Call it between [Passwords.Enter] and leave.
+// Enter comes first, so that a rejected caller has cost nothing else.
 func (p *Passwords) Matches(hash string, password Text) (bool, error) {
 	h, err := parsePHC(cmp.Or(hash, p.decoy))
 	if err != nil {
@@ -114,25 +112,25 @@ func (p *Passwords) Matches(hash string, password Text) (bool, error) {
 	return same && hash != "", nil
 }
 
-// InFlight returns how many passwords are being worked on.
+// InFlight returns how many passwords are being processed.
 func (p *Passwords) InFlight() int { return len(p.slots) }
 
-// Enter waits for a slot. It refuses at once when nobody else may wait, and returns
-// when ctx ends; otherwise the caller leaves with the function it got.
+// Enter waits for a slot. It returns ErrBusy at once if the queue is full, and when
+// ctx ends; otherwise the caller must call leave when done.
 func (p *Passwords) Enter(ctx context.Context) (leave func(), err error) {
 	if ctx.Err() != nil {
-		return nil, busy().Because(context.Cause(ctx)) // nobody would read the result
+		return nil, busy().Because(context.Cause(ctx)) // the caller no longer waits for the result
 	}
 	select {
-	case p.seats <- struct{}{}:
+	case p.queue <- struct{}{}:
 	default:
 		return nil, busy()
 	}
 	select {
 	case p.slots <- struct{}{}:
-		return func() { <-p.slots; <-p.seats }, nil
+		return func() { <-p.slots; <-p.queue }, nil
 	case <-ctx.Done():
-		<-p.seats
+		<-p.queue
 		return nil, busy().Because(context.Cause(ctx))
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
-// With room for one at work and one waiting, the third is refused at once and told
-// when to come back; the second goes on when the first leaves, and the room is free
-// again at the end.
+// With one slot and one place in the queue, the third caller is rejected at
+// once and told when to retry; the second continues when the first leaves, and
+// everything is free again at the end.
 func TestThirdCallerIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestThirdCallerIsRefusedAtOnce(t *testing.T) {
 		start := time.Now()
 		_, err = p.Hash(t.Context(), "password")
 		f, ok := errors.AsType[*fault.Error](err)
-		if !errors.Is(err, ErrBusy) || !ok || f.Code != fault.Unavailable || f.RetryAfter < time.Second || f.RetryAfter > latestBack*time.Second {
+		if !errors.Is(err, ErrBusy) || !ok || f.Code != fault.Unavailable || f.RetryAfter < time.Second || f.RetryAfter > maxRetrySeconds*time.Second {
 			t.Errorf("third caller: %v", err)
 		}
 		if waited := time.Since(start); waited != 0 {
@@ -47,13 +47,14 @@ func TestThirdCallerIsRefusedAtOnce(t *testing.T) {
 		if _, err := p.Hash(t.Context(), "password"); err != nil {
 			t.Errorf("caller after the rush: %v", err)
 		}
-		if len(p.seats) != 0 || len(p.slots) != 0 {
-			t.Errorf("%d seats and %d slots are still taken", len(p.seats), len(p.slots))
+		if len(p.queue) != 0 || len(p.slots) != 0 {
+			t.Errorf("%d seats and %d slots are still taken", len(p.queue), len(p.slots))
 		}
 	})
 }
 
-// A caller whose time ends while it waits gets a fault and gives its seat back.
+// A caller whose context ends while it waits gets a fault and frees its place
+// in the queue.
 func TestWaitingEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,16 +69,16 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		if _, err := p.Hash(ctx, "password"); fault.CodeOf(err) != fault.Unavailable || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Hash: %v", err)
 		}
-		if len(p.seats) != 1 {
-			t.Errorf("%d seats taken, want the first caller's only", len(p.seats))
+		if len(p.queue) != 1 {
+			t.Errorf("%d seats taken, want the first caller's only", len(p.queue))
 		}
 	})
 }
 
-// An account that does not exist is checked at the very cost of one that does: the
-// stand-in hash has the same parameters and lengths, and the clock agrees. The
-// bounds of the clock are wide, for the machine is shared; a check that returned
-// early would be a thousand times faster.
+// An account that does not exist is checked at the same cost as one that does:
+// the decoy hash has the same parameters and lengths, and the measured times
+// agree. The bounds are wide, because the machine is shared; a check that
+// returned early would be a thousand times faster.
 func TestUnknownAccountCostsTheSame(t *testing.T) {
 	t.Parallel()
 

@@ -13,8 +13,8 @@ import (
 // low keeps the tests fast; the form is the same at any cost.
 var low = secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}
 
-// A hash fits its own password and no other, says its cost, and two hashes of one
-// password differ.
+// A hash matches its own password and no other, contains its cost, and two
+// hashes of one password differ.
 func TestHashFitsItsPassword(t *testing.T) {
 	t.Parallel()
 
@@ -67,7 +67,8 @@ func TestCheckKnownVectors(t *testing.T) {
 	}
 }
 
-// A damaged or absurd hash is an error that shows nothing of it, before any work.
+// A damaged or absurd hash is rejected before any work, with an error that
+// shows nothing of it.
 func TestCheckRefusesAbsurdHashes(t *testing.T) {
 	t.Parallel()
 
@@ -104,7 +105,7 @@ func TestCheckRefusesAbsurdHashes(t *testing.T) {
 	}
 }
 
-// Whatever cost is set, a hash that was made can be checked.
+// Whatever cost is configured, a created hash can be verified.
 func TestHashedAtAnyCostCanBeChecked(t *testing.T) {
 	t.Parallel()
 
@@ -120,7 +121,8 @@ func TestHashedAtAnyCostCanBeChecked(t *testing.T) {
 	}
 }
 
-// A caller that has gone away costs nothing and gets a fault, not a result.
+// A caller whose context has ended costs nothing and gets a fault, not a
+// result.
 func TestEndedContextIsUnavailable(t *testing.T) {
 	t.Parallel()
 

@@ -10,35 +10,35 @@ import (
 	"sync"
 )
 
-// minPepper is the shortest pepper: as long as the hash, below which HMAC is weaker
-// than its hash function.
+// minPepper is the minimum length of a pepper: that of the hash, below which HMAC is
+// weaker than its hash function.
 const minPepper = sha256.Size
 
-// Peppers turn a secret into what is stored of it: HMAC-SHA-256 under a key that is
-// not in the database, so that a stolen database holds nothing to try guesses
-// against. New values are signed under the newest pepper; older peppers stay in the
-// list until nothing signed under them is left.
+// Peppers turn a secret into what is stored of it: its HMAC-SHA-256 under a key that
+// is not in the database, so that guesses cannot be tried against a stolen database.
+// New values are signed under the newest pepper; older peppers stay in the list until
+// nothing signed under them is left.
 type Peppers struct {
 	macs []*sync.Pool // of hash.Hash, newest pepper first
 }
 
-// NewPeppers takes the peppers, newest first. It returns every complaint at once.
+// NewPeppers takes the peppers, newest first. It returns every problem at once.
 func NewPeppers(list []Text) (*Peppers, error) {
-	var complaints []error
+	var problems []error
 	if len(list) == 0 {
-		complaints = append(complaints, errors.New("secret: the list of peppers is empty"))
+		problems = append(problems, errors.New("secret: the list of peppers is empty"))
 	}
 	for i, pepper := range list {
 		if len(pepper) < minPepper {
-			complaints = append(complaints, fmt.Errorf("secret: pepper %d is shorter than %d bytes", i+1, minPepper))
+			problems = append(problems, fmt.Errorf("secret: pepper %d is shorter than %d bytes", i+1, minPepper))
 		}
 		if slices.Contains(list[:i], pepper) {
-			// A rotation that changed nothing would pass for one that did.
-			complaints = append(complaints, fmt.Errorf("secret: pepper %d stands in the list before", i+1))
+			// A rotation that changed nothing would look like one that did.
+			problems = append(problems, fmt.Errorf("secret: pepper %d is in the list twice", i+1))
 		}
 	}
-	if len(complaints) > 0 {
-		return nil, errors.Join(complaints...)
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
 	}
 
 	p := &Peppers{macs: make([]*sync.Pool, len(list))}
@@ -52,7 +52,7 @@ func NewPeppers(list []Text) (*Peppers, error) {
 // Sign returns what is stored of s: its HMAC under the newest pepper.
 func (p *Peppers) Sign(s string) []byte { return sign(p.macs[0], s) }
 
-// Candidates returns what may be stored of s, newest pepper first, for a look-up
+// Candidates returns the HMACs of s under every pepper, newest first, for a query
 // with = ANY.
 func (p *Peppers) Candidates(s string) [][]byte {
 	sums := make([][]byte, len(p.macs))

@@ -59,7 +59,7 @@ func TestPeppersRotate(t *testing.T) {
 	}
 }
 
-// The states that are used again belong to one caller at a time.
+// A pooled state is used by one caller at a time.
 func TestSignFromManyGoroutines(t *testing.T) {
 	t.Parallel()
 
@@ -83,8 +83,9 @@ func TestSignFromManyGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-// Every complaint about the list comes at once, and none of them shows a pepper.
-func TestNewPeppersComplainsAboutEverything(t *testing.T) {
+// Every problem of the list is reported at once, and none of them shows a
+// pepper.
+func TestNewPeppersReportsEveryProblem(t *testing.T) {
 	t.Parallel()
 
 	good := secret.Text(strings.Repeat("g", 32))
@@ -97,7 +98,7 @@ func TestNewPeppersComplainsAboutEverything(t *testing.T) {
 			[]secret.Text{"short-canary", good, "", good},
 			"secret: pepper 1 is shorter than 32 bytes\n" +
 				"secret: pepper 3 is shorter than 32 bytes\n" +
-				"secret: pepper 4 stands in the list before",
+				"secret: pepper 4 is in the list twice",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

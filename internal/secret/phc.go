@@ -10,8 +10,8 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// What Check accepts of a stored hash. Whoever could write one row must not be able
-// to make a login take all memory or an hour.
+// The bounds of a stored hash. An attacker who can write one row must not be able to
+// make a login take all memory or an hour.
 const (
 	maxMemoryKiB          = 256 * 1024
 	minMemoryPerThreadKiB = 8 // below it argon2 is not defined
@@ -21,7 +21,7 @@ const (
 	maxBytes              = 64
 )
 
-// errHash says nothing of the hash itself, for the text goes to the log.
+// errHash contains nothing of the hash, because the text is logged.
 var errHash = errors.New("secret: a stored password hash cannot be read")
 
 // phc is a password hash in the form of the Password Hashing Competition:
@@ -39,7 +39,7 @@ func (h phc) String() string {
 		argon2.Version, h.cost.MemoryKiB, h.cost.Time, h.cost.Threads, b64(h.salt), b64(h.key))
 }
 
-// parsePHC reads what String writes, and nothing looser.
+// parsePHC parses exactly what String writes.
 func parsePHC(s string) (phc, error) {
 	parts := strings.Split(s, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != "v="+strconv.Itoa(argon2.Version) {
@@ -59,7 +59,7 @@ func parsePHC(s string) (phc, error) {
 	return phc{cost: cost, salt: salt, key: key}, nil
 }
 
-// parseCost reads m=19456,t=2,p=1 and refuses what no sane setting would hold.
+// parseCost parses m=19456,t=2,p=1 and rejects values out of bounds.
 func parseCost(s string) (Cost, bool) {
 	fields := strings.Split(s, ",")
 	if len(fields) != 3 {
@@ -71,13 +71,13 @@ func parseCost(s string) (Cost, bool) {
 	return Cost{MemoryKiB: memory, Time: passes, Threads: uint8(threads)}, ok1 && ok2 && ok3 //nolint:gosec // at most maxThreads
 }
 
-func parseField(s, name string, least, most uint32) (uint32, bool) {
+func parseField(s, name string, minValue, maxValue uint32) (uint32, bool) {
 	digits, ok := strings.CutPrefix(s, name)
 	if !ok {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(digits, 10, 32)
-	if err != nil || uint32(n) < least || uint32(n) > most {
+	if err != nil || uint32(n) < minValue || uint32(n) > maxValue {
 		return 0, false
 	}
 	return uint32(n), true

@@ -1,16 +1,16 @@
-// Package secret makes and checks the things that must not leak: credentials,
-// the keyed hashes that stand for them at rest, and passwords.
+// Package secret creates and checks what must not leak: credentials, the keyed
+// hashes that are stored of them, and passwords.
 //
-// What it promises:
+// What it guarantees:
 //
-//   - A [Text] does not print. Whoever needs the characters says so with
-//     [Text.Reveal], and a reader can search for that word.
-//   - A credential made by [New] can be told from a mistyped one by [Parse]
-//     without a look-up, and can be found in a leak by its prefix.
+//   - A [Text] does not print. Code that needs the characters calls [Text.Reveal],
+//     and a reader can search for that call.
+//   - [Parse] tells a credential created by [New] from a mistyped one without a
+//     query, and secret scanners find it in a leak by its prefix.
 //   - [Peppers] turn a credential into the only form that is stored.
-//   - [Passwords] never hash more at once than the machine was promised to bear,
-//     and an account that does not exist costs as much as one that does.
-//   - [Judge] says everything that is wrong with a new password, at once.
+//   - [Passwords] never hash more at once than configured, and an account that does
+//     not exist takes as long as one that does.
+//   - [CheckPassword] returns everything that is wrong with a new password at once.
 package secret
 
 import (
@@ -19,19 +19,19 @@ import (
 	"log/slog"
 )
 
-// hidden is what stands in the place of every secret that is printed.
+// hidden is printed instead of every secret.
 const hidden = "[secret]"
 
-// Text is text that does not print. It gives way to no verb of package fmt, no
-// encoder and no logger.
+// Text is text that does not print: not with any verb of package fmt, not in an
+// encoder and not in a logger.
 //
-// One road stays open, because package fmt calls no methods on what it cannot
-// export: a struct that is printed whole shows a Text in an unexported field. Keep
-// a Text in exported fields, or do not keep it.
+// There is one exception, because package fmt calls no methods on unexported
+// fields: a struct that is printed whole shows a Text in an unexported field. Keep a
+// Text in exported fields only.
 type Text string
 
-// Reveal returns the characters. Every call is a place where a secret leaves its
-// type, so it belongs where the secret is used and nowhere else.
+// Reveal returns the characters. Every call is a place where a secret can leak, so
+// call it only where the secret is used.
 func (t Text) Reveal() string { return string(t) }
 
 // String implements [fmt.Stringer] without the secret.

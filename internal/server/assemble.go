@@ -12,7 +12,6 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/apidocs"
-	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/guard"
@@ -23,9 +22,8 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
-	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/rehearsal"
+	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/tally"
@@ -33,30 +31,30 @@ import (
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
-// service is everything that runs.
+// service is the assembled service.
 type service struct {
-	pool      *pgxpool.Pool
-	breaker   *pg.Breaker
-	keeper    *access.Keeper
-	stores    *Stores
-	imports   *supply.Desk // works on the files, on connections of its own
-	documents *document.Store
-	metrics   *telemetry.Metrics
-	handler   http.Handler
-	jobs      *jobs.Client
-	certs     *certificates // nil without TLS
-	guard     *guard.Guard
-	meter     *tally.Meter
-	unlimit   func() error // lets go of what counts the rates
+	pool         *pgxpool.Pool
+	breaker      *pg.Breaker
+	access       *access.Service
+	stores       *Stores
+	imports      *supply.Service // processes imported files on a connection pool of its own
+	documents    *document.Store
+	metrics      *telemetry.Metrics
+	handler      http.Handler
+	jobs         *jobs.Client
+	certs        *certificates // nil without TLS
+	guard        *guard.Guard
+	meter        *tally.Meter
+	closeLimiter func() error
 }
 
 func (s *service) close() {
 	_ = s.stores.Close()
-	_ = s.unlimit()
+	_ = s.closeLimiter()
 }
 
-// assemble wires the domain packages and the transports. It reads from top to
-// bottom: what stands below needs what stands above.
+// assemble creates the domain services and the transports, each after those it
+// needs.
 func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breaker *pg.Breaker, importPool *pgxpool.Pool, metrics *telemetry.Metrics, log *slog.Logger) (*service, error) {
 	peppers, err := access.OpenPeppers(ctx, pool, cfg.HasPepper(), cfg.Peppers)
 	if err != nil {
@@ -66,95 +64,89 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 	if err != nil {
 		return nil, err
 	}
-	records, err := journal.Open(ctx, pool, cfg.Node)
+	journalWriter, err := journal.Open(ctx, pool, cfg.Node)
 	if err != nil {
 		return nil, err
 	}
-	records.Observe = observeJournal(metrics)
+	journalWriter.Observe = observeJournal(metrics)
 	stores, err := OpenStores(cfg)
 	if err != nil {
 		return nil, err
 	}
-	// Two queues: anybody can flood the login, and onboarding must not wait there.
+	// Two queues: anyone can flood the login, and onboarding must not wait behind that.
 	cost := secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}
 	logins := secret.NewPasswords(cost, cfg.Argon2Parallel, cfg.Argon2Queue)
 	onboardings := secret.NewPasswords(cost, cfg.Argon2Parallel, cfg.Argon2Queue)
 	metrics.RegisterPasswords(func() int { return logins.InFlight() + onboardings.InFlight() })
 	metrics.RegisterPool(poolStat(pool))
 
-	keeper := &access.Keeper{
+	accessService := &access.Service{
 		Pool: pool, Breaker: breaker, Peppers: peppers, TokenLifetime: cfg.TokenLifetime, SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle,
-		Grace: cfg.AccessGrace, Limits: Limits(cfg), Now: time.Now, Log: log, Graced: metrics.Graced,
+		Grace: cfg.AccessGrace, Limits: Limits(cfg), Now: time.Now, Log: log, OnGrace: metrics.GraceUsed,
 	}
-	metrics.RegisterHearing(keeper.Hearing)
-	papers, err := OpenDocuments(cfg, pool, stores.Documents)
+	metrics.RegisterListening(accessService.Listening)
+	documents, err := OpenDocuments(cfg, pool, stores.Documents)
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
 	}
 	if cfg.DocumentsRestrict {
-		keeper.MayMakeKey = papers.MayMakeKey
+		accessService.CheckNewKey = documents.CheckNewKey
 	}
-	register := &registry.Registry{
+	entities := &registry.Registry{
 		Pool: pool, Region: region, Passwords: onboardings, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
 	}
-	persons, err := OpenPeople(cfg, pool, peppers, keeper, register, logins)
+	peopleService, err := OpenPeople(cfg, pool, peppers, accessService, entities, logins)
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
 	}
-	watchman, err := openGuard(ctx, cfg, pool, persons, metrics, log)
+	scanGuard, err := openGuard(ctx, cfg, pool, peopleService, metrics, log)
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
 	}
-	lines, stage := &line.Almanac{}, rehearsal.NewStage(cfg.Region)
-	desk := &supply.Desk{Pool: pool, Region: region, Lines: lines, Files: stores.Supplies, Peppers: peppers, Now: time.Now}
-	answers := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
+	lines, simulator := &line.Resolver{}, sandbox.NewSimulator(cfg.Region)
+	supplyService := &supply.Service{Pool: pool, Region: region, Lines: lines, Files: stores.Supplies, Peppers: peppers, Now: time.Now}
+	responses := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
 	verifier := &verify.Verifier{
-		Journal: records, Breaker: breaker, Lines: lines, Stage: stage, Now: time.Now,
-		Batch: cfg.VerifyBatch, Flushes: cfg.VerifyFlushes, Queue: cfg.VerifyQueue, Patience: cfg.VerifyTimeout,
+		Journal: journalWriter, Breaker: breaker, Lines: lines, Simulator: simulator, Now: time.Now,
+		MaxBatch: cfg.VerifyBatch, MaxInFlight: cfg.VerifyFlushes, MaxQueue: cfg.VerifyQueue, Timeout: cfg.VerifyTimeout,
 	}
-	breaker.Warm, breaker.Changed = verifier.Warm, sayAway(ctx, log)
+	breaker.Warm, breaker.OnChange = verifier.Warm, logOutages(ctx, log)
 	metrics.RegisterWaiting(verifier.Waiting)
-	limiter, unlimit, err := openLimiter(ctx, cfg, metrics, log)
+	limiter, closeLimiter, err := openLimiter(ctx, cfg, metrics, log)
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
 	}
-	counts, meter := &tally.Tally{Pool: pool, Now: time.Now}, tally.NewMeter(pool, cfg.Node, time.Now, log)
+	tallies, meter := &tally.Tally{Pool: pool, Now: time.Now}, tally.NewMeter(pool, cfg.Node, time.Now, log)
 	api := &httpapi.API{
-		Keeper:   keeper,
-		Registry: register, People: persons, PublicURL: cfg.PublicURL,
-		Documents: papers,
+		Access:   accessService,
+		Registry: entities, People: peopleService, PublicURL: cfg.PublicURL,
+		Documents: documents,
 		Verifier:  verifier,
-		Rehearsal: &rehearsal.Desk{Pool: pool, Stage: stage, Now: time.Now},
+		Sandbox:   &sandbox.Service{Pool: pool, Simulator: simulator, Now: time.Now},
 		Record: func(ctx context.Context, id uuid.UUID) (journal.Entry, error) {
 			return journal.Find(ctx, pool, stores.Journal, id)
 		},
-		Lines: desk, ImportMaxBytes: cfg.ImportMaxBytes, Guard: watchman,
-		Limits:  httpapi.Limits{By: limiter, Address: addressRate(cfg), Slowed: watchman.Slowed, Known: keeper.Knows},
-		Answers: answers, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(), Ended: noteEnd(meter),
+		Lines: supplyService, ImportMaxBytes: cfg.ImportMaxBytes, Guard: scanGuard,
+		Limits:  httpapi.Limits{By: limiter, Address: addressRate(cfg), Slowed: scanGuard.Slowed, Known: accessService.HasCached},
+		Answers: responses, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(), Ended: countEnd(meter),
 		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies, Traced: cfg.TracesEndpoint != "",
 		Timeouts: httpapi.Timeouts{Upload: cfg.UploadTimeout, Import: cfg.ImportTimeout, Request: cfg.RequestTimeout},
 	}
 	queue, err := jobs.New(&jobs.Jobs{
-		Pool: pool, Keeper: keeper, Answers: answers, People: persons, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
-		Documents: papers, Scanner: papers.Scanner, Scanned: metrics.DocumentScanned, Removed: metrics.DocumentFilesRemoved,
-		Tally: counts, Counted: metrics.TallySettled, Supply: desk,
+		Pool: pool, Access: accessService, Answers: responses, People: peopleService, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
+		Documents: documents, Scanner: documents.Scanner, Scanned: metrics.DocumentScanned, Removed: metrics.DocumentFilesRemoved,
+		Tally: tallies, Counted: metrics.TallySettled, Supply: supplyService,
 	})
 	if err != nil {
-		return nil, errors.Join(err, stores.Close(), unlimit())
+		return nil, errors.Join(err, stores.Close(), closeLimiter())
 	}
-	imports := *desk
+	imports := *supplyService
 	imports.Pool = importPool
 	handler := api.Handler()
 	if cfg.Portal {
-		pages := &portal.Portal{
-			Pool: pool, Keeper: keeper, Registry: register, People: persons, Documents: papers, Lines: desk,
-			Approvals: &approval.Desk{Pool: pool, Effects: register.Effects(), Now: time.Now}, Guard: watchman, Tally: counts, Record: api.Record, Stage: stage,
-			Region: region, Log: log, Metrics: metrics, API: handler, Limiter: limiter, Address: addressRate(cfg),
-			RegulatorCode: cfg.RegulatorCode, PublicURL: cfg.PublicURL, ImportMaxBytes: cfg.ImportMaxBytes, Proxies: cfg.TrustedProxies, Now: time.Now,
-		}
-		handler = besideAPI(handler, pages.Handler())
+		handler = besideAPI(handler, portalHandler(pool, api, handler, tallies, simulator))
 	}
-	return &service{pool: pool, breaker: breaker, keeper: keeper, stores: stores, imports: &imports, documents: papers, metrics: metrics, handler: handler, jobs: queue, guard: watchman, meter: meter, unlimit: unlimit}, nil
+	return &service{pool: pool, breaker: breaker, access: accessService, stores: stores, imports: &imports, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, closeLimiter: closeLimiter}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {
@@ -170,19 +162,19 @@ func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {
 	}
 }
 
-// noteEnd counts how requests to verify end. What a caller could have asked
-// better is no failure of ours.
-func noteEnd(m *tally.Meter) func(httpapi.End) {
+// countEnd counts how requests to verify ended. Client errors (4xx) count as
+// refused and not as failed.
+func countEnd(m *tally.Meter) func(httpapi.End) {
 	return func(e httpapi.End) {
 		switch {
 		case e.Status >= http.StatusInternalServerError:
-			m.Note(e.Entity, e.Mode, tally.Failed, 0)
+			m.Record(e.Entity, e.Mode, tally.Failed, 0)
 		case e.Status >= http.StatusBadRequest:
-			m.Note(e.Entity, e.Mode, tally.Refused, 0)
+			m.Record(e.Entity, e.Mode, tally.Refused, 0)
 		case e.Single:
-			m.Note(e.Entity, e.Mode, tally.Answered, e.Took)
+			m.Record(e.Entity, e.Mode, tally.Answered, e.Took)
 		default:
-			m.Note(e.Entity, e.Mode, tally.Answered, 0)
+			m.Record(e.Entity, e.Mode, tally.Answered, 0)
 		}
 	}
 }

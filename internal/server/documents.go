@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	waitingEvery = time.Minute
-	scannerEvery = 5 * time.Minute
+	waitingInterval  = time.Minute
+	selfTestInterval = 5 * time.Minute
 )
 
-// OpenDocuments wires what is about documents, for the service and for the
-// commands that do the same by hand.
+// OpenDocuments creates the document store, for the server and for the commands
+// that manage documents.
 func OpenDocuments(cfg config.Config, pool *pgxpool.Pool, files blob.Store) (*document.Store, error) {
 	queue, err := jobs.Scans(pool)
 	if err != nil {
@@ -33,7 +33,7 @@ func OpenDocuments(cfg config.Config, pool *pgxpool.Pool, files blob.Store) (*do
 	}
 	spool := filepath.Join(cfg.Data, "spool")
 	if err := os.MkdirAll(spool, 0o700); err != nil {
-		return nil, fmt.Errorf("server: keep temporary files in LINEPROOF_DATA: %w", err)
+		return nil, fmt.Errorf("server: create the directory for temporary files in LINEPROOF_DATA: %w", err)
 	}
 	s := &document.Store{
 		Pool: pool, Files: files, Scanner: Scanner(cfg), Inspector: &inspect.Inspector{}, Spool: spool,
@@ -43,7 +43,7 @@ func OpenDocuments(cfg config.Config, pool *pgxpool.Pool, files blob.Store) (*do
 	return s, s.CheckPolicy()
 }
 
-// Scanner returns the scanner that the settings name, or nil.
+// Scanner returns the configured virus scanner, or nil if there is none.
 func Scanner(cfg config.Config) *clamd.Scanner {
 	if cfg.ClamdAddr == "" {
 		return nil
@@ -51,14 +51,14 @@ func Scanner(cfg config.Config) *clamd.Scanner {
 	return &clamd.Scanner{Address: cfg.ClamdAddr, Timeout: cfg.ClamdTimeout}
 }
 
-// watchDocuments keeps the metrics of waiting documents true, until ctx ends.
+// watchDocuments updates the metrics of waiting documents until ctx ends.
 func (s *service) watchDocuments(ctx context.Context) error {
-	return every(ctx, waitingEvery, func() {
-		look, cancel := context.WithTimeout(ctx, 5*time.Second)
+	return every(ctx, waitingInterval, func() {
+		queryCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		_, oldest, count, err := s.documents.Waiting(look, 0)
+		_, oldest, count, err := s.documents.Waiting(queryCtx, 0)
 		if err != nil {
-			return // the log says already that the database is away
+			return // the outage is already in the log
 		}
 		var waited time.Duration
 		if count > 0 {
@@ -68,24 +68,24 @@ func (s *service) watchDocuments(ctx context.Context) error {
 	})
 }
 
-// watchScanner tests the scanner with a harmless file that it must find, until
-// ctx ends. Each node does, for each may have a scanner of its own.
+// watchScanner tests the scanner with a harmless file that it must report, until
+// ctx ends. Every node does this, because each may use another scanner.
 func (s *service) watchScanner(ctx context.Context, log *slog.Logger) error {
 	scanner := s.documents.Scanner
 	if scanner == nil {
 		return nil
 	}
-	was := "ok"
-	return every(ctx, scannerEvery, func() {
+	last := "ok"
+	return every(ctx, selfTestInterval, func() {
 		err := scanner.SelfTest(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		is := scannerState(err)
-		s.metrics.ScannerTested(is)
-		if is != was {
-			was = is
-			say(ctx, log, is, err)
+		state := scannerState(err)
+		s.metrics.ScannerTested(state)
+		if state != last {
+			last = state
+			logScannerState(ctx, log, state, err)
 		}
 		if version, err := scanner.Version(ctx); err == nil {
 			if made, ok := clamd.Signatures(version); ok {
@@ -99,29 +99,29 @@ func scannerState(err error) string {
 	switch {
 	case err == nil:
 		return "ok"
-	case errors.Is(err, clamd.ErrAway):
+	case errors.Is(err, clamd.ErrUnavailable):
 		return "away"
-	case errors.Is(err, clamd.ErrBlind):
+	case errors.Is(err, clamd.ErrTestFileMissed):
 		return "blind"
 	default:
 		return "failing"
 	}
 }
 
-func say(ctx context.Context, log *slog.Logger, state string, err error) {
+func logScannerState(ctx context.Context, log *slog.Logger, state string, err error) {
 	switch state {
 	case "ok":
 		log.LogAttrs(ctx, slog.LevelInfo, "the virus scanner works again")
 	case "blind":
-		log.LogAttrs(ctx, slog.LevelError, "the virus scanner passes the test file; documents wait until it does not")
+		log.LogAttrs(ctx, slog.LevelError, "the virus scanner does not detect the test file; documents wait until it does")
 	default:
-		log.LogAttrs(ctx, slog.LevelWarn, "the virus scanner does not work; documents wait", slog.String("state", state), slog.Any("error", err))
+		log.LogAttrs(ctx, slog.LevelWarn, "the virus scanner does not work; documents wait until it does", slog.String("state", state), slog.Any("error", err))
 	}
 }
 
-// every does something now and then again and again, until ctx ends.
-func every(ctx context.Context, pause time.Duration, do func()) error {
-	tick := time.NewTicker(pause)
+// every calls do at once and then at each interval, until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func()) error {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		do()

@@ -4,19 +4,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/clamtest"
-	"github.com/lineproof/lineproof/internal/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/clamtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// A node tests its scanner and says how that ended; where there is none it says
-// nothing about one. How many documents wait it says in any case.
+// A node tests its scanner and reports the result; without a scanner there is no
+// such metric. The number of waiting documents is reported in any case.
 func TestNodeTestsItsScanner(t *testing.T) {
 	t.Parallel()
 	good, blind, dead := clamtest.New(t), clamtest.New(t), clamtest.New(t)
 	if err := blind.Blind(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	dead.Kill()
+	if err := dead.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	for address, want := range map[string]string{"": "", good.TCP(): "ok", blind.Address(): "blind", dead.Address(): "away"} {
 		r := start(t, pgtest.URL(t), "LINEPROOF_CLAMD_ADDR="+address)
 		line := "\nlineproof_documents_waiting 0\n"
@@ -29,7 +31,7 @@ func TestNodeTestsItsScanner(t *testing.T) {
 			return strings.Contains(text, line) && strings.Contains(text, "\nlineproof_documents_waiting_seconds 0\n")
 		})
 		if n := strings.Count(text, "\nlineproof_scanner_test{"); want == "" && n != 0 {
-			t.Errorf("there is no scanner, and the node has tested it:\n%s", text)
+			t.Errorf("without a scanner the node reports a test of it:\n%s", text)
 		}
 		r.stop()
 		if err := <-r.done; err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
-// openGuard returns a guard that goes on from what is stored: nobody who was
-// stopped is free, and no quota is full again, because a node was started anew.
-func openGuard(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, persons *people.People, metrics *telemetry.Metrics, log *slog.Logger) (*guard.Guard, error) {
+// openGuard returns a guard with the stored state, so that the restart of a node
+// neither releases an organisation that was stopped nor resets a quota.
+func openGuard(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, peopleService *people.People, metrics *telemetry.Metrics, log *slog.Logger) (*guard.Guard, error) {
 	var kinds, levels []string
 	for _, k := range guard.Kinds {
 		kinds = append(kinds, string(k))
@@ -27,9 +27,9 @@ func openGuard(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, perso
 	metrics.RegisterGuard(kinds, levels)
 	g := guard.New(&guard.Guard{
 		Pool: pool, Node: cfg.Node, Mode: guard.Mode(cfg.ScanGuard), Now: time.Now, Log: log,
-		Count: func(k guard.Kind, l guard.Level) { metrics.GuardAlert(string(k), l.String()) },
-		Tell: func(ctx context.Context, tx pg.Tx, _ guard.Alert) error {
-			return persons.TellAdministrators(ctx, tx, people.GuardFound)
+		OnAlert: func(k guard.Kind, l guard.Level) { metrics.GuardAlert(string(k), l.String()) },
+		Notify: func(ctx context.Context, tx pg.Tx, _ guard.Alert) error {
+			return peopleService.NotifyAdministrators(ctx, tx, people.GuardFound)
 		},
 	})
 	return g, g.Sync(ctx)

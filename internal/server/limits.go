@@ -10,7 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
-// Limits returns what may be asked by whoever has no limits of its own.
+// Limits returns the default limits, for organisations that have none of their own.
 func Limits(cfg config.Config) access.Limits {
 	return access.Limits{
 		KeyRate: float64(cfg.KeyRate), KeyBurst: cfg.KeyBurst, EntityRate: float64(cfg.EntityRate), EntityBurst: cfg.EntityBurst,
@@ -18,19 +18,19 @@ func Limits(cfg config.Config) access.Limits {
 	}
 }
 
-// openLimiter returns what counts the rates: in Redis for all nodes, or in
-// memory for this one. Redis need not be there.
-func openLimiter(ctx context.Context, cfg config.Config, metrics *telemetry.Metrics, log *slog.Logger) (by limit.Limiter, end func() error, err error) {
+// openLimiter returns the rate limiter: in Redis for all nodes together, or in
+// memory for this one. Redis need not be reachable at the start.
+func openLimiter(ctx context.Context, cfg config.Config, metrics *telemetry.Metrics, log *slog.Logger) (by limit.Limiter, closeLimiter func() error, err error) {
 	if cfg.RedisURL == "" {
 		metrics.RegisterLimits(func() uint64 { return 0 })
 		return limit.NewMemory(), func() error { return nil }, nil
 	}
-	shared, err := limit.Open(cfg.RedisURL.Reveal(), func(away bool, cause error) {
-		if away {
-			log.LogAttrs(ctx, slog.LevelWarn, "Redis is away; this node limits rates by itself, at half", slog.String("error", cause.Error()))
+	shared, err := limit.Open(cfg.RedisURL.Reveal(), func(down bool, cause error) {
+		if down {
+			log.LogAttrs(ctx, slog.LevelWarn, "Redis is unavailable; this node limits rates by itself, at half of each rate", slog.String("error", cause.Error()))
 			return
 		}
-		log.LogAttrs(ctx, slog.LevelInfo, "Redis is back")
+		log.LogAttrs(ctx, slog.LevelInfo, "Redis is available again")
 	})
 	if err != nil {
 		return nil, nil, err

@@ -14,19 +14,19 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// OpenPeople wires what is about people, for the service and for the commands
-// that do the same by hand.
-func OpenPeople(cfg config.Config, pool *pgxpool.Pool, peppers *secret.Peppers, keeper *access.Keeper, reg *registry.Registry, passwords *secret.Passwords) (*people.People, error) {
-	post, err := jobs.Poster(pool)
+// OpenPeople creates the service for accounts and logins, for the server and for
+// the commands that manage accounts.
+func OpenPeople(cfg config.Config, pool *pgxpool.Pool, peppers *secret.Peppers, accessService *access.Service, reg *registry.Registry, passwords *secret.Passwords) (*people.People, error) {
+	queue, err := jobs.EmailQueue(pool)
 	if err != nil {
 		return nil, err
 	}
 	p := &people.People{
-		Pool: pool, Keeper: keeper, Registry: reg, Peppers: peppers, Passwords: passwords, StaffFactor: cfg.StaffSecondFactor,
-		Issuer: "Lineproof " + cfg.RegulatorCode, PublicURL: cfg.LinkBase(), Now: time.Now, Post: post,
+		Pool: pool, Access: accessService, Registry: reg, Peppers: peppers, Passwords: passwords, StaffFactor: cfg.StaffSecondFactor,
+		Issuer: "Lineproof " + cfg.RegulatorCode, PublicURL: cfg.LinkBase(), Now: time.Now, QueueEmail: queue,
 	}
 	if cfg.SMTPURL == "" {
-		return p, nil // letters wait
+		return p, nil // e-mails wait in the queue
 	}
 	p.Mail, err = mail.Open(cfg.SMTPURL, cfg.MailFrom)
 	return p, err

@@ -2,13 +2,46 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/desk"
+	"github.com/lineproof/lineproof/internal/portal/org"
+	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/portal/telco"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/sandbox"
+	"github.com/lineproof/lineproof/internal/tally"
 )
 
-// besideAPI puts the pages for people beside the API. A browser that comes to
-// the root is led to them; whoever else comes there hears what the API says.
+// portalHandler assembles the portal over the services that the API uses.
+// APIHandler is the API itself, to which "Try it" sends requests.
+func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler, counts *tally.Tally, simulator *sandbox.Simulator) http.Handler {
+	shell := &portal.Portal{
+		Pool: pool, Access: api.Access, Registry: api.Registry, People: api.People, Log: api.Log, Metrics: api.Metrics,
+		Limiter: api.Limits.By, Address: api.Limits.Address, RegulatorCode: api.RegulatorCode, PublicURL: api.PublicURL, Proxies: api.Proxies, Now: time.Now,
+	}
+	lines := present.Supply{Portal: shell, Lines: api.Lines}
+	shell.Pages = slices.Concat(
+		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator}).Routes(),
+		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes}).Routes(),
+		(&desk.Pages{
+			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckAdministrator: registry.CheckAdministrator, Effects: api.Registry.Effects(), Now: time.Now},
+			Tally: counts, Record: api.Record, Region: api.Region,
+		}).Routes(),
+	)
+	return shell.Handler()
+}
+
+// besideAPI serves the portal and the API from one address. A browser that opens
+// the root is redirected to the portal; any other request for the root goes to
+// the API.
 func besideAPI(api, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -20,12 +20,12 @@ import (
 func (s *service) private(draining *atomic.Bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.Handler())
-	// Alive touches nothing outside: a database that is away must not make an
-	// orchestrator kill every node at once.
+	// The liveness check uses nothing outside the process: an outage of the database
+	// must not make an orchestrator restart every node at once.
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { report(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if draining.Load() {
-			report(w, map[string]error{"draining": errors.New("the node is being stopped")})
+			report(w, map[string]error{"draining": errors.New("the node is shutting down")})
 			return
 		}
 		report(w, s.checks(r.Context()))
@@ -38,7 +38,7 @@ func (s *service) private(draining *atomic.Bool) http.Handler {
 	return mux
 }
 
-// checks looks at everything that must hold for the node to take requests.
+// checks runs the readiness checks of the node.
 func (s *service) checks(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -47,42 +47,42 @@ func (s *service) checks(ctx context.Context) map[string]error {
 		return map[string]error{"database": errors.New("the database does not answer")}
 	}
 	checks := map[string]error{"database": nil}
-	checks["clock"] = judgeClock(skew)
+	checks["clock"] = checkClock(skew)
 	checks["migrations"] = pg.CheckSchema(ctx, s.pool)
 	ahead, err := journal.DaysAhead(ctx, s.pool, time.Now())
 	if err == nil && ahead < 1 {
-		err = errors.New("the journal has no partition for tomorrow; look at the job make_partitions")
+		err = errors.New("the journal has no partition for tomorrow; see the job make_partitions")
 	}
 	checks["partitions"] = err
 	return checks
 }
 
-func judgeClock(skew time.Duration) error {
+func checkClock(skew time.Duration) error {
 	if skew.Abs() > pg.MaxClockSkew {
-		return fmt.Errorf("the clock differs from the database's by %s; set both by NTP", skew.Round(time.Millisecond))
+		return fmt.Errorf("the clock differs from the database's by %s; synchronise both with NTP", skew.Round(time.Millisecond))
 	}
 	return nil
 }
 
-// watchEvery is how often the node looks whether its database is there.
-const watchEvery = 5 * time.Second
+// pingInterval is the time between two checks of the database.
+const pingInterval = 5 * time.Second
 
-// sayAway returns what says once when the database is away and once when it is
-// back. Each request that fails says so for itself.
-func sayAway(ctx context.Context, log *slog.Logger) func(away bool, after time.Duration) {
-	return func(away bool, after time.Duration) {
-		if away {
-			log.LogAttrs(ctx, slog.LevelError, "the database is away; verify and everything else is refused until it is back")
+// logOutages returns a function that logs the start and the end of an outage of
+// the database, once each. Failed requests are logged separately.
+func logOutages(ctx context.Context, log *slog.Logger) func(down bool, after time.Duration) {
+	return func(down bool, after time.Duration) {
+		if down {
+			log.LogAttrs(ctx, slog.LevelError, "the database does not answer; all requests are refused until it does")
 			return
 		}
-		log.LogAttrs(ctx, slog.LevelInfo, "the database is back", slog.Duration("after", after))
+		log.LogAttrs(ctx, slog.LevelInfo, "the database answers again", slog.Duration("after", after))
 	}
 }
 
-// watch looks whether the database is there, until ctx ends, so that a node of
-// which nobody asks anything knows, too.
-func (s *service) watch(ctx context.Context) error {
-	tick := time.NewTicker(watchEvery)
+// watchDatabase pings the database until ctx ends, so that a node without any
+// requests notices an outage too.
+func (s *service) watchDatabase(ctx context.Context) error {
+	tick := time.NewTicker(pingInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -90,36 +90,36 @@ func (s *service) watch(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		look, cancel := context.WithTimeout(ctx, 2*time.Second)
-		err := pg.Ping(look, s.pool)
+		pingCtx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := pg.Ping(pingCtx, s.pool)
 		cancel()
 		if ctx.Err() != nil {
 			return nil
 		}
-		s.breaker.Lost(err)
+		s.breaker.ReportFailure(err)
 	}
 }
 
-// health is what a probe is told.
+// health is the response to a health check.
 type health struct {
 	OK     bool              `json:"ok"`
 	Checks map[string]string `json:"checks"`
 }
 
-// report answers 200 when every check holds, else 503 with what does not.
+// report responds with 200 if every check passed, else with 503 and the failures.
 func report(w http.ResponseWriter, checks map[string]error) {
-	status, words := http.StatusOK, map[string]string{}
+	status, texts := http.StatusOK, map[string]string{}
 	for name, err := range checks {
-		words[name] = "ok"
+		texts[name] = "ok"
 		if err != nil {
-			status, words[name] = http.StatusServiceUnavailable, err.Error()
+			status, texts[name] = http.StatusServiceUnavailable, err.Error()
 		}
 	}
-	body, err := json.Marshal(health{OK: status == http.StatusOK, Checks: words})
+	body, err := json.Marshal(health{OK: status == http.StatusOK, Checks: texts})
 	if err != nil {
-		panic(err) // a struct of text
+		panic(err) // it has only strings and a bool
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // a probe that left needs no answer
+	_, _ = w.Write(append(body, '\n')) // the client may have disconnected
 }

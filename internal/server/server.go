@@ -1,10 +1,10 @@
-// Package server puts the service together and keeps it standing.
+// Package server assembles the service from its packages and runs it.
 //
-// Things are started in the order in which they depend on each other and
-// stopped in the reverse of it: first the node says that it is not ready, then
-// the public listener closes and the requests in flight are answered, then the
-// jobs end, then the database is let go. The private listener ends last, so
-// that whoever watches sees the whole of it.
+// Parts are started in the order in which they depend on each other and stopped
+// in the reverse order: first the node reports that it is not ready, then the
+// public listener closes and the requests in flight are answered, then the jobs
+// end, then the database connections close. The private listener closes last, so
+// that monitoring sees the whole shutdown.
 package server
 
 import (
@@ -31,7 +31,8 @@ import (
 // statementTimeout bounds one statement of the serving role.
 const statementTimeout = 5 * time.Second
 
-// importConns are for the import that runs: its lock, its chunks, its progress.
+// importConns are the connections of a running import: for its lock, its chunks
+// and its progress.
 const importConns = 3
 
 // Run serves until ctx ends, then lets the requests in flight finish.
@@ -41,10 +42,11 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 		return err
 	}
 	defer func() { _ = flush(context.WithoutCancel(ctx)) }()
-	// What lives is small and what is dropped is much: with the usual setting a
-	// seventh of the work is collecting. GOGC still has the last word.
-	if was := debug.SetGCPercent(400); was != 100 {
-		debug.SetGCPercent(was)
+	// The live heap is small and most allocations are short-lived: with the default
+	// setting, garbage collection takes a seventh of the CPU time. A value set by
+	// GOGC is kept.
+	if previous := debug.SetGCPercent(400); previous != 100 {
+		debug.SetGCPercent(previous)
 	}
 
 	breaker := &pg.Breaker{}
@@ -56,8 +58,9 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	}
 	defer pool.Close()
 	defer breaker.Close()
-	// Files are taken in on connections of their own, so that no question waits
-	// for one of them, and a chunk may take as long as it takes.
+	// Imports have a connection pool of their own without a statement timeout, so
+	// that no request waits for a connection that an import uses, and a chunk may
+	// take as long as it needs.
 	importPool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: importConns})
 	if err != nil {
 		return err
@@ -74,7 +77,7 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	defer s.close()
 
 	if cfg.TLSCert != "" {
-		// Before anything is promised: a wrong pair must not look like a start.
+		// Before the node listens: with a wrong pair of files it must not start.
 		if s.certs, err = newCertificates(ctx, cfg.TLSCert, cfg.TLSKey, metrics, log); err != nil {
 			return err
 		}
@@ -90,8 +93,8 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	return s.run(ctx, cfg, log, public, private)
 }
 
-// prepare checks that the schema is there and that the journal has where to
-// write, before anything is promised to anybody.
+// prepare checks the schema and creates the journal's partitions before the node
+// accepts requests.
 func prepare(ctx context.Context, pool *pgxpool.Pool, cfg config.Config, metrics *telemetry.Metrics) error {
 	if err := pg.CheckSchema(ctx, pool); err != nil {
 		return err
@@ -120,7 +123,7 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 	var draining atomic.Bool
 	front := newServer(s.handler, log)
 	back := newServer(s.private(&draining), log)
-	back.WriteTimeout = 2 * time.Minute // a CPU profile takes as long as one asks
+	back.WriteTimeout = 2 * time.Minute // a CPU profile takes as long as the request says
 
 	group, groupCtx := errgroup.WithContext(ctx)
 	if err := s.jobs.Start(context.WithoutCancel(ctx)); err != nil {
@@ -132,19 +135,19 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 			return serve(front, public)
 		}
 		front.TLSConfig = s.certs.config()
-		return ended(front.ServeTLS(public, "", ""))
+		return unlessClosed(front.ServeTLS(public, "", ""))
 	})
-	group.Go(func() error { return s.watch(groupCtx) })
+	group.Go(func() error { return s.watchDatabase(groupCtx) })
 	group.Go(func() error { return s.watchSupply(groupCtx, log) })
-	group.Go(func() error { return s.watchRoom(groupCtx, cfg.JournalDiskBytes) })
+	group.Go(func() error { return s.watchDiskUsage(groupCtx, cfg.JournalDiskBytes) })
 	group.Go(func() error { return s.watchDocuments(groupCtx) })
 	group.Go(func() error { return s.watchScanner(groupCtx, log) })
 	group.Go(func() error {
-		s.imports.Work(groupCtx, log)
+		s.imports.RunImports(groupCtx, log)
 		return nil
 	})
 	group.Go(func() error {
-		s.keeper.Listen(groupCtx)
+		s.access.Listen(groupCtx)
 		return nil
 	})
 	group.Go(func() error {
@@ -168,30 +171,30 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 	return err
 }
 
-// drain ends things in order. Each step has its time, so that a stuck request
-// cannot hold up the rest for ever.
+// drain shuts the parts down in order. Each step has its own timeout, so that a
+// request that hangs cannot block the rest.
 func (s *service) drain(ctx context.Context, cfg config.Config, front, back *http.Server) error {
 	if cfg.DrainDelay > 0 {
 		<-time.After(cfg.DrainDelay)
 	}
-	wait, cancel := context.WithTimeout(ctx, cfg.DrainTimeout)
+	drainCtx, cancel := context.WithTimeout(ctx, cfg.DrainTimeout)
 	defer cancel()
 	var errs []error
-	if err := front.Shutdown(wait); err != nil {
+	if err := front.Shutdown(drainCtx); err != nil {
 		errs = append(errs, fmt.Errorf("server: drain: %w", err), front.Close())
 	}
-	last, cancel := context.WithTimeout(ctx, 2*time.Second)
+	flushCtx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	_ = s.guard.Sync(last) // what was counted in the last moments; a database that is away has it a little too low
-	_ = s.meter.Flush(last)
-	wait, cancel = context.WithTimeout(ctx, cfg.DrainTimeout)
+	_ = s.guard.Sync(flushCtx) // the counts of the last moments; if the database does not answer, the stored counts stay a little too low
+	_ = s.meter.Flush(flushCtx)
+	drainCtx, cancel = context.WithTimeout(ctx, cfg.DrainTimeout)
 	defer cancel()
-	errs = append(errs, jobs.Stop(wait, s.jobs), back.Close())
+	errs = append(errs, jobs.Stop(drainCtx, s.jobs), back.Close())
 	return errors.Join(errs...)
 }
 
-// newServer returns a server with every timeout set. Routes lengthen them for
-// themselves where they must.
+// newServer returns a server with every timeout set. Routes that need more time
+// extend them for themselves.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 15 * time.Second,
@@ -201,9 +204,9 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-func serve(srv *http.Server, ln net.Listener) error { return ended(srv.Serve(ln)) }
+func serve(srv *http.Server, ln net.Listener) error { return unlessClosed(srv.Serve(ln)) }
 
-func ended(err error) error {
+func unlessClosed(err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

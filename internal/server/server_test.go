@@ -24,12 +24,12 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// running is a server in this process, found by what it logs.
+// running is a server in this process. Its addresses come from its log.
 type running struct {
 	public, private string
 	stop            context.CancelFunc
@@ -87,8 +87,8 @@ func get(t *testing.T, url string) (int, string) {
 }
 
 // A fresh node is alive and ready, shows its metrics on the private listener
-// only, and stops without an error when it is told to.
-func TestNodeIsReadyAndStopsWhenTold(t *testing.T) {
+// only, and stops without an error when its context ends.
+func TestNodeIsReadyAndStops(t *testing.T) {
 	t.Parallel()
 	r := start(t, pgtest.URL(t))
 	for _, path := range []string{"/healthz", "/readyz"} {
@@ -164,9 +164,9 @@ func TestNodeWithoutDatabaseIsAliveButNotReady(t *testing.T) {
 	}
 }
 
-// A caller who dribbles is told so: it must not look like trouble of ours, or
-// anybody could raise our alarms.
-func TestSlowBodyIsTheCallersTrouble(t *testing.T) {
+// A body that arrives too slowly is a client error (400). As a server error,
+// anyone could trigger our alerts with it.
+func TestSlowBodyIsAClientError(t *testing.T) {
 	t.Parallel()
 	r := start(t, pgtest.URL(t), "LINEPROOF_REQUEST_TIMEOUT=1s")
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", r.public)
@@ -182,14 +182,14 @@ func TestSlowBodyIsTheCallersTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer, err := io.ReadAll(conn)
-	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || !strings.Contains(string(answer), "did not arrive in time") {
-		t.Errorf("half a body was answered with %q, %v; want 400", answer, err)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || !strings.Contains(string(answer), "took too long to arrive") {
+		t.Errorf("the response to half a body is %q, %v; want 400", answer, err)
 	}
 }
 
-// A node with the pepper of another database would refuse every credential; it
-// does not start.
-func TestNodeWithAStrangePepperDoesNotStart(t *testing.T) {
+// A node does not start with the pepper of another database: it would refuse
+// every credential.
+func TestNodeWithAnotherPepperDoesNotStart(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	first := start(t, url)
@@ -224,7 +224,7 @@ func TestUnmigratedDatabaseIsNotServed(t *testing.T) {
 }
 
 // A renewed certificate is served without a restart, and a broken renewal
-// leaves the old one in force.
+// leaves the old one in use.
 func TestCertificateIsReloadedWithoutARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -239,12 +239,12 @@ func TestCertificateIsReloadedWithoutARestart(t *testing.T) {
 	if err := os.WriteFile(certFile, []byte("half a file"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	<-time.After(1200 * time.Millisecond) // past the time between two looks
+	<-time.After(1200 * time.Millisecond) // longer than the interval between two checks
 	if n := serial(t, r.public); n != 2 {
 		t.Errorf("after a broken renewal serial %d, want the old one", n)
 	}
 	if _, body := get(t, "http://"+r.private+"/metrics"); !strings.Contains(body, "\nlineproof_certificate_expiry_timestamp_seconds ") {
-		t.Error("the metrics do not say when the certificate ends")
+		t.Error("the metrics do not say when the certificate expires")
 	}
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", r.public)
 	if err != nil {

@@ -9,21 +9,20 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 )
 
-// The names of the stores: of a directory in LINEPROOF_DATA, or of what every
-// name in the bucket begins with.
+// The names of the stores. Each is a directory in LINEPROOF_DATA, or a prefix of
+// the keys in the bucket.
 const (
 	DocumentStore = "documents"
 	SupplyStore   = "supplies"
 	JournalStore  = "journal"
 )
 
-// Stores are where files are kept: in LINEPROOF_DATA, or in a bucket.
+// Stores are the file stores, in LINEPROOF_DATA or in a bucket.
 type Stores struct {
 	Documents, Supplies, Journal blob.Store
 }
 
-// OpenStores opens all of them, for the service and for the commands that need
-// one. A bucket is not asked anything yet.
+// OpenStores opens all stores. It does not connect to a bucket yet.
 func OpenStores(cfg config.Config) (*Stores, error) {
 	s := &Stores{}
 	for name, store := range map[string]*blob.Store{DocumentStore: &s.Documents, SupplyStore: &s.Supplies, JournalStore: &s.Journal} {
@@ -41,18 +40,18 @@ func OpenStore(cfg config.Config, name string) (blob.Store, error) {
 	if cfg.S3Endpoint == "" {
 		d, err := blob.OpenDir(filepath.Join(cfg.Data, name))
 		if err != nil {
-			return nil, fmt.Errorf("server: keep %s in LINEPROOF_DATA: %w", name, err)
+			return nil, fmt.Errorf("server: open the store %s in LINEPROOF_DATA: %w", name, err)
 		}
 		return d, nil
 	}
 	b, err := blob.OpenBucket(BucketOptions(cfg, name))
 	if err != nil {
-		return nil, fmt.Errorf("server: keep %s in the bucket: %w", name, err)
+		return nil, fmt.Errorf("server: open the store %s in the bucket: %w", name, err)
 	}
 	return b, nil
 }
 
-// BucketOptions says where the bucket is that keeps the store of that name.
+// BucketOptions returns the options of the bucket for the store of that name.
 func BucketOptions(cfg config.Config, name string) blob.BucketOptions {
 	return blob.BucketOptions{
 		Endpoint: cfg.S3Endpoint, Bucket: cfg.S3Bucket, Prefix: name + "/", Region: cfg.S3Region,
@@ -61,7 +60,7 @@ func BucketOptions(cfg config.Config, name string) blob.BucketOptions {
 	}
 }
 
-// Close closes those that are open.
+// Close closes the open stores.
 func (s *Stores) Close() error {
 	var failed error
 	for _, store := range []blob.Store{s.Documents, s.Supplies, s.Journal} {

@@ -9,44 +9,35 @@ import (
 	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
-// supplyEvery is how often a node looks at how the operators supply. Silence is
-// a matter of days.
-const supplyEvery = 30 * time.Second
+// supplyInterval is the time between two checks of the operators' supply. An
+// operator becomes silent after days.
+const supplyInterval = 30 * time.Second
 
-// watchSupply keeps the metrics of the supply true, and says once when an
-// operator has fallen silent: from then on its lines are UNKNOWN.
+// watchSupply updates the metrics of the supply until ctx ends, and logs once when
+// an operator has become silent: from then on its lines are UNKNOWN.
 func (s *service) watchSupply(ctx context.Context, log *slog.Logger) error {
-	tick := time.NewTicker(supplyEvery)
-	defer tick.Stop()
 	silent := map[string]bool{}
-	for {
-		s.lookAtSupply(ctx, log, silent)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return every(ctx, supplyInterval, func() { s.checkSupply(ctx, log, silent) })
 }
 
-func (s *service) lookAtSupply(ctx context.Context, log *slog.Logger, silent map[string]bool) {
-	look, cancel := context.WithTimeout(ctx, 5*time.Second)
+func (s *service) checkSupply(ctx context.Context, log *slog.Logger, silent map[string]bool) {
+	queryCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	list, err := s.imports.Standings(look, "", time.Now().AddDate(0, 0, -1))
+	list, err := s.imports.NetworkStatuses(queryCtx, "", time.Now().AddDate(0, 0, -1))
 	if err != nil {
-		return // the log says already that the database is away
+		return // the outage is already in the log
 	}
-	held, err := s.imports.CountHeld(look)
+	held, err := s.imports.CountHeld(queryCtx)
 	if err != nil {
 		return
 	}
 	stats := make([]telemetry.SupplyStat, 0, len(list))
 	for _, o := range list {
 		stats = append(stats, statOf(&o))
-		if fell := o.Silent && !o.SuppliedThrough.IsZero(); fell != silent[o.Network] {
-			silent[o.Network] = fell
-			if fell {
-				log.LogAttrs(ctx, slog.LevelWarn, "an operator has fallen silent; its lines are UNKNOWN until it supplies", slog.String("network", o.Network),
+		if isSilent := o.Silent && !o.SuppliedThrough.IsZero(); isSilent != silent[o.Network] {
+			silent[o.Network] = isSilent
+			if isSilent {
+				log.LogAttrs(ctx, slog.LevelWarn, "an operator has stopped supplying; its lines are UNKNOWN until it supplies again", slog.String("network", o.Network),
 					slog.Time("supplied_through", o.SuppliedThrough))
 			}
 		}
@@ -54,6 +45,6 @@ func (s *service) lookAtSupply(ctx context.Context, log *slog.Logger, silent map
 	s.metrics.Supply(stats, held)
 }
 
-func statOf(o *supply.Standing) telemetry.SupplyStat {
+func statOf(o *supply.NetworkStatus) telemetry.SupplyStat {
 	return telemetry.SupplyStat{Network: o.Network, Through: o.SuppliedThrough, Silent: o.Silent, Lines: o.Lines}
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
-// recheck is how often the files are looked at, at most.
-const recheck = time.Second
+// minCheckInterval is the least time between two checks of the files.
+const minCheckInterval = time.Second
 
-// certificates serves the certificate in two files and reads them again when
-// they change. A pair that does not fit, as in the middle of a renewal, leaves
-// the old one in force.
+// certificates serves the certificate from two files and reloads them when they
+// change. If the two do not match, as in the middle of a renewal, the old
+// certificate stays in use.
 type certificates struct {
 	certFile, keyFile string
 	metrics           *telemetry.Metrics
@@ -25,8 +25,8 @@ type certificates struct {
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	looked  time.Time
-	stamp   [2]time.Time
+	checked time.Time    // when the files were last checked
+	modTime [2]time.Time // of the loaded files
 }
 
 func newCertificates(ctx context.Context, certFile, keyFile string, metrics *telemetry.Metrics, log *slog.Logger) (*certificates, error) {
@@ -37,7 +37,7 @@ func newCertificates(ctx context.Context, certFile, keyFile string, metrics *tel
 	return c, nil
 }
 
-// ExpiresSoon is how long before its end a certificate is worth a warning.
+// ExpiresSoon is how long before a certificate expires the warnings start.
 const ExpiresSoon = 14 * 24 * time.Hour
 
 func (c *certificates) config() *tls.Config {
@@ -52,31 +52,31 @@ func (c *certificates) config() *tls.Config {
 func (c *certificates) get(ctx context.Context) *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Since(c.looked) < recheck {
+	if time.Since(c.checked) < minCheckInterval {
 		return c.current
 	}
-	c.looked = time.Now()
-	if stamp, err := c.stampOf(); err != nil || stamp != c.stamp {
+	c.checked = time.Now()
+	if modTime, err := c.readModTime(); err != nil || modTime != c.modTime {
 		if err := c.load(ctx); err != nil {
-			c.log.LogAttrs(ctx, slog.LevelError, "the certificate was not renewed; the old one stays", slog.String("error", err.Error()))
+			c.log.LogAttrs(ctx, slog.LevelError, "the changed certificate files could not be loaded; the old certificate stays in use", slog.String("error", err.Error()))
 		} else {
-			c.log.LogAttrs(ctx, slog.LevelInfo, "the certificate was renewed", slog.Time("not_after", c.current.Leaf.NotAfter))
+			c.log.LogAttrs(ctx, slog.LevelInfo, "the new certificate was loaded", slog.Time("not_after", c.current.Leaf.NotAfter))
 		}
 	}
 	return c.current
 }
 
-// load reads the files. Whoever calls it holds mu, or is alone.
+// load reads the files. The caller holds mu, unless no other goroutine has c yet.
 func (c *certificates) load(ctx context.Context) error {
-	stamp, err := c.stampOf()
+	modTime, err := c.readModTime()
 	if err != nil {
 		return err
 	}
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
-		return fmt.Errorf("server: LINEPROOF_TLS_CERT and LINEPROOF_TLS_KEY are no certificate and its key: %w", err)
+		return fmt.Errorf("server: LINEPROOF_TLS_CERT and LINEPROOF_TLS_KEY are not a certificate and its key: %w", err)
 	}
-	c.current, c.stamp = &pair, stamp
+	c.current, c.modTime = &pair, modTime
 	c.metrics.CertificateExpires(pair.Leaf.NotAfter)
 	if time.Until(pair.Leaf.NotAfter) < ExpiresSoon {
 		c.log.LogAttrs(ctx, slog.LevelWarn, "the certificate expires soon, or has expired; renew it", slog.Time("not_after", pair.Leaf.NotAfter))
@@ -84,13 +84,13 @@ func (c *certificates) load(ctx context.Context) error {
 	return nil
 }
 
-func (c *certificates) stampOf() (stamp [2]time.Time, err error) {
+func (c *certificates) readModTime() (modTime [2]time.Time, err error) {
 	for i, name := range []string{c.certFile, c.keyFile} {
 		info, err := os.Stat(name)
 		if err != nil {
-			return stamp, fmt.Errorf("server: look at LINEPROOF_TLS_CERT and LINEPROOF_TLS_KEY: %w", err)
+			return modTime, fmt.Errorf("server: read LINEPROOF_TLS_CERT and LINEPROOF_TLS_KEY: %w", err)
 		}
-		stamp[i] = info.ModTime()
+		modTime[i] = info.ModTime()
 	}
-	return stamp, nil
+	return modTime, nil
 }

@@ -12,33 +12,33 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// Half is a claim or a release of a port that has no other half: it changes
-// nothing, and staff should ask the two networks.
-type Half struct {
+// UnmatchedPort is a claim or a release of a port that the other network has not
+// reported. It changes nothing, and staff should ask the two networks.
+type UnmatchedPort struct {
 	Number      phone.Number
 	Seq         int64
 	Type        string // PORT_CLAIMED or PORT_RELEASED
 	ID          string // the supplier's
-	Network     string // code of the network that said it
-	Recipient   string // code of the network to which the number is said to go
-	Holder      string // code of the network with which the number is; empty when nobody knows
+	Network     string // code of the network that reported it
+	Recipient   string // code of the network to which the number would go
+	Holder      string // code of the network that has the number; empty if it is not known
 	EffectiveAt time.Time
-	ToldAt      time.Time
+	ReportedAt  time.Time
 }
 
-// Conflicts lists up to limit claims and releases that have no other half and
-// were not withdrawn, by number.
-func (d *Desk) Conflicts(ctx context.Context, limit int) ([]Half, error) {
-	r, err := d.rulesAt(ctx, d.Pool, d.now())
+// Conflicts lists up to limit unmatched claims and releases that have not been
+// voided, by number.
+func (s *Service) Conflicts(ctx context.Context, limit int) ([]UnmatchedPort, error) {
+	r, err := s.rulesAt(ctx, s.Pool, s.now())
 	if err != nil {
 		return nil, err
 	}
 	var (
-		halves []Half
+		halves []UnmatchedPort
 		after  phone.Number
 	)
 	for len(halves) < limit {
-		numbers, err := d.withPorts(ctx, after)
+		numbers, err := s.numbersWithPorts(ctx, after)
 		if err != nil {
 			return nil, err
 		}
@@ -46,27 +46,27 @@ func (d *Desk) Conflicts(ctx context.Context, limit int) ([]Half, error) {
 			break
 		}
 		after = numbers[len(numbers)-1]
-		// The events say all: a row would only add the baseline of a number
-		// that has none.
-		histories, err := line.Histories(ctx, d.Pool, numbers, nil)
+		// No rows: a row only adds the baseline of a number without events, and
+		// these numbers have events.
+		histories, err := line.Histories(ctx, s.Pool, numbers, nil)
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range numbers {
-			halves = append(halves, halvesOf(n, histories[n], r)...)
+			halves = append(halves, unmatchedPorts(n, histories[n], r)...)
 		}
 	}
 	return halves[:min(len(halves), limit)], nil
 }
 
-// withPorts returns the next numbers that a claim or a release speaks of.
-func (d *Desk) withPorts(ctx context.Context, after phone.Number) ([]phone.Number, error) {
+// numbersWithPorts returns the next numbers that have a claim or a release.
+func (s *Service) numbersWithPorts(ctx context.Context, after phone.Number) ([]phone.Number, error) {
 	const block = 1000
-	// Each kind is read in the order of its index.
-	rows, err := d.Pool.Query(ctx, `(SELECT DISTINCT number FROM line_event WHERE kind = 12 AND number > $1 ORDER BY number LIMIT $2)
+	// One query for each kind, so that each reads in the order of the index.
+	rows, err := s.Pool.Query(ctx, `(SELECT DISTINCT number FROM line_event WHERE kind = 12 AND number > $1 ORDER BY number LIMIT $2)
 		UNION (SELECT DISTINCT number FROM line_event WHERE kind = 13 AND number > $1 ORDER BY number LIMIT $2) ORDER BY number LIMIT $2`, after.Int(), block)
 	if err != nil {
-		return nil, fmt.Errorf("supply: look for ports: %w", err)
+		return nil, fmt.Errorf("supply: find ports: %w", err)
 	}
 	numbers, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (phone.Number, error) {
 		var key int64
@@ -75,32 +75,33 @@ func (d *Desk) withPorts(ctx context.Context, after phone.Number) ([]phone.Numbe
 		return n, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("supply: look for ports: %w", err)
+		return nil, fmt.Errorf("supply: find ports: %w", err)
 	}
 	return numbers, nil
 }
 
-func halvesOf(n phone.Number, h *line.History, r rules) []Half {
+func unmatchedPorts(n phone.Number, h *line.History, r rules) []UnmatchedPort {
 	row, outcomes := line.Fold(h.Base, h.Events, line.Forever)
-	held, _ := r.plan.Holder(n, r.now)
-	var halves []Half
+	held, _ := r.plan.RangeOf(n, r.now)
+	var halves []UnmatchedPort
 	for i := range h.Events {
-		if !unmet(h.Events, outcomes, i) {
+		if !isUnmatched(h.Events, outcomes, i) {
 			continue
 		}
 		e := &h.Events[i]
-		halves = append(halves, Half{
+		halves = append(halves, UnmatchedPort{
 			Number: n, Seq: e.Seq, Type: e.Kind.String(), ID: e.ID, Network: r.plan.Code(e.Network), Recipient: r.plan.Code(recipient(e)),
-			Holder: r.plan.Code(holderOf(&row, held.Network)), EffectiveAt: e.Effective.Time(), ToldAt: e.Told,
+			Holder: r.plan.Code(holderOf(&row, held.Network)), EffectiveAt: e.Effective.Time(), ReportedAt: e.ReportedAt,
 		})
 	}
 	return halves
 }
 
-// unmet reports whether an event is half of a port that never came about. A
-// number that went later where the half said it would is no conflict: the
-// clearing house told the port, or the half was told twice.
-func unmet(events []line.Event, outcomes []line.Outcome, i int) bool {
+// isUnmatched reports whether an event is a claim or a release of a port that
+// never took effect. It is matched if the number was ported to the same network
+// at that time or later: the clearing house reported the port, or the network
+// reported its half twice.
+func isUnmatched(events []line.Event, outcomes []line.Outcome, i int) bool {
 	half := &events[i]
 	if outcomes[i] != line.HalfPort {
 		return false
@@ -114,8 +115,8 @@ func unmet(events []line.Event, outcomes []line.Outcome, i int) bool {
 	return true
 }
 
-// recipient returns to which network an event says that the number goes; 0 if
-// it does not speak of a port.
+// recipient returns the network to which an event ports the number; 0 if the
+// event is not about a port.
 func recipient(e *line.Event) numbering.Network {
 	switch e.Kind {
 	case line.ClaimPort:

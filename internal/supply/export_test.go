@@ -2,26 +2,26 @@ package supply
 
 import "github.com/lineproof/lineproof/internal/phone"
 
-// InChunks returns the source with so many rows in each transaction.
+// InChunks returns the source with a number of rows for each transaction.
 func (s Source) InChunks(rows int) Source {
 	s.chunk = rows
 	return s
 }
 
-// Seen is the memory of the numbers that a file has named.
-type Seen = seen
+// NumberSet exports numberSet.
+type NumberSet = numberSet
 
-// NewSeen returns one that is empty.
-func NewSeen() *Seen { return newSeen() }
+// NewNumberSet returns an empty set.
+func NewNumberSet() *NumberSet { return newNumberSet() }
 
-// Add notes a number and reports whether it was new.
-func (s *seen) Add(n phone.Number) bool { return s.add(n) }
+// Add exports add.
+func (s *numberSet) Add(n phone.Number) bool { return s.add(n) }
 
-// Has reports whether a number was noted.
-func (s *seen) Has(n phone.Number) bool { return s.has(n) }
+// Has exports has.
+func (s *numberSet) Has(n phone.Number) bool { return s.has(n) }
 
-// WorkOnce looks for imports once.
-var WorkOnce = (*Desk).workOnce
+// RunWaiting runs the waiting imports once.
+var RunWaiting = (*Service).runWaiting
 
-// Tidy removes the files of imports that are over.
-var Tidy = (*Desk).tidy
+// DeleteFinishedFiles deletes the files of finished imports.
+var DeleteFinishedFiles = (*Service).deleteFinishedFiles

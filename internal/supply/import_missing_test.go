@@ -13,10 +13,10 @@ import (
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
-// changedSince answers whether a line has changed since a date.
-func (k *intake) changedSince(written string, since time.Time) string {
+// changedSince returns verify's answer whether a line has changed since a date.
+func (k *importEnv) changedSince(written string, since time.Time) string {
 	k.t.Helper()
-	look, err := k.Lines.Look(k.t.Context(), k.Pool, k.parse(written), k.clock)
+	look, err := k.Lines.Lookup(k.t.Context(), k.Pool, k.parse(written), k.clock)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -28,8 +28,8 @@ func (k *intake) changedSince(written string, since time.Time) string {
 	return strings.Join(words, " ")
 }
 
-// asks compares the answers about a line for several dates.
-func (k *intake) asks(written string, want map[string]string) {
+// wantChangedSince compares the answers for several dates.
+func (k *importEnv) wantChangedSince(written string, want map[string]string) {
 	k.t.Helper()
 	got := map[string]string{}
 	for date := range want {
@@ -44,58 +44,56 @@ func (k *intake) asks(written string, want map[string]string) {
 	}
 }
 
-// A number that the next snapshot no longer has ended its tenure at some time
-// between the two. Nobody knows when, and a question that needs to know is not
+// The tenure of a number that the next snapshot does not have ended at some time
+// between the two. When is not known, and a request that depends on it is not
 // answered with a guess.
 func TestMissingNumbersEndBetweenTheSnapshots(t *testing.T) {
 	t.Parallel()
-	k := newIntake(t)
+	k := newImportEnv(t)
 	k.chunk = 3
 	rows := actives(0, 40)
 	rows[7] = number(7) + ",2024-02-03,,BARRED,2026-02-01"
 	rows[8] = number(8) + ",2024-02-03,,QUARANTINED,2026-02-01"
-	k.take(asOf(march), of(rows...))
-	k.says(operator("MTN"), k.written(number(9), "SIM_CHANGED 2026-04-01"), "APPLIED")
-	im := k.take(asOf(may), of(append(append([]string{}, rows[:5]...), rows[10:]...)...))
-	k.counts(im, supply.Counts{Unchanged: 35, Ended: 4})
-	k.reaches("MTN")
+	k.importFile(asOf(march), snapshotOf(rows...))
+	k.wantOutcome(operator("MTN"), k.item(number(9), "SIM_CHANGED 2026-04-01"), "APPLIED")
+	im := k.importFile(asOf(may), snapshotOf(append(append([]string{}, rows[:5]...), rows[10:]...)...))
+	k.wantCounts(im, supply.Counts{Unchanged: 35, Ended: 4})
+	k.supplyThroughNow("MTN")
 	for i := 5; i < 10; i++ {
 		if i == 8 { // it was over before
-			k.tells(number(8))
+			k.wantEvents(number(8))
 			continue
 		}
 		want := []string{"ENDED 2026-05-01T00:00:00Z INFERRED after 2026-03-01T00:00:00Z"}
 		if i == 9 {
 			want = append([]string{"SIM_CHANGED 2026-04-01T00:00:00Z"}, want...)
 		}
-		k.tells(number(i), want...)
-		k.is(number(i), "QUARANTINED MTN")
+		k.wantEvents(number(i), want...)
+		k.wantStatus(number(i), "QUARANTINED MTN")
 	}
-	k.asks(number(5), map[string]string{
+	k.wantChangedSince(number(5), map[string]string{
 		"2026-02-28": "yes HOLDER", "2026-03-01": "yes HOLDER", "2026-03-02": "unknown", "2026-04-30": "unknown", "2026-05-01": "no", "2026-05-20": "no",
 	})
-	k.asks(number(11), map[string]string{"2024-02-02": "yes HOLDER", "2024-02-03": "no", "2026-03-02": "no", "2026-05-20": "no"})
-	k.sound()
+	k.wantChangedSince(number(11), map[string]string{"2024-02-02": "yes HOLDER", "2024-02-03": "no", "2026-03-02": "no", "2026-05-20": "no"})
+	k.wantConsistent()
 }
 
-// Of a line that only events had named nobody knows since when it is gone,
-// either: it was there when it was last spoken of.
+// For a line that was known from events only, the end is after its last event.
 func TestMissingNumbersOfTheFirstSnapshot(t *testing.T) {
 	t.Parallel()
-	k := newIntake(t)
-	k.says(operator("MTN"), k.written(number(0), "PARKED 2026-01-05"), "APPLIED")
-	im := k.take(asOf(march), of(actives(1, 5)...))
-	k.counts(im, supply.Counts{Added: 5, Ended: 1})
-	k.tells(number(0), "PARKED 2026-01-05T00:00:00Z", "ENDED 2026-03-01T00:00:00Z INFERRED after 2026-01-05T00:00:00Z")
-	k.reaches("MTN")
-	k.asks(number(0), map[string]string{"2026-01-05": "yes HOLDER", "2026-01-06": "unknown", "2026-02-28": "unknown"})
-	k.sound()
+	k := newImportEnv(t)
+	k.wantOutcome(operator("MTN"), k.item(number(0), "PARKED 2026-01-05"), "APPLIED")
+	im := k.importFile(asOf(march), snapshotOf(actives(1, 5)...))
+	k.wantCounts(im, supply.Counts{Added: 5, Ended: 1})
+	k.wantEvents(number(0), "PARKED 2026-01-05T00:00:00Z", "ENDED 2026-03-01T00:00:00Z INFERRED after 2026-01-05T00:00:00Z")
+	k.supplyThroughNow("MTN")
+	k.wantChangedSince(number(0), map[string]string{"2026-01-05": "yes HOLDER", "2026-01-06": "unknown", "2026-02-28": "unknown"})
+	k.wantConsistent()
 }
 
-// What took effect after the time of which a snapshot speaks prevails: a number
-// that it does not have is not ended by it if its tenure began later, or if it
-// was spoken of later.
-func TestMissingNumbersThatWereSpokenOfLater(t *testing.T) {
+// Events after a snapshot's asOf prevail: the tenure of a missing number does not end
+// if it began later, or if the operator reported about it later.
+func TestMissingNumbersWithLaterEventsDoNotEnd(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		events []string
@@ -120,49 +118,48 @@ func TestMissingNumbersThatWereSpokenOfLater(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newIntake(t)
-			k.take(asOf(march), of(actives(0, 20)...))
+			k := newImportEnv(t)
+			k.importFile(asOf(march), snapshotOf(actives(0, 20)...))
 			for _, e := range c.events {
-				k.says(operator("MTN"), k.written(number(0), e), "APPLIED")
+				k.wantOutcome(operator("MTN"), k.item(number(0), e), "APPLIED")
 			}
 			before := k.events(number(0))
-			im := k.take(asOf(may), of(actives(1, 19)...))
-			k.counts(im, supply.Counts{Unchanged: 19, Ended: int64(len(c.want))})
-			k.tells(number(0), append(before, c.want...)...)
-			k.reaches("MTN")
-			k.is(number(0), c.status)
-			k.sound()
+			im := k.importFile(asOf(may), snapshotOf(actives(1, 19)...))
+			k.wantCounts(im, supply.Counts{Unchanged: 19, Ended: int64(len(c.want))})
+			k.wantEvents(number(0), append(before, c.want...)...)
+			k.supplyThroughNow("MTN")
+			k.wantStatus(number(0), c.status)
+			k.wantConsistent()
 		})
 	}
 }
 
-// A flag or an order is not the operator's word that the line is still there.
-func TestMissingNumbersOfWhichOthersSpoke(t *testing.T) {
+// A flag or an order does not show that the operator still has the line.
+func TestMissingNumbersWithEventsOfOthersEnd(t *testing.T) {
 	t.Parallel()
-	k := newIntake(t)
-	k.take(asOf(march), of(actives(0, 20)...))
-	flag := k.written(number(0), "FLAGGED 2026-05-20")
+	k := newImportEnv(t)
+	k.importFile(asOf(march), snapshotOf(actives(0, 20)...))
+	flag := k.item(number(0), "FLAGGED 2026-05-20")
 	flag.Level = "HIGH"
-	k.says(speaker(line.Sector, ""), flag, "APPLIED")
-	k.counts(k.take(asOf(may), of(actives(1, 19)...)), supply.Counts{Unchanged: 19, Ended: 1})
-	k.is(number(0), "QUARANTINED MTN")
-	k.sound()
+	k.wantOutcome(newSupplier(line.Sector, ""), flag, "APPLIED")
+	k.wantCounts(k.importFile(asOf(may), snapshotOf(actives(1, 19)...)), supply.Counts{Unchanged: 19, Ended: 1})
+	k.wantStatus(number(0), "QUARANTINED MTN")
+	k.wantConsistent()
 }
 
-// Nobody is told that the supply reaches further before the whole import has
-// been applied.
-func TestSupplyReachesFurtherOnlyAtTheEnd(t *testing.T) {
+// The coverage is not extended before the whole import has been applied.
+func TestCoverageIsExtendedOnlyAtTheEnd(t *testing.T) {
 	t.Parallel()
-	k := newIntake(t)
+	k := newImportEnv(t)
 	k.chunk = 4
-	k.take(asOf(march), of(actives(0, 40)...))
-	im := k.begin(asOf(may))
-	content, looks := of(actives(3, 40)...), 0
+	k.importFile(asOf(march), snapshotOf(actives(0, 40)...))
+	im := k.create(asOf(may))
+	content, reads := snapshotOf(actives(3, 40)...), 0
 	before := k.coverage()
-	d := k.clocked(func() {
-		looks++
+	d := k.withClock(func() {
+		reads++
 		if diff := cmp.Diff(before, k.coverage()); diff != "" && k.count(`SELECT count(*) FROM supply_import WHERE state = 'applied'`) < 2 {
-			t.Errorf("the coverage has moved before the end:\n%s", diff)
+			t.Errorf("the coverage was extended before the end:\n%s", diff)
 		}
 	})
 	im, err := d.Run(t.Context(), im.ID, k.source(content), nil)
@@ -171,8 +168,8 @@ func TestSupplyReachesFurtherOnlyAtTheEnd(t *testing.T) {
 			im, err = d.Run(t.Context(), im.ID, k.source(content), nil)
 		}
 	}
-	if err != nil || im.State != supply.Finished || looks < 10 {
-		t.Fatalf("%s after %d looks, %v", im.State, looks, err)
+	if err != nil || im.State != supply.Finished || reads < 10 {
+		t.Fatalf("%s after %d reads, %v", im.State, reads, err)
 	}
 	want := line.Coverage{KnownSince: march, CompleteSince: march, Through: may}
 	if diff := cmp.Diff(want, k.coverage()); diff != "" {
@@ -180,13 +177,13 @@ func TestSupplyReachesFurtherOnlyAtTheEnd(t *testing.T) {
 	}
 }
 
-// Progress is told, and what it says never runs ahead.
-func TestProgressIsTold(t *testing.T) {
+// Progress is reported, and never more than what is done.
+func TestProgressIsReported(t *testing.T) {
 	t.Parallel()
-	k := newIntake(t)
+	k := newImportEnv(t)
 	k.chunk = 5
-	content := of(append(actives(0, 20), active(3, "2024-02-03"))...)
-	im := k.begin(asOf(march))
+	content := snapshotOf(append(actives(0, 20), active(3, "2024-02-03"))...)
+	im := k.create(asOf(march))
 	var last supply.Import
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
 	im, err := k.Run(t.Context(), im.ID, supply.Source{Open: open}.InChunks(5), func(im supply.Import) { last = im })
@@ -194,33 +191,33 @@ func TestProgressIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if last.State != supply.Finished || last.Rows != 21 || last.Counts != im.Counts {
-		t.Errorf("the last that was told is %s, %d rows, %+v; the import ended with %+v", last.State, last.Rows, last.Counts, im.Counts)
+		t.Errorf("the last report is %s, %d rows, %+v; the import ended with %+v", last.State, last.Rows, last.Counts, im.Counts)
 	}
-	k.counts(im, supply.Counts{Added: 20, Duplicates: 1, Refused: 1})
-	k.refuses(im, "22 number DUPLICATE")
+	k.wantCounts(im, supply.Counts{Added: 20, Duplicates: 1, Refused: 1})
+	k.wantRefused(im, "22 number DUPLICATE")
 	var n phone.Number
-	if rows, err := line.After(t.Context(), k.Pool, n, 100); err != nil || len(rows) != 20 {
+	if rows, err := line.RowsAfter(t.Context(), k.Pool, n, 100); err != nil || len(rows) != 20 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }
 
-// A number whose row is refused is in the file: what is wrong with the row does
-// not end its tenure, and does not keep a better row further down from counting.
+// A number whose row is refused does occur in the file: its tenure does not end, and
+// a valid row further down is applied.
 func TestRefusedRowsEndNothing(t *testing.T) {
 	t.Parallel()
-	k := newIntake(t)
+	k := newImportEnv(t)
 	k.chunk = 4
-	k.take(asOf(march), of(actives(0, 40)...))
+	k.importFile(asOf(march), snapshotOf(actives(0, 40)...))
 	rows := actives(0, 40)
 	rows[3] = number(3) + ",2024-02-03,,ACTIVE,yesterday"
 	rows[5] = number(5) + ",2024-02-03,,ACTIVE,yesterday"
 	rows[9] = number(9) + ",2024-02-30,,ACTIVE,"
 	rows = append(rows, number(5)+",2024-02-03,,PARKED,2026-04-01")
-	im := k.take(asOf(may), of(rows...))
-	k.counts(im, supply.Counts{Unchanged: 37, Changed: 1, Refused: 3})
-	k.refuses(im, "5 stateSince BAD_FORMAT", "7 stateSince BAD_FORMAT", "11 tenureStart BAD_FORMAT")
-	k.tells(number(3))
-	k.tells(number(5), "PARKED 2026-04-01T00:00:00Z")
-	k.tells(number(9))
-	k.sound()
+	im := k.importFile(asOf(may), snapshotOf(rows...))
+	k.wantCounts(im, supply.Counts{Unchanged: 37, Changed: 1, Refused: 3})
+	k.wantRefused(im, "5 stateSince BAD_FORMAT", "7 stateSince BAD_FORMAT", "11 tenureStart BAD_FORMAT")
+	k.wantEvents(number(3))
+	k.wantEvents(number(5), "PARKED 2026-04-01T00:00:00Z")
+	k.wantEvents(number(9))
+	k.wantConsistent()
 }

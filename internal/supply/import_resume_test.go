@@ -19,15 +19,15 @@ import (
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
-// scene is a file that an intake takes in, and what it comes upon.
-type scene struct {
+// importCase is a file to import, and the state before it.
+type importCase struct {
 	form    supply.ImportForm
 	content string
 	first   bool // nothing is known yet
 }
 
-// scenes have everything in them that can become of a row.
-func scenes() map[string]scene {
+// importCases have rows with every possible result.
+func importCases() map[string]importCase {
 	snapshot := actives(4, 24) // four are missing
 	snapshot[0] = number(4) + ",2024-02-03,2026-04-05,PARKED,2026-04-01"
 	snapshot[1] = number(5) + ",2026-04-01,,ACTIVE,"
@@ -48,73 +48,73 @@ func scenes() map[string]scene {
 		"a8," + number(9) + ",ENDED,2026-05-20,,,CHURNED,,,",
 		"a9," + number(50) + ",USED,2026-05-20,,,,,,",
 	}
-	return map[string]scene{
-		"snapshot":       {form: asOf(may), content: of(snapshot...)},
-		"first snapshot": {form: asOf(may), content: of(snapshot...), first: true},
+	return map[string]importCase{
+		"snapshot":       {form: asOf(may), content: snapshotOf(snapshot...)},
+		"first snapshot": {form: asOf(may), content: snapshotOf(snapshot...), first: true},
 		"first snapshot, read only once": {
-			form: supply.ImportForm{Kind: linefile.Snapshot, AsOf: may, Once: true}, content: of(snapshot...), first: true,
+			form: supply.ImportForm{Kind: linefile.Snapshot, AsOf: may, Once: true}, content: snapshotOf(snapshot...), first: true,
 		},
-		"events": {form: supply.ImportForm{Kind: linefile.Events}, content: told(events...)},
+		"events": {form: supply.ImportForm{Kind: linefile.Events}, content: eventsOf(events...)},
 		"events with a time, read only once": {
-			form: supply.ImportForm{Kind: linefile.Events, AsOf: may, Once: true}, content: told(events...),
+			form: supply.ImportForm{Kind: linefile.Events, AsOf: may, Once: true}, content: eventsOf(events...),
 		},
 		"nothing to report": {form: supply.ImportForm{Kind: linefile.Events}, content: eventsHeader},
 	}
 }
 
-// set prepares what every scene comes upon, and begins its import.
-func (k *intake) set(s scene) supply.Import {
+// start prepares the state before a case, and creates its import.
+func (k *importEnv) start(s importCase) supply.Import {
 	k.t.Helper()
 	k.reset()
 	if !s.first {
 		k.chunk = 0
 		rows := actives(0, 30)
 		rows[6] = number(6) + ",2024-02-03,,PARKED,2026-02-01"
-		k.take(asOf(march), of(rows...))
-		k.ported(number(1), "AIRTEL", "2026-04-01")
+		k.importFile(asOf(march), snapshotOf(rows...))
+		k.port(number(1), "AIRTEL", "2026-04-01")
 		for _, n := range []string{airtel(0), airtel(1), airtel(2)} {
-			k.says(operator("AIRTEL"), k.written(n, "USED 2026-03-01"), "APPLIED")
-			k.ported(n, "MTN", "2026-04-01")
+			k.wantOutcome(operator("AIRTEL"), k.item(n, "USED 2026-03-01"), "APPLIED")
+			k.port(n, "MTN", "2026-04-01")
 		}
-		k.says(operator("MTN"), k.written(number(2), "SIM_CHANGED 2026-05-30"), "APPLIED")
-		k.says(operator("MTN"), k.written(number(7), "SIM_CHANGED 2026-04-01"), "APPLIED")
+		k.wantOutcome(operator("MTN"), k.item(number(2), "SIM_CHANGED 2026-05-30"), "APPLIED")
+		k.wantOutcome(operator("MTN"), k.item(number(7), "SIM_CHANGED 2026-04-01"), "APPLIED")
 	}
 	k.chunk = 3
-	k.told = 0
-	return k.begin(s.form)
+	k.eventCount = 0
+	return k.create(s.form)
 }
 
-// outcome is everything there is after an import.
-func (k *intake) outcome() map[string][]string {
+// outcome is the content of all tables after an import.
+func (k *importEnv) outcome() map[string][]string {
 	k.t.Helper()
-	all := k.dump(tables)
-	maps.Copy(all, k.dump(accounts))
+	all := k.dump(lineTables)
+	maps.Copy(all, k.dump(importTables))
 	return all
 }
 
-// An import that is stopped at any moment and goes on makes the same as one that
-// nothing disturbed.
-func TestStoppedImportsGoOn(t *testing.T) {
+// An import that is stopped at any moment and resumed has the same result as an
+// undisturbed one.
+func TestStoppedImportsResume(t *testing.T) {
 	t.Parallel()
-	for name, s := range scenes() {
+	for name, s := range importCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newIntake(t)
-			k.lenient()
-			done := k.run(k.set(s), s.content, supply.Finished)
+			k := newImportEnv(t)
+			k.raiseHoldLimit()
+			done := k.run(k.start(s), s.content, supply.Finished)
 			want := k.outcome()
-			k.sound()
+			k.wantConsistent()
 			if done.Rows > 0 && (done.Counts.Changed+done.Counts.Added == 0 || done.Counts.Refused == 0) {
-				t.Fatalf("the scene is too quiet: %+v", done.Counts)
+				t.Fatalf("the case has too few results: %+v", done.Counts)
 			}
 			stops := 0
-			for looks := 1; ; looks++ {
-				im := k.set(s)
-				_, stopped := k.stoppedAt(im, k.source(s.content), looks)
-				k.chunk = 2 + looks%3 // of another size than before
+			for reads := 1; ; reads++ {
+				im := k.start(s)
+				_, stopped := k.stopAfter(im, k.source(s.content), reads)
+				k.chunk = 2 + reads%3 // of another size than before
 				k.run(im, s.content, supply.Finished)
 				if diff := cmp.Diff(want, k.outcome()); diff != "" {
-					t.Fatalf("stopped at look %d at the clock (-undisturbed +stopped):\n%s", looks, diff)
+					t.Fatalf("stopped at read %d of the clock (-undisturbed +stopped):\n%s", reads, diff)
 				}
 				if !stopped {
 					break
@@ -122,9 +122,9 @@ func TestStoppedImportsGoOn(t *testing.T) {
 				stops++
 			}
 			// The same, stopped again and again.
-			im := k.set(s)
+			im := k.start(s)
 			for range 100 {
-				if _, stopped := k.stoppedAt(im, k.source(s.content), 6); !stopped {
+				if _, stopped := k.stopAfter(im, k.source(s.content), 6); !stopped {
 					break
 				}
 				stops++
@@ -145,13 +145,13 @@ func zipped(content string) string {
 	return b.String()
 }
 
-// others are files with which somebody might go on by mistake.
-func others(content string) map[string]string {
+// differentFiles are files with which an import might be resumed by mistake.
+func differentFiles(content string) map[string]string {
 	lines := strings.SplitAfter(content, "\n")
 	half := strings.Join(lines[:len(lines)/2], "")
 	return map[string]string{
 		"another":              snapshotHeader + strings.Join(actives(0, 60), "\n"),
-		"another of events":    told("b1," + number(3) + ",USED,2026-05-20,,,,,,"),
+		"another of events":    eventsOf("b1," + number(3) + ",USED,2026-05-20,,,,,,"),
 		"shorter":              lines[0] + lines[1],
 		"only the header":      lines[0],
 		"empty":                "",
@@ -166,14 +166,14 @@ func others(content string) map[string]string {
 	}
 }
 
-// Whoever goes on with another file is told so. Nothing of it is applied, and
-// the import can still go on with its own.
+// An import that is resumed with another file fails. Nothing of that file is applied,
+// and the import can still be resumed with its own.
 func TestStoppedImportsRefuseOtherFiles(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		scene  string
+		name   string
 		place  int      // where the import has come to when it stops
-		misses []string // what cannot be told from its own file before it is applied
+		misses []string // what cannot be distinguished from its own file before it is applied
 	}{
 		"just checked":   {"snapshot", 0, nil},
 		"in the rows":    {"snapshot", 8, nil},
@@ -183,20 +183,20 @@ func TestStoppedImportsRefuseOtherFiles(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := scenes()[c.scene]
-			k := newIntake(t)
-			k.lenient()
-			k.run(k.set(s), s.content, supply.Finished)
+			s := importCases()[c.name]
+			k := newImportEnv(t)
+			k.raiseHoldLimit()
+			k.run(k.start(s), s.content, supply.Finished)
 			want := k.outcome()
-			im := k.set(s)
-			for looks := 1; im.State != supply.Applying || k.count(`SELECT place FROM supply_import WHERE uid = $1`, im.ID) < c.place; looks++ {
+			im := k.start(s)
+			for reads := 1; im.State != supply.Applying || k.count(`SELECT place FROM supply_import WHERE uid = $1`, im.ID) < c.place; reads++ {
 				var stopped bool
-				if im, stopped = k.stoppedAt(k.set(s), k.source(s.content), looks); !stopped {
+				if im, stopped = k.stopAfter(k.start(s), k.source(s.content), reads); !stopped {
 					t.Fatalf("the import does not stop there, it is %s", im.State)
 				}
 			}
 			before := k.outcome()
-			for other, content := range others(s.content) {
+			for other, content := range differentFiles(s.content) {
 				if slices.Contains(c.misses, other) {
 					continue
 				}
@@ -216,14 +216,14 @@ func TestStoppedImportsRefuseOtherFiles(t *testing.T) {
 	}
 }
 
-// What was held and then confirmed goes on with the file that staff has looked
-// at and no other, stopped or not.
-func TestConfirmedImportsGoOn(t *testing.T) {
+// An import that was held and confirmed is applied only with the file that staff has
+// checked, stopped or not.
+func TestConfirmedImportsResume(t *testing.T) {
 	t.Parallel()
-	s := scenes()["snapshot"]
-	k := newIntake(t)
+	s := importCases()["snapshot"]
+	k := newImportEnv(t)
 	confirmed := func() supply.Import {
-		im, err := k.Confirm(t.Context(), k.run(k.set(s), s.content, supply.Held).ID, console)
+		im, err := k.Confirm(t.Context(), k.run(k.start(s), s.content, supply.Held).ID, console)
 		if err != nil || im.State != supply.Applying || im.Rows != 0 || im.Counts != (supply.Counts{}) {
 			t.Fatalf("confirmed: %+v, %v", im, err)
 		}
@@ -233,7 +233,7 @@ func TestConfirmedImportsGoOn(t *testing.T) {
 	want := k.outcome()
 	im := confirmed()
 	before := k.outcome()
-	for other, content := range others(s.content) {
+	for other, content := range differentFiles(s.content) {
 		if _, err := k.Run(t.Context(), im.ID, k.source(content), nil); !isFault(err, fault.Aborted) {
 			t.Errorf("%s: %v", other, err)
 		}
@@ -242,7 +242,7 @@ func TestConfirmedImportsGoOn(t *testing.T) {
 		}
 	}
 	for range 100 {
-		if _, stopped := k.stoppedAt(im, k.source(s.content), 5); !stopped {
+		if _, stopped := k.stopAfter(im, k.source(s.content), 5); !stopped {
 			break
 		}
 	}
@@ -251,16 +251,16 @@ func TestConfirmedImportsGoOn(t *testing.T) {
 	}
 }
 
-// A file that is another one when it is read for the second time is not taken
-// for the one that was checked: no number is missing in it.
+// If the file changes between check and apply, the import does not finish, and no
+// tenure ends because its number is missing.
 func TestFilesThatChangeAreNotFinished(t *testing.T) {
 	t.Parallel()
-	s := scenes()["snapshot"]
-	k := newIntake(t)
-	k.lenient()
-	k.run(k.set(s), s.content, supply.Finished)
+	s := importCases()["snapshot"]
+	k := newImportEnv(t)
+	k.raiseHoldLimit()
+	k.run(k.start(s), s.content, supply.Finished)
 	want := k.outcome()
-	im := k.set(s)
+	im := k.start(s)
 	half, times := s.content[:strings.LastIndex(s.content[:len(s.content)/2], "\n")+1], 0
 	changing := supply.Source{Open: func() (io.ReadCloser, error) {
 		if times++; times == 1 {
@@ -276,7 +276,7 @@ func TestFilesThatChangeAreNotFinished(t *testing.T) {
 		t.Errorf("%d tenures were ended", ended)
 	}
 	if diff := cmp.Diff(before, k.coverage()); diff != "" {
-		t.Errorf("the coverage has moved:\n%s", diff)
+		t.Errorf("the coverage has changed:\n%s", diff)
 	}
 	k.run(im, s.content, supply.Finished)
 	if diff := cmp.Diff(want, k.outcome()); diff != "" {
@@ -284,33 +284,33 @@ func TestFilesThatChangeAreNotFinished(t *testing.T) {
 	}
 }
 
-// While one process works on an import no other one can, and one that has lost
-// its hold of it without knowing stops at the next chunk.
-func TestOneProcessWorksOnAnImport(t *testing.T) {
+// While one process runs an import no other process can. A process that has lost its
+// lock without noticing stops at the next chunk.
+func TestOneProcessRunsAnImport(t *testing.T) {
 	t.Parallel()
-	s := scenes()["first snapshot, read only once"]
-	k := newIntake(t)
-	k.run(k.set(s), s.content, supply.Finished)
+	s := importCases()["first snapshot, read only once"]
+	k := newImportEnv(t)
+	k.run(k.start(s), s.content, supply.Finished)
 	want := k.outcome()
 
-	im := k.set(s)
-	looks := 0
-	d := k.clocked(func() {
-		looks++
+	im := k.start(s)
+	reads := 0
+	d := k.withClock(func() {
+		reads++
 		if _, err := k.Run(t.Context(), im.ID, k.source(s.content), nil); !isFault(err, fault.Aborted) {
-			t.Errorf("a second process may work on it: %v", err)
+			t.Errorf("a second process can run it: %v", err)
 		}
 	})
-	if done, err := d.Run(t.Context(), im.ID, k.source(s.content), nil); err != nil || done.State != supply.Finished || looks < 10 {
-		t.Fatalf("%s after %d looks, %v", done.State, looks, err)
+	if done, err := d.Run(t.Context(), im.ID, k.source(s.content), nil); err != nil || done.State != supply.Finished || reads < 10 {
+		t.Fatalf("%s after %d reads, %v", done.State, reads, err)
 	}
 	if diff := cmp.Diff(want, k.outcome()); diff != "" {
 		t.Errorf("-alone +beside another:\n%s", diff)
 	}
 
-	im = k.set(s)
+	im = k.start(s)
 	taken := false
-	d = k.clocked(func() {
+	d = k.withClock(func() {
 		if taken || k.count(`SELECT place FROM supply_import WHERE uid = $1`, im.ID) == 0 {
 			return
 		}
@@ -322,7 +322,7 @@ func TestOneProcessWorksOnAnImport(t *testing.T) {
 		}
 		for place := 0; place < 10; { // the lock goes a moment after its connection
 			ctx, stop := context.WithCancel(t.Context())
-			other := k.clocked(func() {
+			other := k.withClock(func() {
 				if place = k.count(`SELECT place FROM supply_import WHERE uid = $1`, im.ID); place >= 10 {
 					stop()
 				}
@@ -334,7 +334,7 @@ func TestOneProcessWorksOnAnImport(t *testing.T) {
 		}
 	})
 	if _, err := d.Run(t.Context(), im.ID, k.source(s.content), nil); !isFault(err, fault.Aborted) || !taken {
-		t.Errorf("a process that has lost the import goes on: %v", err)
+		t.Errorf("a process that has lost the import continues: %v", err)
 	}
 	k.run(im, s.content, supply.Finished)
 	if diff := cmp.Diff(want, k.outcome()); diff != "" {
@@ -347,25 +347,25 @@ func isFault(err error, code fault.Code) bool {
 	return ok && f.Code == code
 }
 
-// Staff can end an import at any time. What it has applied stays, and whoever
-// works on it stops.
+// Staff can cancel an import at any time. What it has applied stays, and its run
+// stops.
 func TestCancelledImportsStop(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"snapshot", "first snapshot, read only once", "events"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := scenes()[name]
-			k := newIntake(t)
-			k.lenient()
-			for looks := 1; ; looks += 2 {
-				im := k.set(s)
+			s := importCases()[name]
+			k := newImportEnv(t)
+			k.raiseHoldLimit()
+			for reads := 1; ; reads += 2 {
+				im := k.start(s)
 				before := k.coverage()
-				left, over := looks, error(nil)
+				left, over := reads, error(nil)
 				var then map[string][]string
-				d := k.clocked(func() {
+				d := k.withClock(func() {
 					if left--; left == 0 {
 						_, over = k.Cancel(t.Context(), im.ID, console)
-						then = k.dump(tables)
+						then = k.dump(lineTables)
 					}
 				})
 				got, err := d.Run(t.Context(), im.ID, k.source(s.content), nil)
@@ -377,18 +377,18 @@ func TestCancelledImportsStop(t *testing.T) {
 					t.Fatal(err2)
 				}
 				if now.State != supply.Cancelled {
-					t.Fatalf("cancelled at look %d, the import is %s, and the run ended %s, %v", looks, now.State, got.State, err)
+					t.Fatalf("cancelled at read %d, the import is %s, and the run ended %s, %v", reads, now.State, got.State, err)
 				}
 				if err != nil && !isFault(err, fault.Aborted) {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(then, k.dump(tables)); diff != "" {
-					t.Errorf("cancelled at look %d, the import went on (-then +now):\n%s", looks, diff)
+				if diff := cmp.Diff(then, k.dump(lineTables)); diff != "" {
+					t.Errorf("cancelled at read %d, the import went on (-then +now):\n%s", reads, diff)
 				}
 				if diff := cmp.Diff(before, k.coverage()); diff != "" {
-					t.Errorf("a cancelled import moved the coverage:\n%s", diff)
+					t.Errorf("a cancelled import extended the coverage:\n%s", diff)
 				}
-				k.sound()
+				k.wantConsistent()
 				if again, err := k.Run(t.Context(), im.ID, k.source(s.content), nil); err != nil || again.State != supply.Cancelled {
 					t.Errorf("run again it is %s, %v", again.State, err)
 				}

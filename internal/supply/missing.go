@@ -10,24 +10,19 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-func compareInts(a, b int64) int { return cmp.Compare(a, b) }
-
-func prefixValue(digits string) int64 {
-	n, _ := strconv.ParseInt(digits, 10, 64) // the plan holds digits only
-	return n
-}
-
-// missing visits the numbers whose tenure runs with the network and that the
-// snapshot does not have, many at a time.
-func (r *runner) missing(ctx context.Context, visit func(ctx context.Context, gone []phone.Number, cursor int64, ported bool) error) error {
+// eachMissing calls visit with the numbers that have a running tenure with the
+// network but do not occur in the snapshot, up to chunkSize at a time. It
+// searches the network's ranges in order, starting after the import's cursor,
+// and then all numbers for those that were ported to the network.
+func (r *importRun) eachMissing(ctx context.Context, visit func(ctx context.Context, missing []phone.Number, cursor int64, ported bool) error) error {
 	cursor := max(r.im.cursor, 0)
 	for _, i := range append(intervals(r.rules.plan, r.im.Network), interval{0, 1<<62 - 1}) {
-		// The last round is for numbers that came to the network by a port.
-		ported := i.low == 0
+		ported := i.low == 0 // the last round
 		if ported && cursor >= 0 {
 			cursor = -1
 		}
@@ -35,7 +30,7 @@ func (r *runner) missing(ctx context.Context, visit func(ctx context.Context, go
 			continue
 		}
 		for from := max(cursor, i.low-1); ; {
-			numbers, err := r.with(ctx, from, i.high, ported)
+			numbers, err := r.runningNumbers(ctx, from, i.high, ported)
 			if err != nil {
 				return err
 			}
@@ -43,14 +38,14 @@ func (r *runner) missing(ctx context.Context, visit func(ctx context.Context, go
 				break
 			}
 			from = numbers[len(numbers)-1].Int()
-			numbers = slices.DeleteFunc(numbers, func(n phone.Number) bool { return r.seen.has(n) || r.spoilt.has(n) })
+			numbers = slices.DeleteFunc(numbers, func(n phone.Number) bool { return r.seen.has(n) || r.unreadable.has(n) })
 			if len(numbers) == 0 {
-				continue // the cursor moves with the next that is gone
+				continue // the next visit saves the cursor
 			}
 			if err := visit(ctx, numbers, from, ported); err != nil {
 				return err
 			}
-			if err := r.progress(ctx, false); err != nil {
+			if err := r.reportProgress(ctx, false); err != nil {
 				return err
 			}
 		}
@@ -58,20 +53,21 @@ func (r *runner) missing(ctx context.Context, visit func(ctx context.Context, go
 	return nil
 }
 
-// with returns the next numbers whose tenure runs with the network.
-func (r *runner) with(ctx context.Context, after, high int64, ported bool) ([]phone.Number, error) {
+// runningNumbers returns the next numbers, after one and up to another, that have a
+// running tenure with the network.
+func (r *importRun) runningNumbers(ctx context.Context, after, high int64, ported bool) ([]phone.Number, error) {
 	statement := `SELECT number FROM line_now WHERE number > $1 AND number <= $2 AND network = $3 AND state BETWEEN 1 AND 4 ORDER BY number LIMIT $4`
 	if ported {
 		statement = `SELECT number FROM line_now WHERE number > $1 AND number <= $2 AND network = $3 AND state BETWEEN 1 AND 4
 			AND port_at IS NOT NULL ORDER BY number LIMIT $4`
 	}
-	rows, err := r.desk.Pool.Query(ctx, statement, after, high, r.im.Network, r.chunk())
+	rows, err := r.service.Pool.Query(ctx, statement, after, high, r.im.Network, r.chunkSize())
 	if err != nil {
-		return nil, fmt.Errorf("supply: look for missing numbers: %w", err)
+		return nil, fmt.Errorf("supply: find missing numbers: %w", err)
 	}
 	keys, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return nil, fmt.Errorf("supply: look for missing numbers: %w", err)
+		return nil, fmt.Errorf("supply: find missing numbers: %w", err)
 	}
 	numbers := make([]phone.Number, len(keys))
 	for i, k := range keys {
@@ -80,42 +76,44 @@ func (r *runner) with(ctx context.Context, after, high int64, ported bool) ([]ph
 	return numbers, nil
 }
 
-// count counts the tenures that the snapshot would end.
-func (r *runner) count(ctx context.Context, gone []phone.Number, _ int64, _ bool) error {
-	sheet, err := r.desk.lay(ctx, r.desk.Pool, r.rules, gone, false)
+// countMissing counts the tenures that the snapshot would end. It is the visit of a
+// dry run.
+func (r *importRun) countMissing(ctx context.Context, missing []phone.Number, _ int64, _ bool) error {
+	cs, err := r.service.load(ctx, r.service.Pool, r.rules, missing, false)
 	if err != nil {
 		return err
 	}
-	for _, w := range sheet.order {
-		ended, err := r.leave(ctx, sheet, w, &seqs{})
+	for _, c := range cs.ordered {
+		ended, err := r.endTenure(ctx, cs, c, &seqAllocator{})
 		if err != nil {
 			return err
 		}
 		if ended {
 			r.im.Counts.Ended++
-			r.seen.add(w.number) // the round of ported numbers may come by again
+			r.seen.add(c.number) // so that the round of ported numbers does not count it again
 		}
 	}
 	return nil
 }
 
-// end ends the tenures of numbers that the file did not have.
-func (r *runner) end(ctx context.Context, gone []phone.Number, cursor int64, ported bool) error {
+// endMissing ends the tenures of numbers that the snapshot does not have, and saves
+// the import's progress, in one transaction.
+func (r *importRun) endMissing(ctx context.Context, missing []phone.Number, cursor int64, ported bool) error {
 	if ported {
-		cursor = r.im.cursor // a number is ended once: it no longer runs
+		cursor = r.im.cursor // not needed: an ended tenure is not found again
 	}
 	var counts Counts
-	err := r.desk.inLongTx(ctx, func(tx pg.Tx) error {
+	err := r.service.inLongTx(ctx, func(tx pg.Tx) error {
 		counts = Counts{}
 		rules := r.rules
-		rules.now = r.desk.now()
-		sheet, err := r.desk.lay(ctx, tx, rules, gone, true)
+		rules.now = r.service.now()
+		cs, err := r.service.load(ctx, tx, rules, missing, true)
 		if err != nil {
 			return err
 		}
-		seqs := &seqs{tx: tx}
-		for _, w := range sheet.order {
-			ended, err := r.leave(ctx, sheet, w, seqs)
+		seqs := &seqAllocator{tx: tx}
+		for _, c := range cs.ordered {
+			ended, err := r.endTenure(ctx, cs, c, seqs)
 			if err != nil {
 				return err
 			}
@@ -123,13 +121,13 @@ func (r *runner) end(ctx context.Context, gone []phone.Number, cursor int64, por
 				counts.Ended++
 			}
 		}
-		if err := sheet.save(ctx, tx); err != nil {
+		if err := cs.save(ctx, tx); err != nil {
 			return err
 		}
-		if err := sheet.tally.save(ctx, tx); err != nil {
+		if err := cs.counts.save(ctx, tx); err != nil {
 			return err
 		}
-		return r.advance(ctx, tx, phaseMissing, r.im.place, cursor, r.im.digest, 0, counts)
+		return r.saveProgress(ctx, tx, phaseMissing, r.im.place, cursor, r.im.digest, 0, counts)
 	})
 	if err != nil {
 		return err
@@ -139,53 +137,74 @@ func (r *runner) end(ctx context.Context, gone []phone.Number, cursor int64, por
 	return nil
 }
 
-// leave ends the tenure of a number that the snapshot no longer has: some time
-// after the snapshot before, and not later than this one. It reports false where
-// what was told says otherwise.
-func (r *runner) leave(ctx context.Context, s *sheet, w *work, seqs *seqs) (ended bool, err error) {
+// endTenure ends the tenure of a number that the snapshot does not have: at some
+// time after the previous snapshot, and not later than this one. It adds no event
+// and returns false if stored events contradict that.
+func (r *importRun) endTenure(ctx context.Context, cs *changeSet, c *change, seqs *seqAllocator) (ended bool, err error) {
 	asOf := line.InstantOf(r.im.AsOf)
-	then := w.at(asOf)
-	if !running(&then) || then.Network != r.im.Network || w.wentOn(asOf) {
-		return false, nil // it began, or came, or was spoken of after the snapshot
+	then := c.rowAt(asOf)
+	if !isRunning(&then) || then.Network != r.im.Network || c.reportedAfter(asOf) {
+		return false, nil // the tenure began, or was ported in, or was reported on after the snapshot
 	}
 	e := line.Event{
-		Kind: line.End, Effective: asOf, After: line.InstantOf(r.last), By: line.Operator, Network: r.im.Network, Code: line.ReasonInferred,
-		Until: line.Never, Supplier: r.im.supplier, Import: r.im.id, Told: s.now,
+		Kind: line.End, Effective: asOf, EndedAfter: line.InstantOf(r.lastSnapshot), Authority: line.Operator, Network: r.im.Network, Code: line.ReasonInferred,
+		Until: line.Never, Supplier: r.im.supplier, Import: r.im.id, ReportedAt: cs.now,
 	}
-	if r.last.IsZero() {
-		e.After = max(then.StateSince, then.SIM, then.PortAt) // it was still there
+	if r.lastSnapshot.IsZero() {
+		e.EndedAfter = max(then.StateSince, then.SIM, then.PortAt) // the last time at which it was running
 	}
 	if e.Seq, err = seqs.next(ctx); err != nil {
 		return false, err
 	}
-	w.add(e)
-	if now := w.at(asOf); running(&now) {
-		w.drop() // it began in the very second of the snapshot
+	c.addEvent(e)
+	if now := c.rowAt(asOf); isRunning(&now) {
+		c.removeLast() // the tenure began in the very second of the snapshot
 		return false, nil
 	}
-	s.tally.count(&e, then)
+	cs.counts.countEvent(&e, then)
 	return true, nil
 }
 
-// wentOn reports whether the operator spoke of the tenure after an instant. What
-// is newer than a snapshot prevails.
-func (w *work) wentOn(after line.Instant) bool {
-	if w.row.Newest <= after {
+// reportedAfter reports whether an operator's event about the tenure took effect
+// after an instant. Such an event prevails over an older snapshot.
+func (c *change) reportedAfter(after line.Instant) bool {
+	if c.row.Newest <= after {
 		return false
 	}
-	h := w.history()
+	h := c.history()
 	_, outcomes := line.Fold(h.Base, h.Events, line.Forever)
-	next := line.Forever // when another tenure begins
+	next := line.Forever // when the next tenure begins
 	for i, e := range h.Events {
 		if e.Kind == line.Assign && e.Effective > after && outcomes[i] == line.Applied {
 			next = min(next, e.Effective)
 		}
 	}
 	for i, e := range h.Events {
-		spoken := e.By == line.Operator && e.Kind != line.Assign && e.Kind != line.Void && outcomes[i] == line.Applied
-		if spoken && e.Effective > after && (e.Effective < next || e.Kind == line.End && e.Effective == next) {
+		aboutTenure := e.Authority == line.Operator && e.Kind != line.Assign && e.Kind != line.Void && outcomes[i] == line.Applied
+		if aboutTenure && e.Effective > after && (e.Effective < next || e.Kind == line.End && e.Effective == next) {
 			return true
 		}
 	}
 	return false
+}
+
+// interval is a range of numbers, both ends included.
+type interval struct{ low, high int64 }
+
+// intervals returns the ranges of the network as intervals, in order.
+func intervals(plan *numbering.Plan, n numbering.Network) []interval {
+	var all []interval
+	for _, r := range plan.Ranges() {
+		if r.Network != n {
+			continue
+		}
+		low, _ := strconv.ParseInt(r.Prefix, 10, 64) // a prefix has only digits
+		high := low + 1
+		for range plan.Digits - len(r.Prefix) {
+			low, high = low*10, high*10
+		}
+		all = append(all, interval{low, high - 1})
+	}
+	slices.SortFunc(all, func(a, b interval) int { return cmp.Compare(a.low, b.low) })
+	return all
 }

@@ -19,15 +19,15 @@ import (
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
-func regulator() supply.Speaker { return speaker(line.Regulator, "") }
+func regulator() supply.Supplier { return newSupplier(line.Regulator, "") }
 
-// accountHolder is a person of the regulator's, with an account and no client.
-func accountHolder() supply.Speaker {
-	return supply.Speaker{Actor: audit.Actor{Kind: audit.Account, ID: uuid.New()}}
+// accountHolder is a staff account of the regulator.
+func accountHolder() supply.Supplier {
+	return supply.Supplier{Actor: audit.Actor{Kind: audit.Account, ID: uuid.New()}}
 }
 
-// give gives an order.
-func (s *stage) give(who supply.Speaker, number, action string, change ...func(f *supply.OrderForm)) supply.Order {
+// createOrder creates an order.
+func (s *env) createOrder(who supply.Supplier, number, action string, change ...func(f *supply.OrderForm)) supply.Order {
 	s.t.Helper()
 	f := supply.OrderForm{PhoneNumber: number, Action: action, Note: "case 12 of 2026"}
 	if action == "BAR" {
@@ -36,38 +36,38 @@ func (s *stage) give(who supply.Speaker, number, action string, change ...func(f
 	for _, c := range change {
 		c(&f)
 	}
-	o, err := s.GiveOrder(s.t.Context(), who, f)
+	o, err := s.CreateOrder(s.t.Context(), who, f)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return o
 }
 
-// blacklist lets two of the regulator's clients blacklist a number.
-func (s *stage) blacklist(number string) {
+// blacklist blacklists a number by two clients of the regulator.
+func (s *env) blacklist(number string) {
 	s.t.Helper()
-	if _, err := s.ConfirmOrder(s.t.Context(), regulator(), s.give(regulator(), number, "BLACKLIST").ID); err != nil {
+	if _, err := s.ConfirmOrder(s.t.Context(), regulator(), s.createOrder(regulator(), number, "BLACKLIST").ID); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// An order is an event of the regulator's like any other, and the order, the
-// event and the audit trail know of each other.
+// An order becomes an event of the regulator, and the order, the event and the audit
+// trail refer to each other.
 func TestOrderIsAnEventOfTheRegulator(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.says(operator("MTN"), s.event(number(1), "ASSIGNED", 400), "APPLIED")
-	s.reaches("MTN")
-	for _, who := range []supply.Speaker{regulator(), accountHolder(), {Actor: audit.Actor{Kind: audit.Operator}}} {
-		got := s.give(who, number(1), "BAR")
+	s := newEnv(t)
+	s.wantOutcome(operator("MTN"), s.event(number(1), "ASSIGNED", 400), "APPLIED")
+	s.supplyThroughNow("MTN")
+	for _, who := range []supply.Supplier{regulator(), accountHolder(), {Actor: audit.Actor{Kind: audit.Operator}}} {
+		got := s.createOrder(who, number(1), "BAR")
 		want := supply.Order{
-			ID: got.ID, Number: s.parse(number(1)), Action: "BAR", State: supply.OrderDone, Note: "case 12 of 2026", AskedAt: s.clock, EffectiveAt: s.clock,
-			Asked: who.Actor, Result: supply.Result{ID: got.ID.String(), Outcome: supply.Applied},
+			ID: got.ID, Number: s.parse(number(1)), Action: "BAR", State: supply.OrderDone, Note: "case 12 of 2026", RequestedAt: s.clock, EffectiveAt: s.clock,
+			RequestedBy: who.Actor, Result: supply.Result{ID: got.ID.String(), Outcome: supply.Applied},
 		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateComparable(phone.Number{}, netip.Addr{})); diff != "" {
 			t.Errorf("%s:\n%s", who.Actor.Kind, diff)
 		}
-		s.is(number(1), "BARRED MTN")
+		s.wantStatus(number(1), "BARRED MTN")
 		n := s.count(`SELECT count(*) FROM line_order o JOIN line_event e ON e.number = o.number AND e.seq = o.seq JOIN audit a ON a.subject_id = o.id
 			WHERE o.id = $1 AND e.event_id = o.id::text AND e.authority = 4 AND e.code = 3 AND e.note = o.reason AND e.network = 0
 			AND a.action = 'order.given' AND a.actor_kind = $2 AND a.at = $3`, got.ID, string(who.Actor.Kind), s.clock)
@@ -75,15 +75,15 @@ func TestOrderIsAnEventOfTheRegulator(t *testing.T) {
 			t.Errorf("%s: %d orders with an event and an entry, want 1", who.Actor.Kind, n)
 		}
 		s.clock = s.clock.Add(time.Minute)
-		s.give(who, number(1), "UNBAR")
-		s.is(number(1), "NORMAL MTN")
+		s.createOrder(who, number(1), "UNBAR")
+		s.wantStatus(number(1), "NORMAL MTN")
 		s.clock = s.clock.Add(time.Minute)
 	}
 	if n := s.count(`SELECT count(*) FROM audit WHERE action = 'order.given'`); n != 6 {
 		t.Errorf("%d orders are in the audit trail, want 6", n)
 	}
 	list, err := s.Orders(t.Context(), false, 4)
-	if err != nil || len(list) != 4 || list[0].Action != "UNBAR" || list[1].Action != "BAR" || !list[0].AskedAt.After(list[1].AskedAt) {
+	if err != nil || len(list) != 4 || list[0].Action != "UNBAR" || list[1].Action != "BAR" || !list[0].RequestedAt.After(list[1].RequestedAt) {
 		t.Errorf("the list is %+v, %v", list, err)
 	}
 	if list, err = s.Orders(t.Context(), true, 4); err != nil || len(list) != 0 {
@@ -91,79 +91,78 @@ func TestOrderIsAnEventOfTheRegulator(t *testing.T) {
 	}
 }
 
-// An order may reach back, and then counts from there: what a later event says
-// stands.
-func TestOrderMayReachBack(t *testing.T) {
+// An order may take effect in the past, and then later events prevail over it.
+func TestOrderMayTakeEffectInThePast(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.tell(operator("MTN"), s.event(number(1), "ASSIGNED", 400), s.event(number(1), "ASSIGNED", 100))
-	s.reaches("MTN")
-	o := s.give(regulator(), number(1), "BAR", func(f *supply.OrderForm) { f.EffectiveAt = s.ago(200) })
+	s := newEnv(t)
+	s.report(operator("MTN"), s.event(number(1), "ASSIGNED", 400), s.event(number(1), "ASSIGNED", 100))
+	s.supplyThroughNow("MTN")
+	o := s.createOrder(regulator(), number(1), "BAR", func(f *supply.OrderForm) { f.EffectiveAt = s.ago(200) })
 	if !o.EffectiveAt.Equal(s.clock.AddDate(0, 0, -200)) || o.Result.Outcome != supply.Applied {
 		t.Errorf("the order is %+v", o)
 	}
-	s.is(number(1), "NORMAL MTN") // the bar went with the tenure
-	o = s.give(regulator(), number(2), "BAR")
+	s.wantStatus(number(1), "NORMAL MTN") // the bar went with the tenure
+	o = s.createOrder(regulator(), number(2), "BAR")
 	if o.Result.Outcome != supply.Applied {
-		t.Errorf("a number that nobody spoke of: %+v", o.Result)
+		t.Errorf("a number without events: %+v", o.Result)
 	}
 	end := s.event(number(3), "ENDED", 3)
 	end.Reason = "CHURNED"
-	s.says(operator("MTN"), end, "APPLIED")
-	if o = s.give(regulator(), number(3), "BAR"); o.Result.Outcome != supply.NoEffect || o.Result.Reason != "STATE" {
+	s.wantOutcome(operator("MTN"), end, "APPLIED")
+	if o = s.createOrder(regulator(), number(3), "BAR"); o.Result.Outcome != supply.NoEffect || o.Result.Reason != "STATE" {
 		t.Errorf("the bar of a line that has ended: %+v", o.Result)
 	}
 }
 
-// Of orders that are given within one second the last is the one that is meant.
-func TestOrdersOfOneSecondCountInTheirOrder(t *testing.T) {
+// Of orders within one second the last prevails.
+func TestOrdersOfOneSecondTakeEffectInOrder(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.says(operator("MTN"), s.event(number(1), "USED", 0), "APPLIED")
-	s.reaches("MTN")
-	s.give(regulator(), number(1), "BAR")
-	s.give(regulator(), number(1), "UNBAR")
-	s.is(number(1), "NORMAL MTN")
-	s.give(regulator(), number(1), "BAR")
-	s.is(number(1), "BARRED MTN")
+	s := newEnv(t)
+	s.wantOutcome(operator("MTN"), s.event(number(1), "USED", 0), "APPLIED")
+	s.supplyThroughNow("MTN")
+	s.createOrder(regulator(), number(1), "BAR")
+	s.createOrder(regulator(), number(1), "UNBAR")
+	s.wantStatus(number(1), "NORMAL MTN")
+	s.createOrder(regulator(), number(1), "BAR")
+	s.wantStatus(number(1), "BARRED MTN")
 	s.blacklist(number(1))
-	s.is(number(1), "BLACKLISTED MTN")
-	s.give(regulator(), number(1), "RELEASE")
-	s.is(number(1), "BARRED MTN")
+	s.wantStatus(number(1), "BLACKLISTED MTN")
+	s.createOrder(regulator(), number(1), "RELEASE")
+	s.wantStatus(number(1), "BARRED MTN")
 }
 
-// The operator cannot lift the regulator's bar; the regulator lifts both.
+// The operator cannot remove the regulator's bar; the regulator can remove both.
 func TestHigherAuthorityLiftsABar(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newEnv(t)
 	mtn := operator("MTN")
 	bar := s.event(number(1), "BARRED", 5)
 	bar.Reason = "DEBT"
-	s.says(mtn, bar, "APPLIED")
-	s.reaches("MTN")
-	s.give(regulator(), number(1), "BAR", func(f *supply.OrderForm) { f.EffectiveAt = s.ago(4) })
-	s.says(mtn, s.event(number(1), "UNBARRED", 3), "APPLIED")
-	s.is(number(1), "BARRED MTN")
+	s.wantOutcome(mtn, bar, "APPLIED")
+	s.supplyThroughNow("MTN")
+	s.createOrder(regulator(), number(1), "BAR", func(f *supply.OrderForm) { f.EffectiveAt = s.ago(4) })
+	s.wantOutcome(mtn, s.event(number(1), "UNBARRED", 3), "APPLIED")
+	s.wantStatus(number(1), "BARRED MTN")
 	again := s.event(number(1), "BARRED", 2)
 	again.Reason = "LOST"
-	s.says(mtn, again, "APPLIED")
-	s.give(regulator(), number(1), "UNBAR")
-	s.is(number(1), "NORMAL MTN")
+	s.wantOutcome(mtn, again, "APPLIED")
+	s.createOrder(regulator(), number(1), "UNBAR")
+	s.wantStatus(number(1), "NORMAL MTN")
 }
 
-// A blacklisting changes nothing until somebody else confirms it, and counts
-// from then on.
+// A blacklisting changes nothing until somebody else confirms it, and takes effect
+// then.
 func TestBlacklistingNeedsTwo(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.says(operator("MTN"), s.event(number(1), "ASSIGNED", 400), "APPLIED")
-	s.reaches("MTN")
+	s := newEnv(t)
+	s.wantOutcome(operator("MTN"), s.event(number(1), "ASSIGNED", 400), "APPLIED")
+	s.supplyThroughNow("MTN")
 	asker := regulator()
-	o := s.give(asker, number(1), "BLACKLIST")
+	o := s.createOrder(asker, number(1), "BLACKLIST")
 	if o.State != supply.OrderPending || !o.EffectiveAt.IsZero() || !o.ConfirmedAt.IsZero() || o.Result != (supply.Result{}) {
 		t.Errorf("the order is %+v", o)
 	}
-	s.is(number(1), "NORMAL MTN")
+	s.wantStatus(number(1), "NORMAL MTN")
 	list, err := s.Orders(t.Context(), true, 10)
 	if err != nil || len(list) != 1 || list[0].ID != o.ID || !list[0].EffectiveAt.IsZero() {
 		t.Errorf("pending are %+v, %v", list, err)
@@ -171,23 +170,23 @@ func TestBlacklistingNeedsTwo(t *testing.T) {
 	sameClient := asker
 	sameClient.Authorities = nil
 	sameClient.Actor.From = netip.MustParseAddr("192.0.2.7") // it is the same client wherever it calls from
-	for name, alone := range map[string]supply.Speaker{"the client itself": sameClient, "the command line": {Actor: audit.Actor{Kind: audit.Operator}}} {
+	for name, alone := range map[string]supply.Supplier{"the client itself": sameClient, "the command line": {Actor: audit.Actor{Kind: audit.Operator}}} {
 		if _, err := s.ConfirmOrder(t.Context(), alone, o.ID); !errors.Is(err, supply.ErrSecondPerson) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	s.is(number(1), "NORMAL MTN")
+	s.wantStatus(number(1), "NORMAL MTN")
 	asked := s.clock
 	s.days(3)
 	got, err := s.ConfirmOrder(t.Context(), accountHolder(), o.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.State != supply.OrderDone || got.Result.Outcome != supply.Applied || !got.AskedAt.Equal(asked) || !got.ConfirmedAt.Equal(s.clock) ||
+	if got.State != supply.OrderDone || got.Result.Outcome != supply.Applied || !got.RequestedAt.Equal(asked) || !got.ConfirmedAt.Equal(s.clock) ||
 		!got.EffectiveAt.Equal(s.clock) {
 		t.Errorf("the order is %+v", got)
 	}
-	s.is(number(1), "BLACKLISTED MTN")
+	s.wantStatus(number(1), "BLACKLISTED MTN")
 	if at := s.row(number(1)).BlackAt.Time(); !at.Equal(s.clock) {
 		t.Errorf("blacklisted since %v, want %v", at, s.clock)
 	}
@@ -201,12 +200,12 @@ func TestBlacklistingNeedsTwo(t *testing.T) {
 	}
 }
 
-// An order is confirmed once, whoever else tries at the same time, and only one
-// that waits for it.
+// A pending order is confirmed once, also if several try at the same time, and no
+// other order can be confirmed.
 func TestOrderIsConfirmedOnce(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	o := s.give(accountHolder(), number(1), "BLACKLIST")
+	s := newEnv(t)
+	o := s.createOrder(accountHolder(), number(1), "BLACKLIST")
 	const many = 4
 	errs := make([]error, many)
 	var wait sync.WaitGroup
@@ -226,62 +225,62 @@ func TestOrderIsConfirmedOnce(t *testing.T) {
 	if n := s.count(`SELECT count(*) FROM line_event`); won != 1 || n != 1 {
 		t.Errorf("%d confirmations and %d events, want 1 and 1", won, n)
 	}
-	done := s.give(regulator(), number(1), "BAR")
+	done := s.createOrder(regulator(), number(1), "BAR")
 	if _, err := s.ConfirmOrder(t.Context(), regulator(), done.ID); !errors.Is(err, supply.ErrOrderNotPending) {
 		t.Errorf("an order that needed no second: %v", err)
 	}
 	if _, err := s.ConfirmOrder(t.Context(), regulator(), uuid.New()); !errors.Is(err, supply.ErrNoOrder) {
-		t.Errorf("an order that nobody gave: %v", err)
+		t.Errorf("an order that does not exist: %v", err)
 	}
 	if n := s.count(`SELECT count(*) FROM audit WHERE action = 'order.confirmed'`); n != 1 {
 		t.Errorf("%d confirmations in the audit trail, want 1", n)
 	}
 }
 
-// While a number is blacklisted it can be given to nobody.
+// A blacklisted number cannot be assigned.
 func TestBlacklistedNumberIsNotAssigned(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newEnv(t)
 	mtn := operator("MTN")
 	end := s.event(number(1), "ENDED", 2)
 	end.Reason = "CHURNED"
-	s.says(mtn, end, "APPLIED")
+	s.wantOutcome(mtn, end, "APPLIED")
 	s.blacklist(number(1))
 	s.days(1)
-	s.says(mtn, s.event(number(1), "ASSIGNED", 0), "REFUSED BLACKLISTED")
-	s.is(number(1), "BLACKLISTED MTN")
+	s.wantOutcome(mtn, s.event(number(1), "ASSIGNED", 0), "REFUSED BLACKLISTED")
+	s.wantStatus(number(1), "BLACKLISTED MTN")
 	if n := s.count(`SELECT count(*) FROM line_event WHERE kind = 1`); n != 0 {
-		t.Errorf("%d assignments were kept, want none", n)
+		t.Errorf("%d assignments were stored, want none", n)
 	}
 	s.days(1)
-	s.give(regulator(), number(1), "RELEASE")
+	s.createOrder(regulator(), number(1), "RELEASE")
 	s.days(1)
-	s.says(mtn, s.event(number(1), "ASSIGNED", 0), "APPLIED")
-	s.is(number(1), "RECYCLED MTN")
+	s.wantOutcome(mtn, s.event(number(1), "ASSIGNED", 0), "APPLIED")
+	s.wantStatus(number(1), "RECYCLED MTN")
 }
 
-// An event is withdrawn by whoever told it or by the regulator, and by nobody
-// else. The line is what the others make.
-func TestEventIsWithdrawnByItsSupplierOrTheRegulator(t *testing.T) {
+// An event can be voided by its supplier or by the regulator, and by nobody else. The
+// line is then what the other events make of it.
+func TestEventIsVoidedByItsSupplierOrTheRegulator(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	mtn, airtel, sector := operator("MTN"), operator("AIRTEL"), speaker(line.Sector, "")
+	s := newEnv(t)
+	mtn, airtel, sector := operator("MTN"), operator("AIRTEL"), newSupplier(line.Sector, "")
 	swap, flag := s.event(number(1), "SIM_CHANGED", 2), s.event(number(1), "FLAGGED", 1)
 	flag.Level = "HIGH"
-	s.tell(mtn, s.event(number(1), "ASSIGNED", 400), swap)
-	s.says(sector, flag, "APPLIED")
+	s.report(mtn, s.event(number(1), "ASSIGNED", 400), swap)
+	s.wantOutcome(sector, flag, "APPLIED")
 	void := func(of supply.Item) supply.Item {
 		v := s.event(number(1), "VOIDED", 0)
 		v.Voids, v.Note = of.ID, "a mistake"
 		return v
 	}
-	s.says(airtel, void(swap), "REFUSED NOT_FOUND")
-	s.says(mtn, void(flag), "REFUSED NOT_FOUND")
-	s.says(speaker(line.Sector, ""), void(flag), "REFUSED NOT_FOUND")
-	s.is(number(1), "FLAGGED MTN")
+	s.wantOutcome(airtel, void(swap), "REFUSED NOT_FOUND")
+	s.wantOutcome(mtn, void(flag), "REFUSED NOT_FOUND")
+	s.wantOutcome(newSupplier(line.Sector, ""), void(flag), "REFUSED NOT_FOUND")
+	s.wantStatus(number(1), "FLAGGED MTN")
 	silent := void(swap)
 	silent.Note = ""
-	s.says(mtn, silent, "REFUSED MISSING")
+	s.wantOutcome(mtn, silent, "REFUSED MISSING")
 
 	seq := func(kind line.Kind) string {
 		var seq string
@@ -290,14 +289,14 @@ func TestEventIsWithdrawnByItsSupplierOrTheRegulator(t *testing.T) {
 		}
 		return seq
 	}
-	o := s.give(regulator(), number(1), "VOID", func(f *supply.OrderForm) { f.Event = seq(line.Flag) })
+	o := s.createOrder(regulator(), number(1), "VOID", func(f *supply.OrderForm) { f.Event = seq(line.Flag) })
 	if o.Result.Outcome != supply.Applied || !o.EffectiveAt.Equal(s.clock.AddDate(0, 0, -1)) {
 		t.Errorf("the order is %+v", o)
 	}
-	s.is(number(1), "SWAPPED MTN")
-	s.says(mtn, void(swap), "APPLIED")
-	s.reaches("MTN")
-	s.is(number(1), "NORMAL MTN")
+	s.wantStatus(number(1), "SWAPPED MTN")
+	s.wantOutcome(mtn, void(swap), "APPLIED")
+	s.supplyThroughNow("MTN")
+	s.wantStatus(number(1), "NORMAL MTN")
 
 	count := func() int {
 		return s.count(`SELECT (SELECT count(*) FROM line_event) + (SELECT count(*) FROM line_order)`)
@@ -311,7 +310,7 @@ func TestEventIsWithdrawnByItsSupplierOrTheRegulator(t *testing.T) {
 		if name == "another number" {
 			f.PhoneNumber = number(2)
 		}
-		_, err := s.GiveOrder(t.Context(), regulator(), f)
+		_, err := s.CreateOrder(t.Context(), regulator(), f)
 		if diff := cmp.Diff([]string{"event NOT_ALLOWED"}, violations(err)); diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
@@ -321,7 +320,7 @@ func TestEventIsWithdrawnByItsSupplierOrTheRegulator(t *testing.T) {
 	}
 }
 
-// violations returns the fields that an error complains about, and how.
+// violations returns the fields and codes of an error.
 func violations(err error) []string {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
@@ -334,11 +333,11 @@ func violations(err error) []string {
 	return list
 }
 
-// Everything that is wrong with an order is said at once, and nothing of it is
-// kept.
+// Everything that is wrong with an order is reported at once, and the order is not
+// stored.
 func TestOrdersThatAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newEnv(t)
 	good := supply.OrderForm{PhoneNumber: number(1), Note: "why"}
 	for name, tc := range map[string]struct {
 		change func(f *supply.OrderForm)
@@ -361,36 +360,36 @@ func TestOrdersThatAreRefused(t *testing.T) {
 	} {
 		f := good
 		tc.change(&f)
-		_, err := s.GiveOrder(t.Context(), regulator(), f)
+		_, err := s.CreateOrder(t.Context(), regulator(), f)
 		if diff := cmp.Diff(tc.want, violations(err)); diff != "" || (err == nil) != (tc.want == nil) {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
 	}
 	if n := s.count(`SELECT count(*) FROM line_order`); n != 1 {
-		t.Errorf("%d orders were kept, want 1", n)
+		t.Errorf("%d orders were stored, want 1", n)
 	}
 }
 
-// A flag is lifted by whoever set it, or falls with the tenure. Another sector
-// regulator cannot lift it.
-func TestFlagIsLiftedByWhoSetIt(t *testing.T) {
+// A flag can be removed by the supplier that set it, and ends with the tenure. Another
+// sector regulator cannot remove it.
+func TestFlagIsRemovedOnlyByItsSupplier(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	banks, insurers := speaker(line.Sector, ""), speaker(line.Sector, "")
-	s.says(operator("MTN"), s.event(number(1), "ASSIGNED", 400), "APPLIED")
-	s.reaches("MTN")
+	s := newEnv(t)
+	banks, insurers := newSupplier(line.Sector, ""), newSupplier(line.Sector, "")
+	s.wantOutcome(operator("MTN"), s.event(number(1), "ASSIGNED", 400), "APPLIED")
+	s.supplyThroughNow("MTN")
 	flag := s.event(number(1), "FLAGGED", 5)
 	flag.Level = "VERY_HIGH"
-	s.says(banks, flag, "APPLIED")
-	s.says(insurers, s.event(number(1), "UNFLAGGED", 4), "NO_EFFECT NOT_YOUR_FLAG")
-	s.says(operator("MTN"), s.event(number(1), "UNFLAGGED", 4), "REFUSED NOT_ALLOWED")
-	s.is(number(1), "FLAGGED MTN")
-	s.says(banks, s.event(number(1), "UNFLAGGED", 3), "APPLIED")
-	s.is(number(1), "NORMAL MTN")
+	s.wantOutcome(banks, flag, "APPLIED")
+	s.wantOutcome(insurers, s.event(number(1), "UNFLAGGED", 4), "NO_EFFECT NOT_YOUR_FLAG")
+	s.wantOutcome(operator("MTN"), s.event(number(1), "UNFLAGGED", 4), "REFUSED NOT_ALLOWED")
+	s.wantStatus(number(1), "FLAGGED MTN")
+	s.wantOutcome(banks, s.event(number(1), "UNFLAGGED", 3), "APPLIED")
+	s.wantStatus(number(1), "NORMAL MTN")
 	again := s.event(number(1), "FLAGGED", 2)
 	again.Level = "MEDIUM"
-	s.says(banks, again, "APPLIED")
-	s.is(number(1), "FLAGGED MTN")
-	s.says(operator("MTN"), s.event(number(1), "ASSIGNED", 1), "APPLIED")
-	s.is(number(1), "RECYCLED MTN")
+	s.wantOutcome(banks, again, "APPLIED")
+	s.wantStatus(number(1), "FLAGGED MTN")
+	s.wantOutcome(operator("MTN"), s.event(number(1), "ASSIGNED", 1), "APPLIED")
+	s.wantStatus(number(1), "RECYCLED MTN")
 }

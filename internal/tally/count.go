@@ -18,7 +18,7 @@ import (
 //
 // When can nobody? A transaction begins to write, and is given its number, no
 // later than lateness after the time that its records carry: past that the
-// question is given up. From then on its number shows whether it is over,
+// request is given up. From then on its number shows whether it is over,
 // however long its commit takes. So a fence is put up: a moment, and the first
 // transaction number that was not given out by then. Once every transaction
 // before that number is over, everything that carries a time earlier than the
@@ -29,20 +29,20 @@ import (
 // be broken off, repeated, and done by any node.
 
 const (
-	// lateness is how long a record may be under way before its transaction is
-	// given a number, by the clock of whoever counts. A question waits 30 seconds
-	// at the most; the rest is for clocks that are wrong.
+	// lateness is how long a record may wait before its transaction is given a
+	// number, by the clock of the node that counts. A request waits 30 seconds at
+	// most; the rest is for clocks that are wrong.
 	lateness = time.Minute
-	// stretch is how much of the journal one transaction counts, to begin with.
-	stretch = 5 * time.Minute
-	// quick is how fast that must be for the next stretch to be twice as long.
-	quick = 100 * time.Millisecond
-	// longest is how long a stretch gets where there is little to count.
-	longest = 12 * time.Hour
-	// patience is for how long one call goes on to count what it is behind with.
-	patience = 40 * time.Second
-	// bite is how many old rows are removed at once.
-	bite = 10_000
+	// window is how much of the journal the first transaction counts.
+	window = 5 * time.Minute
+	// fastCount is how fast that must be for the next window to be twice as long.
+	fastCount = 100 * time.Millisecond
+	// maxWindow is how long a window gets where there is little to count.
+	maxWindow = 12 * time.Hour
+	// countTime is for how long one call continues with a backlog.
+	countTime = 40 * time.Second
+	// deleteBatch is how many old rows are deleted at once.
+	deleteBatch = 10_000
 )
 
 // mark is how far the journal is counted.
@@ -55,35 +55,35 @@ type mark struct {
 // Count counts what is new, and goes on with what it is behind with for as long
 // as it has time. It returns how far the counts are final.
 func (t *Tally) Count(ctx context.Context) (settled time.Time, err error) {
-	until := time.Now().Add(patience)
+	until := time.Now().Add(countTime)
 	if _, err := t.Pool.Exec(ctx, `SELECT journal_summarize()`); err != nil && !locked(err) {
 		return settled, fmt.Errorf("tally: bring the index up to date: %w", err)
 	}
-	if err := t.begin(ctx); err != nil {
+	if err := t.createMark(ctx); err != nil {
 		return settled, err
 	}
 	// What is new comes first: it is what people look for.
 	if err := t.step(ctx, t.countNew); err != nil {
 		return settled, err
 	}
-	for more, most := true, stretch; more && time.Now().Before(until); {
+	for more, length := true, window; more && time.Now().Before(until); {
 		began := time.Now()
 		err := t.step(ctx, func(ctx context.Context, tx pg.Tx, m mark) (err error) {
-			settled, more, err = t.settle(ctx, tx, m, most)
+			settled, more, err = t.settle(ctx, tx, m, length)
 			return err
 		})
 		if err != nil {
 			return settled, err
 		}
-		if most = min(2*most, longest); time.Since(began) > quick {
-			most = stretch
+		if length = min(2*length, maxWindow); time.Since(began) > fastCount {
+			length = window
 		}
 	}
-	return settled, t.forget(ctx, settled)
+	return settled, t.deleteOld(ctx, settled)
 }
 
-// begin makes the mark, once: the journal is counted from its oldest day on.
-func (t *Tally) begin(ctx context.Context) error {
+// createMark creates the mark, once: the journal is counted from its oldest day on.
+func (t *Tally) createMark(ctx context.Context) error {
 	var there bool
 	if err := t.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM tally_mark)`).Scan(&there); err != nil || there {
 		return wrap("look for the mark", err)
@@ -102,17 +102,17 @@ func (t *Tally) begin(ctx context.Context) error {
 	return wrap("make the mark", err)
 }
 
-// prepare makes a transaction fit for counting. Nobody waits for it. What is
+// prepareSQL makes a transaction fit for counting. Nobody waits for it. What is
 // empty may be scanned, and the statistics of a day that has just begun say that
 // it is empty; a plan that shuns scans at any price must not be taken for one
 // that is worth compiling.
-const prepare = `SELECT set_config('statement_timeout', '30s', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
+const prepareSQL = `SELECT set_config('statement_timeout', '30s', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
 
 // step locks the mark and does something with it. Whoever else counts waits.
 func (t *Tally) step(ctx context.Context, do func(context.Context, pg.Tx, mark) error) error {
 	m := mark{now: t.Now()} // before the transaction is given its number, and before anything is read
 	return pg.InTx(ctx, t.Pool, func(tx pg.Tx) error {
-		for _, sql := range []string{prepare, `SELECT FROM tally_mark FOR UPDATE`} {
+		for _, sql := range []string{prepareSQL, `SELECT FROM tally_mark FOR UPDATE`} {
 			if _, err := tx.Exec(ctx, sql); err != nil {
 				return wrap("lock the mark", err)
 			}
@@ -131,8 +131,8 @@ func (t *Tally) step(ctx context.Context, do func(context.Context, pg.Tx, mark) 
 
 // countNew counts what may have come since the last time.
 func (t *Tally) countNew(ctx context.Context, tx pg.Tx, m mark) error {
-	// Behind by more than a stretch, the rest is left to settle.
-	from := later(m.settled, later(m.seen, m.now.Add(-stretch)).Add(-lateness).Truncate(time.Minute))
+	// Behind by more than a window, the rest is left to settle.
+	from := latest(m.settled, latest(m.seen, m.now.Add(-window)).Add(-lateness).Truncate(time.Minute))
 	// Clocks may be ahead, but not by as much as that.
 	if err := recount(ctx, tx, from, m.now.Add(time.Hour)); err != nil {
 		return err
@@ -141,16 +141,16 @@ func (t *Tally) countNew(ctx context.Context, tx pg.Tx, m mark) error {
 	return wrap("move the mark", err)
 }
 
-// settle counts what nobody writes to any more, a stretch at the most, and says
+// settle counts what nobody writes to any more, a window at the most, and says
 // whether there is more of it.
-func (t *Tally) settle(ctx context.Context, tx pg.Tx, m mark, most time.Duration) (settled time.Time, more bool, err error) {
+func (t *Tally) settle(ctx context.Context, tx pg.Tx, m mark, length time.Duration) (settled time.Time, more bool, err error) {
 	if m.fenced {
 		return m.settled, false, nil
 	}
 	end := m.fence.Add(-lateness).Truncate(time.Minute)
 	to := end
-	if m.settled.Add(most).Before(end) {
-		to, more = m.settled.Add(most), true
+	if m.settled.Add(length).Before(end) {
+		to, more = m.settled.Add(length), true
 	}
 	if to.After(m.settled) {
 		if err := recount(ctx, tx, m.settled, to); err != nil {
@@ -186,35 +186,35 @@ const recountSQL = `WITH counted AS (
 		SELECT entity_id, (minute AT TIME ZONE 'UTC')::date, mode, status, sum(more) FROM fresh GROUP BY 1, 2, 3, 4
 		ON CONFLICT (entity_id, day, mode, status) DO UPDATE SET n = d.n + excluded.n`
 
-// recount counts the minutes of a stretch of time anew.
+// recount counts the minutes between from and to anew.
 func recount(ctx context.Context, tx pg.Tx, from, to time.Time) error {
 	_, err := tx.Exec(ctx, recountSQL, from, to)
 	return wrap("count", err)
 }
 
-// forget removes the minutes that are kept no longer. What is not settled will
+// deleteOld deletes the minutes that are no longer kept. What is not settled will
 // be counted again, and must find what was counted of it.
-func (t *Tally) forget(ctx context.Context, settled time.Time) error {
-	old := t.Now().Add(-Keep).Truncate(time.Minute)
+func (t *Tally) deleteOld(ctx context.Context, settled time.Time) error {
+	old := t.Now().Add(-Retention).Truncate(time.Minute)
 	if settled.Before(old) {
 		old = settled
 	}
-	_, err := pg.InBites(func() (int64, error) {
+	_, err := pg.InBatches(func() (int64, error) {
 		tag, err := t.Pool.Exec(ctx, `DELETE FROM journal_minute WHERE (entity_id, minute, mode, status) IN
-			(SELECT entity_id, minute, mode, status FROM journal_minute WHERE minute < $1 ORDER BY minute LIMIT $2)`, old, bite)
+			(SELECT entity_id, minute, mode, status FROM journal_minute WHERE minute < $1 ORDER BY minute LIMIT $2)`, old, deleteBatch)
 		return tag.RowsAffected(), err
 	})
-	return wrap("forget minutes", err)
+	return wrap("delete old minutes", err)
 }
 
-func later(a, b time.Time) time.Time {
+func latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
 }
 
-// locked reports that somebody else works on a table: a vacuum, which brings its
+// locked reports that another process works on a table: a vacuum, which brings its
 // index up to date as well.
 func locked(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)

@@ -15,9 +15,9 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 )
 
-// Whatever the order in which transactions begin, commit late or are given up,
-// and however often a count is broken off or two run at once: in the end the
-// counts equal the journal.
+// Whatever the order in which transactions begin, commit late or are rolled
+// back, and however often a count is interrupted or two run at once: in the end
+// the counts equal the journal.
 func TestCountsEqualTheJournalWhateverTheOrder(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(4)
@@ -107,8 +107,9 @@ func scramble(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// A transaction whose commit takes an hour, as while a standby is away, is
-// counted when it comes, and nothing that came meanwhile waits for it.
+// A transaction whose commit takes an hour, as while a standby is unavailable,
+// is counted when it is committed, and nothing that was committed before waits
+// for it.
 func TestALateCommitIsCountedWhenItComes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -141,9 +142,9 @@ func TestALateCommitIsCountedWhenItComes(t *testing.T) {
 	}
 }
 
-// What was in the journal before anybody counted is counted, too, and minutes
-// that are too old are forgotten while their days stay.
-func TestOldDaysAreCountedAndTheirMinutesForgotten(t *testing.T) {
+// What was in the journal before the first count is counted too, and minutes
+// that are too old are deleted while their days stay.
+func TestOldDaysAreCountedAndTheirMinutesDeleted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	bank := uuid.New()
@@ -167,8 +168,8 @@ func TestOldDaysAreCountedAndTheirMinutesForgotten(t *testing.T) {
 	}
 }
 
-// A mark that came from another cluster with a dump does not hold up the count:
-// the numbers of its transactions mean nothing here.
+// A mark that was restored from a dump of another cluster does not block the
+// count: its transaction numbers mean nothing here.
 func TestAMarkFromAnotherClusterHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -15,42 +15,43 @@ import (
 )
 
 const (
-	// flushEvery is how often a node stores what it has counted.
-	flushEvery = 5 * time.Second
-	// flushTime is how long that may take.
-	flushTime = 2 * time.Second
+	// flushInterval is how often a node stores its counts.
+	flushInterval = 5 * time.Second
+	// flushTimeout bounds one flush.
+	flushTimeout = 2 * time.Second
 )
 
-// Meter counts how requests ended and how long they took, in memory, and adds
-// that to what the node has stored. What a node has counted in the seconds
-// before it was killed is lost. Make one with [NewMeter].
+// Meter counts in memory how requests ended and how long they took, and adds the
+// counts to those that the node has stored. The counts of the last seconds are
+// lost if a node is killed. Create one with [NewMeter].
 type Meter struct {
 	pool *pgxpool.Pool
 	node string
 	now  func() time.Time
 	log  *slog.Logger
 
-	mu    sync.Mutex
-	fresh map[whose]*pace
+	mu       sync.Mutex
+	unstored map[seriesKey]*outcomes
 
-	flushing sync.Mutex // held while the database is asked
+	flushing sync.Mutex // held during Flush
 }
 
-type whose struct {
+// seriesKey identifies the counts of one entity and mode on one day.
+type seriesKey struct {
 	entity uuid.UUID
 	mode   string
-	day    int64 // since 1970
+	day    int64 // days since 1970
 }
 
-// pace is what was counted of one entity on one day.
-type pace struct {
-	asked, refused, failed int64
-	times                  Times
+// outcomes are the counts of one series.
+type outcomes struct {
+	requests, refused, failed int64
+	times                     Times
 }
 
-// NewMeter returns a meter that stores what it counts under the name of a node.
+// NewMeter returns a meter that stores its counts under the name of a node.
 func NewMeter(pool *pgxpool.Pool, node string, now func() time.Time, log *slog.Logger) *Meter {
-	return &Meter{pool: pool, node: node, now: now, log: log, fresh: make(map[whose]*pace)}
+	return &Meter{pool: pool, node: node, now: now, log: log, unstored: make(map[seriesKey]*outcomes)}
 }
 
 // Outcome is how a request ended.
@@ -59,113 +60,113 @@ type Outcome int
 // The outcomes.
 const (
 	Answered Outcome = iota
-	Refused          // by the caller's doing
-	Failed           // by ours
+	Refused          // because of the caller
+	Failed           // because of the service
 )
 
-// Note counts a request. How long it took counts for one that asked a single
-// question and was answered; otherwise took is 0.
-func (m *Meter) Note(entity uuid.UUID, mode string, how Outcome, took time.Duration) {
-	key := whose{entity, mode, m.now().Unix() / (24 * 60 * 60)}
+// Record counts a request. Took is the duration of an answered request about a single
+// number; for all others it is 0 and not counted.
+func (m *Meter) Record(entity uuid.UUID, mode string, how Outcome, took time.Duration) {
+	key := seriesKey{entity, mode, m.now().Unix() / (24 * 60 * 60)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := m.fresh[key]
-	if p == nil {
-		p = &pace{}
-		m.fresh[key] = p
+	o := m.unstored[key]
+	if o == nil {
+		o = &outcomes{}
+		m.unstored[key] = o
 	}
-	p.asked++
+	o.requests++
 	switch how {
 	case Refused:
-		p.refused++
+		o.refused++
 	case Failed:
-		p.failed++
+		o.failed++
 	case Answered:
 		if took > 0 {
-			p.times[bucketOf(took)]++
+			o.times[bucketOf(took)]++
 		}
 	}
 }
 
-// Run stores what was counted every few seconds until ctx ends. Call
-// [Meter.Flush] once more when no request can come any longer.
+// Run calls [Meter.Flush] every few seconds until ctx ends. Call it once more after
+// the last request.
 func (m *Meter) Run(ctx context.Context) {
-	tick := time.NewTicker(flushEvery)
+	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
-	away := false
+	failing := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		bounded, cancel := context.WithTimeout(ctx, flushTime)
+		bounded, cancel := context.WithTimeout(ctx, flushTimeout)
 		err := m.Flush(bounded)
 		cancel()
-		if err != nil && !away && ctx.Err() == nil {
-			m.log.LogAttrs(ctx, slog.LevelWarn, "how requests ended cannot be stored; it is counted on in memory", slog.String("error", err.Error()))
+		if err != nil && !failing && ctx.Err() == nil {
+			m.log.LogAttrs(ctx, slog.LevelWarn, "the outcomes of requests cannot be stored; counting continues in memory", slog.String("error", err.Error()))
 		}
-		away = err != nil
+		failing = err != nil
 	}
 }
 
-// Flush stores what was counted.
+// Flush stores the counts.
 func (m *Meter) Flush(ctx context.Context) error {
 	m.flushing.Lock()
 	defer m.flushing.Unlock()
 	m.mu.Lock()
-	going := m.fresh
-	m.fresh = make(map[whose]*pace, len(going))
+	counts := m.unstored
+	m.unstored = make(map[seriesKey]*outcomes, len(counts))
 	m.mu.Unlock()
-	if len(going) == 0 {
+	if len(counts) == 0 {
 		return nil
 	}
-	err := pg.InTx(ctx, m.pool, func(tx pg.Tx) error { return save(ctx, tx, m.node, going) })
+	err := pg.InTx(ctx, m.pool, func(tx pg.Tx) error { return save(ctx, tx, m.node, counts) })
 	if err != nil {
-		m.putBack(going)
+		m.restore(counts)
 	}
 	return err
 }
 
-// putBack takes back what was not stored. Where nobody knows whether it was,
-// some seconds of requests may come to count twice.
-func (m *Meter) putBack(going map[whose]*pace) {
+// restore adds back counts after a failed transaction. If the transaction was
+// committed although its result was lost, some seconds of requests count twice.
+func (m *Meter) restore(counts map[seriesKey]*outcomes) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for key, old := range going {
-		if since := m.fresh[key]; since != nil {
-			old.asked, old.refused, old.failed = old.asked+since.asked, old.refused+since.refused, old.failed+since.failed
+	for key, old := range counts {
+		if since := m.unstored[key]; since != nil {
+			old.requests, old.refused, old.failed = old.requests+since.requests, old.refused+since.refused, old.failed+since.failed
 			old.times = old.times.Plus(since.times)
 		}
-		m.fresh[key] = old
+		m.unstored[key] = old
 	}
 }
 
-// saveSQL adds to what is stored, bucket by bucket. The times of all rows come as
-// one array, of which each row takes its part.
+// saveSQL adds counts to the stored ones, bucket by bucket. The histograms of all
+// rows come as one array, of which each row takes its part.
 const saveSQL = `INSERT INTO usage_pace AS u (entity_id, day, mode, node, asked, refused, failed, times)
 	SELECT t.entity, DATE '1970-01-01' + t.day::int, t.mode, $1, t.asked, t.refused, t.failed, ($8::bigint[])[(t.o - 1) * $9 + 1 : t.o * $9]
 	FROM unnest($2::uuid[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[]) WITH ORDINALITY AS t (entity, day, mode, asked, refused, failed, o)
 	ON CONFLICT (entity_id, day, mode, node) DO UPDATE SET asked = u.asked + excluded.asked, refused = u.refused + excluded.refused, failed = u.failed + excluded.failed,
 		times = (SELECT array_agg(coalesce(a, 0) + coalesce(b, 0) ORDER BY i) FROM unnest(u.times, excluded.times) WITH ORDINALITY AS s (a, b, i))`
 
-func save(ctx context.Context, tx pg.Tx, node string, counts map[whose]*pace) error {
-	keys := make([]whose, 0, len(counts))
+func save(ctx context.Context, tx pg.Tx, node string, counts map[seriesKey]*outcomes) error {
+	keys := make([]seriesKey, 0, len(counts))
 	for key := range counts {
 		keys = append(keys, key)
 	}
-	// Two processes that share a name by mistake must not wait for each other.
-	slices.SortFunc(keys, func(a, b whose) int { return slices.Compare(a.entity[:], b.entity[:]) })
+	// The order prevents a deadlock of two processes that share a name by mistake.
+	slices.SortFunc(keys, func(a, b seriesKey) int { return slices.Compare(a.entity[:], b.entity[:]) })
 	var entities []uuid.UUID
 	var modes []string
 	var days, asked, refused, failed, times []int64
 	for _, key := range keys {
 		p := counts[key]
 		entities, days, modes = append(entities, key.entity), append(days, key.day), append(modes, key.mode)
-		asked, refused, failed, times = append(asked, p.asked), append(refused, p.refused), append(failed, p.failed), append(times, p.times[:]...)
+		asked, refused, failed, times = append(asked, p.requests), append(refused, p.refused), append(failed, p.failed), append(times, p.times[:]...)
 	}
 	if _, err := tx.Exec(ctx, saveSQL, node, entities, days, modes, asked, refused, failed, times, len(Times{})); err != nil {
-		return fmt.Errorf("tally: store how requests ended: %w", err)
+		return fmt.Errorf("tally: store outcomes: %w", err)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func flush(tb testing.TB, m *tally.Meter) {
 	}
 }
 
-// What several nodes count of one entity is the sum of it, by day and mode, and
+// The counts of several nodes for one entity are added up, by day and mode, and
 // every request counts once.
 func TestNodesAddUpWhatTheyCount(t *testing.T) {
 	t.Parallel()
@@ -45,14 +45,14 @@ func TestNodesAddUpWhatTheyCount(t *testing.T) {
 		m := b.meter(name)
 		all.Go(func() {
 			for i := range 300 {
-				m.Note(bank, "live", tally.Answered, time.Duration(i)*time.Millisecond/3+time.Microsecond)
-				m.Note(other, "live", tally.Answered, time.Second)
+				m.Record(bank, "live", tally.Answered, time.Duration(i)*time.Millisecond/3+time.Microsecond)
+				m.Record(other, "live", tally.Answered, time.Second)
 				if i%3 == 0 {
-					m.Note(bank, "live", tally.Refused, 0)
+					m.Record(bank, "live", tally.Refused, 0)
 				}
 				if i%10 == 0 {
-					m.Note(bank, "live", tally.Failed, 0)
-					m.Note(bank, "test", tally.Answered, 0)
+					m.Record(bank, "live", tally.Failed, 0)
+					m.Record(bank, "test", tally.Answered, 0)
 				}
 				if i%50 == 0 {
 					if err := m.Flush(context.Background()); err != nil {
@@ -64,20 +64,20 @@ func TestNodesAddUpWhatTheyCount(t *testing.T) {
 		})
 	}
 	all.Wait()
-	days, err := b.Paces(t.Context(), bank, "live", b.now().AddDate(0, 0, -1), b.now())
+	days, err := b.DailyUsage(t.Context(), bank, "live", b.now().AddDate(0, 0, -1), b.now())
 	if err != nil || len(days) != 2 {
 		t.Fatalf("Paces = %v, %v", days, err)
 	}
-	if p := days[1]; p.Asked != 2*(300+100+30) || p.Refused != 200 || p.Failed != 60 {
+	if p := days[1]; p.Requests != 2*(300+100+30) || p.Refused != 200 || p.Failed != 60 {
 		t.Errorf("%+v", p)
 	}
-	if days[0].Asked != 0 {
+	if days[0].Requests != 0 {
 		t.Errorf("yesterday: %+v", days[0])
 	}
 	if p95 := days[1].Times.Quantile(0.95); p95 < 90*time.Millisecond || p95 > 100*time.Millisecond {
 		t.Errorf("p95 = %s, want about 95ms", p95)
 	}
-	if both, err := b.Paces(t.Context(), bank, "", b.now(), b.now()); err != nil || both[0].Asked != 2*(300+100+30+30) {
+	if both, err := b.DailyUsage(t.Context(), bank, "", b.now(), b.now()); err != nil || both[0].Requests != 2*(300+100+30+30) {
 		t.Errorf("both modes: %+v, %v", both, err)
 	}
 }
@@ -88,17 +88,17 @@ func TestWhatCouldNotBeStoredIsNotLost(t *testing.T) {
 	b := newBench(t)
 	bank := b.entity(t)
 	m := b.meter("one")
-	m.Note(bank, "live", tally.Answered, time.Millisecond)
+	m.Record(bank, "live", tally.Answered, time.Millisecond)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := m.Flush(gone); err == nil {
 		t.Fatal("stored without a database")
 	}
-	m.Note(bank, "live", tally.Answered, 2*time.Millisecond)
+	m.Record(bank, "live", tally.Answered, 2*time.Millisecond)
 	flush(t, m)
 	flush(t, m)
-	days, err := b.Paces(t.Context(), bank, "live", b.now(), b.now())
-	if err != nil || days[0].Asked != 2 || days[0].Times.Quantile(1) != 2*time.Millisecond {
+	days, err := b.DailyUsage(t.Context(), bank, "live", b.now(), b.now())
+	if err != nil || days[0].Requests != 2 || days[0].Times.Quantile(1) != 2*time.Millisecond {
 		t.Errorf("Paces = %+v, %v", days, err)
 	}
 }

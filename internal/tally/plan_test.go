@@ -11,9 +11,8 @@ import (
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
-// Neither counting nor listing reads a day of the journal from its first page to
-// its last, nor all counts: not for an entity that asks all the time, and not
-// for one that asks now and then.
+// Neither counting nor listing scans a whole day of the journal or all counts:
+// not for an entity with constant traffic, and not for one with little.
 func TestNothingLargeIsScanned(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -68,8 +67,8 @@ func TestNothingLargeIsScanned(t *testing.T) {
 	}
 }
 
-// read returns how many rows were ever read from each of the large tables, by
-// whatever way.
+// read returns how many rows were read from each of the large tables so far, by
+// any access method.
 func (b *bench) read(tb testing.TB) map[string]int64 {
 	tb.Helper()
 	ctx := context.Background()

@@ -10,41 +10,41 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 )
 
-// MostRecords is how many records one page may have.
-const MostRecords = 1000
+// MaxRecords is the maximum page size.
+const MaxRecords = 1000
 
-// Filter says which records are wanted.
+// Filter selects records.
 type Filter struct {
-	Entity       uuid.UUID     // uuid.Nil for every entity
-	Mode, Status string        // "" for all
-	From, To     time.Time     // zero for no limit; To does not belong to it
-	After        journal.Place // the last record of the page before; zero for the first page
+	Entity       uuid.UUID        // uuid.Nil for every entity
+	Mode, Status string           // "" for all
+	From, To     time.Time        // zero for no limit; To is exclusive
+	After        journal.Position // the last record of the page before; zero for the first page
 	Limit        int
 }
 
 // Page is a page of records, newest first.
 type Page struct {
 	Records []journal.Entry
-	Next    journal.Place // goes into After for the next page; zero when this is the last
+	Next    journal.Position // the After of the next page; zero on the last
 }
 
 const (
-	// tail is how much of what was seen is read from the journal all the same:
-	// some of it may have been committed since.
-	tail = 10 * time.Second
-	// longTail bounds what is read because nobody has counted it.
-	longTail = 10 * time.Minute
-	// secondsAtOnce is how many seconds of the journal one look reads at most.
+	// recountTail is how much before the last count is read from the journal without
+	// the counts: some of it may have been committed since.
+	recountTail = 10 * time.Second
+	// maxTail bounds how much is read from the journal because it is not counted yet.
+	maxTail = 10 * time.Minute
+	// secondsAtOnce is how many seconds of the journal one query reads at most.
 	secondsAtOnce = 300
-	// near is how many seconds apart two places are read as one.
-	near = 3
-	// minutesAtOnce is how many minutes of the counts are read ahead.
+	// mergeGap is how many seconds may lie between two spans that are read as one.
+	mergeGap = 3
+	// minutesAtOnce is how many minutes of counts are read at once.
 	minutesAtOnce = 200
 )
 
 // Records lists records from the database, as far back as minutes are kept.
 func (t *Tally) Records(ctx context.Context, f Filter) (Page, error) {
-	f.Limit = min(max(f.Limit, 1), MostRecords)
+	f.Limit = min(max(f.Limit, 1), MaxRecords)
 	s, err := t.search(ctx, f)
 	if err != nil {
 		return Page{}, err
@@ -71,20 +71,20 @@ func (t *Tally) Records(ctx context.Context, f Filter) (Page, error) {
 		return Page{Records: found}, nil
 	}
 	last := found[f.Limit-1]
-	return Page{Records: found[:f.Limit], Next: journal.Place{At: last.At, ID: last.RequestID}}, nil
+	return Page{Records: found[:f.Limit], Next: journal.Position{At: last.At, ID: last.RequestID}}, nil
 }
 
-// search walks back through the seconds that hold what is wanted.
+// search walks back in time through the seconds that contain wanted records.
 type search struct {
 	*Tally
 
 	filter  Filter
-	days    []journal.Span // still to be looked through, the newest first
-	tail    journal.Span   // what is read without asking the counts
+	days    []journal.Span // still to be searched, the newest first
+	tail    journal.Span   // read without using the counts
 	seconds []second       // known and not read yet, the newest first
 }
 
-// second is a second of the journal and about how many records of it are wanted.
+// second is a second of the journal with the approximate number of wanted records.
 type second struct {
 	at time.Time
 	n  int
@@ -92,7 +92,7 @@ type second struct {
 
 func (t *Tally) search(ctx context.Context, f Filter) (*search, error) {
 	now := t.Now()
-	seen, err := t.Seen(ctx)
+	seen, err := t.CountedUntil(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (t *Tally) search(ctx context.Context, f Filter) (*search, error) {
 	if err != nil || len(inside) == 0 {
 		return &search{Tally: t}, err
 	}
-	from := later(later(f.From, now.Add(-Keep)), inside[0]).Truncate(time.Millisecond)
+	from := latest(latest(f.From, now.Add(-Retention)), inside[0]).Truncate(time.Millisecond)
 	to := now.Add(time.Hour) // clocks may be ahead
 	if !f.To.IsZero() && f.To.Before(to) {
 		to = f.To
@@ -109,23 +109,23 @@ func (t *Tally) search(ctx context.Context, f Filter) (*search, error) {
 		to = end
 	}
 	s := &search{Tally: t, filter: f}
-	counted := later(seen.Add(-tail), now.Add(-longTail)).Truncate(time.Second)
+	counted := latest(seen.Add(-recountTail), now.Add(-maxTail)).Truncate(time.Second)
 	if to.After(counted) {
-		s.tail, to = journal.Span{From: later(from, counted), To: to}, counted
+		s.tail, to = journal.Span{From: latest(from, counted), To: to}, counted
 	}
 	if !to.After(from) {
 		return s, nil
 	}
 	s.days = []journal.Span{{From: from, To: to}}
 	if f.Mode != "" || f.Status != "" {
-		s.days, err = t.daysOf(ctx, f, from, to)
+		s.days, err = t.daysWith(ctx, f, from, to)
 	}
 	return s, err
 }
 
-// daysOf returns the days that hold what is wanted. Without them, whoever looks
-// for a status that is rare would look through every minute of all of them.
-func (t *Tally) daysOf(ctx context.Context, f Filter, from, to time.Time) ([]journal.Span, error) {
+// daysWith returns the days that contain wanted records. Without it, a search for a
+// rare status would read every minute of all days.
+func (t *Tally) daysWith(ctx context.Context, f Filter, from, to time.Time) ([]journal.Span, error) {
 	sql := `SELECT DISTINCT day::timestamptz FROM journal_day
 		WHERE day >= $1::timestamptz::date AND day <= $2::timestamptz::date AND ($3 = '' OR mode = $3) AND ($4 = '' OR status = $4)`
 	args := []any{from, to, f.Mode, f.Status}
@@ -134,9 +134,9 @@ func (t *Tally) daysOf(ctx context.Context, f Filter, from, to time.Time) ([]jou
 	}
 	var days []journal.Span
 	var day time.Time
-	err := each(ctx, t.Pool, []any{&day}, func() {
+	err := forEachRow(ctx, t.Pool, []any{&day}, func() {
 		day = day.UTC()
-		span := journal.Span{From: later(day, from), To: day.AddDate(0, 0, 1)}
+		span := journal.Span{From: latest(day, from), To: day.AddDate(0, 0, 1)}
 		if to.Before(span.To) {
 			span.To = to
 		}
@@ -147,8 +147,8 @@ func (t *Tally) daysOf(ctx context.Context, f Filter, from, to time.Time) ([]jou
 	return days, err
 }
 
-// spans returns where to look next for so many records: enough seconds to hold
-// them, as far as the counts say. It returns nothing when there is nothing more.
+// spans returns the spans to read next for the wanted number of records: enough
+// seconds to contain them according to the counts. It returns none at the end.
 func (s *search) spans(ctx context.Context, want int) ([]journal.Span, error) {
 	if s.tail.To.After(s.tail.From) {
 		tail := s.tail
@@ -158,14 +158,14 @@ func (s *search) spans(ctx context.Context, want int) ([]journal.Span, error) {
 	var spans []journal.Span
 	for taken := 0; want > 0 && taken < secondsAtOnce; taken++ {
 		if len(s.seconds) == 0 {
-			if err := s.look(ctx); err != nil || len(s.seconds) == 0 {
+			if err := s.loadSeconds(ctx); err != nil || len(s.seconds) == 0 {
 				return spans, err
 			}
 		}
 		next := s.seconds[0]
 		s.seconds = s.seconds[1:]
 		want -= next.n
-		if i := len(spans) - 1; i >= 0 && spans[i].From.Sub(next.at) <= near*time.Second {
+		if i := len(spans) - 1; i >= 0 && spans[i].From.Sub(next.at) <= mergeGap*time.Second {
 			spans[i].From = next.at
 			continue
 		}
@@ -174,8 +174,8 @@ func (s *search) spans(ctx context.Context, want int) ([]journal.Span, error) {
 	return spans, nil
 }
 
-// look reads counts until there are seconds to read, or no counts any more.
-func (s *search) look(ctx context.Context) error {
+// loadSeconds reads counts until there are seconds to read, or no more counts.
+func (s *search) loadSeconds(ctx context.Context) error {
 	for len(s.seconds) == 0 && len(s.days) > 0 {
 		day := &s.days[0]
 		minutes := 0
@@ -187,11 +187,11 @@ func (s *search) look(ctx context.Context) error {
 		}
 		span := *day
 		var minute time.Time
-		var n, held int64
-		err := each(ctx, s.Pool, []any{&minute, &n, &held}, func() {
+		var n, present int64
+		err := forEachRow(ctx, s.Pool, []any{&minute, &n, &present}, func() {
 			minutes++
 			day.To = minute.UTC()
-			s.take(span, minute.UTC(), int(n), uint64(held)) //nolint:gosec // bits
+			s.addSeconds(span, minute.UTC(), int(n), uint64(present)) //nolint:gosec // bits
 		}, sql+` GROUP BY minute ORDER BY minute DESC LIMIT $5`, args...)
 		if err != nil {
 			return err
@@ -203,13 +203,14 @@ func (s *search) look(ctx context.Context) error {
 	return nil
 }
 
-// take adds the seconds of a minute that lie within a span.
-func (s *search) take(within journal.Span, minute time.Time, n int, held uint64) {
-	each := n/max(1, bits.OnesCount64(held)) + 1
+// addSeconds adds those seconds of a minute that lie within a span. Present has a
+// bit for each second that contains records.
+func (s *search) addSeconds(within journal.Span, minute time.Time, n int, present uint64) {
+	average := n/max(1, bits.OnesCount64(present)) + 1
 	for i := 59; i >= 0; i-- {
 		at := minute.Add(time.Duration(i) * time.Second)
-		if held&(1<<i) != 0 && at.Before(within.To) && at.Add(time.Second).After(within.From) {
-			s.seconds = append(s.seconds, second{at: at, n: each})
+		if present&(1<<i) != 0 && at.Before(within.To) && at.Add(time.Second).After(within.From) {
+			s.seconds = append(s.seconds, second{at: at, n: average})
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
-// list reads page after page and returns the ids.
+// list reads all pages and returns the ids.
 func (b *bench) list(tb testing.TB, f tally.Filter) (ids []uuid.UUID) {
 	tb.Helper()
 	for {
@@ -24,7 +24,7 @@ func (b *bench) list(tb testing.TB, f tally.Filter) (ids []uuid.UUID) {
 		for i := range page.Records {
 			ids = append(ids, page.Records[i].RequestID)
 		}
-		if page.Next == (journal.Place{}) {
+		if page.Next == (journal.Position{}) {
 			return ids
 		}
 		if len(page.Records) != f.Limit {
@@ -110,8 +110,8 @@ func (b *bench) scan(tb testing.TB, f tally.Filter) (ids []uuid.UUID) {
 	return ids
 }
 
-// A record that was changed behind the service's back is an error, not a row of
-// a list.
+// A record that was changed outside the service is an error, not a row of a
+// list.
 func TestAForgedRecordIsNotListed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

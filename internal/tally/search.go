@@ -10,13 +10,13 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 )
 
-// Search is [Tally.Records] for staff, who can read the records of any entity,
-// one entity at a time: that they did, and why, is in the audit trail before they
-// see a page of it.
-func (t *Tally) Search(ctx context.Context, f Filter, r journal.Reading) (Page, error) {
+// Search is [Tally.Records] for staff, who can read the records of any entity, one
+// entity at a time. Who reads them, and why, is written to the audit trail before
+// the page is returned.
+func (t *Tally) Search(ctx context.Context, f Filter, r journal.StaffAccess) (Page, error) {
 	var wrong fault.Form
 	r.Check(&wrong)
-	wrong.Check(f.Entity != uuid.Nil, "entity", fault.Required, "Say whose records you look for.")
+	wrong.Check(f.Entity != uuid.Nil, "entity", fault.Required, "Choose the organisation whose records you want to read.")
 	if err := wrong.Err(); err != nil {
 		return Page{}, err
 	}
@@ -25,7 +25,7 @@ func (t *Tally) Search(ctx context.Context, f Filter, r journal.Reading) (Page, 
 		return Page{}, err
 	}
 	what := map[string]any{"mode": f.Mode, "status": f.Status, "from": stamp(f.From), "to": stamp(f.To), "after": stamp(f.After.At), "shown": len(page.Records)}
-	if err := r.Note(ctx, t.Pool, r.Request, f.Entity, what); err != nil {
+	if err := r.Record(ctx, t.Pool, r.Request, f.Entity, what); err != nil {
 		return Page{}, err
 	}
 	return page, nil

@@ -13,19 +13,19 @@ import (
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
-// A search of staff is in the trail: who, why, whose records, and which. Without
-// a reason, or for everybody's records at once, there is none.
+// A search of staff is in the audit trail: who, why, whose records, and which.
+// Without a reason, or for all entities at once, there is no search.
 func TestSearchesAreInTheTrail(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	bank, by := uuid.New(), audit.Actor{Kind: audit.Account, ID: uuid.New()}
 	e := entry(b.now(), bank, "live", "SWAPPED")
 	b.mustWrite(t, e)
-	reading := journal.Reading{By: by, Reason: "Complaint 31 of 2026", Request: uuid.New(), At: b.now()}
+	reading := journal.StaffAccess{By: by, Reason: "Complaint 31 of 2026", Request: uuid.New(), At: b.now()}
 	for _, c := range []struct {
 		f tally.Filter
-		r journal.Reading
-	}{{tally.Filter{Limit: 10}, reading}, {tally.Filter{Entity: bank, Limit: 10}, journal.Reading{By: by, Reason: "hm"}}} {
+		r journal.StaffAccess
+	}{{tally.Filter{Limit: 10}, reading}, {tally.Filter{Entity: bank, Limit: 10}, journal.StaffAccess{By: by, Reason: "hm"}}} {
 		if _, err := b.Search(t.Context(), c.f, c.r); !errors.Is(err, fault.ErrInvalid) {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -35,18 +35,18 @@ func TestSearchesAreInTheTrail(t *testing.T) {
 		t.Fatalf("%+v, %v", page, err)
 	}
 	find := func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, b.Pool, id) }
-	if got, err := reading.One(t.Context(), b.Pool, e.RequestID, find); err != nil || got.Entity != bank {
+	if got, err := reading.FindEntry(t.Context(), b.Pool, e.RequestID, find); err != nil || got.Entity != bank {
 		t.Errorf("%+v, %v", got, err)
 	}
 	nothing := uuid.New()
-	if _, err := reading.One(t.Context(), b.Pool, nothing, find); fault.CodeOf(err) != fault.NotFound {
+	if _, err := reading.FindEntry(t.Context(), b.Pool, nothing, find); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("a record that is not there: %v", err)
 	}
-	var list []audit.Written
+	var list []audit.Record
 	if list, err = audit.List(t.Context(), b.Pool, audit.Filter{Action: string(audit.JournalRead)}); err != nil || len(list) != 3 {
 		t.Fatalf("%d entries, %v", len(list), err)
 	}
-	subjects := map[uuid.UUID]audit.Written{}
+	subjects := map[uuid.UUID]audit.Record{}
 	for _, w := range list {
 		subjects[w.Subject] = w
 		if !w.Actor.Same(by) || w.After["reason"] != reading.Reason || w.Request != reading.Request {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 // bench is a tally on a database of its own, with a clock that the test moves.
@@ -80,8 +80,8 @@ func (b *bench) count(tb testing.TB) time.Time {
 	return settled
 }
 
-// settle counts until everything up to now is counted for good. Transactions of
-// other tests on the same server may hold that up for a while.
+// settle counts until everything up to now is final. Transactions of other
+// tests on the same server may delay that.
 func (b *bench) settle(tb testing.TB) {
 	tb.Helper()
 	want := b.now()

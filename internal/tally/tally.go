@@ -1,21 +1,21 @@
-// Package tally counts what the journal holds, so that nobody has to scan it.
+// Package tally counts the records of the journal, so that no query has to scan it.
 //
-// What it promises:
+// What it guarantees:
 //
 //   - The counts of answers by entity, mode, status and minute, and by day, equal
-//     what the journal holds, however late a record was committed and whenever a
-//     count was broken off. What was committed in the last seconds may be missing
+//     those of the journal, however late a record was committed and whenever a
+//     count was interrupted. What was committed in the last seconds may be missing
 //     until the next count.
-//   - Counting reads what is new, and never the whole of the journal.
-//   - The records of one entity are found, newest first, by reading those seconds
-//     of the journal that hold some of them. The journal itself has no index but
-//     that of the time, so that nothing slows the writing of an answer.
+//   - Counting reads only what is new, never the whole journal.
+//   - The records of one entity are found, newest first, by reading only those
+//     seconds of the journal that contain some of them. The journal itself has no
+//     index but that on the time, so that nothing slows the writing of an answer.
 //
-// Minutes are kept for 35 days, days for good. Days are those of UTC. What was
-// archived before it was counted is not counted.
+// Minutes are kept for 35 days, days forever. Days are in UTC. Records that were
+// archived before they were counted are not counted.
 //
-// Beside it stands [Meter], which counts how requests ended and how long they
-// took: a request that failed has no record that could be counted.
+// [Meter] counts how requests ended and how long they took: a failed request has
+// no record in the journal that could be counted.
 package tally
 
 import (
@@ -30,9 +30,9 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Keep is for how long minutes are kept, and so how far back the records of an
-// entity can be listed.
-const Keep = 35 * 24 * time.Hour
+// Retention is how long minutes are kept, and so how far back the records of an entity
+// can be listed.
+const Retention = 35 * 24 * time.Hour
 
 // Tally counts the journal and reads the counts. Both fields are required.
 type Tally struct {
@@ -40,23 +40,23 @@ type Tally struct {
 	Now  func() time.Time
 }
 
-// Day is how many answers there were on one day.
+// Day is the number of answers on one day.
 type Day struct {
 	Day      time.Time // its midnight, UTC
 	Total    int64
-	ByStatus map[string]int64 // nil when there were none
+	ByStatus map[string]int64 // nil if there were none
 }
 
-// Days returns the counts of every day from that of one moment to that of
-// another, both included, oldest first; days without answers are there, too.
-// The entity uuid.Nil and the mode "" stand for all.
+// Days returns the counts of every day from the day of from to the day of to,
+// inclusive, oldest first; days without answers are included. The entity uuid.Nil
+// and the mode "" mean all.
 func (t *Tally) Days(ctx context.Context, entity uuid.UUID, mode string, from, to time.Time) ([]Day, error) {
 	first, last := dayOf(from), dayOf(to)
 	days := make([]Day, 0, max(0, int(last.Sub(first)/(24*time.Hour))+1))
 	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
 		days = append(days, Day{Day: day})
 	}
-	// Two statements in place of one that is right for both: each has its index.
+	// Two statements instead of one for both cases, because each has its own index.
 	sql := `SELECT day::timestamptz, status, sum(n)::bigint FROM journal_day
 		WHERE day >= $1::timestamptz::date AND day <= $2::timestamptz::date AND ($3 = '' OR mode = $3)`
 	args := []any{first, last, mode}
@@ -66,7 +66,7 @@ func (t *Tally) Days(ctx context.Context, entity uuid.UUID, mode string, from, t
 	var at time.Time
 	var status string
 	var n int64
-	err := each(ctx, t.Pool, []any{&at, &status, &n}, func() {
+	err := forEachRow(ctx, t.Pool, []any{&at, &status, &n}, func() {
 		d := &days[int(at.UTC().Sub(first)/(24*time.Hour))]
 		if d.ByStatus == nil {
 			d.ByStatus = make(map[string]int64)
@@ -80,37 +80,37 @@ func (t *Tally) Days(ctx context.Context, entity uuid.UUID, mode string, from, t
 	return days, nil
 }
 
-// Minute is how many answers there were in one minute.
+// Minute is the number of answers in one minute.
 type Minute struct {
 	Minute time.Time
 	N      int64
 }
 
-// Minutes returns the minutes of a stretch of time in which an entity got
-// answers, newest first. The mode "" and the status "" stand for all.
+// Minutes returns the minutes between from and to in which an entity got answers,
+// newest first. The mode "" and the status "" mean all.
 func (t *Tally) Minutes(ctx context.Context, entity uuid.UUID, mode, status string, from, to time.Time) ([]Minute, error) {
 	var list []Minute
 	var m Minute
-	err := each(ctx, t.Pool, []any{&m.Minute, &m.N}, func() { list = append(list, Minute{m.Minute.UTC(), m.N}) },
+	err := forEachRow(ctx, t.Pool, []any{&m.Minute, &m.N}, func() { list = append(list, Minute{m.Minute.UTC(), m.N}) },
 		`SELECT minute, sum(n)::bigint FROM journal_minute
 		WHERE entity_id = $1 AND minute >= $2 AND minute < $3 AND ($4 = '' OR mode = $4) AND ($5 = '' OR status = $5)
 		GROUP BY minute ORDER BY minute DESC`, entity, from, to, mode, status)
 	return list, err
 }
 
-// Seen returns by when a record must have been committed to be counted: the
-// zero time when nothing was ever counted.
-func (t *Tally) Seen(ctx context.Context) (time.Time, error) {
+// CountedUntil returns the time of the last count: records committed before it are counted.
+// It is zero if nothing was ever counted.
+func (t *Tally) CountedUntil(ctx context.Context) (time.Time, error) {
 	var seen time.Time
-	err := each(ctx, t.Pool, []any{&seen}, func() {}, `SELECT seen FROM tally_mark`)
+	err := forEachRow(ctx, t.Pool, []any{&seen}, func() {}, `SELECT seen FROM tally_mark`)
 	return seen.UTC(), err
 }
 
-// dayOf returns the day on which a moment lies.
+// dayOf returns the start of the day of t.
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// each calls fn for every row of a query, scanned into those variables.
-func each(ctx context.Context, from pg.DB, into []any, fn func(), sql string, args ...any) error {
+// forEachRow calls fn for every row of a query after scanning it into the variables.
+func forEachRow(ctx context.Context, from pg.DB, into []any, fn func(), sql string, args ...any) error {
 	rows, err := from.Query(ctx, sql, args...)
 	if err == nil {
 		_, err = pgx.ForEachRow(rows, into, func() error {

@@ -2,19 +2,19 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// RegisterHearing adds whether this node hears of revocations, which hearing
-// tells at each scrape. Call it once.
-func (m *Metrics) RegisterHearing(hearing func() bool) {
+// RegisterListening adds a gauge of whether this node receives notifications of
+// revocations. It calls listening at each scrape. Call it once.
+func (m *Metrics) RegisterListening(listening func() bool) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "lineproof_access_hearing", Help: "1 while this node hears of revocations; 0 while it looks every credential up instead.",
+		Name: "lineproof_access_hearing", Help: "1 while this node is notified of revocations; 0 while it is not and reads every credential from the database.",
 	}, func() float64 {
-		if hearing() {
+		if listening() {
 			return 1
 		}
 		return 0
 	}))
 }
 
-// Graced counts a call that was let in from memory, because the database could
-// not be asked.
-func (m *Metrics) Graced() { m.graced.Inc() }
+// GraceUsed counts a request whose credential was accepted from the cache because
+// the database did not answer.
+func (m *Metrics) GraceUsed() { m.graceUses.Inc() }

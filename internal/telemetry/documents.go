@@ -7,38 +7,39 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// documentMetrics follow a document on its way. What a node has not looked at
-// yet it says nothing about.
+// documentMetrics are the metrics of documents and of the virus scanner. Gauges
+// are registered with their first value: a node that has not measured yet reports
+// none.
 type documentMetrics struct {
-	waitingOnce, scannerOnce, baseOnce sync.Once
-	waiting, oldest, base              prometheus.Gauge
-	scanner                            *prometheus.GaugeVec
-	scans, removed                     *prometheus.CounterVec
+	waitingOnce, scannerOnce, signaturesOnce sync.Once
+	waiting, oldest, signatures              prometheus.Gauge
+	scanner                                  *prometheus.GaugeVec
+	scans, removed                           *prometheus.CounterVec
 }
 
-// scannerStates are how the test of the scanner may end.
+// scannerStates are the possible results of the scanner test.
 var scannerStates = []string{"ok", "away", "blind", "failing"}
 
 func (d *documentMetrics) register(r *prometheus.Registry) {
 	d.scans = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lineproof_document_scans_total",
-		Help: "Tries to scan a document, by outcome: clean; refused; infected; waiting (the scanner is away or blind, or there is none); failed.",
+		Help: "Attempts to scan a document, by outcome: clean; refused; infected; waiting (the scanner is unavailable, does not detect the test file, or is not configured); failed.",
 	}, []string{"outcome"})
 	d.removed = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lineproof_document_files_removed_total",
-		Help: "Files removed from the store: orphan (without a record for a day), retention (kept as long as the settings say).",
+		Help: "Files removed from the store: orphan (older than a day and of no document), retention (the configured retention has passed).",
 	}, []string{"why"})
 	d.waiting = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "lineproof_documents_waiting", Help: "Documents that have not been scanned to the end.",
+		Name: "lineproof_documents_waiting", Help: "Documents whose scan is not finished.",
 	})
 	d.oldest = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "lineproof_documents_waiting_seconds", Help: "For how long the oldest of them has waited; 0 when none does.",
+		Name: "lineproof_documents_waiting_seconds", Help: "How long the oldest document has waited for its scan; 0 if none is waiting.",
 	})
 	d.scanner = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "lineproof_scanner_test", Help: "1 at how the last test of the virus scanner ended: ok; away; blind (it passes the test file); failing. Absent without a scanner.",
+		Name: "lineproof_scanner_test", Help: "1 for the result of the last test of the virus scanner: ok; away (not reachable); blind (it does not detect the test file); failing. Absent without a scanner.",
 	}, []string{"state"})
-	d.base = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "lineproof_scanner_signatures_timestamp_seconds", Help: "When the scanner's signatures were made, in seconds since 1970; absent when it does not say.",
+	d.signatures = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "lineproof_scanner_signatures_timestamp_seconds", Help: "When the scanner's signatures were created, in seconds since 1970; absent if the scanner does not report it.",
 	})
 	r.MustRegister(d.scans, d.removed)
 	for _, outcome := range []string{"clean", "refused", "infected", "waiting", "failed"} {
@@ -49,39 +50,39 @@ func (d *documentMetrics) register(r *prometheus.Registry) {
 	}
 }
 
-// DocumentScanned counts a try to scan a document.
+// DocumentScanned counts an attempt to scan a document.
 func (m *Metrics) DocumentScanned(outcome string) {
 	m.documents.scans.WithLabelValues(outcome).Inc()
 }
 
 // DocumentFilesRemoved counts files that were removed from the store.
-func (m *Metrics) DocumentFilesRemoved(why string, files int) {
-	m.documents.removed.WithLabelValues(why).Add(float64(files))
+func (m *Metrics) DocumentFilesRemoved(reason string, files int) {
+	m.documents.removed.WithLabelValues(reason).Add(float64(files))
 }
 
-// DocumentsWaiting records how many documents wait to be scanned, and for how
-// long the oldest has.
+// DocumentsWaiting records how many documents wait for their scan, and how long
+// the oldest has waited.
 func (m *Metrics) DocumentsWaiting(count int, oldest time.Duration) {
 	m.documents.waitingOnce.Do(func() { m.registry.MustRegister(m.documents.waiting, m.documents.oldest) })
 	m.documents.waiting.Set(float64(count))
 	m.documents.oldest.Set(oldest.Seconds())
 }
 
-// ScannerTested records how the test of the scanner ended: ok, away, blind or
+// ScannerTested records the result of the scanner test: ok, away, blind or
 // failing.
 func (m *Metrics) ScannerTested(state string) {
 	m.documents.scannerOnce.Do(func() { m.registry.MustRegister(m.documents.scanner) })
 	for _, s := range scannerStates {
-		is := 0.0
+		value := 0.0
 		if s == state {
-			is = 1
+			value = 1
 		}
-		m.documents.scanner.WithLabelValues(s).Set(is)
+		m.documents.scanner.WithLabelValues(s).Set(value)
 	}
 }
 
-// ScannerSignatures records when the scanner's signatures were made.
-func (m *Metrics) ScannerSignatures(made time.Time) {
-	m.documents.baseOnce.Do(func() { m.registry.MustRegister(m.documents.base) })
-	m.documents.base.Set(float64(made.Unix()))
+// ScannerSignatures records when the scanner's signatures were created.
+func (m *Metrics) ScannerSignatures(created time.Time) {
+	m.documents.signaturesOnce.Do(func() { m.registry.MustRegister(m.documents.signatures) })
+	m.documents.signatures.Set(float64(created.Unix()))
 }

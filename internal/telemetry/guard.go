@@ -2,15 +2,15 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// guardMetrics count what the guard finds.
+// guardMetrics count the alerts of the guard.
 type guardMetrics struct{ alerts *prometheus.CounterVec }
 
-// RegisterGuard adds the count of the guard's alerts, for each kind and level
-// that there are. Every pair exists from the start, for a series that appears
-// with the first alert cannot be alerted on by its increase. Call it once.
+// RegisterGuard adds a counter of the guard's alerts by kind and level. Every
+// pair exists from the start: a series that appeared only with the first alert
+// would show no increase to alert on. Call it once.
 func (m *Metrics) RegisterGuard(kinds, levels []string) {
 	m.guard.alerts = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "lineproof_guard_alerts_total", Help: "Organisations that the guard found, by what it found and what followed, as counted by the node that found it first.",
+		Name: "lineproof_guard_alerts_total", Help: "Alerts of the guard about an organisation, by kind and by level (what followed); counted by the node that found it first.",
 	}, []string{"kind", "level"})
 	m.registry.MustRegister(m.guard.alerts)
 	for _, k := range kinds {

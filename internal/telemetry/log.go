@@ -8,20 +8,20 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// timeForm is the contract's form of a moment, so that a log line and an answer
-// can be laid side by side.
-const timeForm = "2006-01-02T15:04:05.000Z"
+// timeFormat is the time format of the API, so that log lines and responses can
+// be compared.
+const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // NewLogger returns the logger of the process. Every line carries the node, the
 // version and, within a trace, the trace's id. Level is debug, info, warn or
-// error; format is json or text. Other words mean info and json: package config
-// has refused them before.
+// error; format is json or text. Other values mean info and json: package config
+// has already rejected them.
 func NewLogger(w io.Writer, level, format, node string) *slog.Logger {
-	var least slog.Level
-	if least.UnmarshalText([]byte(level)) != nil {
-		least = slog.LevelInfo
+	var minLevel slog.Level
+	if minLevel.UnmarshalText([]byte(level)) != nil {
+		minLevel = slog.LevelInfo
 	}
-	options := &slog.HandlerOptions{Level: least, ReplaceAttr: utcMilliseconds}
+	options := &slog.HandlerOptions{Level: minLevel, ReplaceAttr: utcMilliseconds}
 	var handler slog.Handler = slog.NewJSONHandler(w, options)
 	if format == "text" {
 		handler = slog.NewTextHandler(w, options)
@@ -31,12 +31,12 @@ func NewLogger(w io.Writer, level, format, node string) *slog.Logger {
 
 func utcMilliseconds(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime {
-		a.Value = slog.StringValue(a.Value.Time().UTC().Format(timeForm))
+		a.Value = slog.StringValue(a.Value.Time().UTC().Format(timeFormat))
 	}
 	return a
 }
 
-// traced adds the id of the trace that a line belongs to.
+// traced adds the id of the current trace to each line.
 type traced struct{ slog.Handler }
 
 // Handle implements [slog.Handler].

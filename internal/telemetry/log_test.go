@@ -12,8 +12,8 @@ import (
 	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
-// A line is JSON with the contract's form of time, and says who wrote it and to
-// which trace it belongs.
+// A line is JSON with the time format of the API, the node, the version and the id
+// of its trace.
 func TestLogLineSaysWhenAndWho(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -38,7 +38,7 @@ func TestLogLineSaysWhenAndWho(t *testing.T) {
 	}
 }
 
-// Level and format are obeyed; outside a trace no line claims to be in one.
+// Level and format have their effect; outside a trace no line has a trace id.
 func TestLogObeysItsSettings(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

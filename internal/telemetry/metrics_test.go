@@ -13,7 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
-// busy returns metrics in which everything happened once.
+// busy returns metrics in which every event was counted once.
 func busy() *telemetry.Metrics {
 	m := telemetry.NewMetrics()
 	m.RequestBegan()
@@ -24,7 +24,7 @@ func busy() *telemetry.Metrics {
 	m.JournalRefused(2)
 	m.JournalUnknown(1)
 	m.JournalDaysAhead(7)
-	m.JournalRoom(1000, 100)
+	m.JournalDiskBytes(1000, 100)
 	m.JournalDaysLeft(12.5)
 	m.TallySettled(time.Unix(1_795_000_000, 0))
 	m.CertificateExpires(time.Unix(1_800_000_000, 0))
@@ -32,8 +32,8 @@ func busy() *telemetry.Metrics {
 	m.RegisterWaiting(func() int { return 6 })
 	m.RegisterLimits(func() uint64 { return 12 })
 	m.LimitRefused("entity")
-	m.RegisterHearing(func() bool { return true })
-	m.Graced()
+	m.RegisterListening(func() bool { return true })
+	m.GraceUsed()
 	m.RegisterGuard([]string{"density"}, []string{"slowed", "stopped"})
 	m.GuardAlert("density", "slowed")
 	m.DocumentScanned("infected")
@@ -58,8 +58,8 @@ func scrape(t *testing.T, m *telemetry.Metrics) string {
 	return answer.Body.String()
 }
 
-// The names and kinds of our metrics are what alerts were written against. A
-// change here is a change of contract and belongs into the changelog.
+// Alerts depend on the names and kinds of our metrics. A change here is a breaking
+// change and belongs in the changelog.
 func TestMetricNamesArePinned(t *testing.T) {
 	t.Parallel()
 	want := []string{
@@ -112,7 +112,7 @@ func TestMetricNamesArePinned(t *testing.T) {
 	}
 }
 
-// What happens is what is counted.
+// Every event is counted.
 func TestMetricsCount(t *testing.T) {
 	t.Parallel()
 	m := busy()
@@ -168,9 +168,8 @@ func TestMetricsCount(t *testing.T) {
 	}
 }
 
-// Prometheus' own linter has nothing to say about what is served, but for two
-// names that are meant: partitions are days, so days ahead and days left are a
-// count of things.
+// Prometheus' own linter reports only two names, which are intentional: partitions
+// are days, so days ahead and days left are counts.
 func TestMetricsPassTheLinter(t *testing.T) {
 	t.Parallel()
 	problems, err := promlint.New(strings.NewReader(scrape(t, busy()))).Lint()

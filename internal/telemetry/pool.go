@@ -6,29 +6,29 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// PoolStat is what a pool of database connections tells about itself.
+// PoolStat are the statistics of a pool of database connections.
 type PoolStat struct {
-	Limit    int           // the most connections that the pool opens
+	Limit    int           // the maximum number of connections
 	Idle     int           // open and free
-	InUse    int           // lent out
-	Waits    int64         // times that somebody had to wait for a connection, since the start
-	WaitTime time.Duration // how long all of those waited together
+	InUse    int           // acquired
+	Waits    int64         // acquisitions that had to wait for a connection, since the start
+	WaitTime time.Duration // how long all of them waited together
 }
 
-// RegisterPool adds the state of the database pool, which stat tells at each
+// RegisterPool adds the metrics of the database pool. It calls stat at each
 // scrape. Call it once.
 func (m *Metrics) RegisterPool(stat func() PoolStat) {
 	m.registry.MustRegister(&poolCollector{
 		stat:        stat,
 		connections: prometheus.NewDesc("lineproof_database_connections", "Open connections to the database, by state.", []string{"state"}, nil),
-		limit:       prometheus.NewDesc("lineproof_database_connections_limit", "The most connections that this node opens.", nil, nil),
-		waits:       prometheus.NewDesc("lineproof_database_waits_total", "Times that a request had to wait for a connection.", nil, nil),
+		limit:       prometheus.NewDesc("lineproof_database_connections_limit", "Maximum number of connections of this node.", nil, nil),
+		waits:       prometheus.NewDesc("lineproof_database_waits_total", "Requests that had to wait for a connection.", nil, nil),
 		waitTime:    prometheus.NewDesc("lineproof_database_wait_seconds_total", "Time that requests have waited for connections.", nil, nil),
 	})
 }
 
-// poolCollector reads the pool once per scrape, so that its figures belong
-// together.
+// poolCollector reads the pool once per scrape, so that its figures are
+// consistent.
 type poolCollector struct {
 	stat                                func() PoolStat
 	connections, limit, waits, waitTime *prometheus.Desc

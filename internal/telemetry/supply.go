@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// SupplyStat is how an operator supplies.
+// SupplyStat is the state of one operator's supply.
 type SupplyStat struct {
 	Network string
 	Through time.Time // zero when it never supplied
@@ -15,8 +15,8 @@ type SupplyStat struct {
 	Lines   int64
 }
 
-// supplyMetrics are registered with the first supply: a node that has looked at
-// none yet says nothing about any.
+// supplyMetrics are registered with their first value: a node that has not
+// checked the supply yet reports none.
 type supplyMetrics struct {
 	once                   sync.Once
 	through, silent, lines *prometheus.GaugeVec
@@ -27,14 +27,15 @@ func (s *supplyMetrics) register(r *prometheus.Registry) {
 	gauge := func(name, help string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"network"})
 	}
-	s.through = gauge("lineproof_supply_through_timestamp_seconds", "Through when an operator has supplied, in seconds since 1970; 0 when it never has.")
-	s.silent = gauge("lineproof_supply_silent", "1 when an operator's supply is older than the policy allows, so that its lines turn UNKNOWN; otherwise 0.")
-	s.lines = gauge("lineproof_supply_lines", "Lines with a running tenure, by network.")
+	s.through = gauge("lineproof_supply_through_timestamp_seconds", "Time through which an operator has supplied, in seconds since 1970; 0 if it never has.")
+	s.silent = gauge("lineproof_supply_silent", "1 when an operator's supply is older than the policy allows, so that its lines are UNKNOWN; otherwise 0.")
+	s.lines = gauge("lineproof_supply_lines", "Lines with a current tenure, by network.")
 	s.held = prometheus.NewGauge(prometheus.GaugeOpts{Name: "lineproof_imports_held", Help: "Imports that wait for staff to confirm them."})
 	r.MustRegister(s.through, s.silent, s.lines, s.held)
 }
 
-// Supply records how the operators supply and how many imports are held.
+// Supply records the state of the operators' supply and the number of held
+// imports.
 func (m *Metrics) Supply(stats []SupplyStat, held int) {
 	m.supply.once.Do(func() { m.supply.register(m.registry) })
 	for _, s := range stats {

@@ -1,10 +1,9 @@
-// Package telemetry is how the service is watched: its log, its metrics, its
-// traces and the version that all of them carry.
+// Package telemetry has the log, the metrics and the traces of the service, and
+// the version that all of them carry.
 //
-// The names of metrics are a contract with people's alerts and dashboards: they
-// are declared here and nowhere else, and a test pins them. No metric has a
-// label whose values a caller chooses, so nobody outside can make the number of
-// series grow.
+// Alerts and dashboards depend on the names of metrics: they are declared here and
+// nowhere else, and a test pins them. No metric has a label whose values a caller
+// chooses, so that no client can make the number of series grow.
 package telemetry
 
 import (
@@ -14,8 +13,8 @@ import (
 )
 
 // Version returns the version of the running program: the module's version, and
-// the revision it was built from where that says more. "devel" stands for a
-// version that nobody gave, and ".dirty" at the end for a tree with changes.
+// the revision it was built from where that says more. "devel" is used if
+// there is no version, and ".dirty" is added for a build from modified sources.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

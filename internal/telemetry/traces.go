@@ -20,28 +20,29 @@ import (
 // HTTP) and carry W3C trace contexts, until shutdown, which sends what is left.
 // With an empty endpoint it does nothing, and spans cost nothing.
 //
-// OpenTelemetry's own variables are honoured: headers, the sampler, attributes
-// of the resource. An endpoint that does not answer never holds a request up.
+// OpenTelemetry's own environment variables apply: headers, the sampler,
+// attributes of the resource. An endpoint that does not answer never delays a
+// request.
 func Traces(ctx context.Context, endpoint, version string, log *slog.Logger) (shutdown func(context.Context) error, err error) {
 	if endpoint == "" {
 		return func(context.Context) error { return nil }, nil
 	}
 	target, err := url.Parse(endpoint)
 	if err != nil {
-		return nil, errors.New("telemetry: the endpoint of traces is not a URL")
+		return nil, errors.New("telemetry: the endpoint for traces is not a URL")
 	}
-	// As OpenTelemetry has it: an address alone means the usual path below it.
+	// As in OpenTelemetry's specification, an address without a path gets the usual path.
 	if strings.Trim(target.Path, "/") == "" {
 		target.Path = "/v1/traces"
 	}
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(target.String()))
 	if err != nil {
-		return nil, fmt.Errorf("telemetry: make the exporter of traces: %w", err)
+		return nil, fmt.Errorf("telemetry: create the exporter for traces: %w", err)
 	}
-	about, err := resource.New(ctx,
+	description, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", "lineproof"), attribute.String("service.version", version)),
-		resource.WithFromEnv(), // last, so that the operator has the last word
+		resource.WithFromEnv(), // last, so that the environment overrides the rest
 	)
 	if err != nil {
 		return nil, fmt.Errorf("telemetry: describe this service for traces: %w", err)
@@ -49,9 +50,9 @@ func Traces(ctx context.Context, endpoint, version string, log *slog.Logger) (sh
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
 		log.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, "traces were not sent", slog.String("error", err.Error()))
 	}))
-	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about))
+	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(description))
 	otel.SetTracerProvider(provider)
-	// No baggage: what a stranger sends along must not travel further.
+	// No baggage: data that a client sends must not be passed on.
 	otel.SetTextMapPropagator(propagation.TraceContext{})
 	return provider.Shutdown, nil
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // A span reaches the endpoint over HTTP, at the usual path, with the service's
-// name and version, at the latest on shutdown; and its context travels on in
-// W3C's form, without baggage.
+// name and version, at the latest on shutdown; and its context is propagated in
+// W3C's format, without baggage.
 func TestTracesAreExported(t *testing.T) {
 	t.Parallel()
 	type export struct {
@@ -69,8 +69,8 @@ func TestTracesAreExported(t *testing.T) {
 	}
 }
 
-// Without an endpoint nothing is set up and nothing is left to shut down; a bad
-// one is refused without being repeated.
+// Without an endpoint nothing is set up and nothing is left to shut down; the error
+// for an invalid one does not contain it.
 func TestTracesWithoutEndpointDoNothing(t *testing.T) {
 	t.Parallel()
 	shutdown, err := telemetry.Traces(t.Context(), "", "v1", slog.New(slog.DiscardHandler))

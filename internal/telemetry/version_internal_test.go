@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A version says which release runs, or which revision when that is not one.
+// A version names the running release, or the revision if it is not a release.
 func TestVersionNamesWhatWasBuilt(t *testing.T) {
 	t.Parallel()
 	revision := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef0123"}}

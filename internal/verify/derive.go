@@ -17,127 +17,131 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// Verdict says how an answer of the past compares with what comes out when it
-// is computed anew.
+// Verdict is the result of comparing a recorded answer with the answer computed
+// again.
 type Verdict string
 
-// The verdicts.
+// The verdicts. Programs read these words.
 const (
-	Agrees   Verdict = "agrees"   // nothing else could have been said
-	Possible Verdict = "possible" // it is one of the answers that come out, and what decided between them is not kept
-	Differs  Verdict = "differs"  // it does not come out
-	Untold   Verdict = "untold"   // there is nothing to compute it from
+	Agrees       Verdict = "agrees"   // the computation gives the recorded answer and no other
+	Possible     Verdict = "possible" // the computation gives several answers, the recorded one among them
+	Differs      Verdict = "differs"  // the computation does not give the recorded answer
+	NotDerivable Verdict = "untold"   // there is nothing to compute the answer from
 )
 
-// Derivation is what comes of computing an answer of the past anew.
+// Derivation is the result of computing a recorded answer again.
 type Derivation struct {
 	Verdict Verdict
-	Answers []string // what comes out: status and network; more than one when something is not kept
+	Answers []string // status and network; several when an input of the answer is not stored
 	Why     string   // for every verdict but Agrees
 }
 
-// Derive computes the answer of a record anew, from the versions that it names:
-// so much of the line's history as made that version of its row, and the policy
-// and the numbering plan of those versions.
+// Derive computes a recorded answer again from the versions that its record
+// names: the part of the line's history that made that version of its row, the
+// policy, and the numbering plan.
 //
-// One thing that went into the answer is not kept for every moment: how far the
-// supply of the line's network reached. What imports and the present reach say
-// about it limits what could have been said.
-func Derive(ctx context.Context, pool *pgxpool.Pool, lines *line.Almanac, e *journal.Entry) (Derivation, error) {
+// One input is not stored for every past moment: the coverage of the network's
+// supply. It is known only within bounds, so several answers may be possible;
+// see [possibleCoverages].
+func Derive(ctx context.Context, pool *pgxpool.Pool, lines *line.Resolver, e *journal.Entry) (Derivation, error) {
 	n, isNumber := phone.FromInt(e.Number)
-	asked, known := parseOptions(e.Options)
+	request, known := parseOptions(e.Options)
 	switch {
 	case e.Mode != "live":
-		return untold("The key was not a live one, and what such a key is told does not come from the lines."), nil
+		return notDerivable("The answer was given to a test key and does not come from a real line."), nil
 	case e.PolicyVersion == 0:
-		return untold("The record is from before there were policies."), nil
+		return notDerivable("The record is older than the first policy."), nil
 	case !isNumber || !known:
-		return untold("The record has a number or options that this program cannot read."), nil
+		return notDerivable("The record has a number or options that this version of the program cannot read."), nil
 	}
-	look, err := lookThen(ctx, pool, lines, n, e.At, e.PolicyVersion, e.PlanVersion)
+	l, err := pastRules(ctx, pool, lines, n, e.At, e.PolicyVersion, e.PlanVersion)
 	if fault.CodeOf(err) == fault.NotFound {
-		return differs("The policy or the numbering plan that the record names is not there."), nil
+		return differs("The policy or the numbering plan that the record names does not exist."), nil
 	}
 	if err != nil {
 		return Derivation{}, err
 	}
-	row, why, err := rowThen(ctx, pool, n, e.LineVersion)
+	row, why, err := pastRow(ctx, pool, n, e.LineVersion)
 	if err != nil || why != "" {
 		return differs(why), err
 	}
-	look.Row = row
-	// An import that ended at about that time may have been seen or not.
-	const about = 2 * time.Minute
+	l.Row = row
+	// An import that ended within two minutes of the answer may have been visible
+	// to it or not. This margin is tried only if the computation without it does
+	// not give the recorded answer.
+	const importMargin = 2 * time.Minute
 	var d Derivation
-	for _, margin := range []time.Duration{0, about} {
-		reaches, err := reachThen(ctx, pool, look.View(e.At).Network, e, margin)
+	for _, margin := range []time.Duration{0, importMargin} {
+		coverages, err := possibleCoverages(ctx, pool, l.View(e.At).Network, e, margin)
 		if err != nil {
 			return Derivation{}, err
 		}
-		if d, err = compare(&look, asked, e, reaches); err != nil || d.Verdict != Differs {
+		if d, err = compare(&l, request, e, coverages); err != nil || d.Verdict != Differs {
 			return d, err
 		}
 	}
 	return d, nil
 }
 
-func untold(why string) Derivation  { return Derivation{Verdict: Untold, Why: why} }
-func differs(why string) Derivation { return Derivation{Verdict: Differs, Why: why} }
+func notDerivable(why string) Derivation { return Derivation{Verdict: NotDerivable, Why: why} }
+func differs(why string) Derivation      { return Derivation{Verdict: Differs, Why: why} }
 
-// compare computes the answer for each reach that the supply may have had.
-func compare(look *line.Look, asked Question, e *journal.Entry, reaches []line.Coverage) (d Derivation, err error) {
-	same, words := 0, false
-	for _, reach := range reaches {
-		look.Coverage = coverage(reach)
-		a, err := answer(&asked, look, e.At, e.At)
+// compare computes the answer for every coverage that was possible, and compares
+// each with the record.
+func compare(l *line.Lookup, request Request, e *journal.Entry, coverages []line.Coverage) (d Derivation, err error) {
+	equal, statusEqual := 0, false
+	for _, c := range coverages {
+		l.Coverage = sameForAll(c)
+		a, err := newAnswer(&request, l, e.At, e.At)
 		if err != nil {
 			return d, err
 		}
-		says := say(look, e.At)
-		if !slices.Contains(d.Answers, says) {
-			d.Answers = append(d.Answers, says)
+		if s := statusAndNetwork(l, e.At); !slices.Contains(d.Answers, s) {
+			d.Answers = append(d.Answers, s)
 		}
 		if string(a.Status) == e.Status && a.Network == e.MobileNetwork {
-			words = true
-			if a.Said == e.Extra {
-				same++
+			statusEqual = true
+			if a.ExtraJSON == e.Extra {
+				equal++
 			}
 		}
 	}
 	switch {
-	case same == len(reaches):
+	case equal == len(coverages):
 		d.Verdict = Agrees
-	case same > 0:
-		d.Verdict, d.Why = Possible, "How far the network's supply reached then is not kept, and the answer hung on that."
-	case words:
-		d.Verdict, d.Why = Differs, "Status and network come out as recorded, and what else was said does not."
+	case equal > 0:
+		d.Verdict, d.Why = Possible, "The answer depended on the coverage of the network's supply at that time, which is not stored."
+	case statusEqual:
+		d.Verdict, d.Why = Differs, "Status and network are as recorded, but the additional fields are not."
 	default:
-		d.Verdict, d.Why = Differs, "What was told about the line by then gives another answer."
+		d.Verdict, d.Why = Differs, "The events reported by then give another answer."
 	}
 	return d, nil
 }
 
-// say returns how a line stands, and with which network.
-func say(l *line.Look, at time.Time) string {
+// statusAndNetwork returns the status and the network of a line, as one text.
+func statusAndNetwork(l *line.Lookup, at time.Time) string {
 	v := l.View(at)
 	return string(v.Status) + " " + l.NetworkName(v.Network)
 }
 
-// lookThen returns the rules by which a number was looked at, without its row.
-func lookThen(ctx context.Context, pool *pgxpool.Pool, lines *line.Almanac, n phone.Number, at time.Time, policyVersion, planVersion int32) (l line.Look, err error) {
+// pastRules returns the look-up of a number by given versions of policy and
+// plan, without the line's row.
+func pastRules(ctx context.Context, pool *pgxpool.Pool, lines *line.Resolver, n phone.Number, at time.Time, policyVersion, planVersion int32) (l line.Lookup, err error) {
 	if l.Policy, l.Plan, err = lines.Rules(ctx, pool, policyVersion, planVersion); err != nil {
 		return l, err
 	}
-	l.Place(n, at)
+	l.ApplyPlan(n, at)
 	return l, nil
 }
 
-// rowThen returns the row of a number in the version that a record names. The
-// version counts the baseline, if there is one, and the events: the first so
-// many that were told made it.
-func rowThen(ctx context.Context, pool *pgxpool.Pool, n phone.Number, version int64) (row line.Row, why string, err error) {
+// pastRow returns the row of a number in an earlier version. The version of a
+// row is the number of its events, plus one if it has a baseline; so the events
+// that were reported first, as many as the version counts, made it. why is set
+// when the history is too short.
+func pastRow(ctx context.Context, pool *pgxpool.Pool, n phone.Number, version int64) (row line.Row, why string, err error) {
 	if version == 0 {
-		return line.NoRow(), "", nil // nothing had been told
+		return line.NoRow(), "", nil // nothing had been reported
 	}
 	numbers := []phone.Number{n}
 	rows, err := line.Rows(ctx, pool, numbers)
@@ -154,40 +158,43 @@ func rowThen(ctx context.Context, pool *pgxpool.Pool, n phone.Number, version in
 		events--
 	}
 	if events > int64(len(h.Events)) {
-		return row, fmt.Sprintf("The record names version %d of the line, and only %d things are known of it.", version, version-events+int64(len(h.Events))), nil
+		return row, fmt.Sprintf("The record names version %d of the line, but its history has only %d.", version, version-events+int64(len(h.Events))), nil
 	}
-	slices.SortStableFunc(h.Events, func(a, b line.Event) int { return cmp.Or(a.Told.Compare(b.Told), cmp.Compare(a.Seq, b.Seq)) })
+	slices.SortStableFunc(h.Events, func(a, b line.Event) int {
+		return cmp.Or(a.ReportedAt.Compare(b.ReportedAt), cmp.Compare(a.Seq, b.Seq))
+	})
 	row, _ = line.Fold(h.Base, h.Events[:events], line.Forever)
 	return row, "", nil
 }
 
-// parseOptions is the reverse of [Question.options]. It reports whether it
-// understood all of it.
-func parseOptions(text string) (q Question, ok bool) {
+// parseOptions is the reverse of [Request.options]. ok is false when the text
+// has anything that it does not know.
+func parseOptions(text string) (r Request, ok bool) {
 	for option := range strings.FieldsSeq(text) {
 		name, value, _ := strings.Cut(option, "=")
 		switch name {
 		case "since":
-			q.Since, _ = time.Parse(time.RFC3339, value)
+			r.Since, _ = time.Parse(time.RFC3339, value)
 		case "gate":
-			q.Grace = value == "grace"
+			r.Grace = value == "grace"
 		case "include":
 			for word := range strings.SplitSeq(value, ",") {
-				q.Include.Coverage = q.Include.Coverage || word == "coverage"
-				q.Include.Signals = q.Include.Signals || word == "signals"
+				r.Include.Coverage = r.Include.Coverage || word == "coverage"
+				r.Include.Signals = r.Include.Signals || word == "signals"
 			}
 		}
 	}
-	return q, q.options() == text
+	return r, r.options() == text
 }
 
-// saidCoverage returns the reach that the answer itself spoke of, if it did.
-func saidCoverage(extra string) *Coverage {
-	var said struct {
+// statedCoverage returns the coverage that an answer stated in its extra fields,
+// or nil.
+func statedCoverage(extra string) *Coverage {
+	var stated struct {
 		Coverage *Coverage `json:"coverage"`
 	}
-	if extra == "" || json.Unmarshal([]byte(extra), &said) != nil {
+	if extra == "" || json.Unmarshal([]byte(extra), &stated) != nil {
 		return nil
 	}
-	return said.Coverage
+	return stated.Coverage
 }

@@ -11,17 +11,18 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 )
 
-// Include is what an answer says beyond its five fields, if it is asked to.
+// Include selects what an answer contains beyond its five standard fields.
 type Include struct {
-	Signals  bool // everything that holds for the line
-	Coverage bool // how far the supply reaches
+	Signals  bool // every condition that applies to the line
+	Coverage bool // the coverage of the network's supply
 }
 
-// Extra is what an answer says beyond its five fields. What was not asked for is
-// absent. The names and their order are part of the contract.
+// Extra is the part of an answer beyond its five standard fields. Parts that
+// were not requested are absent. The names and their order are part of the API
+// contract.
 type Extra struct {
-	// StatusReason says why a line is UNALLOCATED or UNKNOWN. It comes with the
-	// signals.
+	// StatusReason says why a line is UNALLOCATED or UNKNOWN. It is included
+	// together with the signals.
 	StatusReason line.Reason   `json:"statusReason,omitzero"`
 	Signals      []Signal      `json:"signals,omitzero"`
 	Coverage     *Coverage     `json:"coverage,omitzero"`
@@ -29,91 +30,90 @@ type Extra struct {
 	Changes      []line.Change `json:"changes,omitzero"`
 }
 
-// Signal is one thing that holds for a line. Why service is stopped is not part
-// of it: that is for staff only.
+// Signal is one condition that applies to a line. It does not contain the reason
+// of a bar, which only staff may see.
 type Signal struct {
 	Status line.Status `json:"status"`
-	Since  time.Time   `json:"since"` // zero when it is not known
-	Until  time.Time   `json:"until"` // zero when no clock ends it
+	Since  time.Time   `json:"since"` // zero when unknown
+	Until  time.Time   `json:"until"` // zero when it does not expire
 	Source string      `json:"source"`
-	Level  string      `json:"level,omitzero"` // of a flag
+	Level  string      `json:"level,omitzero"` // flags only
 }
 
-// Coverage is how far the supply of the line's network reaches.
+// Coverage is the period that the supply of the line's network covers.
 type Coverage struct {
 	KnownSince      time.Time `json:"knownSince"`      // zero when nothing was supplied
-	SuppliedThrough time.Time `json:"suppliedThrough"` // zero when no supply was said to be whole
+	SuppliedThrough time.Time `json:"suppliedThrough"` // zero when no supply was declared complete up to a time
 }
 
-// timesOfTheContract writes times in ISO 8601 in UTC with milliseconds, and null
-// for one that is not there.
-var timesOfTheContract = json.WithMarshalers(json.MarshalToFunc(func(to *jsontext.Encoder, t time.Time) error {
+// contractTimes formats times as the API contract says: ISO 8601 in UTC with
+// milliseconds, and null for the zero time.
+var contractTimes = json.WithMarshalers(json.MarshalToFunc(func(to *jsontext.Encoder, t time.Time) error {
 	if t.IsZero() {
 		return to.WriteToken(jsontext.Null)
 	}
 	return to.WriteToken(jsontext.String(t.UTC().Format("2006-01-02T15:04:05.000Z")))
 }))
 
-// plain reports whether nothing is asked beyond the number.
-func (q *Question) plain() bool { return q.Since.IsZero() && q.Include == Include{} }
+// wantsExtra reports whether the request asks for more than the standard fields.
+func (r *Request) wantsExtra() bool { return !r.Since.IsZero() || r.Include != Include{} }
 
-// options returns in words, and always in the same ones, what is asked beyond
-// the number.
-func (q *Question) options() string {
-	if q.plain() && !q.Grace {
+// options returns the options of the request as the journal stores them: equal
+// options always give the same text.
+func (r *Request) options() string {
+	if !r.wantsExtra() && !r.Grace {
 		return ""
 	}
 	var all, include []string
-	if !q.Since.IsZero() {
-		all = append(all, "since="+q.Since.UTC().Format(time.RFC3339))
+	if !r.Since.IsZero() {
+		all = append(all, "since="+r.Since.UTC().Format(time.RFC3339))
 	}
-	if q.Include.Coverage {
+	if r.Include.Coverage {
 		include = append(include, "coverage")
 	}
-	if q.Include.Signals {
+	if r.Include.Signals {
 		include = append(include, "signals")
 	}
 	if len(include) > 0 {
 		all = append(all, "include="+strings.Join(include, ","))
 	}
-	if q.Grace {
+	if r.Grace {
 		all = append(all, "gate=grace")
 	}
 	return strings.Join(all, " ")
 }
 
-// extra answers what was asked beyond the number.
-func (q *Question) extra(l *line.Look, v line.View, at time.Time) (e Extra) {
-	if q.Include.Signals {
+// extra computes the requested extra fields.
+func (r *Request) extra(l *line.Lookup, v line.View, at time.Time) (e Extra) {
+	if r.Include.Signals {
 		e.StatusReason = v.Reason
-		e.Signals = make([]Signal, 0, len(v.Signals)) // none is an empty list
+		e.Signals = make([]Signal, 0, len(v.Signals)) // an empty list is [] and not absent
 		for _, s := range v.Signals {
 			e.Signals = append(e.Signals, Signal{
 				Status: s.Status, Since: s.Since.Time(), Until: s.Until.Time(), Source: s.Source.String(), Level: s.Level.String(),
 			})
 		}
 	}
-	if q.Include.Coverage {
-		var reach line.Coverage
+	if r.Include.Coverage {
+		var c line.Coverage
 		if v.Network != 0 {
-			reach = l.Coverage(v.Network)
+			c = l.Coverage(v.Network)
 		}
-		e.Coverage = &Coverage{KnownSince: reach.KnownSince, SuppliedThrough: reach.Through}
+		e.Coverage = &Coverage{KnownSince: c.KnownSince, SuppliedThrough: c.Through}
 	}
-	if !q.Since.IsZero() {
-		e.Changes = []line.Change{} // none is an empty list
-		answer, changes := line.ChangedSince(&l.Facts, l.Policy, q.Since, at)
-		e.ChangedSince, e.Changes = answer, append(e.Changes, changes...)
+	if !r.Since.IsZero() {
+		e.Changes = []line.Change{} // an empty list is [] and not absent
+		changed, changes := line.ChangedSince(&l.Facts, l.Policy, r.Since, at)
+		e.ChangedSince, e.Changes = changed, append(e.Changes, changes...)
 	}
 	return e
 }
 
-// text returns e as one JSON object, as the record holds it and the caller gets
-// it.
+// text returns e as one JSON object, for the record and for the caller.
 func (e *Extra) text() (string, error) {
-	b, err := json.Marshal(e, timesOfTheContract)
+	b, err := json.Marshal(e, contractTimes)
 	if err != nil {
-		return "", fmt.Errorf("verify: write what else was asked: %w", err)
+		return "", fmt.Errorf("verify: encode the extra fields: %w", err)
 	}
 	return string(b), nil
 }

@@ -6,104 +6,116 @@ import (
 	"github.com/google/uuid"
 )
 
-// waiting is one question that waits for its answer.
-type waiting struct {
-	question Question
-	answer   Answer
-	err      error
-	due      time.Time     // when its time is up
-	done     chan struct{} // closed when answer or err is there
-	left     bool          // its caller is gone
-	next     *waiting      // behind it in the lane
+// pending is one request that waits for its answer.
+type pending struct {
+	request   Request
+	answer    Answer
+	err       error
+	deadline  time.Time
+	done      chan struct{} // closed when answer or err is set
+	abandoned bool          // its caller no longer waits
+	next      *pending      // the one behind it in its lane
 }
 
-// lane is what one entity waits for, first come first served.
+func newPending(r Request, deadline time.Time) *pending {
+	return &pending{request: r, deadline: deadline, done: make(chan struct{})}
+}
+
+// fail ends the request with an error.
+func (p *pending) fail(err error) {
+	p.err = err
+	close(p.done)
+}
+
+// lane holds the pending requests of one entity, first in, first out.
 type lane struct {
 	entity     uuid.UUID
-	head, tail *waiting
+	head, tail *pending
 	size       int
 }
 
-// queue is a lane for each entity that waits. Lanes are served in turn, so that
-// whoever asks a thousand questions at once makes nobody wait but itself.
+// queue has one lane for each entity with pending requests. The lanes are served
+// round-robin, so that a burst of one entity delays only that entity.
 type queue struct {
 	lanes map[uuid.UUID]*lane
-	turns []*lane // in the order in which they are served
-	next  int     // whose turn it is
+	order []*lane // in which they are served
+	next  int     // index into order of the lane to serve next
 	size  int
 }
 
-// push puts w behind the other questions of its entity.
-func (q *queue) push(w *waiting) {
-	l := q.lanes[w.question.Entity]
+// push appends a request to the lane of its entity.
+func (q *queue) push(p *pending) {
+	l := q.lanes[p.request.Entity]
 	if l == nil {
 		if q.lanes == nil {
 			q.lanes = make(map[uuid.UUID]*lane)
 		}
-		l = &lane{entity: w.question.Entity}
+		l = &lane{entity: p.request.Entity}
 		q.lanes[l.entity] = l
-		q.turns = append(q.turns, l)
+		q.order = append(q.order, l)
 	}
 	if l.tail == nil {
-		l.head = w
+		l.head = p
 	} else {
-		l.tail.next = w
+		l.tail.next = p
 	}
-	l.tail = w
+	l.tail = p
 	l.size++
 	q.size++
 }
 
-// take returns up to most questions, one of each lane in turn, and forgets those
-// whose callers are gone.
-func (q *queue) take(most int) []*waiting {
-	batch := make([]*waiting, 0, min(most, q.size))
-	for len(batch) < most && q.size > 0 {
-		if q.next >= len(q.turns) {
+// take removes and returns up to limit requests, one from each lane in turn. It
+// drops abandoned requests.
+func (q *queue) take(limit int) []*pending {
+	batch := make([]*pending, 0, min(limit, q.size))
+	for len(batch) < limit && q.size > 0 {
+		if q.next >= len(q.order) {
 			q.next = 0
 		}
-		l := q.turns[q.next]
-		w := l.head
-		l.head, w.next = w.next, nil
+		l := q.order[q.next]
+		p := l.head
+		l.head, p.next = p.next, nil
 		l.size--
 		q.size--
 		if l.head == nil {
 			delete(q.lanes, l.entity)
-			q.turns = append(q.turns[:q.next], q.turns[q.next+1:]...)
+			q.order = append(q.order[:q.next], q.order[q.next+1:]...)
 		} else {
 			q.next++
 		}
-		if !w.left {
-			batch = append(batch, w)
+		if !p.abandoned {
+			batch = append(batch, p)
 		}
 	}
 	return batch
 }
 
-// yield makes room for more questions of an entity by giving up the last
-// question of the longest lane, which it returns. It returns nil when the
-// entity's own lane would be as long as any: then it has had its share.
-func (q *queue) yield(to uuid.UUID, more int) *waiting {
+// evictFor removes and returns the newest request of the longest lane, to make
+// place for n new requests of an entity. It returns nil when the entity's own
+// lane would become at least as long as the longest one: then the entity has its
+// fair share of the queue already.
+func (q *queue) evictFor(entity uuid.UUID, n int) *pending {
 	var longest *lane
-	for _, l := range q.turns {
+	for _, l := range q.order {
 		if longest == nil || l.size > longest.size {
 			longest = l
 		}
 	}
-	own := more
-	if l := q.lanes[to]; l != nil {
+	own := n
+	if l := q.lanes[entity]; l != nil {
 		own += l.size
 	}
 	if longest == nil || own >= longest.size {
 		return nil
 	}
-	before := longest.head
-	for before.next != longest.tail {
-		before = before.next
+	// own is at least 1, so the longest lane has two requests or more.
+	secondLast := longest.head
+	for secondLast.next != longest.tail {
+		secondLast = secondLast.next
 	}
-	given := longest.tail
-	before.next, longest.tail = nil, before
+	evicted := longest.tail
+	secondLast.next, longest.tail = nil, secondLast
 	longest.size--
 	q.size--
-	return given
+	return evicted
 }

@@ -9,150 +9,152 @@ import (
 	"pgregory.net/rapid"
 )
 
-func ask(entity byte) *waiting {
-	return &waiting{question: Question{Entity: uuid.UUID{entity}}, done: make(chan struct{})}
+// requestOf returns a pending request of an entity.
+func requestOf(entity byte) *pending {
+	return newPending(Request{Entity: uuid.UUID{entity}}, time.Time{})
 }
 
-// A caller who asks a thousand questions at once makes nobody wait but itself:
-// the one question of another is in the very next batch.
+// A caller that sends a thousand requests at once delays only itself: the single
+// request of another caller is in the next batch.
 func TestBurstOfOneCallerDoesNotStarveAnother(t *testing.T) {
 	t.Parallel()
 	var q queue
 	for range 1000 {
-		q.push(ask(1))
+		q.push(requestOf(1))
 	}
 	q.take(10)
-	late := ask(2)
+	late := requestOf(2)
 	q.push(late)
 	found := false
 	for _, w := range q.take(10) {
 		found = found || w == late
 	}
 	if !found || q.size != 1000+1-20 {
-		t.Errorf("the other caller's question is in the next batch: %v; %d wait", found, q.size)
+		t.Errorf("the other caller's request is in the next batch: %v; %d are queued", found, q.size)
 	}
 }
 
-// When the queue is full, whoever has the most in it gives way to whoever has
-// less, and nobody gives way to an equal.
-func TestLongestLaneGivesWay(t *testing.T) {
+// The longest lane loses its newest request to an entity with a shorter lane, but
+// not to one whose lane would become as long.
+func TestFullQueueEvictsFromTheLongestLane(t *testing.T) {
 	t.Parallel()
 	var q queue
-	if q.yield(uuid.UUID{1}, 1) != nil {
-		t.Error("an empty queue gives something up")
+	if q.evictFor(uuid.UUID{1}, 1) != nil {
+		t.Error("an empty queue evicted a request")
 	}
 	for range 5 {
-		q.push(ask(1))
+		q.push(requestOf(1))
 	}
-	last := ask(1)
+	last := requestOf(1)
 	q.push(last)
 	for range 4 {
-		q.push(ask(2))
+		q.push(requestOf(2))
 	}
-	if q.yield(uuid.UUID{1}, 1) != nil {
-		t.Error("the longest lane displaces itself")
+	if q.evictFor(uuid.UUID{1}, 1) != nil {
+		t.Error("the longest lane evicted its own request")
 	}
-	if q.yield(uuid.UUID{3}, 6) != nil {
-		t.Error("six questions at once displace a lane of six")
+	if q.evictFor(uuid.UUID{3}, 6) != nil {
+		t.Error("six requests at once evicted one from a lane of six")
 	}
-	if got := q.yield(uuid.UUID{3}, 1); got != last || q.size != 9 {
-		t.Errorf("yielded %v, want the last question of the longest lane; %d are left", got, q.size)
+	if got := q.evictFor(uuid.UUID{3}, 1); got != last || q.size != 9 {
+		t.Errorf("evicted %v, want the newest request of the longest lane; %d are left", got, q.size)
 	}
-	if q.yield(uuid.UUID{2}, 1) != nil {
-		t.Error("a lane of five gives way to a fifth question")
+	if q.evictFor(uuid.UUID{2}, 1) != nil {
+		t.Error("a fifth request evicted one from a lane of five")
 	}
 }
 
-// Whatever is pushed, taken, given up and left in whatever order: every question
-// comes out exactly once, in the order of its own lane, and one that was left
-// never comes out of take.
+// For any order of pushing, taking, evicting and abandoning, every request comes
+// out exactly once, in the order of its lane, and take never returns an abandoned
+// request.
 func TestQueueLosesNothingAndKeepsTheOrderOfEachLane(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var q queue
-		var waits []*waiting            // in the order of pushing
-		gone := make(map[*waiting]bool) // taken, given up, or left and skipped
-		out := func(w *waiting) {
-			if gone[w] {
-				t.Fatal("a question came out twice")
+		var pushed []*pending              // in the order of pushing
+		removed := make(map[*pending]bool) // taken or evicted
+		remove := func(p *pending) {
+			if removed[p] {
+				t.Fatal("a request came out twice")
 			}
-			gone[w] = true
+			removed[p] = true
 		}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			switch rapid.SampledFrom([]string{"push", "push", "take", "yield", "leave"}).Draw(t, "what") {
+			switch rapid.SampledFrom([]string{"push", "push", "take", "evict", "abandon"}).Draw(t, "action") {
 			case "push":
-				w := ask(rapid.ByteRange(1, 4).Draw(t, "entity"))
-				waits = append(waits, w)
-				q.push(w)
+				p := requestOf(rapid.ByteRange(1, 4).Draw(t, "entity"))
+				pushed = append(pushed, p)
+				q.push(p)
 			case "take":
-				most := rapid.IntRange(1, 7).Draw(t, "most")
-				batch := q.take(most)
-				if len(batch) > most {
-					t.Fatalf("%d taken, %d at most", len(batch), most)
+				limit := rapid.IntRange(1, 7).Draw(t, "limit")
+				batch := q.take(limit)
+				if len(batch) > limit {
+					t.Fatalf("%d taken, limit %d", len(batch), limit)
 				}
-				for _, w := range batch {
-					if w.left {
-						t.Fatal("a question whose caller left is answered")
+				for _, p := range batch {
+					if p.abandoned {
+						t.Fatal("an abandoned request was taken")
 					}
-					for _, earlier := range waits {
-						if earlier == w {
+					for _, earlier := range pushed {
+						if earlier == p {
 							break
 						}
-						if earlier.question.Entity == w.question.Entity && !gone[earlier] && !earlier.left {
-							t.Fatal("a later question of a lane came out first")
+						if earlier.request.Entity == p.request.Entity && !removed[earlier] && !earlier.abandoned {
+							t.Fatal("a later request of a lane came out first")
 						}
 					}
-					out(w)
+					remove(p)
 				}
-			case "yield":
-				if w := q.yield(uuid.UUID{rapid.ByteRange(1, 5).Draw(t, "to")}, 1); w != nil {
-					out(w)
+			case "evict":
+				if p := q.evictFor(uuid.UUID{rapid.ByteRange(1, 5).Draw(t, "for")}, 1); p != nil {
+					remove(p)
 				}
-			case "leave":
-				if len(waits) > 0 {
-					rapid.SampledFrom(waits).Draw(t, "who").left = true
+			case "abandon":
+				if len(pushed) > 0 {
+					rapid.SampledFrom(pushed).Draw(t, "request").abandoned = true
 				}
 			}
 		}
-		for _, w := range q.take(1000) {
-			out(w)
+		for _, p := range q.take(1000) {
+			remove(p)
 		}
-		for _, w := range waits {
-			if !gone[w] && !w.left {
-				t.Fatal("a question was lost")
+		for _, p := range pushed {
+			if !removed[p] && !p.abandoned {
+				t.Fatal("a request was lost")
 			}
 		}
-		if q.size != 0 || len(q.lanes) != 0 || len(q.turns) != 0 {
-			t.Fatalf("an empty queue has %d questions, %d lanes, %d turns", q.size, len(q.lanes), len(q.turns))
+		if q.size != 0 || len(q.lanes) != 0 || len(q.order) != 0 {
+			t.Fatalf("an empty queue has %d requests, %d lanes, %d lanes in order", q.size, len(q.lanes), len(q.order))
 		}
 	})
 }
 
-// A burst may fill the queue. Where many have waited for every commit of late,
-// only few may; and as soon as few wait again, a burst is welcome again.
-func TestQueueIsShortWhileMoreIsAskedThanCanBeAnswered(t *testing.T) {
+// A burst may fill the queue up to MaxQueue. After half a timeout of congestion
+// only overloadLimit requests may wait; once the queue was short again, so may a
+// burst.
+func TestQueueLimitIsLowerUnderOverload(t *testing.T) {
 	t.Parallel()
-	v := &Verifier{Queue: 64, Patience: time.Minute, Flushes: 1}
-	one := func() error { return v.join(t.Context(), ask(1)) }
-	v.flights, v.calm = 1, time.Now() // a commit is under way, so nobody takes them
+	v := &Verifier{MaxQueue: 64, Timeout: time.Minute, MaxInFlight: 1}
+	enqueue := func() error { return v.enqueue(t.Context(), requestOf(1)) }
+	v.inFlight, v.lastUncongested = 1, time.Now() // as if a flush loop were running, so that none is started and the queue stays
 	for range 10 {
-		if err := one(); err != nil {
+		if err := enqueue(); err != nil {
 			t.Fatalf("in a burst: %v", err)
 		}
 	}
-	v.calm = time.Now().Add(-v.Patience)
-	if err := one(); !errors.Is(err, ErrBusy) {
-		t.Errorf("where ten have waited for long: %v, want ErrBusy", err)
+	v.lastUncongested = time.Now().Add(-v.Timeout)
+	if err := enqueue(); !errors.Is(err, ErrBusy) {
+		t.Errorf("ten queued, congested for a whole timeout: %v, want ErrBusy", err)
 	}
 	v.queue.take(7)
-	if err := one(); err != nil {
-		t.Errorf("where three wait: %v", err)
+	if err := enqueue(); err != nil {
+		t.Errorf("three queued: %v", err)
 	}
-	if err := one(); !errors.Is(err, ErrBusy) {
-		t.Errorf("where four wait: %v, want ErrBusy", err)
+	if err := enqueue(); !errors.Is(err, ErrBusy) {
+		t.Errorf("four queued: %v, want ErrBusy", err)
 	}
-	v.calm = time.Now()
-	if err := one(); err != nil {
-		t.Errorf("where few waited a moment ago: %v", err)
+	v.lastUncongested = time.Now()
+	if err := enqueue(); err != nil {
+		t.Errorf("not congested a moment ago: %v", err)
 	}
 }

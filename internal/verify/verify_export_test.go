@@ -1,13 +1,13 @@
 package verify
 
-// UnderWay returns how many commits are under way.
-func (v *Verifier) UnderWay() int {
+// InFlight returns how many flush loops are running.
+func (v *Verifier) InFlight() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.flights
+	return v.inFlight
 }
 
-// Lanes returns how many entities wait.
+// Lanes returns how many entities have requests in the queue.
 func (v *Verifier) Lanes() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -14,43 +14,43 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/pgtest"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
-// The numbers of the tests. MTN holds their range.
+// The numbers of the tests. All but the last are in a range of MTN.
 const (
-	normal  = 2348031234567
-	swapped = 2348031234568
-	accused = 2348031234569 // barred for fraud, and flagged
-	nobodys = 2348039999999
-	glos    = 2348051234567 // of a network that has never supplied
+	normal   = 2348031234567
+	swapped  = 2348031234568
+	flagged  = 2348031234569 // barred for fraud, and flagged
+	unlisted = 2348039999999
+	gloLine  = 2348051234567 // of Glo, which has never supplied
 )
 
-// now is a moment of the day for which the journal has a partition.
+// now is today: the journal has a partition for it.
 var now = time.Now().UTC().Truncate(time.Second)
 
 func daysAgo(n int) time.Time { return now.AddDate(0, 0, -n) }
 
-// asking is a verifier over a database of its own.
-type asking struct {
+// verifier is a Verifier with its own database.
+type verifier struct {
 	*verify.Verifier
 
-	pool     *pgxpool.Pool
-	super    *pgxpool.Pool // as superuser
-	readings int           // of the clock
+	pool       *pgxpool.Pool
+	super      *pgxpool.Pool // as superuser
+	clockReads int           // calls of Now
 }
 
-// newAsking gives MTN four lines, whose supply reaches from thirty days ago to
-// through.
-func newAsking(t *testing.T, through time.Time) *asking {
+// newVerifier returns a verifier that knows three lines of MTN, whose supply
+// covers the time from thirty days ago to through.
+func newVerifier(t *testing.T, through time.Time) *verifier {
 	t.Helper()
 	url := pgtest.URL(t)
 	pool := pgtest.Open(t, url, pg.Serve)
 	rows, source, _ := numbering.Shipped("NG")
-	plan, err := (&numbering.Book{Pool: pool, Now: func() time.Time { return daysAgo(60) }}).Set(t.Context(), rows, source, time.Time{})
+	plan, err := (&numbering.Service{Pool: pool, Now: func() time.Time { return daysAgo(60) }}).Set(t.Context(), rows, source, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,25 +66,25 @@ func newAsking(t *testing.T, through time.Time) *asking {
 	old, at := line.InstantOf(daysAgo(2000)), func(days int) line.Instant { return line.InstantOf(daysAgo(days)) }
 	exec(put, int64(normal), 1, mtn, old, nil, nil, nil, nil, nil)
 	exec(put, int64(swapped), 7, mtn, old, at(3), nil, nil, nil, nil)
-	exec(put, int64(accused), 3, mtn, old, nil, at(2), line.ReasonFraud, at(1), line.LevelHigh)
+	exec(put, int64(flagged), 3, mtn, old, nil, at(2), line.ReasonFraud, at(1), line.LevelHigh)
 	records, err := journal.Open(t.Context(), pool, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &asking{pool: pool, super: pgtest.Open(t, url, "")}
+	a := &verifier{pool: pool, super: pgtest.Open(t, url, "")}
 	a.Verifier = &verify.Verifier{
-		Journal: records, Lines: &line.Almanac{}, Now: func() time.Time { a.readings++; return now.Add(123456 * time.Microsecond) },
-		Batch: 100, Flushes: 1, Queue: 1000, Patience: time.Minute,
+		Journal: records, Lines: &line.Resolver{}, Now: func() time.Time { a.clockReads++; return now.Add(123456 * time.Microsecond) },
+		MaxBatch: 100, MaxInFlight: 1, MaxQueue: 1000, Timeout: time.Minute,
 	}
 	return a
 }
 
-// ask returns an answer and its record.
-func (a *asking) ask(t *testing.T, number int64, q verify.Question) (verify.Answer, journal.Entry) {
+// verifyLive sends a request with a live key and returns the answer and its record.
+func (a *verifier) verifyLive(t *testing.T, number int64, q verify.Request) (verify.Answer, journal.Entry) {
 	t.Helper()
-	q.Entity, q.Key, q.Mode, q.Sent = uuid.New(), uuid.New(), "live", "as sent"
+	q.Entity, q.Key, q.Mode, q.RawNumber = uuid.New(), uuid.New(), "live", "as sent"
 	q.Number, _ = phone.FromInt(number)
-	answer, err := a.Ask(t.Context(), q)
+	answer, err := a.Verify(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,100 +95,100 @@ func (a *asking) ask(t *testing.T, number int64, q verify.Question) (verify.Answ
 	return answer, record
 }
 
-// The record names the versions of the line, the policy and the plan that made
-// the answer, so that it can be derived again. One reading of the clock is in the
-// answer, its id and the record.
-func TestRecordNamesTheVersionsThatAnswered(t *testing.T) {
+// The record names the versions of the line, the policy and the plan that the
+// answer was computed from, so that it can be derived again. The clock is read
+// once: answer, id and record have the same time.
+func TestRecordNamesTheVersionsBehindTheAnswer(t *testing.T) {
 	t.Parallel()
-	a := newAsking(t, now)
+	a := newVerifier(t, now)
 	versions := func(number int64) []int64 {
-		answer, record := a.ask(t, number, verify.Question{})
+		answer, record := a.verifyLive(t, number, verify.Request{})
 		inID, err := journal.TimeOf(answer.RequestID)
 		if want := now.Add(123 * time.Millisecond); err != nil || !answer.At.Equal(want) || !inID.Equal(want) || !record.At.Equal(want) {
-			t.Errorf("answered at %s, with an id of %s (%v) and a record of %s; the clock says %s", answer.At, inID, err, record.At, want)
+			t.Errorf("answered at %s, with an id of %s (%v) and a record of %s; want %s", answer.At, inID, err, record.At, want)
 		}
 		return []int64{record.LineVersion, int64(record.PolicyVersion), int64(record.PlanVersion)}
 	}
 	if got := versions(swapped); !cmp.Equal(got, []int64{7, 1, 1}) {
 		t.Errorf("versions of line, policy and plan are %v", got)
 	}
-	if a.readings != 1 {
-		t.Errorf("the clock was read %d times for one answer", a.readings)
+	if a.clockReads != 1 {
+		t.Errorf("the clock was read %d times for one answer", a.clockReads)
 	}
 	next := policy.Defaults()
 	next.Note = "a longer window"
-	if _, err := (&policy.Book{Pool: a.pool, Now: func() time.Time { return daysAgo(1) }}).Set(t.Context(), next); err != nil {
+	if _, err := (&policy.Service{Pool: a.pool, Now: func() time.Time { return daysAgo(1) }}).Set(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	if got := versions(nobodys); !cmp.Equal(got, []int64{0, 2, 1}) {
+	if got := versions(unlisted); !cmp.Equal(got, []int64{0, 2, 1}) {
 		t.Errorf("versions of no line, the second policy and the plan are %v", got)
 	}
 }
 
-// Whatever was said beyond the five fields is in the record, byte for byte, and
-// beside it what was asked; and whoever asks for nothing more is told nothing
-// more.
-func TestRecordHoldsWhatElseWasAskedAndSaid(t *testing.T) {
+// The record has the options of the request and the extra fields of the answer,
+// byte for byte as the caller got them. Without options there are no extra
+// fields.
+func TestRecordHoldsOptionsAndExtraFields(t *testing.T) {
 	t.Parallel()
-	a := newAsking(t, now)
+	a := newVerifier(t, now)
 	stamp := func(t time.Time) string { return t.Format(`"2006-01-02T15:04:05.000Z"`) }
 	covered := `"coverage":{"knownSince":` + stamp(daysAgo(30)) + `,"suppliedThrough":` + stamp(now) + `}`
 	both := verify.Include{Signals: true, Coverage: true}
 	since := daysAgo(10)
 	for name, tc := range map[string]struct {
 		number         int64
-		asked          verify.Question
+		request        verify.Request
 		answer         string
 		options, extra string
 	}{
-		"nothing": {normal, verify.Question{}, "NORMAL MTN", "", ""},
-		"signals of a quiet line": {
-			normal, verify.Question{Include: verify.Include{Signals: true}}, "NORMAL MTN", "include=signals", `{"signals":[]}`,
+		"nothing": {normal, verify.Request{}, "NORMAL MTN", "", ""},
+		"signals of a normal line": {
+			normal, verify.Request{Include: verify.Include{Signals: true}}, "NORMAL MTN", "include=signals", `{"signals":[]}`,
 		},
-		"signals of a grave one": {
-			accused,
-			verify.Question{Include: verify.Include{Signals: true}},
+		"signals of a barred line": {
+			flagged,
+			verify.Request{Include: verify.Include{Signals: true}},
 			"BARRED MTN", "include=signals",
 			`{"signals":[{"status":"BARRED","since":` + stamp(daysAgo(2)) + `,"until":null,"source":"OPERATOR"},` +
 				`{"status":"FLAGGED","since":` + stamp(daysAgo(1)) + `,"until":` + stamp(daysAgo(1).Add(90*24*time.Hour)) + `,"source":"SECTOR_REGULATOR","level":"HIGH"}]}`,
 		},
-		"coverage":    {normal, verify.Question{Include: verify.Include{Coverage: true}}, "NORMAL MTN", "include=coverage", `{` + covered + `}`},
-		"no coverage": {glos, verify.Question{Include: verify.Include{Coverage: true}}, "UNKNOWN Glo", "include=coverage", `{"coverage":{"knownSince":null,"suppliedThrough":null}}`},
-		"changed":     {swapped, verify.Question{Since: since}, "SWAPPED MTN", "since=" + since.Format(time.RFC3339), `{"changedSince":"yes","changes":["SIM"]}`},
-		"not changed": {normal, verify.Question{Since: since}, "NORMAL MTN", "since=" + since.Format(time.RFC3339), `{"changedSince":"no","changes":[]}`},
+		"coverage":    {normal, verify.Request{Include: verify.Include{Coverage: true}}, "NORMAL MTN", "include=coverage", `{` + covered + `}`},
+		"no coverage": {gloLine, verify.Request{Include: verify.Include{Coverage: true}}, "UNKNOWN Glo", "include=coverage", `{"coverage":{"knownSince":null,"suppliedThrough":null}}`},
+		"changed":     {swapped, verify.Request{Since: since}, "SWAPPED MTN", "since=" + since.Format(time.RFC3339), `{"changedSince":"yes","changes":["SIM"]}`},
+		"not changed": {normal, verify.Request{Since: since}, "NORMAL MTN", "since=" + since.Format(time.RFC3339), `{"changedSince":"no","changes":[]}`},
 		"everything": {
-			nobodys,
-			verify.Question{Since: time.Date(2026, 1, 2, 1, 0, 0, 0, time.FixedZone("WAT", 3600)), Include: both},
+			unlisted,
+			verify.Request{Since: time.Date(2026, 1, 2, 1, 0, 0, 0, time.FixedZone("WAT", 3600)), Include: both},
 			"UNKNOWN MTN", "since=2026-01-02T00:00:00Z include=coverage,signals",
 			`{"statusReason":"NO_SUPPLY","signals":[],` + covered + `,"changedSince":"unknown","changes":[]}`,
 		},
 	} {
-		answer, record := a.ask(t, tc.number, tc.asked)
+		answer, record := a.verifyLive(t, tc.number, tc.request)
 		if got := string(answer.Status) + " " + answer.Network; got != tc.answer || record.Status+" "+record.MobileNetwork != tc.answer {
 			t.Errorf("%s: answered %s and recorded %s %s, want %s", name, got, record.Status, record.MobileNetwork, tc.answer)
 		}
 		if diff := cmp.Diff([]string{tc.options, tc.extra}, []string{record.Options, record.Extra}); diff != "" {
 			t.Errorf("%s: the record's options and extra (-want +got):\n%s", name, diff)
 		}
-		if answer.Said != record.Extra {
-			t.Errorf("%s: said %s and recorded %s", name, answer.Said, record.Extra)
+		if answer.ExtraJSON != record.Extra {
+			t.Errorf("%s: answered %s and recorded %s", name, answer.ExtraJSON, record.Extra)
 		}
-		if strings.Contains(answer.Said, "FRAUD") {
-			t.Errorf("%s: the reason of a bar is told", name)
+		if strings.Contains(answer.ExtraJSON, "FRAUD") {
+			t.Errorf("%s: the answer shows the reason of the bar", name)
 		}
-		if tc.extra != "" && !json.Valid([]byte(answer.Said)) {
-			t.Errorf("%s: %s is not JSON", name, answer.Said)
+		if tc.extra != "" && !json.Valid([]byte(answer.ExtraJSON)) {
+			t.Errorf("%s: %s is not JSON", name, answer.ExtraJSON)
 		}
 	}
 }
 
-// An operator that has fallen silent makes its lines UNKNOWN by the clock alone,
-// and the caller can learn why; what is known against a line stays.
-func TestSilenceIsToldAsSuch(t *testing.T) {
+// When an operator stops supplying, its NORMAL lines become UNKNOWN by the clock
+// alone, with STALE as the reason; adverse statuses stay.
+func TestLinesOfAStaleSupplyAreUnknown(t *testing.T) {
 	t.Parallel()
-	a := newAsking(t, daysAgo(14))
+	a := newVerifier(t, daysAgo(14))
 	for number, want := range map[int64]string{normal: "UNKNOWN STALE unknown", swapped: "SWAPPED  yes"} {
-		answer, _ := a.ask(t, number, verify.Question{Since: daysAgo(10), Include: verify.Include{Signals: true}})
+		answer, _ := a.verifyLive(t, number, verify.Request{Since: daysAgo(10), Include: verify.Include{Signals: true}})
 		if got := string(answer.Status) + " " + string(answer.Extra.StatusReason) + " " + answer.Extra.ChangedSince; got != want {
 			t.Errorf("answered %q, want %q", got, want)
 		}

@@ -1,7 +1,7 @@
-// Opens every page that each role can reach, in each look, and holds it against
-// the rules of axe, against the keyboard, and against what a first visit may
-// cost. Job: base, roles, looks, most, wrong (a page for each role that is not
-// theirs).
+// Opens every page that each role can reach, in each look (screen size and colour
+// scheme), and checks it with axe, with the keyboard, and against the limit for
+// the size of a first visit. Job: base, roles, looks, most, wrong (for each role,
+// a page that it must not see).
 import { readFileSync } from "node:fs";
 import { answers, blame, crawl, job, open, run, say, visitor } from "./lib.mjs";
 import { dialogs, tabs } from "./keyboard.mjs";
@@ -9,10 +9,10 @@ import { dialogs, tabs } from "./keyboard.mjs";
 const axe = readFileSync(new URL("./node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const rules = { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"] };
 
-// What a first visit may cost, all files included, as they travel.
-const mostBytes = 150_000;
+// The limit for a first visit: bytes on the wire, all files included.
+const maxBytes = 150_000;
 
-// judge runs axe on what the page shows now.
+// judge runs axe on the page as it is shown now.
 export async function judge(who, what = "") {
   await who.page.evaluate(axe);
   const violations = await who.page.evaluate(async (o) => (await window.axe.run(document, o)).violations, rules);
@@ -23,15 +23,15 @@ export async function judge(who, what = "") {
   }
 }
 
-// skeleton is what a page is made of, without its words and without how often:
-// two pages with the same need not be judged twice.
+// skeleton is the set of elements of a page, without texts and counts: pages with
+// the same skeleton need not be judged twice.
 const skeleton = (page) => page.evaluate(() => {
   const part = (e) => e.tagName + "." + e.className + "[" + e.getAttributeNames().filter((n) => n !== "aria-current").join() + "]";
   return [...new Set([...document.querySelectorAll("body *")].map((e) => part(e.parentElement) + ">" + part(e)))].sort().join("\n");
 });
 
-// overflow says what makes the page wider than the screen, or a table so wide
-// that its buttons are out of sight.
+// overflow reports elements that make the page wider than the screen, and tables
+// so wide that their buttons are out of sight.
 async function overflow(who) {
   const wide = await who.page.evaluate(() => {
     const hidden = [...document.querySelectorAll(".table-frame td.tools")].find((e) => e.getBoundingClientRect().right > e.closest(".table-frame").getBoundingClientRect().right + 1);
@@ -43,7 +43,7 @@ async function overflow(who) {
   if (wide.length > 0) blame({ role: who.role.name, look: who.look, page: who.at }, "wider than the screen: " + wide.join(" | "));
 }
 
-// weigh opens a page with nothing kept, and counts what travels.
+// weigh opens a page with an empty cache and counts the bytes on the wire.
 async function weigh(browser, role, address) {
   const who = await visitor(browser, role, "desktop light");
   const wire = await who.context.newCDPSession(who.page);
@@ -80,13 +80,13 @@ await run(async (browser) => {
         who.muted = true; // the browser reports a 404 as an error
         const answer = await open(who, address);
         who.muted = false;
-        if (answer.status() !== 404 || !(await who.page.getByRole("heading", { level: 1 }).count())) blame({ role: role.name, look, page: address }, "a page of others answered " + answer.status());
+        if (answer.status() !== 404 || !(await who.page.getByRole("heading", { level: 1 }).count())) blame({ role: role.name, look, page: address }, "a page that the role must not see answered " + answer.status());
       }
       say({ role: role.name, look, pages });
       await who.context.close();
     }
     const bytes = await weigh(browser, heaviest.role, heaviest.address);
-    if (bytes > mostBytes) blame({ role: heaviest.role.name, look, page: heaviest.address }, `a first visit takes ${bytes} bytes, more than ${mostBytes}`);
+    if (bytes > maxBytes) blame({ role: heaviest.role.name, look, page: heaviest.address }, `a first visit takes ${bytes} bytes, more than ${maxBytes}`);
     say({ look, note: `${judged} different pages; the first visit of the largest, ${new URL(heaviest.address).pathname}, takes ${bytes} bytes` });
   }
 });

@@ -1,12 +1,12 @@
-// Everything works with a keyboard alone: whatever can be used is reached by
-// Tab, one sees where one is, and a dialog keeps the focus and gives it back.
+// Checks that everything works with a keyboard alone: Tab reaches every control,
+// the focus is visible, and a dialog keeps the focus and returns it when closed.
 import { blame } from "./lib.mjs";
 
 const wrong = (who, what) => blame({ role: who.role.name, look: who.look, page: who.at }, what);
 
-// mark finds what Tab must reach, remembers how it looks without the focus, and
-// watches where the focus goes. A radio stands for its group, and the browser
-// makes whatever scrolls a stop of its own.
+// mark finds the controls that Tab must reach, stores their style without focus,
+// and records where the focus goes. A radio button represents its group, and the
+// browser makes every scrollable element a tab stop of its own.
 function mark() {
   const looks = (e) => { const s = getComputedStyle(e); return [s.outlineStyle, s.outlineWidth, s.outlineColor, s.boxShadow].join(); };
   const all = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")].filter((e) =>
@@ -24,18 +24,18 @@ function mark() {
   return all.length;
 }
 
-// walked ends the walk and returns what is wrong.
+// walked ends the recording and returns the findings.
 function walked() {
   const w = window.walked, names = (set) => [...set].map((e) => e.outerHTML.replace(/\s+/g, " ").slice(0, 120));
   document.removeEventListener("focusin", w.watch);
   return { missed: names(w.all.filter((e) => !w.reached.has(e))), unseen: names(w.unseen), strangers: names(w.strangers) };
 }
 
-// tabs walks through the page with Tab.
+// tabs goes through the page with Tab.
 export async function tabs(who) {
   const count = await who.page.evaluate(mark);
-  for (let i = 0; i < count + 2; i++) await who.page.keyboard.press("Tab"); // once around, over the browser's own stop
-  for (let i = 0; i < 12; i++) { // and over what scrolls
+  for (let i = 0; i < count + 2; i++) await who.page.keyboard.press("Tab"); // once around, including the browser's own tab stop
+  for (let i = 0; i < 12; i++) { // and over scrollable elements
     if ((await who.page.evaluate(() => window.walked.reached.size)) >= count) break;
     await who.page.keyboard.press("Tab");
   }
@@ -45,7 +45,7 @@ export async function tabs(who) {
   for (const e of strangers) wrong(who, "Tab stops at " + e);
 }
 
-// dialogs opens the first question of the page by Enter, and leaves it by Escape.
+// dialogs opens the first dialog of the page with Enter and closes it with Escape.
 export async function dialogs(who, judge) {
   const link = who.page.locator("a[data-dialog]").filter({ visible: true }).first();
   if ((await link.count()) === 0) return;

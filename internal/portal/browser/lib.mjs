@@ -1,9 +1,9 @@
-// What the scripts share: how a browser is started, how somebody visits, and how
-// all pages are found that a person can reach by links.
+// Shared by the scripts: starting a browser, visiting as a role, and crawling all
+// pages that a visitor can reach by links.
 //
-// A script gets its job as JSON on standard input and prints one line of JSON
-// for each result. A line with "finding" is something that must not be; after
-// one of those the script ends with 1.
+// A script reads its job as JSON from standard input and prints one line of JSON
+// for each result. A line with "finding" reports a defect; the script then exits
+// with status 1.
 import { text } from "node:stream/consumers";
 import { chromium } from "playwright-core";
 
@@ -22,7 +22,7 @@ export function blame(where, finding) {
   say({ ...where, finding });
 }
 
-// run starts a browser for work, and ends the script by what was found.
+// run starts a browser for work and sets the exit status from the findings.
 export async function run(work) {
   const browser = await chromium.launch({
     executablePath: job.chromium || "/usr/bin/chromium",
@@ -46,9 +46,9 @@ export const looks = {
   "phone light": { viewport: { width: 390, height: 844 }, colorScheme: "light", hasTouch: true, isMobile: true },
 };
 
-// visitor is somebody of a role with a browser of their own. What a page must
-// never do is noticed from here on: errors, refusals by the content policy,
-// requests to other hosts, dialogs of scripts.
+// visitor opens a browser context for a role. From then on it reports what a page
+// must never do: script errors, violations of the content security policy,
+// requests to other hosts, script dialogs.
 export async function visitor(browser, role, look, options = {}) {
   const context = await browser.newContext({ ...looks[look], reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(20_000);
@@ -60,20 +60,20 @@ export async function visitor(browser, role, look, options = {}) {
   const wrong = (what) => { if (!who.muted) blame({ role: role.name, look, page: who.at }, what); };
   context.on("console", (m) => { if (m.type() === "error") wrong("console: " + m.text().slice(0, 300)); });
   context.on("weberror", (e) => wrong("script: " + String(e.error()).slice(0, 300)));
-  context.on("dialog", (d) => { wrong("a script asks: " + d.message().slice(0, 100)); d.dismiss().catch(() => {}); });
-  context.on("request", (r) => { if (!r.url().startsWith(job.base + "/") && !r.url().startsWith("data:")) wrong("a request leaves for " + r.url().slice(0, 200)); });
+  context.on("dialog", (d) => { wrong("a script opened a dialog: " + d.message().slice(0, 100)); d.dismiss().catch(() => {}); });
+  context.on("request", (r) => { if (!r.url().startsWith(job.base + "/") && !r.url().startsWith("data:")) wrong("a request to another host: " + r.url().slice(0, 200)); });
   return who;
 }
 
-// shapeOf is an address without what differs between pages of one kind. A list
-// the other way round is the same page.
+// shapeOf is an address without the parts that differ between pages of one kind,
+// such as ids. The sort direction of a list does not matter.
 export function shapeOf(address) {
   const url = new URL(address, job.base);
   const names = [...new Set(url.searchParams.keys())].filter((n) => n !== "dir").sort().join("&");
   return url.pathname.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "{id}") + (names && "?" + names);
 }
 
-// open goes to an address and returns the answer, or null for a file.
+// open goes to an address and returns the response, or null for a download.
 export async function open(who, address) {
   who.at = shapeOf(address);
   try {
@@ -84,11 +84,11 @@ export async function open(who, address) {
   }
 }
 
-// The pages that no link of the menu leads to.
+// Pages that the menu does not link to.
 const outside = ["/portal/sign-in", "/portal/forgotten", "/portal/invitation", "/portal/reset", "/portal/confirm", "/portal/guide/answers"];
 
-// crawl opens one page of each shape that links lead to from the start, breadth
-// first, and calls visit for each. Forms are not sent. It returns the pages.
+// crawl follows links from the start page, breadth first, opens one page of each
+// shape, and calls visit for it. It submits no forms. It returns the pages.
 export async function crawl(who, visit) {
   const next = ["/portal/", ...(who.role.session ? [] : outside)], seen = new Set(), done = [];
   while (next.length > 0 && done.length < (job.most || 150)) {
@@ -98,7 +98,7 @@ export async function crawl(who, visit) {
     const answer = await open(who, address);
     if (answer === null) continue;
     const here = shapeOf(who.page.url());
-    if (here !== shape && seen.has(here)) continue; // it led to a page that was seen
+    if (here !== shape && seen.has(here)) continue; // it redirected to a page that was seen already
     seen.add(here);
     who.at = here;
     if (answer.status() !== 200) blame({ role: who.role.name, look: who.look, page: here }, "answered " + answer.status());
@@ -110,22 +110,22 @@ export async function crawl(who, visit) {
   return done;
 }
 
-// What comes as the answer to a form, and to no link: the page of the form, what
-// is typed into its fields (true ticks one), the button, and the status.
+// Pages that are reached only by submitting a form: the page of the form, the
+// values of its fields (true ticks a checkbox), the button, and the status.
 const forms = {
   admin: [
-    ["/portal/new-key", { "Name of the application": "fraud desk" }, "Generate the key"],
-    ["/portal/try", {}, "Make a key for tests and send"],
+    ["/portal/new-key", { "Application name": "fraud desk" }, "Generate key"],
+    ["/portal/try", {}, "Create test key and send"],
   ],
   administrator: [
-    ["/portal/desk/numbers", { "Phone number": "+2348031000001", Reason: "A complaint, case 12/26" }, "Look up"],
+    ["/portal/desk/numbers", { "Phone number": "+2348031000001", Reason: "A complaint, case 12/26" }, "Look up number"],
     ["/portal/desk/journal", { Reason: "A complaint, case 12/26", Organisation: "First Telco" }, "Search"],
-    ["/portal/desk/journal", { Reason: "A complaint, case 12/26", Organisation: "Amalgamated" }, "Search", 422], // several have it in their name
-    ["/portal/desk/new-client", { Name: "Harmattan Telecom", "entity:onboard": true }, "Make the client"],
+    ["/portal/desk/journal", { Reason: "A complaint, case 12/26", Organisation: "Amalgamated" }, "Search", 422], // several organisations match
+    ["/portal/desk/new-client", { Name: "Harmattan Telecom", "entity:onboard": true }, "Create client"],
   ],
 };
 
-// answers sends those forms that a role has, and calls visit for what comes.
+// answers submits the forms of a role and calls visit for each resulting page.
 export async function answers(who, visit) {
   for (const [path, fields, button, status = 200] of forms[who.role.name] || []) {
     await open(who, path);
@@ -134,7 +134,7 @@ export async function answers(who, visit) {
       await (value === true ? field.check() : field.fill(value));
     }
     const came = who.page.waitForNavigation({ waitUntil: "load" });
-    who.muted = status >= 400; // which the browser reports as an error
+    who.muted = status >= 400; // the browser reports such a status as an error
     await who.page.locator("main").getByRole("button", { name: button, exact: true }).click();
     const answer = await came;
     who.muted = false;

@@ -1,23 +1,23 @@
-// Takes a picture of every page that each role can reach, in each look, and of
-// every form that was sent empty, and writes a page that shows them side by side.
+// Takes a screenshot of every page that each role can reach, in each look, and of
+// every form submitted empty, and writes an index page that shows them side by side.
 // Job: base, roles, looks, most, out (a folder).
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { answers, crawl, job, open, run, say, visitor } from "./lib.mjs";
 
-const rows = new Map(); // by role and page: the picture for each look
+const rows = new Map(); // by role and page: the screenshot for each look
 
 async function shoot(who, name) {
   const row = who.role.name + " " + name;
   const file = (row + " " + who.look).replace(/[^a-z0-9]+/gi, "-") + ".png";
-  // What is longer than this repeats itself.
+  // Longer pages only repeat rows.
   const { width, height } = await who.page.evaluate(() => ({ width: innerWidth, height: Math.min(document.documentElement.scrollHeight, 2400) }));
   await who.page.screenshot({ path: join(job.out, file), fullPage: true, clip: { x: 0, y: 0, width, height } });
   if (!rows.has(row)) rows.set(row, {});
   rows.get(row)[who.look] = file;
 }
 
-// empty sends the forms of a page with nothing in them, where that is refused.
+// empty submits the forms of a page without values, if they have required fields.
 async function empty(who, name) {
   const address = who.page.url();
   const count = await who.page.locator("main form[method=post]").count();

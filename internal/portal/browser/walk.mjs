@@ -1,13 +1,13 @@
-// Walks from the link of an invitation to an API key, as somebody does who does
-// this for the first time, and counts what they have to do and how long it takes.
-// Job: base, link, name, email, password, scripts (false for a browser without
-// them), pictures (a folder for what they see; none without).
+// Goes from the link of an invitation to an API key, as a first-time visitor does,
+// and counts the actions and the time that it takes. Job: base, link, name, email,
+// password, scripts (false for a browser without scripts), pictures (a folder for
+// screenshots; none if it is missing).
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { blame, job, run, say, visitor } from "./lib.mjs";
 
-// The pace of somebody who does not hurry: seconds for a click or a key, for a
-// typed character, and to read a page.
+// The pace of a visitor who does not hurry: seconds for a click or a key, for a
+// typed character, and for reading a page.
 const pace = { act: 2, type: 0.15, read: 3 };
 
 await run(async (browser) => {
@@ -35,21 +35,21 @@ await run(async (browser) => {
   const fill = (label, value) => act("fill " + label, () => page.getByLabel(label).fill(value), value.length);
   const press = (role, name) => act("press " + name, () => page.getByRole(role, { name, exact: true }).filter({ visible: true }).first().click());
 
-  seconds += pace.read; // the letter
+  seconds += pace.read; // the e-mail
   await act("open the link", () => page.goto(job.link));
   await read("Welcome");
-  if (!job.scripts) await act("paste the code", () => page.getByLabel("Code from the letter").fill(job.link.split("#")[1]));
-  if (job.scripts && page.url().includes("#")) blame({}, "the code of the link stays in the address");
+  if (!job.scripts) await act("paste the code", () => page.getByLabel("Code from the e-mail").fill(job.link.split("#")[1]));
+  if (job.scripts && page.url().includes("#")) blame({}, "the code of the link is still in the address");
   await fill("Your name", job.name);
   await fill("Choose a password", job.password);
-  await press("button", "Open my account");
+  await press("button", "Activate account");
   await read("Overview");
   await press("link", "API settings");
   await read("API settings");
-  await press("link", "Generate a key");
-  await read("Generate a key");
-  await fill("Name of the application", "fraud desk");
-  await press("button", "Generate the key");
+  await press("link", "Generate key");
+  await read("New key");
+  await fill("Application name", "fraud desk");
+  await press("button", "Generate key");
   await read("Your new key");
   let key;
   if (job.scripts) {
@@ -62,13 +62,13 @@ await run(async (browser) => {
     key = (await shown.textContent()).trim();
   }
   if (job.pictures) { // for the tutorial
-    await page.getByRole("button", { name: "Verify a test number with it" }).click();
+    await page.getByRole("button", { name: "Verify a test number" }).click();
     await page.getByText("200 OK").first().waitFor();
     await picture("answer");
     await page.goto(job.base + "/portal/guide/answers");
     await picture("guide");
   }
-  // They come back: that is not counted, but must work.
+  // Signing in again is not counted, but must work.
   await page.getByRole("button", { name: "Sign out" }).filter({ visible: true }).click();
   await page.getByLabel("E-mail address").fill(job.email);
   await page.getByLabel("Password").fill(job.password);

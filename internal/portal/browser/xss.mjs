@@ -1,11 +1,11 @@
-// Puts hostile text into every form that people can send, then opens every page
-// as everybody, and looks whether any of it became more than text. Job: base,
-// payloads, storm (roles that send forms), roles (that open pages afterwards),
-// spare (words; a form whose address holds one is not sent), looks, most.
+// Submits hostile text in every form, then opens every page as every role, and
+// checks that the text stayed text. Job: base, payloads, storm (roles that submit
+// forms), roles (that open pages afterwards), spare (words; a form whose address
+// contains one is not submitted), looks, most.
 import { blame, crawl, job, open, run, say, visitor } from "./lib.mjs";
 
-// hostile finds what no page of ours ever holds, and how often hostile text is
-// there as text.
+// hostile finds elements and attributes that no page of ours contains, and counts
+// how often hostile text is shown as text.
 function hostile() {
   const found = [], own = (address) => new URL(address, location.href).origin === location.origin;
   if (window.__hit !== undefined) found.push("a script ran");
@@ -31,8 +31,9 @@ async function look(who) {
   if (r.shown > 0) shown++;
 }
 
-// fill puts text into the fields of a form. Honest fills what has a form of its
-// own so that the form is taken and the text is kept.
+// fill puts text into the fields of a form. With honest, fields that need a
+// certain format get a valid value, so that the form is accepted and the text is
+// stored.
 async function fill(form, text, honest, i) {
   for (const field of await form.locator("input:not([type=hidden], [type=radio], [type=checkbox]), textarea").all()) {
     const about = await field.evaluate((e) => ({ type: e.type, name: e.name, mode: e.inputMode, max: e.maxLength, label: e.labels?.[0]?.textContent || "" }));
@@ -57,7 +58,7 @@ async function fill(form, text, honest, i) {
   }
 }
 
-// storm sends every form that a role has.
+// storm submits every form of a role.
 async function storm(browser, role) {
   const who = await visitor(browser, role, "desktop light"), forms = [];
   await crawl(who, async (_, shape) => {
@@ -69,14 +70,14 @@ async function storm(browser, role) {
       if (!forms.some((o) => o.key === key)) forms.push({ ...f, key, address: who.page.url() });
     }
   });
-  forms.sort((a, b) => a.asks - b.asks); // what ends things comes last
-  who.muted = true; // a form that is refused is an error to the browser
+  forms.sort((a, b) => a.asks - b.asks); // forms that delete or end something come last
+  who.muted = true; // the browser reports a rejected form as an error
   for (const f of forms) {
     for (const honest of f.asks ? [true] : [false, true, true]) {
       const text = job.payloads[sent % job.payloads.length];
       const answer = await open(who, f.address);
       const form = who.page.locator("main form").nth(f.n);
-      if (!answer || answer.status() !== 200 || (await form.count()) === 0) continue; // an earlier form took it away
+      if (!answer || answer.status() !== 200 || (await form.count()) === 0) continue; // an earlier form removed it
       await fill(form, text, honest, sent++);
       const came = who.page.waitForNavigation({ waitUntil: "load" });
       await form.evaluate((e) => { delete e.dataset.upload; HTMLFormElement.prototype.submit.call(e); });
@@ -107,7 +108,7 @@ await run(async (browser) => {
       await who.context.close();
     }
   }
-  say({ note: `${sent} forms sent, ${kept} of them taken; ${shown} of ${pages} pages show hostile text` });
+  say({ note: `${sent} forms sent, ${kept} of them accepted; ${shown} of ${pages} pages show hostile text` });
   if (shown < 10) blame({}, `only ${shown} pages show hostile text: this proves nothing`);
-  if (kept < 3) blame({}, `only ${kept} forms were taken: this proves nothing`);
+  if (kept < 3) blame({}, `only ${kept} forms were accepted: this proves nothing`);
 });

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// AssetPath is where the files are served.
+// AssetPath is the path below which the asset files are served.
 const AssetPath = "/portal/assets/"
 
 //go:embed assets/*.css assets/*.js assets/*.svg
@@ -20,18 +20,18 @@ var files embed.FS
 
 var kinds = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-// asset is a file as it is sent.
+// asset is a file as it is sent: plain, and compressed with gzip.
 type asset struct {
-	kind         string
-	plain, small []byte
+	kind           string
+	plain, gzipped []byte
 }
 
-// addresses has the address of each file, and served what is sent from there. An
-// address holds a hash of the file, so that a browser never has to ask again.
+// addresses maps file names to URL paths, served maps URL paths to files. A path
+// contains a hash of the file, so that browsers can cache it without revalidating.
 var addresses, served = load()
 
-// load reads the files. What it reads is part of the binary, so it panics where
-// that is broken.
+// load reads the files. They are embedded in the binary, so a failure is a build
+// defect and panics.
 func load() (map[string]string, map[string]asset) {
 	names, err := fs.Glob(files, "assets/*")
 	if err != nil {
@@ -43,8 +43,8 @@ func load() (map[string]string, map[string]asset) {
 		if err != nil {
 			panic(err)
 		}
-		var small bytes.Buffer
-		zip, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
+		var gzipped bytes.Buffer
+		zip, err := gzip.NewWriterLevel(&gzipped, gzip.BestCompression)
 		if err != nil {
 			panic(err)
 		}
@@ -58,22 +58,22 @@ func load() (map[string]string, map[string]asset) {
 		ext := path.Ext(name)
 		address := AssetPath + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
 		at[name] = address
-		by[address] = asset{kind: kinds[ext], plain: plain, small: small.Bytes()}
+		by[address] = asset{kind: kinds[ext], plain: plain, gzipped: gzipped.Bytes()}
 	}
 	return at, by
 }
 
-// Asset returns the address of a file. It panics for a file that there is not.
+// Asset returns the URL path of a file. It panics if the file does not exist.
 func Asset(name string) string {
 	address, ok := addresses[name]
 	if !ok {
-		panic("view: there is no file " + name)
+		panic("view: no such asset " + name)
 	}
 	return address
 }
 
-// ServeAsset sends the file that the address means, and reports whether there is
-// one.
+// ServeAsset sends the file at the requested path. It reports false if there is
+// none.
 func ServeAsset(w http.ResponseWriter, r *http.Request) bool {
 	a, ok := served[r.URL.Path]
 	if !ok {
@@ -86,8 +86,8 @@ func ServeAsset(w http.ResponseWriter, r *http.Request) bool {
 	body := a.plain
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
-		body = a.small
+		body = a.gzipped
 	}
-	_, _ = w.Write(body) // a browser that has gone needs nothing
+	_, _ = w.Write(body) // the browser may have closed the connection
 	return true
 }

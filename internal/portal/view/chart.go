@@ -2,24 +2,24 @@ package view
 
 import "strconv"
 
-// The size of a chart, in units of its own; the page stretches it.
+// The size of a chart in its own units; the page scales it.
 const (
 	chartWide = 720
 	chartHigh = 160
 )
 
-// mostSeries is how many series have a colour of their own.
-const mostSeries = 6
+// maxSeries is how many series have a colour of their own.
+const maxSeries = 6
 
-// block is one part of a bar, as it is drawn.
+// block is one segment of a bar, with its position.
 type block struct {
 	series           int
 	x, y, wide, high float64
 	title            string
 }
 
-// drawn places the parts of the bars, the first of the series at the bottom.
-func drawn(c ChartData) []block {
+// layoutBars places the segments of all bars, the first series at the bottom.
+func layoutBars(c ChartData) []block {
 	top := highest(c)
 	if top == 0 || len(c.Bars) == 0 {
 		return nil
@@ -35,14 +35,14 @@ func drawn(c ChartData) []block {
 			high := float64(v) / float64(top) * (chartHigh - 4)
 			y -= high
 			all = append(all, block{
-				series: s, x: float64(i)*step + step*0.15, y: y, wide: step * 0.7, high: high, title: b.Label + ", " + c.Series[s] + ": " + count(v),
+				series: s, x: float64(i)*step + step*0.15, y: y, wide: step * 0.7, high: high, title: b.Label + ", " + c.Series[s] + ": " + Count(v),
 			})
 		}
 	}
 	return all
 }
 
-// highest is the sum of the highest bar.
+// highest is the total of the highest bar.
 func highest(c ChartData) (top int64) {
 	for _, b := range c.Bars {
 		var sum int64
@@ -61,15 +61,15 @@ func (c ChartData) class(series int) string {
 	if series < len(c.Colours) {
 		series = c.Colours[series]
 	}
-	return "series-" + strconv.Itoa(series%mostSeries)
+	return "series-" + strconv.Itoa(series%maxSeries)
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 
-// counted is a value in the table below a chart.
-func counted(n int64) string {
-	if n == NotKept {
-		return "not kept"
+// tableValue is a value in the table below a chart.
+func tableValue(n int64) string {
+	if n == NoData {
+		return "no data"
 	}
-	return count(n)
+	return Count(n)
 }

@@ -2,26 +2,27 @@ package view
 
 import "strings"
 
-// htmxConfig forbids what the content security policy forbids anyway, so that
-// nothing complains, and keeps no page in the browser's storage: pages show
-// secrets.
+// htmxConfig turns off what the content security policy blocks anyway, so that
+// the console shows no violations, and stores no page in the browser's history
+// cache: pages show secrets.
 const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,"historyEnabled":false,"historyCacheSize":0}`
 
-// toneWord says in a word what the colour says.
+// toneWord puts a tone into a word, so that no meaning depends on colour alone.
 func toneWord(t Tone) string {
 	switch t {
 	case Good:
 		return "Done."
 	case Warn:
-		return "Please note."
+		return "Note:"
 	case Bad:
-		return "Not done."
+		return "Error:"
 	case Neutral, Info:
 	}
 	return ""
 }
 
-// describedBy names what a screen reader says about a field.
+// describedBy lists the ids of the hint and the error of a field, which screen
+// readers read with it.
 func describedBy(f Form, name, hint string) string {
 	var ids []string
 	if hint != "" {
@@ -40,7 +41,8 @@ func fieldType(d FieldData) string {
 	return d.Type
 }
 
-// fieldValue is what stands in a field: what was typed, or what it begins with.
+// fieldValue is the content of a field: what the visitor typed, or its initial
+// value. Passwords and files are never filled in again.
 func fieldValue(f Form, d FieldData) string {
 	switch {
 	case d.Type == "password" || d.Type == "file":

@@ -8,42 +8,42 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Page is the frame around what a page shows. A handler fills in the first
-// part; the portal does the rest.
+// Page is the layout data of a page. A handler fills in the first part; the
+// portal fills in the rest.
 type Page struct {
-	Title   string // the heading, and the name of the tab
+	Title   string // the heading, and the title of the browser tab
 	Lead    string // one sentence below the heading; "" for none
-	Active  string // the path in the menu that the page belongs to; "" for the request's own
+	Active  string // the path of the menu entry to highlight; "" for the path of the request
 	Crumbs  []Link // the pages above this one
 	Actions []Action
-	Refresh string // an address to which the browser goes on by itself, without scripts, too; "" for none
+	Refresh string // address to which the browser goes on automatically, even without scripts; "" for none
 
-	Service string // what the portal calls itself
-	Who     *Who   // nil for somebody who is not signed in
+	Service string // the name of the service
+	Who     *Who   // nil for a visitor who is not signed in
 	Menu    []MenuGroup
-	Theme   string // light, dark, or "" for what the browser prefers
+	Theme   string // light, dark, or "" for the setting of the system
 	Flash   *Flash
 	Path    string // of the request
 }
 
-// Who is the person for whom a page is made.
+// Who is the signed-in visitor.
 type Who struct {
 	Name, Email  string
 	Organisation string // the entity's name, or the regulator's
 	Role         string // in words
-	Limited      bool   // has to set up a second factor first
+	Limited      bool   // has to set up two-factor authentication first
 }
 
-// Flash is a message about what was just done.
+// Flash is a message about the result of the last action.
 type Flash struct {
 	Tone Tone
 	Text string
 }
 
-// Link is a place to go to.
+// Link is a link with a label.
 type Link struct{ Label, Href string }
 
-// Action is a button at the top of a page that leads somewhere.
+// Action is a link button at the top of a page.
 type Action struct {
 	Label, Href string
 	Kind        Kind
@@ -61,7 +61,7 @@ type MenuItem struct {
 	Active      bool
 }
 
-// Kind is how loud a button is.
+// Kind is the emphasis of a button.
 type Kind string
 
 // The kinds of button.
@@ -72,7 +72,7 @@ const (
 	Quiet     Kind = "quiet"
 )
 
-// Tone is what a status or a message means, beside its words.
+// Tone is the meaning of a status or message, shown as a colour beside its words.
 type Tone string
 
 // The tones.
@@ -84,11 +84,11 @@ const (
 	Bad     Tone = "bad"
 )
 
-// Form is what somebody has typed, and what is wrong with it. The zero Form is
-// an empty one without complaints.
+// Form is what the visitor typed, with its errors. The zero Form is empty and has
+// no errors.
 type Form struct {
 	Values  url.Values
-	Message string            // about the whole of it; "" for none
+	Message string            // about the whole form; "" for none
 	Errors  map[string]string // by field
 	Order   []string          // the fields of Errors, in the order in which they were found
 }
@@ -96,14 +96,14 @@ type Form struct {
 // Value returns what was typed into a field.
 func (f Form) Value(name string) string { return f.Values.Get(name) }
 
-// Error returns what is wrong with a field, or "".
+// Error returns the error of a field, or "".
 func (f Form) Error(name string) string { return f.Errors[name] }
 
-// Wrong reports whether anything is wrong.
+// Wrong reports whether the form has errors.
 func (f Form) Wrong() bool { return f.Message != "" || len(f.Errors) > 0 }
 
-// With returns a copy of the form in which a field holds a value, for forms
-// that begin with something.
+// With returns a copy of the form with an initial value for a field that the
+// visitor has not filled in.
 func (f Form) With(name, value string) Form {
 	values := url.Values{}
 	maps.Copy(values, f.Values)
@@ -117,13 +117,13 @@ func (f Form) With(name, value string) Form {
 // FieldData describes a field of a form.
 type FieldData struct {
 	Name, Label  string
-	Type         string // of the input; "" for text. What is typed into a password is never shown again
+	Type         string // of the input; "" for text. A password that was typed is never shown again
 	Hint         string
 	Placeholder  string
 	Autocomplete string // as HTML spells it; "" for off
 	InputMode    string
 	Required     bool
-	Depends      bool // it is needed or not by what stands elsewhere, and not called optional
+	Depends      bool // whether it is required depends on other fields, so it is not labelled optional
 	Autofocus    bool
 	Long         bool // several lines
 	Mono         bool
@@ -135,20 +135,21 @@ type FieldData struct {
 // Option is one of the values that a field can have.
 type Option struct{ Value, Label, Hint string }
 
-// HeadCell is the head of a column.
+// HeadCell is the header of a column.
 type HeadCell struct {
 	Label  string
-	Number bool   // the column holds numbers, which stand at its right
-	Sort   string // where a click on the head leads; "" for a column that cannot be sorted by
+	Number bool   // the column has numbers, aligned right
+	Sort   string // address that sorts by this column; "" if it is not sortable
 	Sorted string // ascending or descending, if the rows are sorted by it
-	Hidden bool   // for eyes; a column of buttons needs no heading
+	Hidden bool   // for screen readers only; a column of buttons needs no visible header
 }
 
-// Heads makes the head of a column that can be sorted by. The nil Heads makes
-// heads that are text and nothing else.
+// Heads returns the header of a sortable column. The nil Heads returns headers
+// without sorting.
 type Heads func(label, column string) HeadCell
 
-func (h Heads) of(label, column string) HeadCell {
+// Column returns the header of a column. It sorts by the column if h is not nil.
+func (h Heads) Column(label, column string) HeadCell {
 	if h == nil {
 		return HeadCell{Label: label}
 	}
@@ -158,18 +159,18 @@ func (h Heads) of(label, column string) HeadCell {
 // Row is a row of a table.
 type Row struct {
 	Cells []templ.Component
-	Faint bool // for what is over: revoked, ended
+	Faint bool // shown faintly, because it is no longer active: revoked, ended
 }
 
 // TableData is a table with everything around it.
 type TableData struct {
-	Caption string // what the table holds; read out, not shown
+	Caption string // for screen readers only
 	Heads   []HeadCell
 	Rows    []Row
-	Empty   templ.Component // what stands in the place of no rows; see EmptyState
-	First   string          // where the first page is; "" on it
-	Next    string          // where the next page is; "" on the last
-	Note    string          // beside the pager, such as how many there are
+	Empty   templ.Component // shown if there are no rows; see EmptyState
+	First   string          // address of the first page; "" on the first page
+	Next    string          // address of the next page; "" on the last page
+	Note    string          // text beside the pager, such as the number of entries
 }
 
 // Term is a line of a description list.
@@ -184,14 +185,14 @@ type Tab struct {
 	Active      bool
 }
 
-// ConfirmData is a question before something that cannot be undone.
+// ConfirmData is the confirmation of an action that cannot be undone.
 type ConfirmData struct {
 	Text   string // what will happen
-	Action string // where the answer is posted
+	Action string // where the form is posted
 	Label  string // of the button
 	Kind   Kind
-	Cancel string // where a change of mind leads
-	// Word is what has to be typed, such as a name; "" asks for nothing. It is
+	Cancel string // address of the cancel button
+	// Word is what the visitor has to type, such as a name; "" for nothing. It is
 	// posted as "confirm", and the handler compares it.
 	Word   string
 	Reason bool // asks for a reason, posted as "reason"
@@ -199,8 +200,8 @@ type ConfirmData struct {
 	Extra  templ.Component // more fields; nil for none
 }
 
-// Moment is a point on a timeline.
-type Moment struct {
+// TimelineEntry is an entry of a timeline.
+type TimelineEntry struct {
 	At    time.Time
 	Title string
 	Tone  Tone
@@ -210,17 +211,17 @@ type Moment struct {
 // ChartData is a chart of stacked bars.
 type ChartData struct {
 	Title   string
-	Unit    string   // what is counted
-	None    string   // what stands there when nothing was
+	Unit    string   // unit of the values
+	None    string   // text shown if all values are 0
 	Series  []string // their names; at most six
 	Colours []int    // for each of the series, 0 to 5; nil for one after the other
-	Rest    bool     // the last of the series is what the others lack, and is drawn faintly
+	Rest    bool     // the last series is the remainder up to a total, and is drawn faintly
 	Bars    []Bar
 }
 
-// NotKept is the value of a bar of which nothing was kept: it is not drawn, and
-// not said to be 0.
-const NotKept = -1
+// NoData is the value of a bar without data: no bar is drawn, and the table does
+// not show 0.
+const NoData = -1
 
 // Bar is one bar: a value for each of the series.
 type Bar struct {

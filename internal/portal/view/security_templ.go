@@ -20,19 +20,19 @@ type SessionRow struct {
 	Since, Seen     time.Time
 }
 
-// SecurityData is the page on which somebody looks after their own account.
+// SecurityData is the security settings of the visitor's own account.
 type SecurityData struct {
-	Form     Form // of the password
-	Least    string
-	Email    string
-	Factor   bool
-	Codes    int64 // recovery codes that are left
-	Must     bool  // the second factor cannot be done without
-	Sessions []SessionRow
-	Now      time.Time
+	Form         Form // for the password
+	PasswordHint string
+	Email        string
+	Factor       bool
+	Codes        int64 // number of unused recovery codes
+	Required     bool  // two-factor authentication is required
+	Sessions     []SessionRow
+	Now          time.Time
 }
 
-// Security is that page.
+// Security shows the security settings of the visitor's own account.
 func Security(d SecurityData) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -83,24 +83,24 @@ func Security(d SecurityData) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Status(Good, "In force").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Status(Good, "On").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</p><p>Signing in asks for a code from your authenticator. ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</p><p>Signing in requires a code from your authenticator app. Recovery codes left: ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var4 string
 					templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.FormatInt(d.Codes, 10))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `security.templ`, Line: 35, Col: 91}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `security.templ`, Line: 35, Col: 116}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " of your recovery codes are left.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, ".</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -116,7 +116,7 @@ func Security(d SecurityData) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = LinkButton("Remove it", "/portal/security/factor/remove", Secondary).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = LinkButton("Remove two-factor authentication", "/portal/security/factor/remove", Secondary).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -135,7 +135,7 @@ func Security(d SecurityData) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</p><p>A code from an app on your phone, beside the password. Whoever learns your password cannot sign in with it alone.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</p><p>A code from an app on your phone, in addition to the password. A person who learns your password cannot sign in with it alone.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -151,7 +151,7 @@ func Security(d SecurityData) templ.Component {
 							}()
 						}
 						ctx = templ.InitializeContext(ctx)
-						templ_7745c5c3_Err = LinkButton("Set it up", "/portal/security/factor", Primary).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = LinkButton("Set up two-factor authentication", "/portal/security/factor", Primary).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -164,7 +164,7 @@ func Security(d SecurityData) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Card("Second factor").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Card("Two-factor authentication").Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -209,11 +209,11 @@ func Security(d SecurityData) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "password", Label: "Present password", Type: "password", Autocomplete: "current-password", Required: true}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "password", Label: "Current password", Type: "password", Autocomplete: "current-password", Required: true}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "newPassword", Label: "New password", Type: "password", Hint: d.Least, Autocomplete: "new-password", Required: true}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "newPassword", Label: "New password", Type: "password", Hint: d.PasswordHint, Autocomplete: "new-password", Required: true}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -229,7 +229,7 @@ func Security(d SecurityData) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Button("Change the password", Primary).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Button("Change password", Primary).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -299,7 +299,7 @@ func Security(d SecurityData) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Card("Where you are signed in").Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Card("Sessions").Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -310,7 +310,7 @@ func Security(d SecurityData) templ.Component {
 func sessionTable(d SecurityData) TableData {
 	t := TableData{
 		Caption: "Sessions",
-		Heads:   []HeadCell{{Label: "Where"}, {Label: "Signed in"}, {Label: "Last seen"}, {Label: "What to do", Hidden: true}},
+		Heads:   []HeadCell{{Label: "Address and browser"}, {Label: "Signed in"}, {Label: "Last seen"}, {Label: "Actions", Hidden: true}},
 	}
 	for _, s := range d.Sessions {
 		t.Rows = append(t.Rows, Row{Cells: []templ.Component{sessionWhere(s), Time(s.Since, d.Now), Time(s.Seen, d.Now), sessionTools(s)}})
@@ -364,7 +364,7 @@ func sessionWhere(s SessionRow) templ.Component {
 			}
 		}
 		if s.Current {
-			templ_7745c5c3_Err = Badge("This one").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Badge("This session").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -412,7 +412,7 @@ func sessionTools(s SessionRow) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if !s.Current {
-			templ_7745c5c3_Err = PostButton("End", "/portal/security/sessions/"+s.ID+"/end", Secondary).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = PostButton("Sign out", "/portal/security/sessions/"+s.ID+"/end", Secondary).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -421,24 +421,25 @@ func sessionTools(s SessionRow) templ.Component {
 	})
 }
 
-// FactorData is the page on which a second factor is set up.
+// FactorData is the page that sets up two-factor authentication.
 type FactorData struct {
-	Form  Form
-	Begun bool
-	// Key and Square are shown this once, right after the beginning; empty when a
-	// code was wrong.
-	Key    string
-	Square Square
-	Must   bool
+	Form    Form
+	Started bool
+	// Key and Square are shown only once, right after the start; empty after a
+	// wrong code.
+	Key      string
+	QRCode   QRCode
+	Required bool
 }
 
-// Square is a square code: its size in modules, and the dark ones as a path.
-type Square struct {
+// QRCode is a QR code: its size in modules, and the dark modules as an SVG path.
+type QRCode struct {
 	Size int
 	Path string
 }
 
-// Factor begins to set up a second factor, and then asks for the first code.
+// Factor starts the setup of two-factor authentication and then asks for the
+// first code.
 func Factor(d FactorData) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -460,7 +461,7 @@ func Factor(d FactorData) templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if d.Must {
+		if d.Required {
 			templ_7745c5c3_Var17 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 				templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 				templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -473,23 +474,23 @@ func Factor(d FactorData) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p>Until it is set up, your session opens nothing else.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p>Until you have set it up, you cannot open any other page.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = Note(Info, "Staff need a second factor").Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Note(Info, "Two-factor authentication is required for staff").Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		if !d.Begun {
+		if !d.Started {
 			templ_7745c5c3_Err = FormErrors(d.Form).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " <ol class=\"steps\"><li>Install an authenticator on your phone, if you have none: any app that knows time-based codes.</li><li>Show it the square code on the next page, or type the key below it.</li><li>Type the code that it shows.</li></ol><form method=\"post\" action=\"/portal/security/factor\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " <ol class=\"steps\"><li>Install an authenticator app on your phone if you have none: any app that supports time-based codes (TOTP).</li><li>Scan the QR code on the next page with the app, or enter the key below it.</li><li>Enter the code that the app shows.</li></ol><form method=\"post\" action=\"/portal/security/factor\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -505,7 +506,7 @@ func Factor(d FactorData) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Button("Begin", Primary).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button("Start setup", Primary).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -526,22 +527,22 @@ func Factor(d FactorData) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var19 string
-				templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.ResolveAttributeValue("-4 -4 " + strconv.Itoa(d.Square.Size+8) + " " + strconv.Itoa(d.Square.Size+8))
+				templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.ResolveAttributeValue("-4 -4 " + strconv.Itoa(d.QRCode.Size+8) + " " + strconv.Itoa(d.QRCode.Size+8))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `security.templ`, Line: 141, Col: 97}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `security.templ`, Line: 142, Col: 97}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var19)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "\" role=\"img\" aria-label=\"Square code for your authenticator. The key below says the same.\" shape-rendering=\"crispEdges\"><rect class=\"square-ground\" x=\"-4\" y=\"-4\" width=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "\" role=\"img\" aria-label=\"QR code for your authenticator app. The key below contains the same.\" shape-rendering=\"crispEdges\"><rect class=\"square-ground\" x=\"-4\" y=\"-4\" width=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var20 string
-				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.ResolveAttributeValue(strconv.Itoa(d.Square.Size + 8))
+				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.ResolveAttributeValue(strconv.Itoa(d.QRCode.Size + 8))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `security.templ`, Line: 142, Col: 86}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `security.templ`, Line: 143, Col: 86}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var20)
 				if templ_7745c5c3_Err != nil {
@@ -552,9 +553,9 @@ func Factor(d FactorData) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var21 string
-				templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.ResolveAttributeValue(strconv.Itoa(d.Square.Size + 8))
+				templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.ResolveAttributeValue(strconv.Itoa(d.QRCode.Size + 8))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `security.templ`, Line: 142, Col: 129}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `security.templ`, Line: 143, Col: 129}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var21)
 				if templ_7745c5c3_Err != nil {
@@ -565,15 +566,15 @@ func Factor(d FactorData) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var22 string
-				templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.ResolveAttributeValue(d.Square.Path)
+				templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.ResolveAttributeValue(d.QRCode.Path)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `security.templ`, Line: 143, Col: 48}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `security.templ`, Line: 144, Col: 48}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var22)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "\"></path></svg><div><p>Scan this with your authenticator, or type the key:</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "\"></path></svg><div><p>Scan this QR code with your authenticator app, or enter the key:</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -586,7 +587,7 @@ func Factor(d FactorData) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<p>The key that your authenticator has still counts. If it has none, begin again.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<p>The key in your authenticator app is still valid. If the app has no key, start over.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -599,7 +600,7 @@ func Factor(d FactorData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "otp", Label: "Code that the authenticator shows", Autocomplete: "one-time-code", InputMode: "numeric", Required: true, Autofocus: true, Max: 16, Mono: true}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "otp", Label: "Code from the authenticator app", Autocomplete: "one-time-code", InputMode: "numeric", Required: true, Autofocus: true, Max: 16, Mono: true}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -615,7 +616,7 @@ func Factor(d FactorData) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Button("Put it in force", Primary).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Button("Turn on", Primary).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -623,7 +624,7 @@ func Factor(d FactorData) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = LinkButton("Begin again", "/portal/security/factor", Secondary).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = LinkButton("Start over", "/portal/security/factor", Secondary).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -642,7 +643,7 @@ func Factor(d FactorData) templ.Component {
 	})
 }
 
-// RecoveryCodes shows them, this once.
+// RecoveryCodes shows the recovery codes, only this once.
 func RecoveryCodes(codes string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -664,7 +665,7 @@ func RecoveryCodes(codes string) templ.Component {
 			templ_7745c5c3_Var24 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<p>Each of these opens your account once, in the place of a code, if you lose your authenticator. Print them, or keep them where you keep passwords.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<p>If you lose your authenticator app, use one of these codes to sign in. Each code works once. Print them, or store them where you keep passwords.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -684,7 +685,7 @@ func RecoveryCodes(codes string) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = LinkButton("I have kept them", "/portal/", Primary).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = LinkButton("Done", "/portal/", Primary).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -698,7 +699,8 @@ func RecoveryCodes(codes string) templ.Component {
 	})
 }
 
-// RemoveFactor asks for everything that signing in would ask for.
+// RemoveFactor removes two-factor authentication. It asks for everything that
+// signing in would ask for.
 func RemoveFactor(f Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -732,7 +734,7 @@ func RemoveFactor(f Form) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Field(f, FieldData{Name: "otp", Label: "Code", Hint: "From your authenticator, or one of your recovery codes.", Autocomplete: "one-time-code", Required: true, Max: 64, Mono: true}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Field(f, FieldData{Name: "otp", Label: "Code", Hint: "From your authenticator app, or one of your recovery codes.", Autocomplete: "one-time-code", Required: true, Max: 64, Mono: true}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -748,7 +750,7 @@ func RemoveFactor(f Form) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Button("Remove the second factor", Danger).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Button("Remove two-factor authentication", Danger).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

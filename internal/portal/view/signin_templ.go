@@ -8,13 +8,13 @@ package view
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// SignInData is the page on which somebody signs in.
+// SignInData is the sign-in form.
 type SignInData struct {
 	Form Form
-	To   string // where they wanted to go
+	To   string // the page to open afterwards
 }
 
-// SignIn asks for address and password.
+// SignIn asks for e-mail address and password.
 func SignIn(d SignInData) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -85,7 +85,7 @@ func SignIn(d SignInData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " <a href=\"/portal/forgotten\">I have forgotten my password</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, " <a href=\"/portal/forgotten\">Forgot password?</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -103,15 +103,15 @@ func SignIn(d SignInData) templ.Component {
 	})
 }
 
-// CodeData is the page that asks for the second factor.
-type CodeData struct {
+// SignInCodeData is the form for the second sign-in step.
+type SignInCodeData struct {
 	Form    Form
 	To      string
-	Pending string // who has shown the password, sealed
+	Pending string // the account whose password was correct, sealed
 }
 
-// Code asks for the code of the authenticator, after the password.
-func Code(d CodeData) templ.Component {
+// SignInCode asks for the code of the authenticator app, after the password.
+func SignInCode(d SignInCodeData) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -170,7 +170,7 @@ func Code(d CodeData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "otp", Label: "Code", Hint: "Six digits from your authenticator, or one of your recovery codes.", Autocomplete: "one-time-code", Required: true, Autofocus: true, Max: 64, Mono: true}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "otp", Label: "Code", Hint: "Six digits from your authenticator app, or one of your recovery codes.", Autocomplete: "one-time-code", Required: true, Autofocus: true, Max: 64, Mono: true}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -190,7 +190,7 @@ func Code(d CodeData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " <a href=\"/portal/sign-in\">Begin again</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " <a href=\"/portal/sign-in\">Start over</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -208,8 +208,8 @@ func Code(d CodeData) templ.Component {
 	})
 }
 
-// token is the field for the code of a letter's link. A script fills it in from
-// the address; whoever has none copies it.
+// token is the field for the code in the link of an e-mail. A script fills it in
+// from the address; without scripts the visitor copies it.
 func token(f Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -249,7 +249,7 @@ func token(f Form) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "\"><label for=\"field-token\">Code from the letter</label><p class=\"hint\" id=\"hint-token\">It is filled in by itself when you open the link. If it is not, copy everything behind the # of the link.</p><input id=\"field-token\" name=\"token\" class=\"mono\" type=\"text\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "\"><label for=\"field-token\">Code from the e-mail</label><p class=\"hint\" id=\"hint-token\">It is filled in automatically when you open the link. If it is not, copy everything after the # of the link.</p><input id=\"field-token\" name=\"token\" class=\"mono\" type=\"text\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -289,7 +289,7 @@ func token(f Form) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = complaint(f, "token").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = FieldError(f, "token").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -301,7 +301,7 @@ func token(f Form) templ.Component {
 	})
 }
 
-// Invitation lets somebody accept an invitation.
+// Invitation is the form that accepts an invitation.
 func Invitation(f Form, least string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -355,7 +355,7 @@ func Invitation(f Form, least string) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Button("Open my account", Primary).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Button("Activate account", Primary).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -373,8 +373,8 @@ func Invitation(f Form, least string) templ.Component {
 	})
 }
 
-// AskReset asks for the address to which a letter goes.
-func AskReset(f Form) templ.Component {
+// ResetRequest asks for the address to which the link is sent.
+func ResetRequest(f Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -419,7 +419,7 @@ func AskReset(f Form) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Button("Send me a link", Primary).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Button("Send link", Primary).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -441,8 +441,9 @@ func AskReset(f Form) templ.Component {
 	})
 }
 
-// ResetAsked says the same whether there is an account or not.
-func ResetAsked() templ.Component {
+// ResetRequested shows the same text whether or not the account exists, so that it
+// does not disclose who has one.
+func ResetRequested() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -463,7 +464,7 @@ func ResetAsked() templ.Component {
 			templ_7745c5c3_Var17 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p>If there is such an account, a letter is on its way. The link in it works for 30 minutes.</p><p class=\"faint\">Nothing came? Look among unwanted mail, and see that the address is the one of your account.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p>If an account with this address exists, we have sent it an e-mail. The link in it works for 30 minutes.</p><p class=\"faint\">No e-mail? Check your spam folder, and check that the address is the one of your account.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -493,7 +494,7 @@ func ResetAsked() templ.Component {
 	})
 }
 
-// NewPassword sets a new password by a link.
+// NewPassword is the form that sets a new password with the code of a link.
 func NewPassword(f Form, least string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -543,7 +544,7 @@ func NewPassword(f Form, least string) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Button("Set the password", Primary).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Button("Set password", Primary).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -561,7 +562,7 @@ func NewPassword(f Form, least string) templ.Component {
 	})
 }
 
-// ConfirmEmail confirms an address by a link.
+// ConfirmEmail is the form that confirms an address with the code of a link.
 func ConfirmEmail(f Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -607,7 +608,7 @@ func ConfirmEmail(f Form) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Button("Confirm my address", Primary).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Button("Confirm e-mail address", Primary).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

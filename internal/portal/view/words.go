@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// count writes a number with a comma between thousands.
-func count(n int64) string {
+// Count formats a number with a comma between thousands.
+func Count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
 	if strings.HasPrefix(digits, "-") {
@@ -24,25 +24,22 @@ func count(n int64) string {
 	return sign + b.String()
 }
 
-// Count writes a number with a comma between thousands.
-func Count(n int64) string { return count(n) }
-
-// Bytes writes a size in words.
+// Bytes formats a size with its unit.
 func Bytes(n int64) string {
 	units, i, f := []string{"bytes", "kB", "MB", "GB", "TB"}, 0, float64(n)
 	for f >= 1000 && i < len(units)-1 {
 		f, i = f/1000, i+1
 	}
 	if i == 0 {
-		return count(n) + " bytes"
+		return Count(n) + " bytes"
 	}
 	return fmt.Sprintf("%.1f %s", f, units[i])
 }
 
-// Stamp writes a time to the minute, in UTC.
+// Stamp formats a time to the minute, in UTC.
 func Stamp(at time.Time) string { return at.UTC().Format("2 Jan 2006, 15:04") + "\u00a0UTC" }
 
-// Ago writes how long ago a time is, or how far ahead.
+// Ago formats how long ago a time is, or how far ahead.
 func Ago(at, now time.Time) string {
 	d := now.Sub(at)
 	if d < 0 {
@@ -69,10 +66,10 @@ func span(d time.Duration) string {
 	return "less than a minute"
 }
 
-// Lasting writes how long something takes.
-func Lasting(d time.Duration) string { return span(d) }
+// Duration formats a duration by its largest unit.
+func Duration(d time.Duration) string { return span(d) }
 
-// Days writes a number of days.
+// Days formats a number of days.
 func Days(n int) string {
 	if n == 1 {
 		return "1 day"
@@ -80,7 +77,7 @@ func Days(n int) string {
 	return strconv.Itoa(n) + " days"
 }
 
-// Share writes a part of a whole in percent.
+// Share formats part of whole in percent.
 func Share(part, whole int64) string {
 	if whole <= 0 {
 		return "–"

@@ -101,7 +101,7 @@ type ClientsRow struct {
 	LastTokenAt time.Time
 }
 
-// Clients lists one client, or all when none is named.
+// Clients returns one client, or all for the zero id.
 func (q *Queries) Clients(ctx context.Context, id uuid.UUID) ([]ClientsRow, error) {
 	rows, err := q.db.Query(ctx, clients, id)
 	if err != nil {
@@ -133,6 +133,43 @@ func (q *Queries) Clients(ctx context.Context, id uuid.UUID) ([]ClientsRow, erro
 	return items, nil
 }
 
+const countActiveKeys = `-- name: CountActiveKeys :many
+SELECT entity_id, count(*) AS keys FROM api_key
+WHERE entity_id = ANY($1::uuid[]) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2::timestamptz) GROUP BY entity_id
+`
+
+type CountActiveKeysParams struct {
+	Entities []uuid.UUID
+	Now      time.Time
+}
+
+type CountActiveKeysRow struct {
+	EntityID uuid.UUID
+	Keys     int64
+}
+
+// CountActiveKeys counts the keys of each entity that are neither revoked nor
+// expired. Entities without one are left out.
+func (q *Queries) CountActiveKeys(ctx context.Context, arg CountActiveKeysParams) ([]CountActiveKeysRow, error) {
+	rows, err := q.db.Query(ctx, countActiveKeys, arg.Entities, arg.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountActiveKeysRow
+	for rows.Next() {
+		var i CountActiveKeysRow
+		if err := rows.Scan(&i.EntityID, &i.Keys); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countKeys = `-- name: CountKeys :one
 SELECT count(*) FROM api_key WHERE entity_id = $1
 `
@@ -142,6 +179,31 @@ func (q *Queries) CountKeys(ctx context.Context, entityID uuid.UUID) (int64, err
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const deleteSessions = `-- name: DeleteSessions :execrows
+DELETE FROM session WHERE id IN (SELECT s.id FROM session s WHERE s.expires_at < $1 LIMIT 5000)
+`
+
+func (q *Queries) DeleteSessions(ctx context.Context, before time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteSessions, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteTokens = `-- name: DeleteTokens :execrows
+DELETE FROM access_token WHERE id IN (SELECT t.id FROM access_token t WHERE t.expires_at < $1 LIMIT 5000)
+`
+
+// DeleteTokens and DeleteSessions delete one batch; see pg.InBatches.
+func (q *Queries) DeleteTokens(ctx context.Context, before time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteTokens, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const endSession = `-- name: EndSession :execrows
@@ -192,43 +254,6 @@ type ExpireKeyParams struct {
 func (q *Queries) ExpireKey(ctx context.Context, arg ExpireKeyParams) error {
 	_, err := q.db.Exec(ctx, expireKey, arg.At, arg.ID)
 	return err
-}
-
-const forgetSessions = `-- name: ForgetSessions :execrows
-DELETE FROM session WHERE id IN (SELECT s.id FROM session s WHERE s.expires_at < $1 LIMIT 5000)
-`
-
-func (q *Queries) ForgetSessions(ctx context.Context, before time.Time) (int64, error) {
-	result, err := q.db.Exec(ctx, forgetSessions, before)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const forgetTokens = `-- name: ForgetTokens :execrows
-DELETE FROM access_token WHERE id IN (SELECT t.id FROM access_token t WHERE t.expires_at < $1 LIMIT 5000)
-`
-
-// ForgetTokens and ForgetSessions take a bite at a time; see pg.InBites.
-func (q *Queries) ForgetTokens(ctx context.Context, before time.Time) (int64, error) {
-	result, err := q.db.Exec(ctx, forgetTokens, before)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const freeSession = `-- name: FreeSession :execrows
-UPDATE session SET limited = false WHERE id = $1 AND limited AND revoked_at IS NULL
-`
-
-func (q *Queries) FreeSession(ctx context.Context, id uuid.UUID) (int64, error) {
-	result, err := q.db.Exec(ctx, freeSession, id)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const insertClient = `-- name: InsertClient :exec
@@ -448,6 +473,84 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 	return i, err
 }
 
+const keyChain = `-- name: KeyChain :many
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
+       EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
+FROM api_key k JOIN entity e ON e.id = k.entity_id
+WHERE k.entity_id = $1 AND k.id IN (
+    SELECT $2::uuid UNION ALL SELECT o.replaces FROM api_key o WHERE o.id = $2 UNION ALL SELECT n.id FROM api_key n WHERE n.replaces = $2)
+`
+
+type KeyChainParams struct {
+	EntityID uuid.UUID
+	ID       uuid.UUID
+}
+
+type KeyChainRow struct {
+	ID           uuid.UUID
+	EntityID     uuid.UUID
+	Entity       string
+	Name         string
+	Mode         string
+	Purpose      string
+	Preview      string
+	Networks     []netip.Prefix
+	Rate         float64
+	Burst        int32
+	ExpiresAt    *time.Time
+	RevokedAt    *time.Time
+	CreatedAt    time.Time
+	LastUsedAt   *time.Time
+	LastUsedFrom string
+	CreatedBy    uuid.NullUUID
+	RevokedBy    uuid.NullUUID
+	Replaces     uuid.NullUUID
+	Rolled       bool
+}
+
+// KeyChain returns a key of an entity, the key that it replaces, and the key
+// that replaces it.
+func (q *Queries) KeyChain(ctx context.Context, arg KeyChainParams) ([]KeyChainRow, error) {
+	rows, err := q.db.Query(ctx, keyChain, arg.EntityID, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KeyChainRow
+	for rows.Next() {
+		var i KeyChainRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.EntityID,
+			&i.Entity,
+			&i.Name,
+			&i.Mode,
+			&i.Purpose,
+			&i.Preview,
+			&i.Networks,
+			&i.Rate,
+			&i.Burst,
+			&i.ExpiresAt,
+			&i.RevokedAt,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.LastUsedFrom,
+			&i.CreatedBy,
+			&i.RevokedBy,
+			&i.Replaces,
+			&i.Rolled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const keyIDByMAC = `-- name: KeyIDByMAC :one
 SELECT id FROM api_key WHERE mac = ANY($1::bytea[])
 `
@@ -507,90 +610,12 @@ type KeyPlaceRow struct {
 	CreatedAt time.Time
 }
 
-// KeyPlace is what of a key's place in an order does not change.
+// KeyPlace returns those sort values of a key that never change.
 func (q *Queries) KeyPlace(ctx context.Context, arg KeyPlaceParams) (KeyPlaceRow, error) {
 	row := q.db.QueryRow(ctx, keyPlace, arg.ID, arg.EntityID)
 	var i KeyPlaceRow
 	err := row.Scan(&i.Name, &i.CreatedAt)
 	return i, err
-}
-
-const keyWithKin = `-- name: KeyWithKin :many
-SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
-       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
-       EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
-FROM api_key k JOIN entity e ON e.id = k.entity_id
-WHERE k.entity_id = $1 AND k.id IN (
-    SELECT $2::uuid UNION ALL SELECT o.replaces FROM api_key o WHERE o.id = $2 UNION ALL SELECT n.id FROM api_key n WHERE n.replaces = $2)
-`
-
-type KeyWithKinParams struct {
-	EntityID uuid.UUID
-	ID       uuid.UUID
-}
-
-type KeyWithKinRow struct {
-	ID           uuid.UUID
-	EntityID     uuid.UUID
-	Entity       string
-	Name         string
-	Mode         string
-	Purpose      string
-	Preview      string
-	Networks     []netip.Prefix
-	Rate         float64
-	Burst        int32
-	ExpiresAt    *time.Time
-	RevokedAt    *time.Time
-	CreatedAt    time.Time
-	LastUsedAt   *time.Time
-	LastUsedFrom string
-	CreatedBy    uuid.NullUUID
-	RevokedBy    uuid.NullUUID
-	Replaces     uuid.NullUUID
-	Rolled       bool
-}
-
-// KeyWithKin returns a key of an entity, the one that it replaces, and the one
-// that replaces it.
-func (q *Queries) KeyWithKin(ctx context.Context, arg KeyWithKinParams) ([]KeyWithKinRow, error) {
-	rows, err := q.db.Query(ctx, keyWithKin, arg.EntityID, arg.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []KeyWithKinRow
-	for rows.Next() {
-		var i KeyWithKinRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.EntityID,
-			&i.Entity,
-			&i.Name,
-			&i.Mode,
-			&i.Purpose,
-			&i.Preview,
-			&i.Networks,
-			&i.Rate,
-			&i.Burst,
-			&i.ExpiresAt,
-			&i.RevokedAt,
-			&i.CreatedAt,
-			&i.LastUsedAt,
-			&i.LastUsedFrom,
-			&i.CreatedBy,
-			&i.RevokedBy,
-			&i.Replaces,
-			&i.Rolled,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const keys = `-- name: Keys :many
@@ -623,8 +648,8 @@ type KeysRow struct {
 	Rolled       bool
 }
 
-// Keys lists the keys of one entity, or of all when none is named. What lists
-// them by pages, in KeyPage, has the same columns.
+// Keys lists the keys of one entity, or of all entities for the zero id. The
+// statement of KeyPage has the same columns.
 func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, error) {
 	rows, err := q.db.Query(ctx, keys, entityID)
 	if err != nil {
@@ -694,7 +719,7 @@ const lockClient = `-- name: LockClient :one
 SELECT id FROM client WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
 `
 
-// LockClient makes two who rotate the secrets of one client wait for each other.
+// LockClient serialises changes of the secrets of one client.
 func (q *Queries) LockClient(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
 	row := q.db.QueryRow(ctx, lockClient, id)
 	var id_2 uuid.UUID
@@ -728,7 +753,7 @@ type LockKeyRow struct {
 	Rolled    bool
 }
 
-// LockKey makes two who roll one key wait for each other.
+// LockKey serialises the rolling of one key.
 func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, error) {
 	row := q.db.QueryRow(ctx, lockKey, arg.ID, arg.Now, arg.EntityID)
 	var i LockKeyRow
@@ -765,7 +790,7 @@ type NetworkOfClientParams struct {
 	Scope string
 }
 
-// NetworkOfClient finds nothing for a client that may not supply lines now.
+// NetworkOfClient returns no row for a client that may not supply lines now.
 func (q *Queries) NetworkOfClient(ctx context.Context, arg NetworkOfClientParams) (string, error) {
 	row := q.db.QueryRow(ctx, networkOfClient, arg.ID, arg.Scope)
 	var network string
@@ -856,7 +881,7 @@ type RevokeKeyParams struct {
 	EntityID uuid.UUID
 }
 
-// A key of another entity than the named one is not found; the zero id names none.
+// The key must belong to the entity, unless entity_id is the zero id.
 func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (uuid.UUID, error) {
 	row := q.db.QueryRow(ctx, revokeKey,
 		arg.At,
@@ -1115,4 +1140,16 @@ type TouchSessionParams struct {
 func (q *Queries) TouchSession(ctx context.Context, arg TouchSessionParams) error {
 	_, err := q.db.Exec(ctx, touchSession, arg.At, arg.ID)
 	return err
+}
+
+const unlockSession = `-- name: UnlockSession :execrows
+UPDATE session SET limited = false WHERE id = $1 AND limited AND revoked_at IS NULL
+`
+
+func (q *Queries) UnlockSession(ctx context.Context, id uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, unlockSession, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

@@ -35,6 +35,23 @@ func (q *Queries) Decide(ctx context.Context, arg DecideParams) error {
 	return err
 }
 
+const expire = `-- name: Expire :exec
+UPDATE approval SET state = 'lapsed' WHERE kind = $1 AND subject_id = $2 AND state = 'waiting' AND expires_at <= $3
+`
+
+type ExpireParams struct {
+	Kind      string
+	SubjectID uuid.UUID
+	Now       time.Time
+}
+
+// Expire marks an undecided request as expired, so that the same change can be
+// requested again.
+func (q *Queries) Expire(ctx context.Context, arg ExpireParams) error {
+	_, err := q.db.Exec(ctx, expire, arg.Kind, arg.SubjectID, arg.Now)
+	return err
+}
+
 const find = `-- name: Find :one
 SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
 FROM approval WHERE id = $1
@@ -81,7 +98,7 @@ type InsertParams struct {
 	ExpiresAt time.Time
 }
 
-// Insert inserts nothing where the same waits already.
+// Insert inserts nothing if the same change already waits.
 func (q *Queries) Insert(ctx context.Context, arg InsertParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insert,
 		arg.ID,
@@ -101,35 +118,19 @@ func (q *Queries) Insert(ctx context.Context, arg InsertParams) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
-const lapse = `-- name: Lapse :exec
-UPDATE approval SET state = 'lapsed' WHERE kind = $1 AND subject_id = $2 AND state = 'waiting' AND expires_at <= $3
-`
-
-type LapseParams struct {
-	Kind      string
-	SubjectID uuid.UUID
-	Now       time.Time
-}
-
-// Lapse makes room for a question of which an older one was never answered.
-func (q *Queries) Lapse(ctx context.Context, arg LapseParams) error {
-	_, err := q.db.Exec(ctx, lapse, arg.Kind, arg.SubjectID, arg.Now)
-	return err
-}
-
 const list = `-- name: List :many
 SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
 FROM approval WHERE $1::boolean OR (state = 'waiting' AND expires_at > $2) ORDER BY asked_at DESC, id DESC LIMIT $3::bigint
 `
 
 type ListParams struct {
-	Every bool
-	Now   time.Time
-	Most  int64
+	Every   bool
+	Now     time.Time
+	MaxRows int64
 }
 
 func (q *Queries) List(ctx context.Context, arg ListParams) ([]Approval, error) {
-	rows, err := q.db.Query(ctx, list, arg.Every, arg.Now, arg.Most)
+	rows, err := q.db.Query(ctx, list, arg.Every, arg.Now, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -188,16 +189,4 @@ func (q *Queries) Lock(ctx context.Context, id uuid.UUID) (Approval, error) {
 		&i.DecidedAt,
 	)
 	return i, err
-}
-
-const staffRole = `-- name: StaffRole :one
-SELECT coalesce(role, '')::text AS role FROM account WHERE id = $1 AND kind = 'staff' AND disabled_at IS NULL FOR SHARE
-`
-
-// StaffRole holds the account as it is until the transaction ends.
-func (q *Queries) StaffRole(ctx context.Context, id uuid.UUID) (string, error) {
-	row := q.db.QueryRow(ctx, staffRole, id)
-	var role string
-	err := row.Scan(&role)
-	return role, err
 }

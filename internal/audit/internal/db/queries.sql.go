@@ -85,12 +85,12 @@ type ListParams struct {
 	Until     *time.Time
 	BeforeAt  *time.Time
 	BeforeID  uuid.NullUUID
-	Most      int64
+	MaxRows   int64
 }
 
-// List reads backwards from the cursor. A filter that is null or empty lets
-// everything pass. Each id has an index with the time behind it; see ListSorts
-// for what has none.
+// List reads backwards from the cursor. A filter that is null or empty selects
+// everything. Each id has an index that includes the time; see ListByAction for the
+// filters without one.
 func (q *Queries) List(ctx context.Context, arg ListParams) ([]Audit, error) {
 	rows, err := q.db.Query(ctx, list,
 		arg.EntityID,
@@ -103,7 +103,7 @@ func (q *Queries) List(ctx context.Context, arg ListParams) ([]Audit, error) {
 		arg.Until,
 		arg.BeforeAt,
 		arg.BeforeID,
-		arg.Most,
+		arg.MaxRows,
 	)
 	if err != nil {
 		return nil, err
@@ -135,15 +135,15 @@ func (q *Queries) List(ctx context.Context, arg ListParams) ([]Audit, error) {
 	return items, nil
 }
 
-const listSorts = `-- name: ListSorts :many
-WITH RECURSIVE sort AS (
+const listByAction = `-- name: ListByAction :many
+WITH RECURSIVE combination AS (
     (SELECT f.action, f.actor_kind FROM audit f ORDER BY f.action, f.actor_kind LIMIT 1)
     UNION ALL
-    SELECT n.action, n.actor_kind FROM sort s CROSS JOIN LATERAL (
+    SELECT n.action, n.actor_kind FROM combination s CROSS JOIN LATERAL (
         SELECT a.action, a.actor_kind FROM audit a WHERE (a.action, a.actor_kind) > (s.action, s.actor_kind) ORDER BY a.action, a.actor_kind LIMIT 1) n
 )
 SELECT e.id, e.at, e.actor_kind, e.actor_id, e.action, e.subject_id, e.entity_id, e.request_id, e.from_addr, e.before, e.after
-FROM sort s CROSS JOIN LATERAL (
+FROM combination s CROSS JOIN LATERAL (
     SELECT id, at, actor_kind, actor_id, action, subject_id, entity_id, request_id, from_addr, before, after FROM audit a WHERE a.action = s.action AND a.actor_kind = s.actor_kind
       AND ($1::timestamptz IS NULL OR a.at >= $1)
       AND ($2::timestamptz IS NULL OR a.at < $2)
@@ -153,27 +153,27 @@ WHERE starts_with(s.action, $6::text) AND ($7::text = '' OR s.actor_kind = $7)
 ORDER BY e.at DESC, e.id DESC LIMIT $5::bigint
 `
 
-type ListSortsParams struct {
+type ListByActionParams struct {
 	Since     *time.Time
 	Until     *time.Time
 	BeforeAt  *time.Time
 	BeforeID  uuid.NullUUID
-	Most      int64
+	MaxRows   int64
 	Action    string
 	ActorKind string
 }
 
-// ListSorts is List by action and kind of actor alone. Of these there are few,
-// and a rare one would have the whole trail read: so the sorts that there are
-// are found one after the other, each by a step into the index, and each that is
-// meant is read from the cursor backwards.
-func (q *Queries) ListSorts(ctx context.Context, arg ListSortsParams) ([]Audit, error) {
-	rows, err := q.db.Query(ctx, listSorts,
+// ListByAction is List by action and kind of actor alone. A rare combination would
+// make List read the whole table. There are few combinations: the recursive query
+// finds them one by one with one index step each, and each selected combination is
+// then read backwards from the cursor.
+func (q *Queries) ListByAction(ctx context.Context, arg ListByActionParams) ([]Audit, error) {
+	rows, err := q.db.Query(ctx, listByAction,
 		arg.Since,
 		arg.Until,
 		arg.BeforeAt,
 		arg.BeforeID,
-		arg.Most,
+		arg.MaxRows,
 		arg.Action,
 		arg.ActorKind,
 	)

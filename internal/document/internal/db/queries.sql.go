@@ -29,7 +29,7 @@ type AddMoveParams struct {
 	Note       string
 }
 
-// AddMove counts on the lock of the document's row.
+// AddMove relies on the lock of the document's row for the next seq.
 func (q *Queries) AddMove(ctx context.Context, arg AddMoveParams) error {
 	_, err := q.db.Exec(ctx, addMove,
 		arg.DocumentID,
@@ -44,15 +44,50 @@ func (q *Queries) AddMove(ctx context.Context, arg AddMoveParams) error {
 	return err
 }
 
-const countLiving = `-- name: CountLiving :one
+const countExisting = `-- name: CountExisting :one
 SELECT count(*) FROM document WHERE state <> 'deleted'
 `
 
-func (q *Queries) CountLiving(ctx context.Context) (int64, error) {
-	row := q.db.QueryRow(ctx, countLiving)
+func (q *Queries) CountExisting(ctx context.Context) (int64, error) {
+	row := q.db.QueryRow(ctx, countExisting)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const existing = `-- name: Existing :many
+SELECT id, size, sha256 FROM document WHERE state <> 'deleted' AND ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2
+`
+
+type ExistingParams struct {
+	After    uuid.NullUUID
+	PageSize int32
+}
+
+type ExistingRow struct {
+	ID     uuid.UUID
+	Size   int64
+	Sha256 []byte
+}
+
+func (q *Queries) Existing(ctx context.Context, arg ExistingParams) ([]ExistingRow, error) {
+	rows, err := q.db.Query(ctx, existing, arg.After, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ExistingRow
+	for rows.Next() {
+		var i ExistingRow
+		if err := rows.Scan(&i.ID, &i.Size, &i.Sha256); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const expired = `-- name: Expired :many
@@ -70,20 +105,20 @@ type ExpiredParams struct {
 	Kind     string
 	Kinds    []string
 	Required []string
-	Most     int32
+	PageSize int32
 }
 
-// Expired lists documents whose time is over: by their label, or by their type
-// where the label has no time of its own. What is held is left, and so is what
-// meets a requirement of an entity that is still with us: the newest one that
-// was accepted.
+// Expired lists documents whose retention has passed: that of their label, or of
+// their type if the label has none. It leaves out documents under a legal hold,
+// and those that meet a requirement of an entity that is not revoked: the newest
+// accepted one of each required label.
 func (q *Queries) Expired(ctx context.Context, arg ExpiredParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, expired,
 		arg.Before,
 		arg.Kind,
 		arg.Kinds,
 		arg.Required,
-		arg.Most,
+		arg.PageSize,
 	)
 	if err != nil {
 		return nil, err
@@ -177,7 +212,7 @@ type ForRequirementsRow struct {
 	State string
 }
 
-// ForRequirements lists what may count towards a requirement, the newest first.
+// ForRequirements lists the documents that may meet a requirement, newest first.
 func (q *Queries) ForRequirements(ctx context.Context, arg ForRequirementsParams) ([]ForRequirementsRow, error) {
 	rows, err := q.db.Query(ctx, forRequirements, arg.EntityID, arg.Labels)
 	if err != nil {
@@ -237,16 +272,16 @@ func (q *Queries) Insert(ctx context.Context, arg InsertParams) error {
 }
 
 const known = `-- name: Known :many
-SELECT id, (state <> 'deleted')::boolean AS living FROM document WHERE id = ANY($1::uuid[])
+SELECT id, (state <> 'deleted')::boolean AS existing FROM document WHERE id = ANY($1::uuid[])
 `
 
 type KnownRow struct {
-	ID     uuid.UUID
-	Living bool
+	ID       uuid.UUID
+	Existing bool
 }
 
-// Known returns which of the ids have a record whose content must be there,
-// and which had one that was deleted.
+// Known returns which of the ids are documents whose content must exist, and which
+// are deleted documents.
 func (q *Queries) Known(ctx context.Context, ids []uuid.UUID) ([]KnownRow, error) {
 	rows, err := q.db.Query(ctx, known, ids)
 	if err != nil {
@@ -256,42 +291,7 @@ func (q *Queries) Known(ctx context.Context, ids []uuid.UUID) ([]KnownRow, error
 	var items []KnownRow
 	for rows.Next() {
 		var i KnownRow
-		if err := rows.Scan(&i.ID, &i.Living); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const living = `-- name: Living :many
-SELECT id, size, sha256 FROM document WHERE state <> 'deleted' AND ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2
-`
-
-type LivingParams struct {
-	After uuid.NullUUID
-	Most  int32
-}
-
-type LivingRow struct {
-	ID     uuid.UUID
-	Size   int64
-	Sha256 []byte
-}
-
-func (q *Queries) Living(ctx context.Context, arg LivingParams) ([]LivingRow, error) {
-	rows, err := q.db.Query(ctx, living, arg.After, arg.Most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []LivingRow
-	for rows.Next() {
-		var i LivingRow
-		if err := rows.Scan(&i.ID, &i.Size, &i.Sha256); err != nil {
+		if err := rows.Scan(&i.ID, &i.Existing); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -386,9 +386,9 @@ type ReplaceParams struct {
 	Label    string
 }
 
-// Replace ties a new document to the newest one of its kind that came to
-// nothing and has no successor yet. Of two uploads at once the second waits, and
-// then finds that one taken.
+// Replace links a new document to the newest one of its label that was rejected,
+// refused or infected and is not replaced yet. Of two uploads at the same time the
+// second waits for the lock, and then finds that document replaced.
 func (q *Queries) Replace(ctx context.Context, arg ReplaceParams) error {
 	_, err := q.db.Exec(ctx, replace, arg.ID, arg.EntityID, arg.Label)
 	return err
@@ -458,8 +458,8 @@ type WaitingRow struct {
 	Since time.Time
 }
 
-// Waiting lists what is not settled, with the moment since when it waits: that
-// of its upload, or the last time when it was sent back to be scanned.
+// Waiting lists the documents whose scan is not finished, with the time since when
+// they wait: that of the upload, or of the last rescan.
 func (q *Queries) Waiting(ctx context.Context) ([]WaitingRow, error) {
 	rows, err := q.db.Query(ctx, waiting)
 	if err != nil {

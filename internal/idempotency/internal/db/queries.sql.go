@@ -12,6 +12,20 @@ import (
 	"github.com/google/uuid"
 )
 
+const deleteExpired = `-- name: DeleteExpired :execrows
+DELETE FROM idempotency WHERE (caller, operation, key_mac) IN
+    (SELECT i.caller, i.operation, i.key_mac FROM idempotency i WHERE i.created_at < $1 LIMIT 5000)
+`
+
+// DeleteExpired deletes one batch; see pg.InBatches.
+func (q *Queries) DeleteExpired(ctx context.Context, before time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteExpired, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const find = `-- name: Find :one
 SELECT key_mac, body_mac, answer FROM idempotency
 WHERE caller = $1 AND operation = $2 AND key_mac = ANY($3::bytea[]) AND created_at > $4
@@ -42,48 +56,6 @@ func (q *Queries) Find(ctx context.Context, arg FindParams) (FindRow, error) {
 	return i, err
 }
 
-const forget = `-- name: Forget :execrows
-DELETE FROM idempotency WHERE (caller, operation, key_mac) IN
-    (SELECT i.caller, i.operation, i.key_mac FROM idempotency i WHERE i.created_at < $1 LIMIT 5000)
-`
-
-func (q *Queries) Forget(ctx context.Context, before time.Time) (int64, error) {
-	result, err := q.db.Exec(ctx, forget, before)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const keep = `-- name: Keep :exec
-INSERT INTO idempotency (caller, operation, key_mac, body_mac, answer, created_at)
-VALUES ($1, $2, $3, $4, $5, $6)
-ON CONFLICT (caller, operation, key_mac) DO UPDATE
-SET body_mac = excluded.body_mac, answer = excluded.answer, created_at = excluded.created_at, replayed_at = NULL
-`
-
-type KeepParams struct {
-	Caller    uuid.UUID
-	Operation string
-	KeyMac    []byte
-	BodyMac   []byte
-	Answer    []byte
-	CreatedAt time.Time
-}
-
-// Keep takes the place of a row whose day is over.
-func (q *Queries) Keep(ctx context.Context, arg KeepParams) error {
-	_, err := q.db.Exec(ctx, keep,
-		arg.Caller,
-		arg.Operation,
-		arg.KeyMac,
-		arg.BodyMac,
-		arg.Answer,
-		arg.CreatedAt,
-	)
-	return err
-}
-
 const markReplayed = `-- name: MarkReplayed :exec
 UPDATE idempotency SET replayed_at = $1 WHERE caller = $2 AND operation = $3 AND key_mac = $4
 `
@@ -105,15 +77,44 @@ func (q *Queries) MarkReplayed(ctx context.Context, arg MarkReplayedParams) erro
 	return err
 }
 
-const tryLock = `-- name: TryLock :one
-SELECT pg_try_advisory_xact_lock($1::bigint) AS mine
+const store = `-- name: Store :exec
+INSERT INTO idempotency (caller, operation, key_mac, body_mac, answer, created_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (caller, operation, key_mac) DO UPDATE
+SET body_mac = excluded.body_mac, answer = excluded.answer, created_at = excluded.created_at, replayed_at = NULL
 `
 
-// TryLock tells whether another request with this key is in flight. The lock
-// ends with the transaction, so a crash leaves nothing to clean up.
+type StoreParams struct {
+	Caller    uuid.UUID
+	Operation string
+	KeyMac    []byte
+	BodyMac   []byte
+	Answer    []byte
+	CreatedAt time.Time
+}
+
+// Store replaces an expired row.
+func (q *Queries) Store(ctx context.Context, arg StoreParams) error {
+	_, err := q.db.Exec(ctx, store,
+		arg.Caller,
+		arg.Operation,
+		arg.KeyMac,
+		arg.BodyMac,
+		arg.Answer,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const tryLock = `-- name: TryLock :one
+SELECT pg_try_advisory_xact_lock($1::bigint) AS locked
+`
+
+// TryLock fails if another request with this key is in flight. The lock ends with
+// the transaction, so a crash leaves nothing to clean up.
 func (q *Queries) TryLock(ctx context.Context, lock int64) (bool, error) {
 	row := q.db.QueryRow(ctx, tryLock, lock)
-	var mine bool
-	err := row.Scan(&mine)
-	return mine, err
+	var locked bool
+	err := row.Scan(&locked)
+	return locked, err
 }

@@ -24,6 +24,30 @@ func (q *Queries) AddNetwork(ctx context.Context, name string) (int16, error) {
 	return id, err
 }
 
+const currentPlan = `-- name: CurrentPlan :one
+SELECT version, effective_at, digits, source FROM numbering_plan
+WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1
+`
+
+type CurrentPlanRow struct {
+	Version     int32
+	EffectiveAt time.Time
+	Digits      int16
+	Source      string
+}
+
+func (q *Queries) CurrentPlan(ctx context.Context, at time.Time) (CurrentPlanRow, error) {
+	row := q.db.QueryRow(ctx, currentPlan, at)
+	var i CurrentPlanRow
+	err := row.Scan(
+		&i.Version,
+		&i.EffectiveAt,
+		&i.Digits,
+		&i.Source,
+	)
+	return i, err
+}
+
 const history = `-- name: History :many
 SELECT p.version, p.effective_at, p.source, p.created_at,
        (SELECT count(*) FROM numbering_range r WHERE r.version = p.version) AS ranges,
@@ -153,8 +177,8 @@ const lockNetworks = `-- name: LockNetworks :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof networks', 0))
 `
 
-// LockNetworks makes those who add networks wait for each other, for they would
-// pick the same id.
+// LockNetworks serialises the transactions that add networks: otherwise two could
+// choose the same id.
 func (q *Queries) LockNetworks(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockNetworks)
 	return err
@@ -164,8 +188,8 @@ const lockPlan = `-- name: LockPlan :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof numbering plan', 0))
 `
 
-// LockPlan makes those who set a plan wait for each other: the next version and
-// its place in time follow from the last one.
+// LockPlan serialises the transactions that set a plan: version and time of the
+// next one depend on the last one.
 func (q *Queries) LockPlan(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockPlan)
 	return err
@@ -238,30 +262,6 @@ type PlanByVersionRow struct {
 func (q *Queries) PlanByVersion(ctx context.Context, version int32) (PlanByVersionRow, error) {
 	row := q.db.QueryRow(ctx, planByVersion, version)
 	var i PlanByVersionRow
-	err := row.Scan(
-		&i.Version,
-		&i.EffectiveAt,
-		&i.Digits,
-		&i.Source,
-	)
-	return i, err
-}
-
-const planInForce = `-- name: PlanInForce :one
-SELECT version, effective_at, digits, source FROM numbering_plan
-WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1
-`
-
-type PlanInForceRow struct {
-	Version     int32
-	EffectiveAt time.Time
-	Digits      int16
-	Source      string
-}
-
-func (q *Queries) PlanInForce(ctx context.Context, at time.Time) (PlanInForceRow, error) {
-	row := q.db.QueryRow(ctx, planInForce, at)
-	var i PlanInForceRow
 	err := row.Scan(
 		&i.Version,
 		&i.EffectiveAt,

@@ -16,9 +16,9 @@ const accountForLogin = `-- name: AccountForLogin :one
 SELECT coalesce(a.id, '00000000-0000-0000-0000-000000000000')::uuid AS id, coalesce(a.kind, '')::text AS kind,
        coalesce(a.entity_id, '00000000-0000-0000-0000-000000000000')::uuid AS entity_id, coalesce(a.name, '')::text AS name,
        coalesce(a.password_hash, '')::text AS password_hash, (a.verified_at IS NOT NULL)::boolean AS verified,
-       (a.id IS NOT NULL AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS standing,
+       (a.id IS NOT NULL AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS may_log_in,
        (f.confirmed_at IS NOT NULL)::boolean AS has_factor
-FROM (SELECT $1::text AS key) asked LEFT JOIN account a ON a.email_key = asked.key
+FROM (SELECT $1::text AS key) wanted LEFT JOIN account a ON a.email_key = wanted.key
 LEFT JOIN entity e ON e.id = a.entity_id LEFT JOIN second_factor f ON f.account_id = a.id
 `
 
@@ -29,13 +29,13 @@ type AccountForLoginRow struct {
 	Name         string
 	PasswordHash string
 	Verified     bool
-	Standing     bool
+	MayLogIn     bool
 	HasFactor    bool
 }
 
-// AccountForLogin also finds accounts that may not log in, so that the password
-// is checked, at its cost, before anything is said about them. It returns a row
-// for an address without an account, too, so that reading it takes as long.
+// AccountForLogin also returns accounts that may not log in, so that the password
+// is verified, which is slow, before the attempt is rejected. It returns a row for
+// an address without an account too, so that reading it takes as long.
 func (q *Queries) AccountForLogin(ctx context.Context, emailKey string) (AccountForLoginRow, error) {
 	row := q.db.QueryRow(ctx, accountForLogin, emailKey)
 	var i AccountForLoginRow
@@ -46,7 +46,7 @@ func (q *Queries) AccountForLogin(ctx context.Context, emailKey string) (Account
 		&i.Name,
 		&i.PasswordHash,
 		&i.Verified,
-		&i.Standing,
+		&i.MayLogIn,
 		&i.HasFactor,
 	)
 	return i, err
@@ -56,7 +56,7 @@ const administrators = `-- name: Administrators :many
 SELECT id FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at
 `
 
-// Administrators are those of the regulator's staff who can act on a letter.
+// Administrators returns the active administrators of the regulator.
 func (q *Queries) Administrators(ctx context.Context) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, administrators)
 	if err != nil {
@@ -77,6 +77,48 @@ func (q *Queries) Administrators(ctx context.Context) ([]uuid.UUID, error) {
 	return items, nil
 }
 
+const attemptFailed = `-- name: AttemptFailed :exec
+UPDATE login_trouble t SET counted_at = $1, not_before = CASE WHEN t.mac = $2
+    THEN (SELECT u.at FROM unnest($3::timestamptz[]) WITH ORDINALITY AS u (at, n) WHERE u.n = least(t.tries, $4::integer) + 1) ELSE t.not_before END
+WHERE t.mac = ANY($5::bytea[])
+`
+
+type AttemptFailedParams struct {
+	Now      time.Time
+	Source   []byte
+	Until    []time.Time
+	MaxTries int32
+	Macs     [][]byte
+}
+
+// AttemptFailed restarts the window, and makes the next attempt from the same
+// source wait until the time that the list has for this number of tries.
+func (q *Queries) AttemptFailed(ctx context.Context, arg AttemptFailedParams) error {
+	_, err := q.db.Exec(ctx, attemptFailed,
+		arg.Now,
+		arg.Source,
+		arg.Until,
+		arg.MaxTries,
+		arg.Macs,
+	)
+	return err
+}
+
+const attemptSucceeded = `-- name: AttemptSucceeded :exec
+UPDATE login_trouble SET tries = greatest(tries - 1, 0) WHERE mac = ANY($1::bytea[]) AND counted_at > $2
+`
+
+type AttemptSucceededParams struct {
+	Macs  [][]byte
+	Since time.Time
+}
+
+// AttemptSucceeded takes an attempt back.
+func (q *Queries) AttemptSucceeded(ctx context.Context, arg AttemptSucceededParams) error {
+	_, err := q.db.Exec(ctx, attemptSucceeded, arg.Macs, arg.Since)
+	return err
+}
+
 const beginFactor = `-- name: BeginFactor :execrows
 INSERT INTO second_factor (account_id, sealed, created_at) VALUES ($1, $2, $3)
 ON CONFLICT (account_id) DO UPDATE SET sealed = excluded.sealed, last_step = 0, created_at = excluded.created_at
@@ -89,7 +131,7 @@ type BeginFactorParams struct {
 	CreatedAt time.Time
 }
 
-// BeginFactor replaces one that was never confirmed, and no other.
+// BeginFactor replaces only a factor that was never confirmed.
 func (q *Queries) BeginFactor(ctx context.Context, arg BeginFactorParams) (int64, error) {
 	result, err := q.db.Exec(ctx, beginFactor, arg.AccountID, arg.Sealed, arg.CreatedAt)
 	if err != nil {
@@ -116,38 +158,143 @@ func (q *Queries) ConfirmFactor(ctx context.Context, arg ConfirmFactorParams) (i
 	return result.RowsAffected(), nil
 }
 
-const dropDevices = `-- name: DropDevices :exec
-DELETE FROM login_device WHERE account_id = $1
+const countAttempt = `-- name: CountAttempt :execrows
+INSERT INTO login_trouble AS t (mac, tries, counted_at, not_before) VALUES ($1, 1, $2, $2)
+ON CONFLICT (mac) DO UPDATE SET
+    tries = CASE WHEN t.counted_at > $3 THEN t.tries + 1 ELSE 1 END,
+    counted_at = CASE WHEN t.counted_at > $3 THEN t.counted_at ELSE excluded.counted_at END,
+    not_before = CASE WHEN t.counted_at > $3 THEN t.not_before ELSE excluded.not_before END
+WHERE t.counted_at <= $3 OR (t.tries < $4 AND t.not_before <= $2)
 `
 
-func (q *Queries) DropDevices(ctx context.Context, accountID uuid.UUID) error {
-	_, err := q.db.Exec(ctx, dropDevices, accountID)
-	return err
+type CountAttemptParams struct {
+	Mac      []byte
+	Now      time.Time
+	Since    time.Time
+	MaxTries int32
 }
 
-const dropFactor = `-- name: DropFactor :execrows
-DELETE FROM second_factor WHERE account_id = $1
-`
-
-func (q *Queries) DropFactor(ctx context.Context, accountID uuid.UUID) (int64, error) {
-	result, err := q.db.Exec(ctx, dropFactor, accountID)
+// CountAttempt counts an attempt before it is evaluated, so that of a thousand
+// concurrent ones only the allowed number is evaluated. It changes no row if no
+// attempt is left.
+func (q *Queries) CountAttempt(ctx context.Context, arg CountAttemptParams) (int64, error) {
+	result, err := q.db.Exec(ctx, countAttempt,
+		arg.Mac,
+		arg.Now,
+		arg.Since,
+		arg.MaxTries,
+	)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const dropOldDevices = `-- name: DropOldDevices :exec
+const counters = `-- name: Counters :many
+SELECT mac, tries, counted_at, not_before FROM login_trouble WHERE mac = ANY($1::bytea[]) AND counted_at > $2
+`
+
+type CountersParams struct {
+	Macs  [][]byte
+	Since time.Time
+}
+
+// Counters is read first, because most attempts of an attack are rejected by it
+// alone: it locks nothing and writes nothing.
+func (q *Queries) Counters(ctx context.Context, arg CountersParams) ([]LoginTrouble, error) {
+	rows, err := q.db.Query(ctx, counters, arg.Macs, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LoginTrouble
+	for rows.Next() {
+		var i LoginTrouble
+		if err := rows.Scan(
+			&i.Mac,
+			&i.Tries,
+			&i.CountedAt,
+			&i.NotBefore,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteCounters = `-- name: DeleteCounters :execrows
+DELETE FROM login_trouble WHERE mac IN (SELECT t.mac FROM login_trouble t WHERE t.counted_at < $1 LIMIT 5000)
+`
+
+// DeleteCounters, DeleteDevices and DeleteLinks delete one batch; see pg.InBatches.
+func (q *Queries) DeleteCounters(ctx context.Context, before time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteCounters, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteDevices = `-- name: DeleteDevices :execrows
+DELETE FROM login_device WHERE id IN (SELECT d.id FROM login_device d WHERE d.last_used_at < $1 LIMIT 5000)
+`
+
+func (q *Queries) DeleteDevices(ctx context.Context, before time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteDevices, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteDevicesOf = `-- name: DeleteDevicesOf :exec
+DELETE FROM login_device WHERE account_id = $1
+`
+
+func (q *Queries) DeleteDevicesOf(ctx context.Context, accountID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteDevicesOf, accountID)
+	return err
+}
+
+const deleteFactor = `-- name: DeleteFactor :execrows
+DELETE FROM second_factor WHERE account_id = $1
+`
+
+func (q *Queries) DeleteFactor(ctx context.Context, accountID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteFactor, accountID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteLinks = `-- name: DeleteLinks :execrows
+DELETE FROM account_link WHERE id IN (SELECT l.id FROM account_link l WHERE l.expires_at < $1 LIMIT 5000)
+`
+
+func (q *Queries) DeleteLinks(ctx context.Context, before time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteLinks, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deleteOldDevices = `-- name: DeleteOldDevices :exec
 DELETE FROM login_device WHERE id IN (SELECT d.id FROM login_device d WHERE d.account_id = $1 ORDER BY d.last_used_at DESC OFFSET $2)
 `
 
-type DropOldDevicesParams struct {
-	AccountID uuid.UUID
-	Most      int32
+type DeleteOldDevicesParams struct {
+	AccountID  uuid.UUID
+	MaxDevices int32
 }
 
-func (q *Queries) DropOldDevices(ctx context.Context, arg DropOldDevicesParams) error {
-	_, err := q.db.Exec(ctx, dropOldDevices, arg.AccountID, arg.Most)
+func (q *Queries) DeleteOldDevices(ctx context.Context, arg DeleteOldDevicesParams) error {
+	_, err := q.db.Exec(ctx, deleteOldDevices, arg.AccountID, arg.MaxDevices)
 	return err
 }
 
@@ -161,7 +308,7 @@ type EndLinksParams struct {
 	Kind      string
 }
 
-// EndLinks ends every link of an account that stands, or those of one kind.
+// EndLinks ends every unused link of an account, or those of one kind.
 func (q *Queries) EndLinks(ctx context.Context, arg EndLinksParams) error {
 	_, err := q.db.Exec(ctx, endLinks, arg.Now, arg.AccountID, arg.Kind)
 	return err
@@ -206,57 +353,6 @@ func (q *Queries) FactorsOf(ctx context.Context, accounts []uuid.UUID) ([]uuid.U
 		return nil, err
 	}
 	return items, nil
-}
-
-const forgetDevices = `-- name: ForgetDevices :execrows
-DELETE FROM login_device WHERE id IN (SELECT d.id FROM login_device d WHERE d.last_used_at < $1 LIMIT 5000)
-`
-
-func (q *Queries) ForgetDevices(ctx context.Context, before time.Time) (int64, error) {
-	result, err := q.db.Exec(ctx, forgetDevices, before)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const forgetLinks = `-- name: ForgetLinks :execrows
-DELETE FROM account_link WHERE id IN (SELECT l.id FROM account_link l WHERE l.expires_at < $1 LIMIT 5000)
-`
-
-func (q *Queries) ForgetLinks(ctx context.Context, before time.Time) (int64, error) {
-	result, err := q.db.Exec(ctx, forgetLinks, before)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const forgetTroubles = `-- name: ForgetTroubles :execrows
-DELETE FROM login_trouble WHERE mac IN (SELECT t.mac FROM login_trouble t WHERE t.counted_at < $1 LIMIT 5000)
-`
-
-// ForgetTroubles, ForgetDevices and ForgetLinks take a bite at a time; see pg.InBites.
-func (q *Queries) ForgetTroubles(ctx context.Context, before time.Time) (int64, error) {
-	result, err := q.db.Exec(ctx, forgetTroubles, before)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const giveBack = `-- name: GiveBack :exec
-UPDATE login_trouble SET tries = greatest(tries - 1, 0) WHERE mac = ANY($1::bytea[]) AND counted_at > $2
-`
-
-type GiveBackParams struct {
-	Macs  [][]byte
-	Since time.Time
-}
-
-func (q *Queries) GiveBack(ctx context.Context, arg GiveBackParams) error {
-	_, err := q.db.Exec(ctx, giveBack, arg.Macs, arg.Since)
-	return err
 }
 
 const insertDevice = `-- name: InsertDevice :exec
@@ -386,37 +482,6 @@ func (q *Queries) RecoveryCodesLeft(ctx context.Context, accountID uuid.UUID) (i
 	return count, err
 }
 
-const reserve = `-- name: Reserve :execrows
-INSERT INTO login_trouble AS t (mac, tries, counted_at, not_before) VALUES ($1, 1, $2, $2)
-ON CONFLICT (mac) DO UPDATE SET
-    tries = CASE WHEN t.counted_at > $3 THEN t.tries + 1 ELSE 1 END,
-    counted_at = CASE WHEN t.counted_at > $3 THEN t.counted_at ELSE excluded.counted_at END,
-    not_before = CASE WHEN t.counted_at > $3 THEN t.not_before ELSE excluded.not_before END
-WHERE t.counted_at <= $3 OR (t.tries < $4 AND t.not_before <= $2)
-`
-
-type ReserveParams struct {
-	Mac   []byte
-	Now   time.Time
-	Since time.Time
-	Most  int32
-}
-
-// Reserve counts a guess before it is evaluated, so that a thousand at once are
-// not all evaluated. It changes nothing when there is none left.
-func (q *Queries) Reserve(ctx context.Context, arg ReserveParams) (int64, error) {
-	result, err := q.db.Exec(ctx, reserve,
-		arg.Mac,
-		arg.Now,
-		arg.Since,
-		arg.Most,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const touchDevice = `-- name: TouchDevice :exec
 UPDATE login_device SET last_used_at = $1, mac = $2 WHERE id = $3
 `
@@ -430,42 +495,6 @@ type TouchDeviceParams struct {
 func (q *Queries) TouchDevice(ctx context.Context, arg TouchDeviceParams) error {
 	_, err := q.db.Exec(ctx, touchDevice, arg.At, arg.Mac, arg.ID)
 	return err
-}
-
-const troubles = `-- name: Troubles :many
-SELECT mac, tries, counted_at, not_before FROM login_trouble WHERE mac = ANY($1::bytea[]) AND counted_at > $2
-`
-
-type TroublesParams struct {
-	Macs  [][]byte
-	Since time.Time
-}
-
-// Troubles is asked first, because most of a flood ends here: it locks nothing
-// and writes nothing.
-func (q *Queries) Troubles(ctx context.Context, arg TroublesParams) ([]LoginTrouble, error) {
-	rows, err := q.db.Query(ctx, troubles, arg.Macs, arg.Since)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []LoginTrouble
-	for rows.Next() {
-		var i LoginTrouble
-		if err := rows.Scan(
-			&i.Mac,
-			&i.Tries,
-			&i.CountedAt,
-			&i.NotBefore,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const useLink = `-- name: UseLink :one
@@ -513,38 +542,11 @@ type UseStepParams struct {
 	AccountID uuid.UUID
 }
 
-// UseStep accepts a code once: of two who send it, one finds the step taken.
+// UseStep accepts a code once: of two concurrent uses, one changes no row.
 func (q *Queries) UseStep(ctx context.Context, arg UseStepParams) (int64, error) {
 	result, err := q.db.Exec(ctx, useStep, arg.Step, arg.Sealed, arg.AccountID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const wrong = `-- name: Wrong :exec
-UPDATE login_trouble t SET counted_at = $1, not_before = CASE WHEN t.mac = $2
-    THEN (SELECT u.at FROM unnest($3::timestamptz[]) WITH ORDINALITY AS u (at, n) WHERE u.n = least(t.tries, $4::integer) + 1) ELSE t.not_before END
-WHERE t.mac = ANY($5::bytea[])
-`
-
-type WrongParams struct {
-	Now   time.Time
-	Here  []byte
-	Until []time.Time
-	Most  int32
-	Macs  [][]byte
-}
-
-// Wrong begins the window anew, and makes the next guess from the same place
-// wait until the moment that stands in the list for so many tries.
-func (q *Queries) Wrong(ctx context.Context, arg WrongParams) error {
-	_, err := q.db.Exec(ctx, wrong,
-		arg.Now,
-		arg.Here,
-		arg.Until,
-		arg.Most,
-		arg.Macs,
-	)
-	return err
 }

@@ -38,6 +38,32 @@ func (q *Queries) ByVersion(ctx context.Context, version int32) (Policy, error) 
 	return i, err
 }
 
+const current = `-- name: Current :one
+SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, freshness_days, churn_report_days, hold_percent, note, created_at FROM policy WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1
+`
+
+func (q *Queries) Current(ctx context.Context, at time.Time) (Policy, error) {
+	row := q.db.QueryRow(ctx, current, at)
+	var i Policy
+	err := row.Scan(
+		&i.Version,
+		&i.ID,
+		&i.EffectiveAt,
+		&i.RecycledDays,
+		&i.SwappedHours,
+		&i.PortedHours,
+		&i.FlaggedDays,
+		&i.QuarantineDays,
+		&i.NoticeDays,
+		&i.FreshnessDays,
+		&i.ChurnReportDays,
+		&i.HoldPercent,
+		&i.Note,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const history = `-- name: History :many
 SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, freshness_days, churn_report_days, hold_percent, note, created_at FROM policy ORDER BY version
 `
@@ -75,32 +101,6 @@ func (q *Queries) History(ctx context.Context) ([]Policy, error) {
 		return nil, err
 	}
 	return items, nil
-}
-
-const inForce = `-- name: InForce :one
-SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, freshness_days, churn_report_days, hold_percent, note, created_at FROM policy WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1
-`
-
-func (q *Queries) InForce(ctx context.Context, at time.Time) (Policy, error) {
-	row := q.db.QueryRow(ctx, inForce, at)
-	var i Policy
-	err := row.Scan(
-		&i.Version,
-		&i.ID,
-		&i.EffectiveAt,
-		&i.RecycledDays,
-		&i.SwappedHours,
-		&i.PortedHours,
-		&i.FlaggedDays,
-		&i.QuarantineDays,
-		&i.NoticeDays,
-		&i.FreshnessDays,
-		&i.ChurnReportDays,
-		&i.HoldPercent,
-		&i.Note,
-		&i.CreatedAt,
-	)
-	return i, err
 }
 
 const insert = `-- name: Insert :exec
@@ -167,8 +167,8 @@ const lock = `-- name: Lock :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof policy', 0))
 `
 
-// Lock makes those who set a policy wait for each other: the next version and
-// its place in time follow from the last one.
+// Lock serialises the transactions that set a policy: version and time of the next
+// one depend on the last one.
 func (q *Queries) Lock(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lock)
 	return err

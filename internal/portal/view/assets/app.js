@@ -1,19 +1,19 @@
-// What scripts add to pages that work without them: copying, dialogs, upload
-// progress, and links from letters. Nothing here makes HTML from text.
+// Enhancements for pages that also work without scripts: copy buttons, dialogs,
+// upload progress, and codes from e-mail links. Nothing here turns text into HTML.
 "use strict";
 (() => {
   const root = document;
 
-  // begin readies what came with the page, or with a part of it.
-  function begin(part) {
+  // enhance prepares the page, or a part of it that was just inserted.
+  function enhance(part) {
     for (const hidden of part.querySelectorAll("[data-copy][hidden], [data-dismiss][hidden]")) hidden.hidden = false;
     const wrong = part.querySelector("[data-focus]");
     if (wrong) wrong.focus();
     takeToken(part);
   }
 
-  // A link in a letter carries its code behind the #, where no server sees it.
-  // It is moved into the form, and out of the address.
+  // A link in an e-mail has its code after the #, which browsers never send to a
+  // server. takeToken moves the code into the form and out of the address.
   function takeToken(part) {
     const field = part.querySelector("input[data-token]");
     if (!field || location.hash.length < 2) return;
@@ -35,35 +35,35 @@
       const chosen = getSelection();
       chosen.removeAllRanges();
       chosen.addRange(range);
-      say("Press Ctrl+C to copy what is marked.");
+      announce("Press Ctrl+C to copy the selected text.");
       return;
     }
     const first = button.firstChild, was = first.data;
     first.data = "Copied";
-    say("Copied.");
+    announce("Copied.");
     setTimeout(() => { first.data = was; }, 2000);
   }
 
-  // say has something read out.
-  function say(text) {
-    let place = root.getElementById("said");
+  // announce makes screen readers read a text.
+  function announce(text) {
+    let place = root.getElementById("announcement");
     if (!place) {
       place = root.createElement("div");
-      place.id = "said";
-      place.className = "unseen";
+      place.id = "announcement";
+      place.className = "visually-hidden";
       place.setAttribute("role", "status");
       root.body.append(place);
     }
     place.textContent = text;
   }
 
-  // ask shows the question of another page in a dialog of this one.
-  async function ask(link) {
+  // openDialog shows the confirmation form of another page in a dialog.
+  async function openDialog(link) {
     let page;
     try {
-      const answer = await fetch(link.href, { credentials: "same-origin" });
-      if (!answer.ok || answer.redirected) throw new Error();
-      page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const response = await fetch(link.href, { credentials: "same-origin" });
+      if (!response.ok || response.redirected) throw new Error();
+      page = new DOMParser().parseFromString(await response.text(), "text/html");
     } catch {
       location.assign(link.href);
       return;
@@ -81,12 +81,12 @@
     dialog.append(head, root.adoptNode(form));
     root.body.append(dialog);
     dialog.addEventListener("close", () => { dialog.remove(); link.focus(); });
-    begin(dialog);
+    enhance(dialog);
     dialog.showModal();
   }
 
-  // send uploads a form with files and shows how far it has come.
-  function send(form) {
+  // upload sends a form with files and shows the progress.
+  function upload(form) {
     const bar = form.querySelector("progress"), request = new XMLHttpRequest();
     const place = bar.closest("[data-progress]");
     if (place) place.hidden = false;
@@ -105,14 +105,14 @@
       const main = page.querySelector("main");
       if (main) {
         root.querySelector("main").replaceWith(root.adoptNode(main));
-        begin(root);
+        enhance(root);
       } else {
         form.submit();
       }
     });
     request.addEventListener("error", () => {
       if (place) place.hidden = true;
-      say("The upload did not come through. Try again.");
+      announce("The upload failed. Try again.");
       for (const b of form.querySelectorAll("button")) b.disabled = false;
     });
     const data = new FormData(form);
@@ -126,14 +126,14 @@
     if (at.dataset.copy) copy(at);
     else if ("dismiss" in at.dataset) at.parentElement.remove();
     else if ("close" in at.dataset) { e.preventDefault(); at.closest("dialog").close(); }
-    else if (!e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) { e.preventDefault(); ask(at); }
+    else if (!e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) { e.preventDefault(); openDialog(at); }
   });
 
   root.addEventListener("submit", (e) => {
     const form = e.target;
     if ("upload" in form.dataset) {
       e.preventDefault();
-      send(form);
+      upload(form);
     }
   });
 
@@ -142,7 +142,7 @@
     if (form) form.requestSubmit();
   });
 
-  root.addEventListener("htmx:afterSwap", (e) => begin(e.target));
+  root.addEventListener("htmx:afterSwap", (e) => enhance(e.target));
   addEventListener("hashchange", () => takeToken(root));
-  begin(root);
+  enhance(root);
 })();

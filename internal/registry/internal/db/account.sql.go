@@ -12,20 +12,20 @@ import (
 	"github.com/google/uuid"
 )
 
-const acceptInvited = `-- name: AcceptInvited :execrows
+const acceptInvitation = `-- name: AcceptInvitation :execrows
 UPDATE account SET name = $1, password_hash = $2, verified_at = $3, verified_by = 'email'
 WHERE id = $4 AND password_hash IS NULL AND disabled_at IS NULL
 `
 
-type AcceptInvitedParams struct {
+type AcceptInvitationParams struct {
 	Name         string
 	PasswordHash *string
 	At           *time.Time
 	ID           uuid.UUID
 }
 
-func (q *Queries) AcceptInvited(ctx context.Context, arg AcceptInvitedParams) (int64, error) {
-	result, err := q.db.Exec(ctx, acceptInvited,
+func (q *Queries) AcceptInvitation(ctx context.Context, arg AcceptInvitationParams) (int64, error) {
+	result, err := q.db.Exec(ctx, acceptInvitation,
 		arg.Name,
 		arg.PasswordHash,
 		arg.At,
@@ -148,7 +148,7 @@ type AccountsRow struct {
 	Approved  bool
 }
 
-// Accounts lists the people of an entity or, where none is named, the staff.
+// Accounts lists the people of an entity or, if entity_id is null, the staff.
 func (q *Queries) Accounts(ctx context.Context, entityID uuid.NullUUID) ([]AccountsRow, error) {
 	rows, err := q.db.Query(ctx, accounts, entityID)
 	if err != nil {
@@ -230,7 +230,7 @@ type NamesRow struct {
 	Entity string
 }
 
-// Names returns what accounts and entities with these ids are called.
+// Names returns the names of accounts and entities by id.
 func (q *Queries) Names(ctx context.Context, ids []uuid.UUID) ([]NamesRow, error) {
 	rows, err := q.db.Query(ctx, names, ids)
 	if err != nil {
@@ -256,21 +256,21 @@ func (q *Queries) Names(ctx context.Context, ids []uuid.UUID) ([]NamesRow, error
 	return items, nil
 }
 
-const othersWhoManage = `-- name: OthersWhoManage :many
+const otherAdmins = `-- name: OtherAdmins :many
 SELECT id FROM account WHERE entity_id IS NOT DISTINCT FROM $1 AND (kind = 'admin' OR role = 'administrator')
   AND id <> $2 AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY id FOR UPDATE
 `
 
-type OthersWhoManageParams struct {
+type OtherAdminsParams struct {
 	EntityID uuid.NullUUID
 	ID       uuid.UUID
 }
 
-// OthersWhoManage counts those who could still look after an entity or, among
-// the staff, after everything. It locks them, so that two cannot let each
-// other go at once.
-func (q *Queries) OthersWhoManage(ctx context.Context, arg OthersWhoManageParams) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, othersWhoManage, arg.EntityID, arg.ID)
+// OtherAdmins returns the other active admins of an entity or, for staff, the
+// other administrators. It locks them, so that two admins cannot disable each
+// other at the same time.
+func (q *Queries) OtherAdmins(ctx context.Context, arg OtherAdminsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, otherAdmins, arg.EntityID, arg.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -289,21 +289,22 @@ func (q *Queries) OthersWhoManage(ctx context.Context, arg OthersWhoManageParams
 	return items, nil
 }
 
-const reviveInvited = `-- name: ReviveInvited :execrows
+const renewInvitation = `-- name: RenewInvitation :execrows
 UPDATE account SET disabled_at = NULL, password_hash = NULL, verified_at = NULL, verified_by = NULL, role = $1
 WHERE email_key = $2 AND id = $3 AND (password_hash IS NULL OR disabled_at IS NOT NULL)
 `
 
-type ReviveInvitedParams struct {
+type RenewInvitationParams struct {
 	Role     *string
 	EmailKey string
 	ID       uuid.UUID
 }
 
-// ReviveInvited lets an invitation be sent again to somebody who has not
-// accepted it, or was let go. Whatever they had before is gone.
-func (q *Queries) ReviveInvited(ctx context.Context, arg ReviveInvitedParams) (int64, error) {
-	result, err := q.db.Exec(ctx, reviveInvited, arg.Role, arg.EmailKey, arg.ID)
+// RenewInvitation resets an account whose owner has not accepted the invitation,
+// or that was disabled, to the state after an invitation. Password, verification
+// and role of before are lost.
+func (q *Queries) RenewInvitation(ctx context.Context, arg RenewInvitationParams) (int64, error) {
+	result, err := q.db.Exec(ctx, renewInvitation, arg.Role, arg.EmailKey, arg.ID)
 	if err != nil {
 		return 0, err
 	}

@@ -68,11 +68,71 @@ func (q *Queries) CountStaff(ctx context.Context) (int64, error) {
 	return count, err
 }
 
+const entities = `-- name: Entities :many
+SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
+       (SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
+FROM entity e WHERE $1::text = '' OR e.status = $1 ORDER BY e.created_at DESC, e.id DESC LIMIT $2::bigint
+`
+
+type EntitiesParams struct {
+	Status  string
+	MaxRows int64
+}
+
+type EntitiesRow struct {
+	ID               uuid.UUID
+	Name             string
+	Cac              string
+	Status           string
+	DocumentRequired bool
+	Supplies         bool
+	Asks             bool
+	ClientID         uuid.NullUUID
+	StatusReason     string
+	StatusSince      *time.Time
+	CreatedAt        time.Time
+	Accounts         int64
+}
+
+// Entities lists the entities with one status, or all if the status is empty.
+func (q *Queries) Entities(ctx context.Context, arg EntitiesParams) ([]EntitiesRow, error) {
+	rows, err := q.db.Query(ctx, entities, arg.Status, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EntitiesRow
+	for rows.Next() {
+		var i EntitiesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Cac,
+			&i.Status,
+			&i.DocumentRequired,
+			&i.Supplies,
+			&i.Asks,
+			&i.ClientID,
+			&i.StatusReason,
+			&i.StatusSince,
+			&i.CreatedAt,
+			&i.Accounts,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const entitiesOfClient = `-- name: EntitiesOfClient :many
 SELECT id FROM entity WHERE client_id = $1 ORDER BY created_at LIMIT 2
 `
 
-// EntitiesOfClient returns at most two: the question is whether there is
+// EntitiesOfClient returns at most two, which is enough to know whether there is
 // exactly one.
 func (q *Queries) EntitiesOfClient(ctx context.Context, clientID uuid.NullUUID) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, entitiesOfClient, clientID)
@@ -92,6 +152,47 @@ func (q *Queries) EntitiesOfClient(ctx context.Context, clientID uuid.NullUUID) 
 		return nil, err
 	}
 	return items, nil
+}
+
+const entityDetails = `-- name: EntityDetails :one
+SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
+       (SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
+FROM entity e WHERE e.id = $1
+`
+
+type EntityDetailsRow struct {
+	ID               uuid.UUID
+	Name             string
+	Cac              string
+	Status           string
+	DocumentRequired bool
+	Supplies         bool
+	Asks             bool
+	ClientID         uuid.NullUUID
+	StatusReason     string
+	StatusSince      *time.Time
+	CreatedAt        time.Time
+	Accounts         int64
+}
+
+func (q *Queries) EntityDetails(ctx context.Context, id uuid.UUID) (EntityDetailsRow, error) {
+	row := q.db.QueryRow(ctx, entityDetails, id)
+	var i EntityDetailsRow
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Cac,
+		&i.Status,
+		&i.DocumentRequired,
+		&i.Supplies,
+		&i.Asks,
+		&i.ClientID,
+		&i.StatusReason,
+		&i.StatusSince,
+		&i.CreatedAt,
+		&i.Accounts,
+	)
+	return i, err
 }
 
 const entityOfClient = `-- name: EntityOfClient :one
@@ -149,9 +250,9 @@ type InsertAccountParams struct {
 	CreatedAt    time.Time
 }
 
-// InsertAccount is the only way an account comes into being. A clash inserts
-// nothing and keeps the transaction usable, so that AccountsHolding can say, on
-// the same connection, which of the two unique values it was.
+// InsertAccount is the only statement that creates accounts. A conflict inserts
+// nothing and keeps the transaction usable, so that AccountsHolding can find out,
+// on the same connection, which of the two unique values it was.
 func (q *Queries) InsertAccount(ctx context.Context, arg InsertAccountParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertAccount,
 		arg.ID,
@@ -215,7 +316,7 @@ const lastEntityOfToken = `-- name: LastEntityOfToken :one
 SELECT id FROM entity WHERE token_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1
 `
 
-// LastEntityOfToken finds the entity that an access token onboarded last.
+// LastEntityOfToken returns the entity that an access token onboarded last.
 func (q *Queries) LastEntityOfToken(ctx context.Context, tokenID uuid.NullUUID) (uuid.UUID, error) {
 	row := q.db.QueryRow(ctx, lastEntityOfToken, tokenID)
 	var id uuid.UUID
@@ -227,8 +328,8 @@ const lockCAC = `-- name: LockCAC :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof cac ' || $1::text, 0))
 `
 
-// LockCAC makes two applications with one CAC number wait for each other, where
-// a setting makes that number unique.
+// LockCAC serialises applications with one CAC number, if a setting makes that
+// number unique.
 func (q *Queries) LockCAC(ctx context.Context, cac string) error {
 	_, err := q.db.Exec(ctx, lockCAC, cac)
 	return err
@@ -247,7 +348,7 @@ type LockEntityRow struct {
 	CreatedAt        time.Time
 }
 
-// LockEntity makes two who move one entity wait for each other.
+// LockEntity serialises changes of the status of one entity.
 func (q *Queries) LockEntity(ctx context.Context, id uuid.UUID) (LockEntityRow, error) {
 	row := q.db.QueryRow(ctx, lockEntity, id)
 	var i LockEntityRow
@@ -277,8 +378,8 @@ const lockStaff = `-- name: LockStaff :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof staff', 0))
 `
 
-// LockStaff makes those wait for each other who count administrators and then
-// make one.
+// LockStaff serialises transactions that count administrators and then create
+// one.
 func (q *Queries) LockStaff(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockStaff)
 	return err
@@ -299,7 +400,7 @@ type OthersWithCACRow struct {
 	CreatedAt        time.Time
 }
 
-// OthersWithCAC lists those who have the number of one entity, in any spelling.
+// OthersWithCAC lists other entities with the number of one, in any spelling.
 func (q *Queries) OthersWithCAC(ctx context.Context, id uuid.UUID) ([]OthersWithCACRow, error) {
 	rows, err := q.db.Query(ctx, othersWithCAC, id)
 	if err != nil {
@@ -362,115 +463,15 @@ func (q *Queries) SetStatus(ctx context.Context, arg SetStatusParams) error {
 	return err
 }
 
-const standing = `-- name: Standing :one
-SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
-       (SELECT count(*) FROM api_key k WHERE k.entity_id = e.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1::timestamptz)) AS keys,
-       (SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
-FROM entity e WHERE e.id = $2
+const staffRole = `-- name: StaffRole :one
+SELECT coalesce(role, '')::text AS role FROM account WHERE id = $1 AND kind = 'staff' AND disabled_at IS NULL FOR SHARE
 `
 
-type StandingParams struct {
-	Now time.Time
-	ID  uuid.UUID
-}
-
-type StandingRow struct {
-	ID               uuid.UUID
-	Name             string
-	Cac              string
-	Status           string
-	DocumentRequired bool
-	Supplies         bool
-	Asks             bool
-	ClientID         uuid.NullUUID
-	StatusReason     string
-	StatusSince      *time.Time
-	CreatedAt        time.Time
-	Keys             int64
-	Accounts         int64
-}
-
-func (q *Queries) Standing(ctx context.Context, arg StandingParams) (StandingRow, error) {
-	row := q.db.QueryRow(ctx, standing, arg.Now, arg.ID)
-	var i StandingRow
-	err := row.Scan(
-		&i.ID,
-		&i.Name,
-		&i.Cac,
-		&i.Status,
-		&i.DocumentRequired,
-		&i.Supplies,
-		&i.Asks,
-		&i.ClientID,
-		&i.StatusReason,
-		&i.StatusSince,
-		&i.CreatedAt,
-		&i.Keys,
-		&i.Accounts,
-	)
-	return i, err
-}
-
-const standings = `-- name: Standings :many
-SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,
-       (SELECT count(*) FROM api_key k WHERE k.entity_id = e.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1::timestamptz)) AS keys,
-       (SELECT count(*) FROM account a WHERE a.entity_id = e.id AND a.disabled_at IS NULL) AS accounts
-FROM entity e WHERE $2::text = '' OR e.status = $2 ORDER BY e.created_at DESC, e.id DESC LIMIT $3::bigint
-`
-
-type StandingsParams struct {
-	Now    time.Time
-	Status string
-	Most   int64
-}
-
-type StandingsRow struct {
-	ID               uuid.UUID
-	Name             string
-	Cac              string
-	Status           string
-	DocumentRequired bool
-	Supplies         bool
-	Asks             bool
-	ClientID         uuid.NullUUID
-	StatusReason     string
-	StatusSince      *time.Time
-	CreatedAt        time.Time
-	Keys             int64
-	Accounts         int64
-}
-
-// Standings lists the entities of one state, or all when none is named.
-func (q *Queries) Standings(ctx context.Context, arg StandingsParams) ([]StandingsRow, error) {
-	rows, err := q.db.Query(ctx, standings, arg.Now, arg.Status, arg.Most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []StandingsRow
-	for rows.Next() {
-		var i StandingsRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Name,
-			&i.Cac,
-			&i.Status,
-			&i.DocumentRequired,
-			&i.Supplies,
-			&i.Asks,
-			&i.ClientID,
-			&i.StatusReason,
-			&i.StatusSince,
-			&i.CreatedAt,
-			&i.Keys,
-			&i.Accounts,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+// StaffRole returns the role of an active member of staff. FOR SHARE keeps the
+// account from being changed until the transaction ends.
+func (q *Queries) StaffRole(ctx context.Context, id uuid.UUID) (string, error) {
+	row := q.db.QueryRow(ctx, staffRole, id)
+	var role string
+	err := row.Scan(&role)
+	return role, err
 }

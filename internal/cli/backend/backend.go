@@ -1,0 +1,129 @@
+// Package backend opens the database and the domain services for commands that
+// work on the database.
+package backend
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/spf13/cobra"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/server"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// Connect opens the database as the service does, in its role.
+func Connect(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error) {
+	return pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: 4})
+}
+
+// Backend is the domain services on an open database.
+type Backend struct {
+	Config   config.Config
+	Pool     *pgxpool.Pool
+	Registry *registry.Registry
+	Access   *access.Service
+	People   *people.People
+	Supply   *supply.Service
+}
+
+// Close closes the database.
+func (b *Backend) Close() { b.Pool.Close() }
+
+// Documents is the store of documents without their files, for commands that
+// need only the records.
+func (b *Backend) Documents() *document.Store {
+	return &document.Store{Pool: b.Pool, Required: b.Config.DocumentsRequired, Now: time.Now}
+}
+
+// OperatorSupplier lets the operator of the service supply lines for a network.
+func OperatorSupplier(network string) supply.Supplier {
+	return supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: network, Actor: access.Operator}
+}
+
+// Run wraps the function of a command that needs the database.
+func Run(c *console.Console, fn func(cmd *cobra.Command, args []string, b *Backend) error) func(*cobra.Command, []string) error {
+	return c.Run(func(cmd *cobra.Command, args []string) error {
+		b, err := Open(cmd.Context(), c)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		return fn(cmd, args, b)
+	})
+}
+
+// Open reads the settings, connects to the database and creates the services.
+func Open(ctx context.Context, c *console.Console) (*Backend, error) {
+	cfg, err := c.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	region, err := phone.NewRegion(cfg.Region)
+	if err != nil {
+		return nil, err
+	}
+	// The database is opened before the peppers: opening the peppers creates a
+	// file where there is none, and a command that cannot reach the database must
+	// not leave one behind.
+	pool, err := Connect(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := pg.CheckSchema(ctx, pool); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	peppers, err := openPeppers(ctx, pool, cfg)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}, cfg.Argon2Parallel, cfg.Argon2Queue)
+	b := &Backend{
+		Config: cfg, Pool: pool,
+		Registry: &registry.Registry{
+			Pool: pool, Region: region, Passwords: passwords, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
+		},
+		Access: &access.Service{
+			Pool: pool, Peppers: peppers, TokenLifetime: cfg.TokenLifetime,
+			SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Limits: server.Limits(cfg), Now: time.Now,
+		},
+		Supply: &supply.Service{Pool: pool, Region: region, Lines: &line.Resolver{}, Now: time.Now},
+	}
+	if cfg.DocumentsRestrict {
+		b.Access.CheckNewKey = b.Documents().CheckNewKey
+	}
+	if b.People, err = server.OpenPeople(cfg, pool, peppers, b.Access, b.Registry, passwords); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func openPeppers(ctx context.Context, pool *pgxpool.Pool, cfg config.Config) (*secret.Peppers, error) {
+	peppers, err := access.OpenPeppers(ctx, pool, cfg.HasPepper(), func() ([]secret.Text, error) {
+		list, err := cfg.Peppers()
+		if err != nil {
+			return nil, &config.Error{Problems: []string{strings.TrimPrefix(err.Error(), "config: ")}}
+		}
+		return list, nil
+	})
+	if errors.Is(err, access.ErrPepper) {
+		return nil, &config.Error{Problems: []string{err.Error()}}
+	}
+	return peppers, err
+}

@@ -1,0 +1,130 @@
+// Package doctor has the command that checks everything the service needs:
+// settings, machine, bucket, virus scanner and database.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// Command returns the command "doctor".
+func Command(con *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the settings, the machine and the database, and say what to do",
+		Long: `Checks everything that the service needs, changes nothing, and prints one line for each check: ok, warn or fail,
+what was found and what to do about it. Exits with 6 when any check fails.
+
+Run it with the same settings and as the same user as the service.`,
+		Example: `  lineproof doctor
+  lineproof doctor --json`,
+		Args: cobra.NoArgs,
+	}
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = con.Run(func(cmd *cobra.Command, _ []string) error {
+		r := runAll(cmd.Context(), con)
+		if *asJSON {
+			if err := con.PrintJSON(map[string]any{"healthy": !r.failed(), "findings": r.findings}); err != nil {
+				return err
+			}
+		} else {
+			for _, f := range r.findings {
+				fmt.Fprintln(con.Out, f.line())
+			}
+		}
+		if r.failed() {
+			return console.ErrProblems
+		}
+		return nil
+	})
+	return cmd
+}
+
+// verdict is the result of a check.
+type verdict string
+
+const (
+	passed  verdict = "ok"
+	warning verdict = "warn"
+	failure verdict = "fail"
+)
+
+// finding is what one check found.
+type finding struct {
+	Verdict verdict `json:"verdict"`
+	Check   string  `json:"check"`
+	Found   string  `json:"found"`
+	Do      string  `json:"do,omitempty"` // what to do about it
+}
+
+func (f finding) line() string {
+	text := fmt.Sprintf("%-4s  %s: %s", f.Verdict, f.Check, f.Found)
+	if f.Do != "" {
+		text += "; " + f.Do
+	}
+	return text
+}
+
+// report collects the findings of all checks.
+type report struct {
+	findings []finding
+}
+
+func (r *report) ok(check, found string)       { r.add(passed, check, found, "") }
+func (r *report) warn(check, found, do string) { r.add(warning, check, found, do) }
+func (r *report) fail(check, found, do string) { r.add(failure, check, found, do) }
+func (r *report) add(v verdict, check, found, do string) {
+	r.findings = append(r.findings, finding{Verdict: v, Check: check, Found: found, Do: do})
+}
+
+func (r *report) failed() bool {
+	for _, f := range r.findings {
+		if f.Verdict == failure {
+			return true
+		}
+	}
+	return false
+}
+
+// runAll runs all checks. A check is skipped if it depends on one that failed.
+func runAll(ctx context.Context, con *console.Console) *report {
+	r := &report{}
+	cfg, err := con.Settings(ctx)
+	if e, ok := errors.AsType[*config.Error](err); ok {
+		for _, complaint := range e.Problems {
+			r.fail("settings", complaint, "")
+		}
+		return r
+	}
+	r.ok("settings", "all are valid")
+	r.dataDirectory(cfg.Data)
+	r.pepper(cfg)
+	r.certificate(cfg)
+	r.bucket(ctx, cfg)
+	r.scanner(ctx, cfg)
+
+	pool, err := backend.Connect(ctx, cfg)
+	switch {
+	case errors.Is(err, pg.ErrSchema):
+		r.fail("database", "the role "+cfg.DatabaseRole+" does not exist", "run: lineproof migrate")
+		return r
+	case pg.IsUnavailable(err):
+		r.fail("database", err.Error(), "check LINEPROOF_DATABASE_URL, and that PostgreSQL runs and can be reached from here")
+		return r
+	case err != nil:
+		r.fail("database", err.Error(), "check the login in LINEPROOF_DATABASE_URL, and that it was granted the role "+cfg.DatabaseRole)
+		return r
+	}
+	defer pool.Close()
+	d := &databaseChecks{report: r, pool: pool, cfg: cfg}
+	d.run(ctx)
+	return r
+}

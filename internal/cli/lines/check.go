@@ -1,0 +1,179 @@
+package lines
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/verify"
+)
+
+func (c *commands) checkCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "check", Short: "Replay the events of every line and compare the result", Args: cobra.NoArgs,
+		Long: `Rebuilds the row of every line from its baseline and its events, and compares it with the row that answers
+verifications. The service may keep running. The exit code is 6 when a row differs.`,
+		Example: "  lineproof lines check",
+	}
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		display := c.NewProgress(-1)
+		found, err := line.Replay(cmd.Context(), b.Pool, func(progress line.ReplayReport) { display.Rows("checking", progress.Lines) })
+		display.End()
+		if err != nil {
+			return err
+		}
+		count := func(n int64) string { return strconv.FormatInt(n, 10) }
+		err = c.Print(*asJSON, map[string]int64{
+			"lines": found.Lines, "replayed": found.Replayed, "events": found.Events, "wrong": found.MismatchCount, "stray": found.Orphaned,
+		}, []string{"lines", count(found.Lines)}, []string{"replayed", count(found.Replayed)}, []string{"events", count(found.Events)},
+			[]string{"wrong rows", count(found.MismatchCount)}, []string{"stray events", count(found.Orphaned)})
+		if err != nil {
+			return err
+		}
+		for _, n := range found.Mismatched {
+			c.Note("The row of %s does not match its events.", n.Masked())
+		}
+		if !found.OK() {
+			return console.ErrProblems
+		}
+		return nil
+	})
+	return cmd
+}
+
+// supplyJSON is the supply of one operator, as printed with --json.
+type supplyJSON struct {
+	Network         string  `json:"network"`
+	Name            string  `json:"name"`
+	KnownSince      string  `json:"knownSince,omitempty"`
+	CompleteSince   string  `json:"completeSince,omitempty"`
+	SuppliedThrough string  `json:"suppliedThrough,omitempty"`
+	Silent          bool    `json:"silent"`
+	Lines           int64   `json:"lines"`
+	Share           float64 `json:"share"`
+	Accepted        int64   `json:"accepted"`
+	Late            int64   `json:"late"`
+	Refused         int64   `json:"refused"`
+}
+
+func (c *commands) supplyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "supply", Short: "Show the supply of each operator", Args: cobra.NoArgs,
+		Long: `Shows for each operator the time up to which it has supplied, since when its lines are known, which share of its
+ranges has a line, and its events of the last 30 days: accepted, late and rejected.`,
+		Example: "  lineproof lines supply",
+	}
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		list, err := b.Supply.NetworkStatuses(cmd.Context(), "", time.Now().AddDate(0, 0, -30))
+		if err != nil {
+			return err
+		}
+		networks := make([]supplyJSON, 0, len(list))
+		rows := [][]string{{"NETWORK", "SUPPLIED THROUGH", "KNOWN SINCE", "LINES", "SHARE", "EVENTS", "LATE", "REFUSED", ""}}
+		for _, s := range list {
+			v := newSupplyJSON(&s)
+			networks = append(networks, v)
+			silent := ""
+			if v.Silent {
+				silent = "silent"
+			}
+			rows = append(rows, []string{
+				v.Network, v.SuppliedThrough, v.KnownSince, strconv.FormatInt(v.Lines, 10), fmt.Sprintf("%.1f %%", 100*v.Share),
+				strconv.FormatInt(v.Accepted, 10), strconv.FormatInt(v.Late, 10), strconv.FormatInt(v.Refused, 10), silent,
+			})
+		}
+		return c.Print(*asJSON, networks, rows...)
+	})
+	return cmd
+}
+
+func newSupplyJSON(s *supply.NetworkStatus) supplyJSON {
+	v := supplyJSON{
+		Network: s.Network, Name: s.Name, KnownSince: console.FormatTime(s.KnownSince), CompleteSince: console.FormatTime(s.CompleteSince),
+		SuppliedThrough: console.FormatTime(s.SuppliedThrough), Silent: s.Silent, Lines: s.Lines, Refused: s.Refused,
+	}
+	if s.Capacity > 0 {
+		v.Share = float64(s.Lines) / float64(s.Capacity)
+	}
+	for _, k := range s.Kinds {
+		v.Accepted += k.Accepted
+		v.Late += k.Late
+	}
+	return v
+}
+
+func (c *commands) impactCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "impact", Short: "List past answers that a correction would have changed", Args: cobra.NoArgs,
+		Long: `Lists past answers that would have been different if an event had been known at the time, and the organisations that
+received them. The event is one that was reported late, or one that withdraws another. Give the event, or the time
+in which events were reported.`,
+		Example: `  lineproof lines impact --event 4711
+  lineproof lines impact --told-since 2026-11-01`,
+	}
+	event := cmd.Flags().Int64("event", 0, "number of the event in the history of its line")
+	from := cmd.Flags().String("told-since", "", "events that were reported since this time")
+	to := cmd.Flags().String("told-before", "", "events that were reported before this time (default: now)")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = c.Run(func(cmd *cobra.Command, _ []string) error {
+		correction := verify.Correction{Seq: *event, To: time.Now()}
+		var err error
+		if correction.From, err = console.ParseTime("told-since", *from); err != nil {
+			return err
+		}
+		if *to != "" {
+			if correction.To, err = console.ParseTime("told-before", *to); err != nil {
+				return err
+			}
+		}
+		if correction.Seq == 0 && correction.From.IsZero() {
+			return console.Usagef("the event is missing: give --event N or --told-since T")
+		}
+		b, err := backend.Open(cmd.Context(), c.Console)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		list, err := verify.Impact(cmd.Context(), b.Pool, &line.Resolver{}, correction)
+		if err != nil {
+			return err
+		}
+		return c.printImpact(list, *asJSON)
+	})
+	return cmd
+}
+
+// differenceJSON is a past answer that would have been different, as printed with
+// --json.
+type differenceJSON struct {
+	RequestID uuid.UUID `json:"requestId"`
+	At        string    `json:"at"`
+	Entity    uuid.UUID `json:"entityUid"`
+	Key       uuid.UUID `json:"keyId"`
+	Said      string    `json:"said"`
+	WouldSay  string    `json:"wouldSay"`
+}
+
+func (c *commands) printImpact(list []verify.Difference, asJSON bool) error {
+	differences := make([]differenceJSON, 0, len(list))
+	rows := [][]string{{"REQUEST", "AT", "ENTITY", "ANSWER", "WOULD BE"}}
+	for _, d := range list {
+		s := differenceJSON{RequestID: d.RequestID, At: console.FormatTime(d.At), Entity: d.Entity, Key: d.Key, Said: d.Answered, WouldSay: d.Recomputed}
+		differences = append(differences, s)
+		rows = append(rows, []string{s.RequestID.String(), s.At, s.Entity.String(), s.Said, s.WouldSay})
+	}
+	if len(list) == 0 && !asJSON {
+		c.Note("No past answer would have been different.")
+		return nil
+	}
+	return c.Print(asJSON, differences, rows...)
+}

@@ -1,0 +1,200 @@
+// Package lines has the commands of the operator that supply and maintain the
+// state of lines.
+package lines
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// commands has the commands of this package.
+type commands struct{ *console.Console }
+
+// Command returns the command "lines".
+func Command(con *console.Console) *cobra.Command {
+	c := &commands{con}
+	cmd := &cobra.Command{
+		Use:   "lines",
+		Short: "Supply and maintain the state of lines",
+		Long: `Verifications are answered from the state of lines. These commands import it from files, as a telco does over the API,
+and maintain it. A number that no supply covers is UNKNOWN.`,
+		Example: "  lineproof lines import --network MTN --kind snapshot --as-of 2026-11-01 mtn.csv.gz",
+	}
+	cmd.AddCommand(c.importCommand(), c.importsCommand(), c.rejectedCommand(), c.confirmCommand(), c.cancelCommand(),
+		c.generateCommand(), c.supplyCommand(), c.conflictsCommand(), c.ordersCommand(), c.impactCommand(), c.checkCommand(), c.compactCommand())
+	return cmd
+}
+
+// parseImportID reads the id of an import from the command line.
+func parseImportID(arg string) (uuid.UUID, error) {
+	id, err := uuid.Parse(arg)
+	if err != nil {
+		return uuid.Nil, console.Usagef("the import id must be a UUID such as 0198c5f0-5d3c-7a51-9f0e-2b8e6a3f4c11")
+	}
+	return id, nil
+}
+
+// importJSON is an import as printed with --json.
+type importJSON struct {
+	ID         string  `json:"importId"`
+	Network    string  `json:"network"`
+	Kind       string  `json:"kind"`
+	AsOf       string  `json:"asOf,omitempty"`
+	State      string  `json:"state"`
+	Reason     string  `json:"reason,omitempty"`
+	DryRun     bool    `json:"dryRun"`
+	Rows       int64   `json:"rows"`
+	Rate       float64 `json:"rowsPerSecond"`
+	Added      int64   `json:"added"`
+	Changed    int64   `json:"changed"`
+	Unchanged  int64   `json:"unchanged"`
+	Ended      int64   `json:"ended"`
+	NoEffect   int64   `json:"noEffect"`
+	Duplicates int64   `json:"duplicates"`
+	PortedOut  int64   `json:"portedOut"`
+	Refused    int64   `json:"refused"`
+	CreatedAt  string  `json:"createdAt"`
+	FinishedAt string  `json:"finishedAt,omitempty"`
+}
+
+func newImportJSON(network string, im *supply.Import) importJSON {
+	c := &im.Counts
+	return importJSON{
+		ID: im.ID.String(), Network: network, Kind: string(im.Kind), AsOf: console.FormatTime(im.AsOf), State: im.State, Reason: im.Reason, DryRun: im.DryRun,
+		Rows: im.Rows, Rate: float64(int64(im.Rate())), Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged, Ended: c.Ended,
+		NoEffect: c.NoEffect, Duplicates: c.Duplicates, PortedOut: c.PortedOut, Refused: c.Refused,
+		CreatedAt: console.FormatTime(im.Created), FinishedAt: console.FormatTime(im.Finished),
+	}
+}
+
+// rows formats the import as a table.
+func (s *importJSON) rows() [][]string {
+	count := func(n int64) string { return strconv.FormatInt(n, 10) }
+	rows := [][]string{
+		{"import", s.ID},
+		{"state", s.State},
+		{"rows", count(s.Rows)},
+		{"added", count(s.Added)},
+		{"changed", count(s.Changed)},
+		{"unchanged", count(s.Unchanged)},
+		{"ended", count(s.Ended)},
+		{"no effect", count(s.NoEffect)},
+		{"duplicates", count(s.Duplicates)},
+		{"ported out", count(s.PortedOut)},
+		{"refused", count(s.Refused)},
+		{"rows per second", count(int64(s.Rate))},
+	}
+	if s.Reason != "" {
+		rows = append(rows, []string{"reason", s.Reason})
+	}
+	return rows
+}
+
+func (c *commands) importsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "imports", Short: "List imports, newest first", Args: cobra.NoArgs,
+		Long:    "Lists the last imports of all networks, newest first, with their progress and the results of their rows.",
+		Example: "  lineproof lines imports",
+	}
+	limit := cmd.Flags().Int("limit", 20, "maximum number of rows")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		list, err := b.Supply.Imports(cmd.Context(), 0, *limit)
+		if err != nil {
+			return err
+		}
+		plan, err := numbering.Current(cmd.Context(), b.Pool, time.Now())
+		if err != nil {
+			return err
+		}
+		imports := make([]importJSON, 0, len(list))
+		rows := [][]string{{"IMPORT", "NETWORK", "KIND", "AS OF", "STATE", "ROWS", "REFUSED", "REASON"}}
+		for i := range list {
+			s := newImportJSON(plan.Code(list[i].Network), &list[i])
+			imports = append(imports, s)
+			rows = append(rows, []string{s.ID, s.Network, s.Kind, s.AsOf, s.State, strconv.FormatInt(s.Rows, 10), strconv.FormatInt(s.Refused, 10), s.Reason})
+		}
+		return c.Print(*asJSON, imports, rows...)
+	})
+	return cmd
+}
+
+func (c *commands) rejectedCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "refused IMPORT", Short: "Write the rejected rows of an import as CSV", Args: cobra.ExactArgs(1),
+		Long:    "Writes the rejected rows of an import as CSV: the line of the file, the column and the reason.",
+		Example: "  lineproof lines refused 0198c5f0-5d3c-7a51-9f0e-2b8e6a3f4c11 >refused.csv",
+	}
+	cmd.RunE = c.Run(func(cmd *cobra.Command, args []string) error {
+		id, err := parseImportID(args[0])
+		if err != nil {
+			return err
+		}
+		b, err := backend.Open(cmd.Context(), c.Console)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		im, err := b.Supply.Import(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		return b.Supply.RefusedRows(cmd.Context(), im, c.Out)
+	})
+	return cmd
+}
+
+func (c *commands) confirmCommand() *cobra.Command {
+	return c.decideCommand(&cobra.Command{
+		Use: "confirm IMPORT", Short: "Confirm a held import",
+		Long: `Confirms an import that was held because it would change too many lines. An import over the API then continues by
+itself; one from the command line continues with: lineproof lines import --resume IMPORT FILE`,
+		Example: "  lineproof lines confirm 0198c5f0-5d3c-7a51-9f0e-2b8e6a3f4c11",
+	}, (*supply.Service).Confirm)
+}
+
+func (c *commands) cancelCommand() *cobra.Command {
+	return c.decideCommand(&cobra.Command{
+		Use: "cancel IMPORT", Short: "Cancel an import that is not finished",
+		Long:    "Cancels an import that is held or will not be continued. Rows that were already applied stay.",
+		Example: "  lineproof lines cancel 0198c5f0-5d3c-7a51-9f0e-2b8e6a3f4c11",
+	}, (*supply.Service).Cancel)
+}
+
+func (c *commands) decideCommand(cmd *cobra.Command, decide func(*supply.Service, context.Context, uuid.UUID, audit.Actor) (supply.Import, error)) *cobra.Command {
+	cmd.Args = cobra.ExactArgs(1)
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = c.Run(func(cmd *cobra.Command, args []string) error {
+		id, err := parseImportID(args[0])
+		if err != nil {
+			return err
+		}
+		b, err := backend.Open(cmd.Context(), c.Console)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		im, err := decide(b.Supply, cmd.Context(), id, access.Operator)
+		if err != nil {
+			return err
+		}
+		plan, err := numbering.Current(cmd.Context(), b.Pool, time.Now())
+		if err != nil {
+			return err
+		}
+		s := newImportJSON(plan.Code(im.Network), &im)
+		return c.Print(*asJSON, s, []string{"import", s.ID}, []string{"state", s.State})
+	})
+	return cmd
+}

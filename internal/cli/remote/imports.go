@@ -1,0 +1,124 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lineproof/lineproof/client"
+	"github.com/lineproof/lineproof/internal/cli/console"
+)
+
+func (r *remote) linesSendCommand() *cobra.Command {
+	var f client.LinesFile
+	var asOf string
+	cmd := &cobra.Command{
+		Use:   "send FILE",
+		Short: "Send a file of lines or events; - is standard input",
+		Long: `Sends a supply file of the client's network, a snapshot of all its lines or events, plain or compressed with gzip
+or zstd, and prints the id and state of the import. The service processes it in the background; see its progress with
+"lineproof api lines import".`,
+		Example: `  lineproof api lines send --kind snapshot --as-of 2026-11-01 lines.csv.gz
+  lineproof api lines send --kind events --dry-run events.csv`,
+		Args: cobra.ExactArgs(1),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.Kind, "kind", "", "snapshot or events")
+	flags.StringVar(&asOf, "as-of", "", "time of the snapshot; for events: the time up to which the supply is complete")
+	flags.BoolVar(&f.DryRun, "dry-run", false, "only report what would change")
+	flags.StringVar(&f.IdempotencyKey, "idempotency-key", "", "identifies this file, so that a retry does not import it twice")
+	console.Require(cmd, "kind")
+	console.Complete(cmd, "kind", client.ImportSnapshot, client.ImportEvents)
+	asJSON := console.JSONFlag(cmd)
+	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) (err error) {
+		if f.AsOf, err = console.ParseTime("as-of", asOf); err != nil {
+			return err
+		}
+		in, _, err := r.OpenInput(args[0])
+		if err != nil {
+			return fmt.Errorf("open the file: %w", err)
+		}
+		defer func() { _ = in.Close() }() // nothing was written
+		f.Content = in
+		im, err := c.SendLines(ctx, token, f)
+		if err != nil {
+			return err
+		}
+		return r.Print(*asJSON, im, []string{"import", im.ID}, []string{"state", im.State})
+	})
+	return cmd
+}
+
+func (r *remote) linesImportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "import IMPORT", Short: "Show the progress of an import", Args: cobra.ExactArgs(1),
+		Long:    "Shows the progress of an import and the results of its rows.",
+		Example: "  lineproof api lines import 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
+	}
+	asJSON := console.JSONFlag(cmd)
+	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) error {
+		im, err := c.Import(ctx, token, args[0])
+		if err != nil {
+			return err
+		}
+		count := func(n int64) string { return strconv.FormatInt(n, 10) }
+		rows := [][]string{
+			{"import", im.ID},
+			{"network", im.Network},
+			{"kind", im.Kind},
+			{"state", im.State},
+			{"rows", count(im.Rows)},
+			{"rows per second", count(im.Rate)},
+			{"added", count(im.Added)},
+			{"changed", count(im.Changed)},
+			{"unchanged", count(im.Unchanged)},
+			{"ended", count(im.Ended)},
+			{"duplicates", count(im.Duplicates)},
+			{"no effect", count(im.NoEffect)},
+			{"ported out", count(im.PortedOut)},
+			{"refused", count(im.Refused)},
+		}
+		if im.Reason != "" {
+			rows = append(rows, []string{"reason", im.Reason})
+		}
+		return r.Print(*asJSON, im, rows...)
+	})
+	return cmd
+}
+
+func (r *remote) linesImportsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "imports", Short: "List imports, newest first", Args: cobra.NoArgs,
+		Long:    "Lists the last 50 imports, newest first: those of the client's network, or with a session of staff those of all networks.",
+		Example: "  lineproof api lines imports",
+	}
+	asJSON := console.JSONFlag(cmd)
+	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, _ []string) error {
+		list, err := c.Imports(ctx, token)
+		if err != nil {
+			return err
+		}
+		rows := [][]string{{"IMPORT", "NETWORK", "KIND", "AS OF", "STATE", "ROWS", "REFUSED"}}
+		for _, im := range list {
+			rows = append(rows, []string{
+				im.ID, im.Network, im.Kind, console.FormatTime(im.AsOf), im.State, strconv.FormatInt(im.Rows, 10), strconv.FormatInt(im.Refused, 10),
+			})
+		}
+		return r.Print(*asJSON, list, rows...)
+	})
+	return cmd
+}
+
+func (r *remote) linesRejectedCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "refused IMPORT", Short: "Write the rejected rows of an import as CSV", Args: cobra.ExactArgs(1),
+		Long:    "Writes the rejected rows of an import as CSV: the line of the file, the column and the reason.",
+		Example: "  lineproof api lines refused 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 >refused.csv",
+	}
+	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) error {
+		return c.RefusedRows(ctx, token, args[0], r.Out)
+	})
+	return cmd
+}

@@ -1,0 +1,169 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// AlertRow is an alert as staff see it.
+type AlertRow struct {
+	Alert
+
+	EntityName string
+	ReleasedAt time.Time // zero while it is active
+	ReleasedBy uuid.UUID // zero while it is active, and for the operator
+	Reason     string
+	QuietUntil time.Time
+}
+
+// Active reports whether the alert has an effect at a time.
+func (r *AlertRow) Active(at time.Time) bool {
+	return r.ReleasedAt.IsZero() && (r.Until.IsZero() || r.Until.After(at))
+}
+
+// List returns alerts, newest first: active ones, or all.
+func List(ctx context.Context, from pg.DB, now time.Time, all bool, limit int) ([]AlertRow, error) {
+	var q pg.Where
+	if !all {
+		q.Add(activeSQL, now)
+	}
+	return find(ctx, from, &q, limit)
+}
+
+// AlertFilter selects alerts.
+type AlertFilter struct {
+	Entity uuid.UUID // zero for all
+	Past   bool      // ended alerts instead of active ones
+	Before uuid.UUID // an alert: return older ones; zero for the newest
+	Limit  int
+}
+
+// Find returns the selected alerts, newest first.
+func Find(ctx context.Context, from pg.DB, now time.Time, f AlertFilter) ([]AlertRow, error) {
+	var q pg.Where
+	if f.Past {
+		q.Add(`NOT (`+activeSQL+`)`, now)
+	} else {
+		q.Add(activeSQL, now)
+	}
+	if f.Entity != uuid.Nil {
+		q.Add(`a.entity_id = ?`, f.Entity)
+	}
+	if f.Before != uuid.Nil {
+		q.Add(`(a.since, a.id) < (SELECT b.since, b.id FROM guard_alert b WHERE b.id = ?)`, f.Before)
+	}
+	return find(ctx, from, &q, f.Limit)
+}
+
+// activeSQL is the condition of an alert that is active at a time.
+const activeSQL = `a.released_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > ?)`
+
+func find(ctx context.Context, from pg.DB, q *pg.Where, limit int) ([]AlertRow, error) {
+	maxRows := q.Bind(`?`, limit)
+	rows, err := from.Query(ctx, `SELECT a.id, a.entity_id, e.name, a.kind, a.level, a.since, a.ends_at, a.node, a.numbers, a.misses, a.dense, a.block, a.budget,
+			a.released_at, a.released_by, coalesce(a.reason, ''), a.quiet_until
+		FROM guard_alert a JOIN entity e ON e.id = a.entity_id
+		WHERE `+q.String()+` ORDER BY a.since DESC, a.id DESC LIMIT `+maxRows, q.Args...)
+	if err != nil {
+		return nil, fmt.Errorf("guard: list alerts: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f AlertRow, err error) {
+		var level string
+		var ends, released, quiet *time.Time
+		var by uuid.NullUUID
+		err = row.Scan(&f.ID, &f.Entity, &f.EntityName, &f.Kind, &level, &f.Since, &ends, &f.Node, &f.Numbers, &f.Misses, &f.Dense, &f.Block, &f.Budget,
+			&released, &by, &f.Reason, &quiet)
+		f.Level, f.Until, f.ReleasedAt, f.ReleasedBy, f.QuietUntil = levelOf(level), timeOrZero(ends), timeOrZero(released), by.UUID, timeOrZero(quiet)
+		return f, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("guard: list alerts: %w", err)
+	}
+	return list, nil
+}
+
+func timeOrZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// MaxQuiet is for how long staff can exempt an organisation from the guard. Then
+// the decision should be reviewed.
+const MaxQuiet = 366 * 24 * time.Hour
+
+// ErrNothingToRelease reports an organisation that is neither slowed nor stopped.
+var ErrNothingToRelease = fault.New(fault.NotFound, "There is nothing to release: the organisation is neither slowed nor stopped.")
+
+// ReleaseForm is the decision of staff to release an organisation.
+type ReleaseForm struct {
+	Entity uuid.UUID
+	Reason string
+	// Quiet is for how long it is not slowed or stopped again. Its numbers stay in
+	// the window for a day, so that with less than a day it may be slowed again at
+	// once.
+	Quiet   time.Duration
+	By      audit.Actor
+	Request uuid.UUID // zero for none
+}
+
+// Release ends every alert that slows or stops an organisation, on every node
+// within five seconds. It returns how many alerts it ended.
+func Release(ctx context.Context, pool *pgxpool.Pool, now time.Time, r ReleaseForm) (ended int64, err error) {
+	r.Reason = strings.TrimSpace(r.Reason)
+	var wrong fault.Form
+	wrong.Check(r.Reason != "", "reason", fault.Required, "Give a reason for the release.")
+	wrong.Check(len([]rune(r.Reason)) <= 500, "reason", fault.TooLong, "Use at most 500 characters.")
+	wrong.Check(r.Quiet >= 0 && r.Quiet <= MaxQuiet, "quiet", fault.NotAllowed, "Give a time of at most 366 days.")
+	if err := wrong.Err(); err != nil {
+		return 0, err
+	}
+	now = now.UTC().Truncate(time.Microsecond)
+	by := uuid.NullUUID{UUID: r.By.ID, Valid: r.By.ID != uuid.Nil}
+	err = pg.InTx(ctx, pool, func(tx pg.Tx) error {
+		tag, err := tx.Exec(ctx, `UPDATE guard_alert SET released_at = $2, released_by = $3, reason = $4, quiet_until = $5
+			WHERE entity_id = $1 AND released_at IS NULL AND ends_at IS NULL`, r.Entity, now, by, r.Reason, now.Add(r.Quiet))
+		if err != nil {
+			return fmt.Errorf("guard: release: %w", err)
+		}
+		if ended = tag.RowsAffected(); ended == 0 {
+			return ErrNothingToRelease
+		}
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: r.By, Action: audit.GuardReleased, Subject: r.Entity, Entity: r.Entity, Request: r.Request,
+			After: map[string]any{"reason": r.Reason, "alerts": ended, "quietUntil": now.Add(r.Quiet)},
+		})
+	})
+	return ended, err
+}
+
+// Usage is the stored usage of an organisation.
+type Usage struct {
+	Requests, Answered, Misses, Numbers int64 // on this day
+	Month                               int64 // answered in this month, including this day
+}
+
+// UsageOf returns the usage of an organisation on the day and in the month of a
+// time.
+func UsageOf(ctx context.Context, from pg.DB, entity uuid.UUID, now time.Time) (u Usage, err error) {
+	err = from.QueryRow(ctx, `SELECT coalesce(sum(asked) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(answered) FILTER (WHERE day = t.today), 0)::bigint,
+			coalesce(sum(misses) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(numbers) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(answered), 0)::bigint
+		FROM usage_day, (SELECT DATE '1970-01-01' + $2::int AS today) t
+		WHERE entity_id = $1 AND day >= date_trunc('month', t.today) AND day <= t.today`, entity, dayOf(now)).
+		Scan(&u.Requests, &u.Answered, &u.Misses, &u.Numbers, &u.Month)
+	if err != nil {
+		return Usage{}, fmt.Errorf("guard: read the usage: %w", err)
+	}
+	return u, nil
+}

@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// archiveFormat names the format of an archive. A change of the format gets a new
+// name. docs/reference/journal-record.md describes it.
+const archiveFormat = "lineproof journal archive 1"
+
+// archiveTimeFormat is how an archive writes a time: whole milliseconds.
+const archiveTimeFormat = "2006-01-02T15:04:05.000Z"
+
+// Manifest lists the files of an archived day with their hashes.
+type Manifest struct {
+	Form    string `json:"form"`
+	Day     string `json:"day"`
+	Batches int64  `json:"batches"`
+	Entries int64  `json:"entries"`
+	First   string `json:"first"` // times of the first and the last record; empty if there is none
+	Last    string `json:"last"`
+	Root    string `json:"root"` // Merkle root over the roots of the batches, in order
+	Parts   []Part `json:"parts"`
+}
+
+// Part is one file of an archived day.
+type Part struct {
+	Key     string `json:"key"`
+	SHA256  string `json:"sha256"` // of the stored file
+	Bytes   int64  `json:"bytes"`
+	Batches int64  `json:"batches"`
+	Entries int64  `json:"entries"`
+	First   string `json:"first"`
+	Last    string `json:"last"`
+}
+
+// archiveLine is a line of a part: its header, a batch, or an entry of the
+// preceding batch.
+type archiveLine struct {
+	Head  *archiveHead  `json:"archive,omitzero"`
+	Batch *archiveBatch `json:"batch,omitzero"`
+	Entry *archiveEntry `json:"entry,omitzero"`
+}
+
+type archiveHead struct {
+	Form string `json:"form"`
+	Day  string `json:"day"`
+	Part int    `json:"part"`
+}
+
+type archiveBatch struct {
+	Node  string `json:"node"`
+	Epoch int64  `json:"epoch"`
+	N     int64  `json:"n"`
+	At    string `json:"at"`
+	Count int    `json:"count"`
+	Root  string `json:"root"`
+	Xact  string `json:"xact"`
+}
+
+type archiveEntry struct {
+	RequestID     uuid.UUID `json:"requestId"`
+	At            string    `json:"at"`
+	Entity        uuid.UUID `json:"entity"`
+	Key           uuid.UUID `json:"key"`
+	Mode          string    `json:"mode"`
+	Purpose       string    `json:"purpose"`
+	Correlator    string    `json:"correlator"`
+	Number        int64     `json:"number"`
+	PhoneNumber   string    `json:"phoneNumber"`
+	Options       string    `json:"options"`
+	Status        string    `json:"status"`
+	MobileNetwork string    `json:"mobileNetwork"`
+	Extra         string    `json:"extra"`
+	LineVersion   int64     `json:"lineVersion"`
+	PolicyVersion int32     `json:"policyVersion"`
+	PlanVersion   int32     `json:"planVersion"`
+	Nonce         string    `json:"nonce"`
+	Hash          string    `json:"hash"`
+}
+
+func (b *storedBatch) line() archiveLine {
+	return archiveLine{Batch: &archiveBatch{
+		Node: b.node, Epoch: b.epoch, N: b.n, At: b.at.Format(archiveTimeFormat), Count: b.count, Root: hex.EncodeToString(b.root), Xact: b.xact,
+	}}
+}
+
+func (e *storedEntry) line() archiveLine {
+	return archiveLine{Entry: &archiveEntry{
+		RequestID: e.RequestID, At: e.At.Format(archiveTimeFormat), Entity: e.Entity, Key: e.Key, Mode: e.Mode, Purpose: e.Purpose,
+		Correlator: e.Correlator, Number: e.Number, PhoneNumber: e.PhoneNumber, Options: e.Options, Status: e.Status,
+		MobileNetwork: e.MobileNetwork, Extra: e.Extra, LineVersion: e.LineVersion, PolicyVersion: e.PolicyVersion, PlanVersion: e.PlanVersion,
+		Nonce: hex.EncodeToString(e.Nonce[:]), Hash: hex.EncodeToString(e.hash),
+	}}
+}
+
+// batch is the reverse of [flush.line].
+func (b *archiveBatch) batch() (*storedBatch, error) {
+	at, err := time.Parse(archiveTimeFormat, b.At)
+	root, rootErr := hex.DecodeString(b.Root)
+	if err := errors.Join(err, rootErr); err != nil {
+		return nil, fmt.Errorf("journal: read a batch of an archive: %w", err)
+	}
+	return &storedBatch{batchKey: batchKey{b.Epoch, b.N}, found: true, node: b.Node, at: at, count: b.Count, root: root, xact: b.Xact}, nil
+}
+
+// entry is the reverse of [kept.line]. Idx is the position of the
+// entry after its batch.
+func (a *archiveEntry) entry(idx int) (storedEntry, error) {
+	at, err := time.Parse(archiveTimeFormat, a.At)
+	nonce, nonceErr := hex.DecodeString(a.Nonce)
+	hash, hashErr := hex.DecodeString(a.Hash)
+	if err := errors.Join(err, nonceErr, hashErr); err != nil {
+		return storedEntry{}, fmt.Errorf("journal: read a record of an archive: %w", err)
+	}
+	e := storedEntry{idx: idx, hash: hash, Entry: Entry{
+		RequestID: a.RequestID, At: at, Entity: a.Entity, Key: a.Key, Mode: a.Mode, Purpose: a.Purpose, Correlator: a.Correlator, Number: a.Number,
+		PhoneNumber: a.PhoneNumber, Options: a.Options, Status: a.Status, MobileNetwork: a.MobileNetwork, Extra: a.Extra,
+		LineVersion: a.LineVersion, PolicyVersion: a.PolicyVersion, PlanVersion: a.PlanVersion,
+	}}
+	if copy(e.Nonce[:], nonce) != len(e.Nonce) {
+		return storedEntry{}, errors.New("journal: read a record of an archive: the nonce is too short")
+	}
+	return e, nil
+}

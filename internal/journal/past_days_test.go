@@ -1,0 +1,97 @@
+package journal_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
+)
+
+// past is a database whose journal has days of the past.
+type past struct {
+	serve, owner, super *pgxpool.Pool
+	files               blob.Store
+	dir                 string
+	journal             *journal.Journal
+}
+
+func newPast(t *testing.T) *past {
+	t.Helper()
+	url := pgtest.URL(t)
+	p := &past{serve: pgtest.Open(t, url, pg.Serve), owner: pgtest.Open(t, url, pg.Owner), super: pgtest.Open(t, url, ""), dir: t.TempDir()}
+	p.journal = open(t, p.serve)
+	var err error
+	if p.files, err = blob.OpenDir(p.dir); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.files.Close() })
+	return p
+}
+
+// exec runs a statement as superuser.
+func (p *past) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	if _, err := p.super.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// day creates the partitions of a day in the past and returns the day.
+func (p *past) day(t *testing.T, ago int) time.Time {
+	t.Helper()
+	day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -ago)
+	for _, parent := range []string{"journal_batch", "journal_entry"} {
+		child := parent + "_" + day.Format("20060102")
+		p.exec(t, "CREATE TABLE "+child+" (LIKE "+parent+" INCLUDING ALL)")
+		p.exec(t, "ALTER TABLE "+child+" OWNER TO "+pg.Owner)
+		p.exec(t, "ALTER TABLE "+parent+" ATTACH PARTITION "+child+" FOR VALUES FROM ('"+day.Format(time.DateOnly)+" 00:00+00') TO ('"+
+			day.AddDate(0, 0, 1).Format(time.DateOnly)+" 00:00+00')")
+	}
+	return day
+}
+
+// fill writes batches of that size to a day, and returns the records.
+func (p *past) fill(t *testing.T, day time.Time, batches, size int) []journal.Entry {
+	t.Helper()
+	var all []journal.Entry
+	for i := range batches {
+		at := day.Add(time.Duration(i+1) * 24 * time.Hour / time.Duration(batches+2)).Truncate(time.Millisecond)
+		batch := make([]journal.Entry, size)
+		for k := range batch {
+			batch[k] = entry(at)
+			batch[k].Correlator = "a \"quoted\" <word> \u2028 Ωmega"
+		}
+		batch[0].Options, batch[0].Extra = "include=signals", `{"signals":[]}`
+		if err := p.journal.Append(t.Context(), batch...); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, batch...)
+	}
+	return all
+}
+
+func (p *past) check(t *testing.T, from, to time.Time) journal.Report {
+	t.Helper()
+	r, err := (&journal.Checker{Pool: p.serve, Limit: 100}).Check(t.Context(), from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (p *past) archivist() *journal.Archiver {
+	return &journal.Archiver{Pool: p.owner, Files: p.files, Now: time.Now}
+}
+
+func (p *past) count(t *testing.T, sql string, args ...any) (n int) {
+	t.Helper()
+	if err := p.super.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return n
+}

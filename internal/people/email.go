@@ -1,0 +1,166 @@
+package people
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	htmltemplate "html/template"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/mail"
+	"github.com/lineproof/lineproof/internal/people/internal/db"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// EmailKind is the kind of an e-mail. The values are stored in the queue and must
+// never be renamed.
+type EmailKind string
+
+// The kinds of e-mail.
+const (
+	Confirmation    EmailKind = "confirmation"
+	Reset           EmailKind = "reset"
+	Invitation      EmailKind = "invitation"
+	PasswordChanged EmailKind = "password_changed"
+	FactorSet       EmailKind = "factor_set"
+	FactorRemoved   EmailKind = "factor_removed"
+	GuardFound      EmailKind = "guard_found" // to administrators of the regulator
+)
+
+// Email is an e-mail to be sent: its recipient and its kind. It holds no secret,
+// because it waits in a queue.
+type Email struct {
+	Kind    EmailKind
+	Account uuid.UUID
+}
+
+// linkOf is the kind of link in an e-mail; "" for none.
+var linkOf = map[EmailKind]linkKind{
+	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "", GuardFound: "",
+}
+
+// staleAfter is how long an e-mail may wait before it is not worth sending.
+var staleAfter = map[EmailKind]time.Duration{
+	Confirmation: 7 * 24 * time.Hour, Reset: time.Hour, Invitation: 7 * 24 * time.Hour,
+	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour, GuardFound: 24 * time.Hour,
+}
+
+// ErrNoMail reports that no SMTP server is configured.
+var ErrNoMail = errors.New("people: LINEPROOF_SMTP_URL is not set: e-mails wait until it is")
+
+//go:embed letters
+var templates embed.FS
+
+var (
+	textTemplates = template.Must(template.ParseFS(templates, "letters/*.txt"))
+	htmlTemplates = htmltemplate.Must(htmltemplate.ParseFS(templates, "letters/*.html"))
+)
+
+// Deliver renders an e-mail, with a link that is created now, and sends it. An
+// e-mail that has waited too long, or that no longer suits the account, is dropped
+// without an error. It returns [mail.ErrRefused] if the server will never accept
+// the e-mail.
+func (p *People) Deliver(ctx context.Context, e Email, queuedAt time.Time) error {
+	if p.Now().Sub(queuedAt) > staleAfter[e.Kind] {
+		return nil
+	}
+	a, err := p.Registry.Account(ctx, p.Pool, e.Account)
+	if errors.Is(err, registry.ErrNoAccount) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !e.suits(a) {
+		return nil
+	}
+	if p.Mail == nil {
+		return ErrNoMail
+	}
+	message, err := p.render(ctx, e, a)
+	if err != nil {
+		return err
+	}
+	return p.Mail.Send(ctx, message)
+}
+
+// suits reports whether the e-mail still makes sense for the account.
+func (e Email) suits(a registry.Account) bool {
+	switch e.Kind {
+	case Confirmation:
+		return a.MayLogIn() && !a.Verified
+	case Invitation:
+		return a.MayLogIn() && !a.Accepted
+	case Reset:
+		return a.MayLogIn() && a.Accepted
+	case PasswordChanged, FactorSet, FactorRemoved:
+		return !a.Disabled
+	case GuardFound:
+		return a.MayLogIn() && a.Role == string(access.Administrator)
+	}
+	return false
+}
+
+// NotifyAdministrators queues an e-mail to every administrator of the regulator, in
+// the caller's transaction.
+func (p *People) NotifyAdministrators(ctx context.Context, tx pg.Tx, kind EmailKind) error {
+	administrators, err := db.New(tx).Administrators(ctx)
+	if err != nil {
+		return fmt.Errorf("people: find the administrators: %w", err)
+	}
+	for _, account := range administrators {
+		if err := p.QueueEmail(ctx, tx, Email{Kind: kind, Account: account}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// templateData are the fields of the templates.
+type templateData struct {
+	Service, Name, Entity, Role, At string
+	Link                            string
+	Until                           string
+}
+
+func (p *People) render(ctx context.Context, e Email, a registry.Account) (mail.Message, error) {
+	const layout = "2 January 2006, 15:04 UTC"
+	data := templateData{Service: p.Issuer, Name: a.Name, Entity: a.EntityName, Role: a.Role, At: p.Now().UTC().Format(layout)}
+	if kind := linkOf[e.Kind]; kind != "" {
+		link, expires, err := p.newLink(ctx, p.Pool, kind, a.ID)
+		if err != nil {
+			return mail.Message{}, err
+		}
+		data.Link, data.Until = link.Reveal(), expires.Format(layout)
+	}
+	var text, html bytes.Buffer
+	if err := errors.Join(textTemplates.ExecuteTemplate(&text, string(e.Kind)+".txt", data), htmlTemplates.ExecuteTemplate(&html, string(e.Kind)+".html", data)); err != nil {
+		return mail.Message{}, fmt.Errorf("people: render an e-mail: %w", err)
+	}
+	// The first line of the text is the subject.
+	subject, body, _ := strings.Cut(text.String(), "\n\n")
+	return mail.Message{To: a.Email, Subject: subject, Text: body, HTML: html.String()}, nil
+}
+
+// Link creates the link of an invitation, or of a new password, for an operator
+// who passes it on by other means than e-mail.
+func (p *People) Link(ctx context.Context, kind EmailKind, account uuid.UUID) (secret.Text, time.Time, error) {
+	a, err := p.Registry.Account(ctx, p.Pool, account)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	e := Email{Kind: kind, Account: account}
+	if linkOf[kind] == "" || !e.suits(a) {
+		return "", time.Time{}, registry.ErrNoAccount
+	}
+	return p.newLink(ctx, p.Pool, linkOf[kind], account)
+}

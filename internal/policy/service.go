@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/policy/internal/db"
+)
+
+// ErrNoVersion reports a version of the policy that does not exist.
+var ErrNoVersion = fault.New(fault.NotFound, "There is no such version of the policy.")
+
+// ErrStale reports a policy that is based on a version that is no longer the
+// latest.
+var ErrStale = fault.New(fault.Aborted, "Somebody else has changed the policy in the meantime. Review it with lineproof policy history, and try again.")
+
+// Errors about the time at which a policy takes effect.
+var (
+	errPast = fault.ErrInvalid.With(fault.Violation{
+		Field: "effectiveAt", Code: fault.NotAllowed,
+		Message: "A policy cannot take effect in the past, because answers were given by another version then.",
+	})
+	errBeforeLast = fault.ErrInvalid.With(fault.Violation{
+		Field: "effectiveAt", Code: fault.NotAllowed,
+		Message: "A policy must take effect after every earlier version. To see their times, run: lineproof policy history",
+	})
+)
+
+// Load returns one version of the policy.
+func Load(ctx context.Context, from pg.DB, version int32) (Policy, error) {
+	row, err := db.New(from).ByVersion(ctx, version)
+	return found(row, err)
+}
+
+// Current returns the version of the policy in effect at a time: the one that took
+// effect last.
+func Current(ctx context.Context, from pg.DB, at time.Time) (Policy, error) {
+	row, err := db.New(from).Current(ctx, at)
+	return found(row, err)
+}
+
+func found(row db.Policy, err error) (Policy, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Policy{}, ErrNoVersion
+	}
+	if err != nil {
+		return Policy{}, fmt.Errorf("policy: load: %w", err)
+	}
+	return policyOf(row), nil
+}
+
+func policyOf(r db.Policy) Policy {
+	return Policy{
+		Version: r.Version, EffectiveAt: r.EffectiveAt.UTC(), CreatedAt: r.CreatedAt.UTC(),
+		RecycledDays: int(r.RecycledDays), SwappedHours: int(r.SwappedHours), PortedHours: int(r.PortedHours),
+		FlaggedDays: int(r.FlaggedDays), QuarantineDays: int(r.QuarantineDays), NoticeDays: int(r.NoticeDays),
+		FreshnessDays: int(r.FreshnessDays), ChurnReportDays: int(r.ChurnReportDays), HoldPercent: int(r.HoldPercent),
+		Note: r.Note,
+	}
+}
+
+// History lists the versions of the policy, oldest first.
+func History(ctx context.Context, from pg.DB) ([]Policy, error) {
+	rows, err := db.New(from).History(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("policy: list the versions: %w", err)
+	}
+	list := make([]Policy, 0, len(rows))
+	for _, r := range rows {
+		list = append(list, policyOf(r))
+	}
+	return list, nil
+}
+
+// Service creates versions of the policy.
+type Service struct {
+	Pool *pgxpool.Pool
+	Now  func() time.Time
+}
+
+// Set makes p the next version of the policy and returns it with its version and
+// times. It takes effect at p.EffectiveAt, or immediately when that is zero.
+// p.Version is the version that p is based on, which must be the latest one, so that
+// nobody undoes a change unseen; zero skips this check.
+func (s *Service) Set(ctx context.Context, p Policy) (Policy, error) {
+	p.Note = strings.TrimSpace(p.Note)
+	if err := p.check(); err != nil {
+		return Policy{}, err
+	}
+	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		q := db.New(tx)
+		if err := q.Lock(ctx); err != nil {
+			return fmt.Errorf("policy: lock: %w", err)
+		}
+		last, err := q.Last(ctx)
+		if err != nil {
+			return fmt.Errorf("policy: read the last version: %w", err)
+		}
+		// The clock is read while the lock is held, so that of two concurrent versions
+		// the second takes effect after the first. Times in the journal are in
+		// milliseconds, so a version takes effect on one.
+		now, base := s.Now().UTC().Truncate(time.Millisecond), p.Version
+		p.Version, p.CreatedAt = last.Version+1, now
+		if p.EffectiveAt.IsZero() {
+			p.EffectiveAt = now
+		}
+		p.EffectiveAt = p.EffectiveAt.UTC().Truncate(time.Millisecond)
+		if p.EffectiveAt.Before(now) {
+			return errPast
+		}
+		if !p.EffectiveAt.After(last.EffectiveAt) {
+			return errBeforeLast
+		}
+		if base != 0 && base != last.Version {
+			return ErrStale
+		}
+		id := uuid.Must(uuid.NewV7())
+		if err := q.Insert(ctx, rowOf(id, p)); err != nil {
+			return fmt.Errorf("policy: insert: %w", err)
+		}
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.PolicySet, Subject: id,
+			Before: map[string]any{"version": last.Version}, After: map[string]any{"version": p.Version, "effectiveAt": p.EffectiveAt},
+		})
+	})
+	if err != nil {
+		return Policy{}, err
+	}
+	return p, nil
+}
+
+// rowOf returns a checked policy as a row of the table.
+func rowOf(id uuid.UUID, p Policy) db.InsertParams {
+	small := func(n int) int32 { return int32(n) } //nolint:gosec // checked: the bounds are small
+	return db.InsertParams{
+		Version: p.Version, ID: id, EffectiveAt: p.EffectiveAt,
+		RecycledDays: small(p.RecycledDays), SwappedHours: small(p.SwappedHours), PortedHours: small(p.PortedHours),
+		FlaggedDays: small(p.FlaggedDays), QuarantineDays: small(p.QuarantineDays), NoticeDays: small(p.NoticeDays),
+		FreshnessDays: small(p.FreshnessDays), ChurnReportDays: small(p.ChurnReportDays), HoldPercent: small(p.HoldPercent),
+		Note: p.Note, CreatedAt: p.CreatedAt,
+	}
+}

@@ -1,0 +1,121 @@
+package desk
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// approvalRows shows approvals and orders, which two packages keep, as rows of one
+// list.
+type approvalRows struct {
+	approvals []approval.Approval
+	orders    []supply.Order
+	names     actorNames
+	visit     *portal.Visit
+	service   *approval.Service
+}
+
+// approvalRows looks up the names of the people and organisations that approvals
+// and orders refer to.
+func (p *Pages) approvalRows(r *http.Request, approvals []approval.Approval, orders []supply.Order) (*approvalRows, error) {
+	var actors []audit.Actor
+	var subjects []uuid.UUID
+	for i := range approvals {
+		actors, subjects = append(actors, approvals[i].RequestedBy, approvals[i].DecidedBy), append(subjects, approvals[i].Subject)
+	}
+	for i := range orders {
+		actors = append(actors, orders[i].RequestedBy, orders[i].DecidedBy)
+	}
+	names, err := p.actorNames(r.Context(), actors, subjects...)
+	return &approvalRows{approvals: approvals, orders: orders, names: names, visit: portal.VisitOf(r), service: p.Approvals}, err
+}
+
+// rows returns approvals and orders together, the newest first.
+func (m *approvalRows) rows() []deskview.ApprovalRow {
+	rows := make([]deskview.ApprovalRow, 0, len(m.approvals)+len(m.orders))
+	for i := range m.approvals {
+		rows = append(rows, m.approval(&m.approvals[i]))
+	}
+	for i := range m.orders {
+		rows = append(rows, m.order(&m.orders[i]))
+	}
+	slices.SortStableFunc(rows, func(a, b deskview.ApprovalRow) int { return b.AskedAt.Compare(a.AskedAt) })
+	return rows
+}
+
+var approvalStates = map[approval.State]struct {
+	word string
+	tone view.Tone
+}{
+	approval.Waiting: {"Waiting for a second person", view.Info}, approval.Approved: {"Confirmed", view.Good},
+	approval.Refused: {"Refused", view.Neutral}, approval.Expired: {"Expired", view.Neutral},
+}
+
+const (
+	unknownText  = "This version of the service does not know this action and cannot carry it out."
+	ownText      = "You requested this. Another administrator has to confirm it; you can withdraw it."
+	selfText     = "This is about your own account. Another administrator has to confirm it."
+	ownOrderText = "You requested this. Another administrator or reviewer has to confirm it; you can withdraw it."
+)
+
+func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
+	who := m.visit.Who.Account
+	row := deskview.ApprovalRow{
+		Href: approvalsPath + "/" + a.ID.String(), What: string(a.Kind), About: m.names.called(a.Subject, a.Subject.String()), Reason: a.Reason, AskedBy: m.names.name(a.RequestedBy), AskedAt: a.RequestedAt,
+		Expires: a.ExpiresAt, Pending: a.State == approval.Waiting, Own: isAccount(a.RequestedBy, who), CanDecide: m.visit.Has(portal.Administrator),
+		State: approvalStates[a.State].word, Tone: approvalStates[a.State].tone, DecidedBy: m.names.name(a.DecidedBy), DecidedAt: a.DecidedAt,
+	}
+	switch {
+	case !m.service.HasKind(a.Kind):
+		row.NotConfirmable, row.Unknown = unknownText, true
+	case row.Own:
+		row.NotConfirmable = ownText
+	case a.Subject == who:
+		row.NotConfirmable = selfText
+	}
+	switch a.Kind {
+	case registry.RestoreRevoked:
+		row.What, row.AboutHref = "Restore a revoked organisation", entityURL(a.Subject)
+		row.Before, row.After = string(registry.Revoked), string(registry.Approved)
+		row.Effect = row.About + " is approved again. Its keys and the sessions of its people work again within seconds."
+	case registry.GiveStaffRole:
+		row.What, row.After = "Give a role to a member of staff", a.Details["role"]
+		if row.Pending { // the current role; what it was at the time of a decision is in the audit trail
+			row.Before = m.names.names[a.Subject].Role
+		}
+		row.Effect = row.About + " gets the role " + row.After + " and its rights at once."
+	default:
+		row.What = "Unknown to this version: " + string(a.Kind)
+	}
+	return row
+}
+
+var orderStates = map[string]struct {
+	word string
+	tone view.Tone
+}{
+	supply.OrderPending: {"Waiting for a second person", view.Info}, supply.OrderDone: {"Confirmed", view.Good}, supply.OrderWithdrawn: {"Refused", view.Neutral},
+}
+
+func (m *approvalRows) order(o *supply.Order) deskview.ApprovalRow {
+	row := deskview.ApprovalRow{
+		Href: ordersPath + "/" + o.ID.String(), What: "Blacklist a number", About: o.Number.E164(), Number: true, Reason: o.Note,
+		After: "BLACKLISTED", AskedBy: m.names.name(o.RequestedBy), AskedAt: o.RequestedAt, Pending: o.State == supply.OrderPending, CanDecide: m.visit.Has(portal.Decider),
+		State: orderStates[o.State].word, Tone: orderStates[o.State].tone, DecidedBy: m.names.name(o.DecidedBy), DecidedAt: o.DecidedAt,
+		Own: isAccount(o.RequestedBy, m.visit.Who.Account), Effect: "From the moment of your confirmation, every request about this number is answered BLACKLISTED, until the number is released.",
+	}
+	if row.Own {
+		row.NotConfirmable = ownOrderText
+	}
+	return row
+}

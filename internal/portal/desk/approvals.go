@@ -1,0 +1,230 @@
+package desk
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// The paths of actions that need a second person.
+const (
+	approvalsPath       = "/portal/desk/approvals"
+	approvalConfirmPath = "/portal/desk/approvals/{approval}/confirm"
+	approvalRefusePath  = "/portal/desk/approvals/{approval}/refuse"
+	ordersPath          = "/portal/desk/orders"
+	orderConfirmPath    = "/portal/desk/orders/{order}/confirm"
+	orderRefusePath     = "/portal/desk/orders/{order}/refuse"
+)
+
+// approvalRoutes are the pages of actions that need a second person.
+func (p *Pages) approvalRoutes() []portal.Route {
+	get, post := http.MethodGet, http.MethodPost
+	return []portal.Route{
+		{Method: get, Path: approvalsPath, Right: portal.Staff, Serve: p.showApprovals},
+		{Method: get, Path: approvalConfirmPath, Right: portal.Administrator, Serve: p.confirmDecision(p.approvals(), true)},
+		{Method: post, Path: approvalConfirmPath, Right: portal.Administrator, Serve: p.decide(p.approvals(), true)},
+		{Method: get, Path: approvalRefusePath, Right: portal.Administrator, Serve: p.confirmDecision(p.approvals(), false)},
+		{Method: post, Path: approvalRefusePath, Right: portal.Administrator, Serve: p.decide(p.approvals(), false)},
+		{Method: get, Path: orderConfirmPath, Right: portal.Decider, Serve: p.confirmDecision(p.orders(), true)},
+		{Method: post, Path: orderConfirmPath, Right: portal.Decider, Serve: p.decide(p.orders(), true)},
+		{Method: get, Path: orderRefusePath, Right: portal.Decider, Serve: p.confirmDecision(p.orders(), false)},
+		{Method: post, Path: orderRefusePath, Right: portal.Decider, Serve: p.decide(p.orders(), false)},
+	}
+}
+
+const (
+	maxWaiting = 200 // of each kind; far more than ever wait at once
+	maxDecided = 20  // of each kind
+)
+
+var approvalsPage = view.Page{Title: "Approvals", Lead: "Actions that need two people. They take effect when a second person confirms them.", Active: approvalsPath}
+
+// showApprovals serves GET /portal/desk/approvals.
+func (p *Pages) showApprovals(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	approvals, err := p.Approvals.List(ctx, false, maxWaiting)
+	if err != nil {
+		return err
+	}
+	orders, err := p.Lines.Orders(ctx, true, maxWaiting)
+	if err != nil {
+		return err
+	}
+	waiting, err := p.approvalRows(r, approvals, orders)
+	if err != nil {
+		return err
+	}
+	if approvals, err = p.Approvals.List(ctx, true, maxWaiting); err != nil {
+		return err
+	}
+	if orders, err = p.Lines.DecidedOrders(ctx, maxDecided); err != nil {
+		return err
+	}
+	past, err := p.approvalRows(r, decided(approvals), orders)
+	if err != nil {
+		return err
+	}
+	d := deskview.ApprovalsData{Waiting: waiting.rows(), Decided: past.rows(), Now: p.Now()}
+	return p.Show(w, r, approvalsPage, deskview.Approvals(d))
+}
+
+// decided returns the newest approvals that no longer wait.
+func decided(list []approval.Approval) []approval.Approval {
+	var past []approval.Approval
+	for i := range list {
+		if list[i].State != approval.Waiting && len(past) < maxDecided {
+			past = append(past, list[i])
+		}
+	}
+	return past
+}
+
+// decisionQuestion is the form in which an action is confirmed or refused.
+func decisionQuestion(row *deskview.ApprovalRow, confirm bool, form view.Form) view.ConfirmData {
+	q := view.ConfirmData{Text: row.Effect, Action: row.Href + "/confirm", Label: "Confirm", Kind: view.Primary, Cancel: approvalsPath, Form: form, Extra: deskview.ApprovalFacts(*row)}
+	switch {
+	case !confirm && row.Own:
+		q.Text, q.Action, q.Label, q.Kind = "Your request is withdrawn and does not take effect.", row.Href+"/refuse", "Withdraw", view.Danger
+	case !confirm:
+		q.Text, q.Action, q.Label, q.Kind = "It is refused and does not take effect. The person who requested it can request it again.", row.Href+"/refuse", "Refuse", view.Danger
+	}
+	return q
+}
+
+func decisionPage(row *deskview.ApprovalRow, q *view.ConfirmData) view.Page {
+	return view.Page{Title: q.Label + ": " + row.What, Crumbs: []view.Link{{Label: "Approvals", Href: approvalsPath}}, Active: approvalsPath}
+}
+
+// showDecision shows the form of an action that waits. A visitor who cannot be the
+// second person reads why, and gets no form.
+func (p *Pages) showDecision(w http.ResponseWriter, r *http.Request, row *deskview.ApprovalRow, confirm bool) error {
+	q := decisionQuestion(row, confirm, view.Form{})
+	if confirm && row.NotConfirmable != "" {
+		return p.Show(w, r, decisionPage(row, &q), deskview.ApprovalNotYours(*row))
+	}
+	return p.Show(w, r, decisionPage(row, &q), view.Confirm(q))
+}
+
+// finishDecision leads to the list, or shows the form again with the reason why the
+// decision failed.
+func (p *Pages) finishDecision(w http.ResponseWriter, r *http.Request, row *deskview.ApprovalRow, confirm bool, err error) error {
+	form, invalid := portal.FormErrors(r, err)
+	if portal.IsCode(err, fault.PermissionDenied) { // the visitor cannot be the second person; the form says why
+		form.Message, invalid = portal.FaultOf(err).Message, true
+	}
+	q := decisionQuestion(row, confirm, form)
+	switch {
+	case invalid && confirm && row.Unknown:
+		return p.ShowInvalid(w, r, err, decisionPage(row, &q), deskview.ApprovalNotYours(*row))
+	case invalid:
+		return p.ShowInvalid(w, r, err, decisionPage(row, &q), view.Confirm(q))
+	case err != nil:
+		return err
+	case confirm:
+		return p.RedirectWithFlash(w, r, approvalsPath, "approval.given")
+	}
+	return p.RedirectWithFlash(w, r, approvalsPath, "approval.refused")
+}
+
+// pathApproval returns the approval that the path names, with its row.
+func (p *Pages) pathApproval(r *http.Request) (uuid.UUID, deskview.ApprovalRow, error) {
+	id, err := portal.PathID(r, "approval")
+	if err != nil {
+		return uuid.Nil, deskview.ApprovalRow{}, err
+	}
+	a, err := p.Approvals.Find(r.Context(), id)
+	if err != nil {
+		return uuid.Nil, deskview.ApprovalRow{}, err
+	}
+	m, err := p.approvalRows(r, []approval.Approval{a}, nil)
+	if err != nil {
+		return uuid.Nil, deskview.ApprovalRow{}, err
+	}
+	return id, m.approval(&a), nil
+}
+
+// pathOrder returns the order that the path names, with its row.
+func (p *Pages) pathOrder(r *http.Request) (uuid.UUID, deskview.ApprovalRow, error) {
+	id, err := portal.PathID(r, "order")
+	if err != nil {
+		return uuid.Nil, deskview.ApprovalRow{}, err
+	}
+	o, err := p.Lines.Order(r.Context(), id)
+	if err != nil {
+		return uuid.Nil, deskview.ApprovalRow{}, err
+	}
+	m, err := p.approvalRows(r, nil, []supply.Order{o})
+	if err != nil {
+		return uuid.Nil, deskview.ApprovalRow{}, err
+	}
+	return id, m.order(&o), nil
+}
+
+// waiting is an action that waits for a second person, as its decision needs it.
+type waiting struct {
+	find       func(*http.Request) (uuid.UUID, deskview.ApprovalRow, error) // the one that the path names
+	decide     func(ctx context.Context, id uuid.UUID, confirm bool, v *portal.Visit) error
+	notWaiting error // for one that was decided already
+}
+
+func (p *Pages) approvals() waiting {
+	return waiting{find: p.pathApproval, notWaiting: approval.ErrNotWaiting, decide: func(ctx context.Context, id uuid.UUID, confirm bool, v *portal.Visit) error {
+		decide := p.Approvals.Refuse
+		if confirm {
+			decide = p.Approvals.Confirm
+		}
+		_, err := decide(ctx, id, v.Who.Actor(), v.ID)
+		return err
+	}}
+}
+
+func (p *Pages) orders() waiting {
+	return waiting{find: p.pathOrder, notWaiting: supply.ErrOrderNotPending, decide: func(ctx context.Context, id uuid.UUID, confirm bool, v *portal.Visit) (err error) {
+		if confirm {
+			_, err = p.Lines.ConfirmOrder(ctx, supply.Supplier{Authorities: []line.Authority{line.Regulator}, Actor: v.Who.Actor()}, id)
+		} else {
+			_, err = p.Lines.RefuseOrder(ctx, v.Who.Actor(), id, v.ID)
+		}
+		return err
+	}}
+}
+
+// confirmDecision serves GET of the pages confirm and refuse.
+func (p *Pages) confirmDecision(a waiting, confirm bool) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		_, row, err := a.find(r)
+		if err != nil {
+			return err
+		}
+		if !row.Pending {
+			return a.notWaiting
+		}
+		return p.showDecision(w, r, &row, confirm)
+	}
+}
+
+// decide serves POST of the pages confirm and refuse.
+func (p *Pages) decide(a waiting, confirm bool) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		id, row, err := a.find(r)
+		if err != nil {
+			return err
+		}
+		return p.finishDecision(w, r, &row, confirm, a.decide(r.Context(), id, confirm, portal.VisitOf(r)))
+	}
+}
+
+// isAccount reports whether an actor is this account.
+func isAccount(by audit.Actor, account uuid.UUID) bool {
+	return by.Kind == audit.Account && by.ID == account
+}

@@ -1,0 +1,116 @@
+package desk
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/web"
+)
+
+const (
+	auditPath    = "/portal/desk/audit"
+	auditCSVPath = "/portal/export/audit.csv"
+)
+
+// auditRoutes are the pages of the audit trail.
+func (p *Pages) auditRoutes() []portal.Route {
+	get := http.MethodGet
+	return []portal.Route{
+		{Method: get, Path: auditPath, Right: portal.Staff, Serve: p.showTrail},
+		{Method: get, Path: auditCSVPath, Right: portal.Staff, Upload: true, Serve: p.exportTrail},
+	}
+}
+
+// trailShown is the number of entries on one page.
+const trailShown = 50
+
+var trailPage = view.Page{Title: "Audit trail", Lead: "Who did what, from where, and what changed.", Active: auditPath}
+
+// showTrail serves GET /portal/desk/audit.
+func (p *Pages) showTrail(w http.ResponseWriter, r *http.Request) error {
+	f, form := trailFilter(r)
+	d := deskview.AuditData{Form: form, Actions: trailActions(form.Value("action")), Max: maxExported}
+	q := r.URL.Query()
+	q.Del("after")
+	d.CSV = auditCSVPath + "?" + q.Encode()
+	if form.Wrong() {
+		return p.ShowStatus(w, r, http.StatusUnprocessableEntity, trailPage, deskview.Audit(d))
+	}
+	var err error
+	if d.Trail, err = p.trail(r, f); err != nil {
+		return err
+	}
+	return p.Show(w, r, trailPage, deskview.Audit(d))
+}
+
+// trail returns one page of the entries that match a filter, the newest first.
+func (p *Pages) trail(r *http.Request, f audit.Filter) (deskview.TrailData, error) {
+	d := deskview.TrailData{Now: p.Now()}
+	f.Limit = trailShown + 1 // one more shows whether there is a next page
+	list, err := audit.List(r.Context(), p.Pool, f)
+	if errors.Is(err, audit.ErrNoEntry) { // an invalid cursor shows the first page
+		f.Before = uuid.Nil
+		list, err = audit.List(r.Context(), p.Pool, f)
+	}
+	if err != nil {
+		return d, err
+	}
+	list, next := web.CutPage(list, trailShown, func(e *audit.Record) string { return e.ID.String() })
+	links := web.PageLinks(r, web.IDCursor(f.Before), next)
+	d.First, d.Next = links.First, links.Next
+	names, err := p.trailNames(r, list)
+	if err != nil {
+		return d, err
+	}
+	for i := range list {
+		d.Rows = append(d.Rows, trailRow(&list[i], names))
+	}
+	return d, nil
+}
+
+// trailFilter reads which entries are requested. The form lists what is invalid.
+func trailFilter(r *http.Request) (audit.Filter, view.Form) {
+	q := r.URL.Query()
+	form := view.Form{Values: q}
+	f := audit.Filter{Kind: audit.ActorKind(q.Get("by")), Action: q.Get("action")}
+	portal.AddFieldError(&form, slices.Contains([]audit.ActorKind{"", audit.Account, audit.Client, audit.Operator, audit.System}, f.Kind), "by", "Choose who acted.")
+	portal.AddFieldError(&form, len(f.Action) <= 64, "action", "Choose an action.")
+	f.Since, f.Until = portal.ReadDates(q, &form)
+	for _, id := range []struct {
+		field string
+		to    *uuid.UUID
+	}{{"entity", &f.Entity}, {"actor", &f.Actor}, {"subject", &f.Subject}, {"request", &f.Request}} {
+		if text := strings.TrimSpace(q.Get(id.field)); text != "" {
+			var err error
+			*id.to, err = uuid.Parse(text)
+			portal.AddFieldError(&form, err == nil && *id.to != uuid.Nil, id.field, "Write an id as 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40.")
+		}
+	}
+	f.Before = web.CursorID(r)
+	return f, form
+}
+
+// trailNames looks up the names of the actors, organisations and subjects of
+// entries.
+func (p *Pages) trailNames(r *http.Request, list []audit.Record) (actorNames, error) {
+	var actors []audit.Actor
+	var others []uuid.UUID
+	for i := range list {
+		e := &list[i]
+		actors, others = append(actors, e.Actor), append(others, e.Entity)
+		if strings.HasPrefix(string(e.Action), "client.") {
+			actors = append(actors, audit.Actor{Kind: audit.Client, ID: e.Subject})
+		} else {
+			others = append(others, e.Subject)
+		}
+	}
+	return p.actorNames(r.Context(), actors, others...)
+}

@@ -1,0 +1,164 @@
+package desk
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+)
+
+// actionNames are the names of actions on pages. An action that is not listed is
+// shown as it is stored.
+var actionNames = map[audit.Action]string{
+	audit.EntityOnboarded: "Organisation onboarded", audit.EntityCreated: "Organisation created", audit.EntitySuspended: "Organisation suspended",
+	audit.EntityRestored: "Organisation restored", audit.EntityRevoked: "Organisation revoked", audit.LimitsSet: "Limits set", audit.GuardReleased: "Released from the guard",
+	audit.DocumentUploaded: "Document uploaded", audit.DocumentScanned: "Document scanned and clean", audit.DocumentRefused: "Document refused", audit.DocumentInfected: "Document infected",
+	audit.DocumentRescanned: "Document scanned again", audit.DocumentAccepted: "Document accepted", audit.DocumentRejected: "Document rejected", audit.DocumentHeld: "Document put on hold",
+	audit.DocumentReleased: "Document released from hold", audit.DocumentDeleted: "Document deleted", audit.DocumentOpened: "Document opened",
+	audit.StaffCreated: "Member of staff created", audit.RoleGiven: "Staff role given", audit.Invited: "Invitation sent", audit.InvitationAccepted: "Invitation accepted",
+	audit.AccountDisabled: "Account removed", audit.KindGiven: "Made admin or member", audit.EmailConfirmed: "E-mail address confirmed", audit.PasswordChanged: "Password changed",
+	audit.PasswordReset: "Password reset", audit.FactorSet: "Two-factor authentication set up", audit.FactorRemoved: "Two-factor authentication removed", audit.RecoveryUsed: "Recovery code used",
+	audit.ClientCreated: "Client created", audit.ClientSuspended: "Client suspended", audit.ClientResumed: "Client resumed", audit.ClientRevoked: "Client revoked",
+	audit.SecretAdded: "Client secret added", audit.SecretRevoked: "Client secret revoked", audit.TokenRevoked: "Token revoked",
+	audit.KeyCreated: "Key generated", audit.KeyRolled: "Key rolled", audit.KeyRevoked: "Key revoked",
+	audit.LoggedIn: "Signed in", audit.SessionEnded: "Session ended", audit.SessionsEnded: "All sessions ended",
+	audit.ImportBegun: "Import started", audit.ImportConfirmed: "Import confirmed", audit.ImportCancelled: "Import cancelled", audit.ImportApplied: "Import applied",
+	audit.ImportMeant: "Import confirmed as intentional", audit.OrderRefused: "Order refused", audit.JournalRead: "Journal searched",
+	audit.PlanSet: "Numbering plan set", audit.PolicySet: "Policy set", audit.OrderGiven: "Order given", audit.OrderConfirmed: "Order confirmed", audit.HistoryRead: "Number history read",
+	audit.JournalArchived: "Day of the journal archived", audit.JournalDropped: "Archived day dropped", audit.EpochsSkipped: "Epochs of the journal skipped",
+	audit.ApprovalAsked: "Approval requested", audit.ApprovalGiven: "Approval given", audit.ApprovalRefused: "Approval refused",
+	"factor.begun": "Two-factor setup started",
+}
+
+func actionName(a audit.Action) string {
+	if word, ok := actionNames[a]; ok {
+		return word
+	}
+	return string(a)
+}
+
+// actionGroups are the prefixes of actions that belong together.
+var actionGroups = []view.Option{
+	{Value: "", Label: "Any action"},
+	{Value: "entity.", Label: "Organisations: all"},
+	{Value: "key.", Label: "Keys: all"},
+	{Value: "client.", Label: "Clients: all"},
+	{Value: "document.", Label: "Documents: all"},
+	{Value: "staff.", Label: "Staff: all"},
+	{Value: "account.", Label: "Accounts: all"},
+	{Value: "session.", Label: "Sessions: all"},
+	{Value: "import.", Label: "Imports: all"},
+	{Value: "order.", Label: "Orders: all"},
+	{Value: "journal.", Label: "Journal: all"},
+	{Value: "approval.", Label: "Approvals: all"},
+}
+
+// trailActions are the actions to choose from: groups first, then each action by
+// its name, and the one in the address if it is neither.
+func trailActions(chosen string) []view.Option {
+	options := slices.Clone(actionGroups)
+	known := slices.SortedFunc(maps.Keys(actionNames), func(a, b audit.Action) int { return strings.Compare(actionNames[a], actionNames[b]) })
+	for _, a := range known {
+		options = append(options, view.Option{Value: string(a), Label: actionNames[a]})
+	}
+	if !slices.ContainsFunc(options, func(o view.Option) bool { return o.Value == chosen }) {
+		options = append(options, view.Option{Value: chosen, Label: chosen})
+	}
+	return options
+}
+
+// actorKindNames are the kinds of actors on pages.
+var actorKindNames = map[audit.ActorKind]string{
+	audit.Account: "person", audit.Client: "client", audit.Operator: "on the command line", audit.System: "automatic",
+}
+
+func trailRow(e *audit.Record, names actorNames) deskview.TrailRow {
+	row := deskview.TrailRow{
+		ID: e.ID.String(), At: e.At, Who: names.name(e.Actor), Kind: actorKindNames[e.Actor.Kind], Action: string(e.Action), Word: actionName(e.Action),
+		Subject: e.Subject.String(), Changes: trailChanges(e.Before, e.After),
+	}
+	if e.Actor.ID != uuid.Nil {
+		row.WhoHref = auditPath + "?actor=" + e.Actor.ID.String()
+	}
+	if e.Actor.From.IsValid() {
+		row.From = e.Actor.From.String()
+	}
+	if e.Request != uuid.Nil {
+		row.Request = e.Request.String()
+	}
+	if e.Entity != uuid.Nil && e.Entity != e.Subject {
+		row.Entity, row.EntityHref = names.called(e.Entity, e.Entity.String()), entityURL(e.Entity)
+	}
+	row.About, row.AboutHref = trailAbout(e, names)
+	return row
+}
+
+// trailAbout names the subject of an entry, and returns the address of its page.
+func trailAbout(e *audit.Record, names actorNames) (label, href string) {
+	group, _, _ := strings.Cut(string(e.Action), ".")
+	switch group {
+	case "entity", "guard":
+		label, href = "Organisation", entityURL(e.Subject)
+	case "client":
+		label, href = "Client", clientURL(e.Subject)
+	case "document":
+		label, href = "Document", documentsPath+"/"+e.Subject.String()
+	case "approval":
+		label, href = "Approval", approvalsPath
+	case "plan":
+		label, href = "Numbering plan", planPath
+	case "key", "token", "session", "import", "policy", "order", "history", "journal":
+		label = strings.ToUpper(group[:1]) + group[1:]
+	default:
+		label = "Account"
+	}
+	return names.called(e.Subject, label), href
+}
+
+// trailChanges returns the fields that changed, by name.
+func trailChanges(before, after map[string]any) []deskview.TrailChange {
+	both := map[string]bool{}
+	for name := range before {
+		both[name] = true
+	}
+	for name := range after {
+		both[name] = true
+	}
+	var list []deskview.TrailChange
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		was, had := before[name]
+		is, has := after[name]
+		list = append(list, deskview.TrailChange{Name: name, Before: valueText(was), After: valueText(is), Was: had, Is: has})
+	}
+	return list
+}
+
+// valueText writes a value for people; structured values are JSON.
+func valueText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return cmp.Or(v, "none")
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	case []any:
+		texts := make([]string, len(v))
+		for i := range v {
+			texts[i] = valueText(v[i])
+		}
+		return cmp.Or(strings.Join(texts, ", "), "none")
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

@@ -1,0 +1,129 @@
+package desk
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/registry"
+)
+
+// pathEntity returns the organisation that the path names.
+func (p *Pages) pathEntity(r *http.Request) (registry.EntityDetails, error) {
+	id, err := portal.PathID(r, "entity")
+	if err != nil {
+		return registry.EntityDetails{}, err
+	}
+	e, err := p.Registry.Entity(r.Context(), id)
+	if portal.IsCode(err, fault.NotFound) {
+		return registry.EntityDetails{}, portal.ErrNotFound
+	}
+	return e, err
+}
+
+// entityFrame is what all pages about one organisation have: its name, its state
+// and the tabs. Tab is the end of this page's path.
+func entityFrame(r *http.Request, e *registry.EntityDetails, tab string) (view.Page, deskview.EntityFrame) {
+	page := view.Page{Title: e.Name, Crumbs: []view.Link{{Label: "Entities", Href: entitiesPath}}, Active: entitiesPath}
+	f := deskview.EntityFrame{ID: e.ID.String(), State: string(e.Status), Tone: present.EntityTones[e.Status], CanEdit: portal.VisitOf(r).Has(portal.Administrator)}
+	for _, t := range []view.Tab{
+		{Label: "Overview"}, {Label: "People", Href: "/people"}, {Label: "Keys", Href: "/keys"}, {Label: "Documents", Href: "/documents"}, {Label: "Audit", Href: "/audit"},
+	} {
+		f.Tabs = append(f.Tabs, view.Tab{Label: t.Label, Href: entityURL(e.ID) + t.Href, Active: t.Href == tab})
+	}
+	return page, f
+}
+
+// entityDays is the number of days that the overview shows.
+const entityDays = 30
+
+// showEntity serves GET /portal/desk/entities/{entity}.
+func (p *Pages) showEntity(w http.ResponseWriter, r *http.Request) error {
+	e, err := p.pathEntity(r)
+	if err != nil {
+		return err
+	}
+	ctx, now := r.Context(), p.Now().UTC()
+	keys, err := p.Access.CountActiveKeys(ctx, e.ID)
+	if err != nil {
+		return err
+	}
+	page, frame := entityFrame(r, &e, "")
+	d := deskview.EntityData{
+		EntityFrame: frame, Row: entityRow(&e, keys), Reason: e.Reason, Since: e.Since, DocumentsRequired: e.DocumentRequired, Days: entityDays, Now: now,
+	}
+	d.Mode = access.Live
+	if r.URL.Query().Get("mode") == access.Test {
+		d.Mode = access.Test
+	}
+	days, err := p.Tally.Days(ctx, e.ID, d.Mode, now.AddDate(0, 0, 1-entityDays), now)
+	if err != nil {
+		return err
+	}
+	d.Answers, d.Totals = present.AnswersChart(days)
+	for _, m := range []view.Option{{Value: access.Live, Label: "Live"}, {Value: access.Test, Label: "Test"}} {
+		d.Modes = append(d.Modes, view.Tab{Label: m.Label, Href: entityURL(e.ID) + "?mode=" + m.Value, Active: m.Value == d.Mode})
+	}
+	limits, err := present.LimitsOf(ctx, p.Access, e.ID)
+	if err != nil {
+		return err
+	}
+	d.KeyRate, d.EntityRate, d.DayQuota, d.MonthQuota, d.DayNumbers = limits.KeyRate, limits.EntityRate, limits.DayQuota, limits.MonthQuota, limits.DayNumbers
+	if err := p.addRelations(ctx, &e, &d); err != nil {
+		return err
+	}
+	for _, m := range statusChanges {
+		if frame.CanEdit && slices.Contains(m.from, e.Status) && (!d.RestorePending || m.verb != "restore") {
+			d.Moves = append(d.Moves, view.Action{Label: m.label, Href: entityURL(e.ID) + "/" + m.verb, Kind: m.kind})
+		}
+	}
+	return p.Show(w, r, page, deskview.Entity(d))
+}
+
+// maxWaitingApprovals is how many approvals are searched for one about an
+// organisation. They expire after a week, so there are never many.
+const maxWaitingApprovals = 500
+
+// addRelations adds the client that onboarded an organisation, the organisations
+// with the same CAC number, whether its restoration waits for approval, and how many
+// required documents are not accepted yet.
+func (p *Pages) addRelations(ctx context.Context, e *registry.EntityDetails, d *deskview.EntityData) error {
+	same, err := p.Registry.SameCAC(ctx, e.ID)
+	if err != nil {
+		return err
+	}
+	for i := range same {
+		d.SameCAC = append(d.SameCAC, deskview.EntityRow{
+			ID: same[i].ID.String(), Name: same[i].Name, CAC: same[i].CAC, State: string(same[i].Status), Tone: present.EntityTones[same[i].Status], Created: same[i].CreatedAt,
+		})
+	}
+	if e.Client != uuid.Nil {
+		c, err := p.Access.Client(ctx, e.Client)
+		if err != nil {
+			return err
+		}
+		d.Sponsor = view.Link{Label: c.Name, Href: clientURL(c.ID)}
+	}
+	waiting, err := p.Approvals.List(ctx, false, maxWaitingApprovals)
+	if err != nil {
+		return err
+	}
+	d.RestorePending = slices.ContainsFunc(waiting, func(a approval.Approval) bool { return a.Kind == registry.RestoreRevoked && a.Subject == e.ID })
+	needed, err := p.Documents.Requirements(ctx, e.ID)
+	for _, n := range needed {
+		if n.State != document.RequirementAccepted {
+			d.DocumentsOpen++
+		}
+	}
+	return err
+}

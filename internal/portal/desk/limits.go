@@ -1,0 +1,231 @@
+package desk
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/web"
+)
+
+const (
+	limitsPath  = "/portal/desk/limits"
+	limitPath   = "/portal/desk/limits/{entity}"
+	releasePath = "/portal/desk/limits/{entity}/release"
+)
+
+// limitRoutes are the pages about limits and the alerts of the guard. The guard's
+// e-mails go to administrators, so they are the ones who decide.
+func (p *Pages) limitRoutes() []portal.Route {
+	get, post := http.MethodGet, http.MethodPost
+	return []portal.Route{
+		{Method: get, Path: limitsPath, Right: portal.Staff, Serve: p.showAlerts},
+		{Method: get, Path: limitPath, Right: portal.Staff, Serve: p.showLimits},
+		{Method: post, Path: limitPath, Right: portal.Administrator, Serve: p.setLimits},
+		{Method: get, Path: releasePath, Right: portal.Administrator, Serve: p.confirmRelease},
+		{Method: post, Path: releasePath, Right: portal.Administrator, Serve: p.release},
+	}
+}
+
+const (
+	alertsShown     = 50 // on one page
+	pastAlertsShown = 20 // of one organisation
+)
+
+var alertsPage = view.Page{Title: "Limits and alerts", Lead: "Organisations whose requests look like number scanning, and the limits of each organisation.", Active: limitsPath}
+
+// showAlerts serves GET /portal/desk/limits. With an organisation in the query it
+// redirects to its limits.
+func (p *Pages) showAlerts(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	d := deskview.LimitsData{Form: view.Form{Values: q}, Past: q.Get("show") == "past", CanEdit: portal.VisitOf(r).Has(portal.Administrator), Now: p.Now()}
+	status := http.StatusOK
+	if text := strings.TrimSpace(q.Get("entity")); text != "" {
+		id, err := p.findEntity(r, &d, text)
+		if err != nil {
+			return err
+		}
+		if id != "" {
+			http.Redirect(w, r, limitsPath+"/"+id, http.StatusSeeOther) //nolint:gosec // the id was parsed and is written anew
+			return nil
+		}
+		if d.Form.Wrong() {
+			status = http.StatusUnprocessableEntity
+		}
+	}
+	f := guard.AlertFilter{Past: d.Past, Limit: alertsShown + 1} // one more shows whether there is a next page
+	f.Before = web.CursorID(r)
+	list, err := guard.Find(r.Context(), p.Pool, d.Now, f)
+	if err != nil {
+		return err
+	}
+	list, next := web.CutPage(list, alertsShown, func(a *guard.AlertRow) string { return a.ID.String() })
+	links := web.PageLinks(r, web.IDCursor(f.Before), next)
+	d.First, d.Next = links.First, links.Next
+	if d.Rows, err = p.alertRows(r, list, d.Now); err != nil {
+		return err
+	}
+	return p.ShowStatus(w, r, status, alertsPage, deskview.Limits(d))
+}
+
+// findEntity returns the id of the organisation with an id or a name. If several
+// match, they are put into d to choose from; if none does, the form gets an error.
+func (p *Pages) findEntity(r *http.Request, d *deskview.LimitsData, text string) (string, error) {
+	if id, err := uuid.Parse(text); err == nil {
+		_, err := p.Registry.Entity(r.Context(), id)
+		if portal.IsCode(err, fault.NotFound) {
+			portal.AddFieldError(&d.Form, false, "entity", "There is no organisation with this id.")
+			return "", nil
+		}
+		return id.String(), err
+	}
+	one, several, err := p.findByName(r, searchText(text))
+	if err != nil {
+		return "", err
+	}
+	for i := range several {
+		several[i].Value = limitsPath + "/" + several[i].Value
+	}
+	portal.AddFieldError(&d.Form, one.Value != "" || len(several) > 0, "entity", noMatch)
+	d.Matches = several
+	return one.Value, nil
+}
+
+func (p *Pages) alertRows(r *http.Request, list []guard.AlertRow, now time.Time) ([]deskview.AlertRow, error) {
+	var actors []audit.Actor
+	for i := range list {
+		actors = append(actors, releasedBy(&list[i]))
+	}
+	names, err := p.actorNames(r.Context(), actors)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]deskview.AlertRow, 0, len(list))
+	for i := range list {
+		rows = append(rows, alertRow(&list[i], names, now))
+	}
+	return rows, nil
+}
+
+// releasedBy returns who released an organisation from an alert.
+func releasedBy(f *guard.AlertRow) audit.Actor {
+	switch {
+	case f.ReleasedAt.IsZero():
+		return audit.Actor{}
+	case f.ReleasedBy == uuid.Nil:
+		return access.Operator
+	}
+	return audit.Actor{Kind: audit.Account, ID: f.ReleasedBy}
+}
+
+// alertLevels describe what the guard did.
+var alertLevels = map[guard.Level]struct {
+	word string
+	tone view.Tone
+}{
+	guard.None: {"Nothing", view.Neutral}, guard.Notified: {"Staff notified", view.Info}, guard.Slowed: {"Slowed to a tenth", view.Warn}, guard.Stopped: {"Stopped", view.Bad},
+}
+
+func alertRow(f *guard.AlertRow, names actorNames, now time.Time) deskview.AlertRow {
+	level := alertLevels[f.Level]
+	row := deskview.AlertRow{
+		ID: f.ID.String(), Entity: f.Entity.String(), Name: f.EntityName, Found: alertText(f), Level: level.word, Node: f.Node, Tone: level.tone,
+		Since: f.Since, Inactive: !f.Active(now), Releasable: f.Active(now) && f.Until.IsZero(), Reason: f.Reason,
+	}
+	if f.Kind == guard.BudgetUsed && f.Level == guard.Stopped {
+		row.Level = "No new numbers"
+	}
+	switch {
+	case !f.ReleasedAt.IsZero():
+		row.State, row.By = "Released "+view.Stamp(f.ReleasedAt), names.by(releasedBy(f))
+		if f.QuietUntil.After(now) {
+			row.Quiet = f.QuietUntil
+		}
+	case row.Inactive:
+		row.State = "Ended " + view.Stamp(f.Until)
+	case !f.Until.IsZero():
+		row.State = "Active until " + view.Stamp(f.Until)
+	default:
+		row.State = "Active until it is released"
+	}
+	return row
+}
+
+// alertText describes what the guard found.
+func alertText(f *guard.AlertRow) string {
+	switch f.Kind {
+	case guard.Density:
+		return fmt.Sprintf("%s of %s different numbers are in dense blocks of %s", view.Count(f.Dense), view.Count(f.Numbers), view.Count(f.Block))
+	case guard.Misses:
+		return fmt.Sprintf("%s of %s different numbers are not allocated", view.Count(f.Misses), view.Count(f.Numbers))
+	case guard.BudgetUsed:
+		return fmt.Sprintf("All %s different numbers of the day are used up", view.Count(f.Budget))
+	}
+	return string(f.Kind)
+}
+
+var releaseQuestionPage = view.Page{Title: "Release organisation", Crumbs: []view.Link{{Label: "Limits and alerts", Href: limitsPath}}, Active: limitsPath}
+
+// confirmRelease serves GET /portal/desk/limits/{entity}/release.
+func (p *Pages) confirmRelease(w http.ResponseWriter, r *http.Request) error {
+	q, err := p.releaseQuestion(r, view.Form{})
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, releaseQuestionPage, view.Confirm(q))
+}
+
+func (p *Pages) releaseQuestion(r *http.Request, f view.Form) (view.ConfirmData, error) {
+	id, err := portal.PathID(r, "entity")
+	if err != nil {
+		return view.ConfirmData{}, err
+	}
+	e, err := p.Registry.Entity(r.Context(), id)
+	if err != nil {
+		return view.ConfirmData{}, err
+	}
+	at := limitsPath + "/" + id.String()
+	return view.ConfirmData{
+		Text:   "The guard no longer slows or stops " + e.Name + ". First ask the organisation what it is doing, and check its requests in the journal.",
+		Action: at + "/release", Label: "Release organisation", Kind: view.Danger, Cancel: at, Reason: true, Form: f, Extra: deskview.QuietTime(f),
+	}, nil
+}
+
+// release serves POST /portal/desk/limits/{entity}/release.
+func (p *Pages) release(w http.ResponseWriter, r *http.Request) error {
+	v := portal.VisitOf(r)
+	id, err := portal.PathID(r, "entity")
+	if err != nil {
+		return err
+	}
+	hours, err := strconv.Atoi(r.PostFormValue("quiet"))
+	if err != nil || hours < 0 || hours > int(guard.MaxQuiet/time.Hour) {
+		err = fault.ErrInvalid.With(fault.Violation{Field: "quiet", Code: fault.NotAllowed, Message: "Choose one of the times."})
+	} else {
+		_, err = guard.Release(r.Context(), p.Pool, p.Now(), guard.ReleaseForm{
+			Entity: id, Reason: r.PostFormValue("reason"), Quiet: time.Duration(hours) * time.Hour, By: v.Who.Actor(), Request: v.ID,
+		})
+	}
+	if form, invalid := portal.FormErrors(r, err); invalid {
+		q, failed := p.releaseQuestion(r, form)
+		if failed != nil {
+			return failed
+		}
+		return p.ShowInvalid(w, r, err, releaseQuestionPage, view.Confirm(q))
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithFlash(w, r, limitsPath+"/"+id.String(), "guard.released")
+}

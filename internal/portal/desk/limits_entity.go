@@ -1,0 +1,177 @@
+package desk
+
+import (
+	"cmp"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+)
+
+// showLimits serves GET /portal/desk/limits/{entity}.
+func (p *Pages) showLimits(w http.ResponseWriter, r *http.Request) error {
+	page, d, err := p.deskLimits(r, view.Form{})
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, page, deskview.EntityLimits(d))
+}
+
+func (p *Pages) deskLimits(r *http.Request, form view.Form) (view.Page, deskview.EntityLimitsData, error) {
+	ctx, now := r.Context(), p.Now()
+	none := func(err error) (view.Page, deskview.EntityLimitsData, error) {
+		return view.Page{}, deskview.EntityLimitsData{}, err
+	}
+	id, err := portal.PathID(r, "entity")
+	if err != nil {
+		return none(err)
+	}
+	e, err := p.Registry.Entity(ctx, id)
+	if err != nil {
+		return none(err)
+	}
+	own, err := p.Access.LimitsOf(ctx, id)
+	if err != nil {
+		return none(err)
+	}
+	used, err := guard.UsageOf(ctx, p.Pool, id, now)
+	if err != nil {
+		return none(err)
+	}
+	d := deskview.EntityLimitsData{ID: id.String(), Name: e.Name, Form: form, CanEdit: portal.VisitOf(r).Has(portal.Administrator), Defaults: map[string]string{}, Now: now}
+	for _, l := range limitTable(own, p.Access.Limits, &used) {
+		d.Limits = append(d.Limits, l.row())
+		d.Defaults[l.field] = strings.ToLower(l.allowed(l.standard)) // it is shown within a sentence
+		if l.own != 0 {
+			d.Form = d.Form.With(l.field, strconv.FormatFloat(l.own, 'f', -1, 64))
+		}
+	}
+	if d.Active, err = p.alertsOf(r, id, false); err != nil {
+		return none(err)
+	}
+	if d.Past, err = p.alertsOf(r, id, true); err != nil {
+		return none(err)
+	}
+	page := view.Page{Title: e.Name, Lead: "The limits of this organisation, and how much of them it has used.", Crumbs: []view.Link{{Label: "Limits and alerts", Href: limitsPath}}, Active: limitsPath}
+	return page, d, nil
+}
+
+func (p *Pages) alertsOf(r *http.Request, entity uuid.UUID, past bool) ([]deskview.AlertRow, error) {
+	list, err := guard.Find(r.Context(), p.Pool, p.Now(), guard.AlertFilter{Entity: entity, Past: past, Limit: pastAlertsShown})
+	if err != nil {
+		return nil, err
+	}
+	return p.alertRows(r, list, p.Now())
+}
+
+// limitRow is one limit: the one that staff have set, the one in the settings, and
+// the usage, which is negative where it is not counted. Zero is no limit.
+type limitRow struct {
+	field, label  string
+	own, standard float64
+	used          int64
+}
+
+func limitTable(own, standard access.Limits, used *guard.Usage) []limitRow {
+	return []limitRow{
+		{"rate", "Requests per second", own.EntityRate, standard.EntityRate, -1},
+		{"burst", "Burst of requests", float64(own.EntityBurst), float64(standard.EntityBurst), -1},
+		{"dayQuota", "Answers per day", float64(own.DayQuota), float64(standard.DayQuota), used.Answered},
+		{"monthQuota", "Answers per month", float64(own.MonthQuota), float64(standard.MonthQuota), used.Month},
+		{"dayNumbers", "Different numbers per day", float64(own.DayNumbers), float64(standard.DayNumbers), used.Numbers},
+	}
+}
+
+func (l *limitRow) allowed(limit float64) string {
+	switch {
+	case limit == 0:
+		return "No limit"
+	case limit == math.Trunc(limit):
+		return view.Count(int64(limit))
+	}
+	return strconv.FormatFloat(limit, 'f', -1, 64)
+}
+
+func (l *limitRow) row() deskview.LimitRow {
+	limit := cmp.Or(l.own, l.standard)
+	row := deskview.LimitRow{Label: l.label, Allowed: l.allowed(limit), Used: "–", By: "The settings"}
+	if l.own != 0 {
+		row.By = "Staff"
+	}
+	if l.used < 0 {
+		return row
+	}
+	row.Used = view.Count(l.used)
+	if limit == 0 {
+		return row
+	}
+	row.Used += ", " + strconv.Itoa(int(100*float64(l.used)/limit)) + " %"
+	switch {
+	case float64(l.used) >= limit:
+		row.Tone = view.Bad
+	case float64(l.used) >= 0.8*limit:
+		row.Tone = view.Warn
+	}
+	return row
+}
+
+// setLimits serves POST /portal/desk/limits/{entity}.
+func (p *Pages) setLimits(w http.ResponseWriter, r *http.Request) error {
+	v := portal.VisitOf(r)
+	id, err := portal.PathID(r, "entity")
+	if err != nil {
+		return err
+	}
+	l, err := limitForm(r)
+	if err == nil {
+		err = p.Access.SetLimits(r.Context(), id, l, v.Who.Actor(), v.ID)
+	}
+	if form, invalid := portal.FormErrors(r, err); invalid {
+		page, d, failed := p.deskLimits(r, form)
+		if failed != nil {
+			return failed
+		}
+		return p.ShowInvalid(w, r, err, page, deskview.EntityLimits(d))
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithFlash(w, r, limitsPath+"/"+id.String(), "limits.set")
+}
+
+// limitForm reads the limits that staff set; an empty field is 0.
+func limitForm(r *http.Request) (l access.Limits, err error) {
+	var wrong fault.Form
+	whole := func(field string) int64 {
+		text := limitText(r, field)
+		if text == "" {
+			return 0
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		wrong.Check(err == nil, field, fault.BadFormat, "Enter a whole number, or leave it empty.")
+		return n
+	}
+	if text := limitText(r, "rate"); text != "" {
+		n, err := strconv.ParseFloat(text, 64)
+		wrong.Check(err == nil && !math.IsNaN(n) && !math.IsInf(n, 0), "rate", fault.BadFormat, "Enter a number, such as 50 or 0.5, or leave it empty.")
+		l.EntityRate = n
+	}
+	burst := whole("burst")
+	wrong.Check(burst == int64(int32(burst)), "burst", fault.NotAllowed, "Enter a number from 0 (the default of the settings) to 1,000,000.") //nolint:gosec // a number that does not fit is an error of the form
+	l.EntityBurst, l.DayQuota, l.MonthQuota, l.DayNumbers = int(burst), whole("dayQuota"), whole("monthQuota"), whole("dayNumbers")
+	return l, wrong.Err()
+}
+
+// limitText returns the typed number without thousands separators.
+func limitText(r *http.Request, field string) string {
+	return strings.ReplaceAll(strings.TrimSpace(r.PostFormValue(field)), ",", "")
+}

@@ -1,0 +1,168 @@
+package desk
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/web"
+)
+
+const numbersPath = "/portal/desk/numbers"
+
+// lookupsShown is how many earlier look-ups of a number are listed.
+const lookupsShown = 10
+
+// numberRoutes are the pages about the history of a number.
+func (p *Pages) numberRoutes() []portal.Route {
+	return []portal.Route{
+		{Method: http.MethodGet, Path: numbersPath, Right: portal.Staff, Serve: p.showNumbers},
+		{Method: http.MethodPost, Path: numbersPath, Right: portal.Staff, Serve: p.lookUp},
+	}
+}
+
+var numbersPage = view.Page{Title: "Number history", Lead: "Everything that was reported about a number, by whom and when. Every look-up is recorded in the audit trail before it is shown.", Active: numbersPath}
+
+// showNumbers serves GET /portal/desk/numbers.
+func (p *Pages) showNumbers(w http.ResponseWriter, r *http.Request) error {
+	return p.Show(w, r, numbersPage, deskview.NumberPage(deskview.NumberData{}))
+}
+
+// lookUp serves POST /portal/desk/numbers. The result is shown in this
+// response, so that no number is in an address.
+func (p *Pages) lookUp(w http.ResponseWriter, r *http.Request) error {
+	ctx, v := r.Context(), portal.VisitOf(r)
+	reason := supply.LookupReason{By: v.Who.Actor(), Reason: portal.OneLine(r.PostFormValue("reason")), Request: v.ID}
+	q, err := p.readLookup(r, reason.Reason)
+	var found supply.History
+	if err == nil {
+		found, err = p.Lines.StaffLookup(ctx, q, reason)
+	}
+	if form, invalid := portal.FormErrors(r, err); invalid {
+		return p.ShowInvalid(w, r, err, numbersPage, deskview.NumberPage(deskview.NumberData{Form: form}))
+	}
+	if err != nil {
+		return err
+	}
+	lookups, err := p.Lines.StaffLookups(ctx, q.Number, lookupsShown)
+	if err != nil {
+		return err
+	}
+	names, err := p.trailNames(r, lookups)
+	if err != nil {
+		return err
+	}
+	rules, err := p.Rules(r)
+	if err != nil {
+		return err
+	}
+	history := numberHistory(&found, rules.Plan, p.Now())
+	history.Number, history.AsOf, history.KnownAt = q.Number.E164(), q.AsOf, q.KnownAt
+	for i := range lookups {
+		why, _ := lookups[i].After["reason"].(string)
+		history.Lookups = append(history.Lookups, deskview.LookupRow{By: names.name(lookups[i].Actor), Reason: why, At: lookups[i].At})
+	}
+	return p.Show(w, r, numbersPage, deskview.NumberPage(deskview.NumberData{Form: view.Form{Values: r.PostForm}, History: &history, Now: p.Now()}))
+}
+
+// readLookup reads the number to look up, and as of which time.
+func (p *Pages) readLookup(r *http.Request, reason string) (q supply.HistoryQuery, err error) {
+	var wrong fault.Form
+	text := strings.TrimSpace(r.PostFormValue("phoneNumber"))
+	number, err := p.Region.ParseMobile(text)
+	wrong.Check(text != "", "phoneNumber", fault.Required, "Enter the phone number to look up.")
+	wrong.Check(text == "" || !errors.Is(err, phone.ErrMalformed), "phoneNumber", fault.BadFormat, "Write a phone number, for example +2348031234567 or 08031234567.")
+	wrong.Check(text == "" || err == nil || errors.Is(err, phone.ErrMalformed), "phoneNumber", fault.NotAllowed, "This is not a mobile number of this country.")
+	audit.CheckReason(&wrong, "reason", reason)
+	q.Number = number
+	for _, field := range []struct {
+		name string
+		to   *time.Time
+	}{{"asOf", &q.AsOf}, {"knownAt", &q.KnownAt}} {
+		if text := r.PostFormValue(field.name); text != "" {
+			var ok bool
+			*field.to, ok = web.ParseFormTime(text)
+			wrong.Check(ok, field.name, fault.BadFormat, "Write a time as 2026-01-31T08:00, or a date as 2026-01-31.")
+		}
+	}
+	return q, wrong.Err()
+}
+
+// numberHistory returns a number's history as rows, the newest first.
+func numberHistory(h *supply.History, plan *numbering.Plan, now time.Time) deskview.NumberHistory {
+	d := deskview.NumberHistory{
+		Status: string(h.Status), Tone: present.StatusTone(string(h.Status)), Reason: string(h.Reason), Network: networkName(plan, h.Network),
+	}
+	for i := range h.Tenures {
+		t := &h.Tenures[i]
+		d.Tenures = append(d.Tenures, deskview.TenureRow{
+			Number: i + 1, Network: networkName(plan, t.Network), State: t.State, EndReason: t.EndReason, Start: t.Start, End: t.End, EndedAfter: t.EndedAfter,
+			Current: t.End.IsZero(),
+		})
+	}
+	for i := range h.Events {
+		d.Events = append(d.Events, eventRow(&h.Events[i], plan))
+	}
+	d.Arrange(now)
+	return d
+}
+
+// networkName returns the current name of a network.
+func networkName(plan *numbering.Plan, code string) string {
+	if n, ok := plan.Network(code); ok {
+		return plan.Name(n)
+	}
+	return cmp.Or(code, line.UnknownNetwork)
+}
+
+// outcomeNames describe the outcome of a reported event.
+var outcomeNames = map[string]string{
+	supply.Applied: "Applied", supply.NoEffect: "Stored without effect", supply.Conflict: "Waiting for the other half of the port",
+}
+
+var sourceNames = map[string]string{
+	line.Operator.String(): "Operator", line.ClearingHouse.String(): "The clearing house", line.Sector.String(): "A sector regulator", line.Regulator.String(): "The regulator",
+}
+
+func eventRow(e *supply.HistoryEvent, plan *numbering.Plan) deskview.EventRow {
+	name, by := eventNames[e.Type], sourceNames[e.Source]
+	if e.Network != "" {
+		by += " " + networkName(plan, e.Network)
+	}
+	row := deskview.EventRow{
+		Seq: e.Seq, ID: e.ID, Title: cmp.Or(name.text, e.Type), Type: e.Type, Tone: cmp.Or(name.tone, view.Neutral), By: strings.TrimSpace(by),
+		Peer: e.Peer, Code: e.Code, Note: e.Note, Effective: e.EffectiveAt, Reported: e.ReportedAt, Churn: e.ChurnAt, Withdrawn: e.Voided, Withdraws: e.Voids,
+		Outcome: cmp.Or(outcomeNames[e.Outcome], e.Outcome),
+	}
+	if e.Import != uuid.Nil {
+		row.Import = e.Import.String()
+	}
+	return row
+}
+
+// eventNames are the names of the types of events.
+var eventNames = map[string]struct {
+	text string
+	tone view.Tone
+}{
+	"ASSIGNED": {"Assigned to a holder", view.Info}, "SIM_CHANGED": {"SIM changed", view.Warn}, "BARRED": {"Barred", view.Bad}, "UNBARRED": {"Bar lifted", view.Good},
+	"CHURN_NOTICE": {"Churn announced", view.Warn}, "PARKED": {"Parked by its holder", view.Neutral}, "RETURNED": {"Holder is back", view.Good},
+	"INACTIVE": {"Inactive", view.Neutral}, "USED": {"Used again", view.Good}, "ENDED": {"Tenure ended", view.Warn}, "REINSTATED": {"Returned to its holder", view.Good},
+	"PORT_CLAIMED": {"Port claimed by the recipient", view.Info}, "PORT_RELEASED": {"Port released by the donor", view.Info}, "PORTED": {"Ported", view.Info},
+	"FLAGGED": {"Flagged for fraud", view.Bad}, "UNFLAGGED": {"Flag lifted", view.Good}, "BLACKLISTED": {"Blacklisted", view.Bad}, "RELEASED": {"Released from the blacklist", view.Good},
+	"VOIDED": {"An earlier event withdrawn", view.Warn},
+}

@@ -1,0 +1,37 @@
+// Package desk serves the pages of the regulator's staff.
+package desk
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/tally"
+)
+
+// Pages serves the pages of the regulator's staff. All fields are required.
+type Pages struct {
+	present.Supply
+
+	Documents *document.Store
+	Approvals *approval.Service
+	Tally     *tally.Tally
+	Record    func(context.Context, uuid.UUID) (journal.Entry, error) // finds a record in the database or the archive
+	Region    *phone.Region
+}
+
+// Routes returns the routes of these pages. All staff may look; each route names
+// who may change something.
+func (p *Pages) Routes() []portal.Route {
+	return slices.Concat(
+		p.entityRoutes(), p.clientRoutes(), p.documentRoutes(), p.approvalRoutes(), p.numberRoutes(), p.supplyRoutes(),
+		p.planRoutes(), p.journalRoutes(), p.limitRoutes(), p.auditRoutes(), p.staffRoutes(),
+	)
+}

@@ -1,0 +1,158 @@
+package desk
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/web"
+)
+
+const (
+	planPath    = "/portal/desk/plan"
+	newPlanPath = "/portal/desk/new-plan"
+	planCSVPath = "/portal/export/plan.csv"
+)
+
+// planRoutes are the pages of the numbering plan.
+func (p *Pages) planRoutes() []portal.Route {
+	get, post := http.MethodGet, http.MethodPost
+	return []portal.Route{
+		{Method: get, Path: planPath, Right: portal.Staff, Serve: p.showPlan},
+		{Method: get, Path: planCSVPath, Right: portal.Staff, Upload: true, Serve: p.exportPlan},
+		{Method: get, Path: newPlanPath, Right: portal.Administrator, Serve: p.showNewPlan},
+		{Method: post, Path: newPlanPath, Right: portal.Administrator, Upload: true, Serve: p.previewPlan},
+		{Method: post, Path: planPath, Right: portal.Administrator, Upload: true, Serve: p.setPlan},
+	}
+}
+
+// rangesShown is the number of ranges on one page.
+const rangesShown = 100
+
+// requestedPlan returns the version that the address names, or the current one,
+// and whether it is the current one.
+func (p *Pages) requestedPlan(r *http.Request) (plan *numbering.Plan, isCurrent bool, err error) {
+	now, err := numbering.Current(r.Context(), p.Pool, p.Now())
+	text := r.URL.Query().Get("version")
+	if err != nil || text == "" {
+		return now, true, err
+	}
+	version, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || version < 0 {
+		return nil, false, portal.ErrNotFound
+	}
+	if int32(version) == now.Version {
+		return now, true, nil
+	}
+	plan, err = numbering.Load(r.Context(), p.Pool, int32(version))
+	return plan, false, err
+}
+
+// showPlan serves GET /portal/desk/plan.
+func (p *Pages) showPlan(w http.ResponseWriter, r *http.Request) error {
+	plan, isCurrent, err := p.requestedPlan(r)
+	if err != nil {
+		return err
+	}
+	editions, err := numbering.History(r.Context(), p.Pool)
+	if err != nil {
+		return err
+	}
+	now, q := p.Now(), r.URL.Query()
+	d := deskview.PlanData{
+		Form: view.Form{Values: q}, Version: int64(plan.Version), Effective: plan.EffectiveAt, Source: plan.Source, Digits: plan.Digits,
+		Active: isCurrent && plan.Version > 0, Scheduled: plan.EffectiveAt.After(now), CSV: planCSVPath + "?version=" + strconv.Itoa(int(plan.Version)), CanEdit: portal.VisitOf(r).Has(portal.Administrator), Now: now,
+	}
+	day := now // a future version is shown as it will be on its first day
+	if d.Scheduled {
+		day = plan.EffectiveAt
+	}
+	d.Networks = planNetworks(plan, day)
+	ranges, links := web.PageOf(r, rangesOf(plan, q.Get("network"), q.Get("prefix")), rangesShown, rangeKey)
+	d.First, d.Next, d.Note = links.First, links.Next, portal.WindowNote(links)
+	for i := range ranges {
+		d.Ranges = append(d.Ranges, planRange(plan, &ranges[i], day))
+	}
+	for i := range editions {
+		d.Versions = append(d.Versions, planEdition(&editions[i], plan.Version, now))
+	}
+	markCurrent(d.Versions)
+	slices.Reverse(d.Versions)
+	page := view.Page{Title: "Numbering plan", Lead: "Which numbers each network was allocated, and for which period.", Active: planPath}
+	if d.CanEdit {
+		page.Actions = []view.Action{{Label: "Upload new version", Href: newPlanPath, Kind: view.Primary}}
+	}
+	return p.Show(w, r, page, deskview.Plan(d))
+}
+
+func planNetworks(plan *numbering.Plan, day time.Time) []deskview.PlanNetwork {
+	held := map[numbering.Network]int64{}
+	for _, r := range plan.Ranges() {
+		if r.ActiveAt(day) {
+			held[r.Network]++
+		}
+	}
+	var list []deskview.PlanNetwork
+	for _, n := range plan.Networks() {
+		list = append(list, deskview.PlanNetwork{Code: plan.Code(n), Name: plan.Name(n), Held: held[n], Capacity: plan.Capacity(n, day)})
+	}
+	slices.SortFunc(list, func(a, b deskview.PlanNetwork) int { return strings.Compare(a.Code, b.Code) })
+	return list
+}
+
+// rangesOf returns the ranges that start with a prefix or contain it, of one
+// network or, if the code is empty, of all.
+func rangesOf(plan *numbering.Plan, code, prefix string) []numbering.Range {
+	prefix = strings.TrimPrefix(strings.TrimSpace(prefix), "+")
+	return slices.DeleteFunc(plan.Ranges(), func(r numbering.Range) bool {
+		return code != "" && plan.Code(r.Network) != code || !strings.HasPrefix(r.Prefix, prefix) && !strings.HasPrefix(prefix, r.Prefix)
+	})
+}
+
+// rangeKey identifies a range within a plan.
+func rangeKey(r *numbering.Range) string { return r.Prefix + "." + r.Allocated.Format(time.DateOnly) }
+
+func planRange(plan *numbering.Plan, r *numbering.Range, day time.Time) deskview.PlanRange {
+	return deskview.PlanRange{
+		Prefix: r.Prefix, Code: plan.Code(r.Network), Name: plan.Name(r.Network), Allocated: r.Allocated, Withdrawn: r.Withdrawn, Capacity: plan.RangeCapacity(*r), Held: r.ActiveAt(day),
+	}
+}
+
+func planEdition(e *numbering.VersionSummary, shown int32, now time.Time) deskview.PlanVersion {
+	return deskview.PlanVersion{
+		Version: int64(e.Version), Effective: e.EffectiveAt, Created: e.CreatedAt, Source: e.Source, Networks: int64(e.Networks), Ranges: int64(e.Ranges),
+		Shown: e.Version == shown, Scheduled: e.EffectiveAt.After(now),
+	}
+}
+
+// markCurrent marks the version that took effect last. The list has the oldest
+// first.
+func markCurrent(list []deskview.PlanVersion) {
+	for i := range slices.Backward(list) {
+		if !list[i].Scheduled {
+			list[i].Active = true
+			return
+		}
+	}
+}
+
+// exportPlan serves GET /portal/export/plan.csv: a version in the format in
+// which one is uploaded. Its codes and names start with a letter or a digit, so
+// no spreadsheet runs them as a formula.
+func (p *Pages) exportPlan(w http.ResponseWriter, r *http.Request) error {
+	plan, _, err := p.requestedPlan(r)
+	if err != nil {
+		return err
+	}
+	portal.StartDownload(w, "text/csv; charset=utf-8", "plan-"+strconv.Itoa(int(plan.Version))+".csv")
+	if err := plan.WriteCSV(w); err != nil {
+		portal.AbortDownload(w, r, err) // an incomplete file must not look complete
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package portal
+
+import (
+	"encoding/csv"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/lineproof/lineproof/internal/web"
+)
+
+// StartDownload sends the headers of a file to save, which no browser shows as a
+// page.
+func StartDownload(w http.ResponseWriter, kind, name string) {
+	web.SetDownloadHeaders(w.Header(), kind, name)
+	w.WriteHeader(http.StatusOK)
+}
+
+// AbortDownload cuts the connection of a download that failed half-way, so that
+// the file does not look complete, and logs the error.
+func AbortDownload(w http.ResponseWriter, r *http.Request, err error) {
+	VisitOf(r).Add(slog.String("error", err.Error()))
+	web.AbortResponse(w)
+}
+
+// NewCSV returns a writer of CSV with the line ends of RFC 4180.
+func NewCSV(w io.Writer) *csv.Writer {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	return out
+}
+
+// SafeCells puts an apostrophe before every cell that a spreadsheet would run as
+// a formula. Programs that need the exact text use NDJSON.
+func SafeCells(cells []string) []string {
+	for i, cell := range cells {
+		if strings.IndexAny(strings.TrimLeft(cell, " \u00a0"), "=+-@\t\r\n|%＝＋－＠") == 0 {
+			cells[i] = "'" + cell
+		}
+	}
+	return cells
+}
+
+// HexSum writes a SHA-256 checksum in hexadecimal.
+func HexSum(sum [32]byte) string { return hex.EncodeToString(sum[:]) }

@@ -1,0 +1,107 @@
+package org
+
+import (
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/orgview"
+)
+
+var keyCrumb = []view.Link{{Label: "API settings", Href: keysPath}}
+
+// showKeys serves GET /portal/keys. By default active keys come
+// first, and the newest first among them and among the others.
+func (p *Pages) showKeys(w http.ResponseWriter, r *http.Request) error {
+	d, err := present.KeyPage(r, p.Access, portal.VisitOf(r).Who.Entity, p.Now())
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, view.Page{
+		Title: "API settings", Lead: "Use one key per application, so that you can revoke it without affecting others.",
+		Actions: []view.Action{{Label: "Generate key", Href: newKeyPath, Kind: view.Primary}},
+	}, orgview.Keys(d))
+}
+
+var newKeyPage = view.Page{
+	Title: "New key", Lead: "The key is shown once, on the next page.", Crumbs: keyCrumb, Active: keysPath,
+}
+
+// showNewKey serves GET /portal/new-key.
+func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request) error {
+	return p.Show(w, r, newKeyPage, orgview.NewKey(view.Form{}))
+}
+
+const (
+	maxDays     = 3650
+	maxNetworks = 64
+)
+
+// createKey serves POST /portal/new-key. The key is shown in this response
+// and never again.
+func (p *Pages) createKey(w http.ResponseWriter, r *http.Request) error {
+	v := portal.VisitOf(r)
+	f, err := keyForm(r)
+	f.Entity = v.Who.Entity
+	var key access.NewKey
+	if err == nil {
+		key, err = p.Access.CreateKey(r.Context(), f, v.Who.Actor(), v.ID)
+	}
+	if form, invalid := portal.FormErrors(r, err); invalid {
+		return p.ShowInvalid(w, r, err, newKeyPage, orgview.NewKey(form))
+	}
+	if err != nil {
+		return err
+	}
+	return p.showNewKeyOnce(w, r, key, f.Name, f.Mode, time.Time{})
+}
+
+// keyForm reads the form of a new key.
+func keyForm(r *http.Request) (access.KeyForm, error) {
+	f := access.KeyForm{Name: strings.TrimSpace(r.PostFormValue("name")), Mode: r.PostFormValue("mode"), Purpose: strings.TrimSpace(r.PostFormValue("purpose"))}
+	var wrong fault.Form
+	if text := strings.TrimSpace(r.PostFormValue("expiresInDays")); text != "" {
+		days, err := strconv.Atoi(text)
+		wrong.Check(err == nil && days >= 1 && days <= maxDays, "expiresInDays", fault.NotAllowed, "Enter a number of days from 1 to 3650, or leave it empty for a key that is valid until it is revoked.")
+		f.Expires = time.Duration(days) * 24 * time.Hour
+	}
+	words := strings.FieldsFunc(r.PostFormValue("networks"), func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t' })
+	wrong.Check(len(words) <= maxNetworks, "networks", fault.TooLong, "Enter at most 64 networks.")
+	for _, text := range words[:min(len(words), maxNetworks)] {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			wrong.Once("networks", fault.BadFormat, "Write each network as 192.0.2.0/24 or 2001:db8::/32.")
+			continue
+		}
+		f.Networks = append(f.Networks, network)
+	}
+	if len(wrong.Violations()) > 0 { // report at once what CreateKey would report next
+		wrong.Check(f.Name != "", "name", fault.Required, "Enter a name.")
+		wrong.Check(f.Mode == access.Live || f.Mode == access.Test, "mode", fault.NotAllowed, "The mode must be live or test.")
+	}
+	return f, wrong.Err()
+}
+
+// showNewKeyOnce shows a key that was just created, with examples of its use.
+func (p *Pages) showNewKeyOnce(w http.ResponseWriter, r *http.Request, key access.NewKey, name, mode string, oldEnds time.Time) error {
+	number := p.exampleNumber(mode)
+	base := p.BaseURL(r)
+	d := orgview.CreatedKeyData{
+		ID: key.ID.String(), Name: name, Mode: mode, Key: key.Text.Reveal(), OldExpires: oldEnds, Now: p.Now(), Number: number,
+		Curl: curlExample(base, key.Text.Reveal(), number), Go: goExample(base, key.Text.Reveal(), number), TypeScript: typeScriptExample(base, key.Text.Reveal(), number),
+	}
+	return p.Show(w, r, view.Page{Title: "Your new key", Lead: "Copy it now. It cannot be shown again.", Crumbs: keyCrumb, Active: keysPath}, orgview.CreatedKey(d))
+}
+
+// ownKey returns the key that the path names, if it belongs to the visitor's
+// organisation, with its predecessor and successor.
+func (p *Pages) ownKey(r *http.Request) (access.KeyChain, error) {
+	return present.PathKey(r, p.Access, portal.VisitOf(r).Who.Entity)
+}

@@ -1,0 +1,158 @@
+package org
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/orgview"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/web"
+)
+
+var teamPage = view.Page{Title: "Team", Lead: "The people of your organisation who can sign in. Admins manage the team; members can do everything else.", Active: teamPath, Actions: []view.Action{present.InviteAction}}
+
+// showTeam serves GET /portal/team.
+func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request) error {
+	d, err := p.team(r, view.Form{})
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, teamPage, orgview.Team(d))
+}
+
+func (p *Pages) team(r *http.Request, form view.Form) (orgview.TeamData, error) {
+	v := portal.VisitOf(r)
+	list, err := p.People.Team(r.Context(), v.Who)
+	if err != nil {
+		return orgview.TeamData{}, err
+	}
+	o := present.SortAccounts(r, list)
+	page, links := web.PageOf(r, list, present.AccountsShown, func(a *registry.Account) string { return a.ID.String() })
+	d := orgview.TeamData{Form: form, First: links.First, Next: links.Next, Note: portal.WindowNote(links), Heads: o.Head, Now: p.Now()}
+	for _, a := range page {
+		d.Rows = append(d.Rows, present.MemberRow(&a, v.Who.Account))
+	}
+	return d, nil
+}
+
+// invite serves POST /portal/team.
+func (p *Pages) invite(w http.ResponseWriter, r *http.Request) error {
+	v := portal.VisitOf(r)
+	f, err := present.ReadInvitation(r, uuid.Nil) // the organisation is the inviter's
+	if err == nil {
+		_, err = p.People.Invite(r.Context(), f, v.Who, v.ID)
+	}
+	if form, invalid := portal.FormErrors(r, err); invalid {
+		d, failed := p.team(r, form)
+		if failed != nil {
+			return failed
+		}
+		return p.ShowInvalid(w, r, err, teamPage, orgview.Team(d))
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithFlash(w, r, teamPath, "team.invited")
+}
+
+// colleague returns the account that the path names, if it belongs to the
+// visitor's organisation.
+func (p *Pages) colleague(r *http.Request) (registry.Account, error) {
+	id, err := portal.PathID(r, "account")
+	if err != nil {
+		return registry.Account{}, err
+	}
+	a, err := p.Registry.Account(r.Context(), p.Pool, id)
+	if portal.IsCode(err, fault.NotFound) || (err == nil && a.Entity != portal.VisitOf(r).Who.Entity) {
+		return registry.Account{}, portal.ErrNotFound
+	}
+	return a, err
+}
+
+// inviteAgain serves POST /portal/team/{account}/invite: another e-mail to
+// a person who has not accepted, or who was removed.
+func (p *Pages) inviteAgain(w http.ResponseWriter, r *http.Request) error {
+	v := portal.VisitOf(r)
+	a, err := p.colleague(r)
+	if err != nil {
+		return err
+	}
+	if _, err := p.People.Invite(r.Context(), people.InviteForm{Email: a.Email, Kind: a.Kind}, v.Who, v.ID); err != nil {
+		return err
+	}
+	return p.RedirectWithFlash(w, r, teamPath, "team.invited")
+}
+
+// confirmRemove serves GET /portal/team/{account}/remove.
+func (p *Pages) confirmRemove(w http.ResponseWriter, r *http.Request) error {
+	a, err := p.colleague(r)
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, removePage, view.Confirm(present.RemoveQuestion(&a, teamPath, view.Form{})))
+}
+
+var removePage = view.Page{Title: "Remove person", Crumbs: []view.Link{{Label: "Team", Href: teamPath}}, Active: teamPath}
+
+// removeFromTeam serves POST /portal/team/{account}/remove.
+func (p *Pages) removeFromTeam(w http.ResponseWriter, r *http.Request) error {
+	v := portal.VisitOf(r)
+	a, err := p.colleague(r)
+	if err != nil {
+		return err
+	}
+	err = p.People.Remove(r.Context(), a.ID, v.Who, v.ID)
+	if form, invalid := portal.FormErrors(r, err); invalid {
+		return p.ShowInvalid(w, r, err, removePage, view.Confirm(present.RemoveQuestion(&a, teamPath, form)))
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithFlash(w, r, teamPath, "team.removed")
+}
+
+var rolePage = view.Page{Title: "Change role", Crumbs: []view.Link{{Label: "Team", Href: teamPath}}, Active: teamPath}
+
+// confirmRole serves GET /portal/team/{account}/role.
+func (p *Pages) confirmRole(w http.ResponseWriter, r *http.Request) error {
+	a, err := p.colleague(r)
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, rolePage, view.Confirm(roleQuestion(&a, view.Form{})))
+}
+
+func roleQuestion(a *registry.Account, f view.Form) view.ConfirmData {
+	q := view.ConfirmData{
+		Text:   a.Name + " (" + a.Email + ") becomes an admin and can invite and remove people, including you.",
+		Action: teamPath + "/" + a.ID.String() + "/role", Label: "Make admin", Kind: view.Primary, Cancel: teamPath, Form: f, Extra: view.Hidden("kind", string(registry.AdminAccount)),
+	}
+	if a.Kind == registry.AdminAccount {
+		q.Text = a.Name + " (" + a.Email + ") becomes a member and can no longer manage the team. They have to sign in again."
+		q.Label, q.Extra = "Make member", view.Hidden("kind", string(registry.MemberAccount))
+	}
+	return q
+}
+
+// changeRole serves POST /portal/team/{account}/role.
+func (p *Pages) changeRole(w http.ResponseWriter, r *http.Request) error {
+	v := portal.VisitOf(r)
+	a, err := p.colleague(r)
+	if err != nil {
+		return err
+	}
+	err = p.People.SetKind(r.Context(), a.ID, registry.AccountKind(r.PostFormValue("kind")), v.Who, v.ID)
+	if form, invalid := portal.FormErrors(r, err); invalid {
+		return p.ShowInvalid(w, r, err, rolePage, view.Confirm(roleQuestion(&a, form)))
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithFlash(w, r, teamPath, "team.role")
+}

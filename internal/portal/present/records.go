@@ -1,0 +1,119 @@
+package present
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/orgview"
+	"github.com/lineproof/lineproof/internal/tally"
+)
+
+// RecordsShown is the number of journal records on one page.
+const RecordsShown = 50
+
+// RecordFilter reads which records are requested. The form lists what is invalid.
+func RecordFilter(q url.Values) (tally.Filter, view.Form) {
+	form := view.Form{Values: q}
+	f := tally.Filter{Mode: q.Get("mode"), Status: q.Get("status")}
+	portal.AddFieldError(&form, slices.Contains([]string{"", access.Live, access.Test}, f.Mode), "mode", "Choose live or test.")
+	portal.AddFieldError(&form, f.Status == "" || slices.Contains(line.Statuses, line.Status(f.Status)), "status", "Choose one of the statuses.")
+	f.From, f.To = portal.ReadDates(q, &form)
+	if text := q.Get("after"); text != "" {
+		f.After, _ = parseCursor(text) // an invalid cursor shows the first page
+	}
+	return f, form
+}
+
+// CursorText writes the position of a record, which parseCursor reads.
+func CursorText(at journal.Position) string {
+	if at.At.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(at.At.UnixMilli(), 10) + "." + at.ID.String()
+}
+
+func parseCursor(text string) (journal.Position, bool) {
+	at, id, _ := strings.Cut(text, ".")
+	ms, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || ms <= 0 || ms > 1<<42 {
+		return journal.Position{}, false
+	}
+	record, err := uuid.Parse(id)
+	if err != nil {
+		return journal.Position{}, false
+	}
+	return journal.Position{At: time.UnixMilli(ms).UTC(), ID: record}, true
+}
+
+// KeyNames returns the names of the keys with which an organisation made the
+// requests that are recorded.
+func KeyNames(r *http.Request, keys *access.Service, entity uuid.UUID, records []journal.Entry) (map[uuid.UUID]string, error) {
+	ids := make([]uuid.UUID, len(records))
+	for i := range records {
+		ids[i] = records[i].Key
+	}
+	return keys.KeyNames(r.Context(), entity, ids)
+}
+
+// RecordRows returns records as rows, with the names of their keys.
+func RecordRows(r *http.Request, keys *access.Service, entity uuid.UUID, records []journal.Entry) ([]orgview.RecordRow, error) {
+	names, err := KeyNames(r, keys, entity, records)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]orgview.RecordRow, len(records))
+	for i := range records {
+		rows[i] = recordRow(&records[i], names)
+	}
+	return rows, nil
+}
+
+// RecordData returns everything that the page of one record shows.
+func RecordData(r *http.Request, keys *access.Service, e *journal.Entry, now time.Time) (orgview.RecordData, error) {
+	rows, err := RecordRows(r, keys, e.Entity, []journal.Entry{*e})
+	if err != nil {
+		return orgview.RecordData{}, err
+	}
+	return orgview.RecordData{
+		Row: rows[0], Hash: portal.HexSum(e.Hash()), LineVersion: e.LineVersion, PolicyVersion: int64(e.PolicyVersion), PlanVersion: int64(e.PlanVersion), Now: now,
+	}, nil
+}
+
+func recordRow(e *journal.Entry, names map[uuid.UUID]string) orgview.RecordRow {
+	return orgview.RecordRow{
+		ID: e.RequestID.String(), At: e.At, Number: e.PhoneNumber, Status: e.Status, Tone: StatusTone(e.Status), Network: e.MobileNetwork, Mode: e.Mode,
+		Key: names[e.Key], KeyID: e.Key.String(), Purpose: e.Purpose, Correlator: e.Correlator, Options: e.Options, Extra: IndentJSON([]byte(e.Extra)),
+	}
+}
+
+// StatusNames returns all statuses of a line, for a list to choose from.
+func StatusNames() []string {
+	names := make([]string, len(line.Statuses))
+	for i, status := range line.Statuses {
+		names[i] = string(status)
+	}
+	return names
+}
+
+// IndentJSON returns JSON with one field per line, or the text unchanged if it is
+// not JSON.
+func IndentJSON(text []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, text, "", "  ") == nil {
+		return b.String()
+	}
+	return string(text)
+}

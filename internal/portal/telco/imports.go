@@ -1,0 +1,100 @@
+package telco
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/orgview"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// ownImport returns the import that the path names, if it belongs to the network
+// of the visitor's organisation.
+func (p *Pages) ownImport(r *http.Request) (supply.Import, present.Rules, error) {
+	rules, err := p.Rules(r)
+	if err != nil {
+		return supply.Import{}, rules, err
+	}
+	_, n, err := p.ownNetwork(r, rules.Plan)
+	if errors.Is(err, supply.ErrNoNetwork) {
+		return supply.Import{}, rules, portal.ErrNotFound
+	}
+	if err != nil {
+		return supply.Import{}, rules, err
+	}
+	im, err := p.PathImport(r)
+	if err == nil && im.Network != n {
+		return supply.Import{}, rules, portal.ErrNotFound
+	}
+	return im, rules, err
+}
+
+// showImport serves GET /portal/supply/imports/{import}.
+func (p *Pages) showImport(w http.ResponseWriter, r *http.Request) error {
+	d, err := p.importData(r)
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, present.ImportPage(&d, parent), orgview.Import(d))
+}
+
+// showImportProgress serves GET /portal/supply/imports/{import}/progress: the
+// content of the page, by which a script refreshes it.
+func (p *Pages) showImportProgress(w http.ResponseWriter, r *http.Request) error {
+	d, err := p.importData(r)
+	if err != nil {
+		return err
+	}
+	return p.ShowFragment(w, r, orgview.Import(d))
+}
+
+func (p *Pages) importData(r *http.Request) (orgview.ImportData, error) {
+	im, rules, err := p.ownImport(r)
+	if err != nil {
+		return orgview.ImportData{}, err
+	}
+	d, err := p.ImportData(r, rules, &im, importsPath)
+	if err != nil {
+		return orgview.ImportData{}, err
+	}
+	confirm := view.Action{Label: "Confirm this is intentional", Href: d.Row.Href + "/mean", Kind: view.Primary}
+	withdraw := view.Action{Label: "Withdraw file", Href: d.Row.Href + "/withdraw", Kind: view.Danger}
+	switch im.State {
+	case supply.Held:
+		d.Tools = []view.Action{confirm, withdraw}
+	case supply.Checking:
+		d.Tools = []view.Action{withdraw}
+	}
+	return d, nil
+}
+
+// sendRejected serves GET /portal/supply/imports/{import}/refused.csv.
+func (p *Pages) sendRejected(w http.ResponseWriter, r *http.Request) error {
+	im, _, err := p.ownImport(r)
+	if err != nil {
+		return err
+	}
+	return p.SendRejectedRows(w, r, im)
+}
+
+// serveStep serves GET and POST of a step with one of the visitor's imports.
+func (p *Pages) serveStep(w http.ResponseWriter, r *http.Request, step *present.ImportStep) error {
+	im, rules, err := p.ownImport(r)
+	if err != nil {
+		return err
+	}
+	return p.ServeStep(w, r, step, present.ImportContext{Import: &im, Network: rules.Plan.Code(im.Network), Base: importsPath, Parent: parent})
+}
+
+// confirmIntent serves GET and POST /portal/supply/imports/{import}/mean.
+func (p *Pages) confirmIntent(w http.ResponseWriter, r *http.Request) error {
+	return p.serveStep(w, r, &present.ConfirmIntentStep)
+}
+
+// withdrawImport serves GET and POST /portal/supply/imports/{import}/withdraw.
+func (p *Pages) withdrawImport(w http.ResponseWriter, r *http.Request) error {
+	return p.serveStep(w, r, &present.WithdrawStep)
+}

@@ -1,0 +1,79 @@
+package deskview
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/portal/view"
+)
+
+// NumberData is the lookup of a number.
+type NumberData struct {
+	Form    view.Form
+	History *NumberHistory // nil before a lookup
+	Now     time.Time
+}
+
+// NumberHistory is the history of a number.
+type NumberHistory struct {
+	Number, Status, Reason, Network string
+	Tone                            view.Tone
+	AsOf, KnownAt                   time.Time // zero for now
+	Tenures                         []TenureRow
+	Events                          []EventRow
+	Timeline                        []view.TimelineEntry // start and end of the tenures, and the events; newest first
+	Lookups                         []LookupRow
+}
+
+// TenureRow is the time during which one holder had the number.
+type TenureRow struct {
+	Number                    int // the first is 1
+	Network, State, EndReason string
+	Start, End, EndedAfter    time.Time // zero where unknown
+	Current                   bool
+}
+
+// EventRow is an event that was reported about a number.
+type EventRow struct {
+	Seq                        int64
+	ID, Title, Type            string
+	Tone                       view.Tone
+	By, Peer, Code, Note       string
+	Effective, Reported, Churn time.Time
+	Withdrawn                  bool
+	Withdraws                  int64
+	Outcome, Import            string
+}
+
+// LookupRow is an earlier lookup of the number.
+type LookupRow struct {
+	By, Reason string
+	At         time.Time
+}
+
+// Arrange merges tenures and events into one timeline, newest first. At the same
+// time, an event comes before the start or end of the tenure that it caused.
+func (l *NumberHistory) Arrange(now time.Time) {
+	var all []view.TimelineEntry
+	for _, t := range l.Tenures {
+		name := "Tenure " + strconv.Itoa(t.Number)
+		if !t.Start.IsZero() {
+			all = append(all, view.TimelineEntry{At: t.Start, Title: name + " started with " + t.Network, Tone: view.Neutral})
+		}
+		if !t.End.IsZero() {
+			all = append(all, view.TimelineEntry{At: t.End, Title: name + " ended with " + t.Network, Tone: view.Neutral, Body: tenureEnd(t)})
+		}
+	}
+	for _, e := range l.Events {
+		title, tone := e.Title, e.Tone
+		if e.Withdrawn {
+			title, tone = title+" (withdrawn)", view.Neutral
+		}
+		all = append(all, view.TimelineEntry{At: e.Effective, Title: title, Tone: tone, Body: eventBody(e, now)})
+	}
+	slices.SortStableFunc(all, func(a, b view.TimelineEntry) int { return a.At.Compare(b.At) })
+	slices.Reverse(all)
+	l.Timeline = all
+	slices.Reverse(l.Tenures)
+}

@@ -1,0 +1,152 @@
+package supply_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
+)
+
+// env is a service with a database of its own, Nigeria's numbering plan, and a
+// clock that moves only when the test moves it.
+type env struct {
+	*supply.Service
+
+	t          *testing.T
+	plan       *numbering.Plan
+	clock      time.Time
+	eventCount int // events so far; the id of the next one is made of it
+}
+
+func newEnv(t *testing.T) *env {
+	t.Helper()
+	region, err := phone.NewRegion("NG")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &env{t: t, clock: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)}
+	s.Service = &supply.Service{Pool: pgtest.New(t), Region: region, Lines: &line.Resolver{}, Now: func() time.Time { return s.clock }}
+	rows, source, _ := numbering.Shipped("NG")
+	long := func() time.Time { return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) }
+	if s.plan, err = (&numbering.Service{Pool: s.Pool, Now: long}).Set(t.Context(), rows, source, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newSupplier(a line.Authority, network string) supply.Supplier {
+	id := uuid.New()
+	return supply.Supplier{Authorities: []line.Authority{a}, Network: network, Client: id, Actor: audit.Actor{Kind: audit.Client, ID: id}}
+}
+
+func operator(network string) supply.Supplier { return newSupplier(line.Operator, network) }
+
+// number returns a number of MTN.
+func number(i int) string { return "+2348030000" + strconv.Itoa(100+i) }
+
+func (s *env) parse(written string) phone.Number {
+	s.t.Helper()
+	n, err := s.Region.ParseMobile(written)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+// ago returns the time some days before now.
+func (s *env) ago(days int) string { return s.clock.AddDate(0, 0, -days).Format(time.RFC3339) }
+
+// days moves the clock.
+func (s *env) days(n int) { s.clock = s.clock.AddDate(0, 0, n) }
+
+// event returns an event that took effect some days ago.
+func (s *env) event(number, kind string, days int) supply.Item {
+	s.eventCount++
+	return supply.Item{ID: "e" + strconv.Itoa(s.eventCount), PhoneNumber: number, Type: kind, EffectiveAt: s.ago(days)}
+}
+
+// report reports events and returns the outcome and reason of each.
+func (s *env) report(who supply.Supplier, items ...supply.Item) []string {
+	s.t.Helper()
+	got, err := s.ApplyEvents(s.t.Context(), who, items, time.Time{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	words := make([]string, len(got.Results))
+	for i, r := range got.Results {
+		words[i] = r.Outcome
+		if r.Reason != "" {
+			words[i] += " " + r.Reason
+		}
+	}
+	return words
+}
+
+// wantOutcome reports one event and checks its outcome and reason.
+func (s *env) wantOutcome(who supply.Supplier, item supply.Item, want string) {
+	s.t.Helper()
+	if diff := cmp.Diff([]string{want}, s.report(who, item)); diff != "" {
+		s.t.Errorf("%s of %s:\n%s", item.Type, item.EffectiveAt, diff)
+	}
+}
+
+// supplyThroughNow reports that an operator has supplied everything up to now.
+func (s *env) supplyThroughNow(network string) {
+	s.t.Helper()
+	if _, err := s.ApplyEvents(s.t.Context(), operator(network), nil, s.clock); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// status returns the status of a number now, its reason if it has one, and its
+// network.
+func (s *env) status(number string) string {
+	s.t.Helper()
+	lookup, err := s.Lines.Lookup(s.t.Context(), s.Pool, s.parse(number), s.clock)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	v := lookup.View(s.clock)
+	word := string(v.Status)
+	if v.Reason != "" {
+		word += " " + string(v.Reason)
+	}
+	return word + " " + lookup.Plan.Code(v.Network)
+}
+
+// wantStatus checks the status and the network of a number.
+func (s *env) wantStatus(number, want string) {
+	s.t.Helper()
+	if got := s.status(number); got != want {
+		s.t.Errorf("the line is %q, want %q", got, want)
+	}
+}
+
+// row returns the row of a number.
+func (s *env) row(number string) line.Row {
+	s.t.Helper()
+	n := s.parse(number)
+	rows, err := line.Rows(s.t.Context(), s.Pool, []phone.Number{n})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return rows[n]
+}
+
+// count returns what a statement counts.
+func (s *env) count(statement string, args ...any) (n int) {
+	s.t.Helper()
+	if err := s.Pool.QueryRow(s.t.Context(), statement, args...).Scan(&n); err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,260 @@
+package supply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+)
+
+// maxRefused is the maximum number of rejected rows that are stored for one
+// import. All of them are counted.
+const maxRefused = 100_000
+
+// check reads the whole file before any of it is applied, so that a file which
+// is cut off, or which would change too much, changes nothing. On the way it
+// counts what the file would do, and stores the rows that are refused.
+func (r *importRun) check(ctx context.Context) error {
+	closeFile, err := r.openFile()
+	if err != nil {
+		return err
+	}
+	defer closeFile()
+	r.im.Rows, r.im.Counts = 0, Counts{}
+	var refused []linefile.Refusal
+	var digest [32]byte
+	var confirmed int64 // running tenures of the network whose numbers are in the file
+	err = r.eachChunk(ctx, func(c *chunk) error {
+		digest = c.digest
+		r.im.Rows += int64(len(c.rows) + len(c.refused))
+		// A malformed row still shows that its number is in use, so the number counts
+		// as present. (Some of these numbers may have no tenure.)
+		confirmed += int64(len(c.refusedNumbers))
+		found := c.refused
+		switch {
+		case r.im.Kind == linefile.Snapshot:
+			running, more, err := r.compareChunk(ctx, c)
+			if err != nil {
+				return err
+			}
+			confirmed += running
+			found = append(found, more...)
+		case r.im.DryRun:
+			more, err := r.tryEvents(ctx, c)
+			if err != nil {
+				return err
+			}
+			found = append(found, more...)
+		}
+		r.im.Counts.Refused += int64(len(found))
+		if free := maxRefused - len(refused); free > 0 {
+			refused = append(refused, found[:min(free, len(found))]...)
+		}
+		return r.reportProgress(ctx, false)
+	})
+	// If the file turned out to be cut off, the rows refused before that are stored, too.
+	if ctx.Err() == nil {
+		err = errors.Join(err, r.service.saveRefused(ctx, r.service.Pool, r.im.id, refused))
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.im.Kind == linefile.Snapshot && r.im.DryRun:
+		if err := r.eachMissing(ctx, r.countMissing); err != nil {
+			return err
+		}
+	case r.im.Kind == linefile.Snapshot:
+		// An estimate that needs no search for the missing numbers.
+		r.im.Counts.Ended += max(r.runningLines-confirmed, 0)
+	}
+	return r.decide(ctx, digest[:])
+}
+
+// tryEvents applies the events of a chunk and rolls them back, to count what
+// they would do.
+func (r *importRun) tryEvents(ctx context.Context, c *chunk) (refused []linefile.Refusal, err error) {
+	errRollback := errors.New("supply: roll back a trial")
+	var counts Counts
+	err = r.service.inLongTx(ctx, func(tx pg.Tx) error {
+		counts = Counts{}
+		if refused, _, err = r.applyEventRows(ctx, tx, c, &counts); err != nil {
+			return err
+		}
+		return errRollback
+	})
+	if !errors.Is(err, errRollback) {
+		return nil, err
+	}
+	r.im.Counts.add(counts)
+	return refused, nil
+}
+
+// decide sets the state of an import whose file has been checked: checked after
+// a dry run, held if staff must confirm a snapshot, or applying.
+func (r *importRun) decide(ctx context.Context, digest []byte) error {
+	hold := ""
+	if r.im.Kind == linefile.Snapshot {
+		err := r.service.checkNewer(ctx, r.service.Pool, r.im.Network, ImportForm{Kind: r.im.Kind, AsOf: r.im.AsOf})
+		if err != nil {
+			return err
+		}
+		if hold, err = r.holdReason(ctx, digest); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.im.DryRun:
+		return r.setState(ctx, Checked, hold, digest)
+	case hold != "":
+		return r.setState(ctx, Held, hold, digest)
+	}
+	r.im.Rows, r.im.Counts = 0, Counts{} // from here on they count what is applied
+	return r.setState(ctx, Applying, "", digest)
+}
+
+// holdReason returns why staff must confirm a snapshot before it is applied, or
+// nothing. It protects the lines from a file that is incomplete, has rows twice or
+// was sent again by mistake.
+func (r *importRun) holdReason(ctx context.Context, digest []byte) (string, error) {
+	var sameFile bool
+	err := r.service.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM supply_import WHERE network = $1 AND kind = 'snapshot' AND state = 'applied' AND file_digest = $2)`,
+		r.im.Network, digest).Scan(&sameFile)
+	if err != nil {
+		return "", fmt.Errorf("supply: look for the same file: %w", err)
+	}
+	if sameFile {
+		return "The same file was applied before, with another asOf.", nil
+	}
+	c, percent := &r.im.Counts, int64(r.rules.policy.HoldPercent)
+	if c.Added+c.Changed+c.Unchanged+r.runningLines == 0 {
+		return "It has no line of this network: all of the network's numbers would be unassigned.", nil
+	}
+	if wrong := c.Refused - c.PortedOut; wrong*100 > percent*r.im.Rows {
+		return fmt.Sprintf("%d of its %d rows are rejected or repeated, more than %d percent.", wrong, r.im.Rows, percent), nil
+	}
+	if changes := c.Added + c.Changed + c.Ended; r.runningLines > 0 && changes*100 > percent*r.runningLines {
+		return fmt.Sprintf("It would add %d lines, change %d and end %d of %d, more than %d percent.",
+			c.Added, c.Changed, c.Ended, r.runningLines, percent), nil
+	}
+	return "", nil
+}
+
+// compareChunk counts what a chunk of a snapshot would do. It returns how many
+// running tenures of the network the chunk confirms, and the rows that would be
+// refused.
+func (r *importRun) compareChunk(ctx context.Context, c *chunk) (confirmed int64, refused []linefile.Refusal, err error) {
+	first := r.dropRepeated(c, &refused)
+	r.im.Counts.Duplicates += int64(len(refused))
+	if len(first) == 0 {
+		return 0, refused, nil
+	}
+	stored := map[phone.Number]line.Row{}
+	low, high := numberSpan(first)
+	if some, err := line.AnyBetween(ctx, r.service.Pool, low, high); err != nil {
+		return 0, nil, err
+	} else if some {
+		if stored, err = line.Rows(ctx, r.service.Pool, numbersOf(first)); err != nil {
+			return 0, nil, err
+		}
+	}
+	// For most rows of the file, the stored row is enough to compare with. If the
+	// stored row has events after asOf, or differs, the number's events are needed.
+	var needEvents []*linefile.Row
+	for _, from := range first {
+		row, ok := stored[from.Number]
+		if ok && isRunning(&row) && row.Network == r.im.Network {
+			confirmed++
+		}
+		base, refusal := r.authoriseRow(from, row, ok)
+		switch {
+		case ok && (row.Newest > line.InstantOf(r.im.AsOf) || refusal.Reason == "" && !matches(&row, &base)):
+			needEvents = append(needEvents, from)
+		case refusal.Reason != "":
+			refused = append(refused, refusal)
+		case ok:
+			r.im.Counts.Unchanged++
+		default:
+			r.im.Counts.Added++
+		}
+	}
+	more, err := r.tryRows(ctx, needEvents)
+	refused = append(refused, more...)
+	for i := range refused {
+		if refused[i].Reason == portedOut {
+			r.im.Counts.PortedOut++
+		}
+	}
+	return confirmed, refused, err
+}
+
+// tryRows applies rows of a snapshot in memory, without saving them, and counts
+// the result. It returns the rows that would be refused.
+func (r *importRun) tryRows(ctx context.Context, rows []*linefile.Row) (refused []linefile.Refusal, err error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	cs, err := r.service.load(ctx, r.service.Pool, r.rules, numbersOf(rows), false)
+	if err != nil {
+		return nil, err
+	}
+	for _, from := range rows {
+		c := cs.byNumber[from.Number]
+		row := c.rowAt(line.InstantOf(r.im.AsOf))
+		base, refusal := r.authoriseRow(from, row, true)
+		if refusal.Reason != "" {
+			refused = append(refused, refusal)
+			continue
+		}
+		if matches(&row, &base) {
+			r.im.Counts.Unchanged++
+			continue
+		}
+		ok, err := r.applyDifferences(ctx, cs, c, row, &base, &seqAllocator{})
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			r.im.Counts.Changed++
+		} else {
+			refused = append(refused, contradictedRow(from))
+		}
+	}
+	return refused, nil
+}
+
+// dropRepeated returns the rows whose number has not occurred in the file before,
+// and refuses the others.
+func (r *importRun) dropRepeated(c *chunk, refused *[]linefile.Refusal) []*linefile.Row {
+	first := make([]*linefile.Row, 0, len(c.rows))
+	for i := range c.rows {
+		if !r.seen.add(c.rows[i].Number) {
+			*refused = append(*refused, linefile.Refusal{Place: c.rows[i].Place, Field: "number", Reason: "DUPLICATE"})
+			continue
+		}
+		first = append(first, &c.rows[i])
+	}
+	return first
+}
+
+// saveRefused stores which rows were refused and why. A row that is refused
+// in both readings of the file, or again after a restart, is stored once.
+func (s *Service) saveRefused(ctx context.Context, to pg.DB, id int32, refused []linefile.Refusal) error {
+	if len(refused) == 0 {
+		return nil
+	}
+	places, fields, reasons := make([]int64, len(refused)), make([]string, len(refused)), make([]string, len(refused))
+	for i, f := range refused {
+		places[i], fields[i], reasons[i] = f.Place, f.Field, f.Reason
+	}
+	_, err := to.Exec(ctx, `INSERT INTO supply_refused (import, place, field, reason)
+		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING`, id, places, fields, reasons)
+	if err != nil {
+		return fmt.Errorf("supply: store rejected rows: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package supply
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// reportProgress calls onProgress, at most once a second unless always is set.
+// During a check it also writes the number of rows to the import; while rows are
+// applied, saveProgress does so with each chunk.
+func (r *importRun) reportProgress(ctx context.Context, always bool) error {
+	if !always && time.Since(r.progressAt) < time.Second {
+		return nil
+	}
+	r.progressAt = time.Now()
+	r.im.Updated = r.service.now()
+	r.onProgress(r.im)
+	if r.im.State != Checking {
+		return nil
+	}
+	done, err := r.service.Pool.Exec(ctx, `UPDATE supply_import SET rows = $2, updated_at = $3, started_at = coalesce(started_at, $3)
+		WHERE id = $1 AND state = 'checking'`, r.im.id, r.im.Rows, r.im.Updated)
+	if err != nil {
+		return fmt.Errorf("supply: write progress: %w", err)
+	}
+	if done.RowsAffected() == 0 {
+		return errBusy
+	}
+	return nil
+}
+
+// saveProgress adds a chunk to the import's progress, in the transaction of the
+// chunk. It fails if place and cursor are not those that this run wrote last:
+// another process has continued the import.
+func (r *importRun) saveProgress(ctx context.Context, tx pg.Tx, phase string, place, cursor int64, digest []byte, rows int64, c Counts) error {
+	done, err := tx.Exec(ctx, `UPDATE supply_import SET phase = $2, place = $3, cursor = $4, digest = $5, rows = rows + $6, added = added + $7,
+		changed = changed + $8, unchanged = unchanged + $9, ended = ended + $10, duplicates = duplicates + $11, no_effect = no_effect + $12,
+		ported_out = ported_out + $13, refused = refused + $14, updated_at = $15, started_at = coalesce(started_at, $15)
+		WHERE id = $1 AND state = 'applying' AND place = $16 AND cursor = $17`,
+		r.im.id, phase, place, cursor, digest, rows, c.Added, c.Changed, c.Unchanged, c.Ended, c.Duplicates, c.NoEffect, c.PortedOut, c.Refused,
+		r.service.now(), r.im.place, r.im.cursor)
+	if err != nil {
+		return fmt.Errorf("supply: write progress: %w", err)
+	}
+	if done.RowsAffected() == 0 {
+		return errBusy
+	}
+	return nil
+}
+
+// reject ends the import because the file as a whole cannot be used.
+func (r *importRun) reject(ctx context.Context, why string) error {
+	return r.setState(ctx, Rejected, why, nil)
+}
+
+// setState writes the result of a check, or of a rejected file. It fails if
+// another process or a person has changed the state in the meantime.
+func (r *importRun) setState(ctx context.Context, state, reason string, digest []byte) error {
+	now := r.service.now()
+	finished := state != Held && state != Applying
+	c := &r.im.Counts
+	err := r.service.inLongTx(ctx, func(tx pg.Tx) error {
+		done, err := tx.Exec(ctx, `UPDATE supply_import SET state = $2, reason = $3, updated_at = $4, finished_at = CASE WHEN $5 THEN $4::timestamptz END,
+			started_at = CASE WHEN $2 = 'applying' THEN NULL ELSE started_at END,
+			rows = $6, added = $7, changed = $8, unchanged = $9, ended = $10, duplicates = $11, no_effect = $12, ported_out = $13, refused = $14,
+			file_digest = coalesce($15, file_digest) WHERE id = $1 AND state = $16`,
+			r.im.id, state, reason, now, finished, r.im.Rows, c.Added, c.Changed, c.Unchanged, c.Ended, c.Duplicates, c.NoEffect, c.PortedOut, c.Refused,
+			digest, r.im.State)
+		if err != nil {
+			return fmt.Errorf("supply: set the state of an import: %w", err)
+		}
+		if done.RowsAffected() == 0 {
+			return errBusy
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.im.State, r.im.Reason, r.im.fileDigest = state, reason, digest
+	return nil
+}
+
+// finish ends an import whose rows are all applied. Only now is the network's
+// coverage extended: part of a file proves nothing about completeness.
+func (r *importRun) finish(ctx context.Context, digest []byte) error {
+	now := r.service.now()
+	err := r.service.inLongTx(ctx, func(tx pg.Tx) error {
+		through, complete := r.im.AsOf, time.Time{}
+		switch {
+		case r.im.Kind == linefile.Snapshot:
+			complete = r.im.AsOf
+		case r.im.Rows > 0 && r.im.Rows == r.im.Counts.Refused:
+			through = time.Time{} // every event was refused: nothing was reported
+		case through.IsZero() && r.newestEvent != line.Never:
+			through = r.newestEvent.Time()
+		case through.IsZero() && r.im.Rows == 0:
+			through = now // an empty file: there is nothing to report
+		}
+		if !through.IsZero() {
+			if err := line.ExtendCoverage(ctx, tx, r.im.Network, complete, through, now); err != nil {
+				return err
+			}
+		}
+		done, err := tx.Exec(ctx, `UPDATE supply_import SET state = 'applied', phase = '', updated_at = $2, finished_at = $2, file_digest = $3
+			WHERE id = $1 AND state = 'applying'`, r.im.id, now, digest)
+		if err != nil {
+			return fmt.Errorf("supply: finish an import: %w", err)
+		}
+		if done.RowsAffected() == 0 {
+			return errBusy
+		}
+		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: audit.Actor{Kind: audit.System}, Action: audit.ImportApplied, Subject: r.im.ID})
+	})
+	if err != nil {
+		return err
+	}
+	r.im.State = Finished
+	return r.reportProgress(ctx, true)
+}
+
+// ErrTooLate reports an import that its sender can no longer withdraw.
+var ErrTooLate = fault.New(fault.IncompatibleState, "This import is finished or is being applied. Only the regulator can cancel one that is being applied.")
+
+// Confirm lets a held import be applied, after staff has checked it.
+func (s *Service) Confirm(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
+	return s.decide(ctx, uid, by, audit.ImportConfirmed, ErrNotHeld, `UPDATE supply_import SET state = 'applying', reason = '', confirmed_at = $2, updated_at = $2, started_at = NULL, rows = 0,
+		added = 0, changed = 0, unchanged = 0, ended = 0, duplicates = 0, no_effect = 0, ported_out = 0, refused = 0 WHERE uid = $1 AND state = 'held'`)
+}
+
+// Cancel ends an import that is not finished. Rows that it has applied stay
+// applied.
+func (s *Service) Cancel(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
+	return s.decide(ctx, uid, by, audit.ImportCancelled, ErrImportFinished, `UPDATE supply_import SET state = 'cancelled', finished_at = $2, updated_at = $2
+		WHERE uid = $1 AND state IN ('checking', 'held', 'applying')`)
+}
+
+// Withdraw cancels an import of which nothing is applied yet. Its sender may do
+// that without the regulator.
+func (s *Service) Withdraw(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
+	return s.decide(ctx, uid, by, audit.ImportCancelled, ErrTooLate, `UPDATE supply_import SET state = 'cancelled', finished_at = $2, updated_at = $2
+		WHERE uid = $1 AND state IN ('checking', 'held')`)
+}
+
+// ConfirmIntent records, for the staff who will decide, that a held import is
+// what its sender intended. The import stays held.
+func (s *Service) ConfirmIntent(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
+	return s.decide(ctx, uid, by, audit.ImportMeant, ErrNotHeld, `UPDATE supply_import SET updated_at = $2 WHERE uid = $1 AND state = 'held'`)
+}
+
+// decide runs the statement that changes the import's state. If the import is not
+// in a state from which that is possible, it returns otherwise.
+func (s *Service) decide(ctx context.Context, uid uuid.UUID, by audit.Actor, action audit.Action, otherwise error, statement string) (Import, error) {
+	now := s.now()
+	err := s.inTx(ctx, func(tx pg.Tx) error {
+		done, err := tx.Exec(ctx, statement, uid, now)
+		if err != nil {
+			return fmt.Errorf("supply: change the state of an import: %w", err)
+		}
+		if done.RowsAffected() == 0 {
+			if _, err := s.Import(ctx, uid); err != nil {
+				return err
+			}
+			return otherwise
+		}
+		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by, Action: action, Subject: uid})
+	})
+	if err != nil {
+		return Import{}, err
+	}
+	return s.Import(ctx, uid)
+}

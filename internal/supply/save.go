@@ -1,0 +1,133 @@
+package supply
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// save writes the new events and the rows that they changed. The daily counts
+// are saved separately, by dailyCounts.save.
+func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
+	var changed []line.ChangedRow
+	var events []line.EventRow
+	for _, c := range cs.ordered {
+		if len(c.newEvents) == 0 {
+			continue
+		}
+		changed = append(changed, line.ChangedRow{Record: line.Record{Number: c.number, Row: c.row}, From: c.stored.Version})
+		for i := range c.newEvents {
+			events = append(events, line.EventRow{Number: c.number, Event: c.newEvents[i]})
+		}
+		cs.counts.countMove(&c.stored, &c.row)
+	}
+	if err := line.SaveRows(ctx, tx, changed); err != nil {
+		return err
+	}
+	return line.AppendEvents(ctx, tx, events)
+}
+
+// dailyCounts counts what a transaction stores and refuses, by day, network and
+// kind of event. The regulator sees from it how completely and how punctually
+// each operator reports.
+type dailyCounts struct {
+	rules
+
+	days         map[dayKey]*dayCount
+	runningLines map[numbering.Network]int64 // running tenures gained, less those lost
+}
+
+type dayKey struct {
+	network numbering.Network
+	kind    line.Kind // 0 counts what was refused
+}
+
+// dayCount is a row of supply_day. Seconds is the sum of the delays from effect
+// to report, and worst the longest of them.
+type dayCount struct{ accepted, refused, late, early, seconds, worst int64 }
+
+func newDailyCounts(r rules) dailyCounts {
+	return dailyCounts{rules: r, days: make(map[dayKey]*dayCount), runningLines: make(map[numbering.Network]int64)}
+}
+
+func (t *dailyCounts) count(n numbering.Network, k line.Kind) *dayCount {
+	c := t.days[dayKey{n, k}]
+	if c == nil {
+		c = &dayCount{}
+		t.days[dayKey{n, k}] = c
+	}
+	return c
+}
+
+// countEvent counts a stored event and its delay. Only operators' events are
+// counted. Before is the row without the event.
+func (t *dailyCounts) countEvent(e *line.Event, before line.Row) {
+	if e.Authority != line.Operator {
+		return
+	}
+	c := t.count(e.Network, e.Kind)
+	c.accepted++
+	if e.Kind == line.Void || e.Code == line.ReasonInferred {
+		return // neither has a delay: it is reported when it is found out
+	}
+	delay := max(int64(t.now.Sub(e.Effective.Time())/time.Second), 0)
+	c.seconds += delay
+	c.worst = max(c.worst, delay)
+	if e.Kind == line.End && delay > int64(t.policy.ChurnReport()/time.Second) {
+		c.late++
+	}
+	if e.Kind == line.Assign && before.State == line.StateEnded && e.Effective < before.StateSince.Add(t.policy.Quarantine()) {
+		c.early++
+	}
+}
+
+// countRefused counts refused events or rows of an operator; 0 is no operator.
+func (t *dailyCounts) countRefused(n numbering.Network, rows int64) {
+	if n != 0 && rows > 0 {
+		t.count(n, 0).refused += rows
+	}
+}
+
+// countMove counts the running tenure that a number has gained or lost, or that
+// has moved to another network.
+func (t *dailyCounts) countMove(from, to *line.Row) {
+	if isRunning(from) {
+		t.runningLines[from.Network]--
+	}
+	if isRunning(to) {
+		t.runningLines[to.Network]++
+	}
+}
+
+// save adds the counts to those of the day.
+func (t *dailyCounts) save(ctx context.Context, tx pg.Tx) error {
+	// Always in the same order, so that two transactions cannot deadlock.
+	keys := slices.SortedFunc(maps.Keys(t.days), func(a, b dayKey) int {
+		return cmp.Or(cmp.Compare(a.network, b.network), cmp.Compare(a.kind, b.kind))
+	})
+	for _, k := range keys {
+		c := t.days[k]
+		_, err := tx.Exec(ctx, `INSERT INTO supply_day (network, day, kind, accepted, refused, late, early, seconds, worst)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (network, day, kind) DO UPDATE SET
+			accepted = supply_day.accepted + excluded.accepted, refused = supply_day.refused + excluded.refused,
+			late = supply_day.late + excluded.late, early = supply_day.early + excluded.early,
+			seconds = supply_day.seconds + excluded.seconds, worst = greatest(supply_day.worst, excluded.worst)`,
+			k.network, day(t.now), int16(k.kind), c.accepted, c.refused, c.late, c.early, c.seconds, c.worst)
+		if err != nil {
+			return fmt.Errorf("supply: save the daily counts: %w", err)
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(t.runningLines)) {
+		if err := line.AddLineCount(ctx, tx, n, t.runningLines[n], t.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package e2e_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/journal"
+)
+
+// hostile are texts that want to be more than text: elements, attributes of
+// events, attributes of htmx, addresses that run, ends of the elements that they
+// may stand in, templates, escapes that somebody might undo, and look-alikes.
+var hostile = []string{
+	`<script>__hit=1</script>`,
+	`"><img src=x onerror=__hit=1 data-canary>`,
+	`'><svg/onload=__hit=1 data-canary>`,
+	`javascript:__hit=1//`,
+	`<a href="javascript:__hit=1" data-canary>x</a>`,
+	`" autofocus onfocus=__hit=1 x="`,
+	`<div hx-on::load="__hit=1" hx-get="/portal/" hx-trigger="load" data-canary>`,
+	`" hx-on:htmx:load="__hit=1" hx-trigger="load`,
+	`</textarea></select><script>__hit=1</script>`,
+	`</title><script src=//elsewhere.example/__hit.js></script>`,
+	"{{constructor.constructor('__hit=1')()}} ${__hit=1} #{__hit=1} <%= __hit=1 %>",
+	`&lt;img src=x onerror=__hit=1 data-canary&gt;`,
+	`\u003cimg src=x onerror=__hit=1 data-canary\u003e \x3cscript\x3e`,
+	"\uff1cscript\uff1e__hit=1\uff1c/script\uff1e\u202e\u200d\u2028",
+	`<base href=//elsewhere.example/><style>@import '//elsewhere.example/__hit'</style>`,
+	`<iframe srcdoc="<script>parent.__hit=1</script>" data-canary>`,
+	`--><!--><img src=x onerror=__hit=1 data-canary>`,
+	`data:text/html,<script>__hit=1</script>`,
+	`<math><mtext><table><mglyph><style><img src onerror=__hit=1 data-canary>`,
+	`%3Cscript%3E__hit=1%3C/script%3E`,
+	`'-(__hit=1)-'`, "`-(__hit=1)-`",
+}
+
+// Text that somebody has typed, wherever it came in, is text on every page for
+// everybody who sees it: no script of it runs, no element and no attribute is
+// made of it, and no request goes where it points.
+func TestBrowserXSS(t *testing.T) {
+	g := newGallery(t, 3300, 300, names["yoruba"])
+	_, base := startAt(t, g.fixture)
+	roles := append(g.roles(t, g.bank.ID, g.telco.ID), g.guest(t, "newcomer", "admin", "", g.empty, false))
+	storm := g.roles(t, g.bank.ID, g.telco.ID)[:7] // all but those who can do next to nothing
+	g.poison(t)
+	spare := []string{g.bank.ID.String(), g.telco.ID.String(), g.empty.String()}
+	for _, r := range roles {
+		if r.account != uuid.Nil {
+			spare = append(spare, r.account.String())
+		}
+	}
+	for _, r := range storm {
+		spare = append(spare, r.account.String())
+	}
+	for _, s := range browse(t, "xss.mjs", map[string]any{
+		"base": base, "roles": roles, "storm": storm, "payloads": hostile, "spare": spare,
+		"looks": looks[:1], "most": size(t, "LINEPROOF_E2E_PAGES", 8),
+	}) {
+		if s.Note != "" {
+			t.Logf("%s %s", s.Role, s.Note)
+		}
+	}
+}
+
+// poison puts hostile text where people and programs can put text, past the
+// checks of what takes it in.
+func (g *browserData) poison(t *testing.T) {
+	t.Helper()
+	for _, at := range []struct{ table, column, cut, where string }{
+		{"entity", "name", "200", ""},
+		{"entity", "status_reason", "500", "status <> 'Approved'"},
+		{"account", "name", "200", ""},
+		{"session", "agent", "200", ""},
+		{"api_key", "name", "100", ""},
+		{"api_key", "purpose", "100", ""},
+		{"document", "label", "200", ""},
+		{"document", "file_name", "200", ""},
+		{"document", "note", "500", ""},
+		{"client", "name", "200", ""},
+		{"approval", "reason", "500", ""},
+		{"network", "name", "64", ""},
+		{"numbering_plan", "source", "2000", ""},
+	} {
+		sql := `UPDATE ` + at.table + ` AS t SET ` + at.column + ` = left(p.text, ` + at.cut + `)
+			FROM (SELECT ctid AS at, ($1::text[])[1 + row_number() OVER () % cardinality($1::text[])] AS text FROM ` + at.table + `) p WHERE t.ctid = p.at`
+		if at.where != "" {
+			sql += ` AND ` + at.where
+		}
+		g.exec(t, sql, hostile)
+	}
+	g.exec(t, `INSERT INTO audit (id, at, actor_kind, action, subject_id, entity_id, before, after)
+		SELECT gen_random_uuid(), now(), 'operator', 'key.created', k.id, k.entity_id, jsonb_build_object('name', k.name), jsonb_build_object('name', k.name, 'reason', k.purpose) FROM api_key k WHERE k.entity_id = $1`, g.bank.ID)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	for i, text := range hostile {
+		at := now.Add(-time.Duration(i+1) * time.Second)
+		e := journal.Entry{
+			RequestID: journal.NewRequestID(at), At: at, Entity: g.bank.ID, Key: g.key.ID, Mode: "live", Purpose: text, Correlator: text, Number: firstLine,
+			PhoneNumber: text, Options: "", Status: "NORMAL", MobileNetwork: text, LineVersion: 1, PolicyVersion: 1, PlanVersion: 1, Nonce: journal.NewNonce(),
+		}
+		row := recordRow(&e, 1_000_000+i)
+		g.exec(t, `INSERT INTO journal_entry (request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options, status, mobile_network, extra, line_version, policy_version, plan_version, nonce, hash)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`, row...)
+	}
+}

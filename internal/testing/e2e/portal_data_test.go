@@ -1,0 +1,180 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/secret"
+	counting "github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
+)
+
+// portalData is a service that has been in use for a while: organisations, their keys,
+// and a journal of the last weeks.
+type portalData struct {
+	*fixture
+
+	entities []uuid.UUID
+	keys     int
+	days     int
+}
+
+// journalColumns are those of a record, in the order of recordRow.
+var journalColumns = []string{
+	"request_id", "at", "epoch", "n", "idx", "entity_id", "key_id", "mode", "purpose", "correlator", "number", "phone_number", "options", "status",
+	"mobile_network", "extra", "line_version", "policy_version", "plan_version", "nonce", "hash",
+}
+
+func recordRow(e *journal.Entry, n int) []any {
+	hash := e.Hash()
+	return []any{
+		e.RequestID, e.At, int64(1), int64(n), int32(0), e.Entity, e.Key, e.Mode, e.Purpose, e.Correlator, e.Number, e.PhoneNumber, e.Options, e.Status,
+		e.MobileNetwork, e.Extra, e.LineVersion, e.PolicyVersion, e.PlanVersion, e.Nonce[:], hash[:],
+	}
+}
+
+// newTown returns a town in a database of its own, or the one that
+// LINEPROOF_E2E_TOWN names: a large one takes half an hour to plant, and can be
+// visited again with another version of the pages.
+func newTown(t *testing.T, entities, keys, entries int) *portalData {
+	t.Helper()
+	url := os.Getenv("LINEPROOF_E2E_TOWN")
+	if url == "" {
+		return plantTown(t, newFixture(t, pgtest.URL(t)), entities, keys, entries)
+	}
+	must(pg.Migrate(t.Context(), url))(t)
+	w := &fixture{url: url, pool: pgtest.Open(t, url, ""), data: t.TempDir()}
+	var there int
+	if err := w.pool.QueryRow(t.Context(), `SELECT count(*) FROM entity WHERE name LIKE 'Planted Bank %'`).Scan(&there); err != nil {
+		t.Fatal(err)
+	}
+	if there == 0 {
+		return plantTown(t, newFixture(t, url), entities, keys, entries)
+	}
+	w.keeper = &access.Service{
+		Pool: w.pool, Peppers: must(secret.NewPeppers([]secret.Text{pepper}))(t), SessionLifetime: 12 * time.Hour, SessionIdle: 12 * time.Hour, Now: time.Now,
+	}
+	for name, into := range map[string]*uuid.UUID{"First Bank": &w.bank.ID, "First Telco": &w.telco.ID} {
+		if err := w.pool.QueryRow(t.Context(), `SELECT id FROM entity WHERE name = $1`, name).Scan(into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &portalData{fixture: w, entities: append([]uuid.UUID{w.bank.ID}, w.plantedBanks(t)...), keys: keys}
+}
+
+func (w *fixture) plantedBanks(t *testing.T) []uuid.UUID {
+	t.Helper()
+	rows := must(w.pool.Query(t.Context(), `SELECT id FROM entity WHERE name LIKE 'Planted Bank %' ORDER BY name`))(t)
+	return must(pgx.CollectRows(rows, pgx.RowTo[uuid.UUID]))(t)
+}
+
+// plantTown makes so many organisations, keys and records.
+func plantTown(t *testing.T, w *fixture, entities, keys, entries int) *portalData {
+	t.Helper()
+	o := &portalData{fixture: w, entities: []uuid.UUID{w.bank.ID}, keys: keys, days: 30}
+	w.exec(t, `INSERT INTO entity (id, name, cac, status, document_required, supplies, asks, created_at)
+		SELECT gen_random_uuid(), 'Planted Bank ' || i, 'RC 1' || i, 'Approved', 1 = 2, false, true, now() - i * interval '1 hour' FROM generate_series(1, $1) i`, entities-1)
+	o.entities = append(o.entities, w.plantedBanks(t)...)
+	w.exec(t, `UPDATE client SET network = 'COBALT', scopes = scopes || '{line:supply}' WHERE id = $1`, w.client.ID) // so that the telco has a network
+	w.exec(t, `INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, created_at)
+		SELECT gen_random_uuid(), ($2::uuid[])[1 + i % cardinality($2::uuid[])], 'key ' || i, CASE WHEN i % 3 = 0 THEN 'test' ELSE 'live' END, 'kyc',
+			decode(md5(i::text) || md5('mac' || i), 'hex'), 'lp_live_' || i, now() - i * interval '1 minute' FROM generate_series(1, $1) i`, keys, o.entities)
+	w.exec(t, `INSERT INTO audit (id, at, actor_kind, action, subject_id, entity_id)
+		SELECT gen_random_uuid(), now() - i * interval '1 minute', 'operator', 'key.created', k.id, k.entity_id FROM (SELECT row_number() OVER () AS i, * FROM api_key WHERE name LIKE 'key %') k`)
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	for ago := o.days; ago > 0; ago-- {
+		w.partition(t, today.AddDate(0, 0, -ago))
+	}
+	for ago := o.days; ago > 0; ago-- {
+		o.fill(t, today.AddDate(0, 0, -ago), entries/o.days)
+	}
+	o.countAll(t)
+	for _, table := range []string{"entity", "api_key", "audit", "account", "journal_entry", "journal_minute", "journal_day"} {
+		w.exec(t, "VACUUM ANALYZE "+table)
+	}
+	return o
+}
+
+func (w *fixture) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	if _, err := w.pool.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// partition makes the journal's partitions of a day that is over, unless they
+// are there.
+func (w *fixture) partition(t *testing.T, day time.Time) {
+	t.Helper()
+	for _, parent := range []string{"journal_batch", "journal_entry"} {
+		child := parent + "_" + day.Format("20060102")
+		var there bool
+		if err := w.pool.QueryRow(t.Context(), `SELECT to_regclass($1) IS NOT NULL`, child).Scan(&there); err != nil {
+			t.Fatal(err)
+		}
+		if there {
+			continue
+		}
+		w.exec(t, "CREATE TABLE "+child+" (LIKE "+parent+" INCLUDING ALL)")
+		w.exec(t, "ALTER TABLE "+child+" OWNER TO "+pg.Owner)
+		w.exec(t, fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM ('%s 00:00+00') TO ('%s 00:00+00')", parent, child,
+			day.Format(time.DateOnly), day.AddDate(0, 0, 1).Format(time.DateOnly)))
+	}
+}
+
+// fill writes a day of the journal, from its first moment to its last. One
+// record in five is the first bank's, few are those of the last one, and the
+// others share the rest.
+func (o *portalData) fill(t *testing.T, day time.Time, entries int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(day.Unix()), 1))
+	statuses := []string{"NORMAL", "NORMAL", "NORMAL", "NORMAL", "SWAPPED", "PORTED", "UNALLOCATED"}
+	conn := must(pgx.Connect(t.Context(), o.url))(t)
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	i := 0
+	_, err := conn.CopyFrom(t.Context(), pgx.Identifier{"journal_entry"}, journalColumns, pgx.CopyFromFunc(func() ([]any, error) {
+		if i == entries {
+			return nil, nil
+		}
+		at := day.Add(time.Duration(float64(24*time.Hour) * float64(i) / float64(entries))).Truncate(time.Millisecond)
+		who := o.entities[1+rng.IntN(len(o.entities)-2)]
+		switch {
+		case i%5 == 0:
+			who = o.bank.ID
+		case i == entries/2 || i == entries/3:
+			who = o.entities[len(o.entities)-1]
+		}
+		e := journal.Entry{
+			RequestID: journal.NewRequestID(at), At: at, Entity: who, Key: o.key.ID, Mode: "live", Purpose: "kyc", Correlator: "load", Number: 2348031000000 + rng.Int64N(1_000_000),
+			PhoneNumber: "08031000000", Status: statuses[rng.IntN(len(statuses))], MobileNetwork: "Cobalt", LineVersion: 1, PolicyVersion: 1, PlanVersion: 1, Nonce: journal.NewNonce(),
+		}
+		i++
+		return recordRow(&e, i), nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// countAll counts what was planted, as the job would.
+func (o *portalData) countAll(t *testing.T) {
+	t.Helper()
+	began := time.Now()
+	counts := &counting.Tally{Pool: o.pool, Now: time.Now}
+	for want := time.Now().UTC().Truncate(24 * time.Hour); must(counts.Count(t.Context()))(t).Before(want); {
+		if time.Since(began) > 2*time.Hour {
+			t.Fatal("the journal is not counted after two hours")
+		}
+	}
+	t.Logf("the journal was counted in %s", time.Since(began).Round(time.Millisecond))
+}
