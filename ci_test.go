@@ -41,6 +41,24 @@ func lostProofs(makefile, scripts, contributing string) (violations []string) {
 	return violations
 }
 
+var (
+	nightlyOnly = regexp.MustCompile(`(?m)^NIGHTLY_ONLY := (.+)$`)
+	longRun     = regexp.MustCompile(`\$\(call long_run,(\w+)`)
+)
+
+// What e2e leaves to the nightly has a target of its own.
+func TestWhatE2ESkipsRunsNightly(t *testing.T) {
+	t.Parallel()
+
+	makefile := readText(t, "Makefile")
+	for name := range strings.SplitSeq(nightlyOnly.FindStringSubmatch(makefile)[1], "|") {
+		started := slices.ContainsFunc(longRun.FindAllStringSubmatch(makefile, -1), func(m []string) bool { return strings.HasPrefix(m[1], name) })
+		if !started {
+			t.Errorf("make e2e skips %s, and no target of its own starts it", name)
+		}
+	}
+}
+
 // The check finds a proof that nobody starts.
 func TestALostProofIsFound(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 // is that of an undisturbed import, row by row. The command resumes when it is run
 // again, the server by itself.
 func TestImportKill(t *testing.T) {
-	rows, kills := int64(size(t, "LINEPROOF_E2E_IMPORT_ROWS", 60_000)), size(t, "LINEPROOF_E2E_IMPORT_KILLS", 4)
+	rows, kills := int64(size(t, "LINEPROOF_E2E_IMPORT_ROWS", 60_000)), size(t, "LINEPROOF_E2E_IMPORT_KILLS", 2)
 	database := startDurable(t)
 	limit := 10*time.Minute + time.Duration(rows)*time.Millisecond
 	calm := &importRun{t: t, fixture: newSupplier(t, database()), limit: limit}
