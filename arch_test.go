@@ -75,7 +75,7 @@ var plan = []part{
 	{domain, "document", "audit blob clamd fault inspect pg", "document document_move"},
 	{domain, "numbering", "audit fault pg phone", "network numbering_plan numbering_network numbering_range"},
 	{domain, "policy", "audit fault pg", "policy"},
-	{domain, "line", "numbering pg phone policy", "line line_now line_event supply_coverage"},
+	{domain, "line", "numbering pg phone policy", "line_now line_event supply_coverage"},
 	{domain, "testing/linemodel", "line numbering", ""},
 	{domain, "linefile", "fault line numbering phone", ""},
 	{domain, "testing/brokenfile", "line linefile", ""},

@@ -20,6 +20,8 @@ BEGIN
     PERFORM pg_notify('lineproof_access', TG_ARGV[0] || ':' || (to_jsonb(NEW) ->> TG_ARGV[1]));
     RETURN NULL;
 END $$;
+-- Name: FUNCTION access_changed(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.access_changed() IS 'Notifies the nodes that a credential, or what it depends on, has changed. Arguments: the kind, and the column that has the id.';
 -- Name: audit_is_append_only(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.audit_is_append_only() RETURNS trigger
     LANGUAGE plpgsql
@@ -29,7 +31,7 @@ BEGIN
 END
 $$;
 -- Name: FUNCTION audit_is_append_only(); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.audit_is_append_only() IS 'Refuses every change of the audit trail that is no new entry.';
+COMMENT ON FUNCTION public.audit_is_append_only() IS 'Refuses to change or delete entries of the audit trail.';
 -- Name: document_move_is_append_only(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.document_move_is_append_only() RETURNS trigger
     LANGUAGE plpgsql
@@ -39,7 +41,7 @@ BEGIN
 END
 $$;
 -- Name: FUNCTION document_move_is_append_only(); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.document_move_is_append_only() IS 'Refuses every change of the history of documents that is no new move.';
+COMMENT ON FUNCTION public.document_move_is_append_only() IS 'Refuses to change or delete rows of document_move.';
 -- Name: journal_drop_day(date); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_drop_day(the_day date) RETURNS void
     LANGUAGE plpgsql
@@ -59,7 +61,7 @@ BEGIN
         RAISE EXCEPTION 'the partitions of % are not detached yet', the_day;
     END IF;
     IF to_regclass('public.journal_batch_' || suffix) IS NOT NULL THEN
-        -- Whatever was written after the archive was made came with a batch.
+        -- Entries that were written after archiving have a batch of their own.
         EXECUTE format('SELECT count(*), coalesce(sum(count), 0) FROM public.%I', 'journal_batch_' || suffix) INTO batches, entries;
         IF batches <> kept.batches OR entries <> kept.entries THEN
             RAISE EXCEPTION 'the journal of % has % batches with % entries, and % with % are archived', the_day, batches, entries, kept.batches, kept.entries;
@@ -69,7 +71,7 @@ BEGIN
 END
 $$;
 -- Name: FUNCTION journal_drop_day(the_day date); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.journal_drop_day(the_day date) IS 'Drops the detached partitions of a day, if the archive of that day holds everything that is in them.';
+COMMENT ON FUNCTION public.journal_drop_day(the_day date) IS 'Drops the detached partitions of a day, if the archive of that day has everything that is in them.';
 -- Name: journal_make_partitions(integer); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_make_partitions(days integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -100,7 +102,7 @@ BEGIN
 END
 $$;
 -- Name: FUNCTION journal_make_partitions(days integer); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.journal_make_partitions(days integer) IS 'Makes the journal''s daily partitions from yesterday to so many days ahead; returns how many were missing.';
+COMMENT ON FUNCTION public.journal_make_partitions(days integer) IS 'Creates the journal''s daily partitions from yesterday to this many days ahead; returns how many were missing.';
 -- Name: journal_summarize(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_summarize() RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -123,7 +125,7 @@ BEGIN
 END
 $$;
 -- Name: FUNCTION journal_summarize(); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.journal_summarize() IS 'Brings the index of today''s journal up to date, and in the first hour of a day that of yesterday''s, too; returns how many ranges were new.';
+COMMENT ON FUNCTION public.journal_summarize() IS 'Updates the BRIN index of today''s journal, and in the first hour of a day also yesterday''s; returns how many page ranges were new.';
 -- Name: line_time(integer); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.line_time(seconds integer) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -131,7 +133,7 @@ CREATE FUNCTION public.line_time(seconds integer) RETURNS timestamp with time zo
     SELECT timestamptz '2020-01-01 00:00:00+00' + seconds * interval '1 second'
 $$;
 -- Name: FUNCTION line_time(seconds integer); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.line_time(seconds integer) IS 'Turns a time of line_now or line_event (seconds since 2020-01-01 UTC) into a timestamp, for people who read the tables.';
+COMMENT ON FUNCTION public.line_time(seconds integer) IS 'Converts a time of line_now or line_event (seconds since 2020-01-01 UTC) into a timestamp, for people who read the tables.';
 -- Name: river_job_state_in_bitmask(bit, public.river_job_state); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.river_job_state_in_bitmask(bitmask bit, state public.river_job_state) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -159,7 +161,7 @@ CREATE TABLE public.access_token (
     created_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE access_token; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.access_token IS 'Access tokens that clients hold, as HMACs.';
+COMMENT ON TABLE public.access_token IS 'Access tokens of clients, as HMACs.';
 -- Name: account; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.account (
     id uuid NOT NULL,
@@ -184,13 +186,13 @@ CREATE TABLE public.account (
     CONSTRAINT account_verified_by_check CHECK ((verified_by = ANY (ARRAY['email'::text, 'phone'::text, 'client'::text])))
 );
 -- Name: TABLE account; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.account IS 'A person who can log in: staff of the regulator, admin of an entity, or member of one.';
+COMMENT ON TABLE public.account IS 'A person who can log in: staff of the regulator, or an admin or member of an entity.';
 -- Name: COLUMN account.email; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.account.email IS 'The address as it was sent; email_key is its case-folded form, unique over all kinds.';
+COMMENT ON COLUMN public.account.email IS 'The address as it was sent. email_key is its case-folded form, unique over all kinds of account.';
 -- Name: COLUMN account.phone; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.account.phone IS 'E.164 without the plus sign, unique over all kinds.';
+COMMENT ON COLUMN public.account.phone IS 'E.164 without the plus sign, unique over all kinds of account.';
 -- Name: COLUMN account.verified_by; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.account.verified_by IS 'What confirmed the account: its e-mail, its phone, or the word of a client that may vouch.';
+COMMENT ON COLUMN public.account.verified_by IS 'What verified the account: its e-mail, its phone, or a client that may vouch for its admins.';
 -- Name: account_link; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.account_link (
     id uuid NOT NULL,
@@ -203,7 +205,7 @@ CREATE TABLE public.account_link (
     CONSTRAINT account_link_kind_check CHECK ((kind = ANY (ARRAY['confirm'::text, 'reset'::text, 'invite'::text])))
 );
 -- Name: TABLE account_link; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.account_link IS 'Links that were sent by e-mail, as HMACs of their tokens. Each works once, and its use ends its like.';
+COMMENT ON TABLE public.account_link IS 'Links in e-mails, as HMACs of their tokens. Each works once, and its use also ends the others of its kind.';
 -- Name: api_key; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.api_key (
     id uuid NOT NULL,
@@ -213,34 +215,34 @@ CREATE TABLE public.api_key (
     purpose text DEFAULT ''::text NOT NULL,
     mac bytea NOT NULL,
     preview text NOT NULL,
-    expires_at timestamp with time zone,
-    revoked_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
     networks cidr[] DEFAULT '{}'::cidr[] NOT NULL,
     rate double precision DEFAULT 0 NOT NULL,
     burst integer DEFAULT 0 NOT NULL,
+    replaces uuid,
     last_used_at timestamp with time zone,
     last_used_from inet,
-    created_by uuid,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
     revoked_by uuid,
-    replaces uuid,
+    created_at timestamp with time zone NOT NULL,
+    created_by uuid,
     CONSTRAINT api_key_burst_check CHECK ((burst >= 0)),
     CONSTRAINT api_key_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
     CONSTRAINT api_key_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
     CONSTRAINT api_key_rate_check CHECK ((rate >= (0)::double precision))
 );
 -- Name: TABLE api_key; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.api_key IS 'Keys with which the programs of an entity ask, as HMACs.';
+COMMENT ON TABLE public.api_key IS 'API keys of entities, as HMACs.';
 -- Name: COLUMN api_key.networks; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.api_key.networks IS 'From where the key may be used; empty means from anywhere.';
+COMMENT ON COLUMN public.api_key.networks IS 'The networks from which the key is accepted; empty means from anywhere.';
 -- Name: COLUMN api_key.rate; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.api_key.rate IS 'Requests a second; 0 means what the settings say. Burst likewise.';
--- Name: COLUMN api_key.last_used_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.api_key.last_used_at IS 'Written in coarse steps, with last_used_from.';
--- Name: COLUMN api_key.created_by; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.api_key.created_by IS 'The account that made the key; null for the operator at the command line. Revoked_by likewise.';
+COMMENT ON COLUMN public.api_key.rate IS 'Requests a second. 0 means the value in the settings; the same for burst.';
 -- Name: COLUMN api_key.replaces; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.api_key.replaces IS 'The key whose successor this one is. A key has at most one.';
+COMMENT ON COLUMN public.api_key.replaces IS 'The key whose successor this one is. A key has at most one successor.';
+-- Name: COLUMN api_key.last_used_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.last_used_at IS 'Updated in coarse steps, together with last_used_from.';
+-- Name: COLUMN api_key.created_by; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.created_by IS 'The account that created the key; null for the operator at the command line. The same for revoked_by.';
 -- Name: approval; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.approval (
     id uuid NOT NULL,
@@ -269,19 +271,19 @@ CREATE TABLE public.approval (
     CONSTRAINT approval_two_people CHECK (((state <> 'given'::text) OR ((decided_kind IS DISTINCT FROM asked_kind) OR (decided_by IS DISTINCT FROM asked_by))))
 );
 -- Name: TABLE approval; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.approval IS 'What is too dangerous for one person: it takes effect when another member of staff confirms it, in that transaction.';
+COMMENT ON TABLE public.approval IS 'Changes that need two people: a change takes effect when a second member of staff confirms it, in that transaction.';
 -- Name: COLUMN approval.kind; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.approval.kind IS 'What would be done; the words are in the packages that do it.';
+COMMENT ON COLUMN public.approval.kind IS 'The kind of change; the packages that make the changes define the kinds.';
 -- Name: COLUMN approval.entity_id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.approval.entity_id IS 'The entity that it concerns; null for none.';
+COMMENT ON COLUMN public.approval.entity_id IS 'The entity that the change concerns; null for none.';
 -- Name: COLUMN approval.details; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.approval.details IS 'What the effect needs to know. Never a secret, and no e-mail address or phone number.';
+COMMENT ON COLUMN public.approval.details IS 'The parameters of the change. Never a secret, an e-mail address or a phone number.';
 -- Name: COLUMN approval.asked_by; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.approval.asked_by IS 'The account that asked; null for the operator at the command line.';
+COMMENT ON COLUMN public.approval.asked_by IS 'The account that requested the change; null for the operator at the command line.';
 -- Name: COLUMN approval.expires_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.approval.expires_at IS 'From then on nobody can confirm it. Its state becomes lapsed when somebody asks for the same again.';
+COMMENT ON COLUMN public.approval.expires_at IS 'From then on the request cannot be confirmed. Its state becomes lapsed when the same change is requested again.';
 -- Name: CONSTRAINT approval_two_people ON approval; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON CONSTRAINT approval_two_people ON public.approval IS 'Whoever asked cannot be the one who confirms, whatever the code above thinks.';
+COMMENT ON CONSTRAINT approval_two_people ON public.approval IS 'Nobody can confirm their own request, even if the program has a bug.';
 -- Name: audit; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.audit (
     id uuid NOT NULL,
@@ -298,15 +300,19 @@ CREATE TABLE public.audit (
     CONSTRAINT audit_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text, 'system'::text])))
 );
 -- Name: TABLE audit; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.audit IS 'What staff, admins, clients and operators did, written in the transaction that did it. Append-only; no foreign keys, so that an entry outlives its subject.';
+COMMENT ON TABLE public.audit IS 'The actions of staff, admins, clients, operators and the service itself, each written in the transaction of the action. Append-only; no foreign keys, so that an entry outlives its subject.';
 -- Name: COLUMN audit.actor_id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.audit.actor_id IS 'The client or account that acted; null for the operator at the command line and for the service itself.';
+-- Name: COLUMN audit.subject_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.audit.subject_id IS 'What was created or changed.';
+-- Name: COLUMN audit.entity_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.audit.entity_id IS 'The entity that the action concerns; null for none.';
 -- Name: COLUMN audit.from_addr; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.audit.from_addr IS 'The address that the actor called from; null at the command line.';
+COMMENT ON COLUMN public.audit.from_addr IS 'The source address of the actor; null at the command line.';
 -- Name: COLUMN audit.before; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.audit.before IS 'What the change replaced, of the fields that changed; secrets and personal data masked.';
+COMMENT ON COLUMN public.audit.before IS 'The old values of the changed fields. Secrets and personal data are masked.';
 -- Name: COLUMN audit.after; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.audit.after IS 'What the change put in their place, and why where a reason was asked for; masked alike.';
+COMMENT ON COLUMN public.audit.after IS 'The new values of the changed fields, and the reason if the action needs one. Masked in the same way.';
 -- Name: client; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.client (
     id uuid NOT NULL,
@@ -320,25 +326,25 @@ CREATE TABLE public.client (
     CONSTRAINT client_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200)))
 );
 -- Name: TABLE client; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.client IS 'A program of a pre-approved telco, or of another authority, that may ask for access tokens.';
+COMMENT ON TABLE public.client IS 'A program of a pre-approved telco, or of another authority, that may request access tokens.';
 -- Name: COLUMN client.network; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.client.network IS 'The network for which the client may supply lines; empty where it supplies none.';
+COMMENT ON COLUMN public.client.network IS 'The network for which the client may supply lines; empty if it may supply none.';
 -- Name: COLUMN client.vouches; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.client.vouches IS 'Whether admins that the client brings in count as verified from the start.';
+COMMENT ON COLUMN public.client.vouches IS 'Whether the admins that the client onboards are verified from the start.';
 -- Name: client_secret; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.client_secret (
     id uuid NOT NULL,
     client_id uuid NOT NULL,
     mac bytea NOT NULL,
     preview text NOT NULL,
+    last_used_at timestamp with time zone,
     revoked_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
-    last_used_at timestamp with time zone
+    created_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE client_secret; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.client_secret IS 'The secrets of a client, as HMACs; two may stand at a time so that one can be rotated.';
+COMMENT ON TABLE public.client_secret IS 'The secrets of clients, as HMACs. A client can have two active secrets, so that it can rotate one.';
 -- Name: COLUMN client_secret.last_used_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.client_secret.last_used_at IS 'Written in coarse steps, so that it can be seen when a rotated secret is no longer in use.';
+COMMENT ON COLUMN public.client_secret.last_used_at IS 'Updated in coarse steps. It shows when a rotated secret is no longer in use.';
 -- Name: document; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.document (
     id uuid NOT NULL,
@@ -349,10 +355,10 @@ CREATE TABLE public.document (
     media_type text NOT NULL,
     size bigint NOT NULL,
     sha256 bytea NOT NULL,
-    state text NOT NULL,
     uploader text NOT NULL,
     uploader_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    state text NOT NULL,
     reason text DEFAULT ''::text NOT NULL,
     note text DEFAULT ''::text NOT NULL,
     moved_at timestamp with time zone,
@@ -370,25 +376,25 @@ CREATE TABLE public.document (
     CONSTRAINT document_uploader_check CHECK ((uploader = ANY (ARRAY['client'::text, 'account'::text])))
 );
 -- Name: TABLE document; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.document IS 'Papers that entities uploaded. The content is in the blob store under the id. A row stays when its content was deleted.';
+COMMENT ON TABLE public.document IS 'Documents that entities uploaded. The content is in the blob store under the id. The row stays when the content is deleted.';
 -- Name: COLUMN document.label; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.document.label IS 'The type as it was sent; type is OTHER where it is none of the known ones.';
+COMMENT ON COLUMN public.document.label IS 'The type as it was sent; type is OTHER if it is none of the known types.';
 -- Name: COLUMN document.file_name; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.document.file_name IS 'Metadata only: never a path.';
+COMMENT ON COLUMN public.document.file_name IS 'Metadata only, never used as a path.';
 -- Name: COLUMN document.state; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.document.state IS 'Where the document is on its way; document_move says how it came there. Only in clean, accepted and rejected is its content shown to anybody.';
+COMMENT ON COLUMN public.document.state IS 'The current state; document_move has the history. The content can be opened only in the states clean, accepted and rejected.';
 -- Name: COLUMN document.reason; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.document.reason IS 'Why it is in this state, as a code; empty where the state says it all.';
+COMMENT ON COLUMN public.document.reason IS 'A code for why it is in this state; empty if the state needs no reason.';
 -- Name: COLUMN document.note; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.document.note IS 'The same in words: those of the service for the uploader, or the reviewer''s own.';
+COMMENT ON COLUMN public.document.note IS 'The reason in words: a message of the service to the uploader, or the reviewer''s own.';
 -- Name: COLUMN document.moved_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.document.moved_at IS 'When it came into this state; null for one that was never moved.';
+COMMENT ON COLUMN public.document.moved_at IS 'When it entered this state; null if it is still in its first state.';
 -- Name: COLUMN document.replaced_by; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.document.replaced_by IS 'The document that was uploaded in the place of this one, which was rejected, refused or infected.';
+COMMENT ON COLUMN public.document.replaced_by IS 'The document that was uploaded to replace this one, which was rejected, refused or infected.';
 -- Name: COLUMN document.held_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.document.held_at IS 'Since when a legal hold keeps it from being deleted, by anybody and by retention; null for none.';
+COMMENT ON COLUMN public.document.held_at IS 'Since when a legal hold prevents its deletion by anyone, including retention; null if there is none.';
 -- Name: COLUMN document.held_for; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.document.held_for IS 'Why it is held.';
+COMMENT ON COLUMN public.document.held_for IS 'The reason of the legal hold.';
 -- Name: document_move; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.document_move (
     document_id uuid NOT NULL,
@@ -407,11 +413,11 @@ CREATE TABLE public.document_move (
     CONSTRAINT document_move_way CHECK (((((((((((((((from_state = 'received'::text) AND (to_state = 'scanning'::text)) OR ((from_state = 'scanning'::text) AND (to_state = 'clean'::text))) OR ((from_state = 'scanning'::text) AND (to_state = 'refused'::text))) OR ((from_state = 'scanning'::text) AND (to_state = 'infected'::text))) OR ((from_state = 'refused'::text) AND (to_state = 'received'::text))) OR ((from_state = 'infected'::text) AND (to_state = 'received'::text))) OR ((from_state = 'clean'::text) AND (to_state = 'accepted'::text))) OR ((from_state = 'clean'::text) AND (to_state = 'rejected'::text))) OR ((from_state = 'clean'::text) AND (to_state = 'deleted'::text))) OR ((from_state = 'refused'::text) AND (to_state = 'deleted'::text))) OR ((from_state = 'infected'::text) AND (to_state = 'deleted'::text))) OR ((from_state = 'accepted'::text) AND (to_state = 'deleted'::text))) OR ((from_state = 'rejected'::text) AND (to_state = 'deleted'::text))))
 );
 -- Name: TABLE document_move; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.document_move IS 'Every move of every document from one state to the next, written in the transaction that made it. Append-only: the serving role may not change a row, and a trigger refuses even the owner.';
+COMMENT ON TABLE public.document_move IS 'Every change of state of every document, written in the transaction that made it. Append-only: the serving role may not change a row, and a trigger refuses it even to the owner.';
 -- Name: COLUMN document_move.seq; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.document_move.seq IS 'The first move of a document is 1. It came in as received, which is no move.';
+COMMENT ON COLUMN public.document_move.seq IS 'Counts the changes of one document from 1. Its upload, in the state received, is not a change.';
 -- Name: CONSTRAINT document_move_way ON document_move; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON CONSTRAINT document_move_way ON public.document_move IS 'The moves that there are. Nothing comes to clean but from scanning, whatever the code above thinks.';
+COMMENT ON CONSTRAINT document_move_way ON public.document_move IS 'The allowed changes of state. A document becomes clean only after scanning, even if the program has a bug.';
 -- Name: entity; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.entity (
     id uuid NOT NULL,
@@ -420,33 +426,37 @@ CREATE TABLE public.entity (
     cac_class text,
     cac_digits text,
     status text NOT NULL,
+    status_reason text DEFAULT ''::text NOT NULL,
+    status_since timestamp with time zone,
     document_required boolean NOT NULL,
     supplies boolean NOT NULL,
     asks boolean NOT NULL,
     client_id uuid,
     token_id uuid,
     created_at timestamp with time zone NOT NULL,
-    status_reason text DEFAULT ''::text NOT NULL,
-    status_since timestamp with time zone,
     CONSTRAINT entity_cac_check CHECK (((char_length(cac) >= 1) AND (char_length(cac) <= 32))),
     CONSTRAINT entity_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
     CONSTRAINT entity_status_check CHECK ((status = ANY (ARRAY['Approved'::text, 'Suspended'::text, 'Revoked'::text]))),
     CONSTRAINT entity_status_reason_check CHECK ((char_length(status_reason) <= 500))
 );
 -- Name: TABLE entity; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.entity IS 'A telco, bank or service provider that the regulator has let in.';
+COMMENT ON TABLE public.entity IS 'A telco, bank or service provider that the regulator has admitted.';
 -- Name: COLUMN entity.cac; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.entity.cac IS 'The CAC number as it was sent; class and digits are its canonical form where the form is known.';
+COMMENT ON COLUMN public.entity.cac IS 'The CAC number as it was sent. cac_class and cac_digits are its canonical form; null if its form is not known.';
 -- Name: COLUMN entity.status; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.entity.status IS 'Where the entity stands with the regulator. Only an Approved one''s keys and sessions open anything.';
--- Name: COLUMN entity.client_id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.entity.client_id IS 'The client that brought the entity in; its credential is the pre-approval.';
--- Name: COLUMN entity.token_id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.entity.token_id IS 'The access token that brought the entity in; an upload with that token means its last entity.';
+COMMENT ON COLUMN public.entity.status IS 'Only the keys and sessions of an Approved entity are accepted.';
 -- Name: COLUMN entity.status_reason; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.entity.status_reason IS 'Why the entity stands where it stands, in the words of whoever moved it; empty where it was never moved.';
+COMMENT ON COLUMN public.entity.status_reason IS 'The reason that staff gave for the last change of the status; empty if it never changed.';
 -- Name: COLUMN entity.status_since; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.entity.status_since IS 'When the entity was last moved; null where it never was.';
+COMMENT ON COLUMN public.entity.status_since IS 'When the status changed last; null if it never did.';
+-- Name: COLUMN entity.supplies; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity.supplies IS 'Whether the entity supplies lines.';
+-- Name: COLUMN entity.asks; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity.asks IS 'Whether the entity may send verification requests.';
+-- Name: COLUMN entity.client_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity.client_id IS 'The client that onboarded the entity. Its credential is the pre-approval.';
+-- Name: COLUMN entity.token_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity.token_id IS 'The access token that onboarded the entity. An upload with that token that names no entity belongs to the last one it onboarded.';
 -- Name: entity_limit; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.entity_limit (
     entity_id uuid NOT NULL,
@@ -463,9 +473,9 @@ CREATE TABLE public.entity_limit (
     CONSTRAINT entity_limit_rate_check CHECK ((rate >= (0)::double precision))
 );
 -- Name: TABLE entity_limit; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.entity_limit IS 'What staff allow an entity where that differs from the settings; 0 means what the settings say.';
+COMMENT ON TABLE public.entity_limit IS 'Limits that staff set for an entity. 0 means the value in the settings.';
 -- Name: COLUMN entity_limit.day_numbers; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.entity_limit.day_numbers IS 'How many different numbers it may ask about in a day.';
+COMMENT ON COLUMN public.entity_limit.day_numbers IS 'How many different numbers the entity may verify in a day.';
 -- Name: goose_db_version; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.goose_db_version (
     id integer NOT NULL,
@@ -509,19 +519,19 @@ CREATE TABLE public.guard_alert (
     CONSTRAINT guard_alert_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500)))
 );
 -- Name: TABLE guard_alert; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.guard_alert IS 'Entities whose questions look like a scan of numbers, or whose budget of numbers is used up, with the figures that say so and how it ended.';
+COMMENT ON TABLE public.guard_alert IS 'Entities whose requests look like number scanning, or that used up their budget of different numbers, with the figures and how the alert ended.';
 -- Name: COLUMN guard_alert.level; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_alert.level IS 'What followed: told, nothing but this row; slowed, a tenth of the rate; stopped, no answers. The last two hold until staff release the entity.';
+COMMENT ON COLUMN public.guard_alert.level IS 'The consequence: told, staff are notified; slowed, a tenth of the rate; stopped, no answers. The last two remain until staff release the entity.';
 -- Name: COLUMN guard_alert.ends_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_alert.ends_at IS 'When it ends by itself: for a budget, with the day.';
+COMMENT ON COLUMN public.guard_alert.ends_at IS 'When the alert ends by itself. Only a budget alert does, at the end of the day.';
 -- Name: COLUMN guard_alert.numbers; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_alert.numbers IS 'Different numbers within a day, as the node saw them.';
+COMMENT ON COLUMN public.guard_alert.numbers IS 'Different numbers within a day, as the node counted them.';
 -- Name: COLUMN guard_alert.dense; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_alert.dense IS 'How many of them lie in blocks that are denser than chance would have it; block is the size of those blocks, 0 where none were dense.';
+COMMENT ON COLUMN public.guard_alert.dense IS 'How many of them are in blocks that are denser than chance allows; block is the size of those blocks, 0 if none was dense.';
 -- Name: COLUMN guard_alert.released_by; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_alert.released_by IS 'The account that released it; null for the operator at the command line.';
+COMMENT ON COLUMN public.guard_alert.released_by IS 'The account that released the entity; null for the operator at the command line.';
 -- Name: COLUMN guard_alert.quiet_until; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_alert.quiet_until IS 'Until when the same entity is not slowed or stopped again.';
+COMMENT ON COLUMN public.guard_alert.quiet_until IS 'Until then the entity is not slowed or stopped again.';
 -- Name: idempotency; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.idempotency (
     caller uuid NOT NULL,
@@ -533,7 +543,7 @@ CREATE TABLE public.idempotency (
     replayed_at timestamp with time zone
 );
 -- Name: TABLE idempotency; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.idempotency IS 'The first answer to a request that carried an Idempotency-Key, kept for a day and written in the transaction of its effect.';
+COMMENT ON TABLE public.idempotency IS 'The first response to a request with an Idempotency-Key, kept for a day and written in the transaction of its effect.';
 -- Name: COLUMN idempotency.replayed_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.idempotency.replayed_at IS 'Written at every replay: the commit of that write proves that the first one is durable, too.';
 -- Name: journal_archive; Type: TABLE; Schema: public; Owner: -
@@ -550,13 +560,13 @@ CREATE TABLE public.journal_archive (
     CONSTRAINT journal_archive_sha256_check CHECK ((octet_length(sha256) = 32))
 );
 -- Name: TABLE journal_archive; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_archive IS 'Days of the journal that were written to files, read back and checked. Only the owner adds to it; nobody changes it.';
+COMMENT ON TABLE public.journal_archive IS 'Days of the journal that were written to files, read back and checked. Only the owner adds rows, and no row changes.';
 -- Name: COLUMN journal_archive.manifest; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_archive.manifest IS 'The key of the manifest in the archive, which lists the files of the day.';
 -- Name: COLUMN journal_archive.sha256; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_archive.sha256 IS 'Of the manifest, which has those of the files.';
+COMMENT ON COLUMN public.journal_archive.sha256 IS 'SHA-256 of the manifest, which has those of the files.';
 -- Name: COLUMN journal_archive.bytes; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_archive.bytes IS 'Of all files together, the manifest included.';
+COMMENT ON COLUMN public.journal_archive.bytes IS 'The size of all files, including the manifest.';
 -- Name: COLUMN journal_archive.root; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_archive.root IS 'Merkle root (RFC 6962) over the roots of the batches, in the order of the archive.';
 -- Name: journal_batch; Type: TABLE; Schema: public; Owner: -
@@ -573,9 +583,9 @@ CREATE TABLE public.journal_batch (
 )
 PARTITION BY RANGE (at);
 -- Name: TABLE journal_batch; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_batch IS 'One flush of the journal: how many entries, their Merkle root, and the transaction that wrote them. Append-only.';
+COMMENT ON TABLE public.journal_batch IS 'One flush of the journal: the number of its entries, their Merkle root, and the transaction that wrote them. Append-only.';
 -- Name: COLUMN journal_batch.at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_batch.at IS 'The time of the batch''s first entry. It is fixed before the batch is written, so that a second try would meet the same key.';
+COMMENT ON COLUMN public.journal_batch.at IS 'The time of the first entry. It is fixed before the batch is written, so that a retry conflicts with the same key.';
 -- Name: journal_day; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_day (
     entity_id uuid NOT NULL,
@@ -587,7 +597,7 @@ CREATE TABLE public.journal_day (
 )
 WITH (fillfactor='70');
 -- Name: TABLE journal_day; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_day IS 'How many answers of each status an entity got on each day (UTC), counted from the journal by a job. It is kept when the day is archived.';
+COMMENT ON TABLE public.journal_day IS 'The number of answers by entity, day (UTC), mode and status, counted from the journal by a job. Rows stay when the day is archived.';
 -- Name: journal_entry; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_entry (
     request_id uuid NOT NULL,
@@ -616,13 +626,13 @@ CREATE TABLE public.journal_entry (
 )
 PARTITION BY RANGE (at);
 -- Name: TABLE journal_entry; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_entry IS 'Every answer that was given, committed before it was given. Append-only; joins nothing.';
+COMMENT ON TABLE public.journal_entry IS 'Every answer of the service, committed before it was sent. Append-only; joins nothing.';
 -- Name: COLUMN journal_entry.at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_entry.at IS 'The reading of the clock that is also the verificationTimestamp and the time inside request_id.';
+COMMENT ON COLUMN public.journal_entry.at IS 'The verificationTimestamp of the answer, which is also the time inside request_id.';
 -- Name: COLUMN journal_entry.hash; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_entry.hash IS 'SHA-256 over the canonical encoding in docs/reference/journal-record.md.';
+COMMENT ON COLUMN public.journal_entry.hash IS 'SHA-256 of the canonical encoding in docs/reference/journal-record.md.';
 -- Name: COLUMN journal_entry.extra; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_entry.extra IS 'What the answer said beyond its five fields, as said; empty when nothing more was asked.';
+COMMENT ON COLUMN public.journal_entry.extra IS 'The members of the answer besides its five fields, byte for byte as sent; empty if the request included nothing more.';
 -- Name: journal_epoch; Type: SEQUENCE; Schema: public; Owner: -
 CREATE SEQUENCE public.journal_epoch
     START WITH 1
@@ -631,7 +641,7 @@ CREATE SEQUENCE public.journal_epoch
     NO MAXVALUE
     CACHE 1;
 -- Name: SEQUENCE journal_epoch; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON SEQUENCE public.journal_epoch IS 'One number for each start of a node: no two processes ever share an epoch, whatever they are called.';
+COMMENT ON SEQUENCE public.journal_epoch IS 'One epoch for each start of a node, so that no two processes share one, whatever their node names.';
 -- Name: journal_epoch_skip; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_epoch_skip (
     id uuid NOT NULL,
@@ -641,14 +651,14 @@ CREATE TABLE public.journal_epoch_skip (
     reason text NOT NULL
 );
 -- Name: TABLE journal_epoch_skip; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_epoch_skip IS 'When and why the counter of epochs was moved ahead: after the database was set back to an earlier moment, so that no epoch is used twice.';
+COMMENT ON TABLE public.journal_epoch_skip IS 'When and why the counter of epochs was moved ahead: after a restore to an earlier moment, so that no epoch is used twice.';
 -- Name: journal_fence; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_fence (
     node text NOT NULL,
     at timestamp with time zone NOT NULL
 );
 -- Name: TABLE journal_fence; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_fence IS 'A row for each node that ever found a batch of unknown outcome written. Its change is a commit behind that batch in the log: once it is confirmed, so is the batch.';
+COMMENT ON TABLE public.journal_fence IS 'One row for each node that had a batch of unknown outcome and found it written. The node then updates its row: that commit is later in the log, so when it is confirmed, the batch is durable, too.';
 -- Name: journal_minute; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_minute (
     entity_id uuid NOT NULL,
@@ -661,24 +671,9 @@ CREATE TABLE public.journal_minute (
 )
 WITH (fillfactor='70');
 -- Name: TABLE journal_minute; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_minute IS 'How many answers of each status an entity got in each minute, counted from the journal by a job, for the last 35 days. It leads to the records of an entity without an index on the journal.';
+COMMENT ON TABLE public.journal_minute IS 'The number of answers by entity, minute, mode and status, counted from the journal by a job, for the last 35 days. With it the records of an entity are found without an index on the journal.';
 -- Name: COLUMN journal_minute.seconds; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_minute.seconds IS 'In which seconds of the minute they lie: bit 0 is the first.';
--- Name: line; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.line (
-    number bigint NOT NULL,
-    version bigint NOT NULL,
-    network smallint NOT NULL,
-    status smallint NOT NULL
-);
--- Name: TABLE line; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line IS 'The rows of the first release. Nothing reads or writes them any more: line_now took their place. They stay while an older binary may still serve.';
--- Name: COLUMN line.number; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line.number IS 'E.164 without the plus sign.';
--- Name: COLUMN line.version; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line.version IS 'Counts the changes of the row; the journal names the version that answered.';
--- Name: COLUMN line.status; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line.status IS 'Code of the status; the words are in package line.';
+COMMENT ON COLUMN public.journal_minute.seconds IS 'In which seconds of the minute there are answers; bit 0 is the first second.';
 -- Name: line_event; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event (
     number bigint NOT NULL,
@@ -706,23 +701,33 @@ CREATE TABLE public.line_event (
 )
 PARTITION BY HASH (number);
 -- Name: TABLE line_event; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event IS 'What was told about numbers: when it took effect and when we were told. Append-only; a correction is an event that voids another. Times are seconds since 2020-01-01 UTC (line_time).';
+COMMENT ON TABLE public.line_event IS 'Every reported event of every number. Append-only; a correction is an event that voids another. Times are seconds since 2020-01-01 UTC (line_time).';
 -- Name: COLUMN line_event.seq; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.seq IS 'The order in which events were told, and the event''s name within the service.';
+COMMENT ON COLUMN public.line_event.seq IS 'The id of the event, in the order in which events were reported.';
+-- Name: COLUMN line_event.told_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.told_at IS 'When the event was reported to the service.';
+-- Name: COLUMN line_event.effective; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.effective IS 'When the event took effect.';
 -- Name: COLUMN line_event.import; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.import IS 'The import that told it, or 0 for a call of the API.';
+COMMENT ON COLUMN public.line_event.import IS 'The import that contained the event; 0 for a call of the API.';
+-- Name: COLUMN line_event.kind; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.kind IS 'Code of the kind of event; see package line. authority is the code of the supplier''s role.';
 -- Name: COLUMN line_event.network; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.network IS 'The operator that speaks, or 0 for other authorities.';
+COMMENT ON COLUMN public.line_event.network IS 'The operator that reported the event; 0 for other authorities.';
 -- Name: COLUMN line_event.peer; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.peer IS 'The other network of a port: the recipient.';
+COMMENT ON COLUMN public.line_event.peer IS 'The recipient network of a port.';
 -- Name: COLUMN line_event.code; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_event.code IS 'Code of the reason or of the level.';
+-- Name: COLUMN line_event.until; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.until IS 'The announced churn date.';
 -- Name: COLUMN line_event.after; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.after IS 'For an end that a snapshot implied: it took place after this time and not later than effective.';
+COMMENT ON COLUMN public.line_event.after IS 'For an end implied by a snapshot: the tenure ended after this time and not later than effective.';
 -- Name: COLUMN line_event.base_import; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.base_import IS 'The first event about a number with a baseline carries the baseline along, in the columns base_...';
+COMMENT ON COLUMN public.line_event.base_import IS 'The first event of a number that has a baseline also stores that baseline, in the columns base_...';
+-- Name: COLUMN line_event.voids; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.voids IS 'The seq of the event that this one withdraws.';
 -- Name: COLUMN line_event.event_id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.event_id IS 'The supplier''s own id; null for what a snapshot implied.';
+COMMENT ON COLUMN public.line_event.event_id IS 'The supplier''s own id of the event; null for an event implied by a snapshot.';
 -- Name: COLUMN line_event.note; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_event.note IS 'The reason of a correction, in words.';
 -- Name: line_event_00; Type: TABLE; Schema: public; Owner: -
@@ -751,7 +756,7 @@ CREATE TABLE public.line_event_00 (
     note text
 );
 -- Name: TABLE line_event_00; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_00 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_00 IS 'Partition of line_event.';
 -- Name: line_event_01; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_01 (
     number bigint NOT NULL,
@@ -778,7 +783,7 @@ CREATE TABLE public.line_event_01 (
     note text
 );
 -- Name: TABLE line_event_01; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_01 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_01 IS 'Partition of line_event.';
 -- Name: line_event_02; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_02 (
     number bigint NOT NULL,
@@ -805,7 +810,7 @@ CREATE TABLE public.line_event_02 (
     note text
 );
 -- Name: TABLE line_event_02; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_02 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_02 IS 'Partition of line_event.';
 -- Name: line_event_03; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_03 (
     number bigint NOT NULL,
@@ -832,7 +837,7 @@ CREATE TABLE public.line_event_03 (
     note text
 );
 -- Name: TABLE line_event_03; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_03 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_03 IS 'Partition of line_event.';
 -- Name: line_event_04; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_04 (
     number bigint NOT NULL,
@@ -859,7 +864,7 @@ CREATE TABLE public.line_event_04 (
     note text
 );
 -- Name: TABLE line_event_04; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_04 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_04 IS 'Partition of line_event.';
 -- Name: line_event_05; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_05 (
     number bigint NOT NULL,
@@ -886,7 +891,7 @@ CREATE TABLE public.line_event_05 (
     note text
 );
 -- Name: TABLE line_event_05; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_05 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_05 IS 'Partition of line_event.';
 -- Name: line_event_06; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_06 (
     number bigint NOT NULL,
@@ -913,7 +918,7 @@ CREATE TABLE public.line_event_06 (
     note text
 );
 -- Name: TABLE line_event_06; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_06 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_06 IS 'Partition of line_event.';
 -- Name: line_event_07; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_07 (
     number bigint NOT NULL,
@@ -940,7 +945,7 @@ CREATE TABLE public.line_event_07 (
     note text
 );
 -- Name: TABLE line_event_07; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_07 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_07 IS 'Partition of line_event.';
 -- Name: line_event_08; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_08 (
     number bigint NOT NULL,
@@ -967,7 +972,7 @@ CREATE TABLE public.line_event_08 (
     note text
 );
 -- Name: TABLE line_event_08; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_08 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_08 IS 'Partition of line_event.';
 -- Name: line_event_09; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_09 (
     number bigint NOT NULL,
@@ -994,7 +999,7 @@ CREATE TABLE public.line_event_09 (
     note text
 );
 -- Name: TABLE line_event_09; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_09 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_09 IS 'Partition of line_event.';
 -- Name: line_event_10; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_10 (
     number bigint NOT NULL,
@@ -1021,7 +1026,7 @@ CREATE TABLE public.line_event_10 (
     note text
 );
 -- Name: TABLE line_event_10; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_10 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_10 IS 'Partition of line_event.';
 -- Name: line_event_11; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_11 (
     number bigint NOT NULL,
@@ -1048,7 +1053,7 @@ CREATE TABLE public.line_event_11 (
     note text
 );
 -- Name: TABLE line_event_11; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_11 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_11 IS 'Partition of line_event.';
 -- Name: line_event_12; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_12 (
     number bigint NOT NULL,
@@ -1075,7 +1080,7 @@ CREATE TABLE public.line_event_12 (
     note text
 );
 -- Name: TABLE line_event_12; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_12 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_12 IS 'Partition of line_event.';
 -- Name: line_event_13; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_13 (
     number bigint NOT NULL,
@@ -1102,7 +1107,7 @@ CREATE TABLE public.line_event_13 (
     note text
 );
 -- Name: TABLE line_event_13; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_13 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_13 IS 'Partition of line_event.';
 -- Name: line_event_14; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_14 (
     number bigint NOT NULL,
@@ -1129,7 +1134,7 @@ CREATE TABLE public.line_event_14 (
     note text
 );
 -- Name: TABLE line_event_14; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_14 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_14 IS 'Partition of line_event.';
 -- Name: line_event_15; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event_15 (
     number bigint NOT NULL,
@@ -1156,7 +1161,7 @@ CREATE TABLE public.line_event_15 (
     note text
 );
 -- Name: TABLE line_event_15; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event_15 IS 'Part of line_event.';
+COMMENT ON TABLE public.line_event_15 IS 'Partition of line_event.';
 -- Name: line_event_seq; Type: SEQUENCE; Schema: public; Owner: -
 CREATE SEQUENCE public.line_event_seq
     START WITH 1
@@ -1165,7 +1170,7 @@ CREATE SEQUENCE public.line_event_seq
     NO MAXVALUE
     CACHE 1;
 -- Name: SEQUENCE line_event_seq; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON SEQUENCE public.line_event_seq IS 'Numbers the events of all lines in the order in which they were told.';
+COMMENT ON SEQUENCE public.line_event_seq IS 'Numbers the events of all lines in the order in which they were reported.';
 -- Name: line_now; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_now (
     number bigint NOT NULL,
@@ -1191,25 +1196,25 @@ CREATE TABLE public.line_now (
 )
 WITH (fillfactor='94');
 -- Name: TABLE line_now; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_now IS 'How each line stands, as far as we were told: one compact row per number, which its baseline and its events make. Joins nothing. Times are seconds since 2020-01-01 UTC (line_time).';
+COMMENT ON TABLE public.line_now IS 'The current state of each line as reported: one compact row per number, computed from its baseline and its events. Joins nothing. Times are seconds since 2020-01-01 UTC (line_time).';
 -- Name: COLUMN line_now.number; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.number IS 'E.164 without the plus sign.';
 -- Name: COLUMN line_now.version; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.version IS 'One for the baseline, if there is one, and one for each event. The journal names the version that answered.';
+COMMENT ON COLUMN public.line_now.version IS 'One for the baseline, if there is one, plus one for each event. A journal record names the version that its answer used.';
 -- Name: COLUMN line_now.baseline; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.baseline IS 'The import whose snapshot made the row, or 0 when events made it.';
+COMMENT ON COLUMN public.line_now.baseline IS 'The import whose snapshot created the row; 0 if events created it.';
 -- Name: COLUMN line_now.network; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.network IS 'The network of the tenure, or of the last one; 0 when no operator has spoken of the number.';
+COMMENT ON COLUMN public.line_now.network IS 'The network of the current tenure, or of the last one; 0 if no operator has reported the number.';
 -- Name: COLUMN line_now.state; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.state IS 'Code of the state of the tenure; the words are in package line.';
+COMMENT ON COLUMN public.line_now.state IS 'Code of the state of the tenure; see package line.';
 -- Name: COLUMN line_now.newest; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.newest IS 'Effective time of the newest event, where no other time of the row shows it.';
+COMMENT ON COLUMN public.line_now.newest IS 'Effective time of the newest event; null if it equals the newest of the other times in the row.';
 -- Name: COLUMN line_now.until; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.until IS 'The announced date of the churn.';
+COMMENT ON COLUMN public.line_now.until IS 'The announced churn date.';
 -- Name: COLUMN line_now.ended_after; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.ended_after IS 'The tenure ended after this time and not later than state_since: a snapshot no longer had the number.';
+COMMENT ON COLUMN public.line_now.ended_after IS 'The tenure ended after this time and not later than state_since, because the number was missing from a snapshot.';
 -- Name: COLUMN line_now.bar_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.bar_at IS 'Since when the operator has stopped service; order_at is the same for the regulator.';
+COMMENT ON COLUMN public.line_now.bar_at IS 'Since when the operator bars the line; order_at is the same for the regulator.';
 -- Name: COLUMN line_now.flag_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.flag_by IS 'The supplier that flagged the tenure.';
 -- Name: line_order; Type: TABLE; Schema: public; Owner: -
@@ -1233,7 +1238,11 @@ CREATE TABLE public.line_order (
     CONSTRAINT line_order_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'DONE'::text, 'WITHDRAWN'::text])))
 );
 -- Name: TABLE line_order; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_order IS 'Orders of the regulator about numbers. A blacklisting waits for a second person; seq is the event that it became.';
+COMMENT ON TABLE public.line_order IS 'Orders of the regulator about numbers. A blacklisting waits until a second person confirms it.';
+-- Name: COLUMN line_order.asked_by; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_order.asked_by IS 'The client or account that gave the order; null for the operator at the command line. second_by is the same for who confirmed or withdrew it.';
+-- Name: COLUMN line_order.seq; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_order.seq IS 'The event in line_event that carried the order out.';
 -- Name: login_device; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.login_device (
     id uuid NOT NULL,
@@ -1243,7 +1252,7 @@ CREATE TABLE public.login_device (
     created_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE login_device; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.login_device IS 'Devices from which somebody has logged in, as HMACs of what they were given then. Each has guesses of its own, so that nobody can use up the owner''s.';
+COMMENT ON TABLE public.login_device IS 'Devices that have logged in to an account, as HMACs of their device tokens. Each has its own count of attempts, so that an attacker cannot lock the owner out.';
 -- Name: login_trouble; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.login_trouble (
     mac bytea NOT NULL,
@@ -1253,15 +1262,15 @@ CREATE TABLE public.login_trouble (
     CONSTRAINT login_trouble_tries_check CHECK ((tries >= 0))
 );
 -- Name: TABLE login_trouble; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.login_trouble IS 'Guesses at passwords, counted for an account and a network, for an account, and for an account and a device that it knows.';
+COMMENT ON TABLE public.login_trouble IS 'Counters of login attempts per account and network, per account, and per account and known device; and of e-mails that a person or an address can cause.';
 -- Name: COLUMN login_trouble.mac; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.login_trouble.mac IS 'What is counted, as an HMAC: no address stands here, and one that has no account is counted like any other.';
+COMMENT ON COLUMN public.login_trouble.mac IS 'The HMAC of what is counted. It hides the e-mail address; one without an account is counted like any other.';
 -- Name: COLUMN login_trouble.tries; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.login_trouble.tries IS 'How many were evaluated. One that was right is given back, and all are forgotten when none was wrong for the length of a window.';
+COMMENT ON COLUMN public.login_trouble.tries IS 'Attempts that were evaluated. A correct one is subtracted again, and all expire when none was wrong for the length of the window.';
 -- Name: COLUMN login_trouble.counted_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.login_trouble.counted_at IS 'When the last wrong one was counted.';
+COMMENT ON COLUMN public.login_trouble.counted_at IS 'When the window started: at the first attempt, and again at every wrong one.';
 -- Name: COLUMN login_trouble.not_before; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.login_trouble.not_before IS 'No further guess is evaluated before this moment.';
+COMMENT ON COLUMN public.login_trouble.not_before IS 'No further attempt is evaluated before this time.';
 -- Name: network; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.network (
     id smallint NOT NULL,
@@ -1269,7 +1278,7 @@ CREATE TABLE public.network (
     CONSTRAINT network_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 64)))
 );
 -- Name: TABLE network; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.network IS 'Names of the mobile networks.';
+COMMENT ON TABLE public.network IS 'The mobile networks. The id of a network never changes.';
 -- Name: numbering_network; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.numbering_network (
     version integer NOT NULL,
@@ -1278,7 +1287,7 @@ CREATE TABLE public.numbering_network (
     CONSTRAINT numbering_network_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 64)))
 );
 -- Name: TABLE numbering_network; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.numbering_network IS 'What each network of a version is called. The network itself, whose code never changes, is in network; there is no foreign key, for lines and their networks must be able to move.';
+COMMENT ON TABLE public.numbering_network IS 'The name of each network in a version of the plan. No foreign key refers to network, so that lines and networks can move to another cluster.';
 -- Name: numbering_plan; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.numbering_plan (
     version integer NOT NULL,
@@ -1292,11 +1301,11 @@ CREATE TABLE public.numbering_plan (
     CONSTRAINT numbering_plan_version_check CHECK ((version > 0))
 );
 -- Name: TABLE numbering_plan; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.numbering_plan IS 'The versions of the numbering plan. Each is a whole plan; a version never changes. In force is the one that took effect last.';
+COMMENT ON TABLE public.numbering_plan IS 'The versions of the numbering plan. Each is a whole plan and never changes. The current one is the version that took effect last.';
 -- Name: COLUMN numbering_plan.id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.numbering_plan.id IS 'What the audit trail calls the version.';
+COMMENT ON COLUMN public.numbering_plan.id IS 'The id of the version in the audit trail.';
 -- Name: COLUMN numbering_plan.digits; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.numbering_plan.digits IS 'How many digits a number of the plan has, with its country code and without the plus sign.';
+COMMENT ON COLUMN public.numbering_plan.digits IS 'The number of digits of a number, with its country code and without the plus sign.';
 -- Name: COLUMN numbering_plan.source; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.numbering_plan.source IS 'Where the plan comes from, in words.';
 -- Name: numbering_range; Type: TABLE; Schema: public; Owner: -
@@ -1310,18 +1319,18 @@ CREATE TABLE public.numbering_range (
     CONSTRAINT numbering_range_prefix_check CHECK ((prefix ~ '^[1-9][0-9]{0,14}$'::text))
 );
 -- Name: TABLE numbering_range; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.numbering_range IS 'Which network holds the numbers that begin with a prefix, from one date until another. Of several prefixes the longest counts.';
+COMMENT ON TABLE public.numbering_range IS 'Which network holds the numbers that begin with a prefix, and from when until when. If several prefixes match, the longest one decides.';
 -- Name: COLUMN numbering_range.prefix; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.numbering_range.prefix IS 'The first digits of the E.164 form, without the plus sign.';
 -- Name: COLUMN numbering_range.withdrawn; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.numbering_range.withdrawn IS 'The first day, in UTC, on which the range is no longer held; null while it is.';
+COMMENT ON COLUMN public.numbering_range.withdrawn IS 'The first day (UTC) on which the network no longer holds the range; null while it holds it.';
 -- Name: pepper_check; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.pepper_check (
     mac bytea NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE pepper_check; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.pepper_check IS 'A known text under each pepper that was ever in force, so that a wrong pepper is noticed at start and not by every caller.';
+COMMENT ON TABLE public.pepper_check IS 'The HMAC of a known text under each pepper that was ever used, so that a node with a wrong pepper fails at its start and not at every request.';
 -- Name: policy; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.policy (
     version integer NOT NULL,
@@ -1351,13 +1360,13 @@ CREATE TABLE public.policy (
     CONSTRAINT policy_version_check CHECK ((version > 0))
 );
 -- Name: TABLE policy; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.policy IS 'The versions of the policy by which statuses are derived. A version never changes. In force is the one that took effect last.';
+COMMENT ON TABLE public.policy IS 'The versions of the policy by which statuses are derived. A version never changes. The current one is the version that took effect last.';
 -- Name: COLUMN policy.id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.id IS 'What the audit trail calls the version.';
+COMMENT ON COLUMN public.policy.id IS 'The id of the version in the audit trail.';
 -- Name: COLUMN policy.hold_percent; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines waits for staff. Below one half, so that half a file is always held.';
+COMMENT ON COLUMN public.policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.';
 -- Name: COLUMN policy.note; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.note IS 'Why the version was made.';
+COMMENT ON COLUMN public.policy.note IS 'Why the version was created.';
 -- Name: recovery_code; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.recovery_code (
     account_id uuid NOT NULL,
@@ -1365,7 +1374,7 @@ CREATE TABLE public.recovery_code (
     used_at timestamp with time zone
 );
 -- Name: TABLE recovery_code; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.recovery_code IS 'Codes for whoever has lost the authenticator, as HMACs. Each works once.';
+COMMENT ON TABLE public.recovery_code IS 'Recovery codes for a lost authenticator, as HMACs. Each works once.';
 -- Name: rehearsal_clock; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.rehearsal_clock (
     key_id uuid NOT NULL,
@@ -1375,11 +1384,11 @@ CREATE TABLE public.rehearsal_clock (
     CONSTRAINT rehearsal_clock_ahead_check CHECK (((ahead >= 0) AND (ahead <= 315360000)))
 );
 -- Name: TABLE rehearsal_clock; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.rehearsal_clock IS 'The test clocks of the keys for tests that have set one. They move test numbers only; nothing else goes by them.';
+COMMENT ON TABLE public.rehearsal_clock IS 'The test clocks that test keys have set. A test clock affects only the answers about test numbers.';
 -- Name: COLUMN rehearsal_clock.begun_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.rehearsal_clock.begun_at IS 'Day 0 of the lives of the test numbers.';
+COMMENT ON COLUMN public.rehearsal_clock.begun_at IS 'Day 0 of the histories of the test numbers.';
 -- Name: COLUMN rehearsal_clock.ahead; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.rehearsal_clock.ahead IS 'By how many seconds the test clock is ahead of the time of day; at most ten years.';
+COMMENT ON COLUMN public.rehearsal_clock.ahead IS 'By how many seconds the test clock is ahead of the real time; at most ten years.';
 -- Name: river_job; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.river_job (
     id bigint NOT NULL,
@@ -1476,30 +1485,32 @@ CREATE TABLE public.second_factor (
     created_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE second_factor; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.second_factor IS 'The secret that an account shares with its authenticator, encrypted under a key that is derived from the pepper.';
+COMMENT ON TABLE public.second_factor IS 'The TOTP secret of an account, encrypted under a key that is derived from the pepper.';
 -- Name: COLUMN second_factor.last_step; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.second_factor.last_step IS 'The step of time of the last code that was accepted. None of that step or an earlier one is accepted again.';
+COMMENT ON COLUMN public.second_factor.last_step IS 'The time step of the last accepted code. Codes of that step or an earlier one are rejected.';
 -- Name: COLUMN second_factor.confirmed_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.second_factor.confirmed_at IS 'Null while it is being set up: then no login asks for it.';
+COMMENT ON COLUMN public.second_factor.confirmed_at IS 'Null during the set-up; until it is set, a login needs no code.';
 -- Name: session; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.session (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
     mac bytea NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    last_seen_at timestamp with time zone NOT NULL,
-    revoked_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
     from_addr inet,
     agent text DEFAULT ''::text NOT NULL,
-    limited boolean DEFAULT false NOT NULL
+    limited boolean DEFAULT false NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE session; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.session IS 'Logins of people, as HMACs of their tokens; idle since last_seen_at, which is written in coarse steps.';
+COMMENT ON TABLE public.session IS 'Logins of people, as HMACs of their tokens.';
 -- Name: COLUMN session.agent; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.session.agent IS 'What the program of the person says that it is, cut short.';
+COMMENT ON COLUMN public.session.agent IS 'The User-Agent header of the login, truncated.';
 -- Name: COLUMN session.limited; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.session.limited IS 'Whether it opens only what is needed to set up a second factor.';
+COMMENT ON COLUMN public.session.limited IS 'Whether the session allows only what is needed to set up two-factor authentication.';
+-- Name: COLUMN session.last_seen_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.session.last_seen_at IS 'Since when the session is idle. Updated in coarse steps.';
 -- Name: supplier; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supplier (
     id integer NOT NULL,
@@ -1509,7 +1520,7 @@ CREATE TABLE public.supplier (
     CONSTRAINT supplier_check CHECK (((network IS NULL) OR (client_id IS NULL)))
 );
 -- Name: TABLE supplier; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.supplier IS 'Who tells us about lines. An operator is its network, whichever of its clients calls; any other authority is its client; neither is the regulator''s operator at the command line.';
+COMMENT ON TABLE public.supplier IS 'Who reports events. An operator is identified by its network, whichever of its clients calls, and any other authority by its client. The row with neither is the regulator at the command line.';
 -- Name: supplier_id_seq; Type: SEQUENCE; Schema: public; Owner: -
 ALTER TABLE public.supplier ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.supplier_id_seq
@@ -1529,13 +1540,15 @@ CREATE TABLE public.supply_coverage (
     updated_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE supply_coverage; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.supply_coverage IS 'How far each operator''s supply reaches: since when, through when, and whether it has ever been complete.';
+COMMENT ON TABLE public.supply_coverage IS 'The period that each operator''s supply covers. No part of it ever shrinks.';
+-- Name: COLUMN supply_coverage.known_since; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_coverage.known_since IS 'The time of the first supply of any kind.';
 -- Name: COLUMN supply_coverage.complete_since; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_coverage.complete_since IS 'The asOf of the first whole snapshot. From then on a number that the operator never named is known to be unassigned.';
+COMMENT ON COLUMN public.supply_coverage.complete_since IS 'The asOf of the first complete snapshot. From then on a number that the operator never reported is known to be unassigned.';
 -- Name: COLUMN supply_coverage.supplied_through; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_coverage.supplied_through IS 'Everything that took effect up to then has been supplied. It advances when a whole import has applied, or by what a call says.';
+COMMENT ON COLUMN public.supply_coverage.supplied_through IS 'Everything that took effect until then has been supplied. It advances when a whole import is applied, or when a call reports it.';
 -- Name: COLUMN supply_coverage.lines; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_coverage.lines IS 'Numbers with a running tenure.';
+COMMENT ON COLUMN public.supply_coverage.lines IS 'Numbers with a current tenure.';
 -- Name: supply_day; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supply_day (
     network smallint NOT NULL,
@@ -1549,13 +1562,13 @@ CREATE TABLE public.supply_day (
     worst bigint NOT NULL
 );
 -- Name: TABLE supply_day; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.supply_day IS 'What each operator told on each day, by kind of event: how many, how many were refused, and how late they were told.';
+COMMENT ON TABLE public.supply_day IS 'Events of each operator by day and kind: how many were accepted, rejected and reported late.';
 -- Name: COLUMN supply_day.late; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_day.late IS 'Told later than the policy allows.';
+COMMENT ON COLUMN public.supply_day.late IS 'Events reported later than the policy allows.';
 -- Name: COLUMN supply_day.early; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_day.early IS 'Numbers given to a new holder before the quarantine was over.';
+COMMENT ON COLUMN public.supply_day.early IS 'Numbers assigned to a new holder before their quarantine was over.';
 -- Name: COLUMN supply_day.seconds; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_day.seconds IS 'Sum of the seconds between effect and telling; worst is the greatest of them.';
+COMMENT ON COLUMN public.supply_day.seconds IS 'Sum of the seconds between the effective time and the report; worst is the greatest of them.';
 -- Name: supply_import; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supply_import (
     id integer NOT NULL,
@@ -1594,13 +1607,21 @@ CREATE TABLE public.supply_import (
     CONSTRAINT supply_import_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'applied'::text, 'checked'::text, 'refused'::text, 'cancelled'::text])))
 );
 -- Name: TABLE supply_import; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and how far each has been read. Progress is written in the transaction of the rows it counts.';
+COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
+-- Name: COLUMN supply_import.as_of; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.as_of IS 'When a snapshot was correct. For a file of events, up to when all events are reported; null if it was not given.';
+-- Name: COLUMN supply_import.reason; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.reason IS 'Why the import is held or was rejected.';
 -- Name: COLUMN supply_import.rows; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.rows IS 'Rows of the file that have been dealt with in this phase; place is the line of the file after the last of them.';
+COMMENT ON COLUMN public.supply_import.rows IS 'Rows of the file that this phase has processed; place is the line of the file after the last of them.';
 -- Name: COLUMN supply_import.cursor; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.cursor IS 'Of a snapshot, while numbers are sought that the file no longer has: the last one that was looked at. Of events: the newest time of effect that was kept.';
+COMMENT ON COLUMN public.supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones. For events, the newest effective time so far.';
 -- Name: COLUMN supply_import.digest; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place: a file that continues must be the same file.';
+COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place, to check that a resumed import reads the same file.';
+-- Name: COLUMN supply_import.file_digest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.file_digest IS 'SHA-256 of all rows, once the whole file was checked.';
+-- Name: COLUMN supply_import.confirmed_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.confirmed_at IS 'When staff confirmed an import that was held.';
 -- Name: supply_import_id_seq; Type: SEQUENCE; Schema: public; Owner: -
 ALTER TABLE public.supply_import ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.supply_import_id_seq
@@ -1620,11 +1641,11 @@ CREATE TABLE public.supply_reach (
     noted_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE supply_reach; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.supply_reach IS 'How far each operator''s supply reached on each day (UTC), as a job last saw it on that day. It is kept for good; a day on which nobody looked has no row.';
+COMMENT ON TABLE public.supply_reach IS 'The supply of each operator on each day (UTC), as a job last recorded it on that day. Rows are never deleted; a day on which the job did not run has none.';
 -- Name: COLUMN supply_reach.lines; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_reach.lines IS 'Numbers with a running tenure.';
+COMMENT ON COLUMN public.supply_reach.lines IS 'Numbers with a current tenure.';
 -- Name: COLUMN supply_reach.capacity; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_reach.capacity IS 'Numbers that the operator''s ranges held.';
+COMMENT ON COLUMN public.supply_reach.capacity IS 'Numbers in the operator''s ranges.';
 -- Name: COLUMN supply_reach.supplied_through; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_reach.supplied_through IS 'As in supply_coverage; null for an operator that never supplied.';
 -- Name: supply_refused; Type: TABLE; Schema: public; Owner: -
@@ -1635,7 +1656,7 @@ CREATE TABLE public.supply_refused (
     reason text NOT NULL
 );
 -- Name: TABLE supply_refused; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.supply_refused IS 'Rows of a file that were refused: the line of the file, the column and the reason; the first hundred thousand of each import.';
+COMMENT ON TABLE public.supply_refused IS 'Rejected rows of a file: the line of the file, the column and the reason. Only the first hundred thousand of each import.';
 -- Name: tally_mark; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.tally_mark (
     only_one boolean DEFAULT true NOT NULL,
@@ -1646,13 +1667,13 @@ CREATE TABLE public.tally_mark (
     CONSTRAINT tally_mark_only_one_check CHECK (only_one)
 );
 -- Name: TABLE tally_mark; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.tally_mark IS 'How far the journal is counted. One row, which is locked while somebody counts.';
+COMMENT ON TABLE public.tally_mark IS 'Up to when the journal is counted. It has one row, which the job locks while it counts.';
 -- Name: COLUMN tally_mark.settled; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.tally_mark.settled IS 'Minutes before this are counted for good: nobody can write to them any more.';
+COMMENT ON COLUMN public.tally_mark.settled IS 'The counts of minutes before this time are final: no transaction can write to them any more.';
 -- Name: COLUMN tally_mark.seen; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.tally_mark.seen IS 'What was committed by this moment is counted, and may be counted again.';
+COMMENT ON COLUMN public.tally_mark.seen IS 'Everything that was committed by this time is counted, and may be counted again.';
 -- Name: COLUMN tally_mark.fence_xact; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.tally_mark.fence_xact IS 'The first transaction that had not begun to write at fence_at. Once all before it are over, whatever was to be written about the time before the fence is there.';
+COMMENT ON COLUMN public.tally_mark.fence_xact IS 'The first transaction that had not started to write at fence_at. When all transactions before it have ended, every record with a time before the fence is visible.';
 -- Name: usage_day; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.usage_day (
     day date NOT NULL,
@@ -1668,15 +1689,15 @@ CREATE TABLE public.usage_day (
     CONSTRAINT usage_day_numbers_check CHECK ((numbers >= 0))
 );
 -- Name: TABLE usage_day; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.usage_day IS 'How much each entity asks with live keys, by day (UTC) and node. A node adds what it has counted every few seconds; the sum over the nodes is what counts.';
+COMMENT ON TABLE public.usage_day IS 'Usage of each entity with live keys, by day (UTC) and node. A node adds its counts every few seconds; the total is the sum over the nodes.';
 -- Name: COLUMN usage_day.asked; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.usage_day.asked IS 'Questions that were admitted.';
+COMMENT ON COLUMN public.usage_day.asked IS 'Verifications that were admitted.';
 -- Name: COLUMN usage_day.answered; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.usage_day.answered IS 'Of those, the ones that were answered. Quotas go by these.';
+COMMENT ON COLUMN public.usage_day.answered IS 'Verifications that were answered. Quotas limit these.';
 -- Name: COLUMN usage_day.misses; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.usage_day.misses IS 'Answers that a number is not allocated.';
+COMMENT ON COLUMN public.usage_day.misses IS 'Answers that the number is not allocated.';
 -- Name: COLUMN usage_day.numbers; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.usage_day.numbers IS 'Different numbers, as the node saw them. One that is asked about on two nodes, or before and after a restart, counts twice.';
+COMMENT ON COLUMN public.usage_day.numbers IS 'Different numbers, as the node counted them. A number that is verified on two nodes, or before and after a restart, counts twice.';
 -- Name: usage_pace; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.usage_pace (
     entity_id uuid NOT NULL,
@@ -1692,13 +1713,15 @@ CREATE TABLE public.usage_pace (
     CONSTRAINT usage_pace_refused_check CHECK ((refused >= 0))
 );
 -- Name: TABLE usage_pace; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.usage_pace IS 'How requests of each entity to verify ended and how long they took, by day (UTC) and node. A node adds what it has counted every few seconds; the sum over the nodes is what counts.';
+COMMENT ON TABLE public.usage_pace IS 'Results and latency of the verification requests of each entity, by day (UTC) and node. A node adds its counts every few seconds; the total is the sum over the nodes.';
+-- Name: COLUMN usage_pace.asked; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.usage_pace.asked IS 'Requests.';
 -- Name: COLUMN usage_pace.refused; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.usage_pace.refused IS 'Answered with 4xx.';
+COMMENT ON COLUMN public.usage_pace.refused IS 'Requests with a 4xx response.';
 -- Name: COLUMN usage_pace.failed; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.usage_pace.failed IS 'Answered with 5xx.';
+COMMENT ON COLUMN public.usage_pace.failed IS 'Requests with a 5xx response.';
 -- Name: COLUMN usage_pace.times; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.usage_pace.times IS 'How many answers to a single question took how long: a histogram whose bounds package tally has.';
+COMMENT ON COLUMN public.usage_pace.times IS 'Latency of requests for a single number, as a histogram; package tally has its bounds.';
 -- Name: line_event_00; Type: TABLE ATTACH; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_00 FOR VALUES WITH (modulus 16, remainder 0);
 -- Name: line_event_01; Type: TABLE ATTACH; Schema: public; Owner: -
@@ -1825,9 +1848,6 @@ ALTER TABLE ONLY public.line_now
 -- Name: line_order line_order_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_order
     ADD CONSTRAINT line_order_pkey PRIMARY KEY (id);
--- Name: line line_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-ALTER TABLE ONLY public.line
-    ADD CONSTRAINT line_pkey PRIMARY KEY (number);
 -- Name: login_device login_device_mac_unique; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.login_device
     ADD CONSTRAINT login_device_mac_unique UNIQUE (mac);
@@ -1977,15 +1997,15 @@ CREATE INDEX entity_client ON public.entity USING btree (client_id, created_at);
 -- Name: entity_created; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_created ON public.entity USING btree (created_at, id);
 -- Name: INDEX entity_created; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON INDEX public.entity_created IS 'The list of entities by age, from any point of it.';
+COMMENT ON INDEX public.entity_created IS 'Entities by age, from any position.';
 -- Name: entity_name; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_name ON public.entity USING btree (lower(name) COLLATE "C", id);
 -- Name: INDEX entity_name; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON INDEX public.entity_name IS 'The list of entities by name, from any point of it.';
+COMMENT ON INDEX public.entity_name IS 'Entities by name, from any position.';
 -- Name: entity_status; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_status ON public.entity USING btree (status, lower(name) COLLATE "C", id);
 -- Name: INDEX entity_status; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON INDEX public.entity_status IS 'The list of entities by state and then by name, and those of one state by name.';
+COMMENT ON INDEX public.entity_status IS 'Entities by status and then by name, and those of one status by name.';
 -- Name: entity_token; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_token ON public.entity USING btree (token_id, created_at);
 -- Name: guard_alert_budget; Type: INDEX; Schema: public; Owner: -
@@ -2013,7 +2033,7 @@ CREATE INDEX journal_minute_minute ON public.journal_minute USING btree (minute)
 -- Name: line_event_ports; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_event_ports ON ONLY public.line_event USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
 -- Name: INDEX line_event_ports; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON INDEX public.line_event_ports IS 'Claims and releases of ports, among which staff look for those that have no other half. Few events are any.';
+COMMENT ON INDEX public.line_event_ports IS 'Claims and releases of ports, in which staff look for those without their other half. Few events are either.';
 -- Name: line_event_00_kind_number_idx; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_event_00_kind_number_idx ON public.line_event_00 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
 -- Name: line_event_told_once; Type: INDEX; Schema: public; Owner: -
@@ -2338,28 +2358,28 @@ GRANT SELECT(mode) ON TABLE public.api_key TO lineproof_read;
 GRANT SELECT(purpose) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.preview; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(preview) ON TABLE public.api_key TO lineproof_read;
--- Name: COLUMN api_key.expires_at; Type: ACL; Schema: public; Owner: -
-GRANT SELECT(expires_at) ON TABLE public.api_key TO lineproof_read;
--- Name: COLUMN api_key.revoked_at; Type: ACL; Schema: public; Owner: -
-GRANT SELECT(revoked_at) ON TABLE public.api_key TO lineproof_read;
--- Name: COLUMN api_key.created_at; Type: ACL; Schema: public; Owner: -
-GRANT SELECT(created_at) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.networks; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(networks) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.rate; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(rate) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.burst; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(burst) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.replaces; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(replaces) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.last_used_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(last_used_at) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.last_used_from; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(last_used_from) ON TABLE public.api_key TO lineproof_read;
--- Name: COLUMN api_key.created_by; Type: ACL; Schema: public; Owner: -
-GRANT SELECT(created_by) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.expires_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(expires_at) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.revoked_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(revoked_at) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.revoked_by; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(revoked_by) ON TABLE public.api_key TO lineproof_read;
--- Name: COLUMN api_key.replaces; Type: ACL; Schema: public; Owner: -
-GRANT SELECT(replaces) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.created_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_at) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.created_by; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_by) ON TABLE public.api_key TO lineproof_read;
 -- Name: TABLE approval; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.approval TO lineproof_serve;
 GRANT SELECT ON TABLE public.approval TO lineproof_read;
@@ -2377,12 +2397,12 @@ GRANT SELECT(id) ON TABLE public.client_secret TO lineproof_read;
 GRANT SELECT(client_id) ON TABLE public.client_secret TO lineproof_read;
 -- Name: COLUMN client_secret.preview; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(preview) ON TABLE public.client_secret TO lineproof_read;
+-- Name: COLUMN client_secret.last_used_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(last_used_at) ON TABLE public.client_secret TO lineproof_read;
 -- Name: COLUMN client_secret.revoked_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(revoked_at) ON TABLE public.client_secret TO lineproof_read;
 -- Name: COLUMN client_secret.created_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(created_at) ON TABLE public.client_secret TO lineproof_read;
--- Name: COLUMN client_secret.last_used_at; Type: ACL; Schema: public; Owner: -
-GRANT SELECT(last_used_at) ON TABLE public.client_secret TO lineproof_read;
 -- Name: TABLE document; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.document TO lineproof_serve;
 GRANT SELECT ON TABLE public.document TO lineproof_read;
@@ -2440,9 +2460,6 @@ GRANT SELECT ON TABLE public.journal_fence TO lineproof_read;
 -- Name: TABLE journal_minute; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.journal_minute TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_minute TO lineproof_read;
--- Name: TABLE line; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT,UPDATE ON TABLE public.line TO lineproof_serve;
-GRANT SELECT ON TABLE public.line TO lineproof_read;
 -- Name: TABLE line_event; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.line_event TO lineproof_serve;
 GRANT SELECT ON TABLE public.line_event TO lineproof_read;
@@ -2531,20 +2548,20 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session TO lineproof_serve;
 GRANT SELECT(id) ON TABLE public.session TO lineproof_read;
 -- Name: COLUMN session.account_id; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(account_id) ON TABLE public.session TO lineproof_read;
--- Name: COLUMN session.expires_at; Type: ACL; Schema: public; Owner: -
-GRANT SELECT(expires_at) ON TABLE public.session TO lineproof_read;
--- Name: COLUMN session.last_seen_at; Type: ACL; Schema: public; Owner: -
-GRANT SELECT(last_seen_at) ON TABLE public.session TO lineproof_read;
--- Name: COLUMN session.revoked_at; Type: ACL; Schema: public; Owner: -
-GRANT SELECT(revoked_at) ON TABLE public.session TO lineproof_read;
--- Name: COLUMN session.created_at; Type: ACL; Schema: public; Owner: -
-GRANT SELECT(created_at) ON TABLE public.session TO lineproof_read;
 -- Name: COLUMN session.from_addr; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(from_addr) ON TABLE public.session TO lineproof_read;
 -- Name: COLUMN session.agent; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(agent) ON TABLE public.session TO lineproof_read;
 -- Name: COLUMN session.limited; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(limited) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.last_seen_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(last_seen_at) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.expires_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(expires_at) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.revoked_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(revoked_at) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.created_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(created_at) ON TABLE public.session TO lineproof_read;
 -- Name: TABLE supplier; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.supplier TO lineproof_serve;
 GRANT SELECT ON TABLE public.supplier TO lineproof_read;

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -78,6 +80,38 @@ func TestMigrateTwiceAndAtOnce(t *testing.T) {
 	}
 }
 
+// Going down removes everything that going up has created, so that each Down part
+// matches its Up part, and going up again works.
+func TestMigrationsGoDownAndUpAgain(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	pool := pgtest.Open(t, url, "")
+	if _, err := pg.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	defer db.Close()
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, pg.Migrations())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.DownTo(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	// River's own migrations are not part of this.
+	var left []string
+	err = pool.QueryRow(t.Context(), `SELECT coalesce(array_agg(name), '{}') FROM (
+		SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'S', 'v')
+		UNION ALL SELECT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace) o (name)
+		WHERE name !~ '^(river_|goose_)'`).Scan(&left)
+	if err != nil || len(left) != 0 {
+		t.Errorf("after going down there are %v, %v; want nothing", left, err)
+	}
+	if applied, err := pg.Migrate(t.Context(), url); err != nil || len(applied) == 0 {
+		t.Errorf("Migrate after going down = %v, %v", applied, err)
+	}
+}
+
 func TestErrorForAMissingSchemaNamesTheCommand(t *testing.T) {
 	t.Parallel()
 	err := pg.CheckSchema(t.Context(), pgtest.Open(t, pgtest.Empty(t), ""))
@@ -130,10 +164,10 @@ func TestRolesAreRefusedWhatTheyMustNotDo(t *testing.T) {
 			"CREATE TABLE x (i int)", "DROP TABLE entity", "ALTER TABLE entity ADD x int", "CREATE ROLE x", "TRUNCATE idempotency",
 			"UPDATE journal_entry SET status = 'x'", "DELETE FROM journal_entry", "TRUNCATE journal_entry",
 			"UPDATE journal_batch SET count = 2", "DELETE FROM journal_batch", "UPDATE audit SET action = 'x'", "DELETE FROM audit",
-			"DELETE FROM entity", "DELETE FROM line", "SELECT setval('journal_epoch', 1)", "SET ROLE lineproof_owner",
+			"DELETE FROM entity", "DELETE FROM line_now", "UPDATE line_event SET kind = 1", "SELECT setval('journal_epoch', 1)", "SET ROLE lineproof_owner",
 		},
 		pg.Read: {
-			"CREATE TABLE x (i int)", "INSERT INTO network VALUES (1, 'x')", "UPDATE line SET status = 1", "DELETE FROM session",
+			"CREATE TABLE x (i int)", "INSERT INTO network VALUES (1, 'x')", "UPDATE line_now SET state = 1", "DELETE FROM session",
 			"SELECT journal_make_partitions(1)", "SELECT nextval('journal_epoch')",
 			"SELECT password_hash FROM account", "SELECT mac FROM api_key", "SELECT mac FROM session", "SELECT mac FROM access_token",
 			"SELECT mac FROM client_secret", "SELECT answer FROM idempotency",

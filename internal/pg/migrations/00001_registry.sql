@@ -6,6 +6,8 @@ CREATE TABLE entity (
     cac_class         text,
     cac_digits        text,
     status            text        NOT NULL CHECK (status IN ('Approved', 'Suspended', 'Revoked')),
+    status_reason     text        NOT NULL DEFAULT '' CHECK (char_length(status_reason) <= 500),
+    status_since      timestamptz,
     document_required boolean     NOT NULL,
     supplies          boolean     NOT NULL,
     asks              boolean     NOT NULL,
@@ -17,10 +19,23 @@ CREATE INDEX entity_cac ON entity (cac_class, cac_digits);
 CREATE INDEX entity_cac_text ON entity (upper(cac));
 CREATE INDEX entity_client ON entity (client_id, created_at);
 CREATE INDEX entity_token ON entity (token_id, created_at);
-COMMENT ON TABLE entity IS 'A telco, bank or service provider that the regulator has let in.';
-COMMENT ON COLUMN entity.cac IS 'The CAC number as it was sent; class and digits are its canonical form where the form is known.';
-COMMENT ON COLUMN entity.client_id IS 'The client that brought the entity in; its credential is the pre-approval.';
-COMMENT ON COLUMN entity.token_id IS 'The access token that brought the entity in; an upload with that token means its last entity.';
+-- Staff page through all entities in three orders. Names are compared byte by byte,
+-- so that the order is the same on every machine, whatever its locale library.
+CREATE INDEX entity_name ON entity ((lower(name) COLLATE "C"), id);
+CREATE INDEX entity_created ON entity (created_at, id);
+CREATE INDEX entity_status ON entity (status, (lower(name) COLLATE "C"), id);
+COMMENT ON TABLE entity IS 'A telco, bank or service provider that the regulator has admitted.';
+COMMENT ON COLUMN entity.cac IS 'The CAC number as it was sent. cac_class and cac_digits are its canonical form; null if its form is not known.';
+COMMENT ON COLUMN entity.status IS 'Only the keys and sessions of an Approved entity are accepted.';
+COMMENT ON COLUMN entity.status_reason IS 'The reason that staff gave for the last change of the status; empty if it never changed.';
+COMMENT ON COLUMN entity.status_since IS 'When the status changed last; null if it never did.';
+COMMENT ON COLUMN entity.supplies IS 'Whether the entity supplies lines.';
+COMMENT ON COLUMN entity.asks IS 'Whether the entity may send verification requests.';
+COMMENT ON COLUMN entity.client_id IS 'The client that onboarded the entity. Its credential is the pre-approval.';
+COMMENT ON COLUMN entity.token_id IS 'The access token that onboarded the entity. An upload with that token that names no entity belongs to the last one it onboarded.';
+COMMENT ON INDEX entity_name IS 'Entities by name, from any position.';
+COMMENT ON INDEX entity_created IS 'Entities by age, from any position.';
+COMMENT ON INDEX entity_status IS 'Entities by status and then by name, and those of one status by name.';
 
 CREATE TABLE account (
     id            uuid        PRIMARY KEY,
@@ -41,15 +56,15 @@ CREATE TABLE account (
     CHECK ((verified_at IS NULL) = (verified_by IS NULL))
 );
 CREATE INDEX account_entity ON account (entity_id);
-COMMENT ON TABLE account IS 'A person who can log in: staff of the regulator, admin of an entity, or member of one.';
-COMMENT ON COLUMN account.email IS 'The address as it was sent; email_key is its case-folded form, unique over all kinds.';
-COMMENT ON COLUMN account.phone IS 'E.164 without the plus sign, unique over all kinds.';
-COMMENT ON COLUMN account.verified_by IS 'What confirmed the account: its e-mail, its phone, or the word of a client that may vouch.';
+COMMENT ON TABLE account IS 'A person who can log in: staff of the regulator, or an admin or member of an entity.';
+COMMENT ON COLUMN account.email IS 'The address as it was sent. email_key is its case-folded form, unique over all kinds of account.';
+COMMENT ON COLUMN account.phone IS 'E.164 without the plus sign, unique over all kinds of account.';
+COMMENT ON COLUMN account.verified_by IS 'What verified the account: its e-mail, its phone, or a client that may vouch for its admins.';
 
 GRANT SELECT, INSERT, UPDATE ON entity, account TO lineproof_serve;
 GRANT SELECT ON entity TO lineproof_read;
 GRANT SELECT (id, kind, entity_id, role, name, email, email_key, phone, verified_at, verified_by, disabled_at, created_at)
-    ON account TO lineproof_read; -- not the hash of the password
+    ON account TO lineproof_read; -- without the password hash
 
 -- +goose Down
 DROP TABLE account;

@@ -9,22 +9,26 @@ CREATE TABLE client (
     revoked_at   timestamptz,
     created_at   timestamptz NOT NULL
 );
-COMMENT ON TABLE client IS 'A program of a pre-approved telco, or of another authority, that may ask for access tokens.';
-COMMENT ON COLUMN client.network IS 'The network for which the client may supply lines; empty where it supplies none.';
-COMMENT ON COLUMN client.vouches IS 'Whether admins that the client brings in count as verified from the start.';
+COMMENT ON TABLE client IS 'A program of a pre-approved telco, or of another authority, that may request access tokens.';
+COMMENT ON COLUMN client.network IS 'The network for which the client may supply lines; empty if it may supply none.';
+COMMENT ON COLUMN client.vouches IS 'Whether the admins that the client onboards are verified from the start.';
 
+-- entity is created before client, and api_key and session below need entity. So
+-- the foreign key from entity to client can only be added here.
 ALTER TABLE entity ADD FOREIGN KEY (client_id) REFERENCES client;
 
 CREATE TABLE client_secret (
-    id         uuid        PRIMARY KEY,
-    client_id  uuid        NOT NULL REFERENCES client,
-    mac        bytea       NOT NULL CONSTRAINT client_secret_mac_unique UNIQUE,
-    preview    text        NOT NULL,
-    revoked_at timestamptz,
-    created_at timestamptz NOT NULL
+    id           uuid        PRIMARY KEY,
+    client_id    uuid        NOT NULL REFERENCES client,
+    mac          bytea       NOT NULL CONSTRAINT client_secret_mac_unique UNIQUE,
+    preview      text        NOT NULL,
+    last_used_at timestamptz,
+    revoked_at   timestamptz,
+    created_at   timestamptz NOT NULL
 );
 CREATE INDEX client_secret_client ON client_secret (client_id);
-COMMENT ON TABLE client_secret IS 'The secrets of a client, as HMACs; two may stand at a time so that one can be rotated.';
+COMMENT ON TABLE client_secret IS 'The secrets of clients, as HMACs. A client can have two active secrets, so that it can rotate one.';
+COMMENT ON COLUMN client_secret.last_used_at IS 'Updated in coarse steps. It shows when a rotated secret is no longer in use.';
 
 CREATE TABLE access_token (
     id         uuid        PRIMARY KEY,
@@ -37,57 +41,120 @@ CREATE TABLE access_token (
 );
 CREATE INDEX access_token_client ON access_token (client_id);
 CREATE INDEX access_token_expiry ON access_token (expires_at);
-COMMENT ON TABLE access_token IS 'Access tokens that clients hold, as HMACs.';
+COMMENT ON TABLE access_token IS 'Access tokens of clients, as HMACs.';
 
 CREATE TABLE session (
     id           uuid        PRIMARY KEY,
     account_id   uuid        NOT NULL REFERENCES account,
     mac          bytea       NOT NULL CONSTRAINT session_mac_unique UNIQUE,
-    expires_at   timestamptz NOT NULL,
+    from_addr    inet,
+    agent        text        NOT NULL DEFAULT '',
+    limited      boolean     NOT NULL DEFAULT false,
     last_seen_at timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL,
     revoked_at   timestamptz,
     created_at   timestamptz NOT NULL
 );
 CREATE INDEX session_account ON session (account_id);
 CREATE INDEX session_expiry ON session (expires_at);
-COMMENT ON TABLE session IS 'Logins of people, as HMACs of their tokens; idle since last_seen_at, which is written in coarse steps.';
+COMMENT ON TABLE session IS 'Logins of people, as HMACs of their tokens.';
+COMMENT ON COLUMN session.agent IS 'The User-Agent header of the login, truncated.';
+COMMENT ON COLUMN session.limited IS 'Whether the session allows only what is needed to set up two-factor authentication.';
+COMMENT ON COLUMN session.last_seen_at IS 'Since when the session is idle. Updated in coarse steps.';
 
 CREATE TABLE api_key (
-    id         uuid        PRIMARY KEY,
-    entity_id  uuid        NOT NULL REFERENCES entity,
-    name       text        NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
-    mode       text        NOT NULL CHECK (mode IN ('live', 'test')),
-    purpose    text        NOT NULL DEFAULT '',
-    mac        bytea       NOT NULL CONSTRAINT api_key_mac_unique UNIQUE,
-    preview    text        NOT NULL,
-    expires_at timestamptz,
-    revoked_at timestamptz,
-    created_at timestamptz NOT NULL
+    id             uuid             PRIMARY KEY,
+    entity_id      uuid             NOT NULL REFERENCES entity,
+    name           text             NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+    mode           text             NOT NULL CHECK (mode IN ('live', 'test')),
+    purpose        text             NOT NULL DEFAULT '',
+    mac            bytea            NOT NULL CONSTRAINT api_key_mac_unique UNIQUE,
+    preview        text             NOT NULL,
+    networks       cidr[]           NOT NULL DEFAULT '{}',
+    rate           double precision NOT NULL DEFAULT 0 CHECK (rate >= 0),
+    burst          integer          NOT NULL DEFAULT 0 CHECK (burst >= 0),
+    replaces       uuid             REFERENCES api_key,
+    last_used_at   timestamptz,
+    last_used_from inet,
+    expires_at     timestamptz,
+    revoked_at     timestamptz,
+    revoked_by     uuid,
+    created_at     timestamptz      NOT NULL,
+    created_by     uuid
 );
 CREATE INDEX api_key_entity ON api_key (entity_id);
-COMMENT ON TABLE api_key IS 'Keys with which the programs of an entity ask, as HMACs.';
+CREATE UNIQUE INDEX api_key_successor ON api_key (replaces) WHERE replaces IS NOT NULL;
+COMMENT ON TABLE api_key IS 'API keys of entities, as HMACs.';
+COMMENT ON COLUMN api_key.networks IS 'The networks from which the key is accepted; empty means from anywhere.';
+COMMENT ON COLUMN api_key.rate IS 'Requests a second. 0 means the value in the settings; the same for burst.';
+COMMENT ON COLUMN api_key.replaces IS 'The key whose successor this one is. A key has at most one successor.';
+COMMENT ON COLUMN api_key.last_used_at IS 'Updated in coarse steps, together with last_used_from.';
+COMMENT ON COLUMN api_key.created_by IS 'The account that created the key; null for the operator at the command line. The same for revoked_by.';
+
+CREATE TABLE entity_limit (
+    entity_id   uuid             PRIMARY KEY REFERENCES entity,
+    rate        double precision NOT NULL DEFAULT 0 CHECK (rate >= 0),
+    burst       integer          NOT NULL DEFAULT 0 CHECK (burst >= 0),
+    day_quota   bigint           NOT NULL DEFAULT 0 CHECK (day_quota >= 0),
+    month_quota bigint           NOT NULL DEFAULT 0 CHECK (month_quota >= 0),
+    day_numbers bigint           NOT NULL DEFAULT 0 CHECK (day_numbers >= 0),
+    updated_at  timestamptz      NOT NULL
+);
+COMMENT ON TABLE entity_limit IS 'Limits that staff set for an entity. 0 means the value in the settings.';
+COMMENT ON COLUMN entity_limit.day_numbers IS 'How many different numbers the entity may verify in a day.';
 
 CREATE TABLE pepper_check (
     mac        bytea       PRIMARY KEY,
     created_at timestamptz NOT NULL
 );
-COMMENT ON TABLE pepper_check IS 'A known text under each pepper that was ever in force, so that a wrong pepper is noticed at start and not by every caller.';
+COMMENT ON TABLE pepper_check IS 'The HMAC of a known text under each pepper that was ever used, so that a node with a wrong pepper fails at its start and not at every request.';
+
+-- Nodes cache credentials. These triggers notify every node at commit of a change
+-- that ends or alters one, whichever program made the change.
+-- +goose StatementBegin
+CREATE FUNCTION access_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('lineproof_access', TG_ARGV[0] || ':' || (to_jsonb(NEW) ->> TG_ARGV[1]));
+    RETURN NULL;
+END $$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION access_changed IS 'Notifies the nodes that a credential, or what it depends on, has changed. Arguments: the kind, and the column that has the id.';
+
+CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, networks, rate, burst, mode, purpose, entity_id ON api_key
+    FOR EACH ROW EXECUTE FUNCTION access_changed('key', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE ON client
+    FOR EACH ROW EXECUTE FUNCTION access_changed('client', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, scopes ON access_token
+    FOR EACH ROW EXECUTE FUNCTION access_changed('token', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, limited ON session
+    FOR EACH ROW EXECUTE FUNCTION access_changed('session', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE OF disabled_at, role, kind, entity_id ON account
+    FOR EACH ROW EXECUTE FUNCTION access_changed('account', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE OF status, asks ON entity
+    FOR EACH ROW EXECUTE FUNCTION access_changed('entity', 'id');
+CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON entity_limit
+    FOR EACH ROW EXECUTE FUNCTION access_changed('entity', 'entity_id');
 
 GRANT SELECT, INSERT ON pepper_check TO lineproof_serve;
-GRANT SELECT, INSERT, UPDATE ON client, client_secret, api_key TO lineproof_serve;
+GRANT SELECT, INSERT, UPDATE ON client, client_secret, api_key, entity_limit TO lineproof_serve;
 GRANT SELECT, INSERT, UPDATE, DELETE ON access_token, session TO lineproof_serve;
-GRANT SELECT ON client TO lineproof_read;
--- Everything but the HMACs.
-GRANT SELECT (id, client_id, preview, revoked_at, created_at) ON client_secret TO lineproof_read;
+GRANT SELECT ON client, entity_limit TO lineproof_read;
+-- Every column but the HMACs.
+GRANT SELECT (id, client_id, preview, last_used_at, revoked_at, created_at) ON client_secret TO lineproof_read;
 GRANT SELECT (id, client_id, scopes, expires_at, revoked_at, created_at) ON access_token TO lineproof_read;
-GRANT SELECT (id, account_id, expires_at, last_seen_at, revoked_at, created_at) ON session TO lineproof_read;
-GRANT SELECT (id, entity_id, name, mode, purpose, preview, expires_at, revoked_at, created_at) ON api_key TO lineproof_read;
+GRANT SELECT (id, account_id, from_addr, agent, limited, last_seen_at, expires_at, revoked_at, created_at) ON session TO lineproof_read;
+GRANT SELECT (id, entity_id, name, mode, purpose, preview, networks, rate, burst, replaces, last_used_at, last_used_from, expires_at,
+    revoked_at, revoked_by, created_at, created_by) ON api_key TO lineproof_read;
 
 -- +goose Down
 DROP TABLE pepper_check;
+DROP TABLE entity_limit;
 DROP TABLE api_key;
 DROP TABLE session;
 DROP TABLE access_token;
 DROP TABLE client_secret;
 ALTER TABLE entity DROP CONSTRAINT entity_client_id_fkey;
 DROP TABLE client;
+DROP TRIGGER access_changed ON entity;
+DROP TRIGGER access_changed ON account;
+DROP FUNCTION access_changed;

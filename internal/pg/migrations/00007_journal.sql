@@ -1,6 +1,6 @@
 -- +goose Up
 CREATE SEQUENCE journal_epoch;
-COMMENT ON SEQUENCE journal_epoch IS 'One number for each start of a node: no two processes ever share an epoch, whatever they are called.';
+COMMENT ON SEQUENCE journal_epoch IS 'One epoch for each start of a node, so that no two processes share one, whatever their node names.';
 
 CREATE TABLE journal_batch (
     node  text        NOT NULL,
@@ -12,9 +12,10 @@ CREATE TABLE journal_batch (
     xact  xid8        NOT NULL DEFAULT pg_current_xact_id(),
     PRIMARY KEY (node, epoch, n, at)
 ) PARTITION BY RANGE (at);
-COMMENT ON TABLE journal_batch IS 'One flush of the journal: how many entries, their Merkle root, and the transaction that wrote them. Append-only.';
-COMMENT ON COLUMN journal_batch.at IS 'The time of the batch''s first entry. It is fixed before the batch is written, so that a second try would meet the same key.';
+COMMENT ON TABLE journal_batch IS 'One flush of the journal: the number of its entries, their Merkle root, and the transaction that wrote them. Append-only.';
+COMMENT ON COLUMN journal_batch.at IS 'The time of the first entry. It is fixed before the batch is written, so that a retry conflicts with the same key.';
 
+-- extra is last: in the middle, an empty one would add padding to many rows.
 CREATE TABLE journal_entry (
     request_id     uuid        NOT NULL,
     at             timestamptz NOT NULL,
@@ -35,16 +36,50 @@ CREATE TABLE journal_entry (
     policy_version integer     NOT NULL,
     plan_version   integer     NOT NULL,
     nonce          bytea       NOT NULL CHECK (octet_length(nonce) = 16),
-    hash           bytea       NOT NULL CHECK (octet_length(hash) = 32)
+    hash           bytea       NOT NULL CHECK (octet_length(hash) = 32),
+    extra          text        NOT NULL DEFAULT ''
 ) PARTITION BY RANGE (at);
 CREATE INDEX journal_entry_at ON journal_entry USING brin (at) WITH (pages_per_range = 32);
-COMMENT ON TABLE journal_entry IS 'Every answer that was given, committed before it was given. Append-only; joins nothing.';
-COMMENT ON COLUMN journal_entry.at IS 'The reading of the clock that is also the verificationTimestamp and the time inside request_id.';
-COMMENT ON COLUMN journal_entry.hash IS 'SHA-256 over the canonical encoding in docs/reference/journal-record.md.';
+COMMENT ON TABLE journal_entry IS 'Every answer of the service, committed before it was sent. Append-only; joins nothing.';
+COMMENT ON COLUMN journal_entry.at IS 'The verificationTimestamp of the answer, which is also the time inside request_id.';
+COMMENT ON COLUMN journal_entry.hash IS 'SHA-256 of the canonical encoding in docs/reference/journal-record.md.';
+COMMENT ON COLUMN journal_entry.extra IS 'The members of the answer besides its five fields, byte for byte as sent; empty if the request included nothing more.';
 
--- Partitions are made by the owner on behalf of the serving role, which has no
--- right to create tables. A partition is built apart and then attached: that
--- takes a lock which writers do not feel.
+CREATE TABLE journal_fence (
+    node text        PRIMARY KEY,
+    at   timestamptz NOT NULL
+);
+COMMENT ON TABLE journal_fence IS 'One row for each node that had a batch of unknown outcome and found it written. The node then updates its row: that commit is later in the log, so when it is confirmed, the batch is durable, too.';
+
+CREATE TABLE journal_archive (
+    manifest    uuid        PRIMARY KEY,
+    day         date        NOT NULL,
+    sha256      bytea       NOT NULL CHECK (octet_length(sha256) = 32),
+    batches     bigint      NOT NULL,
+    entries     bigint      NOT NULL,
+    bytes       bigint      NOT NULL,
+    root        bytea       NOT NULL CHECK (octet_length(root) = 32),
+    archived_at timestamptz NOT NULL
+);
+CREATE INDEX journal_archive_day ON journal_archive (day, archived_at);
+COMMENT ON TABLE journal_archive IS 'Days of the journal that were written to files, read back and checked. Only the owner adds rows, and no row changes.';
+COMMENT ON COLUMN journal_archive.manifest IS 'The key of the manifest in the archive, which lists the files of the day.';
+COMMENT ON COLUMN journal_archive.sha256 IS 'SHA-256 of the manifest, which has those of the files.';
+COMMENT ON COLUMN journal_archive.bytes IS 'The size of all files, including the manifest.';
+COMMENT ON COLUMN journal_archive.root IS 'Merkle root (RFC 6962) over the roots of the batches, in the order of the archive.';
+
+CREATE TABLE journal_epoch_skip (
+    id         uuid        PRIMARY KEY,
+    at         timestamptz NOT NULL,
+    last_epoch bigint      NOT NULL,
+    next_epoch bigint      NOT NULL,
+    reason     text        NOT NULL
+);
+COMMENT ON TABLE journal_epoch_skip IS 'When and why the counter of epochs was moved ahead: after a restore to an earlier moment, so that no epoch is used twice.';
+
+-- The owner creates the partitions on behalf of the serving role, which may not
+-- create tables. A partition is created apart and then attached, because the lock
+-- that this takes does not block writers.
 -- +goose StatementBegin
 CREATE FUNCTION journal_make_partitions(days integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
@@ -73,16 +108,83 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION journal_make_partitions IS 'Makes the journal''s daily partitions from yesterday to so many days ahead; returns how many were missing.';
+COMMENT ON FUNCTION journal_make_partitions IS 'Creates the journal''s daily partitions from yesterday to this many days ahead; returns how many were missing.';
 REVOKE EXECUTE ON FUNCTION journal_make_partitions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION journal_make_partitions TO lineproof_serve;
 
+-- A BRIN index has no summary of the pages that were filled since its last update,
+-- and a search by time must read all of them. Vacuum adds the summaries when a fifth
+-- of the table is new, which is too late for today's partition. The short lock
+-- timeout is enough: a vacuum that holds the lock does the same work.
+-- +goose StatementBegin
+CREATE FUNCTION journal_summarize() RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public SET lock_timeout = '100ms' AS $$
+DECLARE
+    today timestamp := now() AT TIME ZONE 'UTC';
+    part  oid;
+    made  integer := 0;
+BEGIN
+    FOR part IN
+        SELECT i.indexrelid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
+        WHERE a.amname = 'brin' AND i.indrelid IN (
+            to_regclass('public.journal_entry_' || to_char(today, 'YYYYMMDD')), to_regclass('public.journal_entry_' || to_char(today - interval '1 hour', 'YYYYMMDD')))
+    LOOP
+        made := made + brin_summarize_new_values(part);
+    END LOOP;
+    RETURN made;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION journal_summarize IS 'Updates the BRIN index of today''s journal, and in the first hour of a day also yesterday''s; returns how many page ranges were new.';
+REVOKE EXECUTE ON FUNCTION journal_summarize FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION journal_summarize TO lineproof_serve;
+
+-- Only the owner calls it. The serving role can neither call it nor write the row
+-- in journal_archive that it requires, so a stolen service login cannot remove
+-- anything from the journal.
+-- +goose StatementBegin
+CREATE FUNCTION journal_drop_day(the_day date) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, public AS $$
+DECLARE
+    suffix  text := to_char(the_day, 'YYYYMMDD');
+    kept    public.journal_archive;
+    batches bigint;
+    entries bigint;
+BEGIN
+    SELECT * INTO kept FROM public.journal_archive a WHERE a.day = the_day ORDER BY a.archived_at DESC LIMIT 1;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the journal of % was never archived', the_day;
+    END IF;
+    IF EXISTS (SELECT FROM pg_inherits WHERE inhrelid IN (to_regclass('public.journal_entry_' || suffix), to_regclass('public.journal_batch_' || suffix))) THEN
+        RAISE EXCEPTION 'the partitions of % are not detached yet', the_day;
+    END IF;
+    IF to_regclass('public.journal_batch_' || suffix) IS NOT NULL THEN
+        -- Entries that were written after archiving have a batch of their own.
+        EXECUTE format('SELECT count(*), coalesce(sum(count), 0) FROM public.%I', 'journal_batch_' || suffix) INTO batches, entries;
+        IF batches <> kept.batches OR entries <> kept.entries THEN
+            RAISE EXCEPTION 'the journal of % has % batches with % entries, and % with % are archived', the_day, batches, entries, kept.batches, kept.entries;
+        END IF;
+    END IF;
+    EXECUTE format('DROP TABLE IF EXISTS public.%I, public.%I', 'journal_entry_' || suffix, 'journal_batch_' || suffix);
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION journal_drop_day IS 'Drops the detached partitions of a day, if the archive of that day has everything that is in them.';
+REVOKE EXECUTE ON FUNCTION journal_drop_day FROM PUBLIC;
+
 GRANT USAGE ON SEQUENCE journal_epoch TO lineproof_serve;
 GRANT SELECT, INSERT ON journal_batch, journal_entry TO lineproof_serve;
-GRANT SELECT ON journal_batch, journal_entry TO lineproof_read;
+GRANT SELECT, INSERT, UPDATE ON journal_fence TO lineproof_serve;
+GRANT SELECT ON journal_archive, journal_epoch_skip TO lineproof_serve;
+GRANT SELECT ON journal_batch, journal_entry, journal_fence, journal_archive, journal_epoch_skip TO lineproof_read;
 
 -- +goose Down
+DROP FUNCTION journal_drop_day;
+DROP FUNCTION journal_summarize;
 DROP FUNCTION journal_make_partitions;
+DROP TABLE journal_epoch_skip;
+DROP TABLE journal_archive;
+DROP TABLE journal_fence;
 DROP TABLE journal_entry;
 DROP TABLE journal_batch;
 DROP SEQUENCE journal_epoch;

@@ -27,6 +27,9 @@ type damage struct {
 	shared bool
 }
 
+// onboardedFields names the columns of entity that onboarding writes.
+const onboardedFields = `id, name, cac, cac_class, cac_digits, status, document_required, supplies, asks, client_id, token_id, created_at`
+
 // damages is what the checker must find. Foreign keys are off while they are
 // done: a fault does not ask for permission.
 func damages() []damage {
@@ -65,12 +68,12 @@ func damages() []damage {
 		{"the kept answer is gone", 5, `DELETE FROM idempotency WHERE position(convert_to(@entity::text, 'UTF8') IN answer) > 0`, false, false},
 		{"the kept answer is there twice", 5, `INSERT INTO idempotency SELECT caller, operation, key_mac || '\x00', body_mac, answer, created_at, replayed_at
 			FROM idempotency WHERE position(convert_to(@entity::text, 'UTF8') IN answer) > 0`, false, false},
-		{"an entity without an admin", 5, `INSERT INTO entity SELECT gen_random_uuid(), name, cac, cac_class, cac_digits, status, document_required, supplies, asks,
-			client_id, token_id, created_at FROM entity WHERE id = @entity`, false, false},
+		{"an entity without an admin", 5, `INSERT INTO entity (` + onboardedFields + `)
+			SELECT gen_random_uuid(), ` + strings.TrimPrefix(onboardedFields, "id, ") + ` FROM entity WHERE id = @entity`, false, false},
 		{"an account without an entity", 3, `INSERT INTO account SELECT gen_random_uuid(), kind, gen_random_uuid(), role, name, 'x' || email, 'x' || email_key, phone + 1000000
 			, password_hash, verified_at, verified_by, disabled_at, created_at FROM account WHERE entity_id = @entity`, false, false},
-		{"an entity for which nobody applied", 3, `WITH e AS (INSERT INTO entity SELECT gen_random_uuid(), name, cac, cac_class, cac_digits, status, document_required,
-			supplies, asks, client_id, token_id, created_at FROM entity WHERE id = @entity RETURNING id), a AS (INSERT INTO audit
+		{"an entity for which nobody applied", 3, `WITH e AS (INSERT INTO entity (` + onboardedFields + `)
+			SELECT gen_random_uuid(), ` + strings.TrimPrefix(onboardedFields, "id, ") + ` FROM entity WHERE id = @entity RETURNING id), a AS (INSERT INTO audit
 			SELECT gen_random_uuid(), at, actor_kind, actor_id, action, e.id, e.id AS entity_id, request_id FROM audit, e WHERE action = 'entity.onboarded' AND subject_id = @entity)
 			INSERT INTO account SELECT gen_random_uuid(), kind, e.id, role, account.name, 'x' || email, 'x' || email_key, phone + 1000000, password_hash, verified_at
 			, verified_by, disabled_at, created_at FROM account, e WHERE entity_id = @entity`, false, false},

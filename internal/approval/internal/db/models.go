@@ -10,23 +10,23 @@ import (
 	"github.com/google/uuid"
 )
 
-// What is too dangerous for one person: it takes effect when another member of staff confirms it, in that transaction.
+// Changes that need two people: a change takes effect when a second member of staff confirms it, in that transaction.
 type Approval struct {
 	ID uuid.UUID
-	// What would be done; the words are in the packages that do it.
+	// The kind of change; the packages that make the changes define the kinds.
 	Kind      string
 	SubjectID uuid.UUID
-	// The entity that it concerns; null for none.
+	// The entity that the change concerns; null for none.
 	EntityID uuid.NullUUID
-	// What the effect needs to know. Never a secret, and no e-mail address or phone number.
+	// The parameters of the change. Never a secret, an e-mail address or a phone number.
 	Details   []byte
 	Reason    string
 	State     string
 	AskedKind string
-	// The account that asked; null for the operator at the command line.
+	// The account that requested the change; null for the operator at the command line.
 	AskedBy uuid.NullUUID
 	AskedAt time.Time
-	// From then on nobody can confirm it. Its state becomes lapsed when somebody asks for the same again.
+	// From then on the request cannot be confirmed. Its state becomes lapsed when the same change is requested again.
 	ExpiresAt   time.Time
 	DecidedKind *string
 	DecidedBy   uuid.NullUUID

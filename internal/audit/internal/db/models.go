@@ -11,21 +11,23 @@ import (
 	"github.com/google/uuid"
 )
 
-// What staff, admins, clients and operators did, written in the transaction that did it. Append-only; no foreign keys, so that an entry outlives its subject.
+// The actions of staff, admins, clients, operators and the service itself, each written in the transaction of the action. Append-only; no foreign keys, so that an entry outlives its subject.
 type Audit struct {
 	ID        uuid.UUID
 	At        time.Time
 	ActorKind string
 	// The client or account that acted; null for the operator at the command line and for the service itself.
-	ActorID   uuid.NullUUID
-	Action    string
+	ActorID uuid.NullUUID
+	Action  string
+	// What was created or changed.
 	SubjectID uuid.UUID
+	// The entity that the action concerns; null for none.
 	EntityID  uuid.NullUUID
 	RequestID uuid.NullUUID
-	// The address that the actor called from; null at the command line.
+	// The source address of the actor; null at the command line.
 	FromAddr *netip.Addr
-	// What the change replaced, of the fields that changed; secrets and personal data masked.
+	// The old values of the changed fields. Secrets and personal data are masked.
 	Before []byte
-	// What the change put in their place, and why where a reason was asked for; masked alike.
+	// The new values of the changed fields, and the reason if the action needs one. Masked in the same way.
 	After []byte
 }

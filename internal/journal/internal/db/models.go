@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Every answer that was given, committed before it was given. Append-only; joins nothing.
+// Every answer of the service, committed before it was sent. Append-only; joins nothing.
 type JournalEntry struct {
 	RequestID uuid.UUID
-	// The reading of the clock that is also the verificationTimestamp and the time inside request_id.
+	// The verificationTimestamp of the answer, which is also the time inside request_id.
 	At            time.Time
 	Epoch         int64
 	N             int64
@@ -32,8 +32,8 @@ type JournalEntry struct {
 	PolicyVersion int32
 	PlanVersion   int32
 	Nonce         []byte
-	// SHA-256 over the canonical encoding in docs/reference/journal-record.md.
+	// SHA-256 of the canonical encoding in docs/reference/journal-record.md.
 	Hash []byte
-	// What the answer said beyond its five fields, as said; empty when nothing more was asked.
+	// The members of the answer besides its five fields, byte for byte as sent; empty if the request included nothing more.
 	Extra string
 }

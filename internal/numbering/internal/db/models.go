@@ -4,7 +4,7 @@
 
 package db
 
-// Names of the mobile networks.
+// The mobile networks. The id of a network never changes.
 type Network struct {
 	ID   int16
 	Name string

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Guesses at passwords, counted for an account and a network, for an account, and for an account and a device that it knows.
+// Counters of login attempts per account and network, per account, and per account and known device; and of e-mails that a person or an address can cause.
 type LoginTrouble struct {
-	// What is counted, as an HMAC: no address stands here, and one that has no account is counted like any other.
+	// The HMAC of what is counted. It hides the e-mail address; one without an account is counted like any other.
 	Mac []byte
-	// How many were evaluated. One that was right is given back, and all are forgotten when none was wrong for the length of a window.
+	// Attempts that were evaluated. A correct one is subtracted again, and all expire when none was wrong for the length of the window.
 	Tries int32
-	// When the last wrong one was counted.
+	// When the window started: at the first attempt, and again at every wrong one.
 	CountedAt time.Time
-	// No further guess is evaluated before this moment.
+	// No further attempt is evaluated before this time.
 	NotBefore time.Time
 }

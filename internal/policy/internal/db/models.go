@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// The versions of the policy by which statuses are derived. A version never changes. In force is the one that took effect last.
+// The versions of the policy by which statuses are derived. A version never changes. The current one is the version that took effect last.
 type Policy struct {
 	Version int32
-	// What the audit trail calls the version.
+	// The id of the version in the audit trail.
 	ID              uuid.UUID
 	EffectiveAt     time.Time
 	RecycledDays    int32
@@ -24,9 +24,9 @@ type Policy struct {
 	NoticeDays      int32
 	FreshnessDays   int32
 	ChurnReportDays int32
-	// A snapshot that changes a greater share of an operator's lines waits for staff. Below one half, so that half a file is always held.
+	// A snapshot that changes a greater share of an operator's lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.
 	HoldPercent int32
-	// Why the version was made.
+	// Why the version was created.
 	Note      string
 	CreatedAt time.Time
 }

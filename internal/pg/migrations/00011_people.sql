@@ -6,11 +6,11 @@ CREATE TABLE login_trouble (
     not_before timestamptz NOT NULL
 );
 CREATE INDEX login_trouble_counted ON login_trouble (counted_at);
-COMMENT ON TABLE login_trouble IS 'Guesses at passwords, counted for an account and a network, for an account, and for an account and a device that it knows.';
-COMMENT ON COLUMN login_trouble.mac IS 'What is counted, as an HMAC: no address stands here, and one that has no account is counted like any other.';
-COMMENT ON COLUMN login_trouble.tries IS 'How many were evaluated. One that was right is given back, and all are forgotten when none was wrong for the length of a window.';
-COMMENT ON COLUMN login_trouble.counted_at IS 'When the last wrong one was counted.';
-COMMENT ON COLUMN login_trouble.not_before IS 'No further guess is evaluated before this moment.';
+COMMENT ON TABLE login_trouble IS 'Counters of login attempts per account and network, per account, and per account and known device; and of e-mails that a person or an address can cause.';
+COMMENT ON COLUMN login_trouble.mac IS 'The HMAC of what is counted. It hides the e-mail address; one without an account is counted like any other.';
+COMMENT ON COLUMN login_trouble.tries IS 'Attempts that were evaluated. A correct one is subtracted again, and all expire when none was wrong for the length of the window.';
+COMMENT ON COLUMN login_trouble.counted_at IS 'When the window started: at the first attempt, and again at every wrong one.';
+COMMENT ON COLUMN login_trouble.not_before IS 'No further attempt is evaluated before this time.';
 
 CREATE TABLE login_device (
     id           uuid        PRIMARY KEY,
@@ -21,7 +21,7 @@ CREATE TABLE login_device (
 );
 CREATE INDEX login_device_account ON login_device (account_id, last_used_at);
 CREATE INDEX login_device_used ON login_device (last_used_at);
-COMMENT ON TABLE login_device IS 'Devices from which somebody has logged in, as HMACs of what they were given then. Each has guesses of its own, so that nobody can use up the owner''s.';
+COMMENT ON TABLE login_device IS 'Devices that have logged in to an account, as HMACs of their device tokens. Each has its own count of attempts, so that an attacker cannot lock the owner out.';
 
 CREATE TABLE second_factor (
     account_id   uuid        PRIMARY KEY REFERENCES account,
@@ -30,9 +30,9 @@ CREATE TABLE second_factor (
     confirmed_at timestamptz,
     created_at   timestamptz NOT NULL
 );
-COMMENT ON TABLE second_factor IS 'The secret that an account shares with its authenticator, encrypted under a key that is derived from the pepper.';
-COMMENT ON COLUMN second_factor.last_step IS 'The step of time of the last code that was accepted. None of that step or an earlier one is accepted again.';
-COMMENT ON COLUMN second_factor.confirmed_at IS 'Null while it is being set up: then no login asks for it.';
+COMMENT ON TABLE second_factor IS 'The TOTP secret of an account, encrypted under a key that is derived from the pepper.';
+COMMENT ON COLUMN second_factor.last_step IS 'The time step of the last accepted code. Codes of that step or an earlier one are rejected.';
+COMMENT ON COLUMN second_factor.confirmed_at IS 'Null during the set-up; until it is set, a login needs no code.';
 
 CREATE TABLE recovery_code (
     account_id uuid        NOT NULL REFERENCES second_factor ON DELETE CASCADE,
@@ -40,7 +40,7 @@ CREATE TABLE recovery_code (
     used_at    timestamptz,
     PRIMARY KEY (account_id, mac)
 );
-COMMENT ON TABLE recovery_code IS 'Codes for whoever has lost the authenticator, as HMACs. Each works once.';
+COMMENT ON TABLE recovery_code IS 'Recovery codes for a lost authenticator, as HMACs. Each works once.';
 
 CREATE TABLE account_link (
     id         uuid        PRIMARY KEY,
@@ -53,10 +53,10 @@ CREATE TABLE account_link (
 );
 CREATE INDEX account_link_account ON account_link (account_id, kind);
 CREATE INDEX account_link_expiry ON account_link (expires_at);
-COMMENT ON TABLE account_link IS 'Links that were sent by e-mail, as HMACs of their tokens. Each works once, and its use ends its like.';
+COMMENT ON TABLE account_link IS 'Links in e-mails, as HMACs of their tokens. Each works once, and its use also ends the others of its kind.';
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON login_trouble, login_device, second_factor, recovery_code, account_link TO lineproof_serve;
--- Everything but the HMACs and what is sealed.
+-- Every column but the HMACs and the encrypted secrets.
 GRANT SELECT (tries, counted_at, not_before) ON login_trouble TO lineproof_read;
 GRANT SELECT (id, account_id, last_used_at, created_at) ON login_device TO lineproof_read;
 GRANT SELECT (account_id, confirmed_at, created_at) ON second_factor TO lineproof_read;

@@ -10,9 +10,10 @@ CREATE TABLE idempotency (
     PRIMARY KEY (caller, operation, key_mac)
 );
 CREATE INDEX idempotency_created ON idempotency (created_at);
-COMMENT ON TABLE idempotency IS 'The first answer to a request that carried an Idempotency-Key, kept for a day and written in the transaction of its effect.';
+COMMENT ON TABLE idempotency IS 'The first response to a request with an Idempotency-Key, kept for a day and written in the transaction of its effect.';
 COMMENT ON COLUMN idempotency.replayed_at IS 'Written at every replay: the commit of that write proves that the first one is durable, too.';
 
+-- lineproof_read may not read stored responses.
 GRANT SELECT, INSERT, UPDATE, DELETE ON idempotency TO lineproof_serve;
 
 -- +goose Down

@@ -1,4 +1,10 @@
 -- +goose Up
+CREATE TABLE network (
+    id   smallint PRIMARY KEY,
+    name text     NOT NULL CONSTRAINT network_name_unique UNIQUE CHECK (char_length(name) BETWEEN 1 AND 64)
+);
+COMMENT ON TABLE network IS 'The mobile networks. The id of a network never changes.';
+
 CREATE TABLE numbering_plan (
     version      integer     PRIMARY KEY CHECK (version > 0),
     id           uuid        NOT NULL CONSTRAINT numbering_plan_id_unique UNIQUE,
@@ -7,9 +13,9 @@ CREATE TABLE numbering_plan (
     source       text        NOT NULL CHECK (char_length(source) BETWEEN 1 AND 2000),
     created_at   timestamptz NOT NULL
 );
-COMMENT ON TABLE numbering_plan IS 'The versions of the numbering plan. Each is a whole plan; a version never changes. In force is the one that took effect last.';
-COMMENT ON COLUMN numbering_plan.id IS 'What the audit trail calls the version.';
-COMMENT ON COLUMN numbering_plan.digits IS 'How many digits a number of the plan has, with its country code and without the plus sign.';
+COMMENT ON TABLE numbering_plan IS 'The versions of the numbering plan. Each is a whole plan and never changes. The current one is the version that took effect last.';
+COMMENT ON COLUMN numbering_plan.id IS 'The id of the version in the audit trail.';
+COMMENT ON COLUMN numbering_plan.digits IS 'The number of digits of a number, with its country code and without the plus sign.';
 COMMENT ON COLUMN numbering_plan.source IS 'Where the plan comes from, in words.';
 
 CREATE TABLE numbering_network (
@@ -18,7 +24,7 @@ CREATE TABLE numbering_network (
     name    text     NOT NULL CHECK (char_length(name) BETWEEN 1 AND 64),
     PRIMARY KEY (version, network)
 );
-COMMENT ON TABLE numbering_network IS 'What each network of a version is called. The network itself, whose code never changes, is in network; there is no foreign key, for lines and their networks must be able to move.';
+COMMENT ON TABLE numbering_network IS 'The name of each network in a version of the plan. No foreign key refers to network, so that lines and networks can move to another cluster.';
 
 CREATE TABLE numbering_range (
     version   integer  NOT NULL,
@@ -29,14 +35,16 @@ CREATE TABLE numbering_range (
     PRIMARY KEY (version, prefix, allocated),
     FOREIGN KEY (version, network) REFERENCES numbering_network
 );
-COMMENT ON TABLE numbering_range IS 'Which network holds the numbers that begin with a prefix, from one date until another. Of several prefixes the longest counts.';
+COMMENT ON TABLE numbering_range IS 'Which network holds the numbers that begin with a prefix, and from when until when. If several prefixes match, the longest one decides.';
 COMMENT ON COLUMN numbering_range.prefix IS 'The first digits of the E.164 form, without the plus sign.';
-COMMENT ON COLUMN numbering_range.withdrawn IS 'The first day, in UTC, on which the range is no longer held; null while it is.';
+COMMENT ON COLUMN numbering_range.withdrawn IS 'The first day (UTC) on which the network no longer holds the range; null while it holds it.';
 
+GRANT SELECT, INSERT, UPDATE ON network TO lineproof_serve;
 GRANT SELECT, INSERT ON numbering_plan, numbering_network, numbering_range TO lineproof_serve;
-GRANT SELECT ON numbering_plan, numbering_network, numbering_range TO lineproof_read;
+GRANT SELECT ON network, numbering_plan, numbering_network, numbering_range TO lineproof_read;
 
 -- +goose Down
 DROP TABLE numbering_range;
 DROP TABLE numbering_network;
 DROP TABLE numbering_plan;
+DROP TABLE network;

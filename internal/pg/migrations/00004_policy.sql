@@ -15,11 +15,12 @@ CREATE TABLE policy (
     note              text        NOT NULL CHECK (char_length(note) BETWEEN 1 AND 500),
     created_at        timestamptz NOT NULL
 );
-COMMENT ON TABLE policy IS 'The versions of the policy by which statuses are derived. A version never changes. In force is the one that took effect last.';
-COMMENT ON COLUMN policy.id IS 'What the audit trail calls the version.';
-COMMENT ON COLUMN policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines waits for staff. Below one half, so that half a file is always held.';
-COMMENT ON COLUMN policy.note IS 'Why the version was made.';
+COMMENT ON TABLE policy IS 'The versions of the policy by which statuses are derived. A version never changes. The current one is the version that took effect last.';
+COMMENT ON COLUMN policy.id IS 'The id of the version in the audit trail.';
+COMMENT ON COLUMN policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.';
+COMMENT ON COLUMN policy.note IS 'Why the version was created.';
 
+-- The first version, so that every answer has a policy.
 INSERT INTO policy (version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days,
     freshness_days, churn_report_days, hold_percent, note, created_at)
 VALUES (1, gen_random_uuid(), '2000-01-01T00:00:00Z', 90, 240, 240, 90, 90, 14, 14, 7, 10, 'the defaults', now());

@@ -1,0 +1,125 @@
+-- +goose Up
+CREATE TABLE supplier (
+    id         integer     PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+    network    smallint    CONSTRAINT supplier_network_unique UNIQUE,
+    client_id  uuid        CONSTRAINT supplier_client_unique UNIQUE,
+    created_at timestamptz NOT NULL,
+    CHECK ((network IS NULL) OR (client_id IS NULL))
+);
+COMMENT ON TABLE supplier IS 'Who reports events. An operator is identified by its network, whichever of its clients calls, and any other authority by its client. The row with neither is the regulator at the command line.';
+
+CREATE TABLE supply_day (
+    network  smallint NOT NULL,
+    day      date     NOT NULL,
+    kind     smallint NOT NULL,
+    accepted bigint   NOT NULL,
+    refused  bigint   NOT NULL,
+    late     bigint   NOT NULL,
+    early    bigint   NOT NULL,
+    seconds  bigint   NOT NULL,
+    worst    bigint   NOT NULL,
+    PRIMARY KEY (network, day, kind)
+);
+COMMENT ON TABLE supply_day IS 'Events of each operator by day and kind: how many were accepted, rejected and reported late.';
+COMMENT ON COLUMN supply_day.late IS 'Events reported later than the policy allows.';
+COMMENT ON COLUMN supply_day.early IS 'Numbers assigned to a new holder before their quarantine was over.';
+COMMENT ON COLUMN supply_day.seconds IS 'Sum of the seconds between the effective time and the report; worst is the greatest of them.';
+
+CREATE TABLE supply_reach (
+    network          smallint    NOT NULL,
+    day              date        NOT NULL,
+    lines            bigint      NOT NULL,
+    capacity         bigint      NOT NULL,
+    supplied_through timestamptz,
+    noted_at         timestamptz NOT NULL,
+    PRIMARY KEY (network, day)
+);
+COMMENT ON TABLE supply_reach IS 'The supply of each operator on each day (UTC), as a job last recorded it on that day. Rows are never deleted; a day on which the job did not run has none.';
+COMMENT ON COLUMN supply_reach.lines IS 'Numbers with a current tenure.';
+COMMENT ON COLUMN supply_reach.capacity IS 'Numbers in the operator''s ranges.';
+COMMENT ON COLUMN supply_reach.supplied_through IS 'As in supply_coverage; null for an operator that never supplied.';
+
+CREATE TABLE supply_import (
+    id           integer     PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+    uid          uuid        NOT NULL CONSTRAINT supply_import_uid_unique UNIQUE,
+    network      smallint    NOT NULL,
+    supplier     integer     NOT NULL,
+    kind         text        NOT NULL CHECK (kind IN ('snapshot', 'events')),
+    as_of        timestamptz,
+    dry_run      boolean     NOT NULL,
+    source       text        NOT NULL CHECK (source IN ('api', 'cli')),
+    client_id    uuid,
+    state        text        NOT NULL CHECK (state IN ('receiving', 'checking', 'held', 'applying', 'applied', 'checked', 'refused', 'cancelled')),
+    phase        text        NOT NULL DEFAULT '',
+    reason       text        NOT NULL DEFAULT '',
+    bytes        bigint      NOT NULL DEFAULT 0,
+    rows         bigint      NOT NULL DEFAULT 0,
+    place        bigint      NOT NULL DEFAULT 0,
+    cursor       bigint      NOT NULL DEFAULT 0,
+    digest       bytea       NOT NULL DEFAULT '',
+    file_digest  bytea       NOT NULL DEFAULT '',
+    added        bigint      NOT NULL DEFAULT 0,
+    changed      bigint      NOT NULL DEFAULT 0,
+    unchanged    bigint      NOT NULL DEFAULT 0,
+    ended        bigint      NOT NULL DEFAULT 0,
+    duplicates   bigint      NOT NULL DEFAULT 0,
+    no_effect    bigint      NOT NULL DEFAULT 0,
+    ported_out   bigint      NOT NULL DEFAULT 0,
+    refused      bigint      NOT NULL DEFAULT 0,
+    confirmed_at timestamptz,
+    created_at   timestamptz NOT NULL,
+    started_at   timestamptz,
+    updated_at   timestamptz NOT NULL,
+    finished_at  timestamptz
+);
+CREATE INDEX supply_import_network ON supply_import (network, created_at);
+CREATE INDEX supply_import_open ON supply_import (id) WHERE state IN ('receiving', 'checking', 'held', 'applying');
+COMMENT ON TABLE supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
+COMMENT ON COLUMN supply_import.as_of IS 'When a snapshot was correct. For a file of events, up to when all events are reported; null if it was not given.';
+COMMENT ON COLUMN supply_import.reason IS 'Why the import is held or was rejected.';
+COMMENT ON COLUMN supply_import.rows IS 'Rows of the file that this phase has processed; place is the line of the file after the last of them.';
+COMMENT ON COLUMN supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones. For events, the newest effective time so far.';
+COMMENT ON COLUMN supply_import.digest IS 'SHA-256 of the rows up to place, to check that a resumed import reads the same file.';
+COMMENT ON COLUMN supply_import.file_digest IS 'SHA-256 of all rows, once the whole file was checked.';
+COMMENT ON COLUMN supply_import.confirmed_at IS 'When staff confirmed an import that was held.';
+
+CREATE TABLE supply_refused (
+    import integer NOT NULL,
+    place  bigint  NOT NULL,
+    field  text    NOT NULL,
+    reason text    NOT NULL,
+    PRIMARY KEY (import, place, field)
+);
+COMMENT ON TABLE supply_refused IS 'Rejected rows of a file: the line of the file, the column and the reason. Only the first hundred thousand of each import.';
+
+CREATE TABLE line_order (
+    id           uuid        PRIMARY KEY,
+    number       bigint      NOT NULL,
+    action       text        NOT NULL CHECK (action IN ('BAR', 'UNBAR', 'BLACKLIST', 'RELEASE', 'VOID')),
+    state        text        NOT NULL CHECK (state IN ('PENDING', 'DONE', 'WITHDRAWN')),
+    reason       text        NOT NULL,
+    asked_kind   text        NOT NULL CHECK (asked_kind IN ('client', 'account', 'operator')),
+    asked_by     uuid,
+    asked_at     timestamptz NOT NULL,
+    second_kind  text        CHECK (second_kind IN ('client', 'account', 'operator')),
+    second_by    uuid,
+    second_at    timestamptz,
+    effective_at timestamptz NOT NULL,
+    seq          bigint
+);
+CREATE INDEX line_order_pending ON line_order (asked_at) WHERE state = 'PENDING';
+COMMENT ON TABLE line_order IS 'Orders of the regulator about numbers. A blacklisting waits until a second person confirms it.';
+COMMENT ON COLUMN line_order.asked_by IS 'The client or account that gave the order; null for the operator at the command line. second_by is the same for who confirmed or withdrew it.';
+COMMENT ON COLUMN line_order.seq IS 'The event in line_event that carried the order out.';
+
+GRANT SELECT, INSERT ON supplier, supply_refused TO lineproof_serve;
+GRANT SELECT, INSERT, UPDATE ON supply_day, supply_reach, supply_import, line_order TO lineproof_serve;
+GRANT SELECT ON supplier, supply_day, supply_reach, supply_import, supply_refused, line_order TO lineproof_read;
+
+-- +goose Down
+DROP TABLE line_order;
+DROP TABLE supply_refused;
+DROP TABLE supply_import;
+DROP TABLE supply_reach;
+DROP TABLE supply_day;
+DROP TABLE supplier;

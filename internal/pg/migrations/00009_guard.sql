@@ -1,0 +1,59 @@
+-- +goose Up
+CREATE TABLE usage_day (
+    day       date   NOT NULL,
+    entity_id uuid   NOT NULL REFERENCES entity,
+    node      text   NOT NULL,
+    asked     bigint NOT NULL CHECK (asked >= 0),
+    answered  bigint NOT NULL CHECK (answered >= 0),
+    misses    bigint NOT NULL CHECK (misses >= 0),
+    numbers   bigint NOT NULL CHECK (numbers >= 0),
+    PRIMARY KEY (day, entity_id, node)
+);
+COMMENT ON TABLE usage_day IS 'Usage of each entity with live keys, by day (UTC) and node. A node adds its counts every few seconds; the total is the sum over the nodes.';
+COMMENT ON COLUMN usage_day.asked IS 'Verifications that were admitted.';
+COMMENT ON COLUMN usage_day.answered IS 'Verifications that were answered. Quotas limit these.';
+COMMENT ON COLUMN usage_day.misses IS 'Answers that the number is not allocated.';
+COMMENT ON COLUMN usage_day.numbers IS 'Different numbers, as the node counted them. A number that is verified on two nodes, or before and after a restart, counts twice.';
+
+-- No phone number is stored here, only how many there were.
+CREATE TABLE guard_alert (
+    id          uuid        PRIMARY KEY,
+    entity_id   uuid        NOT NULL REFERENCES entity,
+    kind        text        NOT NULL CHECK (kind IN ('budget', 'density', 'misses')),
+    level       text        NOT NULL CHECK (level IN ('told', 'slowed', 'stopped')),
+    since       timestamptz NOT NULL,
+    ends_at     timestamptz,
+    node        text        NOT NULL,
+    numbers     bigint      NOT NULL,
+    misses      bigint      NOT NULL,
+    dense       bigint      NOT NULL,
+    block       bigint      NOT NULL,
+    budget      bigint      NOT NULL,
+    released_at timestamptz,
+    released_by uuid,
+    reason      text        CHECK (char_length(reason) BETWEEN 1 AND 500),
+    quiet_until timestamptz,
+    CHECK ((released_at IS NULL) = (reason IS NULL)),
+    CHECK ((kind = 'budget') = (ends_at IS NOT NULL))
+);
+-- If several nodes raise the same alert, the first one stores it.
+CREATE UNIQUE INDEX guard_alert_open ON guard_alert (entity_id, kind, level) WHERE released_at IS NULL AND ends_at IS NULL;
+CREATE UNIQUE INDEX guard_alert_budget ON guard_alert (entity_id, ends_at) WHERE ends_at IS NOT NULL;
+CREATE INDEX guard_alert_since ON guard_alert (since);
+CREATE INDEX guard_alert_entity ON guard_alert (entity_id, since);
+CREATE INDEX guard_alert_ends ON guard_alert (ends_at) WHERE ends_at IS NOT NULL;
+CREATE INDEX guard_alert_quiet ON guard_alert (quiet_until) WHERE quiet_until IS NOT NULL;
+COMMENT ON TABLE guard_alert IS 'Entities whose requests look like number scanning, or that used up their budget of different numbers, with the figures and how the alert ended.';
+COMMENT ON COLUMN guard_alert.level IS 'The consequence: told, staff are notified; slowed, a tenth of the rate; stopped, no answers. The last two remain until staff release the entity.';
+COMMENT ON COLUMN guard_alert.ends_at IS 'When the alert ends by itself. Only a budget alert does, at the end of the day.';
+COMMENT ON COLUMN guard_alert.numbers IS 'Different numbers within a day, as the node counted them.';
+COMMENT ON COLUMN guard_alert.dense IS 'How many of them are in blocks that are denser than chance allows; block is the size of those blocks, 0 if none was dense.';
+COMMENT ON COLUMN guard_alert.released_by IS 'The account that released the entity; null for the operator at the command line.';
+COMMENT ON COLUMN guard_alert.quiet_until IS 'Until then the entity is not slowed or stopped again.';
+
+GRANT SELECT, INSERT, UPDATE ON usage_day, guard_alert TO lineproof_serve;
+GRANT SELECT ON usage_day, guard_alert TO lineproof_read;
+
+-- +goose Down
+DROP TABLE guard_alert;
+DROP TABLE usage_day;

@@ -1,0 +1,37 @@
+-- +goose Up
+CREATE TABLE approval (
+    id           uuid        PRIMARY KEY,
+    kind         text        NOT NULL CHECK (char_length(kind) BETWEEN 1 AND 64),
+    subject_id   uuid        NOT NULL,
+    entity_id    uuid,
+    details      jsonb       NOT NULL,
+    reason       text        NOT NULL CHECK (char_length(reason) BETWEEN 1 AND 500),
+    state        text        NOT NULL CHECK (state IN ('waiting', 'given', 'refused', 'lapsed')),
+    asked_kind   text        NOT NULL CHECK (asked_kind IN ('account', 'operator')),
+    asked_by     uuid,
+    asked_at     timestamptz NOT NULL,
+    expires_at   timestamptz NOT NULL,
+    decided_kind text        CHECK (decided_kind IN ('account', 'operator')),
+    decided_by   uuid,
+    decided_at   timestamptz,
+    CHECK ((asked_kind = 'account') = (asked_by IS NOT NULL)),
+    CHECK ((coalesce(decided_kind, '') = 'account') = (decided_by IS NOT NULL)),
+    CHECK ((state IN ('given', 'refused')) = (decided_kind IS NOT NULL)),
+    CHECK ((decided_kind IS NULL) = (decided_at IS NULL)),
+    CONSTRAINT approval_two_people CHECK (state <> 'given' OR (decided_kind, decided_by) IS DISTINCT FROM (asked_kind, asked_by))
+);
+CREATE UNIQUE INDEX approval_waiting ON approval (kind, subject_id) WHERE state = 'waiting';
+CREATE INDEX approval_asked ON approval (asked_at);
+COMMENT ON TABLE approval IS 'Changes that need two people: a change takes effect when a second member of staff confirms it, in that transaction.';
+COMMENT ON COLUMN approval.kind IS 'The kind of change; the packages that make the changes define the kinds.';
+COMMENT ON COLUMN approval.entity_id IS 'The entity that the change concerns; null for none.';
+COMMENT ON COLUMN approval.details IS 'The parameters of the change. Never a secret, an e-mail address or a phone number.';
+COMMENT ON COLUMN approval.asked_by IS 'The account that requested the change; null for the operator at the command line.';
+COMMENT ON COLUMN approval.expires_at IS 'From then on the request cannot be confirmed. Its state becomes lapsed when the same change is requested again.';
+COMMENT ON CONSTRAINT approval_two_people ON approval IS 'Nobody can confirm their own request, even if the program has a bug.';
+
+GRANT SELECT, INSERT, UPDATE ON approval TO lineproof_serve;
+GRANT SELECT ON approval TO lineproof_read;
+
+-- +goose Down
+DROP TABLE approval;
