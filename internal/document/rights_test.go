@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lineproof/lineproof/internal/document"
@@ -65,33 +64,5 @@ func TestTheDatabaseKnowsTheWays(t *testing.T) {
 				t.Errorf("from %s to %s: %v", from, to, err)
 			}
 		}
-	}
-}
-
-// During an upgrade the old version still receives documents. They are found and
-// scanned like any other.
-func TestDocumentsOfTheProgramBeforeAreScanned(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	content := honest()
-	id := w.upload(t, licence, content)
-	old, hash := uuid.Must(uuid.NewV7()), sum(content)
-	if _, err := w.Pool.Exec(t.Context(), `INSERT INTO document (id, entity_id, type, label, file_name, media_type, size, sha256, state, uploader, uploader_id, created_at)
-		VALUES ($1, $2, 'OTHER', 'A letter', 'a.png', 'image/png', $3, $4, 'received', 'account', $5, now())`, old, w.entity, len(content), hash[:], reviewer.ID); err != nil {
-		t.Fatal(err)
-	}
-	r := must(w.Files.Open(t.Context(), id.String()))(t)
-	must(w.Files.Put(t.Context(), old.String(), r))(t)
-	_ = r.Close()
-	ids, _, _, err := w.Waiting(t.Context(), -1)
-	if err != nil || !slices.Contains(ids, old) {
-		t.Errorf("Waiting = %v, %v", ids, err)
-	}
-	if state, err := w.Scan(t.Context(), old); err != nil || state != document.Clean {
-		t.Errorf("Scan = %s, %v", state, err)
-	}
-	moves := must(w.History(t.Context(), old))(t)
-	if len(moves) != 3 || moves[0].To != document.Received || !moves[0].Actor.Same(reviewer) {
-		t.Errorf("the history is %+v", moves)
 	}
 }

@@ -241,8 +241,8 @@ func TestDocumentsWaitWithoutAScanner(t *testing.T) {
 	}
 }
 
-// A waiting document without a queued scan, because an older version received it
-// or its scan was discarded, is queued; one that is queued is not queued twice.
+// A waiting document without a queued scan, because its scan was discarded, is
+// queued; one that is queued is not queued twice.
 func TestWaitingDocumentWithoutAScanIsQueued(t *testing.T) {
 	t.Parallel()
 	p := newDocumentTest(t, clamtest.New(t))

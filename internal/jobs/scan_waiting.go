@@ -13,8 +13,8 @@ import (
 // queued, and the interval of that job.
 const requeueAfter = 5 * time.Minute
 
-// ScanWaitingArgs queues scans for waiting documents that have no scan job: those
-// received by a version without scans, and those whose job was discarded.
+// ScanWaitingArgs queues scans for waiting documents that have no scan job, because
+// their job was discarded.
 type ScanWaitingArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.

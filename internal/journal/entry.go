@@ -35,8 +35,7 @@ type Entry struct {
 }
 
 // Every canonical encoding starts with its name. A change of the encoding gets a
-// new name. Records without Extra keep the first encoding, so that a program that
-// can check old records can check these too.
+// new name. Records without Extra have an encoding without that field.
 const (
 	plainEncoding    = "lineproof journal record 1\n"
 	extendedEncoding = "lineproof journal record 2\n"

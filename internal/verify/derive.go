@@ -49,8 +49,6 @@ func Derive(ctx context.Context, pool *pgxpool.Pool, lines *line.Resolver, e *jo
 	switch {
 	case e.Mode != "live":
 		return notDerivable("The answer was given to a test key and does not come from a real line."), nil
-	case e.PolicyVersion == 0:
-		return notDerivable("The record is older than the first policy."), nil
 	case !isNumber || !known:
 		return notDerivable("The record has a number or options that this version of the program cannot read."), nil
 	}

@@ -158,6 +158,7 @@ func TestAlteredRecordsDiffer(t *testing.T) {
 		"a future version":  func(e *journal.Entry) { e.LineVersion++ },
 		"no version":        func(e *journal.Entry) { e.LineVersion = 0 },
 		"an unknown policy": func(e *journal.Entry) { e.PolicyVersion = 9 },
+		"no policy":         func(e *journal.Entry) { e.PolicyVersion = 0 },
 		"an unknown plan":   func(e *journal.Entry) { e.PlanVersion = 9 },
 		"another number":    func(e *journal.Entry) { e.Number = swapped },
 		"a later time":      func(e *journal.Entry) { e.At = e.At.AddDate(0, 0, 20) },
@@ -192,7 +193,6 @@ func TestMissingInputsShowInTheVerdict(t *testing.T) {
 	}
 	for name, change := range map[string]func(e *journal.Entry){
 		"a test key":      func(e *journal.Entry) { e.Mode = "test" },
-		"no policy":       func(e *journal.Entry) { e.PolicyVersion = 0 },
 		"strange options": func(e *journal.Entry) { e.Options = "include=everything" },
 	} {
 		e := standard

@@ -60,7 +60,7 @@ func snapshotHeaders() []Case {
 		with("control character", "number,tenureStart,simChangedAt,state,stateSince\x07\n"),
 		with("two carriage returns", "number,tenureStart,simChangedAt,state,stateSince\r\r\n"),
 		with("one column only", "number\n"),
-		with("of the first release", "number,network,status\n"),
+		with("of other columns", "number,network,status\n"),
 		with("of events", eventHeader),
 		with("of a refused-rows report", "line,column,reason,message\n"),
 		with("4,000 commas", strings.Repeat(",", 4000)+"\n"),
