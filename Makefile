@@ -118,7 +118,8 @@ e2e: bin/versitygw ## Run the short forms of the proofs that start servers, kill
 
 .PHONY: race-detector
 race-detector: bin/versitygw ## Run every test with the race detector, also in the servers that the tests start
-	go test -race -shuffle=on -timeout 60m $$(go list ./... | grep -v /internal/inspect)
+	go test -race -shuffle=on -timeout 60m $$(go list ./... | grep -vE '/internal/inspect|$(END_TO_END)')
+	go test -race -shuffle=on -timeout 60m -skip TestBrowser ./internal/testing/e2e # browser and browser-xss have their own targets
 
 .PHONY: check
 check: ## Everything a patch must pass but the browser: format, lint, fresh generated code, tests
