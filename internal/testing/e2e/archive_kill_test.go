@@ -76,14 +76,14 @@ func TestArchiveKill(t *testing.T) {
 	}
 }
 
-// oldDays creates and fills days of the past.
+// oldDays creates and fills days of the past, all of which are due for the archive.
 func oldDays(t *testing.T, url string, days, batches, each int) (all []journal.Entry) {
 	t.Helper()
 	pool := must(pg.Open(t.Context(), url, pg.Options{}))(t)
 	defer pool.Close()
 	j := must(journal.Open(t.Context(), pool, nodeName))(t)
 	for d := range days {
-		day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -50+d)
+		day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, d-days-40)
 		for _, parent := range []string{"journal_batch", "journal_entry"} {
 			child := parent + "_" + day.Format("20060102")
 			_, err := pool.Exec(t.Context(), fmt.Sprintf(`CREATE TABLE %[1]s (LIKE %[2]s INCLUDING ALL); ALTER TABLE %[1]s OWNER TO lineproof_owner;

@@ -59,8 +59,14 @@ func As(name string, dirs ...string) (*syscall.Credential, error) {
 // does nothing.
 func Freeze(pid int) error { return signal(pid, syscall.SIGSTOP) }
 
-// Thaw ends Freeze.
-func Thaw(pid int) error { return signal(pid, syscall.SIGCONT) }
+// Thaw ends Freeze. A process that has ended meanwhile needs none: a session of a
+// database ends as soon as another of its processes runs again.
+func Thaw(pid int) error {
+	if err := signal(pid, syscall.SIGCONT); !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return nil
+}
 
 func signal(pid int, s syscall.Signal) error {
 	if pid <= 0 { // kill(2) would signal a whole group, our own among them
