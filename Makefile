@@ -32,8 +32,11 @@ DRAINS ?= 20
 REQUESTS ?= 1000000
 WORKERS ?= 48
 EVENTS ?= 10000000
+MESSAGES ?= 1000000
 LINES ?= 20000000
 CHANGES ?= 4000000
+IMPACT_ANSWERS ?= 1000000
+IMPACT_ROWS ?= 4000000
 IMPORT_ROWS ?= 5000000
 RATE ?= 1000
 PHASE ?= 60
@@ -148,6 +151,16 @@ drain: ## Stop the server under load DRAINS times (20) and look for requests wit
 .PHONY: random
 random: ## Report EVENTS (10000000) random events and compare every row with a simple model
 	$(call long_run,TestRandomEventsMakeTheRowsThatASimpleModelMakes,LINEPROOF_E2E_EVENTS=$(EVENTS),supply)
+
+.PHONY: liar
+liar: ## Let an operator send MESSAGES (1000000) lies: no answer about other networks' lines may get better by them; then a clearing house that lies, which is only measured
+	$(call long_run,TestLiarOperator,LINEPROOF_E2E_MESSAGES=$(MESSAGES),supply)
+	$(call long_run,TestLiarClearingHouse,LINEPROOF_E2E_HOUSE_MESSAGES=$$(( $(MESSAGES) / 20 )),supply)
+
+.PHONY: impact
+impact: ## Compare the impact of corrections with a replay of IMPACT_ANSWERS (1000000) answers, and time that of a file of IMPACT_ROWS rows (4000000)
+	$(call long_run,TestImpactIsWhatAReplayOfEveryAnswerFinds,LINEPROOF_E2E_IMPACT_ANSWERS=$(IMPACT_ANSWERS),verify)
+	$(call long_run,TestImpactOfALargeFile,LINEPROOF_E2E_IMPACT_ROWS=$(IMPACT_ROWS) LINEPROOF_E2E_IMPACT_ANSWERS=$(IMPACT_ANSWERS),verify)
 
 .PHONY: nation
 nation: ## Load a nation of LINES lines (20000000) from pipes, apply CHANGES events, and measure

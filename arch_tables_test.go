@@ -17,14 +17,14 @@ import (
 // reads go in the same direction as imports: a package that read a table of one
 // that imports it would depend on it without the compiler knowing.
 var mayRead = map[string]string{
-	"access":   "account entity",
-	"people":   "account entity",
-	"document": "entity",
-	"line":     "numbering_plan policy",
-	"supply":   "line_event line_now supply_coverage",
-	"verify":   "journal_entry line_event",
-	"guard":    "entity",
-	"tally":    "journal_entry",
+	"access":    "account entity",
+	"people":    "account entity",
+	"document":  "entity",
+	"linestore": "numbering_plan policy",
+	"supply":    "line_event line_now line_open network_lines supply_coverage",
+	"verify":    "line_event supply_import",
+	"guard":     "entity",
+	"tally":     "journal_entry",
 }
 
 // source is a file that people write: Go or SQL.

@@ -125,7 +125,24 @@ BEGIN
 END
 $$;
 -- Name: FUNCTION journal_summarize(); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.journal_summarize() IS 'Updates the BRIN index of today''s journal, and in the first hour of a day also yesterday''s; returns how many page ranges were new.';
+COMMENT ON FUNCTION public.journal_summarize() IS 'Updates the BRIN indexes of today''s journal, and in the first hour of a day also yesterday''s; returns how many page ranges were new.';
+-- Name: line_delete_baselines(integer, bigint, bigint); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM supply_import WHERE id = snapshot AND kind = 'snapshot' AND state = 'voiding') THEN
+        RAISE EXCEPTION 'the import % is not a snapshot that is being voided', snapshot;
+    END IF;
+    WITH gone AS (
+        DELETE FROM line_now WHERE number > after AND number <= last AND baseline = snapshot AND version = 1 RETURNING state
+    )
+    SELECT count(*), count(*) FILTER (WHERE state BETWEEN 1 AND 4) INTO deleted, running FROM gone;
+END
+$$;
+-- Name: FUNCTION line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) IS 'Deletes the lines, after one number and up to another, that a snapshot created and no event has touched, while that snapshot is being voided; returns how many, and how many of them had a current tenure.';
 -- Name: line_time(integer); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.line_time(seconds integer) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -678,7 +695,7 @@ COMMENT ON COLUMN public.journal_minute.seconds IS 'In which seconds of the minu
 CREATE TABLE public.line_event (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -687,27 +704,32 @@ CREATE TABLE public.line_event (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 )
 PARTITION BY HASH (number);
 -- Name: TABLE line_event; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_event IS 'Every reported event of every number. Append-only; a correction is an event that voids another. Times are seconds since 2020-01-01 UTC (line_time).';
+COMMENT ON TABLE public.line_event IS 'Every stored event of every number. Append-only; a correction is an event that voids another. Times are seconds since 2020-01-01 UTC (line_time).';
 -- Name: COLUMN line_event.seq; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_event.seq IS 'The id of the event, in the order in which events were reported.';
--- Name: COLUMN line_event.told_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.told_at IS 'When the event was reported to the service.';
+-- Name: COLUMN line_event.reported_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.reported_at IS 'When the event was reported to the service.';
 -- Name: COLUMN line_event.effective; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.effective IS 'When the event took effect.';
+COMMENT ON COLUMN public.line_event.effective IS 'When the event took effect. Of a bare date the last second of the day, or the first for an end.';
 -- Name: COLUMN line_event.import; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_event.import IS 'The import that contained the event; 0 for a call of the API.';
 -- Name: COLUMN line_event.kind; Type: COMMENT; Schema: public; Owner: -
@@ -718,14 +740,18 @@ COMMENT ON COLUMN public.line_event.network IS 'The operator that reported the e
 COMMENT ON COLUMN public.line_event.peer IS 'The recipient network of a port.';
 -- Name: COLUMN line_event.code; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_event.code IS 'Code of the reason or of the level.';
+-- Name: COLUMN line_event.bits; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.bits IS '1 a bare date, 2 a bar on the number, 4 a first holder, 8 reported by a network that had nothing to do with the number at that time.';
+-- Name: COLUMN line_event.hold; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.hold IS 'Why the event does not count until it is confirmed; see package line. Null if it counts at once.';
 -- Name: COLUMN line_event.until; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.until IS 'The announced churn date.';
--- Name: COLUMN line_event.after; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.after IS 'For an end implied by a snapshot: the tenure ended after this time and not later than effective.';
+COMMENT ON COLUMN public.line_event.until IS 'The announced churn date, or when an order ends unless it is confirmed.';
+-- Name: COLUMN line_event.ended_after; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.ended_after IS 'For an end implied by a snapshot: the tenure ended after this time and not later than effective.';
 -- Name: COLUMN line_event.base_import; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.base_import IS 'The first event of a number that has a baseline also stores that baseline, in the columns base_...';
--- Name: COLUMN line_event.voids; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.voids IS 'The seq of the event that this one withdraws.';
+COMMENT ON COLUMN public.line_event.base_import IS 'The first event of a number that has a baseline also stores that baseline, in the columns base_...; a restatement stores its own there.';
+-- Name: COLUMN line_event.target; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_event.target IS 'The seq of the event that this one withdraws or confirms.';
 -- Name: COLUMN line_event.event_id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_event.event_id IS 'The supplier''s own id of the event; null for an event implied by a snapshot.';
 -- Name: COLUMN line_event.note; Type: COMMENT; Schema: public; Owner: -
@@ -734,7 +760,7 @@ COMMENT ON COLUMN public.line_event.note IS 'The reason of a correction, in word
 CREATE TABLE public.line_event_00 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -743,15 +769,20 @@ CREATE TABLE public.line_event_00 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -761,7 +792,7 @@ COMMENT ON TABLE public.line_event_00 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_01 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -770,15 +801,20 @@ CREATE TABLE public.line_event_01 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -788,7 +824,7 @@ COMMENT ON TABLE public.line_event_01 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_02 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -797,15 +833,20 @@ CREATE TABLE public.line_event_02 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -815,7 +856,7 @@ COMMENT ON TABLE public.line_event_02 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_03 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -824,15 +865,20 @@ CREATE TABLE public.line_event_03 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -842,7 +888,7 @@ COMMENT ON TABLE public.line_event_03 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_04 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -851,15 +897,20 @@ CREATE TABLE public.line_event_04 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -869,7 +920,7 @@ COMMENT ON TABLE public.line_event_04 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_05 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -878,15 +929,20 @@ CREATE TABLE public.line_event_05 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -896,7 +952,7 @@ COMMENT ON TABLE public.line_event_05 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_06 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -905,15 +961,20 @@ CREATE TABLE public.line_event_06 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -923,7 +984,7 @@ COMMENT ON TABLE public.line_event_06 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_07 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -932,15 +993,20 @@ CREATE TABLE public.line_event_07 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -950,7 +1016,7 @@ COMMENT ON TABLE public.line_event_07 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_08 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -959,15 +1025,20 @@ CREATE TABLE public.line_event_08 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -977,7 +1048,7 @@ COMMENT ON TABLE public.line_event_08 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_09 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -986,15 +1057,20 @@ CREATE TABLE public.line_event_09 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -1004,7 +1080,7 @@ COMMENT ON TABLE public.line_event_09 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_10 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -1013,15 +1089,20 @@ CREATE TABLE public.line_event_10 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -1031,7 +1112,7 @@ COMMENT ON TABLE public.line_event_10 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_11 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -1040,15 +1121,20 @@ CREATE TABLE public.line_event_11 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -1058,7 +1144,7 @@ COMMENT ON TABLE public.line_event_11 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_12 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -1067,15 +1153,20 @@ CREATE TABLE public.line_event_12 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -1085,7 +1176,7 @@ COMMENT ON TABLE public.line_event_12 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_13 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -1094,15 +1185,20 @@ CREATE TABLE public.line_event_13 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -1112,7 +1208,7 @@ COMMENT ON TABLE public.line_event_13 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_14 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -1121,15 +1217,20 @@ CREATE TABLE public.line_event_14 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -1139,7 +1240,7 @@ COMMENT ON TABLE public.line_event_14 IS 'Partition of line_event.';
 CREATE TABLE public.line_event_15 (
     number bigint NOT NULL,
     seq bigint NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     effective integer NOT NULL,
     supplier integer NOT NULL,
     import integer NOT NULL,
@@ -1148,15 +1249,20 @@ CREATE TABLE public.line_event_15 (
     network smallint NOT NULL,
     peer smallint DEFAULT 0 NOT NULL,
     code smallint DEFAULT 0 NOT NULL,
+    bits smallint DEFAULT 0 NOT NULL,
+    hold smallint,
     base_network smallint,
     base_state smallint,
+    base_bits smallint,
     until integer,
-    after integer,
+    ended_after integer,
     base_import integer,
+    base_as_of integer,
     base_tenure integer,
     base_sim integer,
     base_since integer,
-    voids bigint,
+    base_until integer,
+    target bigint,
     event_id text,
     note text
 );
@@ -1178,6 +1284,8 @@ CREATE TABLE public.line_now (
     baseline integer NOT NULL,
     network smallint NOT NULL,
     state smallint NOT NULL,
+    bits smallint NOT NULL,
+    bar_reason smallint,
     state_since integer,
     tenure_start integer,
     sim_at integer,
@@ -1185,18 +1293,29 @@ CREATE TABLE public.line_now (
     until integer,
     ended_after integer,
     port_at integer,
+    sim_window integer,
+    port_window integer,
     bar_at integer,
-    order_at integer,
+    holder_bar_at integer,
+    holder_bar_until integer,
+    number_bar_at integer,
+    number_bar_until integer,
+    flag_medium_at integer,
+    flag_high_at integer,
+    flag_very_high_at integer,
     black_at integer,
-    flag_at integer,
-    flag_by integer,
-    flag_level smallint,
-    bar_reason smallint,
-    order_reason smallint
+    contested_tenure integer,
+    contested_sim integer,
+    contested_sim_window integer,
+    contested_port integer,
+    contested_port_window integer,
+    doubt_at integer,
+    holder_bar_reason smallint,
+    number_bar_reason smallint
 )
 WITH (fillfactor='94');
 -- Name: TABLE line_now; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_now IS 'The current state of each line as reported: one compact row per number, computed from its baseline and its events. Joins nothing. Times are seconds since 2020-01-01 UTC (line_time).';
+COMMENT ON TABLE public.line_now IS 'The current state of each line as reported: one compact row per number, computed from its baseline and its events. A row is deleted only with its baseline, when a snapshot is voided and the row has no events. Joins nothing. Times are seconds since 2020-01-01 UTC (line_time).';
 -- Name: COLUMN line_now.number; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.number IS 'E.164 without the plus sign.';
 -- Name: COLUMN line_now.version; Type: COMMENT; Schema: public; Owner: -
@@ -1207,16 +1326,45 @@ COMMENT ON COLUMN public.line_now.baseline IS 'The import whose snapshot created
 COMMENT ON COLUMN public.line_now.network IS 'The network of the current tenure, or of the last one; 0 if no operator has reported the number.';
 -- Name: COLUMN line_now.state; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.state IS 'Code of the state of the tenure; see package line.';
+-- Name: COLUMN line_now.bits; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.bits IS 'What is unknown, which times are bare dates, first holder, contested end; see package line.';
+-- Name: COLUMN line_now.state_since; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.state_since IS 'Null if it equals tenure_start.';
 -- Name: COLUMN line_now.newest; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.newest IS 'Effective time of the newest event; null if it equals the newest of the other times in the row.';
 -- Name: COLUMN line_now.until; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.until IS 'The announced churn date.';
 -- Name: COLUMN line_now.ended_after; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.ended_after IS 'The tenure ended after this time and not later than state_since, because the number was missing from a snapshot.';
+-- Name: COLUMN line_now.sim_window; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.sim_window IS 'From when the window of the SIM change runs, if that was reported late; null if it runs from sim_at. port_window is the same for the port.';
 -- Name: COLUMN line_now.bar_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.bar_at IS 'Since when the operator bars the line; order_at is the same for the regulator.';
--- Name: COLUMN line_now.flag_by; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.flag_by IS 'The supplier that flagged the tenure.';
+COMMENT ON COLUMN public.line_now.bar_at IS 'Since when the operator bars the line.';
+-- Name: COLUMN line_now.holder_bar_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.holder_bar_at IS 'Since when the regulator bars the holder; number_bar_at is the same for the number, whoever holds it.';
+-- Name: COLUMN line_now.holder_bar_until; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.holder_bar_until IS 'When that bar ends by itself.';
+-- Name: COLUMN line_now.flag_medium_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.flag_medium_at IS 'The newest flag of this level; the other two columns are the same for theirs.';
+-- Name: COLUMN line_now.contested_sim; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.contested_sim IS 'A SIM change that its operator withdrew, and whose signal stays until its window ends. The other columns contested_... are the same for a new holder and a port.';
+-- Name: COLUMN line_now.doubt_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_now.doubt_at IS 'Since when the network that serves the line contradicts itself or somebody else.';
+-- Name: line_open; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_open (
+    number bigint NOT NULL,
+    seq bigint NOT NULL,
+    outcome smallint NOT NULL,
+    hold smallint NOT NULL,
+    network smallint NOT NULL,
+    reported_at timestamp with time zone NOT NULL
+);
+-- Name: TABLE line_open; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_open IS 'The events that are stored and do not count, and those in conflict: held, pending, superseded, half of a port. Written with the row that they belong to, and computed from the same events.';
+-- Name: COLUMN line_open.outcome; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_open.outcome IS 'Code of the outcome; see package line. hold is why it is held, or 0.';
+-- Name: COLUMN line_open.network; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_open.network IS 'The operator that reported the event; 0 for other authorities.';
 -- Name: line_order; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_order (
     id uuid NOT NULL,
@@ -1232,7 +1380,7 @@ CREATE TABLE public.line_order (
     second_at timestamp with time zone,
     effective_at timestamp with time zone NOT NULL,
     seq bigint,
-    CONSTRAINT line_order_action_check CHECK ((action = ANY (ARRAY['BAR'::text, 'UNBAR'::text, 'BLACKLIST'::text, 'RELEASE'::text, 'VOID'::text]))),
+    CONSTRAINT line_order_action_check CHECK ((action = ANY (ARRAY['BAR'::text, 'UNBAR'::text, 'BLACKLIST'::text, 'RELEASE'::text, 'VOID'::text, 'CONFIRM'::text]))),
     CONSTRAINT line_order_asked_kind_check CHECK ((asked_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text]))),
     CONSTRAINT line_order_second_kind_check CHECK ((second_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text]))),
     CONSTRAINT line_order_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'DONE'::text, 'WITHDRAWN'::text])))
@@ -1279,6 +1427,14 @@ CREATE TABLE public.network (
 );
 -- Name: TABLE network; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.network IS 'The mobile networks. The id of a network never changes.';
+-- Name: network_lines; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.network_lines (
+    network smallint NOT NULL,
+    lines bigint NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+-- Name: TABLE network_lines; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.network_lines IS 'How many numbers with a current tenure each network has.';
 -- Name: numbering_network; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.numbering_network (
     version integer NOT NULL,
@@ -1342,29 +1498,61 @@ CREATE TABLE public.policy (
     flagged_days integer NOT NULL,
     quarantine_days integer NOT NULL,
     notice_days integer NOT NULL,
-    freshness_days integer NOT NULL,
+    lifecycle_freshness_hours integer NOT NULL,
+    sim_freshness_hours integer NOT NULL,
+    port_freshness_hours integer NOT NULL,
+    false_assurance_percent integer NOT NULL,
+    sim_report_hours integer NOT NULL,
+    port_report_hours integer NOT NULL,
+    bar_report_hours integer NOT NULL,
     churn_report_days integer NOT NULL,
+    backdating_days integer NOT NULL,
     hold_percent integer NOT NULL,
+    time_zone text NOT NULL,
+    clearing_house text NOT NULL,
     note text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    CONSTRAINT policy_backdating_days_check CHECK (((backdating_days >= 1) AND (backdating_days <= 365))),
+    CONSTRAINT policy_bar_report_hours_check CHECK (((bar_report_hours >= 1) AND (bar_report_hours <= 720))),
     CONSTRAINT policy_churn_report_days_check CHECK (((churn_report_days >= 1) AND (churn_report_days <= 90))),
+    CONSTRAINT policy_clearing_house_check CHECK (((char_length(clearing_house) >= 0) AND (char_length(clearing_house) <= 100))),
+    CONSTRAINT policy_false_assurance_percent_check CHECK (((false_assurance_percent >= 1) AND (false_assurance_percent <= 100))),
     CONSTRAINT policy_flagged_days_check CHECK (((flagged_days >= 1) AND (flagged_days <= 730))),
-    CONSTRAINT policy_freshness_days_check CHECK (((freshness_days >= 1) AND (freshness_days <= 180))),
     CONSTRAINT policy_hold_percent_check CHECK (((hold_percent >= 0) AND (hold_percent <= 49))),
+    CONSTRAINT policy_lifecycle_freshness_hours_check CHECK (((lifecycle_freshness_hours >= 1) AND (lifecycle_freshness_hours <= 4320))),
     CONSTRAINT policy_note_check CHECK (((char_length(note) >= 1) AND (char_length(note) <= 500))),
     CONSTRAINT policy_notice_days_check CHECK (((notice_days >= 1) AND (notice_days <= 180))),
+    CONSTRAINT policy_port_freshness_hours_check CHECK (((port_freshness_hours >= 1) AND (port_freshness_hours <= 2400))),
+    CONSTRAINT policy_port_report_hours_check CHECK (((port_report_hours >= 1) AND (port_report_hours <= 720))),
     CONSTRAINT policy_ported_hours_check CHECK (((ported_hours >= 1) AND (ported_hours <= 2400))),
     CONSTRAINT policy_quarantine_days_check CHECK (((quarantine_days >= 1) AND (quarantine_days <= 730))),
     CONSTRAINT policy_recycled_days_check CHECK (((recycled_days >= 1) AND (recycled_days <= 730))),
+    CONSTRAINT policy_sim_freshness_hours_check CHECK (((sim_freshness_hours >= 0) AND (sim_freshness_hours <= 2400))),
+    CONSTRAINT policy_sim_report_hours_check CHECK (((sim_report_hours >= 1) AND (sim_report_hours <= 720))),
     CONSTRAINT policy_swapped_hours_check CHECK (((swapped_hours >= 1) AND (swapped_hours <= 2400))),
+    CONSTRAINT policy_time_zone_check CHECK (((char_length(time_zone) >= 1) AND (char_length(time_zone) <= 64))),
     CONSTRAINT policy_version_check CHECK ((version > 0))
 );
 -- Name: TABLE policy; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.policy IS 'The versions of the policy by which statuses are derived. A version never changes. The current one is the version that took effect last.';
 -- Name: COLUMN policy.id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.id IS 'The id of the version in the audit trail.';
+-- Name: COLUMN policy.lifecycle_freshness_hours; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.lifecycle_freshness_hours IS 'How old the supply of the topic LIFECYCLE may be.';
+-- Name: COLUMN policy.sim_freshness_hours; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.sim_freshness_hours IS 'How old the supply of the topic SIM may be. 0: the topic is not required.';
+-- Name: COLUMN policy.port_freshness_hours; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.port_freshness_hours IS 'How old the supply of the topic PORT may be. It is required only while clearing_house is not empty.';
+-- Name: COLUMN policy.false_assurance_percent; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.false_assurance_percent IS 'A topic of which a greater share of the events of the last 30 days contradicts the supplier''s own suppliedThrough is not fresh until staff accept it again.';
+-- Name: COLUMN policy.backdating_days; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.backdating_days IS 'An event that took effect longer ago is held until the regulator confirms it.';
 -- Name: COLUMN policy.hold_percent; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.';
+-- Name: COLUMN policy.time_zone; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.time_zone IS 'The zone in which a bare date that is reported is a day; its name in the IANA database.';
+-- Name: COLUMN policy.clearing_house; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.clearing_house IS 'The name of the clearing house; empty while there is none.';
 -- Name: COLUMN policy.note; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.note IS 'Why the version was created.';
 -- Name: recovery_code; Type: TABLE; Schema: public; Owner: -
@@ -1533,22 +1721,35 @@ ALTER TABLE public.supplier ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 -- Name: supply_coverage; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supply_coverage (
     network smallint NOT NULL,
+    topic smallint NOT NULL,
     known_since timestamp with time zone,
     complete_since timestamp with time zone,
     supplied_through timestamp with time zone,
-    lines bigint DEFAULT 0 NOT NULL,
+    doubtful boolean DEFAULT false NOT NULL,
     updated_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE supply_coverage; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.supply_coverage IS 'The period that each operator''s supply covers. No part of it ever shrinks.';
+COMMENT ON TABLE public.supply_coverage IS 'The period that the supply of each topic covers: LIFECYCLE (1) and SIM (2) of each network, and PORT (3) of the nation, which is network 0.';
 -- Name: COLUMN supply_coverage.known_since; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_coverage.known_since IS 'The time of the first supply of any kind.';
 -- Name: COLUMN supply_coverage.complete_since; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_coverage.complete_since IS 'The asOf of the first complete snapshot. From then on a number that the operator never reported is known to be unassigned.';
 -- Name: COLUMN supply_coverage.supplied_through; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_coverage.supplied_through IS 'Everything that took effect until then has been supplied. It advances when a whole import is applied, or when a call reports it.';
--- Name: COLUMN supply_coverage.lines; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_coverage.lines IS 'Numbers with a current tenure.';
+-- Name: COLUMN supply_coverage.doubtful; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_coverage.doubtful IS 'Its assurances were false too often, so that it does not count as fresh until staff accept it again.';
+-- Name: supply_coverage_history; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_coverage_history (
+    network smallint NOT NULL,
+    topic smallint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    known_since timestamp with time zone,
+    complete_since timestamp with time zone,
+    supplied_through timestamp with time zone,
+    doubtful boolean NOT NULL
+);
+-- Name: TABLE supply_coverage_history; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_coverage_history IS 'What supply_coverage was from a time on, so that a past answer can be computed again.';
 -- Name: supply_day; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supply_day (
     network smallint NOT NULL,
@@ -1558,6 +1759,7 @@ CREATE TABLE public.supply_day (
     refused bigint NOT NULL,
     late bigint NOT NULL,
     early bigint NOT NULL,
+    broken bigint NOT NULL,
     seconds bigint NOT NULL,
     worst bigint NOT NULL
 );
@@ -1567,6 +1769,8 @@ COMMENT ON TABLE public.supply_day IS 'Events of each operator by day and kind: 
 COMMENT ON COLUMN public.supply_day.late IS 'Events reported later than the policy allows.';
 -- Name: COLUMN supply_day.early; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_day.early IS 'Numbers assigned to a new holder before their quarantine was over.';
+-- Name: COLUMN supply_day.broken; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_day.broken IS 'Events that took effect before the operator''s own suppliedThrough.';
 -- Name: COLUMN supply_day.seconds; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_day.seconds IS 'Sum of the seconds between the effective time and the report; worst is the greatest of them.';
 -- Name: supply_import; Type: TABLE; Schema: public; Owner: -
@@ -1595,8 +1799,10 @@ CREATE TABLE public.supply_import (
     ended bigint DEFAULT 0 NOT NULL,
     duplicates bigint DEFAULT 0 NOT NULL,
     no_effect bigint DEFAULT 0 NOT NULL,
+    waiting bigint DEFAULT 0 NOT NULL,
     ported_out bigint DEFAULT 0 NOT NULL,
     refused bigint DEFAULT 0 NOT NULL,
+    voided bigint DEFAULT 0 NOT NULL,
     confirmed_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     started_at timestamp with time zone,
@@ -1604,7 +1810,7 @@ CREATE TABLE public.supply_import (
     finished_at timestamp with time zone,
     CONSTRAINT supply_import_kind_check CHECK ((kind = ANY (ARRAY['snapshot'::text, 'events'::text]))),
     CONSTRAINT supply_import_source_check CHECK ((source = ANY (ARRAY['api'::text, 'cli'::text]))),
-    CONSTRAINT supply_import_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'applied'::text, 'checked'::text, 'refused'::text, 'cancelled'::text])))
+    CONSTRAINT supply_import_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'applied'::text, 'checked'::text, 'refused'::text, 'cancelled'::text, 'voiding'::text, 'voided'::text])))
 );
 -- Name: TABLE supply_import; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
@@ -1615,11 +1821,15 @@ COMMENT ON COLUMN public.supply_import.reason IS 'Why the import is held or was 
 -- Name: COLUMN supply_import.rows; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.rows IS 'Rows of the file that this phase has processed; place is the line of the file after the last of them.';
 -- Name: COLUMN supply_import.cursor; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones. For events, the newest effective time so far.';
+COMMENT ON COLUMN public.supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones, or up to which it is voided. For events, the newest effective time so far.';
 -- Name: COLUMN supply_import.digest; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place, to check that a resumed import reads the same file.';
 -- Name: COLUMN supply_import.file_digest; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.file_digest IS 'SHA-256 of all rows, once the whole file was checked.';
+-- Name: COLUMN supply_import.waiting; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.waiting IS 'Rows that are stored and do not count yet: held, or about numbers whose port is not known.';
+-- Name: COLUMN supply_import.voided; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.voided IS 'Lines from which voiding has taken back what the snapshot said, so far.';
 -- Name: COLUMN supply_import.confirmed_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.confirmed_at IS 'When staff confirmed an import that was held.';
 -- Name: supply_import_id_seq; Type: SEQUENCE; Schema: public; Owner: -
@@ -1845,6 +2055,9 @@ ALTER TABLE ONLY public.journal_minute
 -- Name: line_now line_now_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_now
     ADD CONSTRAINT line_now_pkey PRIMARY KEY (number);
+-- Name: line_open line_open_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_open
+    ADD CONSTRAINT line_open_pkey PRIMARY KEY (number, seq);
 -- Name: line_order line_order_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_order
     ADD CONSTRAINT line_order_pkey PRIMARY KEY (id);
@@ -1857,6 +2070,9 @@ ALTER TABLE ONLY public.login_device
 -- Name: login_trouble login_trouble_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.login_trouble
     ADD CONSTRAINT login_trouble_pkey PRIMARY KEY (mac);
+-- Name: network_lines network_lines_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.network_lines
+    ADD CONSTRAINT network_lines_pkey PRIMARY KEY (network);
 -- Name: network network_name_unique; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.network
     ADD CONSTRAINT network_name_unique UNIQUE (name);
@@ -1923,9 +2139,12 @@ ALTER TABLE ONLY public.supplier
 -- Name: supplier supplier_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supplier
     ADD CONSTRAINT supplier_pkey PRIMARY KEY (id);
+-- Name: supply_coverage_history supply_coverage_history_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_coverage_history
+    ADD CONSTRAINT supply_coverage_history_pkey PRIMARY KEY (network, topic, at);
 -- Name: supply_coverage supply_coverage_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_coverage
-    ADD CONSTRAINT supply_coverage_pkey PRIMARY KEY (network);
+    ADD CONSTRAINT supply_coverage_pkey PRIMARY KEY (network, topic);
 -- Name: supply_day supply_day_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_day
     ADD CONSTRAINT supply_day_pkey PRIMARY KEY (network, day, kind);
@@ -2028,82 +2247,162 @@ CREATE INDEX journal_archive_day ON public.journal_archive USING btree (day, arc
 CREATE INDEX journal_day_day ON public.journal_day USING btree (day);
 -- Name: journal_entry_at; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_entry_at ON ONLY public.journal_entry USING brin (at) WITH (pages_per_range='32');
+-- Name: journal_entry_number; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX journal_entry_number ON ONLY public.journal_entry USING brin (number int8_bloom_ops (n_distinct_per_range='1000')) WITH (pages_per_range='32');
+-- Name: INDEX journal_entry_number; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON INDEX public.journal_entry_number IS 'Finds the answers about a few numbers, for the impact of a correction.';
 -- Name: journal_minute_minute; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_minute_minute ON public.journal_minute USING btree (minute);
--- Name: line_event_ports; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_ports ON ONLY public.line_event USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
--- Name: INDEX line_event_ports; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON INDEX public.line_event_ports IS 'Claims and releases of ports, in which staff look for those without their other half. Few events are either.';
--- Name: line_event_00_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_00_kind_number_idx ON public.line_event_00 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
--- Name: line_event_told_once; Type: INDEX; Schema: public; Owner: -
-CREATE UNIQUE INDEX line_event_told_once ON ONLY public.line_event USING btree (number, supplier, event_id);
+-- Name: line_event_implied; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_implied ON ONLY public.line_event USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
+-- Name: INDEX line_event_implied; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON INDEX public.line_event_implied IS 'Finds the events that a snapshot made, when it is voided. Events that a supplier reported have an id and are not in it.';
+-- Name: line_event_00_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_00_import_number_idx ON public.line_event_00 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
+-- Name: line_event_reported_once; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX line_event_reported_once ON ONLY public.line_event USING btree (number, supplier, event_id);
 -- Name: line_event_00_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_00_number_supplier_event_id_idx ON public.line_event_00 USING btree (number, supplier, event_id);
--- Name: line_event_01_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_01_kind_number_idx ON public.line_event_01 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_order; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_order ON ONLY public.line_event USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: INDEX line_event_order; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON INDEX public.line_event_order IS 'Finds the events of a correction: one, those of a period, or those of a file.';
+-- Name: line_event_00_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_00_seq_reported_at_idx ON public.line_event_00 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_id; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_id ON ONLY public.line_event USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: INDEX line_event_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON INDEX public.line_event_id IS 'Finds an id that a supplier has already used for another number.';
+-- Name: line_event_00_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_00_supplier_event_id_idx ON public.line_event_00 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_01_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_01_import_number_idx ON public.line_event_01 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_01_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_01_number_supplier_event_id_idx ON public.line_event_01 USING btree (number, supplier, event_id);
--- Name: line_event_02_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_02_kind_number_idx ON public.line_event_02 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_01_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_01_seq_reported_at_idx ON public.line_event_01 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_01_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_01_supplier_event_id_idx ON public.line_event_01 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_02_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_02_import_number_idx ON public.line_event_02 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_02_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_02_number_supplier_event_id_idx ON public.line_event_02 USING btree (number, supplier, event_id);
--- Name: line_event_03_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_03_kind_number_idx ON public.line_event_03 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_02_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_02_seq_reported_at_idx ON public.line_event_02 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_02_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_02_supplier_event_id_idx ON public.line_event_02 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_03_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_03_import_number_idx ON public.line_event_03 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_03_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_03_number_supplier_event_id_idx ON public.line_event_03 USING btree (number, supplier, event_id);
--- Name: line_event_04_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_04_kind_number_idx ON public.line_event_04 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_03_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_03_seq_reported_at_idx ON public.line_event_03 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_03_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_03_supplier_event_id_idx ON public.line_event_03 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_04_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_04_import_number_idx ON public.line_event_04 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_04_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_04_number_supplier_event_id_idx ON public.line_event_04 USING btree (number, supplier, event_id);
--- Name: line_event_05_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_05_kind_number_idx ON public.line_event_05 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_04_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_04_seq_reported_at_idx ON public.line_event_04 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_04_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_04_supplier_event_id_idx ON public.line_event_04 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_05_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_05_import_number_idx ON public.line_event_05 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_05_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_05_number_supplier_event_id_idx ON public.line_event_05 USING btree (number, supplier, event_id);
--- Name: line_event_06_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_06_kind_number_idx ON public.line_event_06 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_05_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_05_seq_reported_at_idx ON public.line_event_05 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_05_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_05_supplier_event_id_idx ON public.line_event_05 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_06_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_06_import_number_idx ON public.line_event_06 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_06_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_06_number_supplier_event_id_idx ON public.line_event_06 USING btree (number, supplier, event_id);
--- Name: line_event_07_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_07_kind_number_idx ON public.line_event_07 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_06_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_06_seq_reported_at_idx ON public.line_event_06 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_06_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_06_supplier_event_id_idx ON public.line_event_06 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_07_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_07_import_number_idx ON public.line_event_07 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_07_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_07_number_supplier_event_id_idx ON public.line_event_07 USING btree (number, supplier, event_id);
--- Name: line_event_08_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_08_kind_number_idx ON public.line_event_08 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_07_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_07_seq_reported_at_idx ON public.line_event_07 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_07_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_07_supplier_event_id_idx ON public.line_event_07 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_08_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_08_import_number_idx ON public.line_event_08 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_08_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_08_number_supplier_event_id_idx ON public.line_event_08 USING btree (number, supplier, event_id);
--- Name: line_event_09_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_09_kind_number_idx ON public.line_event_09 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_08_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_08_seq_reported_at_idx ON public.line_event_08 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_08_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_08_supplier_event_id_idx ON public.line_event_08 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_09_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_09_import_number_idx ON public.line_event_09 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_09_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_09_number_supplier_event_id_idx ON public.line_event_09 USING btree (number, supplier, event_id);
--- Name: line_event_10_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_10_kind_number_idx ON public.line_event_10 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_09_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_09_seq_reported_at_idx ON public.line_event_09 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_09_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_09_supplier_event_id_idx ON public.line_event_09 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_10_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_10_import_number_idx ON public.line_event_10 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_10_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_10_number_supplier_event_id_idx ON public.line_event_10 USING btree (number, supplier, event_id);
--- Name: line_event_11_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_11_kind_number_idx ON public.line_event_11 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_10_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_10_seq_reported_at_idx ON public.line_event_10 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_10_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_10_supplier_event_id_idx ON public.line_event_10 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_11_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_11_import_number_idx ON public.line_event_11 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_11_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_11_number_supplier_event_id_idx ON public.line_event_11 USING btree (number, supplier, event_id);
--- Name: line_event_12_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_12_kind_number_idx ON public.line_event_12 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_11_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_11_seq_reported_at_idx ON public.line_event_11 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_11_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_11_supplier_event_id_idx ON public.line_event_11 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_12_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_12_import_number_idx ON public.line_event_12 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_12_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_12_number_supplier_event_id_idx ON public.line_event_12 USING btree (number, supplier, event_id);
--- Name: line_event_13_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_13_kind_number_idx ON public.line_event_13 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_12_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_12_seq_reported_at_idx ON public.line_event_12 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_12_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_12_supplier_event_id_idx ON public.line_event_12 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_13_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_13_import_number_idx ON public.line_event_13 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_13_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_13_number_supplier_event_id_idx ON public.line_event_13 USING btree (number, supplier, event_id);
--- Name: line_event_14_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_14_kind_number_idx ON public.line_event_14 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_13_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_13_seq_reported_at_idx ON public.line_event_13 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_13_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_13_supplier_event_id_idx ON public.line_event_13 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_14_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_14_import_number_idx ON public.line_event_14 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_14_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_14_number_supplier_event_id_idx ON public.line_event_14 USING btree (number, supplier, event_id);
--- Name: line_event_15_kind_number_idx; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_event_15_kind_number_idx ON public.line_event_15 USING btree (kind, number) WHERE (kind = ANY (ARRAY[12, 13]));
+-- Name: line_event_14_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_14_seq_reported_at_idx ON public.line_event_14 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_14_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_14_supplier_event_id_idx ON public.line_event_14 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
+-- Name: line_event_15_import_number_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_15_import_number_idx ON public.line_event_15 USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: line_event_15_number_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX line_event_15_number_supplier_event_id_idx ON public.line_event_15 USING btree (number, supplier, event_id);
+-- Name: line_event_15_seq_reported_at_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_15_seq_reported_at_idx ON public.line_event_15 USING brin (seq, reported_at) WITH (pages_per_range='32', autosummarize='on');
+-- Name: line_event_15_supplier_event_id_idx; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_event_15_supplier_event_id_idx ON public.line_event_15 USING btree (supplier, event_id) WHERE (event_id IS NOT NULL);
 -- Name: line_now_ported; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_now_ported ON public.line_now USING btree (network, number) WHERE (port_at IS NOT NULL);
 -- Name: INDEX line_now_ported; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON INDEX public.line_now_ported IS 'The few numbers that are not with the network of their range.';
+-- Name: line_open_network; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_open_network ON public.line_open USING btree (network, outcome);
+-- Name: line_open_outcome; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_open_outcome ON public.line_open USING btree (outcome, reported_at, number);
 -- Name: line_order_pending; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_order_pending ON public.line_order USING btree (asked_at) WHERE (state = 'PENDING'::text);
 -- Name: login_device_account; Type: INDEX; Schema: public; Owner: -
@@ -2135,71 +2434,135 @@ CREATE INDEX session_expiry ON public.session USING btree (expires_at);
 -- Name: supply_import_network; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX supply_import_network ON public.supply_import USING btree (network, created_at);
 -- Name: supply_import_open; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX supply_import_open ON public.supply_import USING btree (id) WHERE (state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text]));
--- Name: line_event_00_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_00_kind_number_idx;
+CREATE INDEX supply_import_open ON public.supply_import USING btree (id) WHERE (state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'voiding'::text]));
+-- Name: line_event_00_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_00_import_number_idx;
 -- Name: line_event_00_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_00_number_supplier_event_id_idx;
--- Name: line_event_01_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_01_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_00_number_supplier_event_id_idx;
+-- Name: line_event_00_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_00_seq_reported_at_idx;
+-- Name: line_event_00_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_00_supplier_event_id_idx;
+-- Name: line_event_01_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_01_import_number_idx;
 -- Name: line_event_01_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_01_number_supplier_event_id_idx;
--- Name: line_event_02_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_02_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_01_number_supplier_event_id_idx;
+-- Name: line_event_01_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_01_seq_reported_at_idx;
+-- Name: line_event_01_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_01_supplier_event_id_idx;
+-- Name: line_event_02_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_02_import_number_idx;
 -- Name: line_event_02_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_02_number_supplier_event_id_idx;
--- Name: line_event_03_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_03_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_02_number_supplier_event_id_idx;
+-- Name: line_event_02_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_02_seq_reported_at_idx;
+-- Name: line_event_02_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_02_supplier_event_id_idx;
+-- Name: line_event_03_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_03_import_number_idx;
 -- Name: line_event_03_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_03_number_supplier_event_id_idx;
--- Name: line_event_04_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_04_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_03_number_supplier_event_id_idx;
+-- Name: line_event_03_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_03_seq_reported_at_idx;
+-- Name: line_event_03_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_03_supplier_event_id_idx;
+-- Name: line_event_04_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_04_import_number_idx;
 -- Name: line_event_04_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_04_number_supplier_event_id_idx;
--- Name: line_event_05_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_05_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_04_number_supplier_event_id_idx;
+-- Name: line_event_04_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_04_seq_reported_at_idx;
+-- Name: line_event_04_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_04_supplier_event_id_idx;
+-- Name: line_event_05_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_05_import_number_idx;
 -- Name: line_event_05_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_05_number_supplier_event_id_idx;
--- Name: line_event_06_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_06_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_05_number_supplier_event_id_idx;
+-- Name: line_event_05_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_05_seq_reported_at_idx;
+-- Name: line_event_05_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_05_supplier_event_id_idx;
+-- Name: line_event_06_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_06_import_number_idx;
 -- Name: line_event_06_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_06_number_supplier_event_id_idx;
--- Name: line_event_07_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_07_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_06_number_supplier_event_id_idx;
+-- Name: line_event_06_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_06_seq_reported_at_idx;
+-- Name: line_event_06_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_06_supplier_event_id_idx;
+-- Name: line_event_07_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_07_import_number_idx;
 -- Name: line_event_07_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_07_number_supplier_event_id_idx;
--- Name: line_event_08_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_08_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_07_number_supplier_event_id_idx;
+-- Name: line_event_07_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_07_seq_reported_at_idx;
+-- Name: line_event_07_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_07_supplier_event_id_idx;
+-- Name: line_event_08_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_08_import_number_idx;
 -- Name: line_event_08_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_08_number_supplier_event_id_idx;
--- Name: line_event_09_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_09_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_08_number_supplier_event_id_idx;
+-- Name: line_event_08_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_08_seq_reported_at_idx;
+-- Name: line_event_08_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_08_supplier_event_id_idx;
+-- Name: line_event_09_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_09_import_number_idx;
 -- Name: line_event_09_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_09_number_supplier_event_id_idx;
--- Name: line_event_10_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_10_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_09_number_supplier_event_id_idx;
+-- Name: line_event_09_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_09_seq_reported_at_idx;
+-- Name: line_event_09_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_09_supplier_event_id_idx;
+-- Name: line_event_10_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_10_import_number_idx;
 -- Name: line_event_10_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_10_number_supplier_event_id_idx;
--- Name: line_event_11_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_11_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_10_number_supplier_event_id_idx;
+-- Name: line_event_10_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_10_seq_reported_at_idx;
+-- Name: line_event_10_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_10_supplier_event_id_idx;
+-- Name: line_event_11_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_11_import_number_idx;
 -- Name: line_event_11_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_11_number_supplier_event_id_idx;
--- Name: line_event_12_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_12_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_11_number_supplier_event_id_idx;
+-- Name: line_event_11_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_11_seq_reported_at_idx;
+-- Name: line_event_11_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_11_supplier_event_id_idx;
+-- Name: line_event_12_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_12_import_number_idx;
 -- Name: line_event_12_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_12_number_supplier_event_id_idx;
--- Name: line_event_13_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_13_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_12_number_supplier_event_id_idx;
+-- Name: line_event_12_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_12_seq_reported_at_idx;
+-- Name: line_event_12_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_12_supplier_event_id_idx;
+-- Name: line_event_13_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_13_import_number_idx;
 -- Name: line_event_13_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_13_number_supplier_event_id_idx;
--- Name: line_event_14_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_14_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_13_number_supplier_event_id_idx;
+-- Name: line_event_13_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_13_seq_reported_at_idx;
+-- Name: line_event_13_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_13_supplier_event_id_idx;
+-- Name: line_event_14_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_14_import_number_idx;
 -- Name: line_event_14_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_14_number_supplier_event_id_idx;
--- Name: line_event_15_kind_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_ports ATTACH PARTITION public.line_event_15_kind_number_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_14_number_supplier_event_id_idx;
+-- Name: line_event_14_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_14_seq_reported_at_idx;
+-- Name: line_event_14_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_14_supplier_event_id_idx;
+-- Name: line_event_15_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_15_import_number_idx;
 -- Name: line_event_15_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
-ALTER INDEX public.line_event_told_once ATTACH PARTITION public.line_event_15_number_supplier_event_id_idx;
+ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_15_number_supplier_event_id_idx;
+-- Name: line_event_15_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_15_seq_reported_at_idx;
+-- Name: line_event_15_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
+ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_15_supplier_event_id_idx;
 -- Name: access_token access_changed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, scopes ON public.access_token FOR EACH ROW EXECUTE FUNCTION public.access_changed('token', 'id');
 -- Name: account access_changed; Type: TRIGGER; Schema: public; Owner: -
@@ -2290,6 +2653,9 @@ GRANT ALL ON FUNCTION public.journal_make_partitions(days integer) TO lineproof_
 -- Name: FUNCTION journal_summarize(); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.journal_summarize() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.journal_summarize() TO lineproof_serve;
+-- Name: FUNCTION line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint); Type: ACL; Schema: public; Owner: -
+REVOKE ALL ON FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) TO lineproof_serve;
 -- Name: TABLE access_token; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.access_token TO lineproof_serve;
 -- Name: COLUMN access_token.id; Type: ACL; Schema: public; Owner: -
@@ -2468,6 +2834,9 @@ GRANT USAGE ON SEQUENCE public.line_event_seq TO lineproof_serve;
 -- Name: TABLE line_now; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.line_now TO lineproof_serve;
 GRANT SELECT ON TABLE public.line_now TO lineproof_read;
+-- Name: TABLE line_open; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.line_open TO lineproof_serve;
+GRANT SELECT ON TABLE public.line_open TO lineproof_read;
 -- Name: TABLE line_order; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.line_order TO lineproof_serve;
 GRANT SELECT ON TABLE public.line_order TO lineproof_read;
@@ -2492,6 +2861,9 @@ GRANT SELECT(not_before) ON TABLE public.login_trouble TO lineproof_read;
 -- Name: TABLE network; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.network TO lineproof_serve;
 GRANT SELECT ON TABLE public.network TO lineproof_read;
+-- Name: TABLE network_lines; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.network_lines TO lineproof_serve;
+GRANT SELECT ON TABLE public.network_lines TO lineproof_read;
 -- Name: TABLE numbering_network; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.numbering_network TO lineproof_serve;
 GRANT SELECT ON TABLE public.numbering_network TO lineproof_read;
@@ -2568,6 +2940,9 @@ GRANT SELECT ON TABLE public.supplier TO lineproof_read;
 -- Name: TABLE supply_coverage; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_coverage TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_coverage TO lineproof_read;
+-- Name: TABLE supply_coverage_history; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_coverage_history TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_coverage_history TO lineproof_read;
 -- Name: TABLE supply_day; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_day TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_day TO lineproof_read;

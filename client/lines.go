@@ -26,6 +26,7 @@ const (
 	EventFlagged      = "FLAGGED"
 	EventUnflagged    = "UNFLAGGED"
 	EventVoided       = "VOIDED"
+	EventTransferred  = "TRANSFERRED"
 )
 
 // LineEvent is something that happened to a line.
@@ -34,19 +35,29 @@ type LineEvent struct {
 	PhoneNumber string
 	Type        string    // EventSIMChanged and the like
 	EffectiveAt time.Time // when it took effect; fractions of a second are ignored
+	Day         bool      // only the date of EffectiveAt is known, a day in the time zone of the regulator's policy
 	Network     string    // the recipient of a port
 	Level       string    // of a flag: MEDIUM, HIGH or VERY_HIGH
 	Reason      string    // of a bar or an end
+	FirstHolder bool      // of an assignment: nobody held the number before
 	ChurnAt     time.Time // of a notice
 	Voids       string    // the id of the event that this one withdraws
 	Note        string
 }
 
+// The topics about which suppliers report.
+const (
+	TopicLifecycle = "LIFECYCLE" // everything that an operator reports but SIM changes
+	TopicSIM       = "SIM"
+	TopicPort      = "PORT" // reported by the clearing house
+)
+
 // The results of an event.
 const (
 	ResultApplied   = "APPLIED"   // it is applied
 	ResultNoEffect  = "NO_EFFECT" // it is stored but changes nothing at present
-	ResultConflict  = "CONFLICT"  // one half of a port; the other half is missing
+	ResultWaiting   = "WAITING"   // it is stored and counts when a port is reported or staff confirm it
+	ResultConflict  = "CONFLICT"  // it is stored and contradicts another report, or is one half of a port
 	ResultDuplicate = "DUPLICATE" // it was reported before
 	ResultRefused   = "REFUSED"   // it is not stored
 )
@@ -64,11 +75,14 @@ type EventResult struct {
 type EventsReceipt struct {
 	Applied         int           `json:"applied"`
 	NoEffect        int           `json:"noEffect"`
+	Waiting         int           `json:"waiting"`
 	Conflicts       int           `json:"conflicts"`
 	Duplicates      int           `json:"duplicates"`
 	Refused         int           `json:"refused"`
-	SuppliedThrough time.Time     `json:"suppliedThrough,omitzero"` // zero if it is not known, or the caller is not an operator
+	SuppliedThrough time.Time     `json:"suppliedThrough,omitzero"` // the earliest of the topics; zero if it is not known
 	Results         []EventResult `json:"results"`                  // one for each event, in order
+
+	Topics map[string]time.Time `json:"topics"` // up to when each topic is supplied, where that is known
 }
 
 // ReportEvents reports line events, at most 1,000 in a call. The token needs
@@ -77,6 +91,25 @@ type EventsReceipt struct {
 // zero, states that every event up to that time has been reported; without events
 // it is the report of an operator that has nothing to report.
 func (c *Client) ReportEvents(ctx context.Context, token Secret, events []LineEvent, through time.Time) (*EventsReceipt, error) {
+	body := make(map[string]any)
+	if !through.IsZero() {
+		body["through"] = formatTime(through)
+	}
+	return c.reportEvents(ctx, token, events, body)
+}
+
+// ReportEventsByTopic is [Client.ReportEvents] with a time for each topic: an
+// operator states [TopicLifecycle] and [TopicSIM], the clearing house [TopicPort].
+func (c *Client) ReportEventsByTopic(ctx context.Context, token Secret, events []LineEvent, suppliedThrough map[string]time.Time) (*EventsReceipt, error) {
+	times := make(map[string]string, len(suppliedThrough))
+	for topic, at := range suppliedThrough {
+		times[topic] = formatTime(at)
+	}
+	return c.reportEvents(ctx, token, events, map[string]any{"suppliedThrough": times})
+}
+
+// reportEvents sends events with the other fields of the body.
+func (c *Client) reportEvents(ctx context.Context, token Secret, events []LineEvent, body map[string]any) (*EventsReceipt, error) {
 	r, err := c.newRequest(ctx, "tell events", "/api/v1/lines/events")
 	if err != nil {
 		return nil, err
@@ -84,25 +117,22 @@ func (c *Client) ReportEvents(ctx context.Context, token Secret, events []LineEv
 	if err := r.authorize(token); err != nil {
 		return nil, err
 	}
-	list := make([]map[string]string, len(events))
-	for i, e := range events {
-		list[i] = map[string]string{
-			"id": e.ID, "phoneNumber": e.PhoneNumber, "type": e.Type, "effectiveAt": formatTime(e.EffectiveAt), "network": e.Network, "level": e.Level,
-			"reason": e.Reason, "churnAt": formatTime(e.ChurnAt), "voids": e.Voids, "note": e.Note,
-		}
-		for name, text := range list[i] {
+	list := make([]map[string]any, len(events))
+	for i := range events {
+		list[i] = make(map[string]any)
+		for name, text := range events[i].fields() {
 			if !utf8.ValidString(text) {
 				return nil, r.wrong(name + " of an event is not valid UTF-8")
 			}
-			if text == "" {
-				delete(list[i], name)
+			if text != "" {
+				list[i][name] = text
 			}
 		}
+		if events[i].FirstHolder {
+			list[i]["firstHolder"] = true
+		}
 	}
-	body := map[string]any{"events": list}
-	if !through.IsZero() {
-		body["through"] = formatTime(through)
-	}
+	body["events"] = list
 	if err := r.sendJSON(body); err != nil {
 		return nil, err
 	}
@@ -115,6 +145,18 @@ func (c *Client) ReportEvents(ctx context.Context, token Secret, events []LineEv
 		return nil, r.incomplete()
 	}
 	return &answer.Data, nil
+}
+
+// fields returns the text fields of an event; those that are not set are empty.
+func (e *LineEvent) fields() map[string]string {
+	effective := formatTime(e.EffectiveAt)
+	if e.Day {
+		effective = e.EffectiveAt.Format(time.DateOnly)
+	}
+	return map[string]string{
+		"id": e.ID, "phoneNumber": e.PhoneNumber, "type": e.Type, "effectiveAt": effective, "network": e.Network, "level": e.Level,
+		"reason": e.Reason, "churnAt": formatTime(e.ChurnAt), "voids": e.Voids, "note": e.Note,
+	}
 }
 
 // formatTime formats a time for the service; the zero time is empty.
@@ -131,7 +173,14 @@ const (
 	OrderUnbar     = "UNBAR"
 	OrderBlacklist = "BLACKLIST" // waits for a second person
 	OrderRelease   = "RELEASE"
-	OrderVoid      = "VOID" // withdraws an event
+	OrderVoid      = "VOID"    // withdraws an event
+	OrderConfirm   = "CONFIRM" // lets a held event count
+)
+
+// The scopes of a bar.
+const (
+	BarHolder = "HOLDER" // ends when the number has rested after the end of the tenure
+	BarNumber = "NUMBER" // stays until it is lifted
 )
 
 // Order is an order of the regulator about a number.
@@ -139,9 +188,10 @@ type Order struct {
 	PhoneNumber string
 	Action      string    // OrderBar and the like
 	Reason      string    // of a bar: NIN, FRAUD, COURT, LOST, DEBT or OTHER
+	Scope       string    // of a bar: BarHolder, BarNumber, or empty for what the reason implies
 	Note        string    // why
 	EffectiveAt time.Time // zero means now
-	Event       string    // of OrderVoid: the Event of a [HistoryEvent]
+	Event       string    // of OrderVoid and OrderConfirm: the Event of a [HistoryEvent] or a [Conflict]
 
 	IdempotencyKey string // as in [Application]
 }
@@ -159,7 +209,7 @@ type CreatedOrder struct {
 // or a session of the regulator's staff.
 func (c *Client) CreateOrder(ctx context.Context, credential Secret, o Order) (*CreatedOrder, error) {
 	fields := map[string]any{"phoneNumber": o.PhoneNumber, "action": o.Action, "note": o.Note}
-	for name, value := range map[string]string{"reason": o.Reason, "effectiveAt": formatTime(o.EffectiveAt), "event": o.Event} {
+	for name, value := range map[string]string{"reason": o.Reason, "scope": o.Scope, "effectiveAt": formatTime(o.EffectiveAt), "event": o.Event} {
 		if value != "" {
 			fields[name] = value
 		}

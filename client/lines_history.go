@@ -11,13 +11,24 @@ type Standing struct {
 	Name            string         `json:"name"`
 	KnownSince      time.Time      `json:"knownSince,omitzero"` // zero, like the next two, if there is none
 	CompleteSince   time.Time      `json:"completeSince,omitzero"`
-	SuppliedThrough time.Time      `json:"suppliedThrough,omitzero"`
-	Silent          bool           `json:"silent"` // its last report is older than the policy allows
+	SuppliedThrough time.Time      `json:"suppliedThrough,omitzero"` // the earliest of its required topics
+	Silent          bool           `json:"silent"`                   // the reports of a required topic are older than the policy allows
 	Lines           int64          `json:"lines"`
 	Capacity        int64          `json:"capacity"`
 	Share           float64        `json:"share"`
 	Refused         int64          `json:"refused"` // in the last 30 days, like the events
 	Events          []TypeStanding `json:"events"`
+
+	Topics []TopicStanding `json:"topics"`
+}
+
+// TopicStanding is the reporting status of one topic.
+type TopicStanding struct {
+	Topic           string    `json:"topic"`                    // TopicLifecycle and the like
+	SuppliedThrough time.Time `json:"suppliedThrough,omitzero"` // zero if it was never stated
+	Required        bool      `json:"required"`                 // the policy requires it
+	Fresh           bool      `json:"fresh"`                    // it is as recent as the policy requires
+	Doubtful        bool      `json:"doubtful"`                 // too many events contradicted the supplier's statements
 }
 
 // TypeStanding counts the reports of one type of event.
@@ -90,8 +101,10 @@ type HistoryEvent struct {
 	ToldAt      time.Time `json:"toldAt"`
 	ChurnAt     time.Time `json:"churnAt,omitzero"` // of a notice
 	Result      string    `json:"result"`
+	Reason      string    `json:"reason,omitzero"` // why it does not simply count
+	Held        string    `json:"held,omitzero"`   // why it waits for a confirmation by staff, or has waited
 	Voided      bool      `json:"voided"`
-	Voids       string    `json:"voids,omitzero"`    // the event that it withdrew
+	Voids       string    `json:"voids,omitzero"`    // the event that it withdrew or confirmed
 	ImportID    string    `json:"importId,omitzero"` // the import that contained it
 }
 

@@ -52,6 +52,7 @@ type LineImport struct {
 	Ended      int64     `json:"ended"`
 	Duplicates int64     `json:"duplicates"`
 	NoEffect   int64     `json:"noEffect"`
+	Waiting    int64     `json:"waiting"` // for a port, or for a confirmation by staff
 	PortedOut  int64     `json:"portedOut"`
 	Refused    int64     `json:"refused"`
 	Reason     string    `json:"reason,omitzero"` // why it is held, or why the whole file was refused

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -43,11 +44,12 @@ var lineCalls = map[string]func(ctx context.Context, c *client.Client) error{
 		_, err := c.ReportEvents(ctx, accessToken, []client.LineEvent{
 			{ID: "swap-1", PhoneNumber: phoneNumber, Type: client.EventSIMChanged, EffectiveAt: noon},
 			{ID: "notice-1", PhoneNumber: phoneNumber, Type: client.EventChurnNotice, EffectiveAt: noon, ChurnAt: noon.AddDate(0, 1, 0), Note: "By letter"},
+			{ID: "new-1", PhoneNumber: phoneNumber, Type: client.EventAssigned, EffectiveAt: noon, Day: true, FirstHolder: true},
 		}, noon)
 		return err
 	},
 	"POST /api/v1/lines/orders": func(ctx context.Context, c *client.Client) error {
-		_, err := c.CreateOrder(ctx, accessToken, client.Order{PhoneNumber: phoneNumber, Action: client.OrderBar, Reason: "COURT", Note: "Suit 12", EffectiveAt: noon})
+		_, err := c.CreateOrder(ctx, accessToken, client.Order{PhoneNumber: phoneNumber, Action: client.OrderBar, Reason: "COURT", Scope: client.BarNumber, Note: "Suit 12", EffectiveAt: noon})
 		return err
 	},
 	"POST /api/v1/lines/imports": func(ctx context.Context, c *client.Client) error {
@@ -69,8 +71,26 @@ var lineCalls = map[string]func(ctx context.Context, c *client.Client) error{
 		_, err := c.Supply(ctx, accessToken)
 		return err
 	},
+	"GET /api/v1/lines/conflicts": func(ctx context.Context, c *client.Client) error {
+		_, err := c.Conflicts(ctx, accessToken, client.ConflictsQuery{Network: "MTN", Held: true, Cursor: "1-2", Limit: 10})
+		return err
+	},
 	"POST /api/v1/lines/history": func(ctx context.Context, c *client.Client) error {
 		_, err := c.History(ctx, accessToken, client.HistoryQuery{PhoneNumber: phoneNumber, AsOf: noon, KnownAt: noon})
+		return err
+	},
+}
+
+// exampleCalls are the calls whose responses are examples that no call of lineCalls
+// would get.
+var exampleCalls = map[string]func(ctx context.Context, c *client.Client) error{
+	"POST /api/v1/phone/api/phone-numbers/verify-batch 200 dates": func(ctx context.Context, c *client.Client) error {
+		got, err := c.VerifyNumbers(ctx, accessToken, []client.BatchNumber{
+			{PhoneNumber: phoneNumber, Since: noon.AddDate(0, -8, 0), ExternalID: "customer-4711"}, {PhoneNumber: "08031234568"},
+		}, client.VerifyOptions{})
+		if err == nil && (got[0].ExternalID != "customer-4711" || got[0].ChangedSince != client.ChangedNo || got[0].KnownThrough.IsZero()) {
+			return errors.New("the first result lacks a part")
+		}
 		return err
 	},
 }
@@ -125,6 +145,10 @@ func TestEveryDocumentedAnswerOnLinesAndDocumentsIsUnderstood(t *testing.T) {
 						}
 						srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { a.write(w) }))
 						t.Cleanup(srv.Close)
+						call := call
+						if special := exampleCalls[name+" "+status+" "+which]; special != nil {
+							call = special
+						}
 						err := call(t.Context(), &client.Client{BaseURL: srv.URL, HTTP: srv.Client(), Retries: -1})
 						if a.status == http.StatusAccepted {
 							a.status = http.StatusOK
@@ -246,6 +270,20 @@ func TestInterruptedRefusedRowsAreAnError(t *testing.T) {
 	c := &client.Client{BaseURL: srv.URL, HTTP: srv.Client()}
 	if err := c.RefusedRows(t.Context(), accessToken, importID, io.Discard); err == nil || asked.Load() != 1 {
 		t.Errorf("the error is %v after %d requests", err, asked.Load())
+	}
+}
+
+// Each topic has its time, and a date is sent as a date.
+func TestTopicsAndDatesAreSent(t *testing.T) {
+	t.Parallel()
+
+	s := &service{answers: []answer{{status: 200}}}
+	_, _ = s.client().ReportEventsByTopic(t.Context(), accessToken, []client.LineEvent{
+		{ID: "a", PhoneNumber: phoneNumber, Type: client.EventTransferred, EffectiveAt: noon, Day: true},
+	}, map[string]time.Time{client.TopicSIM: noon})
+	const want = `{"events":[{"effectiveAt":"2026-11-14","id":"a","phoneNumber":"+2348031234567","type":"TRANSFERRED"}],"suppliedThrough":{"SIM":"2026-11-14T12:00:00Z"}}`
+	if len(s.bodies) == 0 || s.bodies[0] != want {
+		t.Errorf("sent %s, want %s", s.bodies, want)
 	}
 }
 

@@ -41,6 +41,13 @@ type Verification struct {
 	Coverage     *Coverage `json:"coverage,omitzero"`
 	ChangedSince Changed   `json:"changedSince,omitzero"`
 	Changes      []Change  `json:"changes,omitzero"` // what changed, if anything did
+
+	// KnownThrough is the time up to which ChangedSince was determined; zero if the
+	// reports cover nothing.
+	KnownThrough time.Time `json:"knownThrough,omitzero"`
+
+	// ExternalID is that of the [BatchNumber]. It is not part of the record.
+	ExternalID string `json:"externalId,omitzero"`
 }
 
 // Signal is something that applies to a line.
@@ -50,12 +57,25 @@ type Signal struct {
 	Until  time.Time `json:"until,omitzero"` // when it ends without a further event; zero if it does not
 	Source string    `json:"source"`         // who reported it, such as OPERATOR
 	Level  string    `json:"level,omitzero"` // of a flag: MEDIUM, HIGH or VERY_HIGH
+
+	Contested bool `json:"contested,omitzero"` // the operator withdrew the event; the signal stays until it would have ended
 }
 
-// Coverage is the period that the reports of the line's network cover.
+// Coverage is the period that the reports about the line's network cover, over all
+// required topics and for each.
 type Coverage struct {
-	KnownSince      time.Time `json:"knownSince,omitzero"`      // zero if the network has never reported
+	KnownSince      time.Time       `json:"knownSince,omitzero"`      // zero if the network has never reported
+	SuppliedThrough time.Time       `json:"suppliedThrough,omitzero"` // zero if no period was stated to be complete
+	Topics          []TopicCoverage `json:"topics,omitzero"`
+}
+
+// TopicCoverage is the period that the reports about one topic cover.
+type TopicCoverage struct {
+	Topic           string    `json:"topic"`                    // TopicLifecycle and the like
+	KnownSince      time.Time `json:"knownSince,omitzero"`      // zero if it was never reported
 	SuppliedThrough time.Time `json:"suppliedThrough,omitzero"` // zero if no period was stated to be complete
+	Required        bool      `json:"required"`                 // the policy requires it for StatusNormal
+	Fresh           bool      `json:"fresh"`                    // it is as recent as the policy requires
 }
 
 // Changed says whether a line has changed. Treat every value but [ChangedNo] as a

@@ -3,6 +3,7 @@ package client_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 
 	"github.com/lineproof/lineproof/client"
@@ -36,5 +37,24 @@ func TestBatchSeparatesAnswersFromErrors(t *testing.T) {
 	}
 	if _, err := c.VerifyBatch(t.Context(), accessToken, []string{"+2348031234567", "0803"}, client.VerifyOptions{Signals: true}); err == nil {
 		t.Error("an answer that leaves a question open is believed")
+	}
+}
+
+// A number with a date or an id of its own is sent as an object, and a result with
+// another id is an error.
+func TestBatchNumbersHaveDatesAndIDs(t *testing.T) {
+	t.Parallel()
+	s := &service{answers: []answer{{status: http.StatusOK, body: `{"status":"Success","data":{"results":[
+		{"phoneNumber":"+2348031234567","externalId":"b","error":{"code":"UNAVAILABLE","message":"m","violations":[],"requestId":"r"}}
+		]},"statusCode":"200"}`}}}
+	for id, right := range map[string]bool{"b": true, "a": false, "": false} {
+		got, err := s.client().VerifyNumbers(t.Context(), accessToken, []client.BatchNumber{{PhoneNumber: phoneNumber, Since: noon, ExternalID: id}}, client.VerifyOptions{})
+		if (err == nil) != right {
+			t.Errorf("the result of b for %q: %+v, %v", id, got, err)
+		}
+	}
+	const want = `{"phoneNumbers":[{"externalId":"a","phoneNumber":"+2348031234567","since":"2026-11-14T12:00:00Z"}]}`
+	if !slices.Contains(s.bodies, want) {
+		t.Errorf("sent %s, want %s among them", s.bodies, want)
 	}
 }

@@ -46,8 +46,8 @@ func (t *testbed) createPlan(ctx context.Context) error {
 		return errors.New("bench: the plan does not have its own network")
 	}
 	t.network = network
-	_, err = t.pool.Exec(ctx, `INSERT INTO supply_coverage (network, known_since, supplied_through, updated_at)
-		SELECT id, now() - interval '1 year', now(), now() FROM network`)
+	_, err = t.pool.Exec(ctx, `INSERT INTO supply_coverage (network, topic, known_since, supplied_through, updated_at)
+		SELECT id, topic, now() - interval '1 year', now(), now() FROM network, generate_series(1, 2) AS topic`)
 	if err != nil {
 		return fmt.Errorf("bench: create the coverage: %w", err)
 	}
@@ -62,8 +62,8 @@ func (t *testbed) load(ctx context.Context, lines int64, d *display) error {
 		bar := d.startBar("load lines", lines-t.lines)
 		for t.lines < lines {
 			n := min(insertBatch, lines-t.lines)
-			_, err := t.pool.Exec(ctx, `INSERT INTO line_now (number, version, baseline, network, state, state_since, tenure_start)
-				SELECT $1::bigint + n, 1, 1, $3, $4, -100000000, -100000000 FROM generate_series(0, $2::bigint - 1) n`,
+			_, err := t.pool.Exec(ctx, `INSERT INTO line_now (number, version, baseline, network, state, bits, state_since, tenure_start)
+				SELECT $1::bigint + n, 1, 1, $3, $4, 0, -100000000, -100000000 FROM generate_series(0, $2::bigint - 1) n`,
 				firstNumber+t.lines, n, t.network, line.StateActive)
 			if err != nil {
 				bar.end()

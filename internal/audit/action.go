@@ -63,6 +63,7 @@ const (
 	ImportConfirmed Action = "import.confirmed"
 	ImportCancelled Action = "import.cancelled"
 	ImportApplied   Action = "import.applied"
+	ImportVoided    Action = "import.voided" // a snapshot that had been applied
 	PlanSet         Action = "plan.set"
 	PolicySet       Action = "policy.set"
 	OrderGiven      Action = "order.given"

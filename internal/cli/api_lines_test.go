@@ -41,14 +41,15 @@ func TestAPILinesCommandsCoverEveryOperation(t *testing.T) {
 	key, _ := created["clientSecret"].(string)
 	mtn := []string{at, "LINEPROOF_API_CLIENT_ID=" + id, "LINEPROOF_API_CLIENT_SECRET=" + key}
 	const number = "+2348035550001"
+	daysAgo := func(n int) string { return time.Now().AddDate(0, 0, -n).Format(time.DateOnly) }
 
-	stdout, _ := m.run(0, mtn, "api", "lines", "tell", number, "--id", "new-1", "--type", "ASSIGNED", "--effective-at", "2026-01-01")
+	stdout, _ := m.run(0, mtn, "api", "lines", "tell", number, "--id", "new-1", "--type", "ASSIGNED", "--effective-at", daysAgo(20), "--first-holder")
 	if !strings.Contains(stdout, "APPLIED") {
 		t.Errorf("api lines tell printed:\n%s", stdout)
 	}
 	m.run(6, mtn, "api", "lines", "tell", "+2348025550001", "--id", "new-1", "--type", "ASSIGNED", "--effective-at", "2026-01-01")
 
-	events := file("events.csv", "id,number,type,effectiveAt\nswap-1,"+number+",SIM_CHANGED,2026-02-01\nswap-2,"+number+",SIM_CHANGED,never\n")
+	events := file("events.csv", "id,number,type,effectiveAt\nswap-1,"+number+",SIM_CHANGED,"+daysAgo(10)+"\nold-1,"+number+",SIM_CHANGED,2026-02-01\nswap-2,"+number+",SIM_CHANGED,never\n")
 	sent, _ := m.object(mtn, "api", "lines", "send", "--kind", "events", events)["importId"].(string)
 	deadline := time.After(30 * time.Second)
 	for state := ""; state != "applied"; {
@@ -59,7 +60,7 @@ func TestAPILinesCommandsCoverEveryOperation(t *testing.T) {
 			state, _ = m.object(mtn, "api", "lines", "import", sent)["state"].(string)
 		}
 	}
-	if stdout, _ = m.run(0, mtn, "api", "lines", "refused", sent); !strings.HasPrefix(stdout, "line,column,reason\n3,effectiveAt,") {
+	if stdout, _ = m.run(0, mtn, "api", "lines", "refused", sent); !strings.HasPrefix(stdout, "line,column,reason\n4,effectiveAt,") {
 		t.Errorf("api lines refused printed:\n%s", stdout)
 	}
 	if stdout, _ = m.run(0, []string{at}, "api", "lines", "imports", "--token-file", first); !strings.Contains(stdout, sent) {
@@ -73,6 +74,19 @@ func TestAPILinesCommandsCoverEveryOperation(t *testing.T) {
 		t.Errorf("api lines history printed:\n%s", stdout)
 	}
 	m.run(5, mtn, "api", "lines", "history", number, "--as-of", "2026-01-01")
+	stdout, _ = m.run(0, []string{at}, "api", "lines", "conflicts", "--network", "MTN", "--held", "--token-file", first, "--json")
+	var held []struct{ Event, ID, Reason, Status, IfConfirmed string }
+	if err := json.Unmarshal([]byte(stdout), &held); err != nil || len(held) != 1 || held[0].ID != "old-1" || held[0].Reason != "BACKDATED" {
+		t.Fatalf("api lines conflicts printed %s", stdout)
+	}
+	stdout, _ = m.run(0, []string{at}, "api", "lines", "order", number, "--action", "CONFIRM", "--event", held[0].Event, "--note", "Seen", "--token-file", first)
+	if !strings.Contains(stdout, "DONE") {
+		t.Errorf("api lines order printed:\n%s", stdout)
+	}
+	if stdout, _ = m.run(0, []string{at}, "api", "lines", "conflicts", "--token-file", first); strings.Contains(stdout, "BACKDATED") {
+		t.Errorf("after the confirmation api lines conflicts printed:\n%s", stdout)
+	}
+	m.run(0, []string{at}, "api", "lines", "order", number, "--action", "BAR", "--reason", "COURT", "--scope", "HOLDER", "--note", "Suit 12", "--token-file", first)
 	stdout, _ = m.run(0, []string{at}, "api", "lines", "order", number, "--action", "BLACKLIST", "--note", "A case", "--token-file", first, "--json")
 	var order struct{ OrderID, State string }
 	if err := json.Unmarshal([]byte(stdout), &order); err != nil || order.State != "PENDING" {

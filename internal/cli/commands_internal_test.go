@@ -11,6 +11,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
@@ -72,7 +73,7 @@ func TestDemoNumbersHaveTheirStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, lines := pgtest.Open(t, url, ""), &line.Resolver{}
+	pool, lines := pgtest.Open(t, url, ""), &linestore.Resolver{}
 	for _, want := range line.Statuses {
 		n, err := region.ParseMobile(created.Numbers[string(want)])
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 )
 
 var errNotEmpty = fault.New(fault.IncompatibleState, "the database is not empty; demo needs an empty one")
@@ -56,7 +57,7 @@ func requireEmpty(ctx context.Context, b *backend.Backend) error {
 	if err != nil {
 		return err
 	}
-	noLines, err := line.Empty(ctx, b.Pool)
+	noLines, err := linestore.Empty(ctx, b.Pool)
 	if err != nil {
 		return err
 	}

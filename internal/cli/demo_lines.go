@@ -52,11 +52,11 @@ func demoNumbers(now time.Time) []statusNumber {
 		{line.Barred, number(2), supply.Item{Type: "BARRED", Reason: "LOST"}, time.Hour},
 		{line.Flagged, number(3), supply.Item{Type: "FLAGGED", Level: "HIGH"}, 2 * day},
 		{line.Quarantined, number(4), supply.Item{Type: "ENDED", Reason: "CHURNED"}, 3 * day},
-		{line.Recycled, number(5), supply.Item{Type: "ASSIGNED"}, 30 * day},
+		{line.Recycled, number(5), supply.Item{Type: "ASSIGNED"}, 20 * day},
 		{line.Swapped, number(6), supply.Item{Type: "SIM_CHANGED"}, 4 * time.Hour},
 		{line.Ported, number(7), supply.Item{Type: "PORTED", Network: "AIRTEL"}, 5 * day},
 		{line.PendingChurn, number(8), supply.Item{Type: "CHURN_NOTICE", ChurnAt: churn}, day},
-		{line.Parked, number(9), supply.Item{Type: "PARKED"}, 40 * day},
+		{line.Parked, number(9), supply.Item{Type: "PARKED"}, 25 * day},
 		{line.Inactive, number(10), supply.Item{Type: "INACTIVE"}, 10 * day},
 		{line.Normal, demoNumber, supply.Item{}, 0},
 		{line.Unallocated, "+2348060000001", supply.Item{}, 0},
@@ -85,10 +85,10 @@ func supplyDemo(ctx context.Context, b *backend.Backend) (lines int, err error) 
 		var file strings.Builder
 		file.WriteString("number,tenureStart,simChangedAt,state,stateSince\n")
 		for i := range linesPerNetwork {
-			fmt.Fprintf(&file, "%s,%s,,ACTIVE,\n", demoLine(n, i), now.AddDate(-1, 0, -i).Format(time.DateOnly))
+			fmt.Fprintf(&file, "%s,%s,NEVER,ACTIVE,\n", demoLine(n, i), now.AddDate(-1, 0, -i).Format(time.DateOnly))
 		}
 		if n == 0 {
-			fmt.Fprintf(&file, "%s,2019-05-01,,ACTIVE,\n", demoNumber)
+			fmt.Fprintf(&file, "%s,2019-05-01,NEVER,ACTIVE,\n", demoNumber)
 		}
 		im, err := b.Supply.Begin(ctx, backend.OperatorSupplier(demoNetworks[n].code), supply.ImportForm{Kind: linefile.Snapshot, AsOf: now.Add(-time.Minute)}, "cli")
 		if err != nil {
@@ -120,7 +120,8 @@ func reportDemoEvents(ctx context.Context, b *backend.Backend, now time.Time) er
 	supplier := supply.Supplier{
 		Authorities: []line.Authority{line.Operator, line.ClearingHouse, line.Sector, line.Regulator}, Network: demoNetworks[0].code, Actor: access.Operator,
 	}
-	receipt, err := b.Supply.ApplyEvents(ctx, supplier, items, now)
+	receipt, err := b.Supply.ApplyEvents(ctx, supplier, items, supply.Assurance{Topic: line.TopicLifecycle, Through: now},
+		supply.Assurance{Topic: line.TopicSIM, Through: now}, supply.Assurance{Topic: line.TopicPort, Through: now})
 	if err != nil {
 		return err
 	}

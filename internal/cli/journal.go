@@ -16,7 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/internal/verify"
 )
@@ -62,7 +62,7 @@ is 6 when it differs.`,
 		if err != nil {
 			return err
 		}
-		d, err := verify.Derive(cmd.Context(), b.Pool, &line.Resolver{}, &e)
+		d, err := verify.Derive(cmd.Context(), b.Pool, &linestore.Resolver{}, &e)
 		if err != nil {
 			return err
 		}

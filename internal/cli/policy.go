@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,9 +20,9 @@ func (a *app) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Show and change the policy",
-		Long: `The policy defines how long a change of a line is reported, how old a supply may be and how late an event may be reported.
-It has versions: each takes effect at a given time and never changes. The record of every answer names the version that
-was used.`,
+		Long: `The policy defines how long a change of a line is reported, which topics must be supplied and how old a supply may be, how
+late an event may be reported, and in which time zone a date is a day. It has versions: each takes effect at a given time
+and never changes. The record of every answer names the version that was used.`,
 		Example: "  lineproof policy show",
 	}
 	cmd.AddCommand(a.policyShowCommand(), a.policySetCommand(), a.policyHistoryCommand())
@@ -38,15 +40,38 @@ func (s policyJSON) MarshalJSON() ([]byte, error) {
 	for _, f := range policy.Fields {
 		doc[f.Name] = *f.Of(&s.Policy)
 	}
+	for _, f := range policy.TextFields {
+		doc[f.Name] = *f.Of(&s.Policy)
+	}
 	return json.Marshal(doc)
+}
+
+// policyValues returns the name and the value of each field, as they are shown.
+func policyValues(p policy.Policy) (values [][]string) {
+	for _, f := range policy.Fields {
+		values = append(values, []string{f.Name, strconv.Itoa(*f.Of(&p))})
+	}
+	for _, f := range policy.TextFields {
+		values = append(values, []string{f.Name, cmp.Or(*f.Of(&p), "(none)")})
+	}
+	return values
+}
+
+// policyChanges returns the name of each field that differs between two versions,
+// and both values.
+func policyChanges(old, updated policy.Policy) (changes [][]string) {
+	after := policyValues(updated)
+	for i, before := range policyValues(old) {
+		if before[1] != after[i][1] {
+			changes = append(changes, []string{before[0], before[1] + " → " + after[i][1]})
+		}
+	}
+	return changes
 }
 
 func (s policyJSON) rows() [][]string {
 	rows := [][]string{{"version", strconv.Itoa(int(s.Version))}, {"effective", console.FormatTime(s.EffectiveAt)}, {"note", s.Note}}
-	for _, f := range policy.Fields {
-		rows = append(rows, []string{f.Name, strconv.Itoa(*f.Of(&s.Policy))})
-	}
-	return rows
+	return append(rows, policyValues(s.Policy)...)
 }
 
 func (a *app) policyShowCommand() *cobra.Command {
@@ -86,13 +111,17 @@ func (a *app) policySetCommand() *cobra.Command {
 		Long: `Creates the next version of the policy: values that are not given stay as in the version that it replaces. It takes
 effect now or later, never in the past and never before a version that was created earlier. Prints what changes.`,
 		Example: `  lineproof policy set --swapped-hours 120 --note 'five days, by direction of June 2026'
-  lineproof policy set --freshness-days 7 --note 'agreed with operators' --effective 2026-07-01`,
+  lineproof policy set --sim-freshness-hours 24 --note 'agreed with operators' --effective 2026-07-01
+  lineproof policy set --clearing-house 'Interconnect Clearing House' --note 'it reports all ports from now on'`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	for _, f := range policy.Fields {
 		flags.IntVar(f.Of(&given), f.Flag, 0, fmt.Sprintf("%s (%d to %d)", f.Meaning, f.Min, f.Max))
+	}
+	for _, f := range policy.TextFields {
+		flags.StringVar(f.Of(&given), f.Flag, "", f.Meaning)
 	}
 	flags.StringVar(&given.Note, "note", "", "why the policy changes")
 	flags.StringVar(&effective, "effective", "", "when it takes effect, such as 2026-07-01 or 2026-07-01T06:00:00+01:00 (default: now)")
@@ -104,6 +133,9 @@ effect now or later, never in the past and never before a version that was creat
 		}
 		changes := false
 		for _, f := range policy.Fields {
+			changes = changes || cmd.Flags().Changed(f.Flag)
+		}
+		for _, f := range policy.TextFields {
 			changes = changes || cmd.Flags().Changed(f.Flag)
 		}
 		if !changes {
@@ -141,6 +173,11 @@ func setPolicy(cmd *cobra.Command, b *backend.Backend, given policy.Policy) (old
 			*f.Of(&next) = *f.Of(&given)
 		}
 	}
+	for _, f := range policy.TextFields {
+		if cmd.Flags().Changed(f.Flag) {
+			*f.Of(&next) = *f.Of(&given)
+		}
+	}
 	policies := &policy.Service{Pool: b.Pool, Now: time.Now}
 	created.Policy, err = policies.Set(cmd.Context(), next)
 	return old, created, err
@@ -152,12 +189,7 @@ func differences(old, updated policyJSON) [][]string {
 		{"version", fmt.Sprintf("%d → %d", old.Version, updated.Version)},
 		{"effective", console.FormatTime(updated.EffectiveAt)},
 	}
-	for _, f := range policy.Fields {
-		if before, after := *f.Of(&old.Policy), *f.Of(&updated.Policy); before != after {
-			rows = append(rows, []string{f.Name, fmt.Sprintf("%d → %d", before, after)})
-		}
-	}
-	return rows
+	return append(rows, policyChanges(old.Policy, updated.Policy)...)
 }
 
 func (a *app) policyHistoryCommand() *cobra.Command {
@@ -190,14 +222,9 @@ func changesOf(versions []policy.Policy, i int) string {
 	if i == 0 {
 		return "all"
 	}
-	text := ""
-	for _, f := range policy.Fields {
-		if before, after := *f.Of(&versions[i-1]), *f.Of(&versions[i]); before != after {
-			if text != "" {
-				text += ", "
-			}
-			text += fmt.Sprintf("%s %d → %d", f.Name, before, after)
-		}
+	var texts []string
+	for _, change := range policyChanges(versions[i-1], versions[i]) {
+		texts = append(texts, strings.Join(change, " "))
 	}
-	return text
+	return strings.Join(texts, ", ")
 }

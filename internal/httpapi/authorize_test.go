@@ -165,6 +165,8 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 		one + "/refused":      readers,
 		"GET " + supplyPath:   readers,
 		"POST " + historyPath: readers,
+
+		"GET " + conflictsPath: append([]string{orders}, staff...),
 	}
 	// Of the kinds that a route accepts, those that do not pass lack a scope
 	// or a role.
@@ -186,7 +188,7 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 	for _, route := range []string{"GET " + keysPath, "POST " + keysPath, rollRoute, endKeyRoute} {
 		takes[route] = append([]string{"session limited"}, staff...)
 	}
-	for _, route := range []string{"POST " + ordersPath, imports, one, one + "/refused", "GET " + supplyPath, "POST " + historyPath} {
+	for _, route := range []string{"POST " + ordersPath, imports, one, one + "/refused", "GET " + supplyPath, "POST " + historyPath, "GET " + conflictsPath} {
 		takes[route] = append(append([]string{"session admin", "session limited"}, staff...), tokens...)
 	}
 	maps.Copy(passes, peoplePasses())
@@ -284,6 +286,8 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 			super(t, s, `UPDATE supply_import SET state = 'cancelled'`)
 			r = sendFile("?kind=events", "", spottyFile)
 		}
+	case conflictsPath:
+		r = get(conflictsPath, "")
 	case supplyPath:
 		r = get(supplyPath, "")
 	case clockPath:

@@ -27,12 +27,17 @@ func batchAnswers() map[string]answer {
 		"batch_ok_and_wrong":  {200, ask(`{"phoneNumbers":["0803","` + knownNumber + `","+447400123456",""]}`)},
 		"batch_ok_all_wrong":  {200, ask(`{"phoneNumbers":["0803","x"]}`)},
 		"batch_ok_everything": {200, ask(`{"phoneNumbers":["` + knownNumber + `"],"include":["coverage","signals"],"since":"2026-01-02"}`)},
-		"batch_empty":         {400, ask(`{"phoneNumbers":[]}`)},
-		"batch_missing":       {400, ask(`{}`)},
-		"batch_too_many":      {400, ask(`{"phoneNumbers":[` + strings.Repeat(`"1",`, 1000) + `"1"]}`)},
-		"batch_wrong_types":   {400, ask(`{"phoneNumbers":[8031234567],"since":"2999-01-01","include":["x"]}`)},
-		"batch_no_credential": {401, func(*testing.T, *stack) *http.Request { return post(batchPath, "", `{}`) }},
-		"batch_too_large":     {413, ask(`{"phoneNumbers":["` + strings.Repeat("0", 65<<10) + `"]}`)},
+		"batch_ok_objects": {200, ask(`{"phoneNumbers":[{"phoneNumber":"` + knownNumber + `","since":"2026-01-02","externalId":"customer-1"},"` + swappedNumber + `",` +
+			`{"externalId":"Ünïcode \u4e2d \"7\"","phoneNumber":"0803"},{"phoneNumber":"` + swappedNumber + `"}],"since":"2026-02-03T04:05:06Z"}`)},
+		"batch_wrong_objects": {400, ask(`{"phoneNumbers":["0803",{"since":"2999-01-01"},{"phoneNumber":7,"externalId":""},{"phoneNumber":"` + knownNumber + `","since":"soon","colour":"red"},` +
+			`{"phoneNumber":"` + knownNumber + `","externalId":"` + strings.Repeat("x", 65) + `"},null,{"phoneNumber":"1","phoneNumber":"2","externalId":"a\u0007","since":"1969-12-31"}],"since":"soon"}`)},
+		"batch_objects_too_large": {413, ask(`{"phoneNumbers":[{"phoneNumber":"` + strings.Repeat("0", 257<<10) + `"}]}`)},
+		"batch_empty":             {400, ask(`{"phoneNumbers":[]}`)},
+		"batch_missing":           {400, ask(`{}`)},
+		"batch_too_many":          {400, ask(`{"phoneNumbers":[` + strings.Repeat(`"1",`, 1000) + `"1"]}`)},
+		"batch_wrong_types":       {400, ask(`{"phoneNumbers":[8031234567],"since":"2999-01-01","include":["x"]}`)},
+		"batch_no_credential":     {401, func(*testing.T, *stack) *http.Request { return post(batchPath, "", `{}`) }},
+		"batch_too_large":         {413, ask(`{"phoneNumbers":["` + strings.Repeat("0", 65<<10) + `"]}`)},
 		"batch_media_type": {415, func(_ *testing.T, s *stack) *http.Request {
 			r := post(batchPath, s.key, `{}`)
 			r.Header.Del("Content-Type")

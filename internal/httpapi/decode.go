@@ -30,14 +30,16 @@ var (
 )
 
 // field is one field of a JSON body, and where its value goes. All request bodies
-// are flat objects of strings, booleans, integers and lists of strings. Reading
-// them field by field lets one response name every field that is wrong.
+// are flat objects of strings, booleans, integers and lists of strings, and the
+// numbers of a batch. Reading them field by field lets one response name every
+// field that is wrong.
 type field struct {
 	name     string
 	text     *string
 	flag     *bool
 	number   *int
 	list     *[]string
+	numbers  *batchNumbers
 	maxItems int   // for lists; 0 means maxList
 	present  *bool // for strings: set to true if the field is present, where empty and missing differ
 	required bool  // for booleans; strings are checked by the domain package
@@ -192,8 +194,12 @@ func (f *field) set(value jsontext.Value, wrong *fault.Form) error {
 		*f.number = n
 	case f.list != nil && value.Kind() == '[':
 		return f.setList(value, wrong)
+	case f.numbers != nil && value.Kind() == '[':
+		return f.numbers.decode(value, f.name, wrong)
 	case f.text != nil:
 		wrong.Check(false, f.name, fault.WrongType, "Must be a JSON string.")
+	case f.numbers != nil:
+		wrong.Check(false, f.name, fault.WrongType, "Must be a JSON array of phone numbers.")
 	case f.list != nil:
 		wrong.Check(false, f.name, fault.WrongType, "Must be a JSON array of strings.")
 	default:

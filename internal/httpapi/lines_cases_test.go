@@ -63,20 +63,44 @@ func eventAnswers() map[string]answer {
 				happened("swap-1", swappedNumber, "SIM_CHANGED", day),
 			}
 		})},
+		"events_ok_waiting": {200, as(supplies, func(t *testing.T, s *stack) []event {
+			s.told(t, s.operator(t), happened("end-0", knownNumber, "ENDED", 9*day, "reason", "CHURNED"))
+			s.told(t, s.lineToken(t, "", "line:port"), happened("port-1", swappedNumber, "PORTED", 5*day, "network", "AIRTEL"))
+			return []event{
+				happened("old", freshNumber, "ASSIGNED", 31*day),
+				happened("fix", knownNumber, "VOIDED", day, "voids", "end-0", "note", "The wrong number"),
+				happened("theirs", "+2348025550001", "SIM_CHANGED", day),
+				happened("end-1", swappedNumber, "ENDED", 9*day, "reason", "CHURNED"),
+				happened("used", swappedNumber, "UNBARRED", 9*day),
+				happened("after", swappedNumber, "SIM_CHANGED", day),
+				happened("scoped", freshNumber, "BARRED", day, "reason", "DEBT", "scope", "NUMBER"),
+			}
+		})},
+		"events_ok_topics": {200, inLines(func(t *testing.T, s *stack) *http.Request {
+			return post(eventsPath, s.operator(t), `{"events":[{"id":"new","phoneNumber":"`+freshNumber+`","type":"ASSIGNED","effectiveAt":"`+ago(day)+`","firstHolder":true},`+
+				`{"id":"swap","phoneNumber":"`+freshNumber+`","type":"SIM_CHANGED","effectiveAt":"`+ago(day)+`","firstHolder":true}],`+
+				`"suppliedThrough":{"LIFECYCLE":"`+ago(2*day)+`","SIM":"`+ago(0)+`"}}`)
+		})},
+		"events_ok_clearing_house": {200, inLines(func(t *testing.T, s *stack) *http.Request {
+			return post(eventsPath, s.lineToken(t, "", "line:port"), `{"through":"`+ago(0)+`"}`)
+		})},
 		"events_ok_nothing_to_report": {200, inLines(func(t *testing.T, s *stack) *http.Request {
 			return post(eventsPath, s.operator(t), `{"through":"`+ago(0)+`"}`)
 		})},
-		"events_wrong_shapes": {400, says(`{"events":[{"id":1,"phoneNumber":null,"type":["ENDED"],"effectiveAt":true},[],"x",null,{"id":"a","id":"b","ID":"c","colour":"red"}],"through":7,"more":1,"more":2}`)},
-		"events_no_list":      {400, says(`{"events":{}}`)},
-		"events_empty":        {400, says(`{}`)},
-		"events_null":         {400, says(`null`)},
-		"events_syntax":       {400, says(`{"events":[{]}`)},
-		"events_trailing":     {400, says(`{"events":[]} {}`)},
-		"events_nul":          {400, says(`{"events":[{"id":"a\u0000"}]}`)},
-		"events_large_event":  {400, says(`{"events":[{"id":"a","note":"` + strings.Repeat("n", 9<<10) + `"}]}`)},
-		"events_too_many":     {400, says(`{"events":[` + strings.TrimSuffix(strings.Repeat(`{},`, 1001), ",") + `]}`)},
-		"events_bad_through":  {400, says(`{"events":[],"through":"yesterday"}`)},
-		"events_future":       {400, says(`{"events":[],"through":"2999-01-01"}`)},
+		"events_wrong_shapes":     {400, says(`{"events":[{"id":1,"phoneNumber":null,"type":["ENDED"],"effectiveAt":true},[],"x",null,{"id":"a","id":"b","ID":"c","colour":"red"}],"through":7,"more":1,"more":2}`)},
+		"events_wrong_topics":     {400, says(`{"events":[{"firstHolder":"yes","scope":1}],"suppliedThrough":{"SIM":7,"LIFECYCLE":"yesterday","FLAGS":"2026-01-01"}}`)},
+		"events_topic_of_another": {400, says(`{"suppliedThrough":{"PORT":"2026-01-01"}}`)},
+		"events_no_topics":        {400, says(`{"suppliedThrough":"2026-01-01"}`)},
+		"events_no_list":          {400, says(`{"events":{}}`)},
+		"events_empty":            {400, says(`{}`)},
+		"events_null":             {400, says(`null`)},
+		"events_syntax":           {400, says(`{"events":[{]}`)},
+		"events_trailing":         {400, says(`{"events":[]} {}`)},
+		"events_nul":              {400, says(`{"events":[{"id":"a\u0000"}]}`)},
+		"events_large_event":      {400, says(`{"events":[{"id":"a","note":"` + strings.Repeat("n", 9<<10) + `"}]}`)},
+		"events_too_many":         {400, says(`{"events":[` + strings.TrimSuffix(strings.Repeat(`{},`, 1001), ",") + `]}`)},
+		"events_bad_through":      {400, says(`{"events":[],"through":"yesterday"}`)},
+		"events_future":           {400, says(`{"events":[],"through":"2999-01-01"}`)},
 		"events_through_of_another": {400, inLines(func(t *testing.T, s *stack) *http.Request {
 			return post(eventsPath, s.lineToken(t, "", "line:flag"), `{"through":"`+ago(0)+`"}`)
 		})},
@@ -142,6 +166,16 @@ func orderAnswers() map[string]answer {
 			event := strings.Split(strings.SplitAfter(past.Body.String(), `"event":"`)[1], `"`)[0]
 			return post(ordersPath, staff, `{"phoneNumber":"`+knownNumber+`","action":"VOID","event":"`+event+`","note":"Never happened"}`)
 		})},
+		"orders_ok_scope": {200, order(`{"phoneNumber":"` + knownNumber + `","action":"BAR","reason":"COURT","scope":"HOLDER","note":"Suit 12"}`)},
+		"orders_ok_confirm": {200, inLines(func(t *testing.T, s *stack) *http.Request {
+			s.waits(t, s.operator(t), happened("swap-1", knownNumber, "SIM_CHANGED", 40*day))
+			staff := s.staff(t, "reviewer")
+			list := s.do(t, get(conflictsPath, staff))
+			event := strings.Split(strings.SplitAfter(list.Body.String(), `"event":"`)[1], `"`)[0]
+			return post(ordersPath, staff, `{"phoneNumber":"`+knownNumber+`","action":"CONFIRM","event":"`+event+`","note":"Seen"}`)
+		})},
+		"orders_confirm_nothing": {400, order(`{"phoneNumber":"` + knownNumber + `","action":"CONFIRM","event":"77","scope":"HOLDER","note":"Seen"}`)},
+		"orders_confirm_no_such": {400, order(`{"phoneNumber":"` + knownNumber + `","action":"CONFIRM","event":"77","note":"Seen"}`)},
 		"orders_pending":         {200, order(blacklist)},
 		"orders_confirmed":       {200, confirm(another, 1)},
 		"orders_replayed":        {200, again(blacklist, blacklist)},
@@ -172,15 +206,42 @@ func orderAnswers() map[string]answer {
 	})
 }
 
+func conflictAnswers() map[string]answer {
+	ask := func(query string, who func(t *testing.T, s *stack) string) asker {
+		return inLines(func(t *testing.T, s *stack) *http.Request {
+			mtn := s.operator(t)
+			s.waits(t, mtn, happened("swap-1", knownNumber, "SIM_CHANGED", 40*day))
+			s.told(t, s.lineToken(t, "", "line:port"), happened("port-1", swappedNumber, "PORTED", 9*day, "network", "AIRTEL"))
+			s.do(t, post(eventsPath, mtn, eventsBody(t, happened("end-1", swappedNumber, "ENDED", 20*day, "reason", "CHURNED"))))
+			s.do(t, post(eventsPath, s.lineToken(t, "GLO", "line:supply"), eventsBody(t, happened("claim-1", flaggedNumber, "PORT_CLAIMED", day),
+				happened("mine", flaggedNumber, "SIM_CHANGED", day))))
+			return get(conflictsPath+query, who(t, s))
+		})
+	}
+	auditor := func(t *testing.T, s *stack) string { t.Helper(); return s.staff(t, "auditor") }
+	all := ask("", auditor)
+	return lost("conflicts", all, map[string]answer{
+		"conflicts_ok":           {200, all},
+		"conflicts_ok_client":    {200, ask("", func(t *testing.T, s *stack) string { t.Helper(); return s.lineToken(t, "", "line:order") })},
+		"conflicts_ok_held":      {200, ask("?held=true", auditor)},
+		"conflicts_ok_network":   {200, ask("?network=GLO&held=false", auditor)},
+		"conflicts_ok_last_page": {200, ask("?limit=200&cursor=4000000000000000-1", auditor)},
+		"conflicts_wrong":        {400, ask("?network=NOWHERE&held=yes&limit=201&cursor=x&page=2", auditor)},
+		"conflicts_bad_query":    {400, ask("?held=%zz", auditor)},
+		"conflicts_no_scope":     {403, ask("", func(t *testing.T, s *stack) string { t.Helper(); return s.operator(t) })},
+	})
+}
+
 func historyAnswers() map[string]answer {
 	ask := func(session bool, body string) asker {
 		return inLines(func(t *testing.T, s *stack) *http.Request {
 			mtn := s.operator(t)
-			s.told(t, mtn, happened("new-1", freshNumber, "ASSIGNED", 200*day), happened("swap-1", freshNumber, "SIM_CHANGED", 150*day),
-				happened("bar-1", freshNumber, "BARRED", 140*day, "reason", "DEBT"), happened("unbar-1", freshNumber, "UNBARRED", 130*day),
-				happened("fix-1", freshNumber, "VOIDED", 129*day, "voids", "swap-1", "note", "The wrong number"),
-				happened("notice-1", freshNumber, "CHURN_NOTICE", 128*day, "churnAt", ago(100*day)), happened("end-1", freshNumber, "ENDED", 100*day, "reason", "CHURNED"),
+			s.told(t, mtn, happened("new-1", freshNumber, "ASSIGNED", 29*day), happened("swap-1", freshNumber, "SIM_CHANGED", 28*day),
+				happened("bar-1", freshNumber, "BARRED", 27*day, "reason", "DEBT"), happened("unbar-1", freshNumber, "UNBARRED", 26*day),
+				happened("fix-1", freshNumber, "VOIDED", 26*day, "voids", "swap-1", "note", "The wrong number"),
+				happened("notice-1", freshNumber, "CHURN_NOTICE", 25*day, "churnAt", ago(11*day)), happened("end-1", freshNumber, "ENDED", 12*day, "reason", "CHURNED"),
 				happened("new-2", freshNumber, "ASSIGNED", 5*day))
+			s.waits(t, mtn, happened("old-1", freshNumber, "SIM_CHANGED", 40*day))
 			if session {
 				return post(historyPath, s.staff(t, "auditor"), body)
 			}
@@ -195,7 +256,7 @@ func historyAnswers() map[string]answer {
 		"history_ok_known_at": {200, ask(true, `{"phoneNumber":"`+freshNumber+`","knownAt":"`+ago(day)+`"}`)},
 		"history_ok_as_of": {200, func(t *testing.T, s *stack) *http.Request {
 			s.owner(t, `UPDATE numbering_plan SET effective_at = '2020-01-01'`)
-			return ask(true, `{"phoneNumber":"`+freshNumber+`","asOf":"`+ago(120*day)+`"}`)(t, s)
+			return ask(true, `{"phoneNumber":"`+freshNumber+`","asOf":"`+ago(15*day)+`"}`)(t, s)
 		}},
 		"history_ok_unknown":      {200, ask(true, `{"phoneNumber":"+2348035559999"}`)},
 		"history_empty":           {400, ask(true, `{}`)},

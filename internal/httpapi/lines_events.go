@@ -6,12 +6,15 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/web"
 )
@@ -27,11 +30,20 @@ var errEventsTooLarge = fault.New(fault.PayloadTooLarge, "The body is larger tha
 type eventsResponse struct {
 	Applied         int           `json:"applied"`
 	NoEffect        int           `json:"noEffect"`
+	Waiting         int           `json:"waiting"`
 	Conflicts       int           `json:"conflicts"`
 	Duplicates      int           `json:"duplicates"`
 	Refused         int           `json:"refused"`
-	SuppliedThrough *string       `json:"suppliedThrough"`
+	SuppliedThrough *string       `json:"suppliedThrough"` // the earliest of the topics
+	Topics          topicTimes    `json:"topics"`
 	Results         []eventResult `json:"results"`
+}
+
+// topicTimes is up to when each topic was supplied.
+type topicTimes struct {
+	Lifecycle *string `json:"LIFECYCLE,omitzero"`
+	SIM       *string `json:"SIM,omitzero"`
+	Port      *string `json:"PORT,omitzero"`
 }
 
 type eventResult struct {
@@ -58,16 +70,17 @@ func (a *API) reportEvents(w http.ResponseWriter, r *http.Request) error {
 	if err := b.decode(body); err != nil {
 		return err
 	}
-	through, ok := web.ParseTime(b.through)
-	b.wrong.Check(ok || !b.hasThrough, "through", fault.BadFormat, timeHint)
+	supplier := supplierOf(principal(ctx))
+	assured := b.assurances(supplier, a.Lines.Now())
 	if err := b.wrong.Err(); err != nil {
 		return err
 	}
-	receipt, err := a.Lines.ApplyEvents(ctx, supplierOf(principal(ctx)), b.events, through)
+	receipt, err := a.Lines.ApplyEvents(ctx, supplier, b.events, assured...)
 	if err != nil {
 		return err
 	}
-	answer := eventsResponse{SuppliedThrough: stampOrNull(receipt.SuppliedThrough), Results: make([]eventResult, len(receipt.Results))}
+	answer := eventsResponse{Results: make([]eventResult, len(receipt.Results))}
+	answer.setTopics(receipt.SuppliedThrough)
 	for i, result := range receipt.Results {
 		answer.Results[i] = resultOf(result)
 		answer.count(result.Outcome)
@@ -82,6 +95,8 @@ func (e *eventsResponse) count(outcome string) {
 		e.Applied++
 	case supply.NoEffect:
 		e.NoEffect++
+	case supply.Waiting:
+		e.Waiting++
 	case supply.Conflict:
 		e.Conflicts++
 	case supply.Duplicate:
@@ -91,13 +106,65 @@ func (e *eventsResponse) count(outcome string) {
 	}
 }
 
+func (e *eventsResponse) setTopics(all []supply.Assurance) {
+	var earliest time.Time
+	for _, a := range all {
+		switch a.Topic {
+		case line.TopicLifecycle:
+			e.Topics.Lifecycle = stampOrNull(a.Through)
+		case line.TopicSIM:
+			e.Topics.SIM = stampOrNull(a.Through)
+		case line.TopicPort:
+			e.Topics.Port = stampOrNull(a.Through)
+		}
+		if earliest.IsZero() || a.Through.Before(earliest) {
+			earliest = a.Through
+		}
+	}
+	e.SuppliedThrough = stampOrNull(earliest)
+}
+
+// assurances returns how far the reports reach, by topic. The plain through means
+// every topic that the supplier reports about.
+func (b *eventsBody) assurances(by supply.Supplier, now time.Time) (all []supply.Assurance) {
+	authorities := map[line.Topic]line.Authority{
+		line.TopicLifecycle: line.Operator, line.TopicSIM: line.Operator, line.TopicPort: line.ClearingHouse,
+	}
+	add := func(name, text string, topics ...line.Topic) {
+		if text == "" {
+			return
+		}
+		at, ok := web.ParseTime(text)
+		b.wrong.Check(ok, name, fault.BadFormat, timeHint)
+		b.wrong.Check(!ok || !at.After(now), name, fault.NotAllowed, "Must be a time that has passed.")
+		b.wrong.Check(slices.Contains(by.Authorities, authorities[topics[0]]), name, fault.NotAllowed,
+			"An operator sends LIFECYCLE and SIM, and the clearing house PORT. Leave the others out.")
+		for _, t := range topics {
+			all = append(all, supply.Assurance{Topic: t, Through: at})
+		}
+	}
+	own := []line.Topic{line.TopicLifecycle, line.TopicSIM}
+	if !slices.Contains(by.Authorities, line.Operator) && slices.Contains(by.Authorities, line.ClearingHouse) {
+		own = []line.Topic{line.TopicPort}
+	}
+	b.wrong.Check(!b.hasThrough || b.through != "", "through", fault.BadFormat, timeHint)
+	add("through", b.through, own...)
+	add("suppliedThrough.LIFECYCLE", b.lifecycle, line.TopicLifecycle)
+	add("suppliedThrough.SIM", b.sim, line.TopicSIM)
+	add("suppliedThrough.PORT", b.port, line.TopicPort)
+	return all
+}
+
 // eventsBody is the body of a request. A wrong format fails the whole request;
 // the content of each event is checked on its own by package supply.
 type eventsBody struct {
 	events     []supply.Item
 	through    string
 	hasThrough bool // whether through was sent
-	wrong      fault.Form
+
+	lifecycle, sim, port string // suppliedThrough, by topic
+
+	wrong fault.Form
 }
 
 // decode reads the body as strictly as [decode] does. The error is about the body
@@ -152,10 +219,19 @@ func (b *eventsBody) field(d *jsontext.Decoder, name string, repeated bool) erro
 		b.addViolation(fault.Violation{Field: printableName(name), Code: fault.Repeated, Message: repeatedField})
 	case name == through.name:
 		return through.set(value, &b.wrong)
+	case name == "suppliedThrough" && value.Kind() == '{':
+		found, err := decodeObject(value, []field{{name: "LIFECYCLE", text: &b.lifecycle}, {name: "SIM", text: &b.sim}, {name: "PORT", text: &b.port}})
+		for _, v := range found {
+			v.Field = name + "." + v.Field
+			b.addViolation(v)
+		}
+		return err
+	case name == "suppliedThrough":
+		b.addViolation(fault.Violation{Field: name, Code: fault.WrongType, Message: "Must be a JSON object with a time for each topic."})
 	case name == "events":
 		b.addViolation(fault.Violation{Field: name, Code: fault.WrongType, Message: "Must be a JSON array of events."})
 	default:
-		b.addViolation(fault.Violation{Field: printableName(name), Code: fault.Unknown, Message: unknownField(name, []string{"events", through.name})})
+		b.addViolation(fault.Violation{Field: printableName(name), Code: fault.Unknown, Message: unknownField(name, []string{"events", through.name, "suppliedThrough"})})
 	}
 	return nil
 }
@@ -205,6 +281,8 @@ func (b *eventsBody) event(value jsontext.Value, place string) error {
 		{name: "network", text: &e.Network},
 		{name: "level", text: &e.Level},
 		{name: "reason", text: &e.Reason},
+		{name: "scope", text: &e.Scope},
+		{name: "firstHolder", flag: &e.FirstHolder},
 		{name: "churnAt", text: &e.ChurnAt},
 		{name: "voids", text: &e.Voids},
 		{name: "note", text: &e.Note},

@@ -13,7 +13,6 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/supply"
-	"github.com/lineproof/lineproof/internal/web"
 )
 
 type historyResponse struct {
@@ -46,6 +45,8 @@ type historyEvent struct {
 	ToldAt      string  `json:"toldAt"`
 	ChurnAt     *string `json:"churnAt,omitzero"`
 	Result      string  `json:"result"`
+	Reason      string  `json:"reason,omitzero"`
+	Held        string  `json:"held,omitzero"`
 	Voided      bool    `json:"voided"`
 	Voids       string  `json:"voids,omitzero"`
 	ImportID    string  `json:"importId,omitzero"`
@@ -94,13 +95,17 @@ func (a *API) readHistoryQuery(w http.ResponseWriter, r *http.Request, staff boo
 	number, notMobile := a.Region.ParseMobile(sent)
 	wrong.Check(sent != "", "phoneNumber", fault.Required, "Enter a phone number.")
 	wrong.Check(sent == "" || !errors.Is(notMobile, phone.ErrMalformed), "phoneNumber", fault.BadFormat, phoneNumberHint)
+	zone, err := a.dayZone(r.Context(), asOf, knownAt)
+	if err != nil {
+		return q, err
+	}
 	var ok bool
 	if hasAsOf {
-		q.AsOf, ok = web.ParseTime(asOf)
+		q.AsOf, ok = parseTimeIn(asOf, zone)
 		wrong.Check(ok, "asOf", fault.BadFormat, timeHint)
 	}
 	if hasKnownAt {
-		q.KnownAt, ok = web.ParseTime(knownAt)
+		q.KnownAt, ok = parseTimeIn(knownAt, zone)
 		wrong.Check(ok, "knownAt", fault.BadFormat, timeHint)
 	}
 	if err := mergeViolations(found, wrong.Err()); err != nil {
@@ -127,7 +132,8 @@ func historyOf(p supply.History) historyResponse {
 	for i, e := range p.Events {
 		answer.Events[i] = historyEvent{
 			Event: strconv.FormatInt(e.Seq, 10), ID: e.ID, Type: e.Type, Source: e.Source, Network: e.Network, Peer: e.Peer, Code: e.Code,
-			Note: e.Note, EffectiveAt: stamp(e.EffectiveAt), ToldAt: stamp(e.ReportedAt), ChurnAt: stampOrNull(e.ChurnAt), Result: e.Outcome, Voided: e.Voided,
+			Note: e.Note, EffectiveAt: stamp(e.EffectiveAt), ToldAt: stamp(e.ReportedAt), ChurnAt: stampOrNull(e.ChurnAt), Result: e.Outcome, Reason: e.Reason, Held: e.Held,
+			Voided: e.Voided,
 		}
 		if e.Voids != 0 {
 			answer.Events[i].Voids = strconv.FormatInt(e.Voids, 10)

@@ -37,6 +37,7 @@ type importResponse struct {
 	Ended       int64   `json:"ended"`
 	Duplicates  int64   `json:"duplicates"`
 	NoEffect    int64   `json:"noEffect"`
+	Waiting     int64   `json:"waiting"`
 	PortedOut   int64   `json:"portedOut"`
 	Refused     int64   `json:"refused"`
 	Reason      string  `json:"reason,omitzero"`
@@ -52,7 +53,7 @@ func importOf(im supply.Import, network string) importResponse {
 	return importResponse{
 		ImportID: im.ID.String(), Network: network, Kind: string(im.Kind), State: im.State, AsOf: stampOrNull(im.AsOf), DryRun: im.DryRun,
 		Rows: im.Rows, Bytes: im.Bytes, Rate: int64(math.Round(im.Rate())), Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged,
-		Ended: c.Ended, Duplicates: c.Duplicates, NoEffect: c.NoEffect, PortedOut: c.PortedOut, Refused: c.Refused, Reason: im.Reason,
+		Ended: c.Ended, Duplicates: c.Duplicates, NoEffect: c.NoEffect, Waiting: c.Waiting, PortedOut: c.PortedOut, Refused: c.Refused, Reason: im.Reason,
 		CreatedAt: stamp(im.Created), StartedAt: stampOrNull(im.Started), UpdatedAt: stamp(im.Updated), FinishedAt: stampOrNull(im.Finished),
 		RefusedRows: importsPath + "/" + im.ID.String() + "/refused",
 	}

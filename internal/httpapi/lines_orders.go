@@ -30,7 +30,7 @@ func (a *API) createOrder(w http.ResponseWriter, r *http.Request) error {
 	var confirming bool
 	found, err := decode(w, r,
 		field{name: "phoneNumber", text: &f.PhoneNumber}, field{name: "action", text: &f.Action}, field{name: "reason", text: &f.Reason},
-		field{name: "note", text: &f.Note}, field{name: "effectiveAt", text: &f.EffectiveAt}, field{name: "event", text: &f.Event},
+		field{name: "scope", text: &f.Scope}, field{name: "note", text: &f.Note}, field{name: "effectiveAt", text: &f.EffectiveAt}, field{name: "event", text: &f.Event},
 		field{name: "confirms", text: &confirms, present: &confirming})
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (a *API) createOrder(w http.ResponseWriter, r *http.Request) error {
 	supplier := supply.Supplier{Authorities: []line.Authority{line.Regulator}, Client: who.Client, Actor: who.Actor()}
 	ticket := idempotency.Ticket{
 		Caller: who.Caller(), Operation: "lines-order", Key: key,
-		Body: []byte(strings.Join([]string{f.PhoneNumber, f.Action, f.Reason, f.Note, f.EffectiveAt, f.Event, confirms}, "\x00")),
+		Body: []byte(strings.Join([]string{f.PhoneNumber, f.Action, f.Reason, f.Scope, f.Note, f.EffectiveAt, f.Event, confirms}, "\x00")),
 	}
 	// An order uses a second database connection beside that of its ticket. Orders
 	// are created one at a time, so that many of them cannot take all connections

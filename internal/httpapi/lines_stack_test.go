@@ -14,7 +14,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -26,6 +26,8 @@ const (
 	supplyPath  = "/api/v1/lines/supply"
 	historyPath = "/api/v1/lines/history"
 
+	conflictsPath = "/api/v1/lines/conflicts"
+
 	freshNumber = "+2348035550001" // of MTN's range, and told of by nobody
 )
 
@@ -33,7 +35,7 @@ const (
 func (s *stack) withLines(t testing.TB) *stack {
 	t.Helper()
 	files := must(blob.OpenDir(t.TempDir()))(t)
-	s.Lines = &supply.Service{Pool: s.pool, Region: s.Region, Lines: &line.Resolver{}, Files: files, Peppers: s.Access.Peppers, Now: time.Now}
+	s.Lines = &supply.Service{Pool: s.pool, Region: s.Region, Lines: &linestore.Resolver{}, Files: files, Peppers: s.Access.Peppers, Now: time.Now}
 	s.ImportMaxBytes, s.Timeouts.Import = 1<<16, 20*time.Second
 	s.handler = s.Handler()
 	return s
@@ -117,6 +119,18 @@ func (s *stack) told(t testing.TB, token string, list ...event) {
 	}
 }
 
+// waits reports events that must all wait.
+func (s *stack) waits(t testing.TB, token string, list ...event) {
+	t.Helper()
+	res := s.do(t, post(eventsPath, token, eventsBody(t, list...)))
+	var answer struct {
+		Data struct{ Waiting int }
+	}
+	if err := json.Unmarshal(res.Body.Bytes(), &answer); err != nil || answer.Data.Waiting != len(list) {
+		t.Fatalf("%d of %d events wait: %s", answer.Data.Waiting, len(list), res.Body)
+	}
+}
+
 // owner runs a statement that the serving role may not run.
 func (s *stack) owner(t testing.TB, sql string) {
 	t.Helper()
@@ -125,7 +139,7 @@ func (s *stack) owner(t testing.TB, sql string) {
 
 const (
 	snapshotFile = "number,tenureStart,simChangedAt,state,stateSince\n" +
-		"+2348035550001,2021-03-01,,ACTIVE,2021-03-01\n" +
+		"+2348035550001,2021-03-01,NEVER,ACTIVE,2021-03-01\n" +
 		"+2348035550002,2021-03-01,2021-04-01,PARKED,2021-05-01\n"
 	spottyFile = "id,number,type,effectiveAt\n" +
 		"a,+2348035550001,SIM_CHANGED,2026-01-01\n" +

@@ -21,12 +21,21 @@ type networkStatus struct {
 	KnownSince      *string           `json:"knownSince"`
 	CompleteSince   *string           `json:"completeSince"`
 	SuppliedThrough *string           `json:"suppliedThrough"`
+	Topics          []topicStatus     `json:"topics"`
 	Silent          bool              `json:"silent"`
 	Lines           int64             `json:"lines"`
 	Capacity        int64             `json:"capacity"`
 	Share           float64           `json:"share"`
 	Refused         int64             `json:"refused"`
 	Events          []eventTypeStatus `json:"events"`
+}
+
+type topicStatus struct {
+	Topic           string  `json:"topic"`
+	SuppliedThrough *string `json:"suppliedThrough"`
+	Required        bool    `json:"required"`
+	Fresh           bool    `json:"fresh"`
+	Doubtful        bool    `json:"doubtful"`
 }
 
 type eventTypeStatus struct {
@@ -60,7 +69,12 @@ func networkStatusOf(s supply.NetworkStatus) networkStatus {
 	shown := networkStatus{
 		Network: s.Network, Name: s.Name, KnownSince: stampOrNull(s.KnownSince), CompleteSince: stampOrNull(s.CompleteSince),
 		SuppliedThrough: stampOrNull(s.SuppliedThrough), Silent: s.Silent, Lines: s.Lines, Capacity: s.Capacity, Refused: s.Refused,
-		Events: make([]eventTypeStatus, len(s.Kinds)),
+		Topics: make([]topicStatus, len(s.Topics)), Events: make([]eventTypeStatus, len(s.Kinds)),
+	}
+	for i, t := range s.Topics {
+		shown.Topics[i] = topicStatus{
+			Topic: t.Topic.String(), SuppliedThrough: stampOrNull(t.Through), Required: t.Required, Fresh: t.Fresh, Doubtful: t.Doubtful,
+		}
 	}
 	if s.Capacity > 0 {
 		shown.Share = math.Round(float64(s.Lines)/float64(s.Capacity)*1e4) / 1e4

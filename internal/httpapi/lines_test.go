@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -221,6 +222,43 @@ func TestInterruptedRefusedRowsLookIncomplete(t *testing.T) {
 	n, err := io.Copy(io.Discard, res.Body)
 	if res.StatusCode != http.StatusOK || n == 0 || err == nil {
 		t.Errorf("a broken list was answered with %d, %d bytes and the error %v", res.StatusCode, n, err)
+	}
+}
+
+// The pages of the conflicts have every event once, in the order of the reports.
+func TestConflictsHavePages(t *testing.T) {
+	t.Parallel()
+	s := newStack(t).withLines(t)
+	session, want := s.staff(t, "auditor"), []string{}
+	for i := range 5 {
+		id := "old-" + strconv.Itoa(i)
+		want = append(want, id)
+		s.waits(t, s.operator(t), happened(id, "+234803555"+strconv.Itoa(3000+i), "ASSIGNED", 40*day))
+	}
+	for _, limit := range []string{"1", "2", "5", "200"} {
+		var got []string
+		for cursor := ""; ; {
+			res := s.do(t, get(conflictsPath+"?limit="+limit+cursor, session))
+			var answer struct {
+				Data struct {
+					Conflicts []struct{ ID string }
+					Next      *string
+				}
+			}
+			if err := json.Unmarshal(res.Body.Bytes(), &answer); err != nil || res.Code != http.StatusOK {
+				t.Fatalf("answered %d: %s", res.Code, res.Body)
+			}
+			for _, c := range answer.Data.Conflicts {
+				got = append(got, c.ID)
+			}
+			if answer.Data.Next == nil {
+				break
+			}
+			cursor = "&cursor=" + *answer.Data.Next
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("in pages of %s: %v, want %v", limit, got, want)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/textproto"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ import (
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -83,7 +85,7 @@ func newStack(t testing.TB) *stack {
 			Pool: pool, Files: files, MaxBytes: 1 << 20, Required: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"}, Spool: t.TempDir(), Now: time.Now,
 		},
 		Verifier: &verify.Verifier{
-			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Resolver{}, Simulator: stage, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
+			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &linestore.Resolver{}, Simulator: stage, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
 		},
 		Sandbox: &sandbox.Service{Pool: pool, Simulator: stage, Now: time.Now},
 		Record:  func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, pool, id) },
@@ -110,14 +112,17 @@ func (s *stack) supply(t testing.TB) {
 	mtn, _ := plan.Network("MTN")
 	now := time.Now()
 	days := func(n int) line.Instant { return line.InstantOf(now.AddDate(0, 0, -n)) }
-	must(s.pool.Exec(t.Context(), `INSERT INTO supply_coverage (network, known_since, supplied_through, updated_at) VALUES ($1, $2, $3, $3)`,
+	must(s.pool.Exec(t.Context(), `WITH covered AS (INSERT INTO supply_coverage (network, topic, known_since, supplied_through, updated_at)
+			VALUES ($1, 1, $2, $3, $3), ($1, 2, $2, $3, $3) RETURNING *)
+		INSERT INTO supply_coverage_history (network, topic, at, known_since, supplied_through, doubtful)
+		SELECT network, topic, updated_at, known_since, supplied_through, doubtful FROM covered`,
 		mtn, now.AddDate(0, 0, -30), now))(t)
-	const put = `INSERT INTO line_now (number, version, baseline, network, state, state_since, tenure_start, sim_at, bar_at, bar_reason, flag_at, flag_level)
-		VALUES ($1, $2, 1, $3, $4, $5, $5, $6, $7, $8, $9, $10)`
+	put := `INSERT INTO line_now (number, version, baseline, network, state, bits, state_since, tenure_start, sim_at, bar_at, bar_reason, flag_high_at)
+		VALUES ($1, $2, 1, $3, $4, ` + strconv.Itoa(int(line.OwnSnapshot)) + `, $5, $5, $6, $7, $8, $9)`
 	active, old := line.StateActive, line.InstantOf(time.Date(2021, 3, 1, 0, 0, 0, 0, time.UTC))
-	must(s.pool.Exec(t.Context(), put, 2348031234567, 1, mtn, active, old, nil, nil, nil, nil, nil))(t)
-	must(s.pool.Exec(t.Context(), put, 2348031234568, 2, mtn, active, old, days(3), nil, nil, nil, nil))(t)
-	must(s.pool.Exec(t.Context(), put, 2348031234569, 3, mtn, active, old, nil, days(2), line.ReasonFraud, days(1), line.LevelHigh))(t)
+	must(s.pool.Exec(t.Context(), put, 2348031234567, 1, mtn, active, old, nil, nil, nil, nil))(t)
+	must(s.pool.Exec(t.Context(), put, 2348031234568, 2, mtn, active, old, days(3), nil, nil, nil))(t)
+	must(s.pool.Exec(t.Context(), put, 2348031234569, 3, mtn, active, old, nil, days(2), line.ReasonFraud, days(1)))(t)
 }
 
 // must unwraps a value that a test cannot do without.

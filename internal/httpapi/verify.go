@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -100,7 +102,11 @@ func (a *API) readVerifyRequest(w http.ResponseWriter, r *http.Request) (q verif
 	wrong.Check(q.RawNumber != "", "phoneNumber", fault.Required, "Enter the phone number to verify.")
 	wrong.Check(q.RawNumber == "" || !errors.Is(err, phone.ErrMalformed), "phoneNumber", fault.BadFormat, phoneNumberHint)
 	q.Number = number
-	outOfRange := more.check(&wrong, &q, a.latestSince(r))
+	zone, zoneErr := a.dayZone(r.Context(), more.since)
+	if zoneErr != nil {
+		return q, zoneErr
+	}
+	outOfRange := more.check(&wrong, &q, zone, a.latestSince(r))
 	switch violations := mergeViolations(found, wrong.Err()); {
 	case outOfRange && len(found) == 0 && len(wrong.Violations()) == 1:
 		return q, errSinceRange.With(wrong.Violations()...)
@@ -140,7 +146,7 @@ func (o *options) fields() []field {
 
 // check puts the options into q. It reports whether since is a valid time but
 // before 1970 or after latest.
-func (o *options) check(wrong *fault.Form, q *verify.Request, latest time.Time) (outOfRange bool) {
+func (o *options) check(wrong *fault.Form, q *verify.Request, zone *time.Location, latest time.Time) (outOfRange bool) {
 	for _, what := range o.include {
 		switch what {
 		case "signals":
@@ -152,13 +158,41 @@ func (o *options) check(wrong *fault.Form, q *verify.Request, latest time.Time) 
 		}
 	}
 	if o.hasSince {
-		var ok bool
-		q.Since, ok = web.ParseTime(o.since)
-		wrong.Check(ok, "since", fault.BadFormat, timeHint)
-		outOfRange = ok && (q.Since.Before(earliestSince) || q.Since.After(latest))
-		wrong.Check(!outOfRange, "since", fault.NotAllowed, "Must not be in the future, nor before 1970.")
+		q.Since, outOfRange = checkSince(wrong, "since", o.since, zone, latest)
 	}
 	return outOfRange
+}
+
+// checkSince reads a since. It reports whether that is a valid time but before 1970
+// or after latest.
+func checkSince(wrong *fault.Form, name, text string, zone *time.Location, latest time.Time) (at time.Time, outOfRange bool) {
+	at, ok := parseTimeIn(text, zone)
+	wrong.Check(ok, name, fault.BadFormat, timeHint)
+	outOfRange = ok && (at.Before(earliestSince) || at.After(latest))
+	wrong.Check(!outOfRange, name, fault.NotAllowed, "Must not be in the future, nor before 1970.")
+	return at, outOfRange
+}
+
+// dayZone returns the time zone in which a date among the texts is a day: that of
+// the policy. It reads the policy only if there is a date.
+func (a *API) dayZone(ctx context.Context, texts ...string) (*time.Location, error) {
+	if !slices.ContainsFunc(texts, func(text string) bool { _, ok := web.ParseDate(text); return ok }) {
+		return time.UTC, nil
+	}
+	current, _, err := a.Verifier.Lines.Current(ctx, a.Access.Pool, a.Verifier.Now())
+	if err != nil {
+		return nil, err
+	}
+	return current.Zone(), nil
+}
+
+// parseTimeIn reads a time that is asked about. A date means the start of that day
+// in the zone.
+func parseTimeIn(text string, zone *time.Location) (time.Time, bool) {
+	if day, ok := web.ParseDate(text); ok {
+		return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, zone).UTC(), true
+	}
+	return web.ParseTime(text)
 }
 
 // fastPhoneNumber reads the body that nearly every request has: an object with

@@ -1,12 +1,18 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -14,12 +20,15 @@ import (
 )
 
 const (
-	maxNumbers   = 1_000    // in one batch
-	maxBatchJSON = 64 << 10 // bytes
+	maxNumbers         = 1_000     // in one batch
+	maxBatchJSON       = 64 << 10  // bytes of a batch of strings
+	maxObjectBatchJSON = 256 << 10 // bytes of a batch with objects
+	maxBatchViolations = 100       // violations reported for one batch
 )
 
 var (
 	errBatchTooLarge   = fault.New(fault.PayloadTooLarge, "The body is too large. The limit for a batch is 64 KiB.")
+	errObjectsTooLarge = fault.New(fault.PayloadTooLarge, "The body is too large. The limit for a batch is 64 KiB, and 256 KiB if its numbers are objects.")
 	errNumberMalformed = fault.ErrInvalid.With(fault.Violation{Field: "phoneNumber", Code: fault.BadFormat, Message: phoneNumberHint})
 )
 
@@ -39,10 +48,13 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 	common.Entity, common.Key, common.Mode, common.Purpose, common.Correlator, common.Grace = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx), who.Grace
 	problems := make([]error, len(numbers))
 	var requests []verify.Request
-	for i, sent := range numbers {
+	for i := range numbers {
 		q := common
-		q.RawNumber = sent
-		switch q.Number, err = a.Region.ParseMobile(sent); {
+		q.RawNumber = numbers[i].sent
+		if numbers[i].hasSince {
+			q.Since = numbers[i].sinceAt
+		}
+		switch q.Number, err = a.Region.ParseMobile(q.RawNumber); {
 		case errors.Is(err, phone.ErrMalformed):
 			problems[i] = errNumberMalformed
 		case err != nil:
@@ -64,7 +76,8 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 	}
 	body := append(make([]byte, 0, 256*len(numbers)), `{"status":"Success","data":{"results":[`...)
 	answered := 0
-	for i, sent := range numbers {
+	for i := range numbers {
+		sent := &numbers[i]
 		if i > 0 {
 			body = append(body, ',')
 		}
@@ -72,7 +85,8 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 		if problem == nil {
 			if problem = errs[0]; problem == nil {
 				answered++
-				body = appendAnswer(body, sent, &answers[0], answers[0].RequestID.String())
+				body = appendAnswer(body, sent.sent, &answers[0], answers[0].RequestID.String())
+				body = sent.appendExternalID(body)
 			}
 			answers, errs = answers[1:], errs[1:]
 		}
@@ -88,29 +102,150 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 }
 
 // readBatch reads the numbers and the options that apply to each of them.
-func (a *API) readBatch(w http.ResponseWriter, r *http.Request) (numbers []string, common verify.Request, err error) {
-	body, err := readJSON(w, r, maxBatchJSON, errBatchTooLarge)
+func (a *API) readBatch(w http.ResponseWriter, r *http.Request) (numbers []batchNumber, common verify.Request, err error) {
+	body, err := readJSON(w, r, maxObjectBatchJSON, errObjectsTooLarge)
 	if err != nil {
 		return nil, common, err
 	}
 	var more options
-	found, err := decodeObject(body, append(more.fields(), field{name: "phoneNumbers", list: &numbers, maxItems: maxNumbers}))
+	var list batchNumbers
+	found, err := decodeObject(body, append(more.fields(), field{name: "phoneNumbers", numbers: &list}))
+	switch {
+	case err != nil:
+		return nil, common, err
+	case len(body) > maxBatchJSON && !list.objects:
+		return nil, common, errBatchTooLarge
+	}
+	numbers = list.all
+	dates := make([]string, 0, 1+len(numbers))
+	dates = append(dates, more.since)
+	for i := range numbers {
+		dates = append(dates, numbers[i].since)
+	}
+	zone, err := a.dayZone(r.Context(), dates...)
 	if err != nil {
 		return nil, common, err
 	}
 	var wrong fault.Form
 	wrong.Check(len(numbers) > 0, "phoneNumbers", fault.Required, "Enter 1 to "+strconv.Itoa(maxNumbers)+" phone numbers.")
-	more.check(&wrong, &common, a.latestSince(r))
+	latest := a.latestSince(r)
+	more.check(&wrong, &common, zone, latest)
+	for i := range numbers {
+		if numbers[i].object && len(found)+len(wrong.Violations()) < maxBatchViolations {
+			numbers[i].check(&wrong, placeOf(i), zone, latest)
+		}
+	}
 	return numbers, common, mergeViolations(found, wrong.Err())
+}
+
+// batchNumber is one number of a batch: a string, or an object with options of its
+// own.
+type batchNumber struct {
+	sent string
+
+	object      bool
+	hasNumber   bool
+	since       string
+	hasSince    bool
+	sinceAt     time.Time
+	externalID  string
+	hasExternal bool
+}
+
+// batchNumbers is the list of a batch.
+type batchNumbers struct {
+	all     []batchNumber
+	objects bool // one of them is an object
+}
+
+// placeOf returns the path of a number in the body, such as phoneNumbers[3].
+func placeOf(i int) string { return "phoneNumbers[" + strconv.Itoa(i) + "]" }
+
+// decode reads the numbers. It reports violations of the form; check those of the
+// content.
+func (b *batchNumbers) decode(value jsontext.Value, name string, wrong *fault.Form) error {
+	d := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true))
+	if _, err := d.ReadToken(); err != nil {
+		return errSyntax
+	}
+	for i := 0; d.PeekKind() != ']'; i++ {
+		item, err := d.ReadValue()
+		if err != nil {
+			return errSyntax
+		}
+		if i == maxNumbers {
+			wrong.Check(false, name, fault.TooLong, "At most "+strconv.Itoa(maxNumbers)+" values are allowed.")
+			return nil
+		}
+		n := batchNumber{}
+		switch item.Kind() {
+		case '"':
+			n.sent, err = textValue(item, name, wrong)
+		case '{':
+			b.objects = true
+			err = n.decode(item, placeOf(i), wrong)
+		default:
+			if len(wrong.Violations()) < maxBatchViolations {
+				wrong.Check(false, placeOf(i), fault.WrongType, "Must be a JSON string, or an object with phoneNumber.")
+			}
+		}
+		if err != nil {
+			return err
+		}
+		b.all = append(b.all, n)
+	}
+	return nil
+}
+
+// decode reads an object. Place is its path in the body.
+func (n *batchNumber) decode(value jsontext.Value, place string, wrong *fault.Form) error {
+	n.object = true
+	found, err := decodeObject(value, []field{
+		{name: "phoneNumber", text: &n.sent, present: &n.hasNumber},
+		{name: "since", text: &n.since, present: &n.hasSince},
+		{name: "externalId", text: &n.externalID, present: &n.hasExternal},
+	})
+	for _, v := range found {
+		if len(wrong.Violations()) < maxBatchViolations {
+			wrong.Once(place+"."+v.Field, v.Code, v.Message)
+		}
+	}
+	return err
+}
+
+// check reports what is wrong with the fields of an object. A field that could not
+// be read has been reported.
+func (n *batchNumber) check(wrong *fault.Form, place string, zone *time.Location, latest time.Time) {
+	wrong.Check(n.hasNumber, place+".phoneNumber", fault.Required, "Missing field.")
+	if n.hasSince {
+		n.sinceAt, _ = checkSince(wrong, place+".since", n.since, zone, latest)
+	}
+	printable := n.externalID != "" && utf8.RuneCountInString(n.externalID) <= maxExternalID &&
+		!strings.ContainsFunc(n.externalID, func(r rune) bool { return !unicode.IsPrint(r) })
+	wrong.Check(!n.hasExternal || printable, place+".externalId", fault.BadFormat, "Must be 1 to 64 printable characters.")
+}
+
+// maxExternalID is the longest externalId, in characters.
+const maxExternalID = 64
+
+// appendExternalID adds the caller's id of the number to its result, the last value
+// in b.
+func (n *batchNumber) appendExternalID(b []byte) []byte {
+	if n.externalID == "" {
+		return b
+	}
+	b = append(b[:len(b)-len("}")], `,"externalId":`...)
+	return append(appendText(b, n.externalID), '}')
 }
 
 // numberProblem says why a number of a batch has no answer.
 type numberProblem struct {
 	PhoneNumber string  `json:"phoneNumber"`
+	ExternalID  string  `json:"externalId,omitzero"`
 	Error       problem `json:"error"`
 }
 
-func appendProblem(b []byte, sent string, f *fault.Error, id string) ([]byte, error) {
-	text, err := json.Marshal(numberProblem{PhoneNumber: sent, Error: problemOf(f, id)})
+func appendProblem(b []byte, n *batchNumber, f *fault.Error, id string) ([]byte, error) {
+	text, err := json.Marshal(numberProblem{PhoneNumber: n.sent, ExternalID: n.externalID, Error: problemOf(f, id)})
 	return append(b, text...), err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -94,7 +94,7 @@ func emptyDocuments(t *testing.T, pool *pgxpool.Pool) *document.Store {
 
 // emptySupply is a supply service without any supply.
 func emptySupply(pool *pgxpool.Pool) *supply.Service {
-	return &supply.Service{Pool: pool, Lines: &line.Resolver{}, Now: time.Now}
+	return &supply.Service{Pool: pool, Lines: &linestore.Resolver{}, Now: time.Now}
 }
 
 // The kinds are stored with every queued job: with a new name, no worker would

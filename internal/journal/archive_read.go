@@ -104,12 +104,9 @@ func (a *Archive) find(ctx context.Context, files blob.Store, requestID uuid.UUI
 		if p.Entries == 0 || text < p.First || text > p.Last {
 			continue
 		}
-		err := p.read(ctx, files, m.Day, i+1, func(b *storedBatch) error {
-			for _, e := range b.entries {
-				if e.RequestID == requestID {
-					found = append(found, e)
-				}
-			}
+		wanted := func(e *archiveEntry) bool { return e.RequestID == requestID }
+		err := p.readWanted(ctx, files, m.Day, i+1, wanted, func(b *storedBatch) error {
+			found = append(found, b.entries...)
 			return nil
 		})
 		if err != nil {
@@ -159,6 +156,11 @@ func readFile(ctx context.Context, files blob.Store, key string) ([]byte, error)
 // against the manifest. So each must not rely on a batch before read has returned
 // nil.
 func (p *Part) read(ctx context.Context, files blob.Store, day string, number int, each func(*storedBatch) error) error {
+	return p.readWanted(ctx, files, day, number, func(*archiveEntry) bool { return true }, each)
+}
+
+// readWanted is read with only those entries of each batch that are wanted.
+func (p *Part) readWanted(ctx context.Context, files blob.Store, day string, number int, wanted func(*archiveEntry) bool, each func(*storedBatch) error) error {
 	f, err := files.Open(ctx, p.Key)
 	if err != nil {
 		return fmt.Errorf("journal: read the archive of %s: file %s: %w", day, p.Key, err)
@@ -166,8 +168,7 @@ func (p *Part) read(ctx context.Context, files blob.Store, day string, number in
 	defer f.Close()
 	sum, size := sha256.New(), &byteCounter{}
 	in := io.TeeReader(f, io.MultiWriter(sum, size))
-	err = readLines(in, archiveHead{Form: archiveFormat, Day: day, Part: number}, each)
-	if err == nil {
+	if err = readLines(in, archiveHead{Form: archiveFormat, Day: day, Part: number}, wanted, each); err == nil {
 		_, err = io.Copy(io.Discard, in)
 	}
 	if err != nil {
@@ -193,7 +194,7 @@ func (c *byteCounter) Write(p []byte) (int, error) {
 const maxLine = 1 << 20
 
 // readLines reads the lines of a part.
-func readLines(compressed io.Reader, want archiveHead, each func(*storedBatch) error) error {
+func readLines(compressed io.Reader, want archiveHead, wanted func(*archiveEntry) bool, each func(*storedBatch) error) error {
 	decoder, err := zstd.NewReader(compressed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return err
@@ -221,6 +222,7 @@ func readLines(compressed io.Reader, want archiveHead, each func(*storedBatch) e
 			if current, err = l.Batch.batch(); err != nil {
 				return err
 			}
+		case l.Entry != nil && current != nil && !wanted(l.Entry):
 		case l.Entry != nil && current != nil:
 			e, err := l.Entry.entry(len(current.entries))
 			if err != nil {

@@ -2,51 +2,50 @@ package line
 
 import (
 	"slices"
-
-	"github.com/lineproof/lineproof/internal/numbering"
+	"time"
 )
 
 // applyEffect changes everything that an event changes except the state.
-func (b *rowBuilder) applyEffect(e *Event) Outcome {
+func (b *rowBuilder) applyEffect(x *fact) Outcome {
+	e := x.Event
 	switch e.Kind {
-	case Assign:
+	case Assign, Transfer:
 		if b.BlackAt != Never {
 			return Blocked
 		}
-		b.startTenure(e.Effective)
+		if e.Kind == Assign {
+			b.startTenure(x)
+		} else {
+			b.transfer(x)
+		}
 	case End:
 		b.EndedAfter, b.Until = e.EndedAfter, Never
+		b.Bits = b.Bits.set(EndContested, x.contested)
 	case Reinstate:
 		b.EndedAfter = Never
+		b.Bits &^= EndContested
 	case ChangeSIM:
 		b.SIM = e.Effective
-	case Port:
-		b.moveTo(e.Peer, e.Effective)
-	case ClaimPort:
-		return b.claimPort(e)
-	case ReleasePort:
-		return b.releasePort(e)
+		b.SIMWindow = max(b.SIMWindow, b.simWindow(x))
+		b.Bits = b.Bits.set(SIMDay, e.Day) // what was not known about the time before stays so
 	case Bar:
-		if e.Authority == Regulator {
-			b.OrderAt, b.OrderReason = e.Effective, e.Code
-		} else {
-			b.BarAt, b.BarReason = e.Effective, e.Code
-		}
+		b.bar(x)
 	case Unbar:
-		if e.Authority == Regulator {
-			b.OrderAt, b.OrderReason = Never, 0
-		}
 		b.BarAt, b.BarReason = Never, 0
+		if e.Authority == Regulator {
+			b.HolderBarAt, b.HolderBarUntil, b.HolderBarReason = Never, Never, 0
+			b.NumberBarAt, b.NumberBarUntil, b.NumberBarReason = Never, Never, 0
+		}
 	case Flag:
 		b.flags = append(b.flags, activeFlag{e.Effective, e.Code, e.Supplier})
-		b.updateFlagColumns()
+		b.updateFlags()
 	case Unflag:
 		if e.Authority == Regulator {
 			b.flags = nil
 		} else if !b.removeFlags(e.Supplier) {
 			return NotFlagOwner
 		}
-		b.updateFlagColumns()
+		b.updateFlags()
 	case Blacklist:
 		b.BlackAt = e.Effective
 	case Release:
@@ -56,64 +55,103 @@ func (b *rowBuilder) applyEffect(e *Event) Outcome {
 		b.StateSince = e.Effective // the latest notice counts
 	case Use, Return, Park, Deactivate:
 		b.Until = Never
-	case Void:
+	case Void, Confirm, Restate, Name, Miss, Port, ClaimPort, ReleasePort: // the fold deals with them
 	}
 	return Applied
+}
+
+// countedAt returns since when an event counts: what was reported before the port
+// that brought the line to its network counts since that was reported.
+func (b *rowBuilder) countedAt(x *fact) moment {
+	if x.index == implied {
+		return x.counted
+	}
+	return later(x.counted, b.served)
+}
+
+// simWindow returns from when the window of a SIM change runs.
+func (b *rowBuilder) simWindow(x *fact) Instant {
+	counted := b.countedAt(x)
+	return b.window(x.Effective, counted, b.terms(counted.at).SIMDeadline)
+}
+
+// window returns from when the window of a change runs: from the change, or from
+// its report if that was late. Lateness must not pay.
+func (b *rowBuilder) window(at Instant, counted moment, deadline time.Duration) Instant {
+	if counted.at.After(at.Time().Add(deadline)) {
+		return InstantOf(counted.at)
+	}
+	return at
+}
+
+// bar applies a bar: the operator's, or one of the regulator's two. A second bar does
+// not shorten the first.
+func (b *rowBuilder) bar(x *fact) {
+	until := x.Until
+	if x.confirmed {
+		until = Never
+	}
+	longer := func(at, former Instant) Instant {
+		inForce := at != Never && (former == Never || x.Effective < former)
+		switch {
+		case until == Never || inForce && former == Never:
+			return Never
+		case inForce:
+			return max(former, until)
+		default:
+			return until
+		}
+	}
+	switch {
+	case x.Authority == Operator:
+		b.BarAt, b.BarReason = x.Effective, x.Code
+	case x.Number:
+		b.NumberBarAt, b.NumberBarUntil, b.NumberBarReason = x.Effective, longer(b.NumberBarAt, b.NumberBarUntil), x.Code
+	default:
+		b.HolderBarAt, b.HolderBarUntil, b.HolderBarReason = x.Effective, longer(b.HolderBarAt, b.HolderBarUntil), x.Code
+	}
 }
 
 // startTenure starts a tenure and clears everything that belonged to the last one.
-func (b *rowBuilder) startTenure(at Instant) {
-	b.Tenure, b.SIM, b.PortAt, b.Until, b.EndedAfter = at, Never, Never, Never, Never
-	b.BarAt, b.OrderAt = Never, Never
-	b.BarReason, b.OrderReason = 0, 0
+// The regulator's bar on the last holder stays until the rest is over, unless the
+// regulator let the new holder have the number earlier.
+func (b *rowBuilder) startTenure(x *fact) {
+	end := x.Effective
+	if b.State == StateEnded {
+		end = b.StateSince
+	}
+	rested := end.Add(b.terms(x.ReportedAt).Rest)
+	if x.Effective >= rested || x.Hold != 0 {
+		b.HolderBarAt, b.HolderBarUntil, b.HolderBarReason = Never, Never, 0
+	} else if b.HolderBarAt != Never && (b.HolderBarUntil == Never || b.HolderBarUntil > rested) {
+		b.HolderBarUntil = rested
+	}
+	first := x.First && b.State == StateNone
+	b.newHolder(x)
+	b.PortAt, b.PortWindow = Never, Never
+	if x.Network != 0 && x.Network != b.Network {
+		b.served = moment{}
+	}
+	b.Bits = b.Bits.set(FirstHolder, first) &^ PortDay
 	b.flags = nil
-	b.updateFlagColumns()
-	b.clearPortHalves()
+	b.updateFlags()
 }
 
-// moveTo ports the number to another network.
-func (b *rowBuilder) moveTo(to numbering.Network, at Instant) {
-	b.Network, b.PortAt, b.Until = to, at, Never
-	b.clearPortHalves()
+// transfer starts a tenure on a line that goes on. Flags, the regulator's bars and
+// the port pass to it: otherwise a new name would be enough to shed them.
+func (b *rowBuilder) transfer(x *fact) {
+	b.newHolder(x)
+	b.Bits &^= FirstHolder
 }
 
-// claimPort applies the claim of a port. Claims of several networks are kept at
-// the same time: a false one must not prevent the match of the right one.
-func (b *rowBuilder) claimPort(e *Event) Outcome {
-	if e.Network == b.Network {
-		return NotInState // the number is with that network already
-	}
-	if r := b.released; r.to == e.Network && (r.from == b.Network || b.State == StateNone) {
-		return b.matchPort(r, e.Effective)
-	}
-	b.claims = append(b.claims, portHalf{seq: e.Seq, to: e.Network})
-	return HalfPort
+// newHolder sets what every new tenure changes.
+func (b *rowBuilder) newHolder(x *fact) {
+	b.Tenure, b.SIM, b.SIMWindow, b.Until, b.EndedAfter = x.Effective, Never, Never, Never, Never
+	b.BarAt, b.BarReason = Never, 0
+	b.ContestedTenure, b.ContestedSIM, b.ContestedSIMWindow, b.ContestedPort, b.ContestedPortWindow = Never, Never, Never, Never, Never
+	unknown := x.index == implied && b.base != nil && b.base.Bits.has(SIMUnknown)
+	b.Bits = (b.Bits&PortDay).set(TenureDay, x.Day).set(SIMUnknown, unknown)
 }
-
-// releasePort applies the release of a port, in which the donor names the
-// recipient.
-func (b *rowBuilder) releasePort(e *Event) Outcome {
-	for _, c := range b.claims {
-		if c.to == e.Peer {
-			return b.matchPort(c, e.Effective)
-		}
-	}
-	b.released = portHalf{e.Seq, e.Network, e.Peer}
-	return HalfPort
-}
-
-// matchPort ports the number when the later half of a port arrives; first is the
-// earlier half.
-func (b *rowBuilder) matchPort(first portHalf, at Instant) Outcome {
-	b.moveTo(first.to, at)
-	if b.State != StateActive {
-		b.State, b.StateSince = StateActive, at
-	}
-	b.matchedSeq = first.seq
-	return Applied
-}
-
-func (b *rowBuilder) clearPortHalves() { b.claims, b.released = nil, portHalf{} }
 
 // removeFlags removes the flags of one regulator; false when it has none.
 func (b *rowBuilder) removeFlags(by int32) bool {
@@ -122,12 +160,18 @@ func (b *rowBuilder) removeFlags(by int32) bool {
 	return len(b.flags) < before
 }
 
-// updateFlagColumns writes the newest flag into the row. When that is withdrawn,
-// the row shows the next older flag of another regulator.
-func (b *rowBuilder) updateFlagColumns() {
-	b.FlagAt, b.FlagLevel, b.FlagBy = Never, 0, 0
-	if n := len(b.flags); n > 0 {
-		last := b.flags[n-1]
-		b.FlagAt, b.FlagLevel, b.FlagBy = last.at, last.level, last.by
+// updateFlags writes the newest flag of each level into the row: the gravest that
+// is in force is shown, and a lesser one when that has expired.
+func (b *rowBuilder) updateFlags() {
+	b.MediumAt, b.HighAt, b.VeryHighAt = Never, Never, Never
+	for _, f := range b.flags {
+		switch f.level {
+		case LevelVeryHigh:
+			b.VeryHighAt = max(b.VeryHighAt, f.at)
+		case LevelHigh:
+			b.HighAt = max(b.HighAt, f.at)
+		default:
+			b.MediumAt = max(b.MediumAt, f.at)
+		}
 	}
 }

@@ -31,18 +31,24 @@ const (
 	Blacklist                   // confirmed misuse, by the regulator
 	Release                     // the regulator lifts the blacklisting
 	Void                        // withdraws another event
+	Transfer                    // the network that serves the line reports a new holder
+	Confirm                     // the regulator lets a held event count
+	Restate                     // a later snapshot replaces what the baseline said
+	Name                        // a later snapshot has the line as it is known, while it was in doubt
+	Miss                        // a snapshot lacks a number that the clearing house placed there
 )
 
 // kindWords has the kinds as suppliers write them, in the order of the constants.
 var kindWords = []string{
 	"", "ASSIGNED", "SIM_CHANGED", "BARRED", "UNBARRED", "CHURN_NOTICE", "PARKED", "RETURNED", "INACTIVE", "USED", "ENDED",
 	"REINSTATED", "PORT_CLAIMED", "PORT_RELEASED", "PORTED", "FLAGGED", "UNFLAGGED", "BLACKLISTED", "RELEASED", "VOIDED",
+	"TRANSFERRED", "CONFIRMED", "RESTATED", "NAMED", "MISSING",
 }
 
 // Kinds lists every kind.
 func Kinds() []Kind {
 	all := make([]Kind, 0, len(kindWords)-1)
-	for k := Assign; k <= Void; k++ {
+	for k := Assign; k <= Miss; k++ {
 		all = append(all, k)
 	}
 	return all
@@ -127,6 +133,32 @@ func ParseCode(word string) (Code, bool) {
 	return Code(max(i, 0)), i > 0 //nolint:gosec // a small index
 }
 
+// Hold is why an event waits for the regulator to confirm it. The numbers are
+// stored; 0 is none.
+type Hold int16
+
+// The reasons for which events are held. All but the first three are conflicts:
+// the event contradicts what somebody else, or the same operator's file, reported.
+const (
+	HoldBackdated Hold = 1 + iota // it took effect longer ago than the policy allows
+	HoldEarly                     // a new holder before the rest is over, while a bar or a flag is in force
+	HoldShare                     // too large a share of the network's lines changed at once
+	HoldEndVoid                   // it withdraws an end
+	HoldSnapshot                  // it would lift what a newer snapshot still shows
+	HoldDenied                    // a row of a snapshot denies an event
+	HoldRestated                  // a restatement would take away a recent change, or move it earlier
+)
+
+var holdWords = []string{"", "BACKDATED", "EARLY", "SHARE", "END_VOIDED", "SNAPSHOT", "DENIED", "RESTATED"}
+
+// String returns the word of the hold.
+func (h Hold) String() string {
+	if h < 0 || int(h) >= len(holdWords) {
+		return ""
+	}
+	return holdWords[h]
+}
+
 // Event is one event that was reported about a number.
 type Event struct {
 	Seq        int64 // the order of reporting; 0 until it is stored
@@ -134,33 +166,40 @@ type Event struct {
 	Supplier   int32
 	Import     int32 // 0 for an API call
 	ReportedAt time.Time
-	Effective  Instant
+	Effective  Instant // of a bare date: its day's last second, or its first for an End
+	Day        bool    // reported as a bare date: it took place some time on that day
 	Kind       Kind
 	Authority  Authority
 	Network    numbering.Network // of the reporting operator
 	Peer       numbering.Network // the recipient of a port
 	Code       Code
-	Until      Instant // the announced churn date
+	Number     bool    // of a regulator's bar: it is on the number, and outlives the holder
+	First      bool    // of an Assign: nobody held the number before
+	Until      Instant // the announced churn date; or when an order ends unless it is confirmed
 	EndedAfter Instant // of an inferred end: the tenure ended after this time
-	Voids      int64   // the seq of the event that this one withdraws
+	Target     int64   // the seq of the event that this one withdraws or confirms
+	Hold       Hold    // why it does not count until it is confirmed
+	Outside    bool    // when it was reported, its operator neither served the line nor held the number's range
 	Note       string
-	Base       *Baseline // on a number's first event, if the number had a baseline
+	Base       *Baseline // what a Restate says; on another event, the baseline that the number had before its first event
 }
 
-// Baseline is the content of a snapshot about a number of which nothing was known
-// before.
+// Baseline is what a snapshot says about a number.
 type Baseline struct {
-	Import     int32 // the import, which has the as-of time of the snapshot
+	Import     int32
+	AsOf       Instant // the time that the snapshot describes; not in a row, which has the import instead
 	Network    numbering.Network
-	Tenure     Instant
-	SIM        Instant
+	Tenure     Instant // Never when unknown
+	SIM        Instant // Never when there was no change, or when unknown
 	State      State
 	StateSince Instant
+	Until      Instant // the announced churn date
+	Bits       Bits    // SIMUnknown, and which times are bare dates
 }
 
 // SameAs reports whether two events have the same content, so that the second is
 // a repetition of the first.
 func (e *Event) SameAs(o *Event) bool {
-	return e.Effective == o.Effective && e.Kind == o.Kind && e.Authority == o.Authority && e.Network == o.Network && e.Peer == o.Peer &&
-		e.Code == o.Code && e.Until == o.Until && e.Voids == o.Voids
+	return e.Effective == o.Effective && e.Day == o.Day && e.Kind == o.Kind && e.Authority == o.Authority && e.Network == o.Network &&
+		e.Peer == o.Peer && e.Code == o.Code && e.Number == o.Number && e.Until == o.Until && e.Target == o.Target
 }

@@ -37,15 +37,30 @@ func (i Instant) Add(d time.Duration) Instant {
 	return InstantOf(i.Time().Add(d))
 }
 
-// ParseInstant parses a time as suppliers write it: RFC 3339, or a date, which
-// means its midnight in UTC. Fractions of a second are dropped.
-func ParseInstant(s string) (Instant, bool) {
+// ParseInstant parses a time as suppliers write it: RFC 3339, or a bare date, which
+// means some time on that day in a zone. day is true for a date, and the instant is
+// then the day's last second. A date that the zone skipped is not one. Fractions of a
+// second are dropped.
+func ParseInstant(s string, zone *time.Location) (at Instant, day, ok bool) {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		t, err = time.Parse(time.DateOnly, s)
+		day = true
 	}
 	if err != nil || t.Year() < 1990 || t.Year() > 2087 {
-		return Never, false
+		return Never, false, false
 	}
-	return InstantOf(t), true
+	if at = InstantOf(t); day {
+		_, at = DayBounds(t, zone)
+	}
+	return at, day, at != Never
+}
+
+// Latest returns the latest time at which the event can have taken effect: of a bare
+// date the last second of its day. Lateness is judged by it.
+func (e *Event) Latest(zone *time.Location) Instant {
+	if e.Day && e.Kind == End {
+		return dayEnd(e.Effective, zone)
+	}
+	return e.Effective
 }

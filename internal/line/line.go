@@ -31,6 +31,10 @@ const (
 	Unknown      Status = "UNKNOWN"
 )
 
+// New is a signal and never a status: the first holder of a number that nobody
+// had before.
+const New Status = "NEW"
+
 // Statuses lists every status, in the order of precedence.
 var Statuses = []Status{
 	Blacklisted, Barred, Flagged, Quarantined, Recycled, Swapped, Ported, PendingChurn, Parked, Inactive, Normal, Unallocated, Unknown,

@@ -18,6 +18,7 @@ const sameState State = -1
 
 var (
 	anyState = []State{StateNone, StateActive, StateInactive, StateParked, StateNoticed, StateEnded}
+	running  = []State{StateActive, StateInactive, StateParked, StateNoticed}
 	notEnded = []State{StateNone, StateActive, StateInactive, StateParked, StateNoticed} // StateNone: the start of the tenure is unknown
 )
 
@@ -26,8 +27,9 @@ var transitions = []transition{
 	{End, []Authority{Operator}, notEnded, StateEnded, "The tenure ends. The number is quarantined and returns to the network of its range."},
 	{Reinstate, []Authority{Operator}, []State{StateEnded}, StateActive, "The holder gets the number back: the same tenure continues, with its flags and bars."},
 	{Release, []Authority{Regulator}, anyState, sameState, "The number may be assigned again."},
-	{Assign, []Authority{Operator}, anyState, StateActive, "A new tenure starts, without the flags, bars and SIM changes of the last one. No effect while the number is blacklisted."},
-	{Port, []Authority{ClearingHouse}, notEnded, StateActive, "The number moves to the network that the event names. The holder stays the same and gets a new SIM."},
+	{Assign, []Authority{Operator}, anyState, StateActive, "A new tenure starts, without the flags, SIM changes and operator's bars of the last one. No effect while the number is blacklisted."},
+	{Transfer, []Authority{Operator}, running, StateActive, "The network that serves the line reports a new holder. The port, flags and the regulator's bars pass to the new tenure."},
+	{Port, []Authority{ClearingHouse}, anyState, StateActive, "The number moves to the network that the event names. The holder stays the same and gets a new SIM. If the tenure had ended more than 72 hours before, a new one begins."},
 	{ReleasePort, []Authority{Operator}, notEnded, sameState, "Half of a port: together with the claim of the network that it names, the number moves. Alone it has no effect."},
 	{ClaimPort, []Authority{Operator}, notEnded, sameState, "Half of a port: together with the release by the network that has the number, the number moves. Alone it has no effect."},
 	{ChangeSIM, []Authority{Operator}, notEnded, sameState, "The holder has a new SIM."},
@@ -42,13 +44,17 @@ var transitions = []transition{
 	{Flag, []Authority{Sector}, notEnded, sameState, "The holder is suspected of fraud."},
 	{Blacklist, []Authority{Regulator}, anyState, sameState, "Confirmed by two people. No new tenure can start until the number is released."},
 	{Void, []Authority{Operator, ClearingHouse, Sector, Regulator}, anyState, sameState, "Withdraws another event, by its reporter or by the regulator. The line is computed from the remaining events."},
+	{Confirm, []Authority{Regulator}, anyState, sameState, "Lets a held event count, from now on."},
+	{Restate, nil, anyState, sameState, "A later snapshot replaces what the first one said about the line."},
+	{Name, nil, anyState, sameState, "A later snapshot has the line as it is known, which ends a doubt."},
+	{Miss, nil, anyState, sameState, "A snapshot lacks a number that the clearing house placed with the network. The line is in doubt."},
 }
 
 // transitionOf and orderOf find the transition of a kind, and its index in the
 // table.
 var transitionOf, orderOf = index()
 
-func index() (byKind [Void + 1]transition, order [Void + 1]int) {
+func index() (byKind [Miss + 1]transition, order [Miss + 1]int) {
 	for i, t := range transitions {
 		byKind[t.kind], order[t.kind] = t, i
 	}
@@ -57,11 +63,32 @@ func index() (byKind [Void + 1]transition, order [Void + 1]int) {
 
 // MayReport reports whether an authority may report events of the kind at all.
 func (k Kind) MayReport(a Authority) bool {
-	return k >= Assign && k <= Void && slices.Contains(transitionOf[k].authorities, a)
+	return k >= Assign && k <= Miss && slices.Contains(transitionOf[k].authorities, a)
 }
 
-// applies reports whether events of the kind apply in the state.
-func (k Kind) applies(s State) bool { return slices.Contains(transitionOf[k].from, s) }
+// applies reports whether an event applies in the state. The regulator's bar on a
+// number applies in every state, and so does what lifts it.
+func (e *Event) applies(s State) bool {
+	ofNumber := e.Authority == Regulator && (e.Kind == Bar && e.Number || e.Kind == Unbar)
+	return ofNumber || slices.Contains(transitionOf[e.Kind].from, s)
+}
+
+// BeforePort reports whether events of the kind come before a port of the same
+// second.
+func (k Kind) BeforePort() bool { return orderOf[k] < orderOf[Port] }
+
+// aboutReports reports whether events of the kind are about other reports and not
+// about the line.
+func (k Kind) aboutReports() bool { return k == Void || k >= Confirm }
+
+// StartsTenure reports whether the kind starts a tenure.
+func (k Kind) StartsTenure() bool { return k == Assign || k == Transfer }
+
+// endsOrRestarts reports whether the kind ends a tenure or starts one.
+func (k Kind) endsOrRestarts() bool { return k == End || k.StartsTenure() }
+
+// Lifts reports whether the kind takes back something that an operator reported.
+func (k Kind) Lifts() bool { return k == Unbar || k == Use || k == Return || k == Reinstate }
 
 // becomes returns the state after an event of the kind has applied. An operator
 // that changes the SIM of a line, or bars it, serves that line; so for a number

@@ -2,6 +2,7 @@ package line
 
 import (
 	"slices"
+	"time"
 
 	"github.com/lineproof/lineproof/internal/numbering"
 )
@@ -39,41 +40,100 @@ func (s State) String() string {
 // ongoing reports whether there is a current tenure.
 func (s State) ongoing() bool { return s >= StateActive && s <= StateNoticed }
 
-// Row is the state of one line: the result of its baseline and its events.
-type Row struct {
-	Version     int32
-	Baseline    int32 // the import of its baseline; 0 when there is none
-	Network     numbering.Network
-	State       State
-	StateSince  Instant
-	Tenure      Instant // when the tenure started; Never when unknown
-	SIM         Instant // when the SIM last changed
-	Newest      Instant // effective time of the newest event
-	Until       Instant // the announced churn date
-	EndedAfter  Instant // the tenure ended after this time, and not later than StateSince
-	PortAt      Instant
-	BarAt       Instant // the operator's bar
-	BarReason   Code
-	OrderAt     Instant // the regulator's bar
-	OrderReason Code
-	FlagAt      Instant
-	FlagLevel   Code
-	FlagBy      int32
-	BlackAt     Instant
+// Bits are the yes-or-no facts of a row. The numbers are stored.
+type Bits int16
+
+// The bits.
+const (
+	SIMUnknown   Bits = 1 << iota // the snapshot behind the tenure does not say whether the SIM had changed before
+	TenureDay                     // Tenure is a bare date: some time on that day
+	SIMDay                        // the same of SIM
+	PortDay                       // the same of PortAt
+	EndDay                        // the same of StateSince, of a tenure that ended
+	FirstHolder                   // nobody held the number before this tenure
+	EndContested                  // its operator wants to withdraw the end
+	OwnSnapshot                   // the snapshot behind the row is of the network that serves the line
+	Claimed                       // nobody has the number, and a network that does not hold its range reports about it
+)
+
+func (b Bits) has(bit Bits) bool { return b&bit != 0 }
+
+// set returns b with the bit set or cleared.
+func (b Bits) set(bit Bits, on bool) Bits {
+	if on {
+		return b | bit
+	}
+	return b &^ bit
 }
 
-// NoRow returns the row of a number about which nothing was reported.
-func NoRow() Row {
-	return Row{
-		StateSince: Never, Tenure: Never, SIM: Never, Newest: Never, Until: Never, EndedAfter: Never, PortAt: Never,
-		BarAt: Never, OrderAt: Never, FlagAt: Never, BlackAt: Never,
+// Row is the state of one line: the result of its baseline and its events.
+type Row struct {
+	Version    int32
+	Baseline   int32 // the import of its baseline; 0 when there is none
+	Network    numbering.Network
+	State      State
+	Bits       Bits
+	StateSince Instant
+	Tenure     Instant // when the tenure started; Never when unknown
+	SIM        Instant // when the SIM last changed
+	Newest     Instant // effective time of the newest event
+	Until      Instant // the announced churn date
+	EndedAfter Instant // the tenure ended after this time, and not later than StateSince
+	PortAt     Instant
+
+	// From when the window of the last SIM change and of the last port runs: the
+	// change itself, or the time at which a late one was reported.
+	SIMWindow, PortWindow Instant
+
+	BarAt     Instant // the operator's bar
+	BarReason Code
+
+	// The regulator's bar on the holder, and the one on the number; Until is when
+	// it ends by itself.
+	HolderBarAt, HolderBarUntil Instant
+	HolderBarReason             Code
+	NumberBarAt, NumberBarUntil Instant
+	NumberBarReason             Code
+
+	// The newest flag of each level.
+	MediumAt, HighAt, VeryHighAt Instant
+
+	BlackAt Instant
+
+	// Changes that their operator withdrew, and from when their windows run.
+	ContestedTenure                    Instant
+	ContestedSIM, ContestedSIMWindow   Instant
+	ContestedPort, ContestedPortWindow Instant
+
+	DoubtAt Instant // since when the network that serves the line contradicts itself or somebody else
+}
+
+// Times returns every time of the row, for the code that treats them alike.
+func (r *Row) Times() [24]*Instant {
+	return [...]*Instant{
+		&r.StateSince, &r.Tenure, &r.SIM, &r.Newest, &r.Until, &r.EndedAfter, &r.PortAt, &r.SIMWindow, &r.PortWindow, &r.BarAt,
+		&r.HolderBarAt, &r.HolderBarUntil, &r.NumberBarAt, &r.NumberBarUntil, &r.MediumAt, &r.HighAt, &r.VeryHighAt, &r.BlackAt,
+		&r.ContestedTenure, &r.ContestedSIM, &r.ContestedSIMWindow, &r.ContestedPort, &r.ContestedPortWindow, &r.DoubtAt,
 	}
 }
 
-// newestColumn returns the newest time in the other columns. If Newest equals it,
-// the table stores null for Newest.
-func (r *Row) newestColumn() Instant {
-	return max(r.StateSince, r.Tenure, r.SIM, r.PortAt, r.BarAt, r.OrderAt, r.FlagAt, r.BlackAt)
+// NoRow returns the row of a number about which nothing was reported.
+func NoRow() (r Row) {
+	for _, at := range r.Times() {
+		*at = Never
+	}
+	return r
+}
+
+// inDoubt reports whether the line is in doubt at a time.
+func (r *Row) inDoubt(now Instant) bool { return r.DoubtAt != Never && r.DoubtAt <= now }
+
+// AsOf returns the row at a time after its newest event: an announced churn date that
+// has come ends the tenure.
+func (r *Row) AsOf(now Instant) Row {
+	b := rowBuilder{Row: *r}
+	b.passChurnDate(now)
+	return b.Row
 }
 
 // HasEvents reports whether the row has events behind it, not a baseline alone.
@@ -83,7 +143,8 @@ func (r *Row) HasEvents() bool { return r.Version > 1 || r.Version == 1 && r.Bas
 // a row with a baseline and without events.
 func (r *Row) AsBaseline() Baseline {
 	b := Baseline{
-		Import: r.Baseline, Network: r.Network, Tenure: r.Tenure, SIM: r.SIM, State: r.State, StateSince: r.StateSince,
+		Import: r.Baseline, Network: r.Network, Tenure: r.Tenure, SIM: r.SIM, State: r.State, StateSince: r.StateSince, Until: r.Until,
+		Bits: r.Bits,
 	}
 	if r.BarAt != Never {
 		b.State, b.StateSince = StateBarred, r.BarAt
@@ -93,12 +154,18 @@ func (r *Row) AsBaseline() Baseline {
 
 // FromBaseline returns the row that a snapshot gives a number about which nothing
 // was known.
-func FromBaseline(base Baseline) Row {
-	b := rowBuilder{Row: NoRow()}
-	var implied [3]Event
-	for i := range base.impliedEvents(implied[:0]) {
-		b.apply(&implied[i])
+func FromBaseline(base *Baseline) Row {
+	b := rowBuilder{Row: NoRow(), terms: noTerms, base: base}
+	b.start(base)
+	var events [3]Event
+	for i := range base.impliedEvents(events[:0]) {
+		b.apply(&fact{Event: &events[i], index: implied})
 	}
 	b.Version, b.Baseline = 1, base.Import
+	b.Bits |= OwnSnapshot
 	return b.Row
 }
+
+// noTerms are the terms of a baseline, on which none of them has an effect: what a
+// first snapshot says is never late.
+func noTerms(time.Time) Terms { return Terms{} }

@@ -24,53 +24,128 @@ const (
 	NetworkChanged Change = "NETWORK"
 )
 
+// Since is the answer to what has changed since a time.
+type Since struct {
+	Changed      string    // yes, no or unknown
+	Changes      []Change  // of a yes
+	KnownThrough time.Time // up to when everything that the answer needs was supplied; zero when it never was
+}
+
 // ChangedSince answers whether the holder, the SIM or the network of a line has
-// changed after since. The answer is unknown when the supply does not cover that
-// time, when it is stale, or when a snapshot only shows that a tenure ended some
-// time between two dates: it is never no without evidence.
-func ChangedSince(f *Facts, p *policy.Policy, since, at time.Time) (answer string, changes []Change) {
-	r, from := &f.Row, InstantOf(since)
-	after := func(i Instant) bool { return i != Never && i > from }
-	ended := r.State == StateEnded || r.State == StateNoticed && r.Until != Never && InstantOf(at) >= r.Until
-	end, earliest := r.StateSince, r.EndedAfter
-	if r.State == StateNoticed {
-		end, earliest = r.Until, Never
-	}
-	unsure := false
+// changed after since. It is never no without evidence: every required topic must
+// be fresh and cover the time from since to KnownThrough. It is unknown also where
+// a change took place some time around since: on a date, or between two snapshots.
+func ChangedSince(f *Facts, p *policy.Policy, since, at time.Time) Since {
+	r, c := &f.Row, comparison{since: InstantOf(since), zone: p.Zone()}
+	end, ended := r.endAt(InstantOf(at))
 	switch {
-	case after(r.Tenure), ended && after(end) && (earliest == Never || from <= earliest):
-		changes = append(changes, HolderChanged)
-	case ended && after(end):
-		unsure = true // the tenure ended between two snapshots, and since is between them as well
-	}
-	if after(r.SIM) || after(r.PortAt) {
-		changes = append(changes, SIMChanged)
-	}
-	if after(r.PortAt) {
-		changes = append(changes, NetworkChanged)
-	}
-	if len(changes) > 0 {
-		return Yes, changes
-	}
-	covered := Coverage{}
-	if n := f.network(); n != 0 && f.Coverage != nil {
-		covered = f.Coverage(n)
-	}
-	uncovered := covered.Through.IsZero() || !at.Before(covered.Through.Add(p.Freshness())) || !since.Before(covered.Through)
-	known := r.State != StateNone
-	switch {
-	case unsure, uncovered:
-		return Uncertain, nil
-	case known && r.Baseline != 0 && r.Tenure != Never && r.Tenure <= from && f.Allocated && f.Holder == r.Network:
-		// The snapshot had the last change of holder and of SIM, and the number is
-		// with the network of its range. For a ported number the snapshot of the donor says nothing
-		// about changes at the recipient.
-		return No, nil
-	case known && !covered.KnownSince.IsZero() && !since.Before(covered.KnownSince):
-		return No, nil
-	case !known && !covered.CompleteSince.IsZero() && !since.Before(covered.CompleteSince):
-		return No, nil // a complete supply has never contained the number
+	case !ended:
+	case r.State == StateNoticed:
+		c.end.at(c.since, end, end)
+	case r.Bits.has(EndDay):
+		c.end.at(c.since, end, dayEnd(end, c.zone))
+	case r.EndedAfter != Never:
+		c.end.at(c.since, r.EndedAfter+1, end)
 	default:
-		return Uncertain, nil
+		c.end.at(c.since, end, end)
 	}
+	c.holder.at(c.since, c.earliest(r, r.Tenure, TenureDay), r.Tenure)
+	c.sim.at(c.since, c.earliest(r, r.SIM, SIMDay), r.SIM)
+	c.network.at(c.since, c.earliest(r, r.PortAt, PortDay), r.PortAt)
+
+	supply := f.supply(p, at)
+	answer := Since{KnownThrough: supply.through}
+	if c.holder.sure || c.end.sure {
+		answer.Changes = append(answer.Changes, HolderChanged)
+	}
+	// A new holder has a new SIM, too, and so has a number that moved.
+	if c.sim.sure || c.holder.sure || c.network.sure {
+		answer.Changes = append(answer.Changes, SIMChanged)
+	}
+	if c.network.sure {
+		answer.Changes = append(answer.Changes, NetworkChanged)
+	}
+	contested := max(r.ContestedTenure, r.ContestedSIM, r.ContestedPort)
+	switch {
+	case len(answer.Changes) > 0:
+		answer.Changed = Yes
+	case c.holder.maybe || c.end.maybe || c.sim.maybe || c.network.maybe || contested > c.since || r.inDoubt(InstantOf(at)) && r.State.ongoing(),
+		!f.covers(p, &supply, since):
+		answer.Changed = Uncertain
+	default:
+		answer.Changed = No
+	}
+	return answer
+}
+
+// endAt returns when the tenure ended, if it has by now: also by the churn date
+// that was announced.
+func (r *Row) endAt(now Instant) (Instant, bool) {
+	if r.State == StateNoticed {
+		return r.Until, r.Until != Never && now >= r.Until
+	}
+	return r.StateSince, r.State == StateEnded
+}
+
+// comparison compares the changes of a row with a time.
+type comparison struct {
+	since                     Instant
+	zone                      *time.Location
+	holder, end, sim, network verdict
+}
+
+// earliest returns the earliest time at which a change can have taken place: the
+// change itself, or the start of its day.
+func (c *comparison) earliest(r *Row, at Instant, day Bits) Instant {
+	if at != Never && r.Bits.has(day) {
+		return DayStart(at, c.zone)
+	}
+	return at
+}
+
+// verdict says whether a part of the line changed after a time.
+type verdict struct{ sure, maybe bool }
+
+// at adds a change that took place from earliest to latest.
+func (v *verdict) at(since, earliest, latest Instant) {
+	switch {
+	case latest == Never || latest <= since:
+	case earliest > since || earliest == latest:
+		v.sure = true
+	default:
+		v.maybe = true
+	}
+}
+
+// covers reports whether the supply of every required topic is fresh and covers
+// the time since a date.
+func (f *Facts) covers(p *policy.Policy, s *supplyState, since time.Time) bool {
+	if s.missing || s.stale || !since.Before(s.through) {
+		return false
+	}
+	r := &f.Row
+	lifecycle, sim := s.Lifecycle.KnownSince, s.SIM.KnownSince
+	switch {
+	case !r.State.ongoing() && r.State != StateEnded:
+		// A complete supply has never contained the number.
+		lifecycle, sim = s.Lifecycle.CompleteSince, s.Lifecycle.CompleteSince
+	case r.Bits.has(OwnSnapshot) && r.Tenure != Never:
+		// The snapshot had the last change of holder and of SIM. That of a donor says
+		// nothing about the time after the port.
+		began := max(r.Tenure, r.PortAt).Time()
+		lifecycle = earlier(lifecycle, began)
+		if !r.Bits.has(SIMUnknown) {
+			sim = earlier(sim, began)
+		}
+	}
+	covered := func(from time.Time) bool { return !from.IsZero() && !since.Before(from) }
+	return (p.LifecycleFreshness() == 0 || covered(lifecycle)) && (p.SIMFreshness() == 0 || covered(sim)) &&
+		(p.PortFreshness() == 0 || covered(s.Ports.KnownSince))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
 }

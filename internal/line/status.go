@@ -19,11 +19,12 @@ type Facts struct {
 
 // Signal is one condition that applies to a line now.
 type Signal struct {
-	Status Status
-	Since  Instant // Never when unknown
-	Until  Instant // Never when it does not expire
-	Source Authority
-	Level  Code // flags only
+	Status    Status
+	Since     Instant // Never when unknown
+	Until     Instant // Never when it does not expire
+	Source    Authority
+	Level     Code // flags only
+	Contested bool // its operator withdrew it, and it stays until its window ends
 }
 
 // Reason says why a line is UNALLOCATED or UNKNOWN.
@@ -31,10 +32,11 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonRange    Reason = "RANGE"     // the range is not allocated
+	ReasonRange    Reason = "RANGE"     // the range is not allocated, or was withdrawn
 	ReasonNumber   Reason = "NUMBER"    // a complete supply has never contained the number
-	ReasonStale    Reason = "STALE"     // the supply is older than the policy allows
 	ReasonNoSupply Reason = "NO_SUPPLY" // no supply covers the number
+	ReasonStale    Reason = "STALE"     // the supply of a required topic is older than the policy allows
+	ReasonDisputed Reason = "DISPUTED"  // those who report about the line contradict each other
 )
 
 // View is the status of a line at a time, with the signals behind it.
@@ -48,30 +50,24 @@ type View struct {
 // At computes the status of a line: a pure function of the facts, the policy and
 // the time. Windows end by the clock, without a write.
 func At(f *Facts, p *policy.Policy, at time.Time) View {
-	now := InstantOf(at)
-	v := View{Network: f.network(), Signals: signals(&f.Row, p, now)}
-	if len(v.Signals) > 0 {
-		v.Status = statusOf(v.Signals)
+	v := View{Network: f.network(at), Signals: signals(&f.Row, p, InstantOf(at))}
+	if v.Status = statusOf(v.Signals); v.Status != "" {
 		return v
 	}
-	covered := Coverage{}
-	if v.Network != 0 && f.Coverage != nil {
-		covered = f.Coverage(v.Network)
-	}
-	stale := covered.Through.IsZero() || !at.Before(covered.Through.Add(p.Freshness()))
-	switch {
-	case f.Row.State.ongoing() && !stale:
-		v.Status = Normal
-	case f.Row.State.ongoing() && covered.Through.IsZero():
-		v.Status, v.Reason = Unknown, ReasonNoSupply
-	case f.Row.State.ongoing():
-		v.Status, v.Reason = Unknown, ReasonStale
+	supply := f.supply(p, at)
+	switch ongoing := f.Row.State.ongoing(); {
+	case f.Planned && !f.Allocated && ongoing:
+		v.Status, v.Reason = Unknown, ReasonRange
 	case f.Planned && !f.Allocated:
 		v.Status, v.Reason = Unallocated, ReasonRange
-	case covered.CompleteSince.IsZero():
+	case supply.missing || !ongoing && !supply.complete:
 		v.Status, v.Reason = Unknown, ReasonNoSupply
-	case stale:
+	case supply.stale:
 		v.Status, v.Reason = Unknown, ReasonStale
+	case ongoing && f.Row.inDoubt(InstantOf(at)) || !ongoing && f.Row.Bits.has(Claimed):
+		v.Status, v.Reason = Unknown, ReasonDisputed
+	case ongoing:
+		v.Status = Normal
 	default:
 		v.Status, v.Reason = Unallocated, ReasonNumber
 	}
@@ -80,9 +76,10 @@ func At(f *Facts, p *policy.Policy, at time.Time) View {
 
 // network returns the network that serves the number: that of its tenure, or else
 // the one to which the range is allocated.
-func (f *Facts) network() numbering.Network {
+func (f *Facts) network(at time.Time) numbering.Network {
+	_, ended := f.Row.endAt(InstantOf(at))
 	switch {
-	case f.Row.State.ongoing():
+	case f.Row.State.ongoing() && !ended:
 		return f.Row.Network
 	case f.Allocated:
 		return f.Holder
@@ -93,69 +90,114 @@ func (f *Facts) network() numbering.Network {
 
 // signals returns all signals that apply now, in the order of precedence.
 func signals(r *Row, p *policy.Policy, now Instant) []Signal {
-	var all []Signal
-	add := func(s Status, since, until Instant, source Authority) {
-		all = append(all, Signal{Status: s, Since: since, Until: until, Source: source})
-	}
-	within := func(since Instant, window time.Duration) bool { return since != Never && now < since.Add(window) }
-
-	if r.BlackAt != Never {
-		add(Blacklisted, r.BlackAt, Never, Regulator)
-	}
-	ended := r.State == StateEnded
-	if !ended {
-		if r.OrderAt != Never {
-			add(Barred, r.OrderAt, Never, Regulator)
-		}
-		if r.BarAt != Never {
-			add(Barred, r.BarAt, Never, Operator)
-		}
-		if within(r.FlagAt, p.Flagged()) {
-			add(Flagged, r.FlagAt, r.FlagAt.Add(p.Flagged()), Sector)
-			all[len(all)-1].Level = r.FlagLevel
-		}
-	}
+	all := &signalList{row: r, policy: p, now: now}
 	churned := r.State == StateNoticed && r.Until != Never && now >= r.Until
-	if ended {
-		add(Quarantined, r.StateSince, Never, Operator)
-	} else if churned {
-		add(Quarantined, r.Until, Never, Operator) // since the announced date
+	ended := r.State == StateEnded || churned
+	end := r.StateSince
+	if churned {
+		end = r.Until
 	}
-	if r.State.ongoing() {
-		if within(r.Tenure, p.Recycled()) {
-			add(Recycled, r.Tenure, r.Tenure.Add(p.Recycled()), Operator)
-		}
-		if within(r.SIM, p.Swapped()) {
-			add(Swapped, r.SIM, r.SIM.Add(p.Swapped()), Operator)
-		}
-		if within(r.PortAt, p.Ported()) {
-			// A port brings a new SIM. This signal belongs to the port, so that it
-			// never becomes the status itself.
-			add(Swapped, r.PortAt, r.PortAt.Add(p.Ported()), ClearingHouse)
-			add(Ported, r.PortAt, r.PortAt.Add(p.Ported()), ClearingHouse)
-		}
+	all.addBars(ended, end)
+	if !ended {
+		all.addFlag()
+	} else {
+		all.add(Signal{Status: Quarantined, Since: end, Until: Never, Source: Operator, Contested: r.Bits.has(EndContested)})
+	}
+	if r.State.ongoing() && !churned {
+		all.addChanges()
 	}
 	switch {
 	case r.State == StateNoticed && !churned:
-		add(PendingChurn, r.StateSince, r.Until, Operator)
+		all.add(Signal{Status: PendingChurn, Since: r.StateSince, Until: r.Until, Source: Operator})
 	case r.State == StateParked:
-		add(Parked, r.StateSince, Never, Operator)
+		all.add(Signal{Status: Parked, Since: r.StateSince, Until: Never, Source: Operator})
 	case r.State == StateInactive:
-		add(Inactive, r.StateSince, Never, Operator)
+		all.add(Signal{Status: Inactive, Since: r.StateSince, Until: Never, Source: Operator})
 	}
-	return all
+	return all.signals
 }
 
-// statusOf selects the status from the signals: the first one, except that among
-// a new tenure, a new SIM and a new network the most recent wins.
+// signalList collects the signals of a row.
+type signalList struct {
+	row     *Row
+	policy  *policy.Policy
+	now     Instant
+	signals []Signal
+}
+
+func (l *signalList) add(s Signal) { l.signals = append(l.signals, s) }
+
+// addBars adds the blacklisting and the bars. The regulator's bar on a holder stays
+// for the rest after the end of the tenure, and that on the number until it is
+// lifted; the operator's ends with the tenure.
+func (l *signalList) addBars(ended bool, end Instant) {
+	r := l.row
+	if r.BlackAt != Never {
+		l.add(Signal{Status: Blacklisted, Since: r.BlackAt, Until: Never, Source: Regulator})
+	}
+	if r.NumberBarAt != Never && (r.NumberBarUntil == Never || l.now < r.NumberBarUntil) {
+		l.add(Signal{Status: Barred, Since: r.NumberBarAt, Until: r.NumberBarUntil, Source: Regulator})
+	}
+	until := r.HolderBarUntil
+	if rested := end.Add(l.policy.Quarantine()); ended && (until == Never || until > rested) {
+		until = rested
+	}
+	if r.HolderBarAt != Never && (until == Never || l.now < until) {
+		l.add(Signal{Status: Barred, Since: r.HolderBarAt, Until: until, Source: Regulator})
+	}
+	if r.BarAt != Never && !ended {
+		l.add(Signal{Status: Barred, Since: r.BarAt, Until: Never, Source: Operator})
+	}
+}
+
+// addFlag adds the gravest flag that is in force.
+func (l *signalList) addFlag() {
+	for _, f := range []struct {
+		at    Instant
+		level Code
+	}{{l.row.VeryHighAt, LevelVeryHigh}, {l.row.HighAt, LevelHigh}, {l.row.MediumAt, LevelMedium}} {
+		if until := f.at.Add(l.policy.Flagged()); f.at != Never && l.now < until {
+			l.add(Signal{Status: Flagged, Since: f.at, Until: until, Source: Sector, Level: f.level})
+			return
+		}
+	}
+}
+
+// addChanges adds the changes of holder, SIM and network whose windows run.
+func (l *signalList) addChanges() {
+	r := l.row
+	change := func(s Status, at, from Instant, window time.Duration, by Authority, contested bool) {
+		if until := from.Add(window); at != Never && l.now < until {
+			l.add(Signal{Status: s, Since: at, Until: until, Source: by, Contested: contested})
+		}
+	}
+	holder := Recycled
+	if r.Bits.has(FirstHolder) {
+		holder = New
+	}
+	change(holder, r.Tenure, r.Tenure, l.policy.Recycled(), Operator, false)
+	change(Recycled, r.ContestedTenure, r.ContestedTenure, l.policy.Recycled(), Operator, true)
+	change(Swapped, r.SIM, r.SIMWindow, l.policy.Swapped(), Operator, false)
+	change(Swapped, r.ContestedSIM, r.ContestedSIMWindow, l.policy.Swapped(), Operator, true)
+	// A port brings a new SIM. This signal belongs to the port, so that it never
+	// becomes the status itself.
+	change(Swapped, r.PortAt, r.PortWindow, l.policy.Ported(), ClearingHouse, false)
+	change(Ported, r.PortAt, r.PortWindow, l.policy.Ported(), ClearingHouse, false)
+	change(Ported, r.ContestedPort, r.ContestedPortWindow, l.policy.Ported(), Operator, true)
+}
+
+// statusOf selects the status from the signals, or none: the first one, except
+// that among a new tenure, a new SIM and a new network the most recent wins.
 func statusOf(all []Signal) Status {
-	first := all[0]
+	var first Signal
 	for _, s := range all {
-		change := s.Status == Recycled || s.Status == Ported || s.Status == Swapped && s.Source == Operator
-		if (first.Status == Recycled || first.Status == Swapped || first.Status == Ported) && change {
-			if s.Since > first.Since || first.Status == Swapped && first.Source == ClearingHouse {
-				first = s
-			}
+		change := s.Status == Recycled || s.Status == Ported || s.Status == Swapped
+		switch {
+		case s.Status == New, s.Status == Swapped && s.Source == ClearingHouse:
+		case first.Status == "":
+			first = s
+		case change && (first.Status == Recycled || first.Status == Ported || first.Status == Swapped) && s.Since > first.Since:
+			first = s
 		}
 	}
 	return first.Status

@@ -9,11 +9,35 @@ import (
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/policy"
 )
 
-// A line is NORMAL only if it has a tenure and its operator has supplied within the
-// freshness: an unknown line is never shown as NORMAL.
+// aSpan draws what one topic covers.
+func aSpan(t *rapid.T, now line.Instant) (s line.Span) {
+	if rapid.IntRange(0, 7).Draw(t, "supplies") < 7 {
+		s.Through = now.Time().Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "hours ago")) * time.Hour)
+		s.KnownSince = line.Instant(0).Time()
+		if rapid.IntRange(0, 3).Draw(t, "complete") < 3 {
+			s.CompleteSince = s.KnownSince
+		}
+		s.Doubtful = rapid.IntRange(0, 19).Draw(t, "doubtful") == 9
+	}
+	return s
+}
+
+// judge says whether every topic that a policy requires was supplied, and is fresh.
+func judge(required map[*line.Span]time.Duration, now line.Instant) (supplied, fresh bool) {
+	supplied, fresh = true, true
+	for span, lasts := range required {
+		if lasts > 0 {
+			supplied = supplied && !span.Through.IsZero()
+			fresh = fresh && !span.Doubtful && now.Time().Sub(span.Through) < lasts
+		}
+	}
+	return supplied, supplied && fresh
+}
+
+// A line is NORMAL only if it has a tenure, every required topic is fresh, its range is
+// allocated and nothing is in doubt: an unknown line is never shown as NORMAL.
 func TestUnknownIsNeverShownAsNormal(t *testing.T) {
 	t.Parallel()
 
@@ -21,55 +45,56 @@ func TestUnknownIsNeverShownAsNormal(t *testing.T) {
 	now := 1000 * hour
 	rapid.Check(t, func(t *rapid.T) {
 		p, row := aPolicy(t), anyRow(t, now)
-		if rapid.IntRange(0, 3).Draw(t, "adverse") > 0 { // most have nothing adverse
+		p.LifecycleFreshnessHours = rapid.SampledFrom([]int{168, 168, 36}).Draw(t, "lifecycle")
+		p.SIMFreshnessHours = rapid.SampledFrom([]int{36, 36, 0}).Draw(t, "sim")
+		if rapid.IntRange(0, 7).Draw(t, "quiet") < 7 { // most have nothing adverse
 			row = line.NoRow()
 			if rapid.Bool().Draw(t, "in use") {
 				row.State, row.Network = line.StateActive, rapid.SampledFrom([]numbering.Network{home, other}).Draw(t, "with")
+				row.DoubtAt = rapid.SampledFrom([]line.Instant{line.Never, line.Never, now - hour}).Draw(t, "doubt")
+			} else {
+				row.Bits = rapid.SampledFrom([]line.Bits{0, 0, line.Claimed}).Draw(t, "claimed")
 			}
 		}
-		supplies := map[numbering.Network]line.Coverage{}
-		for _, n := range []numbering.Network{home, other} {
-			c := line.Coverage{}
-			if rapid.Bool().Draw(t, "supplies") {
-				c.Through = now.Time().Add(-time.Duration(rapid.IntRange(0, 240).Draw(t, "hours ago")) * time.Hour)
-				c.KnownSince = line.Instant(0).Time()
-				if rapid.Bool().Draw(t, "complete") {
-					c.CompleteSince = c.KnownSince
-				}
-			}
-			supplies[n] = c
+		ports := aSpan(t, now)
+		supplies := map[numbering.Network]*line.Coverage{
+			0:     {},
+			home:  {Lifecycle: aSpan(t, now), SIM: aSpan(t, now), Ports: ports},
+			other: {Lifecycle: aSpan(t, now), SIM: aSpan(t, now), Ports: ports},
 		}
 		facts := &line.Facts{
-			Row: row, Planned: rapid.Bool().Draw(t, "planned"), Coverage: func(n numbering.Network) line.Coverage { return supplies[n] },
+			Row: row, Planned: rapid.IntRange(0, 3).Draw(t, "planned") < 3, Coverage: func(n numbering.Network) line.Coverage { return *supplies[n] },
 		}
-		if facts.Planned && rapid.Bool().Draw(t, "allocated") {
+		if facts.Planned && rapid.IntRange(0, 3).Draw(t, "allocated") < 3 {
 			facts.Allocated, facts.Holder = true, home
 		}
 		view := line.At(facts, p, now.Time())
 		seen[view.Status]++
-		fresh := func(n numbering.Network) bool {
-			through := supplies[n].Through
-			return !through.IsZero() && now.Time().Sub(through) < p.Freshness()
-		}
-		switch view.Status {
-		case line.Normal:
-			if row.State != line.StateActive || !fresh(row.Network) {
-				t.Fatalf("NORMAL in state %s, supply %+v", row.State, supplies[row.Network])
-			}
-		case line.Unallocated:
-			never := row.State == line.StateNone
-			if byRange := view.Reason == line.ReasonRange && facts.Planned && !facts.Allocated; !never || !byRange &&
-				(view.Reason != line.ReasonNumber || !fresh(home) || supplies[home].CompleteSince.IsZero()) {
-				t.Fatalf("UNALLOCATED (%s) in state %s, supply %+v", view.Reason, row.State, supplies[home])
-			}
-		case line.Unknown:
-			if (view.Reason == line.ReasonStale) == supplies[view.Network].Through.IsZero() && row.State == line.StateActive {
-				t.Fatalf("UNKNOWN (%s), supply %+v", view.Reason, supplies[view.Network])
-			}
+		c := supplies[view.Network]
+		supplied, fresh := judge(map[*line.Span]time.Duration{&c.Lifecycle: p.LifecycleFreshness(), &c.SIM: p.SIMFreshness(), &c.Ports: p.PortFreshness()}, now)
+		complete, known := !c.Lifecycle.CompleteSince.IsZero(), row.State != line.StateNone
+		withdrawn := facts.Planned && !facts.Allocated
+		var right bool
+		switch {
+		case view.Status == line.Normal:
+			right = row.State == line.StateActive && supplied && fresh && !withdrawn && row.DoubtAt == line.Never && view.Reason == ""
+		case view.Status == line.Unallocated && view.Reason == line.ReasonRange:
+			right = !known && withdrawn
+		case view.Status == line.Unallocated:
+			right = view.Reason == line.ReasonNumber && !known && supplied && fresh && complete && row.Bits&line.Claimed == 0
+		case view.Status != line.Unknown:
+			right = len(view.Signals) > 0
+		case view.Reason == line.ReasonRange:
+			right = known && withdrawn
+		case view.Reason == line.ReasonNoSupply:
+			right = !withdrawn && (!supplied || !known && !complete)
+		case view.Reason == line.ReasonStale:
+			right = !withdrawn && supplied && !fresh
 		default:
-			if len(view.Signals) == 0 {
-				t.Fatalf("%s without a signal", view.Status)
-			}
+			right = view.Reason == line.ReasonDisputed && fresh && (row.DoubtAt != line.Never || row.Bits&line.Claimed != 0)
+		}
+		if !right {
+			t.Fatalf("%s (%s) in state %s, planned %v, allocated %v, supply %+v", view.Status, view.Reason, row.State, facts.Planned, facts.Allocated, c)
 		}
 	})
 	for _, s := range []line.Status{line.Normal, line.Unallocated, line.Unknown} {
@@ -88,7 +113,7 @@ func TestAdverseSignalsStayWhenTheSupplyIsStale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, row := aPolicy(t), anyRow(t, now)
 		fresh := line.At(factsOf(row, supplied(now.Time())), p, now.Time())
-		stale := line.At(factsOf(row, supplied(now.Time().Add(-p.Freshness()))), p, now.Time())
+		stale := line.At(factsOf(row, supplied(now.Time().Add(-slices.Min(requiredFor(p))))), p, now.Time())
 		if !slices.Equal(fresh.Signals, stale.Signals) || fresh.Network != stale.Network {
 			t.Fatalf("fresh %+v, stale %+v", fresh, stale)
 		}
@@ -103,83 +128,4 @@ func TestAdverseSignalsStayWhenTheSupplyIsStale(t *testing.T) {
 			}
 		}
 	})
-}
-
-// The supply is stale from the moment at which its freshness ends.
-func TestSupplyBecomesStaleByTheClock(t *testing.T) {
-	t.Parallel()
-
-	p := policy.Defaults()
-	r := fold(nil, numbered(event(line.Use, 0)))
-	through := line.Instant(0).Time().Add(400 * 24 * time.Hour)
-	facts := factsOf(r, supplied(through))
-	end := through.Add(p.Freshness())
-	if got := line.At(facts, &p, end.Add(-time.Nanosecond)); got.Status != line.Normal {
-		t.Errorf("while the supply is fresh the line is %s", got.Status)
-	}
-	if got := line.At(facts, &p, end); got.Status != line.Unknown || got.Reason != line.ReasonStale {
-		t.Errorf("when it is stale the line is %s (%s)", got.Status, got.Reason)
-	}
-}
-
-// The status of a number without signals, case by case.
-func TestStatusWithoutSignals(t *testing.T) {
-	t.Parallel()
-
-	now := 100 * 24 * hour
-	fresh, old := supplied(now.Time()), supplied(now.Time().Add(-30*24*time.Hour))
-	partial := func(numbering.Network) line.Coverage {
-		return line.Coverage{KnownSince: line.Instant(0).Time(), Through: now.Time()}
-	}
-	only := func(n numbering.Network) func(numbering.Network) line.Coverage {
-		return func(network numbering.Network) line.Coverage {
-			if network == n {
-				return fresh(n)
-			}
-			return line.Coverage{}
-		}
-	}
-	inUse, elsewhere := fold(nil, numbered(event(line.Use, 0))), fold(nil, numbered(event(line.Port, 0, to(other))))
-	ended := fold(nil, numbered(event(line.Port, 0, to(other)), event(line.End, 1, from(other))))
-	for name, test := range map[string]struct {
-		row       line.Row
-		coverage  func(numbering.Network) line.Coverage
-		planned   bool
-		allocated bool
-		status    line.Status
-		reason    line.Reason
-		network   numbering.Network
-	}{
-		"in use":                                       {inUse, fresh, true, true, line.Normal, "", home},
-		"in use, without a plan":                       {inUse, fresh, false, false, line.Normal, "", home},
-		"in use, in a range that was withdrawn":        {inUse, fresh, true, false, line.Normal, "", home},
-		"in use, the supply is old":                    {inUse, old, true, true, line.Unknown, line.ReasonStale, home},
-		"in use, its network never supplied":           {inUse, only(other), true, true, line.Unknown, line.ReasonNoSupply, home},
-		"ported, the recipient supplies":               {elsewhere, only(other), true, true, line.Normal, "", other},
-		"ported, only the donor supplies":              {elsewhere, only(home), true, true, line.Unknown, line.ReasonNoSupply, other},
-		"ended after a port, back with its range":      {ended, only(other), true, true, line.Quarantined, "", home},
-		"never in a complete supply":                   {line.NoRow(), fresh, true, true, line.Unallocated, line.ReasonNumber, home},
-		"never in an incomplete supply":                {line.NoRow(), partial, true, true, line.Unknown, line.ReasonNoSupply, home},
-		"never supplied, and the supply is old":        {line.NoRow(), old, true, true, line.Unknown, line.ReasonStale, home},
-		"never supplied, and no network supplies":      {line.NoRow(), noSupply, true, true, line.Unknown, line.ReasonNoSupply, home},
-		"never supplied, without a coverage function":  {line.NoRow(), nil, true, true, line.Unknown, line.ReasonNoSupply, home},
-		"never supplied, in no range":                  {line.NoRow(), fresh, true, false, line.Unallocated, line.ReasonRange, 0},
-		"never supplied, without a plan":               {line.NoRow(), fresh, false, false, line.Unknown, line.ReasonNoSupply, 0},
-		"released by the regulator, never supplied":    {fold(nil, numbered(event(line.Blacklist, 0), event(line.Release, 1))), fresh, true, true, line.Unallocated, line.ReasonNumber, home},
-		"barred by the regulator before any supply":    {fold(nil, numbered(event(line.Bar, 0, ordered))), noSupply, true, true, line.Barred, "", home},
-		"blacklisted in a range that is not allocated": {fold(nil, numbered(event(line.Blacklist, 0))), noSupply, true, false, line.Blacklisted, "", 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := policy.Defaults()
-			facts := &line.Facts{Row: test.row, Planned: test.planned, Allocated: test.allocated, Coverage: test.coverage}
-			if test.allocated {
-				facts.Holder = home
-			}
-			got := line.At(facts, &p, now.Time())
-			if got.Status != test.status || got.Reason != test.reason || got.Network != test.network {
-				t.Errorf("%s (%s) with network %d, not %s (%s) with %d", got.Status, got.Reason, got.Network, test.status, test.reason, test.network)
-			}
-		})
-	}
 }

@@ -46,16 +46,41 @@ func TestStatusPageNamesTheDefaults(t *testing.T) {
 		defaults[f.Name] = f.Default
 	}
 	named := map[string]bool{}
-	for _, m := range regexp.MustCompile("`([a-z]+(?:Days|Hours))`(?: \\((\\d+)\\))?").FindAllStringSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile("`([a-zA-Z]+(?:Days|Hours))`(?: \\((\\d+)\\))?").FindAllStringSubmatch(page, -1) {
 		named[m[1]] = true
+		if _, ok := defaults[m[1]]; !ok {
+			t.Errorf("the page names %s, which the policy does not have", m[1])
+		}
 		if want := strconv.Itoa(defaults[m[1]]); m[2] != "" && m[2] != want {
 			t.Errorf("the page has %s for %s, but the default is %s", m[2], m[1], want)
 		}
 	}
-	for _, field := range []string{"recycledDays", "swappedHours", "portedHours", "flaggedDays", "noticeDays", "freshnessDays"} {
+	for _, field := range []string{
+		"recycledDays", "swappedHours", "portedHours", "flaggedDays", "noticeDays", "quarantineDays", "lifecycleFreshnessHours", "simFreshnessHours",
+		"portFreshnessHours", "simReportHours", "portReportHours",
+	} {
 		if !named[field] {
 			t.Errorf("the page does not name %s", field)
 		}
+	}
+}
+
+// The page has a row for each reason, those of UNKNOWN in the order in which they apply,
+// and one for each topic.
+func TestEveryReasonAndTopicIsDocumented(t *testing.T) {
+	t.Parallel()
+
+	var rows []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| ([^|]{20,}) \\|$").FindAllStringSubmatch(statusPage(t), -1) {
+		rows = append(rows, row[1])
+	}
+	want := []string{
+		string(line.ReasonRange), string(line.ReasonNumber), // of UNALLOCATED
+		string(line.ReasonRange), string(line.ReasonNoSupply), string(line.ReasonStale), string(line.ReasonDisputed),
+		line.TopicLifecycle.String(), line.TopicSIM.String(), line.TopicPort.String(),
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("the reasons and topics (-code +page):\n%s", diff)
 	}
 }
 

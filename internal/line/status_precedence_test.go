@@ -11,30 +11,64 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 )
 
-// applicable reports for every adverse status whether it applies. It is an independent
-// implementation of the table in docs/reference/line-status.md, one line each.
-func applicable(r *line.Row, p *policy.Policy, now line.Instant) map[line.Status]bool {
-	runs := r.State != line.StateNone && r.State != line.StateEnded
-	within := func(since line.Instant, hours int) bool {
-		return since != line.Never && int64(now) < int64(since)+int64(hours)*3600
+// changeOf is a new holder, a new SIM or a new network whose window runs.
+type changeOf struct {
+	status line.Status
+	at     line.Instant
+}
+
+// recentChanges returns the changes whose windows run, in the order of precedence. It is
+// an independent implementation of docs/reference/line-status.md.
+func recentChanges(r *line.Row, p *policy.Policy, now line.Instant) (all []changeOf) {
+	add := func(s line.Status, at, from line.Instant, hours int) {
+		if at != line.Never && int64(now) < int64(from)+int64(hours)*3600 {
+			all = append(all, changeOf{s, at})
+		}
+	}
+	if r.Bits&line.FirstHolder == 0 {
+		add(line.Recycled, r.Tenure, r.Tenure, 24*p.RecycledDays)
+	}
+	add(line.Recycled, r.ContestedTenure, r.ContestedTenure, 24*p.RecycledDays)
+	add(line.Swapped, r.SIM, r.SIMWindow, p.SwappedHours)
+	add(line.Swapped, r.ContestedSIM, r.ContestedSIMWindow, p.SwappedHours)
+	add(line.Ported, r.PortAt, r.PortWindow, p.PortedHours)
+	add(line.Ported, r.ContestedPort, r.ContestedPortWindow, p.PortedHours)
+	return all
+}
+
+// applicable reports for every adverse status whether it applies, and the changes.
+func applicable(r *line.Row, p *policy.Policy, now line.Instant) (map[line.Status]bool, []changeOf) {
+	within := func(since line.Instant, days int) bool {
+		return since != line.Never && int64(now) < int64(since)+int64(days)*86400
+	}
+	notEnded := func(since, until line.Instant) bool {
+		return since != line.Never && (until == line.Never || now < until)
 	}
 	notice := r.State == line.StateNoticed
-	date := r.Until != line.Never && now >= r.Until
-	return map[line.Status]bool{
+	date := notice && r.Until != line.Never && now >= r.Until
+	ended, end := r.State == line.StateEnded || date, r.StateSince
+	if date {
+		end = r.Until
+	}
+	has := map[line.Status]bool{ //nolint:exhaustive // the changes follow
 		line.Blacklisted:  r.BlackAt != line.Never,
-		line.Barred:       r.State != line.StateEnded && (r.BarAt != line.Never || r.OrderAt != line.Never),
-		line.Flagged:      r.State != line.StateEnded && within(r.FlagAt, 24*p.FlaggedDays),
-		line.Quarantined:  r.State == line.StateEnded || notice && date,
-		line.Recycled:     runs && within(r.Tenure, 24*p.RecycledDays),
-		line.Swapped:      runs && (within(r.SIM, p.SwappedHours) || within(r.PortAt, p.PortedHours)),
-		line.Ported:       runs && within(r.PortAt, p.PortedHours),
+		line.Flagged:      !ended && (within(r.MediumAt, p.FlaggedDays) || within(r.HighAt, p.FlaggedDays) || within(r.VeryHighAt, p.FlaggedDays)),
+		line.Quarantined:  ended,
 		line.PendingChurn: notice && !date,
 		line.Parked:       r.State == line.StateParked,
 		line.Inactive:     r.State == line.StateInactive,
-		line.Normal:       false,
-		line.Unallocated:  false,
-		line.Unknown:      false,
 	}
+	has[line.Barred] = r.BarAt != line.Never && !ended || notEnded(r.NumberBarAt, r.NumberBarUntil) ||
+		notEnded(r.HolderBarAt, r.HolderBarUntil) && (!ended || within(end, p.QuarantineDays))
+	if ended || r.State == line.StateNone {
+		return has, nil
+	}
+	changes := recentChanges(r, p, now)
+	for _, c := range changes {
+		has[c.status] = true
+	}
+	has[line.Swapped] = has[line.Swapped] || r.PortAt != line.Never && int64(now) < int64(r.PortWindow)+int64(p.PortedHours)*3600
+	return has, changes
 }
 
 // The status is the first that applies in the order of precedence. Among a new tenure,
@@ -44,52 +78,45 @@ func TestStatusIsTheFirstByPrecedence(t *testing.T) {
 	t.Parallel()
 
 	now := 1000 * hour
+	place := func(s line.Status) int {
+		if s == line.New {
+			s = line.Recycled
+		}
+		return slices.Index(line.Statuses, s)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		p, row := aPolicy(t), anyRow(t, now)
 		view := line.At(factsOf(row, supplied(now.Time())), p, now.Time())
 
-		applies := applicable(&row, p, now)
-		var want line.Status
+		has, changes := applicable(&row, p, now)
+		want := line.Normal
+		if row.State == line.StateNone {
+			want = line.Unallocated
+		}
 		for _, s := range line.Statuses {
-			if applies[s] {
+			if has[s] && (s != line.Swapped || len(changes) > 0) {
 				want = s
 				break
 			}
 		}
-		switch want {
-		case line.Recycled, line.Swapped, line.Ported:
-			latest := line.Never
-			for _, c := range []struct {
-				status  line.Status
-				at      line.Instant
-				applies bool
-			}{
-				{line.Recycled, row.Tenure, applies[line.Recycled]},
-				{line.Swapped, row.SIM, now < row.SIM.Add(p.Swapped()) && row.SIM != line.Never},
-				{line.Ported, row.PortAt, applies[line.Ported]},
-			} {
-				if c.applies && c.at > latest {
-					want, latest = c.status, c.at
+		if want == line.Recycled || want == line.Swapped || want == line.Ported {
+			latest := changes[0]
+			for _, c := range changes {
+				if c.at > latest.at {
+					latest = c
 				}
 			}
-		case "":
-			want = line.Normal
-			if row.State == line.StateNone {
-				want = line.Unallocated
-			}
-		default: // the order of the table decides
+			want = latest.status
 		}
 		if view.Status != want {
 			t.Fatalf("the line is %s, not %s", view.Status, want)
 		}
-		for s, applies := range applies {
-			if shown := slices.ContainsFunc(view.Signals, func(g line.Signal) bool { return g.Status == s }); shown != applies {
-				t.Fatalf("%s applies: %v, and is a signal: %v", s, applies, shown)
+		for _, s := range line.Statuses {
+			if shown := slices.ContainsFunc(view.Signals, func(g line.Signal) bool { return g.Status == s }); shown != has[s] {
+				t.Fatalf("%s applies: %v, and is a signal: %v", s, has[s], shown)
 			}
 		}
-		if !slices.IsSortedFunc(view.Signals, func(a, b line.Signal) int {
-			return slices.Index(line.Statuses, a.Status) - slices.Index(line.Statuses, b.Status)
-		}) {
+		if !slices.IsSortedFunc(view.Signals, func(a, b line.Signal) int { return place(a.Status) - place(b.Status) }) {
 			t.Fatalf("the signals are out of order: %v", view.Signals)
 		}
 	})
@@ -121,6 +148,7 @@ func TestMostRecentChangeIsTheStatus(t *testing.T) {
 			t.Parallel()
 			r := line.NoRow()
 			r.State, r.Network, r.Tenure, r.SIM, r.PortAt = line.StateActive, home, test.tenure, test.sim, test.port
+			r.SIMWindow, r.PortWindow = r.SIM, r.PortAt
 			if got := viewOf(r, 200).Status; got != test.want {
 				t.Errorf("the line is %s, not %s", got, test.want)
 			}
@@ -128,23 +156,31 @@ func TestMostRecentChangeIsTheStatus(t *testing.T) {
 	}
 }
 
-// Every signal has its start, its end by the clock, and its source.
+// Every signal has its start, its end by the clock, and its source. The start is that of
+// the effect also where the window runs from a late report.
 func TestSignalsHaveSinceUntilAndSource(t *testing.T) {
 	t.Parallel()
 
 	p := policy.Defaults()
 	r := line.NoRow()
 	r.State, r.StateSince, r.Until, r.Network, r.Tenure, r.SIM, r.PortAt = line.StateNoticed, 50, 90*hour, home, 10, 20, 30
-	r.BarAt, r.BarReason, r.OrderAt, r.OrderReason, r.FlagAt, r.FlagLevel, r.BlackAt = 41, line.ReasonDebt, 42, line.ReasonCourt, 43, line.LevelHigh, 44
+	r.SIMWindow, r.PortWindow = 25, 35
+	r.ContestedTenure, r.ContestedSIM, r.ContestedSIMWindow, r.ContestedPort, r.ContestedPortWindow = 11, 21, 26, 31, 36
+	r.BarAt, r.BarReason, r.HolderBarAt, r.HolderBarUntil, r.NumberBarAt, r.NumberBarUntil = 41, line.ReasonDebt, 42, 99, 43, line.Never
+	r.HighAt, r.MediumAt, r.BlackAt = 44, 45, 46
 	want := []line.Signal{
-		{Status: line.Blacklisted, Since: 44, Until: line.Never, Source: line.Regulator},
-		{Status: line.Barred, Since: 42, Until: line.Never, Source: line.Regulator},
+		{Status: line.Blacklisted, Since: 46, Until: line.Never, Source: line.Regulator},
+		{Status: line.Barred, Since: 43, Until: line.Never, Source: line.Regulator},
+		{Status: line.Barred, Since: 42, Until: 99, Source: line.Regulator},
 		{Status: line.Barred, Since: 41, Until: line.Never, Source: line.Operator},
-		{Status: line.Flagged, Since: 43, Until: line.Instant(43).Add(p.Flagged()), Source: line.Sector, Level: line.LevelHigh},
+		{Status: line.Flagged, Since: 44, Until: line.Instant(44).Add(p.Flagged()), Source: line.Sector, Level: line.LevelHigh},
 		{Status: line.Recycled, Since: 10, Until: line.Instant(10).Add(p.Recycled()), Source: line.Operator},
-		{Status: line.Swapped, Since: 20, Until: line.Instant(20).Add(p.Swapped()), Source: line.Operator},
-		{Status: line.Swapped, Since: 30, Until: line.Instant(30).Add(p.Ported()), Source: line.ClearingHouse},
-		{Status: line.Ported, Since: 30, Until: line.Instant(30).Add(p.Ported()), Source: line.ClearingHouse},
+		{Status: line.Recycled, Since: 11, Until: line.Instant(11).Add(p.Recycled()), Source: line.Operator, Contested: true},
+		{Status: line.Swapped, Since: 20, Until: line.Instant(25).Add(p.Swapped()), Source: line.Operator},
+		{Status: line.Swapped, Since: 21, Until: line.Instant(26).Add(p.Swapped()), Source: line.Operator, Contested: true},
+		{Status: line.Swapped, Since: 30, Until: line.Instant(35).Add(p.Ported()), Source: line.ClearingHouse},
+		{Status: line.Ported, Since: 30, Until: line.Instant(35).Add(p.Ported()), Source: line.ClearingHouse},
+		{Status: line.Ported, Since: 31, Until: line.Instant(36).Add(p.Ported()), Source: line.Operator, Contested: true},
 		{Status: line.PendingChurn, Since: 50, Until: 90 * hour, Source: line.Operator},
 	}
 	if got := viewOf(r, 60).Signals; !slices.Equal(got, want) {
@@ -161,25 +197,27 @@ func TestWindowsEndByTheClock(t *testing.T) {
 		p, since := aPolicy(t), instant(t, "since")
 		for _, window := range []struct {
 			status line.Status
-			at     func(*line.Row) *line.Instant
+			set    func(*line.Row)
 			lasts  time.Duration
 		}{
-			{line.Recycled, func(r *line.Row) *line.Instant { return &r.Tenure }, p.Recycled()},
-			{line.Swapped, func(r *line.Row) *line.Instant { return &r.SIM }, p.Swapped()},
-			{line.Ported, func(r *line.Row) *line.Instant { return &r.PortAt }, p.Ported()},
-			{line.Flagged, func(r *line.Row) *line.Instant { return &r.FlagAt }, p.Flagged()},
+			{line.Recycled, func(r *line.Row) { r.Tenure = since }, p.Recycled()},
+			{line.Swapped, func(r *line.Row) { r.SIM, r.SIMWindow = since-5, since }, p.Swapped()},
+			{line.Ported, func(r *line.Row) { r.PortAt, r.PortWindow = since-5, since }, p.Ported()},
+			{line.Flagged, func(r *line.Row) { r.MediumAt = since }, p.Flagged()},
+			{line.Recycled, func(r *line.Row) { r.ContestedTenure = since }, p.Recycled()},
+			{line.Swapped, func(r *line.Row) { r.ContestedSIM, r.ContestedSIMWindow = since-5, since }, p.Swapped()},
+			{line.Ported, func(r *line.Row) { r.ContestedPort, r.ContestedPortWindow = since-5, since }, p.Ported()},
 		} {
 			status := window.status
 			r := line.NoRow()
 			r.State, r.Network = line.StateActive, home
-			*window.at(&r) = since
+			window.set(&r)
 			end := since.Time().Add(window.lasts)
 			facts := factsOf(r, supplied(end))
-			if got := line.At(facts, p, end.Add(-time.Second)).Status; got != status {
-				t.Fatalf("a second before the window of %s ends the line is %s", status, got)
-			}
-			if got := line.At(facts, p, end.Add(-time.Nanosecond)).Status; got != status {
-				t.Fatalf("an instant before the window of %s ends the line is %s", status, got)
+			for _, before := range []time.Duration{time.Second, time.Nanosecond} {
+				if got := line.At(facts, p, end.Add(-before)).Status; got != status {
+					t.Fatalf("%s before the window of %s ends the line is %s", before, status, got)
+				}
 			}
 			if got := line.At(facts, p, end); got.Status != line.Normal || len(got.Signals) > 0 {
 				t.Fatalf("when the window of %s has ended the line is %s", status, got.Status)
@@ -189,26 +227,4 @@ func TestWindowsEndByTheClock(t *testing.T) {
 			}
 		}
 	})
-}
-
-// From the announced date on a line counts as churned by the clock, until the operator
-// reports otherwise.
-func TestAnnouncedChurnTakesEffectByTheClock(t *testing.T) {
-	t.Parallel()
-
-	date := 30 * 24 * hour
-	events := []line.Event{event(line.Use, 0), event(line.GiveNotice, hour, until(date))}
-	r := fold(nil, numbered(events...))
-	if got := viewOf(r, date-1); got.Status != line.PendingChurn || got.Signals[0].Until != date {
-		t.Errorf("before the date the line is %s", got.Status)
-	}
-	if got := viewOf(r, date); got.Status != line.Quarantined || got.Signals[0].Since != date {
-		t.Errorf("on the date the line is %s", got.Status)
-	}
-	if got := viewOf(fold(nil, numbered(append(events, event(line.Use, date+hour))...)), date+hour); got.Status != line.Normal {
-		t.Errorf("used after the date, the line is %s", got.Status)
-	}
-	if got := viewOf(fold(nil, numbered(append(events, event(line.End, date+hour))...)), date+hour); got.Status != line.Quarantined || got.Signals[0].Since != date+hour {
-		t.Errorf("ended after the date, the line is %s", got.Status)
-	}
 }

@@ -25,7 +25,13 @@ func BenchmarkReadSnapshot(b *testing.B) {
 	for name, file := range map[string][]byte{
 		"plain": plain.Bytes(), "quoted": quoted, "gzip": gzipped(b, plain.Bytes()), "zstd": zstded(b, plain.Bytes()),
 	} {
-		b.Run(name, func(b *testing.B) { measureRead(b, file, linefile.Snapshot, benchLines) })
+		b.Run(name, func(b *testing.B) { measureRead(b, file, options(b, linefile.Snapshot), benchLines) })
+	}
+	// Bare dates in a zone with one offset, and in one whose clocks change.
+	for _, name := range []string{"Africa/Lagos", "Europe/Berlin"} {
+		o := options(b, linefile.Snapshot)
+		o.Zone = zone(b, name)
+		b.Run("plain in "+name, func(b *testing.B) { measureRead(b, plain.Bytes(), o, benchLines) })
 	}
 }
 
@@ -35,7 +41,7 @@ func BenchmarkReadEvents(b *testing.B) {
 	if err := nation(b, benchLines).Changes(&plain, benchLines, asOf, asOf.Add(24*time.Hour), true); err != nil {
 		b.Fatal(err)
 	}
-	measureRead(b, plain.Bytes(), linefile.Events, benchLines)
+	measureRead(b, plain.Bytes(), options(b, linefile.Events), benchLines)
 }
 
 // BenchmarkSkip measures how fast an import finds the line at which it resumes.
@@ -75,13 +81,13 @@ func BenchmarkGenerate(b *testing.B) {
 	}
 }
 
-func measureRead(b *testing.B, file []byte, kind linefile.Kind, want int) {
+func measureRead(b *testing.B, file []byte, o linefile.Options, want int) {
 	b.Helper()
 	b.ReportAllocs()
 	b.SetBytes(int64(len(file)))
 	rows := make([]linefile.Row, 5000)
 	for b.Loop() {
-		r, err := linefile.Open(bytes.NewReader(file), options(b, kind))
+		r, err := linefile.Open(bytes.NewReader(file), o)
 		if err != nil {
 			b.Fatal(err)
 		}

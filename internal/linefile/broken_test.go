@@ -147,7 +147,7 @@ func TestRefusedFilesGetAnExplanation(t *testing.T) {
 		"header: of events":               {fault.InvalidArgument, "These are the columns of an events file"},
 		"header of events: of a snapshot": {fault.InvalidArgument, "These are the columns of a snapshot"},
 		"header: 10,000 commas":           {fault.InvalidArgument, "more than 4096 bytes"},
-		"column missing: state":           {fault.InvalidArgument, "number,tenureStart,simChangedAt,state,stateSince"},
+		"column missing: state":           {fault.InvalidArgument, "number,state,stateSince; optionally tenureStart,simChangedAt,churnAt"},
 	}
 	for _, k := range brokenfile.Cases() {
 		w, ok := want[k.Name]

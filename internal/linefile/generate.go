@@ -110,7 +110,8 @@ func (n SyntheticNetwork) span(prefix string) (from, to int64) {
 	return value * size, (value + 1) * size
 }
 
-// At returns the i-th line, counted from 0.
+// At returns the i-th line, counted from 0: what the reader returns for it, if bare
+// dates are in UTC.
 func (g *Generator) At(i int64) (phone.Number, line.Baseline) {
 	var rng rand.PCG
 	rng.Seed(g.n.Seed, uint64(i)) //nolint:gosec // only a seed
@@ -144,12 +145,16 @@ func (n SyntheticNetwork) Snapshot(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	out := newRowWriter(w, snapshotColumns)
+	out := newRowWriter(w, []string{colNumber, colTenureStart, colSIMChangedAt, colState, colStateSince})
 	for i := range n.Lines {
 		number, s := g.At(i)
 		out.number(number)
 		out.time(s.Tenure, true)
-		out.time(s.SIM, false)
+		if s.SIM == line.Never {
+			out.text(wordNever)
+		} else {
+			out.time(s.SIM, false)
+		}
 		out.text(s.State.String())
 		if s.StateSince == s.Tenure && s.State == line.StateActive {
 			s.StateSince = line.Never // the default of the reader

@@ -32,7 +32,6 @@ var stateShares = []struct {
 }
 
 const (
-	day = 86400
 	// maxTenureAge is the age of the oldest tenures.
 	maxTenureAge = 20 * 365 * day
 	// newSIMPerMille is how many lines of a thousand changed their SIM in the last
@@ -47,7 +46,7 @@ const (
 
 // baseline computes the state of a line.
 func (g *Generator) baseline(rng *rand.PCG) line.Baseline {
-	b := line.Baseline{State: line.StateActive, SIM: line.Never}
+	b := line.Baseline{State: line.StateActive, SIM: line.Never, Until: line.Never, Bits: line.TenureDay}
 	since, age := int64(0), int64(0)
 	for of, s := randBelow(rng, 1000), 0; s < len(stateShares); s++ {
 		if of -= stateShares[s].perMille; of < 0 {
@@ -57,19 +56,19 @@ func (g *Generator) baseline(rng *rand.PCG) line.Baseline {
 	}
 	began := int64(g.asOf) - since - age - tenureAge(rng)
 	began -= ((began % day) + day) % day // operators know only the day
-	b.Tenure = instant(began)
+	b.Tenure = min(instant(began+day-1), g.asOf)
 	b.StateSince = instant(int64(g.asOf) - since)
 	if b.State == line.StateActive {
 		b.StateSince = b.Tenure
 		if randBelow(rng, 1000) < reactivatedPerMille {
-			b.StateSince = instant(began + randBelow(rng, int64(g.asOf)-began+1))
+			b.StateSince = max(b.Tenure, instant(began+randBelow(rng, int64(g.asOf)-began+1)))
 		}
 	}
 	switch of := randBelow(rng, 1000); {
 	case of < newSIMPerMille:
 		b.SIM = max(b.Tenure, g.asOf-instant(randBelow(rng, 30*day)))
 	case of < newSIMPerMille+olderSIMPerMille && int64(g.asOf)-began > 30*day:
-		b.SIM = instant(began + randBelow(rng, int64(g.asOf)-began-30*day))
+		b.SIM = max(b.Tenure, instant(began+randBelow(rng, int64(g.asOf)-began-30*day)))
 	}
 	if b.State == line.StateEnded {
 		b.SIM = min(b.SIM, b.StateSince-1) // after the end nobody can change the SIM
@@ -83,8 +82,4 @@ func (g *Generator) baseline(rng *rand.PCG) line.Baseline {
 func tenureAge(rng *rand.PCG) int64 {
 	u := float64(rng.Uint64()>>11) / (1 << 53)
 	return int64(float64(maxTenureAge) * float64(u*math.Sqrt(u))) // only products, which every machine rounds in the same way
-}
-
-func instant(seconds int64) line.Instant {
-	return line.Instant(seconds) //nolint:gosec // Nation.Generator has checked AsOf
 }

@@ -55,10 +55,12 @@ func TestGeneratedSnapshotIsGood(t *testing.T) {
 	}
 }
 
-// The n-th line is the n-th row of the file.
+// The n-th line is the n-th row of the file, as the reader returns it: also a tenure
+// that began on the day of asOf.
 func TestLinesCanBeComputed(t *testing.T) {
 	t.Parallel()
-	n := nation(t, 1000)
+	n := nation(t, 20_000)
+	n.AsOf = asOf.Add(9*time.Hour + 30*time.Minute)
 	var file bytes.Buffer
 	if err := n.Snapshot(&file); err != nil {
 		t.Fatal(err)
@@ -67,10 +69,20 @@ func TestLinesCanBeComputed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, r := range readAll(t, &file, options(t, linefile.Snapshot), 1000).rows {
-		if number, snap := roll.At(int64(i)); number != r.Number || snap != r.Snap {
-			t.Errorf("line %d is %v, in the file %v", i, snap, r.Snap)
+	o := options(t, linefile.Snapshot)
+	o.AsOf = n.AsOf
+	cut, seen := 0, int64(0)
+	for _, r := range readAll(t, &file, o, 1000).rows {
+		if number, snap := roll.At(seen); number != r.Number || snap != r.Snap {
+			t.Errorf("line %d is %v, in the file %v", seen, snap, r.Snap)
 		}
+		seen++
+		if r.Snap.Tenure == line.InstantOf(n.AsOf) {
+			cut++
+		}
+	}
+	if seen != n.Lines || cut == 0 {
+		t.Errorf("%d lines of %d, %d of which began on the day of asOf", seen, n.Lines, cut)
 	}
 }
 
@@ -88,7 +100,7 @@ func TestGeneratedFilesNeverChange(t *testing.T) {
 		return hex.EncodeToString(h.Sum(nil)[:8])
 	}
 	got := map[string]string{"snapshot": sum(n.Snapshot), "changes": sum(func(w io.Writer) error { return n.Changes(w, 1000, asOf, tomorrow, false) })}
-	want := map[string]string{"snapshot": "b055ccbd66cdf03b", "changes": "d6c93b24cb213989"}
+	want := map[string]string{"snapshot": "0c4b8bdf684e05a2", "changes": "d6c93b24cb213989"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -222,6 +234,9 @@ func TestGeneratedChangesApply(t *testing.T) {
 	for i := range int64(lines) {
 		number, b := roll.At(i)
 		b.Network = n.Network
+		if b.State == line.StateNoticed {
+			b.Until = line.InstantOf(asOf.AddDate(0, 0, 14)) // as package supply fills it in
+		}
 		baselines[number] = b
 	}
 	ids, last, kinds := map[string]bool{}, int64(0), map[line.Kind]int{}
@@ -239,9 +254,10 @@ func TestGeneratedChangesApply(t *testing.T) {
 		ids[e.ID], last = true, r.Number.Int()
 		kinds[e.Kind]++
 		b := baselines[r.Number]
-		_, outcome := line.Fold(&b, []line.Event{{
-			Kind: e.Kind, Effective: e.Effective, Authority: line.Operator, Network: n.Network, Until: e.ChurnAt, EndedAfter: line.Never,
-		}}, math.MaxInt32)
+		_, outcome := line.Fold(&line.History{Base: &b, Events: []line.Event{{
+			Seq: 1, ReportedAt: tomorrow, Kind: e.Kind, Effective: e.Effective, Authority: line.Operator, Network: n.Network, Until: e.ChurnAt,
+			EndedAfter: line.Never,
+		}}}, line.TermsOf(nil), line.Forever)
 		if outcome[0] != line.Applied {
 			t.Errorf("line %d: %s of a line that is %s has no effect", r.Place, e.Kind, b.State)
 		}

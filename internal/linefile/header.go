@@ -24,6 +24,8 @@ const (
 	colNetwork      = "network"
 	colLevel        = "level"
 	colReason       = "reason"
+	colScope        = "scope"
+	colFirstHolder  = "firstHolder"
 	colChurnAt      = "churnAt"
 	colVoids        = "voids"
 	colNote         = "note"
@@ -32,10 +34,11 @@ const (
 // Indexes of snapshotColumns.
 const (
 	snapNumber = iota
-	snapTenureStart
-	snapSIMChangedAt
 	snapState
 	snapStateSince
+	snapTenureStart
+	snapSIMChangedAt
+	snapChurnAt
 )
 
 // Indexes of eventColumns.
@@ -47,15 +50,18 @@ const (
 	eventNetwork
 	eventLevel
 	eventReason
+	eventScope
+	eventFirstHolder
 	eventChurnAt
 	eventVoids
 	eventNote
 )
 
+// The required columns are first.
 var (
-	snapshotColumns = []string{colNumber, colTenureStart, colSIMChangedAt, colState, colStateSince}
+	snapshotColumns = []string{colNumber, colState, colStateSince, colTenureStart, colSIMChangedAt, colChurnAt}
 	eventColumns    = []string{
-		colID, colNumber, colType, colEffectiveAt, colNetwork, colLevel, colReason, colChurnAt, colVoids, colNote,
+		colID, colNumber, colType, colEffectiveAt, colNetwork, colLevel, colReason, colScope, colFirstHolder, colChurnAt, colVoids, colNote,
 	}
 )
 
@@ -70,7 +76,7 @@ func columnsOf(k Kind) []string {
 // have.
 func (k Kind) requiredColumns() int {
 	if k == Snapshot {
-		return len(snapshotColumns)
+		return snapStateSince + 1
 	}
 	return eventEffectiveAt + 1
 }

@@ -13,6 +13,9 @@ const (
 	lastYear  = 2087
 )
 
+// day is how many seconds a day has in UTC.
+const day = 86400
+
 // maxTimeLength is the length of the longest time: with nine digits of a second and
 // an offset.
 const maxTimeLength = 35
@@ -27,22 +30,23 @@ var (
 // of the whole year.
 var monthDays = [13]int{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365}
 
-// parseTime parses an RFC 3339 time, or a date, which means its midnight in UTC.
-// The reason is empty if it succeeds.
-func parseTime(text []byte) (at line.Instant, reason string) {
-	if at, ok := parseTimeFast(text); ok {
-		return at, ""
+// parseTime parses an RFC 3339 time, or a bare date, which means some time on that
+// day: the instant is then its last second, and bare is true. The reason is empty if
+// it succeeds.
+func (c *calendar) parseTime(text []byte) (at line.Instant, bare bool, reason string) {
+	if at, bare, ok := c.parseTimeFast(text); ok {
+		return at, bare, ""
 	}
-	return parseTimeSlow(text)
+	return c.parseTimeSlow(text)
 }
 
 // parseTimeFast parses 2006-01-02 and 2006-01-02T15:04:05Z in the years that a file
 // may have. It returns false for everything else, which package time then parses; a
 // test compares the two.
-func parseTimeFast(text []byte) (at line.Instant, ok bool) {
-	const day, second = len("2006-01-02"), len("2006-01-02T15:04:05Z")
-	if len(text) != day && len(text) != second {
-		return 0, false
+func (c *calendar) parseTimeFast(text []byte) (at line.Instant, bare, ok bool) {
+	const date, second = len("2006-01-02"), len("2006-01-02T15:04:05Z")
+	if len(text) != date && len(text) != second {
+		return 0, false, false
 	}
 	y1, ok1 := twoDigits(text, 0)
 	y2, ok2 := twoDigits(text, 2)
@@ -51,20 +55,26 @@ func parseTimeFast(text []byte) (at line.Instant, ok bool) {
 	y := y1*100 + y2
 	if !ok1 || !ok2 || !ok3 || !ok4 || text[4] != '-' || text[7] != '-' ||
 		y < firstYear || y > lastYear || m < 1 || m > 12 || d < 1 || d > daysIn(y, m) {
-		return 0, false
+		return 0, false, false
 	}
-	seconds := 86400 * daysSince2020(y, m, d)
-	if len(text) == second {
-		hour, ok1 := twoDigits(text, 11)
-		minute, ok2 := twoDigits(text, 14)
-		sec, ok3 := twoDigits(text, 17)
-		if !ok1 || !ok2 || !ok3 || text[10] != 'T' || text[13] != ':' || text[16] != ':' || text[19] != 'Z' ||
-			hour > 23 || minute > 59 || sec > 59 {
-			return 0, false
-		}
-		seconds += 3600*hour + 60*minute + sec
+	number := daysSince2020(y, m, d)
+	if len(text) == date {
+		at = c.end(number)
+		return at, true, at != line.Never
 	}
-	return line.Instant(seconds), true //nolint:gosec // the years are checked
+	hour, ok1 := twoDigits(text, 11)
+	minute, ok2 := twoDigits(text, 14)
+	sec, ok3 := twoDigits(text, 17)
+	if !ok1 || !ok2 || !ok3 || text[10] != 'T' || text[13] != ':' || text[16] != ':' || text[19] != 'Z' ||
+		hour > 23 || minute > 59 || sec > 59 {
+		return 0, false, false
+	}
+	return instant(int64(day*number + 3600*hour + 60*minute + sec)), false, true
+}
+
+// instant converts seconds since 2020-01-01.
+func instant(seconds int64) line.Instant {
+	return line.Instant(seconds) //nolint:gosec // the callers have checked the year
 }
 
 // twoDigits parses two digits.
@@ -92,22 +102,28 @@ func daysIn(y, m int) int {
 
 // parseTimeSlow parses what parseTimeFast does not: offsets, fractions of a second,
 // which are dropped, and everything that is wrong.
-func parseTimeSlow(text []byte) (at line.Instant, reason string) {
+func (c *calendar) parseTimeSlow(text []byte) (at line.Instant, bare bool, reason string) {
 	if len(text) > maxTimeLength {
-		return 0, BadFormat
+		return 0, false, BadFormat
 	}
+	bare = len(text) == len(time.DateOnly)
 	layout := time.RFC3339
-	if len(text) == len(time.DateOnly) {
+	if bare {
 		layout = time.DateOnly
 	}
 	t, err := time.Parse(layout, string(text))
-	if err != nil || layout == time.RFC3339 && !isRFC3339(text) {
-		return 0, BadFormat
+	switch {
+	case err != nil || !bare && !isRFC3339(text):
+		return 0, false, BadFormat
+	case t.Year() < firstYear || t.Year() > lastYear:
+		return 0, false, OutOfRange
+	case !bare:
+		return line.InstantOf(t), false, ""
 	}
-	if t.Year() < firstYear || t.Year() > lastYear {
-		return 0, OutOfRange
+	if _, at = c.bounds(daysSince2020(t.Year(), int(t.Month()), t.Day())); at == line.Never {
+		return 0, false, BadFormat // the zone skipped this day
 	}
-	return line.InstantOf(t), ""
+	return at, true, ""
 }
 
 // isRFC3339 reports whether a time that package time has parsed is strict RFC 3339.

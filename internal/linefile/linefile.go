@@ -35,31 +35,35 @@ const (
 )
 
 // maxClockSkew is how far a supplier's clock may be ahead of ours.
-const maxClockSkew = 5 * time.Minute
+const maxClockSkew = time.Minute
 
 // Options is how to read a file.
 type Options struct {
 	Kind   Kind
 	Region *phone.Region
-	AsOf   time.Time // for a snapshot: the time at which it was correct
-	Now    time.Time // for events: the current time; later events are refused
+	AsOf   time.Time      // for a snapshot: the time at which it was correct
+	Now    time.Time      // for events: the current time; later events are refused
+	Zone   *time.Location // of bare dates; nil means UTC
 }
 
 // Row is one valid line of a file.
 type Row struct {
 	Place  int64 // the line of the file; the header is line 1
 	Number phone.Number
-	Snap   line.Baseline // for a snapshot: Tenure, SIM, State and StateSince
+	Snap   line.Baseline // for a snapshot: everything but Import and Network
 	Event  Event         // for events
 }
 
 // Event is a row of an events file. Its texts are those of the file: package supply
 // checks which of them a kind needs, as it does for events sent to the API.
 type Event struct {
-	ID, Network, Level, Reason, Voids, Note string
-	Kind                                    line.Kind
-	Effective                               line.Instant
-	ChurnAt                                 line.Instant // Never if the file has none
+	ID, Network, Level, Reason, Scope, Voids, Note string
+
+	Kind        line.Kind
+	Effective   line.Instant // of a bare date, the last second of its day
+	Day         bool         // Effective was a bare date
+	FirstHolder bool
+	ChurnAt     line.Instant // of a bare date, the last second of its day; Never if the file has none
 }
 
 // Reader reads one file. It is not safe for concurrent use.
@@ -73,6 +77,7 @@ type Reader struct {
 	unquoted       []byte
 	refusedNumbers []phone.Number // of the lines that the last Next refused
 	limit          line.Instant   // later times are in the future
+	days           calendar       // of the zone
 	err            error          // what ended the reading
 }
 
@@ -80,7 +85,7 @@ type Reader struct {
 // reads the header. The error is a [*fault.Error] if the file is refused. The
 // caller must close the Reader, and r, which the Reader does not close.
 func Open(r io.Reader, o Options) (*Reader, error) {
-	f := &Reader{opts: o}
+	f := &Reader{opts: o, days: newCalendar(o.Zone)}
 	switch o.Kind {
 	case Snapshot:
 		f.parse, f.limit = f.snapshot, line.InstantOf(o.AsOf)

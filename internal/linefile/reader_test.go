@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/lineproof/lineproof/internal/fault"
@@ -24,16 +25,35 @@ import (
 // written is a file and what must be read from it.
 type written struct {
 	kind  linefile.Kind
+	zone  *time.Location
 	plain []byte
 	rows  []linefile.Row
 }
 
+// options are those with which the file is read.
+func (w written) options(tb testing.TB) linefile.Options {
+	tb.Helper()
+	o := options(tb, w.kind)
+	o.Zone = w.zone
+	return o
+}
+
 // drawFile draws a valid file in any of its possible forms.
-func drawFile(t *rapid.T) written {
-	w := written{kind: rapid.SampledFrom([]linefile.Kind{linefile.Snapshot, linefile.Events}).Draw(t, "kind")}
-	draw, columns := drawSnap, []string{"number", "tenureStart", "simChangedAt", "state", "stateSince"}
+func drawFile(t *rapid.T, zones []*time.Location) written {
+	w := written{
+		kind: rapid.SampledFrom([]linefile.Kind{linefile.Snapshot, linefile.Events}).Draw(t, "kind"),
+		zone: rapid.SampledFrom(zones).Draw(t, "zone"),
+	}
+	draw, columns, optional := drawSnap, []string{"number", "state", "stateSince"}, []string{"tenureStart", "simChangedAt", "churnAt"}
 	if w.kind == linefile.Events {
-		draw, columns = drawEvent, []string{"id", "number", "type", "effectiveAt", "network", "level", "reason", "churnAt", "voids", "note"}
+		draw, columns = drawEvent, []string{"id", "number", "type", "effectiveAt"}
+		optional = []string{"network", "level", "reason", "scope", "firstHolder", "churnAt", "voids", "note"}
+	}
+	f := form{zone: w.zone, has: map[string]bool{}}
+	for _, column := range optional {
+		if f.has[column] = rapid.SampledFrom([]bool{true, true, true, false}).Draw(t, "has "+column); f.has[column] {
+			columns = append(columns, column)
+		}
 	}
 	columns = rapid.Permutation(columns).Draw(t, "columns")
 	lineBreak := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "break")
@@ -60,7 +80,7 @@ func drawFile(t *rapid.T) written {
 			b.WriteString(lineBreak)
 			place++
 		}
-		row, cells := draw(t)
+		row, cells := draw(t, f)
 		place++
 		row.Place = place
 		ordered := make([]string, 0, len(columns))
@@ -77,58 +97,106 @@ func drawFile(t *rapid.T) written {
 	return w
 }
 
-func drawSnap(t *rapid.T) (row linefile.Row, cells map[string]string) {
+// form is how a file is written.
+type form struct {
+	zone *time.Location  // of its bare dates
+	has  map[string]bool // the optional columns that it has
+}
+
+func drawSnap(t *rapid.T, f form) (row linefile.Row, cells map[string]string) {
 	cells = map[string]string{}
 	row.Number, cells["number"] = drawNumber(t)
+	s := &row.Snap
 	tenure := rapid.Int64Range(line64(1990), line64(2026)).Draw(t, "tenure")
 	since := rapid.Int64Range(tenure, line64(2026)).Draw(t, "since")
-	row.Snap.Tenure, cells["tenureStart"] = drawTime(t, tenure)
-	row.Snap.State = line.State(rapid.IntRange(int(line.StateActive), int(line.StateBarred)).Draw(t, "state"))
-	cells["state"] = row.Snap.State.String()
-	row.Snap.SIM = line.Never
-	if rapid.Bool().Draw(t, "swapped") {
-		row.Snap.SIM, cells["simChangedAt"] = drawTime(t, since)
+	var bare bool
+	if s.Tenure, bare, cells["tenureStart"] = f.drawTime(t, tenure, "", "UNKNOWN"); !f.has["tenureStart"] {
+		s.Tenure, bare = line.Never, false
 	}
-	row.Snap.StateSince, cells["stateSince"] = drawTime(t, since)
-	if row.Snap.State == line.StateActive && rapid.Bool().Draw(t, "always") {
-		row.Snap.StateSince, cells["stateSince"] = row.Snap.Tenure, ""
+	set(s, line.TenureDay, bare)
+	s.State = line.State(rapid.IntRange(int(line.StateActive), int(line.StateBarred)).Draw(t, "state"))
+	cells["state"] = s.State.String()
+	if s.SIM, bare, cells["simChangedAt"] = f.drawTime(t, since, "", "UNKNOWN", "NEVER"); !f.has["simChangedAt"] {
+		s.SIM, bare = line.Never, false
+	}
+	set(s, line.SIMDay, bare)
+	set(s, line.SIMUnknown, s.SIM == line.Never && (!f.has["simChangedAt"] || cells["simChangedAt"] != "NEVER"))
+	s.StateSince, bare, cells["stateSince"] = f.drawTime(t, since)
+	if s.State == line.StateActive && rapid.Bool().Draw(t, "always") {
+		s.StateSince, cells["stateSince"] = s.Tenure, ""
+	}
+	if s.State == line.StateEnded && bare {
+		s.StateSince = line.DayStart(s.StateSince, f.zone)
+		set(s, line.EndDay, true)
+	}
+	if s.Until = line.Never; s.State == line.StateNoticed && f.has["churnAt"] {
+		if s.Until, bare, cells["churnAt"] = f.drawTime(t, rapid.Int64Range(since, line64(2087)).Draw(t, "churn at"), ""); bare {
+			s.Until = line.DayStart(s.Until, f.zone)
+		}
 	}
 	return row, cells
 }
 
-func drawEvent(t *rapid.T) (row linefile.Row, cells map[string]string) {
+func set(s *line.Baseline, bit line.Bits, on bool) {
+	if on {
+		s.Bits |= bit
+	}
+}
+
+func drawEvent(t *rapid.T, f form) (row linefile.Row, cells map[string]string) {
 	cells = map[string]string{}
 	row.Number, cells["number"] = drawNumber(t)
 	word := rapid.StringOfN(rapid.RuneFrom([]rune(`abcXYZ019-_ ,"';é漢`)), 0, 20, -1)
 	e := &row.Event
 	e.ID = rapid.StringMatching(`[ -~]{1,64}`).Draw(t, "id")
-	e.Network, e.Level, e.Reason = word.Draw(t, "network"), word.Draw(t, "level"), word.Draw(t, "reason")
-	e.Voids, e.Note = word.Draw(t, "voids"), word.Draw(t, "note")
-	e.Kind = rapid.SampledFrom(line.Kinds()).Draw(t, "type")
-	e.Effective, cells["effectiveAt"] = drawTime(t, rapid.Int64Range(line64(1990), line64(2026)).Draw(t, "effective"))
-	e.ChurnAt = line.Never
-	if rapid.Bool().Draw(t, "churn") {
-		e.ChurnAt, cells["churnAt"] = drawTime(t, rapid.Int64Range(line64(1990), line64(2087)).Draw(t, "churn at"))
+	for column, to := range map[string]*string{
+		"network": &e.Network, "level": &e.Level, "reason": &e.Reason, "scope": &e.Scope, "voids": &e.Voids, "note": &e.Note,
+	} {
+		if f.has[column] {
+			*to = word.Draw(t, column)
+			cells[column] = *to
+		}
 	}
-	cells["id"], cells["type"], cells["network"], cells["level"] = e.ID, e.Kind.String(), e.Network, e.Level
-	cells["reason"], cells["voids"], cells["note"] = e.Reason, e.Voids, e.Note
+	cells["firstHolder"] = rapid.SampledFrom([]string{"", "true", "false"}).Draw(t, "first holder")
+	e.FirstHolder = f.has["firstHolder"] && cells["firstHolder"] == "true"
+	e.Kind = rapid.SampledFrom(reportedKinds()).Draw(t, "type")
+	e.Effective, e.Day, cells["effectiveAt"] = f.drawTime(t, rapid.Int64Range(line64(1990), line64(2026)).Draw(t, "effective"))
+	if e.ChurnAt = line.Never; f.has["churnAt"] {
+		e.ChurnAt, _, cells["churnAt"] = f.drawTime(t, rapid.Int64Range(line64(1990), line64(2087)).Draw(t, "churn at"), "")
+	}
+	cells["id"], cells["type"] = e.ID, e.Kind.String()
 	return row, cells
+}
+
+// reportedKinds are the kinds of event that suppliers report.
+func reportedKinds() []line.Kind {
+	return slices.DeleteFunc(line.Kinds(), func(k line.Kind) bool {
+		return k == line.Confirm || k == line.Restate || k == line.Name || k == line.Miss
+	})
 }
 
 func line64(year int) int64 { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Unix() }
 
-// drawTime writes a time in one of its forms. The date alone is only drawn for
-// midnight.
-func drawTime(t *rapid.T, unix int64) (line.Instant, string) {
-	at := time.Unix(unix, 0).UTC()
-	forms := []string{at.Format(time.RFC3339), at.Format("2006-01-02T15:04:05.999Z"), at.Add(time.Second - 1).Format(time.RFC3339Nano)}
-	if lagos := at.In(time.FixedZone("", 3600)); lagos.Year() <= 2087 {
+// drawTime writes a time in one of its forms, or as a bare date, or one of the words
+// instead of it, which are Never.
+func (f form) drawTime(t *rapid.T, unix int64, words ...string) (at line.Instant, bare bool, text string) {
+	of := time.Unix(unix, 0).UTC()
+	forms := []string{of.Format(time.RFC3339), of.Format("2006-01-02T15:04:05.999Z"), of.Add(time.Second - 1).Format(time.RFC3339Nano)}
+	if lagos := of.In(time.FixedZone("", 3600)); lagos.Year() <= 2087 {
 		forms = append(forms, lagos.Format(time.RFC3339))
 	}
-	if unix%86400 == 0 {
-		forms = append(forms, at.Format(time.DateOnly))
+	if local := of.In(f.zone); local.Year() <= 2087 {
+		forms = append(forms, local.Format(time.DateOnly))
 	}
-	return line.InstantOf(at), rapid.SampledFrom(forms).Draw(t, "form")
+	text = rapid.SampledFrom(append(forms, words...)).Draw(t, "form")
+	if slices.Contains(words, text) {
+		return line.Never, false, text
+	}
+	at, bare, ok := line.ParseInstant(text, f.zone)
+	if !ok {
+		t.Fatalf("%s is no time", text)
+	}
+	return at, bare, text
 }
 
 func drawNumber(t *rapid.T) (phone.Number, string) {
@@ -137,18 +205,30 @@ func drawNumber(t *rapid.T) (phone.Number, string) {
 	return n, fmt.Sprintf(rapid.SampledFrom([]string{"+234%d", "234%d", "0%d", "%d", "00234%d"}).Draw(t, "spelling"), national)
 }
 
+// fileZones are zones of bare dates. None of them is west of Greenwich, so that no time
+// since 1990 is in 1989 there.
+func fileZones(tb testing.TB) []*time.Location {
+	tb.Helper()
+	zones := []*time.Location{time.UTC}
+	for _, name := range []string{"Africa/Lagos", "Europe/Berlin", "Asia/Kolkata"} {
+		zones = append(zones, zone(tb, name))
+	}
+	return zones
+}
+
 // Every row that was written is read, with its line, in any form, order of columns
 // and compression. The digest is that of the content.
 func TestReadReturnsWhatWasWritten(t *testing.T) {
 	t.Parallel()
+	zones := fileZones(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawFile(rt)
+		w := drawFile(rt, zones)
 		file := rapid.SampledFrom([]func(testing.TB, []byte) []byte{
 			func(_ testing.TB, b []byte) []byte { return b }, gzipped, zstded,
 		}).Draw(rt, "compression")(t, w.plain)
-		got := readAll(t, bytes.NewReader(file), options(t, w.kind), rapid.IntRange(1, 30).Draw(rt, "chunk"))
+		got := readAll(t, bytes.NewReader(file), w.options(t), rapid.IntRange(1, 30).Draw(rt, "chunk"))
 		if !slices.Equal(w.rows, got.rows) || got.err != nil || len(got.refused) > 0 {
-			rt.Fatalf("%v, refused %v, %d rows, written were %d:\n%s", got.err, got.refused, len(got.rows), len(w.rows), w.plain)
+			rt.Fatalf("%v, refused %v, %d rows, written were %d (-want +got):\n%s\n%s", got.err, got.refused, len(got.rows), len(w.rows), cmp.Diff(w.rows, got.rows), w.plain)
 		}
 		if got.digest != sha256.Sum256(w.plain) {
 			rt.Fatal("the digest is not that of the content")
@@ -161,9 +241,10 @@ func TestReadReturnsWhatWasWritten(t *testing.T) {
 // has another digest, and a shorter file is refused.
 func TestReadingResumesWhereItStopped(t *testing.T) {
 	t.Parallel()
+	zones := fileZones(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawFile(rt)
-		o := options(t, w.kind)
+		w := drawFile(rt, zones)
+		o := w.options(t)
 		first := open(t, w.plain, o)
 		n, _, err := first.Next(make([]linefile.Row, rapid.IntRange(1, 30).Draw(rt, "chunk")))
 		if err != nil && !errors.Is(err, io.EOF) {

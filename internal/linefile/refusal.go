@@ -41,10 +41,10 @@ func Reasons() []ReasonText {
 		{BadEncoding, "the line is not UTF-8, or has a NUL character in it"},
 		{BadFormat, "the text is not a phone number, not a time, or has unprintable characters"},
 		{BadQuotes, "a quote is not closed on the same line, or is in a place where none is allowed"},
-		{BeforeTenure, "the time is before `tenureStart`"},
-		{Future, "the time is later than the snapshot's `asOf`, or, for an event, later than now"},
+		{BeforeTenure, "the time, or all of the day, is before `tenureStart`"},
+		{Future, "the time, or the start of the day, is later than the snapshot's `asOf`, or, for an event, later than now"},
 		{Missing, "the column is required and empty"},
-		{NotAllowed, "the value is not one of those that the column takes"},
+		{NotAllowed, "the value is not one of those that the column takes, or `churnAt` has one although the line is not `PENDING_CHURN`"},
 		{NotMobile, "the phone number is not a mobile number of the country"},
 		{OutOfRange, "the time is before 1990 or after 2087"},
 		{TooLong, fmt.Sprintf("the line has more than %d bytes, or an id more than %d characters", maxLine, maxID)},
@@ -76,7 +76,7 @@ func (p problem) message(k Kind) string {
 	case Missing:
 		return "Write a value in this column; it is required."
 	case NotAllowed:
-		return "Write one of these values, in capitals: " + strings.Join(allowedWords(p.field), ", ") + "."
+		return notAllowed(p.field)
 	case NotMobile:
 		return "Correct the number or leave the row out: it is not a mobile number of the country."
 	case OutOfRange:
@@ -98,8 +98,8 @@ const (
 // formats is what each column must look like.
 var formats = map[string]string{
 	colNumber:       "Write a phone number in digits, preferably with a plus sign and the country code. In a spreadsheet, format the column as text.",
-	colTenureStart:  timeFormat,
-	colSIMChangedAt: timeFormat,
+	colTenureStart:  "Write a time such as 2026-01-31T09:30:00Z, a date such as 2026-01-31, or UNKNOWN.",
+	colSIMChangedAt: "Write a time such as 2026-01-31T09:30:00Z, a date such as 2026-01-31, NEVER or UNKNOWN.",
 	colStateSince:   timeFormat,
 	colEffectiveAt:  timeFormat,
 	colChurnAt:      timeFormat,
@@ -107,22 +107,29 @@ var formats = map[string]string{
 	colNetwork:      textFormat,
 	colLevel:        textFormat,
 	colReason:       textFormat,
+	colScope:        textFormat,
 	colVoids:        textFormat,
 	colNote:         textFormat,
 }
 
-// allowedWords lists the values that a column takes.
-func allowedWords(field string) []string {
+// notAllowed returns what to write in a column instead.
+func notAllowed(field string) string {
 	var words []string
 	switch field {
+	case colFirstHolder:
+		return "Write true or false, in small letters, or leave the column empty."
+	case colChurnAt:
+		return "Leave the column empty: only a line in the state PENDING_CHURN has a churn date."
 	case colState:
 		for s := line.StateActive; s <= line.StateBarred; s++ {
 			words = append(words, s.String())
 		}
 	case colType:
 		for _, k := range line.Kinds() {
-			words = append(words, k.String())
+			if isReported(k) {
+				words = append(words, k.String())
+			}
 		}
 	}
-	return words
+	return "Write one of these values, in capitals: " + strings.Join(words, ", ") + "."
 }

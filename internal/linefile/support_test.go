@@ -50,3 +50,12 @@ func nation(tb testing.TB, lines int64) linefile.SyntheticNetwork {
 	}
 	return linefile.SyntheticNetwork{Seed: 1, Plan: plan, Network: network, Lines: lines, AsOf: asOf}
 }
+
+func zone(tb testing.TB, name string) *time.Location {
+	tb.Helper()
+	z, err := time.LoadLocation(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return z
+}

@@ -168,7 +168,7 @@ func TestRolesAreRefusedWhatTheyMustNotDo(t *testing.T) {
 		},
 		pg.Read: {
 			"CREATE TABLE x (i int)", "INSERT INTO network VALUES (1, 'x')", "UPDATE line_now SET state = 1", "DELETE FROM session",
-			"SELECT journal_make_partitions(1)", "SELECT nextval('journal_epoch')",
+			"SELECT journal_make_partitions(1)", "SELECT nextval('journal_epoch')", "SELECT line_delete_baselines(1, 0, 1)",
 			"SELECT password_hash FROM account", "SELECT mac FROM api_key", "SELECT mac FROM session", "SELECT mac FROM access_token",
 			"SELECT mac FROM client_secret", "SELECT answer FROM idempotency",
 		},

@@ -1,6 +1,6 @@
 // Package policy stores the rules that the regulator sets and may change: how long a
-// change of a line counts, how old a supply may be, and how late an event may be
-// reported.
+// change of a line counts, which topics must be supplied and how old a supply may be,
+// how late an event may be reported, and in which time zone a date is a day.
 //
 // A policy has versions. Each takes effect at a time and never changes, so that a
 // past answer can be derived again by the policy of that time.
@@ -10,126 +10,113 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
-// Policy is one version of the policy. [Fields] says what each number means.
+// Policy is one version of the policy. [Fields] and [TextFields] say what each value
+// means. Two policies with the same values are equal.
 type Policy struct {
 	Version     int32
 	EffectiveAt time.Time
 	CreatedAt   time.Time
 
-	RecycledDays    int
-	SwappedHours    int
-	PortedHours     int
-	FlaggedDays     int
-	QuarantineDays  int
-	NoticeDays      int
-	FreshnessDays   int
+	RecycledDays   int
+	SwappedHours   int
+	PortedHours    int
+	FlaggedDays    int
+	QuarantineDays int
+	NoticeDays     int
+
+	LifecycleFreshnessHours int
+	SIMFreshnessHours       int
+	PortFreshnessHours      int
+	FalseAssurancePercent   int
+
+	SIMReportHours  int
+	PortReportHours int
+	BarReportHours  int
 	ChurnReportDays int
+	BackdatingDays  int
 	HoldPercent     int
 
+	TimeZone      string // name in the IANA database
+	ClearingHouse string // "" while there is none
+
 	Note string // why the policy was changed
+
+	zone *time.Location // of TimeZone, loaded once
 }
 
 const day = 24 * time.Hour
 
+func days(n int) time.Duration  { return time.Duration(n) * day }
+func hours(n int) time.Duration { return time.Duration(n) * time.Hour }
+
 // Recycled is how long a line is RECYCLED after the start of a tenure.
-func (p Policy) Recycled() time.Duration { return time.Duration(p.RecycledDays) * day }
+func (p Policy) Recycled() time.Duration { return days(p.RecycledDays) }
 
 // Swapped is how long a line is SWAPPED after its SIM changed.
-func (p Policy) Swapped() time.Duration { return time.Duration(p.SwappedHours) * time.Hour }
+func (p Policy) Swapped() time.Duration { return hours(p.SwappedHours) }
 
 // Ported is how long a line is PORTED after its network changed.
-func (p Policy) Ported() time.Duration { return time.Duration(p.PortedHours) * time.Hour }
+func (p Policy) Ported() time.Duration { return hours(p.PortedHours) }
 
 // Flagged is how long a flag is active.
-func (p Policy) Flagged() time.Duration { return time.Duration(p.FlaggedDays) * day }
+func (p Policy) Flagged() time.Duration { return days(p.FlaggedDays) }
 
 // Quarantine is how long a number must wait after a churn before it may be assigned
 // again.
-func (p Policy) Quarantine() time.Duration { return time.Duration(p.QuarantineDays) * day }
+func (p Policy) Quarantine() time.Duration { return days(p.QuarantineDays) }
 
 // Notice is how long in advance a churn must be announced.
-func (p Policy) Notice() time.Duration { return time.Duration(p.NoticeDays) * day }
+func (p Policy) Notice() time.Duration { return days(p.NoticeDays) }
 
-// Freshness is how old an operator's supply may be.
-func (p Policy) Freshness() time.Duration { return time.Duration(p.FreshnessDays) * day }
+// LifecycleFreshness is how old a network's supply of the topic LIFECYCLE may be.
+// The topic is always required.
+func (p Policy) LifecycleFreshness() time.Duration { return hours(p.LifecycleFreshnessHours) }
+
+// SIMFreshness is how old a network's supply of the topic SIM may be; 0 when the
+// topic is not required.
+func (p Policy) SIMFreshness() time.Duration { return hours(p.SIMFreshnessHours) }
+
+// PortFreshness is how old the supply of the topic PORT may be; 0 when the topic is
+// not required, because no clearing house is named.
+func (p Policy) PortFreshness() time.Duration {
+	if p.ClearingHouse == "" {
+		return 0
+	}
+	return hours(p.PortFreshnessHours)
+}
+
+// SIMReport is how long after a SIM change it must be reported at the latest.
+func (p Policy) SIMReport() time.Duration { return hours(p.SIMReportHours) }
+
+// PortReport is how long after a port it must be reported at the latest.
+func (p Policy) PortReport() time.Duration { return hours(p.PortReportHours) }
+
+// BarReport is how long after a bar it must be reported at the latest.
+func (p Policy) BarReport() time.Duration { return hours(p.BarReportHours) }
 
 // ChurnReport is how long after a churn it must be reported at the latest.
-func (p Policy) ChurnReport() time.Duration { return time.Duration(p.ChurnReportDays) * day }
+func (p Policy) ChurnReport() time.Duration { return days(p.ChurnReportDays) }
 
-// Field is one number of a policy, with its bounds.
-type Field struct {
-	Name              string // in JSON
-	Flag              string // on the command line
-	Default, Min, Max int
-	Meaning           string
-	of                func(p *Policy) *int
-}
+// Backdating is how long ago an event may have taken effect; an older one is held.
+func (p Policy) Backdating() time.Duration { return days(p.BackdatingDays) }
 
-// Of returns a pointer to the field of p.
-func (f Field) Of(p *Policy) *int { return f.of(p) }
-
-// Fields are the numbers of a policy, in the order in which they are shown. The
-// database table has the same bounds.
-var Fields = []Field{
-	{
-		"recycledDays", "recycled-days", 90, 1, 730,
-		"for how many days after the start of a tenure the line is RECYCLED",
-		func(p *Policy) *int { return &p.RecycledDays },
-	},
-	{
-		"swappedHours", "swapped-hours", 240, 1, 2400,
-		"for how many hours after the SIM changed the line is SWAPPED",
-		func(p *Policy) *int { return &p.SwappedHours },
-	},
-	{
-		"portedHours", "ported-hours", 240, 1, 2400,
-		"for how many hours after the network changed the line is PORTED",
-		func(p *Policy) *int { return &p.PortedHours },
-	},
-	{
-		"flaggedDays", "flagged-days", 90, 1, 730,
-		"for how many days a flag is active",
-		func(p *Policy) *int { return &p.FlaggedDays },
-	},
-	{
-		"quarantineDays", "quarantine-days", 90, 1, 730,
-		"for how many days after a churn the number is quarantined before it may be assigned again",
-		func(p *Policy) *int { return &p.QuarantineDays },
-	},
-	{
-		"noticeDays", "notice-days", 14, 1, 180,
-		"how many days ahead a churn must be announced",
-		func(p *Policy) *int { return &p.NoticeDays },
-	},
-	{
-		"freshnessDays", "freshness-days", 14, 1, 180,
-		"after how many days without supply an operator is stale, and its lines UNKNOWN where nothing adverse is known",
-		func(p *Policy) *int { return &p.FreshnessDays },
-	},
-	{
-		"churnReportDays", "churn-report-days", 7, 1, 90,
-		"within how many days a churn must be reported",
-		func(p *Policy) *int { return &p.ChurnReportDays },
-	},
-	{
-		"holdPercent", "hold-percent", 10, 0, 49,
-		"a snapshot that changes a greater share of the operator's lines, in percent, waits for staff to confirm it",
-		func(p *Policy) *int { return &p.HoldPercent },
-	},
-}
-
-// Defaults returns the policy of the first version, without its times.
-func Defaults() Policy {
-	p := Policy{Version: 1, Note: "the defaults"}
-	for _, f := range Fields {
-		*f.of(&p) = f.Default
+// Zone is the time zone in which a bare date that is reported is a day. It is UTC
+// for the zero policy.
+func (p Policy) Zone() *time.Location {
+	if p.zone != nil && p.zone.String() == p.TimeZone {
+		return p.zone
 	}
-	return p
+	// TimeZone was assigned, and the policy was not set since.
+	if zone, err := loadZone(p.TimeZone); err == nil {
+		return zone
+	}
+	return time.UTC
 }
 
 const maxNote = 500
@@ -137,10 +124,31 @@ const maxNote = 500
 // check returns an error with everything that is wrong with p.
 func (p Policy) check() error {
 	var wrong fault.Form
+	fits := map[string]bool{}
 	for _, f := range Fields {
 		v := *f.of(&p)
-		wrong.Check(v >= f.Min && v <= f.Max, f.Name, fault.NotAllowed, fmt.Sprintf("Use a whole number from %d to %d.", f.Min, f.Max))
+		fits[f.Name] = v >= f.Min && v <= f.Max
+		wrong.Check(fits[f.Name], f.Name, fault.NotAllowed, fmt.Sprintf("Use a whole number from %d to %d.", f.Min, f.Max))
 	}
+	// A supplier that has stopped reporting must be noticed while at least half of
+	// the window is left, or the change that it does not report is never shown.
+	for _, h := range []struct {
+		field, windowField string
+		freshness, window  time.Duration
+	}{
+		{"lifecycleFreshnessHours", "recycledDays", p.LifecycleFreshness(), p.Recycled()},
+		{"simFreshnessHours", "swappedHours", p.SIMFreshness(), p.Swapped()},
+		{"portFreshnessHours", "portedHours", p.PortFreshness(), p.Ported()},
+	} {
+		if fits[h.field] && fits[h.windowField] {
+			wrong.Check(h.freshness <= h.window/2, h.field, fault.NotAllowed,
+				fmt.Sprintf("Use at most %d hours, which is half of %s, or make %s longer.", h.window/2/time.Hour, h.windowField, h.windowField))
+		}
+	}
+	_, err := loadZone(p.TimeZone)
+	wrong.Check(err == nil, "timeZone", fault.NotAllowed, "Use the name of a time zone in the IANA database, such as Africa/Lagos, or UTC.")
+	wrong.Check(utf8.RuneCountInString(p.ClearingHouse) <= maxClearingHouse, "clearingHouse", fault.TooLong, fmt.Sprintf("Use at most %d characters.", maxClearingHouse))
+	wrong.Check(utf8.ValidString(p.ClearingHouse) && !strings.ContainsFunc(p.ClearingHouse, unicode.IsControl), "clearingHouse", fault.BadFormat, "Use text in UTF-8 without control characters.")
 	wrong.Check(p.Note != "", "note", fault.Required, "Say in a few words why the policy changes.")
 	wrong.Check(utf8.RuneCountInString(p.Note) <= maxNote, "note", fault.TooLong, fmt.Sprintf("Use at most %d characters.", maxNote))
 	wrong.Check(utf8.ValidString(p.Note) && !strings.ContainsRune(p.Note, 0), "note", fault.BadFormat, "Use text in UTF-8.")

@@ -34,6 +34,9 @@ func changed(swappedHours int) policy.Policy {
 	return p
 }
 
+// values compares policies by what is stored of them.
+var values = cmpopts.IgnoreUnexported(policy.Policy{})
+
 // In a newly migrated database the defaults are the current policy, from the year
 // 2000 on.
 func TestDefaultsAreCurrentFromTheStart(t *testing.T) {
@@ -46,7 +49,8 @@ func TestDefaultsAreCurrentFromTheStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(policy.Policy{}, "CreatedAt")); diff != "" {
+		got.CreatedAt = time.Time{}
+		if diff := cmp.Diff(want, got, values); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
@@ -63,24 +67,56 @@ func TestWindowsHaveTheirUnits(t *testing.T) {
 	t.Parallel()
 	p := policy.Defaults()
 	const day = 24 * time.Hour
-	got := []time.Duration{p.Recycled(), p.Swapped(), p.Ported(), p.Flagged(), p.Quarantine(), p.Notice(), p.Freshness(), p.ChurnReport()}
-	want := []time.Duration{90 * day, 10 * day, 10 * day, 90 * day, 90 * day, 14 * day, 14 * day, 7 * day}
+	got := []time.Duration{
+		p.Recycled(), p.Swapped(), p.Ported(), p.Flagged(), p.Quarantine(), p.Notice(),
+		p.LifecycleFreshness(), p.SIMFreshness(), p.SIMReport(), p.PortReport(), p.BarReport(), p.ChurnReport(), p.Backdating(),
+	}
+	want := []time.Duration{
+		90 * day, 10 * day, 10 * day, 90 * day, 90 * day, 14 * day,
+		7 * day, 36 * time.Hour, time.Hour, day, day, 7 * day, 30 * day,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A loaded policy is the same as the one that was set, for all numbers within their
+// PORT is required only while a clearing house is named.
+func TestPortsAreRequiredWithAClearingHouse(t *testing.T) {
+	t.Parallel()
+	p := policy.Defaults()
+	if got := p.PortFreshness(); got != 0 {
+		t.Errorf("without one PORT must be at most %v old", got)
+	}
+	p.ClearingHouse = "Interconnect Clearing House"
+	if got := p.PortFreshness(); got != 72*time.Hour {
+		t.Errorf("with one PORT must be at most %v old", got)
+	}
+}
+
+// drawPolicy returns a policy that can be set, with all values within their bounds.
+func drawPolicy(t *rapid.T) policy.Policy {
+	var p policy.Policy
+	for _, f := range policy.Fields {
+		*f.Of(&p) = rapid.IntRange(f.Min, f.Max).Draw(t, f.Name)
+	}
+	p.TimeZone = rapid.SampledFrom([]string{"Africa/Lagos", "Asia/Kolkata", "America/Argentina/ComodRivadavia", "Etc/GMT-14", "UTC"}).Draw(t, "timeZone")
+	p.ClearingHouse = rapid.StringMatching(`([a-zéß][a-z é]{0,98}[a-zß])?`).Draw(t, "clearingHouse")
+	p.LifecycleFreshnessHours = min(p.LifecycleFreshnessHours, 12*p.RecycledDays)
+	p.SIMFreshnessHours = min(p.SIMFreshnessHours, p.SwappedHours/2)
+	p.PortedHours = max(p.PortedHours, 2)
+	p.PortFreshnessHours = min(p.PortFreshnessHours, p.PortedHours/2)
+	return p
+}
+
+// A loaded policy is the same as the one that was set, for all values within their
 // bounds.
 func TestPolicySurvivesTheDatabase(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	now := noon
 	rapid.Check(t, func(rt *rapid.T) {
-		p := policy.Policy{Note: "  näh  "}
-		for _, f := range policy.Fields {
-			*f.Of(&p) = rapid.IntRange(f.Min, f.Max).Draw(rt, f.Name)
-		}
+		p := drawPolicy(rt)
+		p.Note = "  näh  "
 		now = now.Add(time.Second)
 		created, err := (&policy.Service{Pool: pool, Now: at(now.Add(999 * time.Microsecond))}).Set(t.Context(), p)
 		if err != nil {
@@ -91,8 +127,11 @@ func TestPolicySurvivesTheDatabase(t *testing.T) {
 			rt.Fatal(err)
 		}
 		p.Version, p.EffectiveAt, p.CreatedAt, p.Note = created.Version, now, now, "näh"
-		if diff := cmp.Diff([]policy.Policy{p, p}, []policy.Policy{created, loaded}); diff != "" {
+		if diff := cmp.Diff([]policy.Policy{p, p}, []policy.Policy{created, loaded}, values); diff != "" {
 			rt.Fatal(diff)
+		}
+		if created != loaded || loaded.Zone().String() != p.TimeZone {
+			rt.Fatalf("the loaded policy differs from the set one, or has the zone %v", loaded.Zone())
 		}
 	})
 }
@@ -139,6 +178,7 @@ func TestInvalidPoliciesAreRefused(t *testing.T) {
 	for _, f := range policy.Fields {
 		all = append(all, f.Name)
 	}
+	all = append(all, "timeZone", "clearingHouse", "note")
 	for name, tc := range map[string]struct {
 		now    time.Time
 		change func(p *policy.Policy)
@@ -147,9 +187,13 @@ func TestInvalidPoliciesAreRefused(t *testing.T) {
 		"past":             {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.EffectiveAt = noon.Add(2*time.Hour - time.Millisecond) }, []string{"effectiveAt"}},
 		"now, before last": {noon, func(*policy.Policy) {}, []string{"effectiveAt"}},
 		"same as last":     {noon, func(p *policy.Policy) { p.EffectiveAt = noon.Add(time.Hour) }, []string{"effectiveAt"}},
-		"nothing":          {noon.Add(2 * time.Hour), func(p *policy.Policy) { *p = policy.Policy{HoldPercent: -1} }, append(all, "note")},
-		"long note":        {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.Note = strings.Repeat("x", 501) }, []string{"note"}},
-		"broken note":      {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.Note = "\xff" }, []string{"note"}},
+		"everything": {noon.Add(2 * time.Hour), func(p *policy.Policy) {
+			*p = policy.Policy{HoldPercent: -1, SIMFreshnessHours: -1, ClearingHouse: strings.Repeat("é", 101)}
+		}, all},
+		"broken clearing house": {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.ClearingHouse = "a\xff" }, []string{"clearingHouse"}},
+		"two lines":             {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.ClearingHouse = "a\nb" }, []string{"clearingHouse"}},
+		"long note":             {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.Note = strings.Repeat("x", 501) }, []string{"note"}},
+		"broken note":           {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.Note = "\xff" }, []string{"note"}},
 	} {
 		p := changed(120)
 		tc.change(&p)
@@ -203,26 +247,31 @@ func TestTableHasTheSameBounds(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	undone := errors.New("undone")
-	insert := func(column string, value int) error {
+	check := func(flag string, value any, fits bool) {
+		t.Helper()
+		column := strings.ReplaceAll(flag, "-", "_")
 		err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error {
 			_, err := tx.Exec(t.Context(), `INSERT INTO policy SELECT (jsonb_populate_record(p,
-				jsonb_build_object('version', 2, 'id', gen_random_uuid(), $1::text, $2::integer))).* FROM policy p`, column, value)
+				jsonb_build_object('version', 2, 'id', gen_random_uuid(), $1::text, $2::text))).* FROM policy p`, column, fmt.Sprint(value))
 			if err != nil {
 				return err
 			}
 			return undone
 		})
-		if errors.Is(err, undone) {
-			return nil
+		if fits != errors.Is(err, undone) || (!fits && pg.Violated(err) != "policy_"+column+"_check") {
+			t.Errorf("%s = %v: %v", column, value, err)
 		}
-		return err
 	}
 	for _, f := range policy.Fields {
-		column := strings.ReplaceAll(f.Flag, "-", "_")
 		for value, fits := range map[int]bool{f.Min - 1: false, f.Min: true, f.Default: true, f.Max: true, f.Max + 1: false} {
-			err := insert(column, value)
-			if fits != (err == nil) || (!fits && pg.Violated(err) != "policy_"+column+"_check") {
-				t.Errorf("%s = %d: %v", column, value, err)
+			check(f.Flag, value, fits)
+		}
+	}
+	for _, f := range policy.TextFields {
+		check(f.Flag, f.Default, true)
+		for length, fits := range map[int]bool{f.Min - 1: false, f.Min: true, f.Max: true, f.Max + 1: false} {
+			if length >= 0 {
+				check(f.Flag, strings.Repeat("é", length), fits)
 			}
 		}
 	}
@@ -301,6 +350,18 @@ func TestReferencePageMatchesTheFields(t *testing.T) {
 	want.WriteString("| field | flag | meaning | default | least | most |\n| --- | --- | --- | ---: | ---: | ---: |\n")
 	for _, f := range policy.Fields {
 		fmt.Fprintf(&want, "| `%s` | `--%s` | %s | %d | %d | %d |\n", f.Name, f.Flag, f.Meaning, f.Default, f.Min, f.Max)
+	}
+	if !strings.Contains(string(page), "\n\n"+want.String()+"\n") {
+		t.Errorf("docs/reference/policy.md lacks this table:\n%s", want.String())
+	}
+	want.Reset()
+	want.WriteString("| field | flag | meaning | default | characters |\n| --- | --- | --- | --- | --- |\n")
+	for _, f := range policy.TextFields {
+		value := "none"
+		if f.Default != "" {
+			value = "`" + f.Default + "`"
+		}
+		fmt.Fprintf(&want, "| `%s` | `--%s` | %s | %s | %d to %d |\n", f.Name, f.Flag, f.Meaning, value, f.Min, f.Max)
 	}
 	if !strings.Contains(string(page), "\n\n"+want.String()+"\n") {
 		t.Errorf("docs/reference/policy.md lacks this table:\n%s", want.String())

@@ -56,17 +56,24 @@ func found(row db.Policy, err error) (Policy, error) {
 	if err != nil {
 		return Policy{}, fmt.Errorf("policy: load: %w", err)
 	}
-	return policyOf(row), nil
+	return policyOf(row)
 }
 
-func policyOf(r db.Policy) Policy {
+func policyOf(r db.Policy) (Policy, error) {
+	zone, err := loadZone(r.TimeZone)
+	if err != nil {
+		return Policy{}, fmt.Errorf("policy: version %d: %w", r.Version, err)
+	}
 	return Policy{
 		Version: r.Version, EffectiveAt: r.EffectiveAt.UTC(), CreatedAt: r.CreatedAt.UTC(),
 		RecycledDays: int(r.RecycledDays), SwappedHours: int(r.SwappedHours), PortedHours: int(r.PortedHours),
 		FlaggedDays: int(r.FlaggedDays), QuarantineDays: int(r.QuarantineDays), NoticeDays: int(r.NoticeDays),
-		FreshnessDays: int(r.FreshnessDays), ChurnReportDays: int(r.ChurnReportDays), HoldPercent: int(r.HoldPercent),
-		Note: r.Note,
-	}
+		LifecycleFreshnessHours: int(r.LifecycleFreshnessHours), SIMFreshnessHours: int(r.SimFreshnessHours), PortFreshnessHours: int(r.PortFreshnessHours),
+		FalseAssurancePercent: int(r.FalseAssurancePercent),
+		SIMReportHours:        int(r.SimReportHours), PortReportHours: int(r.PortReportHours), BarReportHours: int(r.BarReportHours),
+		ChurnReportDays: int(r.ChurnReportDays), BackdatingDays: int(r.BackdatingDays), HoldPercent: int(r.HoldPercent),
+		TimeZone: r.TimeZone, ClearingHouse: r.ClearingHouse, Note: r.Note, zone: zone,
+	}, nil
 }
 
 // History lists the versions of the policy, oldest first.
@@ -77,7 +84,11 @@ func History(ctx context.Context, from pg.DB) ([]Policy, error) {
 	}
 	list := make([]Policy, 0, len(rows))
 	for _, r := range rows {
-		list = append(list, policyOf(r))
+		p, err := policyOf(r)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
 	}
 	return list, nil
 }
@@ -93,10 +104,13 @@ type Service struct {
 // p.Version is the version that p is based on, which must be the latest one, so that
 // nobody undoes a change unseen; zero skips this check.
 func (s *Service) Set(ctx context.Context, p Policy) (Policy, error) {
-	p.Note = strings.TrimSpace(p.Note)
+	for _, text := range []*string{&p.TimeZone, &p.ClearingHouse, &p.Note} {
+		*text = strings.TrimSpace(*text)
+	}
 	if err := p.check(); err != nil {
 		return Policy{}, err
 	}
+	p.zone = p.Zone()
 	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
 		if err := q.Lock(ctx); err != nil {
@@ -146,7 +160,10 @@ func rowOf(id uuid.UUID, p Policy) db.InsertParams {
 		Version: p.Version, ID: id, EffectiveAt: p.EffectiveAt,
 		RecycledDays: small(p.RecycledDays), SwappedHours: small(p.SwappedHours), PortedHours: small(p.PortedHours),
 		FlaggedDays: small(p.FlaggedDays), QuarantineDays: small(p.QuarantineDays), NoticeDays: small(p.NoticeDays),
-		FreshnessDays: small(p.FreshnessDays), ChurnReportDays: small(p.ChurnReportDays), HoldPercent: small(p.HoldPercent),
-		Note: p.Note, CreatedAt: p.CreatedAt,
+		LifecycleFreshnessHours: small(p.LifecycleFreshnessHours), SimFreshnessHours: small(p.SIMFreshnessHours), PortFreshnessHours: small(p.PortFreshnessHours),
+		FalseAssurancePercent: small(p.FalseAssurancePercent),
+		SimReportHours:        small(p.SIMReportHours), PortReportHours: small(p.PortReportHours), BarReportHours: small(p.BarReportHours),
+		ChurnReportDays: small(p.ChurnReportDays), BackdatingDays: small(p.BackdatingDays), HoldPercent: small(p.HoldPercent),
+		TimeZone: p.TimeZone, ClearingHouse: p.ClearingHouse, Note: p.Note, CreatedAt: p.CreatedAt,
 	}
 }

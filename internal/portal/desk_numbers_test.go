@@ -27,7 +27,7 @@ func (s *stack) told(t testing.TB, items ...supply.Item) {
 	t.Helper()
 	id := uuid.New()
 	mtn := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "MTN", Client: id, Actor: audit.Actor{Kind: audit.Client, ID: id}}
-	for _, r := range must(s.Lines.ApplyEvents(t.Context(), mtn, items, time.Time{}))(t).Results {
+	for _, r := range must(s.Lines.ApplyEvents(t.Context(), mtn, items))(t).Results {
 		if r.Outcome != supply.Applied {
 			t.Fatalf("%+v", r)
 		}
@@ -50,7 +50,7 @@ func TestNumberHistory(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	auditor := s.as(t, "auditor")
-	s.told(t, supply.Item{ID: "a", PhoneNumber: lifeNumber, Type: "ASSIGNED", EffectiveAt: daysAgo(400)})
+	s.told(t, supply.Item{ID: "a", PhoneNumber: lifeNumber, Type: "ASSIGNED", EffectiveAt: daysAgo(29)})
 	s.told(t, supply.Item{ID: "b", PhoneNumber: lifeNumber, Type: "SIM_CHANGED", EffectiveAt: daysAgo(20)})
 	s.told(t, supply.Item{ID: "c", PhoneNumber: lifeNumber, Type: "VOIDED", Voids: "b", Note: "another line", EffectiveAt: daysAgo(0)})
 	wantPage(t, s.get(t, numbers, auditor.session), http.StatusOK, `action="/portal/desk/numbers"`, "Phone number", "Reason")

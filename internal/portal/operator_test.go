@@ -26,20 +26,23 @@ import (
 )
 
 const (
-	eventsFile = "id,number,type,effectiveAt\n" +
-		"a,+2348030000001,ASSIGNED,2026-01-01\n" +
-		"b,+2348030000002,ASSIGNED,never\n" +
-		"c,+2348050000002,ASSIGNED,2026-01-01\n"
 	eventsForm   = "events"
 	snapshotForm = "snapshot"
 )
+
+// eventsFile has an event that is applied, one that is wrong and one about a number
+// of another network.
+var eventsFile = "id,number,type,effectiveAt\n" +
+	"a,+2348030000001,ASSIGNED," + time.Now().AddDate(0, 0, -9).Format(time.DateOnly) + "\n" +
+	"b,+2348030000002,ASSIGNED,never\n" +
+	"c,+2348050000002,ASSIGNED,2026-01-01\n"
 
 // lines is a snapshot of so many lines of MTN.
 func lines(count int) string {
 	var b strings.Builder
 	b.WriteString("number,tenureStart,simChangedAt,state,stateSince\n")
 	for i := range count {
-		fmt.Fprintf(&b, "+234803000%04d,2024-02-03,,ACTIVE,\n", i)
+		fmt.Fprintf(&b, "+234803000%04d,2024-02-03,NEVER,ACTIVE,\n", i)
 	}
 	return b.String()
 }
@@ -93,8 +96,8 @@ func (s *stack) worked(t testing.TB, page, state string) uuid.UUID {
 // held. It returns the page of that import.
 func (s *stack) held(t testing.TB, who visitor) (page string, id uuid.UUID) {
 	t.Helper()
-	s.worked(t, s.sent(t, who, snapshotForm, formTime(3), lines(40)), supply.Finished)
-	page = s.sent(t, who, snapshotForm, formTime(1), lines(20))
+	s.worked(t, s.sent(t, who, snapshotForm, formTime(1), lines(40)), supply.Finished)
+	page = s.sent(t, who, snapshotForm, formTime(0), lines(20))
 	return page, s.worked(t, page, supply.Held)
 }
 
@@ -114,17 +117,17 @@ func TestOperatorsSeeTheirSupplyStatus(t *testing.T) {
 		"never supplied", "Not supplying", "No files yet", "No events reported yet", "No complete snapshot yet", "data-upload", `name="dryRun"`, "MTN", "No measurements yet.")
 	s.worked(t, s.sent(t, telco, snapshotForm, formTime(1), lines(40)), supply.Finished)
 	who := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "MTN", Actor: access.Operator}
-	ended := time.Now().AddDate(0, 0, -30).Format(time.RFC3339)
+	ended := time.Now().AddDate(0, 0, -29).Format(time.RFC3339)
 	must(s.Lines.ApplyEvents(t.Context(), who, []supply.Item{
 		{ID: "e1", PhoneNumber: "+2348030000001", Type: "ENDED", EffectiveAt: ended, Reason: "CHURNED"}, {ID: "e2", PhoneNumber: "1", Type: "USED", EffectiveAt: ended},
-	}, time.Time{}))(t)
+	}))(t)
 	if err := s.Lines.RecordCoverage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	res := s.get(t, "/portal/supply", telco.session)
-	wantPage(t, res, http.StatusOK, "Supplying", "Applied", ">39<", "ENDED", "at the latest 7 days after the end", "mean 1 month",
+	wantPage(t, res, http.StatusOK, "Supplying", "Applied", ">39<", "ENDED", "at the latest 7 days after the end", "mean 29 days",
 		"Events by the day on which they were reported", "Accepted, but late: 1", "Rejected: 1",
-		"Coverage over time", "no data", "Known: 39", "Up to 14 days: 24")
+		"Coverage over time", "no data", "Known: 39", "Up to 7 days: 24")
 	if strings.Contains(res.Body.String(), "Not supplying") {
 		t.Error("a network that supplied yesterday is shown as not supplying")
 	}
@@ -135,7 +138,7 @@ func TestOperatorsSeeTheirSupplyStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := s.openFor(t, telco)
-	wantPage(t, s.get(t, "/portal/supply", other), http.StatusOK, "Known: 39", "Up to 14 days: 24", "Longer: answered with UNKNOWN: 504")
+	wantPage(t, s.get(t, "/portal/supply", other), http.StatusOK, "Known: 39", "Up to 7 days: 24", "Longer: answered with UNKNOWN: 504")
 }
 
 // An uploaded file can be followed until it is finished: the page of an import in

@@ -23,7 +23,7 @@ import (
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -94,7 +94,7 @@ func newStack(t testing.TB) *stack {
 		},
 	}
 	simulator := sandbox.NewSimulator("NG")
-	lines := &supply.Service{Pool: pool, Region: region, Lines: &line.Resolver{}, Files: must(blob.OpenDir(t.TempDir()))(t), Peppers: peppers, Now: time.Now}
+	lines := &supply.Service{Pool: pool, Region: region, Lines: &linestore.Resolver{}, Files: must(blob.OpenDir(t.TempDir()))(t), Peppers: peppers, Now: time.Now}
 	documents := &document.Store{
 		Pool: pool, Files: must(blob.OpenDir(t.TempDir()))(t), MaxBytes: 1 << 20, Required: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"}, Spool: t.TempDir(), Now: time.Now,
 	}
@@ -103,7 +103,7 @@ func newStack(t testing.TB) *stack {
 	api := &httpapi.API{
 		Access: accessService, Registry: reg, People: persons, Documents: documents, Lines: lines, Record: record,
 		Verifier: &verify.Verifier{
-			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &line.Resolver{}, Simulator: simulator, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
+			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &linestore.Resolver{}, Simulator: simulator, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
 		},
 		Sandbox: &sandbox.Service{Pool: pool, Simulator: simulator, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
 		Region: region, Log: log, Metrics: metrics, Docs: docs(), RegulatorCode: "REGULATOR",

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
@@ -88,7 +88,7 @@ func (s *Simulator) find(n phone.Number) (*TestNumber, bool) {
 type Result struct {
 	// Look is the simulated look-up of the line. Its policy is the one that was
 	// passed; its plan and its row have version 0.
-	Lookup *line.Lookup
+	Lookup *linestore.Lookup
 	At     time.Time // the time of the test clock, for which the status is computed
 	// Fault is the error that the caller gets instead of an answer; Look is nil
 	// then.
@@ -113,7 +113,7 @@ func (s *Simulator) simulate(r *TestNumber, now moment, at time.Time) Result {
 		result.Fault = f
 		return result
 	}
-	result.Lookup = &line.Lookup{Facts: r.facts(&now), Policy: now.policy, Plan: s.plan}
+	result.Lookup = &linestore.Lookup{Facts: r.facts(&now), Policy: now.policy, Plan: s.plan}
 	return result
 }
 

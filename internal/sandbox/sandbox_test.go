@@ -218,7 +218,7 @@ func TestChangesAndSignalsAgreeWithTheStatus(t *testing.T) {
 		signals []line.Status
 	}{
 		{0, days(1000), line.No, nil, nil},
-		{0, days(3000), line.Yes, []line.Change{line.HolderChanged}, nil},
+		{0, days(3000), line.Yes, []line.Change{line.HolderChanged, line.SIMChanged}, nil},
 		{1, days(10), line.No, nil, nil},
 		{1, days(12), line.Yes, []line.Change{line.SIMChanged}, nil},
 		{2, days(800), line.Yes, []line.Change{line.SIMChanged, line.NetworkChanged}, nil},
@@ -230,7 +230,7 @@ func TestChangesAndSignalsAgreeWithTheStatus(t *testing.T) {
 		{20, days(4), line.No, nil, []line.Status{line.Quarantined}},
 		{20, days(8), line.Uncertain, nil, []line.Status{line.Quarantined}},
 		{20, days(13), line.Yes, []line.Change{line.HolderChanged}, []line.Status{line.Quarantined}},
-		{21, days(31), line.Yes, []line.Change{line.HolderChanged}, []line.Status{line.Recycled}},
+		{21, days(31), line.Yes, []line.Change{line.HolderChanged, line.SIMChanged}, []line.Status{line.Recycled}},
 		{22, days(1), line.No, nil, []line.Status{line.Swapped}},
 		{22, days(3), line.Yes, []line.Change{line.SIMChanged}, []line.Status{line.Swapped}},
 		{23, days(3), line.Yes, []line.Change{line.SIMChanged, line.NetworkChanged}, []line.Status{line.Swapped, line.Ported}},
@@ -241,9 +241,9 @@ func TestChangesAndSignalsAgreeWithTheStatus(t *testing.T) {
 		{32, days(3), line.Yes, []line.Change{line.SIMChanged}, []line.Status{line.Swapped}},
 	} {
 		result, _ := simulator.Simulate(number(t, tc.digits), sandbox.Clock{}, now, defaults())
-		changed, what := line.ChangedSince(&result.Lookup.Facts, result.Lookup.Policy, tc.since, result.At)
-		if diff := cmp.Diff(tc.what, what); changed != tc.changed || diff != "" {
-			t.Errorf("%02d since %s: %s, want %s\n%s", tc.digits, tc.since, changed, tc.changed, diff)
+		answer := line.ChangedSince(&result.Lookup.Facts, result.Lookup.Policy, tc.since, result.At)
+		if diff := cmp.Diff(tc.what, answer.Changes); answer.Changed != tc.changed || diff != "" {
+			t.Errorf("%02d since %s: %s, want %s\n%s", tc.digits, tc.since, answer.Changed, tc.changed, diff)
 		}
 		var signals []line.Status
 		for _, s := range result.Lookup.View(result.At).Signals {

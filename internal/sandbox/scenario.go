@@ -58,7 +58,7 @@ func (s *Simulator) evaluate(n *TestNumber, now moment) evaluation {
 	view := result.Lookup.View(result.At)
 	e := evaluation{answer: string(view.Status), signals: view.Signals, staleAt: line.Never}
 	if n.supplyGap.contains(&now) {
-		e.staleAt = now.day(n.supplyGap.from).Add(now.policy.Freshness())
+		e.staleAt = now.day(n.supplyGap.from).Add(12*time.Hour + staleAfter(*now.policy))
 	}
 	return e
 }

@@ -59,8 +59,8 @@ var scenarioNumbers = []TestNumber{
 		supplyGap: dayRange{10, 60}, outage: dayRange{100, 101},
 		events: []scriptedEvent{
 			{effective: onDay(-1000), kind: line.Assign, text: "The line has had the same holder for years."},
-			{effective: onDay(10), text: "The operator stops supplying. Its last supply still counts for a while."},
-			{effective: onDay(55), reported: onDay(60), kind: line.ChangeSIM, text: "The operator supplies again, and reports that the SIM was changed on day 55."},
+			{effective: onDay(10), text: "The operator stops supplying at noon. Its last supply still counts for a while."},
+			{effective: onDay(55), reported: onDay(60), kind: line.ChangeSIM, text: "The operator supplies again, and reports that the SIM was changed on day 55. The report is late, so SWAPPED counts from today."},
 			{effective: onDay(100), text: "The service is unavailable for one day: 503."},
 			{effective: onDay(101), text: "The service is available again."},
 		},

@@ -65,9 +65,9 @@ var scripts = map[int][]change{
 	},
 	93: {
 		{0, "NORMAL Savanna Mobile"},
-		{24, "UNKNOWN STALE Savanna Mobile"},
+		{12, "UNKNOWN STALE Savanna Mobile"},
 		{60, "SWAPPED Savanna Mobile"},
-		{65, "NORMAL Savanna Mobile"},
+		{70, "NORMAL Savanna Mobile"},
 		{100, "UNAVAILABLE"},
 		{101, "NORMAL Savanna Mobile"},
 	},
@@ -154,7 +154,7 @@ func TestLateReportChangesThePast(t *testing.T) {
 	since := dayZero.Add(50 * day)
 	for d, want := range map[int]string{59: line.Uncertain, 60: line.Yes, 90: line.Yes} {
 		result, _ := simulator.Simulate(number(t, 93), sandbox.Clock{Start: dayZero, Ahead: time.Duration(d) * day}, now, defaults())
-		if got, _ := line.ChangedSince(&result.Lookup.Facts, result.Lookup.Policy, since, result.At); got != want {
+		if got := line.ChangedSince(&result.Lookup.Facts, result.Lookup.Policy, since, result.At).Changed; got != want {
 			t.Errorf("on day %d: %s, want %s", d, got, want)
 		}
 	}
@@ -168,7 +168,7 @@ func TestNewHolderShowsInChangedSince(t *testing.T) {
 	firstContact := now // seconds after the clock was set
 	for d, want := range map[int]string{0: line.Uncertain, 1: line.No, 25: line.Yes, 340: line.Yes} {
 		result, _ := simulator.Simulate(number(t, 90), sandbox.Clock{Start: dayZero, Ahead: time.Duration(d) * day}, now, defaults())
-		if got, _ := line.ChangedSince(&result.Lookup.Facts, result.Lookup.Policy, firstContact, result.At); got != want {
+		if got := line.ChangedSince(&result.Lookup.Facts, result.Lookup.Policy, firstContact, result.At).Changed; got != want {
 			t.Errorf("on day %d: %s, want %s", d, got, want)
 		}
 	}

@@ -128,7 +128,7 @@ func (n *TestNumber) facts(now *moment) line.Facts {
 		f.Holder = n.network
 	}
 	if len(events) > 0 {
-		f.Row, _ = line.Fold(nil, events, now.at)
+		f.Row, _ = line.Fold(&line.History{Events: events}, line.TermsOf([]policy.Policy{*now.policy}), now.at)
 		f.Row.Version = 0 // the row is not in the database
 	}
 	return f
@@ -145,7 +145,7 @@ func (e *scriptedEvent) reportedAt(now *moment) line.Instant {
 func (e *scriptedEvent) event(n *TestNumber, now *moment, seq int64) line.Event {
 	stored := line.Event{
 		Seq: seq, Kind: e.kind, Effective: e.effective(now), Authority: e.authority, Peer: e.peer, Code: e.code, Supplier: e.supplier,
-		Until: line.Never, EndedAfter: line.Never,
+		Until: line.Never, EndedAfter: line.Never, ReportedAt: e.reportedAt(now).Time(),
 	}
 	if stored.Authority == 0 {
 		stored.Authority = usualAuthority(e.kind)
@@ -182,16 +182,34 @@ func usualAuthority(k line.Kind) line.Authority {
 // moment, one stopped supplying for good, and one has never supplied.
 func (n *TestNumber) coverage(now *moment) func(numbering.Network) line.Coverage {
 	return func(network numbering.Network) line.Coverage {
-		c := line.Coverage{KnownSince: now.start.Add(-5 * year).Time(), Through: now.at.Time()}
-		c.CompleteSince = c.KnownSince
+		all := line.Span{KnownSince: now.start.Add(-5 * year).Time(), Through: now.at.Time()}
+		all.CompleteSince = all.KnownSince
+		own := all
 		switch {
 		case network == mute, network == 0:
-			return line.Coverage{}
+			return line.Coverage{Ports: all}
 		case network == silent:
-			c.Through = afterWindow(policy.Policy.Freshness)(now).Time()
+			own.Through = afterWindow(staleAfter)(now).Time()
 		case network == n.network && n.supplyGap.contains(now):
-			c.Through = now.day(n.supplyGap.from).Time()
+			own.Through = n.lastSupply(now).Time()
 		}
-		return c
+		return line.Coverage{Lifecycle: own, SIM: own, Ports: all}
 	}
+}
+
+// lastSupply is when the operator last supplied before its gap: at noon of the day,
+// so that by the default policy (36 hours for SIM changes) the supply is stale from
+// the start of a day on.
+func (n *TestNumber) lastSupply(now *moment) line.Instant {
+	return min(now.day(n.supplyGap.from).Add(12*time.Hour), now.at)
+}
+
+// staleAfter is how old a supply may be in which no topic is newer than another:
+// the policy allows each topic an age of its own, and the shortest one counts.
+func staleAfter(p policy.Policy) time.Duration {
+	shortest := p.LifecycleFreshness()
+	if sim := p.SIMFreshness(); shortest == 0 || sim > 0 && sim < shortest {
+		shortest = sim
+	}
+	return shortest
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -103,7 +103,7 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
 	}
-	lines, simulator := &line.Resolver{}, sandbox.NewSimulator(cfg.Region)
+	lines, simulator := &linestore.Resolver{}, sandbox.NewSimulator(cfg.Region)
 	supplyService := &supply.Service{Pool: pool, Region: region, Lines: lines, Files: stores.Supplies, Peppers: peppers, Now: time.Now}
 	responses := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
 	verifier := &verify.Verifier{

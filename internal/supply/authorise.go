@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linechange"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -97,83 +98,83 @@ func (by *resolvedSupplier) authorityFor(k line.Kind) (line.Authority, bool) {
 
 // checkAuthority checks that the supplier may report this event about this
 // number, as of the time at which the event took effect. An empty reason means
-// that it may.
+// that it may, or that it may turn out that it could: the event is then outside.
 //
 // The regulator may report about every number. Everybody else needs a number
 // that was allocated or in use. In addition, an operator needs a number that was
-// with its network at that time, with two exceptions: it may claim a port from
-// another network, and it may reinstate a line that it had ended. To assign a
-// number to a new holder, the network must also hold the number's range.
-func (cs *changeSet) checkAuthority(i *item, c *change) (field, reason, message string) {
+// with its network at that time. What it reports about another one is pending: the
+// port may not be known yet. Only the last donor has nothing to say any more,
+// unless it has claimed the number back. To assign a number to a new holder, the
+// network must hold the number's range.
+func (cs *changeSet) checkAuthority(i *item, c *linechange.Change) (field, reason, message string) {
 	e := &i.event
 	if e.Kind == line.Void || e.Authority == line.Regulator {
 		return "", "", "" // for a void, resolveVoid has already checked it
 	}
 	allocation, allocated := cs.plan.RangeOf(i.number, e.Effective.Time())
-	row := c.rowAt(e.Effective)
+	row := c.RowBefore(e)
 	if !allocated && row.State == line.StateNone {
 		return "phoneNumber", "NOT_ALLOCATED", "The numbering plan had not allocated this number to any network at that time."
 	}
 	if e.Authority != line.Operator {
 		return "", "", ""
 	}
-	holder := holderOf(&row, allocation.Network)
+	holder := linechange.HolderOf(&row, allocation.Network)
 	switch {
 	case e.Kind == line.Reinstate && row.State == line.StateEnded:
 		holder = row.Network // the network that ended the tenure gets it back
+	case e.Kind == line.ClaimPort && holder == e.Network:
+		return "phoneNumber", "NOT_ALLOWED", "The number is already with this network."
 	case e.Kind == line.ClaimPort:
-		if holder == e.Network {
-			return "phoneNumber", "NOT_ALLOWED", "The number is already with this network."
-		}
+		e.Outside = holder != 0 || !allocated
 		return "", "", ""
 	case e.Kind == line.Assign && allocation.Network != e.Network:
-		return "phoneNumber", "NOT_YOURS", "Only the network that holds the range can assign the number to a new holder."
+		return "phoneNumber", "NOT_YOURS", "Only the network that holds the range can assign the number to a new holder. The network that serves the line reports TRANSFERRED."
 	}
-	if holder != e.Network {
+	if holder == e.Network || holder == 0 {
+		return "", "", ""
+	}
+	if e.Kind == line.Assign || c.IsLastDonor(e, allocation.Network) {
 		return "phoneNumber", "NOT_YOURS", "The number was not with this network at that time."
 	}
+	e.Outside = true
 	return "", "", ""
 }
 
-// holderOf returns the network that has a number: that of the running tenure, or
-// else the one that holds its range.
-func holderOf(r *line.Row, rangeHolder numbering.Network) numbering.Network {
-	if isRunning(r) {
-		return r.Network
-	}
-	return rangeHolder
-}
-
-// portedOut is the reason for refusing a row whose number was ported to another
-// network. The row is outdated rather than wrong, so it does not count
-// against the file (see holdReason).
-const portedOut = "PORTED_OUT"
+const (
+	// portedOut is the reason for refusing a row whose number was ported to another
+	// network. The row is outdated rather than wrong, so it does not count against the
+	// file (see holdReason).
+	portedOut = "PORTED_OUT"
+	// portUnknown means that a row is about a number of another network of whose
+	// port nothing is known. It is kept until the port is reported.
+	portUnknown = "PORT_UNKNOWN"
+)
 
 // authoriseRow is checkAuthority for a row of a snapshot. It returns the baseline
-// that the row describes, or why the operator may not describe this number. Row
-// is the stored row, if the number has one.
-func (r *importRun) authoriseRow(from *linefile.Row, row line.Row, stored bool) (base line.Baseline, refusal linefile.Refusal) {
+// that the row describes, or why the operator may not describe this number. Row is
+// the line as of the snapshot's time.
+func (r *importRun) authoriseRow(from *linefile.Row, row line.Row) (base line.Baseline, refusal linefile.Refusal) {
 	allocation, allocated := r.rules.plan.RangeOf(from.Number, r.im.AsOf)
-	if !stored {
-		row = line.NoRow()
-	}
 	refusal = linefile.Refusal{Place: from.Place, Field: "number"}
-	holder := holderOf(&row, allocation.Network)
+	base = from.Snap
+	base.Import, base.Network = r.im.id, r.im.Network
+	if base.State == line.StateNoticed && base.Until == line.Never {
+		base.Until = line.InstantOf(r.im.AsOf.Add(r.rules.policy.Notice()))
+	}
+	holder := linechange.HolderOf(&row, allocation.Network)
+	if row.State == line.StateEnded && row.Network == r.im.Network {
+		holder = row.Network // the network that ended the tenure may reinstate it
+	}
 	switch {
-	case holder == r.im.Network && (allocated || row.State != line.StateNone):
-		base, refusal = from.Snap, linefile.Refusal{}
-		base.Import, base.Network = r.im.id, r.im.Network
-		if allocation.Network != r.im.Network {
-			// The number came by a port, which continues the tenure: only the holder of
-			// the range can report that a new one began.
-			base.Tenure = row.Tenure
-		}
-	case isRunning(&row) && row.PortAt != line.Never && allocation.Network == r.im.Network:
+	case (holder == r.im.Network || linechange.IsRunning(&row) && holder == 0) && (allocated || row.State != line.StateNone):
+		refusal = linefile.Refusal{}
+	case linechange.IsRunning(&row) && row.PortAt != line.Never && allocation.Network == r.im.Network:
 		refusal.Reason = portedOut
 	case !allocated:
 		refusal.Reason = "NOT_ALLOCATED"
 	default:
-		refusal.Reason = "NOT_YOURS"
+		refusal.Reason = portUnknown
 	}
 	return base, refusal
 }

@@ -2,9 +2,15 @@ package supply
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linechange"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
@@ -15,29 +21,36 @@ type changeSet struct {
 	rules
 
 	supplier *resolvedSupplier // who reports; not needed to apply a snapshot
-	byNumber map[phone.Number]*change
-	ordered  []*change // by number
+	byNumber map[phone.Number]*linechange.Change
+	ordered  []*linechange.Change // by number
 	counts   dailyCounts
+	seqs     *seqAllocator // for events that are derived
+
+	usedIDs     map[usedID]phone.Number // ids that the supplier has used, and for which number
+	pendingRoom int64                   // how many more of the operator's events may wait for a port
 }
 
-// change is one number in this transaction: its stored row and its new row.
-type change struct {
-	number        phone.Number
-	stored        line.Row
-	row           line.Row      // the stored row with newEvents applied
-	storedHistory *line.History // complete; nil if the number has no stored event
-	newEvents     []line.Event  // not stored yet
+// addNumber adds a number that has no row.
+func (cs *changeSet) addNumber(n phone.Number) *linechange.Change {
+	c := &linechange.Change{Number: n, Terms: cs.terms, Stored: line.NoRow(), Row: line.NoRow()}
+	if cs.byNumber == nil {
+		cs.byNumber = make(map[phone.Number]*linechange.Change)
+	}
+	cs.byNumber[n] = c
+	cs.ordered = append(cs.ordered, c)
+	slices.SortFunc(cs.ordered, func(a, b *linechange.Change) int { return compareNumbers(a.Number, b.Number) })
+	return c
 }
 
 // load reads the rows of numbers, and the events of those that have any. With
 // lock, nobody else can change them before the transaction ends. Without it,
-// save fails with line.ErrConcurrentUpdate if somebody has.
+// save fails with linestore.ErrConcurrentUpdate if somebody has.
 func (s *Service) load(ctx context.Context, tx pg.DB, r rules, numbers []phone.Number, lock bool) (*changeSet, error) {
 	slices.SortFunc(numbers, compareNumbers)
 	numbers = slices.Compact(numbers)
-	read := line.Rows
+	read := linestore.Rows
 	if lock {
-		read = line.LockedRows
+		read = linestore.LockedRows
 	}
 	rows, err := read(ctx, tx, numbers)
 	if err != nil {
@@ -45,17 +58,21 @@ func (s *Service) load(ctx context.Context, tx pg.DB, r rules, numbers []phone.N
 	}
 	cs := &changeSet{
 		rules: r, counts: newDailyCounts(r),
-		byNumber: make(map[phone.Number]*change, len(numbers)), ordered: make([]*change, 0, len(numbers)),
+		byNumber: make(map[phone.Number]*linechange.Change, len(numbers)), ordered: make([]*linechange.Change, 0, len(numbers)),
+	}
+	asOfs, err := readAsOfs(ctx, tx, rows)
+	if err != nil {
+		return nil, err
 	}
 	var withEvents []phone.Number
-	all := make([]change, len(numbers)) // one allocation for all
+	all := make([]linechange.Change, len(numbers)) // one allocation for all
 	for i, n := range numbers {
 		c := &all[i]
 		row, ok := rows[n]
 		if !ok {
 			row = line.NoRow()
 		}
-		c.number, c.stored, c.row = n, row, row
+		c.Number, c.Terms, c.Stored, c.Row, c.BaseAsOf = n, r.terms, row, row, asOfs[row.Baseline]
 		if row.HasEvents() {
 			withEvents = append(withEvents, n)
 		}
@@ -64,103 +81,41 @@ func (s *Service) load(ctx context.Context, tx pg.DB, r rules, numbers []phone.N
 	if len(withEvents) == 0 {
 		return cs, nil
 	}
-	histories, err := line.Histories(ctx, tx, withEvents, rows)
+	histories, err := linestore.Histories(ctx, tx, withEvents, rows)
 	if err != nil {
 		return nil, err
 	}
 	for n, h := range histories {
-		cs.byNumber[n].storedHistory = h
+		cs.byNumber[n].StoredHistory = h
 	}
 	return cs, nil
 }
 
-// history returns everything reported about the number, including newEvents.
-func (c *change) history() *line.History {
-	h := &line.History{}
-	switch {
-	case c.storedHistory != nil:
-		h.Base, h.Events = c.storedHistory.Base, slices.Clone(c.storedHistory.Events)
-	case c.stored.Baseline != 0:
-		base := c.stored.AsBaseline()
-		h.Base = &base
-	}
-	h.Events = append(h.Events, c.newEvents...)
-	return h
-}
-
-// rowAt returns the row as it was at an instant, according to everything that is
-// known now.
-func (c *change) rowAt(i line.Instant) line.Row {
-	if i >= c.row.Newest {
-		return c.row
-	}
-	h := c.history()
-	r, _ := line.Fold(h.Base, h.Events, i)
-	return r
-}
-
-// findEvent returns the event that a supplier reported under an id, or nil.
-func (c *change) findEvent(supplier int32, id string) *line.Event {
-	if c.storedHistory != nil {
-		for i := range c.storedHistory.Events {
-			if e := &c.storedHistory.Events[i]; e.Supplier == supplier && e.ID == id {
-				return e
-			}
+// readAsOfs reads the as-of times of the snapshots that rows without events come from,
+// by their imports. The first event keeps it with the baseline.
+func readAsOfs(ctx context.Context, tx pg.DB, rows map[phone.Number]line.Row) (map[int32]line.Instant, error) {
+	var imports []int32
+	for _, row := range rows {
+		if row.Baseline != 0 && !row.HasEvents() && !slices.Contains(imports, row.Baseline) {
+			imports = append(imports, row.Baseline)
 		}
 	}
-	for i := range c.newEvents {
-		if e := &c.newEvents[i]; e.Supplier == supplier && e.ID == id {
-			return e
-		}
+	if len(imports) == 0 {
+		return nil, nil
 	}
-	return nil
-}
-
-// findSeq returns the event with a sequence number, or nil.
-func (c *change) findSeq(seq string) *line.Event {
-	h := c.history()
-	for i := range h.Events {
-		if seq == formatSeq(h.Events[i].Seq) {
-			return &h.Events[i]
-		}
+	found, err := tx.Query(ctx, `SELECT id, as_of FROM supply_import WHERE id = ANY($1)`, imports)
+	if err != nil {
+		return nil, fmt.Errorf("supply: read the times of snapshots: %w", err)
 	}
-	return nil
-}
-
-// isVoided reports whether an event has been voided.
-func (c *change) isVoided(seq int64) bool {
-	return slices.ContainsFunc(c.history().Events, func(e line.Event) bool { return e.Kind == line.Void && e.Voids == seq })
-}
-
-// addEvent applies an event to the row and returns the outcome.
-func (c *change) addEvent(e line.Event) line.Outcome {
-	if len(c.newEvents) == 0 && c.storedHistory == nil && c.stored.Baseline != 0 {
-		base := c.stored.AsBaseline()
-		e.Base = &base // the number's first event stores the baseline, which the row then no longer shows
+	asOfs := make(map[int32]line.Instant, len(imports))
+	var id int32
+	var asOf time.Time
+	_, err = pgx.ForEachRow(found, []any{&id, &asOf}, func() error {
+		asOfs[id] = line.InstantOf(asOf)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("supply: read the times of snapshots: %w", err)
 	}
-	c.newEvents = append(c.newEvents, e)
-	if next, outcome, ok := c.row.ApplyNewest(&e); ok {
-		c.row = next
-		return outcome
-	}
-	// The event is not the newest one, or changes the effect of others: compute the
-	// row anew from all of them.
-	h := c.history()
-	var outcomes []line.Outcome
-	c.row, outcomes = line.Fold(h.Base, h.Events, line.Forever)
-	return outcomes[len(outcomes)-1]
+	return asOfs, nil
 }
-
-// removeLast undoes the last addEvent.
-func (c *change) removeLast() {
-	c.newEvents = c.newEvents[:len(c.newEvents)-1]
-	if len(c.newEvents) == 0 {
-		c.row = c.stored
-		return
-	}
-	h := c.history()
-	c.row = h.Row()
-}
-
-// isRunning reports whether the row has a tenure that has not ended.
-func isRunning(r *line.Row) bool { return r.State != line.StateNone && r.State != line.StateEnded }

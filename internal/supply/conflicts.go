@@ -8,122 +8,128 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/linechange"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// UnmatchedPort is a claim or a release of a port that the other network has not
-// reported. It changes nothing, and staff should ask the two networks.
-type UnmatchedPort struct {
+// OpenEvent is an event that is stored and does not count, or that contradicts
+// another one. Staff decide about it, or ask the networks.
+type OpenEvent struct {
 	Number      phone.Number
 	Seq         int64
-	Type        string // PORT_CLAIMED or PORT_RELEASED
+	Type        string
 	ID          string // the supplier's
-	Network     string // code of the network that reported it
-	Recipient   string // code of the network to which the number would go
+	Source      string // the authority that reported it
+	Network     string // code of the network that reported it; empty for other authorities
+	Recipient   string // of a port: code of the network to which the number would go
 	Holder      string // code of the network that has the number; empty if it is not known
 	EffectiveAt time.Time
 	ReportedAt  time.Time
+	Outcome     string // WAITING or CONFLICT
+	Reason      string
+	Message     string
+	Status      line.Status // of the line now
+	IfConfirmed line.Status // of the line if the event counted; empty where staff cannot confirm it
 }
 
-// Conflicts lists up to limit unmatched claims and releases that have not been
-// voided, by number.
-func (s *Service) Conflicts(ctx context.Context, limit int) ([]UnmatchedPort, error) {
-	r, err := s.rulesAt(ctx, s.Pool, s.now())
+// OpenQuery selects open events.
+type OpenQuery struct {
+	Network string // code of the network that reported them, or empty for all
+	Held    bool   // only what staff can confirm
+	After   OpenPosition
+	Limit   int
+}
+
+// OpenPosition is a place in the list of open events, which is in the order of
+// their reports.
+type OpenPosition struct {
+	ReportedAt time.Time
+	Seq        int64
+}
+
+// OpenEvents lists open events, the oldest report first. Events that merely wait for a
+// port are listed once they are 30 days old.
+func (s *Service) OpenEvents(ctx context.Context, q OpenQuery) ([]OpenEvent, error) {
+	now := s.now()
+	r, err := s.rulesAt(ctx, s.Pool, now)
 	if err != nil {
 		return nil, err
 	}
-	var (
-		halves []UnmatchedPort
-		after  phone.Number
-	)
-	for len(halves) < limit {
-		numbers, err := s.numbersWithPorts(ctx, after)
+	var network *int16
+	if q.Network != "" {
+		n, ok := r.plan.Network(q.Network)
+		if !ok {
+			return nil, ErrNoNetwork
+		}
+		code := int16(n)
+		network = &code
+	}
+	rows, err := s.Pool.Query(ctx, `SELECT number, seq FROM line_open
+		WHERE ($1::smallint IS NULL OR network = $1) AND CASE WHEN $2 THEN outcome = $3 ELSE outcome <> $4 OR reported_at < $5 END
+			AND (reported_at, seq) > ($6, $7) ORDER BY reported_at, seq LIMIT $8`,
+		network, q.Held, int16(line.Held), int16(line.Pending), now.Add(-pendingTime), q.After.ReportedAt, q.After.Seq, q.Limit)
+	if err != nil {
+		return nil, fmt.Errorf("supply: list open events: %w", err)
+	}
+	type key struct{ Number, Seq int64 }
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[key])
+	if err != nil {
+		return nil, fmt.Errorf("supply: list open events: %w", err)
+	}
+	list := make([]OpenEvent, 0, len(keys))
+	for _, k := range keys {
+		n, _ := phone.FromInt(k.Number)
+		one, err := s.openEvent(ctx, n, k.Seq, r)
 		if err != nil {
 			return nil, err
 		}
-		if len(numbers) == 0 {
-			break
-		}
-		after = numbers[len(numbers)-1]
-		// No rows: a row only adds the baseline of a number without events, and
-		// these numbers have events.
-		histories, err := line.Histories(ctx, s.Pool, numbers, nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range numbers {
-			halves = append(halves, unmatchedPorts(n, histories[n], r)...)
+		if one != nil {
+			list = append(list, *one)
 		}
 	}
-	return halves[:min(len(halves), limit)], nil
+	return list, nil
 }
 
-// numbersWithPorts returns the next numbers that have a claim or a release.
-func (s *Service) numbersWithPorts(ctx context.Context, after phone.Number) ([]phone.Number, error) {
-	const block = 1000
-	// One query for each kind, so that each reads in the order of the index.
-	rows, err := s.Pool.Query(ctx, `(SELECT DISTINCT number FROM line_event WHERE kind = 12 AND number > $1 ORDER BY number LIMIT $2)
-		UNION (SELECT DISTINCT number FROM line_event WHERE kind = 13 AND number > $1 ORDER BY number LIMIT $2) ORDER BY number LIMIT $2`, after.Int(), block)
-	if err != nil {
-		return nil, fmt.Errorf("supply: find ports: %w", err)
-	}
-	numbers, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (phone.Number, error) {
-		var key int64
-		err := row.Scan(&key)
-		n, _ := phone.FromInt(key)
-		return n, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("supply: find ports: %w", err)
-	}
-	return numbers, nil
-}
+// pendingTime is how long an event may wait for a port before staff see it.
+const pendingTime = 30 * 24 * time.Hour
 
-func unmatchedPorts(n phone.Number, h *line.History, r rules) []UnmatchedPort {
-	row, outcomes := line.Fold(h.Base, h.Events, line.Forever)
-	held, _ := r.plan.RangeOf(n, r.now)
-	var halves []UnmatchedPort
+// openEvent returns one open event with what it would do, or nil if it has been
+// settled in the meantime.
+func (s *Service) openEvent(ctx context.Context, n phone.Number, seq int64, r rules) (*OpenEvent, error) {
+	lookup, err := s.Lines.Lookup(ctx, s.Pool, n, r.now)
+	if err != nil {
+		return nil, err
+	}
+	histories, err := linestore.Histories(ctx, s.Pool, []phone.Number{n}, nil)
+	if err != nil {
+		return nil, err
+	}
+	h := histories[n]
+	_, outcomes := line.Fold(h, r.terms, line.Forever)
 	for i := range h.Events {
-		if !isUnmatched(h.Events, outcomes, i) {
+		e := &h.Events[i]
+		if e.Seq != seq {
 			continue
 		}
-		e := &h.Events[i]
-		halves = append(halves, UnmatchedPort{
-			Number: n, Seq: e.Seq, Type: e.Kind.String(), ID: e.ID, Network: r.plan.Code(e.Network), Recipient: r.plan.Code(recipient(e)),
-			Holder: r.plan.Code(holderOf(&row, held.Network)), EffectiveAt: e.Effective.Time(), ReportedAt: e.ReportedAt,
-		})
-	}
-	return halves
-}
-
-// isUnmatched reports whether an event is a claim or a release of a port that
-// never took effect. It is matched if the number was ported to the same network
-// at that time or later: the clearing house reported the port, or the network
-// reported its half twice.
-func isUnmatched(events []line.Event, outcomes []line.Outcome, i int) bool {
-	half := &events[i]
-	if outcomes[i] != line.HalfPort {
-		return false
-	}
-	for j := range events {
-		e := &events[j]
-		if outcomes[j] == line.Applied && e.Effective >= half.Effective && recipient(e) != 0 && recipient(e) == recipient(half) {
-			return false
+		o := &OpenEvent{
+			Number: n, Seq: e.Seq, Type: e.Kind.String(), ID: e.ID, Source: e.Authority.String(), Network: r.plan.Code(e.Network),
+			Recipient: r.plan.Code(e.Recipient()), Holder: r.plan.Code(linechange.HolderOf(&lookup.Row, lookup.Holder)), EffectiveAt: e.Effective.Time(),
+			ReportedAt: e.ReportedAt, Status: lookup.View(r.now).Status,
 		}
+		o.Outcome, o.Reason, o.Message = outcomeOf(outcomes[i], e.Hold)
+		if e.Kind == line.Miss {
+			o.Outcome, o.Reason, o.Message = Conflict, "MISSING", "The clearing house placed the number with this network, and the network's file does not have it."
+		}
+		if outcomes[i] == line.Held {
+			confirmed := append(h.Events[:len(h.Events):len(h.Events)], line.Event{
+				Seq: 1 << 62, Kind: line.Confirm, Authority: line.Regulator, Target: e.Seq, ReportedAt: r.now, Until: line.Never, EndedAfter: line.Never,
+			})
+			after := *lookup
+			after.Row, _ = line.Fold(&line.History{Base: h.Base, Events: confirmed}, r.terms, line.Forever)
+			o.IfConfirmed = after.View(r.now).Status
+		}
+		return o, nil
 	}
-	return true
-}
-
-// recipient returns the network to which an event ports the number; 0 if the
-// event is not about a port.
-func recipient(e *line.Event) numbering.Network {
-	switch e.Kind {
-	case line.ClaimPort:
-		return e.Network
-	case line.ReleasePort, line.Port:
-		return e.Peer
-	default:
-		return 0
-	}
+	return nil, nil
 }

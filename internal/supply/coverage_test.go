@@ -65,3 +65,18 @@ func TestCoverageIsRecordedByDay(t *testing.T) {
 		t.Errorf("a network that never reported: %+v", silent)
 	}
 }
+
+// What is recorded is up to when every required topic was supplied.
+func TestRecordedCoverageIsThatOfTheEarliestTopic(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	s.assure("MTN", through(s.clock)[0], through(s.clock.Add(-time.Hour))[1])
+	if err := s.RecordCoverage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mtn, _ := s.plan.Network("MTN")
+	got, err := s.DailyCoverage(t.Context(), mtn, s.clock, s.clock)
+	if err != nil || len(got) != 1 || !got[0].Through.Equal(s.clock.Add(-time.Hour)) || got[0].Behind() != time.Hour {
+		t.Errorf("recorded is %+v, %v", got, err)
+	}
+}

@@ -20,6 +20,7 @@
 //	check     import_check.go    read all of it first; hold a snapshot that would change too much
 //	apply     import_apply.go    apply it chunk by chunk; snapshot.go and missing.go for a snapshot
 //	state     import_state.go    every change of an import's state, by the run or by a person
+//	void      void.go            take back what a network's newest snapshot changed, batch by batch
 //
 // The other files only read: imports.go and order_list.go (lists), history.go
 // and timeline.go (the history of one number), conflicts.go (ports that the

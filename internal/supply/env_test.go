@@ -10,8 +10,10 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
@@ -34,7 +36,7 @@ func newEnv(t *testing.T) *env {
 		t.Fatal(err)
 	}
 	s := &env{t: t, clock: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)}
-	s.Service = &supply.Service{Pool: pgtest.New(t), Region: region, Lines: &line.Resolver{}, Now: func() time.Time { return s.clock }}
+	s.Service = &supply.Service{Pool: pgtest.New(t), Region: region, Lines: &linestore.Resolver{}, Now: func() time.Time { return s.clock }}
 	rows, source, _ := numbering.Shipped("NG")
 	long := func() time.Time { return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) }
 	if s.plan, err = (&numbering.Service{Pool: s.Pool, Now: long}).Set(t.Context(), rows, source, time.Time{}); err != nil {
@@ -74,10 +76,44 @@ func (s *env) event(number, kind string, days int) supply.Item {
 	return supply.Item{ID: "e" + strconv.Itoa(s.eventCount), PhoneNumber: number, Type: kind, EffectiveAt: s.ago(days)}
 }
 
-// report reports events and returns the outcome and reason of each.
-func (s *env) report(who supply.Supplier, items ...supply.Item) []string {
+// atTime runs fn with the clock at a time.
+func (s *env) atTime(at time.Time, fn func()) {
+	now := s.clock
+	s.clock = at
+	defer func() { s.clock = now }()
+	fn()
+}
+
+// report reports each event a minute after it took effect, in a call of its own, and
+// returns the outcome and reason of each. What has no time of effect, and what would
+// then be reported in the future, is reported now.
+func (s *env) report(who supply.Supplier, items ...supply.Item) (words []string) {
 	s.t.Helper()
-	got, err := s.ApplyEvents(s.t.Context(), who, items, time.Time{})
+	for _, i := range items {
+		at := s.clock
+		if effect, ok := s.effectOf(i); ok && effect.Add(time.Minute).Before(at) {
+			at = effect.Add(time.Minute)
+		}
+		s.atTime(at, func() { words = append(words, s.reportNow(who, i)...) })
+	}
+	return words
+}
+
+// effectOf returns when an event took effect: of a bare date, the end of the day.
+func (s *env) effectOf(i supply.Item) (time.Time, bool) {
+	if at, err := time.Parse(time.RFC3339, i.EffectiveAt); err == nil {
+		return at, true
+	}
+	p := policy.Defaults()
+	day, err := time.ParseInLocation(time.DateOnly, i.EffectiveAt, p.Zone())
+	return day.AddDate(0, 0, 1), err == nil
+}
+
+// reportNow reports events in one call at the time of the clock, however long ago
+// they took effect, and returns the outcome and reason of each.
+func (s *env) reportNow(who supply.Supplier, items ...supply.Item) []string {
+	s.t.Helper()
+	got, err := s.ApplyEvents(s.t.Context(), who, items)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -91,7 +127,8 @@ func (s *env) report(who supply.Supplier, items ...supply.Item) []string {
 	return words
 }
 
-// wantOutcome reports one event and checks its outcome and reason.
+// wantOutcome reports one event when it took effect, and checks its outcome and
+// reason.
 func (s *env) wantOutcome(who supply.Supplier, item supply.Item, want string) {
 	s.t.Helper()
 	if diff := cmp.Diff([]string{want}, s.report(who, item)); diff != "" {
@@ -99,10 +136,31 @@ func (s *env) wantOutcome(who supply.Supplier, item supply.Item, want string) {
 	}
 }
 
+// wantLate is wantOutcome for an event that is reported now, however long ago it
+// took effect.
+func (s *env) wantLate(who supply.Supplier, item supply.Item, want string) {
+	s.t.Helper()
+	if diff := cmp.Diff([]string{want}, s.reportNow(who, item)); diff != "" {
+		s.t.Errorf("%s of %s, reported now:\n%s", item.Type, item.EffectiveAt, diff)
+	}
+}
+
+// through are the assurances of an operator that it has supplied everything up to a
+// time.
+func through(at time.Time) []supply.Assurance {
+	return []supply.Assurance{{Topic: line.TopicLifecycle, Through: at}, {Topic: line.TopicSIM, Through: at}}
+}
+
 // supplyThroughNow reports that an operator has supplied everything up to now.
 func (s *env) supplyThroughNow(network string) {
 	s.t.Helper()
-	if _, err := s.ApplyEvents(s.t.Context(), operator(network), nil, s.clock); err != nil {
+	s.assure(network, through(s.clock)...)
+}
+
+// assure gives assurances of an operator.
+func (s *env) assure(network string, assured ...supply.Assurance) {
+	s.t.Helper()
+	if _, err := s.ApplyEvents(s.t.Context(), operator(network), nil, assured...); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -135,11 +193,32 @@ func (s *env) wantStatus(number, want string) {
 func (s *env) row(number string) line.Row {
 	s.t.Helper()
 	n := s.parse(number)
-	rows, err := line.Rows(s.t.Context(), s.Pool, []phone.Number{n})
+	rows, err := linestore.Rows(s.t.Context(), s.Pool, []phone.Number{n})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return rows[n]
+}
+
+// terms returns the terms of the policies.
+func (s *env) terms() line.TermsAt {
+	s.t.Helper()
+	versions, err := policy.History(s.t.Context(), s.Pool)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return line.TermsOf(versions)
+}
+
+// seq returns the sequence number of the newest event of a kind about a number, as
+// orders write it.
+func (s *env) seq(number string, kind line.Kind) (seq string) {
+	s.t.Helper()
+	err := s.Pool.QueryRow(s.t.Context(), `SELECT max(seq)::text FROM line_event WHERE number = $1 AND kind = $2`, s.parse(number).Int(), int16(kind)).Scan(&seq)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return seq
 }
 
 // count returns what a statement counts.

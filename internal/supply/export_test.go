@@ -1,6 +1,13 @@
 package supply
 
-import "github.com/lineproof/lineproof/internal/phone"
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/phone"
+)
 
 // InChunks returns the source with a number of rows for each transaction.
 func (s Source) InChunks(rows int) Source {
@@ -25,3 +32,8 @@ var RunWaiting = (*Service).runWaiting
 
 // DeleteFinishedFiles deletes the files of finished imports.
 var DeleteFinishedFiles = (*Service).deleteFinishedFiles
+
+// VoidInBatches voids a snapshot with a number of lines for each transaction.
+func (s *Service) VoidInBatches(ctx context.Context, uid uuid.UUID, by audit.Actor, batch int, onProgress func(Import)) (Import, error) {
+	return s.voidInBatches(ctx, uid, by, batch, onProgress)
+}

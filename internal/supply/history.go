@@ -12,7 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
@@ -71,11 +71,11 @@ func (s *Service) History(ctx context.Context, q HistoryQuery) (History, error) 
 			return History{}, ErrNoHistory
 		}
 	}
-	rows, err := line.Rows(ctx, s.Pool, []phone.Number{q.Number})
+	rows, err := linestore.Rows(ctx, s.Pool, []phone.Number{q.Number})
 	if err != nil {
 		return History{}, err
 	}
-	histories, err := line.Histories(ctx, s.Pool, []phone.Number{q.Number}, rows)
+	histories, err := linestore.Histories(ctx, s.Pool, []phone.Number{q.Number}, rows)
 	if err != nil {
 		return History{}, err
 	}
@@ -100,14 +100,14 @@ func (s *Service) History(ctx context.Context, q HistoryQuery) (History, error) 
 	if err != nil {
 		return History{}, err
 	}
-	row, outcomes := line.Fold(history.Base, history.Events, until)
-	lookup := line.Lookup{Facts: line.Facts{Row: row}, Policy: r.policy, Plan: r.plan}
+	row, outcomes := line.Fold(history, r.terms, until)
+	lookup := linestore.Lookup{Facts: line.Facts{Row: row}, Policy: r.policy, Plan: r.plan}
 	lookup.ApplyPlan(q.Number, asOf)
-	if lookup.Coverage, err = s.coverageAt(ctx, earlier(asOf, knownAt)); err != nil {
+	if lookup.Coverage, err = linestore.CoverageAt(ctx, s.Pool, earlier(asOf, knownAt)); err != nil {
 		return History{}, err
 	}
 	view := lookup.View(asOf)
-	result := History{Status: view.Status, Reason: view.Reason, Network: r.plan.Code(view.Network), Tenures: tenures(history, until, r.plan)}
+	result := History{Status: view.Status, Reason: view.Reason, Network: r.plan.Code(view.Network), Tenures: tenures(history, until, r)}
 	result.Events = historyEvents(history.Events, outcomes, until, q.Network, r.plan, imports)
 	return result, nil
 }
@@ -150,33 +150,6 @@ func (s *Service) importsOf(ctx context.Context, h *line.History) (map[int32]imp
 		return nil, fmt.Errorf("supply: read imports: %w", err)
 	}
 	return found, nil
-}
-
-// coverageAt returns the best coverage that each operator can have had at a time.
-func (s *Service) coverageAt(ctx context.Context, at time.Time) (func(numbering.Network) line.Coverage, error) {
-	rows, err := s.Pool.Query(ctx, `SELECT network, known_since, complete_since, supplied_through FROM supply_coverage WHERE known_since <= $1`, at)
-	if err != nil {
-		return nil, fmt.Errorf("supply: read the coverage: %w", err)
-	}
-	defer rows.Close()
-	all := make(map[numbering.Network]line.Coverage)
-	for rows.Next() {
-		var n numbering.Network
-		var since, complete, through *time.Time
-		if err := rows.Scan(&n, &since, &complete, &through); err != nil {
-			return nil, fmt.Errorf("supply: read the coverage: %w", err)
-		}
-		c := line.Coverage{KnownSince: orZero(since), CompleteSince: orZero(complete), Through: orZero(through)}
-		if c.CompleteSince.After(at) {
-			c.CompleteSince = time.Time{}
-		}
-		c.Through = earlier(c.Through, at)
-		all[n] = c
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("supply: read the coverage: %w", err)
-	}
-	return func(n numbering.Network) line.Coverage { return all[n] }, nil
 }
 
 // historyKnownAt returns the part of a history that was known at a time.

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -34,12 +36,13 @@ func (s *env) baseline(number string, began time.Time, b line.Baseline) uuid.UUI
 	uid := uuid.New()
 	err := pg.InTx(s.t.Context(), s.Pool, func(tx pg.Tx) error {
 		b.Network, _ = s.plan.Network("MTN")
-		err := tx.QueryRow(s.t.Context(), `INSERT INTO supply_import (uid, network, supplier, kind, dry_run, source, state, created_at, updated_at)
-			VALUES ($1, $2, 1, 'snapshot', false, 'cli', 'applied', $3, $3) RETURNING id`, uid, b.Network, began).Scan(&b.Import)
+		b.Until = line.Never
+		err := tx.QueryRow(s.t.Context(), `INSERT INTO supply_import (uid, network, supplier, kind, as_of, dry_run, source, state, created_at, updated_at)
+			VALUES ($1, $2, 1, 'snapshot', $3, false, 'cli', 'applied', $3, $3) RETURNING id`, uid, b.Network, began).Scan(&b.Import)
 		if err != nil {
 			return err
 		}
-		return line.InsertBaselines(s.t.Context(), tx, []line.Record{{Number: s.parse(number), Row: line.FromBaseline(b)}})
+		return linestore.InsertBaselines(s.t.Context(), tx, []linestore.Record{{Number: s.parse(number), Row: line.FromBaseline(&b)}})
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -48,24 +51,24 @@ func (s *env) baseline(number string, began time.Time, b line.Baseline) uuid.UUI
 }
 
 // The history shows every tenure and every event, by effective time and not in the
-// order of reporting.
+// order of reporting, with the outcome of each.
 func TestHistoryShowsTenuresAndEvents(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
 	mtn, airtel := operator("MTN"), operator("AIRTEL")
-	end, port, notice := s.event(number(1), "ENDED", 500), s.event(number(1), "PORTED", 300), s.event(number(1), "CHURN_NOTICE", 20)
-	end.Reason, port.Network, notice.ChurnAt = "CHURNED", "AIRTEL", s.ago(-10)
-	wrong := s.event(number(1), "SIM_CHANGED", 250)
-	assigned := s.event(number(1), "ASSIGNED", 400)
+	end, assigned, old := s.event(number(1), "ENDED", 410), s.event(number(1), "ASSIGNED", 400), s.event(number(1), "SIM_CHANGED", 60)
+	wrong, notice := s.event(number(1), "SIM_CHANGED", 22), s.event(number(1), "CHURN_NOTICE", 20)
+	end.Reason, notice.ChurnAt = "CHURNED", s.ago(-10)
 	s.wantOutcome(mtn, assigned, "APPLIED")
+	s.atTime(s.daysAgo(395), func() { s.wantLate(mtn, end, "APPLIED") }) // about a tenure whose start is not known
+	port := s.port(number(1), 300)
 	s.wantOutcome(newSupplier(line.ClearingHouse, ""), port, "APPLIED")
 	s.wantOutcome(airtel, wrong, "APPLIED")
-	void := s.event(number(1), "VOIDED", 0)
-	void.Voids, void.Note = wrong.ID, "another line"
-	s.days(1)
-	s.wantOutcome(airtel, void, "APPLIED")
 	s.wantOutcome(airtel, notice, "APPLIED")
-	s.wantOutcome(mtn, end, "APPLIED") // reported last, about a tenure whose start is not known
+	void := s.void(wrong)
+	s.days(1)
+	s.wantLate(airtel, void, "APPLIED")
+	s.wantLate(airtel, old, "WAITING BACKDATED")
 	s.supplyThroughNow("AIRTEL")
 
 	got := s.numberHistory(supply.HistoryQuery{Number: s.parse(number(1))})
@@ -73,29 +76,35 @@ func TestHistoryShowsTenuresAndEvents(t *testing.T) {
 		t.Errorf("the line is %s %s of %s", got.Status, got.Reason, got.Network)
 	}
 	want := []supply.Tenure{
-		{Network: "MTN", End: s.daysAgo(501), State: supply.TenureEnded, EndReason: "CHURNED"},
+		{Network: "MTN", End: s.daysAgo(411), State: supply.TenureEnded, EndReason: "CHURNED"},
 		{Network: "AIRTEL", Start: s.daysAgo(401), State: "PENDING_CHURN"},
 	}
 	if diff := cmp.Diff(want, got.Tenures); diff != "" {
 		t.Errorf("tenures:\n%s", diff)
 	}
-	first := s.daysAgo(1)
-	swap := got.Events[3].Seq
-	events := []supply.HistoryEvent{
-		{ID: end.ID, Type: "ENDED", Source: "OPERATOR", Network: "MTN", Code: "CHURNED", EffectiveAt: s.daysAgo(501), ReportedAt: s.clock, Outcome: "APPLIED"},
-		{ID: assigned.ID, Type: "ASSIGNED", Source: "OPERATOR", Network: "MTN", EffectiveAt: s.daysAgo(401), ReportedAt: first, Outcome: "APPLIED"},
-		{ID: port.ID, Type: "PORTED", Source: "CLEARING_HOUSE", Peer: "AIRTEL", EffectiveAt: s.daysAgo(301), ReportedAt: first, Outcome: "APPLIED"},
-		{ID: wrong.ID, Type: "SIM_CHANGED", Source: "OPERATOR", Network: "AIRTEL", EffectiveAt: s.daysAgo(251), ReportedAt: first, Voided: true, Outcome: "NO_EFFECT"},
-		{ID: void.ID, Type: "VOIDED", Source: "OPERATOR", Network: "AIRTEL", Note: "another line", EffectiveAt: s.daysAgo(251), ReportedAt: s.clock, Voids: swap, Outcome: "APPLIED"},
-		{ID: notice.ID, Type: "CHURN_NOTICE", Source: "OPERATOR", Network: "AIRTEL", EffectiveAt: s.daysAgo(21), ReportedAt: s.clock, ChurnAt: s.daysAgo(-9), Outcome: "APPLIED"},
+	at := func(i supply.Item, days int, later time.Duration, outcome string) supply.HistoryEvent {
+		e := supply.HistoryEvent{ID: i.ID, Type: i.Type, Source: "OPERATOR", Network: "AIRTEL", Peer: i.Network, Code: i.Reason, Note: i.Note, EffectiveAt: s.daysAgo(days)}
+		e.Outcome, e.Reason, _ = strings.Cut(outcome, " ")
+		e.ReportedAt = e.EffectiveAt.Add(later)
+		return e
 	}
+	const day = 24 * time.Hour
+	events := []supply.HistoryEvent{
+		at(end, 411, 15*day, "APPLIED"), at(assigned, 401, time.Minute, "APPLIED"), at(port, 301, time.Minute, "APPLIED"), at(old, 61, 61*day, "WAITING BACKDATED"),
+		at(wrong, 23, time.Minute, "NO_EFFECT VOIDED"), at(void, 23, 23*day, "APPLIED"), at(notice, 21, time.Minute, "APPLIED"),
+	}
+	events[0].Network, events[1].Network = "MTN", "MTN"
+	events[2].Network, events[2].Source = "", "CLEARING_HOUSE"
+	events[3].Held, events[4].Voided, events[6].ChurnAt = "BACKDATED", true, s.daysAgo(-9)
 	for i := range got.Events {
 		if got.Events[i].Seq == 0 {
 			t.Errorf("event %d has no seq", i)
 		}
-		got.Events[i].Seq = 0
 	}
-	if diff := cmp.Diff(events, got.Events); diff != "" {
+	if len(got.Events) == len(events) {
+		events[5].Voids = got.Events[4].Seq
+	}
+	if diff := cmp.Diff(events, got.Events, cmpopts.IgnoreFields(supply.HistoryEvent{}, "Seq")); diff != "" {
 		t.Errorf("events:\n%s", diff)
 	}
 }
@@ -156,28 +165,31 @@ func TestTenures(t *testing.T) {
 	}
 }
 
-// AsOf and KnownAt are independent: what was true, and what had been reported.
+// AsOf and KnownAt are independent: what was true, and what had been reported. The
+// supply is what was assured by then.
 func TestHistoryAsOfAndKnownAt(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
 	mtn := operator("MTN")
 	start := s.clock
 	after := func(days int) time.Time { return start.AddDate(0, 0, days) }
-	s.wantOutcome(mtn, s.event(number(1), "ASSIGNED", 400), "APPLIED") // on day 0
-	s.supplyThroughNow("MTN")
-	s.days(10)
-	s.supplyThroughNow("MTN")
-	s.days(10) // on day 20 a SIM change on day 15 is reported, and another on day 16
-	s.wantOutcome(mtn, s.event(number(1), "SIM_CHANGED", 5), "APPLIED")
-	second := s.event(number(1), "SIM_CHANGED", 4)
-	s.wantOutcome(mtn, second, "APPLIED")
-	s.supplyThroughNow("MTN")
-	s.days(2) // and withdraws the other on day 22
-	void := s.event(number(1), "VOIDED", 0)
-	void.Voids, void.Note = second.ID, "another line"
-	s.wantOutcome(mtn, void, "APPLIED")
-	s.days(18)
-	s.supplyThroughNow("MTN")
+	s.wantOutcome(mtn, s.event(number(1), "ASSIGNED", 400), "APPLIED")
+	var second supply.Item
+	for day := 0; ; day++ {
+		switch day {
+		case 20: // a SIM change on day 15 is reported, and another on day 16
+			s.wantLate(mtn, s.event(number(1), "SIM_CHANGED", 5), "APPLIED")
+			second = s.event(number(1), "SIM_CHANGED", 4)
+			s.wantLate(mtn, second, "APPLIED")
+		case 22: // the second one is withdrawn
+			s.wantLate(mtn, s.void(second), "APPLIED")
+		}
+		s.supplyThroughNow("MTN")
+		if day == 40 {
+			break
+		}
+		s.days(1)
+	}
 
 	for _, tc := range []struct {
 		asOf, knownAt int // days; 0 is now, which is day 40
@@ -189,12 +201,13 @@ func TestHistoryAsOfAndKnownAt(t *testing.T) {
 		{18, 21, "SWAPPED", 3},
 		{18, 19, "NORMAL", 1}, // as every answer of day 18 said
 		{12, 0, "NORMAL", 1},
-		{25, 21, "SWAPPED", 3}, // the swap of day 16 holds until day 26
-		{25, 0, "NORMAL", 4},   // that of day 15 until day 25
+		{25, 21, "SWAPPED", 3}, // both were reported late, so their windows run from day 20
+		{29, 0, "SWAPPED", 4},
+		{30, 0, "NORMAL", 4},
 		{39, 19, "UNKNOWN STALE", 1},
-		{-5, 0, "UNKNOWN NO_SUPPLY", 1}, // its supply began on day 0
+		{-5, 0, "UNKNOWN NO_SUPPLY", 1}, // its first assurance is of day 0
 		{-500, 0, "UNKNOWN NO_SUPPLY", 0},
-		{18, -1, "UNKNOWN NO_SUPPLY", 0}, // nobody had spoken
+		{18, -401, "UNKNOWN NO_SUPPLY", 0}, // nobody had reported anything
 	} {
 		q := supply.HistoryQuery{Number: s.parse(number(1))}
 		if tc.asOf != 0 {
@@ -210,6 +223,32 @@ func TestHistoryAsOfAndKnownAt(t *testing.T) {
 	}
 	if n := len(s.numberHistory(supply.HistoryQuery{Number: s.parse(number(1)), AsOf: after(-500)}).Tenures); n != 0 {
 		t.Errorf("before the first tenure there are %d", n)
+	}
+}
+
+// A held event counts from its confirmation on, and what was known before does not
+// change.
+func TestHistoryKnowsWhenAHeldEventWasConfirmed(t *testing.T) {
+	t.Parallel()
+	s := onMTN(t)
+	start := s.clock
+	s.wantLate(operator("MTN"), s.event(number(1), "SIM_CHANGED", 40), "WAITING BACKDATED")
+	s.days(3)
+	s.createOrder(regulator(), number(1), "CONFIRM", func(f *supply.OrderForm) { f.Event = s.seq(number(1), line.ChangeSIM) })
+	s.supplyThroughNow("MTN")
+	for name, tc := range map[string]struct {
+		asOf, knownAt time.Time
+		want          string
+	}{
+		"now":                      {time.Time{}, time.Time{}, "SWAPPED "}, // its window runs from the confirmation
+		"while it was held":        {start.AddDate(0, 0, 1), start.AddDate(0, 0, 1), "UNKNOWN DISPUTED"},
+		"before it was reported":   {start.Add(-time.Hour), start.Add(-time.Hour), "UNKNOWN NO_SUPPLY"},
+		"then, as it is known now": {start.AddDate(0, 0, -20), time.Time{}, "SWAPPED "},
+	} {
+		got := s.numberHistory(supply.HistoryQuery{Number: s.parse(number(1)), AsOf: tc.asOf, KnownAt: tc.knownAt})
+		if word := string(got.Status) + " " + string(got.Reason); word != tc.want {
+			t.Errorf("%s: %s, want %s", name, word, tc.want)
+		}
 	}
 }
 
@@ -242,7 +281,7 @@ func TestHistoryOfABaseline(t *testing.T) {
 		s.days(1)
 		s.report(operator("MTN"), s.event(number(1), "RETURNED", 0), s.event(number(2), "ASSIGNED", 0), s.event(number(3), "PARKED", 0))
 	}
-	if _, err := s.Pool.Exec(t.Context(), `INSERT INTO line_event (number, seq, told_at, effective, supplier, import, kind, authority, network)
+	if _, err := s.Pool.Exec(t.Context(), `INSERT INTO line_event (number, seq, reported_at, effective, supplier, import, kind, authority, network)
 		SELECT $1, nextval('line_event_seq'), now(), $2, 1, id, 7, 1, network FROM supply_import WHERE uid = $3`, s.parse(number(1)).Int(), ago(0), uid); err != nil {
 		t.Fatal(err)
 	}

@@ -139,9 +139,13 @@ func (r *importRun) applyEventRows(ctx context.Context, tx pg.Tx, from *chunk, c
 		items[i].parseEvent(rows[i].Event, r.supplier, rules)
 		items[i].event.Import = r.im.id
 	}
-	newest, cs, err := r.service.applyItems(ctx, tx, r.supplier, rules, items, r.takeLoaded(from))
+	reported, cs, err := r.service.applyItems(ctx, tx, r.supplier, rules, items, r.takeLoaded(from))
+	newest := line.Never
 	if err != nil {
 		return nil, newest, err
+	}
+	for _, at := range reported {
+		newest = max(newest, at)
 	}
 	r.recentChanges[r.appliedChunks.Load()%int64(len(r.recentChanges))] = cs.byNumber
 	var refused []linefile.Refusal
@@ -151,6 +155,8 @@ func (r *importRun) applyEventRows(ctx context.Context, tx pg.Tx, from *chunk, c
 			counts.Changed++
 		case NoEffect, Conflict:
 			counts.NoEffect++
+		case Waiting:
+			counts.Waiting++
 		case Duplicate:
 			counts.Duplicates++
 		default:

@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linechange"
 	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
@@ -103,9 +105,7 @@ func (r *importRun) decide(ctx context.Context, digest []byte) error {
 		if err != nil {
 			return err
 		}
-		if hold, err = r.holdReason(ctx, digest); err != nil {
-			return err
-		}
+		hold = r.holdReason()
 	}
 	switch {
 	case r.im.DryRun:
@@ -118,30 +118,20 @@ func (r *importRun) decide(ctx context.Context, digest []byte) error {
 }
 
 // holdReason returns why staff must confirm a snapshot before it is applied, or
-// nothing. It protects the lines from a file that is incomplete, has rows twice or
-// was sent again by mistake.
-func (r *importRun) holdReason(ctx context.Context, digest []byte) (string, error) {
-	var sameFile bool
-	err := r.service.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM supply_import WHERE network = $1 AND kind = 'snapshot' AND state = 'applied' AND file_digest = $2)`,
-		r.im.Network, digest).Scan(&sameFile)
-	if err != nil {
-		return "", fmt.Errorf("supply: look for the same file: %w", err)
-	}
-	if sameFile {
-		return "The same file was applied before, with another asOf.", nil
-	}
+// nothing. It protects the lines from a file that is incomplete or has rows twice.
+func (r *importRun) holdReason() string {
 	c, percent := &r.im.Counts, int64(r.rules.policy.HoldPercent)
 	if c.Added+c.Changed+c.Unchanged+r.runningLines == 0 {
-		return "It has no line of this network: all of the network's numbers would be unassigned.", nil
+		return "It has no line of this network: all of the network's numbers would be unassigned."
 	}
 	if wrong := c.Refused - c.PortedOut; wrong*100 > percent*r.im.Rows {
-		return fmt.Sprintf("%d of its %d rows are rejected or repeated, more than %d percent.", wrong, r.im.Rows, percent), nil
+		return fmt.Sprintf("%d of its %d rows are rejected or repeated, more than %d percent.", wrong, r.im.Rows, percent)
 	}
 	if changes := c.Added + c.Changed + c.Ended; r.runningLines > 0 && changes*100 > percent*r.runningLines {
 		return fmt.Sprintf("It would add %d lines, change %d and end %d of %d, more than %d percent.",
-			c.Added, c.Changed, c.Ended, r.runningLines, percent), nil
+			c.Added, c.Changed, c.Ended, r.runningLines, percent)
 	}
-	return "", nil
+	return ""
 }
 
 // compareChunk counts what a chunk of a snapshot would do. It returns how many
@@ -155,10 +145,10 @@ func (r *importRun) compareChunk(ctx context.Context, c *chunk) (confirmed int64
 	}
 	stored := map[phone.Number]line.Row{}
 	low, high := numberSpan(first)
-	if some, err := line.AnyBetween(ctx, r.service.Pool, low, high); err != nil {
+	if some, err := linestore.AnyBetween(ctx, r.service.Pool, low, high); err != nil {
 		return 0, nil, err
 	} else if some {
-		if stored, err = line.Rows(ctx, r.service.Pool, numbersOf(first)); err != nil {
+		if stored, err = linestore.Rows(ctx, r.service.Pool, numbersOf(first)); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -167,14 +157,22 @@ func (r *importRun) compareChunk(ctx context.Context, c *chunk) (confirmed int64
 	var needEvents []*linefile.Row
 	for _, from := range first {
 		row, ok := stored[from.Number]
-		if ok && isRunning(&row) && row.Network == r.im.Network {
+		if ok && linechange.IsRunning(&row) && row.Network == r.im.Network {
 			confirmed++
 		}
-		base, refusal := r.authoriseRow(from, row, ok)
+		if !ok {
+			row = line.NoRow()
+		}
+		row = row.AsOf(line.InstantOf(r.im.AsOf)) // a churn date may have come
+		base, refusal := r.authoriseRow(from, row)
+		differs := refusal.Reason == "" && (!linechange.Matches(&row, &base, r.zone()) || row.DoubtAt != line.Never)
 		switch {
-		case ok && (row.Newest > line.InstantOf(r.im.AsOf) || refusal.Reason == "" && !matches(&row, &base)):
+		case refusal.Reason == portUnknown, ok && (row.Newest > line.InstantOf(r.im.AsOf) || differs):
 			needEvents = append(needEvents, from)
 		case refusal.Reason != "":
+			if refusal.Reason == portedOut {
+				r.im.Counts.PortedOut++
+			}
 			refused = append(refused, refusal)
 		case ok:
 			r.im.Counts.Unchanged++
@@ -183,13 +181,7 @@ func (r *importRun) compareChunk(ctx context.Context, c *chunk) (confirmed int64
 		}
 	}
 	more, err := r.tryRows(ctx, needEvents)
-	refused = append(refused, more...)
-	for i := range refused {
-		if refused[i].Reason == portedOut {
-			r.im.Counts.PortedOut++
-		}
-	}
-	return confirmed, refused, err
+	return confirmed, append(refused, more...), err
 }
 
 // tryRows applies rows of a snapshot in memory, without saving them, and counts
@@ -202,26 +194,14 @@ func (r *importRun) tryRows(ctx context.Context, rows []*linefile.Row) (refused 
 	if err != nil {
 		return nil, err
 	}
+	cs.seqs = &seqAllocator{}
 	for _, from := range rows {
-		c := cs.byNumber[from.Number]
-		row := c.rowAt(line.InstantOf(r.im.AsOf))
-		base, refusal := r.authoriseRow(from, row, true)
-		if refusal.Reason != "" {
-			refused = append(refused, refusal)
-			continue
-		}
-		if matches(&row, &base) {
-			r.im.Counts.Unchanged++
-			continue
-		}
-		ok, err := r.applyDifferences(ctx, cs, c, row, &base, &seqAllocator{})
+		refusal, err := r.applyRow(ctx, cs, cs.byNumber[from.Number], from, &r.im.Counts)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			r.im.Counts.Changed++
-		} else {
-			refused = append(refused, contradictedRow(from))
+		if refusal.Reason != "" {
+			refused = append(refused, refusal)
 		}
 	}
 	return refused, nil

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -94,20 +95,47 @@ func (k *importEnv) run(im supply.Import, content, want string) supply.Import {
 	return im
 }
 
-// importFile creates an import and runs it until it is applied. Staff confirms it
-// if it is held.
+// importFile creates an import of MTN and runs it until it is applied. Staff confirms
+// it if it is held. A snapshot is imported an hour after its asOf.
 func (k *importEnv) importFile(f supply.ImportForm, content string) supply.Import {
 	k.t.Helper()
-	im, err := k.Run(k.t.Context(), k.create(f).ID, k.source(content), nil)
-	if err != nil {
-		k.t.Fatal(err)
+	return k.importFrom("MTN", f, content)
+}
+
+// importFrom is importFile for any network.
+func (k *importEnv) importFrom(network string, f supply.ImportForm, content string) (im supply.Import) {
+	k.t.Helper()
+	at := k.clock
+	if sent := f.AsOf.Add(time.Hour); f.Kind == linefile.Snapshot && sent.Before(at) {
+		at = sent
 	}
-	if im.State == supply.Held {
-		if im, err = k.Confirm(k.t.Context(), im.ID, console); err != nil {
+	k.atTime(at, func() {
+		var err error
+		if im, err = k.Begin(k.t.Context(), operator(network), f, "cli"); err != nil {
 			k.t.Fatal(err)
 		}
-	}
-	return k.run(im, content, supply.Finished)
+		if im, err = k.Run(k.t.Context(), im.ID, k.source(content), nil); err != nil {
+			k.t.Fatal(err)
+		}
+		if im.State == supply.Held {
+			if im, err = k.Confirm(k.t.Context(), im.ID, console); err != nil {
+				k.t.Fatal(err)
+			}
+		}
+		if im.State == supply.Applying {
+			im = k.run(im, content, supply.Finished)
+		}
+		if want := map[bool]string{false: supply.Finished, true: supply.Checked}[f.DryRun]; im.State != want {
+			k.t.Fatalf("the import is %s (%s), want %s: %+v", im.State, im.Reason, want, im.Counts)
+		}
+	})
+	return im
+}
+
+// importAIRTEL is importFile for a file of AIRTEL.
+func (k *importEnv) importAIRTEL(f supply.ImportForm, content string) {
+	k.t.Helper()
+	k.importFrom("AIRTEL", f, content)
 }
 
 // cancel cancels an import that is held or stopped.
@@ -153,29 +181,74 @@ func (k *importEnv) wantRefused(im supply.Import, want ...string) {
 	}
 }
 
+// lagos is the time zone of the policy.
+var lagos = time.FixedZone("WAT", 3600)
+
+// written returns an instant as the tests write it: the date for the last second of a
+// day, which is how a bare date is stored.
+func written(i line.Instant) string {
+	switch t := i.Time().In(lagos); t.Format(time.TimeOnly) {
+	case "23:59:59":
+		return t.Format(time.DateOnly)
+	case "00:00:00":
+		return "the start of " + t.Format(time.DateOnly)
+	}
+	return i.Time().Format(time.RFC3339)
+}
+
 // events returns the stored events of a number, in the order in which they were
-// reported: the kind, the time, the code, and for an inferred end the time after
-// which it was.
-func (k *importEnv) events(written string) []string {
+// reported: the kind, the time, the code, why it is held, for an inferred end the
+// time after which it was, and for a restatement what it says.
+func (k *importEnv) events(number string) []string {
 	k.t.Helper()
 	list := []string{}
-	for _, e := range k.history(written).Events {
-		words := e.Kind.String() + " " + e.Effective.Time().Format(time.RFC3339)
+	for _, e := range k.history(number).Events {
+		words := []string{e.Kind.String(), written(e.Effective)}
 		if e.Code != 0 {
-			words += " " + e.Code.String()
+			words = append(words, e.Code.String())
 		}
 		if e.EndedAfter != line.Never {
-			words += " after " + e.EndedAfter.Time().Format(time.RFC3339)
+			words = append(words, "after", written(e.EndedAfter))
 		}
-		list = append(list, words)
+		if e.Until != line.Never {
+			words = append(words, "until", written(e.Until))
+		}
+		if e.Hold != 0 {
+			words = append(words, "held", e.Hold.String())
+		}
+		if e.Outside {
+			words = append(words, "outside")
+		}
+		if e.Kind == line.Restate {
+			words = append(words, baseWords(e.Base))
+		}
+		list = append(list, strings.Join(words, " "))
 	}
 	return list
 }
 
-func (k *importEnv) history(written string) *line.History {
+// baseWords returns a baseline as a row of a file has it.
+func baseWords(b *line.Baseline) string {
+	tenure, sim, since := "UNKNOWN", "NEVER", ""
+	if b.Tenure != line.Never {
+		tenure = written(b.Tenure)
+	}
+	switch {
+	case b.SIM != line.Never:
+		sim = written(b.SIM)
+	case b.Bits&line.SIMUnknown != 0:
+		sim = "UNKNOWN"
+	}
+	if b.StateSince != line.Never {
+		since = written(b.StateSince)
+	}
+	return "(" + strings.Join([]string{tenure, sim, b.State.String(), since}, ",") + ")"
+}
+
+func (k *importEnv) history(number string) *line.History {
 	k.t.Helper()
-	n := k.parse(written)
-	h, err := line.Histories(k.t.Context(), k.Pool, []phone.Number{n}, map[phone.Number]line.Row{n: k.row(written)})
+	n := k.parse(number)
+	h, err := linestore.Histories(k.t.Context(), k.Pool, []phone.Number{n}, map[phone.Number]line.Row{n: k.row(number)})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -183,92 +256,21 @@ func (k *importEnv) history(written string) *line.History {
 }
 
 // wantEvents compares the stored events of a number.
-func (k *importEnv) wantEvents(written string, want ...string) {
+func (k *importEnv) wantEvents(number string, want ...string) {
 	k.t.Helper()
-	if diff := cmp.Diff(append([]string{}, want...), k.events(written)); diff != "" {
-		k.t.Errorf("events of %s (-want +got):\n%s", written, diff)
+	if diff := cmp.Diff(append([]string{}, want...), k.events(number)); diff != "" {
+		k.t.Errorf("events of %s (-want +got):\n%s", number, diff)
 	}
 }
 
-// lineTables are the tables that reports change. Columns that differ from run to run
-// are left out; the order of the events is that within each number.
-var lineTables = map[string]string{
-	"line_now": `SELECT * FROM line_now ORDER BY number`,
-	"line_event": `SELECT number, row_number() OVER (PARTITION BY number ORDER BY seq) AS n, effective, supplier, import, kind, authority, network, peer,
-		code, base_network, base_state, until, after, base_import, base_tenure, base_sim, base_since, voids IS NULL, event_id, note
-		FROM line_event ORDER BY number, n`,
-	"supply_coverage": `SELECT network, known_since, complete_since, supplied_through, lines FROM supply_coverage ORDER BY network`,
-	"supply_day":      `SELECT * FROM supply_day ORDER BY network, day, kind`,
-}
-
-// importTables are the tables about imports.
-var importTables = map[string]string{
-	"supply_import": `SELECT id, network, supplier, kind, as_of, state, phase, reason, rows, file_digest, added, changed, unchanged, ended, duplicates,
-		no_effect, ported_out, refused FROM supply_import ORDER BY id`,
-	"supply_refused": `SELECT * FROM supply_refused ORDER BY import, place, field`,
-}
-
-// dump returns the content of tables.
-func (k *importEnv) dump(of map[string]string) map[string][]string {
+// setPolicy changes the policy, from a time before all events on.
+func (k *importEnv) setPolicy(change func(p *policy.Policy)) {
 	k.t.Helper()
-	all := map[string][]string{}
-	for name, statement := range of {
-		rows, err := k.admin.Query(k.t.Context(), statement)
-		if err != nil {
-			k.t.Fatal(err)
-		}
-		all[name], err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
-			values, err := row.Values()
-			return fmt.Sprint(values...), err
-		})
-		if err != nil {
-			k.t.Fatal(err)
-		}
-	}
-	return all
-}
-
-// wantUnchanged runs fn, which must not change lineTables.
-func (k *importEnv) wantUnchanged(what string, fn func()) {
-	k.t.Helper()
-	before := k.dump(lineTables)
-	fn()
-	if diff := cmp.Diff(before, k.dump(lineTables)); diff != "" {
-		k.t.Errorf("%s changed something (-before +after):\n%s", what, diff)
-	}
-}
-
-// wantConsistent checks that every row is what its events make, and that the lines of
-// every network are counted correctly.
-func (k *importEnv) wantConsistent() {
-	k.t.Helper()
-	if wrong := k.inconsistency(); wrong != "" {
-		k.t.Error(wrong)
-	}
-}
-
-// inconsistency returns what wantConsistent finds wrong, or nothing.
-func (k *importEnv) inconsistency() string {
-	k.t.Helper()
-	audit, err := line.Replay(k.t.Context(), k.Pool, func(line.ReplayReport) {})
-	if err != nil || !audit.OK() {
-		return fmt.Sprintf("the replay finds %+v, %v", audit, err)
-	}
-	wrong := k.count(`SELECT count(*) FROM (SELECT network, count(*) AS lines FROM line_now WHERE state BETWEEN 1 AND 4 GROUP BY network) l
-		FULL JOIN (SELECT network, lines FROM supply_coverage WHERE lines <> 0) c USING (network) WHERE l.lines IS DISTINCT FROM c.lines`)
-	if wrong > 0 {
-		return fmt.Sprintf("the lines of %d networks are not counted correctly", wrong)
-	}
-	return ""
-}
-
-// reset deletes everything that was reported.
-func (k *importEnv) reset() {
-	k.t.Helper()
-	// The tables have few rows: deleting them is faster than creating a new database.
-	_, err := k.admin.Exec(k.t.Context(), `DELETE FROM line_now; DELETE FROM line_event; DELETE FROM supplier; DELETE FROM supply_coverage; DELETE FROM supply_day;
-		DELETE FROM supply_import; DELETE FROM supply_refused; ALTER TABLE supplier ALTER id RESTART; ALTER TABLE supply_import ALTER id RESTART`)
-	if err != nil {
+	policies := &policy.Service{Pool: k.Pool, Now: func() time.Time { return time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC) }}
+	p := policy.Defaults()
+	p.Note = "for a test"
+	change(&p)
+	if _, err := policies.Set(k.t.Context(), p); err != nil {
 		k.t.Fatal(err)
 	}
 }
@@ -276,12 +278,7 @@ func (k *importEnv) reset() {
 // raiseHoldLimit lets a snapshot change almost half of the lines before it is held.
 func (k *importEnv) raiseHoldLimit() {
 	k.t.Helper()
-	p := policy.Defaults()
-	p.HoldPercent, p.Note = 49, "for a test"
-	policies := &policy.Service{Pool: k.Pool, Now: func() time.Time { return k.clock }}
-	if _, err := policies.Set(k.t.Context(), p); err != nil {
-		k.t.Fatal(err)
-	}
+	k.setPolicy(func(p *policy.Policy) { p.HoldPercent = 49 })
 }
 
 // coverage returns the coverage of MTN.
@@ -335,4 +332,64 @@ func (k *importEnv) item(number, words string) supply.Item {
 		}
 	}
 	return i
+}
+
+// compareRuns imports a snapshot of a network as a dry run and then for real. Both must
+// count and refuse the same.
+func (k *importEnv) compareRuns(network string, at time.Time, content string) supply.Import {
+	k.t.Helper()
+	dry := k.importFrom(network, supply.ImportForm{Kind: linefile.Snapshot, AsOf: at, DryRun: true}, content)
+	im := k.importFrom(network, asOf(at), content)
+	if diff := cmp.Diff(im.Counts, dry.Counts); diff != "" {
+		k.t.Errorf("the dry run counts something else (-applied +dry run):\n%s", diff)
+	}
+	if diff := cmp.Diff(k.refused(im), k.refused(dry)); diff != "" {
+		k.t.Errorf("the dry run refuses something else (-applied +dry run):\n%s", diff)
+	}
+	return im
+}
+
+// decide lets the regulator confirm or void the newest event of a kind about a number.
+func (k *importEnv) decide(number, action string, kind line.Kind) {
+	k.t.Helper()
+	form := supply.OrderForm{PhoneNumber: number, Action: action, Event: k.seq(number, kind), Note: "for a test"}
+	if _, err := k.CreateOrder(k.t.Context(), newSupplier(line.Regulator, ""), form); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// open returns the open events of a number, as staff see them.
+func (k *importEnv) open(number string) []string {
+	k.t.Helper()
+	all, err := k.OpenEvents(k.t.Context(), supply.OpenQuery{Limit: 1000})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	list := []string{}
+	for _, o := range all {
+		if o.Number == k.parse(number) {
+			list = append(list, strings.Join([]string{o.Type, o.Outcome, o.Reason, o.Network}, " "))
+		}
+	}
+	return list
+}
+
+// wantOpen compares the open events of a number.
+func (k *importEnv) wantOpen(number string, want ...string) {
+	k.t.Helper()
+	if diff := cmp.Diff(append([]string{}, want...), k.open(number)); diff != "" {
+		k.t.Errorf("open events of %s (-want +got):\n%s", number, diff)
+	}
+}
+
+// wantDoubt checks since when a line is in doubt; the zero time means that it is not.
+func (k *importEnv) wantDoubt(number string, since time.Time) {
+	k.t.Helper()
+	want := line.Never
+	if !since.IsZero() {
+		want = line.InstantOf(since)
+	}
+	if got := k.row(number).DoubtAt; got != want {
+		k.t.Errorf("%s is in doubt since %s, want %s", number, got.Time(), want.Time())
+	}
 }

@@ -48,11 +48,8 @@ var suspiciousSnapshots = map[string]struct {
 		strings.ReplaceAll(snapshotOf(actives(0, 40)...), ",,ACTIVE", ",2026-04-03,ACTIVE"), supply.Counts{Changed: 40}, "change 40", 0,
 	},
 	"nothing in it": {snapshotOf(), supply.Counts{Ended: 40}, "end 40 of 40", 0},
-	"the same again": {
-		snapshotOf(actives(0, 40)...), supply.Counts{Unchanged: 40}, "The same file was applied before, with another asOf.", 0,
-	},
 	"another operator's": {
-		snapshotOf(airtels(0, 40)...), supply.Counts{Ended: 40, Refused: 40}, "40 of its 40 rows are rejected or repeated", 40,
+		snapshotOf(airtels(0, 40)...), supply.Counts{Ended: 40, Waiting: 40}, "end 40 of 40", 0,
 	},
 	"numbers of nobody": {
 		strings.ReplaceAll(snapshotOf(actives(0, 40)...), "+234803", "+234700"), supply.Counts{Ended: 40, Refused: 40}, "40 of its 40 rows are rejected or repeated", 40,
@@ -60,12 +57,12 @@ var suspiciousSnapshots = map[string]struct {
 	"times of another format": {
 		strings.ReplaceAll(snapshotOf(actives(0, 40)...), "2024-02-03", "03/02/2024"), supply.Counts{Refused: 40}, "40 of its 40 rows are rejected or repeated", 40,
 	},
-	"an older one's tenures": {
-		strings.ReplaceAll(snapshotOf(actives(0, 40)...), "2024-02-03", "2023-02-03"), supply.Counts{Refused: 40}, "40 of its 40 rows are rejected or repeated", 40,
+	"every tenure restated": {
+		strings.ReplaceAll(snapshotOf(actives(0, 40)...), "2024-02-03", "2023-02-03"), supply.Counts{Changed: 40}, "change 40", 0,
 	},
 }
 
-// A halved, doubled, empty or repeated snapshot, or that of another operator, is
+// A halved, doubled, empty or restated snapshot, or that of another operator, is
 // held, and nothing of it is applied until staff confirms it. A dry run reports the
 // same and changes nothing.
 func TestSuspiciousSnapshotsAreHeld(t *testing.T) {
@@ -120,6 +117,25 @@ func TestOrdinarySnapshotsAreNotHeld(t *testing.T) {
 	next := append(append([]string{}, rows[:39]...), active(40, "2026-04-01"))
 	im := k.run(k.create(asOf(may)), snapshotOf(next...), supply.Finished)
 	k.wantCounts(im, supply.Counts{Added: 1, Changed: 2, Unchanged: 37, Ended: 1})
+	k.wantConsistent()
+}
+
+// A file with the same content as the last one confirms it: it is not held, changes no
+// line, and extends the coverage of both topics.
+func TestIdenticalSnapshotConfirmsTheLast(t *testing.T) {
+	t.Parallel()
+	k := newImportEnv(t)
+	rows := append(actives(0, 40), number(40)+",UNKNOWN,NEVER,PENDING_CHURN,2026-02-27", number(41)+",2024-02-03,2026-02-20,BARRED,2026-02-21",
+		number(42)+",2024-02-03,,QUARANTINED,2026-02-21")
+	k.importFile(asOf(march), snapshotOf(rows...))
+	k.wantUnchangedLines(func() {
+		next := march.AddDate(0, 0, 10) // before the churn date
+		im := k.run(k.create(asOf(next)), snapshotOf(rows...), supply.Finished)
+		k.wantCounts(im, supply.Counts{Unchanged: 43})
+		if diff := cmp.Diff(both(line.Span{KnownSince: march, CompleteSince: march, Through: next}), k.coverage()); diff != "" {
+			t.Errorf("coverage (-want +got):\n%s", diff)
+		}
+	})
 	k.wantConsistent()
 }
 
@@ -191,27 +207,27 @@ func TestEmptyEventsFileExtendsTheCoverage(t *testing.T) {
 	events := supply.ImportForm{Kind: linefile.Events}
 	through := supply.ImportForm{Kind: linefile.Events, AsOf: k.at(1)}
 	for _, form := range []supply.ImportForm{events, through} {
-		k.wantCounts(k.importFile(form, eventsOf("a1,"+airtel(0)+",USED,2026-05-10,,,,,,")), supply.Counts{Refused: 1})
+		k.wantCounts(k.importFile(form, eventsOf("a1,"+airtel(0)+",ASSIGNED,2026-05-10,,,,,,")), supply.Counts{Refused: 1})
 	}
 	if got := k.coverage(); got != (line.Coverage{}) {
 		t.Errorf("refused events have moved the coverage: %+v", got)
 	}
 	k.importFile(events, eventsHeader)
-	want := line.Coverage{KnownSince: k.clock, Through: k.clock}
-	if diff := cmp.Diff(want, k.coverage()); diff != "" {
+	span := line.Span{KnownSince: k.clock, Through: k.clock}
+	if diff := cmp.Diff(both(span), k.coverage()); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)
 	}
 	k.days(3)
 	k.importFile(supply.ImportForm{Kind: linefile.Events, AsOf: k.at(1)}, eventsHeader)
-	want.Through = k.at(1)
-	if diff := cmp.Diff(want, k.coverage()); diff != "" {
+	span.Through = k.at(1)
+	if diff := cmp.Diff(both(span), k.coverage()); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)
 	}
 	// Voiding an event is a report, too.
-	k.wantOutcome(operator("MTN"), k.item(number(0), "USED 2026-05-10"), "APPLIED")
+	k.wantLate(operator("MTN"), k.item(number(0), "USED 2026-05-10"), "APPLIED")
 	k.importFile(supply.ImportForm{Kind: linefile.Events, AsOf: k.clock}, eventsOf("a2,"+number(0)+",VOIDED,2026-05-10,,,,,w1,by mistake"))
-	want.Through = k.clock
-	if diff := cmp.Diff(want, k.coverage()); diff != "" {
+	span.Through = k.clock
+	if diff := cmp.Diff(both(span), k.coverage()); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)
 	}
 }
@@ -225,14 +241,15 @@ func TestDryRunsOfEvents(t *testing.T) {
 	content := eventsOf(
 		"a1,"+number(0)+",SIM_CHANGED,2026-05-10,,,,,,",
 		"a2,"+number(1)+",RETURNED,2026-05-10,,,,,,",
-		"a3,"+airtel(1)+",USED,2026-05-10,,,,,,",
+		"a3,"+airtel(1)+",ASSIGNED,2026-05-10,,,,,,",
+		"a3w,"+airtel(1)+",USED,2026-05-10,,,,,,",
 		"a4,"+number(2)+",USED,tomorrow,,,,,,",
 		"a1,"+number(0)+",SIM_CHANGED,2026-05-10,,,,,,",
 		"a5,"+number(3)+",BARRED,2026-05-10,,,,,,",
 		"a6,"+number(4)+",FLAGGED,2026-05-10,,HIGH,,,,",
 	)
-	want := supply.Counts{Changed: 1, NoEffect: 1, Duplicates: 1, Refused: 4}
-	refused := []string{"4 number NOT_YOURS", "5 effectiveAt BAD_FORMAT", "7 reason MISSING", "8 type NOT_ALLOWED"}
+	want := supply.Counts{Changed: 1, NoEffect: 1, Waiting: 1, Duplicates: 1, Refused: 4}
+	refused := []string{"4 number NOT_YOURS", "6 effectiveAt BAD_FORMAT", "8 reason MISSING", "9 type NOT_ALLOWED"}
 	k.wantUnchanged("a dry run", func() {
 		dry := k.run(k.create(supply.ImportForm{Kind: linefile.Events, DryRun: true}), content, supply.Checked)
 		k.wantCounts(dry, want)

@@ -9,20 +9,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
-// changedSince returns verify's answer whether a line has changed since a date.
-func (k *importEnv) changedSince(written string, since time.Time) string {
+// changedSince returns the answer whether a line has changed since a date.
+func (k *importEnv) changedSince(number string, since time.Time) string {
 	k.t.Helper()
-	look, err := k.Lines.Lookup(k.t.Context(), k.Pool, k.parse(written), k.clock)
+	look, err := k.Lines.Lookup(k.t.Context(), k.Pool, k.parse(number), k.clock)
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	answer, changes := line.ChangedSince(&look.Facts, look.Policy, since, k.clock)
-	words := []string{answer}
-	for _, c := range changes {
+	answer := line.ChangedSince(&look.Facts, look.Policy, since, k.clock)
+	words := []string{answer.Changed}
+	for _, c := range answer.Changes {
 		words = append(words, string(c))
 	}
 	return strings.Join(words, " ")
@@ -44,6 +45,8 @@ func (k *importEnv) wantChangedSince(written string, want map[string]string) {
 	}
 }
 
+const inferredEnd = "ENDED 2026-05-01T00:00:00Z INFERRED after 2026-03-01T00:00:00Z"
+
 // The tenure of a number that the next snapshot does not have ended at some time
 // between the two. When is not known, and a request that depends on it is not
 // answered with a guess.
@@ -56,7 +59,7 @@ func TestMissingNumbersEndBetweenTheSnapshots(t *testing.T) {
 	rows[8] = number(8) + ",2024-02-03,,QUARANTINED,2026-02-01"
 	k.importFile(asOf(march), snapshotOf(rows...))
 	k.wantOutcome(operator("MTN"), k.item(number(9), "SIM_CHANGED 2026-04-01"), "APPLIED")
-	im := k.importFile(asOf(may), snapshotOf(append(append([]string{}, rows[:5]...), rows[10:]...)...))
+	im := k.compareRuns("MTN", may, snapshotOf(append(append([]string{}, rows[:5]...), rows[10:]...)...))
 	k.wantCounts(im, supply.Counts{Unchanged: 35, Ended: 4})
 	k.supplyThroughNow("MTN")
 	for i := 5; i < 10; i++ {
@@ -64,9 +67,9 @@ func TestMissingNumbersEndBetweenTheSnapshots(t *testing.T) {
 			k.wantEvents(number(8))
 			continue
 		}
-		want := []string{"ENDED 2026-05-01T00:00:00Z INFERRED after 2026-03-01T00:00:00Z"}
+		want := []string{inferredEnd}
 		if i == 9 {
-			want = append([]string{"SIM_CHANGED 2026-04-01T00:00:00Z"}, want...)
+			want = append([]string{"SIM_CHANGED 2026-04-01"}, want...)
 		}
 		k.wantEvents(number(i), want...)
 		k.wantStatus(number(i), "QUARANTINED MTN")
@@ -74,7 +77,7 @@ func TestMissingNumbersEndBetweenTheSnapshots(t *testing.T) {
 	k.wantChangedSince(number(5), map[string]string{
 		"2026-02-28": "yes HOLDER", "2026-03-01": "yes HOLDER", "2026-03-02": "unknown", "2026-04-30": "unknown", "2026-05-01": "no", "2026-05-20": "no",
 	})
-	k.wantChangedSince(number(11), map[string]string{"2024-02-02": "yes HOLDER", "2024-02-03": "no", "2026-03-02": "no", "2026-05-20": "no"})
+	k.wantChangedSince(number(11), map[string]string{"2024-02-02": "yes HOLDER SIM", "2024-02-03": "unknown", "2024-02-04": "unknown", "2026-03-02": "no", "2026-05-20": "no"})
 	k.wantConsistent()
 }
 
@@ -83,9 +86,9 @@ func TestMissingNumbersOfTheFirstSnapshot(t *testing.T) {
 	t.Parallel()
 	k := newImportEnv(t)
 	k.wantOutcome(operator("MTN"), k.item(number(0), "PARKED 2026-01-05"), "APPLIED")
-	im := k.importFile(asOf(march), snapshotOf(actives(1, 5)...))
+	im := k.compareRuns("MTN", march, snapshotOf(actives(1, 5)...))
 	k.wantCounts(im, supply.Counts{Added: 5, Ended: 1})
-	k.wantEvents(number(0), "PARKED 2026-01-05T00:00:00Z", "ENDED 2026-03-01T00:00:00Z INFERRED after 2026-01-05T00:00:00Z")
+	k.wantEvents(number(0), "PARKED 2026-01-05", "ENDED 2026-03-01T00:00:00Z INFERRED after 2026-01-05")
 	k.supplyThroughNow("MTN")
 	k.wantChangedSince(number(0), map[string]string{"2026-01-05": "yes HOLDER", "2026-01-06": "unknown", "2026-02-28": "unknown"})
 	k.wantConsistent()
@@ -104,15 +107,15 @@ func TestMissingNumbersWithLaterEventsDoNotEnd(t *testing.T) {
 			[]string{"ENDED 2026-04-01 CHURNED", "ASSIGNED 2026-05-02"}, "RECYCLED MTN", nil,
 		},
 		"assigned later, without an end before": {
-			[]string{"ASSIGNED 2026-05-02"}, "RECYCLED MTN", []string{"ENDED 2026-05-01T00:00:00Z INFERRED after 2026-03-01T00:00:00Z"},
+			[]string{"ASSIGNED 2026-05-02"}, "RECYCLED MTN", []string{inferredEnd},
 		},
-		"assigned in that very second": {[]string{"ASSIGNED 2026-05-01"}, "RECYCLED MTN", nil},
+		"assigned in that very second": {[]string{"ASSIGNED 2026-05-01T00:00:00Z"}, "RECYCLED MTN", nil},
 		"SIM changed later":            {[]string{"SIM_CHANGED 2026-05-30"}, "SWAPPED MTN", nil},
 		"used later":                   {[]string{"USED 2026-05-20"}, "NORMAL MTN", nil},
 		"ended and assigned later":     {[]string{"ENDED 2026-05-20 CHURNED", "ASSIGNED 2026-05-20"}, "RECYCLED MTN", nil},
 		"ended later":                  {[]string{"ENDED 2026-05-20 SURRENDERED"}, "QUARANTINED MTN", nil},
 		"spoken of before": {
-			[]string{"USED 2026-04-20"}, "QUARANTINED MTN", []string{"ENDED 2026-05-01T00:00:00Z INFERRED after 2026-03-01T00:00:00Z"},
+			[]string{"USED 2026-04-20"}, "QUARANTINED MTN", []string{inferredEnd},
 		},
 	}
 	for name, c := range cases {
@@ -124,7 +127,7 @@ func TestMissingNumbersWithLaterEventsDoNotEnd(t *testing.T) {
 				k.wantOutcome(operator("MTN"), k.item(number(0), e), "APPLIED")
 			}
 			before := k.events(number(0))
-			im := k.importFile(asOf(may), snapshotOf(actives(1, 19)...))
+			im := k.compareRuns("MTN", may, snapshotOf(actives(1, 19)...))
 			k.wantCounts(im, supply.Counts{Unchanged: 19, Ended: int64(len(c.want))})
 			k.wantEvents(number(0), append(before, c.want...)...)
 			k.supplyThroughNow("MTN")
@@ -142,9 +145,90 @@ func TestMissingNumbersWithEventsOfOthersEnd(t *testing.T) {
 	flag := k.item(number(0), "FLAGGED 2026-05-20")
 	flag.Level = "HIGH"
 	k.wantOutcome(newSupplier(line.Sector, ""), flag, "APPLIED")
-	k.wantCounts(k.importFile(asOf(may), snapshotOf(actives(1, 19)...)), supply.Counts{Unchanged: 19, Ended: 1})
+	k.wantCounts(k.compareRuns("MTN", may, snapshotOf(actives(1, 19)...)), supply.Counts{Unchanged: 19, Ended: 1})
 	k.wantStatus(number(0), "QUARANTINED MTN")
 	k.wantConsistent()
+}
+
+// A missing number whose announced churn date has come has ended then, and not at
+// some time before the snapshot.
+func TestMissingNumbersWithAChurnDateHaveEndedThen(t *testing.T) {
+	t.Parallel()
+	k := newImportEnv(t)
+	k.importFile(asOf(march), snapshotOf(append(actives(1, 20), number(0)+",2024-02-03,,PENDING_CHURN,2026-02-20")...))
+	k.wantUnchangedLines(func() {
+		k.wantCounts(k.compareRuns("MTN", may, snapshotOf(actives(1, 20)...)), supply.Counts{Unchanged: 20})
+	})
+	k.wantStatus(number(0), "QUARANTINED MTN")
+}
+
+// A row that names a number again after an inferred end reinstates it: the same tenure
+// goes on, as the row says.
+func TestRowsReinstateAfterAnInferredEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		row  string
+		want []string
+	}{
+		"in use":                {"2024-02-03,,ACTIVE,", nil},
+		"in use since later":    {"2024-02-03,,ACTIVE,2026-05-10", nil},
+		"parked":                {"2024-02-03,,PARKED,2026-05-10", []string{"PARKED 2026-05-10"}},
+		"parked before the end": {"2024-02-03,,PARKED,2026-04-10", []string{"PARKED 2026-05-01T00:00:01Z"}},
+		"barred":                {"2024-02-03,,BARRED,2026-05-10", []string{"BARRED 2026-05-10 OTHER"}},
+		"new SIM":               {"2024-02-03,2026-05-12,ACTIVE,", []string{"SIM_CHANGED 2026-05-12"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newImportEnv(t)
+			k.importFile(asOf(march), snapshotOf(actives(0, 20)...))
+			tenure := k.row(number(0)).Tenure
+			k.importFile(asOf(may), snapshotOf(actives(1, 19)...))
+			k.wantStatus(number(0), "QUARANTINED MTN")
+			next := may.AddDate(0, 0, 20)
+			k.wantCounts(k.compareRuns("MTN", next, snapshotOf(append(actives(1, 19), number(0)+","+c.row)...)), supply.Counts{Changed: 1, Unchanged: 19})
+			k.wantEvents(number(0), append([]string{inferredEnd, "REINSTATED 2026-05-01T00:00:01Z"}, c.want...)...)
+			if r := k.row(number(0)); r.Tenure != tenure || r.EndedAfter != line.Never {
+				t.Errorf("the tenure began %s, and ended after %s", written(r.Tenure), written(r.EndedAfter))
+			}
+			k.wantOpen(number(0))
+			k.wantConsistent()
+			k.wantCounts(k.compareRuns("MTN", next.AddDate(0, 0, 5), snapshotOf(append(actives(1, 19), number(0)+","+c.row)...)), supply.Counts{Unchanged: 20})
+		})
+	}
+}
+
+// A row about a number after its inferred end that has ended, too, agrees with it if
+// its time lies between the two snapshots. A later end is a later end, and an earlier
+// one would be a restatement of what the last snapshot said.
+func TestRowsWithAnEndAfterAnInferredEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		since  string
+		counts supply.Counts
+		want   []string
+	}{
+		"between":       {"2026-04-10", supply.Counts{Unchanged: 20}, nil},
+		"the first day": {"2026-03-01", supply.Counts{Unchanged: 20}, nil},
+		"later": {
+			"2026-05-10", supply.Counts{Unchanged: 19, Changed: 1}, []string{"REINSTATED 2026-05-01T00:00:01Z", "ENDED the start of 2026-05-10 CHURNED"},
+		},
+		"earlier": {
+			"2026-02-10",
+			supply.Counts{Unchanged: 19, Waiting: 1},
+			[]string{"RESTATED 2026-05-21T00:00:00Z held RESTATED (2024-02-03,UNKNOWN,QUARANTINED,the start of 2026-02-10)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newImportEnv(t)
+			k.importFile(asOf(march), snapshotOf(actives(0, 20)...))
+			k.importFile(asOf(may), snapshotOf(actives(1, 19)...))
+			im := k.compareRuns("MTN", may.AddDate(0, 0, 20), snapshotOf(append(actives(1, 19), number(0)+",2024-02-03,,QUARANTINED,"+c.since)...))
+			k.wantCounts(im, c.counts)
+			k.wantEvents(number(0), append([]string{inferredEnd}, c.want...)...)
+			k.wantConsistent()
+		})
+	}
 }
 
 // The coverage is not extended before the whole import has been applied.
@@ -171,7 +255,7 @@ func TestCoverageIsExtendedOnlyAtTheEnd(t *testing.T) {
 	if err != nil || im.State != supply.Finished || reads < 10 {
 		t.Fatalf("%s after %d reads, %v", im.State, reads, err)
 	}
-	want := line.Coverage{KnownSince: march, CompleteSince: march, Through: may}
+	want := both(line.Span{KnownSince: march, CompleteSince: march, Through: may})
 	if diff := cmp.Diff(want, k.coverage()); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)
 	}
@@ -196,7 +280,7 @@ func TestProgressIsReported(t *testing.T) {
 	k.wantCounts(im, supply.Counts{Added: 20, Duplicates: 1, Refused: 1})
 	k.wantRefused(im, "22 number DUPLICATE")
 	var n phone.Number
-	if rows, err := line.RowsAfter(t.Context(), k.Pool, n, 100); err != nil || len(rows) != 20 {
+	if rows, err := linestore.RowsAfter(t.Context(), k.Pool, n, 100); err != nil || len(rows) != 20 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }
@@ -217,7 +301,7 @@ func TestRefusedRowsEndNothing(t *testing.T) {
 	k.wantCounts(im, supply.Counts{Unchanged: 37, Changed: 1, Refused: 3})
 	k.wantRefused(im, "5 stateSince BAD_FORMAT", "7 stateSince BAD_FORMAT", "11 tenureStart BAD_FORMAT")
 	k.wantEvents(number(3))
-	k.wantEvents(number(5), "PARKED 2026-04-01T00:00:00Z")
+	k.wantEvents(number(5), "PARKED 2026-04-01")
 	k.wantEvents(number(9))
 	k.wantConsistent()
 }

@@ -32,7 +32,7 @@ func (r *importRun) openFile() (closeFile func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("supply: open the file: %w", err)
 	}
-	r.reader, err = linefile.Open(in, linefile.Options{Kind: r.im.Kind, Region: r.service.Region, AsOf: r.im.AsOf, Now: r.rules.now})
+	r.reader, err = linefile.Open(in, linefile.Options{Kind: r.im.Kind, Region: r.service.Region, AsOf: r.im.AsOf, Now: r.rules.now, Zone: r.rules.policy.Zone()})
 	if err != nil {
 		_ = in.Close() // nothing was written
 		return nil, err

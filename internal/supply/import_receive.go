@@ -104,10 +104,8 @@ func (s *Service) createImport(ctx context.Context, from Supplier, f ImportForm,
 		if err != nil {
 			return err
 		}
-		// The lock keeps two calls from creating two open imports of one network.
-		_, err = tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof import of network ' || $1, 0))`, strconv.Itoa(int(supplier.network)))
-		if err != nil {
-			return fmt.Errorf("supply: create an import: %w", err)
+		if err := lockNetwork(ctx, tx, supplier.network); err != nil {
+			return err
 		}
 		if err := s.checkStart(ctx, tx, supplier.network, f); err != nil {
 			return err
@@ -129,16 +127,30 @@ func (s *Service) createImport(ctx context.Context, from Supplier, f ImportForm,
 	return s.Import(ctx, uid)
 }
 
-// checkStart refuses an import while another one of the network is open, or if
+// lockNetwork keeps two transactions from creating two open imports of one network,
+// or from creating one while they start to void a snapshot.
+func lockNetwork(ctx context.Context, tx pg.Tx, n numbering.Network) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof import of network ' || $1, 0))`, strconv.Itoa(int(n)))
+	if err != nil {
+		return fmt.Errorf("supply: lock the imports of a network: %w", err)
+	}
+	return nil
+}
+
+// checkStart refuses an import while another one of the network is open or being voided, or if
 // its file cannot be applied over the stored lines.
 func (s *Service) checkStart(ctx context.Context, from pg.DB, n numbering.Network, f ImportForm) error {
-	var open bool
-	err := from.QueryRow(ctx, `SELECT EXISTS (SELECT FROM supply_import WHERE network = $1 AND state IN ('checking', 'held', 'applying'))`, n).Scan(&open)
+	var open, voiding bool
+	err := from.QueryRow(ctx, `SELECT count(*) FILTER (WHERE state <> 'voiding') > 0, count(*) FILTER (WHERE state = 'voiding') > 0
+		FROM supply_import WHERE network = $1 AND state IN ('checking', 'held', 'applying', 'voiding')`, n).Scan(&open, &voiding)
 	if err != nil {
 		return fmt.Errorf("supply: create an import: %w", err)
 	}
 	if open {
 		return ErrImportOpen
+	}
+	if voiding {
+		return ErrVoiding
 	}
 	if err := s.checkNewer(ctx, from, n, f); err != nil {
 		return err
@@ -168,7 +180,7 @@ func (s *Service) checkReadOnce(ctx context.Context, from pg.DB, n numbering.Net
 		return nil
 	}
 	var lines int64
-	err := from.QueryRow(ctx, `SELECT coalesce((SELECT lines FROM supply_coverage WHERE network = $1), 0)`, n).Scan(&lines)
+	err := from.QueryRow(ctx, `SELECT coalesce((SELECT lines FROM network_lines WHERE network = $1), 0)`, n).Scan(&lines)
 	if err != nil {
 		return fmt.Errorf("supply: read the coverage: %w", err)
 	}

@@ -33,13 +33,16 @@ func importCases() map[string]importCase {
 	snapshot[1] = number(5) + ",2026-04-01,,ACTIVE,"
 	snapshot[2] = number(6) + ",2024-02-03,,ACTIVE,yesterday"
 	snapshot[3] = number(7) + ",2020-01-01,,ACTIVE,"
+	snapshot[6] = number(10) + ",2024-02-03,NEVER,ACTIVE," // denies an event
 	snapshot = append(snapshot, "", number(8)+",2024-02-03,,PARKED,2026-04-01", "", number(1)+",2024-02-03,,ACTIVE,")
+	snapshot = append(snapshot, airtel(8)+",2024-02-03,,ACTIVE,") // waits for its port
 	snapshot = append(snapshot, actives(40, 4)...)
 	events := []string{
 		"a1," + number(4) + ",SIM_CHANGED,2026-05-10,,,,,,",
 		"a2," + number(4) + ",PARKED,2026-05-11,,,,,,",
 		"a3," + number(5) + ",BARRED,2026-05-12,,,LOST,,,",
-		"a4," + airtel(9) + ",USED,2026-05-31T11:00:00Z,,,,,,", // not MTN's, and the newest
+		"a4," + airtel(9) + ",ASSIGNED,2026-05-31T11:00:00Z,,,,,,", // not MTN's, and the newest
+		"a4w," + airtel(9) + ",USED,2026-05-11T11:00:00Z,,,,,,",    // waits for its port
 		"a5," + number(6) + ",RETURNED,2026-05-12,,,,,,",
 		"a1," + number(4) + ",SIM_CHANGED,2026-05-10,,,,,,",
 		"a1," + number(4) + ",SIM_CHANGED,2026-05-11,,,,,,",
@@ -78,6 +81,7 @@ func (k *importEnv) start(s importCase) supply.Import {
 		}
 		k.wantOutcome(operator("MTN"), k.item(number(2), "SIM_CHANGED 2026-05-30"), "APPLIED")
 		k.wantOutcome(operator("MTN"), k.item(number(7), "SIM_CHANGED 2026-04-01"), "APPLIED")
+		k.wantOutcome(operator("MTN"), k.item(number(10), "SIM_CHANGED 2026-04-02"), "APPLIED")
 	}
 	k.chunk = 3
 	k.eventCount = 0
@@ -340,11 +344,6 @@ func TestOneProcessRunsAnImport(t *testing.T) {
 	if diff := cmp.Diff(want, k.outcome()); diff != "" {
 		t.Errorf("-alone +taken over:\n%s", diff)
 	}
-}
-
-func isFault(err error, code fault.Code) bool {
-	f, ok := errors.AsType[*fault.Error](err)
-	return ok && f.Code == code
 }
 
 // Staff can cancel an import at any time. What it has applied stays, and its run

@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linechange"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/phone"
 )
@@ -140,9 +141,9 @@ type importRun struct {
 	progressAt   time.Time    // when onProgress was called last
 	newestEvent  line.Instant // newest effective time of the stored events
 
-	loadsAhead    bool                        // numbers are loaded while the chunk before is written
-	appliedChunks atomic.Int64                // how many this run has committed; the reading goroutine reads it
-	recentChanges [4]map[phone.Number]*change // of the chunks applied last; more than are read ahead
+	loadsAhead    bool                                   // numbers are loaded while the chunk before is written
+	appliedChunks atomic.Int64                           // how many this run has committed; the reading goroutine reads it
+	recentChanges [4]map[phone.Number]*linechange.Change // of the chunks applied last; more than are read ahead
 }
 
 func (r *importRun) chunkSize() int {
@@ -161,27 +162,11 @@ func (r *importRun) chunkSize() int {
 // after the last committed chunk. OnProgress, if it is not nil, is called about
 // once a second.
 func (s *Service) Run(ctx context.Context, uid uuid.UUID, src Source, onProgress func(Import)) (Import, error) {
-	conn, err := s.Pool.Acquire(ctx)
+	unlock, err := s.lockImport(ctx, uid)
 	if err != nil {
-		return Import{}, fmt.Errorf("supply: acquire a connection: %w", err)
+		return Import{}, err
 	}
-	defer conn.Release()
-	// The lock belongs to the session, so it ends with the process, however that ends.
-	var locked bool
-	key := "lineproof import " + uid.String()
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended($1, 0))`, key).Scan(&locked); err != nil {
-		return Import{}, fmt.Errorf("supply: lock an import: %w", err)
-	}
-	if !locked {
-		return Import{}, errBusy
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if _, err := conn.Exec(ctx, `SELECT pg_advisory_unlock(hashtextextended($1, 0))`, key); err != nil {
-			_ = conn.Conn().Close(ctx) // which unlocks, too
-		}
-	}()
+	defer unlock()
 	if onProgress == nil {
 		onProgress = func(Import) {}
 	}
@@ -197,6 +182,33 @@ func (s *Service) Run(ctx context.Context, uid uuid.UUID, src Source, onProgress
 		return r.im, err
 	}
 	return s.Import(ctx, uid)
+}
+
+// lockImport keeps an import from being run by two processes. The lock belongs to a
+// session, so it ends with the process, however that ends.
+func (s *Service) lockImport(ctx context.Context, uid uuid.UUID) (unlock func(), err error) {
+	conn, err := s.Pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("supply: acquire a connection: %w", err)
+	}
+	var locked bool
+	key := "lineproof import " + uid.String()
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended($1, 0))`, key).Scan(&locked); err != nil {
+		conn.Release()
+		return nil, fmt.Errorf("supply: lock an import: %w", err)
+	}
+	if !locked {
+		conn.Release()
+		return nil, errBusy
+	}
+	return func() {
+		defer conn.Release()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if _, err := conn.Exec(ctx, `SELECT pg_advisory_unlock(hashtextextended($1, 0))`, key); err != nil {
+			_ = conn.Conn().Close(ctx) // which unlocks, too
+		}
+	}, nil
 }
 
 // rejectsFile reports whether an error means that the file as a whole cannot be
@@ -243,7 +255,7 @@ func (r *importRun) prepare(ctx context.Context) (err error) {
 		Supplier: Supplier{Authorities: []line.Authority{line.Operator}, Network: r.rules.plan.Code(r.im.Network), Client: r.im.client.UUID},
 		network:  r.im.Network, supplierIDs: map[line.Authority]int32{line.Operator: r.im.supplier}, //nolint:exhaustive // only operators send files
 	}
-	err = s.Pool.QueryRow(ctx, `SELECT coalesce((SELECT lines FROM supply_coverage WHERE network = $1), 0)`, r.im.Network).Scan(&r.runningLines)
+	err = s.Pool.QueryRow(ctx, `SELECT coalesce((SELECT lines FROM network_lines WHERE network = $1), 0)`, r.im.Network).Scan(&r.runningLines)
 	if err != nil {
 		return fmt.Errorf("supply: read the coverage: %w", err)
 	}

@@ -21,64 +21,63 @@ func asOf(at time.Time) supply.ImportForm {
 	return supply.ImportForm{Kind: linefile.Snapshot, AsOf: at}
 }
 
-func instant(t *testing.T, written string) line.Instant {
-	t.Helper()
-	if written == "" {
-		return line.Never
-	}
-	i, ok := line.ParseInstant(written)
-	if !ok {
-		t.Fatalf("%q is no time", written)
-	}
-	return i
-}
+// both is the coverage of a network's two topics by the same span.
+func both(s line.Span) line.Coverage { return line.Coverage{Lifecycle: s, SIM: s} }
 
-// The first snapshot creates the rows without events, and starts the coverage.
+// The first snapshot creates the rows without events, and starts the coverage of both
+// topics.
 func TestFirstSnapshotIsTheBaseline(t *testing.T) {
 	t.Parallel()
 	k := newImportEnv(t)
+	day := func(y, m, d, hour int) line.Instant {
+		return line.InstantOf(time.Date(y, time.Month(m), d, hour, 0, 0, 0, lagos))
+	}
+	began := day(2019, 3, 5, 0) - 1
+	base := func(state line.State, since, sim line.Instant, bits line.Bits) line.Baseline {
+		return line.Baseline{Tenure: began, SIM: sim, State: state, StateSince: since, Until: line.Never, Bits: bits | line.TenureDay}
+	}
+	const unknown = line.SIMUnknown
 	rows := []struct {
-		tenure, sim, since string
-		state              line.State
+		row  string
+		want line.Baseline
 	}{
-		{"2019-03-04", "", "", line.StateActive},
-		{"2019-03-04", "", "2020-01-01", line.StateActive},
-		{"2019-03-04", "2025-12-31T23:59:59Z", "", line.StateActive},
-		{"2019-03-04", "2019-03-04", "", line.StateActive},
-		{"2019-03-04", "", "2026-02-01", line.StateInactive},
-		{"2019-03-04", "2026-02-20", "2026-02-01", line.StateParked},
-		{"2019-03-04", "2026-01-20", "2026-02-28T08:00:00Z", line.StateNoticed},
-		{"2019-03-04", "2026-01-20", "2026-02-28", line.StateEnded},
-		{"2019-03-04", "2026-02-28", "2026-02-27", line.StateEnded}, // the SIM is no younger than the end
-		{"2019-03-04", "2026-01-20", "2026-02-28", line.StateBarred},
-		{"2026-03-01", "2026-03-01", "2026-03-01", line.StateBarred},
-		{"1990-01-01", "", "", line.StateActive},
+		{"2019-03-04,,ACTIVE,", base(line.StateActive, began, line.Never, unknown)},
+		{"2019-03-04,UNKNOWN,ACTIVE,", base(line.StateActive, began, line.Never, unknown)},
+		{"2019-03-04,NEVER,ACTIVE,", base(line.StateActive, began, line.Never, 0)},
+		{"2019-03-04,,ACTIVE,2020-01-01", base(line.StateActive, day(2020, 1, 2, 0)-1, line.Never, unknown)},
+		{"2019-03-04,2025-12-31T22:00:00Z,ACTIVE,", base(line.StateActive, began, day(2025, 12, 31, 23), 0)},
+		{"2019-03-04,2019-03-04,ACTIVE,", base(line.StateActive, began, began, line.SIMDay)},
+		{"2019-03-04,2026-02-20,PARKED,2026-02-01", base(line.StateParked, day(2026, 2, 2, 0)-1, day(2026, 2, 21, 0)-1, line.SIMDay)},
+		{"2019-03-04,,PENDING_CHURN,2026-02-27T23:00:00Z", func() line.Baseline {
+			b := base(line.StateNoticed, day(2026, 2, 28, 0), line.Never, unknown)
+			b.Until = line.InstantOf(march.AddDate(0, 0, 14)) // no date: the policy's notice after asOf
+			return b
+		}()},
+		{"2019-03-04,,QUARANTINED,2026-02-28", base(line.StateEnded, day(2026, 2, 28, 0), line.Never, unknown|line.EndDay)},
+		{"2019-03-04,2026-02-28,QUARANTINED,2026-02-27", base(line.StateEnded, day(2026, 2, 27, 0), day(2026, 3, 1, 0)-1, line.SIMDay|line.EndDay)},
+		{"2019-03-04,2026-01-20,BARRED,2026-02-28", base(line.StateBarred, day(2026, 3, 1, 0)-1, day(2026, 1, 21, 0)-1, line.SIMDay)},
+		{"UNKNOWN,,ACTIVE,", line.Baseline{Tenure: line.Never, SIM: line.Never, State: line.StateActive, StateSince: line.Never, Until: line.Never, Bits: unknown}},
 	}
 	var file []string
 	for i, r := range rows {
-		file = append(file, number(i)+","+r.tenure+","+r.sim+","+r.state.String()+","+r.since)
+		file = append(file, number(i)+","+r.row)
 	}
 	im := k.importFile(asOf(march), snapshotOf(file...))
 	k.wantCounts(im, supply.Counts{Added: int64(len(rows))})
 	k.wantRefused(im)
-	network, _ := k.plan.Network("MTN")
 	for i, r := range rows {
-		base := line.Baseline{
-			Import: 1, Network: network, Tenure: instant(t, r.tenure), SIM: instant(t, r.sim), State: r.state,
-			StateSince: max(instant(t, r.since), instant(t, r.tenure)),
-		}
-		if diff := cmp.Diff(line.FromBaseline(base), k.row(number(i))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", file[i], diff)
+		r.want.Import, r.want.Network = 1, network(t, k, "MTN")
+		if diff := cmp.Diff(line.FromBaseline(&r.want), k.row(number(i))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", r.row, diff)
 		}
 	}
 	if events := k.count(`SELECT count(*) FROM line_event`); events != 0 {
 		t.Errorf("a baseline has %d events", events)
 	}
-	want := line.Coverage{KnownSince: march, CompleteSince: march, Through: march}
-	if diff := cmp.Diff(want, k.coverage()); diff != "" {
+	if diff := cmp.Diff(both(line.Span{KnownSince: march, CompleteSince: march, Through: march}), k.coverage()); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)
 	}
-	if lines := k.count(`SELECT lines FROM supply_coverage`); lines != len(rows)-2 {
+	if lines := k.count(`SELECT lines FROM network_lines`); lines != len(rows)-2 {
 		t.Errorf("%d lines are counted, want %d", lines, len(rows)-2)
 	}
 	k.wantConsistent()
@@ -90,90 +89,96 @@ var changes = map[string]struct {
 	first, second string
 	want          []string
 }{
-	"nothing":                   {"2019-03-04,,ACTIVE,", "2019-03-04,,ACTIVE,", nil},
-	"use since another time":    {"2019-03-04,,ACTIVE,", "2019-03-04,,ACTIVE,2026-04-01", nil},
-	"nothing, parked":           {"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,PARKED,2026-02-01", nil},
-	"parked since later":        {"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,PARKED,2026-04-01", nil},
-	"nothing, barred":           {"2019-03-04,,BARRED,2026-02-01", "2019-03-04,,BARRED,2026-02-01", nil},
-	"nothing, ended":            {"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,,QUARANTINED,2026-02-01", nil},
-	"SIM of an ended line":      {"2019-03-04,2026-02-20,QUARANTINED,2026-02-01", "2019-03-04,2026-02-20,QUARANTINED,2026-02-01", nil},
-	"SIM no longer given":       {"2019-03-04,2026-02-01,ACTIVE,", "2019-03-04,,ACTIVE,", nil},
-	"SIM of the first day":      {"2019-03-04,,ACTIVE,", "2019-03-04,2019-03-04,ACTIVE,", nil},
-	"new SIM":                   {"2019-03-04,,ACTIVE,", "2019-03-04,2026-04-05T06:07:08Z,ACTIVE,", []string{"SIM_CHANGED 2026-04-05T06:07:08Z"}},
-	"newer SIM":                 {"2019-03-04,2026-02-01,ACTIVE,", "2019-03-04,2026-04-05,ACTIVE,", []string{"SIM_CHANGED 2026-04-05T00:00:00Z"}},
-	"SIM that was not given":    {"2019-03-04,,ACTIVE,", "2019-03-04,2025-04-05,ACTIVE,", []string{"SIM_CHANGED 2025-04-05T00:00:00Z"}},
-	"inactive":                  {"2019-03-04,,ACTIVE,", "2019-03-04,,INACTIVE,2026-04-01", []string{"INACTIVE 2026-04-01T00:00:00Z"}},
-	"parked":                    {"2019-03-04,,ACTIVE,", "2019-03-04,,PARKED,2026-04-01", []string{"PARKED 2026-04-01T00:00:00Z"}},
-	"noticed":                   {"2019-03-04,,ACTIVE,", "2019-03-04,,PENDING_CHURN,2026-04-01", []string{"CHURN_NOTICE 2026-04-01T00:00:00Z"}},
-	"barred":                    {"2019-03-04,,ACTIVE,", "2019-03-04,,BARRED,2026-04-01", []string{"BARRED 2026-04-01T00:00:00Z OTHER"}},
-	"ended":                     {"2019-03-04,,ACTIVE,", "2019-03-04,,QUARANTINED,2026-04-01", []string{"ENDED 2026-04-01T00:00:00Z CHURNED"}},
-	"used again":                {"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"USED 2026-04-01T00:00:00Z"}},
-	"used again, no time given": {"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,ACTIVE,", []string{"USED 2026-02-01T00:00:01Z"}},
-	"returned":                  {"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"RETURNED 2026-04-01T00:00:00Z"}},
-	"notice taken back":         {"2019-03-04,,PENDING_CHURN,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"USED 2026-04-01T00:00:00Z"}},
-	"unbarred":                  {"2019-03-04,,BARRED,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"UNBARRED 2026-04-01T00:00:00Z"}},
-	"reinstated":                {"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"REINSTATED 2026-04-01T00:00:00Z"}},
-	"from parked to noticed": {
-		"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,PENDING_CHURN,2026-04-01",
-		[]string{"RETURNED 2026-04-01T00:00:00Z", "CHURN_NOTICE 2026-04-01T00:00:00Z"},
+	"nothing":                {"2019-03-04,,ACTIVE,", "2019-03-04,,ACTIVE,", nil},
+	"use since another time": {"2019-03-04,,ACTIVE,", "2019-03-04,,ACTIVE,2026-04-01", nil},
+	"nothing, parked":        {"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,PARKED,2026-02-01", nil},
+	"parked since later":     {"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,PARKED,2026-04-01", nil},
+	"nothing, barred":        {"2019-03-04,,BARRED,2026-02-01", "2019-03-04,,BARRED,2026-02-01", nil},
+	"nothing, ended":         {"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,,QUARANTINED,2026-02-01", nil},
+	"SIM of an ended line":   {"2019-03-04,2026-02-20,QUARANTINED,2026-02-01", "2019-03-04,2026-02-20,QUARANTINED,2026-02-01", nil},
+	"SIM no longer given":    {"2019-03-04,2026-02-01,ACTIVE,", "2019-03-04,,ACTIVE,", nil},
+	"tenure no longer given": {"2019-03-04,2026-02-01,ACTIVE,", "UNKNOWN,2026-02-01,ACTIVE,", nil},
+	"new SIM":                {"2019-03-04,NEVER,ACTIVE,", "2019-03-04,2026-04-05T06:07:08Z,ACTIVE,", []string{"SIM_CHANGED 2026-04-05T06:07:08Z"}},
+	"newer SIM":              {"2019-03-04,2026-02-01,ACTIVE,", "2019-03-04,2026-04-05,ACTIVE,", []string{"SIM_CHANGED 2026-04-05"}},
+	"inactive":               {"2019-03-04,,ACTIVE,", "2019-03-04,,INACTIVE,2026-04-01", []string{"INACTIVE 2026-04-01"}},
+	"parked":                 {"2019-03-04,,ACTIVE,", "2019-03-04,,PARKED,2026-04-01", []string{"PARKED 2026-04-01"}},
+	"parked before the last snapshot": {
+		"2019-03-04,,ACTIVE,", "2019-03-04,,PARKED,2026-02-01", []string{"PARKED 2026-02-01"},
 	},
-	"from noticed to ended": {"2019-03-04,,PENDING_CHURN,2026-02-01", "2019-03-04,,QUARANTINED,2026-04-01", []string{"ENDED 2026-04-01T00:00:00Z CHURNED"}},
+	"noticed without a date": {
+		"2019-03-04,,ACTIVE,", "2019-03-04,,PENDING_CHURN,2026-04-20", []string{"CHURN_NOTICE 2026-04-20 until 2026-05-15T00:00:00Z"},
+	},
+	"barred":                    {"2019-03-04,,ACTIVE,", "2019-03-04,,BARRED,2026-04-01", []string{"BARRED 2026-04-01 OTHER"}},
+	"ended":                     {"2019-03-04,,ACTIVE,", "2019-03-04,,QUARANTINED,2026-04-01", []string{"ENDED the start of 2026-04-01 CHURNED"}},
+	"used again":                {"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"USED 2026-04-01"}},
+	"used again, no time given": {"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,ACTIVE,", []string{"USED 2026-05-01T00:00:00Z"}},
+	"returned":                  {"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"RETURNED 2026-04-01"}},
+	"unbarred":                  {"2019-03-04,,BARRED,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"UNBARRED 2026-04-01"}},
+	"unbarred, no time given":   {"2019-03-04,,BARRED,2026-02-01", "2019-03-04,,ACTIVE,", []string{"UNBARRED 2026-05-01T00:00:00Z"}},
+	"reinstated":                {"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,,ACTIVE,2026-04-01", []string{"REINSTATED 2026-04-01"}},
+	"from parked to inactive": {
+		"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,INACTIVE,2026-04-01", []string{"RETURNED 2026-04-01", "INACTIVE 2026-04-01"},
+	},
+	"from inactive to parked": {"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,PARKED,2026-04-01", []string{"PARKED 2026-04-01"}},
 	"from ended to inactive": {
-		"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,,INACTIVE,2026-04-01",
-		[]string{"REINSTATED 2026-04-01T00:00:00Z", "INACTIVE 2026-04-01T00:00:00Z"},
+		"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,,INACTIVE,2026-04-01", []string{"REINSTATED 2026-04-01", "INACTIVE 2026-04-01"},
 	},
 	"reinstated with a new SIM, and inactive since": {
 		"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,2026-03-10,INACTIVE,2026-04-01",
-		[]string{"SIM_CHANGED 2026-03-10T00:00:00Z", "REINSTATED 2026-03-10T00:00:00Z", "INACTIVE 2026-04-01T00:00:00Z"},
+		[]string{"REINSTATED 2026-03-10", "SIM_CHANGED 2026-03-10", "INACTIVE 2026-04-01"},
 	},
-	"reinstated, with a SIM of the last day": {
-		"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,2026-02-01,ACTIVE,2026-04-01",
-		[]string{"SIM_CHANGED 2026-02-01T00:00:00Z", "REINSTATED 2026-02-01T00:00:00Z"},
+	"new tenure, over by now": {
+		"2019-03-04,,QUARANTINED,2026-02-01", "2026-03-01,,QUARANTINED,2026-04-01", []string{"ASSIGNED 2026-03-01", "ENDED the start of 2026-04-01 CHURNED"},
 	},
-	"reinstated and barred since the last day": {
-		"2019-03-04,,QUARANTINED,2026-02-01", "2019-03-04,,BARRED,2026-02-01",
-		[]string{"REINSTATED 2026-02-01T00:00:01Z", "BARRED 2026-02-01T00:00:01Z OTHER"},
-	},
-	"new tenure on the day of the end, over by now": {
-		"2019-03-04,,QUARANTINED,2026-02-01", "2026-02-01,,QUARANTINED,2026-04-01",
-		[]string{"ASSIGNED 2026-02-01T00:00:00Z", "ENDED 2026-04-01T00:00:00Z CHURNED"},
-	},
-	"new tenure on the day of the end": {"2019-03-04,,QUARANTINED,2026-02-01", "2026-02-01,,ACTIVE,", []string{"ASSIGNED 2026-02-01T00:00:00Z"}},
+	"new tenure on the day of the end": {"2019-03-04,,QUARANTINED,2026-02-01", "2026-02-01,,ACTIVE,", []string{"ASSIGNED 2026-02-01"}},
 	"from barred to parked": {
-		"2019-03-04,,BARRED,2026-02-01", "2019-03-04,,PARKED,2026-04-01",
-		[]string{"PARKED 2026-04-01T00:00:00Z", "UNBARRED 2026-04-01T00:00:00Z"},
+		"2019-03-04,,BARRED,2026-02-01", "2019-03-04,,PARKED,2026-04-01", []string{"PARKED 2026-04-01", "UNBARRED 2026-04-01"},
 	},
 	"from inactive to barred": {
-		"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,BARRED,2026-04-01",
-		[]string{"USED 2026-04-01T00:00:00Z", "BARRED 2026-04-01T00:00:00Z OTHER"},
+		"2019-03-04,,INACTIVE,2026-02-01", "2019-03-04,,BARRED,2026-04-01", []string{"USED 2026-04-01", "BARRED 2026-04-01 OTHER"},
 	},
 	"state and SIM": {
-		"2019-03-04,,ACTIVE,", "2019-03-04,2026-03-15,PARKED,2026-04-01",
-		[]string{"SIM_CHANGED 2026-03-15T00:00:00Z", "PARKED 2026-04-01T00:00:00Z"},
+		"2019-03-04,,ACTIVE,", "2019-03-04,2026-03-15,PARKED,2026-04-01", []string{"SIM_CHANGED 2026-03-15", "PARKED 2026-04-01"},
 	},
-	"state that began before what is known": {"2019-03-04,,PARKED,2026-02-01", "2019-03-04,,ACTIVE,2026-01-01", []string{"RETURNED 2026-02-01T00:00:01Z"}},
-	"new tenure":                            {"2019-03-04,,ACTIVE,", "2026-04-01,,ACTIVE,", []string{"ASSIGNED 2026-04-01T00:00:00Z"}},
-	"new tenure after an end":               {"2019-03-04,,QUARANTINED,2026-02-01", "2026-04-01,,ACTIVE,", []string{"ASSIGNED 2026-04-01T00:00:00Z"}},
-	"new tenure of a barred line":           {"2019-03-04,,BARRED,2026-02-01", "2026-04-01,,ACTIVE,", []string{"ASSIGNED 2026-04-01T00:00:00Z"}},
-	"new tenure, parked": {
-		"2019-03-04,,ACTIVE,", "2026-04-01,,PARKED,2026-04-05",
-		[]string{"ASSIGNED 2026-04-01T00:00:00Z", "PARKED 2026-04-05T00:00:00Z"},
+	"SIM and end":                 {"2019-03-04,,ACTIVE,", "2019-03-04,2026-03-15,QUARANTINED,2026-04-01", []string{"SIM_CHANGED 2026-03-15", "ENDED the start of 2026-04-01 CHURNED"}},
+	"new tenure":                  {"2019-03-04,,ACTIVE,", "2026-04-01,,ACTIVE,", []string{"ASSIGNED 2026-04-01"}},
+	"new tenure after an end":     {"2019-03-04,,QUARANTINED,2026-02-01", "2026-04-01,,ACTIVE,", []string{"ASSIGNED 2026-04-01"}},
+	"new tenure of a barred line": {"2019-03-04,,BARRED,2026-02-01", "2026-04-01,,ACTIVE,", []string{"ASSIGNED 2026-04-01"}},
+	"new tenure before the last snapshot": {
+		"2019-03-04,,ACTIVE,", "2026-02-01,,ACTIVE,", []string{"ASSIGNED 2026-02-01"},
 	},
+	"new tenure of a line whose first was not known": {"UNKNOWN,,ACTIVE,", "2026-04-01,,ACTIVE,", []string{"ASSIGNED 2026-04-01"}},
+	"new tenure, parked":                             {"2019-03-04,,ACTIVE,", "2026-04-01,,PARKED,2026-04-05", []string{"ASSIGNED 2026-04-01", "PARKED 2026-04-05"}},
 	"new tenure with its own bar and SIM": {
 		"2019-03-04,,BARRED,2026-02-01", "2026-04-01,2026-04-02,BARRED,2026-04-03",
-		[]string{"ASSIGNED 2026-04-01T00:00:00Z", "SIM_CHANGED 2026-04-02T00:00:00Z", "BARRED 2026-04-03T00:00:00Z OTHER"},
+		[]string{"ASSIGNED 2026-04-01", "SIM_CHANGED 2026-04-02", "BARRED 2026-04-03 OTHER"},
 	},
 	"new tenure that began before the bar was set": {
-		"2019-03-04,,BARRED,2026-02-01", "2026-01-15,,ACTIVE,2026-04-01",
-		[]string{"ASSIGNED 2026-01-15T00:00:00Z", "UNBARRED 2026-04-01T00:00:00Z"},
+		"2019-03-04,,BARRED,2026-02-01", "2026-01-15,,ACTIVE,2026-04-01", []string{"ASSIGNED 2026-01-15", "UNBARRED 2026-04-01"},
 	},
 	"new tenure that began before the old one ended": {
-		"2019-03-04,,QUARANTINED,2026-02-01", "2026-01-15,,ACTIVE,2026-04-01",
-		[]string{"ASSIGNED 2026-01-15T00:00:00Z", "REINSTATED 2026-04-01T00:00:00Z"},
+		"2019-03-04,,QUARANTINED,2026-02-01", "2026-01-15,,ACTIVE,2026-04-01", []string{"ASSIGNED 2026-01-15", "REINSTATED 2026-04-01"},
 	},
-	"changed in the very second of the snapshot": {"2019-03-04,,ACTIVE,", "2019-03-04,2026-05-01,PARKED,2026-05-01", []string{
-		"SIM_CHANGED 2026-05-01T00:00:00Z", "PARKED 2026-05-01T00:00:00Z",
-	}},
+	"new tenure before the state that was known": {
+		"2019-03-04,,INACTIVE,2026-02-10", "2026-02-01,,PARKED,2026-02-01T10:00:00Z",
+		[]string{"ASSIGNED 2026-02-01", "NAMED 2026-05-01T00:00:00Z", "RESTATED 2026-05-01T00:00:00Z (2019-03-04,UNKNOWN,PARKED,2026-02-01)"},
+	},
+	"changed on the day of the snapshot": {
+		"2019-03-04,,ACTIVE,", "2019-03-04,2026-05-01,PARKED,2026-05-01", []string{"SIM_CHANGED 2026-05-01T00:00:00Z", "PARKED 2026-05-01T00:00:00Z"},
+	},
+	"announced churn, later": {
+		"2019-03-04,,PENDING_CHURN,2026-02-20", "2019-03-04,,QUARANTINED,2026-03-15", nil, // 14 days after the first snapshot
+	},
+	"ended before the announced churn": {
+		"2019-03-04,,PENDING_CHURN,2026-02-20", "2019-03-04,,QUARANTINED,2026-03-10", []string{"ENDED the start of 2026-03-10 CHURNED"},
+	},
+	"announced churn that did not come": {
+		"2019-03-04,,PENDING_CHURN,2026-02-20", "2019-03-04,,ACTIVE,", []string{"REINSTATED 2026-03-15T00:00:01Z"},
+	},
+	"announced churn that is announced again": {
+		"2019-03-04,,PENDING_CHURN,2026-02-20", "2019-03-04,,PENDING_CHURN,2026-02-20",
+		[]string{"REINSTATED 2026-03-15T00:00:01Z", "CHURN_NOTICE 2026-03-15T00:00:01Z until 2026-05-15T00:00:00Z"},
+	},
 }
 
 // Only what differs in the second snapshot becomes events, which refer to its import.
@@ -189,8 +194,10 @@ func TestNextSnapshotAddsEventsOnlyForDifferences(t *testing.T) {
 	k.importFile(asOf(march), snapshotOf(first...))
 	const version = `SELECT number, version, xmin::text || ctid::text AS place FROM line_now ORDER BY number`
 	before := k.dump(map[string]string{"rows": version})["rows"]
+	dry := k.importFile(supply.ImportForm{Kind: linefile.Snapshot, AsOf: may, DryRun: true}, snapshotOf(second...))
 	im := k.importFile(asOf(may), snapshotOf(second...))
 	k.wantRefused(im)
+	k.wantCounts(dry, im.Counts)
 	after := k.dump(map[string]string{"rows": version})["rows"]
 	var want supply.Counts
 	for i, name := range names {
@@ -199,7 +206,7 @@ func TestNextSnapshotAddsEventsOnlyForDifferences(t *testing.T) {
 			t.Errorf("%s: events (-want +got):\n%s", name, diff)
 		}
 		for _, e := range k.history(number(i)).Events {
-			if e.Import != 2 || e.Authority != line.Operator || e.ID != "" {
+			if e.Import != 3 || e.Authority != line.Operator || e.ID != "" {
 				t.Errorf("%s: an event of the snapshot is of import %d and %s, with the id %q", name, e.Import, e.Authority, e.ID)
 			}
 		}
@@ -214,81 +221,4 @@ func TestNextSnapshotAddsEventsOnlyForDifferences(t *testing.T) {
 	}
 	k.wantCounts(im, want)
 	k.wantConsistent()
-}
-
-// A snapshot is applied together with the events that are stored.
-func TestSnapshotWithStoredEvents(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		first, second string
-		events        []string // type, time, reason
-		status        string
-		want          []string // all events
-		refused       string
-	}{
-		"an event after the snapshot prevails": {
-			first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,INACTIVE,2026-04-01", events: []string{"USED 2026-05-20"},
-			status: "NORMAL MTN", want: []string{"USED 2026-05-20T00:00:00Z", "INACTIVE 2026-04-01T00:00:00Z"},
-		},
-		"a change that was reported already is not reported again": {
-			first: "2019-03-04,,ACTIVE,", second: "2019-03-04,2026-04-05,PARKED,2026-04-01", events: []string{"PARKED 2026-04-01", "SIM_CHANGED 2026-04-05"},
-			status: "PARKED MTN", want: []string{"PARKED 2026-04-01T00:00:00Z", "SIM_CHANGED 2026-04-05T00:00:00Z"},
-		},
-		"a SIM that is older than the reported one contradicts": {
-			first: "2019-03-04,,ACTIVE,", second: "2019-03-04,2026-03-05,ACTIVE,", events: []string{"SIM_CHANGED 2026-04-05"},
-			status: "NORMAL MTN", want: []string{"SIM_CHANGED 2026-04-05T00:00:00Z"}, refused: "CONTRADICTS",
-		},
-		"a tenure that is older than the reported one contradicts": {
-			first: "2019-03-04,,ACTIVE,", second: "2026-03-15,,ACTIVE,", events: []string{"ASSIGNED 2026-04-05"},
-			status: "RECYCLED MTN", want: []string{"ASSIGNED 2026-04-05T00:00:00Z"}, refused: "CONTRADICTS",
-		},
-		"a bar that was reported is confirmed": {
-			first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,BARRED,2026-04-01", events: []string{"BARRED 2026-04-02 FRAUD"},
-			status: "BARRED MTN", want: []string{"BARRED 2026-04-02T00:00:00Z FRAUD"},
-		},
-		"an end that was reported is confirmed": {
-			first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,QUARANTINED,2026-04-09", events: []string{"ENDED 2026-04-02 SURRENDERED"},
-			status: "QUARANTINED MTN", want: []string{"ENDED 2026-04-02T00:00:00Z SURRENDERED"},
-		},
-		"an ended line that appears again is reinstated": {
-			first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,ACTIVE,2026-04-09", events: []string{"ENDED 2026-04-02 CHURNED"},
-			status: "NORMAL MTN", want: []string{"ENDED 2026-04-02T00:00:00Z CHURNED", "REINSTATED 2026-04-09T00:00:00Z"},
-		},
-		"what changed in the second of the snapshot was reported": {
-			first: "2019-03-04,,ACTIVE,", second: "2019-03-04,,PARKED,2026-05-01", events: []string{"INACTIVE 2026-05-01"},
-			status: "PARKED MTN", want: []string{"INACTIVE 2026-05-01T00:00:00Z", "USED 2026-05-01T00:00:00Z", "PARKED 2026-05-01T00:00:00Z"},
-		},
-		"a line known by an event alone gets the start of its tenure": {
-			second: "2019-03-04,,PARKED,2026-04-01", events: []string{"PARKED 2026-04-01"},
-			status: "PARKED MTN", want: []string{"PARKED 2026-04-01T00:00:00Z", "ASSIGNED 2019-03-04T00:00:00Z"},
-		},
-		"an event after the snapshot that made the line known": {
-			second: "2019-03-04,,ACTIVE,", events: []string{"PARKED 2026-05-20"},
-			status: "PARKED MTN", want: []string{"PARKED 2026-05-20T00:00:00Z", "ASSIGNED 2019-03-04T00:00:00Z"},
-		},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			k := newImportEnv(t)
-			var first []string
-			if c.first != "" {
-				first = []string{number(0) + "," + c.first}
-			}
-			k.importFile(asOf(march), snapshotOf(append(first, actives(1, 20)...)...))
-			for _, e := range c.events {
-				k.wantOutcome(operator("MTN"), k.item(number(0), e), "APPLIED")
-			}
-			im := k.importFile(asOf(may), snapshotOf(append([]string{number(0) + "," + c.second}, actives(1, 20)...)...))
-			k.wantEvents(number(0), c.want...)
-			if c.refused != "" {
-				k.wantRefused(im, "2 tenureStart "+c.refused)
-			} else {
-				k.wantRefused(im)
-			}
-			k.supplyThroughNow("MTN")
-			k.wantStatus(number(0), c.status)
-			k.wantConsistent()
-		})
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -44,10 +45,10 @@ func (r *importRun) reportProgress(ctx context.Context, always bool) error {
 func (r *importRun) saveProgress(ctx context.Context, tx pg.Tx, phase string, place, cursor int64, digest []byte, rows int64, c Counts) error {
 	done, err := tx.Exec(ctx, `UPDATE supply_import SET phase = $2, place = $3, cursor = $4, digest = $5, rows = rows + $6, added = added + $7,
 		changed = changed + $8, unchanged = unchanged + $9, ended = ended + $10, duplicates = duplicates + $11, no_effect = no_effect + $12,
-		ported_out = ported_out + $13, refused = refused + $14, updated_at = $15, started_at = coalesce(started_at, $15)
+		ported_out = ported_out + $13, refused = refused + $14, updated_at = $15, started_at = coalesce(started_at, $15), waiting = waiting + $18
 		WHERE id = $1 AND state = 'applying' AND place = $16 AND cursor = $17`,
 		r.im.id, phase, place, cursor, digest, rows, c.Added, c.Changed, c.Unchanged, c.Ended, c.Duplicates, c.NoEffect, c.PortedOut, c.Refused,
-		r.service.now(), r.im.place, r.im.cursor)
+		r.service.now(), r.im.place, r.im.cursor, c.Waiting)
 	if err != nil {
 		return fmt.Errorf("supply: write progress: %w", err)
 	}
@@ -72,9 +73,9 @@ func (r *importRun) setState(ctx context.Context, state, reason string, digest [
 		done, err := tx.Exec(ctx, `UPDATE supply_import SET state = $2, reason = $3, updated_at = $4, finished_at = CASE WHEN $5 THEN $4::timestamptz END,
 			started_at = CASE WHEN $2 = 'applying' THEN NULL ELSE started_at END,
 			rows = $6, added = $7, changed = $8, unchanged = $9, ended = $10, duplicates = $11, no_effect = $12, ported_out = $13, refused = $14,
-			file_digest = coalesce($15, file_digest) WHERE id = $1 AND state = $16`,
+			file_digest = coalesce($15, file_digest), waiting = $17 WHERE id = $1 AND state = $16`,
 			r.im.id, state, reason, now, finished, r.im.Rows, c.Added, c.Changed, c.Unchanged, c.Ended, c.Duplicates, c.NoEffect, c.PortedOut, c.Refused,
-			digest, r.im.State)
+			digest, r.im.State, c.Waiting)
 		if err != nil {
 			return fmt.Errorf("supply: set the state of an import: %w", err)
 		}
@@ -107,7 +108,7 @@ func (r *importRun) finish(ctx context.Context, digest []byte) error {
 			through = now // an empty file: there is nothing to report
 		}
 		if !through.IsZero() {
-			if err := line.ExtendCoverage(ctx, tx, r.im.Network, complete, through, now); err != nil {
+			if err := linestore.ExtendCoverage(ctx, tx, now, r.im.extensions(complete, through)...); err != nil {
 				return err
 			}
 		}
@@ -128,13 +129,25 @@ func (r *importRun) finish(ctx context.Context, digest []byte) error {
 	return r.reportProgress(ctx, true)
 }
 
+// extensions returns what the import adds to the coverage. A file of an operator
+// speaks of its lifecycle and its SIM changes, one of the clearing house of ports.
+func (i *Import) extensions(complete, through time.Time) []linestore.Extension {
+	if i.Network == line.Nation {
+		return []linestore.Extension{{Network: line.Nation, Topic: line.TopicPort, CompleteSince: complete, Through: through}}
+	}
+	return []linestore.Extension{
+		{Network: i.Network, Topic: line.TopicLifecycle, CompleteSince: complete, Through: through},
+		{Network: i.Network, Topic: line.TopicSIM, CompleteSince: complete, Through: through},
+	}
+}
+
 // ErrTooLate reports an import that its sender can no longer withdraw.
 var ErrTooLate = fault.New(fault.IncompatibleState, "This import is finished or is being applied. Only the regulator can cancel one that is being applied.")
 
 // Confirm lets a held import be applied, after staff has checked it.
 func (s *Service) Confirm(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
 	return s.decide(ctx, uid, by, audit.ImportConfirmed, ErrNotHeld, `UPDATE supply_import SET state = 'applying', reason = '', confirmed_at = $2, updated_at = $2, started_at = NULL, rows = 0,
-		added = 0, changed = 0, unchanged = 0, ended = 0, duplicates = 0, no_effect = 0, ported_out = 0, refused = 0 WHERE uid = $1 AND state = 'held'`)
+		added = 0, changed = 0, unchanged = 0, ended = 0, duplicates = 0, no_effect = 0, waiting = 0, ported_out = 0, refused = 0 WHERE uid = $1 AND state = 'held'`)
 }
 
 // Cancel ends an import that is not finished. Rows that it has applied stay

@@ -26,6 +26,8 @@ const (
 	Checked   = "checked"   // a dry run has finished
 	Rejected  = "refused"   // the whole file was rejected; Reason says why
 	Cancelled = "cancelled" // by staff, or by its sender
+	Voiding   = "voiding"   // staff void a snapshot that was applied; what it changed is being taken back
+	Voided    = "voided"    // all of that is taken back
 )
 
 var (
@@ -54,6 +56,7 @@ type Import struct {
 	Bytes    int64
 	Rows     int64 // rows read in this state
 	Counts   Counts
+	Voided   int64 // lines from which voiding has taken back what the snapshot said
 	Created  time.Time
 	Started  time.Time
 	Updated  time.Time
@@ -61,8 +64,9 @@ type Import struct {
 
 	id         int32
 	supplier   int32
+	phase      string // of the state
 	place      int64  // the line of the file up to which rows are applied
-	cursor     int64  // for a snapshot, the last number that was searched for missing ones; for events, the newest effective time
+	cursor     int64  // for a snapshot, the last number that was searched for missing ones, or was voided; for events, the newest effective time
 	digest     []byte // of the file up to place
 	fileDigest []byte // of the whole file, once it was checked
 	client     uuid.NullUUID
@@ -70,7 +74,7 @@ type Import struct {
 
 // Counts is the number of rows by result.
 type Counts struct {
-	Added, Changed, Unchanged, Ended, Duplicates, NoEffect, PortedOut, Refused int64
+	Added, Changed, Unchanged, Ended, Duplicates, NoEffect, Waiting, PortedOut, Refused int64
 }
 
 func (c *Counts) add(o Counts) {
@@ -80,6 +84,7 @@ func (c *Counts) add(o Counts) {
 	c.Ended += o.Ended
 	c.Duplicates += o.Duplicates
 	c.NoEffect += o.NoEffect
+	c.Waiting += o.Waiting
 	c.PortedOut += o.PortedOut
 	c.Refused += o.Refused
 }
@@ -150,16 +155,16 @@ func (s *Service) queryImports(ctx context.Context, sql string, args ...any) ([]
 	return list, nil
 }
 
-const importColumns = `id, uid, network, supplier, kind, as_of, dry_run, source, state, reason, bytes, rows, place, cursor, digest, file_digest,
-	client_id, added, changed, unchanged, ended, duplicates, no_effect, ported_out, refused,
+const importColumns = `id, uid, network, supplier, kind, as_of, dry_run, source, state, reason, bytes, rows, phase, place, cursor, digest, file_digest,
+	client_id, added, changed, unchanged, ended, duplicates, no_effect, waiting, ported_out, refused, voided,
 	created_at, started_at, updated_at, finished_at`
 
 func scanImport(row pgx.Row) (im Import, err error) {
 	var asOf, started, finished *time.Time
 	c := &im.Counts
 	err = row.Scan(&im.id, &im.ID, &im.Network, &im.supplier, &im.Kind, &asOf, &im.DryRun, &im.Source, &im.State, &im.Reason,
-		&im.Bytes, &im.Rows, &im.place, &im.cursor, &im.digest, &im.fileDigest,
-		&im.client, &c.Added, &c.Changed, &c.Unchanged, &c.Ended, &c.Duplicates, &c.NoEffect, &c.PortedOut, &c.Refused,
+		&im.Bytes, &im.Rows, &im.phase, &im.place, &im.cursor, &im.digest, &im.fileDigest,
+		&im.client, &c.Added, &c.Changed, &c.Unchanged, &c.Ended, &c.Duplicates, &c.NoEffect, &c.Waiting, &c.PortedOut, &c.Refused, &im.Voided,
 		&im.Created, &started, &im.Updated, &finished)
 	im.AsOf, im.Started, im.Finished = orZero(asOf), orZero(started), orZero(finished)
 	im.Created, im.Updated = im.Created.UTC(), im.Updated.UTC()

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -79,8 +80,8 @@ func TestDailyReports(t *testing.T) {
 	s := newEnv(t)
 	end := s.event(number(1), "ENDED", 20)
 	end.Reason = "CHURNED"
-	s.report(operator("MTN"), end, s.event(number(2), "ASSIGNED", 1), s.event("1", "USED", 1))
-	s.report(operator("GLO"), s.event("+2348050000001", "ASSIGNED", 1))
+	s.reportNow(operator("MTN"), end, s.event(number(2), "ASSIGNED", 1), s.event("1", "USED", 1))
+	s.reportNow(operator("GLO"), s.event("+2348050000001", "ASSIGNED", 1))
 	s.days(2)
 	n, _ := s.plan.Network("MTN")
 	got, err := s.DailyReports(t.Context(), n, s.clock.AddDate(0, 0, -2), s.clock)
@@ -162,4 +163,9 @@ func TestFirstRefusedRows(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
+}
+
+func isFault(err error, code fault.Code) bool {
+	f, ok := errors.AsType[*fault.Error](err)
+	return ok && f.Code == code
 }

@@ -10,47 +10,58 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linechange"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
 // eachMissing calls visit with the numbers that have a running tenure with the
-// network but do not occur in the snapshot, up to chunkSize at a time. It
-// searches the network's ranges in order, starting after the import's cursor,
-// and then all numbers for those that were ported to the network.
-func (r *importRun) eachMissing(ctx context.Context, visit func(ctx context.Context, missing []phone.Number, cursor int64, ported bool) error) error {
-	cursor := max(r.im.cursor, 0)
-	for _, i := range append(intervals(r.rules.plan, r.im.Network), interval{0, 1<<62 - 1}) {
-		ported := i.low == 0 // the last round
-		if ported && cursor >= 0 {
-			cursor = -1
+// network but do not occur in the snapshot, up to chunkSize at a time, and with the
+// cursor to save. It searches the network's ranges in order, and then all numbers for
+// those that were ported to the network. The cursor is the last number of the first
+// search, or that of the second with a minus sign.
+func (r *importRun) eachMissing(ctx context.Context, visit func(ctx context.Context, missing []phone.Number, cursor int64) error) error {
+	start := r.im.cursor
+	if start >= 0 {
+		for _, i := range intervals(r.rules.plan, r.im.Network) {
+			if start > i.high {
+				continue
+			}
+			if err := r.searchMissing(ctx, max(start, i.low-1), i.high, false, visit); err != nil {
+				return err
+			}
 		}
-		if !ported && cursor > i.high {
-			continue
+		start = 0
+	}
+	return r.searchMissing(ctx, -start, 1<<62-1, true, visit)
+}
+
+// searchMissing is eachMissing for the numbers after one and up to another.
+func (r *importRun) searchMissing(
+	ctx context.Context, after, high int64, ported bool, visit func(ctx context.Context, missing []phone.Number, cursor int64) error,
+) error {
+	for {
+		numbers, err := r.runningNumbers(ctx, after, high, ported)
+		if err != nil || len(numbers) == 0 {
+			return err
 		}
-		for from := max(cursor, i.low-1); ; {
-			numbers, err := r.runningNumbers(ctx, from, i.high, ported)
-			if err != nil {
-				return err
-			}
-			if len(numbers) == 0 {
-				break
-			}
-			from = numbers[len(numbers)-1].Int()
-			numbers = slices.DeleteFunc(numbers, func(n phone.Number) bool { return r.seen.has(n) || r.unreadable.has(n) })
-			if len(numbers) == 0 {
-				continue // the next visit saves the cursor
-			}
-			if err := visit(ctx, numbers, from, ported); err != nil {
-				return err
-			}
-			if err := r.reportProgress(ctx, false); err != nil {
-				return err
-			}
+		after = numbers[len(numbers)-1].Int()
+		numbers = slices.DeleteFunc(numbers, func(n phone.Number) bool { return r.seen.has(n) || r.unreadable.has(n) })
+		if len(numbers) == 0 {
+			continue // the next visit saves the cursor
+		}
+		cursor := after
+		if ported {
+			cursor = -after
+		}
+		if err := visit(ctx, numbers, cursor); err != nil {
+			return err
+		}
+		if err := r.reportProgress(ctx, false); err != nil {
+			return err
 		}
 	}
-	return nil
 }
 
 // runningNumbers returns the next numbers, after one and up to another, that have a
@@ -76,32 +87,26 @@ func (r *importRun) runningNumbers(ctx context.Context, after, high int64, porte
 	return numbers, nil
 }
 
-// countMissing counts the tenures that the snapshot would end. It is the visit of a
-// dry run.
-func (r *importRun) countMissing(ctx context.Context, missing []phone.Number, _ int64, _ bool) error {
+// countMissing counts what the snapshot would do about missing numbers. It is the
+// visit of a dry run.
+func (r *importRun) countMissing(ctx context.Context, missing []phone.Number, _ int64) error {
 	cs, err := r.service.load(ctx, r.service.Pool, r.rules, missing, false)
 	if err != nil {
 		return err
 	}
+	cs.seqs = &seqAllocator{}
 	for _, c := range cs.ordered {
-		ended, err := r.endTenure(ctx, cs, c, &seqAllocator{})
-		if err != nil {
+		if err := r.applyMissing(ctx, cs, c, &r.im.Counts); err != nil {
 			return err
 		}
-		if ended {
-			r.im.Counts.Ended++
-			r.seen.add(c.number) // so that the round of ported numbers does not count it again
-		}
+		r.seen.add(c.Number) // so that the round of ported numbers does not count it again
 	}
 	return nil
 }
 
 // endMissing ends the tenures of numbers that the snapshot does not have, and saves
 // the import's progress, in one transaction.
-func (r *importRun) endMissing(ctx context.Context, missing []phone.Number, cursor int64, ported bool) error {
-	if ported {
-		cursor = r.im.cursor // not needed: an ended tenure is not found again
-	}
+func (r *importRun) endMissing(ctx context.Context, missing []phone.Number, cursor int64) error {
 	var counts Counts
 	err := r.service.inLongTx(ctx, func(tx pg.Tx) error {
 		counts = Counts{}
@@ -111,14 +116,10 @@ func (r *importRun) endMissing(ctx context.Context, missing []phone.Number, curs
 		if err != nil {
 			return err
 		}
-		seqs := &seqAllocator{tx: tx}
+		cs.seqs = &seqAllocator{tx: tx}
 		for _, c := range cs.ordered {
-			ended, err := r.endTenure(ctx, cs, c, seqs)
-			if err != nil {
+			if err := r.applyMissing(ctx, cs, c, &counts); err != nil {
 				return err
-			}
-			if ended {
-				counts.Ended++
 			}
 		}
 		if err := cs.save(ctx, tx); err != nil {
@@ -137,55 +138,45 @@ func (r *importRun) endMissing(ctx context.Context, missing []phone.Number, curs
 	return nil
 }
 
-// endTenure ends the tenure of a number that the snapshot does not have: at some
-// time after the previous snapshot, and not later than this one. It adds no event
-// and returns false if stored events contradict that.
-func (r *importRun) endTenure(ctx context.Context, cs *changeSet, c *change, seqs *seqAllocator) (ended bool, err error) {
+// applyMissing applies that the snapshot does not have a number whose tenure ran with
+// the network at its time. It does nothing if the tenure began, was ported in or was
+// reported about later, or if its announced churn date has come.
+func (r *importRun) applyMissing(ctx context.Context, cs *changeSet, c *linechange.Change, counts *Counts) error {
 	asOf := line.InstantOf(r.im.AsOf)
-	then := c.rowAt(asOf)
-	if !isRunning(&then) || then.Network != r.im.Network || c.reportedAfter(asOf) {
-		return false, nil // the tenure began, or was ported in, or was reported on after the snapshot
+	then := c.RowAt(asOf)
+	if !linechange.IsRunning(&then) || then.Network != r.im.Network || c.ReportedAfter(asOf) {
+		return nil
 	}
 	e := line.Event{
-		Kind: line.End, Effective: asOf, EndedAfter: line.InstantOf(r.lastSnapshot), Authority: line.Operator, Network: r.im.Network, Code: line.ReasonInferred,
-		Until: line.Never, Supplier: r.im.supplier, Import: r.im.id, ReportedAt: cs.now,
+		Kind: line.End, Effective: asOf, EndedAfter: instantOrNever(r.lastSnapshot), Authority: line.Operator, Network: r.im.Network,
+		Code: line.ReasonInferred, Until: line.Never, Supplier: r.im.supplier, Import: r.im.id, ReportedAt: cs.now,
 	}
-	if r.lastSnapshot.IsZero() {
+	if e.EndedAfter == line.Never {
 		e.EndedAfter = max(then.StateSince, then.SIM, then.PortAt) // the last time at which it was running
 	}
-	if e.Seq, err = seqs.next(ctx); err != nil {
-		return false, err
+	placed := c.PlacedByClearingHouse(asOf)
+	if placed {
+		e.Kind, e.EndedAfter, e.Code = line.Miss, line.Never, 0
+		if c.IsMissing(r.im.Network) {
+			return nil
+		}
 	}
-	c.addEvent(e)
-	if now := c.rowAt(asOf); isRunning(&now) {
-		c.removeLast() // the tenure began in the very second of the snapshot
-		return false, nil
+	var err error
+	if e.Seq, err = cs.seqs.next(ctx); err != nil {
+		return err
 	}
+	c.Add(e)
+	if placed {
+		counts.Waiting++
+		return nil
+	}
+	if now := c.RowAt(asOf); linechange.IsRunning(&now) {
+		c.RemoveLast() // the tenure began in the very second of the snapshot
+		return nil
+	}
+	counts.Ended++
 	cs.counts.countEvent(&e, then)
-	return true, nil
-}
-
-// reportedAfter reports whether an operator's event about the tenure took effect
-// after an instant. Such an event prevails over an older snapshot.
-func (c *change) reportedAfter(after line.Instant) bool {
-	if c.row.Newest <= after {
-		return false
-	}
-	h := c.history()
-	_, outcomes := line.Fold(h.Base, h.Events, line.Forever)
-	next := line.Forever // when the next tenure begins
-	for i, e := range h.Events {
-		if e.Kind == line.Assign && e.Effective > after && outcomes[i] == line.Applied {
-			next = min(next, e.Effective)
-		}
-	}
-	for i, e := range h.Events {
-		aboutTenure := e.Authority == line.Operator && e.Kind != line.Assign && e.Kind != line.Void && outcomes[i] == line.Applied
-		if aboutTenure && e.Effective > after && (e.Effective < next || e.Kind == line.End && e.Effective == next) {
-			return true
-		}
-	}
-	return false
+	return nil
 }
 
 // interval is a range of numbers, both ends included.

@@ -2,15 +2,14 @@ package supply
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/pg"
 )
 
 // NetworkStatus is how an operator fulfils its duty to supply.
@@ -19,8 +18,9 @@ type NetworkStatus struct {
 	Name            string
 	KnownSince      time.Time // this and the next two are zero if there is none
 	CompleteSince   time.Time
-	SuppliedThrough time.Time
-	Silent          bool  // nothing was reported for longer than the policy allows
+	SuppliedThrough time.Time // the earliest of its required topics
+	Topics          [3]line.TopicState
+	Silent          bool  // a required topic is older than the policy allows
 	Lines           int64 // numbers with a running tenure
 	Capacity        int64 // numbers in its ranges today
 	Kinds           []KindTimeliness
@@ -71,29 +71,44 @@ func (s *Service) NetworkStatuses(ctx context.Context, network string, since tim
 
 // fillCoverage fills in the coverage and the number of lines.
 func (s *Service) fillCoverage(ctx context.Context, byNetwork map[numbering.Network]*NetworkStatus, r rules) error {
-	rows, err := s.Pool.Query(ctx, `SELECT network, known_since, complete_since, supplied_through, lines FROM supply_coverage`)
+	coverage, err := linestore.CoverageAt(ctx, s.Pool, r.now)
 	if err != nil {
-		return fmt.Errorf("supply: read the coverage: %w", err)
+		return err
+	}
+	for n, status := range byNetwork {
+		c := coverage(n)
+		facts := line.Facts{Allocated: true, Holder: n, Coverage: coverage}
+		status.KnownSince, status.CompleteSince = c.Lifecycle.KnownSince, c.Lifecycle.CompleteSince
+		status.Topics = facts.Topics(r.policy, r.now)
+		status.Silent = false
+		first := true
+		for _, t := range status.Topics {
+			if !t.Required || t.Topic == line.TopicPort {
+				continue // ports are the clearing house's to supply
+			}
+			status.Silent = status.Silent || !t.Fresh
+			if first || t.Through.Before(status.SuppliedThrough) {
+				status.SuppliedThrough, first = t.Through, false // zero if a topic was never supplied
+			}
+		}
+	}
+	rows, err := s.Pool.Query(ctx, `SELECT network, lines FROM network_lines`)
+	if err != nil {
+		return fmt.Errorf("supply: count the lines: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var (
-			n                        numbering.Network
-			known, complete, through *time.Time
-			lines                    int64
-		)
-		if err := rows.Scan(&n, &known, &complete, &through, &lines); err != nil {
-			return fmt.Errorf("supply: read the coverage: %w", err)
+		var n numbering.Network
+		var lines int64
+		if err := rows.Scan(&n, &lines); err != nil {
+			return fmt.Errorf("supply: count the lines: %w", err)
 		}
-		s := byNetwork[n]
-		if s == nil {
-			continue
+		if status := byNetwork[n]; status != nil {
+			status.Lines = lines
 		}
-		s.KnownSince, s.CompleteSince, s.SuppliedThrough, s.Lines = orZero(known), orZero(complete), orZero(through), lines
-		s.Silent = s.SuppliedThrough.IsZero() || !r.now.Before(s.SuppliedThrough.Add(r.policy.Freshness()))
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("supply: read the coverage: %w", err)
+		return fmt.Errorf("supply: count the lines: %w", err)
 	}
 	return nil
 }
@@ -178,18 +193,24 @@ func (s *Service) RecordCoverage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	networks := r.plan.Networks()
-	capacity := make([]int64, len(networks))
-	for i, n := range networks {
-		capacity[i] = r.plan.Capacity(n, now)
+	statuses, err := s.NetworkStatuses(ctx, "", now)
+	if err != nil {
+		return err
+	}
+	networks, lines, capacity := make([]numbering.Network, 0, len(statuses)), make([]int64, 0, len(statuses)), make([]int64, 0, len(statuses))
+	through := make([]*time.Time, 0, len(statuses))
+	for i := range statuses {
+		n, _ := r.plan.Network(statuses[i].Network)
+		networks, lines, capacity = append(networks, n), append(lines, statuses[i].Lines), append(capacity, statuses[i].Capacity)
+		through = append(through, orNull(statuses[i].SuppliedThrough))
 	}
 	// Two nodes may record at the same time: the later record stays.
 	_, err = s.Pool.Exec(ctx, `INSERT INTO supply_reach (network, day, lines, capacity, supplied_through, noted_at)
-		SELECT n.network, $3, coalesce(c.lines, 0), n.capacity, c.supplied_through, $4
-		FROM unnest($1::smallint[], $2::bigint[]) AS n (network, capacity) LEFT JOIN supply_coverage c ON c.network = n.network
+		SELECT network, $5, lines, capacity, supplied_through, $6
+		FROM unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::timestamptz[]) AS n (network, lines, capacity, supplied_through)
 		ON CONFLICT (network, day) DO UPDATE SET lines = excluded.lines, capacity = excluded.capacity,
 		supplied_through = excluded.supplied_through, noted_at = excluded.noted_at WHERE supply_reach.noted_at < excluded.noted_at`,
-		networks, capacity, day(now), now)
+		networks, lines, capacity, through, day(now), now)
 	if err != nil {
 		return fmt.Errorf("supply: record the coverage: %w", err)
 	}
@@ -230,41 +251,4 @@ func everyDay[T any](from, to time.Time, known []T, at func(*T) *time.Time) []T 
 		list = append(list, one)
 	}
 	return list
-}
-
-// CoverageBounds is what can be said today about the coverage that a network had
-// at an earlier time. Coverage keeps no history and never shrinks, so today's is
-// the upper bound, and what the imports applied by then had brought is the lower
-// one.
-type CoverageBounds struct {
-	Now          line.Coverage // today
-	Imported     time.Time     // supplied through, by imports applied before that time
-	Snapshot     bool          // a snapshot was applied before that time
-	EverSnapshot bool          // a snapshot was applied at any time
-}
-
-// ReadCoverageBounds returns the bounds for a network at a time, in whole
-// seconds. They are zero where the network has never supplied anything.
-func ReadCoverageBounds(ctx context.Context, from pg.DB, n numbering.Network, at time.Time) (b CoverageBounds, err error) {
-	var known, complete, through, imported *time.Time
-	err = from.QueryRow(ctx, `SELECT c.known_since, c.complete_since, c.supplied_through,
-			(SELECT max(i.as_of) FROM supply_import i WHERE i.network = c.network AND i.state = 'applied' AND i.finished_at <= $2
-				AND (i.kind = 'snapshot' OR i.rows = 0 OR i.rows > i.refused)),
-			EXISTS (SELECT FROM supply_import i WHERE i.network = c.network AND i.state = 'applied' AND i.kind = 'snapshot' AND i.finished_at <= $2),
-			EXISTS (SELECT FROM supply_import i WHERE i.network = c.network AND i.state = 'applied' AND i.kind = 'snapshot')
-		FROM supply_coverage c WHERE c.network = $1`, n, at).Scan(&known, &complete, &through, &imported, &b.Snapshot, &b.EverSnapshot)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return CoverageBounds{}, nil
-	}
-	if err != nil {
-		return CoverageBounds{}, fmt.Errorf("supply: read the bounds of the coverage: %w", err)
-	}
-	for to, from := range map[*time.Time]*time.Time{
-		&b.Now.KnownSince: known, &b.Now.CompleteSince: complete, &b.Now.Through: through, &b.Imported: imported,
-	} {
-		if from != nil {
-			*to = from.UTC().Round(time.Second)
-		}
-	}
-	return b, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
@@ -36,11 +37,12 @@ var (
 // OrderForm is an order as the regulator writes it.
 type OrderForm struct {
 	PhoneNumber string
-	Action      string // BAR, UNBAR, BLACKLIST, RELEASE or VOID
+	Action      string // BAR, UNBAR, BLACKLIST, RELEASE, VOID or CONFIRM
 	Reason      string // of a bar
+	Scope       string // of a bar: HOLDER, NUMBER, or empty for what the reason implies
 	Note        string // why, in words
-	EffectiveAt string // empty: now; not allowed for BLACKLIST and VOID
-	Event       string // for VOID: the seq of the event, as the history shows it
+	EffectiveAt string // empty: now; not allowed for BLACKLIST, VOID and CONFIRM
+	Event       string // for VOID and CONFIRM: the seq of the event, as the history shows it
 }
 
 // Order is an order of the regulator about one number.
@@ -63,7 +65,12 @@ type Order struct {
 // somebody else confirms it; every other order becomes an event at once. The caller
 // has made sure that from may give orders.
 func (s *Service) CreateOrder(ctx context.Context, from Supplier, f OrderForm) (Order, error) {
-	o, e, err := s.parseOrder(f, s.now())
+	now := s.now()
+	r, err := s.rulesAt(ctx, s.Pool, now)
+	if err != nil {
+		return Order{}, err
+	}
+	o, e, err := s.parseOrder(f, r.policy.Zone(), now)
 	if err != nil {
 		return Order{}, err
 	}
@@ -160,19 +167,19 @@ func (s *Service) RefuseOrder(ctx context.Context, by audit.Actor, id, request u
 
 // orderKinds is the kind of event that each order becomes.
 var orderKinds = map[string]line.Kind{
-	"BAR": line.Bar, "UNBAR": line.Unbar, "BLACKLIST": line.Blacklist, "RELEASE": line.Release, "VOID": line.Void,
+	"BAR": line.Bar, "UNBAR": line.Unbar, "BLACKLIST": line.Blacklist, "RELEASE": line.Release, "VOID": line.Void, "CONFIRM": line.Confirm,
 }
 
 // parseOrder turns a form into an order and the event that it becomes, or returns
 // everything that is wrong with the form.
-func (s *Service) parseOrder(f OrderForm, now time.Time) (Order, line.Event, error) {
+func (s *Service) parseOrder(f OrderForm, zone *time.Location, now time.Time) (Order, line.Event, error) {
 	var wrong fault.Form
-	number, err := s.Region.ParseMobile(f.PhoneNumber)
+	phoneNumber, err := s.Region.ParseMobile(f.PhoneNumber)
 	wrong.Check(f.PhoneNumber != "", "phoneNumber", fault.Required, "Give the number that the order is about.")
 	wrong.Check(f.PhoneNumber == "" || err == nil, "phoneNumber", fault.BadFormat, numberForm)
 	kind, known := orderKinds[f.Action]
-	wrong.Check(f.Action != "", "action", fault.Required, "Give the action: BAR, UNBAR, BLACKLIST, RELEASE or VOID.")
-	wrong.Check(f.Action == "" || known, "action", fault.NotAllowed, "Give one of: BAR, UNBAR, BLACKLIST, RELEASE, VOID.")
+	wrong.Check(f.Action != "", "action", fault.Required, "Give the action: BAR, UNBAR, BLACKLIST, RELEASE, VOID or CONFIRM.")
+	wrong.Check(f.Action == "" || known, "action", fault.NotAllowed, "Give one of: BAR, UNBAR, BLACKLIST, RELEASE, VOID, CONFIRM.")
 	wrong.Check(f.Note != "", "note", fault.Required, "Say in note why the order is given.")
 	wrong.Check(f.Note == "" || printable(f.Note, maxNote), "note", fault.BadFormat, noteForm)
 	code, coded := line.ParseCode(f.Reason)
@@ -180,25 +187,34 @@ func (s *Service) parseOrder(f OrderForm, now time.Time) (Order, line.Event, err
 	wrong.Check(!barring || f.Reason != "", "reason", fault.Required, "Give the reason of the bar: "+joinCodes(barReasons)+".")
 	wrong.Check(!barring || f.Reason == "" || coded && slices.Contains(barReasons, code), "reason", fault.NotAllowed, "Give one of: "+joinCodes(barReasons)+".")
 	wrong.Check(!known || barring || f.Reason == "", "reason", fault.NotAllowed, "Only BAR has a reason. Say why in note.")
-	wrong.Check(kind != line.Void || f.Event != "", "event", fault.Required, "Give the seq of the event to void, which the history shows.")
-	wrong.Check(!known || kind == line.Void || f.Event == "", "event", fault.NotAllowed, "Only VOID takes an event.")
-	at := line.InstantOf(now)
+	ofEvent := kind == line.Void || kind == line.Confirm
+	wrong.Check(!ofEvent || f.Event != "", "event", fault.Required, "Give the seq of the event to void or to confirm, which the history shows.")
+	wrong.Check(!known || ofEvent || f.Event == "", "event", fault.NotAllowed, "Only VOID and CONFIRM take an event.")
+	wrong.Check(barring || f.Scope == "", "scope", fault.NotAllowed, "Only BAR has a scope.")
+	wrong.Check(f.Scope == "" || f.Scope == "HOLDER" || f.Scope == "NUMBER", "scope", fault.NotAllowed, "Give HOLDER or NUMBER.")
+	at, day := line.InstantOf(now), false
 	if f.EffectiveAt != "" {
-		given, ok := line.ParseInstant(f.EffectiveAt)
+		given, bare, ok := line.ParseInstant(f.EffectiveAt, zone)
+		if day = bare; bare {
+			given = min(given, at) // today's date is no time in the future
+		}
 		wrong.Check(ok, "effectiveAt", fault.BadFormat, timeForm)
 		wrong.Check(!ok || !given.Time().After(now.Add(maxClockSkew)), "effectiveAt", fault.NotAllowed, "Give a time that has passed, or none.")
 		wrong.Check(kind != line.Blacklist, "effectiveAt", fault.NotAllowed, "A blacklisting takes effect when it is confirmed. Leave the time out.")
-		wrong.Check(kind != line.Void, "effectiveAt", fault.NotAllowed, "VOID takes effect when the voided event did. Leave the time out.")
+		wrong.Check(!ofEvent, "effectiveAt", fault.NotAllowed, "VOID and CONFIRM take effect when their event did. Leave the time out.")
 		at = given
 	}
 	if err := wrong.Err(); err != nil {
 		return Order{}, line.Event{}, err
 	}
-	o := Order{ID: uuid.Must(uuid.NewV7()), Number: number, Action: f.Action, State: OrderDone, Note: f.Note, RequestedAt: now}
+	o := Order{ID: uuid.Must(uuid.NewV7()), Number: phoneNumber, Action: f.Action, State: OrderDone, Note: f.Note, RequestedAt: now}
 	if kind == line.Blacklist {
 		o.State = OrderPending
 	}
-	return o, line.Event{ID: o.ID.String(), Kind: kind, Code: code, Note: f.Note, ReportedAt: now, Effective: at}, nil
+	number := f.Scope == "NUMBER" || f.Scope == "" && (code == line.ReasonCourt || code == line.ReasonFraud)
+	return o, line.Event{
+		ID: o.ID.String(), Kind: kind, Code: code, Number: barring && number, Note: f.Note, ReportedAt: now, Effective: at, Day: day,
+	}, nil
 }
 
 // applyOrder applies the event of an order, with the authority of the regulator.
@@ -214,7 +230,7 @@ func (s *Service) applyOrder(ctx context.Context, tx pg.Tx, from Supplier, o *Or
 	if err != nil {
 		return 0, err
 	}
-	seqs, err := line.ReserveSeqs(ctx, tx, 1)
+	seqs, err := linestore.ReserveSeqs(ctx, tx, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -223,14 +239,16 @@ func (s *Service) applyOrder(ctx context.Context, tx pg.Tx, from Supplier, o *Or
 		return 0, err
 	}
 	i.event.Authority, i.event.Supplier, i.event.Until, i.event.EndedAfter = line.Regulator, supplier.supplierIDs[line.Regulator], line.Never, line.Never
-	if newest := cs.byNumber[i.number].row.Newest; now && newest >= i.event.Effective {
-		i.event.Effective = min(newest+1, line.InstantOf(r.now.Add(maxClockSkew)))
+	if newest := cs.byNumber[i.number].Row.Newest; now && newest >= i.event.Effective {
+		i.event.Effective = newest + 1 // also after a bare date of today, which is ordered at its end
 	}
 	i.result.ID = i.event.ID
-	cs.supplier = supplier
-	cs.applyEvent(&i, seqs[0])
+	cs.supplier, cs.seqs = supplier, &seqAllocator{tx: tx}
+	if err := cs.applyEvent(ctx, &i, seqs[0]); err != nil {
+		return 0, err
+	}
 	if i.result.Outcome == Refused {
-		// Only a VOID can be refused here: the regulator may do everything else.
+		// Only a VOID or a CONFIRM can be refused here: the regulator may do everything else.
 		return 0, fault.ErrInvalid.With(fault.Violation{Field: "event", Code: fault.NotAllowed, Message: i.result.Message})
 	}
 	if err := cs.save(ctx, tx); err != nil {

@@ -91,17 +91,25 @@ func TestOrderIsAnEventOfTheRegulator(t *testing.T) {
 	}
 }
 
-// An order may take effect in the past, and then later events prevail over it.
+// An order may take effect in the past, and then later events prevail over it. It is
+// not held for that.
 func TestOrderMayTakeEffectInThePast(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
 	s.report(operator("MTN"), s.event(number(1), "ASSIGNED", 400), s.event(number(1), "ASSIGNED", 100))
 	s.supplyThroughNow("MTN")
-	o := s.createOrder(regulator(), number(1), "BAR", func(f *supply.OrderForm) { f.EffectiveAt = s.ago(200) })
-	if !o.EffectiveAt.Equal(s.clock.AddDate(0, 0, -200)) || o.Result.Outcome != supply.Applied {
+	past := func(f *supply.OrderForm) { f.EffectiveAt = s.ago(200) }
+	o := s.createOrder(regulator(), number(1), "BAR", past, scope("HOLDER"))
+	if !o.EffectiveAt.Equal(s.daysAgo(200)) || o.Result.Outcome != supply.Applied {
 		t.Errorf("the order is %+v", o)
 	}
-	s.wantStatus(number(1), "NORMAL MTN") // the bar went with the tenure
+	s.wantStatus(number(1), "NORMAL MTN") // the bar was over 90 days after the tenure
+	s.createOrder(regulator(), number(1), "BAR", past, scope("NUMBER"))
+	s.wantStatus(number(1), "BARRED MTN")
+	s.report(operator("MTN"), s.event(number(4), "ASSIGNED", 400), s.event(number(4), "ASSIGNED", 60)) // early, before the bar was known
+	s.createOrder(regulator(), number(4), "BAR", past, scope("HOLDER"))
+	s.atTime(s.clock.AddDate(0, 0, 30).Add(-time.Second), func() { s.wantStatus(number(4), "BARRED MTN") })
+	s.atTime(s.clock.AddDate(0, 0, 30), func() { s.supplyThroughNow("MTN"); s.wantStatus(number(4), "NORMAL MTN") })
 	o = s.createOrder(regulator(), number(2), "BAR")
 	if o.Result.Outcome != supply.Applied {
 		t.Errorf("a number without events: %+v", o.Result)
@@ -109,9 +117,14 @@ func TestOrderMayTakeEffectInThePast(t *testing.T) {
 	end := s.event(number(3), "ENDED", 3)
 	end.Reason = "CHURNED"
 	s.wantOutcome(operator("MTN"), end, "APPLIED")
-	if o = s.createOrder(regulator(), number(3), "BAR"); o.Result.Outcome != supply.NoEffect || o.Result.Reason != "STATE" {
-		t.Errorf("the bar of a line that has ended: %+v", o.Result)
+	if o = s.createOrder(regulator(), number(3), "BAR", scope("HOLDER")); o.Result.Outcome != supply.NoEffect || o.Result.Reason != "STATE" {
+		t.Errorf("the bar on the holder of a line that has ended: %+v", o.Result)
 	}
+	s.wantStatus(number(3), "QUARANTINED MTN")
+	if o = s.createOrder(regulator(), number(3), "BAR", scope("NUMBER")); o.Result.Outcome != supply.Applied {
+		t.Errorf("the bar on the number of a line that has ended: %+v", o.Result)
+	}
+	s.wantStatus(number(3), "BARRED MTN")
 }
 
 // Of orders within one second the last prevails.
@@ -131,23 +144,19 @@ func TestOrdersOfOneSecondTakeEffectInOrder(t *testing.T) {
 	s.wantStatus(number(1), "BARRED MTN")
 }
 
-// The operator cannot remove the regulator's bar; the regulator can remove both.
-func TestHigherAuthorityLiftsABar(t *testing.T) {
+// An order that takes effect now comes after everything that is stored, also after an
+// event of today's date, which is ordered at the end of the day.
+func TestOrderOfNowComesAfterABareDateOfToday(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
-	mtn := operator("MTN")
-	bar := s.event(number(1), "BARRED", 5)
-	bar.Reason = "DEBT"
-	s.wantOutcome(mtn, bar, "APPLIED")
-	s.supplyThroughNow("MTN")
-	s.createOrder(regulator(), number(1), "BAR", func(f *supply.OrderForm) { f.EffectiveAt = s.ago(4) })
-	s.wantOutcome(mtn, s.event(number(1), "UNBARRED", 3), "APPLIED")
+	end, assigned := s.event(number(1), "ENDED", 100), s.event(number(1), "ASSIGNED", 0)
+	end.Reason, assigned.EffectiveAt = "CHURNED", s.clock.Format(time.DateOnly)
+	s.wantOutcome(operator("MTN"), end, "APPLIED")
+	s.wantLate(operator("MTN"), assigned, "APPLIED")
+	if o := s.createOrder(regulator(), number(1), "BAR", scope("HOLDER")); o.Result.Outcome != supply.Applied {
+		t.Errorf("the order is %+v", o.Result)
+	}
 	s.wantStatus(number(1), "BARRED MTN")
-	again := s.event(number(1), "BARRED", 2)
-	again.Reason = "LOST"
-	s.wantOutcome(mtn, again, "APPLIED")
-	s.createOrder(regulator(), number(1), "UNBAR")
-	s.wantStatus(number(1), "NORMAL MTN")
 }
 
 // A blacklisting changes nothing until somebody else confirms it, and takes effect
@@ -237,7 +246,7 @@ func TestOrderIsConfirmedOnce(t *testing.T) {
 	}
 }
 
-// A blacklisted number cannot be assigned.
+// A blacklisted number gets no new tenure, not by a port either.
 func TestBlacklistedNumberIsNotAssigned(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
@@ -246,11 +255,19 @@ func TestBlacklistedNumberIsNotAssigned(t *testing.T) {
 	end.Reason = "CHURNED"
 	s.wantOutcome(mtn, end, "APPLIED")
 	s.blacklist(number(1))
+	s.wantLate(mtn, s.event(number(1), "ASSIGNED", 0), "REFUSED BLACKLISTED") // in the same second
 	s.days(1)
 	s.wantOutcome(mtn, s.event(number(1), "ASSIGNED", 0), "REFUSED BLACKLISTED")
+	house, revived := newSupplier(line.ClearingHouse, ""), s.port(number(1), 0)
+	s.atTime(s.clock.AddDate(0, 0, 2), func() { revived.EffectiveAt = s.ago(0); s.wantOutcome(house, revived, "REFUSED BLACKLISTED") }) // it ended long before
 	s.wantStatus(number(1), "BLACKLISTED MTN")
-	if n := s.count(`SELECT count(*) FROM line_event WHERE kind = 1`); n != 0 {
-		t.Errorf("%d assignments were stored, want none", n)
+	s.wantOutcome(mtn, s.event(number(2), "ASSIGNED", 300), "APPLIED")
+	s.blacklist(number(2))
+	s.days(1)
+	s.wantOutcome(mtn, s.event(number(2), "TRANSFERRED", 0), "REFUSED BLACKLISTED")
+	s.wantOutcome(house, s.port(number(2), 0), "APPLIED") // the same tenure goes on
+	if n := s.count(`SELECT count(*) FROM line_event WHERE kind IN (1, 20)`); n != 1 {
+		t.Errorf("%d new tenures were stored, want the first one only", n)
 	}
 	s.days(1)
 	s.createOrder(regulator(), number(1), "RELEASE")
@@ -269,43 +286,44 @@ func TestEventIsVoidedByItsSupplierOrTheRegulator(t *testing.T) {
 	flag.Level = "HIGH"
 	s.report(mtn, s.event(number(1), "ASSIGNED", 400), swap)
 	s.wantOutcome(sector, flag, "APPLIED")
-	void := func(of supply.Item) supply.Item {
-		v := s.event(number(1), "VOIDED", 0)
-		v.Voids, v.Note = of.ID, "a mistake"
-		return v
-	}
-	s.wantOutcome(airtel, void(swap), "REFUSED NOT_FOUND")
-	s.wantOutcome(mtn, void(flag), "REFUSED NOT_FOUND")
-	s.wantOutcome(newSupplier(line.Sector, ""), void(flag), "REFUSED NOT_FOUND")
+	s.wantOutcome(airtel, s.void(swap), "REFUSED NOT_FOUND")
+	s.wantOutcome(mtn, s.void(flag), "REFUSED NOT_FOUND")
+	s.wantOutcome(newSupplier(line.Sector, ""), s.void(flag), "REFUSED NOT_FOUND")
 	s.wantStatus(number(1), "FLAGGED MTN")
-	silent := void(swap)
+	silent := s.void(swap)
 	silent.Note = ""
 	s.wantOutcome(mtn, silent, "REFUSED MISSING")
 
-	seq := func(kind line.Kind) string {
-		var seq string
-		if err := s.Pool.QueryRow(t.Context(), `SELECT seq::text FROM line_event WHERE kind = $1`, int16(kind)).Scan(&seq); err != nil {
-			t.Fatal(err)
-		}
-		return seq
-	}
-	o := s.createOrder(regulator(), number(1), "VOID", func(f *supply.OrderForm) { f.Event = seq(line.Flag) })
-	if o.Result.Outcome != supply.Applied || !o.EffectiveAt.Equal(s.clock.AddDate(0, 0, -1)) {
+	o := s.createOrder(regulator(), number(1), "VOID", func(f *supply.OrderForm) { f.Event = s.seq(number(1), line.Flag) })
+	if o.Result.Outcome != supply.Applied || !o.EffectiveAt.Equal(s.daysAgo(1)) {
 		t.Errorf("the order is %+v", o)
 	}
 	s.wantStatus(number(1), "SWAPPED MTN")
-	s.wantOutcome(mtn, void(swap), "APPLIED")
+	void := s.void(swap)
+	s.wantOutcome(mtn, void, "APPLIED")
+	s.wantOutcome(mtn, void, "DUPLICATE")
+	s.wantOutcome(mtn, s.void(swap), "REFUSED VOIDED")
+	s.wantOutcome(mtn, s.void(void), "REFUSED NOT_ALLOWED") // a void cannot be voided
+	s.wantStatus(number(1), "SWAPPED MTN")                  // contested, until the window of the SIM change ends
+	if row := s.row(number(1)); row.SIM != line.Never || !row.ContestedSIM.Time().Equal(s.daysAgo(2)) {
+		t.Errorf("the row is %+v", row)
+	}
+	s.days(8)
 	s.supplyThroughNow("MTN")
 	s.wantStatus(number(1), "NORMAL MTN")
+	s.wantOutcome(mtn, s.event(number(1), "SIM_CHANGED", 1), "APPLIED")
+	s.wantStatus(number(1), "SWAPPED MTN")
+	s.createOrder(regulator(), number(1), "VOID", func(f *supply.OrderForm) { f.Event = s.seq(number(1), line.ChangeSIM) })
+	s.wantStatus(number(1), "NORMAL MTN") // the regulator's void leaves nothing
 
 	count := func() int {
 		return s.count(`SELECT (SELECT count(*) FROM line_event) + (SELECT count(*) FROM line_order)`)
 	}
 	before := count()
-	for name, event := range map[string]string{"no event": "999999", "no number": "x", "a withdrawal": "", "another number": seq(line.Flag)} {
+	for name, event := range map[string]string{"no event": "999999", "no number": "x", "a withdrawal": "", "another number": s.seq(number(1), line.Flag)} {
 		f := supply.OrderForm{PhoneNumber: number(1), Action: "VOID", Note: "why", Event: event}
 		if name == "a withdrawal" {
-			f.Event = seq(line.Void) // the first of them
+			f.Event = s.seq(number(1), line.Void)
 		}
 		if name == "another number" {
 			f.PhoneNumber = number(2)
@@ -344,7 +362,7 @@ func TestOrdersThatAreRefused(t *testing.T) {
 		want   []string
 	}{
 		"nothing":              {func(f *supply.OrderForm) { *f = supply.OrderForm{} }, []string{"phoneNumber REQUIRED", "action REQUIRED", "note REQUIRED"}},
-		"all wrong":            {func(f *supply.OrderForm) { *f = supply.OrderForm{"1", "SELL", "", "a\x00", "soon", ""} }, []string{"phoneNumber INVALID_FORMAT", "action NOT_ALLOWED", "note INVALID_FORMAT", "effectiveAt INVALID_FORMAT"}},
+		"all wrong":            {func(f *supply.OrderForm) { *f = supply.OrderForm{"1", "SELL", "", "", "a\x00", "soon", ""} }, []string{"phoneNumber INVALID_FORMAT", "action NOT_ALLOWED", "note INVALID_FORMAT", "effectiveAt INVALID_FORMAT"}},
 		"long note":            {func(f *supply.OrderForm) { f.Action, f.Note = "UNBAR", strings.Repeat("ä", 201) }, []string{"note INVALID_FORMAT"}},
 		"bar without reason":   {func(f *supply.OrderForm) { f.Action = "BAR" }, []string{"reason REQUIRED"}},
 		"bar for a churn":      {func(f *supply.OrderForm) { f.Action, f.Reason = "BAR", "CHURNED" }, []string{"reason NOT_ALLOWED"}},
@@ -352,9 +370,14 @@ func TestOrdersThatAreRefused(t *testing.T) {
 		"release of an event":  {func(f *supply.OrderForm) { f.Action, f.Event = "RELEASE", "7" }, []string{"event NOT_ALLOWED"}},
 		"void of nothing":      {func(f *supply.OrderForm) { f.Action = "VOID" }, []string{"event REQUIRED"}},
 		"void at a time":       {func(f *supply.OrderForm) { f.Action, f.Event, f.EffectiveAt = "VOID", "7", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
+		"confirm of nothing":   {func(f *supply.OrderForm) { f.Action = "CONFIRM" }, []string{"event REQUIRED"}},
+		"confirm at a time":    {func(f *supply.OrderForm) { f.Action, f.Event, f.EffectiveAt = "CONFIRM", "7", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
+		"confirm of no event":  {func(f *supply.OrderForm) { f.Action, f.Event = "CONFIRM", "7" }, []string{"event NOT_ALLOWED"}},
+		"unbar with a scope":   {func(f *supply.OrderForm) { f.Action, f.Scope = "UNBAR", "HOLDER" }, []string{"scope NOT_ALLOWED"}},
+		"bar of both":          {func(f *supply.OrderForm) { f.Action, f.Reason, f.Scope = "BAR", "NIN", "BOTH" }, []string{"scope NOT_ALLOWED"}},
 		"blacklist at a time":  {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "BLACKLIST", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
-		"release ahead":        {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "RELEASE", "2026-06-01T12:05:01Z" }, []string{"effectiveAt NOT_ALLOWED"}},
-		"release within skew":  {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "RELEASE", "2026-06-01T12:05:00Z" }, nil},
+		"release ahead":        {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "RELEASE", "2026-06-01T12:01:01Z" }, []string{"effectiveAt NOT_ALLOWED"}},
+		"release within skew":  {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "RELEASE", "2026-06-01T12:01:00Z" }, nil},
 		"landline is no line":  {func(f *supply.OrderForm) { f.Action, f.PhoneNumber = "RELEASE", "+23412345678" }, []string{"phoneNumber INVALID_FORMAT"}},
 		"lower case is a typo": {func(f *supply.OrderForm) { f.Action = "release" }, []string{"action NOT_ALLOWED"}},
 	} {
@@ -368,28 +391,4 @@ func TestOrdersThatAreRefused(t *testing.T) {
 	if n := s.count(`SELECT count(*) FROM line_order`); n != 1 {
 		t.Errorf("%d orders were stored, want 1", n)
 	}
-}
-
-// A flag can be removed by the supplier that set it, and ends with the tenure. Another
-// sector regulator cannot remove it.
-func TestFlagIsRemovedOnlyByItsSupplier(t *testing.T) {
-	t.Parallel()
-	s := newEnv(t)
-	banks, insurers := newSupplier(line.Sector, ""), newSupplier(line.Sector, "")
-	s.wantOutcome(operator("MTN"), s.event(number(1), "ASSIGNED", 400), "APPLIED")
-	s.supplyThroughNow("MTN")
-	flag := s.event(number(1), "FLAGGED", 5)
-	flag.Level = "VERY_HIGH"
-	s.wantOutcome(banks, flag, "APPLIED")
-	s.wantOutcome(insurers, s.event(number(1), "UNFLAGGED", 4), "NO_EFFECT NOT_YOUR_FLAG")
-	s.wantOutcome(operator("MTN"), s.event(number(1), "UNFLAGGED", 4), "REFUSED NOT_ALLOWED")
-	s.wantStatus(number(1), "FLAGGED MTN")
-	s.wantOutcome(banks, s.event(number(1), "UNFLAGGED", 3), "APPLIED")
-	s.wantStatus(number(1), "NORMAL MTN")
-	again := s.event(number(1), "FLAGGED", 2)
-	again.Level = "MEDIUM"
-	s.wantOutcome(banks, again, "APPLIED")
-	s.wantStatus(number(1), "FLAGGED MTN")
-	s.wantOutcome(operator("MTN"), s.event(number(1), "ASSIGNED", 1), "APPLIED")
-	s.wantStatus(number(1), "RECYCLED MTN")
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	// maxClockSkew is how far a supplier's clock may be ahead of ours.
-	maxClockSkew = 5 * time.Minute
+	maxClockSkew = time.Minute
 	// maxID and maxNote are the longest id and note, in characters.
 	maxID   = 64
 	maxNote = 200
@@ -59,7 +59,8 @@ func (i *item) parseItem(from *Item, region *phone.Region, by *resolvedSupplier,
 		i.refuse("phoneNumber", "BAD_FORMAT", numberForm)
 	}
 	e := linefile.Event{
-		ID: from.ID, Network: from.Network, Level: from.Level, Reason: from.Reason, Voids: from.Voids, Note: from.Note, ChurnAt: line.Never,
+		ID: from.ID, Network: from.Network, Level: from.Level, Reason: from.Reason, Scope: from.Scope, FirstHolder: from.FirstHolder,
+		Voids: from.Voids, Note: from.Note, ChurnAt: line.Never,
 	}
 	if !printable(from.ID, maxID) {
 		i.refuse("id", "BAD_FORMAT", "Give each event an id of 1 to 64 printable characters.")
@@ -71,11 +72,11 @@ func (i *item) parseItem(from *Item, region *phone.Region, by *resolvedSupplier,
 	if e.Kind, ok = line.ParseKind(from.Type); !ok {
 		i.refuse("type", "BAD_VALUE", "Give one of the types that the documentation lists.")
 	}
-	if e.Effective, ok = line.ParseInstant(from.EffectiveAt); !ok {
+	if e.Effective, e.Day, ok = line.ParseInstant(from.EffectiveAt, r.policy.Zone()); !ok {
 		i.refuse("effectiveAt", "BAD_FORMAT", timeForm)
 	}
 	if from.ChurnAt != "" {
-		if e.ChurnAt, ok = line.ParseInstant(from.ChurnAt); !ok {
+		if e.ChurnAt, _, ok = line.ParseInstant(from.ChurnAt, r.policy.Zone()); !ok {
 			i.refuse("churnAt", "BAD_FORMAT", timeForm)
 		}
 	}
@@ -94,13 +95,21 @@ func (i *item) parseEvent(e linefile.Event, by *resolvedSupplier, r rules) {
 	}
 	i.event = line.Event{
 		ID: e.ID, Supplier: by.supplierIDs[authority], ReportedAt: r.now, Effective: e.Effective, Kind: e.Kind, Authority: authority,
-		Until: line.Never, EndedAfter: line.Never, Note: e.Note,
+		Day: e.Day, Until: line.Never, EndedAfter: line.Never, Note: e.Note,
 	}
 	if authority == line.Operator {
 		i.event.Network = by.network
 	}
 	i.voids = e.Voids
-	if e.Effective.Time().After(r.now.Add(maxClockSkew)) {
+	first := e.Effective
+	if e.Day {
+		// A bare date lies in the future if its day has not begun.
+		first = line.DayStart(e.Effective, r.policy.Zone())
+		if e.Kind == line.End {
+			i.event.Effective = first // so that an ASSIGNED of the same day comes after it
+		}
+	}
+	if first.Time().After(r.now.Add(maxClockSkew)) {
 		i.refuse("effectiveAt", "FUTURE", "The time is in the future. Report an event once it has taken effect.")
 	}
 	if (e.Kind == line.Void) != (e.Voids != "") {
@@ -120,12 +129,15 @@ type kindFields struct {
 	codeRequired bool
 	peer         bool // network: where the number is ported to
 	churnAt      bool
+	scope        bool // HOLDER or NUMBER
+	first        bool // firstHolder
 }
 
 var (
 	barReasons   = []line.Code{line.ReasonNIN, line.ReasonFraud, line.ReasonCourt, line.ReasonLost, line.ReasonDebt, line.ReasonOther}
 	fieldsByKind = map[line.Kind]kindFields{ //nolint:exhaustive // the other kinds take no more fields
-		line.Bar:         {code: barReasons, codeField: "reason", codeRequired: true},
+		line.Assign:      {first: true},
+		line.Bar:         {code: barReasons, codeField: "reason", codeRequired: true, scope: true},
 		line.End:         {code: []line.Code{line.ReasonChurned, line.ReasonSurrendered}, codeField: "reason", codeRequired: true},
 		line.Flag:        {code: []line.Code{line.LevelMedium, line.LevelHigh, line.LevelVeryHigh}, codeField: "level", codeRequired: true},
 		line.Port:        {peer: true},
@@ -155,6 +167,11 @@ func (i *item) parseFields(e linefile.Event, r rules) {
 		i.event.Code = code
 	}
 	i.parsePeer(e, takes.peer, r.plan)
+	i.parseScope(e, takes.scope)
+	i.event.First = e.FirstHolder
+	if e.FirstHolder && !takes.first {
+		i.refuse("firstHolder", "NOT_ALLOWED", "Only ASSIGNED can have a first holder.")
+	}
 	switch {
 	case takes.churnAt == (e.ChurnAt == line.Never):
 		i.refuse("churnAt", "MISSING", "A CHURN_NOTICE, and no other event, gives in churnAt when the line will churn.")
@@ -179,6 +196,23 @@ func (i *item) parsePeer(e linefile.Event, wanted bool, plan *numbering.Plan) {
 		i.refuse("network", "BAD_VALUE", "A number cannot be ported to the network that already has it.")
 	case wanted:
 		i.event.Peer = peer
+	}
+}
+
+// parseScope parses on what a bar of the regulator is: on the holder or on the
+// number. A court or a fraud concerns the number, whoever holds it; every other
+// reason the holder.
+func (i *item) parseScope(e linefile.Event, wanted bool) {
+	wanted = wanted && i.event.Authority == line.Regulator
+	switch {
+	case e.Scope != "" && !wanted:
+		i.refuse("scope", "NOT_ALLOWED", "Only a BARRED of the regulator has a scope.")
+	case e.Scope == "":
+		i.event.Number = wanted && (i.event.Code == line.ReasonCourt || i.event.Code == line.ReasonFraud)
+	case e.Scope == "NUMBER", e.Scope == "HOLDER":
+		i.event.Number = e.Scope == "NUMBER"
+	default:
+		i.refuse("scope", "BAD_VALUE", "Give HOLDER or NUMBER.")
 	}
 }
 

@@ -1,7 +1,6 @@
 package supply_test
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,51 +10,80 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/supply"
-	"github.com/lineproof/lineproof/internal/testing/linemodel"
 )
 
-// snapshotModel is a small country in which operators send snapshots and events. Its
-// times are whole days, so that they often coincide.
+// snapshotModel is a small country in which operators send snapshots and events, each
+// of them a few days apart. Its times are few, so that they often coincide.
 type snapshotModel struct {
 	*rapid.T
 
 	k       *importEnv
 	numbers []string
-	last    map[string]int // the day of each network's last snapshot
+	last    map[string]time.Time // asOf of each network's last snapshot
 	ids     map[string][]supply.Item
 	sent    int
 }
 
-// lastDay is yesterday, counted from the first of the year.
-const lastDay = 150
+// A moment is a time as a file or a call writes it.
+type moment struct {
+	at   time.Time
+	bare bool // only the date is written
+}
 
-func date(day int) string { return dayOf(day).Format(time.DateOnly) }
+func (m moment) String() string {
+	switch {
+	case m.at.IsZero():
+		return ""
+	case m.bare:
+		return m.at.In(lagos).Format(time.DateOnly)
+	}
+	return m.at.Format(time.RFC3339)
+}
 
-func dayOf(day int) time.Time { return time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC) }
+// latest returns the moment as it is stored: of a date the last second, but not after
+// a limit.
+func (m moment) latest(limit time.Time) line.Instant {
+	if m.at.IsZero() {
+		return line.Never
+	}
+	if !m.bare {
+		return line.InstantOf(m.at)
+	}
+	y, month, d := m.at.In(lagos).Date()
+	return min(line.InstantOf(time.Date(y, month, d+1, 0, 0, 0, 0, lagos))-1, line.InstantOf(limit))
+}
 
-// snapshotRow is a row of a snapshot; its times are days.
+// snapshotRow is a row of a snapshot.
 type snapshotRow struct {
-	number             string
-	tenure, sim, since int // sim -1: not given
-	state              line.State
+	number                    string
+	tenure, sim, since, churn moment
+	never                     bool // the SIM never changed
+	state                     line.State
 }
 
 func (r snapshotRow) String() string {
-	sim := ""
-	if r.sim >= 0 {
-		sim = date(r.sim)
+	sim := r.sim.String()
+	if r.never {
+		sim = "NEVER"
 	}
-	return strings.Join([]string{r.number, date(r.tenure), sim, r.state.String(), date(r.since)}, ",")
+	tenure := r.tenure.String()
+	if tenure == "" {
+		tenure = "UNKNOWN"
+	}
+	return strings.Join([]string{r.number, tenure, sim, r.state.String(), r.since.String(), r.churn.String()}, ",")
 }
 
 // After any snapshots and any events between them, before and after asOf: every
-// stored row is what its history makes of it; an accepted row of a file is the state
-// of the line at asOf; a refused row has no effect; a missing number has ended, or
-// was reported about later; and a dry run counts all of this in advance.
+// stored row is what the model makes of its history; an accepted row of a file is the
+// state of the line at asOf; a row that waits changes nothing but doubt, and has a
+// reason to wait; a refused row has no effect; a missing number has ended, was
+// reported about later, or is in doubt; and a dry run counts all of this in advance.
 func TestRandomSnapshotsMatchTheModel(t *testing.T) {
 	t.Parallel()
 	for i := range 2 {
@@ -64,38 +92,58 @@ func TestRandomSnapshotsMatchTheModel(t *testing.T) {
 			k := newImportEnv(t)
 			rapid.Check(t, func(t *rapid.T) {
 				k.reset()
-				w := &snapshotModel{T: t, k: k, last: map[string]int{}, ids: map[string][]supply.Item{}}
-				for i := range 5 {
+				k.clock = time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)
+				w := &snapshotModel{T: t, k: k, last: map[string]time.Time{}, ids: map[string][]supply.Item{}}
+				for i := range 4 {
 					w.numbers = append(w.numbers, number(i))
 				}
 				w.numbers = append(w.numbers, airtel(0), airtel(1))
-				for range rapid.IntRange(2, 6).Draw(t, "rounds") {
-					if rapid.IntRange(0, 2).Draw(t, "round") == 0 {
+				for range rapid.IntRange(3, 8).Draw(t, "rounds") {
+					k.clock = k.clock.Add(time.Duration(rapid.SampledFrom([]int{1, 24, 24 * 5, 24 * 20}).Draw(t, "hours")) * time.Hour)
+					switch rapid.IntRange(0, 5).Draw(t, "round") {
+					case 0, 1:
 						w.report()
-					} else {
+					case 2:
+						w.decide()
+					default:
 						w.snapshot(rapid.SampledFrom([]string{"MTN", "MTN", "AIRTEL"}).Draw(t, "network"))
 					}
+					w.checkRows()
 				}
 			})
 		})
 	}
 }
 
-func (w *snapshotModel) day(what string) int { return rapid.IntRange(0, lastDay).Draw(w.T, what) }
+// moment draws a time of the days before another, but not before a first one.
+func (w *snapshotModel) moment(what string, days int, first, end time.Time) moment {
+	hours := rapid.SampledFrom([]int{0, 10, 22}).Draw(w.T, what+" hour")
+	at := end.Truncate(24*time.Hour).AddDate(0, 0, -rapid.IntRange(0, days).Draw(w.T, what+" day")).Add(time.Duration(hours) * time.Hour)
+	if at.After(end) {
+		at = end
+	}
+	if at.Before(first) {
+		at = first
+	}
+	return moment{at, rapid.Bool().Draw(w.T, what+" bare")}
+}
 
 var (
 	house  = supply.Supplier{Authorities: []line.Authority{line.ClearingHouse}, Client: uuid.UUID{1}}
 	sector = supply.Supplier{Authorities: []line.Authority{line.Sector}, Client: uuid.UUID{2}}
-	orders = supply.Supplier{Authorities: []line.Authority{line.Regulator}}
+	orders = supply.Supplier{Authorities: []line.Authority{line.Regulator}, Client: uuid.UUID{3}, Actor: audit.Actor{Kind: audit.Client, ID: uuid.UUID{3}}}
 )
+
+var operatorKinds = []line.Kind{
+	line.Assign, line.ChangeSIM, line.ChangeSIM, line.Bar, line.Unbar, line.Park, line.Return, line.Deactivate, line.Use, line.End, line.Reinstate,
+	line.GiveNotice, line.Transfer, line.ClaimPort, line.ReleasePort, line.Void,
+}
 
 // report reports a few events.
 func (w *snapshotModel) report() {
 	for range rapid.IntRange(1, 5).Draw(w.T, "events") {
 		who := rapid.SampledFrom([]string{"MTN", "MTN", "AIRTEL", "house", "house", "sector", "orders"}).Draw(w.T, "speaker")
-		speaker, kinds := operator(who), []line.Kind{
-			line.Assign, line.ChangeSIM, line.Bar, line.Unbar, line.Park, line.Return, line.Deactivate, line.Use, line.End, line.Reinstate, line.Void,
-		}
+		speaker, kinds := operator(who), operatorKinds
 		switch who {
 		case "house":
 			speaker, kinds = house, []line.Kind{line.Port}
@@ -106,18 +154,20 @@ func (w *snapshotModel) report() {
 		}
 		w.sent++
 		kind := rapid.SampledFrom(kinds).Draw(w.T, "kind")
+		effective := w.moment("effective", 40, time.Time{}, w.k.clock)
 		item := supply.Item{
-			ID: "r" + strconv.Itoa(w.sent), PhoneNumber: rapid.SampledFrom(w.numbers).Draw(w.T, "number"), Type: kind.String(),
-			EffectiveAt: date(w.day("effective")),
+			ID: "r" + strconv.Itoa(w.sent), PhoneNumber: rapid.SampledFrom(w.numbers).Draw(w.T, "number"), Type: kind.String(), EffectiveAt: effective.String(),
 		}
 		switch kind {
 		case line.Bar:
-			item.Reason = "FRAUD"
+			item.Reason = rapid.SampledFrom([]string{"FRAUD", "DEBT"}).Draw(w.T, "reason")
 		case line.End:
 			item.Reason = "CHURNED"
 		case line.Flag:
 			item.Level = "HIGH"
-		case line.Port:
+		case line.GiveNotice:
+			item.ChurnAt = effective.at.AddDate(0, 0, rapid.SampledFrom([]int{15, 30}).Draw(w.T, "churn")).Format(time.RFC3339)
+		case line.Port, line.ReleasePort:
 			item.Network = rapid.SampledFrom([]string{"MTN", "AIRTEL"}).Draw(w.T, "recipient")
 		case line.Void:
 			before := w.ids[who]
@@ -128,57 +178,102 @@ func (w *snapshotModel) report() {
 			item.PhoneNumber, item.Voids, item.Note = of.PhoneNumber, of.ID, "by mistake"
 		default:
 		}
-		if _, err := w.k.ApplyEvents(w.k.t.Context(), speaker, []supply.Item{item}, time.Time{}); err != nil {
+		if _, err := w.k.ApplyEvents(w.k.t.Context(), speaker, []supply.Item{item}); err != nil {
 			w.Fatal(err)
 		}
 		w.ids[who] = append(w.ids[who], item)
 	}
 }
 
+// decide confirms or voids an event that staff see as open.
+func (w *snapshotModel) decide() {
+	open, err := w.k.OpenEvents(w.k.t.Context(), supply.OpenQuery{Limit: 100})
+	if err != nil {
+		w.Fatal(err)
+	}
+	open = slices.DeleteFunc(open, func(o supply.OpenEvent) bool { return o.Type == line.Void.String() }) // a void cannot be voided
+	if len(open) == 0 {
+		return
+	}
+	o := rapid.SampledFrom(open).Draw(w.T, "open")
+	form := supply.OrderForm{
+		PhoneNumber: o.Number.E164(), Action: "VOID", Event: strconv.FormatInt(o.Seq, 10), Note: "for a test",
+	}
+	if o.IfConfirmed != "" && rapid.Bool().Draw(w.T, "confirmed") {
+		form.Action = "CONFIRM"
+	}
+	if _, err := w.k.CreateOrder(w.k.t.Context(), orders, form); err != nil {
+		w.Fatal(err)
+	}
+}
+
 // rows draws a snapshot: for each number the known state, another one, or no row.
-func (w *snapshotModel) rows(network string, day int) []snapshotRow {
+func (w *snapshotModel) rows(network string, asOf time.Time) []snapshotRow {
 	var rows []snapshotRow
 	for _, n := range w.numbers {
-		known := w.at(n, dayOf(day))
-		r := snapshotRow{
-			number: n, tenure: rapid.IntRange(0, day).Draw(w.T, "tenure"), sim: -1, state: line.State(rapid.IntRange(int(line.StateActive), int(line.StateBarred)).Draw(w.T, "state")),
-		}
-		if known.Tenure != line.Never && rapid.IntRange(0, 3).Draw(w.T, "same tenure") > 0 {
-			r.tenure = dayIn(known.Tenure)
-		}
-		r.since = rapid.IntRange(r.tenure, day).Draw(w.T, "since")
-		if rapid.Bool().Draw(w.T, "sim given") {
-			r.sim = rapid.IntRange(r.tenure, day).Draw(w.T, "sim")
-		}
-		if rapid.Bool().Draw(w.T, "as known") && known.State != line.StateNone && known.Tenure != line.Never {
-			r.state, r.since = known.State, max(dayIn(known.StateSince), r.tenure)
-			if known.BarAt != line.Never && known.State == line.StateActive {
-				r.state, r.since = line.StateBarred, max(dayIn(known.BarAt), r.tenure)
-			}
-			if known.SIM != line.Never {
-				r.sim = max(dayIn(known.SIM), r.tenure)
-			}
-		}
 		mine := strings.HasPrefix(n, "+234803") == (network == "MTN")
-		if rapid.IntRange(0, 9).Draw(w.T, "there") < map[bool]int{true: 8, false: 3}[mine] {
-			rows = append(rows, r)
+		if rapid.IntRange(0, 9).Draw(w.T, "there") >= map[bool]int{true: 9, false: 2}[mine] {
+			continue
 		}
+		known := w.at(n, asOf)
+		r := snapshotRow{number: n, state: line.State(rapid.IntRange(int(line.StateActive), int(line.StateBarred)).Draw(w.T, "state"))}
+		switch rapid.IntRange(0, 9).Draw(w.T, "tenure is") {
+		case 0:
+		case 1, 2:
+			r.tenure = w.moment("tenure", 60, time.Time{}, asOf)
+		case 3:
+			r.tenure = w.moment("old tenure", 30, time.Time{}, asOf.AddDate(-2, 0, 0))
+		default:
+			r.tenure = w.known(known.Tenure, asOf)
+		}
+		switch rapid.IntRange(0, 5).Draw(w.T, "sim is") {
+		case 0:
+		case 1:
+			r.never = true
+		case 2:
+			r.sim = w.moment("sim", 60, r.tenure.at, asOf)
+		default:
+			r.sim = w.known(max(known.SIM, known.Tenure), asOf)
+		}
+		since := known.StateSince
+		if known.BarAt != line.Never && known.State == line.StateActive {
+			since = known.BarAt
+		}
+		if r.since = w.moment("since", 60, r.tenure.at, asOf); rapid.Bool().Draw(w.T, "as known") && since != line.Never && known.State != line.StateNone {
+			if r.state, r.since = known.State, w.known(since, asOf); known.BarAt != line.Never && known.State == line.StateActive {
+				r.state = line.StateBarred
+			}
+		}
+		if r.state == line.StateNoticed && rapid.Bool().Draw(w.T, "dated") {
+			at := asOf.AddDate(0, 0, rapid.SampledFrom([]int{-3, 5, 20}).Draw(w.T, "churn"))
+			for _, known := range []time.Time{r.since.at, r.sim.at} {
+				if soonest := known.AddDate(0, 0, 2); at.Before(soonest) {
+					at = soonest
+				}
+			}
+			r.churn = moment{at, rapid.Bool().Draw(w.T, "churn bare")}
+		}
+		rows = append(rows, r)
 	}
 	return rows
 }
 
-// dayIn returns the day of an instant. Derived events may be a second later than the
-// start of their day.
-func dayIn(i line.Instant) int { return max(int(i.Time().Sub(dayOf(0))/(24*time.Hour)), 0) }
+// known returns a known time, or its day.
+func (w *snapshotModel) known(at line.Instant, asOf time.Time) moment {
+	if at == line.Never || at > line.InstantOf(asOf) {
+		return moment{}
+	}
+	return moment{at.Time(), rapid.IntRange(0, 3).Draw(w.T, "known bare") == 0}
+}
 
 // history returns the history of a number, and its row.
-func (w *snapshotModel) history(written string) (*line.History, line.Row) {
-	n := w.k.parse(written)
-	rows, err := line.Rows(w.k.t.Context(), w.k.Pool, []phone.Number{n})
+func (w *snapshotModel) history(number string) (*line.History, line.Row) {
+	n := w.k.parse(number)
+	rows, err := linestore.Rows(w.k.t.Context(), w.k.Pool, []phone.Number{n})
 	if err != nil {
 		w.Fatal(err)
 	}
-	all, err := line.Histories(w.k.t.Context(), w.k.Pool, []phone.Number{n}, rows)
+	all, err := linestore.Histories(w.k.t.Context(), w.k.Pool, []phone.Number{n}, rows)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -191,99 +286,12 @@ func (w *snapshotModel) history(written string) (*line.History, line.Row) {
 
 func (w *snapshotModel) at(number string, at time.Time) line.Row {
 	h, _ := w.history(number)
-	r, _ := line.Fold(h.Base, h.Events, line.InstantOf(at))
+	r, _ := line.Fold(h, w.k.terms(), line.InstantOf(at))
 	return r
 }
 
-// snapshot sends a snapshot, first as a dry run, and checks the result.
-func (w *snapshotModel) snapshot(network string) {
-	last, sent := w.last[network]
-	if sent && last >= lastDay {
-		return
-	}
-	day := lastDay
-	if !sent || last < lastDay {
-		first := 0
-		if sent {
-			first = last + 1
-		}
-		day = rapid.IntRange(first, lastDay).Draw(w.T, "as of")
-	}
-	rows := w.rows(network, day)
-	var lines []string
-	for _, r := range rows {
-		lines = append(lines, r.String())
-	}
-	content := snapshotOf(lines...)
-	before := map[string]line.Row{}
-	then := map[string]line.Row{}
-	for _, n := range w.numbers {
-		_, before[n] = w.history(n)
-		then[n] = w.at(n, dayOf(day))
-	}
-	form := supply.ImportForm{Kind: linefile.Snapshot, AsOf: dayOf(day)}
-	dry := form
-	dry.DryRun = true
-	dryRun := w.import1(network, dry, content)
-	im := w.import1(network, form, content)
-	w.last[network] = day
-
-	report := w.k.refused(im)
-	if got := w.k.refused(dryRun); dryRun.Counts != im.Counts || !slices.Equal(got, report) {
-		w.Fatalf("the dry run counted %+v %q, the import %+v %q\n%s", dryRun.Counts, got, im.Counts, report, content)
-	}
-	refused := map[int]string{}
-	for _, r := range report {
-		words := strings.Fields(r)
-		place, _ := strconv.Atoi(words[0])
-		refused[place] = words[2]
-	}
-	var want supply.Counts
-	want.Refused = int64(len(refused))
-	for _, n := range w.numbers {
-		i := slices.IndexFunc(rows, func(r snapshotRow) bool { return r.number == n })
-		what := fmt.Sprintf("%s as of %s, which was %+v, in\n%s", n, date(day), then[n], content)
-		h, row := w.history(n)
-		if model := linemodel.Replay(h.Base, h.Events); model != row {
-			w.Fatalf("%s: the row is %+v, the model makes %+v", what, row, model)
-		}
-		byThis := slices.DeleteFunc(slices.Clone(h.Events), func(e line.Event) bool { return e.Import != importID(w, im) })
-		switch {
-		case i < 0:
-			want.Ended += w.checkMissing(what, network, day, last, sent, before[n], then[n], h, byThis)
-		case refused[i+2] != "":
-			if reason := refused[i+2]; reason != w.refusal(network, n, then[n]) && reason != "CONTRADICTS" || row != before[n] {
-				w.Fatalf("%s: refused for %s, and is now %+v", what, reason, row)
-			}
-			if refused[i+2] == "PORTED_OUT" {
-				want.PortedOut++
-			}
-			// Where nothing but an earlier snapshot spoke, only what is older than that
-			// contradicts it, or what happened all in the one second of this one. A new
-			// tenure is older, too, when it begins no later than the known end.
-			r := rows[i]
-			older := r.tenure < dayIn(then[n].Tenure) || !w.running(then[n]) && r.tenure <= dayIn(then[n].StateSince) || r.sim >= 0 && r.sim < dayIn(then[n].SIM) || r.since == day
-			if refused[i+2] == "CONTRADICTS" && len(h.Events) == 0 && !older {
-				w.Fatalf("%s: %s contradicts nothing", what, r)
-			}
-		default:
-			w.checkTaken(what, network, rows[i], day, before[n], then[n], h, byThis, &want)
-		}
-	}
-	if im.Counts != want {
-		w.Fatalf("the counts are %+v, want %+v, of\n%s", im.Counts, want, content)
-	}
-	if wrong := w.k.inconsistency(); wrong != "" {
-		w.Fatal(wrong)
-	}
-}
-
-func importID(w *snapshotModel, im supply.Import) int32 {
-	return int32(w.k.count(`SELECT id FROM supply_import WHERE uid = $1`, im.ID))
-}
-
-// import1 runs an import to its end.
-func (w *snapshotModel) import1(network string, f supply.ImportForm, content string) supply.Import {
+// importFile runs an import to its end.
+func (w *snapshotModel) importFile(network string, f supply.ImportForm, content string) supply.Import {
 	ctx := w.k.t.Context()
 	im, err := w.k.Begin(ctx, operator(network), f, "cli")
 	if err != nil {
@@ -301,105 +309,31 @@ func (w *snapshotModel) import1(network string, f supply.ImportForm, content str
 	return im
 }
 
-func (w *snapshotModel) running(r line.Row) bool {
-	return r.State >= line.StateActive && r.State <= line.StateNoticed
-}
-
-func (w *snapshotModel) code(r line.Row) string { return w.k.plan.Code(r.Network) }
-
-// refusal returns why a network may not report about a number in this state, or
-// nothing.
-func (w *snapshotModel) refusal(network, n string, then line.Row) string {
-	mine := strings.HasPrefix(n, "+234803") == (network == "MTN")
-	switch {
-	case w.running(then) && w.code(then) == network, !w.running(then) && mine:
-		return ""
-	case w.running(then) && mine && then.PortAt != line.Never:
-		return "PORTED_OUT"
-	default:
-		return "NOT_YOURS"
+// snapshot sends a snapshot, first as a dry run, and checks the result.
+func (w *snapshotModel) snapshot(network string) {
+	asOf := w.k.clock.Add(-time.Duration(rapid.SampledFrom([]int{0, 10, 24 * 3, 24 * 12}).Draw(w.T, "as of")) * time.Hour)
+	if !asOf.After(w.last[network]) {
+		return
 	}
-}
-
-// checkMissing checks a number that is not in the snapshot, and counts its end.
-func (w *snapshotModel) checkMissing(what, network string, day, last int, sent bool, before, then line.Row, h *line.History, byThis []line.Event) int64 {
-	there := w.running(before) && w.code(before) == network && w.running(then) && w.code(then) == network
-	switch len(byThis) {
-	case 0:
-		asOf := line.InstantOf(dayOf(day))
-		later := slices.ContainsFunc(h.Events, func(e line.Event) bool {
-			if e.Effective == asOf { // it began or came in that very second
-				return e.Kind == line.Assign || e.Kind == line.Reinstate || e.Kind == line.Port
-			}
-			return e.Authority == line.Operator && e.Effective > asOf
-		})
-		if there && !later {
-			w.Fatalf("missing %s: it was not ended", what)
-		}
-		return 0
-	case 1:
-		e := byThis[0]
-		if !there || e.Kind != line.End || e.Code != line.ReasonInferred || e.Effective != line.InstantOf(dayOf(day)) ||
-			sent && e.EndedAfter != line.InstantOf(dayOf(last)) || !sent && (e.EndedAfter == line.Never || e.EndedAfter > e.Effective) {
-			w.Fatalf("missing %s: it was ended by %+v", what, e)
-		}
-		if now, _ := line.Fold(h.Base, h.Events, e.Effective); now.State != line.StateEnded {
-			w.Fatalf("missing %s: it goes on as %+v", what, now)
-		}
-		return 1
+	s := sentSnapshot{snapshotModel: w, network: network, asOf: asOf, last: w.last[network], rows: w.rows(network, asOf), before: map[string]line.Row{}, then: map[string]line.Row{}}
+	lines := []string{}
+	for _, r := range s.rows {
+		lines = append(lines, r.String())
 	}
-	w.Fatalf("missing %s: %+v was sent", what, byThis)
-	return 0
-}
-
-// checkTaken checks a row that was accepted, and counts it.
-func (w *snapshotModel) checkTaken(what, network string, r snapshotRow, day int, before, then line.Row, h *line.History, byThis []line.Event, c *supply.Counts) {
-	if why := w.refusal(network, r.number, then); why != "" {
-		w.Fatalf("%s is taken, want %s", what, why)
+	s.content = "number,tenureStart,simChangedAt,state,stateSince,churnAt\n" + strings.Join(lines, "\n") + "\n"
+	for _, n := range w.numbers {
+		_, s.before[n] = w.history(n)
+		s.then[n] = w.at(n, asOf)
 	}
-	now, _ := line.Fold(h.Base, h.Events, line.InstantOf(dayOf(day)))
-	ported := strings.HasPrefix(r.number, "+234803") != (network == "MTN")
-	if !rowMatches(now, r, ported) {
-		w.Fatalf("%s: the line was taken as %+v", what, now)
+	form := supply.ImportForm{Kind: linefile.Snapshot, AsOf: asOf}
+	dry := form
+	dry.DryRun = true
+	dryRun := w.importFile(network, dry, s.content)
+	im := w.importFile(network, form, s.content)
+	w.last[network] = asOf
+	report := w.k.refused(im)
+	if got := w.k.refused(dryRun); dryRun.Counts != im.Counts || !slices.Equal(got, report) {
+		w.Fatalf("the dry run counted %+v %q, the import %+v %q\n%s", dryRun.Counts, got, im.Counts, report, s.content)
 	}
-	switch {
-	case before.Version == 0:
-		c.Added++
-		if len(h.Events) > 0 || h.Base == nil {
-			w.Fatalf("%s has no baseline alone: %+v", what, h)
-		}
-	case len(byThis) > 0:
-		c.Changed++
-		if rowMatches(then, r, ported) {
-			w.Fatalf("%s is rewritten without need by %+v", what, byThis)
-		}
-	default:
-		c.Unchanged++
-	}
-}
-
-// rowMatches reports whether a line was as a row of the file describes it. It follows
-// the design and is independent of the code.
-func rowMatches(is line.Row, r snapshotRow, ported bool) bool {
-	tenure := is.Tenure == line.InstantOf(dayOf(r.tenure))
-	if ported { // its tenure is not the recipient's to say
-		tenure = true
-	}
-	state := map[line.State]bool{
-		line.StateNone:     false,
-		line.StateActive:   is.State == line.StateActive && is.BarAt == line.Never,
-		line.StateInactive: is.State == line.StateInactive && is.BarAt == line.Never,
-		line.StateParked:   is.State == line.StateParked && is.BarAt == line.Never,
-		line.StateNoticed:  is.State == line.StateNoticed && is.BarAt == line.Never,
-		line.StateBarred:   is.State == line.StateActive && is.BarAt != line.Never,
-		line.StateEnded:    is.State == line.StateEnded,
-	}[r.state]
-	sim := line.Never
-	if r.sim >= 0 {
-		sim = line.InstantOf(dayOf(r.sim))
-	}
-	// The SIM of the first day, or of a port, is no change, and after the end of a
-	// tenure the SIM does not matter.
-	sent := sim > max(is.Tenure, is.PortAt) && is.State != line.StateEnded
-	return tenure && state && (!sent || is.SIM == sim)
+	s.check(im, report)
 }

@@ -9,29 +9,40 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linechange"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
 )
 
 // save writes the new events and the rows that they changed. The daily counts
 // are saved separately, by dailyCounts.save.
 func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
-	var changed []line.ChangedRow
-	var events []line.EventRow
+	var changed []linestore.ChangedRow
+	var events []linestore.EventRow
+	var reopened []phone.Number
+	var open []line.OpenEvent
 	for _, c := range cs.ordered {
-		if len(c.newEvents) == 0 {
+		if len(c.NewEvents) == 0 {
 			continue
 		}
-		changed = append(changed, line.ChangedRow{Record: line.Record{Number: c.number, Row: c.row}, From: c.stored.Version})
-		for i := range c.newEvents {
-			events = append(events, line.EventRow{Number: c.number, Event: c.newEvents[i]})
+		changed = append(changed, linestore.ChangedRow{Record: linestore.Record{Number: c.Number, Row: c.Row}, From: c.Stored.Version})
+		for i := range c.NewEvents {
+			events = append(events, linestore.EventRow{Number: c.Number, Event: c.NewEvents[i]})
 		}
-		cs.counts.countMove(&c.stored, &c.row)
+		cs.counts.countMove(&c.Stored, &c.Row)
+		if before, after := c.Open(); len(before)+len(after) > 0 {
+			reopened, open = append(reopened, c.Number), append(open, after...)
+		}
 	}
-	if err := line.SaveRows(ctx, tx, changed); err != nil {
+	if err := linestore.SaveRows(ctx, tx, changed); err != nil {
 		return err
 	}
-	return line.AppendEvents(ctx, tx, events)
+	if err := linestore.AppendEvents(ctx, tx, events); err != nil {
+		return err
+	}
+	return linestore.ReplaceOpen(ctx, tx, reopened, open)
 }
 
 // dailyCounts counts what a transaction stores and refuses, by day, network and
@@ -49,9 +60,10 @@ type dayKey struct {
 	kind    line.Kind // 0 counts what was refused
 }
 
-// dayCount is a row of supply_day. Seconds is the sum of the delays from effect
+// dayCount is a row of supply_day. Broken counts events that contradict what the
+// operator had assured. Seconds is the sum of the delays from effect
 // to report, and worst the longest of them.
-type dayCount struct{ accepted, refused, late, early, seconds, worst int64 }
+type dayCount struct{ accepted, refused, late, early, broken, seconds, worst int64 }
 
 func newDailyCounts(r rules) dailyCounts {
 	return dailyCounts{rules: r, days: make(map[dayKey]*dayCount), runningLines: make(map[numbering.Network]int64)}
@@ -66,24 +78,28 @@ func (t *dailyCounts) count(n numbering.Network, k line.Kind) *dayCount {
 	return c
 }
 
-// countEvent counts a stored event and its delay. Only operators' events are
-// counted. Before is the row without the event.
+// countEvent counts a stored event of an operator or of the clearing house, and its
+// delay. Before is the line at that time without the event.
 func (t *dailyCounts) countEvent(e *line.Event, before line.Row) {
-	if e.Authority != line.Operator {
+	if e.Authority != line.Operator && e.Authority != line.ClearingHouse {
 		return
 	}
-	c := t.count(e.Network, e.Kind)
+	c := t.count(e.Network, e.Kind) // the clearing house is network 0
 	c.accepted++
 	if e.Kind == line.Void || e.Code == line.ReasonInferred {
 		return // neither has a delay: it is reported when it is found out
 	}
-	delay := max(int64(t.now.Sub(e.Effective.Time())/time.Second), 0)
+	delay := max(int64(t.now.Sub(e.Latest(t.policy.Zone()).Time())/time.Second), 0)
 	c.seconds += delay
 	c.worst = max(c.worst, delay)
-	if e.Kind == line.End && delay > int64(t.policy.ChurnReport()/time.Second) {
+	if t.isLate(e, time.Duration(delay)*time.Second) {
 		c.late++
 	}
-	if e.Kind == line.Assign && before.State == line.StateEnded && e.Effective < before.StateSince.Add(t.policy.Quarantine()) {
+	if t.breaksAssurance(e) {
+		c.broken++
+	}
+	ended := before.State == line.StateEnded
+	if e.Kind == line.Assign && (linechange.IsRunning(&before) || ended && e.Effective < before.StateSince.Add(t.policy.Quarantine())) {
 		c.early++
 	}
 }
@@ -98,10 +114,10 @@ func (t *dailyCounts) countRefused(n numbering.Network, rows int64) {
 // countMove counts the running tenure that a number has gained or lost, or that
 // has moved to another network.
 func (t *dailyCounts) countMove(from, to *line.Row) {
-	if isRunning(from) {
+	if linechange.IsRunning(from) {
 		t.runningLines[from.Network]--
 	}
-	if isRunning(to) {
+	if linechange.IsRunning(to) {
 		t.runningLines[to.Network]++
 	}
 }
@@ -114,18 +130,21 @@ func (t *dailyCounts) save(ctx context.Context, tx pg.Tx) error {
 	})
 	for _, k := range keys {
 		c := t.days[k]
-		_, err := tx.Exec(ctx, `INSERT INTO supply_day (network, day, kind, accepted, refused, late, early, seconds, worst)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (network, day, kind) DO UPDATE SET
+		_, err := tx.Exec(ctx, `INSERT INTO supply_day (network, day, kind, accepted, refused, late, early, broken, seconds, worst)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (network, day, kind) DO UPDATE SET
 			accepted = supply_day.accepted + excluded.accepted, refused = supply_day.refused + excluded.refused,
-			late = supply_day.late + excluded.late, early = supply_day.early + excluded.early,
+			late = supply_day.late + excluded.late, early = supply_day.early + excluded.early, broken = supply_day.broken + excluded.broken,
 			seconds = supply_day.seconds + excluded.seconds, worst = greatest(supply_day.worst, excluded.worst)`,
-			k.network, day(t.now), int16(k.kind), c.accepted, c.refused, c.late, c.early, c.seconds, c.worst)
+			k.network, day(t.now), int16(k.kind), c.accepted, c.refused, c.late, c.early, c.broken, c.seconds, c.worst)
 		if err != nil {
 			return fmt.Errorf("supply: save the daily counts: %w", err)
 		}
 	}
+	if err := t.judgeAssurances(ctx, tx); err != nil {
+		return err
+	}
 	for _, n := range slices.Sorted(maps.Keys(t.runningLines)) {
-		if err := line.AddLineCount(ctx, tx, n, t.runningLines[n], t.now); err != nil {
+		if err := linestore.AddLineCount(ctx, tx, n, t.runningLines[n], t.now); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package supply
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -24,7 +26,7 @@ import (
 type Service struct {
 	Pool    *pgxpool.Pool
 	Region  *phone.Region
-	Lines   *line.Resolver
+	Lines   *linestore.Resolver
 	Files   blob.Store      // holds files that were sent to the API until their import is finished
 	Peppers *secret.Peppers // hide a number in the audit trail; [Service.StaffLookup] needs them
 	Now     func() time.Time
@@ -35,16 +37,44 @@ type Service struct {
 type rules struct {
 	policy *policy.Policy
 	plan   *numbering.Plan
+	terms  line.TermsAt // of every version of the policy
 	now    time.Time
+
+	lastSnapshot map[numbering.Network]line.Instant // the as-of time of each network's newest snapshot
+	coverage     func(numbering.Network) line.Coverage
 }
 
 // rulesAt reads the policy and the plan that are active at a time.
 func (s *Service) rulesAt(ctx context.Context, from pg.DB, now time.Time) (rules, error) {
-	policy, plan, err := s.Lines.Current(ctx, from, now)
+	current, plan, err := s.Lines.Current(ctx, from, now)
 	if err != nil {
 		return rules{}, err
 	}
-	return rules{policy: policy, plan: plan, now: now}, nil
+	versions, err := policy.History(ctx, from)
+	if err != nil {
+		return rules{}, err
+	}
+	r := rules{policy: current, plan: plan, terms: line.TermsOf(versions), now: now, lastSnapshot: make(map[numbering.Network]line.Instant)}
+	if r.coverage, err = linestore.CoverageAt(ctx, from, now); err != nil {
+		return rules{}, err
+	}
+	rows, err := from.Query(ctx, `SELECT network, max(as_of) FROM supply_import WHERE kind = 'snapshot' AND state = 'applied' GROUP BY network`)
+	if err != nil {
+		return rules{}, fmt.Errorf("supply: read the last snapshots: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n numbering.Network
+		var asOf time.Time
+		if err := rows.Scan(&n, &asOf); err != nil {
+			return rules{}, fmt.Errorf("supply: read the last snapshots: %w", err)
+		}
+		r.lastSnapshot[n] = line.InstantOf(asOf)
+	}
+	if err := rows.Err(); err != nil {
+		return rules{}, fmt.Errorf("supply: read the last snapshots: %w", err)
+	}
+	return r, nil
 }
 
 // inTx runs fn in a transaction, and retries it if another transaction was in
@@ -76,7 +106,7 @@ func retry(try func() error) (err error) {
 // the next try finds as an existing row. A unique violation in supply_import is
 // no conflict: it would fail again.
 func isConflict(err error) bool {
-	if errors.Is(err, line.ErrConcurrentUpdate) {
+	if errors.Is(err, linestore.ErrConcurrentUpdate) {
 		return true
 	}
 	e, ok := errors.AsType[*pgconn.PgError](err)

@@ -35,20 +35,23 @@ type HistoryEvent struct {
 	ReportedAt    time.Time
 	ChurnAt       time.Time
 	Voided        bool
-	Voids         int64
+	Voids         int64  // the event that this one withdraws or confirms
+	Held          string // why it waits for a confirmation, or waited
+	Reason        string // of the outcome
 	Outcome       string
 	Import        uuid.UUID // zero if the event came in a call of the API
 }
 
 // tenures returns the tenures of a number up to an instant. It computes the row
 // after each moment at which something changed; histories are short.
-func tenures(h *line.History, until line.Instant, plan *numbering.Plan) []Tenure {
+func tenures(h *line.History, until line.Instant, r rules) []Tenure {
+	plan := r.plan
 	var (
 		list  []Tenure
 		start = line.Never // of the last of them
 	)
 	for _, at := range moments(h, until) {
-		row, outcomes := line.Fold(h.Base, h.Events, at)
+		row, outcomes := line.Fold(h, r.terms, at)
 		if row.State == line.StateNone {
 			continue
 		}
@@ -127,13 +130,11 @@ func historyEvents(
 		p := HistoryEvent{
 			Seq: e.Seq, ID: e.ID, Type: e.Kind.String(), Source: e.Authority.String(), Network: plan.Code(e.Network), Peer: plan.Code(e.Peer),
 			Code: e.Code.String(), Note: e.Note, EffectiveAt: e.Effective.Time(), ReportedAt: e.ReportedAt, ChurnAt: e.Until.Time(),
-			Voided: outcomes[i] == line.Voided, Voids: e.Voids, Outcome: NoEffect, Import: imports[e.Import].uid,
+			Voided: outcomes[i] == line.Voided, Voids: e.Target, Held: e.Hold.String(), Import: imports[e.Import].uid,
 		}
-		switch {
-		case outcomes[i] == line.Applied:
-			p.Outcome = Applied
-		case isUnmatched(events, outcomes, i):
-			p.Outcome = Conflict
+		p.Outcome, p.Reason, _ = outcomeOf(outcomes[i], e.Hold)
+		if outcomes[i] == line.HalfPort && !(&line.History{Events: events}).Unmatched(outcomes, i) {
+			p.Outcome, p.Reason = NoEffect, ""
 		}
 		if own := reader == "" || e.Authority == line.Operator && p.Network == reader; !own {
 			p.ID, p.Note = "", ""

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/sandbox"
@@ -40,7 +40,7 @@ func (v *Verifier) answerBatch(ctx context.Context, tx pg.Tx, batch []*pending) 
 	entries := make([]journal.Entry, 0, len(batch))
 	for _, p := range batch {
 		r, statusAt := &p.request, at
-		var l line.Lookup
+		var l linestore.Lookup
 		if r.isTest() {
 			l, statusAt, p.err = v.simulate(r, clocks[r.Key], at, lines.Policy())
 		} else {
@@ -63,7 +63,7 @@ func (v *Verifier) answerBatch(ctx context.Context, tx pg.Tx, batch []*pending) 
 
 // newAnswer computes an answer that is given at one time about the status at
 // another. The two differ only for test keys, whose clock can be ahead.
-func newAnswer(r *Request, l *line.Lookup, at, statusAt time.Time) (a Answer, err error) {
+func newAnswer(r *Request, l *linestore.Lookup, at, statusAt time.Time) (a Answer, err error) {
 	view := l.View(statusAt)
 	a = Answer{RequestID: journal.NewRequestID(at), At: at, Status: view.Status, Network: l.NetworkName(view.Network)}
 	if !r.wantsExtra() {

@@ -1,20 +1,20 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/policy"
 )
 
 // Verdict is the result of comparing a recorded answer with the answer computed
@@ -24,7 +24,7 @@ type Verdict string
 // The verdicts. Programs read these words.
 const (
 	Agrees       Verdict = "agrees"   // the computation gives the recorded answer and no other
-	Possible     Verdict = "possible" // the computation gives several answers, the recorded one among them
+	Possible     Verdict = "possible" // the coverage changed at that moment; one of its two states gives the recorded answer
 	Differs      Verdict = "differs"  // the computation does not give the recorded answer
 	NotDerivable Verdict = "untold"   // there is nothing to compute the answer from
 )
@@ -32,7 +32,7 @@ const (
 // Derivation is the result of computing a recorded answer again.
 type Derivation struct {
 	Verdict Verdict
-	Answers []string // status and network; several when an input of the answer is not stored
+	Answers []string // status and network
 	Why     string   // for every verdict but Agrees
 }
 
@@ -40,10 +40,8 @@ type Derivation struct {
 // names: the part of the line's history that made that version of its row, the
 // policy, and the numbering plan.
 //
-// One input is not stored for every past moment: the coverage of the network's
-// supply. It is known only within bounds, so several answers may be possible;
-// see [possibleCoverages].
-func Derive(ctx context.Context, pool *pgxpool.Pool, lines *line.Resolver, e *journal.Entry) (Derivation, error) {
+// Which coverage an answer saw is not certain where that changed shortly before.
+func Derive(ctx context.Context, pool *pgxpool.Pool, lines *linestore.Resolver, e *journal.Entry) (Derivation, error) {
 	n, isNumber := phone.FromInt(e.Number)
 	request, known := parseOptions(e.Options)
 	switch {
@@ -64,68 +62,76 @@ func Derive(ctx context.Context, pool *pgxpool.Pool, lines *line.Resolver, e *jo
 		return differs(why), err
 	}
 	l.Row = row
-	// An import that ended within two minutes of the answer may have been visible
-	// to it or not. This margin is tried only if the computation without it does
-	// not give the recorded answer.
-	const importMargin = 2 * time.Minute
-	var d Derivation
-	for _, margin := range []time.Duration{0, importMargin} {
-		coverages, err := possibleCoverages(ctx, pool, l.View(e.At).Network, e, margin)
+	network := l.View(e.At).Network
+	d, equal, err := compare(ctx, pool, &l, request, e, network, e.At)
+	if err != nil || equal {
+		return d, err
+	}
+	// A change of the coverage has the time at which its transaction began, so an
+	// answer that was given shortly after it may not have seen it.
+	times, err := linestore.CoverageChanges(ctx, pool, network, e.At.Add(-commitMargin), e.At)
+	if err != nil {
+		return Derivation{}, err
+	}
+	for _, at := range times {
+		before, equal, err := compare(ctx, pool, &l, request, e, network, at.Add(-time.Microsecond))
 		if err != nil {
 			return Derivation{}, err
 		}
-		if d, err = compare(&l, request, e, coverages); err != nil || d.Verdict != Differs {
-			return d, err
+		if equal {
+			before.Verdict, before.Why = Possible, "The coverage of the network's supply changed at that moment, and the answer fits what it was before."
+			return before, nil
 		}
 	}
 	return d, nil
 }
+
+// commitMargin is how long the transaction of a report may have lasted.
+const commitMargin = 2 * time.Minute
 
 func notDerivable(why string) Derivation { return Derivation{Verdict: NotDerivable, Why: why} }
 func differs(why string) Derivation      { return Derivation{Verdict: Differs, Why: why} }
 
-// compare computes the answer for every coverage that was possible, and compares
-// each with the record.
-func compare(l *line.Lookup, request Request, e *journal.Entry, coverages []line.Coverage) (d Derivation, err error) {
-	equal, statusEqual := 0, false
-	for _, c := range coverages {
-		l.Coverage = sameForAll(c)
-		a, err := newAnswer(&request, l, e.At, e.At)
-		if err != nil {
-			return d, err
-		}
-		if s := statusAndNetwork(l, e.At); !slices.Contains(d.Answers, s) {
-			d.Answers = append(d.Answers, s)
-		}
-		if string(a.Status) == e.Status && a.Network == e.MobileNetwork {
-			statusEqual = true
-			if a.ExtraJSON == e.Extra {
-				equal++
-			}
-		}
+// compare computes the answer by the coverage that a network had at a time, and
+// reports whether it equals the record.
+func compare(
+	ctx context.Context, pool *pgxpool.Pool, l *linestore.Lookup, request Request, e *journal.Entry, network numbering.Network, at time.Time,
+) (d Derivation, equal bool, err error) {
+	coverage, err := linestore.CoverageAt(ctx, pool, at)
+	if err != nil {
+		return d, false, err
 	}
-	switch {
-	case equal == len(coverages):
+	l.Coverage = sameForAll(coverage(network))
+	a, err := newAnswer(&request, l, e.At, e.At)
+	if err != nil {
+		return d, false, err
+	}
+	d.Answers = []string{statusAndNetwork(l, e.At)}
+	switch sameStatus := string(a.Status) == e.Status && a.Network == e.MobileNetwork; {
+	case sameStatus && a.ExtraJSON == e.Extra:
 		d.Verdict = Agrees
-	case equal > 0:
-		d.Verdict, d.Why = Possible, "The answer depended on the coverage of the network's supply at that time, which is not stored."
-	case statusEqual:
+	case sameStatus:
 		d.Verdict, d.Why = Differs, "Status and network are as recorded, but the additional fields are not."
 	default:
 		d.Verdict, d.Why = Differs, "The events reported by then give another answer."
 	}
-	return d, nil
+	return d, d.Verdict == Agrees, nil
+}
+
+// sameForAll returns a function that gives every network the same coverage.
+func sameForAll(c line.Coverage) func(numbering.Network) line.Coverage {
+	return func(numbering.Network) line.Coverage { return c }
 }
 
 // statusAndNetwork returns the status and the network of a line, as one text.
-func statusAndNetwork(l *line.Lookup, at time.Time) string {
+func statusAndNetwork(l *linestore.Lookup, at time.Time) string {
 	v := l.View(at)
 	return string(v.Status) + " " + l.NetworkName(v.Network)
 }
 
 // pastRules returns the look-up of a number by given versions of policy and
 // plan, without the line's row.
-func pastRules(ctx context.Context, pool *pgxpool.Pool, lines *line.Resolver, n phone.Number, at time.Time, policyVersion, planVersion int32) (l line.Lookup, err error) {
+func pastRules(ctx context.Context, pool *pgxpool.Pool, lines *linestore.Resolver, n phone.Number, at time.Time, policyVersion, planVersion int32) (l linestore.Lookup, err error) {
 	if l.Policy, l.Plan, err = lines.Rules(ctx, pool, policyVersion, planVersion); err != nil {
 		return l, err
 	}
@@ -133,36 +139,30 @@ func pastRules(ctx context.Context, pool *pgxpool.Pool, lines *line.Resolver, n 
 	return l, nil
 }
 
-// pastRow returns the row of a number in an earlier version. The version of a
-// row is the number of its events, plus one if it has a baseline; so the events
-// that were reported first, as many as the version counts, made it. why is set
-// when the history is too short.
+// pastRow returns the row of a number in an earlier version. why is set when the
+// history has no such version.
 func pastRow(ctx context.Context, pool *pgxpool.Pool, n phone.Number, version int64) (row line.Row, why string, err error) {
 	if version == 0 {
 		return line.NoRow(), "", nil // nothing had been reported
 	}
 	numbers := []phone.Number{n}
-	rows, err := line.Rows(ctx, pool, numbers)
+	rows, err := linestore.Rows(ctx, pool, numbers)
 	if err != nil {
 		return row, "", err
 	}
-	histories, err := line.Histories(ctx, pool, numbers, rows)
+	histories, err := linestore.Histories(ctx, pool, numbers, rows)
 	if err != nil {
 		return row, "", err
 	}
-	h := histories[n]
-	events := version
-	if h.Base != nil {
-		events--
+	known, ok := histories[n].Known(version)
+	if !ok {
+		return row, fmt.Sprintf("The record names version %d of the line, which its history does not have.", version), nil
 	}
-	if events > int64(len(h.Events)) {
-		return row, fmt.Sprintf("The record names version %d of the line, but its history has only %d.", version, version-events+int64(len(h.Events))), nil
+	versions, err := policy.History(ctx, pool)
+	if err != nil {
+		return row, "", err
 	}
-	slices.SortStableFunc(h.Events, func(a, b line.Event) int {
-		return cmp.Or(a.ReportedAt.Compare(b.ReportedAt), cmp.Compare(a.Seq, b.Seq))
-	})
-	row, _ = line.Fold(h.Base, h.Events[:events], line.Forever)
-	return row, "", nil
+	return known.Row(line.TermsOf(versions)), "", nil
 }
 
 // parseOptions is the reverse of [Request.options]. ok is false when the text
@@ -183,16 +183,4 @@ func parseOptions(text string) (r Request, ok bool) {
 		}
 	}
 	return r, r.options() == text
-}
-
-// statedCoverage returns the coverage that an answer stated in its extra fields,
-// or nil.
-func statedCoverage(extra string) *Coverage {
-	var stated struct {
-		Coverage *Coverage `json:"coverage"`
-	}
-	if extra == "" || json.Unmarshal([]byte(extra), &stated) != nil {
-		return nil
-	}
-	return stated.Coverage
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
@@ -49,7 +50,7 @@ func newScenario(t *testing.T) *scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resolver := &line.Resolver{}
+	resolver := &linestore.Resolver{}
 	l.supply = &supply.Service{Pool: l.pool, Region: region, Lines: resolver, Now: tick}
 	l.Verifier = &verify.Verifier{Journal: records, Lines: resolver, Now: tick, MaxBatch: 10, MaxInFlight: 1, MaxQueue: 10, Timeout: 10 * time.Second}
 	return l
@@ -57,11 +58,11 @@ func newScenario(t *testing.T) *scenario {
 
 var mtn = supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "MTN", Actor: audit.Actor{Kind: audit.Operator}}
 
-// snapshot imports a snapshot of two MTN lines, as of four days ago.
+// snapshot imports a snapshot of two MTN lines, as of yesterday.
 func (l *scenario) snapshot(t *testing.T) {
 	t.Helper()
-	const rows = "number,tenureStart,simChangedAt,state,stateSince\n+2348031234567,2019-05-01,,ACTIVE,\n+2348031234568,2019-05-01,,ACTIVE,\n"
-	im, err := l.supply.Begin(t.Context(), mtn, supply.ImportForm{Kind: linefile.Snapshot, AsOf: daysAgo(4)}, "cli")
+	const rows = "number,tenureStart,simChangedAt,state,stateSince\n+2348031234567,2019-05-01,NEVER,ACTIVE,\n+2348031234568,2019-05-01,NEVER,ACTIVE,\n"
+	im, err := l.supply.Begin(t.Context(), mtn, supply.ImportForm{Kind: linefile.Snapshot, AsOf: daysAgo(1)}, "cli")
 	if err == nil {
 		im, err = l.supply.Run(t.Context(), im.ID, supply.Source{Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(rows)), nil }}, nil)
 	}
@@ -80,7 +81,7 @@ func (l *scenario) report(t *testing.T, kind line.Kind, days int, voids string) 
 	if voids != "" {
 		i.Note = "a mistake"
 	}
-	r, err := l.supply.ApplyEvents(t.Context(), mtn, []supply.Item{i}, time.Time{})
+	r, err := l.supply.ApplyEvents(t.Context(), mtn, []supply.Item{i})
 	if err != nil || r.Results[0].Outcome != supply.Applied {
 		t.Fatalf("report %s: %+v, %v", kind, r, err)
 	}
@@ -89,7 +90,7 @@ func (l *scenario) report(t *testing.T, kind line.Kind, days int, voids string) 
 
 func (l *scenario) derive(t *testing.T, e journal.Entry) verify.Derivation {
 	t.Helper()
-	d, err := verify.Derive(t.Context(), l.pool, &line.Resolver{}, &e)
+	d, err := verify.Derive(t.Context(), l.pool, &linestore.Resolver{}, &e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,13 +124,13 @@ func TestAnswersAreDerivedAsTheyWereGiven(t *testing.T) {
 	verifyAs("after the bar", normal, everything, line.Barred)
 	l.report(t, line.Unbar, 1, "")
 	l.report(t, line.Void, 1, swap)
-	verifyAs("after the swap was voided", normal, everything, line.Normal)
+	verifyAs("after the swap was voided, which it contests", normal, everything, line.Swapped)
 	next := policy.Defaults()
-	next.Note, next.SwappedHours, next.FreshnessDays = "other windows", 1, 1
+	next.Note, next.SwappedHours, next.LifecycleFreshnessHours, next.SIMFreshnessHours = "other windows", 2, 1, 1
 	if _, err := (&policy.Service{Pool: l.pool, Now: l.Now}).Set(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	verifyAs("by another policy", normal, verify.Request{}, line.Unknown)
+	verifyAs("by another policy", swapped, verify.Request{}, line.Unknown)
 
 	for name, record := range records {
 		d := l.derive(t, record)
@@ -171,31 +172,39 @@ func TestAlteredRecordsDiffer(t *testing.T) {
 	}
 }
 
-// When the answer depended on a coverage that is not stored, the verdict is
-// possible; when there is nothing to compute it from, the verdict says so.
+// An answer that was given at the moment at which the coverage changed may have seen
+// it or not; one that is not about a real line cannot be computed again.
 func TestMissingInputsShowInTheVerdict(t *testing.T) {
 	t.Parallel()
 	l := newScenario(t)
-	l.report(t, line.Assign, 400, "")
-	if _, err := l.supply.ApplyEvents(t.Context(), mtn, nil, l.clock); err != nil { // no events: the call only extends the coverage
+	l.report(t, line.Assign, 20, "")
+	for _, topic := range []line.Topic{line.TopicLifecycle, line.TopicSIM} { // no events: the call only extends the coverage
+		if _, err := l.supply.ApplyEvents(t.Context(), mtn, nil, supply.Assurance{Topic: topic, Through: l.clock}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, unsettled := l.verifyLive(t, normal, verify.Request{Include: verify.Include{Coverage: true}})
+	// A report whose transaction began before the answer and ended after it.
+	assured := supply.Assurance{Topic: line.TopicSIM, Through: l.clock}
+	if _, err := l.supply.ApplyEvents(t.Context(), mtn, nil, assured); err != nil {
 		t.Fatal(err)
 	}
-	_, standard := l.verifyLive(t, normal, verify.Request{})
-	_, withCoverage := l.verifyLive(t, normal, verify.Request{Include: verify.Include{Coverage: true}})
-	if standard.Status != "NORMAL" {
-		t.Fatalf("answered %s", standard.Status)
+	if _, err := l.pool.Exec(t.Context(), `UPDATE supply_coverage_history SET at = $1 WHERE supplied_through = $2`, unsettled.At, assured.Through); err != nil {
+		t.Fatal(err)
 	}
-	if d := l.derive(t, standard); d.Verdict != verify.Possible || !cmp.Equal(d.Answers, []string{"UNKNOWN MTN", "NORMAL MTN"}) {
-		t.Errorf("without the coverage in the record: %+v", d)
+	if d := l.derive(t, unsettled); d.Verdict != verify.Possible {
+		t.Errorf("in the moment of the change: %+v", d)
 	}
-	if d := l.derive(t, withCoverage); d.Verdict != verify.Agrees {
-		t.Errorf("with the coverage in the record: %+v", d)
+	l.clock = l.clock.Add(3 * time.Minute)
+	_, settled := l.verifyLive(t, normal, verify.Request{Include: verify.Include{Coverage: true}})
+	if d := l.derive(t, settled); d.Verdict != verify.Agrees {
+		t.Errorf("after the change: %+v", d)
 	}
 	for name, change := range map[string]func(e *journal.Entry){
 		"a test key":      func(e *journal.Entry) { e.Mode = "test" },
 		"strange options": func(e *journal.Entry) { e.Options = "include=everything" },
 	} {
-		e := standard
+		e := settled
 		change(&e)
 		if d := l.derive(t, e); d.Verdict != verify.NotDerivable || d.Why == "" {
 			t.Errorf("%s: %+v", name, d)
@@ -213,8 +222,73 @@ func TestImpactListsTheAnswersThatALateEventWouldHaveChanged(t *testing.T) {
 	l.verifyLive(t, swapped, verify.Request{})
 	l.report(t, line.Bar, 2, "")
 	l.verifyLive(t, normal, verify.Request{})
-	list, err := verify.Impact(t.Context(), l.pool, &line.Resolver{}, verify.Correction{From: daysAgo(1), To: now.Add(time.Hour)})
-	if err != nil || len(list) != 1 || list[0].RequestID != wrong.RequestID || list[0].Answered != "NORMAL MTN" || list[0].Recomputed != "BARRED MTN" {
+	list := l.impact(t)
+	if len(list) != 1 || list[0].RequestID != wrong.RequestID || list[0].Answered.String() != "NORMAL MTN" || list[0].Recomputed.String() != "BARRED MTN" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// An answer is listed where anything that it said would have been different, and not
+// where only something that it was not asked for would have been.
+func TestImpactComparesEverythingThatWasSaid(t *testing.T) {
+	t.Parallel()
+	l := newScenario(t)
+	l.snapshot(t)
+	swap := l.report(t, line.ChangeSIM, 3, "")
+	want := make(map[uuid.UUID][]string)
+	verifyAs := func(q verify.Request, parts ...string) {
+		if _, record := l.verifyLive(t, normal, q); parts != nil {
+			want[record.RequestID] = parts
+		}
+	}
+	verifyAs(verify.Request{})
+	verifyAs(verify.Request{Since: daysAgo(1)})
+	verifyAs(verify.Request{Since: daysAgo(10)}, "changedSince", "changes")
+	verifyAs(verify.Request{Include: verify.Include{Signals: true}}, "signals")
+	verifyAs(verify.Request{Since: daysAgo(10), Include: verify.Include{Signals: true}}, "signals", "changedSince", "changes")
+	l.report(t, line.Void, 3, swap) // it stays as a contested signal: the status is the same
+	verifyAs(verify.Request{Since: daysAgo(10), Include: verify.Include{Signals: true}})
+	got := make(map[uuid.UUID][]string)
+	for _, d := range l.impact(t) {
+		got[d.RequestID] = d.Parts
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the differences (-want +got):\n%s", diff)
+	}
+}
+
+// An event may be reported up to a minute ahead of its time, and answers have it at
+// once. When it is withdrawn, those answers are listed, too.
+func TestImpactListsAnswersBeforeTheTimeOfAWithdrawnEvent(t *testing.T) {
+	t.Parallel()
+	l := newScenario(t)
+	l.snapshot(t)
+	event := supply.Item{ID: "ahead", PhoneNumber: "+2348031234567", Type: line.Bar.String(), Reason: "LOST", EffectiveAt: l.clock.Add(50 * time.Second).Format(time.RFC3339)}
+	if _, err := l.supply.ApplyEvents(t.Context(), mtn, []supply.Item{event}); err != nil {
+		t.Fatal(err)
+	}
+	_, wrong := l.verifyLive(t, normal, verify.Request{})
+	l.clock = l.clock.Add(2 * time.Minute)
+	void := supply.Item{ID: "void", PhoneNumber: event.PhoneNumber, Type: line.Void.String(), EffectiveAt: event.EffectiveAt, Voids: event.ID, Note: "a mistake"}
+	if _, err := l.supply.ApplyEvents(t.Context(), mtn, []supply.Item{void}); err != nil {
+		t.Fatal(err)
+	}
+	var seq int64
+	if err := l.pool.QueryRow(t.Context(), `SELECT max(seq) FROM line_event`).Scan(&seq); err != nil {
+		t.Fatal(err)
+	}
+	found, err := (&verify.ImpactFinder{Pool: l.pool, Lines: &linestore.Resolver{}}).Find(t.Context(), verify.Correction{Seq: seq})
+	if list := found.Differences; err != nil || len(list) != 1 || list[0].RequestID != wrong.RequestID || list[0].Recomputed.String() != "NORMAL MTN" {
 		t.Errorf("%+v, %v", list, err)
 	}
+}
+
+// impact returns the impact of everything that was reported.
+func (l *scenario) impact(t *testing.T) []verify.Difference {
+	t.Helper()
+	found, err := (&verify.ImpactFinder{Pool: l.pool, Lines: &linestore.Resolver{}}).Find(t.Context(), verify.Correction{From: daysAgo(1), To: now.Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Differences
 }

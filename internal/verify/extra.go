@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 )
 
 // Include selects what an answer contains beyond its five standard fields.
@@ -28,6 +29,7 @@ type Extra struct {
 	Coverage     *Coverage     `json:"coverage,omitzero"`
 	ChangedSince string        `json:"changedSince,omitzero"` // yes, no or unknown
 	Changes      []line.Change `json:"changes,omitzero"`
+	KnownThrough *time.Time    `json:"knownThrough,omitzero"` // up to when the answer knows; null when it knows nothing
 }
 
 // Signal is one condition that applies to a line. It does not contain the reason
@@ -38,12 +40,25 @@ type Signal struct {
 	Until  time.Time   `json:"until"` // zero when it does not expire
 	Source string      `json:"source"`
 	Level  string      `json:"level,omitzero"` // flags only
+
+	Contested bool `json:"contested,omitzero"` // its operator withdrew it
 }
 
-// Coverage is the period that the supply of the line's network covers.
+// Coverage is the period that the supply of the line's network covers: all required
+// topics together, and each.
 type Coverage struct {
-	KnownSince      time.Time `json:"knownSince"`      // zero when nothing was supplied
-	SuppliedThrough time.Time `json:"suppliedThrough"` // zero when no supply was declared complete up to a time
+	KnownSince      time.Time    `json:"knownSince"`      // zero when nothing was supplied
+	SuppliedThrough time.Time    `json:"suppliedThrough"` // zero when no supply was declared complete up to a time
+	Topics          []TopicState `json:"topics"`
+}
+
+// TopicState is the coverage of one topic.
+type TopicState struct {
+	Topic           string    `json:"topic"`
+	KnownSince      time.Time `json:"knownSince"`
+	SuppliedThrough time.Time `json:"suppliedThrough"`
+	Required        bool      `json:"required"`
+	Fresh           bool      `json:"fresh"`
 }
 
 // contractTimes formats times as the API contract says: ISO 8601 in UTC with
@@ -84,29 +99,43 @@ func (r *Request) options() string {
 }
 
 // extra computes the requested extra fields.
-func (r *Request) extra(l *line.Lookup, v line.View, at time.Time) (e Extra) {
+func (r *Request) extra(l *linestore.Lookup, v line.View, at time.Time) (e Extra) {
 	if r.Include.Signals {
 		e.StatusReason = v.Reason
 		e.Signals = make([]Signal, 0, len(v.Signals)) // an empty list is [] and not absent
 		for _, s := range v.Signals {
 			e.Signals = append(e.Signals, Signal{
-				Status: s.Status, Since: s.Since.Time(), Until: s.Until.Time(), Source: s.Source.String(), Level: s.Level.String(),
+				Status: s.Status, Since: s.Since.Time(), Until: s.Until.Time(), Source: s.Source.String(), Level: s.Level.String(), Contested: s.Contested,
 			})
 		}
 	}
 	if r.Include.Coverage {
-		var c line.Coverage
-		if v.Network != 0 {
-			c = l.Coverage(v.Network)
-		}
-		e.Coverage = &Coverage{KnownSince: c.KnownSince, SuppliedThrough: c.Through}
+		e.Coverage = coverageOf(l, at)
 	}
 	if !r.Since.IsZero() {
-		e.Changes = []line.Change{} // an empty list is [] and not absent
-		changed, changes := line.ChangedSince(&l.Facts, l.Policy, r.Since, at)
-		e.ChangedSince, e.Changes = changed, append(e.Changes, changes...)
+		since := line.ChangedSince(&l.Facts, l.Policy, r.Since, at)
+		e.ChangedSince, e.KnownThrough = since.Changed, &since.KnownThrough
+		e.Changes = append([]line.Change{}, since.Changes...) // an empty list is [] and not absent
 	}
 	return e
+}
+
+// coverageOf returns how far the supply behind an answer reaches.
+func coverageOf(l *linestore.Lookup, at time.Time) *Coverage {
+	c := &Coverage{Topics: []TopicState{}}
+	for _, t := range l.Topics(l.Policy, at) {
+		c.Topics = append(c.Topics, TopicState{
+			Topic: t.Topic.String(), KnownSince: t.KnownSince, SuppliedThrough: t.Through, Required: t.Required, Fresh: t.Fresh,
+		})
+		if !t.Required {
+			continue
+		}
+		if t.KnownSince.After(c.KnownSince) {
+			c.KnownSince = t.KnownSince
+		}
+	}
+	c.SuppliedThrough = l.KnownThrough(l.Policy, at)
+	return c
 }
 
 // text returns e as one JSON object, for the record and for the caller.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
@@ -75,7 +75,7 @@ func testClocks(ctx context.Context, tx pg.Tx, batch []*pending) (map[uuid.UUID]
 
 // simulate returns the simulated line of a test number, and the time of the test
 // clock, for which its status is to be computed.
-func (v *Verifier) simulate(r *Request, c sandbox.Clock, now time.Time, p *policy.Policy) (l line.Lookup, statusAt time.Time, err error) {
+func (v *Verifier) simulate(r *Request, c sandbox.Clock, now time.Time, p *policy.Policy) (l linestore.Lookup, statusAt time.Time, err error) {
 	result, ok := v.Simulator.Simulate(r.Number, c, now, p)
 	switch {
 	case !ok:

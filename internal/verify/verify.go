@@ -62,6 +62,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/sandbox"
@@ -106,7 +107,7 @@ type Answer struct {
 type Verifier struct {
 	Journal     *journal.Journal
 	Breaker     *pg.Breaker // while it is open, requests are refused at once; failed batches are reported to it
-	Lines       *line.Resolver
+	Lines       *linestore.Resolver
 	Simulator   *sandbox.Simulator // answers for test numbers
 	Now         func() time.Time
 	MaxBatch    int           // requests in one commit

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -60,20 +61,21 @@ func newVerifier(t *testing.T, through time.Time) *verifier {
 			t.Fatal(err)
 		}
 	}
-	exec(`INSERT INTO supply_coverage (network, known_since, supplied_through, updated_at) VALUES ($1, $2, $3, $3)`, mtn, daysAgo(30), through)
-	const put = `INSERT INTO line_now (number, version, baseline, network, state, state_since, tenure_start, sim_at, bar_at, bar_reason, flag_at, flag_level)
-		VALUES ($1, $2, 1, $3, 1, $4, $4, $5, $6, $7, $8, $9)`
+	exec(`INSERT INTO supply_coverage (network, topic, known_since, supplied_through, updated_at) VALUES ($1, 1, $2, $3, $3), ($1, 2, $2, $3, $3)`,
+		mtn, daysAgo(30), through)
+	const put = `INSERT INTO line_now (number, version, baseline, network, state, bits, state_since, tenure_start, sim_at, bar_at, bar_reason, flag_high_at)
+		VALUES ($1, $2, 1, $3, 1, 0, $4, $4, $5, $6, $7, $8)`
 	old, at := line.InstantOf(daysAgo(2000)), func(days int) line.Instant { return line.InstantOf(daysAgo(days)) }
-	exec(put, int64(normal), 1, mtn, old, nil, nil, nil, nil, nil)
-	exec(put, int64(swapped), 7, mtn, old, at(3), nil, nil, nil, nil)
-	exec(put, int64(flagged), 3, mtn, old, nil, at(2), line.ReasonFraud, at(1), line.LevelHigh)
+	exec(put, int64(normal), 1, mtn, old, nil, nil, nil, nil)
+	exec(put, int64(swapped), 7, mtn, old, at(3), nil, nil, nil)
+	exec(put, int64(flagged), 3, mtn, old, nil, at(2), line.ReasonFraud, at(1))
 	records, err := journal.Open(t.Context(), pool, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := &verifier{pool: pool, super: pgtest.Open(t, url, "")}
 	a.Verifier = &verify.Verifier{
-		Journal: records, Lines: &line.Resolver{}, Now: func() time.Time { a.clockReads++; return now.Add(123456 * time.Microsecond) },
+		Journal: records, Lines: &linestore.Resolver{}, Now: func() time.Time { a.clockReads++; return now.Add(123456 * time.Microsecond) },
 		MaxBatch: 100, MaxInFlight: 1, MaxQueue: 1000, Timeout: time.Minute,
 	}
 	return a
@@ -132,7 +134,13 @@ func TestRecordHoldsOptionsAndExtraFields(t *testing.T) {
 	t.Parallel()
 	a := newVerifier(t, now)
 	stamp := func(t time.Time) string { return t.Format(`"2006-01-02T15:04:05.000Z"`) }
-	covered := `"coverage":{"knownSince":` + stamp(daysAgo(30)) + `,"suppliedThrough":` + stamp(now) + `}`
+	topics := func(times, fresh string) string {
+		return `,"topics":[{"topic":"LIFECYCLE",` + times + `,"required":true,"fresh":` + fresh + `},{"topic":"SIM",` + times + `,"required":true,"fresh":` + fresh +
+			`},{"topic":"PORT","knownSince":null,"suppliedThrough":null,"required":false,"fresh":false}]}`
+	}
+	times := `"knownSince":` + stamp(daysAgo(30)) + `,"suppliedThrough":` + stamp(now)
+	covered := `"coverage":{` + times + topics(times, "true")
+	never := `"knownSince":null,"suppliedThrough":null`
 	both := verify.Include{Signals: true, Coverage: true}
 	since := daysAgo(10)
 	for name, tc := range map[string]struct {
@@ -153,14 +161,14 @@ func TestRecordHoldsOptionsAndExtraFields(t *testing.T) {
 				`{"status":"FLAGGED","since":` + stamp(daysAgo(1)) + `,"until":` + stamp(daysAgo(1).Add(90*24*time.Hour)) + `,"source":"SECTOR_REGULATOR","level":"HIGH"}]}`,
 		},
 		"coverage":    {normal, verify.Request{Include: verify.Include{Coverage: true}}, "NORMAL MTN", "include=coverage", `{` + covered + `}`},
-		"no coverage": {gloLine, verify.Request{Include: verify.Include{Coverage: true}}, "UNKNOWN Glo", "include=coverage", `{"coverage":{"knownSince":null,"suppliedThrough":null}}`},
-		"changed":     {swapped, verify.Request{Since: since}, "SWAPPED MTN", "since=" + since.Format(time.RFC3339), `{"changedSince":"yes","changes":["SIM"]}`},
-		"not changed": {normal, verify.Request{Since: since}, "NORMAL MTN", "since=" + since.Format(time.RFC3339), `{"changedSince":"no","changes":[]}`},
+		"no coverage": {gloLine, verify.Request{Include: verify.Include{Coverage: true}}, "UNKNOWN Glo", "include=coverage", `{"coverage":{` + never + topics(never, "false") + `}`},
+		"changed":     {swapped, verify.Request{Since: since}, "SWAPPED MTN", "since=" + since.Format(time.RFC3339), `{"changedSince":"yes","changes":["SIM"],"knownThrough":` + stamp(now) + `}`},
+		"not changed": {normal, verify.Request{Since: since}, "NORMAL MTN", "since=" + since.Format(time.RFC3339), `{"changedSince":"no","changes":[],"knownThrough":` + stamp(now) + `}`},
 		"everything": {
 			unlisted,
 			verify.Request{Since: time.Date(2026, 1, 2, 1, 0, 0, 0, time.FixedZone("WAT", 3600)), Include: both},
 			"UNKNOWN MTN", "since=2026-01-02T00:00:00Z include=coverage,signals",
-			`{"statusReason":"NO_SUPPLY","signals":[],` + covered + `,"changedSince":"unknown","changes":[]}`,
+			`{"statusReason":"NO_SUPPLY","signals":[],` + covered + `,"changedSince":"unknown","changes":[],"knownThrough":` + stamp(now) + `}`,
 		},
 	} {
 		answer, record := a.verifyLive(t, tc.number, tc.request)

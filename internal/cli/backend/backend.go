@@ -12,10 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -47,6 +49,11 @@ func (b *Backend) Close() { b.Pool.Close() }
 // need only the records.
 func (b *Backend) Documents() *document.Store {
 	return &document.Store{Pool: b.Pool, Required: b.Config.DocumentsRequired, Now: time.Now}
+}
+
+// Archive opens the store of the journal's archives. The caller closes it.
+func (b *Backend) Archive() (blob.Store, error) {
+	return server.OpenStore(b.Config, server.JournalStore)
 }
 
 // OperatorSupplier lets the operator of the service supply lines for a network.
@@ -102,7 +109,7 @@ func Open(ctx context.Context, c *console.Console) (*Backend, error) {
 			Pool: pool, Peppers: peppers, TokenLifetime: cfg.TokenLifetime,
 			SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle, Limits: server.Limits(cfg), Now: time.Now,
 		},
-		Supply: &supply.Service{Pool: pool, Region: region, Lines: &line.Resolver{}, Now: time.Now},
+		Supply: &supply.Service{Pool: pool, Region: region, Lines: &linestore.Resolver{}, Now: time.Now},
 	}
 	if cfg.DocumentsRestrict {
 		b.Access.CheckNewKey = b.Documents().CheckNewKey

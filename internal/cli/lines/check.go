@@ -5,14 +5,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/supply"
-	"github.com/lineproof/lineproof/internal/verify"
 )
 
 func (c *commands) checkCommand() *cobra.Command {
@@ -25,7 +23,7 @@ verifications. The service may keep running. The exit code is 6 when a row diffe
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
 		display := c.NewProgress(-1)
-		found, err := line.Replay(cmd.Context(), b.Pool, func(progress line.ReplayReport) { display.Rows("checking", progress.Lines) })
+		found, err := linestore.Replay(cmd.Context(), b.Pool, func(progress linestore.ReplayReport) { display.Rows("checking", progress.Lines) })
 		display.End()
 		if err != nil {
 			return err
@@ -62,12 +60,23 @@ type supplyJSON struct {
 	Accepted        int64   `json:"accepted"`
 	Late            int64   `json:"late"`
 	Refused         int64   `json:"refused"`
+
+	Topics []topicJSON `json:"topics"`
+}
+
+// topicJSON is the supply of one topic.
+type topicJSON struct {
+	Topic           string `json:"topic"`
+	SuppliedThrough string `json:"suppliedThrough,omitempty"`
+	Required        bool   `json:"required"`
+	Fresh           bool   `json:"fresh"`
+	Doubtful        bool   `json:"doubtful"`
 }
 
 func (c *commands) supplyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "supply", Short: "Show the supply of each operator", Args: cobra.NoArgs,
-		Long: `Shows for each operator the time up to which it has supplied, since when its lines are known, which share of its
+		Long: `Shows for each operator the time up to which it has supplied every required topic, since when its lines are known, which share of its
 ranges has a line, and its events of the last 30 days: accepted, late and rejected.`,
 		Example: "  lineproof lines supply",
 	}
@@ -104,76 +113,12 @@ func newSupplyJSON(s *supply.NetworkStatus) supplyJSON {
 	if s.Capacity > 0 {
 		v.Share = float64(s.Lines) / float64(s.Capacity)
 	}
+	for _, t := range s.Topics {
+		v.Topics = append(v.Topics, topicJSON{t.Topic.String(), console.FormatTime(t.Through), t.Required, t.Fresh, t.Doubtful})
+	}
 	for _, k := range s.Kinds {
 		v.Accepted += k.Accepted
 		v.Late += k.Late
 	}
 	return v
-}
-
-func (c *commands) impactCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "impact", Short: "List past answers that a correction would have changed", Args: cobra.NoArgs,
-		Long: `Lists past answers that would have been different if an event had been known at the time, and the organisations that
-received them. The event is one that was reported late, or one that withdraws another. Give the event, or the time
-in which events were reported.`,
-		Example: `  lineproof lines impact --event 4711
-  lineproof lines impact --told-since 2026-11-01`,
-	}
-	event := cmd.Flags().Int64("event", 0, "number of the event in the history of its line")
-	from := cmd.Flags().String("told-since", "", "events that were reported since this time")
-	to := cmd.Flags().String("told-before", "", "events that were reported before this time (default: now)")
-	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = c.Run(func(cmd *cobra.Command, _ []string) error {
-		correction := verify.Correction{Seq: *event, To: time.Now()}
-		var err error
-		if correction.From, err = console.ParseTime("told-since", *from); err != nil {
-			return err
-		}
-		if *to != "" {
-			if correction.To, err = console.ParseTime("told-before", *to); err != nil {
-				return err
-			}
-		}
-		if correction.Seq == 0 && correction.From.IsZero() {
-			return console.Usagef("the event is missing: give --event N or --told-since T")
-		}
-		b, err := backend.Open(cmd.Context(), c.Console)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		list, err := verify.Impact(cmd.Context(), b.Pool, &line.Resolver{}, correction)
-		if err != nil {
-			return err
-		}
-		return c.printImpact(list, *asJSON)
-	})
-	return cmd
-}
-
-// differenceJSON is a past answer that would have been different, as printed with
-// --json.
-type differenceJSON struct {
-	RequestID uuid.UUID `json:"requestId"`
-	At        string    `json:"at"`
-	Entity    uuid.UUID `json:"entityUid"`
-	Key       uuid.UUID `json:"keyId"`
-	Said      string    `json:"said"`
-	WouldSay  string    `json:"wouldSay"`
-}
-
-func (c *commands) printImpact(list []verify.Difference, asJSON bool) error {
-	differences := make([]differenceJSON, 0, len(list))
-	rows := [][]string{{"REQUEST", "AT", "ENTITY", "ANSWER", "WOULD BE"}}
-	for _, d := range list {
-		s := differenceJSON{RequestID: d.RequestID, At: console.FormatTime(d.At), Entity: d.Entity, Key: d.Key, Said: d.Answered, WouldSay: d.Recomputed}
-		differences = append(differences, s)
-		rows = append(rows, []string{s.RequestID.String(), s.At, s.Entity.String(), s.Said, s.WouldSay})
-	}
-	if len(list) == 0 && !asJSON {
-		c.Note("No past answer would have been different.")
-		return nil
-	}
-	return c.Print(asJSON, differences, rows...)
 }

@@ -31,7 +31,7 @@ func Command(con *console.Console) *cobra.Command {
 and maintain it. A number that no supply covers is UNKNOWN.`,
 		Example: "  lineproof lines import --network MTN --kind snapshot --as-of 2026-11-01 mtn.csv.gz",
 	}
-	cmd.AddCommand(c.importCommand(), c.importsCommand(), c.rejectedCommand(), c.confirmCommand(), c.cancelCommand(),
+	cmd.AddCommand(c.importCommand(), c.importsCommand(), c.rejectedCommand(), c.confirmCommand(), c.cancelCommand(), c.voidCommand(),
 		c.generateCommand(), c.supplyCommand(), c.conflictsCommand(), c.ordersCommand(), c.impactCommand(), c.checkCommand(), c.compactCommand())
 	return cmd
 }
@@ -61,9 +61,11 @@ type importJSON struct {
 	Unchanged  int64   `json:"unchanged"`
 	Ended      int64   `json:"ended"`
 	NoEffect   int64   `json:"noEffect"`
+	Waiting    int64   `json:"waiting"`
 	Duplicates int64   `json:"duplicates"`
 	PortedOut  int64   `json:"portedOut"`
 	Refused    int64   `json:"refused"`
+	Voided     int64   `json:"voided,omitempty"`
 	CreatedAt  string  `json:"createdAt"`
 	FinishedAt string  `json:"finishedAt,omitempty"`
 }
@@ -73,7 +75,7 @@ func newImportJSON(network string, im *supply.Import) importJSON {
 	return importJSON{
 		ID: im.ID.String(), Network: network, Kind: string(im.Kind), AsOf: console.FormatTime(im.AsOf), State: im.State, Reason: im.Reason, DryRun: im.DryRun,
 		Rows: im.Rows, Rate: float64(int64(im.Rate())), Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged, Ended: c.Ended,
-		NoEffect: c.NoEffect, Duplicates: c.Duplicates, PortedOut: c.PortedOut, Refused: c.Refused,
+		NoEffect: c.NoEffect, Waiting: c.Waiting, Duplicates: c.Duplicates, PortedOut: c.PortedOut, Refused: c.Refused, Voided: im.Voided,
 		CreatedAt: console.FormatTime(im.Created), FinishedAt: console.FormatTime(im.Finished),
 	}
 }
@@ -90,6 +92,7 @@ func (s *importJSON) rows() [][]string {
 		{"unchanged", count(s.Unchanged)},
 		{"ended", count(s.Ended)},
 		{"no effect", count(s.NoEffect)},
+		{"waiting", count(s.Waiting)},
 		{"duplicates", count(s.Duplicates)},
 		{"ported out", count(s.PortedOut)},
 		{"refused", count(s.Refused)},

@@ -7,48 +7,70 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/supply"
 )
 
-// conflictJSON is a port that only one network has reported, as printed with
-// --json.
-type conflictJSON struct {
+// openJSON is an event that does not count or is in conflict, as printed with --json.
+type openJSON struct {
 	Event       int64  `json:"event"`
 	PhoneNumber string `json:"phoneNumber"`
 	Type        string `json:"type"`
-	Network     string `json:"network"`
-	Recipient   string `json:"recipient"`
+	Source      string `json:"source"`
+	Network     string `json:"network,omitempty"`
+	Recipient   string `json:"recipient,omitempty"`
 	Holder      string `json:"holder,omitempty"`
 	EffectiveAt string `json:"effectiveAt"`
-	ToldAt      string `json:"toldAt"`
+	ReportedAt  string `json:"reportedAt"`
+	Outcome     string `json:"outcome"`
+	Reason      string `json:"reason"`
+	Message     string `json:"message"`
+	Status      string `json:"status"`
+	IfConfirmed string `json:"ifConfirmed,omitempty"`
 }
 
 func (c *commands) conflictsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "conflicts", Short: "List ports that only one network has reported", Args: cobra.NoArgs,
-		Long: `Lists ports that one network claims or releases and the other has not confirmed. They have no effect until it does, or
-until the clearing house decides.`,
-		Example: "  lineproof lines conflicts",
+		Use: "conflicts", Short: "List events that contradict each other or wait for the regulator", Args: cobra.NoArgs,
+		Long: `Lists stored events that do not count: those that are held until staff confirm them, those that another party
+contradicts, ports that only one network has reported, and events that have waited for a port for 30 days. For a held
+event it shows which status the line would have if it were confirmed.
+
+Decide with "lineproof api lines order", by the action CONFIRM or VOID.`,
+		Example: "  lineproof lines conflicts --held\n  lineproof lines conflicts --network MTN --json",
 	}
 	limit := cmd.Flags().Int("limit", 100, "maximum number of rows")
+	network := cmd.Flags().String("network", "", "only events that this network reported (its code)")
+	held := cmd.Flags().Bool("held", false, "only events that staff can confirm")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
-		list, err := b.Supply.Conflicts(cmd.Context(), *limit)
+		list, err := b.Supply.OpenEvents(cmd.Context(), supply.OpenQuery{Network: *network, Held: *held, Limit: *limit})
 		if err != nil {
 			return err
 		}
-		conflicts := make([]conflictJSON, 0, len(list))
-		rows := [][]string{{"EVENT", "NUMBER", "TYPE", "REPORTED BY", "TO", "HOLDER", "EFFECTIVE"}}
-		for _, h := range list {
-			s := conflictJSON{
-				Event: h.Seq, PhoneNumber: h.Number.E164(), Type: h.Type, Network: h.Network, Recipient: h.Recipient, Holder: h.Holder,
-				EffectiveAt: console.FormatTime(h.EffectiveAt), ToldAt: console.FormatTime(h.ReportedAt),
+		open := make([]openJSON, 0, len(list))
+		rows := [][]string{{"EVENT", "NUMBER", "TYPE", "REPORTED BY", "EFFECTIVE", "WHY", "STATUS", "IF CONFIRMED"}}
+		for i := range list {
+			o := openOf(&list[i])
+			open = append(open, o)
+			by := o.Network
+			if by == "" {
+				by = o.Source
 			}
-			conflicts = append(conflicts, s)
-			rows = append(rows, []string{strconv.FormatInt(s.Event, 10), s.PhoneNumber, s.Type, s.Network, s.Recipient, s.Holder, s.EffectiveAt})
+			rows = append(rows, []string{
+				strconv.FormatInt(o.Event, 10), o.PhoneNumber, o.Type, by, o.EffectiveAt, o.Reason, o.Status, o.IfConfirmed,
+			})
 		}
-		return c.Print(*asJSON, conflicts, rows...)
+		return c.Print(*asJSON, open, rows...)
 	})
 	return cmd
+}
+
+func openOf(o *supply.OpenEvent) openJSON {
+	return openJSON{
+		Event: o.Seq, PhoneNumber: o.Number.E164(), Type: o.Type, Source: o.Source, Network: o.Network, Recipient: o.Recipient, Holder: o.Holder,
+		EffectiveAt: console.FormatTime(o.EffectiveAt), ReportedAt: console.FormatTime(o.ReportedAt), Outcome: o.Outcome, Reason: o.Reason,
+		Message: o.Message, Status: string(o.Status), IfConfirmed: string(o.IfConfirmed),
+	}
 }
 
 // orderJSON is an order of the regulator, as printed with --json.

@@ -77,6 +77,7 @@ func (r *remote) linesImportCommand() *cobra.Command {
 			{"ended", count(im.Ended)},
 			{"duplicates", count(im.Duplicates)},
 			{"no effect", count(im.NoEffect)},
+			{"waiting", count(im.Waiting)},
 			{"ported out", count(im.PortedOut)},
 			{"refused", count(im.Refused)},
 		}

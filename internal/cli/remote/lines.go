@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,7 @@ accept a session of the regulator's staff.`,
 		Example: "  lineproof api lines send --kind events events.csv.gz",
 	}
 	cmd.AddCommand(r.linesReportCommand(), r.linesSendCommand(), r.linesImportsCommand(), r.linesImportCommand(), r.linesRejectedCommand(),
-		r.linesSupplyCommand(), r.linesHistoryCommand(), r.linesOrderCommand(), r.linesConfirmCommand())
+		r.linesSupplyCommand(), r.linesHistoryCommand(), r.linesConflictsCommand(), r.linesOrderCommand(), r.linesConfirmCommand())
 	return cmd
 }
 
@@ -37,7 +38,8 @@ func (r *remote) linesReportCommand() *cobra.Command {
 		Long: `Reports an event of one line and prints the result. Send many events as a file, with "lineproof api lines send".
 Reporting an event again with the same id and content changes nothing.
 
-The exit code is 6 when the event was rejected.`,
+An event that waits counts when a port is reported or the regulator's staff confirm it. The exit code is 6 when the
+event was rejected.`,
 		Example: "  lineproof api lines tell 08031234567 --id swap-1 --type SIM_CHANGED --effective-at 2026-11-14T05:12:00Z",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -48,6 +50,7 @@ The exit code is 6 when the event was rejected.`,
 	flags.StringVar(&e.Network, "network", "", "the network to which a number was ported")
 	flags.StringVar(&e.Level, "level", "", "for a flag: MEDIUM, HIGH or VERY_HIGH")
 	flags.StringVar(&e.Reason, "reason", "", "for a bar or an end: the reason")
+	flags.BoolVar(&e.FirstHolder, "first-holder", false, "for an assignment: nobody held the number before")
 	flags.StringVar(&churn, "churn-at", "", "for a churn notice: when the line will churn")
 	flags.StringVar(&e.Voids, "voids", "", "for a correction: the id of the event to withdraw")
 	flags.StringVar(&e.Note, "note", "", "free text")
@@ -59,6 +62,7 @@ The exit code is 6 when the event was rejected.`,
 		if e.EffectiveAt, err = console.ParseTime("effective-at", effective); err != nil {
 			return err
 		}
+		e.Day = len(effective) == len(time.DateOnly)
 		if e.ChurnAt, err = console.ParseTime("churn-at", churn); err != nil {
 			return err
 		}
@@ -145,6 +149,9 @@ audit trail. Only staff may use --as-of and --known-at.`,
 			if e.Voided {
 				result = "VOIDED"
 			}
+			if e.Result == client.ResultWaiting || e.Result == client.ResultConflict {
+				result += " " + e.Reason
+			}
 			rows = append(rows, []string{"event " + e.Event, strings.TrimSpace(e.Type + " " + e.Code), console.FormatTime(e.EffectiveAt), e.Source, result, e.ID})
 		}
 		return r.Print(*asJSON, h, rows...)
@@ -158,22 +165,26 @@ func (r *remote) linesOrderCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "order NUMBER",
 		Short: "Issue an order of the regulator about a number",
-		Long: `Issues an order about a number: BAR, UNBAR, BLACKLIST, RELEASE or VOID. A blacklisting is pending until another client
+		Long: `Issues an order about a number: BAR, UNBAR, BLACKLIST, RELEASE, VOID or CONFIRM. VOID withdraws an event, and CONFIRM
+lets one count that is held; "lineproof api lines conflicts" lists them. A blacklisting is pending until another client
 or account confirms it with "lineproof api lines confirm".
 
 It needs the scope line:order, or a session of staff with the role administrator or reviewer.`,
-		Example: "  lineproof api lines order 08031234567 --action BAR --reason COURT --note 'Suit 12 of 2026'",
-		Args:    cobra.ExactArgs(1),
+		Example: `  lineproof api lines order 08031234567 --action BAR --reason COURT --note 'Suit 12 of 2026'
+  lineproof api lines order 08031234567 --action CONFIRM --event 4102 --note 'The operator sent the contract'`,
+		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Action, "action", "", "BAR, UNBAR, BLACKLIST, RELEASE or VOID")
+	flags.StringVar(&o.Action, "action", "", "BAR, UNBAR, BLACKLIST, RELEASE, VOID or CONFIRM")
 	flags.StringVar(&o.Reason, "reason", "", "for a bar: NIN, FRAUD, COURT, LOST, DEBT or OTHER")
+	flags.StringVar(&o.Scope, "scope", "", "for a bar: HOLDER or NUMBER (default: NUMBER for COURT and FRAUD, else HOLDER)")
 	flags.StringVar(&o.Note, "note", "", "the reason, as free text")
 	flags.StringVar(&effective, "effective-at", "", "when it took effect, a time or a date (default: now)")
-	flags.StringVar(&o.Event, "event", "", "for VOID: the event to withdraw, by its number in the history")
+	flags.StringVar(&o.Event, "event", "", "for VOID and CONFIRM: the event, by its number in the history or the conflicts")
 	flags.StringVar(&o.IdempotencyKey, "idempotency-key", "", "identifies this order, so that a retry does not create it twice")
 	console.Require(cmd, "action", "note")
-	console.Complete(cmd, "action", client.OrderBar, client.OrderUnbar, client.OrderBlacklist, client.OrderRelease, client.OrderVoid)
+	console.Complete(cmd, "action", client.OrderBar, client.OrderUnbar, client.OrderBlacklist, client.OrderRelease, client.OrderVoid, client.OrderConfirm)
+	console.Complete(cmd, "scope", client.BarHolder, client.BarNumber)
 	asJSON := console.JSONFlag(cmd)
 	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) (err error) {
 		o.PhoneNumber = args[0]

@@ -82,6 +82,7 @@ type verification struct {
 	Coverage      *coverage       `json:"coverage,omitzero"`
 	ChangedSince  client.Changed  `json:"changedSince,omitzero"`
 	Changes       []client.Change `json:"changes,omitzero"`
+	KnownThrough  *string         `json:"knownThrough,omitzero"`
 }
 
 type signal struct {
@@ -90,26 +91,41 @@ type signal struct {
 	Until  *string       `json:"until"`
 	Source string        `json:"source"`
 	Level  string        `json:"level,omitzero"`
+
+	Contested bool `json:"contested,omitzero"`
 }
 
 type coverage struct {
+	KnownSince      *string         `json:"knownSince"`
+	SuppliedThrough *string         `json:"suppliedThrough"`
+	Topics          []topicCoverage `json:"topics"`
+}
+
+type topicCoverage struct {
+	Topic           string  `json:"topic"`
 	KnownSince      *string `json:"knownSince"`
 	SuppliedThrough *string `json:"suppliedThrough"`
+	Required        bool    `json:"required"`
+	Fresh           bool    `json:"fresh"`
 }
 
 func verificationOf(v *client.Verification) verification {
 	result := verification{
 		PhoneNumber: v.PhoneNumber, Status: v.Status, RequestID: v.RequestID, MobileNetwork: v.MobileNetwork, VerifiedAt: console.FormatTime(v.VerifiedAt),
-		StatusReason: v.StatusReason, ChangedSince: v.ChangedSince, Changes: v.Changes,
+		StatusReason: v.StatusReason, ChangedSince: v.ChangedSince, Changes: v.Changes, KnownThrough: timeOrNull(v.KnownThrough),
 	}
 	if v.Signals != nil {
 		result.Signals = make([]signal, 0, len(v.Signals))
 	}
 	for _, s := range v.Signals {
-		result.Signals = append(result.Signals, signal{s.Status, timeOrNull(s.Since), timeOrNull(s.Until), s.Source, s.Level})
+		result.Signals = append(result.Signals, signal{s.Status, timeOrNull(s.Since), timeOrNull(s.Until), s.Source, s.Level, s.Contested})
 	}
 	if v.Coverage != nil {
-		result.Coverage = &coverage{timeOrNull(v.Coverage.KnownSince), timeOrNull(v.Coverage.SuppliedThrough)}
+		result.Coverage = &coverage{timeOrNull(v.Coverage.KnownSince), timeOrNull(v.Coverage.SuppliedThrough), []topicCoverage{}}
+		for _, t := range v.Coverage.Topics {
+			result.Coverage.Topics = append(result.Coverage.Topics,
+				topicCoverage{t.Topic, timeOrNull(t.KnownSince), timeOrNull(t.SuppliedThrough), t.Required, t.Fresh})
+		}
 	}
 	return result
 }
@@ -135,13 +151,18 @@ func verificationRows(v *client.Verification) [][]string {
 		for _, c := range v.Changes {
 			changed = append(changed, string(c))
 		}
-		rows = append(rows, []string{"changed", strings.Join(changed, " ")})
+		rows = append(rows, []string{"changed", strings.Join(changed, " ")}, []string{"known through", orUnknown(v.KnownThrough)})
 	}
 	for _, s := range v.Signals {
 		rows = append(rows, []string{"signal", signalText(s)})
 	}
 	if v.Coverage != nil {
 		rows = append(rows, []string{"known since", orUnknown(v.Coverage.KnownSince)}, []string{"supplied through", orUnknown(v.Coverage.SuppliedThrough)})
+		for _, t := range v.Coverage.Topics {
+			if t.Required {
+				rows = append(rows, []string{strings.ToLower(t.Topic) + " through", orUnknown(t.SuppliedThrough)})
+			}
+		}
 	}
 	return append(rows, []string{"request id", v.RequestID})
 }
@@ -154,6 +175,9 @@ func signalText(s client.Signal) string {
 	text += " since " + orUnknown(s.Since)
 	if !s.Until.IsZero() {
 		text += " until " + console.FormatTime(s.Until)
+	}
+	if s.Contested {
+		text += ", withdrawn by its operator"
 	}
 	return fmt.Sprintf("%s, by %s", text, strings.ToLower(strings.ReplaceAll(s.Source, "_", " ")))
 }

@@ -16,11 +16,13 @@ CREATE TABLE supply_day (
     refused  bigint   NOT NULL,
     late     bigint   NOT NULL,
     early    bigint   NOT NULL,
+    broken   bigint   NOT NULL,
     seconds  bigint   NOT NULL,
     worst    bigint   NOT NULL,
     PRIMARY KEY (network, day, kind)
 );
 COMMENT ON TABLE supply_day IS 'Events of each operator by day and kind: how many were accepted, rejected and reported late.';
+COMMENT ON COLUMN supply_day.broken IS 'Events that took effect before the operator''s own suppliedThrough.';
 COMMENT ON COLUMN supply_day.late IS 'Events reported later than the policy allows.';
 COMMENT ON COLUMN supply_day.early IS 'Numbers assigned to a new holder before their quarantine was over.';
 COMMENT ON COLUMN supply_day.seconds IS 'Sum of the seconds between the effective time and the report; worst is the greatest of them.';
@@ -49,7 +51,7 @@ CREATE TABLE supply_import (
     dry_run      boolean     NOT NULL,
     source       text        NOT NULL CHECK (source IN ('api', 'cli')),
     client_id    uuid,
-    state        text        NOT NULL CHECK (state IN ('receiving', 'checking', 'held', 'applying', 'applied', 'checked', 'refused', 'cancelled')),
+    state        text        NOT NULL CHECK (state IN ('receiving', 'checking', 'held', 'applying', 'applied', 'checked', 'refused', 'cancelled', 'voiding', 'voided')),
     phase        text        NOT NULL DEFAULT '',
     reason       text        NOT NULL DEFAULT '',
     bytes        bigint      NOT NULL DEFAULT 0,
@@ -64,8 +66,10 @@ CREATE TABLE supply_import (
     ended        bigint      NOT NULL DEFAULT 0,
     duplicates   bigint      NOT NULL DEFAULT 0,
     no_effect    bigint      NOT NULL DEFAULT 0,
+    waiting      bigint      NOT NULL DEFAULT 0,
     ported_out   bigint      NOT NULL DEFAULT 0,
     refused      bigint      NOT NULL DEFAULT 0,
+    voided       bigint      NOT NULL DEFAULT 0,
     confirmed_at timestamptz,
     created_at   timestamptz NOT NULL,
     started_at   timestamptz,
@@ -73,12 +77,14 @@ CREATE TABLE supply_import (
     finished_at  timestamptz
 );
 CREATE INDEX supply_import_network ON supply_import (network, created_at);
-CREATE INDEX supply_import_open ON supply_import (id) WHERE state IN ('receiving', 'checking', 'held', 'applying');
+CREATE INDEX supply_import_open ON supply_import (id) WHERE state IN ('receiving', 'checking', 'held', 'applying', 'voiding');
 COMMENT ON TABLE supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
+COMMENT ON COLUMN supply_import.waiting IS 'Rows that are stored and do not count yet: held, or about numbers whose port is not known.';
 COMMENT ON COLUMN supply_import.as_of IS 'When a snapshot was correct. For a file of events, up to when all events are reported; null if it was not given.';
 COMMENT ON COLUMN supply_import.reason IS 'Why the import is held or was rejected.';
 COMMENT ON COLUMN supply_import.rows IS 'Rows of the file that this phase has processed; place is the line of the file after the last of them.';
-COMMENT ON COLUMN supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones. For events, the newest effective time so far.';
+COMMENT ON COLUMN supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones, or up to which it is voided. For events, the newest effective time so far.';
+COMMENT ON COLUMN supply_import.voided IS 'Lines from which voiding has taken back what the snapshot said, so far.';
 COMMENT ON COLUMN supply_import.digest IS 'SHA-256 of the rows up to place, to check that a resumed import reads the same file.';
 COMMENT ON COLUMN supply_import.file_digest IS 'SHA-256 of all rows, once the whole file was checked.';
 COMMENT ON COLUMN supply_import.confirmed_at IS 'When staff confirmed an import that was held.';
@@ -95,7 +101,7 @@ COMMENT ON TABLE supply_refused IS 'Rejected rows of a file: the line of the fil
 CREATE TABLE line_order (
     id           uuid        PRIMARY KEY,
     number       bigint      NOT NULL,
-    action       text        NOT NULL CHECK (action IN ('BAR', 'UNBAR', 'BLACKLIST', 'RELEASE', 'VOID')),
+    action       text        NOT NULL CHECK (action IN ('BAR', 'UNBAR', 'BLACKLIST', 'RELEASE', 'VOID', 'CONFIRM')),
     state        text        NOT NULL CHECK (state IN ('PENDING', 'DONE', 'WITHDRAWN')),
     reason       text        NOT NULL,
     asked_kind   text        NOT NULL CHECK (asked_kind IN ('client', 'account', 'operator')),
@@ -112,11 +118,32 @@ COMMENT ON TABLE line_order IS 'Orders of the regulator about numbers. A blackli
 COMMENT ON COLUMN line_order.asked_by IS 'The client or account that gave the order; null for the operator at the command line. second_by is the same for who confirmed or withdrew it.';
 COMMENT ON COLUMN line_order.seq IS 'The event in line_event that carried the order out.';
 
+-- The serving role cannot delete lines. This function can, and deletes only what a
+-- snapshot that is being voided created.
+-- +goose StatementBegin
+CREATE FUNCTION line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM supply_import WHERE id = snapshot AND kind = 'snapshot' AND state = 'voiding') THEN
+        RAISE EXCEPTION 'the import % is not a snapshot that is being voided', snapshot;
+    END IF;
+    WITH gone AS (
+        DELETE FROM line_now WHERE number > after AND number <= last AND baseline = snapshot AND version = 1 RETURNING state
+    )
+    SELECT count(*), count(*) FILTER (WHERE state BETWEEN 1 AND 4) INTO deleted, running FROM gone;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION line_delete_baselines IS 'Deletes the lines, after one number and up to another, that a snapshot created and no event has touched, while that snapshot is being voided; returns how many, and how many of them had a current tenure.';
+REVOKE EXECUTE ON FUNCTION line_delete_baselines FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION line_delete_baselines TO lineproof_serve;
+
 GRANT SELECT, INSERT ON supplier, supply_refused TO lineproof_serve;
 GRANT SELECT, INSERT, UPDATE ON supply_day, supply_reach, supply_import, line_order TO lineproof_serve;
 GRANT SELECT ON supplier, supply_day, supply_reach, supply_import, supply_refused, line_order TO lineproof_read;
 
 -- +goose Down
+DROP FUNCTION line_delete_baselines;
 DROP TABLE line_order;
 DROP TABLE supply_refused;
 DROP TABLE supply_import;

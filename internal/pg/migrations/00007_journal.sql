@@ -40,9 +40,13 @@ CREATE TABLE journal_entry (
     extra          text        NOT NULL DEFAULT ''
 ) PARTITION BY RANGE (at);
 CREATE INDEX journal_entry_at ON journal_entry USING brin (at) WITH (pages_per_range = 32);
+-- A Bloom filter of the numbers for every 32 pages. It is small, and a record that is
+-- written costs nothing: the filters are made afterwards, by journal_summarize.
+CREATE INDEX journal_entry_number ON journal_entry USING brin (number int8_bloom_ops (n_distinct_per_range = 1000)) WITH (pages_per_range = 32);
 COMMENT ON TABLE journal_entry IS 'Every answer of the service, committed before it was sent. Append-only; joins nothing.';
 COMMENT ON COLUMN journal_entry.at IS 'The verificationTimestamp of the answer, which is also the time inside request_id.';
 COMMENT ON COLUMN journal_entry.hash IS 'SHA-256 of the canonical encoding in docs/reference/journal-record.md.';
+COMMENT ON INDEX journal_entry_number IS 'Finds the answers about a few numbers, for the impact of a correction.';
 COMMENT ON COLUMN journal_entry.extra IS 'The members of the answer besides its five fields, byte for byte as sent; empty if the request included nothing more.';
 
 CREATE TABLE journal_fence (
@@ -135,7 +139,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION journal_summarize IS 'Updates the BRIN index of today''s journal, and in the first hour of a day also yesterday''s; returns how many page ranges were new.';
+COMMENT ON FUNCTION journal_summarize IS 'Updates the BRIN indexes of today''s journal, and in the first hour of a day also yesterday''s; returns how many page ranges were new.';
 REVOKE EXECUTE ON FUNCTION journal_summarize FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION journal_summarize TO lineproof_serve;
 

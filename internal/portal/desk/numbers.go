@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -131,7 +132,13 @@ func networkName(plan *numbering.Plan, code string) string {
 
 // outcomeNames describe the outcome of a reported event.
 var outcomeNames = map[string]string{
-	supply.Applied: "Applied", supply.NoEffect: "Stored without effect", supply.Conflict: "Waiting for the other half of the port",
+	supply.Applied: "Applied", supply.NoEffect: "Stored without effect", supply.Waiting: "Waiting for the regulator's confirmation", supply.Conflict: "In conflict with another report",
+}
+
+// reasonNames describe outcomes whose reason says more.
+var reasonNames = map[string]string{
+	"HALF_PORT": "Waiting for the other half of the port", "NOT_SERVING": "Waiting for the port to this network", "SUPERSEDED": "Superseded by a port",
+	"OVERTAKEN": "Overtaken by a port", "LOCKED": "Waiting for the other network to withdraw its half, too", "PORTED": "Gave way to a port",
 }
 
 var sourceNames = map[string]string{
@@ -146,7 +153,10 @@ func eventRow(e *supply.HistoryEvent, plan *numbering.Plan) deskview.EventRow {
 	row := deskview.EventRow{
 		Seq: e.Seq, ID: e.ID, Title: cmp.Or(name.text, e.Type), Type: e.Type, Tone: cmp.Or(name.tone, view.Neutral), By: strings.TrimSpace(by),
 		Peer: e.Peer, Code: e.Code, Note: e.Note, Effective: e.EffectiveAt, Reported: e.ReportedAt, Churn: e.ChurnAt, Withdrawn: e.Voided, Withdraws: e.Voids,
-		Outcome: cmp.Or(outcomeNames[e.Outcome], e.Outcome),
+		Outcome: cmp.Or(reasonNames[e.Reason], outcomeNames[e.Outcome], e.Outcome),
+	}
+	if e.Type == line.Confirm.String() {
+		row.Withdraws, row.Outcome = 0, "Event "+strconv.FormatInt(e.Voids, 10)+" counts"
 	}
 	if e.Import != uuid.Nil {
 		row.Import = e.Import.String()
@@ -164,5 +174,6 @@ var eventNames = map[string]struct {
 	"INACTIVE": {"Inactive", view.Neutral}, "USED": {"Used again", view.Good}, "ENDED": {"Tenure ended", view.Warn}, "REINSTATED": {"Returned to its holder", view.Good},
 	"PORT_CLAIMED": {"Port claimed by the recipient", view.Info}, "PORT_RELEASED": {"Port released by the donor", view.Info}, "PORTED": {"Ported", view.Info},
 	"FLAGGED": {"Flagged for fraud", view.Bad}, "UNFLAGGED": {"Flag lifted", view.Good}, "BLACKLISTED": {"Blacklisted", view.Bad}, "RELEASED": {"Released from the blacklist", view.Good},
-	"VOIDED": {"An earlier event withdrawn", view.Warn},
+	"VOIDED": {"An earlier event withdrawn", view.Warn}, "TRANSFERRED": {"Transferred to a new holder", view.Info}, "CONFIRMED": {"A held event confirmed", view.Info},
+	"RESTATED": {"Restated by a later snapshot", view.Info}, "NAMED": {"Still in the network's snapshot", view.Info}, "MISSING": {"Missing from the network's snapshot", view.Warn},
 }

@@ -172,6 +172,7 @@ var importActions = map[audit.Action]struct { //nolint:exhaustive // only action
 	audit.ImportConfirmed: {"Confirmed", view.Good},
 	audit.ImportCancelled: {"Cancelled", view.Warn},
 	audit.ImportApplied:   {"Applied", view.Good},
+	audit.ImportVoided:    {"Voided", view.Warn},
 }
 
 // importMoments returns the history of an import from the audit trail.

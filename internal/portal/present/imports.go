@@ -49,6 +49,8 @@ var importStates = map[string]StateText{
 	supply.Checked:   {"Dry run finished", "The file was checked. A dry run applies nothing.", view.Neutral},
 	supply.Rejected:  {"Rejected", "The file as a whole cannot be used. Nothing of it is applied, unless it failed while it was being applied.", view.Bad},
 	supply.Cancelled: {"Cancelled", "It was cancelled before it was finished. Rows that were applied until then stay.", view.Neutral},
+	supply.Voiding:   {"Being voided", "The regulator's staff void this snapshot. What it changed is being taken back.", view.Info},
+	supply.Voided:    {"Voided", "The regulator's staff voided this snapshot. What it changed was taken back.", view.Neutral},
 }
 
 var importKinds = map[linefile.Kind]string{linefile.Snapshot: "Snapshot", linefile.Events: "Events"}
@@ -66,7 +68,7 @@ func ImportRow(im *supply.Import, plan *numbering.Plan, base string) orgview.Imp
 	return orgview.ImportRow{
 		ID: im.ID.String(), Href: ImportURL(base, im.ID), Network: plan.Code(im.Network), NetworkName: plan.Name(im.Network), Kind: importKinds[im.Kind], State: state.Word, Tone: state.Tone, Meaning: state.Meaning,
 		DryRun: im.DryRun, Reason: im.Reason, Rows: im.Rows, Rejected: im.Counts.Refused, Rate: int64(im.Rate() + 0.5), AsOf: im.AsOf, Created: im.Created,
-		InProgress: im.State == supply.Checking || im.State == supply.Applying, Held: im.State == supply.Held, Inactive: im.State == supply.Cancelled,
+		InProgress: im.State == supply.Checking || im.State == supply.Applying, Held: im.State == supply.Held, Inactive: im.State == supply.Cancelled || im.State == supply.Voided,
 	}
 }
 
@@ -101,7 +103,7 @@ func (s Supply) ImportData(r *http.Request, rules Rules, im *supply.Import, base
 	d := orgview.ImportData{
 		Row: ImportRow(im, rules.Plan, base), Snapshot: im.Kind == linefile.Snapshot, Console: im.Source == "cli", Bytes: im.Bytes,
 		Started: im.Started, Updated: im.Updated, Finished: im.Finished, Now: s.Now(),
-		Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged, Ended: c.Ended, Duplicates: c.Duplicates, NoEffect: c.NoEffect, PortedOut: c.PortedOut,
+		Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged, Ended: c.Ended, Duplicates: c.Duplicates, NoEffect: c.NoEffect, Waiting: c.Waiting, PortedOut: c.PortedOut,
 	}
 	for _, row := range rejected {
 		d.Rejected = append(d.Rejected, orgview.RejectedRow{Line: row.Line, Column: row.Column, Reason: row.Reason, Meaning: rejectionMeaning(row.Reason)})
@@ -132,12 +134,13 @@ var rejectionMeanings = map[string]string{
 	"BLACKLISTED":       "the number is blacklisted, and no new tenure can start",
 	"CONTRADICTS":       "it contradicts what was reported before",
 	"DUPLICATE":         "the number appears in the file more than once",
-	"ID_REUSED":         "another event about this number has this id",
+	"ID_REUSED":         "another event has this id",
 	linefile.NotAllowed: "the column does not accept this value here",
 	"NOT_ALLOCATED":     "the number is in no range that was allocated at that time",
 	"NOT_FOUND":         "no event about this number has that id",
 	"NOT_YOURS":         "the number was not with this network at that time",
 	"PORTED_OUT":        "the number has moved to another network",
+	"TOO_MANY_WAITING":  "too many events of this network wait for a port; send it again later",
 	"TOO_SOON":          "the churn notice came too late",
 	"VOIDED":            "the event is withdrawn already",
 }

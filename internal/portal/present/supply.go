@@ -61,11 +61,17 @@ func (s Supply) NetworkStatus(r *http.Request, rules Rules, code string, n numbe
 func NetworkStatusData(s *supply.NetworkStatus, rule *policy.Policy) orgview.StandingData {
 	d := orgview.StandingData{
 		Network: s.Network, Name: s.Name, Through: s.SuppliedThrough, Known: s.KnownSince, Complete: s.CompleteSince, Silent: s.Silent,
-		Lines: s.Lines, Capacity: s.Capacity, Rejected: s.Refused, Days: SupplyDays, Freshness: rule.FreshnessDays,
+		Lines: s.Lines, Capacity: s.Capacity, Rejected: s.Refused, Days: SupplyDays, Freshness: rule.LifecycleFreshnessHours,
 	}
 	for _, k := range s.Kinds {
 		row := orgview.ComplianceRow{Kind: k.Kind, Accepted: k.Accepted, Late: k.Late, Early: k.Early, Mean: k.MeanDelay, Worst: k.MaxDelay}
 		switch k.Kind {
+		case "SIM_CHANGED":
+			row.Rule = "at the latest " + view.Hours(rule.SIMReportHours) + " after the change"
+		case "PORT_CLAIMED", "PORT_RELEASED":
+			row.Rule = "at the latest " + view.Hours(rule.PortReportHours) + " after the port"
+		case "BARRED":
+			row.Rule = "at the latest " + view.Hours(rule.BarReportHours) + " after the bar"
 		case "ENDED":
 			row.Rule = "at the latest " + view.Days(rule.ChurnReportDays) + " after the end"
 		case "ASSIGNED":

@@ -22,7 +22,7 @@ func reportedChart(days []supply.DayReport) view.ChartData {
 // lines were answered with UNKNOWN.
 func progressCharts(days []supply.DayCoverage, rule *policy.Policy) (reach, behind view.ChartData) {
 	reach = view.ChartData{Title: "Lines known", Unit: "numbers", None: "No measurements yet.", Series: []string{"Known", "The rest of the ranges"}, Rest: true}
-	behind = view.ChartData{Title: "Hours behind", Unit: "hours", None: "Never behind by an hour or more on the days that were measured.", Series: []string{"Up to " + view.Days(rule.FreshnessDays), "Longer: answered with UNKNOWN"}, Colours: []int{0, 2}}
+	behind = view.ChartData{Title: "Hours behind", Unit: "hours", None: "Never behind by an hour or more on the days that were measured.", Series: []string{"Up to " + view.Hours(rule.LifecycleFreshnessHours), "Longer: answered with UNKNOWN"}, Colours: []int{0, 2}}
 	for _, day := range days {
 		known, waited := []int64{view.NoData, view.NoData}, []int64{view.NoData, view.NoData}
 		if !day.RecordedAt.IsZero() {
@@ -31,7 +31,7 @@ func progressCharts(days []supply.DayCoverage, rule *policy.Policy) (reach, behi
 		if !day.RecordedAt.IsZero() && !day.Through.IsZero() { // a network that never supplied has no delay in hours
 			hours := int64(day.Behind() / time.Hour)
 			waited = []int64{hours, 0}
-			if day.Behind() >= rule.Freshness() {
+			if day.Behind() >= rule.LifecycleFreshness() {
 				waited = []int64{0, hours}
 			}
 		}

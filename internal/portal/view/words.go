@@ -77,6 +77,18 @@ func Days(n int) string {
 	return strconv.Itoa(n) + " days"
 }
 
+// Hours formats a number of hours, in days where it is a whole number of them.
+func Hours(n int) string {
+	switch {
+	case n > 0 && n%24 == 0:
+		return Days(n / 24)
+	case n == 1:
+		return "1 hour"
+	default:
+		return strconv.Itoa(n) + " hours"
+	}
+}
+
 // Share formats part of whole in percent.
 func Share(part, whole int64) string {
 	if whole <= 0 {

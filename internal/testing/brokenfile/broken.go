@@ -49,7 +49,7 @@ func Cases() []Case { return slices.Clone(all()) }
 var all = sync.OnceValue(func() []Case {
 	return slices.Concat(
 		contents(), gzips(), zstds(), snapshotHeaders(), eventHeaders(),
-		numbers(), tenures(), states(), otherTimes(), lines(), encodings(), events(), large(),
+		numbers(), tenures(), states(), otherTimes(), churnDates(), lines(), encodings(), events(), large(),
 	)
 })
 

@@ -101,16 +101,16 @@ func tenures() []Case {
 		"fraction without end": "2020-01-31T10:00:00." + strings.Repeat("1", 60) + "Z", "negative year": "-2020-01-31", "year of five digits": "12020-01-31",
 		"Z behind a date": "2020-01-31Z", "space in front": " 2020-01-31", "space behind": "2020-01-31 ", "full-width digits": "\uff12\uff10\uff12\uff10-01-31",
 		"minus signs": "2020\u221201\u221231", "word": "yesterday", "only a time": "10:00:00", "letter O": "2O20-01-31", "duration": "P5Y", "tab": "\t2020-01-31",
+		"unknown in small letters": "unknown", "unknown with a capital": "Unknown", "space behind unknown": "UNKNOWN ", "never": "NEVER", "not available": "N/A",
 	})
 	kinds = append(kinds, of(linefile.OutOfRange, map[string]string{
 		"year 0": "0000-01-01", "year 1": "0001-01-01", "1900": "1900-01-01", "1989": "1989-12-31", "the second before 1990": "1989-12-31T23:59:59Z",
 		"1989 with an offset": "1989-12-31T23:30:00-01:00", "first day after the last": "2088-01-01", "2089": "2089-01-01", "9999": "9999-12-31",
 	})...)
-	kinds = append(kinds, of(linefile.Future, map[string]string{
+	return append(kinds, of(linefile.Future, map[string]string{
 		"the second after asOf": "2026-10-31T00:00:01Z", "the day after": "2026-11-01", "a year ahead": "2027-10-31", "ahead by its offset": "2026-10-31T00:30:00-01:00",
 		"last second of all": "2087-12-31T23:59:59Z",
 	})...)
-	return append(kinds, of(linefile.Missing, map[string]string{"empty": "", "empty quotes": `""`})...)
 }
 
 // states are cells that are no state of a line.
@@ -138,10 +138,18 @@ func otherTimes() []Case {
 		row("stateSince: before the tenure", "+2348031000003,2019-03-04,,PARKED,2019-03-03", "stateSince", linefile.BeforeTenure),
 		row("stateSince: the second before the tenure", "+2348031000003,2019-03-04,,PARKED,2019-03-03T23:59:59Z", "stateSince", linefile.BeforeTenure),
 		row("stateSince: before the tenure of a line in use", "+2348031000003,2019-03-04,,ACTIVE,2018-01-01", "stateSince", linefile.BeforeTenure),
+		row("stateSince: the second before a tenure that is a time", "+2348031000003,2019-03-04T08:00:00Z,,PARKED,2019-03-04T07:59:59Z", "stateSince", linefile.BeforeTenure),
+		row("stateSince: the day before a tenure that is a time", "+2348031000003,2019-03-04T08:00:00Z,,QUARANTINED,2019-03-03", "stateSince", linefile.BeforeTenure),
+		row("stateSince: unknown", "+2348031000003,2019-03-04,,PARKED,UNKNOWN", "stateSince", linefile.BadFormat),
 		row("stateSince: no date", "+2348031000003,2019-03-04,,PARKED,soon", "stateSince", linefile.BadFormat),
 		row("stateSince: future", "+2348031000003,2019-03-04,,PENDING_CHURN,2026-11-14", "stateSince", linefile.Future),
 		row("stateSince: too old", "+2348031000003,1990-01-01,,PARKED,1980-01-01", "stateSince", linefile.OutOfRange),
 		row("simChangedAt: before the tenure", "+2348031000003,2019-03-04,2019-03-03T12:00:00Z,ACTIVE,", "simChangedAt", linefile.BeforeTenure),
+		row("simChangedAt: the day before the tenure", "+2348031000003,2019-03-04,2019-03-03,ACTIVE,", "simChangedAt", linefile.BeforeTenure),
+		row("simChangedAt: the second before a tenure that is a time", "+2348031000003,2019-03-04T08:00:00Z,2019-03-04T07:59:59Z,ACTIVE,", "simChangedAt", linefile.BeforeTenure),
+		row("simChangedAt: unknown in small letters", "+2348031000003,2019-03-04,unknown,ACTIVE,", "simChangedAt", linefile.BadFormat),
+		row("simChangedAt: space before never", "+2348031000003,2019-03-04, NEVER,ACTIVE,", "simChangedAt", linefile.BadFormat),
+		row("simChangedAt: the day after asOf", "+2348031000003,2019-03-04,2026-11-01,ACTIVE,", "simChangedAt", linefile.Future),
 		row("simChangedAt: no date", "+2348031000003,2019-03-04,never,ACTIVE,", "simChangedAt", linefile.BadFormat),
 		row("simChangedAt: day first", "+2348031000003,2019-03-04,04/03/2020,ACTIVE,", "simChangedAt", linefile.BadFormat),
 		row("simChangedAt: future", "+2348031000003,2019-03-04,2026-10-31T00:00:01Z,ACTIVE,", "simChangedAt", linefile.Future),
@@ -149,9 +157,33 @@ func otherTimes() []Case {
 		row("columns exchanged: state and time", "+2348031000003,2019-03-04,ACTIVE,,", "simChangedAt", linefile.BadFormat),
 		row("columns exchanged: number and time", "2019-03-04,+2348031000003,,ACTIVE,", "number", linefile.BadFormat),
 		valid("times on their limits", snapshotHeader+"+2348031000001,1990-01-01,2026-10-31T00:00:00Z,PARKED,2026-10-31\n+2348031000002,2026-10-31,2026-10-31,BARRED,2026-10-31\n"),
+		valid("unknown tenures", snapshotHeader+"+2348031000001,UNKNOWN,UNKNOWN,ACTIVE,\n+2348031000002,,1990-01-01,QUARANTINED,1990-01-01\n"),
+		valid("SIM that never changed", snapshotHeader+"+2348031000001,2019-03-04,NEVER,ACTIVE,\n+2348031000002,UNKNOWN,\"NEVER\",PARKED,2026-10-01\n"),
+		valid("everything on the day of the tenure", snapshotHeader+
+			"+2348031000001,2019-03-04,2019-03-04T00:00:00Z,PARKED,2019-03-04T08:00:00Z\n+2348031000002,2019-03-04T08:00:00Z,2019-03-04,QUARANTINED,2019-03-04\n"),
 		valid("times with offsets and fractions", snapshotHeader+
 			"+2348031000001,2019-03-04T01:00:00+01:00,2020-01-31T10:00:00.999999999Z,ACTIVE,\n+2348031000002,2019-03-04,,PARKED,2026-10-30T23:00:00-00:59\n"),
 		valid("29 February of leap years", snapshotHeader+"+2348031000001,2000-02-29,,ACTIVE,\n+2348031000002,2024-02-29,,ACTIVE,\n"),
 		valid("spellings of numbers", snapshotHeader+"0803 100 0001,2019-03-04,,ACTIVE,\n\"00234-(803) 1000002\",2019-03-04,,ACTIVE,\n"),
 	}
+}
+
+// churnDates are wrong churn dates in a snapshot.
+func churnDates() []Case {
+	const header = "number,tenureStart,simChangedAt,state,stateSince,churnAt\n"
+	of := func(name, middle, reason string) Case {
+		c := row("churnAt: "+name, "", "churnAt", reason)
+		c.Reader = text(header + "+2348031000001,2019-03-04,,ACTIVE,,\n" + middle + "\n+2348031000002,2019-03-04,,PENDING_CHURN,2026-10-20,2026-11-20\n")
+		return c
+	}
+	kinds := []Case{
+		of("no date", "+2348031000003,2019-03-04,,PENDING_CHURN,2026-10-20,soon", linefile.BadFormat),
+		of("unknown", "+2348031000003,2019-03-04,,PENDING_CHURN,2026-10-20,UNKNOWN", linefile.BadFormat),
+		of("in 2100", "+2348031000003,2019-03-04,,PENDING_CHURN,2026-10-20,2100-01-01", linefile.OutOfRange),
+	}
+	for _, state := range []string{"ACTIVE", "INACTIVE", "PARKED", "BARRED", "QUARANTINED"} {
+		kinds = append(kinds, of("of a line that is "+state, "+2348031000003,2019-03-04,,"+state+",2026-10-20,2026-11-20", linefile.NotAllowed))
+	}
+	return append(kinds, valid("churn date and none", header+
+		"+2348031000001,2019-03-04,,PENDING_CHURN,2026-10-20,2026-11-20T08:00:00Z\n+2348031000002,2019-03-04,,PENDING_CHURN,2026-10-20,\n"))
 }

@@ -14,7 +14,18 @@ func events() []Case {
 		c.WantRefusals, c.WantRows = nil, 3
 		return c
 	}
+	const header, more = "id,number,type,effectiveAt,scope,firstHolder\n", "e-1,+2348031000001,SIM_CHANGED,2026-10-30T09:00:00Z,,\n"
+	wider := func(name, middle, field string, reason string) Case {
+		c := event("event: "+name, "", field, reason)
+		c.Reader = text(header + more + middle + "\n" + strings.Replace(more, "e-1", "e-1b", 1))
+		return c
+	}
 	return []Case{
+		wider("tab in the scope", "e-3,+2348031000003,BARRED,2026-10-30,HOL\tDER,", "scope", linefile.BadFormat),
+		wider("first holder in capitals", "e-3,+2348031000003,ASSIGNED,2026-10-30,,TRUE", "firstHolder", linefile.NotAllowed),
+		wider("first holder: yes", "e-3,+2348031000003,ASSIGNED,2026-10-30,,yes", "firstHolder", linefile.NotAllowed),
+		wider("first holder: 1", "e-3,+2348031000003,ASSIGNED,2026-10-30,,1", "firstHolder", linefile.NotAllowed),
+		wider("first holder: a space", "e-3,+2348031000003,ASSIGNED,2026-10-30,, ", "firstHolder", linefile.NotAllowed),
 		event("event: no id", rest, "id", linefile.Missing),
 		event("event: id of 65 characters", strings.Repeat("x", 65)+rest, "id", linefile.TooLong),
 		event("event: id of 65 letters of two bytes", strings.Repeat("é", 65)+rest, "id", linefile.TooLong),
@@ -43,13 +54,15 @@ func events() []Case {
 		event("event: type in small letters", "e-3,+2348031000003,used,2026-10-30,,,,,,", "type", linefile.NotAllowed),
 		event("event: type that does not exist", "e-3,+2348031000003,EXPLODED,2026-10-30,,,,,,", "type", linefile.NotAllowed),
 		event("event: state for a type", "e-3,+2348031000003,QUARANTINED,2026-10-30,,,,,,", "type", linefile.NotAllowed),
+		event("event: type that staff make", "e-3,+2348031000003,CONFIRMED,2026-10-30,,,,,,", "type", linefile.NotAllowed),
+		event("event: type that a snapshot makes", "e-3,+2348031000003,RESTATED,2026-10-30,,,,,,", "type", linefile.NotAllowed),
 		event("event: type with a space", "e-3,+2348031000003,USED ,2026-10-30,,,,,,", "type", linefile.NotAllowed),
 		event("event: endless type", "e-3,+2348031000003,"+strings.Repeat("A", 2000)+",2026-10-30,,,,,,", "type", linefile.NotAllowed),
 		event("event: no time", "e-3,+2348031000003,USED,,,,,,,", "effectiveAt", linefile.Missing),
 		event("event: 30 February", "e-3,+2348031000003,USED,2026-02-30,,,,,,", "effectiveAt", linefile.BadFormat),
 		event("event: day first", "e-3,+2348031000003,USED,30/10/2026,,,,,,", "effectiveAt", linefile.BadFormat),
 		event("event: local time", "e-3,+2348031000003,USED,2026-10-30T10:00:00,,,,,,", "effectiveAt", linefile.BadFormat),
-		event("event: six minutes ahead", "e-3,+2348031000003,USED,2026-11-01T12:06:00Z,,,,,,", "effectiveAt", linefile.Future),
+		event("event: 61 seconds ahead", "e-3,+2348031000003,USED,2026-11-01T12:01:01Z,,,,,,", "effectiveAt", linefile.Future),
 		event("event: tomorrow", "e-3,+2348031000003,USED,2026-11-02,,,,,,", "effectiveAt", linefile.Future),
 		event("event: before mobile telephony", "e-3,+2348031000003,USED,1970-01-01,,,,,,", "effectiveAt", linefile.OutOfRange),
 		event("event: churn on no date", "e-3,+2348031000003,CHURN_NOTICE,2026-10-30,,,,in two weeks,,", "churnAt", linefile.BadFormat),
@@ -60,7 +73,8 @@ func events() []Case {
 		also(event("event: line break in the note", "e-3,+2348031000003,USED,2026-10-30,,,,,,\"first\nsecond\"", "", linefile.BadQuotes), linefile.BadQuotes),
 		event("event: endless note", "e-3,+2348031000003,USED,2026-10-30,,,,,,"+strings.Repeat("x", 4096), "", linefile.TooLong),
 		event("event: row of a snapshot", strings.TrimSpace(good1), "", linefile.BadColumns),
-		fine("four minutes ahead", "e-3,+2348031000003,USED,2026-11-01T12:04:00Z,,,,,,"),
+		fine("a minute ahead", "e-3,+2348031000003,USED,2026-11-01T12:01:00Z,,,,,,"),
+		fine("today", "e-3,+2348031000003,USED,2026-11-01,,,,,,"),
 		fine("churn in the future", "e-3,+2348031000003,CHURN_NOTICE,2026-10-30,,,,2027-01-01,,"),
 		fine("id of 64 letters of two bytes", strings.Repeat("é", 64)+rest),
 		fine("comma and quotes in the note", `e-3,+2348031000003,USED,2026-10-30,,,,,,"so, the ""owner"" said"`),

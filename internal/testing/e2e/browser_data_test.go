@@ -11,6 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
@@ -112,7 +113,7 @@ g,+2348037700003,SIM_CHANGED,never,
 // a snapshot that lacks almost all of its lines, which is held.
 func (g *browserData) plantFiles(t *testing.T) {
 	t.Helper()
-	desk := &supply.Service{Pool: g.pool, Region: g.region, Lines: &line.Resolver{}, Now: time.Now}
+	desk := &supply.Service{Pool: g.pool, Region: g.region, Lines: &linestore.Resolver{}, Now: time.Now}
 	telco := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "COBALT", Actor: access.Operator}
 	for _, f := range []struct {
 		kind  linefile.Kind
@@ -132,5 +133,5 @@ func (g *browserData) plantFiles(t *testing.T) {
 	// A month in which it grew, was not looked at for two days, and fell silent.
 	g.exec(t, `INSERT INTO supply_reach SELECT network, (now() AT TIME ZONE 'utc')::date - i, 8000000 - i * 90000, 20000000,
 			now() - i * interval '1 day' - CASE WHEN i < 9 THEN interval '5 hours' ELSE (25 - i) * interval '1 day' END, now() - i * interval '1 day'
-		FROM supply_coverage, generate_series(1, 24) i WHERE i NOT IN (15, 16)`)
+		FROM supply_coverage, generate_series(1, 24) i WHERE topic = 1 AND i NOT IN (15, 16)`)
 }

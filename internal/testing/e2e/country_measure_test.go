@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/verify"
@@ -69,7 +69,7 @@ func compareVerify(t *testing.T, little, large *country, questions int) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &verify.Verifier{Journal: records, Lines: &line.Resolver{}, Now: time.Now, MaxBatch: 1, MaxInFlight: 1, MaxQueue: 16, Timeout: time.Minute}
+		v := &verify.Verifier{Journal: records, Lines: &linestore.Resolver{}, Now: time.Now, MaxBatch: 1, MaxInFlight: 1, MaxQueue: 16, Timeout: time.Minute}
 		ask[i] = func(number phone.Number) {
 			if _, err := v.Verify(context.WithoutCancel(t.Context()), verify.Request{Entity: uuid.New(), Key: uuid.New(), Mode: "live", Number: number, RawNumber: number.E164()}); err != nil {
 				t.Fatal(err)

@@ -167,15 +167,15 @@ func (w *fixture) supply(t *testing.T) {
 		if c := map[string]string{"SWAPPED": "sim_at", "BARRED": "bar_at", "PORTED": "port_at"}[string(status)]; c != "" {
 			column = c
 		}
-		_, err := w.pool.Exec(ctx, `INSERT INTO line_now (number, version, baseline, network, state, state_since, tenure_start, `+column+`)
-			VALUES ($1, 1, 1, $2, $3, $4, $4, $5)`, firstLine+i, network, state, tenure, now)
+		_, err := w.pool.Exec(ctx, `INSERT INTO line_now (number, version, baseline, network, state, bits, state_since, tenure_start, `+column+`)
+			VALUES ($1, 1, 1, $2, $3, 0, $4, $4, $5)`, firstLine+i, network, state, tenure, now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.lines[firstLine+i] = planted{status, name}
 	}
-	_, err := w.pool.Exec(ctx, `INSERT INTO supply_coverage (network, known_since, supplied_through, updated_at)
-		SELECT id, now() - interval '1 year', now(), now() FROM network`)
+	_, err := w.pool.Exec(ctx, `INSERT INTO supply_coverage (network, topic, known_since, supplied_through, updated_at)
+		SELECT id, topic, now() - interval '1 year', now(), now() FROM network, generate_series(1, 2) AS topic`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func TestImportKill(t *testing.T) {
 func newSupplier(t *testing.T, url string) *fixture {
 	t.Helper()
 	w := newFixture(t, url)
-	if _, err := w.pool.Exec(t.Context(), `TRUNCATE line_now, supply_coverage`); err != nil {
+	if _, err := w.pool.Exec(t.Context(), `TRUNCATE line_now, line_open, supply_coverage, supply_coverage_history, network_lines`); err != nil {
 		t.Fatal(err)
 	}
 	return w

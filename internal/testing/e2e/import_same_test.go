@@ -14,13 +14,20 @@ func sameSupply(t *testing.T, want, got *fixture, who string) {
 	begin, counted := time.Now(), []string{}
 	for _, table := range []struct{ name, rows string }{
 		// All numbers have as many digits, so they are in the order of their text too.
-		{"line_now", `SELECT l::text FROM line_now l ORDER BY number`},
+		// Of a time that follows from when an event was reported, only whether it is
+		// there is compared.
+		{"line_now", `SELECT number || ' ' || (to_jsonb(l) || jsonb_build_object('sim_window', sim_window IS NULL, 'port_window', port_window IS NULL,
+			'contested_sim_window', contested_sim_window IS NULL, 'contested_port_window', contested_port_window IS NULL, 'doubt_at', doubt_at IS NULL))::text
+			FROM line_now l ORDER BY number`},
 		{"line_event", `SELECT row(number, row_number() OVER (PARTITION BY number ORDER BY seq), effective, supplier, import, kind, authority, network, peer,
-			code, until, after, base_network, base_state, base_import, base_tenure, base_sim, base_since, voids, event_id, note)::text
+			code, bits, hold, until, ended_after, base_network, base_state, base_bits, base_import, base_tenure, base_sim, base_since, base_until, event_id,
+			note)::text
 			FROM line_event ORDER BY number, seq`},
 		{"supply_import", `SELECT row(id, network, supplier, kind, as_of, dry_run, state, phase, reason, rows, place, digest, file_digest, added, changed,
-			unchanged, ended, duplicates, no_effect, ported_out, refused)::text FROM supply_import ORDER BY 1`},
-		{"supply_coverage", `SELECT row(network, known_since, complete_since, supplied_through, lines)::text FROM supply_coverage ORDER BY 1`},
+			unchanged, ended, duplicates, no_effect, waiting, ported_out, refused)::text FROM supply_import ORDER BY 1`},
+		{"supply_coverage", `SELECT row(network, topic, known_since, complete_since, supplied_through, doubtful)::text FROM supply_coverage ORDER BY 1`},
+		{"network_lines", `SELECT row(network, lines)::text FROM network_lines ORDER BY 1`},
+		{"line_open", `SELECT row(number, outcome, hold, network)::text FROM line_open ORDER BY number, seq`},
 		{"supply_day", `SELECT row(network, kind, sum(accepted), sum(refused), sum(late), sum(early))::text FROM supply_day GROUP BY network, kind ORDER BY 1`},
 		{"supply_refused", `SELECT r::text FROM supply_refused r ORDER BY r::text COLLATE "C"`},
 		{"audit", `SELECT row(action, count(*))::text FROM audit WHERE action LIKE 'import%' GROUP BY action ORDER BY 1`},

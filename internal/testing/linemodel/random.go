@@ -2,126 +2,156 @@ package linemodel
 
 import (
 	"math/rand/v2"
-	"strconv"
+	"slices"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/numbering"
 )
 
-// World limits the content of random events.
+// World says how large random histories are.
 type World struct {
-	Networks int          // two or more: they are 1 to Networks, and most events are from the first
-	From, To line.Instant // the range of the times of effect, with From and without To
+	Networks int // operators 1, 2, ...; the first holds the number's range
+	Events   int // at most so many, without voids and confirmations
 }
 
-// The suppliers of random events other than operators. The supplier id of an operator
-// is the id of its network.
+const day = 24 * 3600
+
+// The suppliers that are no operators.
 const (
-	supplierClearingHouse int32 = 1001 + iota
-	supplierRegulator
-	supplierSector // the first of two
+	clearingHouse = 10
+	sectorA       = 20
+	sectorB       = 21
+	regulator     = 30
 )
 
-// The kinds that each authority reports. A kind that is listed twice is drawn twice as
-// often.
+// days and seconds are few, so that events meet in one second and at the borders of
+// 72 hours, of 30 days, and of the rest.
 var (
-	operatorKinds = []line.Kind{
-		line.Assign, line.Assign, line.ChangeSIM, line.ChangeSIM, line.ChangeSIM, line.Bar, line.Unbar, line.GiveNotice, line.Park, line.Return,
-		line.Deactivate, line.Use, line.Use, line.End, line.End, line.Reinstate, line.ClaimPort, line.ReleasePort,
-	}
-	otherKinds = [...][]line.Kind{
-		line.ClearingHouse: {line.Port},
-		line.Sector:        {line.Flag, line.Flag, line.Unflag},
-		line.Regulator:     {line.Bar, line.Unbar, line.Unflag, line.Blacklist, line.Release, line.Release},
-	}
+	days    = []line.Instant{0, 0, 1, 2, 3, 4, 4, 5, 6, 7, 8, 30, 31, 34, 35, 36}
+	seconds = []line.Instant{0, 0, 0, 1, 3600, day / 2, day - 1}
+	delays  = []line.Instant{0, 0, 0, 1, 3600, 3601, day / 2, day, day + 1, 2 * day, 3 * day, 3*day + 1, 5 * day, 30 * day, 32 * day}
 )
 
-// RandomEvent returns an event that some authority could report about a number. It is
-// the same for the same state of r. earlier are the events reported about the number
-// before; sometimes the event withdraws one of them. ReportedAt is not set.
-func RandomEvent(r *rand.Rand, w World, seq int64, earlier []line.Event) line.Event {
-	e := line.Event{
-		Seq: seq, ID: "event-" + strconv.FormatInt(seq, 10), Effective: w.instant(r), Authority: line.Operator, Until: line.Never, EndedAfter: line.Never,
+// RandomTerms has short times, and changes some of them on the fifth day.
+func RandomTerms(at time.Time) line.Terms {
+	t := line.Terms{SIMDeadline: time.Hour, PortDeadline: 24 * time.Hour, Rest: 3 * 24 * time.Hour}
+	if at.After(line.Instant(4*day + day/2).Time()) {
+		t = line.Terms{SIMDeadline: 12 * time.Hour, PortDeadline: time.Hour, Rest: 2 * 24 * time.Hour}
 	}
-	if r.IntN(4) == 0 {
-		e.Authority = pick(r, []line.Authority{line.ClearingHouse, line.Sector, line.Regulator})
-	}
-	if len(earlier) > 0 && r.IntN(16) == 0 {
-		if target := &earlier[r.IntN(len(earlier))]; target.Kind != line.Void {
-			e.Kind, e.Voids, e.Effective = line.Void, target.Seq, target.Effective
-			e.Authority, e.Supplier, e.Network, e.Note = target.Authority, target.Supplier, target.Network, "reported in error"
-			return e
-		}
-	}
-	switch e.Authority {
-	case line.Operator:
-		e.Kind, e.Network = pick(r, operatorKinds), w.network(r)
-		e.Supplier = int32(e.Network)
-	case line.ClearingHouse:
-		e.Kind, e.Supplier = pick(r, otherKinds[e.Authority]), supplierClearingHouse
-	case line.Sector:
-		e.Kind, e.Supplier = pick(r, otherKinds[e.Authority]), supplierSector+r.Int32N(2)
-	case line.Regulator:
-		e.Kind, e.Supplier = pick(r, otherKinds[e.Authority]), supplierRegulator
-	}
-	w.details(r, &e)
-	return e
-}
-
-// details sets the fields that the kind requires.
-func (w World) details(r *rand.Rand, e *line.Event) {
-	switch e.Kind {
-	case line.Bar:
-		e.Code = pick(r, []line.Code{line.ReasonNIN, line.ReasonFraud, line.ReasonCourt, line.ReasonLost, line.ReasonDebt, line.ReasonOther})
-	case line.Flag:
-		e.Code = pick(r, []line.Code{line.LevelMedium, line.LevelHigh, line.LevelVeryHigh})
-	case line.GiveNotice:
-		e.Until = e.Effective.Add(time.Duration(14+r.IntN(60)) * 24 * time.Hour)
-	case line.End:
-		e.Code = pick(r, []line.Code{line.ReasonChurned, line.ReasonSurrendered, line.ReasonInferred})
-		if e.Code == line.ReasonInferred {
-			e.EndedAfter = e.Effective.Add(-time.Duration(1+r.IntN(30)) * 24 * time.Hour)
-		}
-	case line.Port, line.ReleasePort:
-		for e.Peer == 0 || e.Peer == e.Network {
-			e.Peer = numbering.Network(1 + r.IntN(w.Networks))
-		}
-	default: // no details
-	}
-}
-
-// RandomBaseline returns a baseline that a snapshot could give a number. It is the same
-// for the same state of r.
-func RandomBaseline(r *rand.Rand, w World) line.Baseline {
-	b := line.Baseline{
-		Import: 1 + r.Int32N(9), Network: w.network(r), Tenure: line.Never, SIM: line.Never, StateSince: w.instant(r),
-		State: line.StateActive + line.State(r.Int32N(6)),
-	}
-	if r.IntN(8) > 0 {
-		b.Tenure = w.instant(r)
-		b.StateSince = max(b.StateSince, b.Tenure)
-	}
-	if r.IntN(3) == 0 {
-		b.SIM = max(w.instant(r), b.Tenure)
-	}
-	return b
-}
-
-// instant returns a time to the second, or a date, so that equal times are frequent.
-func (w World) instant(r *rand.Rand) line.Instant {
-	at := w.From + line.Instant(r.Int32N(int32(w.To-w.From)))
-	if r.IntN(2) == 0 {
-		const day = line.Instant(24 * time.Hour / time.Second)
-		at = max(at-at%day, w.From)
-	}
-	return at
-}
-
-// network returns the first network most of the time, so that many events come from
-// the network that has the number.
-func (w World) network(r *rand.Rand) numbering.Network {
-	return numbering.Network(max(1, r.IntN(3*w.Networks)-2*w.Networks+1))
+	return t
 }
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
+
+func chance(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }
+
+func instant(r *rand.Rand) line.Instant { return pick(r, days)*day + pick(r, seconds) }
+
+// RandomHistory returns a history of events each of which could be stored.
+func RandomHistory(r *rand.Rand, w World) *line.History {
+	h := &line.History{}
+	if chance(r, 50) {
+		h.Base = randomBaseline(r, w, 1)
+	}
+	var events []*line.Event
+	for range r.IntN(w.Events + 1) {
+		events = append(events, randomEvent(r, w, h.Base))
+	}
+	if chance(r, 60) {
+		events = append(events, randomHalves(r, w)...)
+	}
+	targets := map[*line.Event]*line.Event{}
+	for _, e := range slices.Clone(events) {
+		for _, about := range randomReactions(r, e) {
+			targets[about] = e
+			events = append(events, about)
+		}
+	}
+	for v, e := range targets {
+		if v.Hold != 0 && chance(r, 50) && e.ReportedAt.Before(v.ReportedAt) {
+			c := confirmation(r, v)
+			targets[c] = v
+			events = append(events, c)
+		}
+	}
+	// Voids and confirmations come after what they are about, also within one second.
+	slices.SortStableFunc(events, func(a, b *line.Event) int { return a.ReportedAt.Compare(b.ReportedAt) })
+	for i, e := range events {
+		e.Seq = int64(i + 1)
+	}
+	if len(targets) == 0 && chance(r, 20) { // two servers whose clocks differ
+		r.Shuffle(len(events), func(i, j int) { events[i].Seq, events[j].Seq = events[j].Seq, events[i].Seq })
+	}
+	for about, e := range targets {
+		about.Target = e.Seq
+	}
+	inOrder := func(a, b *line.Event) int { return reported(a).compare(reported(b)) }
+	for _, e := range slices.SortedFunc(slices.Values(events), inOrder) {
+		e.Outside = outside(r, e, events, h.Base)
+		e.First = e.First && !somethingEarlier(e, events, h.Base)
+	}
+	for _, e := range events {
+		h.Events = append(h.Events, *e)
+	}
+	return h
+}
+
+// somethingEarlier says whether something earlier than an event was known when it was
+// reported: then no mark of a first holder is granted.
+func somethingEarlier(e *line.Event, all []*line.Event, base *line.Baseline) bool {
+	return base != nil || slices.ContainsFunc(all, func(o *line.Event) bool {
+		return reported(o).before(reported(e)) && o.Effective <= e.Effective
+	})
+}
+
+// outside says whether an operator neither held the range nor, by an earlier report,
+// had the line.
+func outside(r *rand.Rand, e *line.Event, all []*line.Event, base *line.Baseline) bool {
+	if e.Authority != line.Operator || e.Network == 1 || e.Kind == line.Assign || e.Kind == line.Name || e.Kind == line.Miss || base != nil && base.Network == e.Network || chance(r, 5) {
+		return false
+	}
+	return !slices.ContainsFunc(all, func(o *line.Event) bool {
+		gotLine := (o.Kind == line.Port || o.Kind == line.ReleasePort) && o.Peer == e.Network
+		hadLine := o.Network == e.Network && !o.Outside && o.Kind != line.ClaimPort
+		return reported(o).before(reported(e)) && (gotLine || hadLine)
+	})
+}
+
+func randomBaseline(r *rand.Rand, w World, imp int32) *line.Baseline {
+	b := &line.Baseline{Import: imp, Network: 1, Tenure: line.Never, SIM: line.Never, State: line.StateActive, Until: line.Never}
+	if chance(r, 25) {
+		b.Network = randomNetwork(r, w)
+	}
+	if chance(r, 70) {
+		if b.Tenure = pick(r, days[:8])*day + pick(r, seconds); chance(r, 30) {
+			b.Tenure, b.Bits = endOfDay(b.Tenure), b.Bits|line.TenureDay
+		}
+	}
+	switch {
+	case chance(r, 50):
+		if b.SIM = max(b.Tenure, pick(r, days[:10])*day+pick(r, seconds)); chance(r, 30) {
+			b.SIM, b.Bits = max(b.Tenure, endOfDay(b.SIM)), b.Bits|line.SIMDay
+		}
+	case chance(r, 50):
+		b.Bits |= line.SIMUnknown
+	}
+	if b.StateSince = max(b.Tenure, pick(r, days[:10])*day+pick(r, seconds)); chance(r, 60) {
+		b.State = pick(r, []line.State{line.StateInactive, line.StateParked, line.StateNoticed, line.StateEnded, line.StateBarred})
+	}
+	if b.State == line.StateNoticed {
+		b.Until = b.StateSince + pick(r, []line.Instant{0, 1, day, 2 * day, 4 * day, 30 * day})
+	}
+	if b.State == line.StateEnded && chance(r, 30) {
+		b.StateSince, b.Bits = startOfDay(b.StateSince), b.Bits|line.EndDay
+	}
+	b.AsOf = max(b.Tenure, b.SIM, b.StateSince) + pick(r, []line.Instant{0, 1, day, 3 * day, 40 * day})
+	return b
+}
+
+func endOfDay(i line.Instant) line.Instant   { return i - i%day + day - 1 }
+func startOfDay(i line.Instant) line.Instant { return i - i%day }
+
+func randomNetwork(r *rand.Rand, w World) numbering.Network {
+	return numbering.Network(1 + r.IntN(w.Networks))
+}

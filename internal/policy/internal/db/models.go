@@ -14,18 +14,34 @@ import (
 type Policy struct {
 	Version int32
 	// The id of the version in the audit trail.
-	ID              uuid.UUID
-	EffectiveAt     time.Time
-	RecycledDays    int32
-	SwappedHours    int32
-	PortedHours     int32
-	FlaggedDays     int32
-	QuarantineDays  int32
-	NoticeDays      int32
-	FreshnessDays   int32
-	ChurnReportDays int32
+	ID             uuid.UUID
+	EffectiveAt    time.Time
+	RecycledDays   int32
+	SwappedHours   int32
+	PortedHours    int32
+	FlaggedDays    int32
+	QuarantineDays int32
+	NoticeDays     int32
+	// How old the supply of the topic LIFECYCLE may be.
+	LifecycleFreshnessHours int32
+	// How old the supply of the topic SIM may be. 0: the topic is not required.
+	SimFreshnessHours int32
+	// How old the supply of the topic PORT may be. It is required only while clearing_house is not empty.
+	PortFreshnessHours int32
+	// A topic of which a greater share of the events of the last 30 days contradicts the supplier's own suppliedThrough is not fresh until staff accept it again.
+	FalseAssurancePercent int32
+	SimReportHours        int32
+	PortReportHours       int32
+	BarReportHours        int32
+	ChurnReportDays       int32
+	// An event that took effect longer ago is held until the regulator confirms it.
+	BackdatingDays int32
 	// A snapshot that changes a greater share of an operator's lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.
 	HoldPercent int32
+	// The zone in which a bare date that is reported is a day; its name in the IANA database.
+	TimeZone string
+	// The name of the clearing house; empty while there is none.
+	ClearingHouse string
 	// Why the version was created.
 	Note      string
 	CreatedAt time.Time

@@ -13,7 +13,7 @@ import (
 )
 
 const byVersion = `-- name: ByVersion :one
-SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, freshness_days, churn_report_days, hold_percent, note, created_at FROM policy WHERE version = $1
+SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, time_zone, clearing_house, note, created_at FROM policy WHERE version = $1
 `
 
 func (q *Queries) ByVersion(ctx context.Context, version int32) (Policy, error) {
@@ -29,9 +29,18 @@ func (q *Queries) ByVersion(ctx context.Context, version int32) (Policy, error) 
 		&i.FlaggedDays,
 		&i.QuarantineDays,
 		&i.NoticeDays,
-		&i.FreshnessDays,
+		&i.LifecycleFreshnessHours,
+		&i.SimFreshnessHours,
+		&i.PortFreshnessHours,
+		&i.FalseAssurancePercent,
+		&i.SimReportHours,
+		&i.PortReportHours,
+		&i.BarReportHours,
 		&i.ChurnReportDays,
+		&i.BackdatingDays,
 		&i.HoldPercent,
+		&i.TimeZone,
+		&i.ClearingHouse,
 		&i.Note,
 		&i.CreatedAt,
 	)
@@ -39,7 +48,7 @@ func (q *Queries) ByVersion(ctx context.Context, version int32) (Policy, error) 
 }
 
 const current = `-- name: Current :one
-SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, freshness_days, churn_report_days, hold_percent, note, created_at FROM policy WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1
+SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, time_zone, clearing_house, note, created_at FROM policy WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1
 `
 
 func (q *Queries) Current(ctx context.Context, at time.Time) (Policy, error) {
@@ -55,9 +64,18 @@ func (q *Queries) Current(ctx context.Context, at time.Time) (Policy, error) {
 		&i.FlaggedDays,
 		&i.QuarantineDays,
 		&i.NoticeDays,
-		&i.FreshnessDays,
+		&i.LifecycleFreshnessHours,
+		&i.SimFreshnessHours,
+		&i.PortFreshnessHours,
+		&i.FalseAssurancePercent,
+		&i.SimReportHours,
+		&i.PortReportHours,
+		&i.BarReportHours,
 		&i.ChurnReportDays,
+		&i.BackdatingDays,
 		&i.HoldPercent,
+		&i.TimeZone,
+		&i.ClearingHouse,
 		&i.Note,
 		&i.CreatedAt,
 	)
@@ -65,7 +83,7 @@ func (q *Queries) Current(ctx context.Context, at time.Time) (Policy, error) {
 }
 
 const history = `-- name: History :many
-SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, freshness_days, churn_report_days, hold_percent, note, created_at FROM policy ORDER BY version
+SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, time_zone, clearing_house, note, created_at FROM policy ORDER BY version
 `
 
 func (q *Queries) History(ctx context.Context) ([]Policy, error) {
@@ -87,9 +105,18 @@ func (q *Queries) History(ctx context.Context) ([]Policy, error) {
 			&i.FlaggedDays,
 			&i.QuarantineDays,
 			&i.NoticeDays,
-			&i.FreshnessDays,
+			&i.LifecycleFreshnessHours,
+			&i.SimFreshnessHours,
+			&i.PortFreshnessHours,
+			&i.FalseAssurancePercent,
+			&i.SimReportHours,
+			&i.PortReportHours,
+			&i.BarReportHours,
 			&i.ChurnReportDays,
+			&i.BackdatingDays,
 			&i.HoldPercent,
+			&i.TimeZone,
+			&i.ClearingHouse,
 			&i.Note,
 			&i.CreatedAt,
 		); err != nil {
@@ -105,26 +132,39 @@ func (q *Queries) History(ctx context.Context) ([]Policy, error) {
 
 const insert = `-- name: Insert :exec
 INSERT INTO policy (version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days,
-    freshness_days, churn_report_days, hold_percent, note, created_at)
+    lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent,
+    sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent,
+    time_zone, clearing_house, note, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-    $10, $11, $12, $13, $14)
+    $10, $11, $12, $13,
+    $14, $15, $16, $17, $18, $19,
+    $20, $21, $22, $23)
 `
 
 type InsertParams struct {
-	Version         int32
-	ID              uuid.UUID
-	EffectiveAt     time.Time
-	RecycledDays    int32
-	SwappedHours    int32
-	PortedHours     int32
-	FlaggedDays     int32
-	QuarantineDays  int32
-	NoticeDays      int32
-	FreshnessDays   int32
-	ChurnReportDays int32
-	HoldPercent     int32
-	Note            string
-	CreatedAt       time.Time
+	Version                 int32
+	ID                      uuid.UUID
+	EffectiveAt             time.Time
+	RecycledDays            int32
+	SwappedHours            int32
+	PortedHours             int32
+	FlaggedDays             int32
+	QuarantineDays          int32
+	NoticeDays              int32
+	LifecycleFreshnessHours int32
+	SimFreshnessHours       int32
+	PortFreshnessHours      int32
+	FalseAssurancePercent   int32
+	SimReportHours          int32
+	PortReportHours         int32
+	BarReportHours          int32
+	ChurnReportDays         int32
+	BackdatingDays          int32
+	HoldPercent             int32
+	TimeZone                string
+	ClearingHouse           string
+	Note                    string
+	CreatedAt               time.Time
 }
 
 func (q *Queries) Insert(ctx context.Context, arg InsertParams) error {
@@ -138,9 +178,18 @@ func (q *Queries) Insert(ctx context.Context, arg InsertParams) error {
 		arg.FlaggedDays,
 		arg.QuarantineDays,
 		arg.NoticeDays,
-		arg.FreshnessDays,
+		arg.LifecycleFreshnessHours,
+		arg.SimFreshnessHours,
+		arg.PortFreshnessHours,
+		arg.FalseAssurancePercent,
+		arg.SimReportHours,
+		arg.PortReportHours,
+		arg.BarReportHours,
 		arg.ChurnReportDays,
+		arg.BackdatingDays,
 		arg.HoldPercent,
+		arg.TimeZone,
+		arg.ClearingHouse,
 		arg.Note,
 		arg.CreatedAt,
 	)

@@ -107,7 +107,7 @@ func Board(d BoardData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, ". Late: the end of a tenure was reported later than the policy allows. Early: a number was given to a new holder before its quarantine had ended.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, ". Late: a SIM change, a port, a bar or the end of a tenure was reported later than the policy allows. Early: a number was given to a new holder before its quarantine had ended.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -268,18 +268,18 @@ type RejectedRow struct {
 
 // ImportData is one file and its result.
 type ImportData struct {
-	Row                                                               ImportRow
-	Snapshot                                                          bool
-	Console                                                           bool // it was sent from the command line
-	Staff                                                             bool // the visitor is staff
-	Bytes                                                             int64
-	Started, Updated, Finished                                        time.Time
-	Added, Changed, Unchanged, Ended, Duplicates, NoEffect, PortedOut int64
-	Rejected                                                          []RejectedRow   // the first of them
-	Intentional                                                       time.Time       // when the sender confirmed that it is intentional; zero for never
-	Tools                                                             []Action        // what the visitor can do with it; while it is in progress they are page actions instead, outside the part that is replaced and would lose the focus
-	Timeline                                                          []TimelineEntry // for staff
-	Now                                                               time.Time
+	Row                                                                        ImportRow
+	Snapshot                                                                   bool
+	Console                                                                    bool // it was sent from the command line
+	Staff                                                                      bool // the visitor is staff
+	Bytes                                                                      int64
+	Started, Updated, Finished                                                 time.Time
+	Added, Changed, Unchanged, Ended, Duplicates, NoEffect, Waiting, PortedOut int64
+	Rejected                                                                   []RejectedRow   // the first of them
+	Intentional                                                                time.Time       // when the sender confirmed that it is intentional; zero for never
+	Tools                                                                      []Action        // what the visitor can do with it; while it is in progress they are page actions instead, outside the part that is replaced and would lose the focus
+	Timeline                                                                   []TimelineEntry // for staff
+	Now                                                                        time.Time
 }
 
 // Import shows a file and refreshes itself while the file is in progress.
@@ -698,10 +698,12 @@ func countTerms(d ImportData) []Term {
 		row("Unchanged lines", d.Unchanged)
 		row("Missing from the file: tenure ends", d.Ended)
 		row("Duplicate numbers", d.Duplicates)
+		row("Waiting for a port or a confirmation", d.Waiting)
 		row("Ported to another network", d.PortedOut)
 	} else {
 		row("Events applied", d.Changed)
 		row("Events without effect", d.NoEffect)
+		row("Waiting for a port or a confirmation", d.Waiting)
 		row("Already reported", d.Duplicates)
 	}
 	row("Rejected rows", d.Row.Rejected)

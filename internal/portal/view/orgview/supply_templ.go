@@ -27,7 +27,7 @@ type StandingData struct {
 	Network, Name                         string
 	Through, Known, Complete              time.Time
 	Silent                                bool
-	Freshness                             int // allowed days without supply
+	Freshness                             int // allowed hours without supply of LIFECYCLE
 	Lines, Capacity                       int64
 	Accepted, Late, Early                 int64
 	Rejected                              int64
@@ -391,15 +391,15 @@ func Standing(d StandingData, none, next string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var16 string
-				templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(Days(d.Freshness))
+				templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(Hours(d.Freshness))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `orgview/supply.templ`, Line: 90, Col: 31}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `orgview/supply.templ`, Line: 90, Col: 32}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, " without supply, the lines of a network are answered with UNKNOWN, unless a problem with the line is known.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, " without supply at the latest, the lines of a network are answered with UNKNOWN, unless a problem with the line is known.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -593,7 +593,7 @@ func notSupplyingTitle(d StandingData) string {
 	if d.Through.IsZero() {
 		return "This network has never supplied data."
 	}
-	return "This network has supplied no data for more than " + Days(d.Freshness) + "."
+	return "This network has supplied no data for more than " + Hours(d.Freshness) + "."
 }
 
 // SupplyState says whether a network supplies data.

@@ -1,0 +1,190 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// Search finds the records of live keys about some numbers, in the database and in
+// the archives, each record once. It reads every day of the period once, in the order
+// in which it is stored, and needs little memory.
+type Search struct {
+	Pool     *pgxpool.Pool
+	Files    blob.Store // has the archives
+	From, To time.Time  // From is included, To is not
+	// Match reports whether records about a number, of a version of its line, are
+	// looked for. It is called by several goroutines.
+	Match func(number, version int64) bool
+	// Numbers, if there are at most [MaxIndexed], are all that match, and are found by
+	// an index.
+	Numbers    []int64
+	OnProgress func(records int64) // how many were read; may be nil
+}
+
+// MaxIndexed is for how many numbers the index is used. It has a filter for every few
+// hundred records, and each number is looked for in all filters of a day; for more
+// numbers it is faster to read the day.
+const MaxIndexed = 20
+
+// Run calls each for every record that is found, day by day, and never twice at the
+// same time. A damaged record or archive is an error.
+func (s *Search) Run(ctx context.Context, each func(*Entry) error) error {
+	archives, err := Archives(ctx, s.Pool, s.From, s.To)
+	days, daysErr := readableDays(ctx, s.Pool)
+	if err := cmp.Or(err, daysErr); err != nil {
+		return err
+	}
+	days = within(days, s.From, s.To)
+	for i := range archives {
+		days = append(days, archives[i].Day)
+	}
+	slices.SortFunc(days, time.Time.Compare)
+	r := &searchRun{Search: s, each: each}
+	for _, day := range slices.CompactFunc(days, time.Time.Equal) {
+		if err = r.readDay(ctx, day); errors.Is(err, ErrNoDay) {
+			err = r.readArchive(ctx, day)
+		}
+		if err != nil {
+			return fmt.Errorf("journal: search: %w", err)
+		}
+	}
+	return nil
+}
+
+// searchRun is one run of a search.
+type searchRun struct {
+	*Search
+
+	mu   sync.Mutex
+	each func(*Entry) error
+	read int64 // records
+}
+
+// found passes records on, and counts those that were read to find them.
+func (r *searchRun) found(entries []storedEntry, read int64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range entries {
+		e := &entries[i]
+		if h := e.Hash(); !bytes.Equal(h[:], e.hash) {
+			return fmt.Errorf("record %s does not match its hash; it was changed after it was written", e.RequestID)
+		}
+		if err := r.each(&e.Entry); err != nil {
+			return err
+		}
+	}
+	if r.read += read; r.OnProgress != nil {
+		r.OnProgress(r.read)
+	}
+	return nil
+}
+
+// readDay reads a day of the database, or returns ErrNoDay.
+func (r *searchRun) readDay(ctx context.Context, day time.Time) error {
+	return pg.InSnapshot(ctx, r.Pool, func(tx pg.Tx) error {
+		// The lock comes before the snapshot: a day that is attached in the snapshot
+		// then stays until the transaction ends.
+		_, err := tx.Exec(ctx, `LOCK TABLE journal_entry IN ACCESS SHARE MODE`)
+		if err == nil {
+			err = prepare(ctx, tx)
+		}
+		if err != nil {
+			return err
+		}
+		if days, err := readableDays(ctx, tx); err != nil || !slices.ContainsFunc(days, day.Equal) {
+			return cmp.Or(err, error(ErrNoDay))
+		}
+		query, args := `SELECT `+entryColumns+` FROM journal_entry`+whereDay(day)+` AND at >= $1 AND at < $2 AND mode = 'live'`, []any{r.From, r.To}
+		if n := len(r.Numbers); n > 0 && n <= MaxIndexed {
+			if _, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = off`); err != nil {
+				return err
+			}
+			query, args = query+` AND number = ANY($3)`, append(args, r.Numbers)
+		}
+		rows, err := tx.Query(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return r.readRows(rows)
+	})
+}
+
+func (r *searchRun) readRows(rows pgx.Rows) error {
+	const number, version, step = 10, 16, 10_000 // two places in entryColumns, and how many rows are passed on at a time
+	var entries []storedEntry
+	read := int64(0)
+	for rows.Next() {
+		if read++; read == step {
+			if err := r.found(entries, read); err != nil {
+				return err
+			}
+			entries, read = entries[:0], 0
+		}
+		raw := rows.RawValues()                                                                                  // numbers are eight bytes, big-endian
+		if !r.Match(int64(binary.BigEndian.Uint64(raw[number])), int64(binary.BigEndian.Uint64(raw[version]))) { //nolint:gosec // two's complement
+			continue
+		}
+		e, err := scanEntry(rows)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, e.storedEntry)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return r.found(entries, read)
+}
+
+// readArchive reads an archived day, a part on each core. The newest archive of a day
+// has everything. The records of a part are passed on when the whole file has proved
+// to be the one that was archived.
+func (r *searchRun) readArchive(ctx context.Context, day time.Time) error {
+	archives, err := Archives(ctx, r.Pool, day, day)
+	if err != nil || len(archives) == 0 {
+		return cmp.Or(err, error(ErrNotArchived))
+	}
+	m, err := archives[len(archives)-1].open(ctx, r.Files)
+	if err != nil {
+		return err
+	}
+	from, to := r.From.UTC().Format(archiveTimeFormat), r.To.UTC().Format(archiveTimeFormat)
+	wanted := func(e *archiveEntry) bool {
+		return e.Mode == "live" && e.At >= from && e.At < to && r.Match(e.Number, e.LineVersion)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, p := range m.Parts {
+		if p.Entries == 0 || p.Last < from || p.First >= to {
+			continue
+		}
+		group.Go(func() error {
+			var found []storedEntry
+			err := p.readWanted(ctx, r.Files, m.Day, i+1, wanted, func(b *storedBatch) error {
+				found = append(found, b.entries...)
+				return ctx.Err()
+			})
+			if err != nil {
+				return err
+			}
+			return r.found(found, p.Entries)
+		})
+	}
+	return group.Wait()
+}

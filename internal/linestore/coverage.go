@@ -1,0 +1,141 @@
+package linestore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// Extension is what a supplier's report adds to the coverage of one topic. A zero
+// time leaves that part as it is.
+type Extension struct {
+	Network       numbering.Network // Nation for PORT
+	Topic         line.Topic
+	CompleteSince time.Time
+	Through       time.Time
+}
+
+// ExtendCoverage extends the coverage of topics and records the change, so that
+// what was covered at a past time can be read again. No part ever shrinks.
+func ExtendCoverage(ctx context.Context, tx pg.Tx, now time.Time, extensions ...Extension) error {
+	for _, e := range extensions {
+		known := now
+		if !e.CompleteSince.IsZero() {
+			known = e.CompleteSince
+		}
+		// A clock may be behind: the history must end with what is stored.
+		_, err := tx.Exec(ctx, `WITH extended AS (
+			INSERT INTO supply_coverage AS c (network, topic, known_since, complete_since, supplied_through, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (network, topic) DO UPDATE SET
+				known_since = least(c.known_since, excluded.known_since),
+				complete_since = coalesce(c.complete_since, excluded.complete_since),
+				supplied_through = greatest(c.supplied_through, excluded.supplied_through), updated_at = excluded.updated_at
+			RETURNING network, topic, known_since, complete_since, supplied_through, doubtful)
+			INSERT INTO supply_coverage_history (network, topic, at, known_since, complete_since, supplied_through, doubtful)
+			SELECT network, topic, greatest($6, (SELECT max(h.at) FROM supply_coverage_history h WHERE h.network = $1 AND h.topic = $2)),
+				known_since, complete_since, supplied_through, doubtful FROM extended
+			ON CONFLICT (network, topic, at) DO UPDATE SET known_since = excluded.known_since, complete_since = excluded.complete_since,
+				supplied_through = excluded.supplied_through, doubtful = excluded.doubtful`,
+			e.Network, e.Topic, known, orNull(e.CompleteSince), orNull(e.Through), now)
+		if err != nil {
+			return fmt.Errorf("linestore: extend the coverage: %w", err)
+		}
+	}
+	return nil
+}
+
+// MarkDoubtful sets whether the assurances of a topic are believed, and records it.
+func MarkDoubtful(ctx context.Context, tx pg.Tx, n numbering.Network, t line.Topic, doubtful bool, now time.Time) error {
+	_, err := tx.Exec(ctx, `WITH changed AS (
+		UPDATE supply_coverage SET doubtful = $3, updated_at = $4 WHERE network = $1 AND topic = $2 AND doubtful <> $3
+		RETURNING network, topic, known_since, complete_since, supplied_through, doubtful)
+		INSERT INTO supply_coverage_history (network, topic, at, known_since, complete_since, supplied_through, doubtful)
+		SELECT network, topic, $4, known_since, complete_since, supplied_through, doubtful FROM changed
+		ON CONFLICT (network, topic, at) DO UPDATE SET doubtful = excluded.doubtful`, n, t, doubtful, now)
+	if err != nil {
+		return fmt.Errorf("linestore: judge the coverage: %w", err)
+	}
+	return nil
+}
+
+func orNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// AddLineCount adds delta to the number of current tenures of a network.
+func AddLineCount(ctx context.Context, tx pg.Tx, n numbering.Network, delta int64, now time.Time) error {
+	if delta == 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO network_lines (network, lines, updated_at) VALUES ($1, $2, $3)
+		ON CONFLICT (network) DO UPDATE SET lines = network_lines.lines + excluded.lines, updated_at = excluded.updated_at`, n, delta, now)
+	if err != nil {
+		return fmt.Errorf("linestore: count tenures: %w", err)
+	}
+	return nil
+}
+
+// CoverageAt returns the coverage that each network had at a time.
+func CoverageAt(ctx context.Context, from pg.DB, at time.Time) (func(numbering.Network) line.Coverage, error) {
+	rows, err := from.Query(ctx, `SELECT DISTINCT ON (network, topic) network, topic, known_since, complete_since, supplied_through, doubtful
+		FROM supply_coverage_history WHERE at <= $1 ORDER BY network, topic, at DESC`, at)
+	if err != nil {
+		return nil, fmt.Errorf("linestore: read the coverage: %w", err)
+	}
+	defer rows.Close()
+	type entry struct {
+		network numbering.Network
+		topic   line.Topic
+		span    line.Span
+	}
+	var all []entry
+	for rows.Next() {
+		var e entry
+		var known, complete, through *time.Time
+		if err := rows.Scan(&e.network, &e.topic, &known, &complete, &through, &e.span.Doubtful); err != nil {
+			return nil, fmt.Errorf("linestore: read the coverage: %w", err)
+		}
+		e.span.KnownSince, e.span.CompleteSince, e.span.Through = orZero(known), orZero(complete), orZero(through)
+		all = append(all, e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("linestore: read the coverage: %w", err)
+	}
+	return func(of numbering.Network) (c line.Coverage) {
+		for _, e := range all {
+			setSpan(&c, of, e.network, e.topic, e.span)
+		}
+		return c
+	}, nil
+}
+
+// CoverageChanges returns the times, after one and up to another, at which the
+// coverage of a network or that of ports changed, in order.
+func CoverageChanges(ctx context.Context, from pg.DB, n numbering.Network, after, to time.Time) ([]time.Time, error) {
+	rows, err := from.Query(ctx, `SELECT DISTINCT at FROM supply_coverage_history WHERE network IN ($1, $2) AND at > $3 AND at <= $4 ORDER BY at`,
+		n, line.Nation, after, to)
+	if err != nil {
+		return nil, fmt.Errorf("linestore: read the history of the coverage: %w", err)
+	}
+	times, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
+	if err != nil {
+		return nil, fmt.Errorf("linestore: read the history of the coverage: %w", err)
+	}
+	return times, nil
+}
+
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC().Round(time.Second) // the precision of the look-up
+}

@@ -1,0 +1,9 @@
+// Package scenario holds the rules of lines as an executable table: what is given,
+// who reports what and when, what is asked, and what the service answers. Its tests
+// run every row against a real database, and generate docs/reference/scenarios.md
+// from the same rows.
+//
+// The expected answers are written from docs/explanation/lines.md, and not from what
+// the code does. A row that the product does not fulfil is marked with broken and
+// says why; the test lists such rows, and the page leaves them out.
+package scenario
