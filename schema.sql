@@ -2248,7 +2248,7 @@ CREATE INDEX journal_day_day ON public.journal_day USING btree (day);
 -- Name: journal_entry_at; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_entry_at ON ONLY public.journal_entry USING brin (at) WITH (pages_per_range='32');
 -- Name: journal_entry_number; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX journal_entry_number ON ONLY public.journal_entry USING brin (number int8_bloom_ops (n_distinct_per_range='1000')) WITH (pages_per_range='32');
+CREATE INDEX journal_entry_number ON ONLY public.journal_entry USING brin (number int8_bloom_ops (n_distinct_per_range='1000'), at) WITH (pages_per_range='32');
 -- Name: INDEX journal_entry_number; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON INDEX public.journal_entry_number IS 'Finds the answers about a few numbers, for the impact of a correction.';
 -- Name: journal_minute_minute; Type: INDEX; Schema: public; Owner: -
