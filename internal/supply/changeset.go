@@ -103,7 +103,7 @@ func readAsOfs(ctx context.Context, tx pg.DB, rows map[phone.Number]line.Row) (m
 	if len(imports) == 0 {
 		return nil, nil
 	}
-	found, err := tx.Query(ctx, `SELECT id, as_of FROM supply_import WHERE id = ANY($1)`, imports)
+	found, err := tx.Query(ctx, `SELECT id, as_of FROM supply_import WHERE id = ANY($1) AND as_of IS NOT NULL`, imports)
 	if err != nil {
 		return nil, fmt.Errorf("supply: read the times of snapshots: %w", err)
 	}
