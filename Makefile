@@ -13,8 +13,9 @@ export GOLANGCI_LINT_CACHE := $(CURDIR)/bin/lint-cache
 CHECKS := lint test e2e
 
 # Tested with the race detector for every patch: the packages in which goroutines
-# share memory. make race-detector runs it over everything else, nightly.
-WITH_RACE := /internal/(access|blob|guard|httpapi|idempotency|jobs|journal|limit|pg|server|supply|tally|telemetry|verify|web)$$
+# share memory. make race-detector runs it over everything else, nightly, and over
+# supply, whose tests take three times as long with it.
+WITH_RACE := /internal/(access|blob|guard|httpapi|idempotency|jobs|journal|limit|pg|server|tally|telemetry|verify|web)$$
 
 # Not part of test: what starts servers of its own, for which there are e2e and
 # browser.
