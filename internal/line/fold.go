@@ -222,7 +222,7 @@ func (f *fold) arrange(base *Baseline) {
 	since := f.chooseBase(base)
 	f.line = make([]*fact, 0, len(f.facts)+3)
 	if f.base != nil {
-		f.start(f.base)
+		f.Bits |= f.base.Bits & SIMUnknown // beyond the events that it implies
 		f.line = f.base.facts(f.line)
 		f.placeBase()
 		for i, x := range f.line {
@@ -346,6 +346,3 @@ func (b *rowBuilder) passChurnDate(now Instant) {
 		b.Bits &^= EndDay | EndContested
 	}
 }
-
-// start sets what a baseline says beyond the events that it implies.
-func (b *rowBuilder) start(base *Baseline) { b.Bits |= base.Bits & SIMUnknown }

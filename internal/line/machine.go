@@ -50,8 +50,7 @@ var transitions = []transition{
 	{Miss, nil, anyState, sameState, "A snapshot lacks a number that the clearing house placed with the network. The line is in doubt."},
 }
 
-// transitionOf and orderOf find the transition of a kind, and its index in the
-// table.
+// transitionOf and orderOf find the transition of a kind, and its index.
 var transitionOf, orderOf = index()
 
 func index() (byKind [Miss + 1]transition, order [Miss + 1]int) {
@@ -77,8 +76,7 @@ func (e *Event) applies(s State) bool {
 // second.
 func (k Kind) BeforePort() bool { return orderOf[k] < orderOf[Port] }
 
-// aboutReports reports whether events of the kind are about other reports and not
-// about the line.
+// aboutReports reports whether events of the kind are about other reports.
 func (k Kind) aboutReports() bool { return k == Void || k >= Confirm }
 
 // StartsTenure reports whether the kind starts a tenure.

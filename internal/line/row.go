@@ -156,7 +156,7 @@ func (r *Row) AsBaseline() Baseline {
 // was known.
 func FromBaseline(base *Baseline) Row {
 	b := rowBuilder{Row: NoRow(), terms: noTerms, base: base}
-	b.start(base)
+	b.Bits |= base.Bits & SIMUnknown
 	var events [3]Event
 	for i := range base.impliedEvents(events[:0]) {
 		b.apply(&fact{Event: &events[i], index: implied})
