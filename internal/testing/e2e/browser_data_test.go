@@ -100,12 +100,12 @@ func (g *browserData) plantTrouble(t *testing.T) {
 
 // eventsTold is a file of which a row is wrong. An end in it was told late.
 const eventsTold = `id,number,type,effectiveAt,reason
-a,+2348037700001,ASSIGNED,2024-02-03,
-b,+2348037700002,ASSIGNED,2024-02-03,
-c,+2348037700003,ASSIGNED,2024-02-03,
-d,+2348037700004,ASSIGNED,2024-02-03,
-e,+2348037700004,ENDED,2026-01-01,CHURNED
-f,+2348037700002,SIM_CHANGED,2026-01-01,
+a,+2348037700001,ASSIGNED,BEGAN,
+b,+2348037700002,ASSIGNED,BEGAN,
+c,+2348037700003,ASSIGNED,BEGAN,
+d,+2348037700004,ASSIGNED,BEGAN,
+e,+2348037700004,ENDED,LATE,CHURNED
+f,+2348037700002,SIM_CHANGED,LATE,
 g,+2348037700003,SIM_CHANGED,never,
 `
 
@@ -114,6 +114,8 @@ g,+2348037700003,SIM_CHANGED,never,
 func (g *browserData) plantFiles(t *testing.T) {
 	t.Helper()
 	desk := &supply.Service{Pool: g.pool, Region: g.region, Lines: &linestore.Resolver{}, Now: time.Now}
+	days := func(n int) string { return time.Now().AddDate(0, 0, -n).Format(time.DateOnly) }
+	events := strings.NewReplacer("BEGAN", days(25), "LATE", days(10)).Replace(eventsTold) // not so long ago that they are held
 	telco := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "COBALT", Actor: access.Operator}
 	for _, f := range []struct {
 		kind  linefile.Kind
@@ -121,8 +123,8 @@ func (g *browserData) plantFiles(t *testing.T) {
 		text  string
 		state string
 	}{
-		{linefile.Events, time.Time{}, eventsTold, supply.Finished},
-		{linefile.Snapshot, time.Now().Add(-time.Hour), "number,tenureStart,simChangedAt,state,stateSince\n+2348037700001,2024-02-03,,ACTIVE,\n", supply.Held},
+		{linefile.Events, time.Time{}, events, supply.Finished},
+		{linefile.Snapshot, time.Now().Add(-time.Hour), "number,tenureStart,simChangedAt,state,stateSince\n+2348037700001," + days(25) + ",,ACTIVE,\n", supply.Held},
 	} {
 		im := must(desk.Begin(t.Context(), telco, supply.ImportForm{Kind: f.kind, AsOf: f.asOf}, "cli"))(t)
 		open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(f.text)), nil }
