@@ -4,7 +4,7 @@ package line
 // somebody else, or Never. A port ends the doubt, and so does a later file that
 // has the line.
 func (f *fold) doubt() Instant {
-	if !f.State.ongoing() {
+	if !f.State.Ongoing() {
 		return Never
 	}
 	var settled moment

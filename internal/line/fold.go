@@ -34,9 +34,9 @@ const (
 func (o Outcome) Conflict() bool { return o >= Superseded }
 
 const (
-	// endGrace is how long before a port an end may lie that gives way to it: the
+	// EndGrace is how long before a port an end may lie that gives way to it: the
 	// donor often deactivates the line before the clearing house reports the port.
-	endGrace = 72 * time.Hour
+	EndGrace = 72 * time.Hour
 	// meetingTime is how far apart the two halves of a port may take effect.
 	meetingTime = 30 * 24 * time.Hour
 )
@@ -71,7 +71,7 @@ func later(a, b moment) moment {
 type fact struct {
 	*Event
 
-	index     int    // in the events of the history; implied when a baseline implies it
+	index     int    // in the events of the history, or implied
 	order     int    // among events of the same second
 	counted   moment // since when it counts: its report, or its confirmation
 	decided   bool   // outcome is final: it is withdrawn or held
@@ -82,7 +82,7 @@ type fact struct {
 	port      *port // that it completes
 }
 
-const implied = -1
+const implied = -1 // the index of a fact that a baseline implies
 
 // decide sets the outcome of a fact that is not applied.
 func (x *fact) decide(o Outcome) { x.outcome, x.decided = o, true }
@@ -121,9 +121,9 @@ func (a *findings) equal(b *findings) bool {
 	return maps.Equal(a.moved, b.moved) && maps.Equal(a.blocked, b.blocked) && maps.Equal(a.counted, b.counted) && maps.Equal(a.released, b.released) && maps.Equal(a.overtaken, b.overtaken) && maps.Equal(a.placed, b.placed)
 }
 
-// maxPasses bounds the passes over histories in which the effect of one report
-// depends on that of another in a circle. Two are usual where there is a port.
-const maxPasses = 8
+// maxPasses bounds the passes over histories whose reports depend on each other in a
+// circle, of which some have no result. Two are usual where there is a port.
+const maxPasses = 24
 
 // Fold returns the row that results from a history, and the outcome of each event.
 // The order in which the events are passed does not matter. Events that take
@@ -136,15 +136,36 @@ func Fold(h *History, terms TermsAt, until Instant) (Row, []Outcome) {
 		if pass == maxPasses || !h.needsPasses() || prior.equal(&f.found) {
 			return f.result(h)
 		}
-		prior = f.found
+		if pass < maxPasses/3 || !f.learnLastMove() {
+			prior = f.found
+		}
 	}
+}
+
+// learnLastMove changes, in the findings of the pass before, only the last port about
+// which this pass disagrees, and reports whether there is one. Where reports depend on
+// each other in a circle, learning everything at once can miss the result again and again.
+func (f *fold) learnLastMove() bool {
+	for _, p := range slices.Backward(f.ports) {
+		was, before := f.prior.moved[p.last.Seq]
+		is, now := f.found.moved[p.last.Seq]
+		switch {
+		case before == now && was == is:
+			continue
+		case now:
+			f.prior.moved[p.last.Seq] = is
+		default:
+			delete(f.prior.moved, p.last.Seq)
+		}
+		return true
+	}
+	return false
 }
 
 // needsPasses reports whether the history has anything that works backwards.
 func (h *History) needsPasses() bool {
-	return slices.ContainsFunc(h.Events, func(e Event) bool {
-		return e.Kind == Port || e.Kind == ClaimPort || e.Kind == ReleasePort || e.Kind == Restate
-	})
+	backwards := []Kind{Port, ClaimPort, ReleasePort, Restate}
+	return slices.ContainsFunc(h.Events, func(e Event) bool { return slices.Contains(backwards, e.Kind) })
 }
 
 // run makes one pass.
@@ -276,7 +297,7 @@ func (f *fold) apply(x *fact) Outcome {
 	}
 	outcome := f.rowBuilder.apply(x)
 	if x.Kind == GiveNotice && outcome == Applied {
-		f.churnGivesWay = f.churnYields(x)
+		f.churnGivesWay = f.churnOutcome(x) != Applied
 	}
 	return outcome
 }
@@ -310,7 +331,7 @@ func (b *rowBuilder) apply(x *fact) Outcome {
 	if !e.applies(b.State) {
 		return NotInState
 	}
-	if x.index == implied && e.Kind == Assign && b.State.ongoing() && b.PortAt != Never && b.Network == e.Network && b.BlackAt == Never {
+	if x.index == implied && e.Kind == Assign && b.State.Ongoing() && b.PortAt != Never && b.Network == e.Network && b.BlackAt == Never {
 		b.transfer(x) // a new holder of a line that was ported in
 	} else if o := b.applyEffect(x); o != Applied {
 		return o
@@ -332,7 +353,7 @@ func (b *rowBuilder) mayReport(x *fact) bool {
 	switch {
 	case x.Authority != Operator || x.index == implied && (x.Network == 0 || x.Kind == Assign):
 		return true
-	case b.State.ongoing() || b.State == StateEnded && x.Kind == Reinstate:
+	case b.State.Ongoing() || b.State == StateEnded && x.Kind == Reinstate:
 		return b.Network == 0 && !x.Outside || x.Network == b.Network
 	default:
 		return !x.Outside

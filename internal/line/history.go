@@ -1,5 +1,12 @@
 package line
 
+import (
+	"slices"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/policy"
+)
+
 // History is everything that was reported about a number.
 type History struct {
 	Base   *Baseline // nil when the row has only events
@@ -30,3 +37,17 @@ func (h *History) gaveBase(e *Event) bool {
 
 // Forever is later than every event.
 const Forever Instant = 1<<31 - 1
+
+// TermsOf returns the terms of the versions of the policy, which are in the order
+// of their time. A row depends on those that were in effect when its events were
+// reported, so that a new policy does not change it.
+func TermsOf(versions []policy.Policy) TermsAt {
+	return func(at time.Time) Terms {
+		for i := range slices.Backward(versions) {
+			if p := &versions[i]; i == 0 || !at.Before(p.EffectiveAt) {
+				return Terms{SIMDeadline: p.SIMReport(), PortDeadline: p.PortReport(), Rest: p.Quarantine()}
+			}
+		}
+		return Terms{}
+	}
+}

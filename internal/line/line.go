@@ -6,9 +6,7 @@
 // baseline (what the first snapshot said) and its events ([Fold]). The status is
 // a pure function of that row, the numbering plan, the coverage of the supply,
 // the policy and the time ([At]). Nothing is overwritten: a correction is an
-// event that voids another.
-//
-// A line that no supply covers is UNKNOWN and never NORMAL.
+// event that voids another. A line that no supply covers is UNKNOWN and never NORMAL.
 package line
 
 // Status is the status of a line, in one word.

@@ -117,6 +117,9 @@ func (d donor) takesFrom(x *fact, to numbering.Network) bool {
 // superseded, and what lifts or undoes something is overtaken. An end shortly
 // before the port is how donors deactivate a line that leaves them.
 func (f *fold) yields(x *fact) Outcome {
+	if x.Kind == GiveNotice && x.index != implied && f.mayReport(x) && f.churnOutcome(x) == Superseded {
+		return Superseded // and not only its churn date: staff see it
+	}
 	if x.Authority != Operator || !x.Kind.endsOrRestarts() && !x.Kind.Lifts() {
 		return Applied
 	}
@@ -129,11 +132,10 @@ func (f *fold) yields(x *fact) Outcome {
 	return f.lateOutcome(x, func(p *port) bool { return byEffect(p.last, x) > 0 })
 }
 
-// churnYields reports whether the churn date of a notice, which counts as an end, has
-// no effect because of a port after it.
-func (f *fold) churnYields(notice *fact) bool {
+// churnOutcome is yields for the churn date of a notice, which counts as an end.
+func (f *fold) churnOutcome(notice *fact) Outcome {
 	if notice.Until == Never {
-		return false
+		return Applied
 	}
 	end := *notice
 	ending := *notice.Event
@@ -141,12 +143,12 @@ func (f *fold) churnYields(notice *fact) bool {
 	if end.Event = &ending; notice.Until > notice.Effective {
 		end.order = -1 // before everything else of that second
 	}
-	return f.lateOutcome(&end, func(p *port) bool { return p.last.Effective >= notice.Until }) != Applied
+	return f.lateOutcome(&end, func(p *port) bool { return p.last.Effective >= notice.Until })
 }
 
 // lateOutcome is yields for an event before the ports that after selects.
 func (f *fold) lateOutcome(x *fact, after func(*port) bool) Outcome {
-	counted := f.countedAt(x)
+	counted, grace := f.countedAt(x), x.Effective.Add(EndGrace)
 	var next *port // the first that takes the number away, or would if it were not blacklisted
 	for _, p := range f.ports {
 		if !after(p) {
@@ -157,7 +159,7 @@ func (f *fold) lateOutcome(x *fact, after func(*port) bool) Outcome {
 			switch {
 			case x.Kind.Lifts():
 				return Overtaken
-			case x.Kind == End && f.isSoon(x, p) && !f.restarts(x, p, false):
+			case x.Kind == End && p.last.Effective <= grace && !f.restarts(x, p, false):
 				return GaveWay
 			default:
 				return Superseded
@@ -170,15 +172,10 @@ func (f *fold) lateOutcome(x *fact, after func(*port) bool) Outcome {
 			next = p
 		}
 	}
-	if x.Kind == End && next != nil && f.isSoon(x, next) && !f.restarts(x, next, true) {
+	if x.Kind == End && next != nil && next.last.Effective <= grace && !f.restarts(x, next, true) {
 		return GaveWay
 	}
 	return Applied
-}
-
-// isSoon reports whether a port follows an end so soon that the end gives way to it.
-func (f *fold) isSoon(end *fact, p *port) bool {
-	return p.last.Effective <= end.Effective.Add(endGrace)
 }
 
 // restarts reports whether the same operator reported a new holder between an end and
@@ -202,7 +199,7 @@ func (p *port) release() *fact {
 
 // applyPort moves the number.
 func (f *fold) applyPort(p *port) Outcome {
-	if p.first != nil && f.State.ongoing() && f.Network == p.from {
+	if p.first != nil && f.State.Ongoing() && f.Network == p.from {
 		f.found.released[p.release().Seq] = true
 	}
 	outcome := f.move(p)
@@ -216,7 +213,7 @@ func (f *fold) move(p *port) Outcome {
 	at, outcome := p.last.Effective, Applied
 	from := donor{network: cmp.Or(p.from, f.Network), unknown: p.first == nil && (f.Network == 0 || f.State == StateEnded)}
 	switch {
-	case f.State.ongoing() && f.Network == p.to:
+	case f.State.Ongoing() && f.Network == p.to:
 		return SameNetwork
 	case !f.released(p):
 		return Pending
@@ -244,7 +241,7 @@ func (f *fold) released(p *port) bool {
 		return true // the clearing house says so
 	}
 	release := p.release()
-	if f.State.ongoing() && f.Network != 0 {
+	if f.State.Ongoing() && f.Network != 0 {
 		return f.Network == p.from
 	}
 	return !release.Outside
@@ -253,12 +250,12 @@ func (f *fold) released(p *port) bool {
 // halfPort returns the outcome of a claim or a release whose other half is
 // missing, or will take effect later.
 func (f *fold) halfPort(x *fact) Outcome {
-	serving := f.State.ongoing() && f.Network == x.Network
+	serving := f.State.Ongoing() && f.Network == x.Network
 	if serving && x.Kind == ReleasePort {
 		f.found.released[x.Seq] = true
 	}
 	switch {
-	case x.Kind == ReleasePort && !serving && (f.State.ongoing() && f.Network != 0 || x.Outside):
+	case x.Kind == ReleasePort && !serving && (f.State.Ongoing() && f.Network != 0 || x.Outside):
 		return Pending
 	case f.State == StateEnded:
 		return NotInState

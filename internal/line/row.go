@@ -37,8 +37,8 @@ func (s State) String() string {
 	return stateWords[s]
 }
 
-// ongoing reports whether there is a current tenure.
-func (s State) ongoing() bool { return s >= StateActive && s <= StateNoticed }
+// Ongoing reports whether there is a current tenure.
+func (s State) Ongoing() bool { return s >= StateActive && s <= StateNoticed }
 
 // Bits are the yes-or-no facts of a row. The numbers are stored.
 type Bits int16

@@ -43,7 +43,8 @@ func ChangedSince(f *Facts, p *policy.Policy, since, at time.Time) Since {
 	case r.State == StateNoticed:
 		c.end.at(c.since, end, end)
 	case r.Bits.has(EndDay):
-		c.end.at(c.since, end, dayEnd(end, c.zone))
+		_, last := DayBounds(end.Time().In(c.zone), c.zone)
+		c.end.at(c.since, end, last)
 	case r.EndedAfter != Never:
 		c.end.at(c.since, r.EndedAfter+1, end)
 	default:
@@ -69,7 +70,7 @@ func ChangedSince(f *Facts, p *policy.Policy, since, at time.Time) Since {
 	switch {
 	case len(answer.Changes) > 0:
 		answer.Changed = Yes
-	case c.holder.maybe || c.end.maybe || c.sim.maybe || c.network.maybe || contested > c.since || r.inDoubt(InstantOf(at)) && r.State.ongoing(),
+	case c.holder.maybe || c.end.maybe || c.sim.maybe || c.network.maybe || contested > c.since || r.inDoubt(InstantOf(at)) && r.State.Ongoing(),
 		!f.covers(p, &supply, since):
 		answer.Changed = Uncertain
 	default:
@@ -126,7 +127,7 @@ func (f *Facts) covers(p *policy.Policy, s *supplyState, since time.Time) bool {
 	r := &f.Row
 	lifecycle, sim := s.Lifecycle.KnownSince, s.SIM.KnownSince
 	switch {
-	case !r.State.ongoing() && r.State != StateEnded:
+	case !r.State.Ongoing() && r.State != StateEnded:
 		// A complete supply has never contained the number.
 		lifecycle, sim = s.Lifecycle.CompleteSince, s.Lifecycle.CompleteSince
 	case r.Bits.has(OwnSnapshot) && r.Tenure != Never:

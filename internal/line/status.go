@@ -55,7 +55,7 @@ func At(f *Facts, p *policy.Policy, at time.Time) View {
 		return v
 	}
 	supply := f.supply(p, at)
-	switch ongoing := f.Row.State.ongoing(); {
+	switch ongoing := f.Row.State.Ongoing(); {
 	case f.Planned && !f.Allocated && ongoing:
 		v.Status, v.Reason = Unknown, ReasonRange
 	case f.Planned && !f.Allocated:
@@ -79,7 +79,7 @@ func At(f *Facts, p *policy.Policy, at time.Time) View {
 func (f *Facts) network(at time.Time) numbering.Network {
 	_, ended := f.Row.endAt(InstantOf(at))
 	switch {
-	case f.Row.State.ongoing() && !ended:
+	case f.Row.State.Ongoing() && !ended:
 		return f.Row.Network
 	case f.Allocated:
 		return f.Holder
@@ -103,7 +103,7 @@ func signals(r *Row, p *policy.Policy, now Instant) []Signal {
 	} else {
 		all.add(Signal{Status: Quarantined, Since: end, Until: Never, Source: Operator, Contested: r.Bits.has(EndContested)})
 	}
-	if r.State.ongoing() && !churned {
+	if r.State.Ongoing() && !churned {
 		all.addChanges()
 	}
 	switch {

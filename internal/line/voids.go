@@ -123,5 +123,5 @@ func (f *fold) wouldApply(x *fact) bool {
 }
 
 func (f *fold) wouldMove(p *port) bool {
-	return (!f.State.ongoing() || f.Network != p.to) && f.released(p) && (f.State != StateEnded || f.BlackAt == Never)
+	return (!f.State.Ongoing() || f.Network != p.to) && f.released(p) && (f.State != StateEnded || f.BlackAt == Never)
 }

@@ -22,6 +22,8 @@ type Change struct {
 	BaseAsOf      line.Instant  // the as-of time of the baseline that the stored row is
 	StoredHistory *line.History // complete; nil if the number has no stored event
 	NewEvents     []line.Event  // not stored yet
+
+	outcomes []line.Outcome // of all events, once there is a new one
 }
 
 // History returns everything reported about the number, including NewEvents.
@@ -143,37 +145,25 @@ func (c *Change) IsConfirmed(seq int64) bool {
 func (c *Change) Add(e line.Event) line.Outcome {
 	if len(c.NewEvents) == 0 && c.StoredHistory == nil && c.Stored.Baseline != 0 {
 		base := c.storedBase()
-		if e.Kind == line.Restate {
-			// A restatement has a baseline of its own, so another event keeps the old one.
-			c.NewEvents = append(c.NewEvents, line.Event{
-				Seq: e.Seq - 1, Kind: line.Name, Authority: e.Authority, Network: e.Network, Supplier: e.Supplier, Import: e.Import,
-				ReportedAt: e.ReportedAt, Effective: e.Effective, Until: line.Never, EndedAfter: line.Never, Base: &base,
-			})
-		} else {
-			e.Base = &base // the number's first event stores the baseline, which the row then no longer shows
-		}
+		e.Base = &base // the number's first event stores the baseline, which the row then no longer shows
 	}
 	c.NewEvents = append(c.NewEvents, e)
-	outcomes := c.refold()
-	return outcomes[len(outcomes)-1]
+	c.refold()
+	return c.outcomes[len(c.outcomes)-1]
 }
 
-// refold computes the row from everything that is known, and returns the outcomes
-// of all events.
-func (c *Change) refold() (outcomes []line.Outcome) {
-	c.Row, outcomes = line.Fold(c.History(), c.Terms, line.Forever)
-	return outcomes
-}
+// refold computes the row, and the outcomes of all events, from everything that is
+// known.
+func (c *Change) refold() { c.Row, c.outcomes = line.Fold(c.History(), c.Terms, line.Forever) }
 
-// Open returns the open events of the number, as they are stored and as they will be.
+// Open returns the open events of a number with new events, as they are stored and as
+// they will be.
 func (c *Change) Open() (before, after []line.OpenEvent) {
 	if h := c.StoredHistory; h != nil {
 		row, outcomes := line.Fold(h, c.Terms, line.Forever)
 		before = h.Open(c.Number, &row, outcomes)
 	}
-	h := c.History()
-	row, outcomes := line.Fold(h, c.Terms, line.Forever)
-	return before, h.Open(c.Number, &row, outcomes)
+	return before, c.History().Open(c.Number, &c.Row, c.outcomes)
 }
 
 // RemoveLast undoes the last Add.
@@ -182,18 +172,12 @@ func (c *Change) RemoveLast() { c.remove(1) }
 // remove undoes as many Add.
 func (c *Change) remove(events int) {
 	c.NewEvents = c.NewEvents[:max(len(c.NewEvents)-events, 0)]
-	if len(c.NewEvents) == 1 && c.NewEvents[0].Kind == line.Name && c.NewEvents[0].Base != nil {
-		c.NewEvents = nil // it only kept the baseline for what is removed
-	}
 	if len(c.NewEvents) == 0 {
 		c.Row = c.Stored
 		return
 	}
 	c.refold()
 }
-
-// IsRunning reports whether the row has a tenure that has not ended.
-func IsRunning(r *line.Row) bool { return r.State != line.StateNone && r.State != line.StateEnded }
 
 // VoidImport withdraws, with the authority of the regulator, every event that an
 // import made about the number.
@@ -311,7 +295,7 @@ func (c *Change) ShedsBarOrFlag(e *line.Event, p *policy.Policy) bool {
 	if inForce(before.NumberBarAt, before.NumberBarUntil) {
 		return true
 	}
-	early := IsRunning(&before) || before.State == line.StateEnded && e.Effective < before.StateSince.Add(p.Quarantine())
+	early := before.State.Ongoing() || before.State == line.StateEnded && e.Effective < before.StateSince.Add(p.Quarantine())
 	if !early {
 		return false
 	}
@@ -325,7 +309,7 @@ func (c *Change) ShedsBarOrFlag(e *line.Event, p *policy.Policy) bool {
 // HolderOf returns the network that has a number: that of the running tenure, or
 // else the one that holds its range.
 func HolderOf(r *line.Row, rangeHolder numbering.Network) numbering.Network {
-	if IsRunning(r) {
+	if r.State.Ongoing() {
 		return r.Network
 	}
 	return rangeHolder

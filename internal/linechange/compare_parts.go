@@ -98,7 +98,7 @@ func (d *Comparison) compareTenure() {
 func (d *Comparison) newHolder() {
 	kind := line.Assign
 	held, _ := d.Plan.RangeOf(d.Change.Number, d.AsOf.Time())
-	if held.Network != d.File.Network || IsRunning(&d.row) && d.row.PortAt != line.Never {
+	if held.Network != d.File.Network || d.row.State.Ongoing() && d.row.PortAt != line.Never {
 		kind = line.Transfer
 	}
 	e := d.event(kind, d.File.Tenure)

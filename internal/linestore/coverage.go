@@ -21,6 +21,16 @@ type Extension struct {
 	Through       time.Time
 }
 
+// recordChanged follows a query "changed" that returns the changed rows of
+// supply_coverage, and records them. A clock may be behind: the history must end with
+// what is stored.
+const recordChanged = `
+	INSERT INTO supply_coverage_history (network, topic, at, known_since, complete_since, supplied_through, doubtful)
+	SELECT c.network, c.topic, greatest(c.updated_at, (SELECT max(h.at) FROM supply_coverage_history h WHERE h.network = c.network AND h.topic = c.topic)),
+		c.known_since, c.complete_since, c.supplied_through, c.doubtful FROM changed c
+	ON CONFLICT (network, topic, at) DO UPDATE SET known_since = excluded.known_since, complete_since = excluded.complete_since,
+		supplied_through = excluded.supplied_through, doubtful = excluded.doubtful`
+
 // ExtendCoverage extends the coverage of topics and records the change, so that
 // what was covered at a past time can be read again. No part ever shrinks.
 func ExtendCoverage(ctx context.Context, tx pg.Tx, now time.Time, extensions ...Extension) error {
@@ -29,19 +39,13 @@ func ExtendCoverage(ctx context.Context, tx pg.Tx, now time.Time, extensions ...
 		if !e.CompleteSince.IsZero() {
 			known = e.CompleteSince
 		}
-		// A clock may be behind: the history must end with what is stored.
-		_, err := tx.Exec(ctx, `WITH extended AS (
+		_, err := tx.Exec(ctx, `WITH changed AS (
 			INSERT INTO supply_coverage AS c (network, topic, known_since, complete_since, supplied_through, updated_at)
 			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (network, topic) DO UPDATE SET
 				known_since = least(c.known_since, excluded.known_since),
 				complete_since = coalesce(c.complete_since, excluded.complete_since),
 				supplied_through = greatest(c.supplied_through, excluded.supplied_through), updated_at = excluded.updated_at
-			RETURNING network, topic, known_since, complete_since, supplied_through, doubtful)
-			INSERT INTO supply_coverage_history (network, topic, at, known_since, complete_since, supplied_through, doubtful)
-			SELECT network, topic, greatest($6, (SELECT max(h.at) FROM supply_coverage_history h WHERE h.network = $1 AND h.topic = $2)),
-				known_since, complete_since, supplied_through, doubtful FROM extended
-			ON CONFLICT (network, topic, at) DO UPDATE SET known_since = excluded.known_since, complete_since = excluded.complete_since,
-				supplied_through = excluded.supplied_through, doubtful = excluded.doubtful`,
+			RETURNING *)`+recordChanged,
 			e.Network, e.Topic, known, orNull(e.CompleteSince), orNull(e.Through), now)
 		if err != nil {
 			return fmt.Errorf("linestore: extend the coverage: %w", err)
@@ -54,10 +58,7 @@ func ExtendCoverage(ctx context.Context, tx pg.Tx, now time.Time, extensions ...
 func MarkDoubtful(ctx context.Context, tx pg.Tx, n numbering.Network, t line.Topic, doubtful bool, now time.Time) error {
 	_, err := tx.Exec(ctx, `WITH changed AS (
 		UPDATE supply_coverage SET doubtful = $3, updated_at = $4 WHERE network = $1 AND topic = $2 AND doubtful <> $3
-		RETURNING network, topic, known_since, complete_since, supplied_through, doubtful)
-		INSERT INTO supply_coverage_history (network, topic, at, known_since, complete_since, supplied_through, doubtful)
-		SELECT network, topic, $4, known_since, complete_since, supplied_through, doubtful FROM changed
-		ON CONFLICT (network, topic, at) DO UPDATE SET doubtful = excluded.doubtful`, n, t, doubtful, now)
+		RETURNING *)`+recordChanged, n, t, doubtful, now)
 	if err != nil {
 		return fmt.Errorf("linestore: judge the coverage: %w", err)
 	}
@@ -86,8 +87,10 @@ func AddLineCount(ctx context.Context, tx pg.Tx, n numbering.Network, delta int6
 
 // CoverageAt returns the coverage that each network had at a time.
 func CoverageAt(ctx context.Context, from pg.DB, at time.Time) (func(numbering.Network) line.Coverage, error) {
-	rows, err := from.Query(ctx, `SELECT DISTINCT ON (network, topic) network, topic, known_since, complete_since, supplied_through, doubtful
-		FROM supply_coverage_history WHERE at <= $1 ORDER BY network, topic, at DESC`, at)
+	// The history has a row for each assurance, so each topic's own newest one is
+	// looked up, and not all of them read.
+	rows, err := from.Query(ctx, `SELECT h.network, h.topic, h.known_since, h.complete_since, h.supplied_through, h.doubtful FROM supply_coverage c
+		CROSS JOIN LATERAL (SELECT * FROM supply_coverage_history WHERE network = c.network AND topic = c.topic AND at <= $1 ORDER BY at DESC LIMIT 1) h`, at)
 	if err != nil {
 		return nil, fmt.Errorf("linestore: read the coverage: %w", err)
 	}

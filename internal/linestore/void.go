@@ -66,19 +66,14 @@ func WithdrawCoverage(ctx context.Context, tx pg.Tx, now, applied time.Time, sna
 		_, err := tx.Exec(ctx, `WITH before AS (
 			SELECT known_since, complete_since, supplied_through FROM supply_coverage_history
 			WHERE network = $1 AND topic = $2 AND at < $5 ORDER BY at DESC LIMIT 1),
-			withdrawn AS (UPDATE supply_coverage SET
+			changed AS (UPDATE supply_coverage SET
 				known_since = CASE WHEN known_since IS DISTINCT FROM $3 THEN known_since ELSE coalesce((SELECT known_since FROM before),
 					(SELECT min(h.at) FROM supply_coverage_history h WHERE h.network = $1 AND h.topic = $2 AND h.at > $5 AND h.supplied_through > $4)) END,
 				complete_since = CASE WHEN complete_since IS DISTINCT FROM $3 THEN complete_since ELSE (SELECT complete_since FROM before) END,
 				supplied_through = CASE WHEN supplied_through IS DISTINCT FROM $4 THEN supplied_through ELSE (SELECT supplied_through FROM before) END,
 				updated_at = $6
 			WHERE network = $1 AND topic = $2
-			RETURNING known_since, complete_since, supplied_through, doubtful)
-			INSERT INTO supply_coverage_history (network, topic, at, known_since, complete_since, supplied_through, doubtful)
-			SELECT $1, $2, greatest($6, (SELECT max(h.at) FROM supply_coverage_history h WHERE h.network = $1 AND h.topic = $2)),
-				known_since, complete_since, supplied_through, doubtful FROM withdrawn
-			ON CONFLICT (network, topic, at) DO UPDATE SET known_since = excluded.known_since, complete_since = excluded.complete_since,
-				supplied_through = excluded.supplied_through, doubtful = excluded.doubtful`,
+			RETURNING *)`+recordChanged,
 			e.Network, e.Topic, e.CompleteSince, e.Through, applied, now)
 		if err != nil {
 			return fmt.Errorf("linestore: withdraw the coverage: %w", err)

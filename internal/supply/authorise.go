@@ -108,10 +108,10 @@ func (by *resolvedSupplier) authorityFor(k line.Kind) (line.Authority, bool) {
 // network must hold the number's range.
 func (cs *changeSet) checkAuthority(i *item, c *linechange.Change) (field, reason, message string) {
 	e := &i.event
+	allocation, allocated := cs.plan.RangeOf(i.number, e.Effective.Time())
 	if e.Kind == line.Void || e.Authority == line.Regulator {
 		return "", "", "" // for a void, resolveVoid has already checked it
 	}
-	allocation, allocated := cs.plan.RangeOf(i.number, e.Effective.Time())
 	row := c.RowBefore(e)
 	if !allocated && row.State == line.StateNone {
 		return "phoneNumber", "NOT_ALLOCATED", "The numbering plan had not allocated this number to any network at that time."
@@ -123,11 +123,13 @@ func (cs *changeSet) checkAuthority(i *item, c *linechange.Change) (field, reaso
 	switch {
 	case e.Kind == line.Reinstate && row.State == line.StateEnded:
 		holder = row.Network // the network that ended the tenure gets it back
-	case e.Kind == line.ClaimPort && holder == e.Network:
+	case e.Kind == line.ReleasePort && row.State == line.StateEnded && row.Network == e.Network && e.Effective <= row.StateSince.Add(line.EndGrace):
+		holder = row.Network // the end gives way to the port that the release is about
+	case e.Kind == line.ClaimPort && holder == e.Network && row.State != line.StateEnded:
 		return "phoneNumber", "NOT_ALLOWED", "The number is already with this network."
 	case e.Kind == line.ClaimPort:
-		e.Outside = holder != 0 || !allocated
-		return "", "", ""
+		e.Outside = allocation.Network != e.Network
+		return "", "", "" // of a number that has just ended, because the donor deactivates it before it releases it
 	case e.Kind == line.Assign && allocation.Network != e.Network:
 		return "phoneNumber", "NOT_YOURS", "Only the network that holds the range can assign the number to a new holder. The network that serves the line reports TRANSFERRED."
 	}
@@ -167,9 +169,9 @@ func (r *importRun) authoriseRow(from *linefile.Row, row line.Row) (base line.Ba
 		holder = row.Network // the network that ended the tenure may reinstate it
 	}
 	switch {
-	case (holder == r.im.Network || linechange.IsRunning(&row) && holder == 0) && (allocated || row.State != line.StateNone):
+	case (holder == r.im.Network || row.State.Ongoing() && holder == 0) && (allocated || row.State != line.StateNone):
 		refusal = linefile.Refusal{}
-	case linechange.IsRunning(&row) && row.PortAt != line.Never && allocation.Network == r.im.Network:
+	case row.State.Ongoing() && row.PortAt != line.Never && allocation.Network == r.im.Network:
 		refusal.Reason = portedOut
 	case !allocated:
 		refusal.Reason = "NOT_ALLOCATED"

@@ -157,7 +157,7 @@ func (r *importRun) compareChunk(ctx context.Context, c *chunk) (confirmed int64
 	var needEvents []*linefile.Row
 	for _, from := range first {
 		row, ok := stored[from.Number]
-		if ok && linechange.IsRunning(&row) && row.Network == r.im.Network {
+		if ok && row.State.Ongoing() && row.Network == r.im.Network {
 			confirmed++
 		}
 		if !ok {

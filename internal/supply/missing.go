@@ -144,7 +144,7 @@ func (r *importRun) endMissing(ctx context.Context, missing []phone.Number, curs
 func (r *importRun) applyMissing(ctx context.Context, cs *changeSet, c *linechange.Change, counts *Counts) error {
 	asOf := line.InstantOf(r.im.AsOf)
 	then := c.RowAt(asOf)
-	if !linechange.IsRunning(&then) || then.Network != r.im.Network || c.ReportedAfter(asOf) {
+	if !then.State.Ongoing() || then.Network != r.im.Network || c.ReportedAfter(asOf) {
 		return nil
 	}
 	e := line.Event{
@@ -170,7 +170,7 @@ func (r *importRun) applyMissing(ctx context.Context, cs *changeSet, c *linechan
 		counts.Waiting++
 		return nil
 	}
-	if now := c.RowAt(asOf); linechange.IsRunning(&now) {
+	if now := c.RowAt(asOf); now.State.Ongoing() {
 		c.RemoveLast() // the tenure began in the very second of the snapshot
 		return nil
 	}

@@ -69,7 +69,7 @@ type randomRun struct {
 	orders     int64  // of the regulator
 	wrong      string // an event that was sent again and is no duplicate
 	acceptedID uint64 // sum of the hashes of the ids of what was stored
-	unsettled  int64  // histories for which the model finds no answer
+	circles    int64  // histories for which the rules have no result, or more than one
 }
 
 // now is the time of the run: it moves on with what was sent.
@@ -381,8 +381,9 @@ func (c *randomRun) compare(t *testing.T) (found stored) {
 			}
 		}
 	}
-	if c.unsettled > found.rows/100 {
-		t.Errorf("the model found no answer for %d of %d histories", c.unsettled, found.rows)
+	t.Logf("%d of %d histories are circular", c.circles, found.rows)
+	if c.circles > found.rows/200+1 {
+		t.Error("too many histories are circular")
 	}
 	if n := int64(c.count(`SELECT count(*) FROM line_open`)); n != found.open {
 		t.Errorf("%d events are open, %d of them of no number", n, n-found.open)
@@ -402,33 +403,16 @@ func (c *randomRun) difference(n phone.Number, h *line.History, row line.Row, op
 	if diff := cmp.Diff(want, open, cmpopts.EquateComparable(phone.Number{}), cmpopts.EquateEmpty()); diff != "" {
 		return "the open events (+) are not those of the history:\n" + diff
 	}
-	differs := func(h *line.History) bool { return c.modelDifference(h, terms) != "" }
-	if _, _, settled := linemodel.Settle(h, terms); !settled {
-		c.unsettled++
+	diff, circular := linemodel.Compare(h, terms)
+	if circular {
+		c.circles++
+	}
+	if diff == "" {
 		return ""
 	}
-	if !differs(h) {
-		return ""
-	}
-	h = linemodel.Minimize(h, differs)
-	return c.modelDifference(h, terms) + "in the history:\n" + linemodel.Format(h, nil, nil)
-}
-
-// modelDifference returns in what the fold (+) of a history differs from the model
-// (-), or nothing.
-func (c *randomRun) modelDifference(h *line.History, terms line.TermsAt) (diff string) {
-	want, wanted, settled := linemodel.Settle(h, terms)
-	if !settled {
-		return ""
-	}
-	got, outcomes := line.Fold(h, terms, line.Forever)
-	if want != got {
-		diff = "the row differs from the model:\n" + cmp.Diff(linemodel.FormatRow(want), linemodel.FormatRow(got))
-	}
-	if !slices.Equal(wanted, outcomes) {
-		diff += "the outcomes differ from the model:\n" + linemodel.Format(h, wanted, outcomes) + "\n"
-	}
-	return diff
+	h = linemodel.Minimize(h, func(h *line.History) bool { diff, _ := linemodel.Compare(h, terms); return diff != "" })
+	diff, _ = linemodel.Compare(h, terms)
+	return diff + "in the history:\n" + linemodel.Format(h, nil, nil)
 }
 
 // openOf reads the stored open events of numbers, by seq.

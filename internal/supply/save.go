@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linechange"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -99,7 +98,7 @@ func (t *dailyCounts) countEvent(e *line.Event, before line.Row) {
 		c.broken++
 	}
 	ended := before.State == line.StateEnded
-	if e.Kind == line.Assign && (linechange.IsRunning(&before) || ended && e.Effective < before.StateSince.Add(t.policy.Quarantine())) {
+	if e.Kind == line.Assign && (before.State.Ongoing() || ended && e.Effective < before.StateSince.Add(t.policy.Quarantine())) {
 		c.early++
 	}
 }
@@ -114,10 +113,10 @@ func (t *dailyCounts) countRefused(n numbering.Network, rows int64) {
 // countMove counts the running tenure that a number has gained or lost, or that
 // has moved to another network.
 func (t *dailyCounts) countMove(from, to *line.Row) {
-	if linechange.IsRunning(from) {
+	if from.State.Ongoing() {
 		t.runningLines[from.Network]--
 	}
-	if linechange.IsRunning(to) {
+	if to.State.Ongoing() {
 		t.runningLines[to.Network]++
 	}
 }

@@ -48,14 +48,8 @@ const voidNote = "The snapshot was voided."
 // voids the events and restatements that it made, and deletes the rows that it created
 // and that no event has touched. A run can be stopped at any moment; the next call
 // continues it. The caller has made sure that by is staff of the regulator: voiding a
-// snapshot can hide changes.
-func (s *Service) VoidSnapshot(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
-	return s.RunVoid(ctx, uid, by, nil)
-}
-
-// RunVoid is [Service.VoidSnapshot] with a display. OnProgress, if it is not nil, is
-// called after each batch.
-func (s *Service) RunVoid(ctx context.Context, uid uuid.UUID, by audit.Actor, onProgress func(Import)) (Import, error) {
+// snapshot can hide changes. OnProgress, if it is not nil, is called after each batch.
+func (s *Service) VoidSnapshot(ctx context.Context, uid uuid.UUID, by audit.Actor, onProgress func(Import)) (Import, error) {
 	if onProgress == nil {
 		onProgress = func(Import) {}
 	}

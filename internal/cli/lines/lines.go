@@ -197,7 +197,11 @@ func (c *commands) decideCommand(cmd *cobra.Command, decide func(*supply.Service
 			return err
 		}
 		s := newImportJSON(plan.Code(im.Network), &im)
-		return c.Print(*asJSON, s, []string{"import", s.ID}, []string{"state", s.State})
+		rows := [][]string{{"import", s.ID}, {"state", s.State}}
+		if im.State == supply.Voided {
+			rows = append(rows, []string{"lines voided", strconv.FormatInt(s.Voided, 10)})
+		}
+		return c.Print(*asJSON, s, rows...)
 	})
 	return cmd
 }

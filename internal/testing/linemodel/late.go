@@ -18,12 +18,34 @@ func (w *walk) tooLate(items []*item) map[itemKey]line.Outcome {
 			}
 		}
 	}
+	for _, it := range items {
+		if it.Kind == line.GiveNotice && it.implied == nil && it.Until != line.Never && w.served[it.key()] {
+			end := lapseOf(it, items)
+			if w.lateOutcome(end, w.counted[it.key()], items) == line.Superseded {
+				late[it.key()] = line.Superseded
+			}
+		}
+	}
 	for _, end := range w.lapses {
 		if o := w.lateOutcome(end.item, w.counted[end.of], items); o != line.Applied {
 			late[end.of] = o
 		}
 	}
 	return late
+}
+
+// lapseOf returns the end that a notice announces, in its place before everything else
+// of its second.
+func lapseOf(notice *item, items []*item) *item {
+	end := &item{Event: notice.Event, known: notice.known, place: 2 * len(items)}
+	end.Kind, end.Effective, end.Day = line.End, notice.Until, false
+	for _, it := range items {
+		if it.Effective >= notice.Until && it.place > notice.place {
+			end.place = it.place - 1
+			break
+		}
+	}
+	return end
 }
 
 // lateOutcome returns Applied for what is not too late.

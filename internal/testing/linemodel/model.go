@@ -47,7 +47,37 @@ func Replay(h *line.History, terms line.TermsAt) (line.Row, []line.Outcome) {
 // Settle is [Replay], and also says whether the walks came to an end. If they did
 // not, the history contradicts itself: a report would come too late only if it counted.
 func Settle(h *line.History, terms line.TermsAt) (line.Row, []line.Outcome, bool) {
-	without, overtaken, hadLine, moved, ported := map[itemKey]line.Outcome{}, map[int64]bool{}, map[int64]bool{}, map[int64]bool{}, map[int64]moment{}
+	return settle(h, terms, map[itemKey]line.Outcome{}, map[int64]bool{}, map[int64]bool{}, map[int64]bool{})
+}
+
+// SettleFrom is [Settle] for walks that begin with the outcomes of somebody else. Where
+// the effects of reports depend on each other in a circle, more than one result agrees
+// with the rules: this finds the one that these outcomes name, if it is one. Outcomes say
+// nothing of an end that a snapshot implies, so lateEnd says whether it came too late.
+func SettleFrom(outcomes []line.Outcome, lateEnd bool, h *line.History, terms line.TermsAt) (line.Row, []line.Outcome, bool) {
+	without, overtaken, hadLine, moved := map[itemKey]line.Outcome{}, map[int64]bool{}, map[int64]bool{}, map[int64]bool{}
+	for i := range h.Events {
+		e, o := &h.Events[i], outcomes[i]
+		switch {
+		case e.Kind == line.Void:
+			overtaken[e.Seq] = o == line.Overtaken
+		case o == line.GaveWay || o == line.Superseded || o == line.Overtaken:
+			without[itemKey{seq: e.Seq}] = o
+		case e.Kind == line.ReleasePort:
+			hadLine[e.Seq] = o != line.Pending
+		}
+		if isPort := e.Kind == line.Port || e.Kind == line.ClaimPort || e.Kind == line.ReleasePort; isPort && (o == line.Applied || o == line.Revived) {
+			moved[e.Seq] = true
+		}
+	}
+	if lateEnd {
+		without[itemKey{kind: line.End, implied: true}] = line.Superseded
+	}
+	return settle(h, terms, without, overtaken, hadLine, moved)
+}
+
+func settle(h *line.History, terms line.TermsAt, without map[itemKey]line.Outcome, overtaken, hadLine, moved map[int64]bool) (line.Row, []line.Outcome, bool) {
+	ported := map[int64]moment{}
 	for range 12 {
 		r := newReports(h, overtaken, hadLine, moved, ported)
 		items := itemsOf(h, r)

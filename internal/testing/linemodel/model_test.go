@@ -35,25 +35,8 @@ func random(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(setting("LINEMODEL_SEED", 1)), stream))
 }
 
-// difference returns how the fold and the model disagree about a history. There is
-// no difference where the model finds no answer.
-func difference(h *line.History) (diff string, settled bool) {
-	want, wanted, settled := linemodel.Settle(h, linemodel.RandomTerms)
-	if !settled {
-		return "", false
-	}
-	got, outcomes := line.Fold(h, linemodel.RandomTerms, line.Forever)
-	if want != got {
-		diff = cmp.Diff(linemodel.FormatRow(want), linemodel.FormatRow(got))
-	}
-	if !slices.Equal(wanted, outcomes) {
-		diff += "outcomes:\n" + linemodel.Format(h, wanted, outcomes) + "\n"
-	}
-	return diff, true
-}
-
 func differs(h *line.History) bool {
-	diff, _ := difference(h)
+	diff, _ := linemodel.Compare(h, linemodel.RandomTerms)
 	return diff != ""
 }
 
@@ -62,29 +45,30 @@ func differs(h *line.History) bool {
 func TestFoldAgreesWithTheModel(t *testing.T) {
 	t.Parallel()
 	r := random(2)
-	unsettled, n := 0, histories()
+	circles, n := 0, histories()
 	left, sorts := setting("LINEMODEL_DIFFERENCES", 1), map[string]bool{}
 	for range n {
 		h := linemodel.RandomHistory(r, world)
-		diff, settled := difference(h)
-		if !settled {
-			unsettled++
+		diff, circular := linemodel.Compare(h, linemodel.RandomTerms)
+		if circular {
+			circles++
 		}
 		if diff == "" {
 			continue
 		}
 		h = linemodel.Minimize(h, differs)
-		diff, _ = difference(h)
+		diff, _ = linemodel.Compare(h, linemodel.RandomTerms)
 		if sort := sortOf(h, diff); !sorts[sort] {
 			sorts[sort] = true
-			t.Errorf("the fold (+) differs from the model (-):\n%shistory:\n%s\n", diff, linemodel.Format(h, nil, nil))
+			t.Errorf("%shistory:\n%s\n", diff, linemodel.Format(h, nil, nil))
 		}
 		if left--; left == 0 {
 			return
 		}
 	}
-	if unsettled > n/100 {
-		t.Errorf("the model found no answer for %d of %d histories", unsettled, n)
+	t.Logf("%d of %d histories are circular", circles, n)
+	if circles > n/200 {
+		t.Error("too many histories are circular")
 	}
 }
 

@@ -4,6 +4,5 @@
 // from the same rows.
 //
 // The expected answers are written from docs/explanation/lines.md, and not from what
-// the code does. A row that the product does not fulfil is marked with broken and
-// says why; the test lists such rows, and the page leaves them out.
+// the code does.
 package scenario

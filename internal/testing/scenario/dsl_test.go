@@ -28,7 +28,6 @@ type row struct {
 	given  []string // for the page
 	ranges []planChange
 	steps  []step
-	broken string // why the product does not fulfil the row
 }
 
 // step is something that happens: a message, a file, an assurance, a question.
@@ -51,12 +50,6 @@ func s(title string, parts ...part) *row {
 	for _, p := range parts {
 		p.addTo(r)
 	}
-	return r
-}
-
-// not marks a scenario that the product does not fulfil.
-func (r *row) not(why string) *row {
-	r.broken = why
 	return r
 }
 

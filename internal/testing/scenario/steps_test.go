@@ -1,13 +1,10 @@
 package scenario_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/line"
@@ -248,14 +245,7 @@ func fileConfirmed(at when) part {
 // snapshotVoided withdraws the network's newest snapshot.
 func snapshotVoided(at when) part {
 	return act{at, "staff void that snapshot", func(e *env) {
-		voider, ok := any(e.Service).(interface {
-			VoidSnapshot(ctx context.Context, uid uuid.UUID, by audit.Actor) (supply.Import, error)
-		})
-		if !ok {
-			e.failf("the product has no way to void a snapshot")
-			panic(errStop)
-		}
-		_, err := voider.VoidSnapshot(e.ctx, e.lastImport.ID, audit.Actor{Kind: audit.Operator})
+		_, err := e.VoidSnapshot(e.ctx, e.lastImport.ID, audit.Actor{Kind: audit.Operator}, nil)
 		e.must(err)
 	}}
 }
