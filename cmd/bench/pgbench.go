@@ -25,8 +25,8 @@ const (
 )
 
 // columns are the columns of a record, in the order of the values below.
-const columns = `request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
-	status, mobile_network, line_version, policy_version, plan_version, nonce, hash, extra`
+const columns = `request_id, at, epoch, n, idx, type, entity_id, key_id, mode, purpose, purpose_text, status, reason, mobile_network, line_version,
+	policy_version, plan_version, rules, coverage, number, phone_number, correlator, external_id, on_behalf_of, options, extra, nonce, hash`
 
 // oneRowScript looks a line up and records an answer, as a simple client would:
 // four statements, each of them a round trip.
@@ -34,8 +34,8 @@ const oneRowScript = `\set n random(%[1]d, %[2]d)
 BEGIN;
 SELECT * FROM line_now WHERE number = :n;
 INSERT INTO journal_entry (` + columns + `)
-	VALUES (gen_random_uuid(), now(), 0, 1, 0, :entity, :key, 'live', 'kyc', '', :n, '+' || :n::text, '',
-	'NORMAL', 'Cobalt', 1, 1, 1, :nonce, :hash, '');
+	VALUES (gen_random_uuid(), now(), 0, 1, 0, 'number', :entity, :key, 'live', 'other', 'kyc',
+	'NORMAL', '', 'Cobalt', 1, 1, 1, 1, :coverage, :n, '+' || :n::text, '', '', '', '', '', :nonce, :hash);
 END;
 `
 
@@ -44,8 +44,8 @@ END;
 const batchScript = `BEGIN;
 SELECT * FROM line_now WHERE number = ANY (ARRAY(SELECT %[1]d + floor(random() * %[2]d)::bigint FROM generate_series(1, %[3]d)));
 INSERT INTO journal_entry (` + columns + `)
-	SELECT gen_random_uuid(), now(), 0, 1, i, :entity, :key, 'live', 'kyc', '', n, '+' || n::text, '',
-	'NORMAL', 'Cobalt', 1, 1, 1, :nonce, :hash, ''
+	SELECT gen_random_uuid(), now(), 0, 1, i, 'number', :entity, :key, 'live', 'other', 'kyc',
+	'NORMAL', '', 'Cobalt', 1, 1, 1, 1, :coverage, n, '+' || n::text, '', '', '', '', '', :nonce, :hash
 	FROM (SELECT i, %[1]d + floor(random() * %[2]d)::bigint AS n FROM generate_series(1, %[3]d) i) r;
 END;
 `
@@ -139,7 +139,7 @@ func (t *testbed) pgbenchCommand(ctx context.Context, run pgbenchRun, seconds in
 		"-c", strconv.Itoa(run.clients), "-j", strconv.Itoa(min(runtime.NumCPU(), run.clients, 2)), "-T", strconv.Itoa(run.warm()+seconds+1), "-P", "1",
 		"-l", "--log-prefix="+filepath.Join(dir, "log"), fmt.Sprintf("--sampling-rate=%g", run.sampled),
 		"-D", "entity=00000000-0000-7000-8000-000000000001", "-D", "key=00000000-0000-7000-8000-000000000002",
-		"-D", `nonce=\x`+strings.Repeat("5a", 16), "-D", `hash=\x`+strings.Repeat("c3", 32), database)
+		"-D", `coverage=\x`+strings.Repeat("00", 39), "-D", `nonce=\x`+strings.Repeat("5a", 16), "-D", `hash=\x`+strings.Repeat("c3", 32), database)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // when this process ends, so does PostgreSQL, and then pgbench
 	return cmd, nil
 }

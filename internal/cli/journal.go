@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/internal/verify"
 )
@@ -40,8 +41,7 @@ func (a *app) journalGetCommand() *cobra.Command {
 the archive. A record whose hash does not match its content is an error and is not shown.
 
 Then the answer is recomputed from what the record names: the line's history as it was known then, and the policy and
-the numbering plan of those versions. The result is agrees, differs or possible: the time up to which a network had
-supplied is not kept for every moment, and if the answer depended on it, all possible answers are shown. The exit code
+the numbering plan of those versions. The result is agrees, or differs and why. The exit code
 is 6 when it differs.`,
 		Example: `  lineproof journal get 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40
   lineproof journal get --json 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40`,
@@ -81,14 +81,14 @@ is 6 when it differs.`,
 
 // findRecord returns a record from the database or from the archive. It opens the
 // archive only if that day is archived.
-func findRecord(ctx context.Context, b *backend.Backend, id uuid.UUID) (journal.Entry, error) {
+func findRecord(ctx context.Context, b *backend.Backend, id uuid.UUID) (record.Entry, error) {
 	e, err := journal.Get(ctx, b.Pool, id)
 	if !errors.Is(err, journal.ErrNotFound) {
 		return e, err
 	}
-	at, err := journal.TimeOf(id)
-	if err != nil {
-		return e, err
+	at, ok := record.TimeOf(id)
+	if !ok {
+		return e, journal.ErrNotFound
 	}
 	archives, err := journal.Archives(ctx, b.Pool, at, at)
 	if err != nil {
@@ -110,34 +110,44 @@ func openArchive(cfg config.Config) (blob.Store, error) {
 	return server.OpenStore(cfg, server.JournalStore)
 }
 
-// record is an entry of the journal as it is printed, with the field names of
+// recordJSON is an entry of the journal as it is printed, with the field names of
 // the API where it has them.
-type record struct {
-	RequestID     string `json:"requestId"`
-	At            string `json:"verificationTimestamp"`
-	Entity        string `json:"entityUid"`
-	Key           string `json:"keyId"`
-	Mode          string `json:"mode"`
-	Purpose       string `json:"purpose"`
-	Correlator    string `json:"correlator"`
-	Number        string `json:"number"`
-	PhoneNumber   string `json:"phoneNumber"`
-	Options       string `json:"options"`
-	Status        string `json:"status"`
-	MobileNetwork string `json:"mobileNetwork"`
-	Extra         string `json:"extra"` // a string and not an object: the hash covers its exact bytes
-	LineVersion   int64  `json:"lineVersion"`
-	PolicyVersion int32  `json:"policyVersion"`
-	PlanVersion   int32  `json:"planVersion"`
-	Nonce         string `json:"nonce"`
-	Hash          string `json:"hash"`
+type recordJSON struct {
+	RequestID     string  `json:"requestId"`
+	At            string  `json:"verificationTimestamp"`
+	Entity        string  `json:"entityUid"`
+	Key           string  `json:"keyId"`
+	Type          string  `json:"type"`
+	Mode          string  `json:"mode"`
+	Purpose       string  `json:"purpose"`
+	PurposeText   string  `json:"purposeText"`
+	Status        string  `json:"status"`
+	Reason        string  `json:"reason"`
+	MobileNetwork string  `json:"mobileNetwork"`
+	LineVersion   int64   `json:"lineVersion"`
+	PolicyVersion int32   `json:"policyVersion"`
+	PlanVersion   int32   `json:"planVersion"`
+	Rules         int32   `json:"rules"`
+	Coverage      string  `json:"coverage"` // the bytes that the hash covers; Topics has what they mean
+	Topics        []topic `json:"topics"`
+	Erased        bool    `json:"erased"` // the fields from number to extra are gone, and so is the nonce
+	Number        string  `json:"number"`
+	PhoneNumber   string  `json:"phoneNumber"`
+	Correlator    string  `json:"correlator"`
+	ExternalID    string  `json:"externalId"`
+	OnBehalfOf    string  `json:"onBehalfOf"`
+	Options       string  `json:"options"`
+	Extra         string  `json:"extra"` // a string and not an object: the hash covers its exact bytes
+	Nonce         string  `json:"nonce"`
+	PersonalHash  string  `json:"personalHash"` // of the personal part and the nonce
+	Hash          string  `json:"hash"`
 
 	Derived derived `json:"derived"`
 }
 
 // derived is the result of recomputing the answer. It is not part of the record.
 type derived struct {
-	Verdict string   `json:"verdict"` // agrees, possible, differs or untold
+	Verdict string   `json:"verdict"` // agrees, differs or untold
 	Answers []string `json:"answers"`
 	Why     string   `json:"why"`
 }
@@ -153,41 +163,88 @@ func (d derived) String() string {
 	return text
 }
 
-func newRecord(e journal.Entry) record {
-	hash := e.Hash()
-	return record{
-		RequestID: e.RequestID.String(), At: console.FormatTime(e.At), Entity: e.Entity.String(), Key: e.Key.String(), Mode: e.Mode,
-		Purpose: e.Purpose, Correlator: e.Correlator, Number: "+" + strconv.FormatInt(e.Number, 10), PhoneNumber: e.PhoneNumber,
-		Options: e.Options, Status: e.Status, MobileNetwork: e.MobileNetwork, Extra: e.Extra, LineVersion: e.LineVersion,
-		PolicyVersion: e.PolicyVersion, PlanVersion: e.PlanVersion,
-		Nonce: hex.EncodeToString(e.Nonce[:]), Hash: hex.EncodeToString(hash[:]),
+// topic is the coverage of one topic that decided the answer. Times are empty where
+// there is none.
+type topic struct {
+	Topic           string `json:"topic"`
+	KnownSince      string `json:"knownSince"`
+	CompleteSince   string `json:"completeSince"`
+	SuppliedThrough string `json:"suppliedThrough"`
+	Required        bool   `json:"required"`
+	Fresh           bool   `json:"fresh"`
+}
+
+func newRecord(e record.Entry) recordJSON {
+	hash, inner := e.Hash(), e.InnerHash()
+	r := recordJSON{
+		RequestID: e.RequestID.String(), At: console.FormatTime(e.At), Type: e.Type, Entity: e.Entity.String(), Key: e.Key.String(), Mode: e.Mode,
+		Purpose: e.Purpose, PurposeText: e.PurposeText, Status: e.Status, Reason: e.Reason, MobileNetwork: e.MobileNetwork, LineVersion: e.LineVersion,
+		PolicyVersion: e.PolicyVersion, PlanVersion: e.PlanVersion, Rules: e.Rules, Coverage: hex.EncodeToString(e.Coverage[:]), Erased: e.Erased(),
+		PersonalHash: hex.EncodeToString(inner[:]), Hash: hex.EncodeToString(hash[:]),
 	}
+	for _, t := range verify.ReadCoverage(&e.Coverage) {
+		r.Topics = append(r.Topics, topic{
+			Topic: t.Topic.String(), KnownSince: console.FormatTime(t.KnownSince), CompleteSince: console.FormatTime(t.CompleteSince),
+			SuppliedThrough: console.FormatTime(t.Through), Required: t.Required, Fresh: t.Fresh,
+		})
+	}
+	if !r.Erased {
+		r.Number, r.PhoneNumber, r.Correlator, r.ExternalID = "+"+strconv.FormatInt(e.Number, 10), e.PhoneNumber, e.Correlator, e.ExternalID
+		r.OnBehalfOf, r.Options, r.Extra, r.Nonce = e.OnBehalfOf, e.Options, e.Extra, hex.EncodeToString(e.Nonce[:])
+	}
+	return r
 }
 
 // rows formats the record as a table. Values sent by callers are quoted, because
 // they may contain control sequences for the terminal.
-func (r record) rows() [][]string {
+func (r recordJSON) rows() [][]string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	rows := [][]string{
 		{"request id", r.RequestID},
 		{"at", r.At},
-		{"number", r.Number},
-		{"as sent", strconv.Quote(r.PhoneNumber)},
-		{"status", r.Status},
+		{"status", strings.TrimSpace(r.Status + " " + r.Reason)},
 		{"network", r.MobileNetwork},
+	}
+	if r.Erased {
+		rows = append(rows, []string{"personal part", "erased"})
+	} else {
+		rows = append(rows, [][]string{
+			{"number", r.Number},
+			{"as sent", strconv.Quote(r.PhoneNumber)},
+			{"correlator", strconv.Quote(r.Correlator)},
+			{"external id", strconv.Quote(r.ExternalID)},
+			{"on behalf of", strconv.Quote(r.OnBehalfOf)},
+			{"options", strconv.Quote(r.Options)},
+		}...)
 	}
 	if r.Extra != "" {
 		rows = append(rows, []string{"extra", r.Extra})
 	}
+	for _, t := range r.Topics {
+		if t.KnownSince != "" {
+			rows = append(rows, []string{"coverage of " + t.Topic, t.String()})
+		}
+	}
 	return append(rows, [][]string{
 		{"entity", r.Entity},
 		{"key", r.Key + " (" + r.Mode + ")"},
-		{"purpose", strconv.Quote(r.Purpose)},
-		{"correlator", strconv.Quote(r.Correlator)},
-		{"options", strconv.Quote(r.Options)},
-		{"versions", "line " + number(r.LineVersion) + ", policy " + number(int64(r.PolicyVersion)) + ", plan " + number(int64(r.PlanVersion))},
+		{"purpose", strings.TrimSpace(r.Purpose + " " + strconv.Quote(r.PurposeText))},
+		{"versions", "line " + number(r.LineVersion) + ", policy " + number(int64(r.PolicyVersion)) + ", plan " + number(int64(r.PlanVersion)) + ", rules " + number(int64(r.Rules))},
 		{"nonce", r.Nonce},
+		{"personal hash", r.PersonalHash},
 		{"hash", r.Hash},
 		{"recomputed", r.Derived.String()},
 	}...)
+}
+
+// String returns the coverage in one line.
+func (t topic) String() string {
+	text := "known since " + t.KnownSince
+	if t.SuppliedThrough != "" {
+		text += ", supplied through " + t.SuppliedThrough
+	}
+	if t.Fresh {
+		return text + ", fresh"
+	}
+	return text + ", not fresh"
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -40,13 +41,14 @@ func TestJournalCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := journal.Entry{
-		RequestID: journal.NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Mode: "live", Number: 2348031234567, PhoneNumber: "0803 123 4567",
-		Status: "UNKNOWN", MobileNetwork: "UNKNOWN", PolicyVersion: 1, Nonce: journal.NewNonce(),
+	e := record.Entry{
+		RequestID: record.NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Type: "number", Mode: "live", Status: "UNKNOWN",
+		Reason: "NO_SUPPLY", MobileNetwork: "UNKNOWN", PolicyVersion: 1, Rules: 1, Coverage: record.Coverage{0: 1, 13: 1}, Nonce: record.NewNonce(),
+		Personal: record.Personal{Number: 2348031234567, PhoneNumber: "0803 123 4567"},
 	}
 	other := e
-	other.RequestID, other.Status = journal.NewRequestID(at), "NORMAL"
-	if err := records.Record(t.Context(), func(pg.Tx) ([]journal.Entry, error) { return []journal.Entry{e, other}, nil }); err != nil {
+	other.RequestID, other.Status = record.NewRequestID(at), "NORMAL"
+	if err := records.Record(t.Context(), func(pg.Tx) ([]record.Entry, error) { return []record.Entry{e, other}, nil }); err != nil {
 		t.Fatal(err)
 	}
 
@@ -72,10 +74,10 @@ func TestJournalCommands(t *testing.T) {
 		t.Errorf("archive of no day reports:\n%s", note)
 	}
 	before, _ := m.run(0, nil, "journal", "get", e.RequestID.String())
-	if !strings.Contains(before, "\nrecomputed  agrees: UNKNOWN UNKNOWN\n") {
+	if !strings.Contains(before, "\nrecomputed     agrees: UNKNOWN UNKNOWN\n") {
 		t.Errorf("get printed:\n%s", before)
 	}
-	if out, _ := m.run(6, nil, "journal", "get", other.RequestID.String()); !strings.Contains(out, "\nrecomputed  differs: UNKNOWN UNKNOWN. The events reported") {
+	if out, _ := m.run(6, nil, "journal", "get", other.RequestID.String()); !strings.Contains(out, "\nrecomputed     differs: UNKNOWN UNKNOWN. The events reported") {
 		t.Errorf("get of an answer that differs printed:\n%s", out)
 	}
 	if out, _ := m.run(0, nil, "journal", "archive"); !strings.Contains(out, day+"  1        2        ") {

@@ -24,9 +24,9 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/idempotency"
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -43,7 +43,7 @@ type API struct {
 	People    *people.People
 	Documents *document.Store
 	Verifier  *verify.Verifier
-	Record    func(context.Context, uuid.UUID) (journal.Entry, error) // finds a verification record, in the database or in the archive
+	Record    func(context.Context, uuid.UUID) (record.Entry, error) // finds a verification record, in the database or in the archive
 	Lines     *supply.Service
 	Sandbox   *sandbox.Service
 	Guard     *guard.Guard // counts verifications and refuses those over a quota; nil turns it off

@@ -151,7 +151,7 @@ func TestTestClockSimulatesAYear(t *testing.T) {
 		t.Errorf("the year (-written +rehearsed):\n%s", diff)
 	}
 	var records int
-	err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM journal_entry WHERE mode = 'test' AND purpose = 'trial' AND line_version = 0
+	err := s.pool.QueryRow(t.Context(), `SELECT count(*) FROM journal_entry WHERE mode = 'test' AND purpose = 'other' AND purpose_text = 'trial' AND line_version = 0
 		AND plan_version = 0 AND policy_version = 1 AND number = 2347290000090`).Scan(&records)
 	if err != nil || records != 13 {
 		t.Errorf("%d records, %v; want 13", records, err)

@@ -30,6 +30,7 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -88,7 +89,7 @@ func newStack(t testing.TB) *stack {
 			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &linestore.Resolver{}, Simulator: stage, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
 		},
 		Sandbox: &sandbox.Service{Pool: pool, Simulator: stage, Now: time.Now},
-		Record:  func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, pool, id) },
+		Record:  func(ctx context.Context, id uuid.UUID) (record.Entry, error) { return journal.Get(ctx, pool, id) },
 		Answers: &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
 		Region:  region, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(), Docs: docs(),
 		RegulatorCode: "REGULATOR",

@@ -45,7 +45,8 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	who := principal(ctx)
-	common.Entity, common.Key, common.Mode, common.Purpose, common.Correlator, common.Grace = who.Entity, who.ID, who.Mode, who.Purpose, correlator(ctx), who.Grace
+	common.Entity, common.Key, common.Mode, common.Grace = who.Entity, who.ID, who.Mode, who.Grace
+	common.Purpose, common.PurposeText, common.Correlator = otherPurpose, who.Purpose, correlator(ctx)
 	problems := make([]error, len(numbers))
 	var requests []verify.Request
 	for i := range numbers {

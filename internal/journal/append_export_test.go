@@ -4,10 +4,11 @@ import (
 	"context"
 
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Append records entries as one batch, for tests whose entries do not depend on
 // the database.
-func (j *Journal) Append(ctx context.Context, entries ...Entry) error {
-	return j.Record(ctx, func(pg.Tx) ([]Entry, error) { return entries, nil })
+func (j *Journal) Append(ctx context.Context, entries ...record.Entry) error {
+	return j.Record(ctx, func(pg.Tx) ([]record.Entry, error) { return entries, nil })
 }

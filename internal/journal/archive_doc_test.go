@@ -16,28 +16,22 @@ import (
 // compressor and are not compared.
 func TestPageShowsTheArchive(t *testing.T) {
 	t.Parallel()
-	_, example, _ := strings.Cut(readPage(t), "\n## An example\n")
-	plain, _, _ := strings.Cut(example, "\n### ")
 	files, err := blob.OpenDir(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer files.Close()
-	lines, made, err := journal.ArchiveLines(t.Context(), files, "node-1", 57, 4711, "81234", entryOf(t, readExample(t, plain), false))
+	lines, made, err := journal.ArchiveLines(t.Context(), files, "node-1", 57, 4711, "81234", exampleEntry(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, found := strings.Cut(readPage(t), "\n## The archive\n")
-	if !found {
-		t.Fatal("the page does not describe the archive")
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
+	archive := section(t, "The archive")
 	for _, line := range lines {
-		if !strings.Contains(section, "\n"+line+"\n") {
+		if !strings.Contains(archive, "\n"+line+"\n") {
 			t.Errorf("the page does not show the line %s", line)
 		}
 	}
-	_, text, _ := strings.Cut(section, "\n```json\n")
+	_, text, _ := strings.Cut(archive, "\n```json\n")
 	text, _, _ = strings.Cut(text, "```")
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()

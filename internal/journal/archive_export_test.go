@@ -7,6 +7,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Note archives a day and stops before anything is dropped, as if it had been
@@ -34,9 +36,9 @@ func (a *Archiver) Read(ctx context.Context, p Part, day string, number int) err
 
 // ArchiveLines returns the lines that an archive has of a batch of one record,
 // and the manifest of a day that has nothing else.
-func ArchiveLines(ctx context.Context, files blob.Store, node string, epoch, n int64, xact string, e Entry) (lines [2]string, m Manifest, err error) {
+func ArchiveLines(ctx context.Context, files blob.Store, node string, epoch, n int64, xact string, e record.Entry) (lines [2]string, m Manifest, err error) {
 	hash := e.Hash()
-	root, err := Root([][]byte{hash[:]})
+	root, err := record.Root([][]byte{hash[:]})
 	if err != nil {
 		return lines, m, err
 	}
@@ -56,4 +58,25 @@ func ArchiveLines(ctx context.Context, files blob.Store, node string, epoch, n i
 		_, err = w.finish(ctx, dayOf(e.At))
 	}
 	return lines, w.manifest, err
+}
+
+// EntryLines returns the lines that an archive would have of all records.
+func EntryLines(ctx context.Context, db pg.DB) (lines []string, err error) {
+	rows, err := db.Query(ctx, `SELECT `+entryColumns+` FROM journal_entry`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		e, err := scanEntry(rows)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(e.line())
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, string(text))
+	}
+	return lines, rows.Err()
 }

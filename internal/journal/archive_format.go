@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // archiveFormat names the format of an archive. A change of the format gets a new
@@ -66,21 +68,28 @@ type archiveBatch struct {
 type archiveEntry struct {
 	RequestID     uuid.UUID `json:"requestId"`
 	At            string    `json:"at"`
+	Type          string    `json:"type"`
 	Entity        uuid.UUID `json:"entity"`
 	Key           uuid.UUID `json:"key"`
 	Mode          string    `json:"mode"`
 	Purpose       string    `json:"purpose"`
-	Correlator    string    `json:"correlator"`
-	Number        int64     `json:"number"`
-	PhoneNumber   string    `json:"phoneNumber"`
-	Options       string    `json:"options"`
+	PurposeText   string    `json:"purposeText"`
 	Status        string    `json:"status"`
+	Reason        string    `json:"reason"`
 	MobileNetwork string    `json:"mobileNetwork"`
-	Extra         string    `json:"extra"`
 	LineVersion   int64     `json:"lineVersion"`
 	PolicyVersion int32     `json:"policyVersion"`
 	PlanVersion   int32     `json:"planVersion"`
-	Nonce         string    `json:"nonce"`
+	Rules         int32     `json:"rules"`
+	Coverage      string    `json:"coverage"`
+	Number        int64     `json:"number"`
+	PhoneNumber   string    `json:"phoneNumber"`
+	Correlator    string    `json:"correlator"`
+	ExternalID    string    `json:"externalId"`
+	OnBehalfOf    string    `json:"onBehalfOf"`
+	Options       string    `json:"options"`
+	Extra         string    `json:"extra"`
+	Nonce         string    `json:"nonce"` // or, of an erased record, the hash of what was erased
 	Hash          string    `json:"hash"`
 }
 
@@ -92,10 +101,11 @@ func (b *storedBatch) line() archiveLine {
 
 func (e *storedEntry) line() archiveLine {
 	return archiveLine{Entry: &archiveEntry{
-		RequestID: e.RequestID, At: e.At.Format(archiveTimeFormat), Entity: e.Entity, Key: e.Key, Mode: e.Mode, Purpose: e.Purpose,
-		Correlator: e.Correlator, Number: e.Number, PhoneNumber: e.PhoneNumber, Options: e.Options, Status: e.Status,
-		MobileNetwork: e.MobileNetwork, Extra: e.Extra, LineVersion: e.LineVersion, PolicyVersion: e.PolicyVersion, PlanVersion: e.PlanVersion,
-		Nonce: hex.EncodeToString(e.Nonce[:]), Hash: hex.EncodeToString(e.hash),
+		RequestID: e.RequestID, At: e.At.Format(archiveTimeFormat), Type: e.Type, Entity: e.Entity, Key: e.Key, Mode: e.Mode, Purpose: e.Purpose,
+		PurposeText: e.PurposeText, Status: e.Status, Reason: e.Reason, MobileNetwork: e.MobileNetwork, LineVersion: e.LineVersion,
+		PolicyVersion: e.PolicyVersion, PlanVersion: e.PlanVersion, Rules: e.Rules, Coverage: hex.EncodeToString(e.Coverage[:]), Number: e.Number,
+		PhoneNumber: e.PhoneNumber, Correlator: e.Correlator, ExternalID: e.ExternalID, OnBehalfOf: e.OnBehalfOf, Options: e.Options, Extra: e.Extra,
+		Nonce: hex.EncodeToString(e.StoredNonce()), Hash: hex.EncodeToString(e.hash),
 	}}
 }
 
@@ -113,18 +123,23 @@ func (b *archiveBatch) batch() (*storedBatch, error) {
 // entry after its batch.
 func (a *archiveEntry) entry(idx int) (storedEntry, error) {
 	at, err := time.Parse(archiveTimeFormat, a.At)
+	coverage, coverageErr := hex.DecodeString(a.Coverage)
 	nonce, nonceErr := hex.DecodeString(a.Nonce)
 	hash, hashErr := hex.DecodeString(a.Hash)
-	if err := errors.Join(err, nonceErr, hashErr); err != nil {
+	if err := errors.Join(err, coverageErr, nonceErr, hashErr); err != nil {
 		return storedEntry{}, fmt.Errorf("journal: read a record of an archive: %w", err)
 	}
-	e := storedEntry{idx: idx, hash: hash, Entry: Entry{
-		RequestID: a.RequestID, At: at, Entity: a.Entity, Key: a.Key, Mode: a.Mode, Purpose: a.Purpose, Correlator: a.Correlator, Number: a.Number,
-		PhoneNumber: a.PhoneNumber, Options: a.Options, Status: a.Status, MobileNetwork: a.MobileNetwork, Extra: a.Extra,
-		LineVersion: a.LineVersion, PolicyVersion: a.PolicyVersion, PlanVersion: a.PlanVersion,
+	e := storedEntry{idx: idx, hash: hash, Entry: record.Entry{
+		RequestID: a.RequestID, At: at, Type: a.Type, Entity: a.Entity, Key: a.Key, Mode: a.Mode, Purpose: a.Purpose, PurposeText: a.PurposeText,
+		Status: a.Status, Reason: a.Reason, MobileNetwork: a.MobileNetwork, LineVersion: a.LineVersion, PolicyVersion: a.PolicyVersion,
+		PlanVersion: a.PlanVersion, Rules: a.Rules, Personal: record.Personal{
+			Number: a.Number, PhoneNumber: a.PhoneNumber, Correlator: a.Correlator, ExternalID: a.ExternalID, OnBehalfOf: a.OnBehalfOf,
+			Options: a.Options, Extra: a.Extra,
+		},
 	}}
-	if copy(e.Nonce[:], nonce) != len(e.Nonce) {
-		return storedEntry{}, errors.New("journal: read a record of an archive: the nonce is too short")
+	if len(nonce) != len(e.Nonce) && len(nonce) != len(e.Inner) || copy(e.Coverage[:], coverage) != len(e.Coverage) {
+		return storedEntry{}, errors.New("journal: read a record of an archive: the nonce or the coverage has a wrong length")
 	}
+	e.SetStoredNonce(nonce)
 	return e, nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Archive is the database's record of an archived day.
@@ -70,33 +71,33 @@ func Archives(ctx context.Context, db pg.DB, from, to time.Time) ([]Archive, err
 // archived, from the archive. A record that does not match its hash is
 // an error, and so is a missing archive: that a record cannot be read does not
 // mean that there is none.
-func Find(ctx context.Context, pool *pgxpool.Pool, files blob.Store, requestID uuid.UUID) (Entry, error) {
+func Find(ctx context.Context, pool *pgxpool.Pool, files blob.Store, requestID uuid.UUID) (record.Entry, error) {
 	e, err := Get(ctx, pool, requestID)
 	if !errors.Is(err, ErrNotFound) {
 		return e, err
 	}
-	at, err := TimeOf(requestID)
-	if err != nil {
-		return Entry{}, err
+	at, ok := record.TimeOf(requestID)
+	if !ok {
+		return record.Entry{}, ErrNotFound
 	}
 	archives, err := Archives(ctx, pool, at, at)
 	if err != nil {
-		return Entry{}, err
+		return record.Entry{}, err
 	}
 	for i := range archives {
 		if e, err = archives[i].find(ctx, files, requestID, at); !errors.Is(err, ErrNotFound) {
 			return e, err
 		}
 	}
-	return Entry{}, ErrNotFound
+	return record.Entry{}, ErrNotFound
 }
 
 // find reads the parts whose period includes a time. There are few of them,
 // because records are stored roughly in the order in which they were written.
-func (a *Archive) find(ctx context.Context, files blob.Store, requestID uuid.UUID, at time.Time) (Entry, error) {
+func (a *Archive) find(ctx context.Context, files blob.Store, requestID uuid.UUID, at time.Time) (record.Entry, error) {
 	m, err := a.open(ctx, files)
 	if err != nil {
-		return Entry{}, err
+		return record.Entry{}, err
 	}
 	var found []storedEntry
 	text := at.Format(archiveTimeFormat)
@@ -110,17 +111,17 @@ func (a *Archive) find(ctx context.Context, files blob.Store, requestID uuid.UUI
 			return nil
 		})
 		if err != nil {
-			return Entry{}, err
+			return record.Entry{}, err
 		}
 	}
 	switch {
 	case len(found) == 0:
-		return Entry{}, ErrNotFound
+		return record.Entry{}, ErrNotFound
 	case len(found) > 1:
-		return Entry{}, fmt.Errorf("%w: %d records share one request id", errArchive, len(found))
+		return record.Entry{}, fmt.Errorf("%w: %d records share one request id", errArchive, len(found))
 	}
 	if hash := found[0].Hash(); !bytes.Equal(hash[:], found[0].hash) {
-		return Entry{}, fmt.Errorf("%w: the record does not match its hash", errArchive)
+		return record.Entry{}, fmt.Errorf("%w: the record does not match its hash", errArchive)
 	}
 	return found[0].Entry, nil
 }

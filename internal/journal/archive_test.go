@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // archive moves a day and fails the test if that fails.
@@ -26,7 +27,7 @@ func (p *past) archive(t *testing.T, day time.Time) journal.Archive {
 }
 
 // found fails the test unless every record is found, as it was written.
-func (p *past) found(t *testing.T, records []journal.Entry) {
+func (p *past) found(t *testing.T, records []record.Entry) {
 	t.Helper()
 	for i := range records {
 		got, err := journal.Find(t.Context(), p.serve, p.files, records[i].RequestID)
@@ -80,7 +81,7 @@ func TestArchivedDayIsFoundWhole(t *testing.T) {
 	if _, err := journal.Get(t.Context(), p.serve, records[0].RequestID); !errors.Is(err, journal.ErrNotFound) {
 		t.Errorf("the database still has a record: %v", err)
 	}
-	if _, err := journal.Find(t.Context(), p.serve, p.files, journal.NewRequestID(records[7].At)); !errors.Is(err, journal.ErrNotFound) {
+	if _, err := journal.Find(t.Context(), p.serve, p.files, record.NewRequestID(records[7].At)); !errors.Is(err, journal.ErrNotFound) {
 		t.Errorf("a record that never was: %v", err)
 	}
 	r := p.checkArchives(t)

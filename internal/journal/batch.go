@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // batch is what one transaction writes. Its key is chosen before the first
@@ -19,7 +20,7 @@ type batch struct {
 	node     string
 	epoch, n int64
 	at       time.Time // of its first entry
-	entries  []Entry
+	entries  []record.Entry
 	hashes   [][sha256.Size]byte
 	root     []byte
 	timeline string // of the server of the first attempt
@@ -27,38 +28,39 @@ type batch struct {
 
 // seal gives entries their key in the journal and computes their hashes and the
 // Merkle root.
-func (j *Journal) seal(entries []Entry) (*batch, error) {
+func (j *Journal) seal(entries []record.Entry) (*batch, error) {
 	b := &batch{node: j.node, epoch: j.epoch, n: j.n.Add(1), at: entries[0].At, entries: entries, hashes: make([][sha256.Size]byte, len(entries))}
 	leaves := make([][]byte, len(entries))
 	var scratch []byte
 	for i := range entries {
-		scratch = entries[i].appendTo(scratch[:0])
-		b.hashes[i] = sha256.Sum256(scratch)
+		b.hashes[i], scratch = entries[i].HashWith(scratch)
 		leaves[i] = b.hashes[i][:]
 	}
 	var err error
-	b.root, err = Root(leaves)
+	b.root, err = record.Root(leaves)
 	return b, err
 }
+
+// entryFields are the columns of a record beside those of its batch, in the order of
+// values and scanEntry.
+const entryFields = `request_id, at, type, entity_id, key_id, mode, purpose, purpose_text, status, reason, mobile_network, line_version,
+	policy_version, plan_version, rules, coverage, number, phone_number, correlator, external_id, on_behalf_of, options, extra, nonce, hash`
 
 // insertBatch writes a batch and its entries, or nothing if the batch exists
 // already. It returns the timeline of the server, which is the start of every WAL
 // file name: it changes when a standby takes over, and only then.
 const insertBatch = `WITH b AS (INSERT INTO journal_batch (node, epoch, n, at, count, root) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING RETURNING epoch, n),
-	e AS (INSERT INTO journal_entry (epoch, n, idx, request_id, at, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
-			status, mobile_network, extra, line_version, policy_version, plan_version, nonce, hash)
-		SELECT b.epoch, b.n, o - 1, request_id, t.at, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
-			status, mobile_network, extra, line_version, policy_version, plan_version, nonce, hash
-		FROM b, unnest($7::uuid[], $8::timestamptz[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[], $16::text[],
-			$17::text[], $18::text[], $19::text[], $20::bigint[], $21::integer[], $22::integer[], $23::bytea[], $24::bytea[]) WITH ORDINALITY
-			AS t (request_id, at, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
-			status, mobile_network, extra, line_version, policy_version, plan_version, nonce, hash, o))
+	e AS (INSERT INTO journal_entry (epoch, n, idx, ` + entryFields + `)
+		SELECT b.epoch, b.n, t.o - 1, ` + entryFields + `
+		FROM b, unnest($7::uuid[], $8::timestamptz[], $9::text[], $10::uuid[], $11::uuid[], $12::text[], $13::text[],
+			$14::text[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::integer[], $20::integer[], $21::integer[], $22::bytea[], $23::bigint[],
+			$24::text[], $25::text[], $26::text[], $27::text[], $28::text[], $29::text[], $30::bytea[], $31::bytea[]) WITH ORDINALITY AS t (` + entryFields + `, o))
 	SELECT (SELECT count(*) FROM b) = 1, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)`
 
 // insert writes the batch unless it exists, and returns whether it wrote it and
 // on which timeline. The values are sent in PostgreSQL's binary format: every
-// entry has twenty, and pgx's encoding by type would cost more than all the rest.
+// entry has 25, and pgx's encoding by type would cost more than all the rest.
 func (b *batch) insert(ctx context.Context, tx pg.Tx) (written bool, timeline string, err error) {
 	statement, err := prepareInsert(ctx, tx)
 	if err != nil {
@@ -103,28 +105,35 @@ func (b *batch) values() [][]byte {
 	number := func(to []byte, n int64) []byte { return binary.BigEndian.AppendUint64(to, uint64(n)) } //nolint:gosec // two's complement is the format
 	short := func(to []byte, n int32) []byte { return binary.BigEndian.AppendUint32(to, uint32(n)) }  //nolint:gosec // two's complement is the format
 	timestamp := func(to []byte, t time.Time) []byte { return number(to, t.Sub(epoch2000).Microseconds()) }
-	texts := func(of func(*Entry) string) []byte {
+	texts := func(of func(*record.Entry) string) []byte {
 		return b.column(oidText, func(to []byte, i int) []byte { return append(to, of(&b.entries[i])...) })
 	}
 	return [][]byte{
 		text(b.node), number(nil, b.epoch), number(nil, b.n), timestamp(nil, b.at), short(nil, int32(len(b.entries))), b.root, //nolint:gosec // far below 2^31
 		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].RequestID[:]...) }),
 		b.column(oidTimestamptz, func(to []byte, i int) []byte { return timestamp(to, b.entries[i].At) }),
+		texts(func(e *record.Entry) string { return e.Type }),
 		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].Entity[:]...) }),
 		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].Key[:]...) }),
-		texts(func(e *Entry) string { return e.Mode }),
-		texts(func(e *Entry) string { return e.Purpose }),
-		texts(func(e *Entry) string { return e.Correlator }),
-		b.column(oidInt8, func(to []byte, i int) []byte { return number(to, b.entries[i].Number) }),
-		texts(func(e *Entry) string { return e.PhoneNumber }),
-		texts(func(e *Entry) string { return e.Options }),
-		texts(func(e *Entry) string { return e.Status }),
-		texts(func(e *Entry) string { return e.MobileNetwork }),
-		texts(func(e *Entry) string { return e.Extra }),
+		texts(func(e *record.Entry) string { return e.Mode }),
+		texts(func(e *record.Entry) string { return e.Purpose }),
+		texts(func(e *record.Entry) string { return e.PurposeText }),
+		texts(func(e *record.Entry) string { return e.Status }),
+		texts(func(e *record.Entry) string { return e.Reason }),
+		texts(func(e *record.Entry) string { return e.MobileNetwork }),
 		b.column(oidInt8, func(to []byte, i int) []byte { return number(to, b.entries[i].LineVersion) }),
 		b.column(oidInt4, func(to []byte, i int) []byte { return short(to, b.entries[i].PolicyVersion) }),
 		b.column(oidInt4, func(to []byte, i int) []byte { return short(to, b.entries[i].PlanVersion) }),
-		b.column(oidBytea, func(to []byte, i int) []byte { return append(to, b.entries[i].Nonce[:]...) }),
+		b.column(oidInt4, func(to []byte, i int) []byte { return short(to, b.entries[i].Rules) }),
+		b.column(oidBytea, func(to []byte, i int) []byte { return append(to, b.entries[i].Coverage[:]...) }),
+		b.column(oidInt8, func(to []byte, i int) []byte { return number(to, b.entries[i].Number) }),
+		texts(func(e *record.Entry) string { return e.PhoneNumber }),
+		texts(func(e *record.Entry) string { return e.Correlator }),
+		texts(func(e *record.Entry) string { return e.ExternalID }),
+		texts(func(e *record.Entry) string { return e.OnBehalfOf }),
+		texts(func(e *record.Entry) string { return e.Options }),
+		texts(func(e *record.Entry) string { return e.Extra }),
+		b.column(oidBytea, func(to []byte, i int) []byte { return append(to, b.entries[i].StoredNonce()...) }),
 		b.column(oidBytea, func(to []byte, i int) []byte { return append(to, b.hashes[i][:]...) }),
 	}
 }

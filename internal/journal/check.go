@@ -11,6 +11,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Checker finds records and batches that were changed after they were written.
@@ -118,7 +119,7 @@ func (t *dayCheck) findDuplicates(ctx context.Context, tx pg.Tx) error {
 		if err := rows.Scan(&id, &n); err != nil {
 			return fmt.Errorf("journal: find duplicates: %w", err)
 		}
-		t.addFinding(record(id), "occurs %d times", n)
+		t.addFinding(nameOf(id), "occurs %d times", n)
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("journal: find duplicates: %w", err)
@@ -126,14 +127,14 @@ func (t *dayCheck) findDuplicates(ctx context.Context, tx pg.Tx) error {
 	return nil
 }
 
-func record(id uuid.UUID) string { return "record " + id.String() }
+func nameOf(id uuid.UUID) string { return "record " + id.String() }
 
 // checkBatch checks a batch and its entries.
 func (t *dayCheck) checkBatch(b *storedBatch) error {
 	if !b.found {
 		for i := range b.entries {
 			t.checkEntry(&b.entries[i])
-			t.addFinding(record(b.entries[i].RequestID), "has no batch: batch %d of epoch %d does not exist or has one record too many", b.n, b.epoch)
+			t.addFinding(nameOf(b.entries[i].RequestID), "has no batch: batch %d of epoch %d does not exist or has one record too many", b.n, b.epoch)
 		}
 		return nil
 	}
@@ -157,7 +158,7 @@ func (t *dayCheck) checkBatch(b *storedBatch) error {
 	if !b.entries[0].At.Equal(b.at) {
 		t.addFinding(where, "its time differs from that of its first record")
 	}
-	root, err := Root(hashes)
+	root, err := record.Root(hashes)
 	if err != nil {
 		return err
 	}
@@ -170,10 +171,10 @@ func (t *dayCheck) checkBatch(b *storedBatch) error {
 // checkEntry checks a record on its own.
 func (t *dayCheck) checkEntry(e *storedEntry) {
 	t.Entries++
-	if at, err := TimeOf(e.RequestID); err != nil || !at.Equal(e.At) {
-		t.addFinding(record(e.RequestID), "the time in its id differs from its time")
+	if at, ok := record.TimeOf(e.RequestID); !ok || !at.Equal(e.At) {
+		t.addFinding(nameOf(e.RequestID), "the time in its id differs from its time")
 	}
 	if hash := e.Hash(); !bytes.Equal(hash[:], e.hash) {
-		t.addFinding(record(e.RequestID), "does not match its hash")
+		t.addFinding(nameOf(e.RequestID), "does not match its hash")
 	}
 }

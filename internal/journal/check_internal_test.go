@@ -9,6 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -24,9 +25,9 @@ func TestScatteredDayIsCheckedLikeAnyOther(t *testing.T) {
 	}
 	for range 900 {
 		at := time.Now().UTC().Truncate(time.Millisecond)
-		batch := make([]Entry, 3)
+		batch := make([]record.Entry, 3)
 		for i := range batch {
-			batch[i] = Entry{RequestID: NewRequestID(at), At: at, Number: 2348031234567, Mode: "live", Nonce: NewNonce()}
+			batch[i] = record.Entry{RequestID: record.NewRequestID(at), At: at, Mode: "live", Nonce: record.NewNonce(), Personal: record.Personal{Number: 2348031234567}}
 		}
 		if err := j.Append(t.Context(), batch...); err != nil {
 			t.Fatal(err)

@@ -10,9 +10,8 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// entryColumns are read in this order by scanKept.
-const entryColumns = `epoch, n, idx, request_id, at, entity_id, key_id, mode, purpose, correlator, number, phone_number, options, status,
-	mobile_network, extra, line_version, policy_version, plan_version, nonce, hash`
+// entryColumns are read in this order by scanEntry.
+const entryColumns = `epoch, n, idx, ` + entryFields
 
 func (r *dayReader) declare(ctx context.Context) error {
 	entryOrder, batchOrder := "", ""
@@ -42,11 +41,13 @@ type keyedEntry struct {
 }
 
 func scanEntry(rows pgx.Rows) (e keyedEntry, err error) {
-	var nonce []byte
-	err = rows.Scan(&e.epoch, &e.n, &e.idx, &e.RequestID, &e.At, &e.Entity, &e.Key, &e.Mode, &e.Purpose, &e.Correlator, &e.Number, &e.PhoneNumber,
-		&e.Options, &e.Status, &e.MobileNetwork, &e.Extra, &e.LineVersion, &e.PolicyVersion, &e.PlanVersion, &nonce, &e.hash)
+	var coverage, nonce []byte
+	err = rows.Scan(&e.epoch, &e.n, &e.idx, &e.RequestID, &e.At, &e.Type, &e.Entity, &e.Key, &e.Mode, &e.Purpose, &e.PurposeText, &e.Status, &e.Reason,
+		&e.MobileNetwork, &e.LineVersion, &e.PolicyVersion, &e.PlanVersion, &e.Rules, &coverage, &e.Number, &e.PhoneNumber, &e.Correlator, &e.ExternalID,
+		&e.OnBehalfOf, &e.Options, &e.Extra, &nonce, &e.hash)
 	e.At = e.At.UTC()
-	copy(e.Nonce[:], nonce)
+	copy(e.Coverage[:], coverage)
+	e.SetStoredNonce(nonce)
 	return e, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // storedBatch is a batch as it was read: its row, and its entries in order.
@@ -35,7 +36,7 @@ func (k batchKey) compare(l batchKey) int {
 
 // storedEntry is an entry as it was read, with its stored hash.
 type storedEntry struct {
-	Entry
+	record.Entry
 
 	idx  int
 	hash []byte

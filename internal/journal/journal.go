@@ -12,6 +12,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,10 +20,12 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal/internal/db"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 var (
@@ -58,33 +61,30 @@ func Open(ctx context.Context, pool *pgxpool.Pool, node string) (*Journal, error
 
 // Get returns the record of a request. The time inside the id selects the
 // partition. A record that does not match its hash is an error.
-func Get(ctx context.Context, pool *pgxpool.Pool, requestID uuid.UUID) (Entry, error) {
-	at, err := TimeOf(requestID)
+func Get(ctx context.Context, pool *pgxpool.Pool, requestID uuid.UUID) (record.Entry, error) {
+	at, ok := record.TimeOf(requestID)
+	if !ok {
+		return record.Entry{}, ErrNotFound
+	}
+	// The time leads to the partition, and there through the BRIN index to a few pages.
+	rows, err := pool.Query(ctx, `SELECT `+entryColumns+` FROM journal_entry WHERE at = $1 AND request_id = $2`, at, requestID)
 	if err != nil {
-		return Entry{}, err
+		return record.Entry{}, fmt.Errorf("journal: get: %w", err)
 	}
-	rows, err := db.New(pool).Entries(ctx, db.EntriesParams{At: at, RequestID: requestID})
-	if err != nil {
-		return Entry{}, fmt.Errorf("journal: get: %w", err)
+	found, err := pgx.CollectRows(rows, func(pgx.CollectableRow) (keyedEntry, error) { return scanEntry(rows) })
+	switch {
+	case err != nil:
+		return record.Entry{}, fmt.Errorf("journal: get: %w", err)
+	case len(found) == 0:
+		return record.Entry{}, ErrNotFound
+	case len(found) > 1:
+		return record.Entry{}, fmt.Errorf("journal: get: %d records share one request id", len(found))
 	}
-	switch len(rows) {
-	case 0:
-		return Entry{}, ErrNotFound
-	case 1:
-	default:
-		return Entry{}, fmt.Errorf("journal: get: %d records share one request id", len(rows))
+	e := &found[0].storedEntry
+	if h := e.Hash(); !bytes.Equal(h[:], e.hash) {
+		return record.Entry{}, errors.New("journal: get: the record does not match its hash; it was changed after it was written")
 	}
-	r := rows[0]
-	e := Entry{
-		RequestID: r.RequestID, At: r.At.UTC(), Entity: r.EntityID, Key: r.KeyID, Mode: r.Mode, Purpose: r.Purpose,
-		Correlator: r.Correlator, Number: r.Number, PhoneNumber: r.PhoneNumber, Options: r.Options, Status: r.Status,
-		MobileNetwork: r.MobileNetwork, Extra: r.Extra, LineVersion: r.LineVersion, PolicyVersion: r.PolicyVersion, PlanVersion: r.PlanVersion,
-	}
-	copy(e.Nonce[:], r.Nonce)
-	if h := e.Hash(); string(h[:]) != string(r.Hash) {
-		return Entry{}, errors.New("journal: get: the record does not match its hash; it was changed after it was written")
-	}
-	return e, nil
+	return e.Entry, nil
 }
 
 // MakePartitions creates the missing daily partitions, from yesterday to the

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Days returns the days whose records can be read from the database, from the
@@ -47,7 +48,7 @@ const listEntries = `SELECT ` + entryColumns + ` FROM unnest($1::timestamptz[], 
 // List returns the records of some periods, newest first. It reads all records of
 // these periods, of every entity; package tally knows which periods have records
 // of one. A record that does not match its hash is an error.
-func List(ctx context.Context, pool *pgxpool.Pool, q Query) (list []Entry, err error) {
+func List(ctx context.Context, pool *pgxpool.Pool, q Query) (list []record.Entry, err error) {
 	if len(q.Spans) == 0 || q.Limit < 1 {
 		return nil, nil
 	}
@@ -73,13 +74,13 @@ func List(ctx context.Context, pool *pgxpool.Pool, q Query) (list []Entry, err e
 		if err != nil {
 			return err
 		}
-		list, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (Entry, error) {
+		list, err = pgx.CollectRows(rows, func(pgx.CollectableRow) (record.Entry, error) {
 			e, err := scanEntry(rows)
 			if err != nil {
-				return Entry{}, err
+				return record.Entry{}, err
 			}
 			if h := e.Hash(); !bytes.Equal(h[:], e.hash) {
-				return Entry{}, errors.New("a record does not match its hash; it was changed after it was written")
+				return record.Entry{}, errors.New("a record does not match its hash; it was changed after it was written")
 			}
 			return e.Entry, nil
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -56,12 +57,12 @@ func (p *past) day(t *testing.T, ago int) time.Time {
 }
 
 // fill writes batches of that size to a day, and returns the records.
-func (p *past) fill(t *testing.T, day time.Time, batches, size int) []journal.Entry {
+func (p *past) fill(t *testing.T, day time.Time, batches, size int) []record.Entry {
 	t.Helper()
-	var all []journal.Entry
+	var all []record.Entry
 	for i := range batches {
 		at := day.Add(time.Duration(i+1) * 24 * time.Hour / time.Duration(batches+2)).Truncate(time.Millisecond)
-		batch := make([]journal.Entry, size)
+		batch := make([]record.Entry, size)
 		for k := range batch {
 			batch[k] = entry(at)
 			batch[k].Correlator = "a \"quoted\" <word> \u2028 Ωmega"

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Search finds the records of live keys about some numbers, in the database and in
@@ -43,7 +44,7 @@ const MaxIndexed = 20
 
 // Run calls each for every record that is found, day by day, and never twice at the
 // same time. A damaged record or archive is an error.
-func (s *Search) Run(ctx context.Context, each func(*Entry) error) error {
+func (s *Search) Run(ctx context.Context, each func(*record.Entry) error) error {
 	archives, err := Archives(ctx, s.Pool, s.From, s.To)
 	days, daysErr := readableDays(ctx, s.Pool)
 	if err := cmp.Or(err, daysErr); err != nil {
@@ -71,7 +72,7 @@ type searchRun struct {
 	*Search
 
 	mu   sync.Mutex
-	each func(*Entry) error
+	each func(*record.Entry) error
 	read int64 // records
 }
 
@@ -126,7 +127,7 @@ func (r *searchRun) readDay(ctx context.Context, day time.Time) error {
 }
 
 func (r *searchRun) readRows(rows pgx.Rows) error {
-	const number, version, step = 10, 16, 10_000 // two places in entryColumns, and how many rows are passed on at a time
+	const number, version, step = 19, 14, 10_000 // two places in entryColumns, and how many rows are passed on at a time
 	var entries []storedEntry
 	read := int64(0)
 	for rows.Next() {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // A search finds each record about a number once, in the database and in an archive,
@@ -20,7 +21,7 @@ func TestSearchFindsRecordsByNumber(t *testing.T) {
 	want := make(map[uuid.UUID]int)
 	for _, day := range []time.Time{archived, stored} {
 		for hour := range 12 {
-			batch := make([]journal.Entry, 200)
+			batch := make([]record.Entry, 200)
 			for i := range batch {
 				batch[i] = entry(day.Add(time.Duration(hour) * time.Hour))
 				batch[i].Number = 2348030000000 + int64(hour*200+i)*7919%100_003 // in no order, as real numbers are
@@ -41,7 +42,7 @@ func TestSearchFindsRecordsByNumber(t *testing.T) {
 		got := make(map[uuid.UUID]int)
 		s := journal.Search{Pool: p.serve, Files: p.files, From: archived.Add(time.Minute), To: time.Now(), Numbers: numbers}
 		s.Match = func(number, _ int64) bool { return number == wanted }
-		if err := s.Run(t.Context(), func(e *journal.Entry) error { got[e.RequestID]++; return nil }); err != nil {
+		if err := s.Run(t.Context(), func(e *record.Entry) error { got[e.RequestID]++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

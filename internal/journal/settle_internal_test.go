@@ -10,15 +10,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 func sealed(t *testing.T, j *Journal, n int) *batch {
 	t.Helper()
 	at := time.Now().UTC().Truncate(time.Millisecond)
-	entries := make([]Entry, n)
+	entries := make([]record.Entry, n)
 	for i := range entries {
-		entries[i] = Entry{RequestID: NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Mode: "live", Number: 2348031234567, Status: "NORMAL", Nonce: NewNonce()}
+		entries[i] = record.Entry{RequestID: record.NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Mode: "live", Status: "NORMAL", Nonce: record.NewNonce()}
 	}
 	b, err := j.seal(entries)
 	if err != nil {
@@ -106,7 +107,7 @@ func TestConnectionThatBreaksDuringTheCommitIsSettled(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		b := sealed(t, j, 2)
-		done <- j.Record(ctx, func(pg.Tx) ([]Entry, error) { return b.entries, nil })
+		done <- j.Record(ctx, func(pg.Tx) ([]record.Entry, error) { return b.entries, nil })
 	}()
 	for killed := 0; killed == 0; {
 		if err := super.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'commit%' AND state = 'active'`).Scan(&killed); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // StaffAccess says which member of staff reads the records of other
@@ -48,13 +49,13 @@ func (r StaffAccess) Record(ctx context.Context, pool *pgxpool.Pool, subject, en
 
 // FindEntry finds a record for a member of staff. The access is audited even if there is
 // no such record, because that is information too.
-func (r StaffAccess) FindEntry(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID, find func(context.Context, uuid.UUID) (Entry, error)) (Entry, error) {
+func (r StaffAccess) FindEntry(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID, find func(context.Context, uuid.UUID) (record.Entry, error)) (record.Entry, error) {
 	e, err := find(ctx, id)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
-		return Entry{}, err
+		return record.Entry{}, err
 	}
 	if auditErr := r.Record(ctx, pool, id, e.Entity, nil); auditErr != nil {
-		return Entry{}, auditErr
+		return record.Entry{}, auditErr
 	}
 	return e, err
 }

@@ -23,10 +23,11 @@ type Extension struct {
 
 // recordChanged follows a query "changed" that returns the changed rows of
 // supply_coverage, and records them. A clock may be behind: the history must end with
-// what is stored.
+// what is stored, and must lose nothing that an answer was given by.
 const recordChanged = `
 	INSERT INTO supply_coverage_history (network, topic, at, known_since, complete_since, supplied_through, doubtful)
-	SELECT c.network, c.topic, greatest(c.updated_at, (SELECT max(h.at) FROM supply_coverage_history h WHERE h.network = c.network AND h.topic = c.topic)),
+	SELECT c.network, c.topic, greatest(c.updated_at, (SELECT max(h.at) + interval '1 microsecond' FROM supply_coverage_history h
+			WHERE h.network = c.network AND h.topic = c.topic)),
 		c.known_since, c.complete_since, c.supplied_through, c.doubtful FROM changed c
 	ON CONFLICT (network, topic, at) DO UPDATE SET known_since = excluded.known_since, complete_since = excluded.complete_since,
 		supplied_through = excluded.supplied_through, doubtful = excluded.doubtful`
@@ -121,19 +122,39 @@ func CoverageAt(ctx context.Context, from pg.DB, at time.Time) (func(numbering.N
 	}, nil
 }
 
-// CoverageChanges returns the times, after one and up to another, at which the
-// coverage of a network or that of ports changed, in order.
-func CoverageChanges(ctx context.Context, from pg.DB, n numbering.Network, after, to time.Time) ([]time.Time, error) {
-	rows, err := from.Query(ctx, `SELECT DISTINCT at FROM supply_coverage_history WHERE network IN ($1, $2) AND at > $3 AND at <= $4 ORDER BY at`,
-		n, line.Nation, after, to)
+// CoverageDuring returns the spans that each topic of a network's supply had at any
+// moment of a period.
+func CoverageDuring(ctx context.Context, from pg.DB, n numbering.Network, start, end time.Time) (spans [3][]line.Span, err error) {
+	rows, err := from.Query(ctx, `SELECT topic, at, known_since, complete_since, supplied_through, doubtful FROM supply_coverage_history
+		WHERE (network = $1 AND topic <> $3 OR network = $2 AND topic = $3) AND at <= $5 AND at >= coalesce((SELECT max(h.at)
+			FROM supply_coverage_history h WHERE h.network = supply_coverage_history.network AND h.topic = supply_coverage_history.topic AND h.at <= $4), '-infinity')
+		ORDER BY at`, n, line.Nation, line.TopicPort, start, end)
 	if err != nil {
-		return nil, fmt.Errorf("linestore: read the history of the coverage: %w", err)
+		return spans, fmt.Errorf("linestore: read the coverage of a period: %w", err)
 	}
-	times, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
+	var topic line.Topic
+	var at time.Time
+	var span line.Span
+	var known, complete, through *time.Time
+	var first [3]time.Time
+	_, err = pgx.ForEachRow(rows, []any{&topic, &at, &known, &complete, &through, &span.Doubtful}, func() error {
+		span.KnownSince, span.CompleteSince, span.Through = orZero(known), orZero(complete), orZero(through)
+		i := topic - line.TopicLifecycle
+		if len(spans[i]) == 0 {
+			first[i] = at
+		}
+		spans[i] = append(spans[i], span)
+		return nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("linestore: read the history of the coverage: %w", err)
+		return spans, fmt.Errorf("linestore: read the coverage of a period: %w", err)
 	}
-	return times, nil
+	for i := range spans {
+		if len(spans[i]) == 0 || first[i].After(start) {
+			spans[i] = append(spans[i], line.Span{}) // the period began without any
+		}
+	}
+	return spans, nil
 }
 
 func orZero(t *time.Time) time.Time {

@@ -69,18 +69,3 @@ func (h *CoverageHistory) At(at time.Time) func(numbering.Network) line.Coverage
 		return line.Coverage{Lifecycle: span(n, line.TopicLifecycle), SIM: span(n, line.TopicSIM), Ports: span(line.Nation, line.TopicPort)}
 	}
 }
-
-// Changes returns the times, after one and up to another, at which the coverage of a
-// network or that of ports changed.
-func (h *CoverageHistory) Changes(n numbering.Network, after, to time.Time) (times []time.Time) {
-	for _, key := range []coverageKey{{n, line.TopicLifecycle}, {n, line.TopicSIM}, {line.Nation, line.TopicPort}} {
-		changes := h.changes[key]
-		for i := len(changes) - 1; i >= 0 && changes[i].at.After(after); i-- {
-			if !changes[i].at.After(to) {
-				times = append(times, changes[i].at)
-			}
-		}
-	}
-	slices.SortFunc(times, time.Time.Compare)
-	return times
-}

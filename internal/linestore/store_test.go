@@ -246,8 +246,19 @@ func TestCoverageIsKeptByTopicWithItsHistory(t *testing.T) {
 	if diff := cmp.Diff(line.Coverage{Lifecycle: lifecycle, SIM: doubtful, Ports: ports}, found.Coverage(home)); diff != "" {
 		t.Errorf("looked up (-want +got):\n%s", diff)
 	}
-	changes, err := linestore.CoverageChanges(t.Context(), pool, home, at(2), at(7))
-	if want := []time.Time{at(4), at(6)}; err != nil || len(changes) != len(want) || !changes[0].Equal(want[0]) || !changes[1].Equal(want[1]) {
-		t.Errorf("the coverage changed at %v: %v", changes, err)
+	for _, test := range []struct {
+		from, to time.Time
+		want     [3][]line.Span
+	}{
+		{at(1), at(1), [3][]line.Span{{{}}, {{}}, {{}}}},
+		{at(1), at(4), [3][]line.Span{{first.Lifecycle, lifecycle, {}}, {sim, {}}, {{}}}},
+		{at(3), at(5), [3][]line.Span{{first.Lifecycle, lifecycle}, {sim, {}}, {{}}}},
+		{at(5), at(5), [3][]line.Span{{lifecycle}, {sim}, {{}}}},
+		{at(7), at(9), [3][]line.Span{{lifecycle}, {sim, doubtful}, {ports}}},
+	} {
+		got, err := linestore.CoverageDuring(t.Context(), pool, home, test.from, test.to)
+		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+			t.Errorf("from %s to %s: %v\n%s", test.from, test.to, err, diff)
+		}
 	}
 }

@@ -250,7 +250,7 @@ func TestExportsAreCompleteAndSafe(t *testing.T) {
 				t.Errorf("the cell %s begins as a formula: %q", rows[0][i], cell)
 			}
 		}
-		if row[8] != `'=HYPERLINK("https://evil.example")` || !strings.HasPrefix(row[10], "'-cmd-") {
+		if row[8] != `'=HYPERLINK("https://evil.example")` || !strings.HasPrefix(row[11], "'-cmd-") {
 			t.Errorf("the row is %q", row)
 		}
 	}
@@ -263,7 +263,7 @@ func TestExportsAreCompleteAndSafe(t *testing.T) {
 	n := 0
 	for line := range strings.Lines(lines.Body.String()) {
 		var record map[string]any
-		if err := json.Unmarshal([]byte(line), &record); err != nil || record["status"] != "SWAPPED" || record["purpose"] != "@SUM(1+1)" {
+		if err := json.Unmarshal([]byte(line), &record); err != nil || record["status"] != "SWAPPED" || record["purposeText"] != "@SUM(1+1)" {
 			t.Errorf("the line is %s (%v)", line, err)
 		}
 		n++

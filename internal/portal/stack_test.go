@@ -33,6 +33,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal/org"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/telco"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -99,7 +100,7 @@ func newStack(t testing.TB) *stack {
 		Pool: pool, Files: must(blob.OpenDir(t.TempDir()))(t), MaxBytes: 1 << 20, Required: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"}, Spool: t.TempDir(), Now: time.Now,
 	}
 	log, metrics := slog.New(slog.DiscardHandler), telemetry.NewMetrics()
-	record := func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, pool, id) }
+	record := func(ctx context.Context, id uuid.UUID) (record.Entry, error) { return journal.Get(ctx, pool, id) }
 	api := &httpapi.API{
 		Access: accessService, Registry: reg, People: persons, Documents: documents, Lines: lines, Record: record,
 		Verifier: &verify.Verifier{
@@ -130,7 +131,7 @@ func newStack(t testing.TB) *stack {
 }
 
 // addPages adds the pages of every kind of visitor to the portal.
-func (s *stack) addPages(record func(context.Context, uuid.UUID) (journal.Entry, error), simulator *sandbox.Simulator) {
+func (s *stack) addPages(record func(context.Context, uuid.UUID) (record.Entry, error), simulator *sandbox.Simulator) {
 	lines := present.Supply{Portal: s.Portal, Lines: s.Lines}
 	s.telcoPages = &telco.Pages{Supply: lines, ImportMaxBytes: 1 << 20}
 	s.Pages = slices.Concat(

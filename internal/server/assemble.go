@@ -22,6 +22,7 @@ import (
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -123,7 +124,7 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 		Documents: documents,
 		Verifier:  verifier,
 		Sandbox:   &sandbox.Service{Pool: pool, Simulator: simulator, Now: time.Now},
-		Record: func(ctx context.Context, id uuid.UUID) (journal.Entry, error) {
+		Record: func(ctx context.Context, id uuid.UUID) (record.Entry, error) {
 			return journal.Find(ctx, pool, stores.Journal, id)
 		},
 		Lines: supplyService, ImportMaxBytes: cfg.ImportMaxBytes, Guard: scanGuard,

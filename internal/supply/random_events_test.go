@@ -104,7 +104,7 @@ func TestRandomEventsMakeTheRowsThatASimpleModelMakes(t *testing.T) {
 	c.start(t)
 	start := time.Now()
 	group, ctx := errgroup.WithContext(t.Context())
-	for i, client := range c.newClients() {
+	for i, client := range c.newClients(fromEnv(t, "LINEPROOF_E2E_SEED", 7)) {
 		group.Go(func() error {
 			for c.sent.Load() < c.total {
 				if err := c.report(ctx, client); err != nil {
@@ -178,7 +178,7 @@ func (c *randomRun) start(t *testing.T) {
 	}
 }
 
-func (c *randomRun) newClients() []*randomClient {
+func (c *randomRun) newClients(seed int) []*randomClient {
 	kinds := []line.Kind{
 		line.Assign, line.Transfer, line.ChangeSIM, line.ChangeSIM, line.Bar, line.Unbar, line.GiveNotice, line.Park, line.Return, line.Deactivate, line.Use,
 		line.End, line.End, line.Reinstate, line.ClaimPort, line.ClaimPort, line.ReleasePort, line.ReleasePort,
@@ -195,7 +195,7 @@ func (c *randomRun) newClients() []*randomClient {
 		{supplier: regulator(), kinds: []line.Kind{line.Bar, line.Bar, line.Unbar, line.Unflag, line.Blacklist, line.Release, line.Release}},
 	}
 	for i, r := range all {
-		r.random, r.name = rand.New(rand.NewPCG(uint64(i), 7)), strconv.Itoa(i)
+		r.random, r.name = rand.New(rand.NewPCG(uint64(i), uint64(seed))), strconv.Itoa(i)
 	}
 	return all
 }

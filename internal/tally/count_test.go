@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Whatever the order in which transactions begin, commit late or are rolled
@@ -40,9 +40,9 @@ func scramble(t *testing.T, r *rand.Rand) {
 	start := b.now()
 	entities := []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}
 	modes, statuses := []string{"live", "live", "test"}, []string{"NORMAL", "NORMAL", "SWAPPED"}
-	some := func() []journal.Entry {
+	some := func() []record.Entry {
 		at := b.now().Add(-time.Duration(r.Int64N(int64(59 * time.Second)))) // decided a while ago
-		batch := make([]journal.Entry, 1+r.IntN(4))
+		batch := make([]record.Entry, 1+r.IntN(4))
 		for i := range batch {
 			batch[i] = entry(at, entities[r.IntN(3)], modes[r.IntN(3)], statuses[r.IntN(3)])
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
 
 // Neither counting nor listing scans a whole day of the journal or all counts:
@@ -27,9 +28,11 @@ func TestNothingLargeIsScanned(t *testing.T) {
 	day := b.now().Truncate(24 * time.Hour)
 	// A record every 500 ms from 00:00 to 09:00, 64,800 in all. Their hashes are wrong: they are
 	// to be counted, and not to be read when somebody looks for others.
-	_, err = b.super.Exec(t.Context(), `INSERT INTO journal_entry
-		SELECT gen_random_uuid(), $1::timestamptz + i * interval '500 milliseconds', 1, i, 0, CASE WHEN i % 1000 = 0 THEN $3::uuid WHEN i % 3 = 0 THEN $2::uuid ELSE md5((i % 500)::text)::uuid END,
-			$2, 'live', 'fraud', '', 2348031234567, '08031234567', '', 'NORMAL', 'MTN', 1, 1, 1, decode(md5('x'), 'hex'), decode(md5('x') || md5('y'), 'hex'), ''
+	_, err = b.super.Exec(t.Context(), `INSERT INTO journal_entry (`+journaltest.Fields+`)
+		SELECT gen_random_uuid(), $1::timestamptz + i * interval '500 milliseconds', 1, i, 0, 'number',
+			CASE WHEN i % 1000 = 0 THEN $3::uuid WHEN i % 3 = 0 THEN $2::uuid ELSE md5((i % 500)::text)::uuid END,
+			$2, 'live', 'payment', '', 'NORMAL', '', 'MTN', 1, 1, 1, 1, decode(repeat('00', 39), 'hex'), 2348031234567, '08031234567', '', '', '', '', '',
+			decode(md5('x'), 'hex'), decode(md5('x') || md5('y'), 'hex')
 		FROM generate_series(0, 9 * 3600 * 2 - 1) i`, day, busy, rare)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // MaxRecords is the maximum page size.
@@ -24,7 +25,7 @@ type Filter struct {
 
 // Page is a page of records, newest first.
 type Page struct {
-	Records []journal.Entry
+	Records []record.Entry
 	Next    journal.Position // the After of the next page; zero on the last
 }
 
@@ -50,7 +51,7 @@ func (t *Tally) Records(ctx context.Context, f Filter) (Page, error) {
 		return Page{}, err
 	}
 	need := f.Limit + 1 // one more shows that there is a next page
-	var found []journal.Entry
+	var found []record.Entry
 	for len(found) < need {
 		spans, err := s.spans(ctx, need-len(found))
 		if err != nil || len(spans) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
@@ -34,7 +35,7 @@ func TestSearchesAreInTheTrail(t *testing.T) {
 	if err != nil || len(page.Records) != 1 {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	find := func(ctx context.Context, id uuid.UUID) (journal.Entry, error) { return journal.Get(ctx, b.Pool, id) }
+	find := func(ctx context.Context, id uuid.UUID) (record.Entry, error) { return journal.Get(ctx, b.Pool, id) }
 	if got, err := reading.FindEntry(t.Context(), b.Pool, e.RequestID, find); err != nil || got.Entity != bank {
 		t.Errorf("%+v, %v", got, err)
 	}

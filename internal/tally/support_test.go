@@ -9,9 +9,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -38,25 +39,20 @@ func (b *bench) set(t time.Time)         { b.clock.Store(t.UnixNano()) }
 func (b *bench) forward(d time.Duration) { b.clock.Add(int64(d)) }
 
 // entry returns a record.
-func entry(at time.Time, entity uuid.UUID, mode, status string) journal.Entry {
+func entry(at time.Time, entity uuid.UUID, mode, status string) record.Entry {
 	at = at.UTC().Truncate(time.Millisecond)
-	return journal.Entry{
-		RequestID: journal.NewRequestID(at), At: at, Entity: entity, Key: uuid.New(), Mode: mode, Purpose: "fraud", Correlator: "c-1",
-		Number: 2348031234567, PhoneNumber: "08031234567", Status: status, MobileNetwork: "MTN", LineVersion: 3, PolicyVersion: 1, PlanVersion: 2,
-		Nonce: journal.NewNonce(),
+	return record.Entry{
+		RequestID: record.NewRequestID(at), At: at, Entity: entity, Key: uuid.New(), Type: "number", Mode: mode, Purpose: "payment", PurposeText: "fraud",
+		Status: status, MobileNetwork: "MTN", LineVersion: 3, PolicyVersion: 1, PlanVersion: 2, Rules: 1, Nonce: record.NewNonce(),
+		Personal: record.Personal{Number: 2348031234567, PhoneNumber: "08031234567", Correlator: "c-1"},
 	}
 }
 
 // write puts records into the journal, in a transaction of the caller's.
-func (b *bench) write(ctx context.Context, to pg.DB, entries ...journal.Entry) error {
+func (b *bench) write(ctx context.Context, to pg.DB, entries ...record.Entry) error {
 	for i := range entries {
 		e := &entries[i]
-		hash := e.Hash()
-		_, err := to.Exec(ctx, `INSERT INTO journal_entry (request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options,
-				status, mobile_network, line_version, policy_version, plan_version, nonce, hash, extra)
-			VALUES ($1, $2, 1, $3, 0, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
-			e.RequestID, e.At, b.n.Add(1), e.Entity, e.Key, e.Mode, e.Purpose, e.Correlator, e.Number, e.PhoneNumber, e.Options,
-			e.Status, e.MobileNetwork, e.LineVersion, e.PolicyVersion, e.PlanVersion, e.Nonce[:], hash[:], e.Extra)
+		_, err := to.Exec(ctx, journaltest.Insert(), journaltest.Row(e, 1, b.n.Add(1), 0)...)
 		if err != nil {
 			return err
 		}
@@ -64,7 +60,7 @@ func (b *bench) write(ctx context.Context, to pg.DB, entries ...journal.Entry) e
 	return nil
 }
 
-func (b *bench) mustWrite(tb testing.TB, entries ...journal.Entry) {
+func (b *bench) mustWrite(tb testing.TB, entries ...record.Entry) {
 	tb.Helper()
 	if err := b.write(context.Background(), b.Pool, entries...); err != nil {
 		tb.Fatal(err)

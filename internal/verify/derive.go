@@ -3,18 +3,19 @@ package verify
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Verdict is the result of comparing a recorded answer with the answer computed
@@ -23,10 +24,9 @@ type Verdict string
 
 // The verdicts. Programs read these words.
 const (
-	Agrees       Verdict = "agrees"   // the computation gives the recorded answer and no other
-	Possible     Verdict = "possible" // the coverage changed at that moment; one of its two states gives the recorded answer
-	Differs      Verdict = "differs"  // the computation does not give the recorded answer
-	NotDerivable Verdict = "untold"   // there is nothing to compute the answer from
+	Agrees       Verdict = "agrees"  // the computation gives the recorded answer
+	Differs      Verdict = "differs" // the computation does not give the recorded answer
+	NotDerivable Verdict = "untold"  // there is nothing to compute the answer from
 )
 
 // Derivation is the result of computing a recorded answer again.
@@ -36,15 +36,17 @@ type Derivation struct {
 	Why     string   // for every verdict but Agrees
 }
 
-// Derive computes a recorded answer again from the versions that its record
-// names: the part of the line's history that made that version of its row, the
-// policy, and the numbering plan.
-//
-// Which coverage an answer saw is not certain where that changed shortly before.
-func Derive(ctx context.Context, pool *pgxpool.Pool, lines *linestore.Resolver, e *journal.Entry) (Derivation, error) {
+// Derive computes a recorded answer again from what its record names: the part of the
+// line's history that made that version of its row, the policy, the numbering plan, and
+// the coverage, which must be in the history of the coverage at that moment.
+func Derive(ctx context.Context, pool *pgxpool.Pool, lines *linestore.Resolver, e *record.Entry) (Derivation, error) {
 	n, isNumber := phone.FromInt(e.Number)
 	request, known := parseOptions(e.Options)
 	switch {
+	case e.Erased():
+		return notDerivable("The personal part of the record was erased."), nil
+	case e.Type != typeNumber || e.Rules != rulesVersion:
+		return notDerivable("The record has a type or rules of lines that this version of the program does not know."), nil
 	case e.Mode != "live":
 		return notDerivable("The answer was given to a test key and does not come from a real line."), nil
 	case !isNumber || !known:
@@ -62,65 +64,54 @@ func Derive(ctx context.Context, pool *pgxpool.Pool, lines *linestore.Resolver, 
 		return differs(why), err
 	}
 	l.Row = row
-	network := l.View(e.At).Network
-	d, equal, err := compare(ctx, pool, &l, request, e, network, e.At)
-	if err != nil || equal {
-		return d, err
+	if why, err = wrongCoverage(ctx, pool, l.View(e.At).Network, e); err != nil || why != "" {
+		return differs(why), err
 	}
-	// A change of the coverage has the time at which its transaction began, so an
-	// answer that was given shortly after it may not have seen it.
-	times, err := linestore.CoverageChanges(ctx, pool, network, e.At.Add(-commitMargin), e.At)
-	if err != nil {
-		return Derivation{}, err
-	}
-	for _, at := range times {
-		before, equal, err := compare(ctx, pool, &l, request, e, network, at.Add(-time.Microsecond))
-		if err != nil {
-			return Derivation{}, err
-		}
-		if equal {
-			before.Verdict, before.Why = Possible, "The coverage of the network's supply changed at that moment, and the answer fits what it was before."
-			return before, nil
-		}
-	}
-	return d, nil
+	l.Coverage = recordedCoverage(e)
+	return compare(&l, &request, e)
 }
-
-// commitMargin is how long the transaction of a report may have lasted.
-const commitMargin = 2 * time.Minute
 
 func notDerivable(why string) Derivation { return Derivation{Verdict: NotDerivable, Why: why} }
 func differs(why string) Derivation      { return Derivation{Verdict: Differs, Why: why} }
 
-// compare computes the answer by the coverage that a network had at a time, and
-// reports whether it equals the record.
-func compare(
-	ctx context.Context, pool *pgxpool.Pool, l *linestore.Lookup, request Request, e *journal.Entry, network numbering.Network, at time.Time,
-) (d Derivation, equal bool, err error) {
-	coverage, err := linestore.CoverageAt(ctx, pool, at)
+// wrongCoverage returns why the recorded coverage cannot be the one that a network had
+// when the answer was given; empty if it can.
+//
+// A change of the coverage has the time at which its transaction began. So an answer
+// may have missed one of shortly before, and may have seen one that began after the
+// answer's own clock was read.
+func wrongCoverage(ctx context.Context, pool *pgxpool.Pool, n numbering.Network, e *record.Entry) (why string, err error) {
+	const before, after = 2 * time.Minute, time.Minute
+	possible, err := linestore.CoverageDuring(ctx, pool, n, e.At.Add(-before), e.At.Add(after))
 	if err != nil {
-		return d, false, err
+		return "", err
 	}
-	l.Coverage = sameForAll(coverage(network))
-	a, err := newAnswer(&request, l, e.At, e.At)
-	if err != nil {
-		return d, false, err
+	for i, t := range ReadCoverage(&e.Coverage) {
+		if !slices.Contains(possible[i], t.Span) {
+			return "The network's supply of " + t.Topic.String() + " did not have the recorded coverage.", nil
+		}
 	}
-	d.Answers = []string{statusAndNetwork(l, e.At)}
-	switch sameStatus := string(a.Status) == e.Status && a.Network == e.MobileNetwork; {
-	case sameStatus && a.ExtraJSON == e.Extra:
-		d.Verdict = Agrees
-	case sameStatus:
-		d.Verdict, d.Why = Differs, "Status and network are as recorded, but the additional fields are not."
-	default:
-		d.Verdict, d.Why = Differs, "The events reported by then give another answer."
-	}
-	return d, d.Verdict == Agrees, nil
+	return "", nil
 }
 
-// sameForAll returns a function that gives every network the same coverage.
-func sameForAll(c line.Coverage) func(numbering.Network) line.Coverage {
-	return func(numbering.Network) line.Coverage { return c }
+// compare computes the answer by what is in l, and compares it with the record.
+func compare(l *linestore.Lookup, request *Request, e *record.Entry) (d Derivation, err error) {
+	a, err := newAnswer(request, l, e.At, e.At)
+	if err != nil {
+		return d, err
+	}
+	d.Answers = []string{statusAndNetwork(l, e.At)}
+	switch {
+	case string(a.Status) != e.Status || a.Network != e.MobileNetwork || string(a.Reason) != e.Reason:
+		d.Verdict, d.Why = Differs, "The events reported by then give another answer."
+	case a.ExtraJSON != e.Extra:
+		d.Verdict, d.Why = Differs, "Status and network are as recorded, but the additional fields are not."
+	case recordCoverage(l.Topics(l.Policy, e.At)) != e.Coverage:
+		d.Verdict, d.Why = Differs, "The policy judges the recorded coverage differently."
+	default:
+		d.Verdict = Agrees
+	}
+	return d, nil
 }
 
 // statusAndNetwork returns the status and the network of a line, as one text.

@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/verify"
@@ -88,7 +89,7 @@ func (l *scenario) report(t *testing.T, kind line.Kind, days int, voids string) 
 	return i.ID
 }
 
-func (l *scenario) derive(t *testing.T, e journal.Entry) verify.Derivation {
+func (l *scenario) derive(t *testing.T, e record.Entry) verify.Derivation {
 	t.Helper()
 	d, err := verify.Derive(t.Context(), l.pool, &linestore.Resolver{}, &e)
 	if err != nil {
@@ -103,7 +104,7 @@ func TestAnswersAreDerivedAsTheyWereGiven(t *testing.T) {
 	t.Parallel()
 	l := newScenario(t)
 	everything := verify.Request{Since: daysAgo(10), Include: verify.Include{Signals: true, Coverage: true}}
-	records := make(map[string]journal.Entry)
+	records := make(map[string]record.Entry)
 	verifyAs := func(name string, number int64, q verify.Request, want line.Status) {
 		a, record := l.verifyLive(t, number, q)
 		if a.Status != want {
@@ -147,24 +148,27 @@ func TestAlteredRecordsDiffer(t *testing.T) {
 	l := newScenario(t)
 	l.snapshot(t)
 	l.report(t, line.ChangeSIM, 3, "")
-	_, record := l.verifyLive(t, normal, verify.Request{Include: verify.Include{Signals: true}})
-	if d := l.derive(t, record); d.Verdict != verify.Agrees {
+	_, given := l.verifyLive(t, normal, verify.Request{Include: verify.Include{Signals: true}})
+	if d := l.derive(t, given); d.Verdict != verify.Agrees {
 		t.Fatalf("as given: %+v", d)
 	}
-	for name, change := range map[string]func(e *journal.Entry){
-		"status":            func(e *journal.Entry) { e.Status = "NORMAL" },
-		"network":           func(e *journal.Entry) { e.MobileNetwork = "Glo" },
-		"extra":             func(e *journal.Entry) { e.Extra = `{"signals":[]}` },
-		"an older version":  func(e *journal.Entry) { e.LineVersion-- },
-		"a future version":  func(e *journal.Entry) { e.LineVersion++ },
-		"no version":        func(e *journal.Entry) { e.LineVersion = 0 },
-		"an unknown policy": func(e *journal.Entry) { e.PolicyVersion = 9 },
-		"no policy":         func(e *journal.Entry) { e.PolicyVersion = 0 },
-		"an unknown plan":   func(e *journal.Entry) { e.PlanVersion = 9 },
-		"another number":    func(e *journal.Entry) { e.Number = swapped },
-		"a later time":      func(e *journal.Entry) { e.At = e.At.AddDate(0, 0, 20) },
+	for name, change := range map[string]func(e *record.Entry){
+		"status":            func(e *record.Entry) { e.Status = "NORMAL" },
+		"network":           func(e *record.Entry) { e.MobileNetwork = "Glo" },
+		"extra":             func(e *record.Entry) { e.Extra = `{"signals":[]}` },
+		"an older version":  func(e *record.Entry) { e.LineVersion-- },
+		"a future version":  func(e *record.Entry) { e.LineVersion++ },
+		"no version":        func(e *record.Entry) { e.LineVersion = 0 },
+		"an unknown policy": func(e *record.Entry) { e.PolicyVersion = 9 },
+		"no policy":         func(e *record.Entry) { e.PolicyVersion = 0 },
+		"an unknown plan":   func(e *record.Entry) { e.PlanVersion = 9 },
+		"another number":    func(e *record.Entry) { e.Number = swapped },
+		"a later time":      func(e *record.Entry) { e.At = e.At.AddDate(0, 0, 20) },
+		"the reason":        func(e *record.Entry) { e.Reason = "STALE" },
+		"a flag of a topic": func(e *record.Entry) { e.Coverage[13] ^= 2 },
+		"a time of a topic": func(e *record.Entry) { e.Coverage[12]++ },
 	} {
-		e := record
+		e := given
 		change(&e)
 		if d := l.derive(t, e); d.Verdict != verify.Differs || d.Why == "" {
 			t.Errorf("%s: %+v", name, d)
@@ -172,37 +176,56 @@ func TestAlteredRecordsDiffer(t *testing.T) {
 	}
 }
 
-// An answer that was given at the moment at which the coverage changed may have seen
-// it or not; one that is not about a real line cannot be computed again.
-func TestMissingInputsShowInTheVerdict(t *testing.T) {
+// A record has the coverage that its answer was given by, so the answer can be computed
+// again although the coverage changed at that very moment.
+func TestAnswersAreDerivedByTheCoverageThatTheySaw(t *testing.T) {
 	t.Parallel()
 	l := newScenario(t)
 	l.report(t, line.Assign, 20, "")
-	for _, topic := range []line.Topic{line.TopicLifecycle, line.TopicSIM} { // no events: the call only extends the coverage
+	assure := func(topic line.Topic) {
 		if _, err := l.supply.ApplyEvents(t.Context(), mtn, nil, supply.Assurance{Topic: topic, Through: l.clock}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, unsettled := l.verifyLive(t, normal, verify.Request{Include: verify.Include{Coverage: true}})
+	assure(line.TopicLifecycle)
+	assure(line.TopicSIM)
+	ask := verify.Request{Include: verify.Include{Coverage: true}}
+	_, before := l.verifyLive(t, normal, ask)
 	// A report whose transaction began before the answer and ended after it.
-	assured := supply.Assurance{Topic: line.TopicSIM, Through: l.clock}
-	if _, err := l.supply.ApplyEvents(t.Context(), mtn, nil, assured); err != nil {
-		t.Fatal(err)
+	through := l.clock
+	assure(line.TopicSIM)
+	move := func(to time.Time) {
+		if _, err := l.pool.Exec(t.Context(), `UPDATE supply_coverage_history SET at = $1 WHERE supplied_through = $2 AND topic = 2`, to, through); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := l.pool.Exec(t.Context(), `UPDATE supply_coverage_history SET at = $1 WHERE supplied_through = $2`, unsettled.At, assured.Through); err != nil {
-		t.Fatal(err)
+	move(before.At)
+	_, after := l.verifyLive(t, normal, ask)
+	move(after.At.Add(time.Second)) // and one that began after the answer's clock was read
+	for name, record := range map[string]record.Entry{"before": before, "after": after} {
+		if d := l.derive(t, record); d.Verdict != verify.Agrees {
+			t.Errorf("%s the change: %+v", name, d)
+		}
 	}
-	if d := l.derive(t, unsettled); d.Verdict != verify.Possible {
-		t.Errorf("in the moment of the change: %+v", d)
+	move(after.At.Add(time.Hour))
+	if d := l.derive(t, after); d.Verdict != verify.Differs {
+		t.Errorf("the history of the coverage was altered: %+v", d)
 	}
-	l.clock = l.clock.Add(3 * time.Minute)
-	_, settled := l.verifyLive(t, normal, verify.Request{Include: verify.Include{Coverage: true}})
-	if d := l.derive(t, settled); d.Verdict != verify.Agrees {
-		t.Errorf("after the change: %+v", d)
-	}
-	for name, change := range map[string]func(e *journal.Entry){
-		"a test key":      func(e *journal.Entry) { e.Mode = "test" },
-		"strange options": func(e *journal.Entry) { e.Options = "include=everything" },
+}
+
+// An answer that is not about a real line, or that this program does not understand,
+// cannot be computed again.
+func TestMissingInputsShowInTheVerdict(t *testing.T) {
+	t.Parallel()
+	l := newScenario(t)
+	l.snapshot(t)
+	_, settled := l.verifyLive(t, normal, verify.Request{})
+	for name, change := range map[string]func(e *record.Entry){
+		"a test key":      func(e *record.Entry) { e.Mode = "test" },
+		"strange options": func(e *record.Entry) { e.Options = "include=everything" },
+		"other rules":     func(e *record.Entry) { e.Rules = 2 },
+		"another type":    func(e *record.Entry) { e.Type = "file" },
+		"erased":          func(e *record.Entry) { e.Inner, e.Personal = e.InnerHash(), record.Personal{} },
 	} {
 		e := settled
 		change(&e)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // flushLoop commits batches until the queue is empty. Every batch works under
@@ -76,7 +76,7 @@ func (v *Verifier) commit(ctx context.Context, batch []*pending, attempts *int) 
 	}
 	err := v.databaseDown()
 	if err == nil {
-		err = v.Journal.Record(ctx, func(tx pg.Tx) ([]journal.Entry, error) { return v.answerBatch(ctx, tx, batch) })
+		err = v.Journal.Record(ctx, func(tx pg.Tx) ([]record.Entry, error) { return v.answerBatch(ctx, tx, batch) })
 	}
 	if *attempts--; err != nil && len(batch) > 1 && *attempts > 0 && pg.Refused(err) {
 		half := len(batch) / 2

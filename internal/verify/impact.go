@@ -18,6 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Correction selects the reports whose effect on past answers is looked for: one
@@ -109,11 +110,11 @@ type impactRun struct {
 func (r *impactRun) search(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	batch := make([]journal.Entry, 0, answersPerBatch)
+	batch := make([]record.Entry, 0, answersPerBatch)
 	send := func() {
 		full := batch
 		group.Go(func() error { return r.compare(ctx, full) })
-		batch = make([]journal.Entry, 0, answersPerBatch)
+		batch = make([]record.Entry, 0, answersPerBatch)
 	}
 	s := journal.Search{
 		Pool: r.finder.Pool, Files: r.finder.Files, From: r.from, To: r.to, Match: r.mayConcern,
@@ -130,7 +131,7 @@ func (r *impactRun) search(ctx context.Context) error {
 			s.Numbers = append(s.Numbers, n.number)
 		}
 	}
-	err := s.Run(ctx, func(e *journal.Entry) error {
+	err := s.Run(ctx, func(e *record.Entry) error {
 		if r.inPeriod(e) {
 			batch = append(batch, *e)
 		}

@@ -3,18 +3,18 @@ package verify
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Said is everything that an answer says.
@@ -67,7 +67,7 @@ func (s Said) parts(o Said) (names []string, err error) {
 }
 
 // compare computes both forms of answers and adds those that differ to the result.
-func (r *impactRun) compare(ctx context.Context, answers []journal.Entry) error {
+func (r *impactRun) compare(ctx context.Context, answers []record.Entry) error {
 	histories, err := r.readHistories(ctx, answers)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (r *impactRun) compare(ctx context.Context, answers []journal.Entry) error 
 
 // readHistories reads the histories of the numbers of answers. A history is sorted by
 // the first use of it, so no two goroutines share one.
-func (r *impactRun) readHistories(ctx context.Context, answers []journal.Entry) (histories map[phone.Number]*line.History, err error) {
+func (r *impactRun) readHistories(ctx context.Context, answers []record.Entry) (histories map[phone.Number]*line.History, err error) {
 	seen := make(map[phone.Number]bool, len(answers))
 	var numbers []phone.Number
 	for i := range answers {
@@ -137,7 +137,7 @@ const (
 
 // difference computes what an answer said from what was known, and what it would have
 // said with hindsight. Both use the policy, the plan and the coverage of the answer.
-func (r *impactRun) difference(ctx context.Context, e *journal.Entry, h *line.History) (d Difference, is outcome, err error) {
+func (r *impactRun) difference(ctx context.Context, e *record.Entry, h *line.History) (d Difference, is outcome, err error) {
 	request, readable := parseOptions(e.Options)
 	if h == nil || !readable {
 		return d, unreadable, nil
@@ -164,7 +164,8 @@ func (r *impactRun) difference(ctx context.Context, e *journal.Entry, h *line.Hi
 	if before.Version = after.Version; before == after {
 		return d, same, nil
 	}
-	then, err := r.asAnswered(&l, &request, e)
+	l.Coverage = r.coverageOf(e, l.View(e.At).Network)
+	then, err := request.say(&l, e.At)
 	if err != nil {
 		return d, unreadable, err
 	}
@@ -179,21 +180,14 @@ func (r *impactRun) difference(ctx context.Context, e *journal.Entry, h *line.Hi
 	return d, different, err
 }
 
-// asAnswered computes an answer by what was known, and leaves the coverage in l that
-// it was given by. Where the coverage changed shortly before, that is the one that
-// gives the recorded answer; see [Derive].
-func (r *impactRun) asAnswered(l *linestore.Lookup, request *Request, e *journal.Entry) (Said, error) {
-	recorded := Said{Status: e.Status, Network: e.MobileNetwork, Extra: e.Extra}
-	times := []time.Time{e.At}
-	for _, at := range slices.Backward(r.coverage.Changes(l.View(e.At).Network, e.At.Add(-commitMargin), e.At)) {
-		times = append(times, at.Add(-time.Microsecond))
-	}
-	for _, at := range times {
-		l.Coverage = r.coverage.At(at)
-		if then, err := request.say(l, e.At); err != nil || then == recorded {
-			return then, err
+// coverageOf returns the coverage that an answer was given by, for the network that it
+// names, and for others that of its time.
+func (r *impactRun) coverageOf(e *record.Entry, recorded numbering.Network) func(numbering.Network) line.Coverage {
+	own, others := recordedCoverage(e), r.coverage.At(e.At)
+	return func(n numbering.Network) line.Coverage {
+		if n == recorded {
+			return own(n)
 		}
+		return others(n)
 	}
-	l.Coverage = r.coverage.At(e.At)
-	return request.say(l, e.At)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // ErrNoImport reports an import that does not exist.
@@ -160,7 +160,7 @@ func (s *selection) mayConcern(number, version int64) bool {
 
 // inPeriod reports whether an answer was given while the correction was in effect and
 // not known.
-func (s *selection) inPeriod(e *journal.Entry) bool {
+func (s *selection) inPeriod(e *record.Entry) bool {
 	if e.LineVersion == 0 && len(s.baselines) > 0 {
 		return e.At.Before(s.known)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
@@ -117,7 +118,7 @@ func TestImpactIsWhatAReplayOfEveryAnswerFinds(t *testing.T) {
 
 // replayed is an answer with what it would have said, computed in the plainest way.
 type replayed struct {
-	journal.Entry
+	record.Entry
 
 	said, hindsight verify.Said
 	later           []line.Event // that were reported later and had taken effect
@@ -131,7 +132,7 @@ func (r *impactRun) replay() (all []replayed) {
 	r.t.Helper()
 	ctx := r.t.Context()
 	everything := journal.Search{Pool: r.pool, Files: r.files, To: time.Now(), Match: func(int64, int64) bool { return true }}
-	err := everything.Run(ctx, func(e *journal.Entry) error {
+	err := everything.Run(ctx, func(e *record.Entry) error {
 		all = append(all, replayed{Entry: *e, said: verify.Said{Status: e.Status, Network: e.MobileNetwork, Extra: e.Extra}})
 		return nil
 	})

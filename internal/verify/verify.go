@@ -79,16 +79,20 @@ var (
 
 // Request is one request to verify a phone number.
 type Request struct {
-	Entity     uuid.UUID // the organisation that the key belongs to
-	Key        uuid.UUID
-	Mode       string // of the key: live or test
-	Purpose    string
-	Correlator string
-	Number     phone.Number
-	RawNumber  string    // the phone number as the caller wrote it
-	Since      time.Time // if set, the answer says whether the line has changed since this time (whole seconds)
-	Include    Include
-	Grace      bool // the key was accepted from the cache, because the database was down
+	Entity    uuid.UUID // the organisation that the key belongs to
+	Key       uuid.UUID
+	Mode      string // of the key: live or test
+	Number    phone.Number
+	RawNumber string    // the phone number as the caller wrote it
+	Since     time.Time // if set, the answer says whether the line has changed since this time (whole seconds)
+	Include   Include
+	Grace     bool // the key was accepted from the cache, because the database was down
+
+	Purpose     string // of the key: a code of the policy
+	PurposeText string // of the key, in its own words
+	Correlator  string
+	ExternalID  string // the caller's own id of the question
+	OnBehalfOf  string // for whom an agent asks
 }
 
 // Answer is the answer that the caller gets.
@@ -96,6 +100,7 @@ type Answer struct {
 	RequestID uuid.UUID
 	At        time.Time // whole milliseconds
 	Status    line.Status
+	Reason    line.Reason // why the status is UNALLOCATED or UNKNOWN
 	Network   string
 	Extra     Extra
 	// ExtraJSON is Extra as the journal record holds it, one JSON object: the

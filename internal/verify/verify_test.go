@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/verify"
 )
@@ -82,7 +83,7 @@ func newVerifier(t *testing.T, through time.Time) *verifier {
 }
 
 // verifyLive sends a request with a live key and returns the answer and its record.
-func (a *verifier) verifyLive(t *testing.T, number int64, q verify.Request) (verify.Answer, journal.Entry) {
+func (a *verifier) verifyLive(t *testing.T, number int64, q verify.Request) (verify.Answer, record.Entry) {
 	t.Helper()
 	q.Entity, q.Key, q.Mode, q.RawNumber = uuid.New(), uuid.New(), "live", "as sent"
 	q.Number, _ = phone.FromInt(number)
@@ -104,12 +105,12 @@ func TestRecordNamesTheVersionsBehindTheAnswer(t *testing.T) {
 	t.Parallel()
 	a := newVerifier(t, now)
 	versions := func(number int64) []int64 {
-		answer, record := a.verifyLive(t, number, verify.Request{})
-		inID, err := journal.TimeOf(answer.RequestID)
-		if want := now.Add(123 * time.Millisecond); err != nil || !answer.At.Equal(want) || !inID.Equal(want) || !record.At.Equal(want) {
-			t.Errorf("answered at %s, with an id of %s (%v) and a record of %s; want %s", answer.At, inID, err, record.At, want)
+		answer, recorded := a.verifyLive(t, number, verify.Request{})
+		inID, ok := record.TimeOf(answer.RequestID)
+		if want := now.Add(123 * time.Millisecond); !ok || !answer.At.Equal(want) || !inID.Equal(want) || !recorded.At.Equal(want) {
+			t.Errorf("answered at %s, with an id of %s and a record of %s; want %s", answer.At, inID, recorded.At, want)
 		}
-		return []int64{record.LineVersion, int64(record.PolicyVersion), int64(record.PlanVersion)}
+		return []int64{recorded.LineVersion, int64(recorded.PolicyVersion), int64(recorded.PlanVersion)}
 	}
 	if got := versions(swapped); !cmp.Equal(got, []int64{7, 1, 1}) {
 		t.Errorf("versions of line, policy and plan are %v", got)

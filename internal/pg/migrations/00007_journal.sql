@@ -15,29 +15,36 @@ CREATE TABLE journal_batch (
 COMMENT ON TABLE journal_batch IS 'One flush of the journal: the number of its entries, their Merkle root, and the transaction that wrote them. Append-only.';
 COMMENT ON COLUMN journal_batch.at IS 'The time of the first entry. It is fixed before the batch is written, so that a retry conflicts with the same key.';
 
--- extra is last: in the middle, an empty one would add padding to many rows.
+-- Columns of fixed length are first: between texts they would need padding.
 CREATE TABLE journal_entry (
-    request_id     uuid        NOT NULL,
     at             timestamptz NOT NULL,
     epoch          bigint      NOT NULL,
     n              bigint      NOT NULL,
-    idx            integer     NOT NULL,
-    entity_id      uuid        NOT NULL,
-    key_id         uuid        NOT NULL,
-    mode           text        NOT NULL,
-    purpose        text        NOT NULL,
-    correlator     text        NOT NULL,
     number         bigint      NOT NULL,
-    phone_number   text        NOT NULL,
-    options        text        NOT NULL,
-    status         text        NOT NULL,
-    mobile_network text        NOT NULL,
     line_version   bigint      NOT NULL,
+    idx            integer     NOT NULL,
     policy_version integer     NOT NULL,
     plan_version   integer     NOT NULL,
-    nonce          bytea       NOT NULL CHECK (octet_length(nonce) = 16),
-    hash           bytea       NOT NULL CHECK (octet_length(hash) = 32),
-    extra          text        NOT NULL DEFAULT ''
+    rules          integer     NOT NULL,
+    request_id     uuid        NOT NULL,
+    entity_id      uuid        NOT NULL,
+    key_id         uuid        NOT NULL,
+    type           text        NOT NULL,
+    mode           text        NOT NULL,
+    purpose        text        NOT NULL,
+    purpose_text   text        NOT NULL,
+    status         text        NOT NULL,
+    reason         text        NOT NULL,
+    mobile_network text        NOT NULL,
+    coverage       bytea       NOT NULL CHECK (octet_length(coverage) = 39),
+    phone_number   text        NOT NULL,
+    correlator     text        NOT NULL,
+    external_id    text        NOT NULL,
+    on_behalf_of   text        NOT NULL,
+    options        text        NOT NULL,
+    extra          text        NOT NULL,
+    nonce          bytea       NOT NULL CHECK (octet_length(nonce) IN (16, 32)),
+    hash           bytea       NOT NULL CHECK (octet_length(hash) = 32)
 ) PARTITION BY RANGE (at);
 CREATE INDEX journal_entry_at ON journal_entry USING brin (at) WITH (pages_per_range = 32);
 -- A Bloom filter of the numbers for every 32 pages. It is small, and journal_summarize
@@ -46,7 +53,9 @@ CREATE INDEX journal_entry_at ON journal_entry USING brin (at) WITH (pages_per_r
 CREATE INDEX journal_entry_number ON journal_entry USING brin (number int8_bloom_ops (n_distinct_per_range = 1000), at) WITH (pages_per_range = 32);
 COMMENT ON TABLE journal_entry IS 'Every answer of the service, committed before it was sent. Append-only; joins nothing.';
 COMMENT ON COLUMN journal_entry.at IS 'The verificationTimestamp of the answer, which is also the time inside request_id.';
-COMMENT ON COLUMN journal_entry.hash IS 'SHA-256 of the canonical encoding in docs/reference/journal-record.md.';
+COMMENT ON COLUMN journal_entry.coverage IS 'The coverage of the supply that decided the answer, by topic.';
+COMMENT ON COLUMN journal_entry.nonce IS '16 random bytes. An erased record, whose personal columns are empty, has the hash of the personal part and the nonce here, 32 bytes.';
+COMMENT ON COLUMN journal_entry.hash IS 'SHA-256 of the public part and of the hash of the personal part, as docs/reference/journal-record.md describes.';
 COMMENT ON INDEX journal_entry_number IS 'Finds the answers about a few numbers, for the impact of a correction.';
 COMMENT ON COLUMN journal_entry.extra IS 'The members of the answer besides its five fields, byte for byte as sent; empty if the request included nothing more.';
 

@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/tally"
 )
@@ -175,7 +176,7 @@ func (p *Pages) showFoundRecord(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		portal.AddFieldError(&form, false, "requestId", "Write the requestId as in the response.")
 	}
-	var e journal.Entry
+	var e record.Entry
 	if !form.Wrong() {
 		e, err = reason.FindEntry(r.Context(), p.Pool, id, p.Record)
 		if portal.IsCode(err, fault.NotFound) {
@@ -190,7 +191,7 @@ func (p *Pages) showFoundRecord(w http.ResponseWriter, r *http.Request) error {
 	return p.foundRecord(w, r, &e)
 }
 
-func (p *Pages) foundRecord(w http.ResponseWriter, r *http.Request, e *journal.Entry) error {
+func (p *Pages) foundRecord(w http.ResponseWriter, r *http.Request, e *record.Entry) error {
 	record, err := present.RecordData(r, p.Access, e, p.Now())
 	if err != nil {
 		return err

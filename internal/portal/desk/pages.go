@@ -9,10 +9,10 @@ import (
 
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/document"
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
@@ -23,7 +23,7 @@ type Pages struct {
 	Documents *document.Store
 	Approvals *approval.Service
 	Tally     *tally.Tally
-	Record    func(context.Context, uuid.UUID) (journal.Entry, error) // finds a record in the database or the archive
+	Record    func(context.Context, uuid.UUID) (record.Entry, error) // finds a record in the database or the archive
 	Region    *phone.Region
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
@@ -20,7 +21,7 @@ var errFilter = fault.New(fault.InvalidArgument, "The filter of this export is i
 // newest first.
 func (p *Pages) exportCSV(w http.ResponseWriter, r *http.Request) error {
 	out := portal.NewCSV(w)
-	return p.export(w, r, "text/csv; charset=utf-8", "csv", func(name string, e *journal.Entry) error {
+	return p.export(w, r, "text/csv; charset=utf-8", "csv", func(name string, e *record.Entry) error {
 		if e == nil {
 			if err := out.Write(exportColumns); err != nil {
 				return err
@@ -34,7 +35,7 @@ func (p *Pages) exportCSV(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) exportNDJSON(w http.ResponseWriter, r *http.Request) error {
-	return p.export(w, r, "application/x-ndjson", "ndjson", func(name string, e *journal.Entry) error {
+	return p.export(w, r, "application/x-ndjson", "ndjson", func(name string, e *record.Entry) error {
 		if e == nil {
 			return nil
 		}
@@ -55,19 +56,19 @@ func (p *Pages) exportNDJSON(w http.ResponseWriter, r *http.Request) error {
 }
 
 var exportColumns = []string{
-	"verificationTimestamp", "requestId", "number", "phoneNumber", "status", "mobileNetwork", "mode", "keyId", "keyName", "purpose", "correlator", "options", "said",
+	"verificationTimestamp", "requestId", "number", "phoneNumber", "status", "mobileNetwork", "mode", "keyId", "keyName", "purpose", "purposeText", "correlator", "externalId", "onBehalfOf", "options", "said",
 }
 
-func exportRow(e *journal.Entry, keyName string) []string {
+func exportRow(e *record.Entry, keyName string) []string {
 	return []string{
 		e.At.UTC().Format("2006-01-02T15:04:05.000Z"), e.RequestID.String(), strconv.FormatInt(e.Number, 10), e.PhoneNumber, e.Status, e.MobileNetwork, e.Mode,
-		e.Key.String(), keyName, e.Purpose, e.Correlator, e.Options, e.Extra,
+		e.Key.String(), keyName, e.Purpose, e.PurposeText, e.Correlator, e.ExternalID, e.OnBehalfOf, e.Options, e.Extra,
 	}
 }
 
 // export sends records while it reads them. Write is called once without a record
 // before the first one.
-func (p *Pages) export(w http.ResponseWriter, r *http.Request, kind, extension string, write func(keyName string, e *journal.Entry) error) error {
+func (p *Pages) export(w http.ResponseWriter, r *http.Request, kind, extension string, write func(keyName string, e *record.Entry) error) error {
 	f, form := present.RecordFilter(r.URL.Query())
 	if form.Wrong() {
 		return errFilter
@@ -84,7 +85,7 @@ func (p *Pages) export(w http.ResponseWriter, r *http.Request, kind, extension s
 	return nil
 }
 
-func (p *Pages) exportPages(r *http.Request, f tally.Filter, page tally.Page, write func(string, *journal.Entry) error) error {
+func (p *Pages) exportPages(r *http.Request, f tally.Filter, page tally.Page, write func(string, *record.Entry) error) error {
 	if err := write("", nil); err != nil {
 		return err
 	}

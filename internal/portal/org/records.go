@@ -9,11 +9,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/orgview"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/web"
 )
@@ -71,10 +71,10 @@ func (p *Pages) recordsData(r *http.Request, form view.Form) orgview.RecordsData
 
 // ownRecord returns a record of the visitor's organisation. One of another
 // organisation does not exist for the visitor.
-func (p *Pages) ownRecord(r *http.Request, id uuid.UUID) (journal.Entry, error) {
+func (p *Pages) ownRecord(r *http.Request, id uuid.UUID) (record.Entry, error) {
 	e, err := p.Record(r.Context(), id)
 	if portal.IsCode(err, fault.NotFound) || (err == nil && e.Entity != portal.VisitOf(r).Who.Entity) {
-		return journal.Entry{}, portal.ErrNotFound
+		return record.Entry{}, portal.ErrNotFound
 	}
 	return e, err
 }

@@ -2,6 +2,7 @@ package present
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -18,6 +19,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/orgview"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
@@ -60,7 +62,7 @@ func parseCursor(text string) (journal.Position, bool) {
 
 // KeyNames returns the names of the keys with which an organisation made the
 // requests that are recorded.
-func KeyNames(r *http.Request, keys *access.Service, entity uuid.UUID, records []journal.Entry) (map[uuid.UUID]string, error) {
+func KeyNames(r *http.Request, keys *access.Service, entity uuid.UUID, records []record.Entry) (map[uuid.UUID]string, error) {
 	ids := make([]uuid.UUID, len(records))
 	for i := range records {
 		ids[i] = records[i].Key
@@ -69,7 +71,7 @@ func KeyNames(r *http.Request, keys *access.Service, entity uuid.UUID, records [
 }
 
 // RecordRows returns records as rows, with the names of their keys.
-func RecordRows(r *http.Request, keys *access.Service, entity uuid.UUID, records []journal.Entry) ([]orgview.RecordRow, error) {
+func RecordRows(r *http.Request, keys *access.Service, entity uuid.UUID, records []record.Entry) ([]orgview.RecordRow, error) {
 	names, err := KeyNames(r, keys, entity, records)
 	if err != nil {
 		return nil, err
@@ -82,8 +84,8 @@ func RecordRows(r *http.Request, keys *access.Service, entity uuid.UUID, records
 }
 
 // RecordData returns everything that the page of one record shows.
-func RecordData(r *http.Request, keys *access.Service, e *journal.Entry, now time.Time) (orgview.RecordData, error) {
-	rows, err := RecordRows(r, keys, e.Entity, []journal.Entry{*e})
+func RecordData(r *http.Request, keys *access.Service, e *record.Entry, now time.Time) (orgview.RecordData, error) {
+	rows, err := RecordRows(r, keys, e.Entity, []record.Entry{*e})
 	if err != nil {
 		return orgview.RecordData{}, err
 	}
@@ -92,10 +94,10 @@ func RecordData(r *http.Request, keys *access.Service, e *journal.Entry, now tim
 	}, nil
 }
 
-func recordRow(e *journal.Entry, names map[uuid.UUID]string) orgview.RecordRow {
+func recordRow(e *record.Entry, names map[uuid.UUID]string) orgview.RecordRow {
 	return orgview.RecordRow{
 		ID: e.RequestID.String(), At: e.At, Number: e.PhoneNumber, Status: e.Status, Tone: StatusTone(e.Status), Network: e.MobileNetwork, Mode: e.Mode,
-		Key: names[e.Key], KeyID: e.Key.String(), Purpose: e.Purpose, Correlator: e.Correlator, Options: e.Options, Extra: IndentJSON([]byte(e.Extra)),
+		Key: names[e.Key], KeyID: e.Key.String(), Purpose: cmp.Or(e.PurposeText, e.Purpose), Correlator: e.Correlator, Options: e.Options, Extra: IndentJSON([]byte(e.Extra)),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -77,7 +78,7 @@ func TestArchiveKill(t *testing.T) {
 }
 
 // oldDays creates and fills days of the past, all of which are due for the archive.
-func oldDays(t *testing.T, url string, days, batches, each int) (all []journal.Entry) {
+func oldDays(t *testing.T, url string, days, batches, each int) (all []record.Entry) {
 	t.Helper()
 	pool := must(pg.Open(t.Context(), url, pg.Options{}))(t)
 	defer pool.Close()
@@ -95,14 +96,15 @@ func oldDays(t *testing.T, url string, days, batches, each int) (all []journal.E
 		}
 		for i := range batches {
 			at := day.Add(time.Duration(i) * time.Minute)
-			batch := make([]journal.Entry, each)
+			batch := make([]record.Entry, each)
 			for k := range batch {
-				batch[k] = journal.Entry{
-					RequestID: journal.NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Mode: "live", Number: firstLine + int64(k),
-					PhoneNumber: "0803 100 0000", Status: "NORMAL", MobileNetwork: "Cobalt", LineVersion: 1, PolicyVersion: 1, PlanVersion: 1, Nonce: journal.NewNonce(),
+				batch[k] = record.Entry{
+					RequestID: record.NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Type: "number", Mode: "live", Purpose: "payment",
+					Status: "NORMAL", MobileNetwork: "Cobalt", LineVersion: 1, PolicyVersion: 1, PlanVersion: 1, Rules: 1, Nonce: record.NewNonce(),
+					Personal: record.Personal{Number: firstLine + int64(k), PhoneNumber: "0803 100 0000"},
 				}
 			}
-			if err := j.Record(t.Context(), func(pg.Tx) ([]journal.Entry, error) { return batch, nil }); err != nil {
+			if err := j.Record(t.Context(), func(pg.Tx) ([]record.Entry, error) { return batch, nil }); err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, batch...)
@@ -162,7 +164,7 @@ func standing(t *testing.T, pool *pgxpool.Pool) string {
 
 // everywhere fails the test unless records are found, in the database or in the
 // archive, as they were written.
-func everywhere(t *testing.T, pool *pgxpool.Pool, files blob.Store, records []journal.Entry) {
+func everywhere(t *testing.T, pool *pgxpool.Pool, files blob.Store, records []record.Entry) {
 	t.Helper()
 	for i := range records {
 		got, err := journal.Find(t.Context(), pool, files, records[i].RequestID)

@@ -6,7 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
 
 // hostile are texts that want to be more than text: elements, attributes of
@@ -95,12 +96,11 @@ func (g *browserData) poison(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for i, text := range hostile {
 		at := now.Add(-time.Duration(i+1) * time.Second)
-		e := journal.Entry{
-			RequestID: journal.NewRequestID(at), At: at, Entity: g.bank.ID, Key: g.key.ID, Mode: "live", Purpose: text, Correlator: text, Number: firstLine,
-			PhoneNumber: text, Options: "", Status: "NORMAL", MobileNetwork: text, LineVersion: 1, PolicyVersion: 1, PlanVersion: 1, Nonce: journal.NewNonce(),
+		e := record.Entry{
+			RequestID: record.NewRequestID(at), At: at, Entity: g.bank.ID, Key: g.key.ID, Type: "number", Mode: "live", Purpose: "other", PurposeText: text,
+			Status: "NORMAL", MobileNetwork: text, LineVersion: 1, PolicyVersion: 1, PlanVersion: 1, Rules: 1, Nonce: record.NewNonce(),
+			Personal: record.Personal{Number: firstLine, PhoneNumber: text, Correlator: text, ExternalID: text, OnBehalfOf: text},
 		}
-		row := recordRow(&e, 1_000_000+i)
-		g.exec(t, `INSERT INTO journal_entry (request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options, status, mobile_network, extra, line_version, policy_version, plan_version, nonce, hash)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`, row...)
+		g.exec(t, journaltest.Insert(), journaltest.Row(&e, 1, int64(1_000_000+i), 0)...)
 	}
 }

@@ -10,35 +10,38 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
 
 // entryRow is a row of the journal, in the order in which it is selected.
 type entryRow struct {
-	RequestID                                          uuid.UUID
-	At                                                 time.Time
-	Epoch, N                                           int64
-	Idx                                                int32
-	Entity, Key                                        uuid.UUID
-	Mode, Purpose, Correlator                          string
-	Number                                             int64
-	PhoneNumber, Options, Status, MobileNetwork, Extra string
-	LineVersion                                        int64
-	PolicyVersion, PlanVersion                         int32
-	Nonce, Hash                                        []byte
+	RequestID                                                       uuid.UUID
+	At                                                              time.Time
+	Epoch, N                                                        int64
+	Idx                                                             int32
+	Type                                                            string
+	Entity, Key                                                     uuid.UUID
+	Mode, Purpose, PurposeText, Status, Reason, MobileNetwork       string
+	LineVersion                                                     int64
+	PolicyVersion, PlanVersion, Rules                               int32
+	Coverage                                                        []byte
+	Number                                                          int64
+	PhoneNumber, Correlator, ExternalID, OnBehalfOf, Options, Extra string
+	Nonce, Hash                                                     []byte
 }
 
-// allEntryFields names the columns of entryRow.
-const allEntryFields = `request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options, status,
-	mobile_network, extra, line_version, policy_version, plan_version, nonce, hash`
-
 // whole returns the record in the form that the journal encodes.
-func (r *entryRow) whole() journal.Entry {
-	e := journal.Entry{
-		RequestID: r.RequestID, At: r.At, Entity: r.Entity, Key: r.Key, Mode: r.Mode, Purpose: r.Purpose, Correlator: r.Correlator,
-		Number: r.Number, PhoneNumber: r.PhoneNumber, Options: r.Options, Status: r.Status, MobileNetwork: r.MobileNetwork, Extra: r.Extra,
-		LineVersion: r.LineVersion, PolicyVersion: r.PolicyVersion, PlanVersion: r.PlanVersion,
+func (r *entryRow) whole() record.Entry {
+	e := record.Entry{
+		RequestID: r.RequestID, At: r.At, Type: r.Type, Entity: r.Entity, Key: r.Key, Mode: r.Mode, Purpose: r.Purpose, PurposeText: r.PurposeText,
+		Status: r.Status, Reason: r.Reason, MobileNetwork: r.MobileNetwork, LineVersion: r.LineVersion, PolicyVersion: r.PolicyVersion,
+		PlanVersion: r.PlanVersion, Rules: r.Rules, Personal: record.Personal{
+			Number: r.Number, PhoneNumber: r.PhoneNumber, Correlator: r.Correlator, ExternalID: r.ExternalID, OnBehalfOf: r.OnBehalfOf,
+			Options: r.Options, Extra: r.Extra,
+		},
 	}
+	copy(e.Coverage[:], r.Coverage)
 	copy(e.Nonce[:], r.Nonce)
 	return e
 }
@@ -80,15 +83,16 @@ func (c *checker) journal(ctx context.Context, q querier) error {
 	}
 	var leaves []leaf
 	var ids []uuid.UUID
-	rows, err := q.Query(ctx, `SELECT `+allEntryFields+` FROM journal_entry`)
+	rows, err := q.Query(ctx, `SELECT `+journaltest.Fields+` FROM journal_entry`)
 	if err != nil {
 		return fmt.Errorf("e2e: check: %w", err)
 	}
 	defer rows.Close()
 	var r entryRow
 	into := []any{
-		&r.RequestID, &r.At, &r.Epoch, &r.N, &r.Idx, &r.Entity, &r.Key, &r.Mode, &r.Purpose, &r.Correlator, &r.Number, &r.PhoneNumber, &r.Options,
-		&r.Status, &r.MobileNetwork, &r.Extra, &r.LineVersion, &r.PolicyVersion, &r.PlanVersion, &r.Nonce, &r.Hash,
+		&r.RequestID, &r.At, &r.Epoch, &r.N, &r.Idx, &r.Type, &r.Entity, &r.Key, &r.Mode, &r.Purpose, &r.PurposeText, &r.Status, &r.Reason, &r.MobileNetwork,
+		&r.LineVersion, &r.PolicyVersion, &r.PlanVersion, &r.Rules, &r.Coverage, &r.Number, &r.PhoneNumber, &r.Correlator, &r.ExternalID, &r.OnBehalfOf,
+		&r.Options, &r.Extra, &r.Nonce, &r.Hash,
 	}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
@@ -131,7 +135,7 @@ func (c *checker) record(list *requestLog, r *entryRow) {
 	c.want(c.may(a.outcome), phantom, "question %s ended as %s and has a record", name, a.outcome)
 	// During a fault the key may have been accepted from the cache; the record says so.
 	asked := r.Options == "" || r.Options == "gate=grace"
-	c.want(r.Entity == c.world.bank.ID && r.Key == c.world.key.ID && r.Mode == "live" && r.Purpose == "kyc" && asked && r.Extra == "",
+	c.want(r.Entity == c.world.bank.ID && r.Key == c.world.key.ID && r.Mode == "live" && r.PurposeText == "kyc" && asked && r.Extra == "",
 		altered, "the record of question %s names somebody else, or says more than was asked", name)
 	c.want(r.Number == a.number && r.PhoneNumber == a.sent, altered, "the record of question %s has another number", name)
 	if r.Status != status || r.MobileNetwork != network || r.LineVersion != version || r.PolicyVersion != 1 || r.PlanVersion != 1 {
@@ -142,8 +146,8 @@ func (c *checker) record(list *requestLog, r *entryRow) {
 		c.want(r.RequestID == a.requestID && r.At.UnixMicro() == a.at*1000 && r.PhoneNumber == a.phone && r.Status == a.status && r.MobileNetwork == a.network,
 			altered, "the record of question %s is not what the caller was told", name)
 	}
-	at, err := journal.TimeOf(r.RequestID)
-	c.want(err == nil && at.Equal(r.At), altered, "the record of question %s has another time than its id", name)
+	at, ok := record.TimeOf(r.RequestID)
+	c.want(ok && at.Equal(r.At), altered, "the record of question %s has another time than its id", name)
 	whole := r.whole()
 	hash := whole.Hash()
 	c.want(bytes.Equal(hash[:], r.Hash) && len(r.Nonce) == len(whole.Nonce), altered, "the record of question %s does not match its hash", name)
@@ -186,6 +190,6 @@ func (c *checker) batch(b *batchRow, of []leaf) {
 	c.want(b.Node == nodeName, altered, "batch %v was written by another node", key)
 	c.want(int(b.Count) == len(of) && inOrder, altered, "batch %v says %d records and has %d, or their order has gaps", key, b.Count, len(of))
 	c.want(len(of) > 0 && of[0].at == b.At.UnixMicro(), altered, "batch %v has another time than its first record", key)
-	root, err := journal.Root(hashes)
+	root, err := record.Root(hashes)
 	c.want(err == nil && bytes.Equal(root, b.Root), altered, "batch %v does not fit its root", key)
 }

@@ -8,16 +8,15 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
 
 // ackMode is when a faulty server acknowledges a request.
@@ -111,7 +110,7 @@ func (s *faultyServer) answer(ctx context.Context, w http.ResponseWriter, name s
 }
 
 // answerEarly answers when the record is written and not yet committed.
-func (s *faultyServer) answerEarly(ctx context.Context, w http.ResponseWriter, e journal.Entry) error {
+func (s *faultyServer) answerEarly(ctx context.Context, w http.ResponseWriter, e record.Entry) error {
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
@@ -125,7 +124,7 @@ func (s *faultyServer) answerEarly(ctx context.Context, w http.ResponseWriter, e
 	return nil
 }
 
-func shamAnswer(w http.ResponseWriter, e journal.Entry) {
+func shamAnswer(w http.ResponseWriter, e record.Entry) {
 	body := encode(map[string]any{"status": "Success", "statusCode": "200", "data": tell(e)})
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body)
@@ -139,38 +138,31 @@ func shamRefuse(w http.ResponseWriter, status int) {
 }
 
 // tell returns the response for a record.
-func tell(e journal.Entry) answerFields {
+func tell(e record.Entry) answerFields {
 	return answerFields{e.PhoneNumber, e.Status, e.RequestID.String(), e.MobileNetwork, stamp(e.At)}
 }
 
 // record returns a record of the right answer.
-func (w *fixture) record(name string, number int64, sent string) journal.Entry {
+func (w *fixture) record(name string, number int64, sent string) record.Entry {
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	status, network, version := w.expected(number)
-	return journal.Entry{
-		RequestID: journal.NewRequestID(at), At: at, Entity: w.bank.ID, Key: w.key.ID, Mode: "live", Purpose: "kyc", Correlator: name, Number: number,
-		PhoneNumber: sent, Status: status, MobileNetwork: network, LineVersion: version, PolicyVersion: 1, PlanVersion: 1, Nonce: journal.NewNonce(),
+	return record.Entry{
+		RequestID: record.NewRequestID(at), At: at, Entity: w.bank.ID, Key: w.key.ID, Type: "number", Mode: "live", Purpose: "other", PurposeText: "kyc",
+		Status: status, MobileNetwork: network, LineVersion: version, PolicyVersion: 1, PlanVersion: 1, Rules: 1, Nonce: record.NewNonce(),
+		Personal: record.Personal{Number: number, PhoneNumber: sent, Correlator: name},
 	}
 }
 
-// entryColumns returns the columns of a record one by one.
-func entryColumns() []string {
-	return strings.FieldsFunc(allEntryFields, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-}
-
 // writeBatch writes a batch as the journal does.
-func writeBatch(ctx context.Context, tx pgx.Tx, epoch, n int64, entries ...journal.Entry) error {
+func writeBatch(ctx context.Context, tx pgx.Tx, epoch, n int64, entries ...record.Entry) error {
 	rows, hashes := make([][]any, len(entries)), make([][]byte, len(entries))
 	for i := range entries {
 		e := &entries[i]
 		hash := e.Hash()
 		hashes[i] = hash[:]
-		rows[i] = []any{
-			[16]byte(e.RequestID), e.At, epoch, n, int32(i), [16]byte(e.Entity), [16]byte(e.Key), e.Mode, e.Purpose, e.Correlator, e.Number, e.PhoneNumber,
-			e.Options, e.Status, e.MobileNetwork, e.Extra, e.LineVersion, e.PolicyVersion, e.PlanVersion, e.Nonce[:], hash[:],
-		}
+		rows[i] = journaltest.Row(e, epoch, n, i)
 	}
-	root, err := journal.Root(hashes)
+	root, err := record.Root(hashes)
 	if err != nil {
 		return fmt.Errorf("make a root: %w", err)
 	}
@@ -178,7 +170,7 @@ func writeBatch(ctx context.Context, tx pgx.Tx, epoch, n int64, entries ...journ
 		nodeName, epoch, n, entries[0].At, len(entries), root); err != nil {
 		return fmt.Errorf("write a batch: %w", err)
 	}
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"journal_entry"}, entryColumns(), pgx.CopyFromRows(rows)); err != nil {
+	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"journal_entry"}, journaltest.Columns(), pgx.CopyFromRows(rows)); err != nil {
 		return fmt.Errorf("write records: %w", err)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -25,7 +25,7 @@ func TestCheckerManagesMany(t *testing.T) {
 	begin := time.Now()
 	last := correlator(0)
 	for n := range int64(max(1, records/together)) {
-		entries := make([]journal.Entry, together)
+		entries := make([]record.Entry, together)
 		for i := range entries {
 			last = correlator(serial.Add(1))
 			number := int64(firstLine) + rng.Int64N(2*knownLines)

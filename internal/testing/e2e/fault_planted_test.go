@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
 
 // writeBatches journals requests of which so many share a batch, as the server
@@ -23,7 +25,7 @@ func (c *caller) writeBatches(t *testing.T, sizes ...int) map[string]bool {
 	}
 	names := make(map[string]bool)
 	for n, size := range sizes {
-		var entries []journal.Entry
+		var entries []record.Entry
 		for range size {
 			number := int64(firstLine) + c.rng.Int64N(2*knownLines)
 			m := mark{ID: correlator(serial.Add(1)).String(), Asked: &question{spell(c.rng, number)}, Phone: number}
@@ -70,8 +72,7 @@ func sharedDamages() []damage {
 			more AS (UPDATE journal_batch b SET count = b.count + 1 FROM other WHERE (b.epoch, b.n) = (other.epoch, other.n))
 			UPDATE journal_entry e SET n = other.n, idx = other.count FROM v, other WHERE e.request_id = v.request_id`),
 		one("a record is there again at the end of its batch and the count fits", `, more AS (UPDATE journal_batch b SET count = b.count + 1`+batch+` RETURNING b.count)
-			INSERT INTO journal_entry (`+allEntryFields+`) SELECT v.request_id, v.at, v.epoch, v.n, more.count - 1, v.entity_id, v.key_id, v.mode, v.purpose, v.correlator,
-			v.number, v.phone_number, v.options, v.status, v.mobile_network, v.extra, v.line_version, v.policy_version, v.plan_version, v.nonce, v.hash FROM v, more`),
+			INSERT INTO journal_entry (`+journaltest.Fields+`) SELECT `+strings.Replace(journaltest.Fields, " idx,", " more.count - 1,", 1)+` FROM v, more`),
 		one("a batch is gone with all its records", `, gone AS (DELETE FROM journal_entry e USING v WHERE (e.epoch, e.n) = (v.epoch, v.n))
 			DELETE FROM journal_batch b USING v WHERE (b.epoch, b.n) = (v.epoch, v.n)`),
 		one("half of a batch is gone", ` DELETE FROM journal_entry e USING v WHERE (e.epoch, e.n) = (v.epoch, v.n) AND e.idx % 2 = 0`),
@@ -89,7 +90,7 @@ func sharedDamages() []damage {
 func plantSharedForgeries(t *testing.T, w *fixture, judge *checker, questions []*entry) int {
 	t.Helper()
 	ctx := t.Context()
-	at := func(entries []journal.Entry, name string) int {
+	at := func(entries []record.Entry, name string) int {
 		for i := range entries {
 			if entries[i].Correlator == name {
 				return i
@@ -97,43 +98,43 @@ func plantSharedForgeries(t *testing.T, w *fixture, judge *checker, questions []
 		}
 		return -1
 	}
-	again := func(entries []journal.Entry, i int, change func(*journal.Entry)) []journal.Entry {
+	again := func(entries []record.Entry, i int, change func(*record.Entry)) []record.Entry {
 		e := entries[i]
-		e.RequestID, e.Nonce = journal.NewRequestID(e.At), journal.NewNonce()
+		e.RequestID, e.Nonce = record.NewRequestID(e.At), record.NewNonce()
 		change(&e)
 		return append(entries, e)
 	}
 	n := 0
 	for _, f := range []struct {
 		name   string
-		change func(entries []journal.Entry, i int) []journal.Entry
+		change func(entries []record.Entry, i int) []record.Entry
 		blind  bool // not detectable if the caller got no response
 	}{
-		{"without a record", func(es []journal.Entry, i int) []journal.Entry { return append(es[:i:i], es[i+1:]...) }, true},
-		{"with a record twice", func(es []journal.Entry, i int) []journal.Entry { return append(es, es[i]) }, false},
-		{"with a record again under another id", func(es []journal.Entry, i int) []journal.Entry { return again(es, i, func(*journal.Entry) {}) }, false},
-		{"with a record that nobody asked for", func(es []journal.Entry, i int) []journal.Entry {
-			return again(es, i, func(e *journal.Entry) { e.Correlator = "q0" })
+		{"without a record", func(es []record.Entry, i int) []record.Entry { return append(es[:i:i], es[i+1:]...) }, true},
+		{"with a record twice", func(es []record.Entry, i int) []record.Entry { return append(es, es[i]) }, false},
+		{"with a record again under another id", func(es []record.Entry, i int) []record.Entry { return again(es, i, func(*record.Entry) {}) }, false},
+		{"with a record that nobody asked for", func(es []record.Entry, i int) []record.Entry {
+			return again(es, i, func(e *record.Entry) { e.Correlator = "q0" })
 		}, false},
-		{"with another status", func(es []journal.Entry, i int) []journal.Entry {
+		{"with another status", func(es []record.Entry, i int) []record.Entry {
 			es[i].Status = "NORMALISH"
 			return es
 		}, false},
-		{"with more than was asked", func(es []journal.Entry, i int) []journal.Entry {
+		{"with more than was asked", func(es []record.Entry, i int) []record.Entry {
 			es[i].Extra = "{}"
 			return es
 		}, false},
-		{"with another number", func(es []journal.Entry, i int) []journal.Entry {
+		{"with another number", func(es []record.Entry, i int) []record.Entry {
 			es[i].Number++
 			return es
 		}, false},
-		{"with the id of another", func(es []journal.Entry, i int) []journal.Entry {
+		{"with the id of another", func(es []record.Entry, i int) []record.Entry {
 			other := &es[(i+1)%len(es)]
 			es[i].RequestID, es[i].At = other.RequestID, other.At
 			return es
 		}, false},
-		{"with another id", func(es []journal.Entry, i int) []journal.Entry {
-			es[i].RequestID = journal.NewRequestID(es[i].At)
+		{"with another id", func(es []record.Entry, i int) []record.Entry {
+			es[i].RequestID = record.NewRequestID(es[i].At)
 			return es
 		}, true},
 	} {
@@ -145,7 +146,7 @@ func plantSharedForgeries(t *testing.T, w *fixture, judge *checker, questions []
 				want = !f.blind
 			}
 			found, err := plant(ctx, w, judge, func(tx pgx.Tx) error {
-				return rewriteBatch(ctx, tx, e.sent.ID, func(es []journal.Entry) []journal.Entry { return f.change(es, at(es, e.sent.ID)) })
+				return rewriteBatch(ctx, tx, e.sent.ID, func(es []record.Entry) []record.Entry { return f.change(es, at(es, e.sent.ID)) })
 			})
 			if err != nil || found > 0 != want {
 				t.Errorf("a batch was forged %s (its caller is heard: %v), and the checker found %d (%v)", f.name, i < 7, found, err)
@@ -158,13 +159,13 @@ func plantSharedForgeries(t *testing.T, w *fixture, judge *checker, questions []
 
 // rewriteBatch replaces the batch of a request by a forged one that fits
 // itself.
-func rewriteBatch(ctx context.Context, tx pgx.Tx, question string, change func([]journal.Entry) []journal.Entry) error {
-	rows, err := rowsOf[entryRow](ctx, tx, `SELECT `+allEntryFields+` FROM journal_entry WHERE (epoch, n) IN
+func rewriteBatch(ctx context.Context, tx pgx.Tx, question string, change func([]record.Entry) []record.Entry) error {
+	rows, err := rowsOf[entryRow](ctx, tx, `SELECT `+journaltest.Fields+` FROM journal_entry WHERE (epoch, n) IN
 		(SELECT epoch, n FROM journal_entry WHERE correlator = '`+question+`') ORDER BY idx`)
 	if err != nil || len(rows) < 2 {
 		return fmt.Errorf("find the batch: %d records, %w", len(rows), errors.Join(err))
 	}
-	entries := make([]journal.Entry, len(rows))
+	entries := make([]record.Entry, len(rows))
 	for i := range rows {
 		entries[i] = rows[i].whole()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -38,12 +39,12 @@ func damages() []damage {
 		{"a record and its batch are gone", 10, `WITH gone AS (DELETE FROM journal_entry WHERE correlator = @question RETURNING epoch, n)
 			DELETE FROM journal_batch b USING gone WHERE b.epoch = gone.epoch AND b.n = gone.n`, true, false},
 		{"a record is there twice", 10, `INSERT INTO journal_entry SELECT * FROM journal_entry WHERE correlator = @question`, false, false},
-		{"a record is there again under another id", 5, `INSERT INTO journal_entry (` + allEntryFields + `)
-			SELECT gen_random_uuid(), ` + strings.TrimPrefix(allEntryFields, "request_id, ") + ` FROM journal_entry WHERE correlator = @question`, false, false},
+		{"a record is there again under another id", 5, `INSERT INTO journal_entry (` + journaltest.Fields + `)
+			SELECT gen_random_uuid(), ` + strings.TrimPrefix(journaltest.Fields, "request_id, ") + ` FROM journal_entry WHERE correlator = @question`, false, false},
 		{"a record is there again in a batch of its own", 5, `WITH b AS (INSERT INTO journal_batch (node, epoch, n, at, count, root)
 			SELECT b.node, b.epoch, b.n + 1000000, b.at, b.count, b.root FROM journal_batch b JOIN journal_entry e ON e.epoch = b.epoch AND e.n = b.n
-			WHERE e.correlator = @question RETURNING epoch, n) INSERT INTO journal_entry (` + allEntryFields + `)
-			SELECT ` + strings.Replace(allEntryFields, " epoch, n,", " b.epoch, b.n,", 1) + ` FROM journal_entry e, b WHERE e.correlator = @question`, false, false},
+			WHERE e.correlator = @question RETURNING epoch, n) INSERT INTO journal_entry (` + journaltest.Fields + `)
+			SELECT ` + strings.Replace(journaltest.Fields, " epoch, n,", " b.epoch, b.n,", 1) + ` FROM journal_entry e, b WHERE e.correlator = @question`, false, false},
 		{"a batch is gone", 10, `DELETE FROM journal_batch b USING journal_entry e WHERE e.epoch = b.epoch AND e.n = b.n AND e.correlator = @question`, false, false},
 		{"a batch is there twice", 10, `INSERT INTO journal_batch (node, epoch, n, at, count, root) SELECT b.node, b.epoch, b.n, b.at + interval '1 ms', b.count, b.root
 			FROM journal_batch b JOIN journal_entry e ON e.epoch = b.epoch AND e.n = b.n WHERE e.correlator = @question`, false, false},
@@ -86,7 +87,8 @@ func damages() []damage {
 	change(3, "journal_entry", "correlator = @question", "request_id = gen_random_uuid()", "at = at + interval '1 ms'", "epoch = epoch + 1", "n = n + 1000000",
 		"idx = idx + 1", "entity_id = gen_random_uuid()", "key_id = gen_random_uuid()", "mode = 'test'", "purpose = purpose || 'x'",
 		"correlator = correlator || 'x'", "number = number + 1", "phone_number = phone_number || ' '", "options = 'x'", "status = status || 'X'",
-		"mobile_network = mobile_network || 'x'", "extra = '{}'", "line_version = line_version + 1", "policy_version = 2", "plan_version = 2",
+		"mobile_network = mobile_network || 'x'", "extra = '{}'", "type = 'file'", "purpose_text = purpose_text || 'x'", "reason = 'STALE'", "rules = 2",
+		"coverage = set_byte(coverage, 0, 255 - get_byte(coverage, 0))", "external_id = 'x'", "on_behalf_of = 'x'", "line_version = line_version + 1", "policy_version = 2", "plan_version = 2",
 		"nonce = set_byte(nonce, 7, 255 - get_byte(nonce, 7))", "hash = set_byte(hash, 31, 255 - get_byte(hash, 31))")
 	change(3, "journal_batch", "(epoch, n) IN (SELECT epoch, n FROM journal_entry WHERE correlator = @question)", "count = count + 1", "at = at + interval '1 ms'",
 		"root = set_byte(root, 0, 255 - get_byte(root, 0))", "node = 'another'", "n = n + 1000000", "epoch = epoch + 1000")

@@ -9,7 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
 
 // plantForgeries plants consistent damage: the forger knows the encoding and
@@ -20,19 +21,19 @@ func plantForgeries(t *testing.T, w *fixture, judge *checker, questions, applica
 	ctx := t.Context()
 	forgeries := []struct {
 		name   string
-		change func(*journal.Entry)
+		change func(*record.Entry)
 		blind  bool // not detectable if the caller got no response
 	}{
-		{"another status", func(e *journal.Entry) { e.Status = "NORMALISH" }, false},
-		{"another network", func(e *journal.Entry) { e.MobileNetwork = "Ochre" }, false},
-		{"another number", func(e *journal.Entry) { e.Number++ }, false},
-		{"another spelling", func(e *journal.Entry) { e.PhoneNumber += " " }, false},
-		{"another entity", func(e *journal.Entry) { e.Entity[3]++ }, false},
-		{"a question that nobody asked", func(e *journal.Entry) { e.Correlator = "nobody" }, false},
-		{"a time that does not fit its id", func(e *journal.Entry) { e.At = e.At.Add(time.Millisecond) }, false},
-		{"another time", func(e *journal.Entry) {
+		{"another status", func(e *record.Entry) { e.Status = "NORMALISH" }, false},
+		{"another network", func(e *record.Entry) { e.MobileNetwork = "Ochre" }, false},
+		{"another number", func(e *record.Entry) { e.Number++ }, false},
+		{"another spelling", func(e *record.Entry) { e.PhoneNumber += " " }, false},
+		{"another entity", func(e *record.Entry) { e.Entity[3]++ }, false},
+		{"a question that nobody asked", func(e *record.Entry) { e.Correlator = "nobody" }, false},
+		{"a time that does not fit its id", func(e *record.Entry) { e.At = e.At.Add(time.Millisecond) }, false},
+		{"another time", func(e *record.Entry) {
 			e.At = e.At.Add(time.Millisecond)
-			e.RequestID = journal.NewRequestID(e.At)
+			e.RequestID = record.NewRequestID(e.At)
 		}, true},
 	}
 	n := 0
@@ -55,15 +56,15 @@ func plantForgeries(t *testing.T, w *fixture, judge *checker, questions, applica
 }
 
 // rewrite replaces the record of a request, with its batch, by a forged one.
-func rewrite(ctx context.Context, tx pgx.Tx, question string, change func(*journal.Entry)) error {
-	rows, err := rowsOf[entryRow](ctx, tx, `SELECT `+allEntryFields+` FROM journal_entry WHERE correlator = '`+question+`'`)
+func rewrite(ctx context.Context, tx pgx.Tx, question string, change func(*record.Entry)) error {
+	rows, err := rowsOf[entryRow](ctx, tx, `SELECT `+journaltest.Fields+` FROM journal_entry WHERE correlator = '`+question+`'`)
 	if err != nil || len(rows) != 1 {
 		return fmt.Errorf("find the record: %d, %w", len(rows), errors.Join(err))
 	}
 	e := rows[0].whole()
 	change(&e)
 	hash := e.Hash()
-	root, err := journal.Root([][]byte{hash[:]})
+	root, err := record.Root([][]byte{hash[:]})
 	if err != nil {
 		return fmt.Errorf("forge a root: %w", err)
 	}

@@ -12,10 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/secret"
 	counting "github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -27,20 +28,6 @@ type portalData struct {
 	entities []uuid.UUID
 	keys     int
 	days     int
-}
-
-// journalColumns are those of a record, in the order of recordRow.
-var journalColumns = []string{
-	"request_id", "at", "epoch", "n", "idx", "entity_id", "key_id", "mode", "purpose", "correlator", "number", "phone_number", "options", "status",
-	"mobile_network", "extra", "line_version", "policy_version", "plan_version", "nonce", "hash",
-}
-
-func recordRow(e *journal.Entry, n int) []any {
-	hash := e.Hash()
-	return []any{
-		e.RequestID, e.At, int64(1), int64(n), int32(0), e.Entity, e.Key, e.Mode, e.Purpose, e.Correlator, e.Number, e.PhoneNumber, e.Options, e.Status,
-		e.MobileNetwork, e.Extra, e.LineVersion, e.PolicyVersion, e.PlanVersion, e.Nonce[:], hash[:],
-	}
 }
 
 // newTown returns a town in a database of its own, or the one that
@@ -142,7 +129,7 @@ func (o *portalData) fill(t *testing.T, day time.Time, entries int) {
 	conn := must(pgx.Connect(t.Context(), o.url))(t)
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	i := 0
-	_, err := conn.CopyFrom(t.Context(), pgx.Identifier{"journal_entry"}, journalColumns, pgx.CopyFromFunc(func() ([]any, error) {
+	_, err := conn.CopyFrom(t.Context(), pgx.Identifier{"journal_entry"}, journaltest.Columns(), pgx.CopyFromFunc(func() ([]any, error) {
 		if i == entries {
 			return nil, nil
 		}
@@ -154,12 +141,13 @@ func (o *portalData) fill(t *testing.T, day time.Time, entries int) {
 		case i == entries/2 || i == entries/3:
 			who = o.entities[len(o.entities)-1]
 		}
-		e := journal.Entry{
-			RequestID: journal.NewRequestID(at), At: at, Entity: who, Key: o.key.ID, Mode: "live", Purpose: "kyc", Correlator: "load", Number: 2348031000000 + rng.Int64N(1_000_000),
-			PhoneNumber: "08031000000", Status: statuses[rng.IntN(len(statuses))], MobileNetwork: "Cobalt", LineVersion: 1, PolicyVersion: 1, PlanVersion: 1, Nonce: journal.NewNonce(),
+		e := record.Entry{
+			RequestID: record.NewRequestID(at), At: at, Entity: who, Key: o.key.ID, Type: "number", Mode: "live", Purpose: "payment",
+			Status: statuses[rng.IntN(len(statuses))], MobileNetwork: "Cobalt", LineVersion: 1, PolicyVersion: 1, PlanVersion: 1, Rules: 1, Nonce: record.NewNonce(),
+			Personal: record.Personal{Number: 2348031000000 + rng.Int64N(1_000_000), PhoneNumber: "08031000000", Correlator: "load"},
 		}
 		i++
-		return recordRow(&e, i), nil
+		return journaltest.Row(&e, 1, int64(i), 0), nil
 	}))
 	if err != nil {
 		t.Fatal(err)

@@ -3,37 +3,3 @@
 //   sqlc v1.31.1
 
 package db
-
-import (
-	"time"
-
-	"github.com/google/uuid"
-)
-
-// Every answer of the service, committed before it was sent. Append-only; joins nothing.
-type JournalEntry struct {
-	RequestID uuid.UUID
-	// The verificationTimestamp of the answer, which is also the time inside request_id.
-	At            time.Time
-	Epoch         int64
-	N             int64
-	Idx           int32
-	EntityID      uuid.UUID
-	KeyID         uuid.UUID
-	Mode          string
-	Purpose       string
-	Correlator    string
-	Number        int64
-	PhoneNumber   string
-	Options       string
-	Status        string
-	MobileNetwork string
-	LineVersion   int64
-	PolicyVersion int32
-	PlanVersion   int32
-	Nonce         []byte
-	// SHA-256 of the canonical encoding in docs/reference/journal-record.md.
-	Hash []byte
-	// The members of the answer besides its five fields, byte for byte as sent; empty if the request included nothing more.
-	Extra string
-}

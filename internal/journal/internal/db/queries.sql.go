@@ -7,63 +7,7 @@ package db
 
 import (
 	"context"
-	"time"
-
-	"github.com/google/uuid"
 )
-
-const entries = `-- name: Entries :many
-SELECT request_id, at, epoch, n, idx, entity_id, key_id, mode, purpose, correlator, number, phone_number, options, status, mobile_network, line_version, policy_version, plan_version, nonce, hash, extra FROM journal_entry WHERE at = $1 AND request_id = $2
-`
-
-type EntriesParams struct {
-	At        time.Time
-	RequestID uuid.UUID
-}
-
-// Entries finds a record by its id and the time inside it: the time leads to the
-// partition, and there through the BRIN index to a few pages.
-func (q *Queries) Entries(ctx context.Context, arg EntriesParams) ([]JournalEntry, error) {
-	rows, err := q.db.Query(ctx, entries, arg.At, arg.RequestID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []JournalEntry
-	for rows.Next() {
-		var i JournalEntry
-		if err := rows.Scan(
-			&i.RequestID,
-			&i.At,
-			&i.Epoch,
-			&i.N,
-			&i.Idx,
-			&i.EntityID,
-			&i.KeyID,
-			&i.Mode,
-			&i.Purpose,
-			&i.Correlator,
-			&i.Number,
-			&i.PhoneNumber,
-			&i.Options,
-			&i.Status,
-			&i.MobileNetwork,
-			&i.LineVersion,
-			&i.PolicyVersion,
-			&i.PlanVersion,
-			&i.Nonce,
-			&i.Hash,
-			&i.Extra,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
 
 const makePartitions = `-- name: MakePartitions :one
 SELECT journal_make_partitions($1::integer) AS made

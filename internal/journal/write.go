@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // Record calls decide in a transaction, writes the entries that it returns as
@@ -14,12 +15,12 @@ import (
 // Everything that decide reads comes from one snapshot, and what it read from a
 // primary cannot be committed on the standby that took over from it. An error of
 // decide is returned unchanged; if it returns no entries, nothing is written.
-func (j *Journal) Record(ctx context.Context, decide func(tx pg.Tx) ([]Entry, error)) error {
+func (j *Journal) Record(ctx context.Context, decide func(tx pg.Tx) ([]record.Entry, error)) error {
 	var b *batch
 	var decideErr error
 	entries, start := 0, time.Now()
 	err := pg.InSnapshot(ctx, j.pool, func(tx pg.Tx) error {
-		var decided []Entry
+		var decided []record.Entry
 		if decided, decideErr = decide(tx); decideErr != nil || len(decided) == 0 {
 			return decideErr
 		}
