@@ -30,6 +30,8 @@ NIGHTLY_ONLY := TestBrowser|TestVerifyDuringImport|TestRevocationReachesEveryNod
 ROUNDS ?= 1000
 KILLS ?= 50
 DRAINS ?= 20
+ERASE_KILLS ?= 20
+ERASED ?= 1000
 REQUESTS ?= 1000000
 WORKERS ?= 48
 EVENTS ?= 10000000
@@ -174,6 +176,10 @@ import-kill: ## Kill an import of IMPORT_ROWS rows (5000000) KILLS times (50), o
 .PHONY: archive-kill
 archive-kill: ## Kill the archiving of the journal KILLS times (50) and look for lost records
 	$(call long_run,TestArchiveKill,LINEPROOF_E2E_ARCHIVE_KILLS=$(KILLS))
+
+.PHONY: erase-kill
+erase-kill: ## Erase ERASED (1000) records in the database and the archive, kill the command ERASE_KILLS times (20), and search every byte of their files
+	$(call long_run,TestEraseKill,LINEPROOF_E2E_ERASE_KILLS=$(ERASE_KILLS) LINEPROOF_E2E_ERASE_RECORDS=$(ERASED))
 
 .PHONY: restore
 restore: ## Lose a database under load and restore it to a point in time, with the commands of docs/how-to/back-up-and-restore.md

@@ -92,6 +92,11 @@ BEGIN
             child := parent || '_' || to_char(today + day, 'YYYYMMDD');
             IF to_regclass('public.' || child) IS NULL THEN
                 EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING ALL)', child, parent);
+                IF parent = 'journal_entry' THEN
+                    -- The planner's statistics would have samples of what may have to be erased.
+                    EXECUTE format('ALTER TABLE public.%I ALTER number SET STATISTICS 0, ALTER phone_number SET STATISTICS 0, ALTER correlator SET STATISTICS 0,'
+                        || ' ALTER external_id SET STATISTICS 0, ALTER on_behalf_of SET STATISTICS 0, ALTER options SET STATISTICS 0, ALTER extra SET STATISTICS 0', child);
+                END IF;
                 EXECUTE format('ALTER TABLE public.%I ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)', parent, child,
                     to_char(today + day, 'YYYY-MM-DD') || ' 00:00:00+00', to_char(today + day + 1, 'YYYY-MM-DD') || ' 00:00:00+00');
                 made := made + 1;
@@ -493,6 +498,31 @@ CREATE TABLE public.entity_limit (
 COMMENT ON TABLE public.entity_limit IS 'Limits that staff set for an entity. 0 means the value in the settings.';
 -- Name: COLUMN entity_limit.day_numbers; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity_limit.day_numbers IS 'How many different numbers the entity may verify in a day.';
+-- Name: erasure; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.erasure (
+    id uuid NOT NULL,
+    ground text NOT NULL,
+    state text NOT NULL,
+    number bigint,
+    request_ids uuid[],
+    asked_at timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    records bigint DEFAULT 0 NOT NULL,
+    held bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT erasure_ground_check CHECK ((ground = ANY (ARRAY['request'::text, 'court'::text, 'mistake'::text, 'retention'::text]))),
+    CONSTRAINT erasure_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'confirmed'::text, 'marked'::text, 'finished'::text])))
+);
+-- Name: TABLE erasure; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.erasure IS 'Orders to erase the personal part of records. Two people give them; the policy gives those of the ground retention.';
+-- Name: COLUMN erasure.state; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.erasure.state IS 'waiting for a second person; confirmed; marked: the records are chosen and listed; finished.';
+-- Name: COLUMN erasure.number; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.erasure.number IS 'The number whose records are erased, until they are; or null.';
+-- Name: COLUMN erasure.request_ids; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.erasure.request_ids IS 'The records to erase, until they are; or null.';
+-- Name: COLUMN erasure.held; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.erasure.held IS 'How many records stay because of a legal hold.';
 -- Name: goose_db_version; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.goose_db_version (
     id integer NOT NULL,
@@ -617,39 +647,51 @@ WITH (fillfactor='70');
 COMMENT ON TABLE public.journal_day IS 'The number of answers by entity, day (UTC), mode and status, counted from the journal by a job. Rows stay when the day is archived.';
 -- Name: journal_entry; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_entry (
-    request_id uuid NOT NULL,
     at timestamp with time zone NOT NULL,
     epoch bigint NOT NULL,
     n bigint NOT NULL,
-    idx integer NOT NULL,
-    entity_id uuid NOT NULL,
-    key_id uuid NOT NULL,
-    mode text NOT NULL,
-    purpose text NOT NULL,
-    correlator text NOT NULL,
     number bigint NOT NULL,
-    phone_number text NOT NULL,
-    options text NOT NULL,
-    status text NOT NULL,
-    mobile_network text NOT NULL,
     line_version bigint NOT NULL,
+    idx integer NOT NULL,
     policy_version integer NOT NULL,
     plan_version integer NOT NULL,
+    rules integer NOT NULL,
+    request_id uuid NOT NULL,
+    entity_id uuid NOT NULL,
+    key_id uuid NOT NULL,
+    type text NOT NULL,
+    mode text NOT NULL,
+    purpose text NOT NULL,
+    purpose_text text NOT NULL,
+    status text NOT NULL,
+    reason text NOT NULL,
+    mobile_network text NOT NULL,
+    coverage bytea NOT NULL,
+    phone_number text NOT NULL,
+    correlator text NOT NULL,
+    external_id text NOT NULL,
+    on_behalf_of text NOT NULL,
+    options text NOT NULL,
+    extra text NOT NULL,
     nonce bytea NOT NULL,
     hash bytea NOT NULL,
-    extra text DEFAULT ''::text NOT NULL,
+    CONSTRAINT journal_entry_coverage_check CHECK ((octet_length(coverage) = 39)),
     CONSTRAINT journal_entry_hash_check CHECK ((octet_length(hash) = 32)),
-    CONSTRAINT journal_entry_nonce_check CHECK ((octet_length(nonce) = 16))
+    CONSTRAINT journal_entry_nonce_check CHECK ((octet_length(nonce) = ANY (ARRAY[16, 32])))
 )
 PARTITION BY RANGE (at);
 -- Name: TABLE journal_entry; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.journal_entry IS 'Every answer of the service, committed before it was sent. Append-only; joins nothing.';
 -- Name: COLUMN journal_entry.at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_entry.at IS 'The verificationTimestamp of the answer, which is also the time inside request_id.';
--- Name: COLUMN journal_entry.hash; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_entry.hash IS 'SHA-256 of the canonical encoding in docs/reference/journal-record.md.';
+-- Name: COLUMN journal_entry.coverage; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_entry.coverage IS 'The coverage of the supply that decided the answer, by topic.';
 -- Name: COLUMN journal_entry.extra; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_entry.extra IS 'The members of the answer besides its five fields, byte for byte as sent; empty if the request included nothing more.';
+-- Name: COLUMN journal_entry.nonce; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_entry.nonce IS '16 random bytes. An erased record, whose personal columns are empty, has the hash of the personal part and the nonce here, 32 bytes.';
+-- Name: COLUMN journal_entry.hash; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_entry.hash IS 'SHA-256 of the public part and of the hash of the personal part, as docs/reference/journal-record.md describes.';
 -- Name: journal_epoch; Type: SEQUENCE; Schema: public; Owner: -
 CREATE SEQUENCE public.journal_epoch
     START WITH 1
@@ -669,6 +711,27 @@ CREATE TABLE public.journal_epoch_skip (
 );
 -- Name: TABLE journal_epoch_skip; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.journal_epoch_skip IS 'When and why the counter of epochs was moved ahead: after a restore to an earlier moment, so that no epoch is used twice.';
+-- Name: journal_erased; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_erased (
+    request_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    hash bytea NOT NULL,
+    erasure uuid NOT NULL,
+    CONSTRAINT journal_erased_hash_check CHECK ((octet_length(hash) = 32))
+);
+-- Name: TABLE journal_erased; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_erased IS 'The records whose personal part an erasure covers. Only the owner adds rows, and no row changes: a record without one must not be erased.';
+-- Name: COLUMN journal_erased.at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_erased.at IS 'The time of the record.';
+-- Name: COLUMN journal_erased.erasure; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_erased.erasure IS 'The erasure, in the table of that name.';
+-- Name: journal_erased_day; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_erased_day (
+    day date NOT NULL,
+    erasure uuid NOT NULL
+);
+-- Name: TABLE journal_erased_day; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_erased_day IS 'The days of which every personal part is erased, because the policy keeps it no longer.';
 -- Name: journal_fence; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_fence (
     node text NOT NULL,
@@ -691,6 +754,37 @@ WITH (fillfactor='70');
 COMMENT ON TABLE public.journal_minute IS 'The number of answers by entity, minute, mode and status, counted from the journal by a job, for the last 35 days. With it the records of an entity are found without an index on the journal.';
 -- Name: COLUMN journal_minute.seconds; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_minute.seconds IS 'In which seconds of the minute there are answers; bit 0 is the first second.';
+-- Name: journal_replaced; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_replaced (
+    key uuid NOT NULL,
+    day date NOT NULL,
+    by_sha256 bytea NOT NULL,
+    at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT journal_replaced_by_sha256_check CHECK ((octet_length(by_sha256) = 32))
+);
+-- Name: TABLE journal_replaced; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_replaced IS 'The files of archives that were written anew after an erasure. They are deleted when the new archive is recorded.';
+-- Name: COLUMN journal_replaced.by_sha256; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_replaced.by_sha256 IS 'SHA-256 of the manifest of the new archive.';
+-- Name: journal_rewrite; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_rewrite (
+    day date NOT NULL
+);
+-- Name: TABLE journal_rewrite; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_rewrite IS 'The days of which records were erased and whose file in the database still has their bytes. It is written anew when the day has ended.';
+-- Name: legal_hold; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.legal_hold (
+    id uuid NOT NULL,
+    number bigint,
+    entity_id uuid,
+    reason text NOT NULL,
+    placed_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT legal_hold_check CHECK (((number IS NULL) <> (entity_id IS NULL)))
+);
+-- Name: TABLE legal_hold; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.legal_hold IS 'Numbers and organisations whose records must not be erased while the hold is in force, because a court or an investigation needs them.';
 -- Name: line_event; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event (
     number bigint NOT NULL,
@@ -1508,6 +1602,7 @@ CREATE TABLE public.policy (
     churn_report_days integer NOT NULL,
     backdating_days integer NOT NULL,
     hold_percent integer NOT NULL,
+    personal_years integer NOT NULL,
     time_zone text NOT NULL,
     clearing_house text NOT NULL,
     note text NOT NULL,
@@ -1522,6 +1617,7 @@ CREATE TABLE public.policy (
     CONSTRAINT policy_lifecycle_freshness_hours_check CHECK (((lifecycle_freshness_hours >= 1) AND (lifecycle_freshness_hours <= 4320))),
     CONSTRAINT policy_note_check CHECK (((char_length(note) >= 1) AND (char_length(note) <= 500))),
     CONSTRAINT policy_notice_days_check CHECK (((notice_days >= 1) AND (notice_days <= 180))),
+    CONSTRAINT policy_personal_years_check CHECK (((personal_years >= 1) AND (personal_years <= 100))),
     CONSTRAINT policy_port_freshness_hours_check CHECK (((port_freshness_hours >= 1) AND (port_freshness_hours <= 2400))),
     CONSTRAINT policy_port_report_hours_check CHECK (((port_report_hours >= 1) AND (port_report_hours <= 720))),
     CONSTRAINT policy_ported_hours_check CHECK (((ported_hours >= 1) AND (ported_hours <= 2400))),
@@ -1549,6 +1645,8 @@ COMMENT ON COLUMN public.policy.false_assurance_percent IS 'A topic of which a g
 COMMENT ON COLUMN public.policy.backdating_days IS 'An event that took effect longer ago is held until the regulator confirms it.';
 -- Name: COLUMN policy.hold_percent; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.';
+-- Name: COLUMN policy.personal_years; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.personal_years IS 'For how many years the personal part of a record is kept.';
 -- Name: COLUMN policy.time_zone; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.time_zone IS 'The zone in which a bare date that is reported is a day; its name in the IANA database.';
 -- Name: COLUMN policy.clearing_house; Type: COMMENT; Schema: public; Owner: -
@@ -2025,6 +2123,9 @@ ALTER TABLE ONLY public.entity_limit
 -- Name: entity entity_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.entity
     ADD CONSTRAINT entity_pkey PRIMARY KEY (id);
+-- Name: erasure erasure_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.erasure
+    ADD CONSTRAINT erasure_pkey PRIMARY KEY (id);
 -- Name: goose_db_version goose_db_version_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.goose_db_version
     ADD CONSTRAINT goose_db_version_pkey PRIMARY KEY (id);
@@ -2046,12 +2147,27 @@ ALTER TABLE ONLY public.journal_day
 -- Name: journal_epoch_skip journal_epoch_skip_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_epoch_skip
     ADD CONSTRAINT journal_epoch_skip_pkey PRIMARY KEY (id);
+-- Name: journal_erased_day journal_erased_day_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_erased_day
+    ADD CONSTRAINT journal_erased_day_pkey PRIMARY KEY (day);
+-- Name: journal_erased journal_erased_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_erased
+    ADD CONSTRAINT journal_erased_pkey PRIMARY KEY (request_id);
 -- Name: journal_fence journal_fence_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_fence
     ADD CONSTRAINT journal_fence_pkey PRIMARY KEY (node);
 -- Name: journal_minute journal_minute_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_minute
     ADD CONSTRAINT journal_minute_pkey PRIMARY KEY (entity_id, minute, mode, status);
+-- Name: journal_replaced journal_replaced_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_replaced
+    ADD CONSTRAINT journal_replaced_pkey PRIMARY KEY (key);
+-- Name: journal_rewrite journal_rewrite_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_rewrite
+    ADD CONSTRAINT journal_rewrite_pkey PRIMARY KEY (day);
+-- Name: legal_hold legal_hold_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.legal_hold
+    ADD CONSTRAINT legal_hold_pkey PRIMARY KEY (id);
 -- Name: line_now line_now_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_now
     ADD CONSTRAINT line_now_pkey PRIMARY KEY (number);
@@ -2251,6 +2367,8 @@ CREATE INDEX journal_entry_at ON ONLY public.journal_entry USING brin (at) WITH 
 CREATE INDEX journal_entry_number ON ONLY public.journal_entry USING brin (number int8_bloom_ops (n_distinct_per_range='1000'), at) WITH (pages_per_range='32');
 -- Name: INDEX journal_entry_number; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON INDEX public.journal_entry_number IS 'Finds the answers about a few numbers, for the impact of a correction.';
+-- Name: journal_erased_at; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX journal_erased_at ON public.journal_erased USING btree (at);
 -- Name: journal_minute_minute; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_minute_minute ON public.journal_minute USING btree (minute);
 -- Name: line_event_implied; Type: INDEX; Schema: public; Owner: -
@@ -2795,6 +2913,13 @@ GRANT SELECT ON TABLE public.entity TO lineproof_read;
 -- Name: TABLE entity_limit; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.entity_limit TO lineproof_serve;
 GRANT SELECT ON TABLE public.entity_limit TO lineproof_read;
+-- Name: TABLE erasure; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.erasure TO lineproof_serve;
+GRANT SELECT ON TABLE public.erasure TO lineproof_read;
+-- Name: COLUMN erasure.state; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(state) ON TABLE public.erasure TO lineproof_serve;
+-- Name: COLUMN erasure.confirmed_at; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(confirmed_at) ON TABLE public.erasure TO lineproof_serve;
 -- Name: TABLE goose_db_version; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_serve;
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_read;
@@ -2820,12 +2945,29 @@ GRANT USAGE ON SEQUENCE public.journal_epoch TO lineproof_serve;
 -- Name: TABLE journal_epoch_skip; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.journal_epoch_skip TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_epoch_skip TO lineproof_read;
+-- Name: TABLE journal_erased; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_erased TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_erased TO lineproof_read;
+-- Name: TABLE journal_erased_day; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_erased_day TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_erased_day TO lineproof_read;
 -- Name: TABLE journal_fence; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.journal_fence TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_fence TO lineproof_read;
 -- Name: TABLE journal_minute; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.journal_minute TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_minute TO lineproof_read;
+-- Name: TABLE journal_replaced; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_replaced TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_replaced TO lineproof_read;
+-- Name: TABLE journal_rewrite; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_rewrite TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_rewrite TO lineproof_read;
+-- Name: TABLE legal_hold; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.legal_hold TO lineproof_serve;
+GRANT SELECT ON TABLE public.legal_hold TO lineproof_read;
+-- Name: COLUMN legal_hold.ended_at; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(ended_at) ON TABLE public.legal_hold TO lineproof_serve;
 -- Name: TABLE line_event; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.line_event TO lineproof_serve;
 GRANT SELECT ON TABLE public.line_event TO lineproof_read;

@@ -74,6 +74,11 @@ const (
 	JournalArchived Action = "journal.archived"
 	JournalDropped  Action = "journal.dropped" // of an archived day
 	EpochsSkipped   Action = "journal.epochs_skipped"
+
+	ErasureConfirmed Action = "erasure.confirmed"
+	JournalErased    Action = "journal.erased"
+	HoldPlaced       Action = "hold.placed"
+	HoldEnded        Action = "hold.ended"
 )
 
 // The actions of approvals.

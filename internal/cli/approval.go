@@ -17,12 +17,13 @@ import (
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
 // approvals returns the service that records a second person's decision.
 func approvals(b *backend.Backend) *approval.Service {
-	return &approval.Service{Pool: b.Pool, CheckAdministrator: registry.CheckAdministrator, Effects: b.Registry.Effects(), Now: time.Now}
+	return &approval.Service{Pool: b.Pool, CheckAdministrator: registry.CheckAdministrator, Effects: server.Effects(b.Registry), Now: time.Now}
 }
 
 // sessionFlag adds the flag with which a member of staff acts instead of the

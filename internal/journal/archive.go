@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/audit"
@@ -48,6 +49,9 @@ type Archiver struct {
 	Files      blob.Store
 	Now        func() time.Time
 	OnProgress func(day time.Time, doing string, entries int64) // reports progress; may be nil
+	// BeforeReplacing, if set, is called before an archive that was written anew after an
+	// erasure takes the place of the old one, whose files are then deleted.
+	BeforeReplacing func(context.Context, Archive) error
 
 	partBytes int // for tests; 0 means the constant partBytes
 }
@@ -80,9 +84,22 @@ func (a *Archiver) Archive(ctx context.Context, day time.Time) (Archive, error) 
 	if !a.closed(day) {
 		return Archive{}, ErrOpenDay
 	}
+	var archive Archive
+	err := a.locked(ctx, func(conn *pgx.Conn) (err error) {
+		var dropped bool
+		if archive, dropped, err = a.ensureArchive(ctx, day); err != nil || dropped {
+			return err
+		}
+		return a.drop(ctx, conn, archive)
+	})
+	return archive, err
+}
+
+// locked runs a function while no other process archives or erases.
+func (a *Archiver) locked(ctx context.Context, work func(*pgx.Conn) error) error {
 	conn, err := a.Pool.Acquire(ctx)
 	if err != nil {
-		return Archive{}, fmt.Errorf("journal: acquire a connection: %w", err)
+		return fmt.Errorf("journal: acquire a connection: %w", err)
 	}
 	// The advisory lock and lock_timeout belong to the session and end with it. The
 	// lock is released explicitly, because the session ends a moment after its
@@ -95,19 +112,15 @@ func (a *Archiver) Archive(ctx context.Context, day time.Time) (Archive, error) 
 	}()
 	var locked bool
 	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended('lineproof journal archive', 0))`).Scan(&locked); err != nil {
-		return Archive{}, fmt.Errorf("journal: lock the archive: %w", err)
+		return fmt.Errorf("journal: lock the archive: %w", err)
 	}
 	if !locked {
-		return Archive{}, ErrArchiving
+		return ErrArchiving
 	}
 	if _, err := conn.Exec(ctx, `SET lock_timeout = '1min'`); err != nil {
-		return Archive{}, fmt.Errorf("journal: archive: %w", err)
+		return fmt.Errorf("journal: archive: %w", err)
 	}
-	archive, dropped, err := a.ensureArchive(ctx, day)
-	if err != nil || dropped {
-		return archive, err
-	}
-	return archive, a.drop(ctx, conn, archive)
+	return work(conn.Conn())
 }
 
 // ensureArchive returns the complete archive of a day, and creates it if there is
@@ -171,6 +184,9 @@ func (a *Archiver) write(ctx context.Context, day time.Time) (Archive, error) {
 	err := readDay(ctx, a.Pool, day, dayHandler{
 		begin: func(tx pg.Tx) (err error) {
 			check = &dayCheck{day: day}
+			if check.erased, err = erasedOf(ctx, tx, day); err != nil {
+				return err
+			}
 			if to, err = newPartWriter(a.Files, day); err != nil {
 				return err
 			}
@@ -200,7 +216,7 @@ func (a *Archiver) write(ctx context.Context, day time.Time) (Archive, error) {
 	if err != nil {
 		return Archive{}, err
 	}
-	readBack := &dayCheck{day: day, limit: 1}
+	readBack := &dayCheck{day: day, limit: 1, erased: check.erased}
 	if err := readBack.checkArchive(ctx, a.Files, &archive, func() { a.progress(day, "reading back", readBack.Entries) }); err != nil {
 		return Archive{}, err
 	}
@@ -220,14 +236,18 @@ func (a *Archiver) progress(day time.Time, doing string, entries int64) {
 // recordArchive records that a day is archived.
 func (a *Archiver) recordArchive(ctx context.Context, archive *Archive) error {
 	return pg.InTx(ctx, a.Pool, func(tx pg.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO journal_archive (manifest, day, sha256, batches, entries, bytes, root, archived_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (manifest) DO NOTHING`,
-			archive.Manifest, archive.Day, archive.SHA256[:], archive.Batches, archive.Entries, archive.Bytes, archive.Root, archive.At)
-		if err != nil {
-			return fmt.Errorf("journal: record an archive: %w", err)
-		}
-		return a.audit(ctx, tx, audit.JournalArchived, archive)
+		return a.insertArchive(ctx, tx, archive)
 	})
+}
+
+func (a *Archiver) insertArchive(ctx context.Context, tx pg.Tx, archive *Archive) error {
+	_, err := tx.Exec(ctx, `INSERT INTO journal_archive (manifest, day, sha256, batches, entries, bytes, root, archived_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (manifest) DO NOTHING`,
+		archive.Manifest, archive.Day, archive.SHA256[:], archive.Batches, archive.Entries, archive.Bytes, archive.Root, archive.At)
+	if err != nil {
+		return fmt.Errorf("journal: record an archive: %w", err)
+	}
+	return a.audit(ctx, tx, audit.JournalArchived, archive)
 }
 
 func (a *Archiver) audit(ctx context.Context, tx pg.Tx, action audit.Action, archive *Archive) error {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -15,7 +15,7 @@ import (
 // drop removes an archived day from the database. Detaching concurrently does not
 // block writers: it waits for the transactions in progress, and no transaction
 // waits for it.
-func (a *Archiver) drop(ctx context.Context, conn *pgxpool.Conn, archive Archive) error {
+func (a *Archiver) drop(ctx context.Context, conn *pgx.Conn, archive Archive) error {
 	for _, parent := range []string{entryTable, batchTable} {
 		if err := detach(ctx, conn, parent, archive.Day); err != nil {
 			return err
@@ -34,7 +34,7 @@ func (a *Archiver) drop(ctx context.Context, conn *pgxpool.Conn, archive Archive
 	return err
 }
 
-func detach(ctx context.Context, conn *pgxpool.Conn, parent string, day time.Time) error {
+func detach(ctx context.Context, conn *pgx.Conn, parent string, day time.Time) error {
 	all, err := partitions(ctx, conn, false)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func detach(ctx context.Context, conn *pgxpool.Conn, parent string, day time.Tim
 	return nil
 }
 
-func attach(ctx context.Context, conn *pgxpool.Conn, day time.Time) error {
+func attach(ctx context.Context, conn *pgx.Conn, day time.Time) error {
 	for _, parent := range []string{batchTable, entryTable} {
 		_, err := conn.Exec(ctx, fmt.Sprintf("ALTER TABLE public.%s ATTACH PARTITION public.%s FOR VALUES FROM ('%s 00:00:00+00') TO ('%s 00:00:00+00')", parent,
 			partitionOf(parent, day), day.Format(time.DateOnly), day.AddDate(0, 0, 1).Format(time.DateOnly)))

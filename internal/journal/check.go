@@ -30,6 +30,7 @@ type Report struct {
 	Archives int
 	Batches  int64
 	Entries  int64
+	Erased   int64     // entries whose personal part was erased
 	Found    int64     // the number of findings
 	Findings []Finding // the first of them
 }
@@ -69,9 +70,12 @@ func (c *Checker) Check(ctx context.Context, from, to time.Time) (Report, error)
 func (c *Checker) day(ctx context.Context, day time.Time, before Report) (Report, error) {
 	var t *dayCheck
 	err := readDay(ctx, c.Pool, day, dayHandler{
-		begin: func(tx pg.Tx) error {
+		begin: func(tx pg.Tx) (err error) {
 			t = &dayCheck{Report: before, day: day, limit: c.Limit}
 			t.Findings = append([]Finding{}, before.Findings...)
+			if t.erased, err = erasedOf(ctx, tx, day); err != nil {
+				return err
+			}
 			return t.findDuplicates(ctx, tx)
 		},
 		each:    func(b *storedBatch) error { return t.checkBatch(b) },
@@ -94,8 +98,9 @@ func (c *Checker) progress(r Report) {
 type dayCheck struct {
 	Report
 
-	day   time.Time
-	limit int
+	day    time.Time
+	limit  int
+	erased erasedSet // the records that may be erased
 }
 
 func (t *dayCheck) addFinding(where, format string, args ...any) {
@@ -176,5 +181,10 @@ func (t *dayCheck) checkEntry(e *storedEntry) {
 	}
 	if hash := e.Hash(); !bytes.Equal(hash[:], e.hash) {
 		t.addFinding(nameOf(e.RequestID), "does not match its hash")
+	}
+	if e.Erased() {
+		if t.Erased++; !t.erased.covers(e) || e.Personal != (record.Personal{}) {
+			t.addFinding(nameOf(e.RequestID), "is erased, or part of it, and no erasure covers it")
+		}
 	}
 }

@@ -22,6 +22,9 @@ func (c *Checker) CheckArchives(ctx context.Context, from, to time.Time) (Report
 	}
 	for i := range archives {
 		t := &dayCheck{Report: total, day: archives[i].Day, limit: c.Limit}
+		if t.erased, err = erasedOf(ctx, c.Pool, t.day); err != nil {
+			return total, err
+		}
 		if err := t.checkArchive(ctx, c.Files, &archives[i], func() { c.progress(t.Report) }); err != nil {
 			return total, err
 		}

@@ -34,6 +34,7 @@ type Search struct {
 	// Numbers, if there are at most [MaxIndexed], are all that match, and are found by
 	// an index.
 	Numbers    []int64
+	EveryMode  bool                // also the records of test keys
 	OnProgress func(records int64) // how many were read; may be nil
 }
 
@@ -110,7 +111,10 @@ func (r *searchRun) readDay(ctx context.Context, day time.Time) error {
 		if days, err := readableDays(ctx, tx); err != nil || !slices.ContainsFunc(days, day.Equal) {
 			return cmp.Or(err, error(ErrNoDay))
 		}
-		query, args := `SELECT `+entryColumns+` FROM journal_entry`+whereDay(day)+` AND at >= $1 AND at < $2 AND mode = 'live'`, []any{r.From, r.To}
+		query, args := `SELECT `+entryColumns+` FROM journal_entry`+whereDay(day)+` AND at >= $1 AND at < $2`, []any{r.From, r.To}
+		if !r.EveryMode {
+			query += ` AND mode = 'live'`
+		}
 		if n := len(r.Numbers); n > 0 && n <= MaxIndexed {
 			if _, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = off`); err != nil {
 				return err
@@ -167,7 +171,7 @@ func (r *searchRun) readArchive(ctx context.Context, day time.Time) error {
 	}
 	from, to := r.From.UTC().Format(archiveTimeFormat), r.To.UTC().Format(archiveTimeFormat)
 	wanted := func(e *archiveEntry) bool {
-		return e.Mode == "live" && e.At >= from && e.At < to && r.Match(e.Number, e.LineVersion)
+		return (r.EveryMode || e.Mode == "live") && e.At >= from && e.At < to && r.Match(e.Number, e.LineVersion)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))

@@ -95,6 +95,11 @@ var Fields = []Field{
 		"a snapshot that changes a greater share of the operator's lines, in percent, waits for staff to confirm it",
 		func(p *Policy) *int { return &p.HoldPercent },
 	},
+	{
+		"personalYears", "personal-years", 7, 1, 100,
+		"for how many years the personal part of a record is kept; after that it is erased",
+		func(p *Policy) *int { return &p.PersonalYears },
+	},
 }
 
 // TextField is one text of a policy, with the bounds of its length in characters.

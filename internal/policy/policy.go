@@ -41,6 +41,7 @@ type Policy struct {
 	ChurnReportDays int
 	BackdatingDays  int
 	HoldPercent     int
+	PersonalYears   int
 
 	TimeZone      string // name in the IANA database
 	ClearingHouse string // "" while there is none

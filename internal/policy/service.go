@@ -71,7 +71,7 @@ func policyOf(r db.Policy) (Policy, error) {
 		LifecycleFreshnessHours: int(r.LifecycleFreshnessHours), SIMFreshnessHours: int(r.SimFreshnessHours), PortFreshnessHours: int(r.PortFreshnessHours),
 		FalseAssurancePercent: int(r.FalseAssurancePercent),
 		SIMReportHours:        int(r.SimReportHours), PortReportHours: int(r.PortReportHours), BarReportHours: int(r.BarReportHours),
-		ChurnReportDays: int(r.ChurnReportDays), BackdatingDays: int(r.BackdatingDays), HoldPercent: int(r.HoldPercent),
+		ChurnReportDays: int(r.ChurnReportDays), BackdatingDays: int(r.BackdatingDays), HoldPercent: int(r.HoldPercent), PersonalYears: int(r.PersonalYears),
 		TimeZone: r.TimeZone, ClearingHouse: r.ClearingHouse, Note: r.Note, zone: zone,
 	}, nil
 }
@@ -163,7 +163,7 @@ func rowOf(id uuid.UUID, p Policy) db.InsertParams {
 		LifecycleFreshnessHours: small(p.LifecycleFreshnessHours), SimFreshnessHours: small(p.SIMFreshnessHours), PortFreshnessHours: small(p.PortFreshnessHours),
 		FalseAssurancePercent: small(p.FalseAssurancePercent),
 		SimReportHours:        small(p.SIMReportHours), PortReportHours: small(p.PortReportHours), BarReportHours: small(p.BarReportHours),
-		ChurnReportDays: small(p.ChurnReportDays), BackdatingDays: small(p.BackdatingDays), HoldPercent: small(p.HoldPercent),
+		ChurnReportDays: small(p.ChurnReportDays), BackdatingDays: small(p.BackdatingDays), HoldPercent: small(p.HoldPercent), PersonalYears: small(p.PersonalYears),
 		TimeZone: p.TimeZone, ClearingHouse: p.ClearingHouse, Note: p.Note, CreatedAt: p.CreatedAt,
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/erasure"
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/desk"
@@ -32,11 +34,18 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator}).Routes(),
 		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes}).Routes(),
 		(&desk.Pages{
-			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckAdministrator: registry.CheckAdministrator, Effects: api.Registry.Effects(), Now: time.Now},
+			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckAdministrator: registry.CheckAdministrator, Effects: Effects(api.Registry), Now: time.Now},
 			Tally: counts, Record: api.Record, Region: api.Region,
 		}).Routes(),
 	)
 	return shell.Handler()
+}
+
+// Effects returns what the approvals of every kind do when a second person confirms them.
+func Effects(r *registry.Registry) map[approval.Kind]approval.Effect {
+	all := r.Effects()
+	maps.Copy(all, erasure.Effects())
+	return all
 }
 
 // besideAPI serves the portal and the API from one address. A browser that opens

@@ -19,6 +19,7 @@ CREATE TABLE policy (
     churn_report_days         integer     NOT NULL CHECK (churn_report_days BETWEEN 1 AND 90),
     backdating_days           integer     NOT NULL CHECK (backdating_days BETWEEN 1 AND 365),
     hold_percent              integer     NOT NULL CHECK (hold_percent BETWEEN 0 AND 49),
+    personal_years            integer     NOT NULL CHECK (personal_years BETWEEN 1 AND 100),
     time_zone                 text        NOT NULL CHECK (char_length(time_zone) BETWEEN 1 AND 64),
     clearing_house            text        NOT NULL CHECK (char_length(clearing_house) BETWEEN 0 AND 100),
     note                      text        NOT NULL CHECK (char_length(note) BETWEEN 1 AND 500),
@@ -32,6 +33,7 @@ COMMENT ON COLUMN policy.port_freshness_hours IS 'How old the supply of the topi
 COMMENT ON COLUMN policy.false_assurance_percent IS 'A topic of which a greater share of the events of the last 30 days contradicts the supplier''s own suppliedThrough is not fresh until staff accept it again.';
 COMMENT ON COLUMN policy.backdating_days IS 'An event that took effect longer ago is held until the regulator confirms it.';
 COMMENT ON COLUMN policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.';
+COMMENT ON COLUMN policy.personal_years IS 'For how many years the personal part of a record is kept.';
 COMMENT ON COLUMN policy.time_zone IS 'The zone in which a bare date that is reported is a day; its name in the IANA database.';
 COMMENT ON COLUMN policy.clearing_house IS 'The name of the clearing house; empty while there is none.';
 COMMENT ON COLUMN policy.note IS 'Why the version was created.';
@@ -39,11 +41,11 @@ COMMENT ON COLUMN policy.note IS 'Why the version was created.';
 -- The first version, so that every answer has a policy.
 INSERT INTO policy (version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days,
     lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent,
-    sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent,
+    sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years,
     time_zone, clearing_house, note, created_at)
 VALUES (1, gen_random_uuid(), '2000-01-01T00:00:00Z', 90, 240, 240, 90, 90, 14,
     168, 36, 72, 10,
-    1, 24, 24, 7, 30, 10,
+    1, 24, 24, 7, 30, 10, 7,
     'Africa/Lagos', '', 'the defaults', now());
 
 GRANT SELECT, INSERT ON policy TO lineproof_serve;

@@ -91,6 +91,38 @@ CREATE TABLE journal_epoch_skip (
 );
 COMMENT ON TABLE journal_epoch_skip IS 'When and why the counter of epochs was moved ahead: after a restore to an earlier moment, so that no epoch is used twice.';
 
+CREATE TABLE journal_erased (
+    request_id uuid        PRIMARY KEY,
+    at         timestamptz NOT NULL,
+    hash       bytea       NOT NULL CHECK (octet_length(hash) = 32),
+    erasure    uuid        NOT NULL
+);
+CREATE INDEX journal_erased_at ON journal_erased (at);
+COMMENT ON TABLE journal_erased IS 'The records whose personal part an erasure covers. Only the owner adds rows, and no row changes: a record without one must not be erased.';
+COMMENT ON COLUMN journal_erased.at IS 'The time of the record.';
+COMMENT ON COLUMN journal_erased.erasure IS 'The erasure, in the table of that name.';
+
+CREATE TABLE journal_erased_day (
+    day     date PRIMARY KEY,
+    erasure uuid NOT NULL
+);
+COMMENT ON TABLE journal_erased_day IS 'The days of which every personal part is erased, because the policy keeps it no longer.';
+
+CREATE TABLE journal_rewrite (
+    day date PRIMARY KEY
+);
+COMMENT ON TABLE journal_rewrite IS 'The days of which records were erased and whose file in the database still has their bytes. It is written anew when the day has ended.';
+
+CREATE TABLE journal_replaced (
+    key        uuid        PRIMARY KEY,
+    day        date        NOT NULL,
+    by_sha256  bytea       NOT NULL CHECK (octet_length(by_sha256) = 32),
+    at         timestamptz NOT NULL,
+    deleted_at timestamptz
+);
+COMMENT ON TABLE journal_replaced IS 'The files of archives that were written anew after an erasure. They are deleted when the new archive is recorded.';
+COMMENT ON COLUMN journal_replaced.by_sha256 IS 'SHA-256 of the manifest of the new archive.';
+
 -- The owner creates the partitions on behalf of the serving role, which may not
 -- create tables. A partition is created apart and then attached, because the lock
 -- that this takes does not block writers.
@@ -112,6 +144,11 @@ BEGIN
             child := parent || '_' || to_char(today + day, 'YYYYMMDD');
             IF to_regclass('public.' || child) IS NULL THEN
                 EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING ALL)', child, parent);
+                IF parent = 'journal_entry' THEN
+                    -- The planner's statistics would have samples of what may have to be erased.
+                    EXECUTE format('ALTER TABLE public.%I ALTER number SET STATISTICS 0, ALTER phone_number SET STATISTICS 0, ALTER correlator SET STATISTICS 0,'
+                        || ' ALTER external_id SET STATISTICS 0, ALTER on_behalf_of SET STATISTICS 0, ALTER options SET STATISTICS 0, ALTER extra SET STATISTICS 0', child);
+                END IF;
                 EXECUTE format('ALTER TABLE public.%I ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)', parent, child,
                     to_char(today + day, 'YYYY-MM-DD') || ' 00:00:00+00', to_char(today + day + 1, 'YYYY-MM-DD') || ' 00:00:00+00');
                 made := made + 1;
@@ -189,13 +226,17 @@ REVOKE EXECUTE ON FUNCTION journal_drop_day FROM PUBLIC;
 GRANT USAGE ON SEQUENCE journal_epoch TO lineproof_serve;
 GRANT SELECT, INSERT ON journal_batch, journal_entry TO lineproof_serve;
 GRANT SELECT, INSERT, UPDATE ON journal_fence TO lineproof_serve;
-GRANT SELECT ON journal_archive, journal_epoch_skip TO lineproof_serve;
-GRANT SELECT ON journal_batch, journal_entry, journal_fence, journal_archive, journal_epoch_skip TO lineproof_read;
+GRANT SELECT ON journal_archive, journal_epoch_skip, journal_erased, journal_erased_day, journal_rewrite, journal_replaced TO lineproof_serve;
+GRANT SELECT ON journal_batch, journal_entry, journal_fence, journal_archive, journal_epoch_skip, journal_erased, journal_erased_day, journal_rewrite, journal_replaced TO lineproof_read;
 
 -- +goose Down
 DROP FUNCTION journal_drop_day;
 DROP FUNCTION journal_summarize;
 DROP FUNCTION journal_make_partitions;
+DROP TABLE journal_replaced;
+DROP TABLE journal_rewrite;
+DROP TABLE journal_erased_day;
+DROP TABLE journal_erased;
 DROP TABLE journal_epoch_skip;
 DROP TABLE journal_archive;
 DROP TABLE journal_fence;

@@ -85,15 +85,7 @@ func oldDays(t *testing.T, url string, days, batches, each int) (all []record.En
 	j := must(journal.Open(t.Context(), pool, nodeName))(t)
 	for d := range days {
 		day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, d-days-40)
-		for _, parent := range []string{"journal_batch", "journal_entry"} {
-			child := parent + "_" + day.Format("20060102")
-			_, err := pool.Exec(t.Context(), fmt.Sprintf(`CREATE TABLE %[1]s (LIKE %[2]s INCLUDING ALL); ALTER TABLE %[1]s OWNER TO lineproof_owner;
-				ALTER TABLE %[2]s ATTACH PARTITION %[1]s FOR VALUES FROM ('%[3]s 00:00+00') TO ('%[4]s 00:00+00')`, child, parent,
-				day.Format(time.DateOnly), day.AddDate(0, 0, 1).Format(time.DateOnly)))
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		pastPartitions(t, pool, day)
 		for i := range batches {
 			at := day.Add(time.Duration(i) * time.Minute)
 			batch := make([]record.Entry, each)
@@ -111,6 +103,20 @@ func oldDays(t *testing.T, url string, days, batches, each int) (all []record.En
 		}
 	}
 	return all
+}
+
+// pastPartitions creates the partitions of a day of the past.
+func pastPartitions(t *testing.T, pool *pgxpool.Pool, day time.Time) {
+	t.Helper()
+	for _, parent := range []string{"journal_batch", "journal_entry"} {
+		child := parent + "_" + day.Format("20060102")
+		_, err := pool.Exec(t.Context(), fmt.Sprintf(`CREATE TABLE %[1]s (LIKE %[2]s INCLUDING ALL); ALTER TABLE %[1]s OWNER TO lineproof_owner;
+			ALTER TABLE %[2]s ATTACH PARTITION %[1]s FOR VALUES FROM ('%[3]s 00:00+00') TO ('%[4]s 00:00+00')`, child, parent,
+			day.Format(time.DateOnly), day.AddDate(0, 0, 1).Format(time.DateOnly)))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // archiveCommand runs `lineproof journal archive`.

@@ -38,6 +38,8 @@ type Policy struct {
 	BackdatingDays int32
 	// A snapshot that changes a greater share of an operator's lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.
 	HoldPercent int32
+	// For how many years the personal part of a record is kept.
+	PersonalYears int32
 	// The zone in which a bare date that is reported is a day; its name in the IANA database.
 	TimeZone string
 	// The name of the clearing house; empty while there is none.
