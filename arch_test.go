@@ -48,6 +48,7 @@ var plan = []part{
 	{values, "phone", "fault", ""},
 	{values, "secret", "fault", ""},
 	{values, "cac", "fault", ""},
+	{values, "bloom", "", ""},
 	{values, "config", "phone secret", ""},
 	{values, "api", "", ""},
 
@@ -84,7 +85,7 @@ var plan = []part{
 	{domain, "supply", "audit blob fault line linechange linefile linestore numbering pg phone policy secret", "supplier supply_day supply_reach supply_import supply_refused line_order"},
 	{domain, "record", "", ""},
 	{domain, "testing/journaltest", "record", ""},
-	{domain, "journal", "audit blob fault pg record", "journal_entry journal_batch journal_fence journal_archive journal_epoch_skip journal_erased journal_erased_day journal_rewrite journal_replaced"},
+	{domain, "journal", "audit blob bloom fault pg record", "journal_entry journal_batch journal_fence journal_archive journal_epoch_skip journal_erased journal_erased_day journal_rewrite journal_replaced"},
 	{domain, "erasure", "approval audit blob fault journal pg record", "erasure legal_hold"},
 	{domain, "sandbox", "fault line linestore numbering pg phone policy", "rehearsal_clock"},
 	{domain, "verify", "blob fault journal line linestore numbering pg phone policy record sandbox supply", ""},

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"encoding/hex"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -27,6 +28,35 @@ func (a *Archiver) InParts(bytes int) *Archiver {
 // Manifest returns the manifest of an archive.
 func (a *Archiver) Manifest(ctx context.Context, of Archive) (Manifest, error) {
 	return of.open(ctx, a.Files)
+}
+
+// SpoilFilters replaces the filters of an archive by others that agree with their
+// manifest, as a bug in the writer would.
+func (a *Archiver) SpoilFilters(ctx context.Context, of Archive, spoil func([]byte)) error {
+	m, err := of.open(ctx, a.Files)
+	if err != nil {
+		return err
+	}
+	content, err := readFile(ctx, a.Files, m.Filters.Key)
+	if err != nil {
+		return err
+	}
+	spoil(content)
+	key, sum, err := store(ctx, a.Files, content)
+	if err != nil {
+		return err
+	}
+	m.Filters.Key, m.Filters.SHA256 = key.String(), hex.EncodeToString(sum[:])
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	manifest, sum, err := store(ctx, a.Files, text)
+	if err != nil {
+		return err
+	}
+	_, err = a.Pool.Exec(ctx, `UPDATE journal_archive SET manifest = $1, sha256 = $2 WHERE manifest = $3`, manifest, sum[:], of.Manifest)
+	return err
 }
 
 // Read reads a part of a day and returns what is wrong with it.

@@ -28,6 +28,14 @@ type Manifest struct {
 	Last    string `json:"last"`
 	Root    string `json:"root"` // Merkle root over the roots of the batches, in order
 	Parts   []Part `json:"parts"`
+	Filters File   `json:"filters"` // the Bloom filters of the parts, one after the other
+}
+
+// File is a file of an archived day that is not a part.
+type File struct {
+	Key    string `json:"key"`
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
 }
 
 // Part is one file of an archived day.
@@ -39,6 +47,10 @@ type Part struct {
 	Entries int64  `json:"entries"`
 	First   string `json:"first"`
 	Last    string `json:"last"`
+	Erased  int64  `json:"erased"` // records of live keys whose number is erased, so that it is in no filter
+	// The place in the file of filters of the filter of the numbers of its live records.
+	FilterAt    int64 `json:"filterAt"`
+	FilterBytes int64 `json:"filterBytes"`
 }
 
 // archiveLine is a line of a part: its header, a batch, or an entry of the

@@ -279,7 +279,8 @@ func TestLateRecordsAreArchivedToo(t *testing.T) {
 }
 
 // The check finds a damaged, missing or wrong file of the archive, and looking up a
-// record in it is an error and not "not found".
+// record in it is an error and not "not found". Without its number filters a day is
+// read as a whole.
 func TestDamagedArchiveIsNoticed(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
@@ -292,15 +293,19 @@ func TestDamagedArchiveIsNoticed(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil || len(files) != 2 {
+	if err != nil || len(files) != 3 {
 		t.Fatalf("files %v, %v", files, err)
+	}
+	m, err := p.archivist().Manifest(t.Context(), made)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, file := range files {
 		whole, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		flipped, manifest := append([]byte{}, whole...), filepath.Base(file) == made.Manifest.String()
+		flipped, manifest, filters := append([]byte{}, whole...), filepath.Base(file) == made.Manifest.String(), filepath.Base(file) == m.Filters.Key
 		flipped[len(flipped)/2] ^= 1
 		for name, content := range map[string][]byte{
 			"flipped": flipped, "cut": whole[:len(whole)-1], "longer": append(append([]byte{}, whole...), whole...), "spaced": append(append([]byte{}, whole...), ' '), "empty": {}, "gone": nil,
@@ -315,6 +320,12 @@ func TestDamagedArchiveIsNoticed(t *testing.T) {
 			}
 			if r := p.checkArchives(t); r.OK() {
 				t.Errorf("%s (manifest: %v): the check has nothing to say", name, manifest)
+			}
+			if filters {
+				if n := len(p.searched(t, records[3].Number)); n != len(records) {
+					t.Errorf("%s number filters: a search found %d of %d records", name, n, len(records))
+				}
+				continue
 			}
 			_, err := journal.Find(t.Context(), p.serve, p.files, records[3].RequestID)
 			if err == nil || fault.CodeOf(err) != fault.Internal {

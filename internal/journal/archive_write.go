@@ -16,6 +16,7 @@ import (
 	"github.com/transparency-dev/merkle/rfc6962"
 
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/bloom"
 )
 
 // partBytes is the approximate size of a part before compression. Finding one
@@ -30,6 +31,8 @@ type partWriter struct {
 
 	maxBytes   int // of a part, before compression
 	part       Part
+	numbers    []int64 // of the live records of the part
+	filters    []byte  // of the parts that are finished
 	rawBytes   int
 	compressed bytes.Buffer
 	encoder    *zstd.Encoder
@@ -81,6 +84,7 @@ func (w *partWriter) add(ctx context.Context, b *storedBatch) error {
 		}
 		extend(&w.part.First, &w.part.Last, e.At.Format(archiveTimeFormat))
 	}
+	w.numbers = w.part.liveNumbers(w.numbers, b)
 	w.part.Batches++
 	w.part.Entries += int64(len(b.entries))
 	if err := w.roots.Append(rfc6962.DefaultHasher.HashLeaf(b.root), nil); err != nil {
@@ -128,6 +132,9 @@ func (w *partWriter) finishPart(ctx context.Context) error {
 		return err
 	}
 	w.part.Key, w.part.SHA256, w.part.Bytes = key.String(), hex.EncodeToString(sum[:]), int64(w.compressed.Len())
+	filter := bloom.New(w.numbers)
+	w.part.FilterAt, w.part.FilterBytes = int64(len(w.filters)), int64(len(filter))
+	w.filters = append(w.filters, filter...)
 	m := &w.manifest
 	m.Parts = append(m.Parts, w.part)
 	m.Batches += w.part.Batches
@@ -136,13 +143,13 @@ func (w *partWriter) finishPart(ctx context.Context) error {
 		extend(&m.First, &m.Last, w.part.First)
 		extend(&m.First, &m.Last, w.part.Last)
 	}
-	w.part, w.rawBytes = Part{}, 0
+	w.part, w.numbers, w.rawBytes = Part{}, w.numbers[:0], 0
 	w.compressed.Reset()
 	w.encoder.Reset(&w.compressed)
 	return nil
 }
 
-// finish stores the last part and the manifest, and returns the archive.
+// finish stores the last part, the filters and the manifest, and returns the archive.
 func (w *partWriter) finish(ctx context.Context, day time.Time) (Archive, error) {
 	if err := w.finishPart(ctx); err != nil {
 		return Archive{}, err
@@ -152,11 +159,16 @@ func (w *partWriter) finish(ctx context.Context, day time.Time) (Archive, error)
 		return Archive{}, err
 	}
 	w.manifest.Root = hex.EncodeToString(root)
+	key, sum, err := store(ctx, w.files, w.filters)
+	if err != nil {
+		return Archive{}, err
+	}
+	w.manifest.Filters = File{Key: key.String(), SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(w.filters))}
 	text, err := json.Marshal(w.manifest)
 	if err != nil {
 		return Archive{}, fmt.Errorf("journal: write a manifest: %w", err)
 	}
-	a := Archive{Day: day, Batches: w.manifest.Batches, Entries: w.manifest.Entries, Root: root, Bytes: int64(len(text))}
+	a := Archive{Day: day, Batches: w.manifest.Batches, Entries: w.manifest.Entries, Root: root, Bytes: int64(len(text)) + w.manifest.Filters.Bytes}
 	for _, p := range w.manifest.Parts {
 		a.Bytes += p.Bytes
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/transparency-dev/merkle/rfc6962"
 
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/bloom"
 )
 
 // CheckArchives reads the archives of the days from one to another, both
@@ -42,16 +43,22 @@ func (t *dayCheck) checkArchive(ctx context.Context, files blob.Store, a *Archiv
 		t.addFinding("file "+a.Manifest.String(), "%v", err)
 		return ctx.Err()
 	}
+	filters, err := m.readFilters(ctx, files)
+	if err != nil {
+		t.addFinding("file "+m.Filters.Key, "%v", err)
+	}
 	roots := newRoots()
 	var batches, entries int64
 	for i, p := range m.Parts {
 		var found Part
+		var numbers []int64
 		err := p.read(ctx, files, m.Day, i+1, func(b *storedBatch) error {
 			found.Batches++
 			found.Entries += int64(len(b.entries))
 			for j := range b.entries {
 				extend(&found.First, &found.Last, b.entries[j].At.Format(archiveTimeFormat))
 			}
+			numbers = found.liveNumbers(numbers, b)
 			if err := roots.Append(rfc6962.DefaultHasher.HashLeaf(b.root), nil); err != nil {
 				return fmt.Errorf("journal: merkle root: %w", err)
 			}
@@ -59,8 +66,11 @@ func (t *dayCheck) checkArchive(ctx context.Context, files blob.Store, a *Archiv
 		})
 		if err != nil {
 			t.addFinding("file "+p.Key, "%v", err)
-		} else if found.Batches != p.Batches || found.Entries != p.Entries || found.First != p.First || found.Last != p.Last {
+		} else if found.Batches != p.Batches || found.Entries != p.Entries || found.First != p.First || found.Last != p.Last || found.Erased != p.Erased {
 			t.addFinding("file "+p.Key, "has other records than its manifest says")
+		} else if filters != nil && !bytes.Equal(filters[i], bloom.New(numbers)) {
+			// It could hide answers from a search, or have a number that was erased.
+			t.addFinding("file "+m.Filters.Key, "the filter of part %d is not that of the numbers of its live records", i+1)
 		}
 		if err := ctx.Err(); err != nil {
 			return err

@@ -275,7 +275,11 @@ func (a *Archiver) replace(ctx context.Context, conn *pgx.Conn, old []Archive, b
 	for _, p := range after.Parts {
 		kept[p.Key] = true
 	}
+	kept[after.Filters.Key] = true
 	var gone []string
+	if !kept[before.Filters.Key] {
+		gone = append(gone, before.Filters.Key)
+	}
 	for _, p := range before.Parts {
 		if !kept[p.Key] {
 			gone = append(gone, p.Key)

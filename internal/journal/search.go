@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/bloom"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -32,10 +33,11 @@ type Search struct {
 	// looked for. It is called by several goroutines.
 	Match func(number, version int64) bool
 	// Numbers, if there are at most [MaxIndexed], are all that match, and are found by
-	// an index.
+	// the index of the database and by the filters of the archives.
 	Numbers    []int64
 	EveryMode  bool                // also the records of test keys
-	OnProgress func(records int64) // how many were read; may be nil
+	OnProgress func(records int64) // how many were read, or ruled out by a filter; may be nil
+	OnErased   func(records int64) // called with erased records of the days that were read, whose number is gone; may be nil
 }
 
 // MaxIndexed is for how many numbers the index is used. It has a filter for every few
@@ -67,6 +69,8 @@ func (s *Search) Run(ctx context.Context, each func(*record.Entry) error) error 
 	}
 	return nil
 }
+
+func (s *Search) indexed() bool { return len(s.Numbers) > 0 && len(s.Numbers) <= MaxIndexed }
 
 // searchRun is one run of a search.
 type searchRun struct {
@@ -111,15 +115,18 @@ func (r *searchRun) readDay(ctx context.Context, day time.Time) error {
 		if days, err := readableDays(ctx, tx); err != nil || !slices.ContainsFunc(days, day.Equal) {
 			return cmp.Or(err, error(ErrNoDay))
 		}
-		query, args := `SELECT `+entryColumns+` FROM journal_entry`+whereDay(day)+` AND at >= $1 AND at < $2`, []any{r.From, r.To}
-		if !r.EveryMode {
-			query += ` AND mode = 'live'`
-		}
-		if n := len(r.Numbers); n > 0 && n <= MaxIndexed {
+		query, args := r.query(day)
+		if r.indexed() {
 			if _, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = off`); err != nil {
 				return err
 			}
-			query, args = query+` AND number = ANY($3)`, append(args, r.Numbers)
+		}
+		if r.OnErased != nil {
+			var erased int64
+			if err := tx.QueryRow(ctx, `SELECT count(*) FROM journal_entry`+whereDay(day)+` AND number = 0 AND mode = 'live'`).Scan(&erased); err != nil {
+				return err
+			}
+			r.OnErased(erased)
 		}
 		rows, err := tx.Query(ctx, query, args...)
 		if err != nil {
@@ -128,6 +135,17 @@ func (r *searchRun) readDay(ctx context.Context, day time.Time) error {
 		defer rows.Close()
 		return r.readRows(rows)
 	})
+}
+
+func (s *Search) query(day time.Time) (sql string, args []any) {
+	sql, args = `SELECT `+entryColumns+` FROM journal_entry`+whereDay(day)+` AND at >= $1 AND at < $2`, []any{s.From, s.To}
+	if !s.EveryMode {
+		sql += ` AND mode = 'live'`
+	}
+	if s.indexed() {
+		sql, args = sql+` AND number = ANY($3)`, append(args, s.Numbers)
+	}
+	return sql, args
 }
 
 func (r *searchRun) readRows(rows pgx.Rows) error {
@@ -173,10 +191,24 @@ func (r *searchRun) readArchive(ctx context.Context, day time.Time) error {
 	wanted := func(e *archiveEntry) bool {
 		return (r.EveryMode || e.Mode == "live") && e.At >= from && e.At < to && r.Match(e.Number, e.LineVersion)
 	}
+	var filters []bloom.Filter
+	if r.indexed() {
+		// Without its filters the day is read as a whole: that is slow, and complete.
+		filters, _ = m.readFilters(ctx, r.Files)
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range m.Parts {
 		if p.Entries == 0 || p.Last < from || p.First >= to {
+			continue
+		}
+		if r.OnErased != nil {
+			r.OnErased(p.Erased)
+		}
+		if filters != nil && !slices.ContainsFunc(r.Numbers, filters[i].MayHave) {
+			if err := r.found(nil, p.Entries); err != nil {
+				return err
+			}
 			continue
 		}
 		group.Go(func() error {
