@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/fault"
@@ -179,7 +180,7 @@ func (a *Archiver) countPartitions(ctx context.Context, day time.Time) (existing
 func (a *Archiver) write(ctx context.Context, day time.Time) (Archive, error) {
 	var (
 		check *dayCheck
-		to    *partWriter
+		to    *archivefile.Writer
 	)
 	err := readDay(ctx, a.Pool, day, dayHandler{
 		begin: func(tx pg.Tx) (err error) {
@@ -187,22 +188,22 @@ func (a *Archiver) write(ctx context.Context, day time.Time) (Archive, error) {
 			if check.erased, err = erasedOf(ctx, tx, day); err != nil {
 				return err
 			}
-			if to, err = newPartWriter(a.Files, day); err != nil {
+			if to, err = archivefile.NewWriter(a.Files, day); err != nil {
 				return err
 			}
 			if a.partBytes > 0 {
-				to.maxBytes = a.partBytes
+				to.MaxBytes = a.partBytes
 			}
 			return check.findDuplicates(ctx, tx)
 		},
-		each: func(b *storedBatch) error {
+		each: func(b *archivefile.Batch) error {
 			if err := check.checkBatch(b); err != nil {
 				return err
 			}
 			if !check.OK() {
 				return ErrDamaged
 			}
-			return to.add(ctx, b)
+			return to.Add(ctx, b)
 		},
 		watch: func(int) { a.progress(day, "archiving", check.Entries) },
 	})
@@ -212,7 +213,7 @@ func (a *Archiver) write(ctx context.Context, day time.Time) (Archive, error) {
 	if err != nil {
 		return Archive{}, err
 	}
-	archive, err := to.finish(ctx, day)
+	archive, err := to.Finish(ctx, day)
 	if err != nil {
 		return Archive{}, err
 	}
@@ -221,7 +222,7 @@ func (a *Archiver) write(ctx context.Context, day time.Time) (Archive, error) {
 		return Archive{}, err
 	}
 	if !readBack.OK() {
-		return Archive{}, fmt.Errorf("%w: %s %s; remove the file from LINEPROOF_DATA/journal and run the command again", errArchive, readBack.Findings[0].Where, readBack.Findings[0].What)
+		return Archive{}, fmt.Errorf("%w: %s %s; remove the file from LINEPROOF_DATA/journal and run the command again", archivefile.ErrDamaged, readBack.Findings[0].Where, readBack.Findings[0].What)
 	}
 	archive.At = a.Now().UTC().Truncate(time.Microsecond)
 	return archive, a.recordArchive(ctx, &archive)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/journal"
 )
@@ -35,7 +36,7 @@ func TestPageShowsTheArchive(t *testing.T) {
 	text, _, _ = strings.Cut(text, "```")
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
-	var shown journal.Manifest
+	var shown archivefile.Manifest
 	if err := decoder.Decode(&shown); err != nil || len(shown.Parts) != 1 {
 		t.Fatalf("the manifest of the page: %v", err)
 	}

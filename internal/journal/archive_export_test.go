@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
@@ -25,24 +26,24 @@ func (a *Archiver) InParts(bytes int) *Archiver {
 	return a
 }
 
-// Manifest returns the manifest of an archive.
-func (a *Archiver) Manifest(ctx context.Context, of Archive) (Manifest, error) {
-	return of.open(ctx, a.Files)
+// archivefile.Manifest returns the manifest of an archive.
+func (a *Archiver) Manifest(ctx context.Context, of Archive) (archivefile.Manifest, error) {
+	return of.Open(ctx, a.Files)
 }
 
 // SpoilFilters replaces the filters of an archive by others that agree with their
 // manifest, as a bug in the writer would.
 func (a *Archiver) SpoilFilters(ctx context.Context, of Archive, spoil func([]byte)) error {
-	m, err := of.open(ctx, a.Files)
+	m, err := of.Open(ctx, a.Files)
 	if err != nil {
 		return err
 	}
-	content, err := readFile(ctx, a.Files, m.Filters.Key)
+	content, err := archivefile.ReadFile(ctx, a.Files, m.Filters.Key)
 	if err != nil {
 		return err
 	}
 	spoil(content)
-	key, sum, err := store(ctx, a.Files, content)
+	key, sum, err := archivefile.Store(ctx, a.Files, content)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (a *Archiver) SpoilFilters(ctx context.Context, of Archive, spoil func([]by
 	if err != nil {
 		return err
 	}
-	manifest, sum, err := store(ctx, a.Files, text)
+	manifest, sum, err := archivefile.Store(ctx, a.Files, text)
 	if err != nil {
 		return err
 	}
@@ -60,34 +61,34 @@ func (a *Archiver) SpoilFilters(ctx context.Context, of Archive, spoil func([]by
 }
 
 // Read reads a part of a day and returns what is wrong with it.
-func (a *Archiver) Read(ctx context.Context, p Part, day string, number int) error {
-	return p.read(ctx, a.Files, day, number, func(*storedBatch) error { return nil })
+func (a *Archiver) Read(ctx context.Context, p archivefile.Part, day string, number int) error {
+	return p.Read(ctx, a.Files, day, number, func(*archivefile.Batch) error { return nil })
 }
 
 // ArchiveLines returns the lines that an archive has of a batch of one record,
 // and the manifest of a day that has nothing else.
-func ArchiveLines(ctx context.Context, files blob.Store, node string, epoch, n int64, xact string, e record.Entry) (lines [2]string, m Manifest, err error) {
+func ArchiveLines(ctx context.Context, files blob.Store, node string, epoch, n int64, xact string, e record.Entry) (lines [2]string, m archivefile.Manifest, err error) {
 	hash := e.Hash()
 	root, err := record.Root([][]byte{hash[:]})
 	if err != nil {
 		return lines, m, err
 	}
-	f := &storedBatch{batchKey: batchKey{epoch, n}, node: node, at: e.At, count: 1, root: root, xact: xact, entries: []storedEntry{{Entry: e, hash: hash[:]}}}
-	for i, l := range []archiveLine{f.line(), f.entries[0].line()} {
+	f := &archivefile.Batch{BatchKey: archivefile.BatchKey{Epoch: epoch, N: n}, Node: node, At: e.At, Count: 1, Root: root, Xact: xact, Entries: []archivefile.Entry{{Entry: e, StoredHash: hash[:]}}}
+	for i, l := range []archivefile.Line{f.Line(), f.Entries[0].Line()} {
 		text, err := json.Marshal(l)
 		if err != nil {
 			return lines, m, err
 		}
 		lines[i] = string(text)
 	}
-	w, err := newPartWriter(files, dayOf(e.At))
+	w, err := archivefile.NewWriter(files, dayOf(e.At))
 	if err == nil {
-		err = w.add(ctx, f)
+		err = w.Add(ctx, f)
 	}
 	if err == nil {
-		_, err = w.finish(ctx, dayOf(e.At))
+		_, err = w.Finish(ctx, dayOf(e.At))
 	}
-	return lines, w.manifest, err
+	return lines, w.Manifest, err
 }
 
 // EntryLines returns the lines that an archive would have of all records.
@@ -102,7 +103,7 @@ func EntryLines(ctx context.Context, db pg.DB) (lines []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := json.Marshal(e.line())
+		text, err := json.Marshal(e.Line())
 		if err != nil {
 			return nil, err
 		}

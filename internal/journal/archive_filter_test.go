@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -44,7 +45,7 @@ func (p *past) numbered(t *testing.T, day time.Time, batches, size int, first in
 }
 
 // damage makes parts of an archive unreadable.
-func (p *past) damage(t *testing.T, parts []journal.Part) {
+func (p *past) damage(t *testing.T, parts []archivefile.Part) {
 	t.Helper()
 	for _, part := range parts {
 		key := part.Key
@@ -105,6 +106,8 @@ func TestErasedRecordsAreCounted(t *testing.T) {
 			inner := e.InnerHash()
 			p.exec(t, `UPDATE journal_entry SET number = 0, phone_number = '', correlator = '', external_id = '', on_behalf_of = '', options = '', extra = '', nonce = $1
 				WHERE at = $2 AND request_id = $3`, inner[:], e.At, e.RequestID)
+			hash := e.Hash()
+			p.exec(t, `INSERT INTO journal_erased (request_id, at, hash, erasure) VALUES ($1, $2, $3, gen_random_uuid())`, e.RequestID, e.At, hash[:])
 		}
 	}
 	made := p.archive(t, archived)

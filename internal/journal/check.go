@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
@@ -78,7 +79,7 @@ func (c *Checker) day(ctx context.Context, day time.Time, before Report) (Report
 			}
 			return t.findDuplicates(ctx, tx)
 		},
-		each:    func(b *storedBatch) error { return t.checkBatch(b) },
+		each:    func(b *archivefile.Batch) error { return t.checkBatch(b) },
 		watch:   func(int) { c.progress(t.Report) },
 		maxOpen: c.maxOpen,
 	})
@@ -135,51 +136,51 @@ func (t *dayCheck) findDuplicates(ctx context.Context, tx pg.Tx) error {
 func nameOf(id uuid.UUID) string { return "record " + id.String() }
 
 // checkBatch checks a batch and its entries.
-func (t *dayCheck) checkBatch(b *storedBatch) error {
-	if !b.found {
-		for i := range b.entries {
-			t.checkEntry(&b.entries[i])
-			t.addFinding(nameOf(b.entries[i].RequestID), "has no batch: batch %d of epoch %d does not exist or has one record too many", b.n, b.epoch)
+func (t *dayCheck) checkBatch(b *archivefile.Batch) error {
+	if !b.Found {
+		for i := range b.Entries {
+			t.checkEntry(&b.Entries[i])
+			t.addFinding(nameOf(b.Entries[i].RequestID), "has no batch: batch %d of epoch %d does not exist or has one record too many", b.N, b.Epoch)
 		}
 		return nil
 	}
 	t.Batches++
-	where := fmt.Sprintf("batch %s %d %d", b.node, b.epoch, b.n)
-	if len(b.entries) != b.count {
-		t.addFinding(where, "should have %d records and has %d", b.count, len(b.entries))
+	where := fmt.Sprintf("batch %s %d %d", b.Node, b.Epoch, b.N)
+	if len(b.Entries) != b.Count {
+		t.addFinding(where, "should have %d records and has %d", b.Count, len(b.Entries))
 	}
-	hashes, inOrder := make([][]byte, len(b.entries)), true
-	for i := range b.entries {
-		e := &b.entries[i]
+	hashes, inOrder := make([][]byte, len(b.Entries)), true
+	for i := range b.Entries {
+		e := &b.Entries[i]
 		t.checkEntry(e)
-		hashes[i], inOrder = e.hash, inOrder && e.idx == i
+		hashes[i], inOrder = e.StoredHash, inOrder && e.Idx == i
 	}
 	if !inOrder {
 		t.addFinding(where, "the positions of its records have a gap or a duplicate")
 	}
-	if len(b.entries) == 0 {
+	if len(b.Entries) == 0 {
 		return nil
 	}
-	if !b.entries[0].At.Equal(b.at) {
+	if !b.Entries[0].At.Equal(b.At) {
 		t.addFinding(where, "its time differs from that of its first record")
 	}
 	root, err := record.Root(hashes)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(root, b.root) {
+	if !bytes.Equal(root, b.Root) {
 		t.addFinding(where, "its records do not match its Merkle root")
 	}
 	return nil
 }
 
 // checkEntry checks a record on its own.
-func (t *dayCheck) checkEntry(e *storedEntry) {
+func (t *dayCheck) checkEntry(e *archivefile.Entry) {
 	t.Entries++
 	if at, ok := record.TimeOf(e.RequestID); !ok || !at.Equal(e.At) {
 		t.addFinding(nameOf(e.RequestID), "the time in its id differs from its time")
 	}
-	if hash := e.Hash(); !bytes.Equal(hash[:], e.hash) {
+	if hash := e.Hash(); !bytes.Equal(hash[:], e.StoredHash) {
 		t.addFinding(nameOf(e.RequestID), "does not match its hash")
 	}
 	if e.Erased() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/transparency-dev/merkle/rfc6962"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/bloom"
 )
@@ -38,28 +39,28 @@ func (c *Checker) CheckArchives(ctx context.Context, from, to time.Time) (Report
 // checkArchive checks that an archive is complete. Damage is a finding; the error
 // is only that of ctx.
 func (t *dayCheck) checkArchive(ctx context.Context, files blob.Store, a *Archive, watch func()) error {
-	m, err := a.open(ctx, files)
+	m, err := a.Open(ctx, files)
 	if err != nil {
 		t.addFinding("file "+a.Manifest.String(), "%v", err)
 		return ctx.Err()
 	}
-	filters, err := m.readFilters(ctx, files)
+	filters, err := m.ReadFilters(ctx, files)
 	if err != nil {
 		t.addFinding("file "+m.Filters.Key, "%v", err)
 	}
-	roots := newRoots()
+	roots := archivefile.NewRoots()
 	var batches, entries int64
 	for i, p := range m.Parts {
-		var found Part
+		var found archivefile.Part
 		var numbers []int64
-		err := p.read(ctx, files, m.Day, i+1, func(b *storedBatch) error {
+		err := p.Read(ctx, files, m.Day, i+1, func(b *archivefile.Batch) error {
 			found.Batches++
-			found.Entries += int64(len(b.entries))
-			for j := range b.entries {
-				extend(&found.First, &found.Last, b.entries[j].At.Format(archiveTimeFormat))
+			found.Entries += int64(len(b.Entries))
+			for j := range b.Entries {
+				archivefile.Extend(&found.First, &found.Last, b.Entries[j].At.Format(archivefile.TimeFormat))
 			}
-			numbers = found.liveNumbers(numbers, b)
-			if err := roots.Append(rfc6962.DefaultHasher.HashLeaf(b.root), nil); err != nil {
+			numbers = found.LiveNumbers(numbers, b)
+			if err := roots.Append(rfc6962.DefaultHasher.HashLeaf(b.Root), nil); err != nil {
 				return fmt.Errorf("journal: merkle root: %w", err)
 			}
 			return t.checkBatch(b)
@@ -78,7 +79,7 @@ func (t *dayCheck) checkArchive(ctx context.Context, files blob.Store, a *Archiv
 		batches, entries = batches+found.Batches, entries+found.Entries
 		watch()
 	}
-	root, err := rootOf(roots)
+	root, err := archivefile.RootOf(roots)
 	if err != nil {
 		return err
 	}

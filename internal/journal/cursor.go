@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -36,25 +37,25 @@ func whereDay(day time.Time) string {
 
 // keyedEntry is an entry and the key of its batch.
 type keyedEntry struct {
-	batchKey
-	storedEntry
+	archivefile.BatchKey
+	archivefile.Entry
 }
 
 func scanEntry(rows pgx.Rows) (e keyedEntry, err error) {
 	var coverage, nonce []byte
-	err = rows.Scan(&e.epoch, &e.n, &e.idx, &e.RequestID, &e.At, &e.Type, &e.Entity, &e.Key, &e.Mode, &e.Purpose, &e.PurposeText, &e.Status, &e.Reason,
+	err = rows.Scan(&e.Epoch, &e.N, &e.Idx, &e.RequestID, &e.At, &e.Type, &e.Entity, &e.Key, &e.Mode, &e.Purpose, &e.PurposeText, &e.Status, &e.Reason,
 		&e.MobileNetwork, &e.LineVersion, &e.PolicyVersion, &e.PlanVersion, &e.Rules, &coverage, &e.Number, &e.PhoneNumber, &e.Correlator, &e.ExternalID,
-		&e.OnBehalfOf, &e.Options, &e.Extra, &nonce, &e.hash)
+		&e.OnBehalfOf, &e.Options, &e.Extra, &nonce, &e.StoredHash)
 	e.At = e.At.UTC()
 	copy(e.Coverage[:], coverage)
 	e.SetStoredNonce(nonce)
 	return e, err
 }
 
-func scanBatch(rows pgx.Rows) (*storedBatch, error) {
-	b := &storedBatch{found: true}
-	err := rows.Scan(&b.epoch, &b.n, &b.node, &b.at, &b.count, &b.root, &b.xact)
-	b.at = b.at.UTC()
+func scanBatch(rows pgx.Rows) (*archivefile.Batch, error) {
+	b := &archivefile.Batch{Found: true}
+	err := rows.Scan(&b.Epoch, &b.N, &b.Node, &b.At, &b.Count, &b.Root, &b.Xact)
+	b.At = b.At.UTC()
 	return b, err
 }
 

@@ -10,37 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/record"
 )
-
-// storedBatch is a batch as it was read: its row, and its entries in order.
-type storedBatch struct {
-	batchKey
-
-	found   bool // the row exists; otherwise only entries refer to it
-	node    string
-	at      time.Time
-	count   int
-	root    []byte
-	xact    string
-	entries []storedEntry
-}
-
-// batchKey identifies a batch: an epoch belongs to one start of one node.
-type batchKey struct{ epoch, n int64 }
-
-func (k batchKey) compare(l batchKey) int {
-	return cmp.Or(cmp.Compare(k.epoch, l.epoch), cmp.Compare(k.n, l.n))
-}
-
-// storedEntry is an entry as it was read, with its stored hash.
-type storedEntry struct {
-	record.Entry
-
-	idx  int
-	hash []byte
-}
 
 const (
 	entriesPerFetch = 1000
@@ -74,7 +46,7 @@ func readDay(ctx context.Context, pool *pgxpool.Pool, day time.Time, to dayHandl
 			if err := to.begin(tx); err != nil {
 				return err
 			}
-			return (&dayReader{dayHandler: to, tx: tx, day: day, sorted: sorted, open: make(map[batchKey]*storedBatch)}).run(ctx)
+			return (&dayReader{dayHandler: to, tx: tx, day: day, sorted: sorted, open: make(map[archivefile.BatchKey]*archivefile.Batch)}).run(ctx)
 		})
 	}
 	err := read(false)
@@ -87,7 +59,7 @@ func readDay(ctx context.Context, pool *pgxpool.Pool, day time.Time, to dayHandl
 // dayHandler receives the batches of a day.
 type dayHandler struct {
 	begin   func(tx pg.Tx) error // before the first batch; called again if the day is read again, sorted
-	each    func(*storedBatch) error
+	each    func(*archivefile.Batch) error
 	watch   func(entries int) // after each fetch
 	maxOpen int               // 0 means maxOpenEntries
 }
@@ -115,12 +87,12 @@ type dayReader struct {
 	day    time.Time
 	sorted bool
 
-	open            map[batchKey]*storedBatch // the incomplete batches
-	openEntries     int                       // the entries in them
+	open            map[archivefile.BatchKey]*archivefile.Batch // the incomplete batches
+	openEntries     int                                         // the entries in them
 	entriesRead     int64
-	entriesExpected int64    // the sum of the counts of the batches read so far
-	lastBatch       batchKey // the last batch read
-	lastEntryBatch  batchKey // the batch of the last entry read
+	entriesExpected int64                // the sum of the counts of the batches read so far
+	lastBatch       archivefile.BatchKey // the last batch read
+	lastEntryBatch  archivefile.BatchKey // the batch of the last entry read
 	batchesDone     bool
 }
 
@@ -153,11 +125,11 @@ func (r *dayReader) run(ctx context.Context) error {
 // addEntries adds entries to their batches.
 func (r *dayReader) addEntries(entries []keyedEntry) error {
 	for i := range entries {
-		b := r.openBatch(entries[i].batchKey)
-		b.entries = append(b.entries, entries[i].storedEntry)
+		b := r.openBatch(entries[i].BatchKey)
+		b.Entries = append(b.Entries, entries[i].Entry)
 		r.openEntries++
 		r.entriesRead++
-		r.lastEntryBatch = b.batchKey
+		r.lastEntryBatch = b.BatchKey
 		if err := r.finishIfComplete(b); err != nil {
 			return err
 		}
@@ -181,17 +153,17 @@ func (r *dayReader) readBatches(ctx context.Context) error {
 	}
 	r.batchesDone = len(rows) < batchesPerFetch
 	for _, row := range rows {
-		r.entriesExpected += int64(row.count)
-		r.lastBatch = row.batchKey
-		b := r.openBatch(row.batchKey)
-		if b.found { // a second row with this key
+		r.entriesExpected += int64(row.Count)
+		r.lastBatch = row.BatchKey
+		b := r.openBatch(row.BatchKey)
+		if b.Found { // a second row with this key
 			if err := r.each(row); err != nil {
 				return err
 			}
 			continue
 		}
-		row.entries = b.entries
-		r.open[row.batchKey] = row
+		row.Entries = b.Entries
+		r.open[row.BatchKey] = row
 		if err := r.finishIfComplete(row); err != nil {
 			return err
 		}
@@ -202,32 +174,32 @@ func (r *dayReader) readBatches(ctx context.Context) error {
 // needsBatches reports whether the batches are behind the entries read so far.
 func (r *dayReader) needsBatches() bool {
 	if r.sorted {
-		return r.lastBatch.compare(r.lastEntryBatch) < 0
+		return r.lastBatch.Compare(r.lastEntryBatch) < 0
 	}
 	return r.entriesExpected < r.entriesRead
 }
 
-func (r *dayReader) openBatch(key batchKey) *storedBatch {
+func (r *dayReader) openBatch(key archivefile.BatchKey) *archivefile.Batch {
 	b := r.open[key]
 	if b == nil {
-		b = &storedBatch{batchKey: key}
+		b = &archivefile.Batch{BatchKey: key}
 		r.open[key] = b
 	}
 	return b
 }
 
 // finishIfComplete passes a batch on if it has all its entries.
-func (r *dayReader) finishIfComplete(b *storedBatch) error {
-	if !b.found || len(b.entries) < b.count {
+func (r *dayReader) finishIfComplete(b *archivefile.Batch) error {
+	if !b.Found || len(b.Entries) < b.Count {
 		return nil
 	}
 	return r.finish(b)
 }
 
-func (r *dayReader) finish(b *storedBatch) error {
-	delete(r.open, b.batchKey)
-	r.openEntries -= len(b.entries)
-	slices.SortStableFunc(b.entries, func(a, b storedEntry) int { return cmp.Compare(a.idx, b.idx) })
+func (r *dayReader) finish(b *archivefile.Batch) error {
+	delete(r.open, b.BatchKey)
+	r.openEntries -= len(b.Entries)
+	slices.SortStableFunc(b.Entries, func(a, b archivefile.Entry) int { return cmp.Compare(a.Idx, b.Idx) })
 	return r.each(b)
 }
 
@@ -237,13 +209,13 @@ func (r *dayReader) finishOpen(done bool) error {
 	if !done && !r.sorted {
 		return nil
 	}
-	var finished []*storedBatch
+	var finished []*archivefile.Batch
 	for key, b := range r.open {
-		if done || key.compare(r.lastEntryBatch) < 0 && (r.batchesDone || key.compare(r.lastBatch) < 0) {
+		if done || key.Compare(r.lastEntryBatch) < 0 && (r.batchesDone || key.Compare(r.lastBatch) < 0) {
 			finished = append(finished, b)
 		}
 	}
-	slices.SortFunc(finished, func(a, b *storedBatch) int { return a.compare(b.batchKey) })
+	slices.SortFunc(finished, func(a, b *archivefile.Batch) int { return a.Compare(b.BatchKey) })
 	for _, b := range finished {
 		if err := r.finish(b); err != nil {
 			return err

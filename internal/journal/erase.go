@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
@@ -51,9 +52,9 @@ type erasedSet struct {
 	records map[uuid.UUID][32]byte // their hashes
 }
 
-func (s *erasedSet) covers(e *storedEntry) bool {
+func (s *erasedSet) covers(e *archivefile.Entry) bool {
 	hash, found := s.records[e.RequestID]
-	return s.all || found && string(hash[:]) == string(e.hash)
+	return s.all || found && string(hash[:]) == string(e.StoredHash)
 }
 
 func erasedOf(ctx context.Context, from pg.DB, day time.Time) (s erasedSet, err error) {
@@ -176,8 +177,8 @@ func (a *Archiver) blank(ctx context.Context, conn *pgx.Conn, day time.Time, cov
 		}
 		ids, inner := make([]uuid.UUID, len(found)), make([][]byte, len(found))
 		for i := range found {
-			e := &found[i].storedEntry
-			if h := e.Hash(); string(h[:]) != string(e.hash) || !covered.covers(e) {
+			e := &found[i].Entry
+			if h := e.Hash(); string(h[:]) != string(e.StoredHash) || !covered.covers(e) {
 				return blanked, fmt.Errorf("%w: record %s is not the one that is to be erased", ErrDamaged, e.RequestID)
 			}
 			hash := e.InnerHash()
@@ -222,27 +223,27 @@ func (a *Archiver) rewriteArchive(ctx context.Context, conn *pgx.Conn, day time.
 		return 0, err
 	}
 	old := archives[len(archives)-1]
-	before, err := old.open(ctx, a.Files)
+	before, err := old.Open(ctx, a.Files)
 	if err != nil {
 		return 0, err
 	}
-	to, err := newPartWriter(a.Files, day)
+	to, err := archivefile.NewWriter(a.Files, day)
 	if err != nil {
 		return 0, err
 	}
-	to.maxBytes = maxLine * blankPerCommit // the parts end where they ended: what has nothing erased stays the same file
+	to.MaxBytes = archivefile.MaxLine * blankPerCommit // the parts end where they ended: what has nothing erased stays the same file
 	for i, p := range before.Parts {
-		err := p.read(ctx, a.Files, before.Day, i+1, func(b *storedBatch) error {
-			for k := range b.entries {
-				if e := &b.entries[k]; !e.Erased() && covered.covers(e) {
+		err := p.Read(ctx, a.Files, before.Day, i+1, func(b *archivefile.Batch) error {
+			for k := range b.Entries {
+				if e := &b.Entries[k]; !e.Erased() && covered.covers(e) {
 					e.Inner, e.Personal, e.Nonce = e.InnerHash(), record.Personal{}, [16]byte{}
 					erased++
 				}
 			}
-			return to.add(ctx, b)
+			return to.Add(ctx, b)
 		})
 		if err == nil {
-			err = to.finishPart(ctx)
+			err = to.FinishPart(ctx)
 		}
 		if err != nil {
 			return 0, err
@@ -252,7 +253,7 @@ func (a *Archiver) rewriteArchive(ctx context.Context, conn *pgx.Conn, day time.
 	if erased == 0 {
 		return 0, a.deleteReplaced(ctx, conn)
 	}
-	archive, err := to.finish(ctx, day)
+	archive, err := to.Finish(ctx, day)
 	if err != nil {
 		return 0, err
 	}
@@ -261,16 +262,16 @@ func (a *Archiver) rewriteArchive(ctx context.Context, conn *pgx.Conn, day time.
 		return 0, err
 	}
 	if !readBack.OK() || string(archive.Root) != string(old.Root) {
-		return 0, fmt.Errorf("%w: it could not be written anew: %v", errArchive, readBack.Findings)
+		return 0, fmt.Errorf("%w: it could not be written anew: %v", archivefile.ErrDamaged, readBack.Findings)
 	}
-	if err := a.replace(ctx, conn, archives, &archive, &before, &to.manifest); err != nil {
+	if err := a.replace(ctx, conn, archives, &archive, &before, &to.Manifest); err != nil {
 		return 0, err
 	}
 	return erased, a.deleteReplaced(ctx, conn)
 }
 
 // replace makes an archive the only one of its day, and lists the files to delete.
-func (a *Archiver) replace(ctx context.Context, conn *pgx.Conn, old []Archive, by *Archive, before, after *Manifest) error {
+func (a *Archiver) replace(ctx context.Context, conn *pgx.Conn, old []Archive, by *Archive, before, after *archivefile.Manifest) error {
 	kept := map[string]bool{}
 	for _, p := range after.Parts {
 		kept[p.Key] = true
@@ -345,10 +346,10 @@ func RestoreReplaced(ctx context.Context, pool *pgxpool.Pool, files blob.Store, 
 	if err != nil || len(archives) == 0 {
 		return err
 	}
-	if _, err := archives[len(archives)-1].open(ctx, files); err == nil || !errors.Is(err, blob.ErrNotFound) {
+	if _, err := archives[len(archives)-1].Open(ctx, files); err == nil || !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
-	if _, err := by.open(ctx, files); errors.Is(err, blob.ErrNotFound) {
+	if _, err := by.Open(ctx, files); errors.Is(err, blob.ErrNotFound) {
 		return nil // written anew once more
 	} else if err != nil {
 		return err

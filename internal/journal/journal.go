@@ -80,8 +80,8 @@ func Get(ctx context.Context, pool *pgxpool.Pool, requestID uuid.UUID) (record.E
 	case len(found) > 1:
 		return record.Entry{}, fmt.Errorf("journal: get: %d records share one request id", len(found))
 	}
-	e := &found[0].storedEntry
-	if h := e.Hash(); !bytes.Equal(h[:], e.hash) {
+	e := &found[0].Entry
+	if h := e.Hash(); !bytes.Equal(h[:], e.StoredHash) {
 		return record.Entry{}, errors.New("journal: get: the record does not match its hash; it was changed after it was written")
 	}
 	return e.Entry, nil

@@ -65,8 +65,8 @@ func TestAppendedEntriesAreFoundByTheirID(t *testing.T) {
 	}
 	var root []byte
 	var count, linked int
-	err = pool.QueryRow(t.Context(), `SELECT b.root, b.count, (SELECT count(*) FROM journal_entry e WHERE e.epoch = b.epoch AND e.n = b.n AND e.idx < b.count)
-		FROM journal_batch b WHERE b.xact IS NOT NULL`).Scan(&root, &count, &linked)
+	err = pool.QueryRow(t.Context(), `SELECT b.Root, b.Count, (SELECT count(*) FROM journal_entry e WHERE e.Epoch = b.Epoch AND e.N = b.N AND e.Idx < b.Count)
+		FROM journal_batch b WHERE b.Xact IS NOT NULL`).Scan(&root, &count, &linked)
 	if err != nil || !bytes.Equal(root, want) || count != 3 || linked != 3 {
 		t.Errorf("batch: root %x, want %x; count %d, linked %d, %v", root, want, count, linked, err)
 	}

@@ -79,10 +79,10 @@ func List(ctx context.Context, pool *pgxpool.Pool, q Query) (list []record.Entry
 			if err != nil {
 				return record.Entry{}, err
 			}
-			if h := e.Hash(); !bytes.Equal(h[:], e.hash) {
+			if h := e.Hash(); !bytes.Equal(h[:], e.StoredHash) {
 				return record.Entry{}, errors.New("a record does not match its hash; it was changed after it was written")
 			}
-			return e.Entry, nil
+			return e.Entry.Entry, nil
 		})
 		return err
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/bloom"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -82,12 +83,12 @@ type searchRun struct {
 }
 
 // found passes records on, and counts those that were read to find them.
-func (r *searchRun) found(entries []storedEntry, read int64) error {
+func (r *searchRun) found(entries []archivefile.Entry, read int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range entries {
 		e := &entries[i]
-		if h := e.Hash(); !bytes.Equal(h[:], e.hash) {
+		if h := e.Hash(); !bytes.Equal(h[:], e.StoredHash) {
 			return fmt.Errorf("record %s does not match its hash; it was changed after it was written", e.RequestID)
 		}
 		if err := r.each(&e.Entry); err != nil {
@@ -150,7 +151,7 @@ func (s *Search) query(day time.Time) (sql string, args []any) {
 
 func (r *searchRun) readRows(rows pgx.Rows) error {
 	const number, version, step = 19, 14, 10_000 // two places in entryColumns, and how many rows are passed on at a time
-	var entries []storedEntry
+	var entries []archivefile.Entry
 	read := int64(0)
 	for rows.Next() {
 		if read++; read == step {
@@ -167,7 +168,7 @@ func (r *searchRun) readRows(rows pgx.Rows) error {
 		if err != nil {
 			return err
 		}
-		entries = append(entries, e.storedEntry)
+		entries = append(entries, e.Entry)
 	}
 	if err := rows.Err(); err != nil {
 		return err
@@ -183,18 +184,18 @@ func (r *searchRun) readArchive(ctx context.Context, day time.Time) error {
 	if err != nil || len(archives) == 0 {
 		return cmp.Or(err, error(ErrNotArchived))
 	}
-	m, err := archives[len(archives)-1].open(ctx, r.Files)
+	m, err := archives[len(archives)-1].Open(ctx, r.Files)
 	if err != nil {
 		return err
 	}
-	from, to := r.From.UTC().Format(archiveTimeFormat), r.To.UTC().Format(archiveTimeFormat)
-	wanted := func(e *archiveEntry) bool {
+	from, to := r.From.UTC().Format(archivefile.TimeFormat), r.To.UTC().Format(archivefile.TimeFormat)
+	wanted := func(e *archivefile.EntryLine) bool {
 		return (r.EveryMode || e.Mode == "live") && e.At >= from && e.At < to && r.Match(e.Number, e.LineVersion)
 	}
 	var filters []bloom.Filter
 	if r.indexed() {
 		// Without its filters the day is read as a whole: that is slow, and complete.
-		filters, _ = m.readFilters(ctx, r.Files)
+		filters, _ = m.ReadFilters(ctx, r.Files)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -212,9 +213,9 @@ func (r *searchRun) readArchive(ctx context.Context, day time.Time) error {
 			continue
 		}
 		group.Go(func() error {
-			var found []storedEntry
-			err := p.readWanted(ctx, r.Files, m.Day, i+1, wanted, func(b *storedBatch) error {
-				found = append(found, b.entries...)
+			var found []archivefile.Entry
+			err := p.ReadWanted(ctx, r.Files, m.Day, i+1, wanted, func(b *archivefile.Batch) error {
+				found = append(found, b.Entries...)
 				return ctx.Err()
 			})
 			if err != nil {

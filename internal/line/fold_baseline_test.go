@@ -223,8 +223,13 @@ func TestRestatementReplacesTheBaseline(t *testing.T) {
 		"confirmed after another":        {[]line.Event{event(line.Restate, 100, said(10, 15), held(line.HoldRestated)), event(line.Restate, 150, said(10, 16)), confirm(1, 200)}, 10, 15},
 		"voided with its file":           {[]line.Event{event(line.Restate, 100, said(10, 15)), void(1, 200, ordered)}, 10, 20},
 		"by a network that got the line": {[]line.Event{event(line.Restate, 100, said(10, 15), from(other), outside), event(line.Port, 50, to(other), reported(200))}, 10, 15},
-		"by a network without it":        {[]line.Event{event(line.Restate, 100, said(10, 15), from(other), outside)}, 10, 20},
-		"none":                           {nil, 10, 20},
+		"by a network that lost the line again": {
+			[]line.Event{
+				event(line.Restate, 100, said(10, 15), from(other), outside), event(line.Port, 50, to(other), reported(60)), event(line.Port, 70, to(home), reported(80)),
+			}, 10, 20,
+		},
+		"by a network without it": {[]line.Event{event(line.Restate, 100, said(10, 15), from(other), outside)}, 10, 20},
+		"none":                    {nil, 10, 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

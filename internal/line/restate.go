@@ -59,13 +59,8 @@ func restatedAt(said []Event, since []moment, e *Event, now moment) moment {
 // hasLine reports whether a restatement is by a network that has the line: that of
 // the baseline, or one to which a port brought it.
 func (f *fold) hasLine(x *fact, base *Baseline) bool {
-	if _, ported := f.prior.placed[x.Seq]; ported {
-		return true
-	}
-	if base == nil {
-		return !x.Outside
-	}
-	return base.Network == x.Network
+	_, ported := f.prior.placed[x.Seq]
+	return ported || base == nil && !x.Outside || base != nil && base.Network == x.Network
 }
 
 // placeRestatements notes the restatements of networks to which a port brought the
@@ -76,7 +71,10 @@ func (f *fold) placeRestatements(base *Baseline) {
 			continue
 		}
 		for _, p := range f.ports {
-			if _, moved := f.found.moved[p.last.Seq]; moved && p.to == x.Network && p.last.Effective <= x.Effective {
+			if _, moved := f.found.moved[p.last.Seq]; !moved || p.last.Effective > x.Effective {
+				continue
+			}
+			if delete(f.found.placed, x.Seq); p.to == x.Network { // the next port takes it away
 				f.found.placed[x.Seq] = p.counted
 			}
 		}

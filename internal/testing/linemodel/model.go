@@ -98,7 +98,10 @@ func (w *walk) portedTo(h *line.History) map[int64]moment {
 	for i := range h.Events {
 		e := &h.Events[i]
 		for _, m := range w.moves {
-			if e.Kind == line.Restate && (h.Base == nil || e.Network != h.Base.Network) && m.Peer == e.Network && m.Effective <= e.Effective {
+			if e.Kind != line.Restate || h.Base != nil && e.Network == h.Base.Network || m.Effective > e.Effective {
+				continue
+			}
+			if delete(ported, e.Seq); m.Peer == e.Network { // and not if a later port took it away again
 				ported[e.Seq] = m.known
 			}
 		}

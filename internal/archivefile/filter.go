@@ -1,4 +1,4 @@
-package journal
+package archivefile
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"github.com/lineproof/lineproof/internal/bloom"
 )
 
-// liveNumbers adds to numbers those of the live records of a batch, which the filter of
+// LiveNumbers adds to numbers those of the live records of a batch, which the filter of
 // its part has, and counts the erased records, which have none.
-func (p *Part) liveNumbers(numbers []int64, b *storedBatch) []int64 {
-	for i := range b.entries {
-		switch e := &b.entries[i]; {
+func (p *Part) LiveNumbers(numbers []int64, b *Batch) []int64 {
+	for i := range b.Entries {
+		switch e := &b.Entries[i]; {
 		case e.Mode != "live":
 		case e.Erased():
 			p.Erased++
@@ -25,20 +25,20 @@ func (p *Part) liveNumbers(numbers []int64, b *storedBatch) []int64 {
 	return numbers
 }
 
-// readFilters returns the filter of each part. An error means that the filters are not
+// ReadFilters returns the filter of each part. An error means that the filters are not
 // those that were archived, or cannot be read.
-func (m *Manifest) readFilters(ctx context.Context, files blob.Store) ([]bloom.Filter, error) {
-	content, err := readFile(ctx, files, m.Filters.Key)
+func (m *Manifest) ReadFilters(ctx context.Context, files blob.Store) ([]bloom.Filter, error) {
+	content, err := ReadFile(ctx, files, m.Filters.Key)
 	if err != nil {
-		return nil, fmt.Errorf("journal: read the number filters of %s: %w", m.Day, err)
+		return nil, fmt.Errorf("archivefile: read the number filters of %s: %w", m.Day, err)
 	}
 	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != m.Filters.SHA256 || int64(len(content)) != m.Filters.Bytes {
-		return nil, fmt.Errorf("%w: file %s does not match the manifest of %s", errArchive, m.Filters.Key, m.Day)
+		return nil, fmt.Errorf("%w: file %s does not match the manifest of %s", ErrDamaged, m.Filters.Key, m.Day)
 	}
 	all := make([]bloom.Filter, len(m.Parts))
 	for i, p := range m.Parts {
 		if p.FilterAt < 0 || p.FilterBytes < 0 || p.FilterAt > m.Filters.Bytes-p.FilterBytes {
-			return nil, fmt.Errorf("%w: the filter of part %d of %s is outside of file %s", errArchive, i+1, m.Day, m.Filters.Key)
+			return nil, fmt.Errorf("%w: the filter of part %d of %s is outside of file %s", ErrDamaged, i+1, m.Day, m.Filters.Key)
 		}
 		all[i] = content[p.FilterAt : p.FilterAt+p.FilterBytes]
 	}

@@ -1,6 +1,11 @@
-package journal
+// Package archivefile writes and reads the files of an archived day of the journal:
+// parts with the records, a file of filters by which a search finds the parts that have a
+// number, and a manifest that lists them with their hashes.
+// docs/reference/journal-record.md describes every byte.
+package archivefile
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,12 +16,12 @@ import (
 	"github.com/lineproof/lineproof/internal/record"
 )
 
-// archiveFormat names the format of an archive. A change of the format gets a new
+// Format names the format of an archive. A change of the format gets a new
 // name. docs/reference/journal-record.md describes it.
-const archiveFormat = "lineproof journal archive 1"
+const Format = "lineproof journal archive 1"
 
-// archiveTimeFormat is how an archive writes a time: whole milliseconds.
-const archiveTimeFormat = "2006-01-02T15:04:05.000Z"
+// TimeFormat is how an archive writes a time: whole milliseconds.
+const TimeFormat = "2006-01-02T15:04:05.000Z"
 
 // Manifest lists the files of an archived day with their hashes.
 type Manifest struct {
@@ -53,21 +58,50 @@ type Part struct {
 	FilterBytes int64 `json:"filterBytes"`
 }
 
-// archiveLine is a line of a part: its header, a batch, or an entry of the
-// preceding batch.
-type archiveLine struct {
-	Head  *archiveHead  `json:"archive,omitzero"`
-	Batch *archiveBatch `json:"batch,omitzero"`
-	Entry *archiveEntry `json:"entry,omitzero"`
+// Batch is a batch as it was read: its row, and its entries in order.
+type Batch struct {
+	BatchKey
+
+	Found   bool // the row exists; otherwise only entries refer to it
+	Node    string
+	At      time.Time
+	Count   int
+	Root    []byte
+	Xact    string
+	Entries []Entry
 }
 
-type archiveHead struct {
+// BatchKey identifies a batch: an epoch belongs to one start of one node.
+type BatchKey struct{ Epoch, N int64 }
+
+// Compare orders keys.
+func (k BatchKey) Compare(l BatchKey) int {
+	return cmp.Or(cmp.Compare(k.Epoch, l.Epoch), cmp.Compare(k.N, l.N))
+}
+
+// Entry is an entry as it was read, with its stored hash.
+type Entry struct {
+	record.Entry
+
+	Idx        int
+	StoredHash []byte
+}
+
+// Line is a line of a part: its header, a batch, or an entry of the
+// preceding batch.
+type Line struct {
+	Head  *head      `json:"archive,omitzero"`
+	Batch *batchLine `json:"batch,omitzero"`
+	Entry *EntryLine `json:"entry,omitzero"`
+}
+
+type head struct {
 	Form string `json:"form"`
 	Day  string `json:"day"`
 	Part int    `json:"part"`
 }
 
-type archiveBatch struct {
+type batchLine struct {
 	Node  string `json:"node"`
 	Epoch int64  `json:"epoch"`
 	N     int64  `json:"n"`
@@ -77,7 +111,7 @@ type archiveBatch struct {
 	Xact  string `json:"xact"`
 }
 
-type archiveEntry struct {
+type EntryLine struct {
 	RequestID     uuid.UUID `json:"requestId"`
 	At            string    `json:"at"`
 	Type          string    `json:"type"`
@@ -105,43 +139,43 @@ type archiveEntry struct {
 	Hash          string    `json:"hash"`
 }
 
-func (b *storedBatch) line() archiveLine {
-	return archiveLine{Batch: &archiveBatch{
-		Node: b.node, Epoch: b.epoch, N: b.n, At: b.at.Format(archiveTimeFormat), Count: b.count, Root: hex.EncodeToString(b.root), Xact: b.xact,
+func (b *Batch) Line() Line {
+	return Line{Batch: &batchLine{
+		Node: b.Node, Epoch: b.Epoch, N: b.N, At: b.At.Format(TimeFormat), Count: b.Count, Root: hex.EncodeToString(b.Root), Xact: b.Xact,
 	}}
 }
 
-func (e *storedEntry) line() archiveLine {
-	return archiveLine{Entry: &archiveEntry{
-		RequestID: e.RequestID, At: e.At.Format(archiveTimeFormat), Type: e.Type, Entity: e.Entity, Key: e.Key, Mode: e.Mode, Purpose: e.Purpose,
+func (e *Entry) Line() Line {
+	return Line{Entry: &EntryLine{
+		RequestID: e.RequestID, At: e.At.Format(TimeFormat), Type: e.Type, Entity: e.Entity, Key: e.Key, Mode: e.Mode, Purpose: e.Purpose,
 		PurposeText: e.PurposeText, Status: e.Status, Reason: e.Reason, MobileNetwork: e.MobileNetwork, LineVersion: e.LineVersion,
 		PolicyVersion: e.PolicyVersion, PlanVersion: e.PlanVersion, Rules: e.Rules, Coverage: hex.EncodeToString(e.Coverage[:]), Number: e.Number,
 		PhoneNumber: e.PhoneNumber, Correlator: e.Correlator, ExternalID: e.ExternalID, OnBehalfOf: e.OnBehalfOf, Options: e.Options, Extra: e.Extra,
-		Nonce: hex.EncodeToString(e.StoredNonce()), Hash: hex.EncodeToString(e.hash),
+		Nonce: hex.EncodeToString(e.StoredNonce()), Hash: hex.EncodeToString(e.StoredHash),
 	}}
 }
 
 // batch is the reverse of [flush.line].
-func (b *archiveBatch) batch() (*storedBatch, error) {
-	at, err := time.Parse(archiveTimeFormat, b.At)
+func (b *batchLine) batch() (*Batch, error) {
+	at, err := time.Parse(TimeFormat, b.At)
 	root, rootErr := hex.DecodeString(b.Root)
 	if err := errors.Join(err, rootErr); err != nil {
-		return nil, fmt.Errorf("journal: read a batch of an archive: %w", err)
+		return nil, fmt.Errorf("archivefile: read a batch of an archive: %w", err)
 	}
-	return &storedBatch{batchKey: batchKey{b.Epoch, b.N}, found: true, node: b.Node, at: at, count: b.Count, root: root, xact: b.Xact}, nil
+	return &Batch{BatchKey: BatchKey{b.Epoch, b.N}, Found: true, Node: b.Node, At: at, Count: b.Count, Root: root, Xact: b.Xact}, nil
 }
 
 // entry is the reverse of [kept.line]. Idx is the position of the
 // entry after its batch.
-func (a *archiveEntry) entry(idx int) (storedEntry, error) {
-	at, err := time.Parse(archiveTimeFormat, a.At)
+func (a *EntryLine) entry(idx int) (Entry, error) {
+	at, err := time.Parse(TimeFormat, a.At)
 	coverage, coverageErr := hex.DecodeString(a.Coverage)
 	nonce, nonceErr := hex.DecodeString(a.Nonce)
 	hash, hashErr := hex.DecodeString(a.Hash)
 	if err := errors.Join(err, coverageErr, nonceErr, hashErr); err != nil {
-		return storedEntry{}, fmt.Errorf("journal: read a record of an archive: %w", err)
+		return Entry{}, fmt.Errorf("archivefile: read a record of an archive: %w", err)
 	}
-	e := storedEntry{idx: idx, hash: hash, Entry: record.Entry{
+	e := Entry{Idx: idx, StoredHash: hash, Entry: record.Entry{
 		RequestID: a.RequestID, At: at, Type: a.Type, Entity: a.Entity, Key: a.Key, Mode: a.Mode, Purpose: a.Purpose, PurposeText: a.PurposeText,
 		Status: a.Status, Reason: a.Reason, MobileNetwork: a.MobileNetwork, LineVersion: a.LineVersion, PolicyVersion: a.PolicyVersion,
 		PlanVersion: a.PlanVersion, Rules: a.Rules, Personal: record.Personal{
@@ -150,7 +184,7 @@ func (a *archiveEntry) entry(idx int) (storedEntry, error) {
 		},
 	}}
 	if len(nonce) != len(e.Nonce) && len(nonce) != len(e.Inner) || copy(e.Coverage[:], coverage) != len(e.Coverage) {
-		return storedEntry{}, errors.New("journal: read a record of an archive: the nonce or the coverage has a wrong length")
+		return Entry{}, errors.New("archivefile: read a record of an archive: the nonce or the coverage has a wrong length")
 	}
 	e.SetStoredNonce(nonce)
 	return e, nil
