@@ -94,9 +94,17 @@ func RecordData(r *http.Request, keys *access.Service, e *record.Entry, now time
 	}, nil
 }
 
+// numberOf returns the number as it was sent, if it was not erased.
+func numberOf(e *record.Entry) string {
+	if e.Erased() {
+		return "erased"
+	}
+	return e.PhoneNumber
+}
+
 func recordRow(e *record.Entry, names map[uuid.UUID]string) orgview.RecordRow {
 	return orgview.RecordRow{
-		ID: e.RequestID.String(), At: e.At, Number: e.PhoneNumber, Status: e.Status, Tone: StatusTone(e.Status), Network: e.MobileNetwork, Mode: e.Mode,
+		ID: e.RequestID.String(), At: e.At, Number: numberOf(e), Status: e.Status, Tone: StatusTone(e.Status), Network: e.MobileNetwork, Mode: e.Mode,
 		Key: names[e.Key], KeyID: e.Key.String(), Purpose: cmp.Or(e.PurposeText, e.Purpose), Correlator: e.Correlator, Options: e.Options, Extra: IndentJSON([]byte(e.Extra)),
 	}
 }
