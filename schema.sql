@@ -2030,6 +2030,22 @@ COMMENT ON COLUMN public.usage_pace.refused IS 'Requests with a 4xx response.';
 COMMENT ON COLUMN public.usage_pace.failed IS 'Requests with a 5xx response.';
 -- Name: COLUMN usage_pace.times; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.usage_pace.times IS 'Latency of requests for a single number, as a histogram; package tally has its bounds.';
+-- Name: who_asked; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.who_asked (
+    id uuid NOT NULL,
+    number bigint NOT NULL,
+    first_day date NOT NULL,
+    last_day date NOT NULL,
+    allowed boolean NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT who_asked_check CHECK ((last_day >= first_day))
+);
+-- Name: TABLE who_asked; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.who_asked IS 'Requested searches of all answers about one number. A second person allows each; a row is deleted when it expires.';
+-- Name: COLUMN who_asked.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.who_asked.id IS 'The subject of the approval.';
+-- Name: COLUMN who_asked.expires_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.who_asked.expires_at IS 'Seven days after the request; after the confirmation, seven days after that.';
 -- Name: line_event_00; Type: TABLE ATTACH; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_00 FOR VALUES WITH (modulus 16, remainder 0);
 -- Name: line_event_01; Type: TABLE ATTACH; Schema: public; Owner: -
@@ -2285,6 +2301,9 @@ ALTER TABLE ONLY public.usage_day
 -- Name: usage_pace usage_pace_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.usage_pace
     ADD CONSTRAINT usage_pace_pkey PRIMARY KEY (entity_id, day, mode, node);
+-- Name: who_asked who_asked_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.who_asked
+    ADD CONSTRAINT who_asked_pkey PRIMARY KEY (id);
 -- Name: access_token_client; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX access_token_client ON public.access_token USING btree (client_id);
 -- Name: access_token_expiry; Type: INDEX; Schema: public; Owner: -
@@ -2553,6 +2572,8 @@ CREATE INDEX session_expiry ON public.session USING btree (expires_at);
 CREATE INDEX supply_import_network ON public.supply_import USING btree (network, created_at);
 -- Name: supply_import_open; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX supply_import_open ON public.supply_import USING btree (id) WHERE (state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'voiding'::text]));
+-- Name: who_asked_expires; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX who_asked_expires ON public.who_asked USING btree (expires_at);
 -- Name: line_event_00_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
 ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_00_import_number_idx;
 -- Name: line_event_00_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
@@ -3106,4 +3127,16 @@ GRANT SELECT ON TABLE public.usage_day TO lineproof_read;
 -- Name: TABLE usage_pace; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.usage_pace TO lineproof_serve;
 GRANT SELECT ON TABLE public.usage_pace TO lineproof_read;
+-- Name: TABLE who_asked; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.who_asked TO lineproof_serve;
+-- Name: COLUMN who_asked.id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(id) ON TABLE public.who_asked TO lineproof_read;
+-- Name: COLUMN who_asked.first_day; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(first_day) ON TABLE public.who_asked TO lineproof_read;
+-- Name: COLUMN who_asked.last_day; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(last_day) ON TABLE public.who_asked TO lineproof_read;
+-- Name: COLUMN who_asked.allowed; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(allowed) ON TABLE public.who_asked TO lineproof_read;
+-- Name: COLUMN who_asked.expires_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(expires_at) ON TABLE public.who_asked TO lineproof_read;
 -- PostgreSQL database dump complete

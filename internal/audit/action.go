@@ -69,8 +69,9 @@ const (
 	OrderGiven      Action = "order.given"
 	OrderConfirmed  Action = "order.confirmed"
 	OrderRefused    Action = "order.refused"
-	HistoryRead     Action = "history.read" // of a number, by staff
-	JournalRead     Action = "journal.read" // records of others, by staff
+	HistoryRead     Action = "history.read"      // of a number, by staff
+	JournalRead     Action = "journal.read"      // records of others, by staff
+	WhoAsked        Action = "journal.who_asked" // a search of all answers about a number, which two people allowed
 	JournalArchived Action = "journal.archived"
 	JournalDropped  Action = "journal.dropped" // of an archived day
 	EpochsSkipped   Action = "journal.epochs_skipped"

@@ -29,7 +29,7 @@ func (a *app) journalCommand() *cobra.Command {
 		Long:    "The journal has a record of every answer to a verification.",
 		Example: "  lineproof journal get 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40",
 	}
-	cmd.AddCommand(a.journalGetCommand(), a.journalCheckCommand(), a.journalArchiveCommand(), a.journalNewEpochCommand(),
+	cmd.AddCommand(a.journalGetCommand(), a.journalCheckCommand(), a.journalArchiveCommand(), a.journalAskedCommand(), a.journalNewEpochCommand(),
 		a.journalEraseCommand(), a.journalHoldCommand())
 	return cmd
 }

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
+	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
-// ForgetExpiredArgs deletes expired credentials, idempotency responses and login
-// records.
+// ForgetExpiredArgs deletes expired credentials, idempotency responses, login
+// records and searches of who asked about a number.
 type ForgetExpiredArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -38,10 +40,14 @@ func (w *forgetExpired) Work(ctx context.Context, _ *river.Job[ForgetExpiredArgs
 	if err != nil {
 		return err
 	}
-	if credentials+answers+logins > 0 {
+	searches, err := whoasked.DeleteExpired(ctx, w.jobs.Pool, w.jobs.Now())
+	if err != nil {
+		return err
+	}
+	if credentials+answers+logins+searches > 0 {
 		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "deleted expired rows",
 			slog.Int64("credentials", credentials), slog.Int64("answers", answers),
-			slog.Int64("logins", logins))
+			slog.Int64("logins", logins), slog.Int64("searches", searches))
 	}
 	return nil
 }

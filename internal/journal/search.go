@@ -49,12 +49,13 @@ const MaxIndexed = 20
 // Run calls each for every record that is found, day by day, and never twice at the
 // same time. A damaged record or archive is an error.
 func (s *Search) Run(ctx context.Context, each func(*record.Entry) error) error {
-	archives, err := Archives(ctx, s.Pool, s.From, s.To)
+	last := s.To.Add(-1)
+	archives, err := Archives(ctx, s.Pool, s.From, last)
 	days, daysErr := readableDays(ctx, s.Pool)
 	if err := cmp.Or(err, daysErr); err != nil {
 		return err
 	}
-	days = within(days, s.From, s.To)
+	days = within(days, s.From, last)
 	for i := range archives {
 		days = append(days, archives[i].Day)
 	}

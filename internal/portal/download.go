@@ -6,8 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 
+	"github.com/lineproof/lineproof/internal/csvfile"
 	"github.com/lineproof/lineproof/internal/web"
 )
 
@@ -26,22 +26,11 @@ func AbortDownload(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // NewCSV returns a writer of CSV with the line ends of RFC 4180.
-func NewCSV(w io.Writer) *csv.Writer {
-	out := csv.NewWriter(w)
-	out.UseCRLF = true
-	return out
-}
+func NewCSV(w io.Writer) *csv.Writer { return csvfile.NewWriter(w) }
 
 // SafeCells puts an apostrophe before every cell that a spreadsheet would run as
 // a formula. Programs that need the exact text use NDJSON.
-func SafeCells(cells []string) []string {
-	for i, cell := range cells {
-		if strings.IndexAny(strings.TrimLeft(cell, " \u00a0"), "=+-@\t\r\n|%＝＋－＠") == 0 {
-			cells[i] = "'" + cell
-		}
-	}
-	return cells
-}
+func SafeCells(cells []string) []string { return csvfile.SafeCells(cells) }
 
 // HexSum writes a SHA-256 checksum in hexadecimal.
 func HexSum(sum [32]byte) string { return hex.EncodeToString(sum[:]) }

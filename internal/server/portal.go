@@ -20,6 +20,7 @@ import (
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
 // portalHandler assembles the portal over the services that the API uses.
@@ -45,6 +46,7 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 func Effects(r *registry.Registry) map[approval.Kind]approval.Effect {
 	all := r.Effects()
 	maps.Copy(all, erasure.Effects())
+	maps.Copy(all, whoasked.Effects())
 	return all
 }
 

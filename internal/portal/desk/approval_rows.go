@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
 // approvalRows shows approvals and orders, which two packages keep, as rows of one
@@ -94,6 +95,9 @@ func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 			row.Before = m.names.names[a.Subject].Role
 		}
 		row.Effect = row.About + " gets the role " + row.After + " and its rights at once."
+	case whoasked.Kind:
+		row.What, row.About = "Search who asked about a number", "Number ending in "+a.Details["lastDigits"]
+		row.Effect = "For seven days administrators can search all answers about the number, of every organisation, from " + a.Details["from"] + " to " + a.Details["to"] + ". Compare the case in the reason with the request of the person."
 	default:
 		row.What = "Unknown to this version: " + string(a.Kind)
 	}

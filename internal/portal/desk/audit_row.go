@@ -30,7 +30,7 @@ var actionNames = map[audit.Action]string{
 	audit.KeyCreated: "Key generated", audit.KeyRolled: "Key rolled", audit.KeyRevoked: "Key revoked",
 	audit.LoggedIn: "Signed in", audit.SessionEnded: "Session ended", audit.SessionsEnded: "All sessions ended",
 	audit.ImportBegun: "Import started", audit.ImportConfirmed: "Import confirmed", audit.ImportCancelled: "Import cancelled", audit.ImportApplied: "Import applied",
-	audit.ImportMeant: "Import confirmed as intentional", audit.ImportVoided: "Snapshot voided", audit.OrderRefused: "Order refused", audit.JournalRead: "Journal searched",
+	audit.ImportMeant: "Import confirmed as intentional", audit.ImportVoided: "Snapshot voided", audit.OrderRefused: "Order refused", audit.JournalRead: "Journal searched", audit.WhoAsked: "Searched who asked about a number",
 	audit.PlanSet: "Numbering plan set", audit.PolicySet: "Policy set", audit.OrderGiven: "Order given", audit.OrderConfirmed: "Order confirmed", audit.HistoryRead: "Number history read",
 	audit.JournalArchived: "Day of the journal archived", audit.JournalDropped: "Archived day dropped", audit.EpochsSkipped: "Epochs of the journal skipped",
 	audit.ApprovalAsked: "Approval requested", audit.ApprovalGiven: "Approval given", audit.ApprovalRefused: "Approval refused",
