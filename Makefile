@@ -41,6 +41,9 @@ CHANGES ?= 4000000
 IMPACT_ANSWERS ?= 1000000
 IMPACT_ROWS ?= 4000000
 IMPORT_ROWS ?= 5000000
+DAYS ?= 90
+ANSWERS_A_DAY ?= 1000000
+OPEN_DAY ?= 500000
 RATE ?= 1000
 PHASE ?= 60
 ANSWERS ?= 2500
@@ -164,6 +167,11 @@ liar: ## Let an operator send MESSAGES (1000000) lies: no answer about other net
 impact: ## Compare the impact of corrections with a replay of IMPACT_ANSWERS (1000000) answers, and time that of a file of IMPACT_ROWS rows (4000000)
 	$(call long_run,TestImpactIsWhatAReplayOfEveryAnswerFinds,LINEPROOF_E2E_IMPACT_ANSWERS=$(IMPACT_ANSWERS),verify)
 	$(call long_run,TestImpactOfALargeFile,LINEPROOF_E2E_IMPACT_ROWS=$(IMPACT_ROWS) LINEPROOF_E2E_IMPACT_ANSWERS=$(IMPACT_ANSWERS),verify)
+
+.PHONY: who-asked
+who-asked: ## Find all answers about one number in DAYS (90) days of ANSWERS_A_DAY (1000000), most of them archived, and in an open day of OPEN_DAY (500000)
+	$(call long_run,TestWhoAskedOverAQuarter,LINEPROOF_E2E_DAYS=$(DAYS) LINEPROOF_E2E_ANSWERS_A_DAY=$(ANSWERS_A_DAY),journal)
+	$(call long_run,TestSearchOfTheOpenDayIsBounded,LINEPROOF_E2E_OPEN_DAY=$(OPEN_DAY),journal)
 
 .PHONY: nation
 nation: ## Load a nation of LINES lines (20000000) from pipes, apply CHANGES events, and measure

@@ -85,8 +85,8 @@ func (a *app) approvalCommand() *cobra.Command {
 		Use:   "approval",
 		Short: "List, confirm and refuse changes that need two people",
 		Long: `Changes that are too dangerous for one person wait until another confirms them: restoring a revoked entity, giving
-rights to staff, and searching who asked about a number. The operator who runs the command line is one person. A member of staff who has logged in over the API
-acts here with --session-file.`,
+rights to staff, erasing records, and searching who asked about a number. The operator who runs the command line is one
+person. A member of staff who has logged in over the API acts here with --session-file.`,
 		Example: "  lineproof approval list",
 	}
 	cmd.AddCommand(a.approvalListCommand(), a.approvalConfirmCommand(), a.approvalRefuseCommand())

@@ -19,7 +19,7 @@ func (a *app) journalCheckCommand() *cobra.Command {
 		Long: `Reads the journal and checks that every record matches its hash and has the time of its id, that no id occurs twice on
 a day, that every batch has all its records in order, and that they match its batch root. The service may keep running.
 With --archived the archives of the same days are checked too: every file against the manifest, the manifest against
-the database, and their content as above.
+the database, their content as above, and that the number filters are those of the records.
 
 Prints the totals and what was found. The exit code is 6 when a problem was found.`,
 		Example: `  lineproof journal check

@@ -52,6 +52,9 @@ func (r *Report) meanings() (list []meaning) {
 		if reason, ok := reasonMeanings[word]; ok {
 			text += " " + reason
 		}
+		if row.Reason != "" {
+			word = row.Status + " (" + row.Reason + ")"
+		}
 		list = append(list, meaning{word, text})
 	}
 	return list
