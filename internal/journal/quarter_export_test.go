@@ -5,31 +5,32 @@ import (
 	"iter"
 	"time"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/record"
 )
 
 // WriteDay archives a day that was never in the database: its batches go straight into
 // files, which is much faster. Everything else is as the archiver does it.
 func (a *Archiver) WriteDay(ctx context.Context, day time.Time, batches iter.Seq[[]record.Entry]) (Archive, error) {
-	w, err := newPartWriter(a.Files, day)
+	w, err := archivefile.NewWriter(a.Files, day)
 	if err != nil {
 		return Archive{}, err
 	}
 	if a.partBytes > 0 {
-		w.maxBytes = a.partBytes
+		w.MaxBytes = a.partBytes
 	}
 	n := int64(0)
 	for entries := range batches {
 		n++
-		b, err := newStoredBatch(batchKey{1, n}, entries)
+		b, err := newStoredBatch(archivefile.BatchKey{Epoch: 1, N: n}, entries)
 		if err != nil {
 			return Archive{}, err
 		}
-		if err := w.add(ctx, b); err != nil {
+		if err := w.Add(ctx, b); err != nil {
 			return Archive{}, err
 		}
 	}
-	archive, err := w.finish(ctx, day)
+	archive, err := w.Finish(ctx, day)
 	if err != nil {
 		return Archive{}, err
 	}
@@ -37,15 +38,15 @@ func (a *Archiver) WriteDay(ctx context.Context, day time.Time, batches iter.Seq
 	return archive, a.recordArchive(ctx, &archive)
 }
 
-func newStoredBatch(key batchKey, entries []record.Entry) (*storedBatch, error) {
-	b := &storedBatch{batchKey: key, found: true, node: "a", at: entries[0].At, count: len(entries), xact: "1"}
+func newStoredBatch(key archivefile.BatchKey, entries []record.Entry) (*archivefile.Batch, error) {
+	b := &archivefile.Batch{BatchKey: key, Found: true, Node: "a", At: entries[0].At, Count: len(entries), Xact: "1"}
 	hashes := make([][]byte, len(entries))
 	for i := range entries {
 		hash := entries[i].Hash()
 		hashes[i] = hash[:]
-		b.entries = append(b.entries, storedEntry{Entry: entries[i], idx: i, hash: hash[:]})
+		b.Entries = append(b.Entries, archivefile.Entry{Entry: entries[i], Idx: i, StoredHash: hash[:]})
 	}
 	var err error
-	b.root, err = record.Root(hashes)
+	b.Root, err = record.Root(hashes)
 	return b, err
 }

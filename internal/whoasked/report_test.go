@@ -52,7 +52,8 @@ func TestReportIsComplete(t *testing.T) {
 	}
 	want := []whoasked.Row{}
 	for _, group := range []whoasked.Row{
-		{Organisation: "Credit Union", Status: "SWAPPED", Network: "MTN", Answers: 1}, {Organisation: "Credit Union", OnBehalfOf: "RC 7", Status: "UNKNOWN", Reason: "STALE", Network: "GLO", Answers: 1},
+		{Organisation: "Credit Union", Status: "SWAPPED", Network: "MTN", Answers: 1},
+		{Organisation: "Credit Union", OnBehalfOf: "RC 7", Status: "UNKNOWN", Reason: "STALE", Network: "GLO", Answers: 1},
 		{Organisation: "Harbour Bank", Status: "NORMAL", Network: "MTN", Answers: 2},
 	} {
 		for month := days[1].AddDate(0, 0, 1-days[1].Day()); !month.After(w.clock); month = month.AddDate(0, 1, 0) {
