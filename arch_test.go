@@ -105,7 +105,7 @@ var plan = []part{
 	{transports, "portal/present", "access audit document fault journal line linefile numbering people policy portal portal/view portal/view/orgview record registry supply tally web", ""},
 	{transports, "portal/org", "access audit document fault guard journal line people pg phone portal portal/present portal/view portal/view/orgview record registry sandbox secret tally web", ""},
 	{transports, "portal/telco", "fault line linefile numbering portal portal/present portal/view portal/view/orgview supply web", ""},
-	{transports, "portal/desk", "access approval audit document fault guard journal line numbering people pg phone portal portal/present portal/view portal/view/deskview portal/view/orgview record registry supply tally web whoasked", ""},
+	{transports, "portal/desk", "access approval audit document erasure fault guard journal line numbering people pg phone portal portal/present portal/view portal/view/deskview portal/view/orgview record registry supply tally web whoasked", ""},
 	{transports, "jobs", "access clamd document idempotency journal mail people pg supply tally whoasked", ""},
 	{transports, "client", "", ""},
 

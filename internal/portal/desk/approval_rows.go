@@ -8,6 +8,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/erasure"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
@@ -98,6 +99,9 @@ func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 	case whoasked.Kind:
 		row.What, row.About = "Search who asked about a number", "Number ending in "+a.Details["lastDigits"]
 		row.Effect = "For seven days administrators can search all answers about the number, of every organisation, from " + a.Details["from"] + " to " + a.Details["to"] + ". Compare the case in the reason with the request of the person."
+	case erasure.Confirm:
+		row.What, row.About = "Erase the personal part of records", "Ground: "+a.Details["ground"]
+		row.Effect = "The number and everything else that can lead to the person goes from the records, for ever. Compare the case in the reason with the request of the person or the order of the court."
 	default:
 		row.What = "Unknown to this version: " + string(a.Kind)
 	}
