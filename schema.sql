@@ -1605,6 +1605,7 @@ CREATE TABLE public.policy (
     personal_years integer NOT NULL,
     time_zone text NOT NULL,
     clearing_house text NOT NULL,
+    purposes text NOT NULL,
     note text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     CONSTRAINT policy_backdating_days_check CHECK (((backdating_days >= 1) AND (backdating_days <= 365))),
@@ -1621,6 +1622,7 @@ CREATE TABLE public.policy (
     CONSTRAINT policy_port_freshness_hours_check CHECK (((port_freshness_hours >= 1) AND (port_freshness_hours <= 2400))),
     CONSTRAINT policy_port_report_hours_check CHECK (((port_report_hours >= 1) AND (port_report_hours <= 720))),
     CONSTRAINT policy_ported_hours_check CHECK (((ported_hours >= 1) AND (ported_hours <= 2400))),
+    CONSTRAINT policy_purposes_check CHECK (((char_length(purposes) >= 1) AND (char_length(purposes) <= 1000))),
     CONSTRAINT policy_quarantine_days_check CHECK (((quarantine_days >= 1) AND (quarantine_days <= 730))),
     CONSTRAINT policy_recycled_days_check CHECK (((recycled_days >= 1) AND (recycled_days <= 730))),
     CONSTRAINT policy_sim_freshness_hours_check CHECK (((sim_freshness_hours >= 0) AND (sim_freshness_hours <= 2400))),
@@ -1651,6 +1653,8 @@ COMMENT ON COLUMN public.policy.personal_years IS 'For how many years the person
 COMMENT ON COLUMN public.policy.time_zone IS 'The zone in which a bare date that is reported is a day; its name in the IANA database.';
 -- Name: COLUMN policy.clearing_house; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.clearing_house IS 'The name of the clearing house; empty while there is none.';
+-- Name: COLUMN policy.purposes; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.purposes IS 'The purposes of API keys, and how an answer to each gives dates: code=exact, code=month or code=absent, separated by commas.';
 -- Name: COLUMN policy.note; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.note IS 'Why the version was created.';
 -- Name: recovery_code; Type: TABLE; Schema: public; Owner: -

@@ -21,8 +21,8 @@ func (a *app) policyCommand() *cobra.Command {
 		Use:   "policy",
 		Short: "Show and change the policy",
 		Long: `The policy defines how long a change of a line is reported, which topics must be supplied and how old a supply may be, how
-late an event may be reported, and in which time zone a date is a day. It has versions: each takes effect at a given time
-and never changes. The record of every answer names the version that was used.`,
+late an event may be reported, in which time zone a date is a day, and for which purposes banks verify numbers. It has
+versions: each takes effect at a given time and never changes. The record of every answer names the version that was used.`,
 		Example: "  lineproof policy show",
 	}
 	cmd.AddCommand(a.policyShowCommand(), a.policySetCommand(), a.policyHistoryCommand())
@@ -112,7 +112,8 @@ func (a *app) policySetCommand() *cobra.Command {
 effect now or later, never in the past and never before a version that was created earlier. Prints what changes.`,
 		Example: `  lineproof policy set --swapped-hours 120 --note 'five days, by direction of June 2026'
   lineproof policy set --sim-freshness-hours 24 --note 'agreed with operators' --effective 2026-07-01
-  lineproof policy set --clearing-house 'Interconnect Clearing House' --note 'it reports all ports from now on'`,
+  lineproof policy set --clearing-house 'Interconnect Clearing House' --note 'it reports all ports from now on'
+  lineproof policy set --purposes payment=exact,collection=absent,other=absent --note 'exact dates for payments'`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()

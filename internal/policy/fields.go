@@ -119,6 +119,7 @@ func (f TextField) Of(p *Policy) *string { return f.of(p) }
 const (
 	maxTimeZone      = 64
 	maxClearingHouse = 100
+	maxPurposes      = 1000
 )
 
 // TextFields are the texts of a policy; they are shown after [Fields]. The database
@@ -133,6 +134,11 @@ var TextFields = []TextField{
 		"clearingHouse", "clearing-house", "", 0, maxClearingHouse,
 		"the name of the clearing house that reports ports; while it is named, the topic PORT is required",
 		func(p *Policy) *string { return &p.ClearingHouse },
+	},
+	{
+		"purposes", "purposes", "payment=month,account-opening=month,credential-reset=month,collection=absent,credit=month,other=absent", 1, maxPurposes,
+		"the purposes of API keys, each with how its answers give dates: exact, month or absent",
+		func(p *Policy) *string { return &p.Purposes },
 	},
 }
 

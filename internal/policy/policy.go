@@ -1,6 +1,7 @@
 // Package policy stores the rules that the regulator sets and may change: how long a
 // change of a line counts, which topics must be supplied and how old a supply may be,
-// how late an event may be reported, and in which time zone a date is a day.
+// how late an event may be reported, in which time zone a date is a day, and for which
+// purposes banks ask and which dates each may learn.
 //
 // A policy has versions. Each takes effect at a time and never changes, so that a
 // past answer can be derived again by the policy of that time.
@@ -45,6 +46,7 @@ type Policy struct {
 
 	TimeZone      string // name in the IANA database
 	ClearingHouse string // "" while there is none
+	Purposes      string // see [Policy.DatesFor]
 
 	Note string // why the policy was changed
 
@@ -150,6 +152,7 @@ func (p Policy) check() error {
 	wrong.Check(err == nil, "timeZone", fault.NotAllowed, "Use the name of a time zone in the IANA database, such as Africa/Lagos, or UTC.")
 	wrong.Check(utf8.RuneCountInString(p.ClearingHouse) <= maxClearingHouse, "clearingHouse", fault.TooLong, fmt.Sprintf("Use at most %d characters.", maxClearingHouse))
 	wrong.Check(utf8.ValidString(p.ClearingHouse) && !strings.ContainsFunc(p.ClearingHouse, unicode.IsControl), "clearingHouse", fault.BadFormat, "Use text in UTF-8 without control characters.")
+	p.checkPurposes(&wrong)
 	wrong.Check(p.Note != "", "note", fault.Required, "Say in a few words why the policy changes.")
 	wrong.Check(utf8.RuneCountInString(p.Note) <= maxNote, "note", fault.TooLong, fmt.Sprintf("Use at most %d characters.", maxNote))
 	wrong.Check(utf8.ValidString(p.Note) && !strings.ContainsRune(p.Note, 0), "note", fault.BadFormat, "Use text in UTF-8.")

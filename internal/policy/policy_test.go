@@ -101,6 +101,7 @@ func drawPolicy(t *rapid.T) policy.Policy {
 	}
 	p.TimeZone = rapid.SampledFrom([]string{"Africa/Lagos", "Asia/Kolkata", "America/Argentina/ComodRivadavia", "Etc/GMT-14", "UTC"}).Draw(t, "timeZone")
 	p.ClearingHouse = rapid.StringMatching(`([a-zéß][a-z é]{0,98}[a-zß])?`).Draw(t, "clearingHouse")
+	p.Purposes = rapid.StringMatching(`(payment=(exact|month|absent),)?other=(exact|month|absent)`).Draw(t, "purposes")
 	p.LifecycleFreshnessHours = min(p.LifecycleFreshnessHours, 12*p.RecycledDays)
 	p.SIMFreshnessHours = min(p.SIMFreshnessHours, p.SwappedHours/2)
 	p.PortedHours = max(p.PortedHours, 2)
@@ -178,7 +179,7 @@ func TestInvalidPoliciesAreRefused(t *testing.T) {
 	for _, f := range policy.Fields {
 		all = append(all, f.Name)
 	}
-	all = append(all, "timeZone", "clearingHouse", "note")
+	all = append(all, "timeZone", "clearingHouse", "purposes", "note")
 	for name, tc := range map[string]struct {
 		now    time.Time
 		change func(p *policy.Policy)

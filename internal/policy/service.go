@@ -72,7 +72,7 @@ func policyOf(r db.Policy) (Policy, error) {
 		FalseAssurancePercent: int(r.FalseAssurancePercent),
 		SIMReportHours:        int(r.SimReportHours), PortReportHours: int(r.PortReportHours), BarReportHours: int(r.BarReportHours),
 		ChurnReportDays: int(r.ChurnReportDays), BackdatingDays: int(r.BackdatingDays), HoldPercent: int(r.HoldPercent), PersonalYears: int(r.PersonalYears),
-		TimeZone: r.TimeZone, ClearingHouse: r.ClearingHouse, Note: r.Note, zone: zone,
+		TimeZone: r.TimeZone, ClearingHouse: r.ClearingHouse, Purposes: r.Purposes, Note: r.Note, zone: zone,
 	}, nil
 }
 
@@ -107,6 +107,7 @@ func (s *Service) Set(ctx context.Context, p Policy) (Policy, error) {
 	for _, text := range []*string{&p.TimeZone, &p.ClearingHouse, &p.Note} {
 		*text = strings.TrimSpace(*text)
 	}
+	p.Purposes = strings.Join(strings.Fields(p.Purposes), "")
 	if err := p.check(); err != nil {
 		return Policy{}, err
 	}
@@ -164,6 +165,6 @@ func rowOf(id uuid.UUID, p Policy) db.InsertParams {
 		FalseAssurancePercent: small(p.FalseAssurancePercent),
 		SimReportHours:        small(p.SIMReportHours), PortReportHours: small(p.PortReportHours), BarReportHours: small(p.BarReportHours),
 		ChurnReportDays: small(p.ChurnReportDays), BackdatingDays: small(p.BackdatingDays), HoldPercent: small(p.HoldPercent), PersonalYears: small(p.PersonalYears),
-		TimeZone: p.TimeZone, ClearingHouse: p.ClearingHouse, Note: p.Note, CreatedAt: p.CreatedAt,
+		TimeZone: p.TimeZone, ClearingHouse: p.ClearingHouse, Purposes: p.Purposes, Note: p.Note, CreatedAt: p.CreatedAt,
 	}
 }

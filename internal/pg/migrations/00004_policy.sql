@@ -22,6 +22,7 @@ CREATE TABLE policy (
     personal_years            integer     NOT NULL CHECK (personal_years BETWEEN 1 AND 100),
     time_zone                 text        NOT NULL CHECK (char_length(time_zone) BETWEEN 1 AND 64),
     clearing_house            text        NOT NULL CHECK (char_length(clearing_house) BETWEEN 0 AND 100),
+    purposes                  text        NOT NULL CHECK (char_length(purposes) BETWEEN 1 AND 1000),
     note                      text        NOT NULL CHECK (char_length(note) BETWEEN 1 AND 500),
     created_at                timestamptz NOT NULL
 );
@@ -36,17 +37,19 @@ COMMENT ON COLUMN policy.hold_percent IS 'A snapshot that changes a greater shar
 COMMENT ON COLUMN policy.personal_years IS 'For how many years the personal part of a record is kept.';
 COMMENT ON COLUMN policy.time_zone IS 'The zone in which a bare date that is reported is a day; its name in the IANA database.';
 COMMENT ON COLUMN policy.clearing_house IS 'The name of the clearing house; empty while there is none.';
+COMMENT ON COLUMN policy.purposes IS 'The purposes of API keys, and how an answer to each gives dates: code=exact, code=month or code=absent, separated by commas.';
 COMMENT ON COLUMN policy.note IS 'Why the version was created.';
 
 -- The first version, so that every answer has a policy.
 INSERT INTO policy (version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days,
     lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent,
     sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years,
-    time_zone, clearing_house, note, created_at)
+    time_zone, clearing_house, purposes, note, created_at)
 VALUES (1, gen_random_uuid(), '2000-01-01T00:00:00Z', 90, 240, 240, 90, 90, 14,
     168, 36, 72, 10,
     1, 24, 24, 7, 30, 10, 7,
-    'Africa/Lagos', '', 'the defaults', now());
+    'Africa/Lagos', '', 'payment=month,account-opening=month,credential-reset=month,collection=absent,credit=month,other=absent',
+    'the defaults', now());
 
 GRANT SELECT, INSERT ON policy TO lineproof_serve;
 GRANT SELECT ON policy TO lineproof_read;

@@ -44,6 +44,8 @@ type Policy struct {
 	TimeZone string
 	// The name of the clearing house; empty while there is none.
 	ClearingHouse string
+	// The purposes of API keys, and how an answer to each gives dates: code=exact, code=month or code=absent, separated by commas.
+	Purposes string
 	// Why the version was created.
 	Note      string
 	CreatedAt time.Time

@@ -13,7 +13,7 @@ import (
 )
 
 const byVersion = `-- name: ByVersion :one
-SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, time_zone, clearing_house, note, created_at FROM policy WHERE version = $1
+SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, time_zone, clearing_house, purposes, note, created_at FROM policy WHERE version = $1
 `
 
 func (q *Queries) ByVersion(ctx context.Context, version int32) (Policy, error) {
@@ -42,6 +42,7 @@ func (q *Queries) ByVersion(ctx context.Context, version int32) (Policy, error) 
 		&i.PersonalYears,
 		&i.TimeZone,
 		&i.ClearingHouse,
+		&i.Purposes,
 		&i.Note,
 		&i.CreatedAt,
 	)
@@ -49,7 +50,7 @@ func (q *Queries) ByVersion(ctx context.Context, version int32) (Policy, error) 
 }
 
 const current = `-- name: Current :one
-SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, time_zone, clearing_house, note, created_at FROM policy WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1
+SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, time_zone, clearing_house, purposes, note, created_at FROM policy WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1
 `
 
 func (q *Queries) Current(ctx context.Context, at time.Time) (Policy, error) {
@@ -78,6 +79,7 @@ func (q *Queries) Current(ctx context.Context, at time.Time) (Policy, error) {
 		&i.PersonalYears,
 		&i.TimeZone,
 		&i.ClearingHouse,
+		&i.Purposes,
 		&i.Note,
 		&i.CreatedAt,
 	)
@@ -85,7 +87,7 @@ func (q *Queries) Current(ctx context.Context, at time.Time) (Policy, error) {
 }
 
 const history = `-- name: History :many
-SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, time_zone, clearing_house, note, created_at FROM policy ORDER BY version
+SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, time_zone, clearing_house, purposes, note, created_at FROM policy ORDER BY version
 `
 
 func (q *Queries) History(ctx context.Context) ([]Policy, error) {
@@ -120,6 +122,7 @@ func (q *Queries) History(ctx context.Context) ([]Policy, error) {
 			&i.PersonalYears,
 			&i.TimeZone,
 			&i.ClearingHouse,
+			&i.Purposes,
 			&i.Note,
 			&i.CreatedAt,
 		); err != nil {
@@ -137,11 +140,11 @@ const insert = `-- name: Insert :exec
 INSERT INTO policy (version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days,
     lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent,
     sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years,
-    time_zone, clearing_house, note, created_at)
+    time_zone, clearing_house, purposes, note, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
     $10, $11, $12, $13,
     $14, $15, $16, $17, $18, $19, $20,
-    $21, $22, $23, $24)
+    $21, $22, $23, $24, $25)
 `
 
 type InsertParams struct {
@@ -167,6 +170,7 @@ type InsertParams struct {
 	PersonalYears           int32
 	TimeZone                string
 	ClearingHouse           string
+	Purposes                string
 	Note                    string
 	CreatedAt               time.Time
 }
@@ -195,6 +199,7 @@ func (q *Queries) Insert(ctx context.Context, arg InsertParams) error {
 		arg.PersonalYears,
 		arg.TimeZone,
 		arg.ClearingHouse,
+		arg.Purposes,
 		arg.Note,
 		arg.CreatedAt,
 	)
