@@ -234,7 +234,8 @@ CREATE TABLE public.api_key (
     entity_id uuid NOT NULL,
     name text NOT NULL,
     mode text NOT NULL,
-    purpose text DEFAULT ''::text NOT NULL,
+    purpose text DEFAULT 'other'::text NOT NULL,
+    purpose_text text DEFAULT ''::text NOT NULL,
     mac bytea NOT NULL,
     preview text NOT NULL,
     networks cidr[] DEFAULT '{}'::cidr[] NOT NULL,
@@ -251,10 +252,15 @@ CREATE TABLE public.api_key (
     CONSTRAINT api_key_burst_check CHECK ((burst >= 0)),
     CONSTRAINT api_key_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
     CONSTRAINT api_key_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+    CONSTRAINT api_key_purpose_text_check CHECK ((char_length(purpose_text) <= 100)),
     CONSTRAINT api_key_rate_check CHECK ((rate >= (0)::double precision))
 );
 -- Name: TABLE api_key; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.api_key IS 'API keys of entities, as HMACs.';
+-- Name: COLUMN api_key.purpose; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.purpose IS 'A code of the policy that was in effect when the key was created.';
+-- Name: COLUMN api_key.purpose_text; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.purpose_text IS 'The purpose in the words that were entered, where the policy had no code for it.';
 -- Name: COLUMN api_key.networks; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.api_key.networks IS 'The networks from which the key is accepted; empty means from anywhere.';
 -- Name: COLUMN api_key.rate; Type: COMMENT; Schema: public; Owner: -
@@ -2711,7 +2717,7 @@ CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, scopes ON 
 -- Name: account access_changed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER access_changed AFTER UPDATE OF disabled_at, role, kind, entity_id ON public.account FOR EACH ROW EXECUTE FUNCTION public.access_changed('account', 'id');
 -- Name: api_key access_changed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, networks, rate, burst, mode, purpose, entity_id ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.access_changed('key', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, networks, rate, burst, mode, purpose, purpose_text, entity_id ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.access_changed('key', 'id');
 -- Name: client access_changed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER access_changed AFTER UPDATE ON public.client FOR EACH ROW EXECUTE FUNCTION public.access_changed('client', 'id');
 -- Name: entity access_changed; Type: TRIGGER; Schema: public; Owner: -
@@ -2865,6 +2871,8 @@ GRANT SELECT(name) ON TABLE public.api_key TO lineproof_read;
 GRANT SELECT(mode) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.purpose; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(purpose) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.purpose_text; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(purpose_text) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.preview; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(preview) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.networks; Type: ACL; Schema: public; Owner: -

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -27,9 +28,9 @@ const (
 // KeyForm is what a caller enters to create an API key.
 type KeyForm struct {
 	Entity   uuid.UUID
-	Name     string // of the application
-	Mode     string // Live or Test
-	Purpose  string
+	Name     string         // of the application
+	Mode     string         // Live or Test
+	Purpose  string         // a code of the policy, or any words
 	Expires  time.Duration  // 0 means never
 	Networks []netip.Prefix // source addresses it may be used from; none means any
 	Rate     float64        // requests a second; 0 means the limit of the entity or the settings
@@ -64,6 +65,7 @@ func (f *KeyForm) check() error {
 	checkLabel(&wrong, "name", f.Name, 100)
 	wrong.Check(prefixes[f.Mode] != "", "mode", fault.NotAllowed, "The mode must be live or test.")
 	wrong.Check(utf8.RuneCountInString(f.Purpose) <= 100, "purpose", fault.TooLong, "Use at most 100 characters.")
+	wrong.Check(utf8.ValidString(f.Purpose) && !strings.ContainsRune(f.Purpose, 0), "purpose", fault.BadFormat, "Use text in UTF-8.")
 	wrong.Check(f.Expires >= 0, "expires", fault.NotAllowed, "Give a time in the future, or none.")
 	wrong.Check(len(f.Networks) <= maxNetworks, "networks", fault.TooLong, "Give at most 64 networks.")
 	for _, n := range f.Networks {
@@ -76,6 +78,7 @@ func (f *KeyForm) check() error {
 
 // CreateKey creates an API key for an entity.
 func (s *Service) CreateKey(ctx context.Context, f KeyForm, by audit.Actor, request uuid.UUID) (key NewKey, err error) {
+	f.Purpose = strings.TrimSpace(f.Purpose)
 	if err := f.check(); err != nil {
 		return NewKey{}, err
 	}
@@ -86,12 +89,15 @@ func (s *Service) CreateKey(ctx context.Context, f KeyForm, by audit.Actor, requ
 		expires = &at
 	}
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		key, err = s.insertKey(ctx, tx, &f, expires, uuid.Nil, by)
+		purpose, err := purposeOf(ctx, tx, f.Purpose, now)
 		if err != nil {
 			return err
 		}
+		if key, err = s.insertKey(ctx, tx, &f, purpose, expires, uuid.Nil, by); err != nil {
+			return err
+		}
 		return audit.Write(ctx, tx, audit.Entry{
-			At: now, Actor: by, Action: audit.KeyCreated, Subject: key.ID, Entity: f.Entity, Request: request, After: f.facts(),
+			At: now, Actor: by, Action: audit.KeyCreated, Subject: key.ID, Entity: f.Entity, Request: request, After: f.facts(purpose),
 		})
 	})
 	if pg.Violated(err) == "api_key_entity_id_fkey" {
@@ -103,7 +109,7 @@ func (s *Service) CreateKey(ctx context.Context, f KeyForm, by audit.Actor, requ
 	return key, nil
 }
 
-func (s *Service) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, expires *time.Time, replaces uuid.UUID, by audit.Actor) (NewKey, error) {
+func (s *Service) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, p purpose, expires *time.Time, replaces uuid.UUID, by audit.Actor) (NewKey, error) {
 	if f.Mode == Live && s.CheckNewKey != nil {
 		if err := s.CheckNewKey(ctx, tx, f.Entity); err != nil {
 			return NewKey{}, err
@@ -115,18 +121,18 @@ func (s *Service) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, expires *
 		networks = []netip.Prefix{}
 	}
 	return key, db.New(tx).InsertKey(ctx, db.InsertKeyParams{
-		ID: key.ID, EntityID: f.Entity, Name: f.Name, Mode: f.Mode, Purpose: f.Purpose, Mac: s.Peppers.Sign(key.Text.Reveal()),
+		ID: key.ID, EntityID: f.Entity, Name: f.Name, Mode: f.Mode, Purpose: p.code, PurposeText: p.text, Mac: s.Peppers.Sign(key.Text.Reveal()),
 		Preview: secret.Preview(key.Text), Networks: networks, Rate: f.Rate, Burst: int32(f.Burst), ExpiresAt: expires, CreatedAt: s.now(), //nolint:gosec // at most maxBurst
 		CreatedBy: pg.ID(by.ID), Replaces: pg.ID(replaces),
 	})
 }
 
-func (f *KeyForm) facts() map[string]any {
+func (f *KeyForm) facts(p purpose) map[string]any {
 	networks := make([]string, len(f.Networks))
 	for i, n := range f.Networks {
 		networks[i] = n.String()
 	}
-	return map[string]any{"name": f.Name, "mode": f.Mode, "purpose": f.Purpose, "networks": networks, "rate": f.Rate, "burst": f.Burst}
+	return map[string]any{"name": f.Name, "mode": f.Mode, "purpose": p.code, "purposeText": p.text, "networks": networks, "rate": f.Rate, "burst": f.Burst}
 }
 
 // MaxOverlap is the longest time for which a key and its successor both work.
@@ -154,8 +160,8 @@ func (s *Service) RollKey(ctx context.Context, entity, id uuid.UUID, overlap tim
 		if old.Rolled {
 			return ErrRolled
 		}
-		f := KeyForm{Entity: old.EntityID, Name: old.Name, Mode: old.Mode, Purpose: old.Purpose, Networks: old.Networks, Rate: old.Rate, Burst: int(old.Burst)}
-		if key, err = s.insertKey(ctx, tx, &f, old.ExpiresAt, id, by); err != nil {
+		f := KeyForm{Entity: old.EntityID, Name: old.Name, Mode: old.Mode, Networks: old.Networks, Rate: old.Rate, Burst: int(old.Burst)}
+		if key, err = s.insertKey(ctx, tx, &f, purpose{old.Purpose, old.PurposeText}, old.ExpiresAt, id, by); err != nil {
 			return err
 		}
 		ends := now.Add(overlap)

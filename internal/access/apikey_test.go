@@ -28,7 +28,7 @@ func TestLiveAndTestKeysAreDistinguished(t *testing.T) {
 			t.Fatal(err)
 		}
 		who, err := w.Authenticate(t.Context(), key.Text.Reveal(), here)
-		if err != nil || who.Mode != mode || who.Purpose != "trial" || who.Entity != bank.ID || !strings.HasPrefix(key.Text.Reveal(), string(prefix)) {
+		if err != nil || who.Mode != mode || who.Purpose != "other" || who.PurposeText != "trial" || who.Entity != bank.ID || !strings.HasPrefix(key.Text.Reveal(), string(prefix)) {
 			t.Errorf("a %s key begins with %.8s and is admitted with the mode %q, %v", mode, key.Text.Reveal(), who.Mode, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestRolledKeyEndsAfterTheOverlap(t *testing.T) {
 	before, err1 := w.Authenticate(t.Context(), old.Text.Reveal(), here)
 	after, err2 := w.Authenticate(t.Context(), next.Text.Reveal(), here)
 	before.ID, after.ID = uuid.Nil, uuid.Nil
-	if err1 != nil || err2 != nil || before.Entity != after.Entity || before.Purpose != after.Purpose || before.Limits != after.Limits || after.Limits.KeyRate != 7 {
+	if err1 != nil || err2 != nil || before.Entity != after.Entity || before.Purpose != after.Purpose || before.PurposeText != after.PurposeText || before.Limits != after.Limits || after.Limits.KeyRate != 7 {
 		t.Errorf("the key is %+v (%v) and its successor %+v (%v), want the same rights", before, err1, after, err2)
 	}
 	if _, err := w.RollKey(t.Context(), bank.ID, old.ID, 0, access.Operator, uuid.Nil); !errors.Is(err, access.ErrRolled) {

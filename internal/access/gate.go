@@ -182,7 +182,7 @@ func (s *Service) readKey(ctx context.Context, q *db.Queries, macs [][]byte, fro
 		}
 	}
 	credential := &cachedCredential{
-		who:      Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Mode: key.Mode, Purpose: key.Purpose, Limits: s.limits(key)},
+		who:      Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Mode: key.Mode, Purpose: key.Purpose, PurposeText: key.PurposeText, Limits: s.limits(key)},
 		networks: key.Networks, freshFor: freshness,
 	}
 	if key.ExpiresAt != nil {

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -13,19 +14,21 @@ import (
 
 // KeyRow is a key as lists show it. Preview is the part that is safe to show.
 type KeyRow struct {
-	ID, EntityID          uuid.UUID
-	Entity, Name, Purpose string
-	Mode, Preview         string
-	Networks              []netip.Prefix
-	Rate                  float64 // 0: the limit of the entity or the settings
-	Burst                 int
-	CreatedAt             time.Time
-	ExpiresAt, RevokedAt  time.Time // zero if it does not expire, or is not revoked
-	LastUsedAt            time.Time // exact to about a minute; zero if never used
-	LastUsedFrom          string
-	CreatedBy, RevokedBy  uuid.UUID // accounts; zero for the command line
-	Replaces              uuid.UUID // the key that this one is the successor of
-	Rolled                bool      // it has a successor
+	ID, EntityID         uuid.UUID
+	Entity, Name         string
+	Purpose              string // a code of the policy
+	PurposeText          string // in the words of its owner, where the policy has no code
+	Mode, Preview        string
+	Networks             []netip.Prefix
+	Rate                 float64 // 0: the limit of the entity or the settings
+	Burst                int
+	CreatedAt            time.Time
+	ExpiresAt, RevokedAt time.Time // zero if it does not expire, or is not revoked
+	LastUsedAt           time.Time // exact to about a minute; zero if never used
+	LastUsedFrom         string
+	CreatedBy, RevokedBy uuid.UUID // accounts; zero for the command line
+	Replaces             uuid.UUID // the key that this one is the successor of
+	Rolled               bool      // it has a successor
 }
 
 // Active reports whether the key itself is valid at that time. It says nothing
@@ -33,6 +36,9 @@ type KeyRow struct {
 func (k *KeyRow) Active(at time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || at.Before(k.ExpiresAt))
 }
+
+// PurposeWords returns the purpose for people: the owner's words, or else the code.
+func (k *KeyRow) PurposeWords() string { return cmp.Or(k.PurposeText, k.Purpose) }
 
 // Keys lists the keys of an entity, or of all entities for the zero id, oldest
 // first. Where there may be many, see [Service.KeyPage].
@@ -107,7 +113,7 @@ func (s *Service) CountActiveKeys(ctx context.Context, entities ...uuid.UUID) (m
 
 func keyRow(r *db.KeysRow) KeyRow {
 	return KeyRow{
-		ID: r.ID, EntityID: r.EntityID, Entity: r.Entity, Name: r.Name, Purpose: r.Purpose, Mode: r.Mode, Preview: r.Preview,
+		ID: r.ID, EntityID: r.EntityID, Entity: r.Entity, Name: r.Name, Purpose: r.Purpose, PurposeText: r.PurposeText, Mode: r.Mode, Preview: r.Preview,
 		Networks: r.Networks, Rate: r.Rate, Burst: int(r.Burst), CreatedAt: r.CreatedAt, ExpiresAt: timeOrZero(r.ExpiresAt), RevokedAt: timeOrZero(r.RevokedAt),
 		LastUsedAt: timeOrZero(r.LastUsedAt), LastUsedFrom: r.LastUsedFrom, CreatedBy: r.CreatedBy.UUID, RevokedBy: r.RevokedBy.UUID, Replaces: r.Replaces.UUID,
 		Rolled: r.Rolled,

@@ -90,8 +90,11 @@ type Principal struct {
 	Manages bool      // for Session: the person is an admin of the entity
 	Limited bool      // for Session: allows only setting up two-factor authentication
 	Mode    string    // for APIKey: live or test
-	Purpose string    // for APIKey
 	Limits  Limits    // for APIKey
+
+	// For APIKey: a code of the policy, and the words of its owner where the policy has
+	// no code.
+	Purpose, PurposeText string
 
 	From  netip.Addr // the source address of the call
 	Grace bool       // accepted from the cache because the database is unavailable

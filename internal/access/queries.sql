@@ -85,13 +85,13 @@ UPDATE session SET revoked_at = @at WHERE account_id = @account_id AND id <> @bu
 UPDATE session SET limited = false WHERE id = @id AND limited AND revoked_at IS NULL;
 
 -- name: InsertKey :exec
-INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces)
-VALUES (@id, @entity_id, @name, @mode, @purpose, @mac, @preview, @networks, @rate, @burst, @expires_at, @created_at, @created_by, @replaces);
+INSERT INTO api_key (id, entity_id, name, mode, purpose, purpose_text, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces)
+VALUES (@id, @entity_id, @name, @mode, @purpose, @purpose_text, @mac, @preview, @networks, @rate, @burst, @expires_at, @created_at, @created_by, @replaces);
 
 -- Keys lists the keys of one entity, or of all entities for the zero id. The
 -- statement of KeyPage has the same columns.
 -- name: Keys :many
-SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
        k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 FROM api_key k JOIN entity e ON e.id = k.entity_id
@@ -100,7 +100,7 @@ WHERE k.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-00000000
 -- KeyChain returns a key of an entity, the key that it replaces, and the key
 -- that replaces it.
 -- name: KeyChain :many
-SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
        k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 FROM api_key k JOIN entity e ON e.id = k.entity_id
@@ -133,7 +133,7 @@ WHERE id = @id AND revoked_at IS NULL AND (entity_id = @entity_id OR @entity_id 
 
 -- LockKey serialises the rolling of one key.
 -- name: LockKey :one
-SELECT k.id, k.entity_id, k.name, k.mode, k.purpose, k.networks, k.rate, k.burst, k.expires_at,
+SELECT k.id, k.entity_id, k.name, k.mode, k.purpose, k.purpose_text, k.networks, k.rate, k.burst, k.expires_at,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled FROM api_key k
 WHERE k.id = @id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz)
   AND (k.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE;
@@ -142,7 +142,7 @@ WHERE k.id = @id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires
 UPDATE api_key SET expires_at = @at WHERE id = @id;
 
 -- name: KeyByMAC :one
-SELECT k.id, k.entity_id, k.mode, k.purpose, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
+SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
        coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers
 FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id

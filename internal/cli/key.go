@@ -48,7 +48,7 @@ With --test it is a test key: it works for test numbers only, has a test clock, 
 	flags := cmd.Flags()
 	flags.StringVar(&entity, "entity", "", "entityUid of the organisation")
 	flags.StringVar(&form.Name, "name", "", "name of the application that uses the key")
-	flags.StringVar(&form.Purpose, "purpose", "", "purpose of the verifications, as recorded in the journal")
+	flags.StringVar(&form.Purpose, "purpose", "", "purpose of the verifications, as recorded in the journal: a code of the policy such as payment, or any words")
 	flags.DurationVar(&form.Expires, "expires", 0, "lifetime of the key, such as 8760h (default: until it is revoked)")
 	flags.StringSliceVar(&networks, "network", nil, "IP network from which the key may be used, such as 192.0.2.0/24; may be repeated (default: any)")
 	flags.Float64Var(&form.Rate, "rate", 0, "requests per second (default: from the settings)")
@@ -143,7 +143,8 @@ type keyJSON struct {
 	Entity       string         `json:"entity"`
 	Name         string         `json:"name"`
 	Mode         string         `json:"mode"`
-	Purpose      string         `json:"purpose,omitempty"`
+	Purpose      string         `json:"purpose"`
+	PurposeCode  string         `json:"purposeCode"`
 	Preview      string         `json:"preview"`
 	Networks     []netip.Prefix `json:"networks,omitempty"`
 	Rate         float64        `json:"rate,omitempty"`
@@ -160,7 +161,7 @@ type keyJSON struct {
 
 func newKeyJSON(k access.KeyRow) keyJSON {
 	return keyJSON{
-		ID: k.ID.String(), EntityUID: k.EntityID.String(), Entity: k.Entity, Name: k.Name, Mode: k.Mode, Purpose: k.Purpose, Preview: k.Preview,
+		ID: k.ID.String(), EntityUID: k.EntityID.String(), Entity: k.Entity, Name: k.Name, Mode: k.Mode, Purpose: k.PurposeWords(), PurposeCode: k.Purpose, Preview: k.Preview,
 		Networks: k.Networks, Rate: k.Rate, Burst: k.Burst, CreatedAt: console.FormatTime(k.CreatedAt), CreatedBy: console.FormatID(k.CreatedBy), ExpiresAt: console.FormatTime(k.ExpiresAt),
 		RevokedAt: console.FormatTime(k.RevokedAt), RevokedBy: console.FormatID(k.RevokedBy), LastUsedAt: console.FormatTime(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom, Replaces: console.FormatID(k.Replaces),
 	}
@@ -192,10 +193,10 @@ func (a *app) keyListCommand() *cobra.Command {
 			return err
 		}
 		list := make([]keyJSON, 0, len(keys))
-		rows := [][]string{{"KEY ID", "ORGANISATION", "APPLICATION", "KEY", "STATUS", "LAST USED"}}
+		rows := [][]string{{"KEY ID", "ORGANISATION", "APPLICATION", "KEY", "STATUS", "PURPOSE", "LAST USED"}}
 		for _, k := range keys {
 			list = append(list, newKeyJSON(k))
-			rows = append(rows, []string{k.ID.String(), k.Entity, k.Name, k.Preview, keyStatus(k, time.Now()), console.FormatTime(k.LastUsedAt)})
+			rows = append(rows, []string{k.ID.String(), k.Entity, k.Name, k.Preview, keyStatus(k, time.Now()), k.PurposeWords(), console.FormatTime(k.LastUsedAt)})
 		}
 		return a.Print(*asJSON, list, rows...)
 	})

@@ -21,6 +21,7 @@ type keyResponse struct {
 	Name         string   `json:"name"`
 	Mode         string   `json:"mode"`
 	Purpose      string   `json:"purpose"`
+	PurposeCode  string   `json:"purposeCode"`
 	Preview      string   `json:"preview"`
 	Networks     []string `json:"networks"`
 	CreatedAt    string   `json:"createdAt"`
@@ -65,7 +66,7 @@ func (a *API) listKeys(w http.ResponseWriter, r *http.Request) error {
 
 func keyOf(k *access.KeyRow) keyResponse {
 	answer := keyResponse{
-		KeyID: k.ID.String(), Name: k.Name, Mode: k.Mode, Purpose: k.Purpose, Preview: k.Preview, Networks: make([]string, len(k.Networks)),
+		KeyID: k.ID.String(), Name: k.Name, Mode: k.Mode, Purpose: k.PurposeWords(), PurposeCode: k.Purpose, Preview: k.Preview, Networks: make([]string, len(k.Networks)),
 		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOrNull(k.ExpiresAt), RevokedAt: stampOrNull(k.RevokedAt), LastUsedAt: stampOrNull(k.LastUsedAt),
 		LastUsedFrom: k.LastUsedFrom,
 	}

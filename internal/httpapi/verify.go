@@ -25,9 +25,6 @@ var (
 	errSinceRange = fault.New(fault.OutOfRange, "The time in since must not be in the future, nor before 1970.")
 )
 
-// otherPurpose is the code of a purpose that has none of its own.
-const otherPurpose = "other"
-
 // earliestSince is the earliest time that since may have. No line is older.
 var earliestSince = time.Unix(0, 0)
 
@@ -39,7 +36,7 @@ func (a *API) verifyNumber(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	who := principal(ctx)
-	q.Entity, q.Key, q.Mode, q.Purpose, q.PurposeText, q.Correlator, q.Grace = who.Entity, who.ID, who.Mode, otherPurpose, who.Purpose, correlator(ctx), who.Grace
+	q.Entity, q.Key, q.Mode, q.Purpose, q.PurposeText, q.Correlator, q.Grace = who.Entity, who.ID, who.Mode, who.Purpose, who.PurposeText, correlator(ctx), who.Grace
 	if err := a.admitRequest(&q, who.Limits); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 	}
 	who := principal(ctx)
 	common.Entity, common.Key, common.Mode, common.Grace = who.Entity, who.ID, who.Mode, who.Grace
-	common.Purpose, common.PurposeText, common.Correlator = otherPurpose, who.Purpose, correlator(ctx)
+	common.Purpose, common.PurposeText, common.Correlator = who.Purpose, who.PurposeText, correlator(ctx)
 	problems := make([]error, len(numbers))
 	var requests []verify.Request
 	for i := range numbers {

@@ -44,7 +44,7 @@ func TestNewKeyIsShownOnceWithExamples(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/keys", member.session), http.StatusOK, "No API keys yet")
 
 	res := s.post(t, "/portal/new-key", member.session, url.Values{
-		"name": {"mobile app"}, "mode": {"test"}, "purpose": {"account opening"}, "expiresInDays": {"365"}, "networks": {"192.0.2.0/24\n2001:db8::/32"},
+		"name": {"mobile app"}, "mode": {"test"}, "purposeCode": {"account-opening"}, "expiresInDays": {"365"}, "networks": {"192.0.2.0/24\n2001:db8::/32"},
 	})
 	wantPage(t, res, http.StatusOK, "shown only once", "curl -sS https://lineproof.example/api/v1/phone/api/phone-numbers/verify", "client.Client{BaseURL", "AbortSignal.timeout")
 	key := apiKeyText.FindString(res.Body.String())
@@ -58,8 +58,34 @@ func TestNewKeyIsShownOnceWithExamples(t *testing.T) {
 			t.Errorf("%s shows the key again", path)
 		}
 	}
-	if k := must(s.Access.Authenticate(t.Context(), key, addr))(t); k.Entity != s.bank.ID || k.Mode != access.Test || k.Purpose != "account opening" {
+	if k := must(s.Access.Authenticate(t.Context(), key, addr))(t); k.Entity != s.bank.ID || k.Mode != access.Test || k.Purpose != "account-opening" || k.PurposeText != "" {
 		t.Errorf("the key opens %+v", k)
+	}
+}
+
+// The form of a new key offers the purposes of the policy, with other selected, and a
+// field for the words of another purpose. The page of the key shows its purpose.
+func TestKeyFormOffersThePurposesOfThePolicy(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	admin := s.as(t, "admin")
+	wantPage(t, s.get(t, "/portal/new-key", admin.session), http.StatusOK,
+		`<option value="payment">Payment</option>`, `<option value="credential-reset">Credential reset</option>`, `<option value="other" selected>Other</option>`)
+	for name, tc := range map[string]struct {
+		form            url.Values
+		code, text, say string
+	}{
+		"a code":     {url.Values{"purposeCode": {"credential-reset"}}, "credential-reset", "", "Credential reset"},
+		"own words":  {url.Values{"purposeCode": {"other"}, "purpose": {" fraud desk "}}, "other", "fraud desk", "Other: fraud desk"},
+		"left as is": {url.Values{"purposeCode": {"other"}}, "other", "", "Other"},
+	} {
+		tc.form.Set("name", name)
+		tc.form.Set("mode", "test")
+		key := apiKeyText.FindString(s.post(t, "/portal/new-key", admin.session, tc.form).Body.String())
+		if k := must(s.Access.Authenticate(t.Context(), key, addr))(t); k.Purpose != tc.code || k.PurposeText != tc.text {
+			t.Errorf("%s: %q %q, want %q %q", name, k.Purpose, k.PurposeText, tc.code, tc.text)
+		}
+		wantPage(t, s.get(t, "/portal/keys/"+s.keyID(t, name), admin.session), http.StatusOK, tc.say)
 	}
 }
 
@@ -104,12 +130,14 @@ func TestInvalidKeyFormsAreExplained(t *testing.T) {
 		"mode":          {"name": {"x"}, "mode": {"other"}},
 		"expiresInDays": {"name": {"x"}, "mode": {"test"}, "expiresInDays": {"4000"}},
 		"networks":      {"name": {"x"}, "mode": {"test"}, "networks": {"192.0.2.1/24"}},
-		"purpose":       {"name": {"x"}, "mode": {"test"}, "purpose": {strings.Repeat("ọ", 101)}},
+		"purpose":       {"name": {"x"}, "mode": {"test"}, "purposeCode": {"other"}, "purpose": {strings.Repeat("ọ", 101)}},
 	} {
 		wantPage(t, s.post(t, "/portal/new-key", admin.session, form), http.StatusUnprocessableEntity, `id="error-`+field+`"`)
 	}
 	wantPage(t, s.post(t, "/portal/new-key", admin.session, url.Values{"expiresInDays": {"soon"}, "networks": {"here"}}), http.StatusUnprocessableEntity,
 		`id="error-name"`, `id="error-mode"`, `id="error-expiresInDays"`, `id="error-networks"`)
+	both := s.post(t, "/portal/new-key", admin.session, url.Values{"name": {"x"}, "mode": {"test"}, "purposeCode": {"payment"}, "purpose": {"fraud desk"}})
+	wantPage(t, both, http.StatusUnprocessableEntity, `id="error-purpose"`, `<option value="payment" selected>Payment</option>`)
 	if keys := must(s.Access.Keys(t.Context(), uuid.Nil))(t); len(keys) != 0 {
 		t.Errorf("%d keys were made", len(keys))
 	}

@@ -67,7 +67,8 @@ CREATE TABLE api_key (
     entity_id      uuid             NOT NULL REFERENCES entity,
     name           text             NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
     mode           text             NOT NULL CHECK (mode IN ('live', 'test')),
-    purpose        text             NOT NULL DEFAULT '',
+    purpose        text             NOT NULL DEFAULT 'other',
+    purpose_text   text             NOT NULL DEFAULT '' CHECK (char_length(purpose_text) <= 100),
     mac            bytea            NOT NULL CONSTRAINT api_key_mac_unique UNIQUE,
     preview        text             NOT NULL,
     networks       cidr[]           NOT NULL DEFAULT '{}',
@@ -85,6 +86,8 @@ CREATE TABLE api_key (
 CREATE INDEX api_key_entity ON api_key (entity_id);
 CREATE UNIQUE INDEX api_key_successor ON api_key (replaces) WHERE replaces IS NOT NULL;
 COMMENT ON TABLE api_key IS 'API keys of entities, as HMACs.';
+COMMENT ON COLUMN api_key.purpose IS 'A code of the policy that was in effect when the key was created.';
+COMMENT ON COLUMN api_key.purpose_text IS 'The purpose in the words that were entered, where the policy had no code for it.';
 COMMENT ON COLUMN api_key.networks IS 'The networks from which the key is accepted; empty means from anywhere.';
 COMMENT ON COLUMN api_key.rate IS 'Requests a second. 0 means the value in the settings; the same for burst.';
 COMMENT ON COLUMN api_key.replaces IS 'The key whose successor this one is. A key has at most one successor.';
@@ -120,7 +123,7 @@ END $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION access_changed IS 'Notifies the nodes that a credential, or what it depends on, has changed. Arguments: the kind, and the column that has the id.';
 
-CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, networks, rate, burst, mode, purpose, entity_id ON api_key
+CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, networks, rate, burst, mode, purpose, purpose_text, entity_id ON api_key
     FOR EACH ROW EXECUTE FUNCTION access_changed('key', 'id');
 CREATE TRIGGER access_changed AFTER UPDATE ON client
     FOR EACH ROW EXECUTE FUNCTION access_changed('client', 'id');
@@ -143,7 +146,7 @@ GRANT SELECT ON client, entity_limit TO lineproof_read;
 GRANT SELECT (id, client_id, preview, last_used_at, revoked_at, created_at) ON client_secret TO lineproof_read;
 GRANT SELECT (id, client_id, scopes, expires_at, revoked_at, created_at) ON access_token TO lineproof_read;
 GRANT SELECT (id, account_id, from_addr, agent, limited, last_seen_at, expires_at, revoked_at, created_at) ON session TO lineproof_read;
-GRANT SELECT (id, entity_id, name, mode, purpose, preview, networks, rate, burst, replaces, last_used_at, last_used_from, expires_at,
+GRANT SELECT (id, entity_id, name, mode, purpose, purpose_text, preview, networks, rate, burst, replaces, last_used_at, last_used_from, expires_at,
     revoked_at, revoked_by, created_at, created_by) ON api_key TO lineproof_read;
 
 -- +goose Down

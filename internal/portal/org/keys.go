@@ -36,7 +36,23 @@ var newKeyPage = view.Page{
 
 // showNewKey serves GET /portal/new-key.
 func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request) error {
-	return p.Show(w, r, newKeyPage, orgview.NewKey(view.Form{}))
+	purposes, err := p.purposeOptions(r)
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, newKeyPage, orgview.NewKey(view.Form{}, purposes))
+}
+
+// purposeOptions returns the purposes that a new key can have. Other comes last and is
+// selected, so that nobody declares a purpose by leaving the field as it is.
+func (p *Pages) purposeOptions(r *http.Request) (options []view.Option, err error) {
+	codes, err := p.Access.PurposeCodes(r.Context())
+	for _, code := range codes {
+		if code != access.OtherPurpose {
+			options = append(options, view.Option{Value: code, Label: present.PurposeLabel(code, "")})
+		}
+	}
+	return append(options, view.Option{Value: access.OtherPurpose, Label: "Other"}), err
 }
 
 const (
@@ -55,7 +71,11 @@ func (p *Pages) createKey(w http.ResponseWriter, r *http.Request) error {
 		key, err = p.Access.CreateKey(r.Context(), f, v.Who.Actor(), v.ID)
 	}
 	if form, invalid := portal.FormErrors(r, err); invalid {
-		return p.ShowInvalid(w, r, err, newKeyPage, orgview.NewKey(form))
+		purposes, failed := p.purposeOptions(r)
+		if failed != nil {
+			return failed
+		}
+		return p.ShowInvalid(w, r, err, newKeyPage, orgview.NewKey(form, purposes))
 	}
 	if err != nil {
 		return err
@@ -67,6 +87,10 @@ func (p *Pages) createKey(w http.ResponseWriter, r *http.Request) error {
 func keyForm(r *http.Request) (access.KeyForm, error) {
 	f := access.KeyForm{Name: strings.TrimSpace(r.PostFormValue("name")), Mode: r.PostFormValue("mode"), Purpose: strings.TrimSpace(r.PostFormValue("purpose"))}
 	var wrong fault.Form
+	if code := r.PostFormValue("purposeCode"); code != "" && code != access.OtherPurpose {
+		wrong.Check(f.Purpose == "", "purpose", fault.NotAllowed, "Leave this field empty, or select the purpose Other.")
+		f.Purpose = code
+	}
 	if text := strings.TrimSpace(r.PostFormValue("expiresInDays")); text != "" {
 		days, err := strconv.Atoi(text)
 		wrong.Check(err == nil && days >= 1 && days <= maxDays, "expiresInDays", fault.NotAllowed, "Enter a number of days from 1 to 3650, or leave it empty for a key that is valid until it is revoked.")

@@ -38,10 +38,23 @@ func KeyPage(r *http.Request, keys *access.Service, entity uuid.UUID, now time.T
 	return d, nil
 }
 
+// PurposeLabel returns a purpose as pages show it: "Account opening", or "Other: " and
+// the words of the key's owner.
+func PurposeLabel(code, text string) string {
+	label := strings.ReplaceAll(code, "-", " ")
+	if label != "" {
+		label = strings.ToUpper(label[:1]) + label[1:] // codes are ASCII
+	}
+	if text != "" {
+		label += ": " + text
+	}
+	return label
+}
+
 // KeyRow returns a key as a row.
 func KeyRow(k *access.KeyRow, now time.Time) orgview.KeyRow {
 	row := orgview.KeyRow{
-		ID: k.ID.String(), Name: k.Name, Mode: k.Mode, Purpose: k.Purpose, Preview: k.Preview, Created: k.CreatedAt, Expires: k.ExpiresAt,
+		ID: k.ID.String(), Name: k.Name, Mode: k.Mode, Purpose: PurposeLabel(k.Purpose, k.PurposeText), Preview: k.Preview, Created: k.CreatedAt, Expires: k.ExpiresAt,
 		Revoked: k.RevokedAt, Used: k.LastUsedAt, UsedFrom: k.LastUsedFrom, Rolled: k.Rolled, Inactive: !k.Active(now), State: "Active", Tone: view.Good,
 	}
 	for _, n := range k.Networks {

@@ -307,25 +307,26 @@ func (q *Queries) InsertClientSecret(ctx context.Context, arg InsertClientSecret
 }
 
 const insertKey = `-- name: InsertKey :exec
-INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+INSERT INTO api_key (id, entity_id, name, mode, purpose, purpose_text, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 `
 
 type InsertKeyParams struct {
-	ID        uuid.UUID
-	EntityID  uuid.UUID
-	Name      string
-	Mode      string
-	Purpose   string
-	Mac       []byte
-	Preview   string
-	Networks  []netip.Prefix
-	Rate      float64
-	Burst     int32
-	ExpiresAt *time.Time
-	CreatedAt time.Time
-	CreatedBy uuid.NullUUID
-	Replaces  uuid.NullUUID
+	ID          uuid.UUID
+	EntityID    uuid.UUID
+	Name        string
+	Mode        string
+	Purpose     string
+	PurposeText string
+	Mac         []byte
+	Preview     string
+	Networks    []netip.Prefix
+	Rate        float64
+	Burst       int32
+	ExpiresAt   *time.Time
+	CreatedAt   time.Time
+	CreatedBy   uuid.NullUUID
+	Replaces    uuid.NullUUID
 }
 
 func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
@@ -335,6 +336,7 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
 		arg.Name,
 		arg.Mode,
 		arg.Purpose,
+		arg.PurposeText,
 		arg.Mac,
 		arg.Preview,
 		arg.Networks,
@@ -419,7 +421,7 @@ func (q *Queries) InsertToken(ctx context.Context, arg InsertTokenParams) error 
 }
 
 const keyByMAC = `-- name: KeyByMAC :one
-SELECT k.id, k.entity_id, k.mode, k.purpose, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
+SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
        coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers
 FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
@@ -437,6 +439,7 @@ type KeyByMACRow struct {
 	EntityID    uuid.UUID
 	Mode        string
 	Purpose     string
+	PurposeText string
 	ExpiresAt   *time.Time
 	Networks    []netip.Prefix
 	Rate        float64
@@ -458,6 +461,7 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 		&i.EntityID,
 		&i.Mode,
 		&i.Purpose,
+		&i.PurposeText,
 		&i.ExpiresAt,
 		&i.Networks,
 		&i.Rate,
@@ -474,7 +478,7 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 }
 
 const keyChain = `-- name: KeyChain :many
-SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
        k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 FROM api_key k JOIN entity e ON e.id = k.entity_id
@@ -494,6 +498,7 @@ type KeyChainRow struct {
 	Name         string
 	Mode         string
 	Purpose      string
+	PurposeText  string
 	Preview      string
 	Networks     []netip.Prefix
 	Rate         float64
@@ -527,6 +532,7 @@ func (q *Queries) KeyChain(ctx context.Context, arg KeyChainParams) ([]KeyChainR
 			&i.Name,
 			&i.Mode,
 			&i.Purpose,
+			&i.PurposeText,
 			&i.Preview,
 			&i.Networks,
 			&i.Rate,
@@ -619,7 +625,7 @@ func (q *Queries) KeyPlace(ctx context.Context, arg KeyPlaceParams) (KeyPlaceRow
 }
 
 const keys = `-- name: Keys :many
-SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
+SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
        k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 FROM api_key k JOIN entity e ON e.id = k.entity_id
@@ -633,6 +639,7 @@ type KeysRow struct {
 	Name         string
 	Mode         string
 	Purpose      string
+	PurposeText  string
 	Preview      string
 	Networks     []netip.Prefix
 	Rate         float64
@@ -666,6 +673,7 @@ func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, erro
 			&i.Name,
 			&i.Mode,
 			&i.Purpose,
+			&i.PurposeText,
 			&i.Preview,
 			&i.Networks,
 			&i.Rate,
@@ -728,7 +736,7 @@ func (q *Queries) LockClient(ctx context.Context, id uuid.UUID) (uuid.UUID, erro
 }
 
 const lockKey = `-- name: LockKey :one
-SELECT k.id, k.entity_id, k.name, k.mode, k.purpose, k.networks, k.rate, k.burst, k.expires_at,
+SELECT k.id, k.entity_id, k.name, k.mode, k.purpose, k.purpose_text, k.networks, k.rate, k.burst, k.expires_at,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled FROM api_key k
 WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2::timestamptz)
   AND (k.entity_id = $3 OR $3 = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE
@@ -741,16 +749,17 @@ type LockKeyParams struct {
 }
 
 type LockKeyRow struct {
-	ID        uuid.UUID
-	EntityID  uuid.UUID
-	Name      string
-	Mode      string
-	Purpose   string
-	Networks  []netip.Prefix
-	Rate      float64
-	Burst     int32
-	ExpiresAt *time.Time
-	Rolled    bool
+	ID          uuid.UUID
+	EntityID    uuid.UUID
+	Name        string
+	Mode        string
+	Purpose     string
+	PurposeText string
+	Networks    []netip.Prefix
+	Rate        float64
+	Burst       int32
+	ExpiresAt   *time.Time
+	Rolled      bool
 }
 
 // LockKey serialises the rolling of one key.
@@ -763,6 +772,7 @@ func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, e
 		&i.Name,
 		&i.Mode,
 		&i.Purpose,
+		&i.PurposeText,
 		&i.Networks,
 		&i.Rate,
 		&i.Burst,
