@@ -73,7 +73,7 @@ var plan = []part{
 	{domain, "idempotency", "fault pg secret", "idempotency"},
 	{domain, "registry", "approval audit cac fault pg phone secret", "entity account"},
 	{domain, "policy", "audit fault pg", "policy"},
-	{domain, "access", "audit fault pg policy registry secret", "client client_secret access_token session api_key entity_limit pepper_check"},
+	{domain, "access", "audit fault pg policy registry secret", "client client_secret access_token session api_key entity_limit mandate pepper_check"},
 	{domain, "people", "access audit fault mail pg registry secret", "login_trouble login_device second_factor recovery_code account_link"},
 	{domain, "document", "audit blob clamd fault inspect pg", "document document_move"},
 	{domain, "numbering", "audit fault pg phone", "network numbering_plan numbering_network numbering_range"},

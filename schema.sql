@@ -1519,6 +1519,33 @@ COMMENT ON COLUMN public.login_trouble.tries IS 'Attempts that were evaluated. A
 COMMENT ON COLUMN public.login_trouble.counted_at IS 'When the window started: at the first attempt, and again at every wrong one.';
 -- Name: COLUMN login_trouble.not_before; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.login_trouble.not_before IS 'No further attempt is evaluated before this time.';
+-- Name: mandate; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.mandate (
+    id uuid NOT NULL,
+    entity_id uuid NOT NULL,
+    principal text NOT NULL,
+    purposes text[] NOT NULL,
+    until timestamp with time zone NOT NULL,
+    document text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    created_by uuid,
+    ended_at timestamp with time zone,
+    ended_by uuid,
+    CONSTRAINT mandate_document_check CHECK (((char_length(document) >= 1) AND (char_length(document) <= 200))),
+    CONSTRAINT mandate_principal_check CHECK (((char_length(principal) >= 1) AND (char_length(principal) <= 100)))
+);
+-- Name: TABLE mandate; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.mandate IS 'For whom an entity may verify numbers as an agent.';
+-- Name: COLUMN mandate.entity_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.mandate.entity_id IS 'The agent.';
+-- Name: COLUMN mandate.principal; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.mandate.principal IS 'For whom the agent asks, as its requests name it.';
+-- Name: COLUMN mandate.purposes; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.mandate.purposes IS 'The purposes of keys with which it may ask, codes of the policy; empty means all.';
+-- Name: COLUMN mandate.document; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.mandate.document IS 'Where the mandate is written down, such as the reference of a letter.';
+-- Name: COLUMN mandate.created_by; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.mandate.created_by IS 'The account that recorded the mandate; null for the operator at the command line. The same for ended_by.';
 -- Name: network; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.network (
     id smallint NOT NULL,
@@ -2212,6 +2239,9 @@ ALTER TABLE ONLY public.login_device
 -- Name: login_trouble login_trouble_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.login_trouble
     ADD CONSTRAINT login_trouble_pkey PRIMARY KEY (mac);
+-- Name: mandate mandate_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.mandate
+    ADD CONSTRAINT mandate_pkey PRIMARY KEY (id);
 -- Name: network_lines network_lines_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.network_lines
     ADD CONSTRAINT network_lines_pkey PRIMARY KEY (network);
@@ -2558,6 +2588,8 @@ CREATE INDEX login_device_account ON public.login_device USING btree (account_id
 CREATE INDEX login_device_used ON public.login_device USING btree (last_used_at);
 -- Name: login_trouble_counted; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX login_trouble_counted ON public.login_trouble USING btree (counted_at);
+-- Name: mandate_entity; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX mandate_entity ON public.mandate USING btree (entity_id);
 -- Name: river_job_args_index; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX river_job_args_index ON public.river_job USING gin (args);
 -- Name: river_job_kind; Type: INDEX; Schema: public; Owner: -
@@ -2724,6 +2756,8 @@ CREATE TRIGGER access_changed AFTER UPDATE ON public.client FOR EACH ROW EXECUTE
 CREATE TRIGGER access_changed AFTER UPDATE OF status, asks ON public.entity FOR EACH ROW EXECUTE FUNCTION public.access_changed('entity', 'id');
 -- Name: entity_limit access_changed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON public.entity_limit FOR EACH ROW EXECUTE FUNCTION public.access_changed('entity', 'entity_id');
+-- Name: mandate access_changed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON public.mandate FOR EACH ROW EXECUTE FUNCTION public.access_changed('entity', 'entity_id');
 -- Name: session access_changed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, limited ON public.session FOR EACH ROW EXECUTE FUNCTION public.access_changed('session', 'id');
 -- Name: audit audit_append_only; Type: TRIGGER; Schema: public; Owner: -
@@ -2769,6 +2803,9 @@ ALTER TABLE ONLY public.guard_alert
 -- Name: login_device login_device_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.login_device
     ADD CONSTRAINT login_device_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
+-- Name: mandate mandate_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.mandate
+    ADD CONSTRAINT mandate_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
 -- Name: numbering_network numbering_network_version_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_network
     ADD CONSTRAINT numbering_network_version_fkey FOREIGN KEY (version) REFERENCES public.numbering_plan(version);
@@ -3033,6 +3070,13 @@ GRANT SELECT(tries) ON TABLE public.login_trouble TO lineproof_read;
 GRANT SELECT(counted_at) ON TABLE public.login_trouble TO lineproof_read;
 -- Name: COLUMN login_trouble.not_before; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(not_before) ON TABLE public.login_trouble TO lineproof_read;
+-- Name: TABLE mandate; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.mandate TO lineproof_serve;
+GRANT SELECT ON TABLE public.mandate TO lineproof_read;
+-- Name: COLUMN mandate.ended_at; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(ended_at) ON TABLE public.mandate TO lineproof_serve;
+-- Name: COLUMN mandate.ended_by; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(ended_by) ON TABLE public.mandate TO lineproof_serve;
 -- Name: TABLE network; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.network TO lineproof_serve;
 GRANT SELECT ON TABLE public.network TO lineproof_read;

@@ -46,7 +46,7 @@ type Verification struct {
 	// reports cover nothing.
 	KnownThrough time.Time `json:"knownThrough,omitzero"`
 
-	// ExternalID is that of the [BatchNumber]. It is not part of the record.
+	// ExternalID is that of the [BatchNumber].
 	ExternalID string `json:"externalId,omitzero"`
 }
 

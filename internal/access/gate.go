@@ -181,8 +181,12 @@ func (s *Service) readKey(ctx context.Context, q *db.Queries, macs [][]byte, fro
 			return nil, err
 		}
 	}
+	mandates, err := parseMandates(key.Mandates)
+	if err != nil {
+		return nil, err
+	}
 	credential := &cachedCredential{
-		who:      Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Mode: key.Mode, Purpose: key.Purpose, PurposeText: key.PurposeText, Limits: s.limits(key)},
+		who:      Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Mode: key.Mode, Purpose: key.Purpose, PurposeText: key.PurposeText, Limits: s.limits(key), mandates: mandates},
 		networks: key.Networks, freshFor: freshness,
 	}
 	if key.ExpiresAt != nil {

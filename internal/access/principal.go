@@ -95,6 +95,7 @@ type Principal struct {
 	// For APIKey: a code of the policy, and the words of its owner where the policy has
 	// no code.
 	Purpose, PurposeText string
+	mandates             []mandate // for APIKey: of its entity; see [Service.CheckMandate]
 
 	From  netip.Addr // the source address of the call
 	Grace bool       // accepted from the cache because the database is unavailable

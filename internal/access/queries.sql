@@ -144,7 +144,9 @@ UPDATE api_key SET expires_at = @at WHERE id = @id;
 -- name: KeyByMAC :one
 SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
-       coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers
+       coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers,
+       coalesce((SELECT jsonb_agg(jsonb_build_object('principal', m.principal, 'purposes', m.purposes, 'until', m.until)) FROM mandate m
+                 WHERE m.entity_id = e.id AND m.ended_at IS NULL AND m.until > @now::timestamptz), '[]')::jsonb AS mandates
 FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
 WHERE k.mac = ANY(@macs::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz) AND k.revoked_at IS NULL
   AND e.status = 'Approved' AND e.asks;
@@ -160,6 +162,19 @@ INSERT INTO entity_limit (entity_id, rate, burst, day_quota, month_quota, day_nu
 VALUES (@entity_id, @rate, @burst, @day_quota, @month_quota, @day_numbers, @updated_at)
 ON CONFLICT (entity_id) DO UPDATE SET rate = excluded.rate, burst = excluded.burst, day_quota = excluded.day_quota,
     month_quota = excluded.month_quota, day_numbers = excluded.day_numbers, updated_at = excluded.updated_at;
+
+-- name: InsertMandate :exec
+INSERT INTO mandate (id, entity_id, principal, purposes, until, document, created_at, created_by)
+VALUES (@id, @entity_id, @principal, @purposes, @until, @document, @created_at, @created_by);
+
+-- Mandates lists the mandates of one entity, or of all entities for the zero id.
+-- name: Mandates :many
+SELECT m.id, m.entity_id, e.name AS entity, m.principal, m.purposes, m.until, m.document, m.created_at, m.created_by, m.ended_at, m.ended_by
+FROM mandate m JOIN entity e ON e.id = m.entity_id
+WHERE m.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY m.created_at, m.id;
+
+-- name: EndMandate :one
+UPDATE mandate SET ended_at = @at, ended_by = @by WHERE id = @id AND ended_at IS NULL RETURNING entity_id;
 
 -- DeleteTokens and DeleteSessions delete one batch; see pg.InBatches.
 -- name: DeleteTokens :execrows

@@ -51,6 +51,8 @@ const (
 	KeyCreated      Action = "key.created"
 	KeyRolled       Action = "key.rolled"
 	KeyRevoked      Action = "key.revoked"
+	MandateAdded    Action = "mandate.added"
+	MandateEnded    Action = "mandate.ended"
 	LoggedIn        Action = "session.opened"
 	SessionEnded    Action = "session.ended"
 	SessionsEnded   Action = "session.all_ended" // all sessions of an account

@@ -29,6 +29,11 @@ func batchAnswers() map[string]answer {
 		"batch_ok_everything": {200, ask(`{"phoneNumbers":["` + knownNumber + `"],"include":["coverage","signals"],"since":"2026-01-02"}`)},
 		"batch_ok_objects": {200, ask(`{"phoneNumbers":[{"phoneNumber":"` + knownNumber + `","since":"2026-01-02","externalId":"customer-1"},"` + swappedNumber + `",` +
 			`{"externalId":"Ünïcode \u4e2d \"7\"","phoneNumber":"0803"},{"phoneNumber":"` + swappedNumber + `"}],"since":"2026-02-03T04:05:06Z"}`)},
+		"batch_ok_on_behalf_of": {200, func(t *testing.T, s *stack) *http.Request {
+			s.mandate(t, "Harbour Bank")
+			return post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`","0803"],"onBehalfOf":"Harbour Bank"}`)
+		}},
+		"batch_no_mandate": {403, ask(`{"phoneNumbers":["` + knownNumber + `"],"onBehalfOf":"Harbour Bank"}`)},
 		"batch_wrong_objects": {400, ask(`{"phoneNumbers":["0803",{"since":"2999-01-01"},{"phoneNumber":7,"externalId":""},{"phoneNumber":"` + knownNumber + `","since":"soon","colour":"red"},` +
 			`{"phoneNumber":"` + knownNumber + `","externalId":"` + strings.Repeat("x", 65) + `"},null,{"phoneNumber":"1","phoneNumber":"2","externalId":"a\u0007","since":"1969-12-31"}],"since":"soon"}`)},
 		"batch_objects_too_large": {413, ask(`{"phoneNumbers":[{"phoneNumber":"` + strings.Repeat("0", 257<<10) + `"}]}`)},

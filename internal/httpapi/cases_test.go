@@ -135,16 +135,23 @@ func verifyAnswers() map[string]answer {
 			r.Header.Set("X-Correlator", "order-77/a")
 			return r
 		}},
-		"verify_ok_since_no":       {200, ask(`{"phoneNumber":"` + knownNumber + `","since":"2026-01-02T00:00:00+01:00"}`)},
-		"verify_ok_since_yes":      {200, ask(`{"phoneNumber":"` + swappedNumber + `","since":"2026-01-02"}`)},
-		"verify_ok_since_unknown":  {200, ask(`{"phoneNumber":"+2348039999999","since":"2026-01-02"}`)},
-		"verify_ok_include_none":   {200, ask(`{"phoneNumber":"` + knownNumber + `","include":[]}`)},
-		"verify_ok_include_both":   {200, ask(`{"phoneNumber":"` + flaggedNumber + `","include":["signals","coverage","signals"]}`)},
-		"verify_ok_everything":     {200, ask(`{"phoneNumber":"+2348039999999","include":["coverage","signals"],"since":"2026-01-02"}`)},
-		"verify_since_malformed":   {400, ask(`{"phoneNumber":"` + knownNumber + `","since":"2 January"}`)},
-		"verify_since_future":      {400, ask(`{"phoneNumber":"` + knownNumber + `","since":"2999-01-01"}`)},
-		"verify_since_too_early":   {400, ask(`{"phoneNumber":"` + knownNumber + `","since":"0001-01-01"}`)},
-		"verify_since_empty":       {400, ask(`{"phoneNumber":"` + knownNumber + `","since":""}`)},
+		"verify_ok_since_no":      {200, ask(`{"phoneNumber":"` + knownNumber + `","since":"2026-01-02T00:00:00+01:00"}`)},
+		"verify_ok_since_yes":     {200, ask(`{"phoneNumber":"` + swappedNumber + `","since":"2026-01-02"}`)},
+		"verify_ok_since_unknown": {200, ask(`{"phoneNumber":"+2348039999999","since":"2026-01-02"}`)},
+		"verify_ok_include_none":  {200, ask(`{"phoneNumber":"` + knownNumber + `","include":[]}`)},
+		"verify_ok_include_both":  {200, ask(`{"phoneNumber":"` + flaggedNumber + `","include":["signals","coverage","signals"]}`)},
+		"verify_ok_everything":    {200, ask(`{"phoneNumber":"+2348039999999","include":["coverage","signals"],"since":"2026-01-02"}`)},
+		"verify_since_malformed":  {400, ask(`{"phoneNumber":"` + knownNumber + `","since":"2 January"}`)},
+		"verify_since_future":     {400, ask(`{"phoneNumber":"` + knownNumber + `","since":"2999-01-01"}`)},
+		"verify_since_too_early":  {400, ask(`{"phoneNumber":"` + knownNumber + `","since":"0001-01-01"}`)},
+		"verify_since_empty":      {400, ask(`{"phoneNumber":"` + knownNumber + `","since":""}`)},
+		"verify_ok_external_id":   {200, ask(`{"phoneNumber":"` + knownNumber + `","externalId":"customer \"1\" \u4e2d"}`)},
+		"verify_ok_on_behalf_of": {200, func(t *testing.T, s *stack) *http.Request {
+			s.mandate(t, "Harbour Bank")
+			return post(verifyPath, s.key, `{"phoneNumber":"`+knownNumber+`","onBehalfOf":" Harbour Bank "}`)
+		}},
+		"verify_no_mandate":        {403, ask(`{"phoneNumber":"` + knownNumber + `","onBehalfOf":"Harbour Bank"}`)},
+		"verify_wrong_ids":         {400, ask(`{"phoneNumber":"` + knownNumber + `","onBehalfOf":" ","externalId":"` + strings.Repeat("x", 65) + `"}`)},
 		"verify_include_unknown":   {400, ask(`{"phoneNumber":"` + knownNumber + `","include":["signals","reasons","all"]}`)},
 		"verify_include_text":      {400, ask(`{"phoneNumber":"` + knownNumber + `","include":"signals"}`)},
 		"verify_include_of_number": {400, ask(`{"phoneNumber":"` + knownNumber + `","include":["signals",1]}`)},

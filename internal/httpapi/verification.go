@@ -31,6 +31,6 @@ func (a *API) showVerification(w http.ResponseWriter, r *http.Request) error {
 	}
 	logOf(ctx).record = text
 	answer := verify.Answer{RequestID: id, At: record.At, Status: line.Status(record.Status), Network: record.MobileNetwork, ExtraJSON: record.Extra}
-	sendAnswer(w, r, record.PhoneNumber, &answer, text)
+	sendAnswer(w, r, record.PhoneNumber, &answer, text, record.ExternalID)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -37,6 +38,9 @@ func (a *API) verifyNumber(w http.ResponseWriter, r *http.Request) error {
 	}
 	who := principal(ctx)
 	q.Entity, q.Key, q.Mode, q.Purpose, q.PurposeText, q.Correlator, q.Grace = who.Entity, who.ID, who.Mode, who.Purpose, who.PurposeText, correlator(ctx), who.Grace
+	if err := a.checkMandate(&q, &who); err != nil {
+		return err
+	}
 	if err := a.admitRequest(&q, who.Limits); err != nil {
 		return err
 	}
@@ -50,14 +54,24 @@ func (a *API) verifyNumber(w http.ResponseWriter, r *http.Request) error {
 	id := answer.RequestID.String()
 	w.Header()["X-Request-Id"] = []string{id}
 	logOf(ctx).record = id
-	sendAnswer(w, r, q.RawNumber, &answer, id)
+	sendAnswer(w, r, q.RawNumber, &answer, id, q.ExternalID)
 	return nil
 }
 
+// checkMandate refuses a request on behalf of a principal for whom the caller has no
+// mandate.
+func (a *API) checkMandate(q *verify.Request, who *access.Principal) error {
+	if q.OnBehalfOf == "" {
+		return nil
+	}
+	return a.Access.CheckMandate(who, q.OnBehalfOf)
+}
+
 // sendAnswer sends the answer about one number.
-func sendAnswer(w http.ResponseWriter, r *http.Request, sent string, answer *verify.Answer, id string) {
+func sendAnswer(w http.ResponseWriter, r *http.Request, sent string, answer *verify.Answer, id, externalID string) {
 	body := append(make([]byte, 0, 320+len(answer.ExtraJSON)), `{"status":"Success","data":`...)
-	send(w, r, http.StatusOK, append(appendAnswer(body, sent, answer, id), `,"statusCode":"200"}`...))
+	body = appendExternalID(appendAnswer(body, sent, answer, id), externalID)
+	send(w, r, http.StatusOK, append(body, `,"statusCode":"200"}`...))
 }
 
 // appendAnswer appends the JSON of an answer. It does not use package json
@@ -91,10 +105,11 @@ func (a *API) readVerifyRequest(w http.ResponseWriter, r *http.Request) (q verif
 		return q, err
 	}
 	var more options
+	var external externalID
 	var found []fault.Violation
 	if sent, ok := fastPhoneNumber(body); ok {
 		q.RawNumber = sent
-	} else if found, err = decodeObject(body, append(more.fields(), field{name: "phoneNumber", text: &q.RawNumber})); err != nil {
+	} else if found, err = decodeObject(body, append(more.fields(), field{name: "phoneNumber", text: &q.RawNumber}, external.field())); err != nil {
 		return q, err
 	}
 	var wrong fault.Form
@@ -106,6 +121,8 @@ func (a *API) readVerifyRequest(w http.ResponseWriter, r *http.Request) (q verif
 	if zoneErr != nil {
 		return q, zoneErr
 	}
+	external.check(&wrong, "externalId")
+	q.ExternalID = external.text
 	outOfRange := more.check(&wrong, &q, zone, a.latestSince(r))
 	switch violations := mergeViolations(found, wrong.Err()); {
 	case outOfRange && len(found) == 0 && len(wrong.Violations()) == 1:
@@ -138,10 +155,13 @@ type options struct {
 	since    string
 	hasSince bool // since is present
 	include  []string
+
+	onBehalfOf    string
+	hasOnBehalfOf bool
 }
 
 func (o *options) fields() []field {
-	return []field{{name: "since", text: &o.since, present: &o.hasSince}, {name: "include", list: &o.include}}
+	return []field{{name: "since", text: &o.since, present: &o.hasSince}, {name: "include", list: &o.include}, {name: "onBehalfOf", text: &o.onBehalfOf, present: &o.hasOnBehalfOf}}
 }
 
 // check puts the options into q. It reports whether since is a valid time but
@@ -156,6 +176,10 @@ func (o *options) check(wrong *fault.Form, q *verify.Request, zone *time.Locatio
 		default:
 			wrong.Once("include", fault.NotAllowed, "The allowed values are signals and coverage.")
 		}
+	}
+	if o.hasOnBehalfOf {
+		q.OnBehalfOf = strings.TrimSpace(o.onBehalfOf)
+		wrong.Check(access.IsPrintable(q.OnBehalfOf, access.MaxPrincipal), "onBehalfOf", fault.BadFormat, "Must be 1 to 100 printable characters: the principal as the mandate names it.")
 	}
 	if o.hasSince {
 		q.Since, outOfRange = checkSince(wrong, "since", o.since, zone, latest)

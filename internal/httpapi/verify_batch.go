@@ -6,10 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -41,17 +38,20 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	who := principal(ctx)
+	if err := a.checkMandate(&common, &who); err != nil {
+		return err
+	}
 	if err := a.chargeMore(w, r, len(numbers)-1); err != nil {
 		return err
 	}
-	who := principal(ctx)
 	common.Entity, common.Key, common.Mode, common.Grace = who.Entity, who.ID, who.Mode, who.Grace
 	common.Purpose, common.PurposeText, common.Correlator = who.Purpose, who.PurposeText, correlator(ctx)
 	problems := make([]error, len(numbers))
 	var requests []verify.Request
 	for i := range numbers {
 		q := common
-		q.RawNumber = numbers[i].sent
+		q.RawNumber, q.ExternalID = numbers[i].sent, numbers[i].external.text
 		if numbers[i].hasSince {
 			q.Since = numbers[i].sinceAt
 		}
@@ -87,7 +87,7 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 			if problem = errs[0]; problem == nil {
 				answered++
 				body = appendAnswer(body, sent.sent, &answers[0], answers[0].RequestID.String())
-				body = sent.appendExternalID(body)
+				body = appendExternalID(body, sent.external.text)
 			}
 			answers, errs = answers[1:], errs[1:]
 		}
@@ -144,13 +144,12 @@ func (a *API) readBatch(w http.ResponseWriter, r *http.Request) (numbers []batch
 type batchNumber struct {
 	sent string
 
-	object      bool
-	hasNumber   bool
-	since       string
-	hasSince    bool
-	sinceAt     time.Time
-	externalID  string
-	hasExternal bool
+	object    bool
+	hasNumber bool
+	since     string
+	hasSince  bool
+	sinceAt   time.Time
+	external  externalID
 }
 
 // batchNumbers is the list of a batch.
@@ -204,7 +203,7 @@ func (n *batchNumber) decode(value jsontext.Value, place string, wrong *fault.Fo
 	found, err := decodeObject(value, []field{
 		{name: "phoneNumber", text: &n.sent, present: &n.hasNumber},
 		{name: "since", text: &n.since, present: &n.hasSince},
-		{name: "externalId", text: &n.externalID, present: &n.hasExternal},
+		n.external.field(),
 	})
 	for _, v := range found {
 		if len(wrong.Violations()) < maxBatchViolations {
@@ -221,22 +220,7 @@ func (n *batchNumber) check(wrong *fault.Form, place string, zone *time.Location
 	if n.hasSince {
 		n.sinceAt, _ = checkSince(wrong, place+".since", n.since, zone, latest)
 	}
-	printable := n.externalID != "" && utf8.RuneCountInString(n.externalID) <= maxExternalID &&
-		!strings.ContainsFunc(n.externalID, func(r rune) bool { return !unicode.IsPrint(r) })
-	wrong.Check(!n.hasExternal || printable, place+".externalId", fault.BadFormat, "Must be 1 to 64 printable characters.")
-}
-
-// maxExternalID is the longest externalId, in characters.
-const maxExternalID = 64
-
-// appendExternalID adds the caller's id of the number to its result, the last value
-// in b.
-func (n *batchNumber) appendExternalID(b []byte) []byte {
-	if n.externalID == "" {
-		return b
-	}
-	b = append(b[:len(b)-len("}")], `,"externalId":`...)
-	return append(appendText(b, n.externalID), '}')
+	n.external.check(wrong, place+".externalId")
 }
 
 // numberProblem says why a number of a batch has no answer.
@@ -247,6 +231,6 @@ type numberProblem struct {
 }
 
 func appendProblem(b []byte, n *batchNumber, f *fault.Error, id string) ([]byte, error) {
-	text, err := json.Marshal(numberProblem{PhoneNumber: n.sent, ExternalID: n.externalID, Error: problemOf(f, id)})
+	text, err := json.Marshal(numberProblem{PhoneNumber: n.sent, ExternalID: n.external.text, Error: problemOf(f, id)})
 	return append(b, text...), err
 }

@@ -106,6 +106,26 @@ CREATE TABLE entity_limit (
 COMMENT ON TABLE entity_limit IS 'Limits that staff set for an entity. 0 means the value in the settings.';
 COMMENT ON COLUMN entity_limit.day_numbers IS 'How many different numbers the entity may verify in a day.';
 
+CREATE TABLE mandate (
+    id         uuid        PRIMARY KEY,
+    entity_id  uuid        NOT NULL REFERENCES entity,
+    principal  text        NOT NULL CHECK (char_length(principal) BETWEEN 1 AND 100),
+    purposes   text[]      NOT NULL,
+    until      timestamptz NOT NULL,
+    document   text        NOT NULL CHECK (char_length(document) BETWEEN 1 AND 200),
+    created_at timestamptz NOT NULL,
+    created_by uuid,
+    ended_at   timestamptz,
+    ended_by   uuid
+);
+CREATE INDEX mandate_entity ON mandate (entity_id);
+COMMENT ON TABLE mandate IS 'For whom an entity may verify numbers as an agent.';
+COMMENT ON COLUMN mandate.entity_id IS 'The agent.';
+COMMENT ON COLUMN mandate.principal IS 'For whom the agent asks, as its requests name it.';
+COMMENT ON COLUMN mandate.purposes IS 'The purposes of keys with which it may ask, codes of the policy; empty means all.';
+COMMENT ON COLUMN mandate.document IS 'Where the mandate is written down, such as the reference of a letter.';
+COMMENT ON COLUMN mandate.created_by IS 'The account that recorded the mandate; null for the operator at the command line. The same for ended_by.';
+
 CREATE TABLE pepper_check (
     mac        bytea       PRIMARY KEY,
     created_at timestamptz NOT NULL
@@ -137,11 +157,15 @@ CREATE TRIGGER access_changed AFTER UPDATE OF status, asks ON entity
     FOR EACH ROW EXECUTE FUNCTION access_changed('entity', 'id');
 CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON entity_limit
     FOR EACH ROW EXECUTE FUNCTION access_changed('entity', 'entity_id');
+CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON mandate
+    FOR EACH ROW EXECUTE FUNCTION access_changed('entity', 'entity_id');
 
 GRANT SELECT, INSERT ON pepper_check TO lineproof_serve;
 GRANT SELECT, INSERT, UPDATE ON client, client_secret, api_key, entity_limit TO lineproof_serve;
+GRANT SELECT, INSERT ON mandate TO lineproof_serve;
+GRANT UPDATE (ended_at, ended_by) ON mandate TO lineproof_serve;
 GRANT SELECT, INSERT, UPDATE, DELETE ON access_token, session TO lineproof_serve;
-GRANT SELECT ON client, entity_limit TO lineproof_read;
+GRANT SELECT ON client, entity_limit, mandate TO lineproof_read;
 -- Every column but the HMACs.
 GRANT SELECT (id, client_id, preview, last_used_at, revoked_at, created_at) ON client_secret TO lineproof_read;
 GRANT SELECT (id, client_id, scopes, expires_at, revoked_at, created_at) ON access_token TO lineproof_read;
@@ -151,6 +175,7 @@ GRANT SELECT (id, entity_id, name, mode, purpose, purpose_text, preview, network
 
 -- +goose Down
 DROP TABLE pepper_check;
+DROP TABLE mandate;
 DROP TABLE entity_limit;
 DROP TABLE api_key;
 DROP TABLE session;

@@ -206,6 +206,23 @@ func (q *Queries) DeleteTokens(ctx context.Context, before time.Time) (int64, er
 	return result.RowsAffected(), nil
 }
 
+const endMandate = `-- name: EndMandate :one
+UPDATE mandate SET ended_at = $1, ended_by = $2 WHERE id = $3 AND ended_at IS NULL RETURNING entity_id
+`
+
+type EndMandateParams struct {
+	At *time.Time
+	By uuid.NullUUID
+	ID uuid.UUID
+}
+
+func (q *Queries) EndMandate(ctx context.Context, arg EndMandateParams) (uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, endMandate, arg.At, arg.By, arg.ID)
+	var entity_id uuid.UUID
+	err := row.Scan(&entity_id)
+	return entity_id, err
+}
+
 const endSession = `-- name: EndSession :execrows
 UPDATE session SET revoked_at = $1 WHERE id = $2 AND account_id = $3 AND revoked_at IS NULL
 `
@@ -350,6 +367,36 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
 	return err
 }
 
+const insertMandate = `-- name: InsertMandate :exec
+INSERT INTO mandate (id, entity_id, principal, purposes, until, document, created_at, created_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+`
+
+type InsertMandateParams struct {
+	ID        uuid.UUID
+	EntityID  uuid.UUID
+	Principal string
+	Purposes  []string
+	Until     time.Time
+	Document  string
+	CreatedAt time.Time
+	CreatedBy uuid.NullUUID
+}
+
+func (q *Queries) InsertMandate(ctx context.Context, arg InsertMandateParams) error {
+	_, err := q.db.Exec(ctx, insertMandate,
+		arg.ID,
+		arg.EntityID,
+		arg.Principal,
+		arg.Purposes,
+		arg.Until,
+		arg.Document,
+		arg.CreatedAt,
+		arg.CreatedBy,
+	)
+	return err
+}
+
 const insertPepperCheck = `-- name: InsertPepperCheck :exec
 INSERT INTO pepper_check (mac, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING
 `
@@ -423,15 +470,17 @@ func (q *Queries) InsertToken(ctx context.Context, arg InsertTokenParams) error 
 const keyByMAC = `-- name: KeyByMAC :one
 SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
-       coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers
+       coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers,
+       coalesce((SELECT jsonb_agg(jsonb_build_object('principal', m.principal, 'purposes', m.purposes, 'until', m.until)) FROM mandate m
+                 WHERE m.entity_id = e.id AND m.ended_at IS NULL AND m.until > $1::timestamptz), '[]')::jsonb AS mandates
 FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
-WHERE k.mac = ANY($1::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > $2::timestamptz) AND k.revoked_at IS NULL
+WHERE k.mac = ANY($2::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > $1::timestamptz) AND k.revoked_at IS NULL
   AND e.status = 'Approved' AND e.asks
 `
 
 type KeyByMACParams struct {
-	Macs [][]byte
 	Now  time.Time
+	Macs [][]byte
 }
 
 type KeyByMACRow struct {
@@ -451,10 +500,11 @@ type KeyByMACRow struct {
 	DayQuota    int64
 	MonthQuota  int64
 	DayNumbers  int64
+	Mandates    []byte
 }
 
 func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow, error) {
-	row := q.db.QueryRow(ctx, keyByMAC, arg.Macs, arg.Now)
+	row := q.db.QueryRow(ctx, keyByMAC, arg.Now, arg.Macs)
 	var i KeyByMACRow
 	err := row.Scan(
 		&i.ID,
@@ -473,6 +523,7 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 		&i.DayQuota,
 		&i.MonthQuota,
 		&i.DayNumbers,
+		&i.Mandates,
 	)
 	return i, err
 }
@@ -789,6 +840,59 @@ SELECT pg_advisory_xact_lock(hashtextextended('lineproof peppers', 0))
 func (q *Queries) LockPeppers(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockPeppers)
 	return err
+}
+
+const mandates = `-- name: Mandates :many
+SELECT m.id, m.entity_id, e.name AS entity, m.principal, m.purposes, m.until, m.document, m.created_at, m.created_by, m.ended_at, m.ended_by
+FROM mandate m JOIN entity e ON e.id = m.entity_id
+WHERE m.entity_id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY m.created_at, m.id
+`
+
+type MandatesRow struct {
+	ID        uuid.UUID
+	EntityID  uuid.UUID
+	Entity    string
+	Principal string
+	Purposes  []string
+	Until     time.Time
+	Document  string
+	CreatedAt time.Time
+	CreatedBy uuid.NullUUID
+	EndedAt   *time.Time
+	EndedBy   uuid.NullUUID
+}
+
+// Mandates lists the mandates of one entity, or of all entities for the zero id.
+func (q *Queries) Mandates(ctx context.Context, entityID uuid.UUID) ([]MandatesRow, error) {
+	rows, err := q.db.Query(ctx, mandates, entityID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MandatesRow
+	for rows.Next() {
+		var i MandatesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.EntityID,
+			&i.Entity,
+			&i.Principal,
+			&i.Purposes,
+			&i.Until,
+			&i.Document,
+			&i.CreatedAt,
+			&i.CreatedBy,
+			&i.EndedAt,
+			&i.EndedBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const networkOfClient = `-- name: NetworkOfClient :one

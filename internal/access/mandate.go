@@ -1,0 +1,187 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/access/internal/db"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/policy"
+)
+
+var (
+	// ErrNotMandated refuses a request on behalf of a principal for whom the caller may
+	// not ask.
+	ErrNotMandated = fault.New(fault.PermissionDenied,
+		"Your organisation has no mandate to ask on behalf of this principal for the purpose of this key. Write onBehalfOf exactly as in the mandate, or ask the regulator to record one.")
+
+	// ErrNoMandate reports a mandate that does not exist or has already ended.
+	ErrNoMandate = fault.New(fault.NotFound, "There is no such mandate, or it has already ended.")
+)
+
+const (
+	// MaxPrincipal is the longest name of a principal, in characters.
+	MaxPrincipal = 100
+	maxDocument  = 200
+)
+
+// mandate is a mandate as it is cached with the keys of the agent.
+type mandate struct {
+	Principal string    `json:"principal"`
+	Purposes  []string  `json:"purposes"`
+	Until     time.Time `json:"until"`
+}
+
+// parseMandates reads the mandates that the query for a key returns.
+func parseMandates(text []byte) (list []mandate, err error) {
+	if string(text) == "[]" { // nearly always
+		return nil, nil
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("access: read mandates: %w", err)
+	}
+	return list, nil
+}
+
+// CheckMandate returns ErrNotMandated unless the caller may ask on behalf of a
+// principal, with the purpose of its key. It makes no query: mandates are cached with
+// the key, and every change of one invalidates the keys of the agent on every node.
+func (s *Service) CheckMandate(who *Principal, onBehalfOf string) error {
+	now := s.now()
+	for i := range who.mandates {
+		m := &who.mandates[i]
+		if m.Principal == onBehalfOf && now.Before(m.Until) && (len(m.Purposes) == 0 || slices.Contains(m.Purposes, who.Purpose)) {
+			return nil
+		}
+	}
+	return ErrNotMandated
+}
+
+// MandateForm is what staff enter to record a mandate.
+type MandateForm struct {
+	Entity    uuid.UUID // the agent
+	Principal string    // for whom it asks
+	Purposes  []string  // codes of the policy; none means all
+	Until     time.Time
+	Document  string // where the mandate is written down
+}
+
+// check reports what is wrong with the form, by the purposes of the policy.
+func (f *MandateForm) check(now time.Time, purposes []string) error {
+	var wrong fault.Form
+	wrong.Check(IsPrintable(f.Principal, MaxPrincipal), "principal", fault.BadFormat, "Enter 1 to 100 printable characters.")
+	for i, code := range f.Purposes {
+		if !slices.Contains(purposes, code) || slices.Contains(f.Purposes[:i], code) {
+			wrong.Once("purposes", fault.NotAllowed, "Name each purpose once, and only these: "+strings.Join(purposes, ", ")+".")
+		}
+	}
+	wrong.Check(f.Until.After(now), "until", fault.NotAllowed, "Enter a time in the future.")
+	wrong.Check(IsPrintable(f.Document, maxDocument), "document", fault.BadFormat, "Enter 1 to 200 printable characters, such as the reference of the letter.")
+	return wrong.Err()
+}
+
+// IsPrintable reports whether text has 1 to longest characters, all of them printable.
+func IsPrintable(text string, longest int) bool {
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= longest &&
+		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// AddMandate records that an entity may ask on behalf of a principal.
+func (s *Service) AddMandate(ctx context.Context, f MandateForm, by audit.Actor, request uuid.UUID) (uuid.UUID, error) {
+	f.Principal, f.Document = strings.TrimSpace(f.Principal), strings.TrimSpace(f.Document)
+	f.Until = f.Until.UTC().Truncate(time.Microsecond)
+	now, id := s.now(), uuid.Must(uuid.NewV7())
+	defer s.cache.invalidate(f.Entity)
+	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		current, err := policy.Current(ctx, tx, now)
+		if err != nil {
+			return err
+		}
+		if err := f.check(now, current.PurposeCodes()); err != nil {
+			return err
+		}
+		purposes := append([]string{}, f.Purposes...) // the column is never null
+		err = db.New(tx).InsertMandate(ctx, db.InsertMandateParams{
+			ID: id, EntityID: f.Entity, Principal: f.Principal, Purposes: purposes, Until: f.Until, Document: f.Document, CreatedAt: now, CreatedBy: pg.ID(by.ID),
+		})
+		if err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: by, Action: audit.MandateAdded, Subject: id, Entity: f.Entity, Request: request,
+			After: map[string]any{"principal": f.Principal, "purposes": purposes, "until": f.Until.Format(time.RFC3339), "document": f.Document},
+		})
+	})
+	switch {
+	case pg.Violated(err) == "mandate_entity_id_fkey":
+		return uuid.Nil, errNoEntity
+	case err != nil:
+		return uuid.Nil, fmt.Errorf("access: add a mandate: %w", err)
+	}
+	return id, nil
+}
+
+// EndMandate ends a mandate now. It cannot be undone.
+func (s *Service) EndMandate(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	now := s.now()
+	var entity uuid.UUID
+	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) (err error) {
+		entity, err = db.New(tx).EndMandate(ctx, db.EndMandateParams{ID: id, At: &now, By: pg.ID(by.ID)})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrNoMandate
+		}
+		if err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by, Action: audit.MandateEnded, Subject: id, Entity: entity, Request: request})
+	})
+	if err != nil {
+		return fmt.Errorf("access: end a mandate: %w", err)
+	}
+	s.cache.invalidate(entity)
+	return nil
+}
+
+// Mandate is a mandate as lists show it.
+type Mandate struct {
+	ID, EntityID       uuid.UUID
+	Entity             string // the name of the agent
+	Principal          string
+	Purposes           []string // none means all
+	Until              time.Time
+	Document           string
+	CreatedAt, EndedAt time.Time // EndedAt is zero if nobody ended it
+	CreatedBy, EndedBy uuid.UUID // accounts; zero for the command line
+}
+
+// Active reports whether the mandate is valid at that time.
+func (m *Mandate) Active(at time.Time) bool { return m.EndedAt.IsZero() && at.Before(m.Until) }
+
+// Mandates lists the mandates of an entity, or of all entities for the zero id, oldest
+// first, with those that have ended.
+func (s *Service) Mandates(ctx context.Context, entity uuid.UUID) ([]Mandate, error) {
+	rows, err := db.New(s.Pool).Mandates(ctx, entity)
+	if err != nil {
+		return nil, fmt.Errorf("access: list mandates: %w", err)
+	}
+	list := make([]Mandate, len(rows))
+	for i, r := range rows {
+		list[i] = Mandate{
+			ID: r.ID, EntityID: r.EntityID, Entity: r.Entity, Principal: r.Principal, Purposes: r.Purposes, Until: r.Until, Document: r.Document,
+			CreatedAt: r.CreatedAt, EndedAt: timeOrZero(r.EndedAt), CreatedBy: r.CreatedBy.UUID, EndedBy: r.EndedBy.UUID,
+		}
+	}
+	return list, nil
+}
