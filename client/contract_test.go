@@ -87,9 +87,10 @@ func TestMissingRequestedPartsAreErrors(t *testing.T) {
 		"since":    {client.VerifyOptions{Since: since}, `{"phoneNumber":"+2348031234567","since":"2026-03-01T08:30:00Z"}`},
 		"signals":  {client.VerifyOptions{Signals: true}, `{"include":["signals"],"phoneNumber":"+2348031234567"}`},
 		"coverage": {client.VerifyOptions{Coverage: true}, `{"include":["coverage"],"phoneNumber":"+2348031234567"}`},
+		"dates":    {client.VerifyOptions{Dates: true}, `{"include":["dates"],"phoneNumber":"+2348031234567"}`},
 		"all": {
-			client.VerifyOptions{Since: since, Signals: true, Coverage: true},
-			`{"include":["signals","coverage"],"phoneNumber":"+2348031234567","since":"2026-03-01T08:30:00Z"}`,
+			client.VerifyOptions{Since: since, Signals: true, Coverage: true, Dates: true, OnBehalfOf: "Harbour Bank"},
+			`{"include":["signals","coverage","dates"],"onBehalfOf":"Harbour Bank","phoneNumber":"+2348031234567","since":"2026-03-01T08:30:00Z"}`,
 		},
 	} {
 		s := &service{answers: []answer{example(verifyPath, "200 more"), example(verifyPath, "200 normal")}}

@@ -39,6 +39,7 @@ type Verification struct {
 	StatusReason string    `json:"statusReason,omitzero"` // why the line is UNALLOCATED or UNKNOWN; comes with the signals
 	Signals      []Signal  `json:"signals,omitzero"`      // everything that applies, most serious first
 	Coverage     *Coverage `json:"coverage,omitzero"`
+	Dates        *Dates    `json:"dates,omitzero"`
 	ChangedSince Changed   `json:"changedSince,omitzero"`
 	Changes      []Change  `json:"changes,omitzero"` // what changed, if anything did
 
@@ -111,6 +112,14 @@ type VerifyOptions struct {
 
 	// Coverage requests the period that the operator's reports cover.
 	Coverage bool
+
+	// Dates requests when the tenure began, when the SIM last changed and when the
+	// number was last ported.
+	Dates bool
+
+	// OnBehalfOf is the principal for whom an agent asks, as the mandate that the
+	// regulator recorded names it. Empty asks for yourself.
+	OnBehalfOf string
 }
 
 // Verify returns the state of a phone number, which may have any usual format.
@@ -163,8 +172,14 @@ func (o VerifyOptions) fields(name string, about any) map[string]any {
 	if o.Coverage {
 		include = append(include, "coverage")
 	}
+	if o.Dates {
+		include = append(include, "dates")
+	}
 	if include != nil {
 		fields["include"] = include
+	}
+	if o.OnBehalfOf != "" {
+		fields["onBehalfOf"] = o.OnBehalfOf
 	}
 	return fields
 }
@@ -176,5 +191,5 @@ func (v *Verification) complete() bool {
 
 // hasRequested reports whether v has every requested part.
 func (v *Verification) hasRequested(o VerifyOptions) bool {
-	return (o.Since.IsZero() || v.ChangedSince != "") && (!o.Signals || v.Signals != nil) && (!o.Coverage || v.Coverage != nil)
+	return (o.Since.IsZero() || v.ChangedSince != "") && (!o.Signals || v.Signals != nil) && (!o.Coverage || v.Coverage != nil) && (!o.Dates || v.Dates != nil)
 }

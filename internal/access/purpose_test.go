@@ -19,8 +19,14 @@ func TestKeyHasAPurposeOfThePolicyOrOtherWithItsWords(t *testing.T) {
 	w := newWorld(t)
 	bank, _ := w.key(t)
 	for _, tc := range []struct{ entered, code, text string }{
-		{"payment", "payment", ""}, {" credential-reset ", "credential-reset", ""}, {"other", "other", ""}, {"", "other", ""},
-		{"kyc", "other", "kyc"}, {"Payment", "other", "Payment"}, {"account opening", "other", "account opening"}, {"marketing", "other", "marketing"},
+		{"payment", "payment", ""},
+		{" credential-reset ", "credential-reset", ""},
+		{"other", "other", ""},
+		{"", "other", ""},
+		{"kyc", "other", "kyc"},
+		{"Payment", "other", "Payment"},
+		{"account opening", "other", "account opening"},
+		{"marketing", "other", "marketing"},
 	} {
 		key, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Test, Purpose: tc.entered}, access.Operator, uuid.Nil)
 		if err != nil {

@@ -152,18 +152,18 @@ func TestAPICommandsCoverEveryOperation(t *testing.T) {
 	if !strings.Contains(stdout, `"+2348031234567"`) {
 		t.Errorf("journal get printed:\n%s", stdout)
 	}
-	more := m.object(withKey, "api", "verify", "+2348031234567", "--since", "2026-01-02", "--include", "coverage,signals")
+	more := m.object(withKey, "api", "verify", "+2348031234567", "--since", "2026-01-02", "--include", "coverage,dates,signals")
 	record = m.object(nil, "journal", "get", text(more["requestId"]))
-	for _, field := range []string{"signals", "coverage", "changedSince", "changes"} {
+	for _, field := range []string{"signals", "coverage", "dates", "changedSince", "changes"} {
 		if more[field] == nil || !strings.Contains(text(record["extra"]), `"`+field+`":`) {
 			t.Errorf("%s: answered %v, recorded in %v", field, more[field], record["extra"])
 		}
 	}
 	stdout, _ = m.run(0, nil, "journal", "get", text(more["requestId"]))
-	if !strings.Contains(stdout, text(record["extra"])) || record["options"] != "since=2026-01-02T00:00:00Z include=coverage,signals" {
+	if !strings.Contains(stdout, text(record["extra"])) || record["options"] != "since=2026-01-02T00:00:00Z include=coverage,dates,signals" {
 		t.Errorf("journal get printed, of the options %v:\n%s", record["options"], stdout)
 	}
-	stdout, _ = m.run(0, withKey, "api", "verify", "+2348031234567", "--since", "2026-01-02", "--include", "coverage,signals")
+	stdout, _ = m.run(0, withKey, "api", "verify", "+2348031234567", "--since", "2026-01-02", "--include", "coverage,dates,signals")
 	if !strings.Contains(stdout, "changed ") || !strings.Contains(stdout, "supplied through ") {
 		t.Errorf("api verify printed:\n%s", stdout)
 	}

@@ -26,7 +26,7 @@ func batchAnswers() map[string]answer {
 		"batch_ok":            {200, ask(`{"phoneNumbers":["` + knownNumber + `","0803-123 45.67","` + swappedNumber + `","+2348039999999"]}`)},
 		"batch_ok_and_wrong":  {200, ask(`{"phoneNumbers":["0803","` + knownNumber + `","+447400123456",""]}`)},
 		"batch_ok_all_wrong":  {200, ask(`{"phoneNumbers":["0803","x"]}`)},
-		"batch_ok_everything": {200, ask(`{"phoneNumbers":["` + knownNumber + `"],"include":["coverage","signals"],"since":"2026-01-02"}`)},
+		"batch_ok_everything": {200, ask(`{"phoneNumbers":["` + knownNumber + `"],"include":["coverage","dates","signals"],"since":"2026-01-02"}`)},
 		"batch_ok_objects": {200, ask(`{"phoneNumbers":[{"phoneNumber":"` + knownNumber + `","since":"2026-01-02","externalId":"customer-1"},"` + swappedNumber + `",` +
 			`{"externalId":"Ünïcode \u4e2d \"7\"","phoneNumber":"0803"},{"phoneNumber":"` + swappedNumber + `"}],"since":"2026-02-03T04:05:06Z"}`)},
 		"batch_ok_on_behalf_of": {200, func(t *testing.T, s *stack) *http.Request {
@@ -71,7 +71,7 @@ func verifiedAnswers() map[string]answer {
 			return get(verifiedPath+asked(t, s, `{"phoneNumber":"0803-123 45.67"}`), s.key)
 		}},
 		"verified_ok_everything": {200, func(t *testing.T, s *stack) *http.Request {
-			return get(verifiedPath+asked(t, s, `{"phoneNumber":"`+flaggedNumber+`","include":["coverage","signals"],"since":"2026-01-02"}`), s.key)
+			return get(verifiedPath+asked(t, s, `{"phoneNumber":"`+flaggedNumber+`","include":["coverage","dates","signals"],"since":"2026-01-02"}`), s.key)
 		}},
 		"verified_bad_correlator": {400, func(_ *testing.T, s *stack) *http.Request {
 			r := get(verifiedPath+"x", s.key)

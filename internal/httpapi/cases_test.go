@@ -140,12 +140,17 @@ func verifyAnswers() map[string]answer {
 		"verify_ok_since_unknown": {200, ask(`{"phoneNumber":"+2348039999999","since":"2026-01-02"}`)},
 		"verify_ok_include_none":  {200, ask(`{"phoneNumber":"` + knownNumber + `","include":[]}`)},
 		"verify_ok_include_both":  {200, ask(`{"phoneNumber":"` + flaggedNumber + `","include":["signals","coverage","signals"]}`)},
-		"verify_ok_everything":    {200, ask(`{"phoneNumber":"+2348039999999","include":["coverage","signals"],"since":"2026-01-02"}`)},
+		"verify_ok_everything":    {200, ask(`{"phoneNumber":"+2348039999999","include":["coverage","dates","signals"],"since":"2026-01-02"}`)},
 		"verify_since_malformed":  {400, ask(`{"phoneNumber":"` + knownNumber + `","since":"2 January"}`)},
 		"verify_since_future":     {400, ask(`{"phoneNumber":"` + knownNumber + `","since":"2999-01-01"}`)},
 		"verify_since_too_early":  {400, ask(`{"phoneNumber":"` + knownNumber + `","since":"0001-01-01"}`)},
 		"verify_since_empty":      {400, ask(`{"phoneNumber":"` + knownNumber + `","since":""}`)},
-		"verify_ok_external_id":   {200, ask(`{"phoneNumber":"` + knownNumber + `","externalId":"customer \"1\" \u4e2d"}`)},
+		"verify_ok_dates": {200, func(t *testing.T, s *stack) *http.Request {
+			key := must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "k", Mode: "live", Purpose: "payment"}, access.Operator, uuid.Nil))(t)
+			return post(verifyPath, key.Text.Reveal(), `{"phoneNumber":"`+swappedNumber+`","include":["dates"]}`)
+		}},
+		"verify_ok_dates_withheld": {200, ask(`{"phoneNumber":"` + swappedNumber + `","include":["dates"]}`)},
+		"verify_ok_external_id":    {200, ask(`{"phoneNumber":"` + knownNumber + `","externalId":"customer \"1\" \u4e2d"}`)},
 		"verify_ok_on_behalf_of": {200, func(t *testing.T, s *stack) *http.Request {
 			s.mandate(t, "Harbour Bank")
 			return post(verifyPath, s.key, `{"phoneNumber":"`+knownNumber+`","onBehalfOf":" Harbour Bank "}`)

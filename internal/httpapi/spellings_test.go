@@ -59,7 +59,7 @@ func TestRecordHasTheOptionalFieldsByteForByte(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	for _, more := range []string{
-		`"since":"2026-01-02"`, `"include":["signals"]`, `"include":["coverage"]`, `"since":"2026-01-02T03:04:05.678+01:00","include":["coverage","signals"]`,
+		`"since":"2026-01-02"`, `"include":["signals"]`, `"include":["coverage"]`, `"include":["dates"]`, `"since":"2026-01-02T03:04:05.678+01:00","include":["coverage","signals"]`,
 	} {
 		for _, number := range []string{knownNumber, swappedNumber, flaggedNumber, "+2348039999999", "+2348059999999"} {
 			res := s.do(t, post(verifyPath, s.key, `{"phoneNumber":"`+number+`",`+more+`}`))

@@ -173,8 +173,10 @@ func (o *options) check(wrong *fault.Form, q *verify.Request, zone *time.Locatio
 			q.Include.Signals = true
 		case "coverage":
 			q.Include.Coverage = true
+		case "dates":
+			q.Include.Dates = true
 		default:
-			wrong.Once("include", fault.NotAllowed, "The allowed values are signals and coverage.")
+			wrong.Once("include", fault.NotAllowed, "The allowed values are signals, coverage and dates.")
 		}
 	}
 	if o.hasOnBehalfOf {

@@ -41,7 +41,7 @@ type Derivation struct {
 // the coverage, which must be in the history of the coverage at that moment.
 func Derive(ctx context.Context, pool *pgxpool.Pool, lines *linestore.Resolver, e *record.Entry) (Derivation, error) {
 	n, isNumber := phone.FromInt(e.Number)
-	request, known := parseOptions(e.Options)
+	request, known := recordedRequest(e)
 	switch {
 	case e.Erased():
 		return notDerivable("The personal part of the record was erased."), nil
@@ -156,6 +156,15 @@ func pastRow(ctx context.Context, pool *pgxpool.Pool, n phone.Number, version in
 	return known.Row(line.TermsOf(versions)), "", nil
 }
 
+// recordedRequest returns the request of a record, as far as the answer depends on it: its
+// options, and the purpose, by which the policy decides which dates it gives. ok is
+// false when the options cannot be read.
+func recordedRequest(e *record.Entry) (r Request, ok bool) {
+	r, ok = parseOptions(e.Options)
+	r.Purpose = e.Purpose
+	return r, ok
+}
+
 // parseOptions is the reverse of [Request.options]. ok is false when the text
 // has anything that it does not know.
 func parseOptions(text string) (r Request, ok bool) {
@@ -169,6 +178,7 @@ func parseOptions(text string) (r Request, ok bool) {
 		case "include":
 			for word := range strings.SplitSeq(value, ",") {
 				r.Include.Coverage = r.Include.Coverage || word == "coverage"
+				r.Include.Dates = r.Include.Dates || word == "dates"
 				r.Include.Signals = r.Include.Signals || word == "signals"
 			}
 		}

@@ -103,7 +103,7 @@ func (l *scenario) derive(t *testing.T, e record.Entry) verify.Derivation {
 func TestAnswersAreDerivedAsTheyWereGiven(t *testing.T) {
 	t.Parallel()
 	l := newScenario(t)
-	everything := verify.Request{Since: daysAgo(10), Include: verify.Include{Signals: true, Coverage: true}}
+	everything := verify.Request{Since: daysAgo(10), Include: verify.Include{Signals: true, Coverage: true, Dates: true}, Purpose: "payment"}
 	records := make(map[string]record.Entry)
 	verifyAs := func(name string, number int64, q verify.Request, want line.Status) {
 		a, record := l.verifyLive(t, number, q)
@@ -132,6 +132,18 @@ func TestAnswersAreDerivedAsTheyWereGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	verifyAs("by another policy", swapped, verify.Request{}, line.Unknown)
+	next = policy.Defaults()
+	next.Version, next.Note, next.Purposes = 0, "exact dates", "payment=exact,other=absent"
+	if _, err := (&policy.Service{Pool: l.pool, Now: l.Now}).Set(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	verifyAs("with exact dates", swapped, everything, line.Normal)
+	if got := records["with exact dates"].Extra; !strings.Contains(got, `"dates":{"tenureStart":{"value":"2019-05-01","precision":"day"`) {
+		t.Errorf("the record has %s", got)
+	}
+	if got := records["after the swap"].Extra; !strings.Contains(got, `"dates":{"tenureStart":{"value":"2019-05","precision":"month"`) {
+		t.Errorf("the record of before has %s", got)
+	}
 
 	for name, record := range records {
 		d := l.derive(t, record)
@@ -148,13 +160,14 @@ func TestAlteredRecordsDiffer(t *testing.T) {
 	l := newScenario(t)
 	l.snapshot(t)
 	l.report(t, line.ChangeSIM, 3, "")
-	_, given := l.verifyLive(t, normal, verify.Request{Include: verify.Include{Signals: true}})
+	_, given := l.verifyLive(t, normal, verify.Request{Include: verify.Include{Signals: true, Dates: true}, Purpose: "payment"})
 	if d := l.derive(t, given); d.Verdict != verify.Agrees {
 		t.Fatalf("as given: %+v", d)
 	}
 	for name, change := range map[string]func(e *record.Entry){
 		"status":            func(e *record.Entry) { e.Status = "NORMAL" },
 		"network":           func(e *record.Entry) { e.MobileNetwork = "Glo" },
+		"the purpose":       func(e *record.Entry) { e.Purpose = "collection" },
 		"extra":             func(e *record.Entry) { e.Extra = `{"signals":[]}` },
 		"an older version":  func(e *record.Entry) { e.LineVersion-- },
 		"a future version":  func(e *record.Entry) { e.LineVersion++ },

@@ -16,6 +16,7 @@ import (
 type Include struct {
 	Signals  bool // every condition that applies to the line
 	Coverage bool // the coverage of the network's supply
+	Dates    bool // of the tenure, the last SIM change and the last port
 }
 
 // Extra is the part of an answer beyond its five standard fields. Parts that
@@ -27,6 +28,7 @@ type Extra struct {
 	StatusReason line.Reason   `json:"statusReason,omitzero"`
 	Signals      []Signal      `json:"signals,omitzero"`
 	Coverage     *Coverage     `json:"coverage,omitzero"`
+	Dates        *Dates        `json:"dates,omitzero"`
 	ChangedSince string        `json:"changedSince,omitzero"` // yes, no or unknown
 	Changes      []line.Change `json:"changes,omitzero"`
 	KnownThrough *time.Time    `json:"knownThrough,omitzero"` // up to when the answer knows; null when it knows nothing
@@ -67,7 +69,7 @@ var contractTimes = json.WithMarshalers(json.MarshalToFunc(func(to *jsontext.Enc
 	if t.IsZero() {
 		return to.WriteToken(jsontext.Null)
 	}
-	return to.WriteToken(jsontext.String(t.UTC().Format("2006-01-02T15:04:05.000Z")))
+	return to.WriteToken(jsontext.String(t.UTC().Format(contractTime)))
 }))
 
 // wantsExtra reports whether the request asks for more than the standard fields.
@@ -85,6 +87,9 @@ func (r *Request) options() string {
 	}
 	if r.Include.Coverage {
 		include = append(include, "coverage")
+	}
+	if r.Include.Dates {
+		include = append(include, "dates")
 	}
 	if r.Include.Signals {
 		include = append(include, "signals")
@@ -111,6 +116,9 @@ func (r *Request) extra(l *linestore.Lookup, v line.View, at time.Time) (e Extra
 	}
 	if r.Include.Coverage {
 		e.Coverage = coverageOf(l, at)
+	}
+	if r.Include.Dates {
+		e.Dates = datesOf(l, v, r.Purpose, at)
 	}
 	if !r.Since.IsZero() {
 		since := line.ChangedSince(&l.Facts, l.Policy, r.Since, at)

@@ -58,7 +58,7 @@ func (s Said) parts(o Said) (names []string, err error) {
 			return nil, err
 		}
 	}
-	for _, name := range []string{"statusReason", "signals", "coverage", "changedSince", "changes", "knownThrough"} {
+	for _, name := range []string{"statusReason", "signals", "coverage", "dates", "changedSince", "changes", "knownThrough"} {
 		if string(a[name]) != string(b[name]) {
 			names = append(names, name)
 		}
@@ -138,7 +138,7 @@ const (
 // difference computes what an answer said from what was known, and what it would have
 // said with hindsight. Both use the policy, the plan and the coverage of the answer.
 func (r *impactRun) difference(ctx context.Context, e *record.Entry, h *line.History) (d Difference, is outcome, err error) {
-	request, readable := parseOptions(e.Options)
+	request, readable := recordedRequest(e)
 	if h == nil || !readable {
 		return d, unreadable, nil
 	}

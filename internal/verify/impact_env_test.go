@@ -134,7 +134,8 @@ func (r *impactRun) verifyMany(n int) {
 		q := verify.Request{Entity: entity, Key: key, Mode: "live", RawNumber: "as sent"}
 		q.Number, _ = phone.FromInt(r.number())
 		if r.random.IntN(3) > 0 {
-			q.Include = verify.Include{Signals: r.random.IntN(2) == 0, Coverage: r.random.IntN(6) == 0}
+			q.Include = verify.Include{Signals: r.random.IntN(2) == 0, Coverage: r.random.IntN(6) == 0, Dates: r.random.IntN(4) == 0}
+			q.Purpose = []string{"payment", "other"}[r.random.IntN(2)]
 		}
 		if r.random.IntN(3) == 0 {
 			q.Since = r.clock.Add(-time.Duration(r.random.IntN(20*24)) * time.Hour)

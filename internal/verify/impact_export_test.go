@@ -9,6 +9,6 @@ import (
 
 // Say computes what the answer to a recorded request says, for a look-up.
 func Say(e *record.Entry, l *linestore.Lookup, at time.Time) (Said, error) {
-	request, _ := parseOptions(e.Options)
+	request, _ := recordedRequest(e)
 	return request.say(l, at)
 }

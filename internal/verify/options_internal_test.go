@@ -5,14 +5,17 @@ import (
 	"time"
 )
 
-// The options in the record include that the key was accepted by grace, and can
-// be parsed parsed.
-func TestGraceIsRecordedAmongTheOptions(t *testing.T) {
+// The options in the record have what was requested, in the order of the alphabet, and
+// that the key was accepted by grace. They can
+// be parsed.
+func TestOptionsAreRecordedAndCanBeParsed(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for want, r := range map[string]Request{
-		"":           {},
-		"gate=grace": {Grace: true},
+		"":                               {},
+		"gate=grace":                     {Grace: true},
+		"include=coverage,dates,signals": {Include: Include{Signals: true, Coverage: true, Dates: true}},
+		"include=dates gate=grace":       {Include: Include{Dates: true}, Grace: true},
 		"since=2026-03-01T00:00:00Z include=signals gate=grace": {Since: since, Include: Include{Signals: true}, Grace: true},
 	} {
 		text := r.options()

@@ -13,7 +13,7 @@ import (
 )
 
 func (r *remote) verifyCommand() *cobra.Command {
-	var since string
+	var since, onBehalfOf string
 	var include []string
 	cmd := &cobra.Command{
 		Use:   "verify NUMBER",
@@ -22,8 +22,8 @@ func (r *remote) verifyCommand() *cobra.Command {
 keeps a record of every request.
 
 With --since it also prints whether the holder, the SIM or the network has changed since that time; treat unknown
-as yes. With --include signals it prints all current signals of the line, and with --include coverage the period that
-the network's supply covers.`,
+as yes. With --include signals it prints all current signals of the line, with --include coverage the period that the
+network's supply covers, and with --include dates the start of the tenure, the last SIM change and the last port.`,
 		Example: `  LINEPROOF_API_KEY=$(cat key.txt) lineproof api verify 08031234567
   lineproof api verify --key-file key.txt --json +2348031234567
   lineproof api verify --since 2026-03-01 --include signals,coverage 08031234567`,
@@ -31,14 +31,16 @@ the network's supply covers.`,
 	}
 	cmd.Flags().StringVar(&r.keyFile, "key-file", "", "file whose first line is the API key; - is standard input")
 	cmd.Flags().StringVar(&since, "since", "", "also report changes after this day or time, such as 2026-03-01 or 2026-03-01T08:00:00Z")
-	cmd.Flags().StringSliceVar(&include, "include", nil, "also return: signals, coverage")
-	console.Complete(cmd, "include", "signals", "coverage")
+	cmd.Flags().StringSliceVar(&include, "include", nil, "also return: signals, coverage, dates")
+	cmd.Flags().StringVar(&onBehalfOf, "on-behalf-of", "", "principal for whom an agent asks, as its mandate names it")
+	console.Complete(cmd, "include", "signals", "coverage", "dates")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = r.run(func(ctx context.Context, c *client.Client, args []string) error {
 		options, err := verifyOptions(since, include)
 		if err != nil {
 			return err
 		}
+		options.OnBehalfOf = onBehalfOf
 		key, err := r.credential(r.keyFile, "LINEPROOF_API_KEY", "key-file")
 		if err != nil {
 			return err
@@ -62,8 +64,10 @@ func verifyOptions(since string, include []string) (o client.VerifyOptions, err 
 			o.Signals = true
 		case "coverage":
 			o.Coverage = true
+		case "dates":
+			o.Dates = true
 		default:
-			return o, console.Usagef("--include takes signals and coverage")
+			return o, console.Usagef("--include takes signals, coverage and dates")
 		}
 	}
 	return o, nil
@@ -80,6 +84,7 @@ type verification struct {
 	StatusReason  string          `json:"statusReason,omitzero"`
 	Signals       []signal        `json:"signals,omitzero"`
 	Coverage      *coverage       `json:"coverage,omitzero"`
+	Dates         *dates          `json:"dates,omitzero"`
 	ChangedSince  client.Changed  `json:"changedSince,omitzero"`
 	Changes       []client.Change `json:"changes,omitzero"`
 	KnownThrough  *string         `json:"knownThrough,omitzero"`
@@ -127,6 +132,9 @@ func verificationOf(v *client.Verification) verification {
 				topicCoverage{t.Topic, timeOrNull(t.KnownSince), timeOrNull(t.SuppliedThrough), t.Required, t.Fresh})
 		}
 	}
+	if v.Dates != nil {
+		result.Dates = &dates{dateOf(&v.Dates.TenureStart), dateOf(&v.Dates.LastSIMChange), dateOf(&v.Dates.LastPort)}
+	}
 	return result
 }
 
@@ -164,6 +172,7 @@ func verificationRows(v *client.Verification) [][]string {
 			}
 		}
 	}
+	rows = append(rows, dateRows(v.Dates)...)
 	return append(rows, []string{"request id", v.RequestID})
 }
 

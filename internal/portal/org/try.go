@@ -65,7 +65,7 @@ func readTrial(r *http.Request) (t trial, err error) {
 	if t.number == "" {
 		t.number = r.PostFormValue("phoneNumber")
 	}
-	for _, word := range []string{"signals", "coverage"} {
+	for _, word := range []string{"signals", "coverage", "dates"} {
 		if r.PostFormValue(word) == "yes" {
 			t.include = append(t.include, word)
 		}
