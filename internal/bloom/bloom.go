@@ -57,7 +57,7 @@ func (f Filter) bits(number int64) (places [hashes]uint64) {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(number))) //nolint:gosec // two's complement
 	first, step := binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])|1
 	for i := range places {
-		places[i] = (first + uint64(i)*step) % uint64(len(f)*8) //nolint:gosec // neither is negative
+		places[i] = (first + uint64(i)*step) % uint64(len(f)*8)
 	}
 	return places
 }

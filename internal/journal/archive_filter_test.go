@@ -25,16 +25,19 @@ func (p *past) searched(t *testing.T, number int64) map[uuid.UUID]int {
 	return got
 }
 
+// firstNumber is the number of the first record of [past.numbered].
+const firstNumber = 2348030000000
+
 // numbered writes batches to a day whose records are about numbers of their own, from
-// first on.
-func (p *past) numbered(t *testing.T, day time.Time, batches, size int, first int64) []record.Entry {
+// firstNumber on.
+func (p *past) numbered(t *testing.T, day time.Time, batches, size int) []record.Entry {
 	t.Helper()
 	var all []record.Entry
 	for i := range batches {
 		batch := make([]record.Entry, size)
 		for k := range batch {
 			batch[k] = entry(day.Add(time.Duration(i+1) * time.Minute))
-			batch[k].Number = first + int64(len(all)+k)
+			batch[k].Number = firstNumber + int64(len(all)+k)
 		}
 		if err := p.journal.Append(t.Context(), batch...); err != nil {
 			t.Fatal(err)
@@ -60,8 +63,7 @@ func TestSearchOpensOnlyPartsThatMayHaveTheNumber(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
 	day := p.day(t, 40)
-	const first = 2348030000000
-	records := p.numbered(t, day, 40, 20, first)
+	records := p.numbered(t, day, 40, 20)
 	a := p.archivist().InParts(8000)
 	made, err := a.Archive(t.Context(), day)
 	if err != nil {
@@ -72,7 +74,7 @@ func TestSearchOpensOnlyPartsThatMayHaveTheNumber(t *testing.T) {
 		t.Fatalf("%d parts, %v", len(m.Parts), err)
 	}
 	for _, number := range []int64{records[0].Number, records[399].Number, records[799].Number} {
-		if got, want := p.searched(t, number), records[number-first].RequestID; len(got) != 1 || got[want] != 1 {
+		if got, want := p.searched(t, number), records[number-firstNumber].RequestID; len(got) != 1 || got[want] != 1 {
 			t.Errorf("found %v, want only %s", got, want)
 		}
 	}
@@ -80,9 +82,9 @@ func TestSearchOpensOnlyPartsThatMayHaveTheNumber(t *testing.T) {
 	p.damage(t, m.Parts[1:])
 	failed := 0
 	for i := range int64(200) {
-		number := first - 1 - i // is in no part
+		number := firstNumber - 1 - i // is in no part
 		if i < 10 {
-			number = first + i // is in the first part
+			number = firstNumber + i // is in the first part
 		}
 		s := journal.Search{Pool: p.serve, Files: p.files, To: time.Now(), Numbers: []int64{number}, Match: func(n, _ int64) bool { return n == number }}
 		if err := s.Run(t.Context(), func(*record.Entry) error { return nil }); err != nil {
@@ -101,7 +103,7 @@ func TestErasedRecordsAreCounted(t *testing.T) {
 	p := newPast(t)
 	archived, stored := p.day(t, 40), p.day(t, 39)
 	for _, day := range []time.Time{archived, stored} {
-		records := p.numbered(t, day, 3, 10, 2348030000000)
+		records := p.numbered(t, day, 3, 10)
 		for _, e := range records[:4] {
 			inner := e.InnerHash()
 			p.exec(t, `UPDATE journal_entry SET number = 0, phone_number = '', correlator = '', external_id = '', on_behalf_of = '', options = '', extra = '', nonce = $1
@@ -131,7 +133,7 @@ func TestIncompleteFilterIsFound(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
 	day := p.day(t, 40)
-	p.numbered(t, day, 3, 10, 2348030000000)
+	p.numbered(t, day, 3, 10)
 	made := p.archive(t, day)
 	if r := p.checkArchives(t); !r.OK() {
 		t.Fatalf("%+v", r)
@@ -150,17 +152,16 @@ func TestDayThatWasArchivedTwiceIsSearchedOnce(t *testing.T) {
 	t.Parallel()
 	p := newPast(t)
 	day := p.day(t, 40)
-	const number = 2348030000000
-	first := p.numbered(t, day, 1, 1, number)
+	first := p.numbered(t, day, 1, 1)
 	if err := p.archivist().Note(t.Context(), day); err != nil {
 		t.Fatal(err)
 	}
-	late := p.numbered(t, day.Add(time.Hour), 1, 1, number)
+	late := p.numbered(t, day.Add(time.Hour), 1, 1)
 	p.archive(t, day)
 	if n := p.count(t, `SELECT count(*) FROM journal_archive`); n != 2 {
 		t.Fatalf("%d archives", n)
 	}
-	got := p.searched(t, number)
+	got := p.searched(t, firstNumber)
 	if len(got) != 2 || got[first[0].RequestID] != 1 || got[late[0].RequestID] != 1 {
 		t.Errorf("found %v", got)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/journal"
 )
 
@@ -37,10 +39,10 @@ func TestSearchOfTheOpenDayIsBounded(t *testing.T) {
 	fill := func(first, n int) {
 		p.exec(t, `INSERT INTO journal_entry (epoch, n, idx, request_id, at, type, entity_id, key_id, mode, purpose, purpose_text, status, reason, mobile_network,
 				line_version, policy_version, plan_version, rules, coverage, number, phone_number, correlator, external_id, on_behalf_of, options, extra, nonce, hash)
-			SELECT 1, i / 100, i % 100, gen_random_uuid(), $1::timestamptz + i * interval '1 microsecond', 'number', gen_random_uuid(), gen_random_uuid(), 'live', 'account-opening', '',
+			SELECT 1, i / 100, i % 100, gen_random_uuid(), $1::timestamptz + i * interval '1 microsecond', 'number', $4, $4, 'live', 'account-opening', '',
 				'NORMAL', '', 'MTN', 1, 1, 1, 1, decode(repeat('00', 39), 'hex'), 2348030000000 + i::bigint * 7919 % 9999991, '08030000000', 'bank-7:4711', 'customer 4711', '', '', '',
 				uuid_send(gen_random_uuid()), decode(repeat('00', 32), 'hex')
-			FROM generate_series($2::int, $3::int) i`, today.Truncate(24*time.Hour).Add(time.Second), first, first+n-1)
+			FROM generate_series($2::int, $3::int) i`, today.Truncate(24*time.Hour).Add(time.Second), first, first+n-1, uuid.New())
 	}
 	fill(0, rows)
 	e := entry(today)

@@ -108,7 +108,7 @@ type group struct {
 	row    Row // without the organisation and the number of answers
 }
 
-// counts counts the answers of each group.
+// counts has the number of answers of each group.
 type counts map[group]int
 
 func (c counts) add(e *record.Entry) {
