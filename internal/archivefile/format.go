@@ -111,6 +111,7 @@ type batchLine struct {
 	Xact  string `json:"xact"`
 }
 
+// EntryLine is a record in a line.
 type EntryLine struct {
 	RequestID     uuid.UUID `json:"requestId"`
 	At            string    `json:"at"`
@@ -139,12 +140,14 @@ type EntryLine struct {
 	Hash          string    `json:"hash"`
 }
 
+// Line returns the line of a batch, without its entries.
 func (b *Batch) Line() Line {
 	return Line{Batch: &batchLine{
 		Node: b.Node, Epoch: b.Epoch, N: b.N, At: b.At.Format(TimeFormat), Count: b.Count, Root: hex.EncodeToString(b.Root), Xact: b.Xact,
 	}}
 }
 
+// Line returns the line of an entry.
 func (e *Entry) Line() Line {
 	return Line{Entry: &EntryLine{
 		RequestID: e.RequestID, At: e.At.Format(TimeFormat), Type: e.Type, Entity: e.Entity, Key: e.Key, Mode: e.Mode, Purpose: e.Purpose,
@@ -155,7 +158,7 @@ func (e *Entry) Line() Line {
 	}}
 }
 
-// batch is the reverse of [flush.line].
+// batch is the reverse of [Batch.Line].
 func (b *batchLine) batch() (*Batch, error) {
 	at, err := time.Parse(TimeFormat, b.At)
 	root, rootErr := hex.DecodeString(b.Root)
@@ -165,7 +168,7 @@ func (b *batchLine) batch() (*Batch, error) {
 	return &Batch{BatchKey: BatchKey{b.Epoch, b.N}, Found: true, Node: b.Node, At: at, Count: b.Count, Root: root, Xact: b.Xact}, nil
 }
 
-// entry is the reverse of [kept.line]. Idx is the position of the
+// entry is the reverse of [Entry.Line]. Idx is the position of the
 // entry after its batch.
 func (a *EntryLine) entry(idx int) (Entry, error) {
 	at, err := time.Parse(TimeFormat, a.At)

@@ -38,6 +38,7 @@ type Writer struct {
 	encoder    *zstd.Encoder
 }
 
+// NewWriter returns a writer of a day.
 func NewWriter(files blob.Store, day time.Time) (*Writer, error) {
 	w := &Writer{files: files, MaxBytes: partBytes, roots: NewRoots()}
 	w.Manifest = Manifest{Form: Format, Day: day.Format(time.DateOnly), Parts: []Part{}}
@@ -50,6 +51,7 @@ func NewWriter(files blob.Store, day time.Time) (*Writer, error) {
 	return w, nil
 }
 
+// NewRoots returns an empty Merkle tree, for the roots of the batches of a day.
 func NewRoots() *compact.Range {
 	return (&compact.RangeFactory{Hash: rfc6962.DefaultHasher.HashChildren}).NewEmptyRange(0)
 }

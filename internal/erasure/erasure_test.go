@@ -3,10 +3,12 @@ package erasure_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -236,10 +238,10 @@ func (d *desk) bytesLeft(t *testing.T, texts ...[]byte) (left []string) {
 
 // marks are what must be gone when the person's records are erased.
 func (d *desk) marks() [][]byte {
-	marks := [][]byte{[]byte("MARK"), []byte("mark-"), []byte(`"mark"`), binary.LittleEndian.AppendUint64(nil, person), []byte(fmt.Sprint(int64(person)))}
+	marks := [][]byte{[]byte("MARK"), []byte("mark-"), []byte(`"mark"`), binary.LittleEndian.AppendUint64(nil, person), []byte(strconv.Itoa(person))}
 	for i := range d.entries {
 		if d.entries[i].Number == person {
-			marks = append(marks, d.entries[i].Nonce[:], []byte(fmt.Sprintf("%x", d.entries[i].Nonce)))
+			marks = append(marks, d.entries[i].Nonce[:], []byte(hex.EncodeToString(d.entries[i].Nonce[:])))
 		}
 	}
 	return marks

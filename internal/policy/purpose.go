@@ -28,7 +28,7 @@ var (
 )
 
 // PurposeCodes returns the codes of the purposes, in the order of the policy.
-func (p *Policy) PurposeCodes() (codes []string) {
+func (p Policy) PurposeCodes() (codes []string) {
 	for purpose := range strings.SplitSeq(p.Purposes, ",") {
 		code, _, _ := strings.Cut(purpose, "=")
 		codes = append(codes, code)
@@ -38,7 +38,7 @@ func (p *Policy) PurposeCodes() (codes []string) {
 
 // DatesFor returns how the answers to a purpose give dates. They give none to a purpose
 // that the policy does not have, such as that of a key which is older than the policy.
-func (p *Policy) DatesFor(code string) DateForm {
+func (p Policy) DatesFor(code string) DateForm {
 	for purpose := range strings.SplitSeq(p.Purposes, ",") {
 		if name, form, _ := strings.Cut(purpose, "="); name == code {
 			return DateForm(form)
@@ -48,7 +48,7 @@ func (p *Policy) DatesFor(code string) DateForm {
 }
 
 // checkPurposes reports the first thing that is wrong with the purposes.
-func (p *Policy) checkPurposes(wrong *fault.Form) {
+func (p Policy) checkPurposes(wrong *fault.Form) {
 	const field = "purposes"
 	codes := p.PurposeCodes()
 	malformed := func(code string) bool {
