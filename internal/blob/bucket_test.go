@@ -279,9 +279,13 @@ func TestReadsOutliveAFrozenServer(t *testing.T) {
 		if err := s.Freeze(); err != nil {
 			t.Fatal(err)
 		}
-		if thaws {
-			time.AfterFunc(400*time.Millisecond, func() { _ = s.Thaw() })
-		}
+		thawed := make(chan struct{})
+		time.AfterFunc(400*time.Millisecond, func() {
+			defer close(thawed)
+			if thaws {
+				_ = s.Thaw()
+			}
+		})
 		rest, err := io.ReadAll(f)
 		if thaws && (err != nil || !bytes.Equal(slices.Concat(head, rest), content)) {
 			t.Errorf("%d bytes were read, and %v, want all %d", len(head)+len(rest), err, len(content))
@@ -289,6 +293,7 @@ func TestReadsOutliveAFrozenServer(t *testing.T) {
 		if !thaws && !errors.Is(err, blob.ErrUnavailable) {
 			t.Errorf("%d bytes were read, and %v, want ErrAway", len(head)+len(rest), err)
 		}
+		<-thawed // nothing may touch the server after the test
 		if err := errors.Join(f.Close(), s.Thaw()); err != nil {
 			t.Fatal(err)
 		}
