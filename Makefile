@@ -40,6 +40,7 @@ LINES ?= 20000000
 CHANGES ?= 4000000
 IMPACT_ANSWERS ?= 1000000
 IMPACT_ROWS ?= 4000000
+DERIVED ?= 1000000
 IMPORT_ROWS ?= 5000000
 DAYS ?= 90
 ANSWERS_A_DAY ?= 1000000
@@ -172,6 +173,10 @@ impact: ## Compare the impact of corrections with a replay of IMPACT_ANSWERS (10
 who-asked: ## Find all answers about one number in DAYS (90) days of ANSWERS_A_DAY (1000000), most of them archived, and in an open day of OPEN_DAY (500000)
 	$(call long_run,TestWhoAskedOverAQuarter,LINEPROOF_E2E_DAYS=$(DAYS) LINEPROOF_E2E_ANSWERS_A_DAY=$(ANSWERS_A_DAY),journal)
 	$(call long_run,TestSearchOfTheOpenDayIsBounded,LINEPROOF_E2E_OPEN_DAY=$(OPEN_DAY),journal)
+
+.PHONY: derive
+derive: ## Derive DERIVED (1000000) answers again that were given while events and files were reported
+	$(call long_run,TestEveryAnswerIsDerivedAgain,LINEPROOF_E2E_DERIVED_ANSWERS=$(DERIVED),verify)
 
 .PHONY: nation
 nation: ## Load a nation of LINES lines (20000000) from pipes, apply CHANGES events, and measure

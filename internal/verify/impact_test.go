@@ -25,26 +25,9 @@ import (
 func TestImpactIsWhatAReplayOfEveryAnswerFinds(t *testing.T) {
 	t.Parallel()
 	answers := fromEnv(t, "LINEPROOF_E2E_IMPACT_ANSWERS", 2_400)
-	r := newImpactRun(t, max(answers/12, 100))
 	start := time.Now()
-	const steps = runDays * 2
-	r.verifyMany(answers / steps) // nothing is known yet
-	for i := range steps {
-		r.clock = r.clock.Add(12 * time.Hour)
-		switch i {
-		case 2:
-			r.snapshot(r.clock.Add(-time.Hour), r.lines/10, r.lines*9/10, 0)
-		case steps / 2, steps - 2:
-			r.snapshot(r.clock.Add(-7*time.Hour), r.lines/20, r.lines*9/10, 30)
-		}
-		r.report(max(r.lines/steps/2, 10))
-		if i%2 == 1 {
-			r.decide(20)
-		}
-		r.clock = r.clock.Add(time.Second)
-		r.verifyMany(answers / steps)
-	}
-	r.archive(runDays / 2)
+	r := newImpactRun(t, max(answers/12, 100))
+	r.live(answers)
 	given := time.Since(start)
 	replay := r.replay()
 	t.Logf("%d answers in %v, replayed in %v", len(r.records), given.Round(time.Second), (time.Since(start) - given).Round(time.Second))
@@ -114,6 +97,28 @@ func TestImpactIsWhatAReplayOfEveryAnswerFinds(t *testing.T) {
 		}
 	}
 	t.Logf("differences by part: %v", parts)
+}
+
+// live lets the days of the run pass, with reports, files and answers.
+func (r *impactRun) live(answers int) {
+	const steps = runDays * 2
+	r.verifyMany(answers / steps) // nothing is known yet
+	for i := range steps {
+		r.clock = r.clock.Add(12 * time.Hour)
+		switch i {
+		case 2:
+			r.snapshot(r.clock.Add(-time.Hour), r.lines/10, r.lines*9/10, 0)
+		case steps / 2, steps - 2:
+			r.snapshot(r.clock.Add(-7*time.Hour), r.lines/20, r.lines*9/10, 30)
+		}
+		r.report(max(r.lines/steps/2, 10))
+		if i%2 == 1 {
+			r.decide(20)
+		}
+		r.clock = r.clock.Add(time.Second)
+		r.verifyMany(answers / steps)
+	}
+	r.archive(runDays / 2)
 }
 
 // replayed is an answer with what it would have said, computed in the plainest way.
