@@ -27,7 +27,7 @@ type Extension struct {
 const recordChanged = `
 	INSERT INTO supply_coverage_history (network, topic, at, known_since, complete_since, supplied_through, doubtful)
 	SELECT c.network, c.topic, greatest(c.updated_at, (SELECT max(h.at) + interval '1 microsecond' FROM supply_coverage_history h
-			WHERE h.network = c.network AND h.topic = c.topic)),
+			WHERE h.network = c.network AND h.topic = c.topic AND h.at > c.updated_at)),
 		c.known_since, c.complete_since, c.supplied_through, c.doubtful FROM changed c
 	ON CONFLICT (network, topic, at) DO UPDATE SET known_since = excluded.known_since, complete_since = excluded.complete_since,
 		supplied_through = excluded.supplied_through, doubtful = excluded.doubtful`
