@@ -88,7 +88,7 @@ var plan = []part{
 	{domain, "testing/journaltest", "record", ""},
 	{domain, "archivefile", "blob bloom record", ""},
 	{domain, "journal", "archivefile audit blob bloom fault pg record", "journal_entry journal_batch journal_fence journal_archive journal_epoch_skip journal_erased journal_erased_day journal_rewrite journal_replaced"},
-	{domain, "erasure", "approval audit blob fault journal pg record", "erasure legal_hold"},
+	{domain, "erasure", "approval audit blob fault journal pg record registry", "erasure legal_hold"},
 	{domain, "whoasked", "approval audit blob csvfile fault journal pg phone record registry", "who_asked"},
 	{domain, "sandbox", "fault line linestore numbering pg phone policy", "rehearsal_clock"},
 	{domain, "verify", "blob fault journal line linestore numbering pg phone policy record sandbox supply", ""},

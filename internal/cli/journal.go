@@ -11,14 +11,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/record"
-	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
@@ -98,17 +95,12 @@ func findRecord(ctx context.Context, b *backend.Backend, id uuid.UUID) (record.E
 	if len(archives) == 0 {
 		return e, journal.ErrNotFound
 	}
-	files, err := openArchive(b.Config)
+	files, err := b.Archive()
 	if err != nil {
 		return e, err
 	}
 	defer files.Close()
 	return journal.Find(ctx, b.Pool, files, id)
-}
-
-// openArchive opens the store of the archived days of the journal.
-func openArchive(cfg config.Config) (blob.Store, error) {
-	return server.OpenStore(cfg, server.JournalStore)
 }
 
 // recordJSON is an entry of the journal as it is printed, with the field names of

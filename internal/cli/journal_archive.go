@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/server"
 )
 
 func (a *app) journalArchiveCommand() *cobra.Command {
@@ -61,44 +62,51 @@ type archiveJSON struct {
 }
 
 func (a *app) archiveJournal(ctx context.Context, before time.Time, asJSON bool) error {
+	return a.withArchiver(ctx, func(archiver *journal.Archiver, display *console.Progress) error {
+		due, err := archiver.Due(ctx, before)
+		if err != nil {
+			return err
+		}
+		archived, rows := []archiveJSON{}, [][]string{{"DAY", "BATCHES", "RECORDS", "BYTES", "MANIFEST"}}
+		for _, day := range due {
+			archive, archiveErr := archiver.Archive(ctx, day)
+			if archiveErr != nil {
+				err = fmt.Errorf("%s: %w", day.Format(time.DateOnly), archiveErr)
+				break
+			}
+			s := archiveJSON{Day: day.Format(time.DateOnly), Batches: archive.Batches, Records: archive.Entries, Bytes: archive.Bytes, Manifest: archive.Manifest.String()}
+			archived = append(archived, s)
+			rows = append(rows, []string{s.Day, strconv.FormatInt(s.Batches, 10), strconv.FormatInt(s.Records, 10), strconv.FormatInt(s.Bytes, 10), s.Manifest})
+		}
+		display.End()
+		if len(archived) == 0 && !asJSON {
+			if err == nil {
+				a.Note("No day is old enough to archive.")
+			}
+			return err
+		}
+		return errors.Join(a.Print(asJSON, archived, rows...), err) // the days before the failed one are archived
+	})
+}
+
+// withArchiver runs a function with an archiver that has the rights of the owner and
+// shows its progress. The function ends the display before it prints.
+func (a *app) withArchiver(ctx context.Context, fn func(*journal.Archiver, *console.Progress) error) error {
 	cfg, pool, err := a.openAsOwner(ctx)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	files, err := openArchive(cfg)
+	files, err := server.OpenStore(cfg, server.JournalStore)
 	if err != nil {
 		return err
 	}
 	defer files.Close()
-	archivist := &journal.Archiver{Pool: pool, Files: files, Now: time.Now}
-	due, err := archivist.Due(ctx, before)
-	if err != nil {
-		return err
-	}
 	display := a.NewProgress(-1)
-	archivist.OnProgress = func(day time.Time, doing string, entries int64) {
+	defer display.End()
+	return fn(&journal.Archiver{Pool: pool, Files: files, Now: time.Now, OnProgress: func(day time.Time, doing string, entries int64) {
 		display.Rows(doing+" "+day.Format(time.DateOnly), entries)
-	}
-	archived, rows := []archiveJSON{}, [][]string{{"DAY", "BATCHES", "RECORDS", "BYTES", "MANIFEST"}}
-	for _, day := range due {
-		archive, archiveErr := archivist.Archive(ctx, day)
-		if archiveErr != nil {
-			err = fmt.Errorf("%s: %w", day.Format(time.DateOnly), archiveErr)
-			break
-		}
-		s := archiveJSON{Day: day.Format(time.DateOnly), Batches: archive.Batches, Records: archive.Entries, Bytes: archive.Bytes, Manifest: archive.Manifest.String()}
-		archived = append(archived, s)
-		rows = append(rows, []string{s.Day, strconv.FormatInt(s.Batches, 10), strconv.FormatInt(s.Records, 10), strconv.FormatInt(s.Bytes, 10), s.Manifest})
-	}
-	display.End()
-	if len(archived) == 0 && !asJSON {
-		if err == nil {
-			a.Note("No day is old enough to archive.")
-		}
-		return err
-	}
-	return errors.Join(a.Print(asJSON, archived, rows...), err) // the days before the failed one are archived
+	}}, display)
 }
 
 // openAsOwner opens the database with the rights of the owner.

@@ -55,16 +55,9 @@ days in which the search can be run. The reason is kept for years: name the case
 		if err := errors.Join(firstErr, lastErr); err != nil {
 			return err
 		}
-		if *file == "-" && *session == "-" {
-			return console.Usagef("--number-file and --session-file cannot both be standard input")
-		}
-		text, err := a.ReadSecret(*file)
+		number, err := a.readNumber(*file, *session, b.Registry.Region.Parse, "a telephone number")
 		if err != nil {
 			return err
-		}
-		number, err := b.Registry.Region.Parse(text.Reveal())
-		if err != nil {
-			return console.Usagef("the first line of --number-file is not a telephone number")
 		}
 		by, err := a.actor(cmd.Context(), b, *session)
 		if err != nil {

@@ -78,7 +78,7 @@ func runChecks(ctx context.Context, b *backend.Backend, first, last time.Time, a
 	if err != nil || !archived {
 		return r, err
 	}
-	if c.Files, err = openArchive(b.Config); err != nil {
+	if c.Files, err = b.Archive(); err != nil {
 		return r, err
 	}
 	defer c.Files.Close()

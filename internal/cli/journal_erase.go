@@ -17,12 +17,12 @@ import (
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/erasure"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
-	"github.com/lineproof/lineproof/internal/registry"
 )
 
 func erasures(b *backend.Backend) *erasure.Service {
-	return &erasure.Service{Pool: b.Pool, CheckAdministrator: registry.CheckAdministrator, Now: time.Now}
+	return &erasure.Service{Pool: b.Pool, Now: time.Now}
 }
 
 func (a *app) journalEraseCommand() *cobra.Command {
@@ -65,10 +65,10 @@ legal hold stays.`,
 		}
 		order := erasure.Order{Ground: erasure.Ground(*ground), Reason: *reason}
 		var err error
-		if order.By, err = a.actor(cmd.Context(), b, *session); err != nil {
+		if order.Number, err = a.readMobile(b, *numberFile, *session); err != nil {
 			return err
 		}
-		if order.Number, err = a.readNumber(b, *numberFile); err != nil {
+		if order.By, err = a.actor(cmd.Context(), b, *session); err != nil {
 			return err
 		}
 		if order.RequestIDs, err = a.readIDs(*idsFile); err != nil {
@@ -85,20 +85,28 @@ legal hold stays.`,
 	return cmd
 }
 
-// readNumber reads a number from a file, if one is named.
-func (a *app) readNumber(b *backend.Backend, file string) (int64, error) {
+// readMobile reads a mobile number from a file, if one is named.
+func (a *app) readMobile(b *backend.Backend, file, session string) (int64, error) {
 	if file == "" {
 		return 0, nil
 	}
+	n, err := a.readNumber(file, session, b.Registry.Region.ParseMobile, "a mobile number of this country")
+	return n.Int(), err
+}
+
+// readNumber reads a number from the first line of a file. What says what it should be.
+func (a *app) readNumber(file, session string, parse func(string) (phone.Number, error), what string) (n phone.Number, err error) {
+	if file == "-" && session == "-" {
+		return n, console.Usagef("--number-file and --session-file cannot both be standard input")
+	}
 	text, err := a.ReadSecret(file)
 	if err != nil {
-		return 0, err
+		return n, err
 	}
-	n, err := b.Supply.Region.ParseMobile(text.Reveal())
-	if err != nil {
-		return 0, console.Usagef("the first line of the file is not a mobile number of this country")
+	if n, err = parse(text.Reveal()); err != nil {
+		return n, console.Usagef("the first line of --number-file is not %s", what)
 	}
-	return n.Int(), nil
+	return n, nil
 }
 
 // readIDs reads request ids from a file, if one is named.
@@ -141,7 +149,7 @@ anew by the first run after the day has ended. It needs the rights of the owner,
 	}
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = a.Run(func(cmd *cobra.Command, args []string) error {
-		return a.asEraser(cmd.Context(), func(ctx context.Context, r *erasure.Runner) error {
+		return a.asEraser(cmd.Context(), func(ctx context.Context, r *erasure.Runner, display *console.Progress) error {
 			var done []erasure.Erasure
 			var err error
 			if len(args) == 0 {
@@ -157,6 +165,7 @@ anew by the first run after the day has ended. It needs the rights of the owner,
 			if err != nil {
 				return err
 			}
+			display.End()
 			if left, err := journal.DaysToRewrite(ctx, r.Archiver.Pool); err == nil && len(left) > 0 {
 				a.Note("The file of today still has the bytes of what was erased. Run the command again when the day has ended.")
 			}
@@ -166,25 +175,12 @@ anew by the first run after the day has ended. It needs the rights of the owner,
 	return cmd
 }
 
-// asEraser runs a function with the rights of the owner, and shows its progress.
-func (a *app) asEraser(ctx context.Context, fn func(context.Context, *erasure.Runner) error) error {
-	cfg, pool, err := a.openAsOwner(ctx)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	files, err := openArchive(cfg)
-	if err != nil {
-		return err
-	}
-	defer files.Close()
-	display := a.NewProgress(-1)
-	defer display.End()
-	archiver := &journal.Archiver{Pool: pool, Files: files, Now: time.Now}
-	archiver.OnProgress = func(day time.Time, doing string, entries int64) {
-		display.Rows(doing+" "+day.Format(time.DateOnly), entries)
-	}
-	return fn(ctx, &erasure.Runner{Archiver: archiver, OnSearch: func(records int64) { display.Rows("searching", records) }})
+// asEraser runs a function with the rights of the owner, and shows its progress. The
+// function ends the display before it prints.
+func (a *app) asEraser(ctx context.Context, fn func(context.Context, *erasure.Runner, *console.Progress) error) error {
+	return a.withArchiver(ctx, func(archiver *journal.Archiver, display *console.Progress) error {
+		return fn(ctx, &erasure.Runner{Archiver: archiver, OnSearch: func(records int64) { display.Rows("searching", records) }}, display)
+	})
 }
 
 // erasureJSON is an erasure, as printed with --json.
@@ -240,11 +236,12 @@ needs the rights of the owner, as migrate does.`,
 	}
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) error {
-		return a.asEraser(cmd.Context(), func(ctx context.Context, r *erasure.Runner) error {
+		return a.asEraser(cmd.Context(), func(ctx context.Context, r *erasure.Runner, display *console.Progress) error {
 			n, err := r.Again(ctx)
 			if err != nil {
 				return err
 			}
+			display.End()
 			return a.Print(*asJSON, map[string]int{"erasures": n}, []string{"erasures", strconv.Itoa(n)})
 		})
 	})
@@ -262,7 +259,7 @@ Run it once a day, by the timer that runs lineproof journal archive. It needs th
 	}
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) error {
-		return a.asEraser(cmd.Context(), func(ctx context.Context, r *erasure.Runner) error {
+		return a.asEraser(cmd.Context(), func(ctx context.Context, r *erasure.Runner, display *console.Progress) error {
 			current, err := policy.Current(ctx, r.Archiver.Pool, time.Now())
 			if err != nil {
 				return err
@@ -271,6 +268,7 @@ Run it once a day, by the timer that runs lineproof journal archive. It needs th
 			if err != nil {
 				return err
 			}
+			display.End()
 			if e.ID == uuid.Nil {
 				return a.printErasures(*asJSON, nil)
 			}

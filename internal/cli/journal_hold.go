@@ -37,19 +37,17 @@ func (a *app) holdPlaceCommand() *cobra.Command {
 	session := sessionFlag(cmd)
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		number, err := a.readMobile(b, *numberFile, *session)
+		if err != nil {
+			return err
+		}
 		by, err := a.actor(cmd.Context(), b, *session)
 		if err != nil {
 			return err
 		}
-		number, err := a.readNumber(b, *numberFile)
+		of, err := console.ParseOptionalID("--entity", *entity)
 		if err != nil {
 			return err
-		}
-		var of uuid.UUID
-		if *entity != "" {
-			if of, err = console.ParseID("--entity", *entity); err != nil {
-				return err
-			}
 		}
 		id, err := erasures(b).PlaceHold(cmd.Context(), number, of, *reason, by)
 		if err != nil {

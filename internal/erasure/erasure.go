@@ -14,7 +14,6 @@ package erasure
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/registry"
 )
 
 // Confirm is the kind of approval that an erasure waits for.
@@ -78,9 +78,8 @@ type Erasure struct {
 
 // Service takes orders and holds. All fields are required.
 type Service struct {
-	Pool               *pgxpool.Pool
-	CheckAdministrator approval.CheckAdministrator
-	Now                func() time.Time
+	Pool *pgxpool.Pool
+	Now  func() time.Time
 }
 
 // Order is what is to be erased, and why: all records about a number, or some records.
@@ -108,7 +107,7 @@ func (s *Service) Request(ctx context.Context, o Order) (erasure, approvalID uui
 		if err != nil {
 			return fmt.Errorf("erasure: store an order: %w", err)
 		}
-		approvalID, err = approval.Create(ctx, tx, s.CheckAdministrator, approval.Request{
+		approvalID, err = approval.Create(ctx, tx, registry.CheckAdministrator, approval.Request{
 			Kind: Confirm, Subject: erasure, Details: map[string]string{"ground": string(o.Ground)}, Reason: o.Reason, By: o.By, At: now,
 		})
 		return err
@@ -142,28 +141,33 @@ func scan(row pgx.CollectableRow) (e Erasure, err error) {
 
 // List returns the erasures, newest first.
 func List(ctx context.Context, from pg.DB, limit int) ([]Erasure, error) {
-	rows, err := from.Query(ctx, `SELECT `+columns+` FROM erasure ORDER BY asked_at DESC, id LIMIT $1`, limit)
-	if err != nil {
-		return nil, fmt.Errorf("erasure: list: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, scan)
-	if err != nil {
-		return nil, fmt.Errorf("erasure: list: %w", err)
-	}
-	return list, nil
+	return query(ctx, from, `ORDER BY asked_at DESC, id LIMIT $1`, limit)
+}
+
+// unfinished returns the erasures that can be run, newest first.
+func unfinished(ctx context.Context, from pg.DB) ([]Erasure, error) {
+	return query(ctx, from, `WHERE state IN ($1, $2) ORDER BY asked_at DESC, id`, Confirmed, Marked)
 }
 
 func find(ctx context.Context, from pg.DB, id uuid.UUID) (Erasure, error) {
-	rows, err := from.Query(ctx, `SELECT `+columns+` FROM erasure WHERE id = $1`, id)
+	found, err := query(ctx, from, `WHERE id = $1`, id)
 	if err != nil {
-		return Erasure{}, fmt.Errorf("erasure: find: %w", err)
+		return Erasure{}, err
 	}
-	e, err := pgx.CollectExactlyOneRow(rows, scan)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return e, ErrNotFound
+	if len(found) == 0 {
+		return Erasure{}, ErrNotFound
 	}
+	return found[0], nil
+}
+
+func query(ctx context.Context, from pg.DB, which string, args ...any) ([]Erasure, error) {
+	rows, err := from.Query(ctx, `SELECT `+columns+` FROM erasure `+which, args...)
 	if err != nil {
-		return e, fmt.Errorf("erasure: find: %w", err)
+		return nil, fmt.Errorf("erasure: read: %w", err)
 	}
-	return e, nil
+	found, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("erasure: read: %w", err)
+	}
+	return found, nil
 }

@@ -52,7 +52,7 @@ func newDesk(t *testing.T) *desk {
 	url := pgtest.URL(t)
 	serve := pgtest.Open(t, url, pg.Serve)
 	d := &desk{
-		Service: &erasure.Service{Pool: serve, CheckAdministrator: registry.CheckAdministrator, Now: time.Now},
+		Service: &erasure.Service{Pool: serve, Now: time.Now},
 		super:   pgtest.Open(t, url, ""), dir: t.TempDir(),
 		approvals: &approval.Service{Pool: serve, CheckAdministrator: registry.CheckAdministrator, Effects: erasure.Effects(), Now: time.Now},
 	}

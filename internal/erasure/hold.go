@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/registry"
 )
 
 var (
@@ -47,7 +48,7 @@ func (s *Service) PlaceHold(ctx context.Context, number int64, entity uuid.UUID,
 	}
 	id = uuid.Must(uuid.NewV7())
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		if err := s.CheckAdministrator(ctx, tx, by); err != nil {
+		if err := registry.CheckAdministrator(ctx, tx, by); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO legal_hold (id, number, entity_id, reason, placed_at) VALUES ($1, $2, $3, $4, $5)`, id, about, pg.ID(entity), reason, s.Now())
@@ -62,7 +63,7 @@ func (s *Service) PlaceHold(ctx context.Context, number int64, entity uuid.UUID,
 // EndHold ends a hold.
 func (s *Service) EndHold(ctx context.Context, id uuid.UUID, by audit.Actor) error {
 	return pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		if err := s.CheckAdministrator(ctx, tx, by); err != nil {
+		if err := registry.CheckAdministrator(ctx, tx, by); err != nil {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `UPDATE legal_hold SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL`, id, s.Now())

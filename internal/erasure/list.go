@@ -16,6 +16,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
 // listForm names the format of a list. A change of the format gets a new name.
@@ -94,6 +95,12 @@ func readLists(ctx context.Context, files blob.Store, each func(*list) error) er
 			return err
 		}
 	}
+}
+
+// add lists a record.
+func (l *list) add(e *record.Entry) {
+	hash := e.Hash()
+	l.Records = append(l.Records, listedRecord{e.RequestID, hex.EncodeToString(hash[:])})
 }
 
 func (l *list) erased() ([]journal.Erased, error) {

@@ -2,7 +2,6 @@ package erasure
 
 import (
 	"context"
-	"encoding/hex"
 	"time"
 
 	"github.com/google/uuid"
@@ -41,8 +40,8 @@ func (r *Runner) Retain(ctx context.Context, before time.Time) (Erasure, error) 
 // retainDay chooses what is erased of a day: all of it, or, if something of it is under a
 // hold, each of the other records.
 func (r *Runner) retainDay(ctx context.Context, day time.Time, inForce *holds, l *list, e *Erasure) error {
-	var records []listedRecord
-	held, left := int64(0), int64(0)
+	var others list
+	held := int64(0)
 	if !inForce.none() {
 		search := journal.Search{
 			Pool: r.Archiver.Pool, Files: r.Archiver.Files, From: day, To: day.AddDate(0, 0, 1), Match: func(_, _ int64) bool { return true },
@@ -54,21 +53,19 @@ func (r *Runner) retainDay(ctx context.Context, day time.Time, inForce *holds, l
 			case inForce.keep(found):
 				held++
 			default:
-				hash := found.Hash()
-				records = append(records, listedRecord{found.RequestID, hex.EncodeToString(hash[:])})
+				others.add(found)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		left = int64(len(records))
 	}
 	if held == 0 {
 		l.Days = append(l.Days, day)
 	} else {
-		l.Records = append(l.Records, records...)
+		l.Records = append(l.Records, others.Records...)
 	}
-	e.Records, e.Held = e.Records+left, e.Held+held
+	e.Records, e.Held = e.Records+int64(len(others.Records)), e.Held+held
 	return nil
 }

@@ -2,8 +2,6 @@ package erasure
 
 import (
 	"context"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"time"
 
@@ -51,14 +49,11 @@ func (r *Runner) Run(ctx context.Context, id uuid.UUID) (Erasure, error) {
 // RunAll runs every order that is confirmed and not finished, and removes what is left of
 // records that were erased on a day that had not ended. It returns the orders that it ran.
 func (r *Runner) RunAll(ctx context.Context) (done []Erasure, err error) {
-	all, err := List(ctx, r.Archiver.Pool, 1_000_000)
+	all, err := unfinished(ctx, r.Archiver.Pool)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range all {
-		if e.State != Confirmed && e.State != Marked {
-			continue
-		}
 		if e, err = r.Run(ctx, e.ID); err != nil {
 			return done, err
 		}
@@ -87,8 +82,7 @@ func (r *Runner) mark(ctx context.Context, e *Erasure) error {
 		case inForce.keep(found):
 			e.Held++
 		default:
-			hash := found.Hash()
-			l.Records = append(l.Records, listedRecord{found.RequestID, hex.EncodeToString(hash[:])})
+			l.add(found)
 		}
 	}
 	if e.number != 0 {
@@ -117,10 +111,18 @@ func (r *Runner) mark(ctx context.Context, e *Erasure) error {
 
 // store lists what an erasure covers, first in a file and then in the database.
 func (r *Runner) store(ctx context.Context, l *list, e *Erasure) error {
-	records, err := l.erased()
-	if err == nil && len(l.Records)+len(l.Days) > 0 {
-		err = appendList(ctx, r.Archiver.Files, l)
+	if len(l.Records)+len(l.Days) > 0 {
+		if err := appendList(ctx, r.Archiver.Files, l); err != nil {
+			return err
+		}
 	}
+	return r.note(ctx, l, e)
+}
+
+// note notes in the database what a list covers. What it knows of the erasure already
+// stays, unless the list has more.
+func (r *Runner) note(ctx context.Context, l *list, e *Erasure) error {
+	records, err := l.erased()
 	if err != nil {
 		return err
 	}
@@ -129,8 +131,8 @@ func (r *Runner) store(ctx context.Context, l *list, e *Erasure) error {
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO erasure (id, ground, state, asked_at, records, held) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (id) DO UPDATE SET state = excluded.state, records = excluded.records, held = excluded.held`,
-			e.ID, e.Ground, e.State, l.At, e.Records, e.Held)
+			ON CONFLICT (id) DO UPDATE SET state = excluded.state, records = greatest(erasure.records, excluded.records), held = greatest(erasure.held, excluded.held)`,
+			e.ID, e.Ground, Marked, l.At, e.Records, e.Held)
 		if err != nil {
 			return fmt.Errorf("erasure: mark: %w", err)
 		}
@@ -189,28 +191,11 @@ func (r *Runner) Again(ctx context.Context) (int, error) {
 		if l.Replaced != nil {
 			return journal.RestoreReplaced(ctx, r.Archiver.Pool, r.Archiver.Files, *l.Replaced)
 		}
-		e := Erasure{ID: l.Erasure, Ground: l.Ground, State: Marked, Records: int64(len(l.Records))}
-		known, err := find(ctx, r.Archiver.Pool, l.Erasure)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return err
+		if !seen[l.Erasure] {
+			seen[l.Erasure] = true
+			ids = append(ids, l.Erasure)
 		}
-		e.Held = known.Held
-		records, err := l.erased()
-		if err != nil {
-			return err
-		}
-		if !seen[e.ID] {
-			seen[e.ID] = true
-			ids = append(ids, e.ID)
-		}
-		return pg.InTx(ctx, r.Archiver.Pool, func(tx pg.Tx) error {
-			if err := journal.MarkErased(ctx, tx, e.ID, records, l.Days); err != nil {
-				return err
-			}
-			_, err := tx.Exec(ctx, `INSERT INTO erasure (id, ground, state, asked_at, records, held) VALUES ($1, $2, $3, $4, $5, $6)
-				ON CONFLICT (id) DO UPDATE SET state = excluded.state, records = greatest(erasure.records, excluded.records)`, e.ID, e.Ground, Marked, l.At, e.Records, e.Held)
-			return err
-		})
+		return r.note(ctx, l, &Erasure{ID: l.Erasure, Ground: l.Ground, Records: int64(len(l.Records))})
 	})
 	if err != nil {
 		return 0, err

@@ -101,4 +101,5 @@ func (p *Progress) End() {
 	}
 	p.bar.Abort(false) // has no effect on a full bar
 	p.bars.Wait()
+	p.bar = nil // a second call does nothing
 }
