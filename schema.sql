@@ -14,10 +14,11 @@ CREATE TYPE public.river_job_state AS ENUM (
 );
 -- Name: access_changed(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.access_changed() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
     AS $$
 BEGIN
-    PERFORM pg_notify('lineproof_access', TG_ARGV[0] || ':' || (to_jsonb(NEW) ->> TG_ARGV[1]));
+    PERFORM pg_notify(name, TG_ARGV[0] || ':' || (to_jsonb(NEW) ->> TG_ARGV[1])) FROM access_channel;
     RETURN NULL;
 END $$;
 -- Name: FUNCTION access_changed(); Type: COMMENT; Schema: public; Owner: -
@@ -32,6 +33,21 @@ END
 $$;
 -- Name: FUNCTION audit_is_append_only(); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.audit_is_append_only() IS 'Refuses to change or delete entries of the audit trail.';
+-- Name: audit_refuse_time(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.audit_refuse_time() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+BEGIN
+    IF pg_has_role(current_user, 'lineproof_owner', 'MEMBER') THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'the time of the entry is more than a minute from the clock of the database'
+        USING ERRCODE = 'check_violation', CONSTRAINT = 'audit_time', HINT = 'Only the owner can write entries of another time.';
+END
+$$;
+-- Name: FUNCTION audit_refuse_time(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.audit_refuse_time() IS 'Refuses an entry of another time to everybody but the owner.';
 -- Name: document_move_is_append_only(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.document_move_is_append_only() RETURNS trigger
     LANGUAGE plpgsql
@@ -42,6 +58,25 @@ END
 $$;
 -- Name: FUNCTION document_move_is_append_only(); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.document_move_is_append_only() IS 'Refuses to change or delete rows of document_move.';
+-- Name: journal_batch_refuse_time(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.journal_batch_refuse_time() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+BEGIN
+    IF pg_has_role(current_user, 'lineproof_owner', 'MEMBER') THEN
+        RETURN NEW;
+    END IF;
+    -- A late retry of a batch that is there conflicts with its key and writes nothing.
+    IF EXISTS (SELECT FROM journal_batch b WHERE b.node = NEW.node AND b.epoch = NEW.epoch AND b.n = NEW.n AND b.at = NEW.at) THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'the time of the batch is more than a minute from the clock of the database'
+        USING ERRCODE = 'check_violation', CONSTRAINT = 'journal_batch_time', HINT = 'Only the owner can write records of another time.';
+END
+$$;
+-- Name: FUNCTION journal_batch_refuse_time(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.journal_batch_refuse_time() IS 'Refuses a batch of another time to everybody but the owner, unless it is there already.';
 -- Name: journal_drop_day(date); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_drop_day(the_day date) RETURNS void
     LANGUAGE plpgsql
@@ -72,36 +107,50 @@ END
 $$;
 -- Name: FUNCTION journal_drop_day(the_day date); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.journal_drop_day(the_day date) IS 'Drops the detached partitions of a day, if the archive of that day has everything that is in them.';
+-- Name: journal_make_day(date); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.journal_make_day(the_day date) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+DECLARE
+    parent text;
+    child  text;
+    made   integer := 0;
+BEGIN
+    FOREACH parent IN ARRAY ARRAY['journal_batch', 'journal_entry'] LOOP
+        child := parent || '_' || to_char(the_day, 'YYYYMMDD');
+        IF to_regclass('public.' || child) IS NULL THEN
+            EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING ALL)', child, parent);
+            IF parent = 'journal_entry' THEN
+                -- The planner's statistics would have samples of what may have to be erased.
+                EXECUTE format('ALTER TABLE public.%I ALTER number SET STATISTICS 0, ALTER phone_number SET STATISTICS 0, ALTER correlator SET STATISTICS 0,'
+                    || ' ALTER external_id SET STATISTICS 0, ALTER on_behalf_of SET STATISTICS 0, ALTER options SET STATISTICS 0, ALTER extra SET STATISTICS 0', child);
+            END IF;
+            EXECUTE format('ALTER TABLE public.%I ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)', parent, child,
+                to_char(the_day, 'YYYY-MM-DD') || ' 00:00:00+00', to_char(the_day + 1, 'YYYY-MM-DD') || ' 00:00:00+00');
+            made := made + 1;
+        END IF;
+    END LOOP;
+    RETURN made;
+END
+$$;
+-- Name: FUNCTION journal_make_day(the_day date); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.journal_make_day(the_day date) IS 'Creates the journal''s partitions of a day; returns how many were missing.';
 -- Name: journal_make_partitions(integer); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_make_partitions(days integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
     AS $$
 DECLARE
-    today  date := (now() AT TIME ZONE 'UTC')::date;
-    parent text;
-    child  text;
-    made   integer := 0;
+    today date := (now() AT TIME ZONE 'UTC')::date;
+    made  integer := 0;
 BEGIN
     IF days IS NULL OR days < 0 OR days > 366 THEN
         RAISE EXCEPTION 'days must be between 0 and 366';
     END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('lineproof journal partitions', 0));
-    FOREACH parent IN ARRAY ARRAY['journal_batch', 'journal_entry'] LOOP
-        FOR day IN -1 .. days LOOP
-            child := parent || '_' || to_char(today + day, 'YYYYMMDD');
-            IF to_regclass('public.' || child) IS NULL THEN
-                EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING ALL)', child, parent);
-                IF parent = 'journal_entry' THEN
-                    -- The planner's statistics would have samples of what may have to be erased.
-                    EXECUTE format('ALTER TABLE public.%I ALTER number SET STATISTICS 0, ALTER phone_number SET STATISTICS 0, ALTER correlator SET STATISTICS 0,'
-                        || ' ALTER external_id SET STATISTICS 0, ALTER on_behalf_of SET STATISTICS 0, ALTER options SET STATISTICS 0, ALTER extra SET STATISTICS 0', child);
-                END IF;
-                EXECUTE format('ALTER TABLE public.%I ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)', parent, child,
-                    to_char(today + day, 'YYYY-MM-DD') || ' 00:00:00+00', to_char(today + day + 1, 'YYYY-MM-DD') || ' 00:00:00+00');
-                made := made + 1;
-            END IF;
-        END LOOP;
+    FOR day IN -1 .. days LOOP
+        made := made + journal_make_day(today + day);
     END LOOP;
     RETURN made;
 END
@@ -122,7 +171,8 @@ BEGIN
     FOR part IN
         SELECT i.indexrelid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
         WHERE a.amname = 'brin' AND i.indrelid IN (
-            to_regclass('public.journal_entry_' || to_char(today, 'YYYYMMDD')), to_regclass('public.journal_entry_' || to_char(today - interval '1 hour', 'YYYYMMDD')))
+            to_regclass('public.journal_entry_' || to_char(today, 'YYYYMMDD')), to_regclass('public.journal_entry_' || to_char(today - interval '1 hour', 'YYYYMMDD')),
+            to_regclass('public.journal_batch_' || to_char(today, 'YYYYMMDD')), to_regclass('public.journal_batch_' || to_char(today - interval '1 hour', 'YYYYMMDD')))
     LOOP
         made := made + brin_summarize_new_values(part);
     END LOOP;
@@ -172,6 +222,31 @@ CREATE FUNCTION public.river_job_state_in_bitmask(bitmask bit, state public.rive
         ELSE 0
     END = 1;
 $$;
+-- Name: access_channel; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.access_channel (
+    name text NOT NULL
+);
+-- Name: TABLE access_channel; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.access_channel IS 'One row: the secret name of the channel on which nodes are notified of changed credentials.';
+-- Name: access_given; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.access_given (
+    subject_id uuid NOT NULL,
+    by_id uuid NOT NULL,
+    how text NOT NULL,
+    before_staff boolean NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT access_given_how_check CHECK ((how = ANY (ARRAY['founder'::text, 'created'::text, 'raised'::text, 'reset'::text, 'cosigned'::text])))
+);
+-- Name: TABLE access_given; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.access_given IS 'Who alone created, raised or reset the access of a member of staff or of a client. For 30 days the two do not count as two people.';
+-- Name: COLUMN access_given.subject_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_given.subject_id IS 'The account of staff, or the client, that got access.';
+-- Name: COLUMN access_given.by_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_given.by_id IS 'The account that gave it; the zero id for the operator at the command line.';
+-- Name: COLUMN access_given.how; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_given.how IS 'founder: enrolled together with the other founders, which never counts. cosigned: a second person confirmed what was created or raised before, which then no longer counts.';
+-- Name: COLUMN access_given.before_staff; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_given.before_staff IS 'By the operator while there were fewer than two administrators: it separates the subject from the operator, not from others whom the operator set up.';
 -- Name: access_token; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.access_token (
     id uuid NOT NULL,
@@ -245,6 +320,7 @@ CREATE TABLE public.api_key (
     last_used_at timestamp with time zone,
     last_used_from inet,
     expires_at timestamp with time zone,
+    expiry_notice integer,
     revoked_at timestamp with time zone,
     revoked_by uuid,
     created_at timestamp with time zone NOT NULL,
@@ -269,6 +345,8 @@ COMMENT ON COLUMN public.api_key.rate IS 'Requests a second. 0 means the value i
 COMMENT ON COLUMN public.api_key.replaces IS 'The key whose successor this one is. A key has at most one successor.';
 -- Name: COLUMN api_key.last_used_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.api_key.last_used_at IS 'Updated in coarse steps, together with last_used_from.';
+-- Name: COLUMN api_key.expiry_notice; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.expiry_notice IS 'How many days before the expiry the organisation was last notified of it; null if it was not.';
 -- Name: COLUMN api_key.created_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.api_key.created_by IS 'The account that created the key; null for the operator at the command line. The same for revoked_by.';
 -- Name: approval; Type: TABLE; Schema: public; Owner: -
@@ -341,6 +419,18 @@ COMMENT ON COLUMN public.audit.from_addr IS 'The source address of the actor; nu
 COMMENT ON COLUMN public.audit.before IS 'The old values of the changed fields. Secrets and personal data are masked.';
 -- Name: COLUMN audit.after; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.audit.after IS 'The new values of the changed fields, and the reason if the action needs one. Masked in the same way.';
+-- Name: audit_hour; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.audit_hour (
+    hour timestamp with time zone NOT NULL,
+    entries bigint NOT NULL,
+    hash bytea NOT NULL,
+    chained_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT audit_hour_hash_check CHECK ((octet_length(hash) = 32))
+);
+-- Name: TABLE audit_hour; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.audit_hour IS 'The audit trail, chained by the hour: for every hour that is over, the number of its entries and a hash over them and over the hash of the hour before. Append-only.';
+-- Name: COLUMN audit_hour.hash; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.audit_hour.hash IS 'As docs/explanation/audit.md describes.';
 -- Name: client; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.client (
     id uuid NOT NULL,
@@ -482,7 +572,7 @@ COMMENT ON COLUMN public.entity.supplies IS 'Whether the entity supplies lines.'
 -- Name: COLUMN entity.asks; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity.asks IS 'Whether the entity may send verification requests.';
 -- Name: COLUMN entity.client_id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.entity.client_id IS 'The client that onboarded the entity. Its credential is the pre-approval.';
+COMMENT ON COLUMN public.entity.client_id IS 'The sponsor of the entity: the client that onboarded it, whose credential is the pre-approval; null for the regulator, whose staff or operator created it. The guard counts entities of one client together.';
 -- Name: COLUMN entity.token_id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity.token_id IS 'The access token that onboarded the entity. An upload with that token that names no entity belongs to the last one it onboarded.';
 -- Name: entity_limit; Type: TABLE; Schema: public; Owner: -
@@ -550,7 +640,8 @@ ALTER TABLE public.goose_db_version ALTER COLUMN id ADD GENERATED BY DEFAULT AS 
 -- Name: guard_alert; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.guard_alert (
     id uuid NOT NULL,
-    entity_id uuid NOT NULL,
+    entity_id uuid,
+    sponsor_id uuid,
     kind text NOT NULL,
     level text NOT NULL,
     since timestamp with time zone NOT NULL,
@@ -565,14 +656,17 @@ CREATE TABLE public.guard_alert (
     released_by uuid,
     reason text,
     quiet_until timestamp with time zone,
-    CONSTRAINT guard_alert_check CHECK (((released_at IS NULL) = (reason IS NULL))),
-    CONSTRAINT guard_alert_check1 CHECK (((kind = 'budget'::text) = (ends_at IS NOT NULL))),
+    CONSTRAINT guard_alert_check CHECK ((num_nonnulls(entity_id, sponsor_id) = 1)),
+    CONSTRAINT guard_alert_check1 CHECK (((released_at IS NULL) = (reason IS NULL))),
+    CONSTRAINT guard_alert_check2 CHECK (((kind = 'budget'::text) = (ends_at IS NOT NULL))),
     CONSTRAINT guard_alert_kind_check CHECK ((kind = ANY (ARRAY['budget'::text, 'density'::text, 'misses'::text]))),
     CONSTRAINT guard_alert_level_check CHECK ((level = ANY (ARRAY['told'::text, 'slowed'::text, 'stopped'::text]))),
     CONSTRAINT guard_alert_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500)))
 );
 -- Name: TABLE guard_alert; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.guard_alert IS 'Entities whose requests look like number scanning, or that used up their budget of different numbers, with the figures and how the alert ended.';
+-- Name: COLUMN guard_alert.sponsor_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_alert.sponsor_id IS 'The client, if the alert is about all entities that it onboarded.';
 -- Name: COLUMN guard_alert.level; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_alert.level IS 'The consequence: told, staff are notified; slowed, a tenth of the rate; stopped, no answers. The last two remain until staff release the entity.';
 -- Name: COLUMN guard_alert.ends_at; Type: COMMENT; Schema: public; Owner: -
@@ -585,6 +679,19 @@ COMMENT ON COLUMN public.guard_alert.dense IS 'How many of them are in blocks th
 COMMENT ON COLUMN public.guard_alert.released_by IS 'The account that released the entity; null for the operator at the command line.';
 -- Name: COLUMN guard_alert.quiet_until; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_alert.quiet_until IS 'Until then the entity is not slowed or stopped again.';
+-- Name: guard_seen; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.guard_seen (
+    node text NOT NULL,
+    n bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    seen bytea NOT NULL
+);
+-- Name: TABLE guard_seen; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.guard_seen IS 'Which numbers each entity verified on each node, for the other nodes, so that all of them judge the same. Deleted after 25 hours; read by nobody else.';
+-- Name: COLUMN guard_seen.n; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_seen.n IS 'Increases with each report of a node.';
+-- Name: COLUMN guard_seen.seen; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_seen.seen IS 'For each entity: its id, that of the client that onboarded it, how many numbers follow, and each as its difference from the one before; see internal/guard/seen.go.';
 -- Name: idempotency; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.idempotency (
     caller uuid NOT NULL,
@@ -622,6 +729,18 @@ COMMENT ON COLUMN public.journal_archive.sha256 IS 'SHA-256 of the manifest, whi
 COMMENT ON COLUMN public.journal_archive.bytes IS 'The size of all files, including the manifest.';
 -- Name: COLUMN journal_archive.root; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_archive.root IS 'Merkle root (RFC 6962) over the roots of the batches, in the order of the archive.';
+-- Name: journal_archive_run; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_archive_run (
+    day date NOT NULL,
+    node text NOT NULL,
+    epoch bigint NOT NULL,
+    first bigint NOT NULL,
+    last bigint NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL
+);
+-- Name: TABLE journal_archive_run; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_archive_run IS 'The numbers of the batches of archived days, as runs without a gap. Only the owner adds rows.';
 -- Name: journal_batch; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_batch (
     node text NOT NULL,
@@ -638,7 +757,24 @@ PARTITION BY RANGE (at);
 -- Name: TABLE journal_batch; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.journal_batch IS 'One flush of the journal: the number of its entries, their Merkle root, and the transaction that wrote them. Append-only.';
 -- Name: COLUMN journal_batch.at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_batch.at IS 'The time of the first entry. It is fixed before the batch is written, so that a retry conflicts with the same key.';
+COMMENT ON COLUMN public.journal_batch.at IS 'The time of all its entries. It is fixed before the batch is written, so that a retry conflicts with the same key.';
+-- Name: journal_checked; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_checked (
+    day date NOT NULL,
+    checked_at timestamp with time zone NOT NULL,
+    batches bigint NOT NULL,
+    entries bigint NOT NULL,
+    erased bigint NOT NULL,
+    root bytea NOT NULL,
+    findings bigint NOT NULL,
+    CONSTRAINT journal_checked_root_check CHECK ((octet_length(root) = 32))
+);
+-- Name: TABLE journal_checked; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_checked IS 'The last check of each day that has ended, so that lineproof journal check --new can skip it. A convenience and no evidence: whoever can change the journal can change this, too.';
+-- Name: COLUMN journal_checked.erased; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_checked.erased IS 'How many records had no personal part any more.';
+-- Name: COLUMN journal_checked.root; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_checked.root IS 'Merkle root (RFC 6962) over the roots of the batches by time, epoch, number and node, as an archive of the day has it.';
 -- Name: journal_day; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_day (
     entity_id uuid NOT NULL,
@@ -706,7 +842,22 @@ CREATE SEQUENCE public.journal_epoch
     NO MAXVALUE
     CACHE 1;
 -- Name: SEQUENCE journal_epoch; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON SEQUENCE public.journal_epoch IS 'One epoch for each start of a node, so that no two processes share one, whatever their node names.';
+COMMENT ON SEQUENCE public.journal_epoch IS 'The epochs of the journal. Each belongs to one process, so that no two write the same key, whatever their node names.';
+-- Name: journal_epoch_end; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_epoch_end (
+    epoch bigint NOT NULL,
+    by_writer boolean NOT NULL,
+    last bigint NOT NULL,
+    unused bigint[] NOT NULL,
+    unknown bigint[] NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+-- Name: TABLE journal_epoch_end; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_epoch_end IS 'The ends of epochs. A number up to the last that is not listed has a batch; if it has none, the batch was removed. Append-only.';
+-- Name: COLUMN journal_epoch_end.by_writer; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_epoch_end.by_writer IS 'Whether the process of the epoch wrote this, which knows it for certain, or another one, by the batches that it found.';
+-- Name: COLUMN journal_epoch_end.unknown; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_epoch_end.unknown IS 'Numbers of which the process does not know whether they have a batch. Another process then adds an end, by what it found.';
 -- Name: journal_epoch_skip; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_epoch_skip (
     id uuid NOT NULL,
@@ -717,6 +868,18 @@ CREATE TABLE public.journal_epoch_skip (
 );
 -- Name: TABLE journal_epoch_skip; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.journal_epoch_skip IS 'When and why the counter of epochs was moved ahead: after a restore to an earlier moment, so that no epoch is used twice.';
+-- Name: journal_epoch_start; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_epoch_start (
+    epoch bigint NOT NULL,
+    node text NOT NULL,
+    flushes integer NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT journal_epoch_start_flushes_check CHECK (((flushes >= 1) AND (flushes <= 64)))
+);
+-- Name: TABLE journal_epoch_start; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_epoch_start IS 'The epochs under which processes write batches, numbered from 1 without a gap. A process uses one for at most an hour. Append-only.';
+-- Name: COLUMN journal_epoch_start.flushes; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_epoch_start.flushes IS 'How many batches the process writes at the same time, and so how many numbers can remain unused when it is killed.';
 -- Name: journal_erased; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_erased (
     request_id uuid NOT NULL,
@@ -1413,7 +1576,7 @@ CREATE TABLE public.line_now (
     holder_bar_reason smallint,
     number_bar_reason smallint
 )
-WITH (fillfactor='94');
+WITH (fillfactor='82');
 -- Name: TABLE line_now; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_now IS 'The current state of each line as reported: one compact row per number, computed from its baseline and its events. A row is deleted only with its baseline, when a snapshot is voided and the row has no events. Joins nothing. Times are seconds since 2020-01-01 UTC (line_time).';
 -- Name: COLUMN line_now.number; Type: COMMENT; Schema: public; Owner: -
@@ -1480,17 +1643,24 @@ CREATE TABLE public.line_order (
     second_at timestamp with time zone,
     effective_at timestamp with time zone NOT NULL,
     seq bigint,
+    bar_reason text NOT NULL,
+    bar_scope text NOT NULL,
+    given_at text NOT NULL,
+    event text NOT NULL,
     CONSTRAINT line_order_action_check CHECK ((action = ANY (ARRAY['BAR'::text, 'UNBAR'::text, 'BLACKLIST'::text, 'RELEASE'::text, 'VOID'::text, 'CONFIRM'::text]))),
     CONSTRAINT line_order_asked_kind_check CHECK ((asked_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text]))),
     CONSTRAINT line_order_second_kind_check CHECK ((second_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text]))),
-    CONSTRAINT line_order_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'DONE'::text, 'WITHDRAWN'::text])))
+    CONSTRAINT line_order_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'DONE'::text, 'WITHDRAWN'::text]))),
+    CONSTRAINT line_order_two_people CHECK (((state <> 'DONE'::text) OR (second_kind IS NULL) OR ((second_kind IS DISTINCT FROM asked_kind) OR (second_by IS DISTINCT FROM asked_by))))
 );
 -- Name: TABLE line_order; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_order IS 'Orders of the regulator about numbers. A blacklisting waits until a second person confirms it.';
+COMMENT ON TABLE public.line_order IS 'Orders of the regulator about numbers. One that lowers a guard waits until a second person confirms it.';
 -- Name: COLUMN line_order.asked_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_order.asked_by IS 'The client or account that gave the order; null for the operator at the command line. second_by is the same for who confirmed or withdrew it.';
 -- Name: COLUMN line_order.seq; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_order.seq IS 'The event in line_event that carried the order out.';
+-- Name: COLUMN line_order.bar_reason; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_order.bar_reason IS 'Of a bar, as given; so are bar_scope, given_at (the time it names; empty for now) and event (the seq that a VOID or CONFIRM names). A confirmation reads them.';
 -- Name: login_device; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.login_device (
     id uuid NOT NULL,
@@ -1507,6 +1677,9 @@ CREATE TABLE public.login_trouble (
     tries integer NOT NULL,
     counted_at timestamp with time zone NOT NULL,
     not_before timestamp with time zone NOT NULL,
+    failed integer DEFAULT 0 NOT NULL,
+    account_id uuid,
+    CONSTRAINT login_trouble_failed_check CHECK ((failed >= 0)),
     CONSTRAINT login_trouble_tries_check CHECK ((tries >= 0))
 );
 -- Name: TABLE login_trouble; Type: COMMENT; Schema: public; Owner: -
@@ -1519,6 +1692,10 @@ COMMENT ON COLUMN public.login_trouble.tries IS 'Attempts that were evaluated. A
 COMMENT ON COLUMN public.login_trouble.counted_at IS 'When the window started: at the first attempt, and again at every wrong one.';
 -- Name: COLUMN login_trouble.not_before; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.login_trouble.not_before IS 'No further attempt is evaluated before this time.';
+-- Name: COLUMN login_trouble.failed; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.login_trouble.failed IS 'Wrong attempts that the audit trail does not have yet.';
+-- Name: COLUMN login_trouble.account_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.login_trouble.account_id IS 'The account that the wrong attempts were for; null for an address without one.';
 -- Name: mandate; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.mandate (
     id uuid NOT NULL,
@@ -1804,13 +1981,20 @@ CREATE TABLE public.second_factor (
     account_id uuid NOT NULL,
     sealed bytea NOT NULL,
     last_step bigint DEFAULT 0 NOT NULL,
+    wrong_codes integer DEFAULT 0 NOT NULL,
+    locked_at timestamp with time zone,
     confirmed_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT second_factor_wrong_codes_check CHECK ((wrong_codes >= 0))
 );
 -- Name: TABLE second_factor; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.second_factor IS 'The TOTP secret of an account, encrypted under a key that is derived from the pepper.';
 -- Name: COLUMN second_factor.last_step; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.second_factor.last_step IS 'The time step of the last accepted code. Codes of that step or an earlier one are rejected.';
+-- Name: COLUMN second_factor.wrong_codes; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.second_factor.wrong_codes IS 'Codes that were evaluated since the last right one.';
+-- Name: COLUMN second_factor.locked_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.second_factor.locked_at IS 'Since when no code is accepted, because too many were wrong; null if it is not locked.';
 -- Name: COLUMN second_factor.confirmed_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.second_factor.confirmed_at IS 'Null during the set-up; until it is set, a login needs no code.';
 -- Name: session; Type: TABLE; Schema: public; Owner: -
@@ -2119,6 +2303,9 @@ ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_15 FOR VAL
 ALTER TABLE ONLY public.river_job ALTER COLUMN id SET DEFAULT nextval('public.river_job_id_seq'::regclass);
 -- Name: river_notification id; Type: DEFAULT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_notification ALTER COLUMN id SET DEFAULT nextval('public.river_notification_id_seq'::regclass);
+-- Name: access_channel access_channel_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.access_channel
+    ADD CONSTRAINT access_channel_pkey PRIMARY KEY (name);
 -- Name: access_token access_token_mac_unique; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.access_token
     ADD CONSTRAINT access_token_mac_unique UNIQUE (mac);
@@ -2149,6 +2336,9 @@ ALTER TABLE ONLY public.api_key
 -- Name: approval approval_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.approval
     ADD CONSTRAINT approval_pkey PRIMARY KEY (id);
+-- Name: audit_hour audit_hour_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.audit_hour
+    ADD CONSTRAINT audit_hour_pkey PRIMARY KEY (hour);
 -- Name: audit audit_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
@@ -2185,21 +2375,36 @@ ALTER TABLE ONLY public.goose_db_version
 -- Name: guard_alert guard_alert_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.guard_alert
     ADD CONSTRAINT guard_alert_pkey PRIMARY KEY (id);
+-- Name: guard_seen guard_seen_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.guard_seen
+    ADD CONSTRAINT guard_seen_pkey PRIMARY KEY (node, n);
 -- Name: idempotency idempotency_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (caller, operation, key_mac);
 -- Name: journal_archive journal_archive_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_archive
     ADD CONSTRAINT journal_archive_pkey PRIMARY KEY (manifest);
+-- Name: journal_archive_run journal_archive_run_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_archive_run
+    ADD CONSTRAINT journal_archive_run_pkey PRIMARY KEY (day, node, epoch, first);
 -- Name: journal_batch journal_batch_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_batch
     ADD CONSTRAINT journal_batch_pkey PRIMARY KEY (node, epoch, n, at);
+-- Name: journal_checked journal_checked_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_checked
+    ADD CONSTRAINT journal_checked_pkey PRIMARY KEY (day);
 -- Name: journal_day journal_day_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_day
     ADD CONSTRAINT journal_day_pkey PRIMARY KEY (entity_id, day, mode, status);
+-- Name: journal_epoch_end journal_epoch_end_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_epoch_end
+    ADD CONSTRAINT journal_epoch_end_pkey PRIMARY KEY (epoch, by_writer);
 -- Name: journal_epoch_skip journal_epoch_skip_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_epoch_skip
     ADD CONSTRAINT journal_epoch_skip_pkey PRIMARY KEY (id);
+-- Name: journal_epoch_start journal_epoch_start_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_epoch_start
+    ADD CONSTRAINT journal_epoch_start_pkey PRIMARY KEY (epoch);
 -- Name: journal_erased_day journal_erased_day_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_erased_day
     ADD CONSTRAINT journal_erased_day_pkey PRIMARY KEY (day);
@@ -2344,6 +2549,8 @@ ALTER TABLE ONLY public.usage_pace
 -- Name: who_asked who_asked_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.who_asked
     ADD CONSTRAINT who_asked_pkey PRIMARY KEY (id);
+-- Name: access_given_subject; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX access_given_subject ON public.access_given USING btree (subject_id, at);
 -- Name: access_token_client; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX access_token_client ON public.access_token USING btree (client_id);
 -- Name: access_token_expiry; Type: INDEX; Schema: public; Owner: -
@@ -2403,21 +2610,27 @@ COMMENT ON INDEX public.entity_status IS 'Entities by status and then by name, a
 -- Name: entity_token; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_token ON public.entity USING btree (token_id, created_at);
 -- Name: guard_alert_budget; Type: INDEX; Schema: public; Owner: -
-CREATE UNIQUE INDEX guard_alert_budget ON public.guard_alert USING btree (entity_id, ends_at) WHERE (ends_at IS NOT NULL);
+CREATE UNIQUE INDEX guard_alert_budget ON public.guard_alert USING btree (COALESCE(entity_id, sponsor_id), ends_at) WHERE (ends_at IS NOT NULL);
 -- Name: guard_alert_ends; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX guard_alert_ends ON public.guard_alert USING btree (ends_at) WHERE (ends_at IS NOT NULL);
 -- Name: guard_alert_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX guard_alert_entity ON public.guard_alert USING btree (entity_id, since);
 -- Name: guard_alert_open; Type: INDEX; Schema: public; Owner: -
-CREATE UNIQUE INDEX guard_alert_open ON public.guard_alert USING btree (entity_id, kind, level) WHERE ((released_at IS NULL) AND (ends_at IS NULL));
+CREATE UNIQUE INDEX guard_alert_open ON public.guard_alert USING btree (COALESCE(entity_id, sponsor_id), kind, level) WHERE ((released_at IS NULL) AND (ends_at IS NULL));
 -- Name: guard_alert_quiet; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX guard_alert_quiet ON public.guard_alert USING btree (quiet_until) WHERE (quiet_until IS NOT NULL);
 -- Name: guard_alert_since; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX guard_alert_since ON public.guard_alert USING btree (since);
+-- Name: guard_seen_at; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX guard_seen_at ON public.guard_seen USING btree (at);
 -- Name: idempotency_created; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX idempotency_created ON public.idempotency USING btree (created_at);
 -- Name: journal_archive_day; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_archive_day ON public.journal_archive USING btree (day, archived_at);
+-- Name: journal_archive_run_epoch; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX journal_archive_run_epoch ON public.journal_archive_run USING btree (epoch);
+-- Name: journal_batch_at; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX journal_batch_at ON ONLY public.journal_batch USING brin (at) WITH (pages_per_range='8');
 -- Name: journal_day_day; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_day_day ON public.journal_day USING btree (day);
 -- Name: journal_entry_at; Type: INDEX; Schema: public; Owner: -
@@ -2588,6 +2801,8 @@ CREATE INDEX login_device_account ON public.login_device USING btree (account_id
 CREATE INDEX login_device_used ON public.login_device USING btree (last_used_at);
 -- Name: login_trouble_counted; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX login_trouble_counted ON public.login_trouble USING btree (counted_at);
+-- Name: login_trouble_failed; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX login_trouble_failed ON public.login_trouble USING btree (account_id) WHERE (failed > 0);
 -- Name: mandate_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX mandate_entity ON public.mandate USING btree (entity_id);
 -- Name: river_job_args_index; Type: INDEX; Schema: public; Owner: -
@@ -2762,8 +2977,14 @@ CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON public.mandate FOR EACH 
 CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, limited ON public.session FOR EACH ROW EXECUTE FUNCTION public.access_changed('session', 'id');
 -- Name: audit audit_append_only; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit FOR EACH STATEMENT EXECUTE FUNCTION public.audit_is_append_only();
+-- Name: audit_hour audit_hour_append_only; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER audit_hour_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_hour FOR EACH STATEMENT EXECUTE FUNCTION public.audit_is_append_only();
+-- Name: audit audit_time; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER audit_time BEFORE INSERT ON public.audit FOR EACH ROW WHEN (((new.at < (clock_timestamp() - '00:01:00'::interval)) OR (new.at > (clock_timestamp() + '00:01:00'::interval)))) EXECUTE FUNCTION public.audit_refuse_time();
 -- Name: document_move document_move_append_only; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER document_move_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.document_move FOR EACH STATEMENT EXECUTE FUNCTION public.document_move_is_append_only();
+-- Name: journal_batch journal_batch_time; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER journal_batch_time BEFORE INSERT ON public.journal_batch FOR EACH ROW WHEN (((new.at < (clock_timestamp() - '00:01:00'::interval)) OR (new.at > (clock_timestamp() + '00:01:00'::interval)))) EXECUTE FUNCTION public.journal_batch_refuse_time();
 -- Name: access_token access_token_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.access_token
     ADD CONSTRAINT access_token_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);
@@ -2800,9 +3021,15 @@ ALTER TABLE ONLY public.entity_limit
 -- Name: guard_alert guard_alert_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.guard_alert
     ADD CONSTRAINT guard_alert_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: guard_alert guard_alert_sponsor_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.guard_alert
+    ADD CONSTRAINT guard_alert_sponsor_id_fkey FOREIGN KEY (sponsor_id) REFERENCES public.client(id);
 -- Name: login_device login_device_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.login_device
     ADD CONSTRAINT login_device_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
+-- Name: login_trouble login_trouble_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.login_trouble
+    ADD CONSTRAINT login_trouble_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
 -- Name: mandate mandate_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.mandate
     ADD CONSTRAINT mandate_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
@@ -2833,6 +3060,8 @@ ALTER TABLE ONLY public.usage_pace
 GRANT ALL ON SCHEMA public TO lineproof_owner;
 -- Name: FUNCTION journal_drop_day(the_day date); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.journal_drop_day(the_day date) FROM PUBLIC;
+-- Name: FUNCTION journal_make_day(the_day date); Type: ACL; Schema: public; Owner: -
+REVOKE ALL ON FUNCTION public.journal_make_day(the_day date) FROM PUBLIC;
 -- Name: FUNCTION journal_make_partitions(days integer); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.journal_make_partitions(days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.journal_make_partitions(days integer) TO lineproof_serve;
@@ -2842,6 +3071,11 @@ GRANT ALL ON FUNCTION public.journal_summarize() TO lineproof_serve;
 -- Name: FUNCTION line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) TO lineproof_serve;
+-- Name: TABLE access_channel; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.access_channel TO lineproof_serve;
+-- Name: TABLE access_given; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.access_given TO lineproof_serve;
+GRANT SELECT ON TABLE public.access_given TO lineproof_read;
 -- Name: TABLE access_token; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.access_token TO lineproof_serve;
 -- Name: COLUMN access_token.id; Type: ACL; Schema: public; Owner: -
@@ -2926,6 +3160,8 @@ GRANT SELECT(last_used_at) ON TABLE public.api_key TO lineproof_read;
 GRANT SELECT(last_used_from) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.expires_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(expires_at) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.expiry_notice; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(expiry_notice) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.revoked_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(revoked_at) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.revoked_by; Type: ACL; Schema: public; Owner: -
@@ -2940,6 +3176,9 @@ GRANT SELECT ON TABLE public.approval TO lineproof_read;
 -- Name: TABLE audit; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.audit TO lineproof_serve;
 GRANT SELECT ON TABLE public.audit TO lineproof_read;
+-- Name: TABLE audit_hour; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.audit_hour TO lineproof_serve;
+GRANT SELECT ON TABLE public.audit_hour TO lineproof_read;
 -- Name: TABLE client; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.client TO lineproof_serve;
 GRANT SELECT ON TABLE public.client TO lineproof_read;
@@ -2996,14 +3235,22 @@ GRANT SELECT ON TABLE public.goose_db_version TO lineproof_read;
 -- Name: TABLE guard_alert; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.guard_alert TO lineproof_serve;
 GRANT SELECT ON TABLE public.guard_alert TO lineproof_read;
+-- Name: TABLE guard_seen; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE ON TABLE public.guard_seen TO lineproof_serve;
 -- Name: TABLE idempotency; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO lineproof_serve;
 -- Name: TABLE journal_archive; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.journal_archive TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_archive TO lineproof_read;
+-- Name: TABLE journal_archive_run; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_archive_run TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_archive_run TO lineproof_read;
 -- Name: TABLE journal_batch; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.journal_batch TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_batch TO lineproof_read;
+-- Name: TABLE journal_checked; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.journal_checked TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_checked TO lineproof_read;
 -- Name: TABLE journal_day; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.journal_day TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_day TO lineproof_read;
@@ -3012,9 +3259,15 @@ GRANT SELECT,INSERT ON TABLE public.journal_entry TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_entry TO lineproof_read;
 -- Name: SEQUENCE journal_epoch; Type: ACL; Schema: public; Owner: -
 GRANT USAGE ON SEQUENCE public.journal_epoch TO lineproof_serve;
+-- Name: TABLE journal_epoch_end; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.journal_epoch_end TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_epoch_end TO lineproof_read;
 -- Name: TABLE journal_epoch_skip; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.journal_epoch_skip TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_epoch_skip TO lineproof_read;
+-- Name: TABLE journal_epoch_start; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.journal_epoch_start TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_epoch_start TO lineproof_read;
 -- Name: TABLE journal_erased; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.journal_erased TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_erased TO lineproof_read;
@@ -3070,6 +3323,10 @@ GRANT SELECT(tries) ON TABLE public.login_trouble TO lineproof_read;
 GRANT SELECT(counted_at) ON TABLE public.login_trouble TO lineproof_read;
 -- Name: COLUMN login_trouble.not_before; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(not_before) ON TABLE public.login_trouble TO lineproof_read;
+-- Name: COLUMN login_trouble.failed; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(failed) ON TABLE public.login_trouble TO lineproof_read;
+-- Name: COLUMN login_trouble.account_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(account_id) ON TABLE public.login_trouble TO lineproof_read;
 -- Name: TABLE mandate; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.mandate TO lineproof_serve;
 GRANT SELECT ON TABLE public.mandate TO lineproof_read;
@@ -3129,6 +3386,10 @@ GRANT SELECT ON TABLE public.river_queue TO lineproof_read;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.second_factor TO lineproof_serve;
 -- Name: COLUMN second_factor.account_id; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(account_id) ON TABLE public.second_factor TO lineproof_read;
+-- Name: COLUMN second_factor.wrong_codes; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(wrong_codes) ON TABLE public.second_factor TO lineproof_read;
+-- Name: COLUMN second_factor.locked_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(locked_at) ON TABLE public.second_factor TO lineproof_read;
 -- Name: COLUMN second_factor.confirmed_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(confirmed_at) ON TABLE public.second_factor TO lineproof_read;
 -- Name: COLUMN second_factor.created_at; Type: ACL; Schema: public; Owner: -

@@ -50,6 +50,10 @@ func (c *Config) checkAddresses(found *problems) {
 	if c.Listen == c.PrivateListen && !strings.HasSuffix(c.Listen, ":0") {
 		found.add("LINEPROOF_PRIVATE_LISTEN", "LINEPROOF_LISTEN and LINEPROOF_PRIVATE_LISTEN are the same address: give one of them another port")
 	}
+	if found.none("LINEPROOF_PRIVATE_LISTEN", "LINEPROOF_PRIVATE_REMOTE") && !c.PrivateRemote && !isLoopback(c.PrivateListen) {
+		found.add("LINEPROOF_PRIVATE_LISTEN", "LINEPROOF_PRIVATE_LISTEN is not a loopback address, and metrics, health and profiles need no credential: "+
+			"set it to an address such as 127.0.0.1:8081, or, where only your own machines can reach it, set LINEPROOF_PRIVATE_REMOTE=true")
+	}
 	for _, p := range c.TrustedProxies {
 		// An extra comma decodes to the zero prefix.
 		if !p.IsValid() && found.none("LINEPROOF_TRUSTED_PROXIES") {
@@ -86,6 +90,9 @@ func (c *Config) checkDatabase(found *problems) {
 	if found.none("LINEPROOF_DATABASE_URL") && !isConnString(c.DatabaseURL.Reveal()) {
 		found.add("LINEPROOF_DATABASE_URL", "LINEPROOF_DATABASE_URL is not a connection string: set it to a URL such as postgres://user@host:5432/lineproof "+
 			"or to pairs such as host=/run/postgresql dbname=lineproof")
+	}
+	if c.ReadDatabaseURL != "" && found.none("LINEPROOF_READ_DATABASE_URL") && !isConnString(c.ReadDatabaseURL.Reveal()) {
+		found.add("LINEPROOF_READ_DATABASE_URL", "LINEPROOF_READ_DATABASE_URL is not a connection string: set it to a URL such as postgres://user@standby:5432/lineproof, or remove it")
 	}
 	if len(c.DatabaseRole) > 63 || strings.ContainsFunc(c.DatabaseRole, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'

@@ -21,8 +21,11 @@ type Config struct {
 	// Listen is the address of the public listener: the API and its documentation. Port 0 chooses a free port.
 	Listen string `env:"LINEPROOF_LISTEN, default=127.0.0.1:8080" group:"Listeners"`
 
-	// PrivateListen is the address of metrics, health and profiles. It needs no credential and serves plain HTTP, so make it reachable from your own machines only.
+	// PrivateListen is the address of metrics, health and profiles. It needs no credential and serves plain HTTP, so make it reachable from your own machines only. An address that is not loopback needs LINEPROOF_PRIVATE_REMOTE.
 	PrivateListen string `env:"LINEPROOF_PRIVATE_LISTEN, default=127.0.0.1:8081"`
+
+	// PrivateRemote allows LINEPROOF_PRIVATE_LISTEN on an address that other machines can reach. Everybody who reaches it can read the metrics and take profiles, so let a firewall or the network admit your monitoring only.
+	PrivateRemote bool `env:"LINEPROOF_PRIVATE_REMOTE, default=false"`
 
 	// TLSCert is the file with the certificate chain (PEM) of the public listener. It is reloaded when it changes. Set it together with LINEPROOF_TLS_KEY.
 	TLSCert string `env:"LINEPROOF_TLS_CERT" unset:"no TLS"`
@@ -39,11 +42,23 @@ type Config struct {
 	// DatabaseURL is the connection string of PostgreSQL, as a URL or as keyword=value pairs. Several hosts may be listed.
 	DatabaseURL secret.Text `env:"LINEPROOF_DATABASE_URL, default=postgres:///lineproof?host=/var/run/postgresql" group:"Database"`
 
+	// ReadDatabaseURL is the connection string of a database that is only read, such as a standby. Checks and archives of the journal, searches in it and its export read from there, so that they do not load the primary; what they write goes to LINEPROOF_DATABASE_URL.
+	ReadDatabaseURL secret.Text `env:"LINEPROOF_READ_DATABASE_URL" unset:"LINEPROOF_DATABASE_URL is read"`
+
 	// DatabaseRole is the database role that the server sets after connecting (SET ROLE), so that it has no more rights than it needs. If empty, the server keeps the rights of the login.
 	DatabaseRole string `env:"LINEPROOF_DATABASE_ROLE, default=lineproof_serve" empty:"keep"`
 
-	// DatabaseConns is the maximum number of connections of this node to PostgreSQL.
-	DatabaseConns int `env:"LINEPROOF_DATABASE_CONNS, default=8" min:"2" max:"1000"`
+	// VerifyConns is the maximum number of connections of this node to PostgreSQL for verifications and the check of their keys. Each kind of work has connections of its own, so that none waits for another's; imports have a few more. `lineproof doctor` compares the sum with what the database allows.
+	VerifyConns int `env:"LINEPROOF_VERIFY_CONNS, default=6" min:"2" max:"1000"`
+
+	// SupplyConns is the maximum number of connections for events and orders that are reported to the API.
+	SupplyConns int `env:"LINEPROOF_SUPPLY_CONNS, default=4" min:"2" max:"1000"`
+
+	// PeopleConns is the maximum number of connections for the portal, onboarding, documents, and the other operations of the API.
+	PeopleConns int `env:"LINEPROOF_PEOPLE_CONNS, default=6" min:"2" max:"1000"`
+
+	// JobConns is the maximum number of connections for jobs and metrics.
+	JobConns int `env:"LINEPROOF_JOB_CONNS, default=4" min:"2" max:"1000"`
 
 	// JournalDaysAhead is for how many days in advance the partitions of the journal are created.
 	JournalDaysAhead int `env:"LINEPROOF_JOURNAL_DAYS_AHEAD, default=7" min:"1" max:"90"`
@@ -101,6 +116,9 @@ type Config struct {
 
 	// CACUnique refuses a second entity with the same CAC number.
 	CACUnique bool `env:"LINEPROOF_CAC_UNIQUE, default=false"`
+
+	// ClientOnboardings is how many entities one client may onboard per day (UTC), over all nodes. 0 means no limit.
+	ClientOnboardings int `env:"LINEPROOF_CLIENT_ONBOARDINGS, default=50" min:"0" max:"1000000"`
 
 	// DocumentTypesStrict refuses unknown document types. Otherwise such a document is stored as OTHER with its label.
 	DocumentTypesStrict bool `env:"LINEPROOF_DOCUMENT_TYPES_STRICT, default=false"`
@@ -171,8 +189,8 @@ type Config struct {
 	// VerifyBatch is the maximum number of answers per commit. With 1 every answer has a commit of its own.
 	VerifyBatch int `env:"LINEPROOF_VERIFY_BATCH, default=256" min:"1" max:"1000"`
 
-	// VerifyFlushes is how many such commits may run at the same time.
-	VerifyFlushes int `env:"LINEPROOF_VERIFY_FLUSHES, default=1" min:"1" max:"64"`
+	// VerifyFlushes is how many such commits may run at the same time. Another one starts when as many requests wait as the last one took.
+	VerifyFlushes int `env:"LINEPROOF_VERIFY_FLUSHES, default=2" min:"1" max:"64"`
 
 	// VerifyQueue is the maximum number of requests that may wait for a commit in a burst. While requests arrive faster than they can be answered, the limit is a sixteenth of it. Beyond that a request is refused with 503 and Retry-After.
 	VerifyQueue int `env:"LINEPROOF_VERIFY_QUEUE, default=4096" min:"1" max:"100000"`
@@ -189,8 +207,14 @@ type Config struct {
 	// ImportMaxBytes is the maximum size of a supply file sent over the API, as it is sent: compressed or not.
 	ImportMaxBytes int64 `env:"LINEPROOF_IMPORT_MAX_BYTES, default=4294967296" min:"1048576" max:"1099511627776"`
 
-	// ImportTimeout is how long the transfer of a supply file may take. The import that follows has no limit.
+	// ImportMaxRows is the maximum number of lines of such a file, empty lines included. A file with more is rejected before anything of it is applied.
+	ImportMaxRows int64 `env:"LINEPROOF_IMPORT_MAX_ROWS, default=300000000" min:"1000" max:"100000000000"`
+
+	// ImportTimeout is how long the transfer of a supply file may take.
 	ImportTimeout time.Duration `env:"LINEPROOF_IMPORT_TIMEOUT, default=30m" min:"1s" max:"24h"`
+
+	// ImportCheckTimeout is how long the check of such a file may take, from its start in one process. A file that takes longer is rejected before anything of it is applied.
+	ImportCheckTimeout time.Duration `env:"LINEPROOF_IMPORT_CHECK_TIMEOUT, default=12h" min:"1s" max:"168h"`
 
 	// RedisURL is the Redis server with which all nodes share their rate limits, as redis://user:password@host:port/db, rediss:// for TLS or unix:// for a socket. While it is unavailable or slow, each node limits by itself, with half of every rate.
 	RedisURL secret.Text `env:"LINEPROOF_REDIS_URL" unset:"each node limits by itself, in memory"`
@@ -207,11 +231,41 @@ type Config struct {
 	// EntityBurst is how many of them may arrive at once.
 	EntityBurst int `env:"LINEPROOF_ENTITY_BURST, default=1000" min:"1" max:"1000000"`
 
+	// ClientRate is the number of requests per second allowed with all tokens of one client together. A request can have 1,000 events.
+	ClientRate int `env:"LINEPROOF_CLIENT_RATE, default=20" min:"1" max:"1000000"`
+
+	// ClientBurst is how many of them may arrive at once.
+	ClientBurst int `env:"LINEPROOF_CLIENT_BURST, default=100" min:"1" max:"1000000"`
+
+	// SessionRate is the number of requests per second allowed in one session, in the portal and in the API together.
+	SessionRate int `env:"LINEPROOF_SESSION_RATE, default=20" min:"1" max:"1000000"`
+
+	// SessionBurst is how many of them may arrive at once.
+	SessionBurst int `env:"LINEPROOF_SESSION_BURST, default=100" min:"1" max:"1000000"`
+
+	// KeyConcurrent is how many requests of one API key a node works on at once.
+	KeyConcurrent int `env:"LINEPROOF_KEY_CONCURRENT, default=256" min:"1" max:"100000"`
+
+	// ClientConcurrent is how many requests of one client a node works on at once.
+	ClientConcurrent int `env:"LINEPROOF_CLIENT_CONCURRENT, default=4" min:"1" max:"100000"`
+
+	// SessionConcurrent is how many requests of one session a node works on at once.
+	SessionConcurrent int `env:"LINEPROOF_SESSION_CONCURRENT, default=8" min:"1" max:"100000"`
+
 	// AddressRate is the number of requests per second without a valid credential allowed from one network: 256 addresses of IPv4 (/24), or a /48 of IPv6. Logins and token requests are among them.
 	AddressRate int `env:"LINEPROOF_ADDRESS_RATE, default=10" min:"1" max:"1000000"`
 
 	// AddressBurst is how many of them may arrive at once.
 	AddressBurst int `env:"LINEPROOF_ADDRESS_BURST, default=100" min:"1" max:"1000000"`
+
+	// AddressConns is how many connections to the public listener one address may have open at once: an address of IPv4, or a /64 of IPv6. More are closed at once. LINEPROOF_TRUSTED_PROXIES and this machine are excepted.
+	AddressConns int `env:"LINEPROOF_ADDRESS_CONNS, default=1024" min:"1" max:"1000000"`
+
+	// FileRate is the number of requests per second for the API reference and the portal's scripts and styles allowed from one network.
+	FileRate int `env:"LINEPROOF_FILE_RATE, default=50" min:"1" max:"1000000"`
+
+	// FileBurst is how many of them may arrive at once.
+	FileBurst int `env:"LINEPROOF_FILE_BURST, default=500" min:"1" max:"1000000"`
 
 	// DayNumbers is how many different phone numbers an organisation may verify per day (UTC), unless staff have set another limit (lineproof limits set). Repeating a number on the same day does not count. 0 means no limit.
 	DayNumbers int64 `env:"LINEPROOF_DAY_NUMBERS, default=100000" min:"0" max:"1000000000"`
@@ -221,6 +275,9 @@ type Config struct {
 
 	// MonthQuota is the same limit per month.
 	MonthQuota int64 `env:"LINEPROOF_MONTH_QUOTA, default=0" min:"0" max:"1000000000000"`
+
+	// SponsorDayNumbers is how many different phone numbers all organisations that the same client onboarded may verify together per day (UTC), or as many as staff have allowed one of them. A number that two of them verify counts twice. 0 means no limit.
+	SponsorDayNumbers int64 `env:"LINEPROOF_SPONSOR_DAY_NUMBERS, default=100000" min:"0" max:"1000000000"`
 
 	// ScanGuard is what happens to an organisation whose requests look like number scanning: stop slows it down and, if it continues, stops it; watch only notifies staff; off does nothing.
 	ScanGuard string `env:"LINEPROOF_SCAN_GUARD, default=stop" oneof:"stop|watch|off"`

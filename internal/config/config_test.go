@@ -51,14 +51,15 @@ func TestDefaultsLoadFromAnEmptyEnvironment(t *testing.T) {
 	}
 	want := config.Config{
 		Listen: "127.0.0.1:8080", PrivateListen: "127.0.0.1:8081",
-		DatabaseURL: "postgres:///lineproof?host=/var/run/postgresql", DatabaseRole: "lineproof_serve", DatabaseConns: 8, JournalDaysAhead: 7,
+		DatabaseURL: "postgres:///lineproof?host=/var/run/postgresql", DatabaseRole: "lineproof_serve", FileRate: 50, FileBurst: 500, ClientRate: 20, ClientBurst: 100, SessionRate: 20, SessionBurst: 100, KeyConcurrent: 256, ClientConcurrent: 4, SessionConcurrent: 8,
+		VerifyConns: 6, SupplyConns: 4, PeopleConns: 6, JobConns: 4, JournalDaysAhead: 7,
 		Node: host, Data: "lineproof-data", DrainTimeout: 25 * time.Second,
 		S3Region: "us-east-1", S3SSE: "none", LogLevel: "info", LogFormat: "json",
-		Region: "NG", RegulatorCode: "REGULATOR", DocumentsRequired: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"},
+		Region: "NG", RegulatorCode: "REGULATOR", ClientOnboardings: 50, DocumentsRequired: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"},
 		PasswordMin: 8, Argon2MemoryKiB: 19456, Argon2Time: 2, Argon2Parallel: max(1, runtime.GOMAXPROCS(0)/2), Argon2Queue: 32,
 		TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, AccessGrace: time.Minute, StaffSecondFactor: true, Portal: true,
-		VerifyTimeout: time.Second, VerifyBatch: 256, VerifyFlushes: 1, VerifyQueue: 4096, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20, ClamdTimeout: time.Minute,
-		ImportMaxBytes: 4 << 30, ImportTimeout: 30 * time.Minute, KeyRate: 50, KeyBurst: 100, EntityRate: 500, EntityBurst: 1000, AddressRate: 10, AddressBurst: 100, DayNumbers: 100_000, ScanGuard: "stop",
+		VerifyTimeout: time.Second, VerifyBatch: 256, VerifyFlushes: 2, VerifyQueue: 4096, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20, ClamdTimeout: time.Minute,
+		ImportMaxBytes: 4 << 30, ImportMaxRows: 300_000_000, ImportTimeout: 30 * time.Minute, ImportCheckTimeout: 12 * time.Hour, KeyRate: 50, KeyBurst: 100, EntityRate: 500, EntityBurst: 1000, AddressRate: 10, AddressBurst: 100, AddressConns: 1024, DayNumbers: 100_000, SponsorDayNumbers: 100_000, ScanGuard: "stop",
 	}
 	if diff := cmp.Diff(want, load(t)); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
@@ -74,8 +75,11 @@ func TestSettingsAreRead(t *testing.T) {
 		"LINEPROOF_LISTEN=[::]:0", "LINEPROOF_PRIVATE_LISTEN=localhost:0", "LINEPROOF_PLAIN_HTTP=true",
 		"LINEPROOF_TRUSTED_PROXIES=10.0.0.0/8, 2001:db8::7/128", "LINEPROOF_DATABASE_ROLE=", "LINEPROOF_DRAIN_DELAY=2s",
 		"LINEPROOF_UPLOAD_MAX_BYTES=2048", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_PARALLEL=3",
-		"LINEPROOF_REGION=", "LINEPROOF_DATABASE_CONNS=", "LINEPROOF_PEPPERS_FILE=", "LINEPROOF_NODE=a", "LINEPROOF_NODE=b",
+		"LINEPROOF_REGION=", "LINEPROOF_VERIFY_CONNS=", "LINEPROOF_PEPPERS_FILE=", "LINEPROOF_NODE=a", "LINEPROOF_NODE=b",
 	)
+	if remote := load(t, "LINEPROOF_PRIVATE_LISTEN=0.0.0.0:8081", "LINEPROOF_PRIVATE_REMOTE=true"); remote.PrivateListen != "0.0.0.0:8081" {
+		t.Errorf("the private listener that other machines may reach is %s", remote.PrivateListen)
+	}
 	want := load(t, "LINEPROOF_NODE=b")
 	want.Listen, want.PrivateListen, want.PlainHTTP = "[::]:0", "localhost:0", true
 	want.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::7/128")}
@@ -92,14 +96,14 @@ func TestAllProblemsAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	got := complaintsOf(t,
 		"LINEPROOF_PRIVATE_LISTEN=nowhere", "LINEPROOF_TLS_CERT=cert.pem", "LINEPROOF_PLAIN_HTTP=perhaps",
-		"LINEPROOF_DATABASE_CONNS=many", "LINEPROOF_DRAIN_TIMEOUT=25", "LINEPROOF_LOG_LEVEL=loud",
+		"LINEPROOF_VERIFY_CONNS=many", "LINEPROOF_DRAIN_TIMEOUT=25", "LINEPROOF_LOG_LEVEL=loud",
 		"LINEPROOF_TRUSTED_PROXIES=10.0.0.300/8", "LINEPROOF_ARGON2_TIME=0", "LINEPROOF_REGION=Nigeria",
 		"LINEPROOF_SESSION_IDLE=9h", "LINEPROOF_PASSWORD_MIN=4", "LINEPROOF_LITSEN=:80",
 	)
 	want := []string{
 		"LINEPROOF_PLAIN_HTTP is not valid: set it to true or false",
 		"LINEPROOF_TRUSTED_PROXIES is not valid: set it to networks such as 10.0.0.0/8,192.0.2.7/32, separated by commas",
-		"LINEPROOF_DATABASE_CONNS is not valid: set it to a whole number from 2 to 1000",
+		"LINEPROOF_VERIFY_CONNS is not valid: set it to a whole number from 2 to 1000",
 		"LINEPROOF_DRAIN_TIMEOUT is not valid: set it to a duration from 1s to 10m",
 		"LINEPROOF_LOG_LEVEL is not valid: set it to debug, info, warn or error",
 		"LINEPROOF_PASSWORD_MIN is not valid: set it to a whole number from 8 to 128",
@@ -131,6 +135,8 @@ func TestEachMistakeIsNamed(t *testing.T) {
 			"LINEPROOF_PLAIN_HTTP is true although",
 		},
 		"key without certificate": {[]string{"LINEPROOF_TLS_KEY=k"}, "LINEPROOF_TLS_KEY is set without LINEPROOF_TLS_CERT"},
+		"metrics for all":         {[]string{"LINEPROOF_PRIVATE_LISTEN=:8081"}, "set LINEPROOF_PRIVATE_REMOTE=true"},
+		"metrics on a network":    {[]string{"LINEPROOF_PRIVATE_LISTEN=192.0.2.7:8081"}, "LINEPROOF_PRIVATE_LISTEN is not a loopback address"},
 		"one address twice":       {[]string{"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:8080"}, "are the same address"},
 		"port out of range":       {[]string{"LINEPROOF_LISTEN=127.0.0.1:70000"}, "LINEPROOF_LISTEN is not an address"},
 		"stray comma":             {[]string{"LINEPROOF_TRUSTED_PROXIES=10.0.0.0/8,,"}, "LINEPROOF_TRUSTED_PROXIES has an empty entry"},
@@ -138,6 +144,7 @@ func TestEachMistakeIsNamed(t *testing.T) {
 			[]string{"LINEPROOF_DATABASE_URL=mysql://u:p@h/d?a=b"},
 			"LINEPROOF_DATABASE_URL is not a connection string",
 		},
+		"standby of another kind": {[]string{"LINEPROOF_READ_DATABASE_URL=mysql://u:p@h/d?a=b"}, "LINEPROOF_READ_DATABASE_URL is not a connection string"},
 		"document twice":          {[]string{"LINEPROOF_DOCUMENTS_REQUIRED=TAX_ID,TAX_ID"}, "LINEPROOF_DOCUMENTS_REQUIRED has an entry"},
 		"document without a name": {[]string{"LINEPROOF_DOCUMENTS_REQUIRED=TAX_ID,,ADMIN_ID"}, "LINEPROOF_DOCUMENTS_REQUIRED has an entry"},
 		"restricted by nothing": {
@@ -273,7 +280,7 @@ func TestSecretsNeverPrint(t *testing.T) {
 
 	_, err = config.Load(t.Context(), []string{
 		"LINEPROOF_PEPPERS=" + canary + "," + canary, "LINEPROOF_DATABASE_URL=" + canary, "LINEPROOF_LISTEN=" + canary,
-		"LINEPROOF_DATABASE_CONNS=" + canary, "LINEPROOF_DRAIN_TIMEOUT=" + canary, "LINEPROOF_TRUSTED_PROXIES=" + canary,
+		"LINEPROOF_VERIFY_CONNS=" + canary, "LINEPROOF_DRAIN_TIMEOUT=" + canary, "LINEPROOF_TRUSTED_PROXIES=" + canary,
 		"LINEPROOF_CAC_UNIQUE=" + canary, "LINEPROOF_LOG_LEVEL=" + canary, "LINEPROOF_TRACES_ENDPOINT=" + canary, "LINEPROOF_ODD=" + canary,
 	})
 	if err == nil || strings.Contains(err.Error(), canary) {

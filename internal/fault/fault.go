@@ -30,6 +30,7 @@ const (
 	Unauthenticated      Code = "UNAUTHENTICATED"
 	SecondFactorRequired Code = "SECOND_FACTOR_REQUIRED"
 	PermissionDenied     Code = "PERMISSION_DENIED"
+	IncompleteAccount    Code = "INCOMPLETE_ACCOUNT"
 	NotFound             Code = "NOT_FOUND"
 	MethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
 	AlreadyExists        Code = "ALREADY_EXISTS"
@@ -46,7 +47,7 @@ const (
 
 // Codes lists every code, for tests that prove a table is complete.
 var Codes = []Code{
-	InvalidArgument, OutOfRange, Unauthenticated, SecondFactorRequired, PermissionDenied, NotFound,
+	InvalidArgument, OutOfRange, Unauthenticated, SecondFactorRequired, PermissionDenied, IncompleteAccount, NotFound,
 	MethodNotAllowed, AlreadyExists, Aborted, IncompatibleState, PayloadTooLarge, UnsupportedMediaType,
 	NotApplicable, TooManyRequests, QuotaExceeded, Internal, Unavailable,
 }

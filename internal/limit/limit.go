@@ -61,7 +61,10 @@ type Kind byte
 const (
 	Credential Kind = 'k' // an API key
 	Entity     Kind = 'e' // all keys of an entity together
+	Client     Kind = 'c' // all tokens of a client together
+	Session    Kind = 's' // of a person
 	Network    Kind = 'a' // all addresses of a network together
+	Files      Kind = 'f' // the same, for pages and files that are ready
 )
 
 // Key identifies a bucket.
@@ -90,6 +93,13 @@ func From(addr netip.Addr) Key {
 	}
 	network, _ := addr.WithZone("").Prefix(bits) // no address is too short for it
 	return Key{Network, network.Addr().As16()}
+}
+
+// FilesFrom returns the key of the network of an address for pages and files.
+func FilesFrom(addr netip.Addr) Key {
+	k := From(addr)
+	k.kind = Files
+	return k
 }
 
 // hash spreads keys over shards. The seed keeps callers from choosing the shard.

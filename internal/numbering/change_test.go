@@ -75,7 +75,7 @@ func TestChangesOfAPlan(t *testing.T) {
 // that does not follow the latest version.
 func TestDraftsArePreviewedAndIssued(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	first := set(t, pool, noon, time.Time{}, ranged("234801", "A", "2001-01-01", ""))
 	service := &numbering.Service{Pool: pool, Now: at(noon.Add(time.Hour))}
 	d := numbering.Draft{

@@ -43,7 +43,7 @@ func inForce(t *testing.T, pool *pgxpool.Pool, at time.Time) *numbering.Plan {
 // Before the first plan is set, the current plan is empty.
 func TestPlanBeforeTheFirstIsEmpty(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	plan := inForce(t, pool, noon)
 	none, err := numbering.Load(t.Context(), pool, 0)
 	if err != nil {
@@ -62,7 +62,7 @@ func TestPlanBeforeTheFirstIsEmpty(t *testing.T) {
 // A loaded plan has the same ranges as the one that was set.
 func TestPlanSurvivesTheDatabase(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	rows, source, _ := numbering.Shipped("NG")
 	rows = append(rows, numbering.Row{
 		Prefix: "2348190", Network: "STARCOMMS", Name: "Starcomms", Allocated: date("2004-02-29"), Withdrawn: date("2018-03-20"),
@@ -90,7 +90,7 @@ func TestPlanSurvivesTheDatabase(t *testing.T) {
 // when it is renamed.
 func TestVersionsTakeEffectInTurn(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	named := func(code, name string) numbering.Row {
 		r := row("234809", code, "2008-01-01", "")
 		r.Name = name
@@ -144,7 +144,7 @@ func TestVersionsTakeEffectInTurn(t *testing.T) {
 // changes nothing.
 func TestInvalidPlansAreRefused(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	mtn := row("234803", "MTN", "2001-08-01", "")
 	set(t, pool, noon, noon.Add(time.Hour), mtn)
 	long := row("23480312345678", "LONG", "2001-08-01", "")
@@ -189,7 +189,7 @@ func TestInvalidPlansAreRefused(t *testing.T) {
 // The number of digits is inherited from the previous version unless it is set.
 func TestDigitsAreInherited(t *testing.T) {
 	t.Parallel()
-	pool, acme := pgtest.New(t), row("233", "ACME", "2001-08-01", "")
+	pool, acme := pgtest.NewAnyTime(t), row("233", "ACME", "2001-08-01", "")
 	for i, tc := range []struct{ digits, want int }{{0, 13}, {12, 12}, {0, 12}, {11, 11}} {
 		service := &numbering.Service{Pool: pool, Now: at(noon.Add(time.Duration(i) * time.Hour)), Digits: tc.digits}
 		plan, err := service.Set(t.Context(), []numbering.Row{acme}, "a test", time.Time{})
@@ -205,7 +205,7 @@ func TestDigitsAreInherited(t *testing.T) {
 // The role of the service may add versions but not change them.
 func TestVersionsCannotBeChanged(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	for _, sql := range []string{
 		"UPDATE numbering_plan SET source = 'x'", "DELETE FROM numbering_plan", "UPDATE numbering_range SET network = 1",
 		"DELETE FROM numbering_range", "UPDATE numbering_network SET name = 'x'", "DELETE FROM numbering_network",
@@ -219,7 +219,7 @@ func TestVersionsCannotBeChanged(t *testing.T) {
 // The audit log has an entry for each version.
 func TestEveryVersionIsInTheAuditTrail(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	set(t, pool, noon, noon.Add(time.Hour), row("234803", "MTN", "2001-08-01", ""))
 	set(t, pool, noon, noon.Add(2*time.Hour), row("234803", "MTN", "2001-08-01", ""))
 	var n int
@@ -234,7 +234,7 @@ func TestEveryVersionIsInTheAuditTrail(t *testing.T) {
 // all of them name for the first time are added once.
 func TestPlansThatAreSetConcurrently(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	service := &numbering.Service{Pool: pool, Now: time.Now}
 	const many = 3
 	versions, errs := make([]int32, many), make([]error, many)

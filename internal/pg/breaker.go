@@ -18,7 +18,7 @@ var (
 
 	// errPoolExhausted means that other callers held every connection of the pool
 	// until the deadline. It is no evidence of an outage.
-	errPoolExhausted = errors.New("pg: all connections are busy; LINEPROOF_DATABASE_CONNS sets their number")
+	errPoolExhausted = errors.New("pg: all connections for this kind of work are busy")
 )
 
 const (
@@ -34,16 +34,17 @@ const (
 	maxIdleWithoutPing = time.Second
 )
 
-// Breaker is a circuit breaker around a connection pool.
+// Breaker is a circuit breaker around connection pools.
 //
-// While it is closed, the pool works as usual. ReportFailure opens it: from then
-// on the pool neither hands out nor opens connections and returns
+// While it is closed, the pools work as usual. ReportFailure opens it: from then
+// on they neither hand out nor open connections and return
 // [ErrDatabaseDown] at once, so that callers do not wait for a timeout, which
 // would also cost each of them its connection. A single goroutine probes the database and
 // closes the breaker as soon as a probe succeeds.
 //
-// Pass a Breaker to [Open] in [Options]; one Breaker belongs to one pool. All
-// methods but Close also work on a nil Breaker, which never opens.
+// Pass a Breaker to [Open] in [Options]. Several pools of one database may share it: it
+// probes with the first. All methods but Close also work on a nil Breaker, which never
+// opens.
 type Breaker struct {
 	// Warm, if set, is the body of the probe's transaction. It should run the
 	// statements that callers will run next, with arguments that match no row, so
@@ -137,7 +138,9 @@ func isProbe(ctx context.Context) bool { return ctx.Value(probeKey{}) != nil }
 // guard sets the pool's hooks so that, while the breaker is open, only the probe
 // can be given a connection, ping one or open one.
 func (b *Breaker) guard(ctx context.Context, cfg *pgxpool.Config) {
-	b.ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if b.ctx == nil {
+		b.ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	}
 	blocked := func(ctx context.Context) bool { return b.Open() && !isProbe(ctx) }
 	cfg.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
 		return p.IdleDuration > maxIdleWithoutPing && !blocked(ctx)

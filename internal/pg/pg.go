@@ -5,6 +5,7 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,12 +34,18 @@ type DB interface {
 // Options tune [Open]. The zero value connects as the login itself with pgx's
 // own defaults.
 type Options struct {
+	Name  string // of the connections in pg_stat_activity, unless the url has one; "" means lineproof
 	Role  string // set in every session; "" keeps the login's own
 	Conns int32  // size of the pool; 0 means 8
 	// StatementTimeout bounds one statement; 0 means none. It does not bound the
 	// wait for a synchronous standby: COMMIT has a deadline of its own.
 	StatementTimeout time.Duration
 	Breaker          *Breaker // fails calls fast while the database does not answer; nil for none
+	// ReadOnly makes every transaction read-only, and lets the server be a standby.
+	ReadOnly bool
+	// Lazy lets [Open] return before the database answers, for one that the service can
+	// do without.
+	Lazy bool
 }
 
 // Open connects to the database at url and waits until it answers.
@@ -60,7 +67,7 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	}
 	params := cfg.ConnConfig.RuntimeParams
 	if params["application_name"] == "" {
-		params["application_name"] = "lineproof"
+		params["application_name"] = cmp.Or(o.Name, "lineproof")
 	}
 	params["timezone"] = "UTC"
 	params["idle_in_transaction_session_timeout"] = "10s"
@@ -75,8 +82,10 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	if o.StatementTimeout > 0 {
 		params["statement_timeout"] = fmt.Sprintf("%dms", o.StatementTimeout.Milliseconds())
 	}
-	cfg.ConnConfig.OnNotice = watchSyncWait
-	if cfg.ConnConfig.ValidateConnect == nil { // unless the url chooses otherwise, use only the primary of several hosts
+	cfg.ConnConfig.OnNotice = watchNotices
+	if o.ReadOnly {
+		params["default_transaction_read_only"] = "on"
+	} else if cfg.ConnConfig.ValidateConnect == nil { // unless the url chooses otherwise, use only the primary of several hosts
 		cfg.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 
@@ -87,11 +96,14 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pg: create the pool: %w", err)
 	}
+	if o.Lazy {
+		return pool, nil
+	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
 		return nil, unreachable(err, o.Role)
 	}
-	if o.Breaker != nil {
+	if o.Breaker != nil && o.Breaker.pool == nil {
 		o.Breaker.pool = pool
 	}
 	return pool, nil

@@ -170,7 +170,7 @@ func TestRolesAreRefusedWhatTheyMustNotDo(t *testing.T) {
 			"CREATE TABLE x (i int)", "INSERT INTO network VALUES (1, 'x')", "UPDATE line_now SET state = 1", "DELETE FROM session",
 			"SELECT journal_make_partitions(1)", "SELECT nextval('journal_epoch')", "SELECT line_delete_baselines(1, 0, 1)",
 			"SELECT password_hash FROM account", "SELECT mac FROM api_key", "SELECT mac FROM session", "SELECT mac FROM access_token",
-			"SELECT mac FROM client_secret", "SELECT answer FROM idempotency",
+			"SELECT mac FROM client_secret", "SELECT answer FROM idempotency", "SELECT name FROM access_channel",
 		},
 	} {
 		pool := loginAs(t, url, role)
@@ -180,6 +180,36 @@ func TestRolesAreRefusedWhatTheyMustNotDo(t *testing.T) {
 				t.Errorf("%s: %q gave %v, want permission denied", role, sql, err)
 			}
 		}
+	}
+}
+
+// PostgreSQL lets every login send notifications. The reading role can't learn the
+// name of the channel on which nodes listen, so what it sends reaches none of them;
+// and it can't fill the disk with temporary tables.
+func TestReadingRoleReachesNoNode(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Empty(t)
+	if _, err := pg.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	var channel string
+	if err := pgtest.Open(t, url, pg.Serve).QueryRow(t.Context(), "SELECT name FROM access_channel").Scan(&channel); err != nil || len(channel) < 32 {
+		t.Fatalf("the channel is %q, %v", channel, err)
+	}
+	listener := pgtest.Open(t, url, pg.Serve)
+	if _, err := listener.Exec(t.Context(), "LISTEN "+channel); err != nil {
+		t.Fatal(err)
+	}
+	reader := loginAs(t, url, pg.Read)
+	var seen int
+	err := reader.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM pg_proc WHERE prosrc LIKE '%' || $1 || '%')
+		+ (SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%' || $1 || '%')`, channel).Scan(&seen)
+	if err != nil || seen != 0 {
+		t.Errorf("the reading role finds the channel %d times, %v", seen, err)
+	}
+	_, err = reader.Exec(t.Context(), "CREATE TEMPORARY TABLE x AS SELECT generate_series(1, 10)")
+	if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != "42501" {
+		t.Errorf("a temporary table: %v, want permission denied", err)
 	}
 }
 

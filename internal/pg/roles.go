@@ -55,6 +55,11 @@ func ensureRoles(ctx context.Context, url string) error {
 			IF NOT has_schema_privilege('lineproof_owner', 'public', 'CREATE') THEN
 				GRANT USAGE, CREATE ON SCHEMA public TO lineproof_owner;
 			END IF;
+			-- Every login may create temporary tables by default, and fill the disk with them.
+			IF has_database_privilege('public', current_database(), 'TEMPORARY')
+				AND (SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()) THEN
+				EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+			END IF;
 		END $$`,
 	} {
 		if _, err := pool.Exec(ctx, sql); err != nil {

@@ -75,7 +75,7 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, options pgx.TxOptions, commit
 	err = tx.Commit(commitCtx)
 	if syncWaitLost(conn.Conn().PgConn()) {
 		_ = conn.Conn().Close(commitCtx)
-		return ErrUnknown.Because(errors.New("pg: the wait for a synchronous standby was cancelled"))
+		return errSyncWaitLost()
 	}
 	if err != nil && !rolledBack(err) {
 		return ErrUnknown.Because(fmt.Errorf("pg: commit: %w", err))
@@ -86,9 +86,12 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, options pgx.TxOptions, commit
 	return nil
 }
 
+// rollbackTime is how long a rollback may take before its connection is given up.
+const rollbackTime = time.Second
+
 // rollback does nothing after a commit.
 func rollback(ctx context.Context, tx Tx) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 	defer cancel()
 	_ = tx.Rollback(ctx)
 }
@@ -124,6 +127,10 @@ func watchSyncWait(conn *pgconn.PgConn, n *pgconn.Notice) {
 		strings.HasPrefix(n.Message, "canceling the wait for synchronous replication") {
 		conn.CustomData()[syncWaitLostKey] = true
 	}
+}
+
+func errSyncWaitLost() error {
+	return ErrUnknown.Because(errors.New("pg: the wait for a synchronous standby was cancelled"))
 }
 
 func syncWaitLost(conn *pgconn.PgConn) bool {

@@ -9,8 +9,6 @@ import (
 	"runtime"
 	"time"
 
-	"golang.org/x/crypto/argon2"
-
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
@@ -28,8 +26,12 @@ const maxRetrySeconds = 10
 
 func busy() *fault.Error {
 	e := *ErrBusy
-	e.RetryAfter = time.Duration(1+mathrand.IntN(maxRetrySeconds)) * time.Second //nolint:gosec // it need not be unpredictable
+	e.RetryAfter = retryAfter()
 	return &e
+}
+
+func retryAfter() time.Duration {
+	return time.Duration(1+mathrand.IntN(maxRetrySeconds)) * time.Second //nolint:gosec // it need not be unpredictable
 }
 
 const (
@@ -60,6 +62,10 @@ func (c Cost) orDefault() Cost {
 // the rest are rejected: a flood of logins must take neither the memory nor the cores
 // that everything else needs.
 type Passwords struct {
+	// Derive computes keys. NewPasswords sets DeriveKey, which does it in this
+	// process; a server gives the work to a process of low priority instead.
+	Derive func(Derivation) ([]byte, error)
+
 	cost  Cost
 	decoy string        // a hash that matches no password
 	queue chan struct{} // one element per password that is processed or waits
@@ -78,10 +84,11 @@ func NewPasswords(c Cost, parallel, queue int) *Passwords {
 	}
 	c = c.orDefault()
 	return &Passwords{
-		cost:  c,
-		decoy: phc{cost: c, salt: randomBytes(saltLen), key: randomBytes(keyLen)}.String(),
-		queue: make(chan struct{}, parallel+queue),
-		slots: make(chan struct{}, parallel),
+		Derive: DeriveKey,
+		cost:   c,
+		decoy:  phc{cost: c, salt: randomBytes(saltLen), key: randomBytes(keyLen)}.String(),
+		queue:  make(chan struct{}, parallel+queue),
+		slots:  make(chan struct{}, parallel),
 	}
 }
 
@@ -94,7 +101,9 @@ func (p *Passwords) Hash(ctx context.Context, password Text) (string, error) {
 	defer leave()
 
 	h := phc{cost: p.cost, salt: randomBytes(saltLen)}
-	h.key = h.derive(password, keyLen)
+	if h.key, err = p.derive(h, password, keyLen); err != nil {
+		return "", err
+	}
 	return h.String(), nil
 }
 
@@ -108,7 +117,11 @@ func (p *Passwords) Matches(hash string, password Text) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	same := subtle.ConstantTimeCompare(h.derive(password, len(h.key)), h.key) == 1
+	key, err := p.derive(h, password, len(h.key))
+	if err != nil {
+		return false, err
+	}
+	same := subtle.ConstantTimeCompare(key, h.key) == 1
 	return same && hash != "", nil
 }
 
@@ -135,8 +148,10 @@ func (p *Passwords) Enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-func (h phc) derive(password Text, length int) []byte {
-	return argon2.IDKey([]byte(password), h.salt, h.cost.Time, h.cost.MemoryKiB, h.cost.Threads, uint32(length)) //nolint:gosec // at most maxBytes
+func (p *Passwords) derive(h phc, password Text, length int) ([]byte, error) {
+	d := Derivation{Password: []byte(password), Salt: h.salt, Cost: h.cost, KeyLen: length}
+	defer clear(d.Password)
+	return p.Derive(d)
 }
 
 func randomBytes(n int) []byte {

@@ -46,6 +46,7 @@ const (
 // Records lists records from the database, as far back as minutes are kept.
 func (t *Tally) Records(ctx context.Context, f Filter) (Page, error) {
 	f.Limit = min(max(f.Limit, 1), MaxRecords)
+	t = t.onReader()
 	s, err := t.search(ctx, f)
 	if err != nil {
 		return Page{}, err

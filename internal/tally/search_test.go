@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 // A search of staff is in the audit trail: who, why, whose records, and which.
@@ -34,6 +35,10 @@ func TestSearchesAreInTheTrail(t *testing.T) {
 	page, err := b.Search(t.Context(), tally.Filter{Entity: bank, Status: "SWAPPED", Limit: 10}, reading)
 	if err != nil || len(page.Records) != 1 {
 		t.Fatalf("%+v, %v", page, err)
+	}
+	elsewhere := tally.Tally{Pool: pgtest.NewAnyTime(t), Read: b.Pool, Now: b.Now}
+	if page, err := elsewhere.Search(t.Context(), tally.Filter{Entity: bank, Limit: 10}, reading); err != nil || len(page.Records) != 1 {
+		t.Errorf("in a database that is only read: %+v, %v", page, err)
 	}
 	find := func(ctx context.Context, id uuid.UUID) (record.Entry, error) { return journal.Get(ctx, b.Pool, id) }
 	if got, err := reading.FindEntry(t.Context(), b.Pool, e.RequestID, find); err != nil || got.Entity != bank {

@@ -27,7 +27,7 @@ type bench struct {
 
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
-	url := pgtest.URL(tb)
+	url := pgtest.AnyTime(tb, pgtest.URL(tb))
 	b := &bench{super: pgtest.Open(tb, url, "")}
 	b.Tally = &tally.Tally{Pool: pgtest.Open(tb, url, pg.Serve), Now: b.now}
 	b.set(time.Now().UTC().Truncate(24 * time.Hour).Add(9 * time.Hour))

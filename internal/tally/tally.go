@@ -19,6 +19,7 @@
 package tally
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -34,9 +35,12 @@ import (
 // can be listed.
 const Retention = 35 * 24 * time.Hour
 
-// Tally counts the journal and reads the counts. Both fields are required.
+// Tally counts the journal and reads the counts. Pool and Now are required.
 type Tally struct {
 	Pool *pgxpool.Pool
+	// Read, if set, is a database that is only read, such as a standby, in which records
+	// are searched. Its newest records can be a little older.
+	Read *pgxpool.Pool
 	Now  func() time.Time
 }
 
@@ -105,6 +109,10 @@ func (t *Tally) CountedUntil(ctx context.Context) (time.Time, error) {
 	err := forEachRow(ctx, t.Pool, []any{&seen}, func() {}, `SELECT seen FROM tally_mark`)
 	return seen.UTC(), err
 }
+
+// onReader returns the tally of the database in which records are searched. Counts and
+// records then come from the same database.
+func (t *Tally) onReader() *Tally { return &Tally{Pool: cmp.Or(t.Read, t.Pool), Now: t.Now} }
 
 // dayOf returns the start of the day of t.
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

@@ -8,16 +8,15 @@ type limitMetrics struct{ refused *prometheus.CounterVec }
 
 func (l *limitMetrics) register(r *prometheus.Registry) {
 	l.refused = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "lineproof_limit_refused_total", Help: "Requests refused because of a rate limit, by the kind of limit: key, entity or address.",
+		Name: "lineproof_limit_refused_total", Help: "Requests refused with 429, by the kind of limit.",
 	}, []string{"by"})
-	for _, by := range []string{"key", "entity", "address"} {
+	for _, by := range []string{"key", "entity", "client", "session", "address", "concurrent"} {
 		l.refused.WithLabelValues(by)
 	}
 	r.MustRegister(l.refused)
 }
 
-// LimitRefused counts a request that exceeded the rate of a key, an entity or an
-// address.
+// LimitRefused counts a request that was refused by a kind of limit.
 func (m *Metrics) LimitRefused(by string) { m.limits.refused.WithLabelValues(by).Inc() }
 
 // RegisterLimits adds a counter of the rate-limit decisions that this node made

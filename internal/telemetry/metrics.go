@@ -30,6 +30,7 @@ type Metrics struct {
 	daysAhead   prometheus.Gauge
 	panics      prometheus.Counter
 	graceUses   prometheus.Counter
+	doors       doorMetrics
 
 	supply supplyMetrics
 	disk   diskMetrics
@@ -87,6 +88,7 @@ func NewMetrics() *Metrics {
 	build.Set(1)
 	m.limits.register(m.registry)
 	m.documents.register(m.registry)
+	m.doors.register(m.registry)
 	m.registry.MustRegister(
 		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, m.graceUses, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),

@@ -39,12 +39,14 @@ func busy() *telemetry.Metrics {
 	m.DocumentScanned("infected")
 	m.DocumentFilesRemoved("orphan", 3)
 	m.DocumentsWaiting(2, 90*time.Second)
+	m.HandshakeFailed()
+	m.ConnectionRefused()
 	m.ScannerTested("away")
 	m.ScannerTested("blind")
 	m.ScannerSignatures(time.Unix(1_790_000_000, 0))
-	m.RegisterPool(func() telemetry.PoolStat {
+	m.RegisterPools(map[string]func() telemetry.PoolStat{"verify": func() telemetry.PoolStat {
 		return telemetry.PoolStat{Limit: 8, Idle: 2, InUse: 3, Waits: 11, WaitTime: 1500 * time.Millisecond}
-	})
+	}})
 	return m
 }
 
@@ -67,6 +69,7 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_access_hearing gauge",
 		"lineproof_build_info gauge",
 		"lineproof_certificate_expiry_timestamp_seconds gauge",
+		"lineproof_connections_refused_total counter",
 		"lineproof_database_connections gauge",
 		"lineproof_database_connections_limit gauge",
 		"lineproof_database_wait_seconds_total counter",
@@ -93,6 +96,7 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_scanner_signatures_timestamp_seconds gauge",
 		"lineproof_scanner_test gauge",
 		"lineproof_tally_settled_timestamp_seconds gauge",
+		"lineproof_tls_handshake_failures_total counter",
 		"lineproof_verify_waiting gauge",
 	}
 	var got []string
@@ -137,6 +141,8 @@ func TestMetricsCount(t *testing.T) {
 		`lineproof_limit_refused_total{by="key"} 0`,
 		`lineproof_access_graced_total 1`,
 		`lineproof_access_hearing 1`,
+		`lineproof_connections_refused_total 1`,
+		`lineproof_tls_handshake_failures_total 1`,
 		`lineproof_guard_alerts_total{kind="density",level="slowed"} 1`,
 		`lineproof_guard_alerts_total{kind="density",level="stopped"} 0`,
 		`lineproof_document_scans_total{outcome="infected"} 1`,
@@ -152,11 +158,11 @@ func TestMetricsCount(t *testing.T) {
 		`lineproof_journal_bytes_per_day 100`,
 		`lineproof_journal_disk_days_left 12.5`,
 		`lineproof_password_hashes_in_flight 4`,
-		`lineproof_database_connections{state="idle"} 2`,
-		`lineproof_database_connections{state="in_use"} 3`,
-		`lineproof_database_connections_limit 8`,
-		`lineproof_database_waits_total 11`,
-		`lineproof_database_wait_seconds_total 1.5`,
+		`lineproof_database_connections{lane="verify",state="idle"} 2`,
+		`lineproof_database_connections{lane="verify",state="in_use"} 3`,
+		`lineproof_database_connections_limit{lane="verify"} 8`,
+		`lineproof_database_waits_total{lane="verify"} 11`,
+		`lineproof_database_wait_seconds_total{lane="verify"} 1.5`,
 	} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("missing: %s", line)

@@ -15,22 +15,22 @@ type PoolStat struct {
 	WaitTime time.Duration // how long all of them waited together
 }
 
-// RegisterPool adds the metrics of the database pool. It calls stat at each
+// RegisterPools adds the metrics of the database pools, by lane. It calls stats at each
 // scrape. Call it once.
-func (m *Metrics) RegisterPool(stat func() PoolStat) {
+func (m *Metrics) RegisterPools(stats map[string]func() PoolStat) {
 	m.registry.MustRegister(&poolCollector{
-		stat:        stat,
-		connections: prometheus.NewDesc("lineproof_database_connections", "Open connections to the database, by state.", []string{"state"}, nil),
-		limit:       prometheus.NewDesc("lineproof_database_connections_limit", "Maximum number of connections of this node.", nil, nil),
-		waits:       prometheus.NewDesc("lineproof_database_waits_total", "Requests that had to wait for a connection.", nil, nil),
-		waitTime:    prometheus.NewDesc("lineproof_database_wait_seconds_total", "Time that requests have waited for connections.", nil, nil),
+		stats:       stats,
+		connections: prometheus.NewDesc("lineproof_database_connections", "Open connections to the database, by state.", []string{"lane", "state"}, nil),
+		limit:       prometheus.NewDesc("lineproof_database_connections_limit", "Maximum number of connections of this node.", []string{"lane"}, nil),
+		waits:       prometheus.NewDesc("lineproof_database_waits_total", "Requests that had to wait for a connection.", []string{"lane"}, nil),
+		waitTime:    prometheus.NewDesc("lineproof_database_wait_seconds_total", "Time that requests have waited for connections.", []string{"lane"}, nil),
 	})
 }
 
-// poolCollector reads the pool once per scrape, so that its figures are
+// poolCollector reads each pool once per scrape, so that its figures are
 // consistent.
 type poolCollector struct {
-	stat                                func() PoolStat
+	stats                               map[string]func() PoolStat
 	connections, limit, waits, waitTime *prometheus.Desc
 }
 
@@ -43,10 +43,12 @@ func (c *poolCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector].
 func (c *poolCollector) Collect(ch chan<- prometheus.Metric) {
-	s := c.stat()
-	ch <- prometheus.MustNewConstMetric(c.connections, prometheus.GaugeValue, float64(s.Idle), "idle")
-	ch <- prometheus.MustNewConstMetric(c.connections, prometheus.GaugeValue, float64(s.InUse), "in_use")
-	ch <- prometheus.MustNewConstMetric(c.limit, prometheus.GaugeValue, float64(s.Limit))
-	ch <- prometheus.MustNewConstMetric(c.waits, prometheus.CounterValue, float64(s.Waits))
-	ch <- prometheus.MustNewConstMetric(c.waitTime, prometheus.CounterValue, s.WaitTime.Seconds())
+	for lane, stat := range c.stats {
+		s := stat()
+		ch <- prometheus.MustNewConstMetric(c.connections, prometheus.GaugeValue, float64(s.Idle), lane, "idle")
+		ch <- prometheus.MustNewConstMetric(c.connections, prometheus.GaugeValue, float64(s.InUse), lane, "in_use")
+		ch <- prometheus.MustNewConstMetric(c.limit, prometheus.GaugeValue, float64(s.Limit), lane)
+		ch <- prometheus.MustNewConstMetric(c.waits, prometheus.CounterValue, float64(s.Waits), lane)
+		ch <- prometheus.MustNewConstMetric(c.waitTime, prometheus.CounterValue, s.WaitTime.Seconds(), lane)
+	}
 }

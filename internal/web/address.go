@@ -15,11 +15,8 @@ func ClientAddr(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	if err != nil {
 		return netip.Addr{}
 	}
-	isProxy := func(addr netip.Addr) bool {
-		return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
-	}
 	addr := peer.Addr().Unmap()
-	if !isProxy(addr) {
+	if !isProxy(addr, proxies) {
 		return addr
 	}
 	for _, hop := range slices.Backward(strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")) {
@@ -27,9 +24,37 @@ func ClientAddr(r *http.Request, proxies []netip.Prefix) netip.Addr {
 		if err != nil {
 			break
 		}
-		if addr = next.Unmap(); !isProxy(addr) {
+		if addr = next.Unmap(); !isProxy(addr, proxies) {
 			break
 		}
 	}
 	return addr
+}
+
+func isProxy(addr netip.Addr, proxies []netip.Prefix) bool {
+	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// strictTransport lets browsers use nothing but HTTPS for this host for a year.
+var strictTransport = []string{"max-age=31536000"}
+
+// StrictTransport adds the header Strict-Transport-Security (HSTS) to every response
+// of h that is sent over TLS, by this service or by a listed proxy in front of it that
+// says so.
+func StrictTransport(h http.Handler, proxies []netip.Prefix) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.TLS != nil || isForwardedTLS(r, proxies) {
+			w.Header()["Strict-Transport-Security"] = strictTransport
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// isForwardedTLS reports whether a listed proxy received the request over TLS.
+func isForwardedTLS(r *http.Request, proxies []netip.Prefix) bool {
+	if !strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+		return false
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && isProxy(peer.Addr().Unmap(), proxies)
 }

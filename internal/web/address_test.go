@@ -37,3 +37,31 @@ func TestOnlyProxiesNameTheClient(t *testing.T) {
 		}
 	}
 }
+
+// A response over TLS tells browsers to use nothing else, also where a listed proxy
+// received the request over TLS. Nobody else can say so.
+func TestStrictTransportOverTLSOnly(t *testing.T) {
+	t.Parallel()
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	h := web.StrictTransport(http.NotFoundHandler(), proxies)
+	for name, c := range map[string]struct {
+		target, remote, forwarded string
+		want                      string
+	}{
+		"TLS":                   {"https://x/", "192.0.2.1:9", "", "max-age=31536000"},
+		"plain":                 {"http://x/", "192.0.2.1:9", "", ""},
+		"proxy with TLS":        {"http://x/", "10.1.1.1:9", "https", "max-age=31536000"},
+		"proxy without TLS":     {"http://x/", "10.1.1.1:9", "http", ""},
+		"nobody's word for TLS": {"http://x/", "192.0.2.1:9", "https", ""},
+	} {
+		r, res := httptest.NewRequest(http.MethodGet, c.target, nil), httptest.NewRecorder()
+		r.RemoteAddr = c.remote
+		if c.forwarded != "" {
+			r.Header.Set("X-Forwarded-Proto", c.forwarded)
+		}
+		h.ServeHTTP(res, r)
+		if got := res.Header().Get("Strict-Transport-Security"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -17,6 +17,7 @@ var statuses = map[fault.Code]int{
 	fault.Unauthenticated:      http.StatusUnauthorized,
 	fault.SecondFactorRequired: http.StatusUnauthorized,
 	fault.PermissionDenied:     http.StatusForbidden,
+	fault.IncompleteAccount:    http.StatusForbidden,
 	fault.NotFound:             http.StatusNotFound,
 	fault.MethodNotAllowed:     http.StatusMethodNotAllowed,
 	fault.AlreadyExists:        http.StatusConflict,

@@ -31,7 +31,7 @@ COMMENT ON COLUMN entity.status_reason IS 'The reason that staff gave for the la
 COMMENT ON COLUMN entity.status_since IS 'When the status changed last; null if it never did.';
 COMMENT ON COLUMN entity.supplies IS 'Whether the entity supplies lines.';
 COMMENT ON COLUMN entity.asks IS 'Whether the entity may send verification requests.';
-COMMENT ON COLUMN entity.client_id IS 'The client that onboarded the entity. Its credential is the pre-approval.';
+COMMENT ON COLUMN entity.client_id IS 'The sponsor of the entity: the client that onboarded it, whose credential is the pre-approval; null for the regulator, whose staff or operator created it. The guard counts entities of one client together.';
 COMMENT ON COLUMN entity.token_id IS 'The access token that onboarded the entity. An upload with that token that names no entity belongs to the last one it onboarded.';
 COMMENT ON INDEX entity_name IS 'Entities by name, from any position.';
 COMMENT ON INDEX entity_created IS 'Entities by age, from any position.';
@@ -61,11 +61,28 @@ COMMENT ON COLUMN account.email IS 'The address as it was sent. email_key is its
 COMMENT ON COLUMN account.phone IS 'E.164 without the plus sign, unique over all kinds of account.';
 COMMENT ON COLUMN account.verified_by IS 'What verified the account: its e-mail, its phone, or a client that may vouch for its admins.';
 
+CREATE TABLE access_given (
+    subject_id   uuid        NOT NULL,
+    by_id        uuid        NOT NULL,
+    how          text        NOT NULL CHECK (how IN ('founder', 'created', 'raised', 'reset', 'cosigned')),
+    before_staff boolean     NOT NULL,
+    at           timestamptz NOT NULL
+);
+CREATE INDEX access_given_subject ON access_given (subject_id, at);
+COMMENT ON TABLE access_given IS 'Who alone created, raised or reset the access of a member of staff or of a client. For 30 days the two do not count as two people.';
+COMMENT ON COLUMN access_given.subject_id IS 'The account of staff, or the client, that got access.';
+COMMENT ON COLUMN access_given.by_id IS 'The account that gave it; the zero id for the operator at the command line.';
+COMMENT ON COLUMN access_given.how IS 'founder: enrolled together with the other founders, which never counts. cosigned: a second person confirmed what was created or raised before, which then no longer counts.';
+COMMENT ON COLUMN access_given.before_staff IS 'By the operator while there were fewer than two administrators: it separates the subject from the operator, not from others whom the operator set up.';
+
+GRANT SELECT, INSERT ON access_given TO lineproof_serve;
+GRANT SELECT ON access_given TO lineproof_read;
 GRANT SELECT, INSERT, UPDATE ON entity, account TO lineproof_serve;
 GRANT SELECT ON entity TO lineproof_read;
 GRANT SELECT (id, kind, entity_id, role, name, email, email_key, phone, verified_at, verified_by, disabled_at, created_at)
     ON account TO lineproof_read; -- without the password hash
 
 -- +goose Down
+DROP TABLE access_given;
 DROP TABLE account;
 DROP TABLE entity;

@@ -78,6 +78,7 @@ CREATE TABLE api_key (
     last_used_at   timestamptz,
     last_used_from inet,
     expires_at     timestamptz,
+    expiry_notice  integer,
     revoked_at     timestamptz,
     revoked_by     uuid,
     created_at     timestamptz      NOT NULL,
@@ -92,6 +93,7 @@ COMMENT ON COLUMN api_key.networks IS 'The networks from which the key is accept
 COMMENT ON COLUMN api_key.rate IS 'Requests a second. 0 means the value in the settings; the same for burst.';
 COMMENT ON COLUMN api_key.replaces IS 'The key whose successor this one is. A key has at most one successor.';
 COMMENT ON COLUMN api_key.last_used_at IS 'Updated in coarse steps, together with last_used_from.';
+COMMENT ON COLUMN api_key.expiry_notice IS 'How many days before the expiry the organisation was last notified of it; null if it was not.';
 COMMENT ON COLUMN api_key.created_by IS 'The account that created the key; null for the operator at the command line. The same for revoked_by.';
 
 CREATE TABLE entity_limit (
@@ -132,12 +134,21 @@ CREATE TABLE pepper_check (
 );
 COMMENT ON TABLE pepper_check IS 'The HMAC of a known text under each pepper that was ever used, so that a node with a wrong pepper fails at its start and not at every request.';
 
+-- PostgreSQL lets every login send notifications, on any channel. So the name of the
+-- channel is a secret, and a login that may only read cannot tell the nodes anything.
+CREATE TABLE access_channel (
+    name text PRIMARY KEY
+);
+COMMENT ON TABLE access_channel IS 'One row: the secret name of the channel on which nodes are notified of changed credentials.';
+INSERT INTO access_channel VALUES ('lineproof_' || replace(gen_random_uuid()::text, '-', ''));
+
 -- Nodes cache credentials. These triggers notify every node at commit of a change
 -- that ends or alters one, whichever program made the change.
 -- +goose StatementBegin
-CREATE FUNCTION access_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION access_changed() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
 BEGIN
-    PERFORM pg_notify('lineproof_access', TG_ARGV[0] || ':' || (to_jsonb(NEW) ->> TG_ARGV[1]));
+    PERFORM pg_notify(name, TG_ARGV[0] || ':' || (to_jsonb(NEW) ->> TG_ARGV[1])) FROM access_channel;
     RETURN NULL;
 END $$;
 -- +goose StatementEnd
@@ -160,6 +171,7 @@ CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON entity_limit
 CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON mandate
     FOR EACH ROW EXECUTE FUNCTION access_changed('entity', 'entity_id');
 
+GRANT SELECT ON access_channel TO lineproof_serve;
 GRANT SELECT, INSERT ON pepper_check TO lineproof_serve;
 GRANT SELECT, INSERT, UPDATE ON client, client_secret, api_key, entity_limit TO lineproof_serve;
 GRANT SELECT, INSERT ON mandate TO lineproof_serve;
@@ -171,7 +183,7 @@ GRANT SELECT (id, client_id, preview, last_used_at, revoked_at, created_at) ON c
 GRANT SELECT (id, client_id, scopes, expires_at, revoked_at, created_at) ON access_token TO lineproof_read;
 GRANT SELECT (id, account_id, from_addr, agent, limited, last_seen_at, expires_at, revoked_at, created_at) ON session TO lineproof_read;
 GRANT SELECT (id, entity_id, name, mode, purpose, purpose_text, preview, networks, rate, burst, replaces, last_used_at, last_used_from, expires_at,
-    revoked_at, revoked_by, created_at, created_by) ON api_key TO lineproof_read;
+    expiry_notice, revoked_at, revoked_by, created_at, created_by) ON api_key TO lineproof_read;
 
 -- +goose Down
 DROP TABLE pepper_check;
@@ -186,3 +198,4 @@ DROP TABLE client;
 DROP TRIGGER access_changed ON entity;
 DROP TRIGGER access_changed ON account;
 DROP FUNCTION access_changed;
+DROP TABLE access_channel;

@@ -111,10 +111,16 @@ CREATE TABLE line_order (
     second_by    uuid,
     second_at    timestamptz,
     effective_at timestamptz NOT NULL,
-    seq          bigint
+    seq          bigint,
+    bar_reason   text        NOT NULL,
+    bar_scope    text        NOT NULL,
+    given_at     text        NOT NULL,
+    event        text        NOT NULL,
+    CONSTRAINT line_order_two_people CHECK (state <> 'DONE' OR second_kind IS NULL OR (second_kind, second_by) IS DISTINCT FROM (asked_kind, asked_by))
 );
 CREATE INDEX line_order_pending ON line_order (asked_at) WHERE state = 'PENDING';
-COMMENT ON TABLE line_order IS 'Orders of the regulator about numbers. A blacklisting waits until a second person confirms it.';
+COMMENT ON TABLE line_order IS 'Orders of the regulator about numbers. One that lowers a guard waits until a second person confirms it.';
+COMMENT ON COLUMN line_order.bar_reason IS 'Of a bar, as given; so are bar_scope, given_at (the time it names; empty for now) and event (the seq that a VOID or CONFIRM names). A confirmation reads them.';
 COMMENT ON COLUMN line_order.asked_by IS 'The client or account that gave the order; null for the operator at the command line. second_by is the same for who confirmed or withdrew it.';
 COMMENT ON COLUMN line_order.seq IS 'The event in line_event that carried the order out.';
 

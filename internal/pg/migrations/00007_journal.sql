@@ -1,6 +1,6 @@
 -- +goose Up
 CREATE SEQUENCE journal_epoch;
-COMMENT ON SEQUENCE journal_epoch IS 'One epoch for each start of a node, so that no two processes share one, whatever their node names.';
+COMMENT ON SEQUENCE journal_epoch IS 'The epochs of the journal. Each belongs to one process, so that no two write the same key, whatever their node names.';
 
 CREATE TABLE journal_batch (
     node  text        NOT NULL,
@@ -12,8 +12,34 @@ CREATE TABLE journal_batch (
     xact  xid8        NOT NULL DEFAULT pg_current_xact_id(),
     PRIMARY KEY (node, epoch, n, at)
 ) PARTITION BY RANGE (at);
+-- A day is read in slices of time. A BRIN index costs a writer almost nothing.
+CREATE INDEX journal_batch_at ON journal_batch USING brin (at) WITH (pages_per_range = 8);
 COMMENT ON TABLE journal_batch IS 'One flush of the journal: the number of its entries, their Merkle root, and the transaction that wrote them. Append-only.';
-COMMENT ON COLUMN journal_batch.at IS 'The time of the first entry. It is fixed before the batch is written, so that a retry conflicts with the same key.';
+COMMENT ON COLUMN journal_batch.at IS 'The time of all its entries. It is fixed before the batch is written, so that a retry conflicts with the same key.';
+
+-- A stolen service login must not be able to date a record back. The condition of the trigger is
+-- all that a batch of the service costs; the function is called only for other times. The time of a
+-- transaction would not do: it could have begun long ago.
+-- +goose StatementBegin
+CREATE FUNCTION journal_batch_refuse_time() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, public AS $$
+BEGIN
+    IF pg_has_role(current_user, 'lineproof_owner', 'MEMBER') THEN
+        RETURN NEW;
+    END IF;
+    -- A late retry of a batch that is there conflicts with its key and writes nothing.
+    IF EXISTS (SELECT FROM journal_batch b WHERE b.node = NEW.node AND b.epoch = NEW.epoch AND b.n = NEW.n AND b.at = NEW.at) THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'the time of the batch is more than a minute from the clock of the database'
+        USING ERRCODE = 'check_violation', CONSTRAINT = 'journal_batch_time', HINT = 'Only the owner can write records of another time.';
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION journal_batch_refuse_time IS 'Refuses a batch of another time to everybody but the owner, unless it is there already.';
+CREATE TRIGGER journal_batch_time BEFORE INSERT ON journal_batch FOR EACH ROW
+    WHEN (NEW.at NOT BETWEEN clock_timestamp() - interval '1 minute' AND clock_timestamp() + interval '1 minute')
+    EXECUTE FUNCTION journal_batch_refuse_time();
 
 -- Columns of fixed length are first: between texts they would need padding.
 CREATE TABLE journal_entry (
@@ -64,6 +90,41 @@ CREATE TABLE journal_fence (
     at   timestamptz NOT NULL
 );
 COMMENT ON TABLE journal_fence IS 'One row for each node that had a batch of unknown outcome and found it written. The node then updates its row: that commit is later in the log, so when it is confirmed, the batch is durable, too.';
+
+CREATE TABLE journal_epoch_start (
+    epoch      bigint      PRIMARY KEY,
+    node       text        NOT NULL,
+    flushes    integer     NOT NULL CHECK (flushes BETWEEN 1 AND 64),
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE journal_epoch_start IS 'The epochs under which processes write batches, numbered from 1 without a gap. A process uses one for at most an hour. Append-only.';
+COMMENT ON COLUMN journal_epoch_start.flushes IS 'How many batches the process writes at the same time, and so how many numbers can remain unused when it is killed.';
+
+CREATE TABLE journal_epoch_end (
+    epoch     bigint      NOT NULL,
+    by_writer boolean     NOT NULL,
+    last      bigint      NOT NULL,
+    unused    bigint[]    NOT NULL,
+    unknown   bigint[]    NOT NULL,
+    at        timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (epoch, by_writer)
+);
+COMMENT ON TABLE journal_epoch_end IS 'The ends of epochs. A number up to the last that is not listed has a batch; if it has none, the batch was removed. Append-only.';
+COMMENT ON COLUMN journal_epoch_end.unknown IS 'Numbers of which the process does not know whether they have a batch. Another process then adds an end, by what it found.';
+COMMENT ON COLUMN journal_epoch_end.by_writer IS 'Whether the process of the epoch wrote this, which knows it for certain, or another one, by the batches that it found.';
+
+CREATE TABLE journal_archive_run (
+    day      date        NOT NULL,
+    node     text        NOT NULL,
+    epoch    bigint      NOT NULL,
+    first    bigint      NOT NULL,
+    last     bigint      NOT NULL,
+    first_at timestamptz NOT NULL,
+    last_at  timestamptz NOT NULL,
+    PRIMARY KEY (day, node, epoch, first)
+);
+COMMENT ON TABLE journal_archive_run IS 'The numbers of the batches of archived days, as runs without a gap. Only the owner adds rows.';
+CREATE INDEX journal_archive_run_epoch ON journal_archive_run (epoch);
 
 CREATE TABLE journal_archive (
     manifest    uuid        PRIMARY KEY,
@@ -123,37 +184,65 @@ CREATE TABLE journal_replaced (
 COMMENT ON TABLE journal_replaced IS 'The files of archives that were written anew after an erasure. They are deleted when the new archive is recorded.';
 COMMENT ON COLUMN journal_replaced.by_sha256 IS 'SHA-256 of the manifest of the new archive.';
 
+CREATE TABLE journal_checked (
+    day        date        PRIMARY KEY,
+    checked_at timestamptz NOT NULL,
+    batches    bigint      NOT NULL,
+    entries    bigint      NOT NULL,
+    erased     bigint      NOT NULL,
+    root       bytea       NOT NULL CHECK (octet_length(root) = 32),
+    findings   bigint      NOT NULL
+);
+COMMENT ON TABLE journal_checked IS 'The last check of each day that has ended, so that lineproof journal check --new can skip it. A convenience and no evidence: whoever can change the journal can change this, too.';
+COMMENT ON COLUMN journal_checked.erased IS 'How many records had no personal part any more.';
+COMMENT ON COLUMN journal_checked.root IS 'Merkle root (RFC 6962) over the roots of the batches by time, epoch, number and node, as an archive of the day has it.';
+
+-- A partition is created apart and then attached, because the lock that this takes does
+-- not block writers.
+-- +goose StatementBegin
+CREATE FUNCTION journal_make_day(the_day date) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
+DECLARE
+    parent text;
+    child  text;
+    made   integer := 0;
+BEGIN
+    FOREACH parent IN ARRAY ARRAY['journal_batch', 'journal_entry'] LOOP
+        child := parent || '_' || to_char(the_day, 'YYYYMMDD');
+        IF to_regclass('public.' || child) IS NULL THEN
+            EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING ALL)', child, parent);
+            IF parent = 'journal_entry' THEN
+                -- The planner's statistics would have samples of what may have to be erased.
+                EXECUTE format('ALTER TABLE public.%I ALTER number SET STATISTICS 0, ALTER phone_number SET STATISTICS 0, ALTER correlator SET STATISTICS 0,'
+                    || ' ALTER external_id SET STATISTICS 0, ALTER on_behalf_of SET STATISTICS 0, ALTER options SET STATISTICS 0, ALTER extra SET STATISTICS 0', child);
+            END IF;
+            EXECUTE format('ALTER TABLE public.%I ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)', parent, child,
+                to_char(the_day, 'YYYY-MM-DD') || ' 00:00:00+00', to_char(the_day + 1, 'YYYY-MM-DD') || ' 00:00:00+00');
+            made := made + 1;
+        END IF;
+    END LOOP;
+    RETURN made;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION journal_make_day IS 'Creates the journal''s partitions of a day; returns how many were missing.';
+REVOKE EXECUTE ON FUNCTION journal_make_day FROM PUBLIC;
+
 -- The owner creates the partitions on behalf of the serving role, which may not
--- create tables. A partition is created apart and then attached, because the lock
--- that this takes does not block writers.
+-- create tables.
 -- +goose StatementBegin
 CREATE FUNCTION journal_make_partitions(days integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
 DECLARE
-    today  date := (now() AT TIME ZONE 'UTC')::date;
-    parent text;
-    child  text;
-    made   integer := 0;
+    today date := (now() AT TIME ZONE 'UTC')::date;
+    made  integer := 0;
 BEGIN
     IF days IS NULL OR days < 0 OR days > 366 THEN
         RAISE EXCEPTION 'days must be between 0 and 366';
     END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('lineproof journal partitions', 0));
-    FOREACH parent IN ARRAY ARRAY['journal_batch', 'journal_entry'] LOOP
-        FOR day IN -1 .. days LOOP
-            child := parent || '_' || to_char(today + day, 'YYYYMMDD');
-            IF to_regclass('public.' || child) IS NULL THEN
-                EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING ALL)', child, parent);
-                IF parent = 'journal_entry' THEN
-                    -- The planner's statistics would have samples of what may have to be erased.
-                    EXECUTE format('ALTER TABLE public.%I ALTER number SET STATISTICS 0, ALTER phone_number SET STATISTICS 0, ALTER correlator SET STATISTICS 0,'
-                        || ' ALTER external_id SET STATISTICS 0, ALTER on_behalf_of SET STATISTICS 0, ALTER options SET STATISTICS 0, ALTER extra SET STATISTICS 0', child);
-                END IF;
-                EXECUTE format('ALTER TABLE public.%I ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)', parent, child,
-                    to_char(today + day, 'YYYY-MM-DD') || ' 00:00:00+00', to_char(today + day + 1, 'YYYY-MM-DD') || ' 00:00:00+00');
-                made := made + 1;
-            END IF;
-        END LOOP;
+    FOR day IN -1 .. days LOOP
+        made := made + journal_make_day(today + day);
     END LOOP;
     RETURN made;
 END
@@ -178,7 +267,8 @@ BEGIN
     FOR part IN
         SELECT i.indexrelid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
         WHERE a.amname = 'brin' AND i.indrelid IN (
-            to_regclass('public.journal_entry_' || to_char(today, 'YYYYMMDD')), to_regclass('public.journal_entry_' || to_char(today - interval '1 hour', 'YYYYMMDD')))
+            to_regclass('public.journal_entry_' || to_char(today, 'YYYYMMDD')), to_regclass('public.journal_entry_' || to_char(today - interval '1 hour', 'YYYYMMDD')),
+            to_regclass('public.journal_batch_' || to_char(today, 'YYYYMMDD')), to_regclass('public.journal_batch_' || to_char(today - interval '1 hour', 'YYYYMMDD')))
     LOOP
         made := made + brin_summarize_new_values(part);
     END LOOP;
@@ -224,22 +314,28 @@ COMMENT ON FUNCTION journal_drop_day IS 'Drops the detached partitions of a day,
 REVOKE EXECUTE ON FUNCTION journal_drop_day FROM PUBLIC;
 
 GRANT USAGE ON SEQUENCE journal_epoch TO lineproof_serve;
-GRANT SELECT, INSERT ON journal_batch, journal_entry TO lineproof_serve;
-GRANT SELECT, INSERT, UPDATE ON journal_fence TO lineproof_serve;
-GRANT SELECT ON journal_archive, journal_epoch_skip, journal_erased, journal_erased_day, journal_rewrite, journal_replaced TO lineproof_serve;
-GRANT SELECT ON journal_batch, journal_entry, journal_fence, journal_archive, journal_epoch_skip, journal_erased, journal_erased_day, journal_rewrite, journal_replaced TO lineproof_read;
+GRANT SELECT, INSERT ON journal_batch, journal_entry, journal_epoch_start, journal_epoch_end TO lineproof_serve;
+GRANT SELECT, INSERT, UPDATE ON journal_fence, journal_checked TO lineproof_serve;
+GRANT SELECT ON journal_archive, journal_archive_run, journal_epoch_skip, journal_erased, journal_erased_day, journal_rewrite, journal_replaced TO lineproof_serve;
+GRANT SELECT ON journal_batch, journal_entry, journal_fence, journal_epoch_start, journal_epoch_end, journal_archive_run, journal_archive, journal_epoch_skip, journal_erased, journal_erased_day, journal_rewrite, journal_replaced, journal_checked TO lineproof_read;
 
 -- +goose Down
 DROP FUNCTION journal_drop_day;
 DROP FUNCTION journal_summarize;
 DROP FUNCTION journal_make_partitions;
+DROP FUNCTION journal_make_day;
+DROP TABLE journal_checked;
 DROP TABLE journal_replaced;
 DROP TABLE journal_rewrite;
 DROP TABLE journal_erased_day;
 DROP TABLE journal_erased;
 DROP TABLE journal_epoch_skip;
 DROP TABLE journal_archive;
+DROP TABLE journal_archive_run;
+DROP TABLE journal_epoch_end;
+DROP TABLE journal_epoch_start;
 DROP TABLE journal_fence;
 DROP TABLE journal_entry;
 DROP TABLE journal_batch;
+DROP FUNCTION journal_batch_refuse_time;
 DROP SEQUENCE journal_epoch;

@@ -15,10 +15,23 @@ COMMENT ON COLUMN usage_day.answered IS 'Verifications that were answered. Quota
 COMMENT ON COLUMN usage_day.misses IS 'Answers that the number is not allocated.';
 COMMENT ON COLUMN usage_day.numbers IS 'Different numbers, as the node counted them. A number that is verified on two nodes, or before and after a restart, counts twice.';
 
+CREATE TABLE guard_seen (
+    node text        NOT NULL,
+    n    bigint      NOT NULL,
+    at   timestamptz NOT NULL,
+    seen bytea       NOT NULL,
+    PRIMARY KEY (node, n)
+);
+CREATE INDEX guard_seen_at ON guard_seen (at);
+COMMENT ON TABLE guard_seen IS 'Which numbers each entity verified on each node, for the other nodes, so that all of them judge the same. Deleted after 25 hours; read by nobody else.';
+COMMENT ON COLUMN guard_seen.n IS 'Increases with each report of a node.';
+COMMENT ON COLUMN guard_seen.seen IS 'For each entity: its id, that of the client that onboarded it, how many numbers follow, and each as its difference from the one before; see internal/guard/seen.go.';
+
 -- No phone number is stored here, only how many there were.
 CREATE TABLE guard_alert (
     id          uuid        PRIMARY KEY,
-    entity_id   uuid        NOT NULL REFERENCES entity,
+    entity_id   uuid        REFERENCES entity,
+    sponsor_id  uuid        REFERENCES client,
     kind        text        NOT NULL CHECK (kind IN ('budget', 'density', 'misses')),
     level       text        NOT NULL CHECK (level IN ('told', 'slowed', 'stopped')),
     since       timestamptz NOT NULL,
@@ -33,17 +46,19 @@ CREATE TABLE guard_alert (
     released_by uuid,
     reason      text        CHECK (char_length(reason) BETWEEN 1 AND 500),
     quiet_until timestamptz,
+    CHECK (num_nonnulls(entity_id, sponsor_id) = 1),
     CHECK ((released_at IS NULL) = (reason IS NULL)),
     CHECK ((kind = 'budget') = (ends_at IS NOT NULL))
 );
 -- If several nodes raise the same alert, the first one stores it.
-CREATE UNIQUE INDEX guard_alert_open ON guard_alert (entity_id, kind, level) WHERE released_at IS NULL AND ends_at IS NULL;
-CREATE UNIQUE INDEX guard_alert_budget ON guard_alert (entity_id, ends_at) WHERE ends_at IS NOT NULL;
+CREATE UNIQUE INDEX guard_alert_open ON guard_alert (coalesce(entity_id, sponsor_id), kind, level) WHERE released_at IS NULL AND ends_at IS NULL;
+CREATE UNIQUE INDEX guard_alert_budget ON guard_alert (coalesce(entity_id, sponsor_id), ends_at) WHERE ends_at IS NOT NULL;
 CREATE INDEX guard_alert_since ON guard_alert (since);
 CREATE INDEX guard_alert_entity ON guard_alert (entity_id, since);
 CREATE INDEX guard_alert_ends ON guard_alert (ends_at) WHERE ends_at IS NOT NULL;
 CREATE INDEX guard_alert_quiet ON guard_alert (quiet_until) WHERE quiet_until IS NOT NULL;
 COMMENT ON TABLE guard_alert IS 'Entities whose requests look like number scanning, or that used up their budget of different numbers, with the figures and how the alert ended.';
+COMMENT ON COLUMN guard_alert.sponsor_id IS 'The client, if the alert is about all entities that it onboarded.';
 COMMENT ON COLUMN guard_alert.level IS 'The consequence: told, staff are notified; slowed, a tenth of the rate; stopped, no answers. The last two remain until staff release the entity.';
 COMMENT ON COLUMN guard_alert.ends_at IS 'When the alert ends by itself. Only a budget alert does, at the end of the day.';
 COMMENT ON COLUMN guard_alert.numbers IS 'Different numbers within a day, as the node counted them.';
@@ -52,8 +67,10 @@ COMMENT ON COLUMN guard_alert.released_by IS 'The account that released the enti
 COMMENT ON COLUMN guard_alert.quiet_until IS 'Until then the entity is not slowed or stopped again.';
 
 GRANT SELECT, INSERT, UPDATE ON usage_day, guard_alert TO lineproof_serve;
+GRANT SELECT, INSERT, DELETE ON guard_seen TO lineproof_serve;
 GRANT SELECT ON usage_day, guard_alert TO lineproof_read;
 
 -- +goose Down
 DROP TABLE guard_alert;
+DROP TABLE guard_seen;
 DROP TABLE usage_day;

@@ -3,14 +3,19 @@ CREATE TABLE login_trouble (
     mac        bytea       PRIMARY KEY,
     tries      integer     NOT NULL CHECK (tries >= 0),
     counted_at timestamptz NOT NULL,
-    not_before timestamptz NOT NULL
+    not_before timestamptz NOT NULL,
+    failed     integer     NOT NULL DEFAULT 0 CHECK (failed >= 0),
+    account_id uuid        REFERENCES account
 );
 CREATE INDEX login_trouble_counted ON login_trouble (counted_at);
+CREATE INDEX login_trouble_failed ON login_trouble (account_id) WHERE failed > 0;
 COMMENT ON TABLE login_trouble IS 'Counters of login attempts per account and network, per account, and per account and known device; and of e-mails that a person or an address can cause.';
 COMMENT ON COLUMN login_trouble.mac IS 'The HMAC of what is counted. It hides the e-mail address; one without an account is counted like any other.';
 COMMENT ON COLUMN login_trouble.tries IS 'Attempts that were evaluated. A correct one is subtracted again, and all expire when none was wrong for the length of the window.';
 COMMENT ON COLUMN login_trouble.counted_at IS 'When the window started: at the first attempt, and again at every wrong one.';
 COMMENT ON COLUMN login_trouble.not_before IS 'No further attempt is evaluated before this time.';
+COMMENT ON COLUMN login_trouble.failed IS 'Wrong attempts that the audit trail does not have yet.';
+COMMENT ON COLUMN login_trouble.account_id IS 'The account that the wrong attempts were for; null for an address without one.';
 
 CREATE TABLE login_device (
     id           uuid        PRIMARY KEY,
@@ -27,11 +32,15 @@ CREATE TABLE second_factor (
     account_id   uuid        PRIMARY KEY REFERENCES account,
     sealed       bytea       NOT NULL,
     last_step    bigint      NOT NULL DEFAULT 0,
+    wrong_codes  integer     NOT NULL DEFAULT 0 CHECK (wrong_codes >= 0),
+    locked_at    timestamptz,
     confirmed_at timestamptz,
     created_at   timestamptz NOT NULL
 );
 COMMENT ON TABLE second_factor IS 'The TOTP secret of an account, encrypted under a key that is derived from the pepper.';
 COMMENT ON COLUMN second_factor.last_step IS 'The time step of the last accepted code. Codes of that step or an earlier one are rejected.';
+COMMENT ON COLUMN second_factor.wrong_codes IS 'Codes that were evaluated since the last right one.';
+COMMENT ON COLUMN second_factor.locked_at IS 'Since when no code is accepted, because too many were wrong; null if it is not locked.';
 COMMENT ON COLUMN second_factor.confirmed_at IS 'Null during the set-up; until it is set, a login needs no code.';
 
 CREATE TABLE recovery_code (
@@ -57,9 +66,9 @@ COMMENT ON TABLE account_link IS 'Links in e-mails, as HMACs of their tokens. Ea
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON login_trouble, login_device, second_factor, recovery_code, account_link TO lineproof_serve;
 -- Every column but the HMACs and the encrypted secrets.
-GRANT SELECT (tries, counted_at, not_before) ON login_trouble TO lineproof_read;
+GRANT SELECT (tries, counted_at, not_before, failed, account_id) ON login_trouble TO lineproof_read;
 GRANT SELECT (id, account_id, last_used_at, created_at) ON login_device TO lineproof_read;
-GRANT SELECT (account_id, confirmed_at, created_at) ON second_factor TO lineproof_read;
+GRANT SELECT (account_id, wrong_codes, locked_at, confirmed_at, created_at) ON second_factor TO lineproof_read;
 GRANT SELECT (account_id, used_at) ON recovery_code TO lineproof_read;
 GRANT SELECT (id, account_id, kind, expires_at, used_at, created_at) ON account_link TO lineproof_read;
 

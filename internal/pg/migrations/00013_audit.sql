@@ -39,9 +39,40 @@ $$;
 COMMENT ON FUNCTION audit_is_append_only IS 'Refuses to change or delete entries of the audit trail.';
 CREATE TRIGGER audit_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only();
 
-GRANT SELECT, INSERT ON audit TO lineproof_serve;
-GRANT SELECT ON audit TO lineproof_read;
+-- An entry says when something was done, and must not be dated back. The owner may: archives and test
+-- data have other times.
+-- +goose StatementBegin
+CREATE FUNCTION audit_refuse_time() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, public AS $$
+BEGIN
+    IF pg_has_role(current_user, 'lineproof_owner', 'MEMBER') THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'the time of the entry is more than a minute from the clock of the database'
+        USING ERRCODE = 'check_violation', CONSTRAINT = 'audit_time', HINT = 'Only the owner can write entries of another time.';
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION audit_refuse_time IS 'Refuses an entry of another time to everybody but the owner.';
+CREATE TRIGGER audit_time BEFORE INSERT ON audit FOR EACH ROW
+    WHEN (NEW.at NOT BETWEEN clock_timestamp() - interval '1 minute' AND clock_timestamp() + interval '1 minute')
+    EXECUTE FUNCTION audit_refuse_time();
+
+CREATE TABLE audit_hour (
+    hour       timestamptz PRIMARY KEY,
+    entries    bigint      NOT NULL,
+    hash       bytea       NOT NULL CHECK (octet_length(hash) = 32),
+    chained_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE audit_hour IS 'The audit trail, chained by the hour: for every hour that is over, the number of its entries and a hash over them and over the hash of the hour before. Append-only.';
+COMMENT ON COLUMN audit_hour.hash IS 'As docs/explanation/audit.md describes.';
+CREATE TRIGGER audit_hour_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_hour FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only();
+
+GRANT SELECT, INSERT ON audit, audit_hour TO lineproof_serve;
+GRANT SELECT ON audit, audit_hour TO lineproof_read;
 
 -- +goose Down
+DROP TABLE audit_hour;
 DROP TABLE audit;
+DROP FUNCTION audit_refuse_time;
 DROP FUNCTION audit_is_append_only;
