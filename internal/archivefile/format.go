@@ -168,9 +168,8 @@ func (b *batchLine) batch() (*Batch, error) {
 	return &Batch{BatchKey: BatchKey{b.Epoch, b.N}, Found: true, Node: b.Node, At: at, Count: b.Count, Root: root, Xact: b.Xact}, nil
 }
 
-// entry is the reverse of [Entry.Line]. Idx is the position of the
-// entry after its batch.
-func (a *EntryLine) entry(idx int) (Entry, error) {
+// entry is the reverse of [Entry.Line], without the position in the batch.
+func (a *EntryLine) entry() (Entry, error) {
 	at, err := time.Parse(TimeFormat, a.At)
 	coverage, coverageErr := hex.DecodeString(a.Coverage)
 	nonce, nonceErr := hex.DecodeString(a.Nonce)
@@ -178,7 +177,7 @@ func (a *EntryLine) entry(idx int) (Entry, error) {
 	if err := errors.Join(err, coverageErr, nonceErr, hashErr); err != nil {
 		return Entry{}, fmt.Errorf("archivefile: read a record of an archive: %w", err)
 	}
-	e := Entry{Idx: idx, StoredHash: hash, Entry: record.Entry{
+	e := Entry{StoredHash: hash, Entry: record.Entry{
 		RequestID: a.RequestID, At: at, Type: a.Type, Entity: a.Entity, Key: a.Key, Mode: a.Mode, Purpose: a.Purpose, PurposeText: a.PurposeText,
 		Status: a.Status, Reason: a.Reason, MobileNetwork: a.MobileNetwork, LineVersion: a.LineVersion, PolicyVersion: a.PolicyVersion,
 		PlanVersion: a.PlanVersion, Rules: a.Rules, Personal: record.Personal{

@@ -1,13 +1,17 @@
 package archivefile
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -60,89 +64,130 @@ func ReadFile(ctx context.Context, files blob.Store, key string) ([]byte, error)
 	return io.ReadAll(f)
 }
 
-// Read calls each for every batch of a part, in order, and then checks the file
-// against the manifest. So each must not rely on a batch before Read has returned
-// nil.
+// Read calls each for every batch of a part, in order. It first checks the file against
+// the manifest, so that each gets only what was archived. A batch and its entries are
+// valid until each returns.
 func (p *Part) Read(ctx context.Context, files blob.Store, day string, number int, each func(*Batch) error) error {
-	return p.ReadWanted(ctx, files, day, number, func(*EntryLine) bool { return true }, each)
+	return p.read(ctx, files, day, number, nil, each)
 }
 
-// ReadWanted is Read with only those entries of each batch that are wanted.
-func (p *Part) ReadWanted(ctx context.Context, files blob.Store, day string, number int, wanted func(*EntryLine) bool, each func(*Batch) error) error {
-	f, err := files.Open(ctx, p.Key)
+// ReadWanted is Read with only those entries of each batch that are wanted. They may be
+// kept.
+func (p *Part) ReadWanted(ctx context.Context, files blob.Store, day string, number int, wanted func(*Entry) bool, each func(*Batch) error) error {
+	return p.read(ctx, files, day, number, wanted, each)
+}
+
+func (p *Part) read(ctx context.Context, files blob.Store, day string, number int, wanted func(*Entry) bool, each func(*Batch) error) error {
+	select {
+	case slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-slots }()
+	text, err := p.load(ctx, files, day)
+	if err == nil {
+		err = readLines(text, head{Form: Format, Day: day, Part: number}, wanted, each)
+	}
 	if err != nil {
 		return fmt.Errorf("archivefile: read the archive of %s: file %s: %w", day, p.Key, err)
-	}
-	defer f.Close()
-	sum, size := sha256.New(), &byteCounter{}
-	in := io.TeeReader(f, io.MultiWriter(sum, size))
-	if err = readLines(in, head{Form: Format, Day: day, Part: number}, wanted, each); err == nil {
-		_, err = io.Copy(io.Discard, in)
-	}
-	if err != nil {
-		return fmt.Errorf("archivefile: read the archive of %s: file %s: %w", day, p.Key, err)
-	}
-	if size.n != p.Bytes || hex.EncodeToString(sum.Sum(nil)) != p.SHA256 {
-		return fmt.Errorf("%w: file %s does not match the manifest of %s", ErrDamaged, p.Key, day)
 	}
 	return nil
 }
 
-// byteCounter counts the bytes written to it.
-type byteCounter struct{ n int64 }
+// slots bounds how many parts are in memory at once: in the server, any caller can ask
+// for a record of an archived day.
+var slots = make(chan struct{}, min(runtime.GOMAXPROCS(0), 8))
 
-// Write implements [io.Writer].
-func (c *byteCounter) Write(p []byte) (int, error) {
-	c.n += int64(len(p))
-	return len(p), nil
+// load returns the lines of a part, if its file is the one that was archived.
+func (p *Part) load(ctx context.Context, files blob.Store, day string) (string, error) {
+	f, err := files.Open(ctx, p.Key)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	memory := buffers.Get().(*partBuffers) //nolint:forcetypeassert // nothing else is put into it
+	defer buffers.Put(memory)
+	compressed := bytes.NewBuffer(memory.compressed[:0])
+	if _, err := compressed.ReadFrom(io.LimitReader(f, p.Bytes+1)); err != nil {
+		return "", err
+	}
+	memory.compressed = compressed.Bytes()
+	if sum := sha256.Sum256(memory.compressed); int64(len(memory.compressed)) != p.Bytes || hex.EncodeToString(sum[:]) != p.SHA256 {
+		return "", fmt.Errorf("%w: it does not match the manifest of %s", ErrDamaged, day)
+	}
+	decoder, err := newDecoder()
+	if err != nil {
+		return "", err
+	}
+	if memory.lines, err = decoder.DecodeAll(memory.compressed, memory.lines[:0]); err != nil {
+		return "", err
+	}
+	return string(memory.lines), nil
 }
 
-// MaxLine bounds a line of an archive: a record has no more than what fits into the
-// header and the body of a request.
-const MaxLine = 1 << 20
+// newDecoder returns the decoder, which may be used by several goroutines.
+var newDecoder = sync.OnceValues(func() (*zstd.Decoder, error) { return zstd.NewReader(nil) })
+
+// partBuffers is memory for the reading of a part. It is used again: parts are large.
+type partBuffers struct{ compressed, lines []byte }
+
+var buffers = sync.Pool{New: func() any { return new(partBuffers) }}
 
 // readLines reads the lines of a part.
-func readLines(compressed io.Reader, want head, wanted func(*EntryLine) bool, each func(*Batch) error) error {
-	decoder, err := zstd.NewReader(compressed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
-	if err != nil {
+func readLines(text string, want head, wanted func(*Entry) bool, each func(*Batch) error) error {
+	first, rest, _ := strings.Cut(text, "\n")
+	var l Line
+	if err := json.Unmarshal([]byte(first), &l); err != nil {
 		return err
 	}
-	defer decoder.Close()
-	lines := bufio.NewScanner(decoder)
-	lines.Buffer(make([]byte, 64<<10), MaxLine)
-	var current *Batch
-	for first := true; lines.Scan(); first = false {
-		var l Line
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			return err
-		}
+	if l.Head == nil || *l.Head != want {
+		return fmt.Errorf("%w: its first line is that of another file", ErrDamaged)
+	}
+	var current, next Batch
+	for rest != "" {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		place := len(current.Entries)
+		current.Entries = slices.Grow(current.Entries, 1)[:place+1]
+		e := &current.Entries[place]
+		isBatch, err := decodeLine(line, &next, e)
 		switch {
-		case first:
-			if l.Head == nil || *l.Head != want {
-				return fmt.Errorf("%w: its first line is that of another file", ErrDamaged)
-			}
-		case l.Batch != nil:
-			if current != nil {
-				if err := each(current); err != nil {
-					return err
-				}
-			}
-			if current, err = l.Batch.batch(); err != nil {
+		case err != nil:
+			return err
+		case isBatch:
+			current.Entries = current.Entries[:place]
+			if err := passOn(&current, each); err != nil {
 				return err
 			}
-		case l.Entry != nil && current != nil && !wanted(l.Entry):
-		case l.Entry != nil && current != nil:
-			e, err := l.Entry.entry(len(current.Entries))
-			if err != nil {
-				return err
-			}
-			current.Entries = append(current.Entries, e)
+			next.Entries = current.Entries[:0]
+			current = next
+		case !current.Found:
+			return fmt.Errorf("%w: a record comes before the first batch", ErrDamaged)
+		case wanted != nil && !wanted(e):
+			current.Entries = current.Entries[:place]
 		default:
-			return fmt.Errorf("%w: a line is neither a batch nor a record", ErrDamaged)
+			e.Idx = place
+			if wanted != nil {
+				e.detach()
+			}
 		}
 	}
-	if err := lines.Err(); err != nil || current == nil {
-		return err
+	return passOn(&current, each)
+}
+
+func passOn(b *Batch, each func(*Batch) error) error {
+	if !b.Found {
+		return nil
 	}
-	return each(current)
+	return each(b)
+}
+
+// detach copies the texts of an entry, so that keeping it does not keep its whole part.
+func (e *Entry) detach() {
+	for _, text := range []*string{
+		&e.Type, &e.Mode, &e.Purpose, &e.PurposeText, &e.Status, &e.Reason, &e.MobileNetwork,
+		&e.PhoneNumber, &e.Correlator, &e.ExternalID, &e.OnBehalfOf, &e.Options, &e.Extra,
+	} {
+		*text = strings.Clone(*text)
+	}
 }

@@ -11,91 +11,42 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
-	"github.com/klauspost/compress/zstd"
-	"github.com/transparency-dev/merkle/compact"
-	"github.com/transparency-dev/merkle/rfc6962"
 
 	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/bloom"
+	"github.com/lineproof/lineproof/internal/record"
 )
 
-// partBytes is the approximate size of a part before compression. Finding one
-// record reads one part, and writing an archive keeps one in memory.
-const partBytes = 16 << 20
-
-// Writer writes a day into parts.
+// Writer collects the stored parts of a day and writes the files that belong to all of
+// them.
 type Writer struct {
-	files    blob.Store
 	Manifest Manifest
-	roots    *compact.Range
 
-	MaxBytes   int // of a part, before compression
-	part       Part
-	numbers    []int64 // of the live records of the part
-	filters    []byte  // of the parts that are finished
-	rawBytes   int
-	compressed bytes.Buffer
-	encoder    *zstd.Encoder
+	files   blob.Store
+	roots   record.Tree
+	filters []byte // of the parts so far
 }
 
 // NewWriter returns a writer of a day.
-func NewWriter(files blob.Store, day time.Time) (*Writer, error) {
-	w := &Writer{files: files, MaxBytes: partBytes, roots: NewRoots()}
-	w.Manifest = Manifest{Form: Format, Day: day.Format(time.DateOnly), Parts: []Part{}}
-	// One goroutine and the default level, so that the same day always gives the
-	// same bytes: a repeated run finds the files of the interrupted one.
-	var err error
-	if w.encoder, err = zstd.NewWriter(&w.compressed, zstd.WithEncoderConcurrency(1)); err != nil {
-		return nil, fmt.Errorf("archivefile: compress: %w", err)
-	}
-	return w, nil
+func NewWriter(files blob.Store, day time.Time) *Writer {
+	return &Writer{files: files, Manifest: Manifest{Form: Format, Day: day.Format(time.DateOnly), Parts: []Part{}}}
 }
 
-// NewRoots returns an empty Merkle tree, for the roots of the batches of a day.
-func NewRoots() *compact.Range {
-	return (&compact.RangeFactory{Hash: rfc6962.DefaultHasher.HashChildren}).NewEmptyRange(0)
-}
-
-// RootOf returns the Merkle root of the batch roots so far. Without any it is the
-// hash of the empty string, as in RFC 6962.
-func RootOf(roots *compact.Range) ([]byte, error) {
-	root, err := roots.GetRootHash(nil)
-	if err != nil {
-		return nil, fmt.Errorf("archivefile: merkle root: %w", err)
+// Add adds the next part.
+func (w *Writer) Add(p *StoredPart) {
+	part := p.Part
+	part.FilterAt, part.FilterBytes = int64(len(w.filters)), int64(len(p.Filter))
+	w.filters = append(w.filters, p.Filter...)
+	for roots := p.Roots; len(roots) > 0; roots = roots[sha256.Size:] {
+		w.roots.Add(roots[:sha256.Size])
 	}
-	if root == nil {
-		root = rfc6962.DefaultHasher.EmptyRoot()
+	m := &w.Manifest
+	m.Parts = append(m.Parts, part)
+	m.Batches += part.Batches
+	m.Entries += part.Entries
+	if part.Entries > 0 {
+		Extend(&m.First, &m.Last, part.First)
+		Extend(&m.First, &m.Last, part.Last)
 	}
-	return root, nil
-}
-
-// Add writes a batch and its entries. A batch is never split.
-func (w *Writer) Add(ctx context.Context, b *Batch) error {
-	if w.rawBytes == 0 {
-		if err := w.line(Line{Head: &head{Form: Format, Day: w.Manifest.Day, Part: len(w.Manifest.Parts) + 1}}); err != nil {
-			return err
-		}
-	}
-	if err := w.line(b.Line()); err != nil {
-		return err
-	}
-	for i := range b.Entries {
-		e := &b.Entries[i]
-		if err := w.line(e.Line()); err != nil {
-			return err
-		}
-		Extend(&w.part.First, &w.part.Last, e.At.Format(TimeFormat))
-	}
-	w.numbers = w.part.LiveNumbers(w.numbers, b)
-	w.part.Batches++
-	w.part.Entries += int64(len(b.Entries))
-	if err := w.roots.Append(rfc6962.DefaultHasher.HashLeaf(b.Root), nil); err != nil {
-		return fmt.Errorf("archivefile: merkle root: %w", err)
-	}
-	if w.rawBytes >= w.MaxBytes {
-		return w.FinishPart(ctx)
-	}
-	return nil
 }
 
 // Extend makes the period from first to last include at. Times in this format
@@ -109,58 +60,10 @@ func Extend(first, last *string, at string) {
 	}
 }
 
-func (w *Writer) line(l Line) error {
-	text, err := json.Marshal(l)
-	if err == nil {
-		_, err = w.encoder.Write(append(text, '\n'))
-	}
-	if err != nil {
-		return fmt.Errorf("archivefile: write an archive: %w", err)
-	}
-	w.rawBytes += len(text) + 1
-	return nil
-}
-
-// FinishPart stores what was written since the last part as a new part.
-func (w *Writer) FinishPart(ctx context.Context) error {
-	if w.rawBytes == 0 {
-		return nil
-	}
-	if err := w.encoder.Close(); err != nil {
-		return fmt.Errorf("archivefile: compress: %w", err)
-	}
-	key, sum, err := Store(ctx, w.files, w.compressed.Bytes())
-	if err != nil {
-		return err
-	}
-	w.part.Key, w.part.SHA256, w.part.Bytes = key.String(), hex.EncodeToString(sum[:]), int64(w.compressed.Len())
-	filter := bloom.New(w.numbers)
-	w.part.FilterAt, w.part.FilterBytes = int64(len(w.filters)), int64(len(filter))
-	w.filters = append(w.filters, filter...)
-	m := &w.Manifest
-	m.Parts = append(m.Parts, w.part)
-	m.Batches += w.part.Batches
-	m.Entries += w.part.Entries
-	if w.part.Entries > 0 {
-		Extend(&m.First, &m.Last, w.part.First)
-		Extend(&m.First, &m.Last, w.part.Last)
-	}
-	w.part, w.numbers, w.rawBytes = Part{}, w.numbers[:0], 0
-	w.compressed.Reset()
-	w.encoder.Reset(&w.compressed)
-	return nil
-}
-
-// Finish stores the last part, the filters and the manifest, and returns the archive.
+// Finish stores the filters and the manifest, and returns the archive.
 func (w *Writer) Finish(ctx context.Context, day time.Time) (Archive, error) {
-	if err := w.FinishPart(ctx); err != nil {
-		return Archive{}, err
-	}
-	root, err := RootOf(w.roots)
-	if err != nil {
-		return Archive{}, err
-	}
-	w.Manifest.Root = hex.EncodeToString(root)
+	root := w.roots.Root()
+	w.Manifest.Root = hex.EncodeToString(root[:])
 	key, sum, err := Store(ctx, w.files, w.filters)
 	if err != nil {
 		return Archive{}, err
@@ -170,7 +73,7 @@ func (w *Writer) Finish(ctx context.Context, day time.Time) (Archive, error) {
 	if err != nil {
 		return Archive{}, fmt.Errorf("archivefile: write a manifest: %w", err)
 	}
-	a := Archive{Day: day, Batches: w.Manifest.Batches, Entries: w.Manifest.Entries, Root: root, Bytes: int64(len(text)) + w.Manifest.Filters.Bytes}
+	a := Archive{Day: day, Batches: w.Manifest.Batches, Entries: w.Manifest.Entries, Root: root[:], Bytes: int64(len(text)) + w.Manifest.Filters.Bytes}
 	for _, p := range w.Manifest.Parts {
 		a.Bytes += p.Bytes
 	}

@@ -34,9 +34,13 @@ const (
 	EmailConfirmed     Action = "account.email_confirmed"
 	PasswordChanged    Action = "password.changed"
 	PasswordReset      Action = "password.reset"
+	ResetStarted       Action = "password.reset_started" // on behalf of the person
 	FactorSet          Action = "factor.set"
 	FactorRemoved      Action = "factor.removed"
+	FactorLocked       Action = "factor.locked" // after too many wrong codes
+	FactorUnlocked     Action = "factor.unlocked"
 	RecoveryUsed       Action = "recovery.used"
+	LoginFailed        Action = "login.failed" // counted for an account over some minutes; the zero id stands for unknown addresses
 )
 
 // The actions on credentials.

@@ -107,7 +107,7 @@ func (s *Service) Request(ctx context.Context, o Order) (erasure, approvalID uui
 		if err != nil {
 			return fmt.Errorf("erasure: store an order: %w", err)
 		}
-		approvalID, err = approval.Create(ctx, tx, registry.CheckAdministrator, approval.Request{
+		approvalID, err = approval.Create(ctx, tx, registry.CheckStaff, approval.Request{
 			Kind: Confirm, Subject: erasure, Details: map[string]string{"ground": string(o.Ground)}, Reason: o.Reason, By: o.By, At: now,
 		})
 		return err

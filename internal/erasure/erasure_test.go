@@ -1,15 +1,10 @@
 package erasure_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +19,7 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -54,24 +50,26 @@ func newDesk(t *testing.T) *desk {
 	d := &desk{
 		Service: &erasure.Service{Pool: serve, Now: time.Now},
 		super:   pgtest.Open(t, url, ""), dir: t.TempDir(),
-		approvals: &approval.Service{Pool: serve, CheckAdministrator: registry.CheckAdministrator, Effects: erasure.Effects(), Now: time.Now},
+		approvals: &approval.Service{Pool: serve, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: erasure.Effects(), Now: time.Now},
 	}
 	files, err := blob.OpenDir(d.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	archiver := &journal.Archiver{Pool: pgtest.Open(t, url, pg.Owner), Files: files, Now: time.Now}
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	noon := func() time.Time { return today.Add(12 * time.Hour) } // yesterday is closed
+	archiver := &journal.Archiver{Pool: pgtest.Open(t, url, pg.Owner), Files: files, Now: noon}
 	d.Runner = &erasure.Runner{Archiver: archiver}
-	j, err := journal.Open(t.Context(), serve, "a")
+	j, err := journal.Open(t.Context(), archiver.Pool, "a", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for ago := 5; ago >= 0; ago-- {
-		day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -ago)
+		day := today.AddDate(0, 0, -ago)
 		d.days = append(d.days, day)
-		if ago > 1 {
-			d.partition(t, day)
+		if err := journaltest.MakeDay(t.Context(), d.super, day); err != nil {
+			t.Fatal(err)
 		}
 		d.fill(t, j, day)
 	}
@@ -81,23 +79,6 @@ func newDesk(t *testing.T) *desk {
 		}
 	}
 	return d
-}
-
-// partition creates the partitions of a past day, as the service would have.
-func (d *desk) partition(t *testing.T, day time.Time) {
-	t.Helper()
-	for _, parent := range []string{"journal_batch", "journal_entry"} {
-		child := parent + "_" + day.Format("20060102")
-		d.exec(t, "CREATE TABLE "+child+" (LIKE "+parent+" INCLUDING ALL)")
-		d.exec(t, "ALTER TABLE "+child+" OWNER TO "+pg.Owner)
-		if parent == "journal_entry" {
-			for _, column := range []string{"number", "phone_number", "correlator", "external_id", "on_behalf_of", "options", "extra"} {
-				d.exec(t, "ALTER TABLE "+child+" ALTER "+column+" SET STATISTICS 0")
-			}
-		}
-		d.exec(t, "ALTER TABLE "+parent+" ATTACH PARTITION "+child+" FOR VALUES FROM ('"+day.Format(time.DateOnly)+" 00:00+00') TO ('"+
-			day.AddDate(0, 0, 1).Format(time.DateOnly)+" 00:00+00')")
-	}
 }
 
 // fill writes twenty batches of five records to a day: in each, two are about the person.
@@ -123,7 +104,7 @@ func (d *desk) fill(t *testing.T, j *journal.Journal, day time.Time) {
 				e.Entity = held
 			}
 		}
-		if err := j.Record(t.Context(), func(pg.Tx) ([]record.Entry, error) { return batch, nil }); err != nil {
+		if err := j.Record(t.Context(), func(pg.DB) ([]record.Entry, error) { return batch, nil }); err != nil {
 			t.Fatal(err)
 		}
 		d.entries = append(d.entries, batch...)
@@ -203,35 +184,11 @@ func (d *desk) records(t *testing.T, erased func(e *record.Entry) bool) {
 
 // bytesLeft returns in which files of the database, the archive and the lists one of the
 // texts still stands.
-func (d *desk) bytesLeft(t *testing.T, texts ...[]byte) (left []string) {
+func (d *desk) bytesLeft(t *testing.T, texts ...[]byte) []string {
 	t.Helper()
-	d.exec(t, "CHECKPOINT")
-	var data, base string
-	if err := d.super.QueryRow(t.Context(), `SELECT current_setting('data_directory'), 'base/' || oid FROM pg_database WHERE datname = current_database()`).Scan(&data, &base); err != nil {
+	left, err := journaltest.BytesLeft(t.Context(), d.super, d.dir, texts)
+	if err != nil {
 		t.Fatal(err)
-	}
-	for _, dir := range []string{filepath.Join(data, base), filepath.Join(data, "global"), d.dir} {
-		err := filepath.WalkDir(dir, func(path string, f os.DirEntry, err error) error {
-			if err != nil || f.IsDir() {
-				return err
-			}
-			content, err := os.ReadFile(path)
-			if errors.Is(err, os.ErrNotExist) {
-				return nil
-			}
-			if strings.HasPrefix(path, d.dir) {
-				content = append(content, decompressed(content)...)
-			}
-			for _, text := range texts {
-				if bytes.Contains(content, text) {
-					left = append(left, fmt.Sprintf("%q in %s", text, path))
-				}
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 	return left
 }

@@ -65,6 +65,9 @@ func (r *Runner) RunAll(ctx context.Context) (done []Erasure, err error) {
 			_, err = r.Archiver.Erase(ctx, day)
 		}
 	}
+	if err == nil {
+		err = r.rewriteOrders(ctx) // an older transaction may have kept the number of a finished order in the file
+	}
 	return done, err
 }
 
@@ -175,9 +178,14 @@ func (r *Runner) finish(ctx context.Context, id uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	// PostgreSQL keeps the bytes of the old row in the table's file until then.
+	return r.rewriteOrders(ctx)
+}
+
+// rewriteOrders writes the small file of the orders anew: until then PostgreSQL keeps the
+// bytes of finished ones in it.
+func (r *Runner) rewriteOrders(ctx context.Context) error {
 	if _, err := r.Archiver.Pool.Exec(ctx, `VACUUM FULL erasure`); err != nil {
-		return fmt.Errorf("erasure: finish: %w", err)
+		return fmt.Errorf("erasure: write the orders anew: %w", err)
 	}
 	return nil
 }

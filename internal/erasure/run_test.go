@@ -3,26 +3,17 @@ package erasure_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/klauspost/compress/zstd"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/erasure"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/record"
 )
-
-func decompressed(content []byte) []byte {
-	d, err := zstd.NewReader(nil)
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	text, _ := d.DecodeAll(content, nil)
-	return text
-}
 
 func ofPerson(e *record.Entry) bool { return e.Number == person }
 
@@ -53,9 +44,43 @@ func TestErasedNumberIsGoneFromDatabaseAndArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left := d.bytesLeft(t, d.marks()...); len(left) > 0 {
-		t.Errorf("these bytes are left: %v", left)
+		t.Errorf("%d marks are left, the first is %s", len(left), left[0])
 	}
 	d.check(t)
+}
+
+// A transaction that began before the erasure can still see the records. The file of
+// their day is not said to be clean before they are gone from it.
+func TestOlderTransactionDelaysTheErasureOfTheFile(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Archiver.OldTransactions = time.Second
+	id := d.order(t, erasure.Order{Number: person, Ground: erasure.Request})
+	old, err := d.super.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := old.QueryRow(t.Context(), `SELECT count(*) FROM entity`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := d.Run(t.Context(), id); err == nil || e.State == erasure.Finished || !strings.Contains(err.Error(), "a transaction that began before the erasure") {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if err := old.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.Archiver.OldTransactions = 0
+	if _, err := d.RunAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.Archiver.Now = func() time.Time { return time.Now().AddDate(0, 0, 2) }
+	if _, err := d.RunAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := d.bytesLeft(t, d.marks()...); len(left) > 0 {
+		t.Errorf("%d marks are left, the first is %s", len(left), left[0])
+	}
 }
 
 // A day whose erased records are archived later is archived with them.

@@ -64,6 +64,9 @@ func New(j *Jobs) (*Client, error) {
 		river.AddWorkerSafely(workers, &sweepDocuments{jobs: j}),
 		river.AddWorkerSafely(workers, &countAnswers{jobs: j}),
 		river.AddWorkerSafely(workers, &noteReach{jobs: j}),
+		river.AddWorkerSafely(workers, &chainAudit{jobs: j}),
+		river.AddWorkerSafely(workers, &recordFailures{jobs: j}),
+		river.AddWorkerSafely(workers, &notifyExpiry{jobs: j}),
 	} {
 		if add != nil {
 			return nil, fmt.Errorf("jobs: register: %w", add)
@@ -79,8 +82,14 @@ func New(j *Jobs) (*Client, error) {
 			periodic(24*time.Hour, SweepDocumentsArgs{}),
 			periodic(countInterval, CountAnswersArgs{}),
 			periodic(time.Hour, NoteReachArgs{}),
+			periodic(chainInterval, ChainAuditArgs{}),
+			periodic(failureInterval, RecordFailuresArgs{}),
+			periodic(time.Hour, NotifyExpiryArgs{}),
 		},
 		JobTimeout: time.Minute,
+		// Every login of the database may send notifications, and by one it could pause a
+		// queue or cancel a job. So River does not listen and asks every second.
+		PollOnly: true,
 		// A job whose node was killed is soon run by another node: an e-mail with a
 		// link to reset a password is of no use after an hour.
 		RescueStuckJobsAfter: 3 * time.Minute,

@@ -8,9 +8,11 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/journalgap"
 )
 
-// MakePartitionsArgs creates the journal's partitions of the coming days.
+// MakePartitionsArgs creates the journal's partitions of the coming days, and records the
+// ends of epochs whose process was killed.
 type MakePartitionsArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -39,5 +41,6 @@ func (w *makePartitions) Work(ctx context.Context, _ *river.Job[MakePartitionsAr
 	if created > 0 {
 		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "created journal partitions", slog.Int("created", created), slog.Int("days_ahead", ahead))
 	}
-	return nil
+	_, err = journalgap.EndDead(ctx, w.jobs.Pool)
+	return err
 }

@@ -54,7 +54,7 @@ type documentTest struct {
 
 func newDocumentTest(t *testing.T, clam *clamtest.Server) *documentTest {
 	t.Helper()
-	p := &documentTest{pool: pgtest.New(t), dir: t.TempDir(), entity: uuid.New(), log: &lockedBuffer{}, counts: map[string]int{}}
+	p := &documentTest{pool: pgtest.NewAnyTime(t), dir: t.TempDir(), entity: uuid.New(), log: &lockedBuffer{}, counts: map[string]int{}}
 	if clam != nil {
 		p.scanner = &clamd.Scanner{Address: clam.Address(), Timeout: 5 * time.Second}
 	}

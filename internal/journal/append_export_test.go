@@ -10,5 +10,5 @@ import (
 // Append records entries as one batch, for tests whose entries do not depend on
 // the database.
 func (j *Journal) Append(ctx context.Context, entries ...record.Entry) error {
-	return j.Record(ctx, func(pg.Tx) ([]record.Entry, error) { return entries, nil })
+	return j.Record(ctx, func(pg.DB) ([]record.Entry, error) { return entries, nil })
 }

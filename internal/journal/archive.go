@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/fault"
@@ -33,6 +32,9 @@ var (
 	// ErrNoDay reports a day without records.
 	ErrNoDay = fault.New(fault.NotFound, "The journal has nothing of that day, neither in the database nor in the archive.")
 
+	// ErrChanging reports a day to which something was written while it was archived.
+	ErrChanging = fault.New(fault.Aborted, "Something was written to that day of the journal while it was archived. Run the command again.")
+
 	// ErrNotArchived reports a day whose partitions someone has detached by hand.
 	ErrNotArchived = fault.New(fault.IncompatibleState, "The partitions of that day are detached, but the day was never archived. Attach them again.")
 )
@@ -45,16 +47,26 @@ var (
 // database function that checks journal_archive once more. So at any moment the
 // day is in the database or in a checked archive, and an interrupted run can be
 // repeated.
+//
+// A day is read in slices, several at the same time, and each slice becomes a part of the
+// archive ([Archiver.write]).
 type Archiver struct {
-	Pool       *pgxpool.Pool
+	Pool *pgxpool.Pool
+	// Read, if set, is a database that is only read, such as a standby, from which the
+	// records are read. It may lag behind: the rows of the batches come from Pool.
+	Read       *pgxpool.Pool
 	Files      blob.Store
 	Now        func() time.Time
 	OnProgress func(day time.Time, doing string, entries int64) // reports progress; may be nil
 	// BeforeReplacing, if set, is called before an archive that was written anew after an
 	// erasure takes the place of the old one, whose files are then deleted.
 	BeforeReplacing func(context.Context, Archive) error
+	// OldTransactions is how long an erasure waits for transactions that began before it;
+	// 0 means a minute.
+	OldTransactions time.Duration
 
-	partBytes int // for tests; 0 means the constant partBytes
+	partEntries  int  // for tests; 0 means archivefile.PartEntries
+	trustStandby bool // for tests: do not wait for the standby
 }
 
 // Due returns the days before a time that are still in the database and can be
@@ -156,6 +168,12 @@ func (a *Archiver) ensureArchive(ctx context.Context, day time.Time) (archive Ar
 	}
 	if len(archives) == 0 || archive.Batches != batches || archive.Entries != entries {
 		archive, err = a.write(ctx, day)
+		if err == nil && (archive.Batches != batches || archive.Entries != entries) {
+			err = ErrChanging
+		}
+		if err == nil {
+			err = a.recordArchive(ctx, &archive)
+		}
 	}
 	return archive, false, err
 }
@@ -174,58 +192,6 @@ func (a *Archiver) countPartitions(ctx context.Context, day time.Time) (existing
 		}
 	}
 	return existing, readable, err
-}
-
-// write creates the archive of a day, checks it, and records it.
-func (a *Archiver) write(ctx context.Context, day time.Time) (Archive, error) {
-	var (
-		check *dayCheck
-		to    *archivefile.Writer
-	)
-	err := readDay(ctx, a.Pool, day, dayHandler{
-		begin: func(tx pg.Tx) (err error) {
-			check = &dayCheck{day: day}
-			if check.erased, err = erasedOf(ctx, tx, day); err != nil {
-				return err
-			}
-			if to, err = archivefile.NewWriter(a.Files, day); err != nil {
-				return err
-			}
-			if a.partBytes > 0 {
-				to.MaxBytes = a.partBytes
-			}
-			return check.findDuplicates(ctx, tx)
-		},
-		each: func(b *archivefile.Batch) error {
-			if err := check.checkBatch(b); err != nil {
-				return err
-			}
-			if !check.OK() {
-				return ErrDamaged
-			}
-			return to.Add(ctx, b)
-		},
-		watch: func(int) { a.progress(day, "archiving", check.Entries) },
-	})
-	if err == nil && !check.OK() {
-		err = ErrDamaged
-	}
-	if err != nil {
-		return Archive{}, err
-	}
-	archive, err := to.Finish(ctx, day)
-	if err != nil {
-		return Archive{}, err
-	}
-	readBack := &dayCheck{day: day, limit: 1, erased: check.erased}
-	if err := readBack.checkArchive(ctx, a.Files, &archive, func() { a.progress(day, "reading back", readBack.Entries) }); err != nil {
-		return Archive{}, err
-	}
-	if !readBack.OK() {
-		return Archive{}, fmt.Errorf("%w: %s %s; remove the file from LINEPROOF_DATA/journal and run the command again", archivefile.ErrDamaged, readBack.Findings[0].Where, readBack.Findings[0].What)
-	}
-	archive.At = a.Now().UTC().Truncate(time.Microsecond)
-	return archive, a.recordArchive(ctx, &archive)
 }
 
 func (a *Archiver) progress(day time.Time, doing string, entries int64) {
@@ -247,6 +213,9 @@ func (a *Archiver) insertArchive(ctx context.Context, tx pg.Tx, archive *Archive
 		archive.Manifest, archive.Day, archive.SHA256[:], archive.Batches, archive.Entries, archive.Bytes, archive.Root, archive.At)
 	if err != nil {
 		return fmt.Errorf("journal: record an archive: %w", err)
+	}
+	if err := keepRuns(ctx, tx, archive.Day); err != nil {
+		return err
 	}
 	return a.audit(ctx, tx, audit.JournalArchived, archive)
 }

@@ -25,6 +25,9 @@ func (a *Archiver) drop(ctx context.Context, conn *pgx.Conn, archive Archive) er
 		if _, err := tx.Exec(ctx, `SELECT journal_drop_day($1::timestamptz::date)`, archive.Day); err != nil {
 			return fmt.Errorf("journal: drop a day: %w", err)
 		}
+		if _, err := tx.Exec(ctx, `DELETE FROM journal_checked WHERE day = $1::timestamptz::date`, archive.Day); err != nil {
+			return fmt.Errorf("journal: forget the check of a day: %w", err)
+		}
 		return a.audit(ctx, tx, audit.JournalDropped, &archive)
 	})
 	if pg.Refused(err) {

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -20,9 +21,9 @@ func (a *Archiver) Note(ctx context.Context, day time.Time) error {
 	return err
 }
 
-// InParts sets a small part size.
-func (a *Archiver) InParts(bytes int) *Archiver {
-	a.partBytes = bytes
+// InParts sets of about how many records a part is.
+func (a *Archiver) InParts(entries int) *Archiver {
+	a.partEntries = entries
 	return a
 }
 
@@ -60,8 +61,8 @@ func (a *Archiver) SpoilFilters(ctx context.Context, of Archive, spoil func([]by
 	return err
 }
 
-// Read reads a part of a day and returns what is wrong with it.
-func (a *Archiver) Read(ctx context.Context, p archivefile.Part, day string, number int) error {
+// ReadPart reads a part of a day and returns what is wrong with it.
+func (a *Archiver) ReadPart(ctx context.Context, p archivefile.Part, day string, number int) error {
 	return p.Read(ctx, a.Files, day, number, func(*archivefile.Batch) error { return nil })
 }
 
@@ -81,10 +82,8 @@ func ArchiveLines(ctx context.Context, files blob.Store, node string, epoch, n i
 		}
 		lines[i] = string(text)
 	}
-	w, err := archivefile.NewWriter(files, dayOf(e.At))
-	if err == nil {
-		err = w.Add(ctx, f)
-	}
+	w := archivefile.NewWriter(files, dayOf(e.At))
+	err = writeParts(ctx, w, files, 0, slices.Values([]*archivefile.Batch{f}))
 	if err == nil {
 		_, err = w.Finish(ctx, dayOf(e.At))
 	}

@@ -64,7 +64,7 @@ func TestSearchOpensOnlyPartsThatMayHaveTheNumber(t *testing.T) {
 	p := newPast(t)
 	day := p.day(t, 40)
 	records := p.numbered(t, day, 40, 20)
-	a := p.archivist().InParts(8000)
+	a := p.archivist().InParts(8)
 	made, err := a.Archive(t.Context(), day)
 	if err != nil {
 		t.Fatal(err)

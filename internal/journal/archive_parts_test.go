@@ -17,7 +17,7 @@ func TestLargeDayIsArchivedInParts(t *testing.T) {
 	p := newPast(t)
 	day := p.day(t, 40)
 	records := p.fill(t, day, 60, 4)
-	a := p.archivist().InParts(8000)
+	a := p.archivist().InParts(8)
 	if err := a.Note(t.Context(), day); err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +45,10 @@ func TestLargeDayIsArchivedInParts(t *testing.T) {
 	}
 	whole, other := m.Parts[0], m.Parts[0]
 	other.SHA256 = m.Parts[1].SHA256
-	if err := a.Read(t.Context(), whole, m.Day, 1); err != nil {
+	if err := a.ReadPart(t.Context(), whole, m.Day, 1); err != nil {
 		t.Error(err)
 	}
-	if a.Read(t.Context(), other, m.Day, 1) == nil || a.Read(t.Context(), whole, m.Day, 2) == nil || a.Read(t.Context(), whole, "2026-01-01", 1) == nil {
+	if a.ReadPart(t.Context(), other, m.Day, 1) == nil || a.ReadPart(t.Context(), whole, m.Day, 2) == nil || a.ReadPart(t.Context(), whole, "2026-01-01", 1) == nil {
 		t.Error("a part is taken for another one")
 	}
 	p.found(t, records)

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,43 +67,13 @@ func Find(ctx context.Context, pool *pgxpool.Pool, files blob.Store, requestID u
 		return record.Entry{}, err
 	}
 	for i := range archives {
-		if e, err = find(ctx, &archives[i], files, requestID, at); !errors.Is(err, ErrNotFound) {
-			return e, err
-		}
-	}
-	return record.Entry{}, ErrNotFound
-}
-
-// find reads the parts whose period includes a time. There are few of them,
-// because records are stored roughly in the order in which they were written.
-func find(ctx context.Context, a *Archive, files blob.Store, requestID uuid.UUID, at time.Time) (record.Entry, error) {
-	m, err := a.Open(ctx, files)
-	if err != nil {
-		return record.Entry{}, err
-	}
-	var found []archivefile.Entry
-	text := at.Format(archivefile.TimeFormat)
-	for i, p := range m.Parts {
-		if p.Entries == 0 || text < p.First || text > p.Last {
-			continue
-		}
-		wanted := func(e *archivefile.EntryLine) bool { return e.RequestID == requestID }
-		err := p.ReadWanted(ctx, files, m.Day, i+1, wanted, func(b *archivefile.Batch) error {
-			found = append(found, b.Entries...)
-			return nil
-		})
+		found, err := archives[i].Find(ctx, files, requestID, at)
 		if err != nil {
 			return record.Entry{}, err
 		}
+		if found != nil {
+			return found.Entry, nil
+		}
 	}
-	switch {
-	case len(found) == 0:
-		return record.Entry{}, ErrNotFound
-	case len(found) > 1:
-		return record.Entry{}, fmt.Errorf("%w: %d records share one request id", archivefile.ErrDamaged, len(found))
-	}
-	if hash := found[0].Hash(); !bytes.Equal(hash[:], found[0].StoredHash) {
-		return record.Entry{}, fmt.Errorf("%w: the record does not match its hash", archivefile.ErrDamaged)
-	}
-	return found[0].Entry, nil
+	return record.Entry{}, ErrNotFound
 }

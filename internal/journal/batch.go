@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -19,20 +20,25 @@ import (
 type batch struct {
 	node     string
 	epoch, n int64
-	at       time.Time // of its first entry
+	at       time.Time // of all its entries
 	entries  []record.Entry
 	hashes   [][sha256.Size]byte
 	root     []byte
 	timeline string // of the server of the first attempt
 }
 
+var errTimes = errors.New("journal: the entries of a batch have different times")
+
 // seal gives entries their key in the journal and computes their hashes and the
-// Merkle root.
-func (j *Journal) seal(entries []record.Entry) (*batch, error) {
-	b := &batch{node: j.node, epoch: j.epoch, n: j.n.Add(1), at: entries[0].At, entries: entries, hashes: make([][sha256.Size]byte, len(entries))}
+// Merkle root. All have one time, so that reading a period always reads whole batches.
+func (j *Journal) seal(number *journalepoch.Number, entries []record.Entry) (*batch, error) {
+	b := &batch{node: j.node, epoch: number.Epoch, n: number.N, at: entries[0].At, entries: entries, hashes: make([][sha256.Size]byte, len(entries))}
 	leaves := make([][]byte, len(entries))
 	var scratch []byte
 	for i := range entries {
+		if !entries[i].At.Equal(b.at) {
+			return nil, errTimes
+		}
 		b.hashes[i], scratch = entries[i].HashWith(scratch)
 		leaves[i] = b.hashes[i][:]
 	}
@@ -59,8 +65,7 @@ const insertBatch = `WITH b AS (INSERT INTO journal_batch (node, epoch, n, at, c
 	SELECT (SELECT count(*) FROM b) = 1, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)`
 
 // insert writes the batch unless it exists, and returns whether it wrote it and
-// on which timeline. The values are sent in PostgreSQL's binary format: every
-// entry has 25, and pgx's encoding by type would cost more than all the rest.
+// on which timeline.
 func (b *batch) insert(ctx context.Context, tx pg.Tx) (written bool, timeline string, err error) {
 	statement, err := prepareInsert(ctx, tx)
 	if err != nil {
@@ -71,14 +76,26 @@ func (b *batch) insert(ctx context.Context, tx pg.Tx) (written bool, timeline st
 	switch {
 	case result.Err != nil:
 		return false, "", fmt.Errorf("journal: write: %w", result.Err)
-	case len(result.Rows) != 1 || len(result.Rows[0]) != 2 || len(result.Rows[0][0]) != 1:
-		return false, "", errors.New("journal: write: unexpected result format")
+	case len(result.Rows) != 1:
+		return false, "", errResultFormat
 	}
-	return result.Rows[0][0][0] == 1, string(result.Rows[0][1]), nil
+	return readInserted(result.Rows[0])
 }
 
+var errResultFormat = errors.New("journal: write: unexpected result format")
+
+// readInserted reads the row that insertBatch returns.
+func readInserted(row [][]byte) (written bool, timeline string, err error) {
+	if len(row) != 2 || len(row[0]) != 1 {
+		return false, "", errResultFormat
+	}
+	return row[0][0] == 1, string(row[1]), nil
+}
+
+const insertName = "journal_insert"
+
 func prepareInsert(ctx context.Context, tx pg.Tx) (*pgconn.StatementDescription, error) {
-	statement, err := tx.Conn().Prepare(ctx, "journal_insert", insertBatch)
+	statement, err := tx.Conn().Prepare(ctx, insertName, insertBatch)
 	if err != nil {
 		return nil, fmt.Errorf("journal: prepare: %w", err)
 	}
@@ -99,7 +116,8 @@ const (
 // epoch2000 is the zero of PostgreSQL's binary times.
 var epoch2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// values returns the parameters of insertBatch.
+// values returns the parameters of insertBatch in PostgreSQL's binary format: every
+// entry has 25, and pgx's encoding by type would cost more than all the rest.
 func (b *batch) values() [][]byte {
 	text := func(s string) []byte { return []byte(s) }
 	number := func(to []byte, n int64) []byte { return binary.BigEndian.AppendUint64(to, uint64(n)) } //nolint:gosec // two's complement is the format

@@ -19,7 +19,7 @@ func TestScatteredDayIsCheckedLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	pool, super := pgtest.Open(t, url, pg.Serve), pgtest.Open(t, url, "")
-	j, err := Open(t.Context(), pool, "a")
+	j, err := Open(t.Context(), pool, "a", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestScatteredDayIsCheckedLikeAnyOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := func(held int) Report {
-		r, err := (&Checker{Pool: pool, Limit: 1000, maxOpen: held}).Check(t.Context(), time.Time{}, time.Time{})
+		r, err := (&Checker{Pool: pool, Limit: 1000, maxEntries: held}).Check(t.Context(), time.Time{}, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func TestCheckFindsEveryDamage(t *testing.T) {
 		{"a changed root", `UPDATE journal_batch SET root = sha256('x') WHERE @batch`, "do not match its Merkle root"},
 		{"a batch with a higher count", `UPDATE journal_batch SET count = 4 WHERE @batch`, "should have 4 records and has 3"},
 		{"a batch with a lower count", `UPDATE journal_batch SET count = 2 WHERE @batch`, "should have 2 records and has 3"},
-		{"a batch of another time", `UPDATE journal_batch SET at = at - interval '1 ms' WHERE @batch`, "its time differs from that of its first record"},
+		{"a batch of another time", `UPDATE journal_batch SET at = at - interval '1 ms' WHERE @batch`, "its time differs from that of 3 of its records"},
 		{"a batch of another node", `INSERT INTO journal_batch SELECT 'b', epoch, n, at, count, root, xact FROM journal_batch WHERE @batch`, "should have 3 records and has 0"},
 	} {
 		day := p.day(t, 40+i)

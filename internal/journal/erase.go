@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/journalslice"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -46,30 +48,20 @@ func MarkErased(ctx context.Context, tx pg.Tx, erasure uuid.UUID, records []Eras
 	return nil
 }
 
-// erasedSet are the records of a day that an erasure covers.
-type erasedSet struct {
-	all     bool
-	records map[uuid.UUID][32]byte // their hashes
-}
-
-func (s *erasedSet) covers(e *archivefile.Entry) bool {
-	hash, found := s.records[e.RequestID]
-	return s.all || found && string(hash[:]) == string(e.StoredHash)
-}
-
-func erasedOf(ctx context.Context, from pg.DB, day time.Time) (s erasedSet, err error) {
-	s.records = make(map[uuid.UUID][32]byte)
-	if err := from.QueryRow(ctx, `SELECT EXISTS (SELECT FROM journal_erased_day WHERE day = $1::timestamptz::date)`, day).Scan(&s.all); err != nil {
+// erasedOf returns the records of a day, within a period of it, that an erasure covers.
+func erasedOf(ctx context.Context, from pg.DB, day time.Time, within Span) (s journalslice.ErasedSet, err error) {
+	s.Records = make(map[uuid.UUID][32]byte)
+	if err := from.QueryRow(ctx, `SELECT EXISTS (SELECT FROM journal_erased_day WHERE day = $1::timestamptz::date)`, day).Scan(&s.All); err != nil {
 		return s, fmt.Errorf("journal: read what is erased: %w", err)
 	}
-	rows, err := from.Query(ctx, `SELECT request_id, hash FROM journal_erased`+whereDay(day))
+	rows, err := from.Query(ctx, `SELECT request_id, hash FROM journal_erased`+whereSpan(within))
 	if err != nil {
 		return s, fmt.Errorf("journal: read what is erased: %w", err)
 	}
 	var id uuid.UUID
 	var hash []byte
 	_, err = pgx.ForEachRow(rows, []any{&id, &hash}, func() error {
-		s.records[id] = [32]byte(hash)
+		s.Records[id] = [32]byte(hash)
 		return nil
 	})
 	if err != nil {
@@ -135,7 +127,7 @@ func collectDays(ctx context.Context, from pg.DB, query string, args ...any) ([]
 func (a *Archiver) Erase(ctx context.Context, day time.Time) (erased int64, err error) {
 	day = dayOf(day)
 	err = a.locked(ctx, func(conn *pgx.Conn) error {
-		covered, err := erasedOf(ctx, conn, day)
+		covered, err := erasedOf(ctx, conn, day, wholeDay(day))
 		if err != nil {
 			return err
 		}
@@ -161,9 +153,9 @@ func (a *Archiver) Erase(ctx context.Context, day time.Time) (erased int64, err 
 const blankPerCommit = 1000
 
 // blank blanks the covered records of a day that is in the database.
-func (a *Archiver) blank(ctx context.Context, conn *pgx.Conn, day time.Time, covered *erasedSet) (blanked int64, err error) {
+func (a *Archiver) blank(ctx context.Context, conn *pgx.Conn, day time.Time, covered *journalslice.ErasedSet) (blanked int64, err error) {
 	which := ` AND request_id IN (SELECT request_id FROM journal_erased` + whereDay(day) + `)`
-	if covered.all {
+	if covered.All {
 		which = ""
 	}
 	for {
@@ -178,7 +170,7 @@ func (a *Archiver) blank(ctx context.Context, conn *pgx.Conn, day time.Time, cov
 		ids, inner := make([]uuid.UUID, len(found)), make([][]byte, len(found))
 		for i := range found {
 			e := &found[i].Entry
-			if h := e.Hash(); string(h[:]) != string(e.StoredHash) || !covered.covers(e) {
+			if h := e.Hash(); string(h[:]) != string(e.StoredHash) || !covered.Covers(e) {
 				return blanked, fmt.Errorf("%w: record %s is not the one that is to be erased", ErrDamaged, e.RequestID)
 			}
 			hash := e.InnerHash()
@@ -200,6 +192,22 @@ func (a *Archiver) blank(ctx context.Context, conn *pgx.Conn, day time.Time, cov
 	}
 }
 
+// How long an erasure waits for older transactions if the archiver does not say, and the
+// first pause of that, which doubles.
+const (
+	oldTransactions = time.Minute
+	rewritePause    = 100 * time.Millisecond
+)
+
+var errOldTransaction = errors.New("a transaction that began before the erasure still runs; run `lineproof journal erase run` again when it has ended")
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
 // rewriteDay writes the file of a day anew from which records were erased, so that it
 // no longer has their bytes.
 func (a *Archiver) rewriteDay(ctx context.Context, conn *pgx.Conn, day time.Time) error {
@@ -208,8 +216,22 @@ func (a *Archiver) rewriteDay(ctx context.Context, conn *pgx.Conn, day time.Time
 	if err != nil || !due || !a.closed(day) {
 		return err
 	}
-	if _, err := conn.Exec(ctx, `VACUUM (FULL, ANALYZE) `+partitionOf(entryTable, day)); err != nil {
-		return fmt.Errorf("journal: write a day anew: %w", err)
+	// An older transaction keeps erased rows in the new file: a check or an analyze that is
+	// just running, or one that writes to another database of the same server.
+	patience := cmp.Or(a.OldTransactions, oldTransactions)
+	for wait := rewritePause; ; wait *= 2 {
+		kept, err := pg.RewriteTable(ctx, conn, partitionOf(entryTable, day))
+		if err != nil {
+			return fmt.Errorf("journal: write a day anew: %w", err)
+		}
+		if kept == 0 {
+			break
+		}
+		if patience <= 0 || ctx.Err() != nil {
+			return fmt.Errorf("journal: the file of %s still has %d erased rows: %w", day.Format(time.DateOnly), kept, errOldTransaction)
+		}
+		pause(ctx, min(wait, patience))
+		patience -= wait
 	}
 	_, err = conn.Exec(ctx, `DELETE FROM journal_rewrite WHERE day = $1::timestamptz::date`, day)
 	return err
@@ -217,7 +239,7 @@ func (a *Archiver) rewriteDay(ctx context.Context, conn *pgx.Conn, day time.Time
 
 // rewriteArchive writes the archive of a day anew without the personal parts of the
 // covered records, and then deletes the old files. The batches and their roots stay.
-func (a *Archiver) rewriteArchive(ctx context.Context, conn *pgx.Conn, day time.Time, covered *erasedSet) (erased int64, err error) {
+func (a *Archiver) rewriteArchive(ctx context.Context, conn *pgx.Conn, day time.Time, covered *journalslice.ErasedSet) (erased int64, err error) {
 	archives, err := Archives(ctx, conn, day, day)
 	if err != nil || len(archives) == 0 {
 		return 0, err
@@ -227,27 +249,33 @@ func (a *Archiver) rewriteArchive(ctx context.Context, conn *pgx.Conn, day time.
 	if err != nil {
 		return 0, err
 	}
-	to, err := archivefile.NewWriter(a.Files, day)
+	parts, err := archivefile.NewPartWriter(a.Files)
 	if err != nil {
 		return 0, err
 	}
-	to.MaxBytes = archivefile.MaxLine * blankPerCommit // the parts end where they ended: what has nothing erased stays the same file
+	to := archivefile.NewWriter(a.Files, day)
 	for i, p := range before.Parts {
+		// The parts end where they ended: what has nothing erased stays the same file.
+		if err := parts.Start(before.Day, i+1); err != nil {
+			return 0, err
+		}
 		err := p.Read(ctx, a.Files, before.Day, i+1, func(b *archivefile.Batch) error {
 			for k := range b.Entries {
-				if e := &b.Entries[k]; !e.Erased() && covered.covers(e) {
+				if e := &b.Entries[k]; !e.Erased() && covered.Covers(e) {
 					e.Inner, e.Personal, e.Nonce = e.InnerHash(), record.Personal{}, [16]byte{}
 					erased++
 				}
 			}
-			return to.Add(ctx, b)
+			return parts.Add(b)
 		})
-		if err == nil {
-			err = to.FinishPart(ctx)
-		}
 		if err != nil {
 			return 0, err
 		}
+		stored, err := parts.Store(ctx)
+		if err != nil {
+			return 0, err
+		}
+		to.Add(stored)
 		a.progress(day, "erasing", erased)
 	}
 	if erased == 0 {
@@ -257,8 +285,8 @@ func (a *Archiver) rewriteArchive(ctx context.Context, conn *pgx.Conn, day time.
 	if err != nil {
 		return 0, err
 	}
-	readBack := &dayCheck{day: day, limit: 1, erased: *covered}
-	if err := readBack.checkArchive(ctx, a.Files, &archive, func() {}); err != nil {
+	readBack, err := journalslice.CheckArchive(ctx, a.Files, &archive, covered, 1, func(int64) {})
+	if err != nil {
 		return 0, err
 	}
 	if !readBack.OK() || string(archive.Root) != string(old.Root) {

@@ -5,7 +5,7 @@
 // record may exist all the same, but no answer was given.
 //
 // Each call writes one batch: a row of journal_batch, keyed by the node, the
-// epoch (one for each start of a node), a counter and the batch's time, and the
+// epoch and the number (see package journalepoch) and the batch's time, and the
 // entries, which are numbered within it. Because of that key, a batch whose commit
 // was not confirmed can safely be retried. Entries are never changed and never deleted: the
 // serving role has no right to.
@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,6 +24,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal/internal/db"
+	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/record"
 )
 
@@ -43,21 +43,20 @@ type Journal struct {
 	// duration and the result.
 	Observe func(entries int, took time.Duration, err error)
 
-	pool  *pgxpool.Pool
-	node  string
-	epoch int64
-	n     atomic.Int64
+	pool    *pgxpool.Pool
+	node    string
+	numbers *journalepoch.Writer
 }
 
-// Open starts a new epoch of a node. Epochs come from the database, so that two
-// processes with the same node name still write different keys.
-func Open(ctx context.Context, pool *pgxpool.Pool, node string) (*Journal, error) {
-	epoch, err := db.New(pool).NextEpoch(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("journal: start an epoch: %w", err)
-	}
-	return &Journal{pool: pool, node: node, epoch: epoch}, nil
+// Open starts a new epoch of a node. Flushes is how many batches it will write at the
+// same time.
+func Open(ctx context.Context, pool *pgxpool.Pool, node string, flushes int) (*Journal, error) {
+	numbers, err := journalepoch.Open(ctx, pool, node, flushes)
+	return &Journal{pool: pool, node: node, numbers: numbers}, err
 }
+
+// Close records which batches were written. It is called after the last one.
+func (j *Journal) Close(ctx context.Context) error { return j.numbers.Close(ctx) }
 
 // Get returns the record of a request. The time inside the id selects the
 // partition. A record that does not match its hash is an error.

@@ -29,7 +29,7 @@ func entry(at time.Time) record.Entry {
 
 func open(t *testing.T, pool *pgxpool.Pool) *journal.Journal {
 	t.Helper()
-	j, err := journal.Open(t.Context(), pool, "a")
+	j, err := journal.Open(t.Context(), pool, "a", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,8 @@ func TestAppendedEntriesAreFoundByTheirID(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
 	j := open(t, pool)
-	entries := []record.Entry{entry(time.Now()), entry(time.Now()), entry(time.Now())}
+	now := time.Now()
+	entries := []record.Entry{entry(now), entry(now), entry(now)}
 	entries[1].Options, entries[1].Extra = "include=signals", `{"signals":[]}`
 	if err := j.Append(t.Context(), entries...); err != nil {
 		t.Fatal(err)

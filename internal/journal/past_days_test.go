@@ -10,6 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -23,9 +24,14 @@ type past struct {
 
 func newPast(t *testing.T) *past {
 	t.Helper()
-	url := pgtest.URL(t)
+	return newPastAt(t, pgtest.URL(t))
+}
+
+// newPastAt is newPast with a database of its own server.
+func newPastAt(t *testing.T, url string) *past {
+	t.Helper()
 	p := &past{serve: pgtest.Open(t, url, pg.Serve), owner: pgtest.Open(t, url, pg.Owner), super: pgtest.Open(t, url, ""), dir: t.TempDir()}
-	p.journal = open(t, p.serve)
+	p.journal = open(t, p.owner) // the service cannot write records of the past
 	var err error
 	if p.files, err = blob.OpenDir(p.dir); err != nil {
 		t.Fatal(err)
@@ -46,12 +52,8 @@ func (p *past) exec(t *testing.T, sql string, args ...any) {
 func (p *past) day(t *testing.T, ago int) time.Time {
 	t.Helper()
 	day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -ago)
-	for _, parent := range []string{"journal_batch", "journal_entry"} {
-		child := parent + "_" + day.Format("20060102")
-		p.exec(t, "CREATE TABLE "+child+" (LIKE "+parent+" INCLUDING ALL)")
-		p.exec(t, "ALTER TABLE "+child+" OWNER TO "+pg.Owner)
-		p.exec(t, "ALTER TABLE "+parent+" ATTACH PARTITION "+child+" FOR VALUES FROM ('"+day.Format(time.DateOnly)+" 00:00+00') TO ('"+
-			day.AddDate(0, 0, 1).Format(time.DateOnly)+" 00:00+00')")
+	if err := journaltest.MakeDay(t.Context(), p.super, day); err != nil {
+		t.Fatal(err)
 	}
 	return day
 }

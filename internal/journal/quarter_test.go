@@ -118,7 +118,7 @@ func (q *quarter) build(t *testing.T) (archived int, bytes int64) {
 	}
 	a := q.archivist()
 	if q.answers < 100_000 {
-		a.InParts(128 << 10) // some parts in a small run, too
+		a.InParts(150) // some parts in a small run, too
 	}
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -189,8 +189,9 @@ func (q *quarter) allowed(t *testing.T) (*whoasked.Service, uuid.UUID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	administrators := func(context.Context, pg.DB, audit.Actor) error { return nil }
-	confirm := &approval.Service{Pool: q.serve, CheckAdministrator: administrators, Effects: whoasked.Effects(), Now: time.Now}
+	anybody := func(context.Context, pg.DB, audit.Actor, ...string) error { return nil }
+	independent := func(context.Context, pg.DB, audit.Actor, audit.Actor, time.Time) error { return nil }
+	confirm := &approval.Service{Pool: q.serve, CheckStaff: anybody, CheckIndependent: independent, Effects: whoasked.Effects(), Now: time.Now}
 	if _, err := confirm.Confirm(t.Context(), id, audit.Actor{Kind: audit.Account, ID: uuid.New()}, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}

@@ -159,7 +159,7 @@ func TestPageChecksWithSQL(t *testing.T) {
 	t.Parallel()
 
 	url := pgtest.URL(t)
-	records, err := journal.Open(t.Context(), pgtest.Open(t, url, pg.Serve), "node-1")
+	records, err := journal.Open(t.Context(), pgtest.Open(t, url, pg.Serve), "node-1", 2)
 	if err != nil {
 		t.Fatal(err)
 	}

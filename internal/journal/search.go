@@ -104,22 +104,10 @@ func (r *searchRun) found(entries []archivefile.Entry, read int64) error {
 
 // readDay reads a day of the database, or returns ErrNoDay.
 func (r *searchRun) readDay(ctx context.Context, day time.Time) error {
-	return pg.InSnapshot(ctx, r.Pool, func(tx pg.Tx) error {
-		// The lock comes before the snapshot: a day that is attached in the snapshot
-		// then stays until the transaction ends.
-		_, err := tx.Exec(ctx, `LOCK TABLE journal_entry IN ACCESS SHARE MODE`)
-		if err == nil {
-			err = prepare(ctx, tx)
-		}
-		if err != nil {
-			return err
-		}
-		if days, err := readableDays(ctx, tx); err != nil || !slices.ContainsFunc(days, day.Equal) {
-			return cmp.Or(err, error(ErrNoDay))
-		}
+	return inDaySnapshot(ctx, r.Pool, day, func(tx pg.Tx) error {
 		query, args := r.query(day)
-		if r.indexed() {
-			if _, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = off`); err != nil {
+		if !r.indexed() { // it reads the day from the first page to the last
+			if _, err := tx.Exec(ctx, `SELECT set_config('enable_seqscan', 'on', true), set_config('synchronize_seqscans', 'off', true)`); err != nil {
 				return err
 			}
 		}
@@ -190,8 +178,8 @@ func (r *searchRun) readArchive(ctx context.Context, day time.Time) error {
 		return err
 	}
 	from, to := r.From.UTC().Format(archivefile.TimeFormat), r.To.UTC().Format(archivefile.TimeFormat)
-	wanted := func(e *archivefile.EntryLine) bool {
-		return (r.EveryMode || e.Mode == "live") && e.At >= from && e.At < to && r.Match(e.Number, e.LineVersion)
+	wanted := func(e *archivefile.Entry) bool {
+		return (r.EveryMode || e.Mode == "live") && !e.At.Before(r.From) && e.At.Before(r.To) && r.Match(e.Number, e.LineVersion)
 	}
 	var filters []bloom.Filter
 	if r.indexed() && !r.EveryMode { // the filters have no numbers of test keys

@@ -20,10 +20,7 @@ func (s *Search) PagesRead(ctx context.Context, day time.Time) (pages int, err e
 		}
 	}
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		if err := prepare(ctx, tx); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `SET LOCAL enable_seqscan = off`); err != nil {
+		if err := tx.Conn().PgConn().Exec(ctx, readSettings).Close(); err != nil {
 			return err
 		}
 		var text []byte

@@ -21,7 +21,11 @@ func sealed(t *testing.T, j *Journal, n int) *batch {
 	for i := range entries {
 		entries[i] = record.Entry{RequestID: record.NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Mode: "live", Status: "NORMAL", Nonce: record.NewNonce()}
 	}
-	b, err := j.seal(entries)
+	number, err := j.numbers.Take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := j.seal(number, entries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +45,7 @@ func counts(t *testing.T, pool *pgxpool.Pool) (entries, fences int) {
 func TestWrittenBatchIsAcknowledgedByOneMoreCommit(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	j, err := Open(t.Context(), pool, "a")
+	j, err := Open(t.Context(), pool, "a", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +72,7 @@ func TestWrittenBatchIsAcknowledgedByOneMoreCommit(t *testing.T) {
 func TestBatchThatDidNotGetThroughIsWrittenOnTheSameServerOnly(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	j, err := Open(t.Context(), pool, "a")
+	j, err := Open(t.Context(), pool, "a", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +102,7 @@ func TestConnectionThatBreaksDuringTheCommitIsSettled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := Open(t.Context(), pool, "a")
+	j, err := Open(t.Context(), pool, "a", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +111,7 @@ func TestConnectionThatBreaksDuringTheCommitIsSettled(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		b := sealed(t, j, 2)
-		done <- j.Record(ctx, func(pg.Tx) ([]record.Entry, error) { return b.entries, nil })
+		done <- j.Record(ctx, func(pg.DB) ([]record.Entry, error) { return b.entries, nil })
 	}()
 	for killed := 0; killed == 0; {
 		if err := super.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'commit%' AND state = 'active'`).Scan(&killed); err != nil {
@@ -127,7 +131,7 @@ func TestConnectionThatBreaksDuringTheCommitIsSettled(t *testing.T) {
 func TestOutcomeStaysUnknownWhenTimeIsUp(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	j, err := Open(t.Context(), pool, "a")
+	j, err := Open(t.Context(), pool, "a", 2)
 	if err != nil {
 		t.Fatal(err)
 	}

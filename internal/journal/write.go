@@ -15,32 +15,55 @@ import (
 // Everything that decide reads comes from one snapshot, and what it read from a
 // primary cannot be committed on the standby that took over from it. An error of
 // decide is returned unchanged; if it returns no entries, nothing is written.
-func (j *Journal) Record(ctx context.Context, decide func(tx pg.Tx) ([]record.Entry, error)) error {
+func (j *Journal) Record(ctx context.Context, decide func(from pg.DB) ([]record.Entry, error)) error {
 	var b *batch
+	var snapshot *pg.Snapshot
 	var decideErr error
-	entries, start := 0, time.Now()
-	err := pg.InSnapshot(ctx, j.pool, func(tx pg.Tx) error {
-		var decided []record.Entry
-		if decided, decideErr = decide(tx); decideErr != nil || len(decided) == 0 {
-			return decideErr
+	start := time.Now()
+	number, err := j.numbers.Take(ctx)
+	if err != nil {
+		return j.finish(1, start, err)
+	}
+	row, err := pg.InTwoTrips(ctx, j.pool, func(s *pg.Snapshot) (*pg.Final, error) {
+		var entries []record.Entry
+		if entries, decideErr = decide(s); decideErr != nil || len(entries) == 0 {
+			return nil, decideErr
 		}
-		sealed, err := j.seal(decided)
+		sealed, err := j.seal(number, entries)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		entries = len(decided)
-		if _, sealed.timeline, err = sealed.insert(ctx, tx); err != nil {
-			return err
-		}
-		b = sealed
-		return nil
+		b, snapshot = sealed, s
+		return &pg.Final{Name: insertName, SQL: insertBatch, Values: sealed.values()}, nil
 	})
+	if b == nil || err != nil && !errors.Is(err, pg.ErrUnknown) {
+		number.NotWritten()
+	}
 	if decideErr != nil {
 		return decideErr
 	}
-	if b != nil && errors.Is(err, pg.ErrUnknown) {
-		err = j.settle(ctx, b, err)
+	if b == nil {
+		return j.finish(0, start, err)
 	}
+	b.timeline = snapshot.Timeline
+	switch {
+	case err == nil:
+		err = requireWritten(row)
+	case errors.Is(err, pg.ErrUnknown):
+		err = j.settle(ctx, b, err)
+	default:
+		return j.finish(len(b.entries), start, err)
+	}
+	if err == nil {
+		number.Written()
+	} else {
+		number.Unknown() // also if the last attempt was refused: the first may still be in progress
+	}
+	return j.finish(len(b.entries), start, err)
+}
+
+// finish reports a batch and returns what the caller of Record gets.
+func (j *Journal) finish(entries int, start time.Time, err error) error {
 	if j.Observe != nil && (entries > 0 || err != nil) {
 		j.Observe(max(entries, 1), time.Since(start), err)
 	}
@@ -48,6 +71,17 @@ func (j *Journal) Record(ctx context.Context, decide func(tx pg.Tx) ([]record.En
 		return ErrNotRecorded.Because(fmt.Errorf("journal: record: %w", err))
 	}
 	return nil
+}
+
+// requireWritten returns an error unless the first attempt wrote its batch. The key can
+// be taken only if the database was restored to an earlier time and a node uses an epoch
+// again: then the record of another answer is there.
+func requireWritten(row [][]byte) error {
+	written, _, err := readInserted(row)
+	if err == nil && !written {
+		return errors.New("journal: the key of the batch is taken; after a restore run lineproof journal new-epoch and start the nodes again")
+	}
+	return err
 }
 
 // retryPause is the time before a batch whose commit was not confirmed is retried.

@@ -7,12 +7,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/transparency-dev/merkle/compact"
-	"github.com/transparency-dev/merkle/rfc6962"
 )
 
 // Entry is one record: the service committed to this answer. It does not prove
@@ -159,35 +156,6 @@ func appendNumber(b []byte, n int64) []byte {
 func NewNonce() (n [16]byte) {
 	_, _ = rand.Read(n[:]) // never fails: the program ends if the system has no randomness
 	return n
-}
-
-// Root returns the Merkle root (RFC 6962) of the entries' hashes, in order. The
-// hashing is done here because the library's own makes four allocations per hash.
-func Root(hashes [][]byte) ([]byte, error) {
-	r := (&compact.RangeFactory{Hash: hashChildren}).NewEmptyRange(0)
-	leaf := make([]byte, 1+sha256.Size)
-	leaf[0] = rfc6962.RFC6962LeafHashPrefix
-	for _, h := range hashes {
-		sum := sha256.Sum256(append(leaf[:1], h...))
-		if err := r.Append(sum[:], nil); err != nil {
-			return nil, fmt.Errorf("record: merkle root: %w", err)
-		}
-	}
-	root, err := r.GetRootHash(nil)
-	if err != nil {
-		return nil, fmt.Errorf("record: merkle root: %w", err)
-	}
-	return root, nil
-}
-
-// hashChildren is the hash of an inner node.
-func hashChildren(left, right []byte) []byte {
-	var node [1 + 2*sha256.Size]byte
-	node[0] = rfc6962.RFC6962NodeHashPrefix
-	copy(node[1:], left)
-	copy(node[1+sha256.Size:], right)
-	sum := sha256.Sum256(node[:])
-	return sum[:]
 }
 
 // cell identifies the database cluster of the number, for a future with more than

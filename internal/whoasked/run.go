@@ -62,7 +62,7 @@ func (s *Service) Run(ctx context.Context, id uuid.UUID, by audit.Actor, onProgr
 		after := found.approval.Both()
 		after["phoneNumber"], after["from"], after["to"] = r.Number, r.First, r.Last
 		after["answers"], after["organisations"] = r.Answers, r.organisations()
-		return audit.Write(ctx, tx, audit.Entry{At: r.MadeAt, Actor: by, Action: audit.WhoAsked, Subject: id, After: after})
+		return audit.Write(ctx, tx, audit.Entry{At: s.Now(), Actor: by, Action: audit.WhoAsked, Subject: id, After: after})
 	})
 	if err != nil {
 		return Report{}, err
@@ -79,7 +79,7 @@ func (s *Service) search(ctx context.Context, what search, onProgress func(int64
 		MadeAt: s.Now().UTC().Truncate(time.Second), Rows: []Row{},
 	}
 	err := (&journal.Search{
-		Pool: s.Pool, Files: s.Files, From: what.first, To: what.last.AddDate(0, 0, 1), Numbers: []int64{number},
+		Pool: cmp.Or(s.Read, s.Pool), Files: s.Files, From: what.first, To: what.last.AddDate(0, 0, 1), Numbers: []int64{number},
 		Match:      func(n, _ int64) bool { return n == number },
 		OnProgress: onProgress, OnErased: func(n int64) { erased.Add(n) },
 	}).Run(ctx, func(e *record.Entry) error {

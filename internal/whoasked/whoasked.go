@@ -42,10 +42,11 @@ var (
 	ErrNotAllowed = fault.New(fault.IncompatibleState, "This search was refused or its seven days are over. If it is still needed, request it again.")
 )
 
-// Service requests and runs searches. All fields are required; Files only to run.
+// Service requests and runs searches. All fields but Read are required; Files only to run.
 type Service struct {
 	Pool     *pgxpool.Pool
-	Files    blob.Store // has the archives
+	Read     *pgxpool.Pool // if set, a database that is only read, such as a standby, which is searched
+	Files    blob.Store    // has the archives
 	Registry *registry.Registry
 	Now      func() time.Time
 }
@@ -93,7 +94,7 @@ func (s *Service) Request(ctx context.Context, r Request) (id uuid.UUID, err err
 	search := uuid.Must(uuid.NewV7())
 	digits := r.Number.E164()
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		id, err = approval.Create(ctx, tx, registry.CheckAdministrator, approval.Request{
+		id, err = approval.Create(ctx, tx, registry.CheckStaff, approval.Request{
 			Kind: Kind, Subject: search, Reason: r.Reason, By: r.By, Request: r.Request, At: now,
 			Details: map[string]string{"from": r.First.Format(time.DateOnly), "to": r.Last.Format(time.DateOnly), "lastDigits": digits[len(digits)-2:]},
 		})

@@ -2,6 +2,7 @@ package whoasked_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/whoasked"
 )
@@ -37,7 +39,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	url := pgtest.URL(t)
+	url := pgtest.AnyTime(t, pgtest.URL(t))
 	w := &world{T: t, owner: pgtest.Open(t, url, pg.Owner), super: pgtest.Open(t, url, ""), dir: t.TempDir(), clock: time.Now().UTC().Truncate(time.Second)}
 	pool, now := pgtest.Open(t, url, pg.Serve), func() time.Time { return w.clock }
 	files, err := blob.OpenDir(w.dir)
@@ -46,8 +48,8 @@ func newWorld(t *testing.T) *world {
 	}
 	t.Cleanup(func() { _ = files.Close() })
 	w.Service = &whoasked.Service{Pool: pool, Files: files, Registry: &registry.Registry{Pool: pool, Now: now}, Now: now}
-	w.approvals = &approval.Service{Pool: pool, CheckAdministrator: registry.CheckAdministrator, Effects: whoasked.Effects(), Now: now}
-	if w.journal, err = journal.Open(t.Context(), pool, "a"); err != nil {
+	w.approvals = &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: whoasked.Effects(), Now: now}
+	if w.journal, err = journal.Open(t.Context(), pool, "a", 2); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -91,12 +93,8 @@ func (w *world) organisation(name, cac string) uuid.UUID {
 func (w *world) day(ago int) time.Time {
 	w.Helper()
 	day := w.clock.Truncate(24*time.Hour).AddDate(0, 0, -ago)
-	for _, parent := range []string{"journal_batch", "journal_entry"} {
-		child := parent + "_" + day.Format("20060102")
-		w.exec("CREATE TABLE IF NOT EXISTS " + child + " (LIKE " + parent + " INCLUDING ALL)")
-		w.exec("ALTER TABLE " + child + " OWNER TO " + pg.Owner)
-		w.exec("ALTER TABLE " + parent + " ATTACH PARTITION " + child + " FOR VALUES FROM ('" + day.Format(time.DateOnly) + " 00:00+00') TO ('" +
-			day.AddDate(0, 0, 1).Format(time.DateOnly) + " 00:00+00')")
+	if err := journaltest.MakeDay(w.Context(), w.super, day); err != nil {
+		w.Fatal(err)
 	}
 	return day
 }
@@ -110,10 +108,20 @@ func entry(at time.Time, entity uuid.UUID, about int64) record.Entry {
 	}
 }
 
+// append records entries, those of one time as one batch.
 func (w *world) append(entries ...record.Entry) {
 	w.Helper()
-	if err := w.journal.Record(w.Context(), func(pg.Tx) ([]record.Entry, error) { return entries, nil }); err != nil {
-		w.Fatal(err)
+	slices.SortStableFunc(entries, func(a, b record.Entry) int { return a.At.Compare(b.At) })
+	for len(entries) > 0 {
+		n := slices.IndexFunc(entries, func(e record.Entry) bool { return !e.At.Equal(entries[0].At) })
+		if n < 0 {
+			n = len(entries)
+		}
+		batch := entries[:n]
+		if err := w.journal.Record(w.Context(), func(pg.DB) ([]record.Entry, error) { return batch, nil }); err != nil {
+			w.Fatal(err)
+		}
+		entries = entries[n:]
 	}
 }
 

@@ -19,14 +19,3 @@ func (q *Queries) MakePartitions(ctx context.Context, days int32) (int32, error)
 	err := row.Scan(&made)
 	return made, err
 }
-
-const nextEpoch = `-- name: NextEpoch :one
-SELECT nextval('journal_epoch')::bigint AS epoch
-`
-
-func (q *Queries) NextEpoch(ctx context.Context) (int64, error) {
-	row := q.db.QueryRow(ctx, nextEpoch)
-	var epoch int64
-	err := row.Scan(&epoch)
-	return epoch, err
-}

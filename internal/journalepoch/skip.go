@@ -1,4 +1,4 @@
-package journal
+package journalepoch
 
 import (
 	"context"
@@ -28,22 +28,22 @@ const minEpochSkip = 1_000_000
 func SkipEpochs(ctx context.Context, pool *pgxpool.Pool, reason string, now time.Time) (last, next int64, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
-		return 0, 0, fmt.Errorf("journal: create an id: %w", err)
+		return 0, 0, fmt.Errorf("journalepoch: create an id: %w", err)
 	}
 	err = pg.InTx(ctx, pool, func(tx pg.Tx) error {
 		if err := tx.QueryRow(ctx, `SELECT last_value FROM journal_epoch`).Scan(&last); err != nil {
-			return fmt.Errorf("journal: read the epoch counter: %w", err)
+			return fmt.Errorf("journalepoch: read the epoch counter: %w", err)
 		}
 		next = now.Unix()
 		if next <= last {
 			next = last + minEpochSkip
 		}
 		if _, err := tx.Exec(ctx, `SELECT setval('journal_epoch', $1, false)`, next); err != nil {
-			return fmt.Errorf("journal: move the epoch counter: %w", err)
+			return fmt.Errorf("journalepoch: move the epoch counter: %w", err)
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO journal_epoch_skip (id, at, last_epoch, next_epoch, reason) VALUES ($1, $2, $3, $4, $5)`, id, now, last, next, reason)
 		if err != nil {
-			return fmt.Errorf("journal: record the skipped epochs: %w", err)
+			return fmt.Errorf("journalepoch: record the skipped epochs: %w", err)
 		}
 		return audit.Write(ctx, tx, audit.Entry{
 			At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.EpochsSkipped, Subject: id,

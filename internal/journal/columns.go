@@ -1,0 +1,35 @@
+package journal
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/archivefile"
+)
+
+// entryColumns are read in this order by scanEntry and by package journalslice.
+const entryColumns = `epoch, n, idx, ` + entryFields
+
+// wholeDay is the period of a day.
+func wholeDay(day time.Time) Span { return Span{From: day, To: day.AddDate(0, 0, 1)} }
+
+// whereDay limits a query to one day.
+func whereDay(day time.Time) string { return whereSpan(wholeDay(day)) }
+
+// keyedEntry is an entry and the key of its batch.
+type keyedEntry struct {
+	archivefile.BatchKey
+	archivefile.Entry
+}
+
+func scanEntry(rows pgx.Rows) (e keyedEntry, err error) {
+	var coverage, nonce []byte
+	err = rows.Scan(&e.Epoch, &e.N, &e.Idx, &e.RequestID, &e.At, &e.Type, &e.Entity, &e.Key, &e.Mode, &e.Purpose, &e.PurposeText, &e.Status, &e.Reason,
+		&e.MobileNetwork, &e.LineVersion, &e.PolicyVersion, &e.PlanVersion, &e.Rules, &coverage, &e.Number, &e.PhoneNumber, &e.Correlator, &e.ExternalID,
+		&e.OnBehalfOf, &e.Options, &e.Extra, &nonce, &e.StoredHash)
+	e.At = e.At.UTC()
+	copy(e.Coverage[:], coverage)
+	e.SetStoredNonce(nonce)
+	return e, err
+}

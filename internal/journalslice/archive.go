@@ -1,0 +1,58 @@
+package journalslice
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/lineproof/lineproof/internal/archivefile"
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/record"
+)
+
+// CheckArchive checks that an archive is complete, several parts at the same time. Damage
+// is a finding; the error is only that of ctx. It calls progress with the number of
+// records after each part.
+func CheckArchive(ctx context.Context, files blob.Store, a *archivefile.Archive, erased *ErasedSet, limit int, progress func(entries int64)) (Result, error) {
+	t := &Check{Day: a.Day, Limit: limit}
+	m, err := a.Open(ctx, files)
+	if err != nil {
+		t.AddFinding("file "+a.Manifest.String(), "%v", err)
+		return t.Result, ctx.Err()
+	}
+	filters, err := m.ReadFilters(ctx, files)
+	if err != nil {
+		t.AddFinding("file "+m.Filters.Key, "%v", err)
+	}
+	var tree record.Tree
+	var counted archivefile.Part
+	results, partCtx := NewInOrder(ctx, func(p *PartCheck) error {
+		t.Merge(&p.Result, limit)
+		for roots := p.Roots; len(roots) > 0; roots = roots[HashBytes:] {
+			counted.Batches++
+			tree.Add(roots[:HashBytes])
+		}
+		counted.Entries += p.Entries
+		progress(t.Entries)
+		return nil
+	})
+	for i := range m.Parts {
+		results.Run(func() (*PartCheck, error) {
+			p := &PartCheck{Check: Check{Day: a.Day, Limit: limit, MayBeErased: *erased}}
+			p.File(partCtx, files, m.Day, i+1, &m.Parts[i])
+			if filters != nil && p.OK() {
+				p.Filter(filters[i], "file "+m.Filters.Key)
+			}
+			return p, partCtx.Err()
+		})
+	}
+	if err := results.Wait(); err != nil {
+		return t.Result, errors.Join(ctx.Err(), err)
+	}
+	root := tree.Root()
+	if counted.Batches != a.Batches || counted.Entries != a.Entries || !bytes.Equal(root[:], a.Root) {
+		t.AddFinding("archive of "+m.Day, "its files have %d batches with %d records, but %d with %d were archived, or the Merkle root differs",
+			counted.Batches, counted.Entries, a.Batches, a.Entries)
+	}
+	return t.Result, nil
+}
