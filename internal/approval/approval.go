@@ -10,9 +10,10 @@
 //     use. Nor can the account that the change is about. The operator at the
 //     command line counts as one person, however often and from wherever the
 //     command is run.
-//   - Only administrators confirm. If reviewers could, any administrator could
-//     create a reviewer and then act as two people; creating an administrator
-//     already takes two.
+//   - The two are independent: no one person has, alone and within the last 30 days,
+//     created, raised or reset the access of one of them so that they could act as
+//     both.
+//   - Who may request and confirm which action is one table, [Actions].
 //   - After a week a request expires, because what was right to request then may
 //     be wrong to do now.
 //
@@ -49,6 +50,10 @@ var (
 	// the operator.
 	ErrNotAdministrator = fault.New(fault.PermissionDenied,
 		"Only administrators of the regulator's staff, and the operator at the command line, may do this.")
+	// ErrNotDecider reports an actor who is neither an administrator nor a reviewer
+	// nor the operator.
+	ErrNotDecider = fault.New(fault.PermissionDenied,
+		"Only administrators and reviewers of the regulator's staff, and the operator at the command line, may do this.")
 	// ErrAlreadyRequested reports that the same change already waits.
 	ErrAlreadyRequested = fault.New(fault.IncompatibleState, "This change has already been requested and waits for a second person. Confirm or refuse that request first.")
 	// ErrNotFound reports an approval that does not exist.
@@ -57,7 +62,7 @@ var (
 	ErrNotWaiting = fault.New(fault.IncompatibleState, "This request is already confirmed or refused, or it has expired. If the change is still needed, request it again.")
 	// ErrRequesterGone reports that the requester may no longer request changes, so
 	// that a confirmation would be the act of one person.
-	ErrRequesterGone = fault.New(fault.IncompatibleState, "The person who requested this is no longer an administrator. Refuse it and request it again.")
+	ErrRequesterGone = fault.New(fault.IncompatibleState, "The person who requested this no longer has the role for it. Refuse it and request it again.")
 	// ErrUnknownKind reports a kind of change that this version does not know: it
 	// was requested by a later version of the service.
 	ErrUnknownKind = fault.New(fault.IncompatibleState,
@@ -65,7 +70,11 @@ var (
 	// ErrSecondPerson reports an actor who tries to confirm their own request, or
 	// one about their own account.
 	ErrSecondPerson = fault.New(fault.PermissionDenied,
-		"This needs two people: it must be confirmed by an administrator who neither requested it nor is the person it is about.")
+		"This needs two people: it must be confirmed by somebody who neither requested it nor is the person it is about.")
+	// ErrNotIndependent reports a second person behind whom, or behind the requester,
+	// may stand the same person.
+	ErrNotIndependent = fault.New(fault.PermissionDenied,
+		"This needs two independent people. Within the last 30 days one of you two alone gave the other access or reset it, or a third person did so for both. Somebody else has to confirm it, or you after 30 days.")
 )
 
 // Kind is the kind of change. The values are stored in the database and must
@@ -83,11 +92,15 @@ const (
 	Expired  State = "lapsed"
 )
 
-// CheckAdministrator returns nil if the actor is the operator or an administrator
-// whose account is active, and ErrNotAdministrator if not. If the second argument
-// is a transaction, the account must not be disabled or lose its role before the
-// transaction ends. The package that owns the accounts provides it.
-type CheckAdministrator func(context.Context, pg.DB, audit.Actor) error
+// CheckStaff returns nil if the actor is the operator, or an active member of staff
+// with one of the roles, and [ErrNotAdministrator] or [ErrNotDecider] if not. If the
+// second argument is a transaction, the account must not be disabled or lose its role
+// before the transaction ends. The package that owns the accounts provides it.
+type CheckStaff func(ctx context.Context, from pg.DB, by audit.Actor, roles ...string) error
+
+// CheckIndependent returns nil if two actors are independent of each other at a time,
+// and [ErrNotIndependent] if not. The package that owns the accounts provides it.
+type CheckIndependent func(ctx context.Context, from pg.DB, one, other audit.Actor, at time.Time) error
 
 // Request describes a change that needs two people.
 type Request struct {
@@ -130,13 +143,13 @@ func CheckReason(wrong *fault.Form, field, reason string) {
 
 // Create stores a request in the caller's transaction and returns the id of the
 // approval. The caller has checked that the change is possible at present.
-func Create(ctx context.Context, tx pg.Tx, check CheckAdministrator, r Request) (uuid.UUID, error) {
+func Create(ctx context.Context, tx pg.Tx, check CheckStaff, r Request) (uuid.UUID, error) {
 	var wrong fault.Form
 	CheckReason(&wrong, "reason", r.Reason)
 	if err := wrong.Err(); err != nil {
 		return uuid.Nil, err
 	}
-	if err := check(ctx, tx, r.By); err != nil {
+	if err := check(ctx, tx, r.By, ActionOf(r.Kind).Request...); err != nil {
 		return uuid.Nil, err
 	}
 	details, err := encodeDetails(r.Details)

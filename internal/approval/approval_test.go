@@ -37,7 +37,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, clock: time.Now().UTC().Truncate(time.Microsecond)}
-	w.Service = &approval.Service{Pool: pgtest.New(t), CheckAdministrator: registry.CheckAdministrator, Now: func() time.Time { return w.clock }, Effects: map[approval.Kind]approval.Effect{
+	w.Service = &approval.Service{Pool: pgtest.NewAnyTime(t), CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Now: func() time.Time { return w.clock }, Effects: map[approval.Kind]approval.Effect{
 		dangerous: func(ctx context.Context, tx pg.Tx, a approval.Approval) error {
 			_, err := tx.Exec(ctx, `INSERT INTO network (id, name) SELECT count(*) + 1, $1 || count(*) FROM network`, a.Details["name"])
 			return errors.Join(err, w.fails)
@@ -70,7 +70,7 @@ func person(t *testing.T, pool *pgxpool.Pool, role string, disabled bool) audit.
 func (w *world) ask(by audit.Actor, subject uuid.UUID) (id uuid.UUID, err error) {
 	w.Helper()
 	err = pg.InTx(w.Context(), w.Pool, func(tx pg.Tx) error {
-		id, err = approval.Create(w.Context(), tx, registry.CheckAdministrator, approval.Request{
+		id, err = approval.Create(w.Context(), tx, registry.CheckStaff, approval.Request{
 			Kind: dangerous, Subject: subject, Details: map[string]string{"name": "n"}, Reason: "Because", By: by, At: w.clock,
 		})
 		return err
@@ -337,7 +337,7 @@ func TestRequestsAreValidated(t *testing.T) {
 	} {
 		q.Kind, q.Subject, q.By, q.At = dangerous, uuid.New(), operator, w.clock
 		err := pg.InTx(t.Context(), w.Pool, func(tx pg.Tx) error {
-			_, err := approval.Create(t.Context(), tx, registry.CheckAdministrator, q)
+			_, err := approval.Create(t.Context(), tx, registry.CheckStaff, q)
 			return err
 		})
 		if err == nil || strings.Contains(fmt.Sprint(err), "ada@") {

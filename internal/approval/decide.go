@@ -23,10 +23,11 @@ type Effect func(ctx context.Context, tx pg.Tx, a Approval) error
 
 // Service decides on requested changes. All fields are required.
 type Service struct {
-	Pool               *pgxpool.Pool
-	CheckAdministrator CheckAdministrator
-	Effects            map[Kind]Effect
-	Now                func() time.Time
+	Pool             *pgxpool.Pool
+	CheckStaff       CheckStaff
+	CheckIndependent CheckIndependent
+	Effects          map[Kind]Effect
+	Now              func() time.Time
 }
 
 // HasKind reports whether this version can apply a kind of change. After a
@@ -49,9 +50,6 @@ func (s *Service) Refuse(ctx context.Context, id uuid.UUID, by audit.Actor, requ
 func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.Actor, request uuid.UUID) (a Approval, err error) {
 	now := s.now()
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		if err := s.CheckAdministrator(ctx, tx, by); err != nil {
-			return err
-		}
 		// The row lock serialises concurrent decisions.
 		row, err := db.New(tx).Lock(ctx, id)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -63,6 +61,10 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.A
 		if a, err = fromRow(row, now); err != nil {
 			return err
 		}
+		action := ActionOf(a.Kind)
+		if err := s.CheckStaff(ctx, tx, by, action.Confirm...); err != nil {
+			return err
+		}
 		switch {
 		case a.State != Waiting:
 			return ErrNotWaiting
@@ -72,10 +74,7 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.A
 			return ErrSecondPerson
 		}
 		if to == Approved {
-			// Both people must be administrators at this moment.
-			if err := s.CheckAdministrator(ctx, tx, a.RequestedBy); errors.Is(err, ErrNotAdministrator) {
-				return ErrRequesterGone
-			} else if err != nil {
+			if err := s.checkTwo(ctx, tx, action, a.RequestedBy, by, now); err != nil {
 				return err
 			}
 		}
@@ -86,6 +85,19 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.A
 		return Approval{}, err
 	}
 	return a, nil
+}
+
+// checkTwo checks that the requester still has the role for it, and that the second
+// person is independent of them.
+func (s *Service) checkTwo(ctx context.Context, tx pg.Tx, action Action, requester, second audit.Actor, now time.Time) error {
+	err := s.CheckStaff(ctx, tx, requester, action.Request...)
+	if errors.Is(err, ErrNotAdministrator) || errors.Is(err, ErrNotDecider) {
+		return ErrRequesterGone
+	}
+	if err != nil {
+		return err
+	}
+	return s.CheckIndependent(ctx, tx, requester, second, now)
 }
 
 // apply stores the decision and, if it is a confirmation, runs the effect.

@@ -69,7 +69,7 @@ type fixture struct {
 
 func newWorld(t *testing.T) *fixture {
 	t.Helper()
-	url := pgtest.URL(t)
+	url := pgtest.AnyTime(t, pgtest.URL(t))
 	w := &fixture{dir: t.TempDir(), admin: pgtest.Open(t, url, ""), at: time.Now()}
 	files := must(blob.OpenDir(w.dir))(t)
 	t.Cleanup(func() { _ = files.Close() })

@@ -70,7 +70,7 @@ func ChangedSince(f *Facts, p *policy.Policy, since, at time.Time) Since {
 	switch {
 	case len(answer.Changes) > 0:
 		answer.Changed = Yes
-	case c.holder.maybe || c.end.maybe || c.sim.maybe || c.network.maybe || contested > c.since || r.inDoubt(InstantOf(at)) && r.State.Ongoing(),
+	case c.holder.maybe || c.end.maybe || c.sim.maybe || c.network.maybe || contested > c.since || r.State.Ongoing() && !ended && r.inDoubt(InstantOf(at)),
 		!f.covers(p, &supply, since):
 		answer.Changed = Uncertain
 	default:

@@ -109,6 +109,35 @@ func (c *Change) BySeq(seq int64) *line.Event {
 	return nil
 }
 
+// How many events one supplier may report about one number, and how many of them about
+// ports. Each report costs time for all before it, and for ports more than in proportion.
+// A line that is barred every month for 20 years stays below it.
+const (
+	MaxEvents = 500
+	MaxPorts  = 100
+)
+
+// IsFull reports whether the supplier of an event has reported as many as it may. Voids
+// do not count: each needs an event of its own.
+func (c *Change) IsFull(e *line.Event) bool {
+	var events, ports int
+	count := func(all []line.Event) {
+		for i := range all {
+			if x := &all[i]; x.Supplier == e.Supplier && x.Kind != line.Void {
+				events++
+				if x.Recipient() != 0 {
+					ports++
+				}
+			}
+		}
+	}
+	if c.StoredHistory != nil {
+		count(c.StoredHistory.Events)
+	}
+	count(c.NewEvents)
+	return events >= MaxEvents || e.Recipient() != 0 && ports >= MaxPorts
+}
+
 // RowWithoutLast is RowAt without the event that was added last.
 func (c *Change) RowWithoutLast(at line.Instant) line.Row {
 	h := c.History()

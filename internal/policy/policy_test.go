@@ -41,7 +41,7 @@ var values = cmpopts.IgnoreUnexported(policy.Policy{})
 // 2000 on.
 func TestDefaultsAreCurrentFromTheStart(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	want := policy.Defaults()
 	want.EffectiveAt = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, when := range []time.Time{want.EffectiveAt, noon} {
@@ -113,7 +113,7 @@ func drawPolicy(t *rapid.T) policy.Policy {
 // bounds.
 func TestPolicySurvivesTheDatabase(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	now := noon
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPolicy(rt)
@@ -140,7 +140,7 @@ func TestPolicySurvivesTheDatabase(t *testing.T) {
 // The current version is the one that took effect last.
 func TestVersionsTakeEffectInTurn(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	service := &policy.Service{Pool: pool, Now: at(noon)}
 	for i, after := range []time.Duration{0, time.Hour, 2 * time.Hour} {
 		p := changed(100 + i)
@@ -169,7 +169,7 @@ func TestVersionsTakeEffectInTurn(t *testing.T) {
 // lists every number that is out of bounds. A refused policy changes nothing.
 func TestInvalidPoliciesAreRefused(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	first := changed(100)
 	first.EffectiveAt = noon.Add(time.Hour)
 	if _, err := (&policy.Service{Pool: pool, Now: at(noon)}).Set(t.Context(), first); err != nil {
@@ -220,7 +220,7 @@ func TestInvalidPoliciesAreRefused(t *testing.T) {
 // undo the first.
 func TestChangesAreNotUndoneUnseen(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	base, err := policy.Current(t.Context(), pool, noon)
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestChangesAreNotUndoneUnseen(t *testing.T) {
 // The database table has the same bounds as the fields.
 func TestTableHasTheSameBounds(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	undone := errors.New("undone")
 	check := func(flag string, value any, fits bool) {
 		t.Helper()
@@ -281,7 +281,7 @@ func TestTableHasTheSameBounds(t *testing.T) {
 // The role of the service may add versions but not change them.
 func TestVersionsCannotBeChanged(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	for _, sql := range []string{"UPDATE policy SET swapped_hours = 1", "DELETE FROM policy"} {
 		if _, err := pool.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "42501") {
 			t.Errorf("%s: %v", sql, err)
@@ -293,7 +293,7 @@ func TestVersionsCannotBeChanged(t *testing.T) {
 // creates.
 func TestEveryVersionIsInTheAuditTrail(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	if _, err := (&policy.Service{Pool: pool, Now: at(noon)}).Set(t.Context(), changed(120)); err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func TestEveryVersionIsInTheAuditTrail(t *testing.T) {
 // Policies that are set concurrently get different versions and times.
 func TestPoliciesThatAreSetConcurrently(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	service := &policy.Service{Pool: pool, Now: time.Now}
 	const many = 3
 	errs := make([]error, many)

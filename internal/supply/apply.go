@@ -46,6 +46,9 @@ func (s *Service) applyItems(
 			if !it.undecided() {
 				continue
 			}
+			if err := ctx.Err(); err != nil { // many events about one number take seconds
+				return nil, nil, err
+			}
 			if err := cs.applyEvent(ctx, it, seqs[0]); err != nil {
 				return nil, nil, err
 			}
@@ -98,6 +101,11 @@ func (cs *changeSet) applyEvent(ctx context.Context, i *item, seq int64) error {
 	}
 	if field, reason, message := cs.checkAuthority(i, c); reason != "" {
 		i.refuse(field, reason, message)
+		return nil
+	}
+	if i.event.Authority != line.Regulator && i.event.Kind != line.Void && c.IsFull(&i.event) {
+		i.refuse("phoneNumber", "TOO_MANY_EVENTS", fmt.Sprintf("You have reported %d events about this number, or %d about its ports, and more are not taken. "+
+			"Check what sends them; if they are right, ask the regulator.", linechange.MaxEvents, linechange.MaxPorts))
 		return nil
 	}
 	i.event.First = i.event.First && cs.isFirstHolder(i)

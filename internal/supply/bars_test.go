@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
 // scope sets on what a bar is, and a reason of which that is not the default.
-func scope(of string) func(f *supply.OrderForm) {
-	return func(f *supply.OrderForm) {
+func scope(of string) func(f *order.Form) {
+	return func(f *order.Form) {
 		if f.Scope, f.Reason = of, "COURT"; of == "NUMBER" {
 			f.Reason = "DEBT"
 		}
@@ -34,7 +35,7 @@ func TestBarIsOnTheHolderOrOnTheNumber(t *testing.T) {
 			t.Parallel()
 			s := onMTN(t)
 			mtn := operator("MTN")
-			s.createOrder(regulator(), number(1), "BAR", func(f *supply.OrderForm) { f.Reason, f.Scope = tc.reason, tc.scope })
+			s.createOrder(regulator(), number(1), "BAR", func(f *order.Form) { f.Reason, f.Scope = tc.reason, tc.scope })
 			row := s.row(number(1))
 			if onNumber, onHolder := row.NumberBarAt != line.Never, row.HolderBarAt != line.Never; onNumber != tc.number || onHolder == tc.number {
 				t.Fatalf("on the number: %v, on the holder: %v", onNumber, onHolder)
@@ -72,7 +73,7 @@ func TestHigherAuthorityLiftsABar(t *testing.T) {
 	bar.Reason = "DEBT"
 	s.wantOutcome(mtn, bar, "APPLIED")
 	s.supplyThroughNow("MTN")
-	s.createOrder(regulator(), number(1), "BAR", func(f *supply.OrderForm) { f.EffectiveAt = s.ago(4) })
+	s.createOrder(regulator(), number(1), "BAR", func(f *order.Form) { f.EffectiveAt = s.ago(4) })
 	s.wantOutcome(mtn, s.event(number(1), "UNBARRED", 3), "APPLIED")
 	s.wantStatus(number(1), "BARRED MTN")
 	again := s.event(number(1), "BARRED", 2)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -365,7 +366,7 @@ func TestNewHolderAfterTheRestOfAnAnnouncedChurnIsNotEarly(t *testing.T) {
 	notice := s.event(number(1), "CHURN_NOTICE", 220)
 	notice.ChurnAt = s.ago(200)
 	s.wantOutcome(operator("MTN"), notice, "APPLIED")
-	s.createOrder(regulator(), number(1), "BAR", scope("HOLDER"), func(f *supply.OrderForm) { f.EffectiveAt = s.ago(210) })
+	s.createOrder(regulator(), number(1), "BAR", scope("HOLDER"), func(f *order.Form) { f.EffectiveAt = s.ago(210) })
 	s.wantOutcome(operator("MTN"), s.event(number(1), "ASSIGNED", 100), "APPLIED")
 	s.wantStatus(number(1), "NORMAL MTN")
 }

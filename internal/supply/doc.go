@@ -15,7 +15,8 @@
 // Files take a longer way to these steps:
 //
 //	receive   import_receive.go  store the file and create the import
-//	run       import_run.go      the worker, and one run of an import from check to end
+//	work      import_workers.go  a worker for each import in the service
+//	run       import_run.go      one run of an import from check to end; import_limits.go
 //	read      import_read.go     read the file in chunks, ahead of the database
 //	check     import_check.go    read all of it first; hold a snapshot that would change too much
 //	apply     import_apply.go    apply it chunk by chunk; snapshot.go and missing.go for a snapshot

@@ -36,7 +36,7 @@ func newEnv(t *testing.T) *env {
 		t.Fatal(err)
 	}
 	s := &env{t: t, clock: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)}
-	s.Service = &supply.Service{Pool: pgtest.New(t), Region: region, Lines: &linestore.Resolver{}, Now: func() time.Time { return s.clock }}
+	s.Service = &supply.Service{Pool: pgtest.NewAnyTime(t), Region: region, Lines: &linestore.Resolver{}, Now: func() time.Time { return s.clock }}
 	rows, source, _ := numbering.Shipped("NG")
 	long := func() time.Time { return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) }
 	if s.plan, err = (&numbering.Service{Pool: s.Pool, Now: long}).Set(t.Context(), rows, source, time.Time{}); err != nil {

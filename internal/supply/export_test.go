@@ -2,11 +2,14 @@ package supply
 
 import (
 	"context"
+	"errors"
+	"log/slog"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/pg"
 )
 
 // InChunks returns the source with a number of rows for each transaction.
@@ -15,25 +18,40 @@ func (s Source) InChunks(rows int) Source {
 	return s
 }
 
-// NumberSet exports numberSet.
-type NumberSet = numberSet
+// RunOnce runs the waiting imports once, and then deletes the files of imports that
+// finished after a time.
+func (s *Service) RunOnce(ctx context.Context, log *slog.Logger, since time.Time) error {
+	w := s.newImportWorkers(log)
+	err := w.start(ctx)
+	w.wait()
+	return errors.Join(err, w.deleteFinishedFiles(ctx, since))
+}
 
-// NewNumberSet returns an empty set.
-func NewNumberSet() *NumberSet { return newNumberSet() }
-
-// Add exports add.
-func (s *numberSet) Add(n phone.Number) bool { return s.add(n) }
-
-// Has exports has.
-func (s *numberSet) Has(n phone.Number) bool { return s.has(n) }
-
-// RunWaiting runs the waiting imports once.
-var RunWaiting = (*Service).runWaiting
-
-// DeleteFinishedFiles deletes the files of finished imports.
-var DeleteFinishedFiles = (*Service).deleteFinishedFiles
-
-// VoidInBatches voids a snapshot with a number of lines for each transaction.
+// VoidInBatches voids a snapshot, or continues to, with a number of lines for each
+// transaction.
 func (s *Service) VoidInBatches(ctx context.Context, uid uuid.UUID, by audit.Actor, batch int, onProgress func(Import)) (Import, error) {
-	return s.voidInBatches(ctx, uid, by, batch, onProgress)
+	im, err := s.Import(ctx, uid)
+	if err == nil && im.State != Voiding {
+		err = s.inTx(ctx, func(tx pg.Tx) error {
+			return s.StartVoid(ctx, tx, uid, audit.Entry{At: s.now(), Actor: by, After: map[string]any{}})
+		})
+	}
+	if err != nil {
+		return im, err
+	}
+	return s.voidInBatches(ctx, uid, batch, onProgress)
+}
+
+// Confirm confirms a held import as two people do.
+func (s *Service) Confirm(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
+	err := s.inTx(ctx, func(tx pg.Tx) error {
+		if err := s.CheckHeld(ctx, tx, uid); err != nil {
+			return err
+		}
+		return s.ConfirmHeld(ctx, tx, uid, audit.Entry{At: s.now(), Actor: by})
+	})
+	if err != nil {
+		return Import{}, err
+	}
+	return s.Import(ctx, uid)
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
 // of sets the event of an order.
-func of(seq string) func(f *supply.OrderForm) { return func(f *supply.OrderForm) { f.Event = seq } }
+func of(seq string) func(f *order.Form) { return func(f *order.Form) { f.Event = seq } }
 
 // heldCase leads to a held event about number(1).
 type heldCase struct {
@@ -103,7 +104,7 @@ func TestHeldEventsAreConfirmedOrVoided(t *testing.T) {
 					t.Errorf("staff see %+v", o)
 				}
 				done := s.createOrder(regulator(), number(1), action, of(seq))
-				if done.Result.Outcome != supply.Applied || done.State != supply.OrderDone || !done.EffectiveAt.Equal(o.EffectiveAt) {
+				if done.Result.Outcome != supply.Applied || done.State != order.Done || !done.EffectiveAt.Equal(o.EffectiveAt) {
 					t.Errorf("the order is %+v", done)
 				}
 				s.wantStatus(number(1), want)
@@ -117,7 +118,7 @@ func TestHeldEventsAreConfirmedOrVoided(t *testing.T) {
 // wantRefusedOrder checks that an order about an event of number(1) is refused.
 func (s *env) wantRefusedOrder(action, seq string, want ...string) {
 	s.t.Helper()
-	_, err := s.CreateOrder(s.t.Context(), regulator(), supply.OrderForm{PhoneNumber: number(1), Action: action, Note: "why", Event: seq})
+	_, err := s.orders().Create(s.t.Context(), regulator(), order.Form{PhoneNumber: number(1), Action: action, Note: "why", Event: seq})
 	if diff := cmp.Diff(want, violations(err)); diff != "" {
 		s.t.Errorf("%s: %v\n%s", action, err, diff)
 	}

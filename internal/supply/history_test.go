@@ -12,6 +12,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -234,7 +235,7 @@ func TestHistoryKnowsWhenAHeldEventWasConfirmed(t *testing.T) {
 	start := s.clock
 	s.wantLate(operator("MTN"), s.event(number(1), "SIM_CHANGED", 40), "WAITING BACKDATED")
 	s.days(3)
-	s.createOrder(regulator(), number(1), "CONFIRM", func(f *supply.OrderForm) { f.Event = s.seq(number(1), line.ChangeSIM) })
+	s.createOrder(regulator(), number(1), "CONFIRM", func(f *order.Form) { f.Event = s.seq(number(1), line.ChangeSIM) })
 	s.supplyThroughNow("MTN")
 	for name, tc := range map[string]struct {
 		asOf, knownAt time.Time

@@ -22,7 +22,7 @@ const (
 // committed.
 func (r *importRun) apply(ctx context.Context) error {
 	caughtUp := r.im.place == 0 // until then rows are only skipped: they are applied already
-	closeFile, err := r.openFile()
+	closeFile, err := r.openFile(ctx)
 	if err != nil && !caughtUp {
 		return differentFile(err)
 	}
@@ -31,7 +31,7 @@ func (r *importRun) apply(ctx context.Context) error {
 	}
 	defer closeFile()
 	var digest [32]byte
-	r.loadsAhead, r.newestEvent = true, line.Never
+	r.loadsAhead, r.newestEvent = r.src.turns == nil, line.Never // with turns, the database works on one chunk at a time
 	if !caughtUp && r.im.Kind == linefile.Events {
 		r.newestEvent = line.Instant(r.im.cursor) //nolint:gosec // saveProgress wrote an Instant
 	}
@@ -39,7 +39,7 @@ func (r *importRun) apply(ctx context.Context) error {
 		digest = c.digest
 		if !caughtUp {
 			for i := range c.rows {
-				r.seen.add(c.rows[i].Number)
+				r.seen.Add(c.rows[i].Number)
 			}
 			if c.place < r.im.place {
 				return nil

@@ -21,7 +21,7 @@ const maxRefused = 100_000
 // is cut off, or which would change too much, changes nothing. On the way it
 // counts what the file would do, and stores the rows that are refused.
 func (r *importRun) check(ctx context.Context) error {
-	closeFile, err := r.openFile()
+	closeFile, err := r.openFile(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,6 +32,9 @@ func (r *importRun) check(ctx context.Context) error {
 	var confirmed int64 // running tenures of the network whose numbers are in the file
 	err = r.eachChunk(ctx, func(c *chunk) error {
 		digest = c.digest
+		if err := r.checkRows(c); err != nil {
+			return err
+		}
 		r.im.Rows += int64(len(c.rows) + len(c.refused))
 		// A malformed row still shows that its number is in use, so the number counts
 		// as present. (Some of these numbers may have no tenure.)
@@ -212,7 +215,7 @@ func (r *importRun) tryRows(ctx context.Context, rows []*linefile.Row) (refused 
 func (r *importRun) dropRepeated(c *chunk, refused *[]linefile.Refusal) []*linefile.Row {
 	first := make([]*linefile.Row, 0, len(c.rows))
 	for i := range c.rows {
-		if !r.seen.add(c.rows[i].Number) {
+		if !r.seen.Add(c.rows[i].Number) {
 			*refused = append(*refused, linefile.Refusal{Place: c.rows[i].Place, Field: "number", Reason: "DUPLICATE"})
 			continue
 		}

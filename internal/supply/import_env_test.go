@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -352,8 +353,8 @@ func (k *importEnv) compareRuns(network string, at time.Time, content string) su
 // decide lets the regulator confirm or void the newest event of a kind about a number.
 func (k *importEnv) decide(number, action string, kind line.Kind) {
 	k.t.Helper()
-	form := supply.OrderForm{PhoneNumber: number, Action: action, Event: k.seq(number, kind), Note: "for a test"}
-	if _, err := k.CreateOrder(k.t.Context(), newSupplier(line.Regulator, ""), form); err != nil {
+	form := order.Form{PhoneNumber: number, Action: action, Event: k.seq(number, kind), Note: "for a test"}
+	if _, err := giveOrder(k.t.Context(), k.Service, newSupplier(line.Regulator, ""), form); err != nil {
 		k.t.Fatal(err)
 	}
 }

@@ -21,25 +21,37 @@ type chunk struct {
 	place          int64          // the line of the file after the chunk
 	digest         [32]byte       // of the file up to place
 	err            error          // what ended the file; io.EOF after the last chunk
+	readTime       time.Duration  // how long the reading took
 
 	loaded      *changeSet // the numbers of an events file, if loadChunk has loaded them
 	loadedAfter int64      // how many chunks had been applied before that
 }
 
-// openFile opens the file, and the reader for its rows.
-func (r *importRun) openFile() (closeFile func(), err error) {
+// openFile opens the file, and the reader for its rows. Reading ends with ctx, also
+// within a line that decompresses to gigabytes.
+func (r *importRun) openFile(ctx context.Context) (closeFile func(), err error) {
 	in, err := r.src.Open()
 	if err != nil {
 		return nil, fmt.Errorf("supply: open the file: %w", err)
 	}
-	r.reader, err = linefile.Open(in, linefile.Options{Kind: r.im.Kind, Region: r.service.Region, AsOf: r.im.AsOf, Now: r.rules.now, Zone: r.rules.policy.Zone()})
+	r.reader, err = linefile.Open(readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		return in.Read(p)
+	}), linefile.Options{Kind: r.im.Kind, Region: r.service.Region, AsOf: r.im.AsOf, Now: r.rules.now, Zone: r.rules.policy.Zone()})
 	if err != nil {
 		_ = in.Close() // nothing was written
 		return nil, err
 	}
-	r.seen, r.unreadable = newNumberSet(), newNumberSet()
+	r.seen, r.unreadable = phone.NewSet(), phone.NewSet()
 	return func() { _ = in.Close() }, nil
 }
+
+type readerFunc func(p []byte) (int, error)
+
+// Read implements [io.Reader].
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // readChunks reads the file ahead: while one chunk is written to the database,
 // the next one is parsed. The caller returns each chunk through done. Reading
@@ -67,7 +79,9 @@ func (r *importRun) readChunks(ctx context.Context) (next <-chan *chunk, done fu
 			if left := committed - reader.Place(); left > 0 {
 				c.rows = c.rows[:min(int64(size), left)]
 			}
+			started := time.Now()
 			n, refused, err := reader.Next(c.rows)
+			c.readTime = time.Since(started)
 			c.rows, c.refused, c.err = c.rows[:n], refused, err
 			c.refusedNumbers = append(c.refusedNumbers[:0], reader.RefusedNumbers()...)
 			c.place, c.digest, c.loaded = reader.Place(), reader.Digest(), nil
@@ -97,23 +111,26 @@ func (r *importRun) eachChunk(ctx context.Context, fn func(*chunk) error) error 
 		drain(next)
 	}()
 	for c := range next {
-		end, started := c.err, time.Now()
-		for _, n := range c.refusedNumbers {
-			r.unreadable.add(n)
-		}
-		if end == nil || errors.Is(end, io.EOF) {
-			if err := fn(c); err != nil {
-				return err
+		end := c.err
+		err := r.src.turns.Do(ctx, c.readTime, func() error {
+			for _, n := range c.refusedNumbers {
+				r.unreadable.Add(n)
 			}
-		}
-		if r.im.Source == "api" {
-			sleep(ctx, time.Since(started)) // see chunkAPI
+			if end == nil || errors.Is(end, io.EOF) {
+				return fn(c)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 		switch {
 		case errors.Is(end, io.EOF):
 			return nil
-		case end != nil:
+		case end != nil && ctx.Err() == nil:
 			return end
+		case end != nil:
+			return ctx.Err()
 		}
 		done(c)
 	}
@@ -141,18 +158,19 @@ var errDifferentFile = fault.New(fault.Aborted, "This is not the file with which
 // verifyFile reads the file of an import that is resumed or was held, before
 // anything of it is applied. It fails unless this is the file that was checked.
 func (r *importRun) verifyFile(ctx context.Context) error {
-	closeFile, err := r.openFile()
+	closeFile, err := r.openFile(ctx)
 	if err != nil {
 		return differentFile(err)
 	}
 	defer closeFile()
 	defer func() { _ = r.reader.Close() }()
-	for err == nil && ctx.Err() == nil {
-		const lines = 1 << 20 // between two looks at ctx
+	for err == nil {
+		const lines = 1 << 16 // between two turns
+		started := time.Now()
 		err = r.reader.Skip(r.reader.Place() + lines)
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+		if stopped := r.src.turns.Do(ctx, time.Since(started), ctx.Err); stopped != nil {
+			return stopped
+		}
 	}
 	_, _, err = r.reader.Next(make([]linefile.Row, 1)) // returns what ended the file
 	if digest := r.reader.Digest(); errors.Is(err, io.EOF) && !bytes.Equal(digest[:], r.im.fileDigest) {
@@ -171,55 +189,4 @@ func differentFile(err error) error {
 		return errDifferentFile.Because(err)
 	}
 	return err
-}
-
-// numberSet is a set of numbers: one bit for each number of the pages that are in
-// use. The numbers of a network are close together, so that a country with five
-// hundred million possible numbers takes at most 63 megabytes.
-type numberSet struct {
-	pages map[int64]*[pageWords]uint64
-	last  int64              // the key of page
-	page  *[pageWords]uint64 // the page that was used last
-}
-
-const (
-	pageWords = 1024
-	pageBits  = pageWords * 64
-)
-
-func newNumberSet() *numberSet {
-	return &numberSet{pages: make(map[int64]*[pageWords]uint64), last: -1}
-}
-
-// at returns the word and the bit of a number; no word if its page does not exist
-// and grow is false.
-func (s *numberSet) at(n phone.Number, grow bool) (word *uint64, bit uint64) {
-	key := n.Int() / pageBits
-	if key != s.last {
-		page := s.pages[key]
-		if page == nil {
-			if !grow {
-				return nil, 0
-			}
-			page = new([pageWords]uint64)
-			s.pages[key] = page
-		}
-		s.last, s.page = key, page
-	}
-	offset := n.Int() % pageBits
-	return &s.page[offset/64], 1 << (offset % 64)
-}
-
-// add adds a number and reports whether it was new.
-func (s *numberSet) add(n phone.Number) bool {
-	word, bit := s.at(n, true)
-	added := *word&bit == 0
-	*word |= bit
-	return added
-}
-
-// has reports whether a number is in the set.
-func (s *numberSet) has(n phone.Number) bool {
-	word, bit := s.at(n, false)
-	return word != nil && *word&bit != 0
 }

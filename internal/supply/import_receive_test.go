@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/linefile"
@@ -106,7 +105,7 @@ func (o *receiveEnv) wantFiles(want int) {
 // runOnce runs the waiting imports once, and deletes the files of finished ones.
 func (o *receiveEnv) runOnce() {
 	o.t.Helper()
-	if err := errors.Join(supply.RunWaiting(o.Service, o.t.Context(), o.log), supply.DeleteFinishedFiles(o.Service, o.t.Context(), o.clock, map[uuid.UUID]bool{})); err != nil {
+	if err := o.RunOnce(o.t.Context(), o.log, o.clock); err != nil {
 		o.t.Fatal(err)
 	}
 }
@@ -240,8 +239,9 @@ func TestUnreadableFileDoesNotBlockOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	fine := o.receive("AIRTEL", asOf(march), snapshotOf(airtels(0, 30)...))
-	if err := supply.RunWaiting(o.Service, t.Context(), o.log); err == nil {
-		t.Error("that a file cannot be read is not reported")
+	o.runOnce()
+	if !strings.Contains(o.out.String(), "an import failed") || !strings.Contains(o.out.String(), stuck.ID.String()) {
+		t.Errorf("that a file cannot be read is not logged:\n%s", o.out)
 	}
 	o.wantState(stuck, supply.Checking)
 	o.wantState(elsewhere, supply.Checking)

@@ -1,7 +1,9 @@
 package supply
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -144,9 +146,20 @@ func (i *Import) extensions(complete, through time.Time) []linestore.Extension {
 // ErrTooLate reports an import that its sender can no longer withdraw.
 var ErrTooLate = fault.New(fault.IncompatibleState, "This import is finished or is being applied. Only the regulator can cancel one that is being applied.")
 
-// Confirm lets a held import be applied, after staff has checked it.
-func (s *Service) Confirm(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
-	return s.decide(ctx, uid, by, audit.ImportConfirmed, ErrNotHeld, `UPDATE supply_import SET state = 'applying', reason = '', confirmed_at = $2, updated_at = $2, started_at = NULL, rows = 0,
+// CheckHeld returns an error unless an import is held.
+func (s *Service) CheckHeld(ctx context.Context, tx pg.Tx, uid uuid.UUID) error {
+	im, err := findImport(ctx, tx, uid)
+	if err == nil && im.State != Held {
+		err = ErrNotHeld
+	}
+	return err
+}
+
+// ConfirmHeld lets a held import be applied, in the caller's transaction. Package order
+// has made sure that two people agreed. The entry has who did it, and why.
+func (s *Service) ConfirmHeld(ctx context.Context, tx pg.Tx, uid uuid.UUID, e audit.Entry) error {
+	e.Action = audit.ImportConfirmed
+	return decideIn(ctx, tx, uid, e, ErrNotHeld, `UPDATE supply_import SET state = 'applying', reason = '', confirmed_at = $2, updated_at = $2, started_at = NULL, rows = 0,
 		added = 0, changed = 0, unchanged = 0, ended = 0, duplicates = 0, no_effect = 0, waiting = 0, ported_out = 0, refused = 0 WHERE uid = $1 AND state = 'held'`)
 }
 
@@ -173,22 +186,28 @@ func (s *Service) ConfirmIntent(ctx context.Context, uid uuid.UUID, by audit.Act
 // decide runs the statement that changes the import's state. If the import is not
 // in a state from which that is possible, it returns otherwise.
 func (s *Service) decide(ctx context.Context, uid uuid.UUID, by audit.Actor, action audit.Action, otherwise error, statement string) (Import, error) {
-	now := s.now()
 	err := s.inTx(ctx, func(tx pg.Tx) error {
-		done, err := tx.Exec(ctx, statement, uid, now)
-		if err != nil {
-			return fmt.Errorf("supply: change the state of an import: %w", err)
-		}
-		if done.RowsAffected() == 0 {
-			if _, err := s.Import(ctx, uid); err != nil {
-				return err
-			}
-			return otherwise
-		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by, Action: action, Subject: uid})
+		return decideIn(ctx, tx, uid, audit.Entry{At: s.now(), Actor: by, Action: action}, otherwise, statement)
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, otherwise) {
 		return Import{}, err
 	}
-	return s.Import(ctx, uid)
+	// Not in the transaction: it would hold one connection while it waits for another.
+	im, missing := s.Import(ctx, uid)
+	if err := cmp.Or(missing, err); err != nil {
+		return Import{}, err
+	}
+	return im, nil
+}
+
+func decideIn(ctx context.Context, tx pg.Tx, uid uuid.UUID, e audit.Entry, otherwise error, statement string) error {
+	done, err := tx.Exec(ctx, statement, uid, e.At)
+	if err != nil {
+		return fmt.Errorf("supply: change the state of an import: %w", err)
+	}
+	if done.RowsAffected() == 0 {
+		return otherwise
+	}
+	e.Subject = uid
+	return audit.Write(ctx, tx, e)
 }

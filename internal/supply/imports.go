@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/pg"
 )
 
 // The states of an import.
@@ -103,7 +104,11 @@ func (i *Import) Open() bool { return i.State == Checking || i.State == Held || 
 
 // Import returns an import.
 func (s *Service) Import(ctx context.Context, uid uuid.UUID) (Import, error) {
-	im, err := scanImport(s.Pool.QueryRow(ctx, `SELECT `+importColumns+` FROM supply_import WHERE uid = $1`, uid))
+	return findImport(ctx, s.Pool, uid)
+}
+
+func findImport(ctx context.Context, from pg.DB, uid uuid.UUID) (Import, error) {
+	im, err := scanImport(from.QueryRow(ctx, `SELECT `+importColumns+` FROM supply_import WHERE uid = $1`, uid))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Import{}, ErrNoImport
 	}

@@ -41,27 +41,40 @@ func (r *importRun) eachMissing(ctx context.Context, visit func(ctx context.Cont
 func (r *importRun) searchMissing(
 	ctx context.Context, after, high int64, ported bool, visit func(ctx context.Context, missing []phone.Number, cursor int64) error,
 ) error {
-	for {
-		numbers, err := r.runningNumbers(ctx, after, high, ported)
-		if err != nil || len(numbers) == 0 {
+	for more := true; more; {
+		err := r.src.turns.Do(ctx, 0, func() (err error) {
+			after, more, err = r.searchNext(ctx, after, high, ported, visit)
 			return err
-		}
-		after = numbers[len(numbers)-1].Int()
-		numbers = slices.DeleteFunc(numbers, func(n phone.Number) bool { return r.seen.has(n) || r.unreadable.has(n) })
-		if len(numbers) == 0 {
-			continue // the next visit saves the cursor
-		}
-		cursor := after
-		if ported {
-			cursor = -after
-		}
-		if err := visit(ctx, numbers, cursor); err != nil {
-			return err
-		}
-		if err := r.reportProgress(ctx, false); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// searchNext is one step of searchMissing. It returns the last number that it has
+// searched, and whether there may be more.
+func (r *importRun) searchNext(
+	ctx context.Context, after, high int64, ported bool, visit func(ctx context.Context, missing []phone.Number, cursor int64) error,
+) (last int64, more bool, err error) {
+	numbers, err := r.runningNumbers(ctx, after, high, ported)
+	if err != nil || len(numbers) == 0 {
+		return after, false, err
+	}
+	last = numbers[len(numbers)-1].Int()
+	numbers = slices.DeleteFunc(numbers, func(n phone.Number) bool { return r.seen.Has(n) || r.unreadable.Has(n) })
+	if len(numbers) == 0 {
+		return last, true, nil // the next visit saves the cursor
+	}
+	cursor := last
+	if ported {
+		cursor = -last
+	}
+	if err := visit(ctx, numbers, cursor); err != nil {
+		return last, false, err
+	}
+	return last, true, r.reportProgress(ctx, false)
 }
 
 // runningNumbers returns the next numbers, after one and up to another, that have a
@@ -99,7 +112,7 @@ func (r *importRun) countMissing(ctx context.Context, missing []phone.Number, _ 
 		if err := r.applyMissing(ctx, cs, c, &r.im.Counts); err != nil {
 			return err
 		}
-		r.seen.add(c.Number) // so that the round of ported numbers does not count it again
+		r.seen.Add(c.Number) // so that the round of ported numbers does not count it again
 	}
 	return nil
 }

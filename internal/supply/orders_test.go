@@ -1,6 +1,7 @@
 package supply_test
 
 import (
+	"context"
 	"errors"
 	"net/netip"
 	"strings"
@@ -12,10 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/order"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
@@ -26,17 +31,38 @@ func accountHolder() supply.Supplier {
 	return supply.Supplier{Actor: audit.Actor{Kind: audit.Account, ID: uuid.New()}}
 }
 
-// createOrder creates an order.
-func (s *env) createOrder(who supply.Supplier, number, action string, change ...func(f *supply.OrderForm)) supply.Order {
+// orders returns the service that keeps orders.
+func (s *env) orders() *order.Service { return &order.Service{Supply: s.Service} }
+
+// giveOrder gives an order, and another client of the regulator confirms it if it
+// waits.
+func giveOrder(ctx context.Context, s *supply.Service, who supply.Supplier, f order.Form) (order.Order, error) {
+	orders := order.Service{Supply: s}
+	o, err := orders.Create(ctx, who, f)
+	if err == nil && o.State == order.Pending {
+		o, err = orders.Confirm(ctx, regulator(), o.ID)
+	}
+	return o, err
+}
+
+// createOrder creates an order, which another client confirms if it waits. A
+// blacklisting keeps waiting.
+func (s *env) createOrder(who supply.Supplier, number, action string, change ...func(f *order.Form)) order.Order {
 	s.t.Helper()
-	f := supply.OrderForm{PhoneNumber: number, Action: action, Note: "case 12 of 2026"}
+	f := order.Form{PhoneNumber: number, Action: action, Note: "case 12 of 2026"}
 	if action == "BAR" {
 		f.Reason = "COURT"
 	}
 	for _, c := range change {
 		c(&f)
 	}
-	o, err := s.CreateOrder(s.t.Context(), who, f)
+	give := giveOrder
+	if action == "BLACKLIST" {
+		give = func(ctx context.Context, _ *supply.Service, who supply.Supplier, f order.Form) (order.Order, error) {
+			return s.orders().Create(ctx, who, f)
+		}
+	}
+	o, err := give(s.t.Context(), s.Service, who, f)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -46,7 +72,7 @@ func (s *env) createOrder(who supply.Supplier, number, action string, change ...
 // blacklist blacklists a number by two clients of the regulator.
 func (s *env) blacklist(number string) {
 	s.t.Helper()
-	if _, err := s.ConfirmOrder(s.t.Context(), regulator(), s.createOrder(regulator(), number, "BLACKLIST").ID); err != nil {
+	if _, err := s.orders().Confirm(s.t.Context(), regulator(), s.createOrder(regulator(), number, "BLACKLIST").ID); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -60,8 +86,8 @@ func TestOrderIsAnEventOfTheRegulator(t *testing.T) {
 	s.supplyThroughNow("MTN")
 	for _, who := range []supply.Supplier{regulator(), accountHolder(), {Actor: audit.Actor{Kind: audit.Operator}}} {
 		got := s.createOrder(who, number(1), "BAR")
-		want := supply.Order{
-			ID: got.ID, Number: s.parse(number(1)), Action: "BAR", State: supply.OrderDone, Note: "case 12 of 2026", RequestedAt: s.clock, EffectiveAt: s.clock,
+		want := order.Order{
+			ID: got.ID, Number: s.parse(number(1)), Action: "BAR", Reason: "COURT", State: order.Done, Note: "case 12 of 2026", RequestedAt: s.clock, EffectiveAt: s.clock,
 			RequestedBy: who.Actor, Result: supply.Result{ID: got.ID.String(), Outcome: supply.Applied},
 		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateComparable(phone.Number{}, netip.Addr{})); diff != "" {
@@ -82,11 +108,11 @@ func TestOrderIsAnEventOfTheRegulator(t *testing.T) {
 	if n := s.count(`SELECT count(*) FROM audit WHERE action = 'order.given'`); n != 6 {
 		t.Errorf("%d orders are in the audit trail, want 6", n)
 	}
-	list, err := s.Orders(t.Context(), false, 4)
+	list, err := s.orders().List(t.Context(), false, 4)
 	if err != nil || len(list) != 4 || list[0].Action != "UNBAR" || list[1].Action != "BAR" || !list[0].RequestedAt.After(list[1].RequestedAt) {
 		t.Errorf("the list is %+v, %v", list, err)
 	}
-	if list, err = s.Orders(t.Context(), true, 4); err != nil || len(list) != 0 {
+	if list, err = s.orders().List(t.Context(), true, 4); err != nil || len(list) != 0 {
 		t.Errorf("pending are %+v, %v", list, err)
 	}
 }
@@ -98,7 +124,7 @@ func TestOrderMayTakeEffectInThePast(t *testing.T) {
 	s := newEnv(t)
 	s.report(operator("MTN"), s.event(number(1), "ASSIGNED", 400), s.event(number(1), "ASSIGNED", 100))
 	s.supplyThroughNow("MTN")
-	past := func(f *supply.OrderForm) { f.EffectiveAt = s.ago(200) }
+	past := func(f *order.Form) { f.EffectiveAt = s.ago(200) }
 	o := s.createOrder(regulator(), number(1), "BAR", past, scope("HOLDER"))
 	if !o.EffectiveAt.Equal(s.daysAgo(200)) || o.Result.Outcome != supply.Applied {
 		t.Errorf("the order is %+v", o)
@@ -168,11 +194,11 @@ func TestBlacklistingNeedsTwo(t *testing.T) {
 	s.supplyThroughNow("MTN")
 	asker := regulator()
 	o := s.createOrder(asker, number(1), "BLACKLIST")
-	if o.State != supply.OrderPending || !o.EffectiveAt.IsZero() || !o.ConfirmedAt.IsZero() || o.Result != (supply.Result{}) {
+	if o.State != order.Pending || !o.EffectiveAt.IsZero() || !o.ConfirmedAt.IsZero() || o.Result != (supply.Result{}) {
 		t.Errorf("the order is %+v", o)
 	}
 	s.wantStatus(number(1), "NORMAL MTN")
-	list, err := s.Orders(t.Context(), true, 10)
+	list, err := s.orders().List(t.Context(), true, 10)
 	if err != nil || len(list) != 1 || list[0].ID != o.ID || !list[0].EffectiveAt.IsZero() {
 		t.Errorf("pending are %+v, %v", list, err)
 	}
@@ -180,18 +206,18 @@ func TestBlacklistingNeedsTwo(t *testing.T) {
 	sameClient.Authorities = nil
 	sameClient.Actor.From = netip.MustParseAddr("192.0.2.7") // it is the same client wherever it calls from
 	for name, alone := range map[string]supply.Supplier{"the client itself": sameClient, "the command line": {Actor: audit.Actor{Kind: audit.Operator}}} {
-		if _, err := s.ConfirmOrder(t.Context(), alone, o.ID); !errors.Is(err, supply.ErrSecondPerson) {
+		if _, err := s.orders().Confirm(t.Context(), alone, o.ID); !errors.Is(err, order.ErrSecondPerson) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	s.wantStatus(number(1), "NORMAL MTN")
 	asked := s.clock
 	s.days(3)
-	got, err := s.ConfirmOrder(t.Context(), accountHolder(), o.ID)
+	got, err := s.orders().Confirm(t.Context(), accountHolder(), o.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.State != supply.OrderDone || got.Result.Outcome != supply.Applied || !got.RequestedAt.Equal(asked) || !got.ConfirmedAt.Equal(s.clock) ||
+	if got.State != order.Done || got.Result.Outcome != supply.Applied || !got.RequestedAt.Equal(asked) || !got.ConfirmedAt.Equal(s.clock) ||
 		!got.EffectiveAt.Equal(s.clock) {
 		t.Errorf("the order is %+v", got)
 	}
@@ -204,8 +230,35 @@ func TestBlacklistingNeedsTwo(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d confirmed orders with an event and an entry, want 1", n)
 	}
-	if list, err = s.Orders(t.Context(), true, 10); err != nil || len(list) != 0 {
+	if list, err = s.orders().List(t.Context(), true, 10); err != nil || len(list) != 0 {
 		t.Errorf("still pending are %+v, %v", list, err)
+	}
+}
+
+// An order is not confirmed by somebody whom the requester alone gave access, nor by a
+// client of the same maker.
+func TestOrderNeedsIndependentPeople(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	asker, puppet, sibling := regulator(), accountHolder(), regulator()
+	maker := audit.Actor{Kind: audit.Account, ID: uuid.New()}
+	err := pg.InTx(t.Context(), s.Pool, func(tx pg.Tx) error {
+		return errors.Join(
+			registry.RecordAccess(t.Context(), tx, puppet.Actor.ID, registry.AccessReset, asker.Actor, s.clock),
+			registry.RecordAccess(t.Context(), tx, asker.Actor.ID, registry.AccessCreated, maker, s.clock),
+			registry.RecordAccess(t.Context(), tx, sibling.Actor.ID, registry.AccessCreated, maker, s.clock))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := s.createOrder(asker, number(1), "BLACKLIST")
+	for name, second := range map[string]supply.Supplier{"whom the requester reset": puppet, "a client of the same maker": sibling, "the maker": {Actor: maker}} {
+		if _, err := s.orders().Confirm(t.Context(), second, o.ID); !errors.Is(err, approval.ErrNotIndependent) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := s.orders().Confirm(t.Context(), accountHolder(), o.ID); err != nil {
+		t.Errorf("a stranger: %v", err)
 	}
 }
 
@@ -219,7 +272,7 @@ func TestOrderIsConfirmedOnce(t *testing.T) {
 	errs := make([]error, many)
 	var wait sync.WaitGroup
 	for i := range many {
-		wait.Go(func() { _, errs[i] = s.ConfirmOrder(t.Context(), regulator(), o.ID) })
+		wait.Go(func() { _, errs[i] = s.orders().Confirm(t.Context(), regulator(), o.ID) })
 	}
 	wait.Wait()
 	won := 0
@@ -227,7 +280,7 @@ func TestOrderIsConfirmedOnce(t *testing.T) {
 		switch {
 		case err == nil:
 			won++
-		case !errors.Is(err, supply.ErrOrderNotPending) || fault.CodeOf(err) != fault.IncompatibleState:
+		case !errors.Is(err, order.ErrNotPending) || fault.CodeOf(err) != fault.IncompatibleState:
 			t.Errorf("a second confirmation: %v", err)
 		}
 	}
@@ -235,10 +288,10 @@ func TestOrderIsConfirmedOnce(t *testing.T) {
 		t.Errorf("%d confirmations and %d events, want 1 and 1", won, n)
 	}
 	done := s.createOrder(regulator(), number(1), "BAR")
-	if _, err := s.ConfirmOrder(t.Context(), regulator(), done.ID); !errors.Is(err, supply.ErrOrderNotPending) {
+	if _, err := s.orders().Confirm(t.Context(), regulator(), done.ID); !errors.Is(err, order.ErrNotPending) {
 		t.Errorf("an order that needed no second: %v", err)
 	}
-	if _, err := s.ConfirmOrder(t.Context(), regulator(), uuid.New()); !errors.Is(err, supply.ErrNoOrder) {
+	if _, err := s.orders().Confirm(t.Context(), regulator(), uuid.New()); !errors.Is(err, order.ErrNotFound) {
 		t.Errorf("an order that does not exist: %v", err)
 	}
 	if n := s.count(`SELECT count(*) FROM audit WHERE action = 'order.confirmed'`); n != 1 {
@@ -294,7 +347,7 @@ func TestEventIsVoidedByItsSupplierOrTheRegulator(t *testing.T) {
 	silent.Note = ""
 	s.wantOutcome(mtn, silent, "REFUSED MISSING")
 
-	o := s.createOrder(regulator(), number(1), "VOID", func(f *supply.OrderForm) { f.Event = s.seq(number(1), line.Flag) })
+	o := s.createOrder(regulator(), number(1), "VOID", func(f *order.Form) { f.Event = s.seq(number(1), line.Flag) })
 	if o.Result.Outcome != supply.Applied || !o.EffectiveAt.Equal(s.daysAgo(1)) {
 		t.Errorf("the order is %+v", o)
 	}
@@ -313,7 +366,7 @@ func TestEventIsVoidedByItsSupplierOrTheRegulator(t *testing.T) {
 	s.wantStatus(number(1), "NORMAL MTN")
 	s.wantOutcome(mtn, s.event(number(1), "SIM_CHANGED", 1), "APPLIED")
 	s.wantStatus(number(1), "SWAPPED MTN")
-	s.createOrder(regulator(), number(1), "VOID", func(f *supply.OrderForm) { f.Event = s.seq(number(1), line.ChangeSIM) })
+	s.createOrder(regulator(), number(1), "VOID", func(f *order.Form) { f.Event = s.seq(number(1), line.ChangeSIM) })
 	s.wantStatus(number(1), "NORMAL MTN") // the regulator's void leaves nothing
 
 	count := func() int {
@@ -321,14 +374,14 @@ func TestEventIsVoidedByItsSupplierOrTheRegulator(t *testing.T) {
 	}
 	before := count()
 	for name, event := range map[string]string{"no event": "999999", "no number": "x", "a withdrawal": "", "another number": s.seq(number(1), line.Flag)} {
-		f := supply.OrderForm{PhoneNumber: number(1), Action: "VOID", Note: "why", Event: event}
+		f := order.Form{PhoneNumber: number(1), Action: "VOID", Note: "why", Event: event}
 		if name == "a withdrawal" {
 			f.Event = s.seq(number(1), line.Void)
 		}
 		if name == "another number" {
 			f.PhoneNumber = number(2)
 		}
-		_, err := s.CreateOrder(t.Context(), regulator(), f)
+		_, err := s.orders().Create(t.Context(), regulator(), f)
 		if diff := cmp.Diff([]string{"event NOT_ALLOWED"}, violations(err)); diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
@@ -356,34 +409,36 @@ func violations(err error) []string {
 func TestOrdersThatAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
-	good := supply.OrderForm{PhoneNumber: number(1), Note: "why"}
+	good := order.Form{PhoneNumber: number(1), Note: "why"}
 	for name, tc := range map[string]struct {
-		change func(f *supply.OrderForm)
+		change func(f *order.Form)
 		want   []string
 	}{
-		"nothing":              {func(f *supply.OrderForm) { *f = supply.OrderForm{} }, []string{"phoneNumber REQUIRED", "action REQUIRED", "note REQUIRED"}},
-		"all wrong":            {func(f *supply.OrderForm) { *f = supply.OrderForm{"1", "SELL", "", "", "a\x00", "soon", ""} }, []string{"phoneNumber INVALID_FORMAT", "action NOT_ALLOWED", "note INVALID_FORMAT", "effectiveAt INVALID_FORMAT"}},
-		"long note":            {func(f *supply.OrderForm) { f.Action, f.Note = "UNBAR", strings.Repeat("ä", 201) }, []string{"note INVALID_FORMAT"}},
-		"bar without reason":   {func(f *supply.OrderForm) { f.Action = "BAR" }, []string{"reason REQUIRED"}},
-		"bar for a churn":      {func(f *supply.OrderForm) { f.Action, f.Reason = "BAR", "CHURNED" }, []string{"reason NOT_ALLOWED"}},
-		"unbar with a reason":  {func(f *supply.OrderForm) { f.Action, f.Reason = "UNBAR", "NIN" }, []string{"reason NOT_ALLOWED"}},
-		"release of an event":  {func(f *supply.OrderForm) { f.Action, f.Event = "RELEASE", "7" }, []string{"event NOT_ALLOWED"}},
-		"void of nothing":      {func(f *supply.OrderForm) { f.Action = "VOID" }, []string{"event REQUIRED"}},
-		"void at a time":       {func(f *supply.OrderForm) { f.Action, f.Event, f.EffectiveAt = "VOID", "7", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
-		"confirm of nothing":   {func(f *supply.OrderForm) { f.Action = "CONFIRM" }, []string{"event REQUIRED"}},
-		"confirm at a time":    {func(f *supply.OrderForm) { f.Action, f.Event, f.EffectiveAt = "CONFIRM", "7", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
-		"confirm of no event":  {func(f *supply.OrderForm) { f.Action, f.Event = "CONFIRM", "7" }, []string{"event NOT_ALLOWED"}},
-		"unbar with a scope":   {func(f *supply.OrderForm) { f.Action, f.Scope = "UNBAR", "HOLDER" }, []string{"scope NOT_ALLOWED"}},
-		"bar of both":          {func(f *supply.OrderForm) { f.Action, f.Reason, f.Scope = "BAR", "NIN", "BOTH" }, []string{"scope NOT_ALLOWED"}},
-		"blacklist at a time":  {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "BLACKLIST", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
-		"release ahead":        {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "RELEASE", "2026-06-01T12:01:01Z" }, []string{"effectiveAt NOT_ALLOWED"}},
-		"release within skew":  {func(f *supply.OrderForm) { f.Action, f.EffectiveAt = "RELEASE", "2026-06-01T12:01:00Z" }, nil},
-		"landline is no line":  {func(f *supply.OrderForm) { f.Action, f.PhoneNumber = "RELEASE", "+23412345678" }, []string{"phoneNumber INVALID_FORMAT"}},
-		"lower case is a typo": {func(f *supply.OrderForm) { f.Action = "release" }, []string{"action NOT_ALLOWED"}},
+		"nothing": {func(f *order.Form) { *f = order.Form{} }, []string{"phoneNumber REQUIRED", "action REQUIRED", "note REQUIRED"}},
+		"all wrong": {func(f *order.Form) {
+			*f = order.Form{PhoneNumber: "1", Action: "SELL", Note: "a\x00", EffectiveAt: "soon"}
+		}, []string{"phoneNumber INVALID_FORMAT", "action NOT_ALLOWED", "note INVALID_FORMAT", "effectiveAt INVALID_FORMAT"}},
+		"long note":            {func(f *order.Form) { f.Action, f.Note = "UNBAR", strings.Repeat("ä", 201) }, []string{"note INVALID_FORMAT"}},
+		"bar without reason":   {func(f *order.Form) { f.Action = "BAR" }, []string{"reason REQUIRED"}},
+		"bar for a churn":      {func(f *order.Form) { f.Action, f.Reason = "BAR", "CHURNED" }, []string{"reason NOT_ALLOWED"}},
+		"unbar with a reason":  {func(f *order.Form) { f.Action, f.Reason = "UNBAR", "NIN" }, []string{"reason NOT_ALLOWED"}},
+		"release of an event":  {func(f *order.Form) { f.Action, f.Event = "RELEASE", "7" }, []string{"event NOT_ALLOWED"}},
+		"void of nothing":      {func(f *order.Form) { f.Action = "VOID" }, []string{"event REQUIRED"}},
+		"void at a time":       {func(f *order.Form) { f.Action, f.Event, f.EffectiveAt = "VOID", "7", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
+		"confirm of nothing":   {func(f *order.Form) { f.Action = "CONFIRM" }, []string{"event REQUIRED"}},
+		"confirm at a time":    {func(f *order.Form) { f.Action, f.Event, f.EffectiveAt = "CONFIRM", "7", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
+		"confirm of no event":  {func(f *order.Form) { f.Action, f.Event = "CONFIRM", "7" }, []string{"event NOT_ALLOWED"}},
+		"unbar with a scope":   {func(f *order.Form) { f.Action, f.Scope = "UNBAR", "HOLDER" }, []string{"scope NOT_ALLOWED"}},
+		"bar of both":          {func(f *order.Form) { f.Action, f.Reason, f.Scope = "BAR", "NIN", "BOTH" }, []string{"scope NOT_ALLOWED"}},
+		"blacklist at a time":  {func(f *order.Form) { f.Action, f.EffectiveAt = "BLACKLIST", "2026-01-01" }, []string{"effectiveAt NOT_ALLOWED"}},
+		"release ahead":        {func(f *order.Form) { f.Action, f.EffectiveAt = "RELEASE", "2026-06-01T12:01:01Z" }, []string{"effectiveAt NOT_ALLOWED"}},
+		"release within skew":  {func(f *order.Form) { f.Action, f.EffectiveAt = "RELEASE", "2026-06-01T12:01:00Z" }, nil},
+		"landline is no line":  {func(f *order.Form) { f.Action, f.PhoneNumber = "RELEASE", "+23412345678" }, []string{"phoneNumber INVALID_FORMAT"}},
+		"lower case is a typo": {func(f *order.Form) { f.Action = "release" }, []string{"action NOT_ALLOWED"}},
 	} {
 		f := good
 		tc.change(&f)
-		_, err := s.CreateOrder(t.Context(), regulator(), f)
+		_, err := s.orders().Create(t.Context(), regulator(), f)
 		if diff := cmp.Diff(tc.want, violations(err)); diff != "" || (err == nil) != (tc.want == nil) {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}

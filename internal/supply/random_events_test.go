@@ -26,6 +26,7 @@ import (
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -250,13 +251,13 @@ func (c *randomRun) decide(ctx context.Context, r *randomClient) error {
 	if err != nil {
 		return err
 	}
-	var forms []supply.OrderForm
+	var forms []order.Form
 	for _, o := range open {
 		switch r.random.IntN(8) {
 		case 0, 1:
-			forms = append(forms, supply.OrderForm{PhoneNumber: o.Number.E164(), Action: "CONFIRM", Event: strconv.FormatInt(o.Seq, 10)})
+			forms = append(forms, order.Form{PhoneNumber: o.Number.E164(), Action: "CONFIRM", Event: strconv.FormatInt(o.Seq, 10)})
 		case 2:
-			forms = append(forms, supply.OrderForm{PhoneNumber: o.Number.E164(), Action: "VOID", Event: strconv.FormatInt(o.Seq, 10)})
+			forms = append(forms, order.Form{PhoneNumber: o.Number.E164(), Action: "VOID", Event: strconv.FormatInt(o.Seq, 10)})
 		}
 	}
 	n, _ := phone.FromInt(c.base + r.random.Int64N(c.lines))
@@ -265,11 +266,11 @@ func (c *randomRun) decide(ctx context.Context, r *randomClient) error {
 		return err
 	}
 	if seq != nil {
-		forms = append(forms, supply.OrderForm{PhoneNumber: n.E164(), Action: "VOID", Event: strconv.FormatInt(*seq, 10)})
+		forms = append(forms, order.Form{PhoneNumber: n.E164(), Action: "VOID", Event: strconv.FormatInt(*seq, 10)})
 	}
 	for _, f := range forms {
 		f.Note = "decided"
-		o, err := c.CreateOrder(ctx, r.supplier, f)
+		o, err := giveOrder(ctx, c.Service, r.supplier, f)
 		if code := fault.CodeOf(err); code == fault.InvalidArgument || code == fault.Unavailable {
 			continue // decided meanwhile, a void, or others hold the number
 		}

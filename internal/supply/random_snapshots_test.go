@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -196,13 +197,13 @@ func (w *snapshotModel) decide() {
 		return
 	}
 	o := rapid.SampledFrom(open).Draw(w.T, "open")
-	form := supply.OrderForm{
+	form := order.Form{
 		PhoneNumber: o.Number.E164(), Action: "VOID", Event: strconv.FormatInt(o.Seq, 10), Note: "for a test",
 	}
 	if o.IfConfirmed != "" && rapid.Bool().Draw(w.T, "confirmed") {
 		form.Action = "CONFIRM"
 	}
-	if _, err := w.k.CreateOrder(w.k.t.Context(), orders, form); err != nil {
+	if _, err := giveOrder(w.k.t.Context(), w.k.Service, orders, form); err != nil {
 		w.Fatal(err)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// Service takes in reports about lines. All fields but Files and Peppers are
+// Service takes in reports about lines. All fields but Files, Peppers and Limits are
 // required.
 type Service struct {
 	Pool    *pgxpool.Pool
@@ -29,6 +29,7 @@ type Service struct {
 	Lines   *linestore.Resolver
 	Files   blob.Store      // holds files that were sent to the API until their import is finished
 	Peppers *secret.Peppers // hide a number in the audit trail; [Service.StaffLookup] needs them
+	Limits  ImportLimits    // of files that are sent to the API
 	Now     func() time.Time
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -87,24 +88,24 @@ func TestOrdersAreRefused(t *testing.T) {
 	for _, by := range []supply.Supplier{asker, other} {
 		o := s.createOrder(asker, number(1), "BLACKLIST")
 		s.clock = s.clock.Add(time.Minute)
-		got, err := s.RefuseOrder(t.Context(), by.Actor, o.ID, uuid.New())
-		if err != nil || got.State != supply.OrderWithdrawn || !got.DecidedBy.Same(by.Actor) || !got.EffectiveAt.IsZero() {
+		got, err := s.orders().Refuse(t.Context(), by.Actor, o.ID, uuid.New())
+		if err != nil || got.State != order.Withdrawn || !got.DecidedBy.Same(by.Actor) || !got.EffectiveAt.IsZero() {
 			t.Errorf("%+v, %v", got, err)
 		}
 		for _, err := range []error{
-			errorOf(s.ConfirmOrder(t.Context(), accountHolder(), o.ID)), errorOf(s.RefuseOrder(t.Context(), by.Actor, o.ID, uuid.Nil)),
+			errorOf(s.orders().Confirm(t.Context(), accountHolder(), o.ID)), errorOf(s.orders().Refuse(t.Context(), by.Actor, o.ID, uuid.Nil)),
 		} {
-			if !errors.Is(err, supply.ErrOrderNotPending) {
+			if !errors.Is(err, order.ErrNotPending) {
 				t.Errorf("decided again: %v", err)
 			}
 		}
-		if kept, err := s.Order(t.Context(), o.ID); err != nil || kept.State != supply.OrderWithdrawn || !kept.RequestedBy.Same(asker.Actor) || !kept.ConfirmedAt.IsZero() {
+		if kept, err := s.orders().Find(t.Context(), o.ID); err != nil || kept.State != order.Withdrawn || !kept.RequestedBy.Same(asker.Actor) || !kept.ConfirmedAt.IsZero() {
 			t.Errorf("stored as %+v, %v", kept, err)
 		}
 		ids = append(ids, o.ID)
 	}
 	s.createOrder(asker, number(2), "BAR") // needs nobody
-	list, err := s.DecidedOrders(t.Context(), 10)
+	list, err := s.orders().Decided(t.Context(), 10)
 	if err != nil || len(list) != 2 || list[0].ID != ids[1] || list[1].ID != ids[0] {
 		t.Errorf("decided are %+v, %v", list, err)
 	}
@@ -114,8 +115,8 @@ func TestOrdersAreRefused(t *testing.T) {
 	if past := s.numberHistory(supply.HistoryQuery{Number: s.parse(number(1))}); len(past.Events) != 0 {
 		t.Errorf("a refused order is an event: %+v", past.Events)
 	}
-	for _, err := range []error{errorOf(s.Order(t.Context(), uuid.New())), errorOf(s.RefuseOrder(t.Context(), asker.Actor, uuid.New(), uuid.Nil))} {
-		if !errors.Is(err, supply.ErrNoOrder) {
+	for _, err := range []error{errorOf(s.orders().Find(t.Context(), uuid.New())), errorOf(s.orders().Refuse(t.Context(), asker.Actor, uuid.New(), uuid.Nil))} {
+		if !errors.Is(err, order.ErrNotFound) {
 			t.Errorf("of an order that does not exist: %v", err)
 		}
 	}

@@ -44,20 +44,19 @@ const voidBatch = 10_000
 // voidNote is the note of the events that void those of a snapshot.
 const voidNote = "The snapshot was voided."
 
-// VoidSnapshot voids the newest snapshot of a network: it takes back its completeness,
-// voids the events and restatements that it made, and deletes the rows that it created
+// VoidSnapshot carries out the voiding that [Service.StartVoid] started: it voids the
+// events and restatements that the snapshot made, and deletes the rows that it created
 // and that no event has touched. A run can be stopped at any moment; the next call
-// continues it. The caller has made sure that by is staff of the regulator: voiding a
-// snapshot can hide changes. OnProgress, if it is not nil, is called after each batch.
-func (s *Service) VoidSnapshot(ctx context.Context, uid uuid.UUID, by audit.Actor, onProgress func(Import)) (Import, error) {
+// continues it. OnProgress, if it is not nil, is called after each batch.
+func (s *Service) VoidSnapshot(ctx context.Context, uid uuid.UUID, onProgress func(Import)) (Import, error) {
 	if onProgress == nil {
 		onProgress = func(Import) {}
 	}
-	return s.voidInBatches(ctx, uid, by, voidBatch, onProgress)
+	return s.voidInBatches(ctx, uid, voidBatch, onProgress)
 }
 
-func (s *Service) voidInBatches(ctx context.Context, uid uuid.UUID, by audit.Actor, batch int, onProgress func(Import)) (im Import, err error) {
-	unlock, err := s.lockImport(ctx, uid)
+func (s *Service) voidInBatches(ctx context.Context, uid uuid.UUID, batch int, onProgress func(Import)) (im Import, err error) {
+	unlock, err := lockImport(ctx, &pg.SessionLocks{Pool: s.Pool}, uid)
 	if err != nil {
 		return Import{}, err
 	}
@@ -65,10 +64,8 @@ func (s *Service) voidInBatches(ctx context.Context, uid uuid.UUID, by audit.Act
 	if im, err = s.Import(ctx, uid); err != nil {
 		return Import{}, err
 	}
-	if im.State != Voiding {
-		if err := s.startVoid(ctx, &im, by); err != nil {
-			return im, err
-		}
+	if im.State == Voided {
+		return im, ErrVoided
 	}
 	v := &voidRun{service: s, im: im, batch: batch}
 	for v.im.State == Voiding {
@@ -80,32 +77,39 @@ func (s *Service) voidInBatches(ctx context.Context, uid uuid.UUID, by audit.Act
 	return s.Import(ctx, uid)
 }
 
-// startVoid checks that a snapshot can be voided, and takes back its completeness.
-// That comes first: while rows are deleted, the absence of a row must not mean that
-// the number is unassigned.
-func (s *Service) startVoid(ctx context.Context, im *Import, by audit.Actor) error {
-	now := s.now()
-	err := s.inTx(ctx, func(tx pg.Tx) error {
-		if err := lockNetwork(ctx, tx, im.Network); err != nil {
-			return err
-		}
-		if err := checkVoid(ctx, tx, im.id); err != nil {
-			return err
-		}
-		if err := linestore.WithdrawCoverage(ctx, tx, now, im.Finished, im.extensions(im.AsOf, im.AsOf)...); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `UPDATE supply_import SET state = 'voiding', phase = $2, cursor = 0, updated_at = $3 WHERE id = $1`, im.id, phaseVoidEvents, now)
-		if err != nil {
-			return fmt.Errorf("supply: void a snapshot: %w", err)
-		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by, Action: audit.ImportVoided, Subject: im.ID, After: map[string]any{"asOf": im.AsOf}})
-	})
+// StartVoid checks that a snapshot is the newest of its network and can be voided, and
+// takes back its completeness, in the caller's transaction. That comes first: while
+// rows are deleted, the absence of a row must not mean that the number is unassigned.
+// Package order has made sure that two people agreed, because voiding a snapshot can
+// hide changes. The entry has who did it, and why.
+func (s *Service) StartVoid(ctx context.Context, tx pg.Tx, uid uuid.UUID, e audit.Entry) error {
+	im, err := s.CheckVoid(ctx, tx, uid)
 	if err != nil {
 		return err
 	}
-	im.State, im.phase, im.cursor, im.Updated = Voiding, phaseVoidEvents, 0, now
-	return nil
+	if err := linestore.WithdrawCoverage(ctx, tx, e.At, im.Finished, im.extensions(im.AsOf, im.AsOf)...); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE supply_import SET state = 'voiding', phase = $2, cursor = 0, updated_at = $3 WHERE id = $1`, im.id, phaseVoidEvents, e.At)
+	if err != nil {
+		return fmt.Errorf("supply: void a snapshot: %w", err)
+	}
+	e.Action, e.Subject = audit.ImportVoided, uid
+	e.After["asOf"] = im.AsOf
+	return audit.Write(ctx, tx, e)
+}
+
+// CheckVoid returns an import that can be voided, and keeps the network from getting
+// another until the transaction ends.
+func (s *Service) CheckVoid(ctx context.Context, tx pg.Tx, uid uuid.UUID) (Import, error) {
+	im, err := findImport(ctx, tx, uid)
+	if err != nil {
+		return Import{}, err
+	}
+	if err := lockNetwork(ctx, tx, im.Network); err != nil {
+		return Import{}, err
+	}
+	return im, checkVoid(ctx, tx, im.id)
 }
 
 // checkVoid refuses to void an import that is not its network's newest snapshot, or

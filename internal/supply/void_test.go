@@ -204,7 +204,7 @@ func TestWhichSnapshotsCanBeVoided(t *testing.T) {
 	refused := func(im supply.Import, want error) {
 		t.Helper()
 		k.wantUnchanged("a refused void", func() {
-			if _, err := k.VoidSnapshot(t.Context(), im.ID, console, nil); !errors.Is(err, want) {
+			if _, err := k.VoidInBatches(t.Context(), im.ID, console, 3, nil); !errors.Is(err, want) {
 				t.Errorf("void: %v, want %v", err, want)
 			}
 		})

@@ -1,0 +1,77 @@
+package approval
+
+import "slices"
+
+// Rule says how many people an action takes.
+type Rule string
+
+// The rules.
+const (
+	// OnePerson is for what protects, and for what one person can see and undo: it
+	// acts at once.
+	OnePerson Rule = "one person, at once"
+	// TwoPeople is for everything that lowers a guard: the action waits until a
+	// second person confirms it.
+	TwoPeople Rule = "two people"
+)
+
+// The roles of staff that may request or confirm an action. The operator at the
+// command line may do what administrators may, as one person.
+const (
+	Administrator = "administrator"
+	Reviewer      = "reviewer"
+)
+
+var (
+	administrators = []string{Administrator}
+	deciders       = []string{Administrator, Reviewer}
+)
+
+// Action is a dangerous action, with its rule.
+type Action struct {
+	Kind Kind
+	What string // in words, for the reference
+	Rule Rule
+	// Request and Confirm are the roles of staff that may request and confirm it.
+	// Without a second person, Confirm is empty.
+	Request, Confirm []string
+	// Order is true for orders about numbers, which package supply keeps: clients
+	// with the scope line:order may request and confirm them too, and the operator
+	// may not confirm them.
+	Order bool
+}
+
+// Actions names every dangerous action once. The code asks this table, tests walk
+// it, and docs/reference/two-people.md is generated from it. The kinds are stored
+// and must never be renamed.
+var Actions = []Action{
+	{Kind: "line.blacklist", What: "blacklist a number", Rule: TwoPeople, Request: deciders, Confirm: deciders, Order: true},
+	{Kind: "line.release", What: "release a blacklisted number", Rule: TwoPeople, Request: deciders, Confirm: deciders, Order: true},
+	{Kind: "line.unbar", What: "lift a bar of the regulator", Rule: TwoPeople, Request: deciders, Confirm: deciders, Order: true},
+	{Kind: "line.void", What: "void an event", Rule: TwoPeople, Request: deciders, Confirm: deciders, Order: true},
+	{Kind: "line.backdated", What: "any order that takes effect in the past", Rule: TwoPeople, Request: deciders, Confirm: deciders, Order: true},
+	{Kind: "line.confirm_share", What: "confirm an event that is held because too large a share of a network's lines changed", Rule: TwoPeople, Request: deciders, Confirm: deciders, Order: true},
+	{Kind: "line.confirm", What: "confirm an event that is held for another reason", Rule: OnePerson, Request: deciders, Order: true},
+	{Kind: "line.bar", What: "bar a number", Rule: OnePerson, Request: deciders, Order: true},
+
+	{Kind: "entity.restore", What: "restore a revoked organisation", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "staff.role", What: "create an administrator, or change the role of a member of staff", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "journal.erase", What: "erase the personal part of records", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "journal.who_asked", What: "search the answers about a number across organisations", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+
+	{Kind: "entity.suspend", What: "suspend or revoke an organisation", Rule: OnePerson, Request: administrators},
+	{Kind: "key.revoke", What: "revoke an API key", Rule: OnePerson, Request: administrators},
+	{Kind: "client.stop", What: "suspend or revoke a client", Rule: OnePerson, Request: administrators},
+	{Kind: "import.confirm", What: "apply a file that is held", Rule: TwoPeople, Request: deciders, Confirm: deciders},
+	{Kind: "import.void", What: "void a snapshot that was applied", Rule: TwoPeople, Request: deciders, Confirm: deciders},
+	{Kind: "import.cancel", What: "cancel an import that is not finished", Rule: OnePerson, Request: deciders},
+}
+
+// ActionOf returns the action of a kind. A kind that is not in the table takes two
+// administrators: it was requested by a later version, or by a test.
+func ActionOf(k Kind) Action {
+	if i := slices.IndexFunc(Actions, func(a Action) bool { return a.Kind == k }); i >= 0 {
+		return Actions[i]
+	}
+	return Action{Kind: k, Rule: TwoPeople, Request: administrators, Confirm: administrators}
+}

@@ -1,0 +1,100 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+)
+
+// recentOrders is how many of the latest orders [Service.Decided] searches.
+const recentOrders = 500
+
+// Find returns one order, or [ErrNotFound].
+func (s *Service) Find(ctx context.Context, id uuid.UUID) (Order, error) {
+	o, err := scanOrder(s.Supply.Pool.QueryRow(ctx, `SELECT `+orderColumns+` FROM line_order WHERE id = $1`, id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Order{}, ErrNotFound
+	}
+	if err != nil {
+		return Order{}, fmt.Errorf("order: read an order: %w", err)
+	}
+	return o, nil
+}
+
+// List lists orders, the newest first.
+func (s *Service) List(ctx context.Context, pendingOnly bool, limit int) ([]Order, error) {
+	return s.query(ctx, `SELECT `+orderColumns+` FROM line_order WHERE state = 'PENDING' OR NOT $1
+		ORDER BY asked_at DESC, id DESC LIMIT $2`, pendingOnly, limit)
+}
+
+// Decided lists orders that a second person has confirmed or refused, the
+// newest decision first. It searches only the latest orders, because there may be
+// many that need no second person. Ids are ordered by time, so that
+// the primary key finds the latest.
+func (s *Service) Decided(ctx context.Context, limit int) ([]Order, error) {
+	return s.query(ctx, `SELECT `+orderColumns+` FROM (SELECT * FROM line_order ORDER BY id DESC LIMIT $1) o
+		WHERE second_at IS NOT NULL ORDER BY second_at DESC, id DESC LIMIT $2`, recentOrders, limit)
+}
+
+func (s *Service) query(ctx context.Context, sql string, args ...any) ([]Order, error) {
+	rows, err := s.Supply.Pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("order: list orders: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Order, error) { return scanOrder(row) })
+	if err != nil {
+		return nil, fmt.Errorf("order: list orders: %w", err)
+	}
+	return list, nil
+}
+
+// lockPending returns a pending order and locks it, so that of two people who
+// decide at the same time the second one finds it decided.
+func lockPending(ctx context.Context, tx pg.Tx, id uuid.UUID) (Order, error) {
+	o, err := scanOrder(tx.QueryRow(ctx, `SELECT `+orderColumns+` FROM line_order WHERE id = $1 FOR UPDATE`, id))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Order{}, ErrNotFound
+	case err != nil:
+		return Order{}, fmt.Errorf("order: read an order: %w", err)
+	case o.State != Pending:
+		return Order{}, ErrNotPending
+	}
+	return o, nil
+}
+
+const orderColumns = `id, number, action, state, reason, asked_kind, asked_by, asked_at, effective_at, second_kind, second_by, second_at, bar_reason, bar_scope, given_at, event`
+
+func scanOrder(row pgx.Row) (o Order, err error) {
+	var (
+		number     int64
+		by, second uuid.NullUUID
+		kind       *string
+		at         *time.Time
+	)
+	err = row.Scan(&o.ID, &number, &o.Action, &o.State, &o.Note, &o.RequestedBy.Kind, &by, &o.RequestedAt, &o.EffectiveAt, &kind, &second, &at,
+		&o.Reason, &o.Scope, &o.Since, &o.Event)
+	o.Number, _ = phone.FromInt(number)
+	o.RequestedBy.ID, o.RequestedAt, o.EffectiveAt = by.UUID, o.RequestedAt.UTC(), o.EffectiveAt.UTC()
+	if at != nil {
+		o.DecidedAt = at.UTC()
+	}
+	if kind != nil {
+		o.DecidedBy = audit.Actor{Kind: audit.ActorKind(*kind), ID: second.UUID}
+	}
+	switch o.State {
+	case Done:
+		o.ConfirmedAt = o.DecidedAt
+	default: // the column is unused until the order is confirmed
+		o.EffectiveAt = time.Time{}
+	}
+	return o, err
+}

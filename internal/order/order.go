@@ -1,0 +1,254 @@
+// Package order holds the orders of the regulator: about numbers, and about imports
+// that are held or were wrong.
+//
+// What it guarantees:
+//
+//   - An order that lowers a guard (blacklisting, release, lifting a bar, voiding,
+//     confirming a mass change, and everything that takes effect in the past) has no
+//     effect until a second, independent person confirms it; the table
+//     [approval.Actions] has the rule of each. A bar acts at once.
+//   - A confirmed order takes effect when it is confirmed, unless it names a time in
+//     the past.
+//   - Whoever gave an order, and whoever confirmed it, is in the audit trail; the
+//     number is not.
+package order
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// The states of an order.
+const (
+	Pending   = "PENDING"   // waits for a second person to confirm it
+	Done      = "DONE"      // has become an event of the line
+	Withdrawn = "WITHDRAWN" // was refused, and never became an event
+)
+
+var (
+	// ErrNotFound reports an order that does not exist.
+	ErrNotFound = fault.New(fault.NotFound, "There is no such order.")
+	// ErrNotPending reports an order that is not pending, so that it can be neither
+	// confirmed nor refused.
+	ErrNotPending = fault.New(fault.IncompatibleState, "This order is not waiting to be confirmed.")
+	// ErrSecondPerson reports an attempt to confirm one's own order.
+	ErrSecondPerson = fault.New(fault.PermissionDenied,
+		"This order needs two people: a client or staff account other than the one that requested it must confirm it.")
+)
+
+// Service keeps orders. Supply carries them out.
+type Service struct {
+	Supply *supply.Service
+}
+
+// Form is an order as the regulator writes it.
+type Form struct {
+	PhoneNumber string
+	Action      string // BAR, UNBAR, BLACKLIST, RELEASE, VOID or CONFIRM
+	Reason      string // of a bar
+	Scope       string // of a bar: HOLDER, NUMBER, or empty for what the reason implies
+	Note        string // why, in words
+	EffectiveAt string // empty: now; not allowed for BLACKLIST, VOID and CONFIRM
+	Event       string // for VOID and CONFIRM: the seq of the event, as the history shows it
+}
+
+// Order is an order of the regulator about one number.
+type Order struct {
+	ID          uuid.UUID
+	Number      phone.Number
+	Action      string
+	State       string
+	Note        string
+	RequestedAt time.Time
+	EffectiveAt time.Time // zero while the order is pending
+	RequestedBy audit.Actor
+	ConfirmedAt time.Time     // zero while the order is pending, and if it needed no second person
+	DecidedBy   audit.Actor   // who confirmed or refused it; zero like ConfirmedAt
+	DecidedAt   time.Time     // when that was
+	Result      supply.Result // of the event; set only by the call that made the order an event
+
+	Reason, Scope string // of a bar
+	Since         string // the time that it names, as given; "" for now
+	Event         string // the seq of the event that a VOID or a CONFIRM names
+}
+
+// Kind returns the kind of the order in [approval.Actions].
+func (o Order) Kind() approval.Kind {
+	return kindOf(o.Action, o.Since != "", o.State == Pending || !o.DecidedAt.IsZero())
+}
+
+// kindOf returns the kind of an action. A bar is dated if it takes effect in the past; a
+// confirmation waits, or has waited, if its event is beyond the share.
+func kindOf(action string, dated, waits bool) approval.Kind {
+	switch kind := orderKinds[action]; {
+	case kind.rule == KindConfirm && waits:
+		return KindConfirmShare
+	case kind.rule == KindBar && dated:
+		return KindBackdated
+	default:
+		return kind.rule
+	}
+}
+
+// Create stores an order of the regulator. One that needs two people waits until
+// somebody else confirms it; every other becomes an event at once. The caller has made
+// sure that from may give orders.
+func (s *Service) Create(ctx context.Context, from supply.Supplier, f Form) (Order, error) {
+	now := s.now()
+	zone, err := s.zone(ctx, now)
+	if err != nil {
+		return Order{}, err
+	}
+	e, err := s.parse(f, zone, now)
+	if err != nil {
+		return Order{}, err
+	}
+	o := Order{
+		ID: uuid.Must(uuid.NewV7()), Number: e.Number, Action: f.Action, Note: f.Note, RequestedAt: now, RequestedBy: from.Actor,
+		Reason: f.Reason, Scope: f.Scope, Since: f.EffectiveAt, Event: f.Event,
+	}
+	e.Event.ID = o.ID.String()
+	err = s.Supply.InTx(ctx, func(tx pg.Tx) error {
+		// A VOID or a CONFIRM that is not possible is refused now, not days later.
+		e.Check = true
+		checked, err := s.Supply.Regulate(ctx, tx, from, e)
+		if err != nil {
+			return err
+		}
+		o.State, o.EffectiveAt, o.Result = Done, time.Time{}, supply.Result{}
+		var seq *int64
+		if approval.ActionOf(kindOf(f.Action, isPast(&e, now), checked.Hold == line.HoldShare)).Rule == approval.TwoPeople {
+			o.State = Pending
+		} else {
+			e.Check = false
+			done, err := s.Supply.Regulate(ctx, tx, from, e)
+			if err != nil {
+				return err
+			}
+			o.Result, o.EffectiveAt, seq = done.Result, done.EffectiveAt, &done.Seq
+		}
+		return s.store(ctx, tx, &o, seq)
+	})
+	if err != nil {
+		return Order{}, err
+	}
+	return o, nil
+}
+
+// isPast reports whether an order takes effect in the past. The day of today is now.
+func isPast(e *supply.RegulatorEvent, now time.Time) bool {
+	return !e.Now && e.Event.Effective.Time().Before(now.Add(-supply.MaxClockSkew))
+}
+
+func (s *Service) store(ctx context.Context, tx pg.Tx, o *Order, seq *int64) error {
+	effective := o.EffectiveAt
+	if o.State == Pending {
+		effective = o.RequestedAt // the column is not null, but unused until the order is confirmed
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO line_order (id, number, action, state, reason, asked_kind, asked_by, asked_at, effective_at, seq, bar_reason, bar_scope, given_at, event)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		o.ID, o.Number.Int(), o.Action, o.State, o.Note, string(o.RequestedBy.Kind), pg.ID(o.RequestedBy.ID), o.RequestedAt, effective, seq,
+		o.Reason, o.Scope, o.Since, o.Event)
+	if err != nil {
+		return fmt.Errorf("order: store an order: %w", err)
+	}
+	return audit.Write(ctx, tx, audit.Entry{
+		At: o.RequestedAt, Actor: o.RequestedBy, Action: audit.OrderGiven, Subject: o.ID,
+		After: map[string]any{"order": o.Action, "state": o.State, "reason": o.Note}, // not the number: personal data stays out of the audit trail
+	})
+}
+
+// Confirm makes a pending order an event. It takes effect now, unless the order names
+// a time in the past. The caller has made sure that from may give orders.
+func (s *Service) Confirm(ctx context.Context, from supply.Supplier, id uuid.UUID) (o Order, err error) {
+	now := s.now()
+	zone, err := s.zone(ctx, now)
+	if err != nil {
+		return Order{}, err
+	}
+	err = s.Supply.InTx(ctx, func(tx pg.Tx) error {
+		if o, err = lockPending(ctx, tx, id); err != nil {
+			return err
+		}
+		if from.Actor.Same(o.RequestedBy) || from.Actor.Kind != audit.Client && from.Actor.Kind != audit.Account {
+			return ErrSecondPerson // the command line has no accounts, so it cannot show that two people agree
+		}
+		if err := registry.CheckIndependent(ctx, tx, o.RequestedBy, from.Actor, now); err != nil {
+			return err
+		}
+		e, err := s.parse(Form{
+			PhoneNumber: o.Number.E164(), Action: o.Action, Reason: o.Reason, Scope: o.Scope, Note: o.Note, EffectiveAt: o.Since, Event: o.Event,
+		}, zone, now)
+		if err != nil {
+			return err
+		}
+		e.Event.ID = o.ID.String()
+		done, err := s.Supply.Regulate(ctx, tx, from, e)
+		if err != nil {
+			return err
+		}
+		o.State, o.ConfirmedAt, o.DecidedBy, o.DecidedAt, o.Result, o.EffectiveAt = Done, now, from.Actor, now, done.Result, done.EffectiveAt
+		_, err = tx.Exec(ctx, `UPDATE line_order SET state = $2, second_kind = $3, second_by = $4, second_at = $5, effective_at = $6, seq = $7 WHERE id = $1`,
+			id, o.State, string(from.Actor.Kind), pg.ID(from.Actor.ID), now, o.EffectiveAt, done.Seq)
+		if err != nil {
+			return fmt.Errorf("order: confirm an order: %w", err)
+		}
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: from.Actor, Action: audit.OrderConfirmed, Subject: id,
+			Before: map[string]any{"state": Pending}, After: map[string]any{"state": o.State, "order": o.Action},
+		})
+	})
+	if err != nil {
+		return Order{}, err
+	}
+	return o, nil
+}
+
+// Refuse ends a pending order, so that it never takes effect. The person who
+// requested the order may do that, too. The caller has made sure that by may give
+// orders.
+func (s *Service) Refuse(ctx context.Context, by audit.Actor, id, request uuid.UUID) (o Order, err error) {
+	now := s.now()
+	err = s.Supply.InTx(ctx, func(tx pg.Tx) error {
+		if o, err = lockPending(ctx, tx, id); err != nil {
+			return err
+		}
+		o.State, o.DecidedBy, o.DecidedAt = Withdrawn, by, now
+		_, err := tx.Exec(ctx, `UPDATE line_order SET state = $2, second_kind = $3, second_by = $4, second_at = $5 WHERE id = $1`,
+			id, o.State, string(by.Kind), pg.ID(by.ID), now)
+		if err != nil {
+			return fmt.Errorf("order: refuse an order: %w", err)
+		}
+		return audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: by, Action: audit.OrderRefused, Subject: id, Request: request,
+			Before: map[string]any{"state": Pending}, After: map[string]any{"state": o.State, "order": o.Action},
+		})
+	})
+	if err != nil {
+		return Order{}, err
+	}
+	return o, nil
+}
+
+func (s *Service) now() time.Time { return s.Supply.Now().UTC().Truncate(time.Microsecond) }
+
+// zone returns the time zone of bare dates.
+func (s *Service) zone(ctx context.Context, now time.Time) (*time.Location, error) {
+	policy, _, err := s.Supply.Lines.Current(ctx, s.Supply.Pool, now)
+	if err != nil {
+		return nil, err
+	}
+	return policy.Zone(), nil
+}

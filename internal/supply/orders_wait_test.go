@@ -1,0 +1,116 @@
+package supply_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/order"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// Every order that lowers a guard, and every order that takes effect in the past,
+// changes nothing before a second, independent person confirms it: not by its
+// requester, not by the operator, not by an account that the requester created.
+func TestOrdersThatLowerAGuardWait(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		prepare       func(s *env)
+		form          func(s *env) order.Form
+		kind          approval.Kind
+		before, after string
+	}{
+		"void a SIM swap": {
+			func(s *env) { s.wantOutcome(operator("MTN"), s.event(number(1), "SIM_CHANGED", 0), "APPLIED") },
+			func(s *env) order.Form {
+				return order.Form{Action: "VOID", Event: s.seq(number(1), line.ChangeSIM)}
+			},
+			order.KindVoid, "SWAPPED MTN", "NORMAL MTN",
+		},
+		"release a blacklisted number": {
+			func(s *env) { s.blacklist(number(1)) },
+			func(*env) order.Form { return order.Form{Action: "RELEASE"} },
+			order.KindRelease, "BLACKLISTED MTN", "NORMAL MTN",
+		},
+		"lift a bar": {
+			func(s *env) { s.createOrder(regulator(), number(1), "BAR") },
+			func(*env) order.Form { return order.Form{Action: "UNBAR"} },
+			order.KindUnbar, "BARRED MTN", "NORMAL MTN",
+		},
+		"bar since last week": {
+			func(*env) {},
+			func(s *env) order.Form {
+				return order.Form{Action: "BAR", Reason: "COURT", EffectiveAt: s.ago(7)}
+			},
+			order.KindBackdated, "NORMAL MTN", "BARRED MTN",
+		},
+		"blacklist": {
+			func(*env) {},
+			func(*env) order.Form { return order.Form{Action: "BLACKLIST"} },
+			order.KindBlacklist, "NORMAL MTN", "BLACKLISTED MTN",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := onMTN(t)
+			c.prepare(s)
+			s.clock = s.clock.Add(time.Minute)
+			s.supplyThroughNow("MTN")
+			s.wantStatus(number(1), c.before)
+			asker, puppet, operator := regulator(), accountHolder(), supply.Supplier{Actor: audit.Actor{Kind: audit.Operator}}
+			err := pg.InTx(t.Context(), s.Pool, func(tx pg.Tx) error {
+				return registry.RecordAccess(t.Context(), tx, puppet.Actor.ID, registry.AccessCreated, asker.Actor, s.clock)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := c.form(s)
+			f.PhoneNumber, f.Note = number(1), "case 12 of 2026"
+			o, err := s.orders().Create(t.Context(), asker, f)
+			if err != nil || o.State != order.Pending || o.Kind() != c.kind || o.Result != (supply.Result{}) || !o.EffectiveAt.IsZero() {
+				t.Fatalf("the order is %+v, %v", o, err)
+			}
+			for who, alone := range map[string]struct {
+				by   supply.Supplier
+				want error
+			}{"the requester": {asker, order.ErrSecondPerson}, "the operator": {operator, order.ErrSecondPerson}, "a puppet": {puppet, approval.ErrNotIndependent}} {
+				if _, err := s.orders().Confirm(t.Context(), alone.by, o.ID); !errors.Is(err, alone.want) {
+					t.Errorf("%s: %v", who, err)
+				}
+			}
+			s.wantStatus(number(1), c.before)
+			done, err := s.orders().Confirm(t.Context(), accountHolder(), o.ID)
+			if err != nil || done.State != order.Done || done.Result.Outcome != supply.Applied || done.Kind() != c.kind {
+				t.Errorf("confirmed: %+v, %v", done, err)
+			}
+			s.wantStatus(number(1), c.after)
+			if want := s.daysAgo(7); f.EffectiveAt != "" && !done.EffectiveAt.Equal(want) {
+				t.Errorf("it takes effect at %s, want %s", done.EffectiveAt, want)
+			}
+		})
+	}
+}
+
+// A bar protects: it acts at once by one person, also with the time of this minute. So
+// does the confirmation of one held event.
+func TestOrdersThatProtectActAtOnce(t *testing.T) {
+	t.Parallel()
+	s := onMTN(t)
+	for _, at := range []string{"", s.clock.Add(-time.Second).Format(time.RFC3339), s.clock.Format(time.DateOnly)} {
+		o, err := s.orders().Create(t.Context(), regulator(), order.Form{PhoneNumber: number(1), Action: "BAR", Reason: "COURT", Note: "why", EffectiveAt: at})
+		if err != nil || o.State != order.Done || o.Result.Outcome != supply.Applied {
+			t.Errorf("a bar at %q: %+v, %v", at, o, err)
+		}
+	}
+	s.wantStatus(number(1), "BARRED MTN")
+	s.wantLate(operator("MTN"), s.event(number(2), "ASSIGNED", 400), "WAITING BACKDATED")
+	o, err := s.orders().Create(t.Context(), regulator(), order.Form{PhoneNumber: number(2), Action: "CONFIRM", Event: s.seq(number(2), line.Assign), Note: "why"})
+	if err != nil || o.State != order.Done {
+		t.Errorf("the confirmation of one held event: %+v, %v", o, err)
+	}
+}
