@@ -35,7 +35,7 @@ type world struct {
 
 func newWorld(t *testing.T, peppers ...secret.Text) *world {
 	t.Helper()
-	return newWorldIn(t, pgtest.New(t), peppers...)
+	return newWorldIn(t, pgtest.NewAnyTime(t), peppers...)
 }
 
 func newWorldIn(t *testing.T, pool *pgxpool.Pool, peppers ...secret.Text) *world {

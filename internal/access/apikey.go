@@ -31,7 +31,7 @@ type KeyForm struct {
 	Name     string         // of the application
 	Mode     string         // Live or Test
 	Purpose  string         // a code of the policy, or any words
-	Expires  time.Duration  // 0 means never
+	Expires  time.Duration  // 0 means LiveLifetime for a live key, and never for a test key; NoExpiry means never
 	Networks []netip.Prefix // source addresses it may be used from; none means any
 	Rate     float64        // requests a second; 0 means the limit of the entity or the settings
 	Burst    int            // requests at once; 0 likewise
@@ -66,7 +66,7 @@ func (f *KeyForm) check() error {
 	wrong.Check(prefixes[f.Mode] != "", "mode", fault.NotAllowed, "The mode must be live or test.")
 	wrong.Check(utf8.RuneCountInString(f.Purpose) <= 100, "purpose", fault.TooLong, "Use at most 100 characters.")
 	wrong.Check(utf8.ValidString(f.Purpose) && !strings.ContainsRune(f.Purpose, 0), "purpose", fault.BadFormat, "Use text in UTF-8.")
-	wrong.Check(f.Expires >= 0, "expires", fault.NotAllowed, "Give a time in the future, or none.")
+	wrong.Check(f.Expires >= 0 || f.Expires == NoExpiry, "expires", fault.NotAllowed, "Give a time in the future, or none.")
 	wrong.Check(len(f.Networks) <= maxNetworks, "networks", fault.TooLong, "Give at most 64 networks.")
 	for _, n := range f.Networks {
 		wrong.Check(n.IsValid() && n.Masked() == n, "networks", fault.BadFormat, "Write a network as 192.0.2.0/24 or 2001:db8::/32, with no address bits set after the prefix length.")
@@ -83,17 +83,12 @@ func (s *Service) CreateKey(ctx context.Context, f KeyForm, by audit.Actor, requ
 		return NewKey{}, err
 	}
 	now := s.now()
-	var expires *time.Time
-	if f.Expires > 0 {
-		at := now.Add(f.Expires)
-		expires = &at
-	}
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		purpose, err := purposeOf(ctx, tx, f.Purpose, now)
 		if err != nil {
 			return err
 		}
-		if key, err = s.insertKey(ctx, tx, &f, purpose, expires, uuid.Nil, by); err != nil {
+		if key, err = s.insertKey(ctx, tx, &f, purpose, f.expiresAt(now), uuid.Nil, by); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx, audit.Entry{
@@ -110,8 +105,8 @@ func (s *Service) CreateKey(ctx context.Context, f KeyForm, by audit.Actor, requ
 }
 
 func (s *Service) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, p purpose, expires *time.Time, replaces uuid.UUID, by audit.Actor) (NewKey, error) {
-	if f.Mode == Live && s.CheckNewKey != nil {
-		if err := s.CheckNewKey(ctx, tx, f.Entity); err != nil {
+	if f.Mode == Live {
+		if err := s.checkLiveKey(ctx, tx, f.Entity, by); err != nil {
 			return NewKey{}, err
 		}
 	}
@@ -127,6 +122,22 @@ func (s *Service) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, p purpose
 	})
 }
 
+// checkLiveKey returns why this actor may not create a live key of an entity now.
+func (s *Service) checkLiveKey(ctx context.Context, tx pg.Tx, entity uuid.UUID, by audit.Actor) error {
+	if by.Kind != audit.Operator {
+		if s.CheckKeyMaker == nil {
+			return errors.New("access: CheckKeyMaker is not set, so only the operator can create live keys")
+		}
+		if err := s.CheckKeyMaker(ctx, tx, by.ID); err != nil {
+			return err
+		}
+	}
+	if s.CheckNewKey == nil {
+		return nil
+	}
+	return s.CheckNewKey(ctx, tx, entity)
+}
+
 func (f *KeyForm) facts(p purpose) map[string]any {
 	networks := make([]string, len(f.Networks))
 	for i, n := range f.Networks {
@@ -138,9 +149,9 @@ func (f *KeyForm) facts(p purpose) map[string]any {
 // MaxOverlap is the longest time for which a key and its successor both work.
 const MaxOverlap = 7 * 24 * time.Hour
 
-// RollKey creates a successor of a key with the same rights. The old key expires
-// after the overlap; with an overlap of 0 it expires now. The key must belong to
-// the entity, unless entity is the zero id.
+// RollKey creates a successor of a key with the same rights and the same lifetime,
+// which starts now. The old key expires after the overlap; with an overlap of 0 it
+// expires now. The key must belong to the entity, unless entity is the zero id.
 func (s *Service) RollKey(ctx context.Context, entity, id uuid.UUID, overlap time.Duration, by audit.Actor, request uuid.UUID) (key NewKey, err error) {
 	var wrong fault.Form
 	wrong.Check(overlap >= 0 && overlap <= MaxOverlap, "overlap", fault.NotAllowed, "Give a time from 0 to 7 days.")
@@ -150,18 +161,30 @@ func (s *Service) RollKey(ctx context.Context, entity, id uuid.UUID, overlap tim
 	now := s.now()
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
-		old, err := q.LockKey(ctx, db.LockKeyParams{ID: id, EntityID: entity, Now: now})
+		old, err := q.LockKey(ctx, db.LockKeyParams{ID: id, EntityID: entity})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoKey
 		}
 		if err != nil {
 			return err
 		}
-		if old.Rolled {
+		// A key that was rolled without an overlap has expired, too: the caller needs to
+		// know of the successor.
+		switch rolled, err := q.HasSuccessor(ctx, id); {
+		case err != nil:
+			return err
+		case rolled:
 			return ErrRolled
+		case old.ExpiresAt != nil && !old.ExpiresAt.After(now):
+			return ErrNoKey
 		}
 		f := KeyForm{Entity: old.EntityID, Name: old.Name, Mode: old.Mode, Networks: old.Networks, Rate: old.Rate, Burst: int(old.Burst)}
-		if key, err = s.insertKey(ctx, tx, &f, purpose{old.Purpose, old.PurposeText}, old.ExpiresAt, id, by); err != nil {
+		var expires *time.Time
+		if old.ExpiresAt != nil {
+			at := now.Add(old.ExpiresAt.Sub(old.CreatedAt))
+			expires = &at
+		}
+		if key, err = s.insertKey(ctx, tx, &f, purpose{old.Purpose, old.PurposeText}, expires, id, by); err != nil {
 			return err
 		}
 		ends := now.Add(overlap)

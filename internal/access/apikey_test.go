@@ -5,12 +5,14 @@ import (
 	"errors"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -105,6 +107,78 @@ func TestRolledKeyEndsAfterTheOverlap(t *testing.T) {
 	}
 }
 
+// A live key expires after a year unless its creator chooses otherwise, a test key does
+// not; and a successor has the lifetime of its predecessor, from the day on which it
+// was rolled.
+func TestLiveKeysExpireAfterAYear(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bank, _ := w.key(t)
+	for name, tc := range map[string]struct {
+		form access.KeyForm
+		want time.Duration // 0: never
+	}{
+		"live":           {access.KeyForm{Mode: access.Live}, access.LiveLifetime},
+		"live, 30 days":  {access.KeyForm{Mode: access.Live, Expires: access.Days(30)}, 30 * 24 * time.Hour},
+		"live, for ever": {access.KeyForm{Mode: access.Live, Expires: access.Days(0)}, 0},
+		"test":           {access.KeyForm{Mode: access.Test}, 0},
+		"test, 30 days":  {access.KeyForm{Mode: access.Test, Expires: access.Days(30)}, 30 * 24 * time.Hour},
+	} {
+		tc.form.Entity, tc.form.Name = bank.ID, "app"
+		key, err := w.CreateKey(t.Context(), tc.form, access.Operator, uuid.Nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := w.clock
+		w.clock = w.clock.Add(20 * 24 * time.Hour)
+		next, err := w.RollKey(t.Context(), bank.ID, key.ID, 0, access.Operator, uuid.Nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain, err := w.Key(t.Context(), bank.ID, next.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := chain.Key.ExpiresAt; tc.want == 0 != got.IsZero() || tc.want != 0 && got.Sub(w.clock).Round(time.Minute) != tc.want {
+			t.Errorf("%s: the successor of %s, of %s, expires at %s", name, made, w.clock, got)
+		}
+	}
+}
+
+// Of many attempts to roll a key at the same moment one succeeds, and the others are
+// told that the key has a successor, with an overlap and without.
+func TestParallelRollsMakeOneSuccessor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bank, _ := w.key(t)
+	for _, overlap := range []time.Duration{time.Hour, 0} {
+		for range 4 {
+			old, err := w.CreateKey(t.Context(), access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Live}, access.Operator, uuid.Nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			errs := make([]error, 32)
+			var all sync.WaitGroup
+			for i := range errs {
+				all.Go(func() { _, errs[i] = w.RollKey(t.Context(), bank.ID, old.ID, overlap, access.Operator, uuid.Nil) })
+			}
+			all.Wait()
+			rolled := 0
+			for _, err := range errs {
+				switch {
+				case err == nil:
+					rolled++
+				case !errors.Is(err, access.ErrRolled):
+					t.Errorf("with an overlap of %s: %v, want ErrRolled", overlap, err)
+				}
+			}
+			if rolled != 1 {
+				t.Errorf("with an overlap of %s, %d of 32 attempts succeeded, want 1", overlap, rolled)
+			}
+		}
+	}
+}
+
 // An entity that CheckNewKey refuses gets no live key, neither new nor by
 // rolling; its existing keys keep working.
 func TestLiveKeyIsRefusedByCheckNewKey(t *testing.T) {
@@ -133,6 +207,43 @@ func TestLiveKeyIsRefusedByCheckNewKey(t *testing.T) {
 	}
 	if keys, err = w.Keys(t.Context(), bank.ID); err != nil || len(keys) != 2 || !w.admits(t, old.Text) {
 		t.Errorf("%d keys, %v; or the old one does not open any more", len(keys), err)
+	}
+}
+
+// A person gets a live key, or its successor, only if CheckKeyMaker accepts their
+// account, and nobody does while there is no such check. Test keys, and keys of the
+// operator, do not depend on it.
+func TestLiveKeyOfAPersonIsRefusedByCheckKeyMaker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bank, old := w.key(t)
+	person := audit.Actor{Kind: audit.Account, ID: uuid.New()}
+	live, test := access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Live}, access.KeyForm{Entity: bank.ID, Name: "app", Mode: access.Test}
+	if _, err := w.CreateKey(t.Context(), live, person, uuid.Nil); err == nil {
+		t.Error("a live key was created without a check")
+	}
+	incomplete := fault.New(fault.IncompleteAccount, "Confirm your address.")
+	w.CheckKeyMaker = func(_ context.Context, _ pg.DB, account uuid.UUID) error {
+		if account != person.ID {
+			t.Errorf("asked for %s", account)
+		}
+		return incomplete
+	}
+	if _, err := w.CreateKey(t.Context(), live, person, uuid.Nil); !errors.Is(err, incomplete) {
+		t.Errorf("a live key: %v", err)
+	}
+	if _, err := w.RollKey(t.Context(), bank.ID, old.ID, 0, person, uuid.Nil); !errors.Is(err, incomplete) {
+		t.Errorf("rolled: %v", err)
+	}
+	if _, err := w.CreateKey(t.Context(), test, person, uuid.Nil); err != nil {
+		t.Errorf("a test key: %v", err)
+	}
+	if _, err := w.CreateKey(t.Context(), live, access.Operator, uuid.Nil); err != nil {
+		t.Errorf("a live key of the operator: %v", err)
+	}
+	w.CheckKeyMaker = func(context.Context, pg.DB, uuid.UUID) error { return nil }
+	if _, err := w.CreateKey(t.Context(), live, person, uuid.Nil); err != nil {
+		t.Errorf("a live key of somebody with a complete account: %v", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
@@ -54,6 +55,8 @@ func (s *Service) CreateClient(ctx context.Context, f ClientForm, by audit.Actor
 	for _, scope := range f.Scopes {
 		wrong.Check(slices.Contains(Scopes, Scope(scope)), "scope", fault.NotAllowed, "The scopes are: "+scopeList()+".")
 	}
+	wrong.Check(!bothSupplyAndPort(f.Scopes), "scope", fault.NotAllowed,
+		"One client never has both line:supply and line:port. Create two clients: one for the network that supplies lines, one for the clearing house.")
 	wrong.Check(!slices.Contains(f.Scopes, string(LineSupply)) || f.Network != "", "network", fault.Required,
 		"Give the network that the client supplies lines for.")
 	if err := wrong.Err(); err != nil {
@@ -70,6 +73,9 @@ func (s *Service) CreateClient(ctx context.Context, f ClientForm, by audit.Actor
 			return err
 		}
 		if _, err := s.insertSecret(ctx, q, c.ID, c.Secret); err != nil {
+			return err
+		}
+		if err := registry.RecordAccess(ctx, tx, c.ID, registry.AccessCreated, by, now); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx, audit.Entry{
@@ -131,10 +137,10 @@ func (s *Service) clients(ctx context.Context, id uuid.UUID) ([]ClientRow, error
 }
 
 // NetworkOf returns the code of the network that a client may supply lines for,
-// and "" if it may not, or is suspended or revoked. The people of an entity may
+// and "" if it may not (also because it has line:port as well), or is suspended or revoked. The people of an entity may
 // report lines of the network of the client that onboarded the entity.
 func (s *Service) NetworkOf(ctx context.Context, client uuid.UUID) (string, error) {
-	network, err := db.New(s.Pool).NetworkOfClient(ctx, db.NetworkOfClientParams{ID: client, Scope: string(LineSupply)})
+	network, err := db.New(s.Pool).NetworkOfClient(ctx, db.NetworkOfClientParams{ID: client, Scope: string(LineSupply), Without: string(LinePort)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}

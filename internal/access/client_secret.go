@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access/internal/db"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
@@ -65,6 +66,9 @@ func (s *Service) AddSecret(ctx context.Context, client uuid.UUID, by audit.Acto
 			return ErrSecrets
 		}
 		if created.ID, err = s.insertSecret(ctx, q, client, created.Text); err != nil {
+			return err
+		}
+		if err := registry.RecordAccess(ctx, tx, client, registry.AccessReset, by, s.now()); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx, audit.Entry{

@@ -128,7 +128,11 @@ func (s *Service) read(ctx context.Context, prefix secret.Prefix, macs [][]byte,
 	if s.Breaker.Open() { // fail at once instead of waiting for a connection
 		return nil, pg.ErrDatabaseDown
 	}
-	conn, err := pg.Acquire(ctx, s.Pool)
+	pool := s.Pool
+	if s.Gate != nil && (prefix == secret.LiveKey || prefix == secret.TestKey) {
+		pool = s.Gate
+	}
+	conn, err := pg.Acquire(ctx, pool)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +152,7 @@ func (s *Service) read(ctx context.Context, prefix secret.Prefix, macs [][]byte,
 
 func readToken(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (*cachedCredential, error) {
 	t, err := q.TokenByMAC(ctx, db.TokenByMACParams{Macs: macs, Now: now})
-	who := Principal{Kind: Client, ID: t.ID, Client: t.ClientID, Scopes: t.Scopes, Vouches: t.Vouches, Network: t.Network}
+	who := Principal{Kind: Client, ID: t.ID, Client: t.ClientID, Scopes: usable(t.Scopes, t.ClientScopes), Vouches: t.Vouches, Network: t.Network}
 	return &cachedCredential{who: who, freshFor: freshness, expiresAt: t.ExpiresAt}, err
 }
 
@@ -186,7 +190,7 @@ func (s *Service) readKey(ctx context.Context, q *db.Queries, macs [][]byte, fro
 		return nil, err
 	}
 	credential := &cachedCredential{
-		who:      Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Mode: key.Mode, Purpose: key.Purpose, PurposeText: key.PurposeText, Limits: s.limits(key), mandates: mandates},
+		who:      Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Sponsor: key.SponsorID.UUID, Mode: key.Mode, Purpose: key.Purpose, PurposeText: key.PurposeText, Limits: s.limits(key), mandates: mandates},
 		networks: key.Networks, freshFor: freshness,
 	}
 	if key.ExpiresAt != nil {

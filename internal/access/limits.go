@@ -19,11 +19,15 @@ import (
 // of its entity, else the default from the settings.
 func (s *Service) limits(key db.KeyByMACRow) Limits {
 	d := s.Limits
-	return Limits{
+	l := Limits{
 		KeyRate: cmp.Or(key.Rate, d.KeyRate), KeyBurst: cmp.Or(int(key.Burst), d.KeyBurst),
 		EntityRate: cmp.Or(key.EntityRate, d.EntityRate), EntityBurst: cmp.Or(int(key.EntityBurst), d.EntityBurst),
 		DayQuota: cmp.Or(key.DayQuota, d.DayQuota), MonthQuota: cmp.Or(key.MonthQuota, d.MonthQuota), DayNumbers: cmp.Or(key.DayNumbers, d.DayNumbers),
 	}
+	if d.SponsorNumbers > 0 { // what staff allow one entity, its sponsor has too
+		l.SponsorNumbers = max(d.SponsorNumbers, key.DayNumbers)
+	}
+	return l
 }
 
 // LimitsOf returns the limits that staff set for an entity; zero means the default.

@@ -11,10 +11,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lineproof/lineproof/internal/access/internal/db"
 )
 
 const (
-	channel = "lineproof_access" // the name that the triggers use
 	// heartbeat is how often the node notifies itself over the channel. If one
 	// heartbeat is not received before the next is due, the connection is given up
 	// and cached credentials are not used without a query: so a revocation takes
@@ -66,7 +67,11 @@ func (s *Service) listen(ctx context.Context) error {
 		defer cancel()
 		_ = conn.Close(end) // it is not used again
 	}()
-	if _, err := conn.Exec(dial, "LISTEN "+channel); err != nil {
+	channel, err := db.New(conn).Channel(dial)
+	if err != nil {
+		return fmt.Errorf("access: read the name of the channel: %w", err)
+	}
+	if _, err := conn.Exec(dial, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
 		return fmt.Errorf("access: listen: %w", err)
 	}
 	s.cache.setListening(true)
@@ -76,7 +81,7 @@ func (s *Service) listen(ctx context.Context) error {
 			if !received {
 				return errNoHeartbeat
 			}
-			if err := notify(ctx, conn, beat); err != nil {
+			if err := notify(ctx, conn, channel, beat); err != nil {
 				return err
 			}
 			sentAt, received = time.Now(), false
@@ -94,7 +99,7 @@ func (s *Service) listen(ctx context.Context) error {
 }
 
 // notify sends a payload over the channel.
-func notify(ctx context.Context, conn *pgx.Conn, payload string) error {
+func notify(ctx context.Context, conn *pgx.Conn, channel, payload string) error {
 	ctx, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
 	if _, err := conn.Exec(ctx, "SELECT pg_notify($1, $2)", channel, payload); err != nil {

@@ -76,6 +76,23 @@ const (
 // Scopes lists every scope.
 var Scopes = []Scope{EntityOnboard, DocumentUpload, LineSupply, LinePort, LineFlag, LineOrder}
 
+// bothSupplyAndPort reports whether a client has the two scopes that must never
+// meet in one: with both, it could move a number of another network to its own
+// and then report whatever it likes about it.
+func bothSupplyAndPort(scopes []string) bool {
+	return slices.Contains(scopes, string(LineSupply)) && slices.Contains(scopes, string(LinePort))
+}
+
+// usable returns those of the granted scopes that a client with the scopes has may
+// use. [Service.CreateClient] refuses a client with both line:supply and
+// line:port; one that is in the database nevertheless can use neither.
+func usable(granted, has []string) []string {
+	if !bothSupplyAndPort(has) {
+		return granted
+	}
+	return slices.DeleteFunc(slices.Clone(granted), func(s string) bool { return s == string(LineSupply) || s == string(LinePort) })
+}
+
 // Principal is the authenticated caller.
 type Principal struct {
 	Kind    Kind
@@ -83,6 +100,7 @@ type Principal struct {
 	Client  uuid.UUID // for Client
 	Account uuid.UUID // for Session
 	Entity  uuid.UUID // for Session and APIKey; zero for the regulator's staff
+	Sponsor uuid.UUID // for APIKey: the client that onboarded the entity; zero if the regulator created it
 	Scopes  []string  // for Client
 	Vouches bool      // for Client: the admins of the entities it onboards count as verified
 	Network string    // for Client: the code of the network it may supply lines for; "" for none
@@ -107,6 +125,7 @@ type Limits struct {
 	KeyBurst, EntityBurst int
 	DayQuota, MonthQuota  int64 // verifications of the entity
 	DayNumbers            int64 // distinct numbers that the entity verifies in a day
+	SponsorNumbers        int64 // distinct numbers that all entities of its sponsor verify in a day
 }
 
 // HasScope reports whether the principal has a scope.
@@ -137,10 +156,11 @@ func (p Principal) Actor() audit.Actor {
 var Operator = audit.Actor{Kind: audit.Operator}
 
 // Service creates, checks and revokes credentials. Required are all exported
-// fields but Breaker, Grace, Limits, Log, OnGrace and CheckNewKey.
+// fields but Gate, Breaker, Grace, Limits, Log, OnGrace and CheckNewKey.
 type Service struct {
 	Pool            *pgxpool.Pool
-	Breaker         *pg.Breaker // receives failed queries; may be nil
+	Gate            *pgxpool.Pool // for reading the keys of requests; nil means Pool
+	Breaker         *pg.Breaker   // receives failed queries; may be nil
 	Peppers         *secret.Peppers
 	TokenLifetime   time.Duration
 	SessionLifetime time.Duration
@@ -153,6 +173,10 @@ type Service struct {
 	// CheckNewKey is called before a live key of an entity is created or rolled, in
 	// that transaction, and rejects it with an error; nil allows every entity.
 	CheckNewKey func(context.Context, pg.DB, uuid.UUID) error
+	// CheckKeyMaker is called before a person creates or rolls a live key, in that
+	// transaction, and rejects an account that is not complete; nil rejects everybody.
+	// Keys that the operator creates on the command line are not checked.
+	CheckKeyMaker func(context.Context, pg.DB, uuid.UUID) error
 
 	cache credentialCache
 	reads singleflight.Group // queries for credentials, by their HMAC

@@ -15,7 +15,7 @@ FROM client c WHERE c.id = @id OR @id = '00000000-0000-0000-0000-000000000000'::
 
 -- NetworkOfClient returns no row for a client that may not supply lines now.
 -- name: NetworkOfClient :one
-SELECT network FROM client WHERE id = @id AND @scope::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL;
+SELECT network FROM client WHERE id = @id AND @scope::text = ANY(scopes) AND NOT @without::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL;
 
 -- LockClient serialises changes of the secrets of one client.
 -- name: LockClient :one
@@ -55,7 +55,7 @@ INSERT INTO access_token (id, client_id, mac, scopes, expires_at, created_at)
 VALUES (@id, @client_id, @mac, @scopes, @expires_at, @created_at);
 
 -- name: TokenByMAC :one
-SELECT t.id, t.client_id, t.scopes, t.expires_at, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
+SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
 WHERE t.mac = ANY(@macs::bytea[]) AND t.expires_at > @now AND t.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
 
 -- name: InsertSession :exec
@@ -131,12 +131,27 @@ SELECT id FROM api_key WHERE mac = ANY(@macs::bytea[]);
 UPDATE api_key SET revoked_at = @at, revoked_by = @by
 WHERE id = @id AND revoked_at IS NULL AND (entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid) RETURNING entity_id;
 
--- LockKey serialises the rolling of one key.
+-- LockKey serialises the rolling of one key. Whether the key has a successor must be
+-- asked afterwards, with HasSuccessor: a statement that waits for a lock still sees
+-- the other rows as they were before the wait.
 -- name: LockKey :one
-SELECT k.id, k.entity_id, k.name, k.mode, k.purpose, k.purpose_text, k.networks, k.rate, k.burst, k.expires_at,
-       EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled FROM api_key k
-WHERE k.id = @id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz)
-  AND (k.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE;
+SELECT id, entity_id, name, mode, purpose, purpose_text, networks, rate, burst, expires_at, created_at FROM api_key
+WHERE id = @id AND revoked_at IS NULL AND (entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE;
+
+-- name: HasSuccessor :one
+SELECT EXISTS (SELECT FROM api_key WHERE replaces = @id::uuid);
+
+-- TakeExpiring returns the entity of each live key for which a notice is due that was
+-- not given yet. Of two concurrent calls, one returns it.
+-- name: TakeExpiring :many
+WITH due AS (
+    SELECT e.id, min(d.days)::integer AS days FROM api_key e JOIN unnest(@days::integer[]) AS d (days)
+        ON e.expires_at - d.days * interval '1 day' BETWEEN e.created_at AND @now::timestamptz
+    WHERE e.mode = 'live' AND e.revoked_at IS NULL AND e.expires_at > @now::timestamptz
+      AND NOT EXISTS (SELECT FROM api_key s WHERE s.replaces = e.id) GROUP BY e.id
+)
+UPDATE api_key k SET expiry_notice = due.days FROM due
+WHERE k.id = due.id AND (k.expiry_notice IS NULL OR k.expiry_notice > due.days) RETURNING k.entity_id;
 
 -- name: ExpireKey :exec
 UPDATE api_key SET expires_at = @at WHERE id = @id;
@@ -145,6 +160,7 @@ UPDATE api_key SET expires_at = @at WHERE id = @id;
 SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
        coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers,
+       e.client_id AS sponsor_id,
        coalesce((SELECT jsonb_agg(jsonb_build_object('principal', m.principal, 'purposes', m.purposes, 'until', m.until)) FROM mandate m
                  WHERE m.entity_id = e.id AND m.ended_at IS NULL AND m.until > @now::timestamptz), '[]')::jsonb AS mandates
 FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
@@ -153,6 +169,9 @@ WHERE k.mac = ANY(@macs::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > @n
 
 -- name: TouchKey :exec
 UPDATE api_key SET last_used_at = @at, last_used_from = @used_from, mac = @mac WHERE id = @id;
+
+-- name: Channel :one
+SELECT name FROM access_channel;
 
 -- name: LimitsOf :one
 SELECT rate, burst, day_quota, month_quota, day_numbers FROM entity_limit WHERE entity_id = @entity_id;

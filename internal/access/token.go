@@ -41,12 +41,12 @@ func (s *Service) IssueToken(ctx context.Context, clientID string, clientSecret 
 	if err != nil {
 		return Token{}, err
 	}
-	now := s.now()
+	now, allowed := s.now(), usable(client.Scopes, client.Scopes)
 	if len(scopes) == 0 {
-		scopes = client.Scopes
+		scopes = allowed
 	}
 	for _, scope := range scopes {
-		if !slices.Contains(client.Scopes, scope) {
+		if !slices.Contains(allowed, scope) {
 			return Token{}, ErrBadScope
 		}
 	}

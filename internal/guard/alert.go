@@ -19,7 +19,7 @@ const (
 	Misses     Kind = "misses"  // too many numbers are not allocated
 )
 
-// kinds lists the kinds by their index in organisation.raised.
+// kinds lists the kinds by their index in subject.raised.
 var kinds = [...]Kind{BudgetUsed, Density, Misses}
 
 // Kinds lists every kind.
@@ -62,36 +62,45 @@ type Figures struct {
 	Budget  int64 // of different numbers, if it is used up
 }
 
-// Alert is a finding about an organisation and its consequence.
+// Alert is a finding about an organisation or a sponsor, and its consequence.
 type Alert struct {
-	ID     uuid.UUID
-	Entity uuid.UUID
-	Kind   Kind
-	Level  Level
-	Since  time.Time
-	Until  time.Time // when it ends by itself; zero if staff must release it
-	Node   string    // that found it
+	ID      uuid.UUID
+	Entity  uuid.UUID // zero for a sponsor
+	Sponsor uuid.UUID // a client, if it is about all organisations that it onboarded
+	Kind    Kind
+	Level   Level
+	Since   time.Time
+	Until   time.Time // when it ends by itself; zero if staff must release it
+	Node    string    // that found it
 	Figures
+}
+
+// subject returns whom the alert is about: an organisation or a sponsor.
+func (a *Alert) subject() uuid.UUID {
+	if a.Sponsor != uuid.Nil {
+		return a.Sponsor
+	}
+	return a.Entity
 }
 
 // Notifier informs people of an alert, in the transaction that stores it.
 type Notifier func(ctx context.Context, tx pg.Tx, a Alert) error
 
-// judge looks for a scan in the window of an organisation and raises what it
-// finds. The caller holds the lock.
-func (o *organisation) judge(g *Guard, now time.Time) {
+// judge looks for a scan in the window of an organisation or a sponsor and raises
+// what it finds. The caller holds the lock.
+func (o *subject) judge(g *Guard, now time.Time) {
 	if g.Mode == Off || now.Before(o.quietUntil) {
 		o.window.unjudged = 0
 		return
 	}
 	o.raiseFinding(g, Density, o.window.density(), now)
-	o.raiseFinding(g, Misses, o.window.misses(&g.population), now)
+	o.raiseFinding(g, Misses, o.window.misses(o.crowd(g)), now)
 }
 
 // raiseFinding raises a finding. However much was found, an organisation is slowed
 // first, and stopped only if it continues: a single unusual file of numbers stops
 // nobody.
-func (o *organisation) raiseFinding(g *Guard, kind Kind, f finding, now time.Time) {
+func (o *subject) raiseFinding(g *Guard, kind Kind, f finding, now time.Time) {
 	switch {
 	case g.Mode == Watch:
 		f.level = min(f.level, Notified)
@@ -103,21 +112,25 @@ func (o *organisation) raiseFinding(g *Guard, kind Kind, f finding, now time.Tim
 
 // raise creates an alert, unless there is already one as strict. It takes effect
 // on this node at once, and is stored as soon as the database is available.
-func (o *organisation) raise(g *Guard, kind Kind, f finding, now, ends time.Time) {
+func (o *subject) raise(g *Guard, kind Kind, f finding, now, ends time.Time) {
 	i := kindIndex(kind)
 	if f.level <= o.raised[i] {
 		return
 	}
 	o.raised[i] = f.level
 	o.level.Store(int32(o.strictest()))
-	o.pending = append(o.pending, Alert{
-		ID: uuid.Must(uuid.NewV7()), Entity: o.entity, Kind: kind, Level: f.level, Since: now.UTC().Truncate(time.Microsecond), Until: ends, Node: g.Node, Figures: f.figures,
-	})
+	a := Alert{
+		ID: uuid.Must(uuid.NewV7()), Entity: o.id, Kind: kind, Level: f.level, Since: now.UTC().Truncate(time.Microsecond), Until: ends, Node: g.Node, Figures: f.figures,
+	}
+	if o.isSponsor {
+		a.Entity, a.Sponsor = uuid.Nil, o.id
+	}
+	o.pending = append(o.pending, a)
 	g.wakeSync()
 }
 
 // strictest returns the strictest level of all that was raised.
-func (o *organisation) strictest() (worst Level) {
+func (o *subject) strictest() (worst Level) {
 	for _, l := range o.raised {
 		worst = max(worst, l)
 	}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -19,7 +20,7 @@ import (
 type AlertRow struct {
 	Alert
 
-	EntityName string
+	Name       string    // of the organisation, or of the client that is the sponsor
 	ReleasedAt time.Time // zero while it is active
 	ReleasedBy uuid.UUID // zero while it is active, and for the operator
 	Reason     string
@@ -42,7 +43,7 @@ func List(ctx context.Context, from pg.DB, now time.Time, all bool, limit int) (
 
 // AlertFilter selects alerts.
 type AlertFilter struct {
-	Entity uuid.UUID // zero for all
+	Entity uuid.UUID // its alerts and those of its sponsor; zero for all
 	Past   bool      // ended alerts instead of active ones
 	Before uuid.UUID // an alert: return older ones; zero for the newest
 	Limit  int
@@ -57,7 +58,7 @@ func Find(ctx context.Context, from pg.DB, now time.Time, f AlertFilter) ([]Aler
 		q.Add(activeSQL, now)
 	}
 	if f.Entity != uuid.Nil {
-		q.Add(`a.entity_id = ?`, f.Entity)
+		q.Add(`(a.entity_id = ? OR a.sponsor_id = (SELECT o.client_id FROM entity o WHERE o.id = ?))`, f.Entity, f.Entity)
 	}
 	if f.Before != uuid.Nil {
 		q.Add(`(a.since, a.id) < (SELECT b.since, b.id FROM guard_alert b WHERE b.id = ?)`, f.Before)
@@ -70,9 +71,9 @@ const activeSQL = `a.released_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > ?
 
 func find(ctx context.Context, from pg.DB, q *pg.Where, limit int) ([]AlertRow, error) {
 	maxRows := q.Bind(`?`, limit)
-	rows, err := from.Query(ctx, `SELECT a.id, a.entity_id, e.name, a.kind, a.level, a.since, a.ends_at, a.node, a.numbers, a.misses, a.dense, a.block, a.budget,
+	rows, err := from.Query(ctx, `SELECT a.id, a.entity_id, a.sponsor_id, coalesce(e.name, c.name), a.kind, a.level, a.since, a.ends_at, a.node, a.numbers, a.misses, a.dense, a.block, a.budget,
 			a.released_at, a.released_by, coalesce(a.reason, ''), a.quiet_until
-		FROM guard_alert a JOIN entity e ON e.id = a.entity_id
+		FROM guard_alert a LEFT JOIN entity e ON e.id = a.entity_id LEFT JOIN client c ON c.id = a.sponsor_id
 		WHERE `+q.String()+` ORDER BY a.since DESC, a.id DESC LIMIT `+maxRows, q.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("guard: list alerts: %w", err)
@@ -80,9 +81,10 @@ func find(ctx context.Context, from pg.DB, q *pg.Where, limit int) ([]AlertRow, 
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f AlertRow, err error) {
 		var level string
 		var ends, released, quiet *time.Time
-		var by uuid.NullUUID
-		err = row.Scan(&f.ID, &f.Entity, &f.EntityName, &f.Kind, &level, &f.Since, &ends, &f.Node, &f.Numbers, &f.Misses, &f.Dense, &f.Block, &f.Budget,
+		var entity, sponsor, by uuid.NullUUID
+		err = row.Scan(&f.ID, &entity, &sponsor, &f.Name, &f.Kind, &level, &f.Since, &ends, &f.Node, &f.Numbers, &f.Misses, &f.Dense, &f.Block, &f.Budget,
 			&released, &by, &f.Reason, &quiet)
+		f.Entity, f.Sponsor = entity.UUID, sponsor.UUID
 		f.Level, f.Until, f.ReleasedAt, f.ReleasedBy, f.QuietUntil = levelOf(level), timeOrZero(ends), timeOrZero(released), by.UUID, timeOrZero(quiet)
 		return f, err
 	})
@@ -103,13 +105,14 @@ func timeOrZero(t *time.Time) time.Time {
 // the decision should be reviewed.
 const MaxQuiet = 366 * 24 * time.Hour
 
-// ErrNothingToRelease reports an organisation that is neither slowed nor stopped.
+// ErrNothingToRelease reports an organisation or a sponsor that is neither slowed nor stopped.
 var ErrNothingToRelease = fault.New(fault.NotFound, "There is nothing to release: the organisation is neither slowed nor stopped.")
 
-// ReleaseForm is the decision of staff to release an organisation.
+// ReleaseForm is the decision of staff to release an organisation or a sponsor.
 type ReleaseForm struct {
-	Entity uuid.UUID
-	Reason string
+	Entity  uuid.UUID // zero for a sponsor
+	Sponsor uuid.UUID // the client; zero for an organisation
+	Reason  string
 	// Quiet is for how long it is not slowed or stopped again. Its numbers stay in
 	// the window for a day, so that with less than a day it may be slowed again at
 	// once.
@@ -118,8 +121,8 @@ type ReleaseForm struct {
 	Request uuid.UUID // zero for none
 }
 
-// Release ends every alert that slows or stops an organisation, on every node
-// within five seconds. It returns how many alerts it ended.
+// Release ends every alert that slows or stops an organisation or a sponsor, on every
+// node within five seconds. It returns how many alerts it ended.
 func Release(ctx context.Context, pool *pgxpool.Pool, now time.Time, r ReleaseForm) (ended int64, err error) {
 	r.Reason = strings.TrimSpace(r.Reason)
 	var wrong fault.Form
@@ -133,7 +136,7 @@ func Release(ctx context.Context, pool *pgxpool.Pool, now time.Time, r ReleaseFo
 	by := uuid.NullUUID{UUID: r.By.ID, Valid: r.By.ID != uuid.Nil}
 	err = pg.InTx(ctx, pool, func(tx pg.Tx) error {
 		tag, err := tx.Exec(ctx, `UPDATE guard_alert SET released_at = $2, released_by = $3, reason = $4, quiet_until = $5
-			WHERE entity_id = $1 AND released_at IS NULL AND ends_at IS NULL`, r.Entity, now, by, r.Reason, now.Add(r.Quiet))
+			WHERE (entity_id = $1 OR sponsor_id = $6) AND released_at IS NULL AND ends_at IS NULL`, pg.ID(r.Entity), now, by, r.Reason, now.Add(r.Quiet), pg.ID(r.Sponsor))
 		if err != nil {
 			return fmt.Errorf("guard: release: %w", err)
 		}
@@ -141,7 +144,7 @@ func Release(ctx context.Context, pool *pgxpool.Pool, now time.Time, r ReleaseFo
 			return ErrNothingToRelease
 		}
 		return audit.Write(ctx, tx, audit.Entry{
-			At: now, Actor: r.By, Action: audit.GuardReleased, Subject: r.Entity, Entity: r.Entity, Request: r.Request,
+			At: now, Actor: r.By, Action: audit.GuardReleased, Subject: cmp.Or(r.Entity, r.Sponsor), Entity: r.Entity, Request: r.Request,
 			After: map[string]any{"reason": r.Reason, "alerts": ended, "quietUntil": now.Add(r.Quiet)},
 		})
 	})

@@ -72,7 +72,7 @@ func TestScannerIsSlowedThenStoppedUntilReleased(t *testing.T) {
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%d alerts, %v; want one for slowing and one for stopping", len(list), err)
 	}
-	if a := list[0]; a.Level != guard.Stopped || a.Kind != guard.Density || a.Entity != bad || a.Dense < 10_000 || a.Block == 0 || a.EntityName != "A Bank" {
+	if a := list[0]; a.Level != guard.Stopped || a.Kind != guard.Density || a.Entity != bad || a.Dense < 10_000 || a.Block == 0 || a.Name != "A Bank" {
 		t.Errorf("the alert is %+v", a)
 	}
 	by := audit.Actor{Kind: audit.Account, ID: uuid.New()}

@@ -8,12 +8,16 @@
 //     allows. A number that it has already verified on that day is free. The count
 //     is exact on one node; other nodes, and a node that restarts, know it a few
 //     seconds later. Days are in UTC.
+//   - Organisations that the same client onboarded are also counted and judged
+//     together, as its sponsor: many organisations get no further than one.
 //   - An organisation whose requests look like a scan is slowed to a tenth of its
 //     rate and, if it continues, stopped; staff are notified each time, and only
 //     they can release it. judge.go says what looks like a scan and why.
 //   - What a node finds takes effect on every node within five seconds, and still
-//     after a restart.
-//   - No number leaves the memory of the node. Only counts are stored and logged.
+//     after a restart. Nodes tell each other which numbers were verified, so that a
+//     scan over several nodes is found as early as one over a single node.
+//   - These numbers are stored for a day, for the nodes alone. Otherwise only counts
+//     are stored and logged.
 //
 // Only live keys are counted. A call costs well below a microsecond; while the
 // database is unavailable the node continues with what it has in memory.
@@ -46,6 +50,9 @@ const (
 type Budget struct {
 	Day, Month int64 // answered requests
 	Numbers    int64 // different numbers on a day
+
+	Sponsor        uuid.UUID // the client that onboarded the organisation; zero if the regulator created it
+	SponsorNumbers int64     // different numbers on a day of all organisations of the sponsor; one that two of them verify counts twice
 }
 
 // Guard counts and judges the requests of organisations. Create one with [New];
@@ -63,21 +70,24 @@ type Guard struct {
 	// fails, the alert is stored nevertheless.
 	Notify Notifier
 
-	organisations atomic.Pointer[map[uuid.UUID]*organisation] // copied for each new one, so that reading needs no lock
-	population    population
-	wake          chan struct{} // has an element while an alert waits to be stored
+	subjects   atomic.Pointer[map[uuid.UUID]*subject] // by the id of an entity or of a client; copied for each new one, so that reading needs no lock
+	population population                             // of all organisations
+	wake       chan struct{}                          // has an element while an alert waits to be stored
 
-	mu     sync.Mutex  // held while an organisation is added
-	stored storedUsage // of organisations that have sent no request to this node yet
+	mu     sync.Mutex  // held while a subject is added
+	stored storedUsage // of subjects that have sent no request to this node yet
 
-	syncing     sync.Mutex // held during Sync
-	monthReadAt time.Time  // when the month was last read
+	syncing     sync.Mutex       // held during Sync
+	monthReadAt time.Time        // when the month was last read
+	heard       map[string]int64 // the last report of each node that this one has read
+	deletedAt   int64            // the hour in which old reports were last deleted
 }
 
 // New returns g, ready for use. Call [Guard.Sync] once before the first request,
 // so that the guard continues with the stored counts, and then [Guard.Run].
 func New(g *Guard) *Guard {
-	g.organisations.Store(&map[uuid.UUID]*organisation{})
+	g.subjects.Store(&map[uuid.UUID]*subject{})
+	g.heard = make(map[string]int64)
 	g.wake = make(chan struct{}, 1)
 	return g
 }
@@ -85,12 +95,12 @@ func New(g *Guard) *Guard {
 // Admit counts a request about a number, or returns why it is refused. A call of
 // [Guard.Record] or [Guard.Refund] must follow each admitted request.
 func (g *Guard) Admit(entity uuid.UUID, b Budget, n phone.Number) error {
-	o, now := g.organisation(entity), g.Now()
+	o, now := g.sponsored(entity, b.Sponsor), g.Now()
 	o.mu.Lock()
 	o.startDay(now)
 	reason := o.checkQuotas(&b)
 	if reason == allowed {
-		reason = o.admit(g, &b, n, hourOf(now))
+		reason = o.admit(g, &b, n, now)
 	}
 	o.mu.Unlock()
 	return reason.fault(&b, now)
@@ -101,7 +111,7 @@ func (g *Guard) Admit(entity uuid.UUID, b Budget, n phone.Number) error {
 // set if none is admitted, because the organisation is stopped or its quota is
 // used up.
 func (g *Guard) AdmitAll(entity uuid.UUID, b Budget, numbers []phone.Number) ([]error, error) {
-	o, now := g.organisation(entity), g.Now()
+	o, now := g.sponsored(entity, b.Sponsor), g.Now()
 	var refused []error
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -112,7 +122,7 @@ func (g *Guard) AdmitAll(entity uuid.UUID, b Budget, numbers []phone.Number) ([]
 	for i, n := range numbers {
 		reason := o.checkQuotas(&b)
 		if reason == allowed {
-			reason = o.admit(g, &b, n, hourOf(now))
+			reason = o.admit(g, &b, n, now)
 		}
 		if reason == allowed {
 			continue
@@ -136,7 +146,9 @@ func (g *Guard) Record(entity uuid.UUID, n phone.Number, miss bool) {
 	if miss {
 		o.unstored.misses++
 	}
-	g.population.missed.Add(o.window.setMiss(n, miss))
+	if o.setMiss(g, n, miss) {
+		o.share(n)
+	}
 }
 
 // Refund takes back admitted requests that got no answer.
@@ -153,29 +165,45 @@ func (g *Guard) Refund(entity uuid.UUID, requests int) {
 const slowFactor = 0.1
 
 // Slowed returns the factor for the rates of an organisation: 1, or less while it
-// is slowed.
+// or its sponsor is slowed.
 func (g *Guard) Slowed(entity uuid.UUID) float64 {
-	if o, ok := (*g.organisations.Load())[entity]; ok && Level(o.level.Load()) == Slowed {
+	o, ok := (*g.subjects.Load())[entity]
+	if !ok {
+		return 1
+	}
+	s := o.sponsor.Load()
+	if Level(o.level.Load()) == Slowed || s != nil && Level(s.level.Load()) == Slowed {
 		return slowFactor
 	}
 	return 1
 }
 
 // organisation returns the state of an organisation, which it creates if needed.
-func (g *Guard) organisation(entity uuid.UUID) *organisation {
-	if o, ok := (*g.organisations.Load())[entity]; ok {
+func (g *Guard) organisation(entity uuid.UUID) *subject { return g.subject(entity, false) }
+
+// sponsored returns the state of an organisation, and lets it know its sponsor.
+func (g *Guard) sponsored(entity, sponsor uuid.UUID) *subject {
+	o := g.organisation(entity)
+	if sponsor != uuid.Nil && o.sponsor.Load() == nil {
+		o.sponsor.CompareAndSwap(nil, g.subject(sponsor, true))
+	}
+	return o
+}
+
+func (g *Guard) subject(id uuid.UUID, isSponsor bool) *subject {
+	if o, ok := (*g.subjects.Load())[id]; ok {
 		return o
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	all := *g.organisations.Load()
-	if o, ok := all[entity]; ok {
+	all := *g.subjects.Load()
+	if o, ok := all[id]; ok {
 		return o
 	}
-	o := newOrganisation(entity, g.Now(), g.stored)
+	o := newSubject(id, isSponsor, g.Now(), g.stored)
 	all = maps.Clone(all)
-	all[entity] = o
-	g.organisations.Store(&all)
+	all[id] = o
+	g.subjects.Store(&all)
 	return o
 }
 

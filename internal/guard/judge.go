@@ -114,12 +114,11 @@ func (w *window) denseAt(i int) (dense int64) {
 }
 
 // misses judges how many of the numbers are none, beside what everybody else
-// gets.
-func (w *window) misses(all *population) finding {
+// gets: others is how many numbers that are, and missed how many of them miss.
+func (w *window) misses(others, missed int64) finding {
 	if w.missed < missSlow || float64(w.missed) < missShare*float64(w.count) {
 		return finding{}
 	}
-	others, missed := all.count.Load()-w.count, all.missed.Load()-w.missed
 	if others >= missPopulation && float64(w.missed)*float64(others) < missTimes*float64(missed)*float64(w.count) {
 		return finding{}
 	}

@@ -15,21 +15,29 @@ const (
 	overDay
 	overMonth
 	overNumbers
+	overSponsorNumbers
 	isStopped
+	sponsorStopped
 )
 
 // stoppedRetryAfter is when a stopped organisation may try whether it has been
 // released.
 const stoppedRetryAfter = time.Hour
 
-var errStopped = stoppedFault()
+var (
+	errStopped        = stoppedFault("The requests of this organisation look like number scanning")
+	errSponsorStopped = stoppedFault("The requests of the organisations that the same client onboarded, this one among them, look like number scanning")
+)
 
 // ErrStopped reports an organisation that was stopped because its requests look
-// like a scan.
-var ErrStopped error = errStopped
+// like a scan, and ErrSponsorStopped one whose sponsor was.
+var (
+	ErrStopped        error = errStopped
+	ErrSponsorStopped error = errSponsorStopped
+)
 
-func stoppedFault() *fault.Error {
-	f := fault.New(fault.QuotaExceeded, "The requests of this organisation look like number scanning, so the service no longer answers them. Only the regulator can lift this: contact the regulator.")
+func stoppedFault(why string) *fault.Error {
+	f := fault.New(fault.QuotaExceeded, why+", so the service no longer answers them. Only the regulator can lift this: contact the regulator.")
 	f.RetryAfter = stoppedRetryAfter
 	return f
 }
@@ -42,12 +50,16 @@ func (r refusal) fault(b *Budget, now time.Time) error {
 		return nil
 	case isStopped:
 		return errStopped
+	case sponsorStopped:
+		return errSponsorStopped
 	case overDay:
 		f = quotaError("The quota of "+withCommas(b.Day)+" verifications a day is used up", tomorrow(now), now)
 	case overMonth:
 		f = quotaError("The quota of "+withCommas(b.Month)+" verifications a month is used up", nextMonth(now), now)
 	case overNumbers:
 		f = quotaError("The budget of "+withCommas(b.Numbers)+" different numbers a day is used up: only numbers that were already verified today are answered", tomorrow(now), now)
+	case overSponsorNumbers:
+		f = quotaError("The budget of "+withCommas(b.SponsorNumbers)+" different numbers a day, which all organisations share that the same client onboarded, is used up: only numbers that this organisation already verified today are answered", tomorrow(now), now)
 	}
 	return f
 }

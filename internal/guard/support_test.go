@@ -39,7 +39,7 @@ type bench struct {
 
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
-	b := &bench{clock: &clock{}, pool: pgtest.New(tb)}
+	b := &bench{clock: &clock{}, pool: pgtest.NewAnyTime(tb)}
 	b.clock.set(morning)
 	b.Guard = b.node(tb, "one")
 	return b
@@ -63,6 +63,22 @@ func (b *bench) entity(tb testing.TB) uuid.UUID {
 		tb.Fatal(err)
 	}
 	return id
+}
+
+// sponsor returns a client and so many organisations that it onboarded.
+func (b *bench) sponsor(tb testing.TB, organisations int) (client uuid.UUID, entities []uuid.UUID) {
+	tb.Helper()
+	client = uuid.Must(uuid.NewV7())
+	for range organisations {
+		entities = append(entities, uuid.Must(uuid.NewV7()))
+	}
+	_, err := b.pool.Exec(context.Background(), `WITH c AS (INSERT INTO client (id, name, scopes, created_at) VALUES ($1, 'A Sponsor', '{}', now()))
+		INSERT INTO entity (id, name, cac, status, document_required, supplies, client_id, asks, created_at)
+		SELECT unnest($2::uuid[]), 'A Member', 'RC 1', 'Approved', false, true, $1, true, now()`, client, entities)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return client, entities
 }
 
 func settle(tb testing.TB, g *guard.Guard) {
@@ -128,16 +144,22 @@ func count(tb testing.TB, pool *pgxpool.Pool, sql string, args ...any) (n int64)
 	return n
 }
 
-// size returns how large a run is.
+// size returns how large a run of a scan is.
 func size(tb testing.TB, otherwise int) int {
 	tb.Helper()
-	s := os.Getenv("LINEPROOF_E2E_SCAN")
+	return sized(tb, "LINEPROOF_E2E_SCAN", otherwise)
+}
+
+// sized returns how large a run is, by a variable of the environment.
+func sized(tb testing.TB, variable string, otherwise int) int {
+	tb.Helper()
+	s := os.Getenv(variable)
 	if s == "" {
 		return otherwise
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		tb.Fatal("LINEPROOF_E2E_SCAN must be a whole number above 0")
+		tb.Fatal(variable + " must be a whole number above 0")
 	}
 	return n
 }

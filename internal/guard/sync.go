@@ -52,21 +52,24 @@ func (g *Guard) Run(ctx context.Context) {
 	}
 }
 
-// Sync judges the latest requests, stores counts and alerts, and reads those of
-// all nodes. Call it once more after the last request, so that no count is lost.
+// Sync judges the latest requests, stores counts, alerts and numbers, and reads those
+// of all nodes. Call it once more after the last request, so that nothing is lost.
 func (g *Guard) Sync(ctx context.Context) error {
 	g.syncing.Lock()
 	defer g.syncing.Unlock()
-	organisations := *g.organisations.Load()
-	for _, o := range organisations {
+	subjects := *g.subjects.Load()
+	for _, o := range subjects {
 		o.maintain(g)
 	}
 	now := g.Now()
-	report := collect(organisations)
+	report := collect(subjects)
 	var state state
 	var created []Alert
 	err := pg.InTx(ctx, g.Pool, func(tx pg.Tx) (err error) {
 		if err := saveUsage(ctx, tx, g.Node, report.counts); err != nil {
+			return err
+		}
+		if err := g.saveSeen(ctx, tx, &report, now); err != nil {
 			return err
 		}
 		if created, err = g.saveAlerts(ctx, tx, report.alerts); err != nil {
@@ -76,9 +79,10 @@ func (g *Guard) Sync(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		report.restore(organisations)
+		report.restore(subjects)
 		return err
 	}
+	g.reported(&report, now)
 	if state.month != nil {
 		g.monthReadAt = now
 	}
@@ -86,13 +90,15 @@ func (g *Guard) Sync(ctx context.Context) error {
 	for i := range created {
 		g.reportAlert(ctx, &created[i])
 	}
-	return nil
+	return g.hear(ctx, now)
 }
 
-// dayUsage is the usage of one organisation on one day.
+// dayUsage is the usage of one organisation or sponsor on one day. That of a sponsor
+// is not stored: it is the sum over its organisations.
 type dayUsage struct {
-	entity uuid.UUID
-	day    int64
+	subject   uuid.UUID
+	isSponsor bool
+	day       int64
 	usage
 }
 
@@ -100,33 +106,44 @@ type dayUsage struct {
 type report struct {
 	counts []dayUsage
 	alerts []Alert
+	seen   []seen
+	n      int64 // the number of the report of what was seen; 0 for none
 }
 
 // collect takes the counts and alerts that are to be stored.
-func collect(organisations map[uuid.UUID]*organisation) (r report) {
-	for id, o := range organisations {
+func collect(subjects map[uuid.UUID]*subject) (r report) {
+	for id, o := range subjects {
 		o.mu.Lock()
 		if o.unstored != (usage{}) {
-			r.counts = append(r.counts, dayUsage{id, o.day, o.unstored})
+			r.counts = append(r.counts, dayUsage{id, o.isSponsor, o.day, o.unstored})
 			o.storing, o.unstored = o.unstored, usage{}
 		}
 		for day, u := range o.pastDays {
-			r.counts = append(r.counts, dayUsage{id, day, u})
+			r.counts = append(r.counts, dayUsage{id, o.isSponsor, day, u})
 			delete(o.pastDays, day)
 		}
 		r.alerts = append(r.alerts, o.pending...)
+		if len(o.unshared) > 0 {
+			r.seen = append(r.seen, o.takeSeen())
+		}
 		o.mu.Unlock()
 	}
 	// The order prevents a deadlock of two processes that share a name by mistake.
-	slices.SortFunc(r.counts, func(x, y dayUsage) int { return slices.Compare(x.entity[:], y.entity[:]) })
+	slices.SortFunc(r.counts, func(x, y dayUsage) int { return slices.Compare(x.subject[:], y.subject[:]) })
 	return r
 }
 
 // restore undoes collect after a failed transaction. If the transaction was
 // committed although its result was lost, some seconds of requests count twice.
-func (r *report) restore(organisations map[uuid.UUID]*organisation) {
+func (r *report) restore(subjects map[uuid.UUID]*subject) {
+	for _, s := range r.seen {
+		o := subjects[s.entity]
+		o.mu.Lock()
+		o.restoreSeen(s)
+		o.mu.Unlock()
+	}
 	for _, c := range r.counts {
-		o := organisations[c.entity]
+		o := subjects[c.subject]
 		o.mu.Lock()
 		if c.day == o.day {
 			o.unstored, o.storing = o.unstored.plus(c.usage), usage{}
@@ -137,7 +154,8 @@ func (r *report) restore(organisations map[uuid.UUID]*organisation) {
 	}
 }
 
-// storedUsage is the usage of all organisations as last read from the database.
+// storedUsage is the usage of all organisations and sponsors as last read from the
+// database.
 type storedUsage struct {
 	day   int64
 	today map[uuid.UUID]usage
@@ -148,8 +166,9 @@ type storedUsage struct {
 type state struct {
 	storedUsage // month is nil if it was not read
 
-	raised map[uuid.UUID][len(kinds)]Level
-	quiet  map[uuid.UUID]time.Time
+	raised   map[uuid.UUID][len(kinds)]Level
+	quiet    map[uuid.UUID]time.Time
+	sponsors map[uuid.UUID]bool // those among raised
 }
 
 // apply puts the read state into effect on this node, together with what was
@@ -162,9 +181,9 @@ func (g *Guard) apply(s state, r report) {
 	g.stored = s.storedUsage
 	g.mu.Unlock()
 	for id := range s.raised {
-		g.organisation(id) // it may have sent no request to this node yet
+		g.subject(id, s.sponsors[id]) // it may have sent no request to this node yet
 	}
-	for id, o := range *g.organisations.Load() {
+	for id, o := range *g.subjects.Load() {
 		o.mu.Lock()
 		if o.day == s.day {
 			o.stored, o.storing = s.today[id], usage{}
@@ -228,6 +247,6 @@ func (g *Guard) reportAlert(ctx context.Context, a *Alert) {
 		g.OnAlert(a.Kind, a.Level)
 	}
 	g.Log.LogAttrs(ctx, slog.LevelWarn, "the guard has raised an alert about an organisation; see: lineproof guard list",
-		slog.String("alert", a.ID.String()), slog.String("entity", a.Entity.String()), slog.String("kind", string(a.Kind)), slog.String("what", a.Level.String()),
+		slog.String("alert", a.ID.String()), slog.String("entity", a.Entity.String()), slog.String("sponsor", a.Sponsor.String()), slog.String("kind", string(a.Kind)), slog.String("what", a.Level.String()),
 		slog.Int64("numbers", a.Numbers), slog.Int64("misses", a.Misses), slog.Int64("dense", a.Dense), slog.Int64("block", a.Block), slog.Int64("budget", a.Budget))
 }

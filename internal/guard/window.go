@@ -33,8 +33,13 @@ const (
 // each. Beyond it every request counts as one about a new number.
 const maxTracked = 4_000_000
 
-// population counts the numbers that all organisations verified in the last day.
+// population counts the numbers that several organisations verified in the last day.
 type population struct{ count, missed atomic.Int64 }
+
+func (p *population) add(count, missed int64) {
+	p.count.Add(count)
+	p.missed.Add(missed)
+}
 
 func newWindow() window {
 	w := window{numbers: table{low: numberBits}}

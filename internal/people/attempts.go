@@ -7,8 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/people/internal/db"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
@@ -137,14 +140,18 @@ var pauses = func() (list [maxFromSource + 1]time.Duration) {
 	return list
 }()
 
-// attemptFailed restarts the window and makes the next attempt from the same
-// source wait.
-func (p *People) attemptFailed(ctx context.Context, c counters) error {
+// attemptFailed restarts the window, makes the next attempt from the same source
+// wait, and counts the failure of the account, which is zero for an address without
+// one; see RecordFailures.
+func (p *People) attemptFailed(ctx context.Context, c counters, account uuid.UUID) error {
 	now, until := p.now(), make([]time.Time, len(pauses))
 	for i, d := range pauses {
 		until[i] = now.Add(d)
 	}
-	if err := db.New(p.Pool).AttemptFailed(ctx, db.AttemptFailedParams{Macs: c.all, Source: c.source, Now: now, Until: until, MaxTries: maxFromSource}); err != nil {
+	err := db.New(p.Pool).AttemptFailed(ctx, db.AttemptFailedParams{
+		Macs: c.all, Source: c.source, Now: now, Until: until, MaxTries: maxFromSource, AccountID: pg.ID(account),
+	})
+	if err != nil {
 		return fmt.Errorf("people: delay further attempts: %w", err)
 	}
 	return nil

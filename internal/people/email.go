@@ -33,6 +33,8 @@ const (
 	PasswordChanged EmailKind = "password_changed"
 	FactorSet       EmailKind = "factor_set"
 	FactorRemoved   EmailKind = "factor_removed"
+	FactorLocked    EmailKind = "factor_locked"
+	KeyExpires      EmailKind = "key_expires" // to admins of an organisation
 	GuardFound      EmailKind = "guard_found" // to administrators of the regulator
 )
 
@@ -45,17 +47,20 @@ type Email struct {
 
 // linkOf is the kind of link in an e-mail; "" for none.
 var linkOf = map[EmailKind]linkKind{
-	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "", GuardFound: "",
+	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "", FactorLocked: "", KeyExpires: "", GuardFound: "",
 }
 
 // staleAfter is how long an e-mail may wait before it is not worth sending.
 var staleAfter = map[EmailKind]time.Duration{
 	Confirmation: 7 * 24 * time.Hour, Reset: time.Hour, Invitation: 7 * 24 * time.Hour,
-	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour, GuardFound: 24 * time.Hour,
+	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour, FactorLocked: 7 * 24 * time.Hour, KeyExpires: 24 * time.Hour, GuardFound: 24 * time.Hour,
 }
 
 // ErrNoMail reports that no SMTP server is configured.
 var ErrNoMail = errors.New("people: LINEPROOF_SMTP_URL is not set: e-mails wait until it is")
+
+// errNothingToSay reports an e-mail that has become pointless while it waited.
+var errNothingToSay = errors.New("people: the e-mail has become pointless")
 
 //go:embed letters
 var templates embed.FS
@@ -87,6 +92,9 @@ func (p *People) Deliver(ctx context.Context, e Email, queuedAt time.Time) error
 		return ErrNoMail
 	}
 	message, err := p.render(ctx, e, a)
+	if errors.Is(err, errNothingToSay) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -102,12 +110,35 @@ func (e Email) suits(a registry.Account) bool {
 		return a.MayLogIn() && !a.Accepted
 	case Reset:
 		return a.MayLogIn() && a.Accepted
-	case PasswordChanged, FactorSet, FactorRemoved:
+	case PasswordChanged, FactorSet, FactorRemoved, FactorLocked:
 		return !a.Disabled
+	case KeyExpires:
+		return a.MayLogIn() && a.Kind == registry.AdminAccount
 	case GuardFound:
 		return a.MayLogIn() && a.Role == string(access.Administrator)
 	}
 	return false
+}
+
+// NotifyOfExpiry queues an e-mail to every admin of an organisation whose live keys
+// expire in 30, 7 or 1 days, once for each.
+func (p *People) NotifyOfExpiry(ctx context.Context) error {
+	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
+		entities, err := p.Access.TakeExpiring(ctx, tx)
+		if err != nil || len(entities) == 0 {
+			return err
+		}
+		admins, err := db.New(tx).AdminsOf(ctx, entities)
+		if err != nil {
+			return fmt.Errorf("people: find the admins: %w", err)
+		}
+		for _, account := range admins {
+			if err := p.QueueEmail(ctx, tx, Email{Kind: KeyExpires, Account: account}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // NotifyAdministrators queues an e-mail to every administrator of the regulator, in
@@ -130,7 +161,11 @@ type templateData struct {
 	Service, Name, Entity, Role, At string
 	Link                            string
 	Until                           string
+	Keys                            []expiringKey
 }
+
+// expiringKey is an API key that expires soon.
+type expiringKey struct{ Name, ExpiresAt string }
 
 func (p *People) render(ctx context.Context, e Email, a registry.Account) (mail.Message, error) {
 	const layout = "2 January 2006, 15:04 UTC"
@@ -142,6 +177,18 @@ func (p *People) render(ctx context.Context, e Email, a registry.Account) (mail.
 		}
 		data.Link, data.Until = link.Reveal(), expires.Format(layout)
 	}
+	if e.Kind == KeyExpires {
+		keys, err := p.Access.ExpiringKeys(ctx, a.Entity)
+		if err != nil {
+			return mail.Message{}, err
+		}
+		for _, k := range keys {
+			data.Keys = append(data.Keys, expiringKey{k.Name, k.ExpiresAt.UTC().Format(layout)})
+		}
+		if len(data.Keys) == 0 { // they were rolled or revoked meanwhile
+			return mail.Message{}, errNothingToSay
+		}
+	}
 	var text, html bytes.Buffer
 	if err := errors.Join(textTemplates.ExecuteTemplate(&text, string(e.Kind)+".txt", data), htmlTemplates.ExecuteTemplate(&html, string(e.Kind)+".html", data)); err != nil {
 		return mail.Message{}, fmt.Errorf("people: render an e-mail: %w", err)
@@ -151,8 +198,8 @@ func (p *People) render(ctx context.Context, e Email, a registry.Account) (mail.
 	return mail.Message{To: a.Email, Subject: subject, Text: body, HTML: html.String()}, nil
 }
 
-// Link creates the link of an invitation, or of a new password, for an operator
-// who passes it on by other means than e-mail.
+// Link creates the link of an invitation for an operator who passes it on by other
+// means than e-mail.
 func (p *People) Link(ctx context.Context, kind EmailKind, account uuid.UUID) (secret.Text, time.Time, error) {
 	a, err := p.Registry.Account(ctx, p.Pool, account)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/people/internal/db"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
@@ -143,7 +144,7 @@ func (p *People) ConfirmFactor(ctx context.Context, who access.Principal, code s
 // RemoveFactor disables two-factor authentication. It requires everything that a
 // login requires.
 func (p *People) RemoveFactor(ctx context.Context, who access.Principal, password secret.Text, code string, request uuid.UUID) error {
-	err := p.reauthenticate(ctx, who, password, func() error {
+	_, err := p.reauthenticate(ctx, who, password, func() error {
 		right, _, err := p.checkCode(ctx, who.Account, code)
 		if err == nil && !right {
 			err = errCode
@@ -169,6 +170,9 @@ func (p *People) ResetFactor(ctx context.Context, account uuid.UUID, by audit.Ac
 		if _, err := p.Access.EndSessions(ctx, tx, account, uuid.Nil, by, request); err != nil {
 			return err
 		}
+		if err := registry.RecordStaffAccess(ctx, tx, a, registry.AccessReset, by, p.now()); err != nil {
+			return err
+		}
 		return p.deleteFactor(ctx, tx, account, a.Entity, by, request)
 	})
 }
@@ -188,8 +192,26 @@ func (p *People) deleteFactor(ctx context.Context, tx pg.Tx, account, entity uui
 }
 
 // checkCode reports whether a code of the authenticator, or a recovery code, is
-// right, and marks it as used.
+// right, and marks it as used. After too many wrong ones it returns ErrFactorLocked.
 func (p *People) checkCode(ctx context.Context, account uuid.UUID, code string) (right, recovery bool, err error) {
+	if err := p.countCode(ctx, account); err != nil {
+		return false, false, err
+	}
+	right, recovery, err = p.useCode(ctx, account, code)
+	switch {
+	case err != nil:
+		return false, false, err
+	case !right:
+		return false, false, p.lockFactor(ctx, account)
+	}
+	if err := db.New(p.Pool).CodeSucceeded(ctx, account); err != nil {
+		return false, false, fmt.Errorf("people: forget wrong codes: %w", err)
+	}
+	return right, recovery, nil
+}
+
+// useCode is checkCode without the count of wrong codes.
+func (p *People) useCode(ctx context.Context, account uuid.UUID, code string) (right, recovery bool, err error) {
 	q := db.New(p.Pool)
 	f, err := q.Factor(ctx, account)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && f.ConfirmedAt == nil {

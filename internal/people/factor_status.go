@@ -31,17 +31,24 @@ func (p *People) FactorOf(ctx context.Context, account uuid.UUID) (has bool, cod
 	return true, codes, nil
 }
 
-// FactorsOf reports which accounts have two-factor authentication enabled.
-func (p *People) FactorsOf(ctx context.Context, accounts []uuid.UUID) (map[uuid.UUID]bool, error) {
+// FactorState is the state of an account's two-factor authentication.
+type FactorState struct {
+	Enabled bool
+	Locked  bool // after too many wrong codes
+}
+
+// FactorsOf returns the states of the accounts that have two-factor authentication
+// enabled.
+func (p *People) FactorsOf(ctx context.Context, accounts []uuid.UUID) (map[uuid.UUID]FactorState, error) {
 	rows, err := db.New(p.Pool).FactorsOf(ctx, accounts)
 	if err != nil {
 		return nil, fmt.Errorf("people: find second factors: %w", err)
 	}
-	has := make(map[uuid.UUID]bool, len(rows))
-	for _, id := range rows {
-		has[id] = true
+	states := make(map[uuid.UUID]FactorState, len(rows))
+	for _, r := range rows {
+		states[r.AccountID] = FactorState{Enabled: true, Locked: r.Locked}
 	}
-	return has, nil
+	return states, nil
 }
 
 var errOwnFactor = fault.New(fault.IncompatibleState, "This is your own account. Disable two-factor authentication under Security, or ask another administrator to reset it.")

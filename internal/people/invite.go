@@ -101,6 +101,9 @@ func (p *People) createInvited(ctx context.Context, tx pg.Tx, f InviteForm, by a
 	if err != nil {
 		return Invited{}, err
 	}
+	if err := registry.RecordStaffAccess(ctx, tx, i.Account, registry.AccessCreated, by, p.now()); err != nil {
+		return Invited{}, err
+	}
 	if err := p.revokeCredentials(ctx, tx, i.ID); err != nil {
 		return Invited{}, err
 	}
@@ -147,6 +150,9 @@ func (p *People) Accept(ctx context.Context, token, name string, password secret
 		if err := p.useLink(ctx, tx, invite, token, a.ID); err != nil {
 			return err
 		}
+		if err := p.takeAddress(ctx, tx, a, from, request); err != nil {
+			return err
+		}
 		if err := p.Registry.Accept(ctx, tx, a.ID, name, hash); err != nil {
 			return err
 		}
@@ -156,6 +162,23 @@ func (p *People) Accept(ctx context.Context, token, name string, password secret
 		return registry.Account{}, err
 	}
 	return a, nil
+}
+
+// takeAddress gives an invited person their address, if an account holds it whose
+// owner never confirmed it. That account is disabled: nobody has shown that it belongs
+// to the person whose address it has.
+func (p *People) takeAddress(ctx context.Context, tx pg.Tx, a registry.Account, by audit.Actor, request uuid.UUID) error {
+	gaveWay, err := p.Registry.TakeAddress(ctx, tx, a)
+	if err != nil || gaveWay.ID == uuid.Nil {
+		return err
+	}
+	if _, err := p.Access.EndSessions(ctx, tx, gaveWay.ID, uuid.Nil, by, request); err != nil {
+		return err
+	}
+	return audit.Write(ctx, tx, audit.Entry{
+		At: p.now(), Actor: by, Action: audit.AccountDisabled, Subject: gaveWay.ID, Entity: gaveWay.Entity, Request: request,
+		After: map[string]any{"reason": "its e-mail address was never confirmed, and its owner has accepted an invitation"},
+	})
 }
 
 // Team lists the accounts of the caller's entity, or the regulator's staff.

@@ -67,9 +67,9 @@ func (p *People) LogIn(ctx context.Context, a Attempt, request uuid.UUID) (Login
 	}
 	who, err := p.authenticate(ctx, a)
 	if errors.Is(err, ErrBadLogin) {
-		return Login{}, errors.Join(p.attemptFailed(ctx, c), err)
+		return Login{}, errors.Join(p.attemptFailed(ctx, c, who.ID), err)
 	}
-	if errors.Is(err, ErrFactorMissing) { // the password was right
+	if errors.Is(err, ErrFactorMissing) || errors.Is(err, ErrFactorLocked) { // the password was right
 		return Login{}, errors.Join(p.attemptSucceeded(ctx, db.New(p.Pool), c), err)
 	}
 	if err != nil {
@@ -86,7 +86,8 @@ type authenticated struct {
 	recovery bool // a recovery code was used
 }
 
-// authenticate verifies password and second factor.
+// authenticate verifies password and second factor. With ErrBadLogin it returns the
+// account that the attempt was for, if there is one.
 func (p *People) authenticate(ctx context.Context, a Attempt) (authenticated, error) {
 	key, _ := registry.EmailKey(a.Email) // an invalid address has no account; the query runs anyway, so that both cases take the same time
 	row, err := db.New(p.Pool).AccountForLogin(ctx, key)
@@ -99,7 +100,7 @@ func (p *People) authenticate(ctx context.Context, a Attempt) (authenticated, er
 		return authenticated{}, err
 	}
 	if !right || !who.MayLogIn {
-		return authenticated{}, ErrBadLogin
+		return who, ErrBadLogin
 	}
 	if !who.HasFactor {
 		who.limited = p.StaffFactor && who.Kind == string(registry.StaffAccount)
@@ -113,7 +114,7 @@ func (p *People) authenticate(ctx context.Context, a Attempt) (authenticated, er
 		return authenticated{}, err
 	}
 	if !right {
-		return authenticated{}, ErrBadLogin
+		return who, ErrBadLogin
 	}
 	return who, nil
 }
@@ -150,37 +151,36 @@ func (p *People) openSession(ctx context.Context, a Attempt, who authenticated, 
 // reauthenticate verifies the password of a person who has a session, before an
 // action that a stolen session must not allow. Attempts are counted for the
 // session, so that nobody else can use them up. And, if set, verifies something
-// more.
-func (p *People) reauthenticate(ctx context.Context, who access.Principal, password secret.Text, and func() error) error {
+// more. It returns the hash that the password matches.
+func (p *People) reauthenticate(ctx context.Context, who access.Principal, password secret.Text, and func() error) (hash string, err error) {
 	leave, err := p.Passwords.Enter(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer leave()
 	row, err := db.New(p.Pool).PasswordHash(ctx, who.Account)
 	if err != nil {
-		return fmt.Errorf("people: read the password: %w", err)
+		return "", fmt.Errorf("people: read the password: %w", err)
 	}
 	c := p.countersOf(row.EmailKey, who.From, "session "+who.ID.String())
 	if err := p.countAttempt(ctx, c); err != nil {
-		return err
+		return "", err
 	}
-	hash := ""
 	if row.PasswordHash != nil {
 		hash = *row.PasswordHash
 	}
 	right, err := p.Passwords.Matches(hash, password)
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case !right:
-		return errors.Join(p.attemptFailed(ctx, c), errPassword)
+		return "", errors.Join(p.attemptFailed(ctx, c, who.Account), errPassword)
 	case and != nil:
 		if err := and(); err != nil {
-			return errors.Join(p.attemptFailed(ctx, c), err)
+			return "", errors.Join(p.attemptFailed(ctx, c, who.Account), err)
 		}
 	}
-	return p.attemptSucceeded(ctx, db.New(p.Pool), c)
+	return hash, p.attemptSucceeded(ctx, db.New(p.Pool), c)
 }
 
 var errPassword = fault.ErrInvalid.With(fault.Violation{

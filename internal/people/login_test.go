@@ -85,6 +85,9 @@ func TestTenAttemptsAreEvaluatedInAWindow(t *testing.T) {
 	if err := w.pool.QueryRow(t.Context(), `SELECT count(*) FROM login_trouble`).Scan(&rows); err != nil || rows == 0 {
 		t.Fatal(rows, err)
 	}
+	if err := w.RecordFailures(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if n, err := w.DeleteExpired(t.Context()); err != nil || n < int64(rows) {
 		t.Errorf("%d of %d rows are forgotten, %v", n, rows, err)
 	}

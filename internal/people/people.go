@@ -12,7 +12,8 @@
 //   - What replaces a password (links, recovery codes, devices) is random, works
 //     once or on one device, and is stored as an HMAC. A link is created when its
 //     e-mail is sent, so that no secret ever waits in a queue.
-//   - A code of an authenticator is accepted once.
+//   - A code of an authenticator is accepted once. After a hundred wrong codes in a
+//     row no code is accepted until somebody else unlocks the account.
 package people
 
 import (

@@ -63,7 +63,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{pool: pgtest.New(t), mail: mailtest.Start(t), at: time.Now(), admin: "ngozi@bank.example", staff: "ada@regulator.example"}
+	w := &world{pool: pgtest.NewAnyTime(t), mail: mailtest.Start(t), at: time.Now(), admin: "ngozi@bank.example", staff: "ada@regulator.example"}
 	now := func() time.Time {
 		w.mu.Lock()
 		defer w.mu.Unlock()

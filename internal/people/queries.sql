@@ -13,6 +13,10 @@ LEFT JOIN entity e ON e.id = a.entity_id LEFT JOIN second_factor f ON f.account_
 -- name: PasswordHash :one
 SELECT password_hash, email_key FROM account WHERE id = @id;
 
+-- LockPassword serialises the changes of one password.
+-- name: LockPassword :one
+SELECT coalesce(password_hash, '')::text FROM account WHERE id = @id FOR UPDATE;
+
 -- Counters is read first, because most attempts of an attack are rejected by it
 -- alone: it locks nothing and writes nothing.
 -- name: Counters :many
@@ -30,11 +34,24 @@ ON CONFLICT (mac) DO UPDATE SET
 WHERE t.counted_at <= @since OR (t.tries < @max_tries AND t.not_before <= @now);
 
 -- AttemptFailed restarts the window, and makes the next attempt from the same
--- source wait until the time that the list has for this number of tries.
+-- source wait until the time that the list has for this number of tries. It counts
+-- the failure for the audit trail, at the source.
 -- name: AttemptFailed :exec
-UPDATE login_trouble t SET counted_at = @now, not_before = CASE WHEN t.mac = @source
+UPDATE login_trouble t SET counted_at = @now, account_id = sqlc.narg(account_id), failed = t.failed + (t.mac = @source)::integer, not_before = CASE WHEN t.mac = @source
     THEN (SELECT u.at FROM unnest(@until::timestamptz[]) WITH ORDINALITY AS u (at, n) WHERE u.n = least(t.tries, @max_tries::integer) + 1) ELSE t.not_before END
 WHERE t.mac = ANY(@macs::bytea[]);
+
+-- TakeFailures returns the failures that are not audited yet, by account; the zero id
+-- stands for all addresses without one. Another call returns only newer ones.
+-- name: TakeFailures :many
+WITH counted AS (
+    SELECT t.mac, t.account_id, t.failed FROM login_trouble t WHERE t.failed > 0 FOR UPDATE SKIP LOCKED
+), taken AS (
+    UPDATE login_trouble t SET failed = 0 FROM counted c WHERE t.mac = c.mac
+)
+SELECT coalesce(c.account_id, '00000000-0000-0000-0000-000000000000')::uuid AS account_id,
+       coalesce(a.entity_id, '00000000-0000-0000-0000-000000000000')::uuid AS entity_id, sum(c.failed)::bigint AS failures
+FROM counted c LEFT JOIN account a ON a.id = c.account_id GROUP BY 1, 2 ORDER BY 1;
 
 -- AttemptSucceeded takes an attempt back.
 -- name: AttemptSucceeded :exec
@@ -42,7 +59,7 @@ UPDATE login_trouble SET tries = greatest(tries - 1, 0) WHERE mac = ANY(@macs::b
 
 -- DeleteCounters, DeleteDevices and DeleteLinks delete one batch; see pg.InBatches.
 -- name: DeleteCounters :execrows
-DELETE FROM login_trouble WHERE mac IN (SELECT t.mac FROM login_trouble t WHERE t.counted_at < @before LIMIT 5000);
+DELETE FROM login_trouble WHERE mac IN (SELECT t.mac FROM login_trouble t WHERE t.counted_at < @before AND t.failed = 0 LIMIT 5000);
 
 -- name: DeleteDevices :execrows
 DELETE FROM login_device WHERE id IN (SELECT d.id FROM login_device d WHERE d.last_used_at < @before LIMIT 5000);
@@ -70,7 +87,30 @@ DELETE FROM login_device WHERE account_id = @account_id;
 SELECT sealed, last_step, confirmed_at FROM second_factor WHERE account_id = @account_id;
 
 -- name: FactorsOf :many
-SELECT account_id FROM second_factor WHERE account_id = ANY(@accounts::uuid[]) AND confirmed_at IS NOT NULL;
+SELECT account_id, (locked_at IS NOT NULL)::boolean AS locked FROM second_factor WHERE account_id = ANY(@accounts::uuid[]) AND confirmed_at IS NOT NULL;
+
+-- CountCode counts a code before it is evaluated, so that of many concurrent ones
+-- only the allowed number is. It changes no row if none is left.
+-- name: CountCode :execrows
+UPDATE second_factor SET wrong_codes = wrong_codes + 1 WHERE account_id = @account_id AND wrong_codes < @max_codes::integer AND locked_at IS NULL;
+
+-- CodeSucceeded forgets the wrong codes before a right one.
+-- name: CodeSucceeded :exec
+UPDATE second_factor SET wrong_codes = 0 WHERE account_id = @account_id AND locked_at IS NULL;
+
+-- LockFactor changes no row unless as many codes were wrong as may be, and it is not
+-- locked yet.
+-- name: LockFactor :execrows
+UPDATE second_factor SET locked_at = @at WHERE account_id = @account_id AND wrong_codes >= @max_codes::integer AND locked_at IS NULL;
+
+-- name: UnlockFactor :execrows
+UPDATE second_factor SET wrong_codes = 0, locked_at = NULL WHERE account_id = @account_id AND locked_at IS NOT NULL;
+
+-- KeyMaker says what the account of a person who creates a live key has.
+-- name: KeyMaker :one
+SELECT (a.verified_at IS NOT NULL)::boolean AS verified,
+       EXISTS (SELECT FROM second_factor f WHERE f.account_id = a.id AND f.confirmed_at IS NOT NULL) AS has_factor
+FROM account a WHERE a.id = @id;
 
 -- BeginFactor replaces only a factor that was never confirmed.
 -- name: BeginFactor :execrows
@@ -109,6 +149,10 @@ UPDATE account_link SET used_at = @now WHERE mac = ANY(@macs::bytea[]) AND kind 
 -- EndLinks ends every unused link of an account, or those of one kind.
 -- name: EndLinks :exec
 UPDATE account_link SET used_at = @now WHERE account_id = @account_id AND used_at IS NULL AND (kind = @kind OR @kind = '');
+
+-- AdminsOf returns the active admins of entities.
+-- name: AdminsOf :many
+SELECT id FROM account WHERE kind = 'admin' AND entity_id = ANY(@entities::uuid[]) AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at;
 
 -- Administrators returns the active administrators of the regulator.
 -- name: Administrators :many

@@ -61,7 +61,11 @@ func (r *Registry) Account(ctx context.Context, from pg.DB, id uuid.UUID) (Accou
 // text need not be a valid address.
 func (r *Registry) AccountByEmail(ctx context.Context, from pg.DB, email string) (Account, error) {
 	key, _ := EmailKey(email) // an invalid address has no account; the query runs anyway, so that both cases take the same time
-	row, err := db.New(from).AccountByEmail(ctx, key)
+	return accountByKey(ctx, db.New(from), key)
+}
+
+func accountByKey(ctx context.Context, q *db.Queries, key string) (Account, error) {
+	row, err := q.AccountByEmail(ctx, key)
 	return account(db.AccountsRow(row)).or(err)
 }
 
@@ -183,7 +187,8 @@ const invited = "(invited)"
 
 // Invite creates an account without a password, in the caller's transaction, or
 // returns the one created by an earlier invitation of the same kind to the same
-// entity. It returns ErrTaken for the address of any other account.
+// entity. It returns ErrTaken for the address of any other account, unless that account
+// gives way: then the new one claims the address (claim.go).
 func (r *Registry) Invite(ctx context.Context, tx pg.Tx, i Invitee) (Account, error) {
 	var wrong fault.Form
 	key := checkEmail(&wrong, "email", i.Email)
@@ -196,7 +201,11 @@ func (r *Registry) Invite(ctx context.Context, tx pg.Tx, i Invitee) (Account, er
 		return Account{}, err
 	}
 	q := db.New(tx)
-	before, err := r.AccountByEmail(ctx, tx, i.Email)
+	before, err := accountByKey(ctx, q, key)
+	if err == nil && before.givesWayTo(i) {
+		key = claimKey(key)
+		before, err = accountByKey(ctx, q, key)
+	}
 	switch {
 	case errors.Is(err, ErrNoAccount):
 	case err != nil:

@@ -24,6 +24,20 @@ FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.entity_id IS NOT
 UPDATE account SET disabled_at = NULL, password_hash = NULL, verified_at = NULL, verified_by = NULL, role = @role
 WHERE email_key = @email_key AND id = @id AND (password_hash IS NULL OR disabled_at IS NOT NULL);
 
+-- name: ClaimsAddress :one
+SELECT (email_key LIKE 'claim %')::boolean AS claims FROM account WHERE id = @id;
+
+-- LockHolder makes a claim to an address wait for its confirmation at the same time.
+-- name: LockHolder :one
+SELECT id, entity_id, (verified_at IS NOT NULL)::boolean AS verified FROM account WHERE email_key = @email_key FOR UPDATE;
+
+-- GiveWay takes the address from an account and disables it.
+-- name: GiveWay :exec
+UPDATE account SET email_key = 'released ' || id, disabled_at = coalesce(disabled_at, @at::timestamptz) WHERE id = @id;
+
+-- name: TakeAddress :exec
+UPDATE account SET email_key = @email_key WHERE id = @id;
+
 -- name: SetPassword :execrows
 UPDATE account SET password_hash = @password_hash WHERE id = @id AND disabled_at IS NULL;
 

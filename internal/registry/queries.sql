@@ -59,10 +59,20 @@ SELECT id FROM entity WHERE client_id = @client_id ORDER BY created_at LIMIT 2;
 -- name: EntityOfClient :one
 SELECT EXISTS (SELECT FROM entity WHERE id = @id AND client_id = @client_id) AS found;
 
+-- LockOnboardings serialises the onboardings of one client.
+-- name: LockOnboardings :exec
+SELECT pg_advisory_xact_lock(hashtextextended('lineproof onboardings ' || @client::text, 0));
+
+-- name: CountOnboarded :one
+SELECT count(*) FROM entity WHERE client_id = @client_id AND created_at >= @since;
+
 -- LockStaff serialises transactions that count administrators and then create
 -- one.
 -- name: LockStaff :exec
 SELECT pg_advisory_xact_lock(hashtextextended('lineproof staff', 0));
+
+-- name: HasFounders :one
+SELECT EXISTS (SELECT FROM access_given WHERE how = 'founder') AS found;
 
 -- name: CountAdministrators :one
 SELECT count(*) FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL;
@@ -83,3 +93,19 @@ SELECT EXISTS (SELECT FROM entity) AS found;
 -- account from being changed until the transaction ends.
 -- name: StaffRole :one
 SELECT coalesce(role, '')::text AS role FROM account WHERE id = @id AND kind = 'staff' AND disabled_at IS NULL FOR SHARE;
+
+-- name: InsertAccess :exec
+INSERT INTO access_given (subject_id, by_id, how, before_staff, at) VALUES (@subject_id, @by_id, @how, @before_staff, @at);
+
+-- SameOrigin reports whether somebody stands behind both actors: one of them is the
+-- other, or gave access to the other, or a third gave it to both, directly or through
+-- further accounts.
+-- name: SameOrigin :one
+WITH RECURSIVE behind (side, who) AS (
+    SELECT CASE WHEN s = @one::uuid THEN 1 ELSE 2 END, s FROM unnest(ARRAY[@one::uuid, @other::uuid]) s
+    UNION
+    SELECT b.side, g.by_id FROM behind b JOIN access_given g ON g.subject_id = b.who
+    WHERE g.at > @since AND g.how NOT IN ('founder', 'cosigned') AND (NOT g.before_staff OR g.by_id IN (@one::uuid, @other::uuid))
+      AND (g.how = 'reset' OR NOT EXISTS (SELECT FROM access_given c WHERE c.subject_id = g.subject_id AND c.how = 'cosigned' AND c.at >= g.at))
+)
+SELECT EXISTS (SELECT FROM behind x JOIN behind y ON x.who = y.who WHERE x.side = 1 AND y.side = 2) AS shared;

@@ -34,6 +34,7 @@ type Registry struct {
 	Passwords   *secret.Passwords
 	PasswordMin int  // characters
 	CACUnique   bool // reject an entity whose CAC number another entity has
+	Onboardings int  // how many entities a client may onboard on a day (UTC); 0 means no limit
 	Now         func() time.Time
 }
 
@@ -70,6 +71,9 @@ func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Onbo
 			return Entity{}, Admin{}, err
 		}
 		return Entity{}, Admin{}, ErrTaken.With(cacConflict).With(others...)
+	}
+	if err := r.checkOnboardings(ctx, q, by.Client, now); err != nil {
+		return Entity{}, Admin{}, err
 	}
 	if err := r.insertEntity(ctx, q, entity, a, by); err != nil {
 		return Entity{}, Admin{}, err

@@ -26,7 +26,7 @@ func newRegistry(t *testing.T) *registry.Registry {
 		t.Fatal(err)
 	}
 	return &registry.Registry{
-		Pool: pgtest.New(t), Region: region, Passwords: secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64),
+		Pool: pgtest.NewAnyTime(t), Region: region, Passwords: secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64),
 		PasswordMin: 8, Now: time.Now,
 	}
 }

@@ -20,18 +20,18 @@ import (
 
 // The roles of staff. Package access has the same values for callers.
 const (
-	administrator = "administrator"
+	administrator = approval.Administrator
 	auditor       = "auditor"
 )
 
-var staffRoles = []string{administrator, "reviewer", auditor}
+var staffRoles = []string{administrator, approval.Reviewer, auditor}
 
 // GiveStaffRole is the approval of another role for a member of staff.
 const GiveStaffRole approval.Kind = "staff.role"
 
 // minAdministrators is how many administrators there must be before the operator
-// can no longer create one alone: with fewer there may be nobody who can request
-// it or nobody who can confirm it.
+// can no longer act alone, unless there are founders: with fewer there may be nobody
+// who can request a change or nobody who can confirm it.
 const minAdministrators = 2
 
 var (
@@ -80,7 +80,7 @@ func (r *Registry) CreateStaff(ctx context.Context, f StaffForm, by audit.Actor,
 		}
 		alone := true
 		if f.Role == administrator {
-			if alone, err = mayActAlone(ctx, tx, by); err != nil {
+			if alone, err = MayActAlone(ctx, tx, by); err != nil {
 				return err
 			}
 		}
@@ -91,6 +91,9 @@ func (r *Registry) CreateStaff(ctx context.Context, f StaffForm, by audit.Actor,
 			ID: s.ID, Kind: "staff", Role: &s.Role, Name: f.Name, Email: f.Email, EmailKey: key, PasswordHash: &hash, CreatedAt: now,
 		}, "email", "phone")
 		if err != nil {
+			return err
+		}
+		if err := RecordAccess(ctx, tx, s.ID, AccessCreated, by, now); err != nil {
 			return err
 		}
 		err = audit.Write(ctx, tx, audit.Entry{
@@ -123,7 +126,7 @@ func (r *Registry) GiveRole(ctx context.Context, tx pg.Tx, account uuid.UUID, ro
 	if err := CheckAdministrator(ctx, tx, by); err != nil {
 		return uuid.Nil, err
 	}
-	alone, err := mayActAlone(ctx, tx, by)
+	alone, err := MayActAlone(ctx, tx, by)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -134,15 +137,24 @@ func (r *Registry) GiveRole(ctx context.Context, tx pg.Tx, account uuid.UUID, ro
 	case was == role:
 		return uuid.Nil, ErrHasRole
 	case alone:
-		return uuid.Nil, setRole(ctx, tx, account, was, role, audit.Entry{At: r.now(), Actor: by, Request: request, After: map[string]any{"reason": reason}})
+		now := r.now()
+		if err := RecordAccess(ctx, tx, account, AccessRaised, by, now); err != nil {
+			return uuid.Nil, err
+		}
+		return uuid.Nil, setRole(ctx, tx, account, was, role, audit.Entry{At: now, Actor: by, Request: request, After: map[string]any{"reason": reason}})
 	}
 	return requestRole(ctx, tx, account, role, reason, by, request, r.now())
 }
 
-// CheckAdministrator returns nil if by is the operator or an administrator whose
-// account is active, and ErrNotAdministrator if not. If from is a transaction, the
-// account cannot be disabled or lose its role before the transaction ends.
+// CheckAdministrator is [CheckStaff] for administrators.
 func CheckAdministrator(ctx context.Context, from pg.DB, by audit.Actor) error {
+	return CheckStaff(ctx, from, by, administrator)
+}
+
+// CheckStaff returns nil if by is the operator, or an active member of staff with one
+// of the roles. If from is a transaction, the account cannot be disabled or lose its
+// role before the transaction ends.
+func CheckStaff(ctx context.Context, from pg.DB, by audit.Actor, roles ...string) error {
 	switch by.Kind {
 	case audit.Operator:
 		return nil
@@ -151,10 +163,13 @@ func CheckAdministrator(ctx context.Context, from pg.DB, by audit.Actor) error {
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("registry: look up the account: %w", err)
 		}
-		if role == administrator {
+		if err == nil && slices.Contains(roles, role) {
 			return nil
 		}
 	case audit.Client, audit.System:
+	}
+	if slices.Contains(roles, approval.Reviewer) {
+		return approval.ErrNotDecider
 	}
 	return ErrNotAdministrator
 }
@@ -163,24 +178,21 @@ func checkRole(wrong *fault.Form, role string) {
 	wrong.Check(slices.Contains(staffRoles, role), "role", fault.NotAllowed, "The role is administrator, reviewer or auditor.")
 }
 
-// mayActAlone reports whether the actor can give rights without a second person.
-// A lock serialises concurrent calls until their transactions end.
-func mayActAlone(ctx context.Context, tx pg.Tx, by audit.Actor) (bool, error) {
+// MayActAlone reports whether the actor needs no second person: the operator, while
+// there are neither founders nor two active administrators, and so nobody who could be
+// one. A lock serialises concurrent calls until their transactions end.
+func MayActAlone(ctx context.Context, tx pg.Tx, by audit.Actor) (bool, error) {
 	if by.Kind != audit.Operator {
 		return false, nil
 	}
 	if err := db.New(tx).LockStaff(ctx); err != nil {
 		return false, fmt.Errorf("registry: lock the staff: %w", err)
 	}
-	n, err := db.New(tx).CountAdministrators(ctx)
-	if err != nil {
-		return false, fmt.Errorf("registry: count administrators: %w", err)
-	}
-	return n < minAdministrators, nil
+	return beforeStaff(ctx, tx)
 }
 
 func requestRole(ctx context.Context, tx pg.Tx, account uuid.UUID, role, reason string, by audit.Actor, request uuid.UUID, at time.Time) (uuid.UUID, error) {
-	return approval.Create(ctx, tx, CheckAdministrator, approval.Request{
+	return approval.Create(ctx, tx, CheckStaff, approval.Request{
 		Kind: GiveStaffRole, Subject: account, Details: map[string]string{"role": role}, Reason: reason, By: by, Request: request, At: at,
 	})
 }
@@ -214,6 +226,9 @@ func giveRole(ctx context.Context, tx pg.Tx, a approval.Approval) error {
 	}
 	if was == a.Details["role"] {
 		return ErrHasRole
+	}
+	if err := RecordAccess(ctx, tx, a.Subject, accessCosigned, a.DecidedBy, a.DecidedAt); err != nil {
+		return err
 	}
 	return setRole(ctx, tx, a.Subject, was, a.Details["role"], audit.Entry{At: a.DecidedAt, Actor: a.DecidedBy, Request: a.Request, After: a.Both()})
 }

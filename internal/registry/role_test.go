@@ -27,13 +27,12 @@ func roleOf(t *testing.T, r *registry.Registry, id uuid.UUID) (role string) {
 	return role
 }
 
-// The operator creates the first two administrators. From then on a new one
-// starts as an auditor, until an administrator other than the requester has
-// confirmed.
+// Once there are founders, a new administrator starts as an auditor, until an
+// administrator other than the requester has confirmed.
 func TestAdministratorNeedsTwoPeople(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
-	first, second := person(t, r, "administrator"), person(t, r, "administrator")
+	first, second := founders(t, r)
 	for name, c := range map[string]struct{ asks, confirms audit.Actor }{
 		"the operator and staff": {operator, first},
 		"staff and the operator": {first, operator},
@@ -113,7 +112,8 @@ func TestOperatorCreatesOnlyTwoAdministratorsAlone(t *testing.T) {
 func TestChangeOfRoleNeedsTwo(t *testing.T) {
 	t.Parallel()
 	r := newRegistry(t)
-	first, second, reviewer := person(t, r, "administrator"), person(t, r, "administrator"), person(t, r, "reviewer")
+	first, second := founders(t, r)
+	reviewer := person(t, r, "reviewer")
 	give := func(account uuid.UUID, role string, by audit.Actor) (waits uuid.UUID, err error) {
 		err = pg.InTx(t.Context(), r.Pool, func(tx pg.Tx) error {
 			waits, err = r.GiveRole(t.Context(), tx, account, role, "Because", by, uuid.Nil)

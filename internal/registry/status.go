@@ -87,7 +87,7 @@ func (r *Registry) changeStatus(ctx context.Context, id uuid.UUID, to Status, re
 			return err
 		}
 		if t.needsApproval {
-			change.Pending, err = approval.Create(ctx, tx, CheckAdministrator, approval.Request{
+			change.Pending, err = approval.Create(ctx, tx, CheckStaff, approval.Request{
 				Kind: RestoreRevoked, Subject: id, Entity: id, Reason: reason, By: by, Request: request, At: now,
 			})
 			return err

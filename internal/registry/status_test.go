@@ -45,7 +45,7 @@ func person(t *testing.T, r *registry.Registry, role string) audit.Actor {
 }
 
 func desk(r *registry.Registry) *approval.Service {
-	return &approval.Service{Pool: r.Pool, CheckAdministrator: registry.CheckAdministrator, Effects: r.Effects(), Now: r.Now}
+	return &approval.Service{Pool: r.Pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: r.Effects(), Now: r.Now}
 }
 
 // place sets the status of an entity directly in the database.
@@ -272,7 +272,7 @@ func TestKeysAndSessionsStopAndComeBack(t *testing.T) {
 	opens(own, false, "revoked")
 	asked := moved(r.Restore(t.Context(), id, "A mistake", operator, uuid.Nil))
 	opens(own, false, "while it waits")
-	admin := person(t, r, "administrator")
+	admin, _ := founders(t, r)
 	if _, err := desk(r).Confirm(t.Context(), asked.Pending, operator, uuid.Nil); !errors.Is(err, approval.ErrSecondPerson) {
 		t.Errorf("alone: %v", err)
 	}

@@ -13,6 +13,17 @@ import (
 	"github.com/google/uuid"
 )
 
+const channel = `-- name: Channel :one
+SELECT name FROM access_channel
+`
+
+func (q *Queries) Channel(ctx context.Context) (string, error) {
+	row := q.db.QueryRow(ctx, channel)
+	var name string
+	err := row.Scan(&name)
+	return name, err
+}
+
 const clientBySecret = `-- name: ClientBySecret :one
 SELECT c.id, c.scopes, s.id AS secret_id, s.mac, s.last_used_at FROM client c JOIN client_secret s ON s.client_id = c.id
 WHERE c.id = $1 AND s.mac = ANY($2::bytea[]) AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL
@@ -273,6 +284,17 @@ func (q *Queries) ExpireKey(ctx context.Context, arg ExpireKeyParams) error {
 	return err
 }
 
+const hasSuccessor = `-- name: HasSuccessor :one
+SELECT EXISTS (SELECT FROM api_key WHERE replaces = $1::uuid)
+`
+
+func (q *Queries) HasSuccessor(ctx context.Context, id uuid.UUID) (bool, error) {
+	row := q.db.QueryRow(ctx, hasSuccessor, id)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const insertClient = `-- name: InsertClient :exec
 INSERT INTO client (id, name, scopes, network, vouches, created_at)
 VALUES ($1, $2, $3, $4, $5, $6)
@@ -471,6 +493,7 @@ const keyByMAC = `-- name: KeyByMAC :one
 SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
        coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers,
+       e.client_id AS sponsor_id,
        coalesce((SELECT jsonb_agg(jsonb_build_object('principal', m.principal, 'purposes', m.purposes, 'until', m.until)) FROM mandate m
                  WHERE m.entity_id = e.id AND m.ended_at IS NULL AND m.until > $1::timestamptz), '[]')::jsonb AS mandates
 FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
@@ -500,6 +523,7 @@ type KeyByMACRow struct {
 	DayQuota    int64
 	MonthQuota  int64
 	DayNumbers  int64
+	SponsorID   uuid.NullUUID
 	Mandates    []byte
 }
 
@@ -523,6 +547,7 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 		&i.DayQuota,
 		&i.MonthQuota,
 		&i.DayNumbers,
+		&i.SponsorID,
 		&i.Mandates,
 	)
 	return i, err
@@ -787,15 +812,12 @@ func (q *Queries) LockClient(ctx context.Context, id uuid.UUID) (uuid.UUID, erro
 }
 
 const lockKey = `-- name: LockKey :one
-SELECT k.id, k.entity_id, k.name, k.mode, k.purpose, k.purpose_text, k.networks, k.rate, k.burst, k.expires_at,
-       EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled FROM api_key k
-WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2::timestamptz)
-  AND (k.entity_id = $3 OR $3 = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE
+SELECT id, entity_id, name, mode, purpose, purpose_text, networks, rate, burst, expires_at, created_at FROM api_key
+WHERE id = $1 AND revoked_at IS NULL AND (entity_id = $2 OR $2 = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE
 `
 
 type LockKeyParams struct {
 	ID       uuid.UUID
-	Now      time.Time
 	EntityID uuid.UUID
 }
 
@@ -810,12 +832,14 @@ type LockKeyRow struct {
 	Rate        float64
 	Burst       int32
 	ExpiresAt   *time.Time
-	Rolled      bool
+	CreatedAt   time.Time
 }
 
-// LockKey serialises the rolling of one key.
+// LockKey serialises the rolling of one key. Whether the key has a successor must be
+// asked afterwards, with HasSuccessor: a statement that waits for a lock still sees
+// the other rows as they were before the wait.
 func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, error) {
-	row := q.db.QueryRow(ctx, lockKey, arg.ID, arg.Now, arg.EntityID)
+	row := q.db.QueryRow(ctx, lockKey, arg.ID, arg.EntityID)
 	var i LockKeyRow
 	err := row.Scan(
 		&i.ID,
@@ -828,7 +852,7 @@ func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, e
 		&i.Rate,
 		&i.Burst,
 		&i.ExpiresAt,
-		&i.Rolled,
+		&i.CreatedAt,
 	)
 	return i, err
 }
@@ -896,17 +920,18 @@ func (q *Queries) Mandates(ctx context.Context, entityID uuid.UUID) ([]MandatesR
 }
 
 const networkOfClient = `-- name: NetworkOfClient :one
-SELECT network FROM client WHERE id = $1 AND $2::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL
+SELECT network FROM client WHERE id = $1 AND $2::text = ANY(scopes) AND NOT $3::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL
 `
 
 type NetworkOfClientParams struct {
-	ID    uuid.UUID
-	Scope string
+	ID      uuid.UUID
+	Scope   string
+	Without string
 }
 
 // NetworkOfClient returns no row for a client that may not supply lines now.
 func (q *Queries) NetworkOfClient(ctx context.Context, arg NetworkOfClientParams) (string, error) {
-	row := q.db.QueryRow(ctx, networkOfClient, arg.ID, arg.Scope)
+	row := q.db.QueryRow(ctx, networkOfClient, arg.ID, arg.Scope, arg.Without)
 	var network string
 	err := row.Scan(&network)
 	return network, err
@@ -1173,8 +1198,46 @@ func (q *Queries) SuspendClient(ctx context.Context, arg SuspendClientParams) (i
 	return result.RowsAffected(), nil
 }
 
+const takeExpiring = `-- name: TakeExpiring :many
+WITH due AS (
+    SELECT e.id, min(d.days)::integer AS days FROM api_key e JOIN unnest($1::integer[]) AS d (days)
+        ON e.expires_at - d.days * interval '1 day' BETWEEN e.created_at AND $2::timestamptz
+    WHERE e.mode = 'live' AND e.revoked_at IS NULL AND e.expires_at > $2::timestamptz
+      AND NOT EXISTS (SELECT FROM api_key s WHERE s.replaces = e.id) GROUP BY e.id
+)
+UPDATE api_key k SET expiry_notice = due.days FROM due
+WHERE k.id = due.id AND (k.expiry_notice IS NULL OR k.expiry_notice > due.days) RETURNING k.entity_id
+`
+
+type TakeExpiringParams struct {
+	Days []int32
+	Now  time.Time
+}
+
+// TakeExpiring returns the entity of each live key for which a notice is due that was
+// not given yet. Of two concurrent calls, one returns it.
+func (q *Queries) TakeExpiring(ctx context.Context, arg TakeExpiringParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, takeExpiring, arg.Days, arg.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var entity_id uuid.UUID
+		if err := rows.Scan(&entity_id); err != nil {
+			return nil, err
+		}
+		items = append(items, entity_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const tokenByMAC = `-- name: TokenByMAC :one
-SELECT t.id, t.client_id, t.scopes, t.expires_at, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
+SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
 WHERE t.mac = ANY($1::bytea[]) AND t.expires_at > $2 AND t.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL
 `
 
@@ -1184,12 +1247,13 @@ type TokenByMACParams struct {
 }
 
 type TokenByMACRow struct {
-	ID        uuid.UUID
-	ClientID  uuid.UUID
-	Scopes    []string
-	ExpiresAt time.Time
-	Vouches   bool
-	Network   string
+	ID           uuid.UUID
+	ClientID     uuid.UUID
+	Scopes       []string
+	ExpiresAt    time.Time
+	ClientScopes []string
+	Vouches      bool
+	Network      string
 }
 
 func (q *Queries) TokenByMAC(ctx context.Context, arg TokenByMACParams) (TokenByMACRow, error) {
@@ -1200,6 +1264,7 @@ func (q *Queries) TokenByMAC(ctx context.Context, arg TokenByMACParams) (TokenBy
 		&i.ClientID,
 		&i.Scopes,
 		&i.ExpiresAt,
+		&i.ClientScopes,
 		&i.Vouches,
 		&i.Network,
 	)

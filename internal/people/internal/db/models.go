@@ -3,19 +3,3 @@
 //   sqlc v1.31.1
 
 package db
-
-import (
-	"time"
-)
-
-// Counters of login attempts per account and network, per account, and per account and known device; and of e-mails that a person or an address can cause.
-type LoginTrouble struct {
-	// The HMAC of what is counted. It hides the e-mail address; one without an account is counted like any other.
-	Mac []byte
-	// Attempts that were evaluated. A correct one is subtracted again, and all expire when none was wrong for the length of the window.
-	Tries int32
-	// When the window started: at the first attempt, and again at every wrong one.
-	CountedAt time.Time
-	// No further attempt is evaluated before this time.
-	NotBefore time.Time
-}

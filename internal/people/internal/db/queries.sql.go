@@ -77,25 +77,53 @@ func (q *Queries) Administrators(ctx context.Context) ([]uuid.UUID, error) {
 	return items, nil
 }
 
+const adminsOf = `-- name: AdminsOf :many
+SELECT id FROM account WHERE kind = 'admin' AND entity_id = ANY($1::uuid[]) AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at
+`
+
+// AdminsOf returns the active admins of entities.
+func (q *Queries) AdminsOf(ctx context.Context, entities []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, adminsOf, entities)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const attemptFailed = `-- name: AttemptFailed :exec
-UPDATE login_trouble t SET counted_at = $1, not_before = CASE WHEN t.mac = $2
-    THEN (SELECT u.at FROM unnest($3::timestamptz[]) WITH ORDINALITY AS u (at, n) WHERE u.n = least(t.tries, $4::integer) + 1) ELSE t.not_before END
-WHERE t.mac = ANY($5::bytea[])
+UPDATE login_trouble t SET counted_at = $1, account_id = $2, failed = t.failed + (t.mac = $3)::integer, not_before = CASE WHEN t.mac = $3
+    THEN (SELECT u.at FROM unnest($4::timestamptz[]) WITH ORDINALITY AS u (at, n) WHERE u.n = least(t.tries, $5::integer) + 1) ELSE t.not_before END
+WHERE t.mac = ANY($6::bytea[])
 `
 
 type AttemptFailedParams struct {
-	Now      time.Time
-	Source   []byte
-	Until    []time.Time
-	MaxTries int32
-	Macs     [][]byte
+	Now       time.Time
+	AccountID uuid.NullUUID
+	Source    []byte
+	Until     []time.Time
+	MaxTries  int32
+	Macs      [][]byte
 }
 
 // AttemptFailed restarts the window, and makes the next attempt from the same
-// source wait until the time that the list has for this number of tries.
+// source wait until the time that the list has for this number of tries. It counts
+// the failure for the audit trail, at the source.
 func (q *Queries) AttemptFailed(ctx context.Context, arg AttemptFailedParams) error {
 	_, err := q.db.Exec(ctx, attemptFailed,
 		arg.Now,
+		arg.AccountID,
 		arg.Source,
 		arg.Until,
 		arg.MaxTries,
@@ -138,6 +166,16 @@ func (q *Queries) BeginFactor(ctx context.Context, arg BeginFactorParams) (int64
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const codeSucceeded = `-- name: CodeSucceeded :exec
+UPDATE second_factor SET wrong_codes = 0 WHERE account_id = $1 AND locked_at IS NULL
+`
+
+// CodeSucceeded forgets the wrong codes before a right one.
+func (q *Queries) CodeSucceeded(ctx context.Context, accountID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, codeSucceeded, accountID)
+	return err
 }
 
 const confirmFactor = `-- name: ConfirmFactor :execrows
@@ -190,6 +228,25 @@ func (q *Queries) CountAttempt(ctx context.Context, arg CountAttemptParams) (int
 	return result.RowsAffected(), nil
 }
 
+const countCode = `-- name: CountCode :execrows
+UPDATE second_factor SET wrong_codes = wrong_codes + 1 WHERE account_id = $1 AND wrong_codes < $2::integer AND locked_at IS NULL
+`
+
+type CountCodeParams struct {
+	AccountID uuid.UUID
+	MaxCodes  int32
+}
+
+// CountCode counts a code before it is evaluated, so that of many concurrent ones
+// only the allowed number is. It changes no row if none is left.
+func (q *Queries) CountCode(ctx context.Context, arg CountCodeParams) (int64, error) {
+	result, err := q.db.Exec(ctx, countCode, arg.AccountID, arg.MaxCodes)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const counters = `-- name: Counters :many
 SELECT mac, tries, counted_at, not_before FROM login_trouble WHERE mac = ANY($1::bytea[]) AND counted_at > $2
 `
@@ -199,17 +256,24 @@ type CountersParams struct {
 	Since time.Time
 }
 
+type CountersRow struct {
+	Mac       []byte
+	Tries     int32
+	CountedAt time.Time
+	NotBefore time.Time
+}
+
 // Counters is read first, because most attempts of an attack are rejected by it
 // alone: it locks nothing and writes nothing.
-func (q *Queries) Counters(ctx context.Context, arg CountersParams) ([]LoginTrouble, error) {
+func (q *Queries) Counters(ctx context.Context, arg CountersParams) ([]CountersRow, error) {
 	rows, err := q.db.Query(ctx, counters, arg.Macs, arg.Since)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []LoginTrouble
+	var items []CountersRow
 	for rows.Next() {
-		var i LoginTrouble
+		var i CountersRow
 		if err := rows.Scan(
 			&i.Mac,
 			&i.Tries,
@@ -227,7 +291,7 @@ func (q *Queries) Counters(ctx context.Context, arg CountersParams) ([]LoginTrou
 }
 
 const deleteCounters = `-- name: DeleteCounters :execrows
-DELETE FROM login_trouble WHERE mac IN (SELECT t.mac FROM login_trouble t WHERE t.counted_at < $1 LIMIT 5000)
+DELETE FROM login_trouble WHERE mac IN (SELECT t.mac FROM login_trouble t WHERE t.counted_at < $1 AND t.failed = 0 LIMIT 5000)
 `
 
 // DeleteCounters, DeleteDevices and DeleteLinks delete one batch; see pg.InBatches.
@@ -332,22 +396,27 @@ func (q *Queries) Factor(ctx context.Context, accountID uuid.UUID) (FactorRow, e
 }
 
 const factorsOf = `-- name: FactorsOf :many
-SELECT account_id FROM second_factor WHERE account_id = ANY($1::uuid[]) AND confirmed_at IS NOT NULL
+SELECT account_id, (locked_at IS NOT NULL)::boolean AS locked FROM second_factor WHERE account_id = ANY($1::uuid[]) AND confirmed_at IS NOT NULL
 `
 
-func (q *Queries) FactorsOf(ctx context.Context, accounts []uuid.UUID) ([]uuid.UUID, error) {
+type FactorsOfRow struct {
+	AccountID uuid.UUID
+	Locked    bool
+}
+
+func (q *Queries) FactorsOf(ctx context.Context, accounts []uuid.UUID) ([]FactorsOfRow, error) {
 	rows, err := q.db.Query(ctx, factorsOf, accounts)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []uuid.UUID
+	var items []FactorsOfRow
 	for rows.Next() {
-		var account_id uuid.UUID
-		if err := rows.Scan(&account_id); err != nil {
+		var i FactorsOfRow
+		if err := rows.Scan(&i.AccountID, &i.Locked); err != nil {
 			return nil, err
 		}
-		items = append(items, account_id)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -415,6 +484,25 @@ func (q *Queries) InsertRecoveryCodes(ctx context.Context, arg InsertRecoveryCod
 	return err
 }
 
+const keyMaker = `-- name: KeyMaker :one
+SELECT (a.verified_at IS NOT NULL)::boolean AS verified,
+       EXISTS (SELECT FROM second_factor f WHERE f.account_id = a.id AND f.confirmed_at IS NOT NULL) AS has_factor
+FROM account a WHERE a.id = $1
+`
+
+type KeyMakerRow struct {
+	Verified  bool
+	HasFactor bool
+}
+
+// KeyMaker says what the account of a person who creates a live key has.
+func (q *Queries) KeyMaker(ctx context.Context, id uuid.UUID) (KeyMakerRow, error) {
+	row := q.db.QueryRow(ctx, keyMaker, id)
+	var i KeyMakerRow
+	err := row.Scan(&i.Verified, &i.HasFactor)
+	return i, err
+}
+
 const knownDevice = `-- name: KnownDevice :one
 SELECT d.id, d.account_id FROM login_device d JOIN account a ON a.id = d.account_id
 WHERE d.mac = ANY($1::bytea[]) AND a.email_key = $2 AND d.last_used_at > $3
@@ -455,6 +543,38 @@ func (q *Queries) LinkOwner(ctx context.Context, arg LinkOwnerParams) (uuid.UUID
 	return account_id, err
 }
 
+const lockFactor = `-- name: LockFactor :execrows
+UPDATE second_factor SET locked_at = $1 WHERE account_id = $2 AND wrong_codes >= $3::integer AND locked_at IS NULL
+`
+
+type LockFactorParams struct {
+	At        *time.Time
+	AccountID uuid.UUID
+	MaxCodes  int32
+}
+
+// LockFactor changes no row unless as many codes were wrong as may be, and it is not
+// locked yet.
+func (q *Queries) LockFactor(ctx context.Context, arg LockFactorParams) (int64, error) {
+	result, err := q.db.Exec(ctx, lockFactor, arg.At, arg.AccountID, arg.MaxCodes)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const lockPassword = `-- name: LockPassword :one
+SELECT coalesce(password_hash, '')::text FROM account WHERE id = $1 FOR UPDATE
+`
+
+// LockPassword serialises the changes of one password.
+func (q *Queries) LockPassword(ctx context.Context, id uuid.UUID) (string, error) {
+	row := q.db.QueryRow(ctx, lockPassword, id)
+	var column_1 string
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const passwordHash = `-- name: PasswordHash :one
 SELECT password_hash, email_key FROM account WHERE id = $1
 `
@@ -482,6 +602,45 @@ func (q *Queries) RecoveryCodesLeft(ctx context.Context, accountID uuid.UUID) (i
 	return count, err
 }
 
+const takeFailures = `-- name: TakeFailures :many
+WITH counted AS (
+    SELECT t.mac, t.account_id, t.failed FROM login_trouble t WHERE t.failed > 0 FOR UPDATE SKIP LOCKED
+), taken AS (
+    UPDATE login_trouble t SET failed = 0 FROM counted c WHERE t.mac = c.mac
+)
+SELECT coalesce(c.account_id, '00000000-0000-0000-0000-000000000000')::uuid AS account_id,
+       coalesce(a.entity_id, '00000000-0000-0000-0000-000000000000')::uuid AS entity_id, sum(c.failed)::bigint AS failures
+FROM counted c LEFT JOIN account a ON a.id = c.account_id GROUP BY 1, 2 ORDER BY 1
+`
+
+type TakeFailuresRow struct {
+	AccountID uuid.UUID
+	EntityID  uuid.UUID
+	Failures  int64
+}
+
+// TakeFailures returns the failures that are not audited yet, by account; the zero id
+// stands for all addresses without one. Another call returns only newer ones.
+func (q *Queries) TakeFailures(ctx context.Context) ([]TakeFailuresRow, error) {
+	rows, err := q.db.Query(ctx, takeFailures)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TakeFailuresRow
+	for rows.Next() {
+		var i TakeFailuresRow
+		if err := rows.Scan(&i.AccountID, &i.EntityID, &i.Failures); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const touchDevice = `-- name: TouchDevice :exec
 UPDATE login_device SET last_used_at = $1, mac = $2 WHERE id = $3
 `
@@ -495,6 +654,18 @@ type TouchDeviceParams struct {
 func (q *Queries) TouchDevice(ctx context.Context, arg TouchDeviceParams) error {
 	_, err := q.db.Exec(ctx, touchDevice, arg.At, arg.Mac, arg.ID)
 	return err
+}
+
+const unlockFactor = `-- name: UnlockFactor :execrows
+UPDATE second_factor SET wrong_codes = 0, locked_at = NULL WHERE account_id = $1 AND locked_at IS NOT NULL
+`
+
+func (q *Queries) UnlockFactor(ctx context.Context, accountID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, unlockFactor, accountID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const useLink = `-- name: UseLink :one

@@ -183,6 +183,17 @@ func (q *Queries) Accounts(ctx context.Context, entityID uuid.NullUUID) ([]Accou
 	return items, nil
 }
 
+const claimsAddress = `-- name: ClaimsAddress :one
+SELECT (email_key LIKE 'claim %')::boolean AS claims FROM account WHERE id = $1
+`
+
+func (q *Queries) ClaimsAddress(ctx context.Context, id uuid.UUID) (bool, error) {
+	row := q.db.QueryRow(ctx, claimsAddress, id)
+	var claims bool
+	err := row.Scan(&claims)
+	return claims, err
+}
+
 const confirmEmail = `-- name: ConfirmEmail :execrows
 UPDATE account SET verified_at = $1, verified_by = 'email' WHERE id = $2 AND verified_at IS NULL
 `
@@ -215,6 +226,39 @@ func (q *Queries) DisableAccount(ctx context.Context, arg DisableAccountParams) 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const giveWay = `-- name: GiveWay :exec
+UPDATE account SET email_key = 'released ' || id, disabled_at = coalesce(disabled_at, $1::timestamptz) WHERE id = $2
+`
+
+type GiveWayParams struct {
+	At time.Time
+	ID uuid.UUID
+}
+
+// GiveWay takes the address from an account and disables it.
+func (q *Queries) GiveWay(ctx context.Context, arg GiveWayParams) error {
+	_, err := q.db.Exec(ctx, giveWay, arg.At, arg.ID)
+	return err
+}
+
+const lockHolder = `-- name: LockHolder :one
+SELECT id, entity_id, (verified_at IS NOT NULL)::boolean AS verified FROM account WHERE email_key = $1 FOR UPDATE
+`
+
+type LockHolderRow struct {
+	ID       uuid.UUID
+	EntityID uuid.NullUUID
+	Verified bool
+}
+
+// LockHolder makes a claim to an address wait for its confirmation at the same time.
+func (q *Queries) LockHolder(ctx context.Context, emailKey string) (LockHolderRow, error) {
+	row := q.db.QueryRow(ctx, lockHolder, emailKey)
+	var i LockHolderRow
+	err := row.Scan(&i.ID, &i.EntityID, &i.Verified)
+	return i, err
 }
 
 const names = `-- name: Names :many
@@ -326,4 +370,18 @@ func (q *Queries) SetPassword(ctx context.Context, arg SetPasswordParams) (int64
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const takeAddress = `-- name: TakeAddress :exec
+UPDATE account SET email_key = $1 WHERE id = $2
+`
+
+type TakeAddressParams struct {
+	EmailKey string
+	ID       uuid.UUID
+}
+
+func (q *Queries) TakeAddress(ctx context.Context, arg TakeAddressParams) error {
+	_, err := q.db.Exec(ctx, takeAddress, arg.EmailKey, arg.ID)
+	return err
 }

@@ -57,6 +57,22 @@ func (q *Queries) CountAdministrators(ctx context.Context) (int64, error) {
 	return count, err
 }
 
+const countOnboarded = `-- name: CountOnboarded :one
+SELECT count(*) FROM entity WHERE client_id = $1 AND created_at >= $2
+`
+
+type CountOnboardedParams struct {
+	ClientID uuid.NullUUID
+	Since    time.Time
+}
+
+func (q *Queries) CountOnboarded(ctx context.Context, arg CountOnboardedParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countOnboarded, arg.ClientID, arg.Since)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countStaff = `-- name: CountStaff :one
 SELECT count(*) FROM account WHERE kind = 'staff'
 `
@@ -229,6 +245,40 @@ func (q *Queries) EntityWithCAC(ctx context.Context, arg EntityWithCACParams) (b
 	return found, err
 }
 
+const hasFounders = `-- name: HasFounders :one
+SELECT EXISTS (SELECT FROM access_given WHERE how = 'founder') AS found
+`
+
+func (q *Queries) HasFounders(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, hasFounders)
+	var found bool
+	err := row.Scan(&found)
+	return found, err
+}
+
+const insertAccess = `-- name: InsertAccess :exec
+INSERT INTO access_given (subject_id, by_id, how, before_staff, at) VALUES ($1, $2, $3, $4, $5)
+`
+
+type InsertAccessParams struct {
+	SubjectID   uuid.UUID
+	ByID        uuid.UUID
+	How         string
+	BeforeStaff bool
+	At          time.Time
+}
+
+func (q *Queries) InsertAccess(ctx context.Context, arg InsertAccessParams) error {
+	_, err := q.db.Exec(ctx, insertAccess,
+		arg.SubjectID,
+		arg.ByID,
+		arg.How,
+		arg.BeforeStaff,
+		arg.At,
+	)
+	return err
+}
+
 const insertAccount = `-- name: InsertAccount :execrows
 INSERT INTO account (id, kind, entity_id, role, name, email, email_key, phone, password_hash, verified_at, verified_by, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -363,6 +413,16 @@ func (q *Queries) LockEntity(ctx context.Context, id uuid.UUID) (LockEntityRow, 
 	return i, err
 }
 
+const lockOnboardings = `-- name: LockOnboardings :exec
+SELECT pg_advisory_xact_lock(hashtextextended('lineproof onboardings ' || $1::text, 0))
+`
+
+// LockOnboardings serialises the onboardings of one client.
+func (q *Queries) LockOnboardings(ctx context.Context, client string) error {
+	_, err := q.db.Exec(ctx, lockOnboardings, client)
+	return err
+}
+
 const lockRole = `-- name: LockRole :one
 SELECT coalesce(role, '')::text AS role FROM account WHERE id = $1 AND kind = 'staff' FOR UPDATE
 `
@@ -426,6 +486,33 @@ func (q *Queries) OthersWithCAC(ctx context.Context, id uuid.UUID) ([]OthersWith
 		return nil, err
 	}
 	return items, nil
+}
+
+const sameOrigin = `-- name: SameOrigin :one
+WITH RECURSIVE behind (side, who) AS (
+    SELECT CASE WHEN s = $1::uuid THEN 1 ELSE 2 END, s FROM unnest(ARRAY[$1::uuid, $2::uuid]) s
+    UNION
+    SELECT b.side, g.by_id FROM behind b JOIN access_given g ON g.subject_id = b.who
+    WHERE g.at > $3 AND g.how NOT IN ('founder', 'cosigned') AND (NOT g.before_staff OR g.by_id IN ($1::uuid, $2::uuid))
+      AND (g.how = 'reset' OR NOT EXISTS (SELECT FROM access_given c WHERE c.subject_id = g.subject_id AND c.how = 'cosigned' AND c.at >= g.at))
+)
+SELECT EXISTS (SELECT FROM behind x JOIN behind y ON x.who = y.who WHERE x.side = 1 AND y.side = 2) AS shared
+`
+
+type SameOriginParams struct {
+	One   uuid.UUID
+	Other uuid.UUID
+	Since time.Time
+}
+
+// SameOrigin reports whether somebody stands behind both actors: one of them is the
+// other, or gave access to the other, or a third gave it to both, directly or through
+// further accounts.
+func (q *Queries) SameOrigin(ctx context.Context, arg SameOriginParams) (bool, error) {
+	row := q.db.QueryRow(ctx, sameOrigin, arg.One, arg.Other, arg.Since)
+	var shared bool
+	err := row.Scan(&shared)
+	return shared, err
 }
 
 const setRole = `-- name: SetRole :exec

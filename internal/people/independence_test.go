@@ -1,0 +1,58 @@
+package people_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/registry"
+)
+
+// Whoever invites a member of staff, starts a new password for them or resets their
+// two-factor authentication, is not a second person beside them.
+func TestWhoGivesAccessIsNoSecondPerson(t *testing.T) {
+	t.Parallel()
+	for name, give := range map[string]func(t *testing.T, w *world, ada audit.Actor, invite people.InviteForm) uuid.UUID{
+		"an invitation": func(t *testing.T, w *world, ada audit.Actor, invite people.InviteForm) uuid.UUID {
+			t.Helper()
+			return must(w.CreateInvited(t.Context(), invite, ada, uuid.Nil))(t).ID
+		},
+		"a new password": func(t *testing.T, w *world, ada audit.Actor, invite people.InviteForm) uuid.UUID {
+			t.Helper()
+			a := w.join(t, invite)
+			a = must(w.Registry.Account(t.Context(), w.Pool, a.ID))(t) // after the acceptance
+			link, _, err := w.StartReset(t.Context(), a, true, ada, uuid.Nil)
+			if err != nil || link == "" || w.trail(t, audit.ResetStarted) != 1 {
+				t.Fatalf("%q, %v", link, err)
+			}
+			return a.ID
+		},
+		"a reset factor": func(t *testing.T, w *world, ada audit.Actor, invite people.InviteForm) uuid.UUID {
+			t.Helper()
+			a := w.join(t, invite)
+			_, who := w.in(t, w.attempt(invite.Email, password))
+			w.enrol(t, who)
+			if err := w.ResetFactor(t.Context(), a.ID, ada, uuid.Nil); err != nil {
+				t.Fatal(err)
+			}
+			return a.ID
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ada, bola := audit.Actor{Kind: audit.Account, ID: uuid.New()}, audit.Actor{Kind: audit.Account, ID: uuid.New()}
+			them := audit.Actor{Kind: audit.Account, ID: give(t, w, ada, people.InviteForm{Email: "r@regulator.example", Kind: registry.StaffAccount, Role: "reviewer"})}
+			if err := registry.CheckIndependent(t.Context(), w.Pool, ada, them, w.Now()); !errors.Is(err, approval.ErrNotIndependent) {
+				t.Errorf("who gave it: %v", err)
+			}
+			if err := registry.CheckIndependent(t.Context(), w.Pool, bola, them, w.Now()); err != nil {
+				t.Errorf("somebody else: %v", err)
+			}
+		})
+	}
+}
