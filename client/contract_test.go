@@ -181,7 +181,7 @@ func TestCodesAreThoseOfTheService(t *testing.T) {
 
 	ours := []client.Code{
 		client.CodeInvalidArgument, client.CodeOutOfRange, client.CodeUnauthenticated, client.CodeSecondFactorRequired,
-		client.CodePermissionDenied, client.CodeNotFound, client.CodeMethodNotAllowed, client.CodeAlreadyExists, client.CodeAborted,
+		client.CodePermissionDenied, client.CodeIncompleteAccount, client.CodeNotFound, client.CodeMethodNotAllowed, client.CodeAlreadyExists, client.CodeAborted,
 		client.CodeIncompatibleState, client.CodePayloadTooLarge, client.CodeUnsupportedMediaType, client.CodeNotApplicable,
 		client.CodeTooManyRequests, client.CodeQuotaExceeded, client.CodeInternal, client.CodeUnavailable,
 	}

@@ -19,6 +19,7 @@ const (
 	CodeUnauthenticated      Code = "UNAUTHENTICATED"        // 401: the credential is missing or not valid
 	CodeSecondFactorRequired Code = "SECOND_FACTOR_REQUIRED" // 401: log in again, with an OTP
 	CodePermissionDenied     Code = "PERMISSION_DENIED"      // 403: the credential lacks a scope
+	CodeIncompleteAccount    Code = "INCOMPLETE_ACCOUNT"     // 403: Violations names what your account lacks
 	CodeNotFound             Code = "NOT_FOUND"              // 404: also for what belongs to others
 	CodeMethodNotAllowed     Code = "METHOD_NOT_ALLOWED"     // 405
 	CodeAlreadyExists        Code = "ALREADY_EXISTS"         // 409: Violations names what is taken

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/cli"
+	"github.com/lineproof/lineproof/internal/hashing"
 )
 
 // Other roles of the test binary, besides running the tests.
@@ -29,6 +30,7 @@ const (
 
 // TestMain runs the tests, or the role that a test has requested.
 func TestMain(m *testing.M) {
+	hashing.Main()
 	if code, isChild := runAsChild(); isChild {
 		os.Exit(code)
 	}

@@ -28,6 +28,7 @@ const (
 	exitFailed     = 1
 	exitUsage      = 2
 	exitGoalMissed = 3
+	exitWorse      = 4
 )
 
 func main() {
@@ -56,6 +57,11 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 			return exitUsage
 		}
 	}
+	history, err := readHistory(o.record)
+	if err != nil {
+		d.printf("%v", err)
+		return exitUsage
+	}
 	r, err := runBench(ctx, o, d)
 	if err != nil {
 		d.printf("%v", err)
@@ -64,6 +70,18 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	if err := r.writeResult(o, out); err != nil {
 		d.printf("%v", err)
 		return exitFailed
+	}
+	if o.record != "" && !o.worse {
+		if err := appendHistory(o.record, history, r); err != nil {
+			d.printf("%v", err)
+			return exitFailed
+		}
+	}
+	if o.worse && len(history) > 0 {
+		if worse := r.worseThan(&history[len(history)-1]); len(worse) > 0 {
+			d.printf("worse than before:\n  %s", strings.Join(worse, "\n  "))
+			return exitWorse
+		}
 	}
 	if missed := r.missedGoals(); o.demand && len(missed) > 0 {
 		d.printf("goals missed:\n  %s", strings.Join(missed, "\n  "))

@@ -15,6 +15,7 @@ const (
 	variantVerify     = "verify"
 	variantUnbatched  = "unbatched"
 	variantRedis      = "redis"
+	variantAgainst    = "against"
 )
 
 // measurement is one variant in one round. CPU is in microseconds per request;

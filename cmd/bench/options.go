@@ -29,10 +29,14 @@ type options struct {
 
 	server   string
 	settings []string // of the server
+	against  string
+	others   []string // settings of the binary to compare with
 	postgres []string // of PostgreSQL
 
 	json   bool
 	write  string
+	record string // file of the history
+	worse  bool
 	demand bool
 }
 
@@ -42,7 +46,8 @@ Measures the cost of a verification and compares it with bare net/http and
 PostgreSQL's pgbench. All run in turn on the same lines, in rounds, on a cluster
 and a server that are started for it and removed afterwards.
 
-Exit codes: 0 success, 1 failure, 2 usage, 3 with -demand when a goal was missed.
+Exit codes: 0 success, 1 failure, 2 usage, 3 with -demand when a goal was missed,
+4 with -compare-history when a ratio is worse than the last one recorded.
 
 `
 
@@ -65,10 +70,14 @@ func parseOptions(args []string, errs io.Writer) (*options, error) {
 	f.BoolVar(&o.findRate, "find-rate", false, "find the highest rate that is sustained with a p99 under 50 ms")
 	f.DurationVar(&o.stepFor, "step", 20*time.Second, "duration of each step of -find-rate; a rate that fails is tried once more")
 	f.StringVar(&o.server, "server", "", "the lineproof binary to measure (default: it is built)")
+	f.StringVar(&o.against, "against", "", "another lineproof binary, or the same one with other settings, to compare verify with in each round; it must have the same schema")
+	f.Func("against-set", "a setting of the server of -against, as NAME=VALUE; may be repeated", collect(&o.others))
 	f.Func("set", "a setting of the server, as NAME=VALUE; may be repeated", collect(&o.settings))
 	f.Func("pg", "a setting of PostgreSQL, as 'name = value'; may be repeated", collect(&o.postgres))
 	f.BoolVar(&o.json, "json", false, "write the result as JSON")
 	f.StringVar(&o.write, "write", "", "write the result into this Markdown page, between its two marks, and a chart next to it")
+	f.StringVar(&o.record, "history", "", "add ratios and CPU to this JSON file")
+	f.BoolVar(&o.worse, "compare-history", false, "instead of adding to -history, exit with 4 when a ratio is worse than the last one there by more than its noise")
 	f.BoolVar(&o.demand, "demand", false, "exit with 3 when a goal is missed")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -140,6 +149,8 @@ func (o *options) check(rest []string) error {
 	for _, n := range o.growLines {
 		failIf(n > maxLines, "-grow-lines: at most %d lines", maxLines)
 	}
+	failIf(o.worse && o.record == "", "-compare-history needs -history")
+	failIf(o.record != "" && o.rounds == 0, "-history needs a comparison, but -rounds is 0")
 	failIf(o.demand && o.rounds == 0, "-demand needs a comparison, but -rounds is 0")
 	return errors.Join(errs...)
 }
@@ -158,6 +169,9 @@ func (o *options) stages() []int64 {
 func (o *options) includes(variant string) bool {
 	if variant == variantOneRowMany && o.callers == oneRowClients {
 		return false // identical to the other pgbench variant
+	}
+	if variant == variantAgainst && o.against == "" {
+		return false
 	}
 	return !slices.Contains(o.skip, variant)
 }

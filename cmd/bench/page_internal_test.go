@@ -126,7 +126,7 @@ func TestPageGetsTablesAndChart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Title\n", "](" + chartName + ")", "| verify | 256 | 20,000", "at least 2.5", "Verify by number of lines", "the end\n"} {
+	for _, want := range []string{"# Title\n", "](" + chartName + ")", "| verify | 256 | 20,000", "at least 2.7", "Verify by number of lines", "the end\n"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

@@ -9,6 +9,7 @@ import (
 // report is the result of a run, as written with -json.
 type report struct {
 	When          time.Time     `json:"when"`
+	Version       string        `json:"version"` // of the server
 	Machine       machine       `json:"machine"`
 	Lines         int64         `json:"lines"`
 	Callers       int           `json:"callers"`

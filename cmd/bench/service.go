@@ -61,9 +61,27 @@ func (t *testbed) buildServer(ctx context.Context, o *options) (string, error) {
 	return path, nil
 }
 
+// versionOf returns the version that a server says it has.
+func versionOf(ctx context.Context, program string, settings []string) (string, error) {
+	cmd := exec.CommandContext(ctx, program, "version", "--json")
+	cmd.Env = append(os.Environ(), settings...)
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("bench: read the version of the server: %w", err)
+	}
+	var v struct {
+		Version string `json:"version"`
+	}
+	if err := json.Unmarshal(out, &v); err != nil {
+		return "", fmt.Errorf("bench: read the version of the server: %w", err)
+	}
+	return v.Version, nil
+}
+
 // unlimitedSettings are rate limits that are counted as usual but never reached.
 func unlimitedSettings() []string {
-	all := []string{"LINEPROOF_DAY_NUMBERS=0", "LINEPROOF_SCAN_GUARD=watch"} // the load looks like number scanning
+	all := []string{"LINEPROOF_DAY_NUMBERS=0", "LINEPROOF_SPONSOR_DAY_NUMBERS=0", "LINEPROOF_SCAN_GUARD=watch"} // the load looks like number scanning
+	all = append(all, "LINEPROOF_KEY_CONCURRENT=100000")
 	for _, of := range []string{"KEY", "ENTITY", "ADDRESS"} {
 		all = append(all, "LINEPROOF_"+of+"_RATE=1000000", "LINEPROOF_"+of+"_BURST=1000000")
 	}

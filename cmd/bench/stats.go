@@ -46,18 +46,26 @@ const referenceOneRow = "one row"
 func ratePerSecond(m *measurement) float64 { return m.Rate }
 
 var goals = []goal{
-	{"verify requests/s ÷ pgbench one-row transactions/s", variantVerify, referenceOneRow, ratePerSecond, 2.5, true},
-	{"PostgreSQL CPU per verify ÷ per pgbench one-row transaction", variantVerify, referenceOneRow, func(m *measurement) float64 { return m.PostgresCPU }, 0.2, false},
-	{"service CPU per verify ÷ per request of bare net/http", variantVerify, variantBare, func(m *measurement) float64 { return m.ServiceCPU }, 1.8, false},
-	{"verify requests/s ÷ bare net/http requests/s", variantVerify, variantBare, ratePerSecond, 0.45, true},
+	{"verify requests/s ÷ pgbench one-row transactions/s", variantVerify, referenceOneRow, ratePerSecond, 2.7, true},
+	{"PostgreSQL CPU per verify ÷ per pgbench one-row transaction", variantVerify, referenceOneRow, func(m *measurement) float64 { return m.PostgresCPU }, 0.15, false},
+	{"service CPU per verify ÷ per request of bare net/http", variantVerify, variantBare, func(m *measurement) float64 { return m.ServiceCPU }, 1.6, false},
+	{"verify requests/s ÷ bare net/http requests/s", variantVerify, variantBare, ratePerSecond, 0.5, true},
 	{"verify with Redis requests/s ÷ verify with rate limits in memory", variantRedis, variantVerify, ratePerSecond, 0.85, true},
+}
+
+// comparisons with the other binary have no goal.
+var comparisons = []goal{
+	{"verify requests/s ÷ those of the other binary", variantVerify, variantAgainst, ratePerSecond, 0, true},
+	{"service CPU per verify ÷ that of the other binary", variantVerify, variantAgainst, func(m *measurement) float64 { return m.ServiceCPU }, 0, false},
+	{"PostgreSQL CPU per verify ÷ that of the other binary", variantVerify, variantAgainst, func(m *measurement) float64 { return m.PostgresCPU }, 0, false},
+	{"p99 of verify ÷ that of the other binary", variantVerify, variantAgainst, func(m *measurement) float64 { return float64(m.Latencies.P99) }, 0, false},
 }
 
 // ratios are computed per round: if the machine is busier in one round, that
 // affects both variants. Goals whose variants were not both measured are left out.
 func ratios(rounds map[string][]measurement) []ratio {
 	var all []ratio
-	for _, g := range goals {
+	for _, g := range slices.Concat(goals, comparisons) {
 		reference := rounds[g.reference]
 		if g.reference == referenceOneRow {
 			reference = rounds[fasterOneRow(rounds)]
@@ -72,7 +80,7 @@ func ratios(rounds map[string][]measurement) []ratio {
 			continue
 		}
 		r := ratio{Name: g.name, Goal: g.goal, AtLeast: g.atLeast, Value: summarise(values)}
-		r.Met = r.AtLeast && r.Value.Median >= r.Goal || !r.AtLeast && r.Value.Median <= r.Goal
+		r.Met = r.Goal == 0 || r.AtLeast && r.Value.Median >= r.Goal || !r.AtLeast && r.Value.Median <= r.Goal
 		all = append(all, r)
 	}
 	return all

@@ -26,7 +26,7 @@ func TestRatiosAreComputedPerRound(t *testing.T) {
 	want := []struct {
 		median, low, high float64
 		met               bool
-	}{{2, 2, 3, false}, {0.2, 0.1, 0.3, true}, {2, 1.5, 2.2, false}, {0.5, 0.5, 0.7, true}, {0.9, 0.8, 1, true}}
+	}{{2, 2, 3, false}, {0.2, 0.1, 0.3, false}, {2, 1.5, 2.2, false}, {0.5, 0.5, 0.7, true}, {0.9, 0.8, 1, true}}
 	if len(found) != len(want) {
 		t.Fatalf("%d ratios, want %d: %+v", len(found), len(want), found)
 	}

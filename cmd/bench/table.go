@@ -89,14 +89,17 @@ func (r *report) tables() []table {
 	if len(r.Ratios) > 0 {
 		t := table{caption: "Ratios, computed per round:", head: []string{"ratio", "goal", "median (lowest to highest)", "met"}}
 		for _, x := range r.Ratios {
-			bound, met := "at most ", "no"
+			bound, met := "at most "+grouped(x.Goal), "no"
 			if x.AtLeast {
-				bound = "at least "
+				bound = "at least " + grouped(x.Goal)
 			}
 			if x.Met {
 				met = "yes"
 			}
-			t.rows = append(t.rows, []string{x.Name, bound + grouped(x.Goal), spread(x.Value, r.Rounds), met})
+			if x.Goal == 0 {
+				bound, met = "-", "-"
+			}
+			t.rows = append(t.rows, []string{x.Name, bound, spread(x.Value, r.Rounds), met})
 		}
 		all = append(all, t)
 	}

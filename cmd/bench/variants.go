@@ -11,6 +11,7 @@ type variant struct {
 var variants = []variant{
 	{variantBare, "bare net/http: reads the same body, sends a response of the same size", "bare net/http"},
 	{variantVerify, "verify", "verify"},
+	{variantAgainst, "verify of the other binary", "the other binary"},
 	{variantRedis, "verify, with rate limits in Redis", "verify, Redis"},
 	{variantUnbatched, "verify, with one commit per answer", "verify, not batched"},
 	{variantOneRow, "pgbench, select and insert of one row", "pgbench, one row"},

@@ -8,11 +8,13 @@ import (
 	"syscall"
 
 	"github.com/lineproof/lineproof/internal/cli"
+	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/inspect"
 )
 
 func main() {
 	inspect.Main() // in a child process that inspects a document, this call does not return
+	hashing.Main() // nor does this one in the process that hashes passwords
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	os.Exit(cli.Main(ctx, cli.Env{

@@ -56,7 +56,7 @@ func Handler() http.Handler {
 	mux.Handle("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusMovedPermanently))
 	mux.Handle("GET /docs/docs.css", static("text/css; charset=utf-8", style))
 	mux.Handle("GET /docs/docs.js", static("text/javascript; charset=utf-8", script))
-	mux.Handle("GET /docs/scalar.js", compressed("text/javascript; charset=utf-8", viewer))
+	mux.Handle("GET /docs/scalar.js", packedOnly("text/javascript; charset=utf-8", viewer))
 	mux.Handle("GET /openapi.yaml", static("application/yaml", api.OpenAPI))
 	mux.Handle("GET /openapi.json", static("application/json", contractJSON))
 	return guarded(mux)
@@ -90,9 +90,39 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// static serves content. Browsers cache it but revalidate it each time, so that a
-// new release shows at once.
+// static serves content: compressed, once for all requests, to clients that accept gzip.
 func static(contentType string, content []byte) http.Handler {
+	var packed bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = zip.Write(content)
+	}
+	if err == nil {
+		err = zip.Close()
+	}
+	if err != nil {
+		panic(err) // nothing can fail in memory
+	}
+	asIs, compressed := file(contentType, content), file(contentType, packed.Bytes())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Vary", "Accept-Encoding")
+		if acceptsGzip(r) {
+			sendPacked(w, r, compressed)
+			return
+		}
+		asIs.ServeHTTP(w, r)
+	})
+}
+
+func sendPacked(w http.ResponseWriter, r *http.Request, packed http.Handler) {
+	w.Header().Set("Content-Encoding", "gzip")
+	r.Header.Del("Range") // a range of a compressed file cannot be decompressed
+	packed.ServeHTTP(w, r)
+}
+
+// file serves content. Browsers cache it but revalidate it each time, so that a
+// new release shows at once.
+func file(contentType string, content []byte) http.Handler {
 	tag := entityTag(content, "")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -102,18 +132,16 @@ func static(contentType string, content []byte) http.Handler {
 	})
 }
 
-// compressed serves content that is stored with gzip: as it is to clients that
+// packedOnly serves content that is stored with gzip: as it is to clients that
 // accept gzip, decompressed to others.
-func compressed(contentType string, packed []byte) http.Handler {
-	asIs := static(contentType, packed)
+func packedOnly(contentType string, packed []byte) http.Handler {
+	asIs := file(contentType, packed)
 	plainTag := entityTag(packed, "plain")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Vary", "Accept-Encoding")
 		if acceptsGzip(r) {
-			h.Set("Content-Encoding", "gzip")
-			r.Header.Del("Range") // a range of a compressed file cannot be decompressed
-			asIs.ServeHTTP(w, r)
+			sendPacked(w, r, asIs)
 			return
 		}
 		h.Set("Content-Type", contentType)

@@ -288,3 +288,17 @@ func hash(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
 }
+
+// The contract is compressed once, at the start, and sent as it is.
+func TestContractIsCompressed(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/docs"} {
+		plain, packed := get(t, path, nil), get(t, path, http.Header{"Accept-Encoding": {"gzip"}})
+		if packed.Header().Get("Content-Encoding") != "gzip" || packed.Body.Len()*3 > plain.Body.Len() {
+			t.Errorf("%s: %d bytes, and %d with gzip", path, plain.Body.Len(), packed.Body.Len())
+		}
+		if !bytes.Equal(unpack(t, packed.Body.Bytes()), plain.Body.Bytes()) {
+			t.Errorf("%s: another content with gzip", path)
+		}
+	}
+}

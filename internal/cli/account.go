@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
 )
 
 func (a *app) accountCommand() *cobra.Command {
@@ -24,7 +26,7 @@ func (a *app) accountCommand() *cobra.Command {
 e-mail address.`,
 		Example: "  lineproof account list",
 	}
-	cmd.AddCommand(a.accountListCommand(), a.accountDisableCommand(), a.accountFactorCommand(), a.accountPasswordCommand())
+	cmd.AddCommand(a.accountListCommand(), a.accountDisableCommand(), a.accountFactorCommand(), a.accountUnlockCommand(), a.accountPasswordCommand())
 	return cmd
 }
 
@@ -119,7 +121,9 @@ func (a *app) accountFactorCommand() *cobra.Command {
 		Short: "Remove two-factor authentication from an account",
 		Long: `Removes two-factor authentication for a person who has lost the authenticator and the recovery codes. All sessions of the
 account end. Verify the person's identity first: afterwards the password alone is enough to log in or, for staff, to set up
-two-factor authentication again. The person is notified by e-mail.`,
+two-factor authentication again. The person is notified by e-mail.
+
+After a reset of a member of staff, the operator and that person do not count as two people for 30 days.`,
 		Example: "  lineproof account reset-factor ada@regulator.example",
 		Args:    cobra.ExactArgs(1),
 		RunE: backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
@@ -136,13 +140,38 @@ two-factor authentication again. The person is notified by e-mail.`,
 	}
 }
 
+func (a *app) accountUnlockCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "unlock-factor ID|EMAIL",
+		Short: "Unlock two-factor authentication after 100 wrong codes",
+		Long: `Unlocks two-factor authentication that was locked after 100 wrong codes in a row. Whoever entered them knew the password:
+ask the person first, and have the password changed if it was somebody else. Another administrator can do the same in the
+portal.`,
+		Example: "  lineproof account unlock-factor ada@regulator.example",
+		Args:    cobra.ExactArgs(1),
+		RunE: backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
+			x, err := findAccount(cmd.Context(), b, args[0])
+			if err != nil {
+				return err
+			}
+			if err := b.People.UnlockFactor(cmd.Context(), x, access.Operator, uuid.Nil); err != nil {
+				return err
+			}
+			a.Note("Two-factor authentication of the account %s is unlocked.", x.ID)
+			return nil
+		}),
+	}
+}
+
 func (a *app) accountPasswordCommand() *cobra.Command {
 	var link bool
 	cmd := &cobra.Command{
 		Use:   "reset-password ID|EMAIL",
 		Short: "Send a link to set a new password",
 		Long: `Sends an e-mail with a link to set a new password. The link works once, for 30 minutes. With --link no e-mail is sent: the
-link is printed, so that you can pass it on over a channel that you would trust with a password.`,
+link is printed, so that you can pass it on over a channel that you would trust with a password.
+
+After a reset of a member of staff, the operator and that person do not count as two people for 30 days.`,
 		Example: `  lineproof account reset-password ada@regulator.example
   lineproof account reset-password ada@regulator.example --link`,
 		Args: cobra.ExactArgs(1),
@@ -153,16 +182,16 @@ link is printed, so that you can pass it on over a channel that you would trust 
 		if err != nil {
 			return err
 		}
-		if link {
-			return a.printLink(cmd.Context(), b, people.Reset, x.ID)
-		}
-		err = pg.InTx(cmd.Context(), b.Pool, func(tx pg.Tx) error {
-			return b.People.QueueEmail(cmd.Context(), tx, people.Email{Kind: people.Reset, Account: x.ID})
-		})
-		if err == nil {
+		text, until, err := b.People.StartReset(cmd.Context(), x, link, access.Operator, uuid.Nil)
+		switch {
+		case err != nil:
+			return err
+		case link:
+			a.showLink(text, until)
+		default:
 			a.Note("Password e-mail queued.")
 		}
-		return err
+		return nil
 	})
 	return cmd
 }
@@ -175,14 +204,9 @@ func findAccount(ctx context.Context, b *backend.Backend, arg string) (registry.
 	return b.Registry.AccountByEmail(ctx, b.Pool, arg)
 }
 
-func (a *app) printLink(ctx context.Context, b *backend.Backend, kind people.EmailKind, account uuid.UUID) error {
-	link, until, err := b.People.Link(ctx, kind, account)
-	if err != nil {
-		return err
-	}
+func (a *app) showLink(link secret.Text, until time.Time) {
 	a.Note("The link works once, until %s.", console.FormatTime(until))
 	fmt.Fprintln(a.Out, link.Reveal())
-	return nil
 }
 
 func (a *app) inviteCommand() *cobra.Command {
@@ -234,7 +258,11 @@ password.`,
 			a.Note("The account has the role auditor until an administrator confirms approval %s. See: lineproof approval list", invited.Pending)
 		}
 		if link {
-			return a.printLink(cmd.Context(), b, people.Invitation, invited.ID)
+			text, until, err := b.People.Link(cmd.Context(), people.Invitation, invited.ID)
+			if err == nil {
+				a.showLink(text, until)
+			}
+			return err
 		}
 		a.Note("Invitation e-mail queued.")
 		fmt.Fprintln(a.Out, invited.ID)

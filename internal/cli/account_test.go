@@ -59,7 +59,8 @@ func TestOperatorManagesAccounts(t *testing.T) {
 		t.Errorf("reset: %d", got)
 	}
 	m.run(5, nil, "account", "reset-factor", email) // the account has none
-	m.run(5, nil, "account", "disable", email)      // it is the bank's only admin
+	m.run(5, nil, "account", "unlock-factor", email)
+	m.run(5, nil, "account", "disable", email) // it is the bank's only admin
 	m.run(0, nil, "invite", "--email", "second@bank.example", "--kind", "member", "--entity", bank)
 	m.run(0, nil, "account", "disable", "second@bank.example")
 	m.run(5, nil, "account", "disable", "second@bank.example")

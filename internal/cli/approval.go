@@ -16,14 +16,14 @@ import (
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/server"
-	"github.com/lineproof/lineproof/internal/supply"
 )
 
 // approvals returns the service that records a second person's decision.
 func approvals(b *backend.Backend) *approval.Service {
-	return &approval.Service{Pool: b.Pool, CheckAdministrator: registry.CheckAdministrator, Effects: server.Effects(b.Registry), Now: time.Now}
+	return &approval.Service{Pool: b.Pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: server.Effects(b.Registry, b.Supply), Now: time.Now}
 }
 
 // sessionFlag adds the flag with which a member of staff acts instead of the
@@ -85,8 +85,8 @@ func (a *app) approvalCommand() *cobra.Command {
 		Use:   "approval",
 		Short: "List, confirm and refuse changes that need two people",
 		Long: `Changes that are too dangerous for one person wait until another confirms them: restoring a revoked entity, giving
-rights to staff, erasing records, and searching who asked about a number. The operator who runs the command line is one
-person. A member of staff who has logged in over the API acts here with --session-file.`,
+rights to staff, applying a held file, voiding a snapshot, erasing records, and searching who asked about a number. The
+operator who runs the command line is one person. A member of staff who has logged in over the API acts here with --session-file.`,
 		Example: "  lineproof approval list",
 	}
 	cmd.AddCommand(a.approvalListCommand(), a.approvalConfirmCommand(), a.approvalRefuseCommand())
@@ -116,12 +116,9 @@ func newApprovalJSON(q approval.Approval) approvalJSON {
 	}
 }
 
-// blacklisting is the kind of pending blacklist orders in the list. Clients and
-// staff confirm them over the API.
-const blacklisting = "line.blacklist"
-
-func newOrderJSON(o supply.Order) approvalJSON {
-	return approvalJSON{ID: o.ID.String(), Kind: blacklisting, Subject: o.ID.String(), Reason: o.Note, State: string(approval.Waiting), AskedAt: console.FormatTime(o.RequestedAt)}
+// newOrderJSON shows a pending order. Clients and staff confirm it over the API.
+func newOrderJSON(o order.Order) approvalJSON {
+	return approvalJSON{ID: o.ID.String(), Kind: string(o.Kind()), Subject: o.ID.String(), Reason: o.Note, State: string(approval.Waiting), AskedAt: console.FormatTime(o.RequestedAt)}
 }
 
 // actorName formats an actor: the kind, and the id if there is one.
@@ -137,7 +134,7 @@ func (a *app) approvalListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List changes that wait for a second person, newest first",
 		Long: `Lists changes that wait for a second person; with --all also those that were confirmed or refused, or have expired.
-Pending blacklistings are listed too; they are confirmed over the API.`,
+Pending orders about numbers are listed too; they are confirmed in the portal or over the API.`,
 		Example: "  lineproof approval list --all",
 		Args:    cobra.NoArgs,
 	}
@@ -149,7 +146,7 @@ Pending blacklistings are listed too; they are confirmed over the API.`,
 		if err != nil {
 			return err
 		}
-		orders, err := b.Supply.Orders(cmd.Context(), true, *limit)
+		orders, err := (&order.Service{Supply: b.Supply}).List(cmd.Context(), true, *limit)
 		if err != nil {
 			return err
 		}

@@ -60,9 +60,28 @@ func (c *commandLine) staff(role string) (id uuid.UUID, file string) {
 	if err != nil {
 		c.Fatal(err)
 	}
+	return s.ID, c.sessionOf(s.ID)
+}
+
+// founder enrols two founders and returns the first, with a file with a session.
+func (c *commandLine) founder() (id uuid.UUID, file string) {
+	c.Helper()
+	form := func(email string) registry.StaffForm {
+		return registry.StaffForm{Name: "F", Email: email, Password: "quiet-harbour-94-lanterns"}
+	}
+	ids, err := c.Registry.Found(c.Context(), []registry.StaffForm{form("a@regulator.example"), form("b@regulator.example")}, access.Operator, uuid.Nil)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return ids[0], c.sessionOf(ids[0])
+}
+
+// sessionOf returns a file with a session of an account.
+func (c *commandLine) sessionOf(account uuid.UUID) (file string) {
+	c.Helper()
 	var session access.NewSession
-	err = pg.InTx(c.Context(), c.Pool, func(tx pg.Tx) (err error) {
-		session, err = c.Access.OpenSession(c.Context(), tx, access.SessionForm{Account: s.ID})
+	err := pg.InTx(c.Context(), c.Pool, func(tx pg.Tx) (err error) {
+		session, err = c.Access.OpenSession(c.Context(), tx, access.SessionForm{Account: account})
 		return err
 	})
 	if err != nil {
@@ -72,11 +91,12 @@ func (c *commandLine) staff(role string) (id uuid.UUID, file string) {
 	if err := os.WriteFile(file, []byte(session.Text.Reveal()+"\n"), 0o600); err != nil {
 		c.Fatal(err)
 	}
-	return s.ID, file
+	return file
 }
 
 // A member of staff acts on the command line under their own name and counts as
-// the second person beside the operator; an auditor does not.
+// the second person beside the operator; an auditor does not, nor an administrator
+// whom the operator created.
 func TestStaffConfirmOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	c := newCommandLine(t)
@@ -85,7 +105,7 @@ func TestStaffConfirmOnTheCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := bank.ID.String()
-	admin, session := c.staff("administrator")
+	admin, session := c.founder()
 	_, auditor := c.staff("auditor")
 	c.run(console.ExitRefused, "entity", "revoke", id, "--reason", "Because", "--session-file", auditor)
 	c.run(console.ExitOK, "entity", "revoke", id, "--reason", "Because", "--session-file", session)
@@ -95,6 +115,13 @@ func TestStaffConfirmOnTheCommandLine(t *testing.T) {
 	}
 	c.run(console.ExitRefused, "approval", "confirm", moved.Pending.String())
 	c.run(console.ExitRefused, "approval", "confirm", moved.Pending.String(), "--session-file", auditor)
+	later, puppet := c.staff("auditor")
+	if _, err := c.Pool.Exec(t.Context(), `UPDATE account SET role = 'administrator' WHERE id = $1`, later); err != nil {
+		t.Fatal(err)
+	}
+	if out := c.run(console.ExitRefused, "approval", "confirm", moved.Pending.String(), "--session-file", puppet); !strings.Contains(out, "two independent people") {
+		t.Errorf("a puppet: %s", out)
+	}
 	if out := c.run(console.ExitOK, "approval", "confirm", moved.Pending.String(), "--session-file", session); !strings.Contains(out, "given") {
 		t.Errorf("confirmed: %s", out)
 	}
@@ -112,14 +139,14 @@ func TestPendingBlacklistingsAreListed(t *testing.T) {
 	t.Parallel()
 	c := newCommandLine(t)
 	order := uuid.New()
-	_, err := c.Pool.Exec(t.Context(), `INSERT INTO line_order (id, number, action, state, reason, asked_kind, asked_at, effective_at)
-		VALUES ($1, 2348031234567, 'BLACKLIST', 'PENDING', 'Reported stolen', 'operator', now(), now())`, order)
+	_, err := c.Pool.Exec(t.Context(), `INSERT INTO line_order (id, number, action, state, reason, asked_kind, asked_at, effective_at, bar_reason, bar_scope, given_at, event)
+		VALUES ($1, 2348031234567, 'BLACKLIST', 'PENDING', 'Reported stolen', 'operator', now(), clock_timestamp(), '', '', '', '')`, order)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"approval", "list"}, {"approval", "list", "--json"}} {
 		out := c.run(console.ExitOK, args...)
-		if !strings.Contains(out, order.String()) || !strings.Contains(out, blacklisting) || !strings.Contains(out, "Reported stolen") || strings.Contains(out, "8031234567") {
+		if !strings.Contains(out, order.String()) || !strings.Contains(out, "line.blacklist") || !strings.Contains(out, "Reported stolen") || strings.Contains(out, "8031234567") {
 			t.Errorf("%v printed %s", args, out)
 		}
 	}

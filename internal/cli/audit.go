@@ -12,17 +12,18 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/cli/trail"
 )
 
 func (a *app) auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Read the audit trail",
+		Short: "Read and check the audit trail",
 		Long: `The audit trail has an entry for every change by a person, a client or the operator, and for every time staff read the
 history of a line: who, from where, what, and the values before and after. Secrets and personal data in it are masked.`,
 		Example: "  lineproof audit list",
 	}
-	cmd.AddCommand(a.auditListCommand())
+	cmd.AddCommand(a.auditListCommand(), trail.CheckCommand(a.Console))
 	return cmd
 }
 

@@ -16,12 +16,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/lineproof/lineproof/internal/cli"
+	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/reference/cli.md")
 
 func TestMain(m *testing.M) {
+	hashing.Main()
 	testscript.Main(m, map[string]func(){
 		"lineproof": func() {
 			os.Exit(cli.Main(context.Background(), cli.Env{

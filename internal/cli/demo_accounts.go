@@ -22,7 +22,7 @@ type demoAccount struct {
 }
 
 // createDemoAccounts creates a portal account for every role: of the regulator's
-// staff (two administrators, because some changes need a second person), of the
+// staff (two founders, because some changes need a second person), of the
 // bank, and of a telco that the client onboards.
 func createDemoAccounts(ctx context.Context, b *backend.Backend, bank, client uuid.UUID) ([]demoAccount, error) {
 	var list []demoAccount
@@ -31,12 +31,17 @@ func createDemoAccounts(ctx context.Context, b *backend.Backend, bank, client uu
 		list = append(list, demoAccount{Role: role, Email: email, Password: password})
 		return secret.Text(password)
 	}
+	founder := func(name, email string) registry.StaffForm {
+		return registry.StaffForm{Name: name, Email: email, Password: add("staff, "+string(access.Administrator), email)}
+	}
+	founders := []registry.StaffForm{founder("Ada Obi", "administrator@regulator.example"), founder("Bola Ade", "second-administrator@regulator.example")}
+	if _, err := b.Registry.Found(ctx, founders, access.Operator, uuid.Nil); err != nil {
+		return nil, err
+	}
 	for _, s := range []struct {
 		name, email string
 		role        access.Role
 	}{
-		{"Ada Obi", "administrator@regulator.example", access.Administrator},
-		{"Bola Ade", "second-administrator@regulator.example", access.Administrator},
 		{"Chidi Eze", "reviewer@regulator.example", access.Reviewer},
 		{"Dayo Bello", "auditor@regulator.example", access.Auditor},
 	} {

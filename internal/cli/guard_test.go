@@ -40,6 +40,21 @@ func TestGuardListAndRelease(t *testing.T) {
 			t.Errorf("the list lacks %s:\n%s", want, list)
 		}
 	}
+	client, _ := m.run(0, nil, "client", "create", "--name", "Harmattan", "--scope", "entity:onboard", "--json")
+	_, client, _ = strings.Cut(client, `"clientId": "`)
+	client, _, _ = strings.Cut(client, `"`)
+	_, err := pool.Exec(context.Background(), `INSERT INTO guard_alert (id, sponsor_id, kind, level, since, node, numbers, misses, dense, block, budget)
+		VALUES (gen_random_uuid(), $1, 'misses', 'stopped', now(), 'one', 12000, 11000, 0, 0, 0)`, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, _ = m.run(0, nil, "guard", "list"); !strings.Contains(list, client+"  all organisations of the client Harmattan  stopped") {
+		t.Errorf("the list is:\n%s", list)
+	}
+	m.run(2, nil, "guard", "release", "--client", client, "--entity", entity, "--reason", "both")
+	if _, note := m.run(0, nil, "guard", "release", "--client", client, "--reason", "a new brand, announced"); !strings.Contains(note, "1 alert ended") {
+		t.Errorf("a release of a client reports %s", note)
+	}
 	if trail, _ := m.run(0, nil, "audit", "list", "--json"); !strings.Contains(trail, "guard.released") || !strings.Contains(trail, "checked by phone") {
 		t.Errorf("the audit trail is:\n%s", trail)
 	}

@@ -11,9 +11,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/server"
 )
@@ -25,6 +27,10 @@ func (a *app) journalArchiveCommand() *cobra.Command {
 		Long: `Writes each old day of the journal to LINEPROOF_DATA/journal, compressed and with a manifest that has the hash of
 every file, reads the files back and checks everything in them, records the archive in the database, and only then
 drops the day's partitions. Archived records can still be read: lineproof journal get reads both.
+
+A day is read in slices, several at the same time, each from a snapshot of its own that lasts a second or two. With
+LINEPROOF_READ_DATABASE_URL the records are read from that database, such as a standby: the command waits until it
+has replayed what the primary has, and compares every batch with the primary.
 
 It can be stopped at any time, and continues when it is run again. It does not block verifications. A day is archived
 when it ended at least an hour ago, and not if it is damaged. It needs the rights of the owner, as migrate does.`,
@@ -102,9 +108,16 @@ func (a *app) withArchiver(ctx context.Context, fn func(*journal.Archiver, *cons
 		return err
 	}
 	defer files.Close()
+	reader, err := backend.ConnectReader(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if reader != nil {
+		defer reader.Close()
+	}
 	display := a.NewProgress(-1)
 	defer display.End()
-	return fn(&journal.Archiver{Pool: pool, Files: files, Now: time.Now, OnProgress: func(day time.Time, doing string, entries int64) {
+	return fn(&journal.Archiver{Pool: pool, Read: reader, Files: files, Now: time.Now, OnProgress: func(day time.Time, doing string, entries int64) {
 		display.Rows(doing+" "+day.Format(time.DateOnly), entries)
 	}}, display)
 }
@@ -115,7 +128,7 @@ func (a *app) openAsOwner(ctx context.Context) (config.Config, *pgxpool.Pool, er
 	if err != nil {
 		return cfg, nil, err
 	}
-	pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: pg.Owner, Conns: 4})
+	pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: pg.Owner, Conns: backend.Conns})
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
 		return cfg, nil, fmt.Errorf("the login is not a member of %s; use the login that runs migrate: %w", pg.Owner, err)
 	}
@@ -155,7 +168,7 @@ It needs the rights of the owner, as migrate does.`,
 			return err
 		}
 		defer pool.Close()
-		last, next, err := journal.SkipEpochs(cmd.Context(), pool, *reason, time.Now())
+		last, next, err := journalepoch.SkipEpochs(cmd.Context(), pool, *reason, time.Now())
 		if err != nil {
 			return err
 		}

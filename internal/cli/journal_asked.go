@@ -103,9 +103,14 @@ It reads the archives of the period, but only the files that may have the number
 			return err
 		}
 		defer files.Close()
+		reader, closeReader, err := b.Reader(ctx)
+		if err != nil {
+			return err
+		}
+		defer closeReader()
 		to.regulator = b.Config.RegulatorCode
 		display := a.NewProgress(-1)
-		report, err := (&whoasked.Service{Pool: b.Pool, Files: files, Registry: b.Registry, Now: time.Now}).Run(ctx, id, by,
+		report, err := (&whoasked.Service{Pool: b.Pool, Read: reader, Files: files, Registry: b.Registry, Now: time.Now}).Run(ctx, id, by,
 			func(records int64) { display.Rows("searching", records) })
 		display.End()
 		if err != nil {

@@ -28,7 +28,7 @@ func TestJournalAsked(t *testing.T) {
 	m := machine{t, []string{"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_DATA=" + filepath.Join(dir, "data")}}
 	super := pgtest.Open(t, url, "")
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	records, err := journal.Open(t.Context(), super, "a")
+	records, err := journal.Open(t.Context(), super, "a", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestJournalAsked(t *testing.T) {
 		RequestID: record.NewRequestID(now), At: now, Entity: bank.ID, Key: uuid.New(), Type: "number", Mode: "live", Purpose: "payment", Status: "SWAPPED",
 		MobileNetwork: "MTN", PolicyVersion: 1, Rules: 1, Nonce: record.NewNonce(), Personal: record.Personal{Number: 2348031234567, PhoneNumber: "0803 123 4567"},
 	}
-	if err := records.Record(t.Context(), func(pg.Tx) ([]record.Entry, error) { return []record.Entry{e}, nil }); err != nil {
+	if err := records.Record(t.Context(), func(pg.DB) ([]record.Entry, error) { return []record.Entry{e}, nil }); err != nil {
 		t.Fatal(err)
 	}
 	confirm := func(id string) {
@@ -51,7 +51,7 @@ func TestJournalAsked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := &approval.Service{Pool: super, CheckAdministrator: registry.CheckAdministrator, Effects: whoasked.Effects(), Now: time.Now}
+		service := &approval.Service{Pool: super, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: whoasked.Effects(), Now: time.Now}
 		if _, err := service.Confirm(t.Context(), uuid.MustParse(id), person, uuid.Nil); err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -31,13 +32,11 @@ func TestJournalCommands(t *testing.T) {
 		}
 	}
 	at := time.Now().UTC().AddDate(0, 0, -40).Truncate(24 * time.Hour).Add(9 * time.Hour)
-	day, next, suffix := at.Format(time.DateOnly), at.AddDate(0, 0, 1).Format(time.DateOnly), at.Format("20060102")
-	for _, parent := range []string{"journal_batch", "journal_entry"} {
-		exec("CREATE TABLE " + parent + "_" + suffix + " (LIKE " + parent + " INCLUDING ALL)")
-		exec("ALTER TABLE " + parent + " ATTACH PARTITION " + parent + "_" + suffix + " FOR VALUES FROM ('" + day + " 00:00+00') TO ('" + next + " 00:00+00')")
-		exec("ALTER TABLE " + parent + "_" + suffix + " OWNER TO " + pg.Owner)
+	day := at.Format(time.DateOnly)
+	if err := journaltest.MakeDay(t.Context(), super, at); err != nil {
+		t.Fatal(err)
 	}
-	records, err := journal.Open(t.Context(), super, "a")
+	records, err := journal.Open(t.Context(), super, "a", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func TestJournalCommands(t *testing.T) {
 	}
 	other := e
 	other.RequestID, other.Status = record.NewRequestID(at), "NORMAL"
-	if err := records.Record(t.Context(), func(pg.Tx) ([]record.Entry, error) { return []record.Entry{e, other}, nil }); err != nil {
+	if err := records.Record(t.Context(), func(pg.DB) ([]record.Entry, error) { return []record.Entry{e, other}, nil }); err != nil {
 		t.Fatal(err)
 	}
 
@@ -80,6 +79,14 @@ func TestJournalCommands(t *testing.T) {
 	if out, _ := m.run(6, nil, "journal", "get", other.RequestID.String()); !strings.Contains(out, "\nrecomputed     differs: UNKNOWN UNKNOWN. The events reported") {
 		t.Errorf("get of an answer that differs printed:\n%s", out)
 	}
+	// The last check of the day had a finding, so that it is checked once more.
+	if out, _ := m.run(0, nil, "journal", "check", "--new", "--from", day, "--to", day); !strings.Contains(out, "server    primary, ") || !strings.Contains(out, "records   2\n") {
+		t.Errorf("check --new of a day with findings printed:\n%s", out)
+	}
+	if out, _ := m.run(0, nil, "journal", "check", "--new", "--from", day, "--to", day); !strings.Contains(out, day+"  skipped: 2 records, last checked at ") || !strings.Contains(out, "records     0\n") {
+		t.Errorf("check --new printed:\n%s", out)
+	}
+	m.run(2, nil, "journal", "check", "--new", "--archived")
 	if out, _ := m.run(0, nil, "journal", "archive"); !strings.Contains(out, day+"  1        2        ") {
 		t.Errorf("archive printed:\n%s", out)
 	}
@@ -96,6 +103,14 @@ func TestJournalCommands(t *testing.T) {
 		t.Errorf("check of an archive that is gone printed:\n%s", out)
 	}
 	m.run(1, nil, "journal", "get", e.RequestID.String()) // the archive is missing, so the record may exist
+	if err := records.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m.run(0, nil, "journal", "check")
+	exec(`DELETE FROM journal_archive_run`)
+	if out, _ := m.run(6, nil, "journal", "check"); !strings.Contains(out, "  epoch 1 of node a: batch 1 is missing\n") {
+		t.Errorf("check of a journal without its batch printed:\n%s", out)
+	}
 
 	if next := m.object(nil, "journal", "new-epoch", "--reason", "a restore")["next"]; next == nil {
 		t.Error("new-epoch printed no epoch")

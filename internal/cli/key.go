@@ -49,7 +49,7 @@ With --test it is a test key: it works for test numbers only, has a test clock, 
 	flags.StringVar(&entity, "entity", "", "entityUid of the organisation")
 	flags.StringVar(&form.Name, "name", "", "name of the application that uses the key")
 	flags.StringVar(&form.Purpose, "purpose", "", "purpose of the verifications, as recorded in the journal: a code of the policy such as payment, or any words")
-	flags.DurationVar(&form.Expires, "expires", 0, "lifetime of the key, such as 8760h (default: until it is revoked)")
+	flags.DurationVar(&form.Expires, "expires", 0, "lifetime of the key, such as 720h; 0 means until it is revoked (default: a year, or for a test key until it is revoked)")
 	flags.StringSliceVar(&networks, "network", nil, "IP network from which the key may be used, such as 192.0.2.0/24; may be repeated (default: any)")
 	flags.Float64Var(&form.Rate, "rate", 0, "requests per second (default: from the settings)")
 	flags.IntVar(&form.Burst, "burst", 0, "burst of requests (default: from the settings)")
@@ -66,8 +66,13 @@ With --test it is a test key: it works for test numbers only, has a test clock, 
 		if form.Networks, err = parseNetworks(networks); err != nil {
 			return err
 		}
-		if cmd.Flags().Changed("expires") && form.Expires < time.Second {
-			return console.Usagef("--expires must be at least 1s")
+		if cmd.Flags().Changed("expires") {
+			switch {
+			case form.Expires == 0:
+				form.Expires = access.NoExpiry
+			case form.Expires < time.Second:
+				return console.Usagef("--expires must be at least 1s, or 0 for a key that is valid until it is revoked")
+			}
 		}
 		b, err := backend.Open(cmd.Context(), a.Console)
 		if err != nil {

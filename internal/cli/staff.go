@@ -14,10 +14,10 @@ func (a *app) staffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "staff",
 		Short:   "Create accounts of the regulator's staff",
-		Long:    "Accounts of the regulator's staff. Create the first one here; others can be invited. To manage existing accounts: lineproof account",
-		Example: "  lineproof staff create --name 'Ada Obi' --email ada@regulator.example --role administrator",
+		Long:    "Accounts of the regulator's staff. Enrol the founders here; others can be invited. To manage existing accounts: lineproof account",
+		Example: "  lineproof staff found --founder 'Ada Obi <ada@regulator.example>' --founder 'Bola Ade <bola@regulator.example>'",
 	}
-	cmd.AddCommand(a.staffCreateCommand(), a.staffRoleCommand())
+	cmd.AddCommand(a.staffFoundCommand(), a.staffCreateCommand(), a.staffRoleCommand())
 	return cmd
 }
 
@@ -27,7 +27,8 @@ func (a *app) staffCreateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Create an account of the regulator's staff and print its id",
-		Long: `Creates an account of the regulator's staff and prints its id.
+		Long: `Creates an account of the regulator's staff and prints its id. Enrol the first people with "lineproof staff found" instead:
+for 30 days the operator and a person whom the operator created do not count as two people.
 
 The password is read from --password-file. Without that flag the command prompts for it twice on a terminal, or else
 reads the first line of standard input. It is never an argument, where other users of the machine could read it.`,

@@ -178,7 +178,7 @@ func (a *API) Handler() http.Handler {
 	none := func(w http.ResponseWriter, r *http.Request) { a.fail(w, r, errNoRoute) }
 	mux.HandleFunc("/", none)
 	for _, p := range []string{"/docs", "/docs/", "/openapi.yaml", "/openapi.json"} {
-		mux.Handle(p, a.Docs)
+		mux.Handle(p, a.limitFiles(a.Docs))
 	}
 	return a.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "" || r.URL.Path[0] != '/' || path.Clean(r.URL.Path) != r.URL.Path {

@@ -37,10 +37,14 @@ func (a *API) authorize(rt route) http.Handler {
 			if err == nil {
 				l.who = &who
 			}
-			if err = a.withinLimits(w, r, &who, err); err != nil {
+			if err = a.withinLimits(w, r, &who, err); err == nil {
+				err = a.enter(&who)
+			}
+			if err != nil {
 				a.fail(w, r, err)
 				return
 			}
+			defer a.leave(&who)
 		}
 		if err := rt.serve(w, r); err != nil {
 			a.fail(w, r, err)

@@ -259,7 +259,7 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 			r = post(keysPath, "", `{"name":"app","mode":"test"}`)
 		}
 	case keysPath + "/{keyId}/roll":
-		r = post(keysPath+"/"+s.ownKey(t, uuid.MustParse(entity)).ID.String()+"/roll", "", `{}`)
+		r = post(keysPath+"/"+s.ownTestKey(t, uuid.MustParse(entity)).ID.String()+"/roll", "", `{}`)
 	case keysPath + "/{keyId}":
 		r = without(method, keysPath+"/"+s.ownKey(t, uuid.MustParse(entity)).ID.String(), "")
 	case loginPath:

@@ -20,8 +20,18 @@ const (
 )
 
 // person returns a session of the admin of an entity that verifies numbers, and
-// the entity.
+// the entity. The account is as complete as a live key needs it.
 func (s *stack) person(t *testing.T) (session string, entity uuid.UUID) {
+	t.Helper()
+	uid, email := s.onboarded(t, s.token(t))
+	must(s.pool.Exec(t.Context(), `WITH a AS (UPDATE account SET verified_at = now(), verified_by = 'email' WHERE email = $1 RETURNING id)
+		INSERT INTO second_factor (account_id, sealed, confirmed_at, created_at) SELECT id, '', now(), now() FROM a`, email))(t)
+	return s.session(t, email), uuid.MustParse(uid)
+}
+
+// newcomer is person as the specification's onboarding leaves the admin: the e-mail
+// address is not confirmed, and there is no two-factor authentication.
+func (s *stack) newcomer(t *testing.T) (session string, entity uuid.UUID) {
 	t.Helper()
 	uid, email := s.onboarded(t, s.token(t))
 	return s.session(t, email), uuid.MustParse(uid)
@@ -31,6 +41,12 @@ func (s *stack) person(t *testing.T) (session string, entity uuid.UUID) {
 func (s *stack) ownKey(t *testing.T, entity uuid.UUID) access.NewKey {
 	t.Helper()
 	return must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: entity, Name: "payments", Mode: access.Live}, access.Operator, uuid.Nil))(t)
+}
+
+// ownTestKey is ownKey for a test key, which everybody may roll.
+func (s *stack) ownTestKey(t *testing.T, entity uuid.UUID) access.NewKey {
+	t.Helper()
+	return must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: entity, Name: "pipeline", Mode: access.Test}, access.Operator, uuid.Nil))(t)
 }
 
 func without(method, path, bearer string) *http.Request {
@@ -120,8 +136,23 @@ func keyAnswers() map[string]answer {
 			must(s.Access.RollKey(t.Context(), entity, old.ID, 0, access.Operator, uuid.Nil))(t)
 			return without(http.MethodGet, keysPath, session)
 		}},
-		"keys_create_ok":        {200, create(`{"name":"account opening","mode":"live","purpose":"kyc","expiresInDays":30,"networks":["192.0.2.0/24","2001:db8::/32"]}`)},
-		"keys_create_ok_test":   {200, create(`{"name":"pipeline","mode":"test"}`)},
+		"keys_create_ok":      {200, create(`{"name":"account opening","mode":"live","purpose":"kyc","expiresInDays":30,"networks":["192.0.2.0/24","2001:db8::/32"]}`)},
+		"keys_create_ok_test": {200, create(`{"name":"pipeline","mode":"test"}`)},
+		"keys_create_incomplete": {403, func(t *testing.T, s *stack) *http.Request {
+			session, _ := s.newcomer(t)
+			return post(keysPath, session, `{"name":"account opening","mode":"live"}`)
+		}},
+		"keys_create_no_factor": {403, func(t *testing.T, s *stack) *http.Request {
+			return post(keysPath, s.admin(t).session, `{"name":"account opening","mode":"live"}`)
+		}},
+		"keys_create_ok_test_incomplete": {200, func(t *testing.T, s *stack) *http.Request {
+			session, _ := s.newcomer(t)
+			return post(keysPath, session, `{"name":"pipeline","mode":"test"}`)
+		}},
+		"keys_roll_incomplete": {403, func(t *testing.T, s *stack) *http.Request {
+			session, entity := s.newcomer(t)
+			return post(keysPath+"/"+s.ownKey(t, entity).ID.String()+"/roll", session, `{}`)
+		}},
 		"keys_create_empty":     {400, create(`{}`)},
 		"keys_create_all_wrong": {400, create(`{"name":" ","mode":"both","expiresInDays":-1,"networks":["192.0.2.7/24","nowhere"]}`)},
 		"keys_create_types":     {400, create(`{"name":1,"mode":true,"expiresInDays":"30","networks":"x","rate":5}`)},

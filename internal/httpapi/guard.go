@@ -12,16 +12,17 @@ import (
 // never reads a real line, so its requests are not counted.
 func (a *API) guarded(mode string) bool { return a.Guard != nil && mode == access.Live }
 
-func budgetOf(l access.Limits) guard.Budget {
-	return guard.Budget{Day: l.DayQuota, Month: l.MonthQuota, Numbers: l.DayNumbers}
+func budgetOf(who *access.Principal) guard.Budget {
+	l := &who.Limits
+	return guard.Budget{Day: l.DayQuota, Month: l.MonthQuota, Numbers: l.DayNumbers, Sponsor: who.Sponsor, SponsorNumbers: l.SponsorNumbers}
 }
 
 // admitRequest returns the guard's error if the request is over a quota.
-func (a *API) admitRequest(q *verify.Request, l access.Limits) error {
+func (a *API) admitRequest(q *verify.Request, who *access.Principal) error {
 	if !a.guarded(q.Mode) {
 		return nil
 	}
-	return a.Guard.Admit(q.Entity, budgetOf(l), q.Number)
+	return a.Guard.Admit(q.Entity, budgetOf(who), q.Number)
 }
 
 // recordOutcome reports the outcome of an admitted request to the guard.
@@ -38,7 +39,7 @@ func (a *API) recordOutcome(q *verify.Request, answer *verify.Answer, err error)
 // admitBatch checks the requests of a batch, all of one key, with the guard. It
 // returns those that are admitted; for the others it sets the problem of their
 // number. The requests are those of the numbers without a problem, in order.
-func (a *API) admitBatch(requests []verify.Request, l access.Limits, problems []error) ([]verify.Request, error) {
+func (a *API) admitBatch(requests []verify.Request, who *access.Principal, problems []error) ([]verify.Request, error) {
 	if len(requests) == 0 || !a.guarded(requests[0].Mode) {
 		return requests, nil
 	}
@@ -46,7 +47,7 @@ func (a *API) admitBatch(requests []verify.Request, l access.Limits, problems []
 	for i := range requests {
 		numbers[i] = requests[i].Number
 	}
-	refused, err := a.Guard.AdmitAll(requests[0].Entity, budgetOf(l), numbers)
+	refused, err := a.Guard.AdmitAll(requests[0].Entity, budgetOf(who), numbers)
 	if err != nil || refused == nil {
 		return requests, err
 	}

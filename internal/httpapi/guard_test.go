@@ -151,3 +151,49 @@ func TestNumberScanningIsBlocked(t *testing.T) {
 	}
 	t.Error("30,000 neighbours were answered")
 }
+
+// Organisations that the same client onboarded share the budget of different numbers
+// of their sponsor; one that the regulator created has its own alone.
+func TestOrganisationsOfOneClientShareABudget(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.guarded(access.Limits{DayNumbers: 100, SponsorNumbers: 2})
+	var keys []string
+	for range 2 {
+		_, entity := s.person(t)
+		keys = append(keys, s.ownKey(t, entity).Text.Reveal())
+	}
+	for i, number := range []string{knownNumber, swappedNumber} {
+		if res := s.checked(t, asking(keys[i], number)); res.Code != http.StatusOK {
+			t.Fatalf("answered %d: %s", res.Code, res.Body)
+		}
+	}
+	for _, key := range keys {
+		quotaRefusal(t, s.checked(t, asking(key, flaggedNumber)), "2 different numbers a day, which all organisations share")
+	}
+	if res := s.checked(t, asking(keys[0], knownNumber)); res.Code != http.StatusOK {
+		t.Errorf("a number that it verified today is answered with %d", res.Code)
+	}
+	for _, number := range []string{knownNumber, swappedNumber, flaggedNumber} {
+		if res := s.checked(t, asking(s.key, number)); res.Code != http.StatusOK {
+			t.Errorf("a bank that the regulator created is answered with %d", res.Code)
+		}
+	}
+}
+
+// A client that has onboarded as many entities on a day as it may is told so, and
+// when it may again. A repeated request is still answered with the first response.
+func TestOnboardingsOfADayAreLimited(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.Registry.Onboardings = 1
+	token, phoneNumber := s.token(t), randomPhone()
+	first := func() *http.Request { return onboardRequest(token, "first@harmattan.example", phoneNumber, `"key-1"`) }
+	if res := s.checked(t, first()); res.Code != http.StatusOK {
+		t.Fatalf("answered %d: %s", res.Code, res.Body)
+	}
+	quotaRefusal(t, s.checked(t, onboardRequest(token, "second@harmattan.example", randomPhone(), "")), "has onboarded 1 entities today")
+	if res := s.checked(t, first()); res.Code != http.StatusOK || res.Header().Get("Idempotency-Replayed") != "true" {
+		t.Errorf("the first request again is answered %d: %s", res.Code, res.Body)
+	}
+}

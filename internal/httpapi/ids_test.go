@@ -67,7 +67,7 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 	ways := map[string]func(who party) *http.Request{
 		document:              byPerson(http.MethodGet, paper, ""),
 		document + "/content": byPerson(http.MethodGet, paper+"/content", ""),
-		rollRoute:             byPerson(http.MethodPost, keysPath+"/"+s.ownKey(t, a.entity).ID.String()+"/roll", `{}`),
+		rollRoute:             byPerson(http.MethodPost, keysPath+"/"+s.ownTestKey(t, a.entity).ID.String()+"/roll", `{}`),
 		endKeyRoute:           byPerson(http.MethodDelete, keysPath+"/"+s.ownKey(t, a.entity).ID.String(), ""),
 		verifiedRoute: func(who party) *http.Request {
 			return get(verifiedPath+record, who.key.Text.Reveal())

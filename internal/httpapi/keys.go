@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"math"
 	"net/http"
 	"net/netip"
 	"time"
@@ -90,15 +91,17 @@ func (a *API) createKey(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := access.KeyForm{Entity: who.Entity}
 	var networks []string
-	var days int
+	days := noDays
 	found, err := decode(w, r, field{name: "name", text: &f.Name}, field{name: "mode", text: &f.Mode}, field{name: "purpose", text: &f.Purpose},
 		field{name: "expiresInDays", number: &days}, field{name: "networks", list: &networks, maxItems: maxNetworks})
 	if err != nil {
 		return err
 	}
 	var wrong fault.Form
-	wrong.Check(days >= 0 && days <= maxExpiryDays, "expiresInDays", fault.NotAllowed, "Must be 1 to 3650 days. Leave the field out for a key that does not expire.")
-	f.Expires = time.Duration(days) * 24 * time.Hour
+	if days != noDays {
+		wrong.Check(days >= 0 && days <= maxExpiryDays, "expiresInDays", fault.NotAllowed, "Must be 1 to 3650 days, or 0 for a key that does not expire. Without the field, a live key expires after a year.")
+		f.Expires = access.Days(days)
+	}
 	for _, text := range networks {
 		network, err := netip.ParsePrefix(text)
 		wrong.Check(err == nil, "networks", fault.BadFormat, "Each network must be in CIDR notation, for example 192.0.2.0/24 or 2001:db8::/32.")
@@ -114,7 +117,10 @@ func (a *API) createKey(w http.ResponseWriter, r *http.Request) error {
 	return a.respond(w, r, newKeyResponse{KeyID: key.ID.String(), APIKey: key.Text.Reveal()})
 }
 
-const maxExpiryDays = 3650
+const (
+	maxExpiryDays = 3650
+	noDays        = math.MinInt // the request says nothing about the expiry
+)
 
 // rollKey serves POST /api/regulator/v1/keys/{keyId}/roll.
 func (a *API) rollKey(w http.ResponseWriter, r *http.Request) error {

@@ -21,6 +21,16 @@ type Limits struct {
 	// credential, or with a credential that is not valid. Requests with a valid
 	// credential do not count.
 	Address limiter.Rate
+	// Files is the rate of requests from one network for pages and files that need no
+	// credential and no look-up.
+	Files limiter.Rate
+	// Client and Session are the rates of one client, with all of its tokens, and of
+	// one session. Those of a key and its entity belong to the key.
+	Client, Session limiter.Rate
+	// Concurrent is how many requests of one credential this node works on at once. They
+	// are counted in InProgress.
+	Concurrent Concurrent
+	InProgress *limiter.InProgress
 	// Slowed returns the factor for the rates of an entity, which is below 1 while
 	// the entity is under suspicion. Nil slows nobody.
 	Slowed func(entity uuid.UUID) float64
@@ -33,25 +43,104 @@ type Limits struct {
 	policyHeader atomic.Pointer[policyHeader]
 }
 
-// policyHeader is the RateLimit-Policy header for a pair of rates. Nearly all
+// Concurrent is how many requests of one credential of each kind may be in progress; 0
+// means any number.
+type Concurrent struct{ Key, Client, Session int }
+
+func (c *Concurrent) of(kind access.Kind) int {
+	switch kind {
+	case access.APIKey:
+		return c.Key
+	case access.Client:
+		return c.Client
+	case access.Session:
+		return c.Session
+	case access.Nobody:
+	}
+	return 0
+}
+
+// policyHeader is the RateLimit-Policy header for the buckets of a caller. Nearly all
 // callers have the same rates, so the last header is kept.
 type policyHeader struct {
-	key, entity limiter.Rate
-	header      []string
+	rates  [2]limiter.Rate
+	names  [2]string
+	header []string
 }
 
 var (
-	errKeyRate    = fault.New(fault.TooManyRequests, "This key exceeds its rate limit. Retry after the time in the Retry-After header, and send requests more slowly.")
-	errEntityRate = fault.New(fault.TooManyRequests, "The keys of this organisation together exceed its rate limit. Retry after the time in the Retry-After header, and send requests more slowly.")
-	errAddress    = fault.New(fault.TooManyRequests, "Too many requests without a valid credential from this network. Retry after the time in the Retry-After header.")
+	errKeyRate     = fault.New(fault.TooManyRequests, "This key exceeds its rate limit. Retry after the time in the Retry-After header, and send requests more slowly.")
+	errEntityRate  = fault.New(fault.TooManyRequests, "The keys of this organisation together exceed its rate limit. Retry after the time in the Retry-After header, and send requests more slowly.")
+	errClientRate  = fault.New(fault.TooManyRequests, "This client exceeds its rate limit. Retry after the time in the Retry-After header, and send more in each request instead of more requests.")
+	errSessionRate = fault.New(fault.TooManyRequests, "This session exceeds its rate limit. Retry after the time in the Retry-After header.")
+	errAddress     = fault.New(fault.TooManyRequests, "Too many requests without a valid credential from this network. Retry after the time in the Retry-After header.")
+	errConcurrent  = fault.New(fault.TooManyRequests, "As many requests with this credential are in progress as it may have. Wait for one of them to finish, then send this one again.")
 )
 
 // The limit that refused a request, as a label of the metrics.
 const (
-	byKey     = "key"
-	byEntity  = "entity"
-	byAddress = "address"
+	byKey        = "key"
+	byEntity     = "entity"
+	byClient     = "client"
+	bySession    = "session"
+	byAddress    = "address"
+	byConcurrent = "concurrent"
 )
+
+// bucket is a rate that a request is charged to.
+type bucket struct {
+	name string
+	key  limiter.Key
+	rate limiter.Rate
+	err  *fault.Error // when it is used up
+}
+
+// buckets returns what the requests of a caller are charged to. The second may be empty.
+func (a *API) buckets(who *access.Principal) [2]bucket {
+	switch who.Kind {
+	case access.APIKey:
+		key, entity := a.rates(who)
+		return [2]bucket{
+			{byKey, callerKey(who), key, errKeyRate},
+			{byEntity, limiter.Of(limiter.Entity, who.Entity), entity, errEntityRate},
+		}
+	case access.Client:
+		return [2]bucket{{byClient, callerKey(who), a.Limits.Client, errClientRate}}
+	case access.Session:
+		return [2]bucket{{bySession, callerKey(who), a.Limits.Session, errSessionRate}}
+	case access.Nobody:
+	}
+	return [2]bucket{}
+}
+
+// callerKey returns the key of a caller. The tokens of a client count together: it can
+// have as many as it likes.
+func callerKey(who *access.Principal) limiter.Key {
+	switch who.Kind {
+	case access.Client:
+		return limiter.Of(limiter.Client, who.Client)
+	case access.Session:
+		return limiter.Of(limiter.Session, who.ID)
+	case access.Nobody, access.APIKey:
+	}
+	return limiter.Of(limiter.Credential, who.ID)
+}
+
+// enter counts a request of a caller among those in progress. After nil the caller of
+// enter must call leave.
+func (a *API) enter(who *access.Principal) error {
+	l := &a.Limits
+	if most := l.Concurrent.of(who.Kind); most > 0 && !l.InProgress.Enter(callerKey(who), most) {
+		return a.limitError(errConcurrent, byConcurrent, time.Second)
+	}
+	return nil
+}
+
+func (a *API) leave(who *access.Principal) {
+	if a.Limits.Concurrent.of(who.Kind) > 0 {
+		a.Limits.InProgress.Leave(callerKey(who))
+	}
+}
 
 // checkAddress runs before anything is looked up. It refuses a network that has
 // used up its rate, and charges the network for a request to a route that needs
@@ -92,28 +181,53 @@ func (a *API) chargeAddress(ctx context.Context, err error) error {
 	return err
 }
 
+// limitFiles serves files to a network until it has used up its rate.
+func (a *API) limitFiles(files http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if by := a.Limits.By; by != nil {
+			if v := by.Take(r.Context(), limiter.FilesFrom(callerAddr(r.Context())), a.Limits.Files, 1); !v.OK {
+				a.fail(w, r, a.limitError(errAddress, byAddress, v.RetryAfter))
+				return
+			}
+		}
+		files.ServeHTTP(w, r)
+	})
+}
+
 // withinLimits charges the caller's rates after authentication. Err is the error
 // of the authentication.
 func (a *API) withinLimits(w http.ResponseWriter, r *http.Request, who *access.Principal, err error) error {
 	switch {
 	case err != nil && fault.CodeOf(err) == fault.Unauthenticated:
 		return a.chargeAddress(r.Context(), err)
-	case err != nil || who.Kind != access.APIKey || a.Limits.By == nil:
+	case err != nil || a.Limits.By == nil:
 		return err
 	}
-	by, ctx := a.Limits.By, r.Context()
-	key, entity := a.rates(who)
-	one := by.Take(ctx, limiter.Of(limiter.Credential, who.ID), key, 1)
-	if !one.OK {
-		a.Limits.setHeaders(w.Header(), key, entity, one, limiter.Verdict{})
-		return a.limitError(errKeyRate, byKey, one.RetryAfter)
+	from := a.buckets(who)
+	_, err = a.charge(w, r, &from, false, 1)
+	return err
+}
+
+// charge takes n tokens from each bucket, or lets it owe them, and sets the headers. It
+// returns how many buckets were charged.
+func (a *API) charge(w http.ResponseWriter, r *http.Request, from *[2]bucket, owe bool, n int) (charged int, err error) {
+	var verdicts [2]limiter.Verdict
+	for i := range from {
+		if from[i].name == "" {
+			break
+		}
+		if owe {
+			verdicts[i] = a.Limits.By.Owe(r.Context(), from[i].key, from[i].rate, n)
+		} else {
+			verdicts[i] = a.Limits.By.Take(r.Context(), from[i].key, from[i].rate, n)
+		}
+		if !verdicts[i].OK {
+			a.Limits.setHeaders(w.Header(), from, &verdicts)
+			return i, a.limitError(from[i].err, from[i].name, verdicts[i].RetryAfter)
+		}
 	}
-	all := by.Take(ctx, limiter.Of(limiter.Entity, who.Entity), entity, 1)
-	a.Limits.setHeaders(w.Header(), key, entity, one, all)
-	if !all.OK {
-		return a.limitError(errEntityRate, byEntity, all.RetryAfter)
-	}
-	return nil
+	a.Limits.setHeaders(w.Header(), from, &verdicts)
+	return len(from), nil
 }
 
 // chargeMore takes what a request costs beyond the one token that withinLimits
@@ -124,20 +238,12 @@ func (a *API) chargeMore(w http.ResponseWriter, r *http.Request, n int) error {
 	if by == nil || n <= 0 {
 		return nil
 	}
-	who := logOf(ctx).who
-	key, entity := a.rates(who)
-	one := by.Owe(ctx, limiter.Of(limiter.Credential, who.ID), key, n)
-	if !one.OK {
-		a.Limits.setHeaders(w.Header(), key, entity, one, limiter.Verdict{})
-		return a.limitError(errKeyRate, byKey, one.RetryAfter)
+	from := a.buckets(logOf(ctx).who)
+	charged, err := a.charge(w, r, &from, true, n)
+	if err != nil && charged == 1 {
+		by.Return(ctx, from[0].key, from[0].rate, n)
 	}
-	all := by.Owe(ctx, limiter.Of(limiter.Entity, who.Entity), entity, n)
-	a.Limits.setHeaders(w.Header(), key, entity, one, all)
-	if !all.OK {
-		by.Return(ctx, limiter.Of(limiter.Credential, who.ID), key, n)
-		return a.limitError(errEntityRate, byEntity, all.RetryAfter)
-	}
-	return nil
+	return err
 }
 
 // rates returns the rates of a key and of all keys of its entity together.
@@ -165,29 +271,27 @@ func roundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Trunc
 
 // setHeaders sets the headers of draft-ietf-httpapi-ratelimit-headers. Every
 // response to a key has them, so they are written without package fmt.
-func (l *Limits) setHeaders(h http.Header, key, entity limiter.Rate, one, all limiter.Verdict) {
-	if one.Limit == 0 && all.Limit == 0 {
+func (l *Limits) setHeaders(h http.Header, from *[2]bucket, verdicts *[2]limiter.Verdict) {
+	if verdicts[0].Limit == 0 && verdicts[1].Limit == 0 {
 		return
 	}
+	names, rates := [2]string{from[0].name, from[1].name}, [2]limiter.Rate{from[0].rate, from[1].rate}
 	p := l.policyHeader.Load()
-	if p == nil || p.key != key || p.entity != entity {
-		p = &policyHeader{key: key, entity: entity, header: []string{policyText(key, entity)}}
+	if p == nil || p.rates != rates || p.names != names {
+		p = &policyHeader{rates: rates, names: names, header: []string{policyText(from)}}
 		l.policyHeader.Store(p)
 	}
 	var buf [96]byte
-	b := appendState(buf[:0], byKey, one)
-	b = appendState(b, byEntity, all)
+	b := appendState(buf[:0], names[0], verdicts[0])
+	b = appendState(b, names[1], verdicts[1])
 	h["Ratelimit-Policy"], h["Ratelimit"] = p.header, []string{string(b)}
 }
 
 // policyText returns how many requests each rate allows (q) in how many seconds
 // (w).
-func policyText(key, entity limiter.Rate) string {
+func policyText(from *[2]bucket) string {
 	var b []byte
-	for _, p := range []struct {
-		name string
-		rate limiter.Rate
-	}{{byKey, key}, {byEntity, entity}} {
+	for _, p := range from {
 		if p.rate.Unlimited() {
 			continue
 		}

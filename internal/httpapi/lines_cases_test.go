@@ -156,10 +156,10 @@ func orderAnswers() map[string]answer {
 		})
 	}
 	return lost("orders", order(bar), map[string]answer{
-		"orders_ok":       {200, order(bar)},
-		"orders_ok_staff": {200, inLines(func(t *testing.T, s *stack) *http.Request { return post(ordersPath, s.staff(t, "administrator"), bar) })},
-		"orders_ok_unbar": {200, order(`{"phoneNumber":"` + knownNumber + `","action":"UNBAR","note":"A mistake"}`)},
-		"orders_ok_void": {200, inLines(func(t *testing.T, s *stack) *http.Request {
+		"orders_ok":            {200, order(bar)},
+		"orders_ok_staff":      {200, inLines(func(t *testing.T, s *stack) *http.Request { return post(ordersPath, s.staff(t, "administrator"), bar) })},
+		"orders_pending_unbar": {200, order(`{"phoneNumber":"` + knownNumber + `","action":"UNBAR","note":"A mistake"}`)},
+		"orders_pending_void": {200, inLines(func(t *testing.T, s *stack) *http.Request {
 			s.told(t, s.operator(t), happened("swap-1", knownNumber, "SIM_CHANGED", day))
 			staff := s.staff(t, "reviewer")
 			past := s.do(t, post(historyPath, staff, `{"phoneNumber":"`+knownNumber+`"}`))

@@ -9,6 +9,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -25,7 +26,7 @@ type orderResponse struct {
 // of an order by a second person.
 func (a *API) createOrder(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	var f supply.OrderForm
+	var f order.Form
 	var confirms string
 	var confirming bool
 	found, err := decode(w, r,
@@ -39,9 +40,9 @@ func (a *API) createOrder(w http.ResponseWriter, r *http.Request) error {
 	wrong := fault.Form{}
 	wrong.Add(found...)
 	wrong.Add(keyErr...)
-	order, err := uuid.Parse(confirms)
+	pending, err := uuid.Parse(confirms)
 	wrong.Check(!confirming || err == nil && len(confirms) == 36, "confirms", fault.BadFormat, "Must be the orderId of the order to confirm.")
-	wrong.Check(!confirming || f == supply.OrderForm{}, "confirms", fault.NotAllowed, "Send this field alone to confirm an order, or leave it out to create one.")
+	wrong.Check(!confirming || f == order.Form{}, "confirms", fault.NotAllowed, "Send this field alone to confirm an order, or leave it out to create one.")
 	if err := wrong.Err(); err != nil {
 		return err
 	}
@@ -62,9 +63,10 @@ func (a *API) createOrder(w http.ResponseWriter, r *http.Request) error {
 		// about the same number. If the service stops between the two commits, the
 		// order is stored but its response is not: the repeated request creates one
 		// more event without effect, or one more order that waits for confirmation.
-		run := func() (supply.Order, error) { return a.Lines.CreateOrder(ctx, supplier, f) }
+		orders := order.Service{Supply: a.Lines}
+		run := func() (order.Order, error) { return orders.Create(ctx, supplier, f) }
 		if confirming {
-			run = func() (supply.Order, error) { return a.Lines.ConfirmOrder(ctx, supplier, order) }
+			run = func() (order.Order, error) { return orders.Confirm(ctx, supplier, pending) }
 		}
 		o, err := run()
 		if err != nil {
@@ -74,7 +76,7 @@ func (a *API) createOrder(w http.ResponseWriter, r *http.Request) error {
 	}, nil)
 }
 
-func orderOf(o supply.Order) orderResponse {
+func orderOf(o order.Order) orderResponse {
 	answer := orderResponse{OrderID: o.ID.String(), Action: o.Action, State: o.State, EffectiveAt: stampOrNull(o.EffectiveAt)}
 	if o.Result.Outcome != "" {
 		result := resultOf(o.Result)

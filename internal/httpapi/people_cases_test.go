@@ -50,6 +50,12 @@ func peopleAnswers() map[string]answer {
 			s.enrolled(t, p)
 			return post(loginPath, "", `{"email":"`+p.email+`","password":"`+password+`","otp":"no-code"}`)
 		})},
+		"login_factor_locked": {403, asPerson(func(t *testing.T, s *stack, p person) *http.Request {
+			t.Helper()
+			code := s.enrolled(t, p)
+			super(t, s, `UPDATE second_factor SET wrong_codes = 100, locked_at = now()`)
+			return post(loginPath, "", `{"email":"`+p.email+`","password":"`+password+`","otp":"`+code+`"}`)
+		})},
 		"login_too_many": {429, asPerson(func(t *testing.T, s *stack, p person) *http.Request {
 			for range 5 {
 				s.do(t, post(loginPath, "", `{"email":"`+p.email+`","password":"wrong"}`))
@@ -133,6 +139,12 @@ func peopleAnswers() map[string]answer {
 		"factor_remove_wrong": {400, asPerson(func(t *testing.T, s *stack, p person) *http.Request {
 			s.enrolled(t, p)
 			return remove(factorPath, p.session, `{"password":"`+password+`","otp":"no-code"}`)
+		})},
+		"factor_remove_locked": {403, asPerson(func(t *testing.T, s *stack, p person) *http.Request {
+			t.Helper()
+			code := s.enrolled(t, p)
+			super(t, s, `UPDATE second_factor SET wrong_codes = 100, locked_at = now()`)
+			return remove(factorPath, p.session, `{"password":"`+password+`","otp":"`+code+`"}`)
 		})},
 		"factor_remove_none": {409, asPerson(func(_ *testing.T, _ *stack, p person) *http.Request {
 			return remove(factorPath, p.session, `{"password":"`+password+`","otp":"1"}`)

@@ -43,6 +43,7 @@ func (s *stack) withPeople(passwords *secret.Passwords, peppers *secret.Peppers)
 		PublicURL: "https://lineproof.example", Now: time.Now,
 		QueueEmail: func(context.Context, pg.Tx, people.Email) error { return nil },
 	}
+	s.Access.CheckKeyMaker = s.People.CheckKeyMaker
 }
 
 // person is an account of the bank, or of the staff, with a session.

@@ -86,7 +86,7 @@ func newStack(t testing.TB) *stack {
 			Pool: pool, Files: files, MaxBytes: 1 << 20, Required: []string{"CAC_CERTIFICATE", "OPERATING_LICENCE"}, Spool: t.TempDir(), Now: time.Now,
 		},
 		Verifier: &verify.Verifier{
-			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &linestore.Resolver{}, Simulator: stage, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
+			Journal: must(journal.Open(ctx, pool, "test", 2))(t), Lines: &linestore.Resolver{}, Simulator: stage, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
 		},
 		Sandbox: &sandbox.Service{Pool: pool, Simulator: stage, Now: time.Now},
 		Record:  func(ctx context.Context, id uuid.UUID) (record.Entry, error) { return journal.Get(ctx, pool, id) },

@@ -41,7 +41,7 @@ func (a *API) verifyNumber(w http.ResponseWriter, r *http.Request) error {
 	if err := a.checkMandate(&q, &who); err != nil {
 		return err
 	}
-	if err := a.admitRequest(&q, who.Limits); err != nil {
+	if err := a.admitRequest(&q, &who); err != nil {
 		return err
 	}
 	answer, err := a.Verifier.Verify(ctx, q)

@@ -64,7 +64,7 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 			requests = append(requests, q)
 		}
 	}
-	if requests, err = a.admitBatch(requests, who.Limits, problems); err != nil {
+	if requests, err = a.admitBatch(requests, &who, problems); err != nil {
 		return err
 	}
 	var answers []verify.Answer

@@ -19,9 +19,15 @@ const (
 	pageTimeout  = 10 * time.Second
 	// UploadTimeout is the time for a request that sends or receives a file.
 	UploadTimeout = 5 * time.Minute
+	// exportTimeout is the time for an export, which gives way to everything else.
+	exportTimeout = 2 * time.Hour
 )
 
-var errAddressLimit = fault.New(fault.TooManyRequests, "Too many requests came from this network. Wait a minute, then try again.")
+var (
+	errAddressLimit = fault.New(fault.TooManyRequests, "Too many requests came from this network. Wait a minute, then try again.")
+	errSessionLimit = fault.New(fault.TooManyRequests, "You open pages faster than the portal allows. Wait a few seconds, then try again.")
+	errConcurrent   = fault.New(fault.TooManyRequests, "Other pages or downloads of yours are still in progress. Wait for one of them, then try again.")
+)
 
 // authorize calls the route's handler if the visitor has the right for it. A
 // visitor without a session is sent to sign in; for one without the right the
@@ -31,7 +37,10 @@ func (p *Portal) authorize(rt Route) http.Handler {
 		v := VisitOf(r)
 		v.SetRoute(rt.name())
 		timeout := pageTimeout
-		if rt.Upload {
+		switch {
+		case rt.Export:
+			timeout = exportTimeout
+		case rt.Upload:
 			timeout = UploadTimeout
 		}
 		ctx, cancel := web.WithTimeout(r.Context(), w, timeout)
@@ -47,6 +56,8 @@ func (p *Portal) authorize(rt Route) http.Handler {
 		switch {
 		case !v.SignedIn && p.overAddressLimit(r):
 			p.showError(w, r, errAddressLimit)
+		case v.SignedIn && p.overSessionLimit(r):
+			p.showError(w, r, errSessionLimit)
 		case rt.Right != Anyone && !v.SignedIn:
 			p.redirectToSignIn(w, r)
 		case rt.Right != Anyone && v.Who.Limited && !rt.Limited:
@@ -54,7 +65,7 @@ func (p *Portal) authorize(rt Route) http.Handler {
 		case !v.Has(rt.Right):
 			p.showError(w, r, ErrNotFound)
 		default:
-			if err := rt.Serve(w, r); err != nil {
+			if err := p.serve(rt, w, r); err != nil {
 				p.showError(w, r, err)
 			}
 		}
@@ -99,6 +110,24 @@ func (p *Portal) overAddressLimit(r *http.Request) bool {
 		return false
 	}
 	return !p.Limiter.Take(r.Context(), limit.From(VisitOf(r).From), p.Address, 1).OK
+}
+
+// overSessionLimit counts a request of a session, and reports whether the session is over
+// its rate.
+func (p *Portal) overSessionLimit(r *http.Request) bool {
+	return p.Limiter != nil && !p.Limiter.Take(r.Context(), limit.Of(limit.Session, VisitOf(r).Who.ID), p.Session, 1).OK
+}
+
+// serve serves a page, unless as many requests of the session are in progress as may be.
+func (p *Portal) serve(rt Route, w http.ResponseWriter, r *http.Request) error {
+	if v := VisitOf(r); v.SignedIn && p.Concurrent > 0 {
+		session := limit.Of(limit.Session, v.Who.ID)
+		if !p.InProgress.Enter(session, p.Concurrent) {
+			return errConcurrent
+		}
+		defer p.InProgress.Leave(session)
+	}
+	return rt.Serve(w, r)
 }
 
 // redirectToSignIn leads to the sign-in page, which leads back to the requested

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -94,23 +95,24 @@ func TestBlacklistingsWaitForASecondPerson(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	asker, other, auditor := s.as(t, "reviewer"), s.as(t, "reviewer"), s.as(t, "auditor")
-	order := func() supply.Order {
-		return must(s.Lines.CreateOrder(t.Context(), supply.Supplier{Actor: actorOf(asker)}, supply.OrderForm{PhoneNumber: "+2348035550001", Action: "BLACKLIST", Note: "Case 12 of 2026"}))(t)
+	orders := order.Service{Supply: s.Lines}
+	blacklist := func() order.Order {
+		return must(orders.Create(t.Context(), supply.Supplier{Actor: actorOf(asker)}, order.Form{PhoneNumber: "+2348035550001", Action: "BLACKLIST", Note: "Case 12 of 2026"}))(t)
 	}
-	o, path := order(), "/portal/desk/orders/"
+	o, path := blacklist(), "/portal/desk/orders/"
 	confirm := path + o.ID.String() + "/confirm"
 	wantPage(t, s.get(t, approvals, auditor.session), http.StatusOK, "Blacklist a number", "+2348035550001", "Case 12 of 2026", "/portal/guide/answers#answer-BLACKLISTED")
 	wantPage(t, s.post(t, confirm, auditor.session, nil), http.StatusNotFound)
 	wantPage(t, s.get(t, confirm, asker.session), http.StatusOK, "You requested this.")
-	wantPage(t, s.post(t, confirm, asker.session, url.Values{}), http.StatusForbidden, "A blacklisting needs two")
+	wantPage(t, s.post(t, confirm, asker.session, url.Values{}), http.StatusForbidden, "This order needs two people")
 	wantPage(t, s.get(t, confirm, other.session), http.StatusOK, "data-confirm", "answered BLACKLISTED")
 	wantGo(t, s.post(t, confirm, other.session, url.Values{}), approvals)
-	if got := must(s.Lines.Order(t.Context(), o.ID))(t); got.State != supply.OrderDone || !got.DecidedBy.Same(actorOf(other)) || got.ConfirmedAt.IsZero() {
+	if got := must(orders.Find(t.Context(), o.ID))(t); got.State != order.Done || !got.DecidedBy.Same(actorOf(other)) || got.ConfirmedAt.IsZero() {
 		t.Errorf("the order is %+v", got)
 	}
 	wantPage(t, s.post(t, confirm, other.session, url.Values{}), http.StatusConflict, "not waiting")
 
-	again := order()
+	again := blacklist()
 	wantGo(t, s.post(t, path+again.ID.String()+"/refuse", asker.session, url.Values{}), approvals)
 	wantPage(t, s.get(t, path+again.ID.String()+"/confirm", other.session), http.StatusConflict)
 	wantPage(t, s.get(t, approvals, auditor.session), http.StatusOK, "No pending requests", "Refused", "Confirmed")

@@ -61,6 +61,31 @@ func TestGuardIsReleasedWithAReason(t *testing.T) {
 	wantPage(t, s.post(t, at+"/release", boss.session, url.Values{"reason": {"again"}, "quiet": {"24"}}), http.StatusNotFound, "nothing to release")
 }
 
+// An alert about all organisations of a client names the client and is released as
+// one. The page of each of its organisations shows it, too.
+func TestSponsorIsReleasedAsOne(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	boss := s.promoted(t, s.as(t, "administrator"))
+	var client uuid.UUID
+	if err := s.pool.QueryRow(t.Context(), `SELECT client_id FROM entity WHERE id = $1`, s.telco.ID).Scan(&client); err != nil {
+		t.Fatal(err)
+	}
+	must(s.pool.Exec(t.Context(), `INSERT INTO guard_alert (id, sponsor_id, kind, level, since, node, numbers, misses, dense, block, budget)
+		VALUES ($1, $2, 'misses', 'stopped', now(), 'one', 5000, 3000, 0, 0, 0)`, uuid.Must(uuid.NewV7()), client))(t)
+	at := "/portal/desk/limits/" + client.String() + "/release"
+	for _, path := range []string{"/portal/desk/limits", "/portal/desk/limits/" + s.telco.ID.String()} {
+		wantPage(t, s.get(t, path, boss.session), http.StatusOK, "All organisations that this client onboarded", "/portal/desk/clients/"+client.String(), at)
+	}
+	if body := s.get(t, "/portal/desk/limits/"+s.bank.ID.String(), boss.session).Body.String(); strings.Contains(body, at) {
+		t.Error("the page of another organisation shows the alert")
+	}
+	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "the organisations of the client MTN")
+	wantGo(t, s.post(t, at, boss.session, url.Values{"reason": {"a new brand"}, "quiet": {"24"}}), "/portal/desk/limits")
+	wantPage(t, s.get(t, "/portal/desk/limits?show=past", boss.session), http.StatusOK, "a new brand")
+	wantPage(t, s.get(t, "/portal/desk/limits/"+uuid.NewString()+"/release", boss.session), http.StatusNotFound)
+}
+
 // Many alerts are paged, and the pages have each alert once.
 func TestAlertsArePaged(t *testing.T) {
 	t.Parallel()

@@ -51,12 +51,13 @@ func TestStaffSeeOneOperator(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/desk/supply/MTN", telco.session), http.StatusNotFound)
 }
 
-// A held file waits until a decider who has typed the network's code confirms it.
-// Then it is applied, and the audit trail has the person.
+// A held file waits until a decider who has typed the network's code, and said why,
+// requests it and a second one confirms it. Then it is applied, and the audit trail has
+// both.
 func TestStaffConfirmHeldFiles(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	telco, auditor, reviewer := s.as(t, "telco"), s.as(t, "auditor"), s.as(t, "reviewer")
+	telco, auditor, reviewer, second := s.as(t, "telco"), s.as(t, "auditor"), s.as(t, "reviewer"), s.as(t, "reviewer")
 	sent, id := s.held(t, telco)
 	wantGo(t, s.post(t, sent+"/mean", telco.session, url.Values{}), sent)
 	page := "/portal/desk/supply/imports/" + id.String()
@@ -74,7 +75,19 @@ func TestStaffConfirmHeldFiles(t *testing.T) {
 	if im := must(s.Lines.Import(t.Context(), id))(t); im.State != supply.Held {
 		t.Fatalf("the import is %s", im.State)
 	}
-	wantGo(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}}), page)
+	wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}}), http.StatusUnprocessableEntity, `id="error-reason"`)
+	wantGo(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}, "reason": {"A merger"}}), page)
+	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "This file is on hold.")
+	wantPage(t, s.post(t, page+"/confirm", second.session, url.Values{"confirm": {"MTN"}, "reason": {"A merger"}}), http.StatusConflict, "already been requested")
+	waiting := must(s.Approvals.List(t.Context(), false, 10))(t)
+	if len(waiting) != 1 || waiting[0].Subject != id {
+		t.Fatalf("waiting are %+v", waiting)
+	}
+	confirm := approvals + "/" + waiting[0].ID.String() + "/confirm"
+	wantPage(t, s.get(t, approvals, auditor.session), http.StatusOK, "Apply a held file", "A merger", page)
+	wantPage(t, s.post(t, confirm, auditor.session, url.Values{}), http.StatusNotFound)
+	wantPage(t, s.post(t, confirm, reviewer.session, url.Values{}), http.StatusForbidden, "needs two people")
+	wantGo(t, s.post(t, confirm, second.session, url.Values{}), approvals)
 	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "Being applied", `hx-get="`+page+`/progress"`)
 	wantPage(t, s.get(t, page+"/progress", reviewer.session), http.StatusOK, "Being applied")
 	s.worked(t, page, supply.Finished)
@@ -83,10 +96,10 @@ func TestStaffConfirmHeldFiles(t *testing.T) {
 		t.Errorf("%d lines are known, want 20", n)
 	}
 	list := must(audit.List(t.Context(), s.pool, audit.Filter{Subject: id, Action: string(audit.ImportConfirmed)}))(t)
-	if len(list) != 1 || list[0].Actor.ID != reviewer.id {
+	if len(list) != 1 || list[0].Actor.ID != second.id || list[0].After["askedBy"] != reviewer.id.String() {
 		t.Errorf("the trail has %+v", list)
 	}
-	wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}}), http.StatusConflict, "not waiting to be confirmed")
+	wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}, "reason": {"Again"}}), http.StatusConflict, "not waiting to be confirmed")
 }
 
 // Deciders cancel an import that is not finished, and read its rejected rows.

@@ -31,6 +31,7 @@ var flashMessages = map[string]view.Flash{
 	"staff.invited.waits": {Tone: view.Info, Text: "Invitation e-mail queued. The person starts as an auditor until another administrator confirms the role under Approvals."},
 	"staff.waits":         {Tone: view.Info, Text: "Waiting for approval: another administrator has to confirm it under Approvals."},
 	"staff.removed":       {Tone: view.Good, Text: "The account is removed, and its sessions have ended."},
+	"factor.unlocked":     {Tone: view.Good, Text: "Two-factor authentication is unlocked. The person can sign in with a code again."},
 	"staff.factor":        {Tone: view.Good, Text: "Two-factor authentication is reset, and the sessions of the account have ended."},
 
 	"entity.created":   {Tone: view.Good, Text: "The organisation is added. The invitation e-mail to its admin is queued."},
@@ -48,7 +49,7 @@ var flashMessages = map[string]view.Flash{
 	"import.sent":       {Tone: view.Good, Text: "The file is uploaded and is being checked."},
 	"import.meant":      {Tone: view.Good, Text: "The regulator's staff see your confirmation. The file waits for their decision."},
 	"import.withdrawn":  {Tone: view.Good, Text: "The file is withdrawn. Nothing of it was applied."},
-	"import.confirmed":  {Tone: view.Good, Text: "The file is confirmed and will be applied."},
+	"import.requested":  {Tone: view.Warn, Text: "Nothing has changed yet: another administrator or reviewer has to confirm it, under Approvals, within a week."},
 	"import.cancelled":  {Tone: view.Good, Text: "The import is cancelled."},
 	"document.accepted": {Tone: view.Good, Text: "The document is accepted."},
 	"document.rejected": {Tone: view.Good, Text: "The document is rejected, and the organisation can read why."},

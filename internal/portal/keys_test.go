@@ -19,9 +19,19 @@ import (
 // apiKeyText finds a key on a page.
 var apiKeyText = regexp.MustCompile(`lp_(?:test|live)_[0-9A-Za-z]{38}`)
 
+// enrolled gives an account two-factor authentication, which a live key needs.
+func (s *stack) enrolled(t testing.TB, who visitor) visitor {
+	t.Helper()
+	must(s.pool.Exec(t.Context(), `INSERT INTO second_factor (account_id, sealed, confirmed_at, created_at) VALUES ($1, '', now(), now()) ON CONFLICT DO NOTHING`, who.id))(t)
+	return who
+}
+
 // madeKey generates a key with the form and returns it and its id.
 func (s *stack) madeKey(t testing.TB, who visitor, name, mode string) (text, id string) {
 	t.Helper()
+	if mode == access.Live {
+		s.enrolled(t, who)
+	}
 	res := s.post(t, "/portal/new-key", who.session, url.Values{"name": {name}, "mode": {mode}})
 	wantPage(t, res, http.StatusOK, "Your new key")
 	text = apiKeyText.FindString(res.Body.String())
@@ -61,6 +71,38 @@ func TestNewKeyIsShownOnceWithExamples(t *testing.T) {
 	if k := must(s.Access.Authenticate(t.Context(), key, addr))(t); k.Entity != s.bank.ID || k.Mode != access.Test || k.Purpose != "account-opening" || k.PurposeText != "" {
 		t.Errorf("the key opens %+v", k)
 	}
+}
+
+// Somebody without two-factor authentication, or with an address that is not confirmed, gets
+// no live key: the form says what to do, and generates a test key at once. The same
+// holds for the successor of a live key.
+func TestLiveKeyNeedsACompleteAccount(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	admin := s.as(t, "admin")
+	const setUp, confirm = "Set up two-factor authentication", "Confirm your e-mail address"
+	liveOff := regexp.MustCompile(`<input type="radio"[^>]*value="live"[^>]* disabled`)
+	page := s.get(t, "/portal/new-key", admin.session)
+	wantPage(t, page, http.StatusOK, setUp, "You can generate a test key now")
+	if strings.Contains(page.Body.String(), confirm) || !liveOff.MatchString(page.Body.String()) {
+		t.Errorf("the form asks for a confirmed address, or offers a live key: %s", page.Body)
+	}
+	must(s.pool.Exec(t.Context(), `UPDATE account SET verified_at = NULL, verified_by = NULL WHERE id = $1`, admin.id))(t)
+	res := s.post(t, "/portal/new-key", admin.session, url.Values{"name": {"mobile app"}, "mode": {"live"}})
+	wantPage(t, res, http.StatusForbidden, setUp, confirm, `value="mobile app"`)
+	if apiKeyText.MatchString(res.Body.String()) || !regexp.MustCompile(`value="test" checked`).MatchString(res.Body.String()) {
+		t.Errorf("a live key was made, or no test key is offered: %s", res.Body)
+	}
+	s.madeKey(t, admin, "mobile app", "test")
+
+	must(s.pool.Exec(t.Context(), `UPDATE account SET verified_at = now(), verified_by = 'email' WHERE id = $1`, admin.id))(t)
+	_, id := s.madeKey(t, admin, "fraud desk", "live")
+	if page := s.get(t, "/portal/new-key", admin.session).Body.String(); strings.Contains(page, setUp) || liveOff.MatchString(page) {
+		t.Errorf("the form still asks for something: %s", page)
+	}
+	member := s.as(t, "member")
+	wantPage(t, s.get(t, "/portal/keys/"+id+"/roll", member.session), http.StatusOK, setUp)
+	wantPage(t, s.post(t, "/portal/keys/"+id+"/roll", member.session, url.Values{"overlap": {"24"}}), http.StatusForbidden, setUp)
 }
 
 // The form of a new key offers the purposes of the policy, with other selected, and a
@@ -103,7 +145,7 @@ func (s *stack) keyID(t testing.TB, name string) string {
 func TestSamplesAreWellFormed(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	res := s.post(t, "/portal/new-key", s.as(t, "admin").session, url.Values{"name": {"x"}, "mode": {"live"}})
+	res := s.post(t, "/portal/new-key", s.enrolled(t, s.as(t, "admin")).session, url.Values{"name": {"x"}, "mode": {"live"}})
 	wantPage(t, res, http.StatusOK)
 	code := regexp.MustCompile(`(?s)<pre id="code-go"[^>]*>(.*?)</pre>`).FindStringSubmatch(res.Body.String())
 	if code == nil {

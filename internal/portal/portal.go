@@ -24,7 +24,7 @@ import (
 )
 
 // Portal is the shell of the pages: routing, sign-in, rights, layout, errors and
-// the request log. All fields but Limiter, Address, Proxies and PublicURL are
+// the request log. All fields but those of the limits, Proxies and PublicURL are
 // required.
 type Portal struct {
 	Pool     *pgxpool.Pool
@@ -38,8 +38,16 @@ type Portal struct {
 	// Handler is called; the sign-in and security pages are the shell's own.
 	Pages []Route
 
-	Limiter limit.Limiter // of requests without a session, by network; nil for no limit
-	Address limit.Rate
+	Limiter limit.Limiter // of requests; nil for no limit
+	Address limit.Rate    // without a session, by network
+	Session limit.Rate    // of a session
+	Files   limit.Rate    // for assets, by network
+	// InProgress counts the requests in progress of each session, Concurrent is how many
+	// there may be; 0 means any number.
+	InProgress *limit.InProgress
+	Concurrent int
+
+	exports exportTurn
 
 	RegulatorCode string
 	PublicURL     string         // the public address of the service, without a slash at its end; "" if unknown
@@ -59,6 +67,7 @@ type Route struct {
 	Right        Right // who may open it
 	Limited      bool  // open to an account that has yet to set up two-factor authentication
 	Upload       bool  // sends or receives a file, and has the time for it
+	Export       bool  // sends a file of any length, page by page, with [Portal.ReadExported]
 	Serve        func(http.ResponseWriter, *http.Request) error
 }
 
@@ -92,7 +101,10 @@ func (p *Portal) Handler() http.Handler {
 		switch {
 		case strings.HasPrefix(r.URL.Path, view.AssetPath) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 			VisitOf(r).SetRoute("GET " + view.AssetPath)
-			if !view.ServeAsset(w, r) {
+			switch {
+			case p.Limiter != nil && !p.Limiter.Take(r.Context(), limit.FilesFrom(VisitOf(r).From), p.Files, 1).OK:
+				p.showError(w, r, errAddressLimit)
+			case !view.ServeAsset(w, r):
 				p.showError(w, r, ErrNotFound)
 			}
 		case r.URL.Path+"/" == Path:

@@ -159,7 +159,7 @@ func (p *Portal) confirmFactor(w http.ResponseWriter, r *http.Request) error {
 	for i, c := range codes {
 		lines[i] = c.Reveal()
 	}
-	return p.Show(w, r, codesPage, view.RecoveryCodes(strings.Join(lines, "\n")))
+	return p.Show(w, r, codesPage, view.RecoveryCodes(strings.Join(lines, "\n"), v.Who.Entity != uuid.Nil))
 }
 
 // showRemoveFactor serves GET /portal/security/factor/remove.

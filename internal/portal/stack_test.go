@@ -3,6 +3,7 @@ package portal_test
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -25,6 +26,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -94,6 +96,7 @@ func newStack(t testing.TB) *stack {
 			return nil
 		},
 	}
+	accessService.CheckKeyMaker = persons.CheckKeyMaker
 	simulator := sandbox.NewSimulator("NG")
 	lines := &supply.Service{Pool: pool, Region: region, Lines: &linestore.Resolver{}, Files: must(blob.OpenDir(t.TempDir()))(t), Peppers: peppers, Now: time.Now}
 	documents := &document.Store{
@@ -104,14 +107,16 @@ func newStack(t testing.TB) *stack {
 	api := &httpapi.API{
 		Access: accessService, Registry: reg, People: persons, Documents: documents, Lines: lines, Record: record,
 		Verifier: &verify.Verifier{
-			Journal: must(journal.Open(ctx, pool, "test"))(t), Lines: &linestore.Resolver{}, Simulator: simulator, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
+			Journal: must(journal.Open(ctx, pool, "test", 2))(t), Lines: &linestore.Resolver{}, Simulator: simulator, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
 		},
 		Sandbox: &sandbox.Service{Pool: pool, Simulator: simulator, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
 		Region: region, Log: log, Metrics: metrics, Docs: docs(), RegulatorCode: "REGULATOR",
 		Timeouts: httpapi.Timeouts{Upload: 20 * time.Second, Import: 20 * time.Second, Request: 10 * time.Second}, ImportMaxBytes: 1 << 20,
 	}
+	effects := reg.Effects()
+	maps.Copy(effects, (&order.Service{Supply: lines}).Effects())
 	s := &stack{
-		pool: pool, emails: emails, Documents: documents, Lines: lines, Approvals: &approval.Service{Pool: pool, CheckAdministrator: registry.CheckAdministrator, Effects: reg.Effects(), Now: time.Now},
+		pool: pool, emails: emails, Documents: documents, Lines: lines, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: effects, Now: time.Now},
 		Tally: &tally.Tally{Pool: pool, Now: time.Now}, Region: region, API: api.Handler(),
 		Portal: &portal.Portal{
 			Pool: pool, Access: accessService, Registry: reg, People: persons, Log: log, Metrics: metrics,

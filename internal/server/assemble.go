@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
@@ -35,10 +36,12 @@ import (
 // service is the assembled service.
 type service struct {
 	pool         *pgxpool.Pool
+	journal      *journal.Journal
 	breaker      *pg.Breaker
 	access       *access.Service
 	stores       *Stores
-	imports      *supply.Service // processes imported files on a connection pool of its own
+	imports      *supply.Service // processes imported files, in a lane of its own
+	watched      *supply.Service // reads the state of the supply, in the lane of jobs
 	documents    *document.Store
 	metrics      *telemetry.Metrics
 	handler      http.Handler
@@ -56,8 +59,8 @@ func (s *service) close() {
 
 // assemble creates the domain services and the transports, each after those it
 // needs.
-func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breaker *pg.Breaker, importPool *pgxpool.Pool, metrics *telemetry.Metrics, log *slog.Logger) (*service, error) {
-	peppers, err := access.OpenPeppers(ctx, pool, cfg.HasPepper(), cfg.Peppers)
+func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Breaker, hasher *hashing.Process, metrics *telemetry.Metrics, log *slog.Logger) (*service, error) {
+	peppers, err := access.OpenPeppers(ctx, l.verify, cfg.HasPepper(), cfg.Peppers)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +68,7 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 	if err != nil {
 		return nil, err
 	}
-	journalWriter, err := journal.Open(ctx, pool, cfg.Node)
+	journalWriter, err := journal.Open(ctx, l.verify, cfg.Node, cfg.VerifyFlushes)
 	if err != nil {
 		return nil, err
 	}
@@ -78,15 +81,15 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 	cost := secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}
 	logins := secret.NewPasswords(cost, cfg.Argon2Parallel, cfg.Argon2Queue)
 	onboardings := secret.NewPasswords(cost, cfg.Argon2Parallel, cfg.Argon2Queue)
+	logins.Derive, onboardings.Derive = hasher.Derive, hasher.Derive
 	metrics.RegisterPasswords(func() int { return logins.InFlight() + onboardings.InFlight() })
-	metrics.RegisterPool(poolStat(pool))
 
 	accessService := &access.Service{
-		Pool: pool, Breaker: breaker, Peppers: peppers, TokenLifetime: cfg.TokenLifetime, SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle,
+		Pool: l.people, Gate: l.verify, Breaker: breaker, Peppers: peppers, TokenLifetime: cfg.TokenLifetime, SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle,
 		Grace: cfg.AccessGrace, Limits: Limits(cfg), Now: time.Now, Log: log, OnGrace: metrics.GraceUsed,
 	}
 	metrics.RegisterListening(accessService.Listening)
-	documents, err := OpenDocuments(cfg, pool, stores.Documents)
+	documents, err := OpenDocuments(cfg, l.people, stores.Documents)
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
 	}
@@ -94,19 +97,22 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 		accessService.CheckNewKey = documents.CheckNewKey
 	}
 	entities := &registry.Registry{
-		Pool: pool, Region: region, Passwords: onboardings, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
+		Pool: l.people, Region: region, Passwords: onboardings, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Onboardings: cfg.ClientOnboardings, Now: time.Now,
 	}
-	peopleService, err := OpenPeople(cfg, pool, peppers, accessService, entities, logins)
+	peopleService, err := OpenPeople(cfg, l.people, peppers, accessService, entities, logins)
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
 	}
-	scanGuard, err := openGuard(ctx, cfg, pool, peopleService, metrics, log)
+	scanGuard, err := openGuard(ctx, cfg, l.verify, peopleService, metrics, log)
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
 	}
 	lines, simulator := &linestore.Resolver{}, sandbox.NewSimulator(cfg.Region)
-	supplyService := &supply.Service{Pool: pool, Region: region, Lines: lines, Files: stores.Supplies, Peppers: peppers, Now: time.Now}
-	responses := &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now}
+	supplyService := &supply.Service{
+		Pool: l.supply, Region: region, Lines: lines, Files: stores.Supplies, Peppers: peppers, Now: time.Now,
+		Limits: supply.ImportLimits{Rows: cfg.ImportMaxRows, CheckTime: cfg.ImportCheckTimeout},
+	}
+	responses := &idempotency.Store{Pool: l.people, Peppers: peppers, Now: time.Now}
 	verifier := &verify.Verifier{
 		Journal: journalWriter, Breaker: breaker, Lines: lines, Simulator: simulator, Now: time.Now,
 		MaxBatch: cfg.VerifyBatch, MaxInFlight: cfg.VerifyFlushes, MaxQueue: cfg.VerifyQueue, Timeout: cfg.VerifyTimeout,
@@ -117,37 +123,37 @@ func assemble(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, breake
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
 	}
-	tallies, meter := &tally.Tally{Pool: pool, Now: time.Now}, tally.NewMeter(pool, cfg.Node, time.Now, log)
+	tallies, meter := &tally.Tally{Pool: l.people, Read: l.reader, Now: time.Now}, tally.NewMeter(l.verify, cfg.Node, time.Now, log)
 	api := &httpapi.API{
 		Access:   accessService,
 		Registry: entities, People: peopleService, PublicURL: cfg.PublicURL,
 		Documents: documents,
 		Verifier:  verifier,
-		Sandbox:   &sandbox.Service{Pool: pool, Simulator: simulator, Now: time.Now},
+		Sandbox:   &sandbox.Service{Pool: l.people, Simulator: simulator, Now: time.Now},
 		Record: func(ctx context.Context, id uuid.UUID) (record.Entry, error) {
-			return journal.Find(ctx, pool, stores.Journal, id)
+			return journal.Find(ctx, l.people, stores.Journal, id)
 		},
 		Lines: supplyService, ImportMaxBytes: cfg.ImportMaxBytes, Guard: scanGuard,
-		Limits:  httpapi.Limits{By: limiter, Address: addressRate(cfg), Slowed: scanGuard.Slowed, Known: accessService.HasCached},
+		Limits:  callerLimits(cfg, limiter, accessService, scanGuard),
 		Answers: responses, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(), Ended: countEnd(meter),
 		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies, Traced: cfg.TracesEndpoint != "",
 		Timeouts: httpapi.Timeouts{Upload: cfg.UploadTimeout, Import: cfg.ImportTimeout, Request: cfg.RequestTimeout},
 	}
+	imports, watched := *supplyService, *supplyService
+	imports.Pool, watched.Pool = l.imports, l.jobs
 	queue, err := jobs.New(&jobs.Jobs{
-		Pool: pool, Access: accessService, Answers: responses, People: peopleService, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
+		Pool: l.jobs, Access: accessService, Answers: responses, People: peopleService, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
 		Documents: documents, Scanner: documents.Scanner, Scanned: metrics.DocumentScanned, Removed: metrics.DocumentFilesRemoved,
-		Tally: tallies, Counted: metrics.TallySettled, Supply: supplyService,
+		Tally: tallies, Counted: metrics.TallySettled, Supply: &watched,
 	})
 	if err != nil {
 		return nil, errors.Join(err, stores.Close(), closeLimiter())
 	}
-	imports := *supplyService
-	imports.Pool = importPool
 	handler := api.Handler()
 	if cfg.Portal {
-		handler = besideAPI(handler, portalHandler(pool, api, handler, tallies, simulator))
+		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator))
 	}
-	return &service{pool: pool, breaker: breaker, access: accessService, stores: stores, imports: &imports, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, closeLimiter: closeLimiter}, nil
+	return &service{pool: l.verify, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, closeLimiter: closeLimiter}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {
@@ -176,16 +182,6 @@ func countEnd(m *tally.Meter) func(httpapi.End) {
 			m.Record(e.Entity, e.Mode, tally.Answered, e.Took)
 		default:
 			m.Record(e.Entity, e.Mode, tally.Answered, 0)
-		}
-	}
-}
-
-func poolStat(pool *pgxpool.Pool) func() telemetry.PoolStat {
-	return func() telemetry.PoolStat {
-		s := pool.Stat()
-		return telemetry.PoolStat{
-			Limit: int(s.MaxConns()), Idle: int(s.IdleConns()), InUse: int(s.AcquiredConns()),
-			Waits: s.EmptyAcquireCount(), WaitTime: s.EmptyAcquireWaitTime(),
 		}
 	}
 }

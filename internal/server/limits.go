@@ -6,6 +6,8 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/limit"
 	"github.com/lineproof/lineproof/internal/telemetry"
 )
@@ -14,7 +16,7 @@ import (
 func Limits(cfg config.Config) access.Limits {
 	return access.Limits{
 		KeyRate: float64(cfg.KeyRate), KeyBurst: cfg.KeyBurst, EntityRate: float64(cfg.EntityRate), EntityBurst: cfg.EntityBurst,
-		DayQuota: cfg.DayQuota, MonthQuota: cfg.MonthQuota, DayNumbers: cfg.DayNumbers,
+		DayQuota: cfg.DayQuota, MonthQuota: cfg.MonthQuota, DayNumbers: cfg.DayNumbers, SponsorNumbers: cfg.SponsorDayNumbers,
 	}
 }
 
@@ -37,6 +39,17 @@ func openLimiter(ctx context.Context, cfg config.Config, metrics *telemetry.Metr
 	}
 	metrics.RegisterLimits(shared.Local)
 	return shared, shared.Close, nil
+}
+
+// callerLimits returns the limits of everybody who calls the API.
+func callerLimits(cfg config.Config, by limit.Limiter, credentials *access.Service, scans *guard.Guard) httpapi.Limits {
+	return httpapi.Limits{
+		By: by, Address: addressRate(cfg), Slowed: scans.Slowed, Known: credentials.HasCached, InProgress: &limit.InProgress{},
+		Files:      limit.Rate{PerSecond: float64(cfg.FileRate), Burst: cfg.FileBurst},
+		Client:     limit.Rate{PerSecond: float64(cfg.ClientRate), Burst: cfg.ClientBurst},
+		Session:    limit.Rate{PerSecond: float64(cfg.SessionRate), Burst: cfg.SessionBurst},
+		Concurrent: httpapi.Concurrent{Key: cfg.KeyConcurrent, Client: cfg.ClientConcurrent, Session: cfg.SessionConcurrent},
+	}
 }
 
 func addressRate(cfg config.Config) limit.Rate {

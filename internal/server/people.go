@@ -25,6 +25,7 @@ func OpenPeople(cfg config.Config, pool *pgxpool.Pool, peppers *secret.Peppers, 
 		Pool: pool, Access: accessService, Registry: reg, Peppers: peppers, Passwords: passwords, StaffFactor: cfg.StaffSecondFactor,
 		Issuer: "Lineproof " + cfg.RegulatorCode, PublicURL: cfg.LinkBase(), Now: time.Now, QueueEmail: queue,
 	}
+	accessService.CheckKeyMaker = p.CheckKeyMaker
 	if cfg.SMTPURL == "" {
 		return p, nil // e-mails wait in the queue
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/erasure"
 	"github.com/lineproof/lineproof/internal/httpapi"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/desk"
 	"github.com/lineproof/lineproof/internal/portal/org"
@@ -19,6 +20,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal/telco"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/sandbox"
+	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/whoasked"
 )
@@ -28,14 +30,16 @@ import (
 func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler, counts *tally.Tally, simulator *sandbox.Simulator) http.Handler {
 	shell := &portal.Portal{
 		Pool: pool, Access: api.Access, Registry: api.Registry, People: api.People, Log: api.Log, Metrics: api.Metrics,
-		Limiter: api.Limits.By, Address: api.Limits.Address, RegulatorCode: api.RegulatorCode, PublicURL: api.PublicURL, Proxies: api.Proxies, Now: time.Now,
+		Limiter: api.Limits.By, Address: api.Limits.Address, Session: api.Limits.Session, Files: api.Limits.Files, InProgress: api.Limits.InProgress, Concurrent: api.Limits.Concurrent.Session, RegulatorCode: api.RegulatorCode, PublicURL: api.PublicURL, Proxies: api.Proxies, Now: time.Now,
 	}
-	lines := present.Supply{Portal: shell, Lines: api.Lines}
+	supplied := *api.Lines // people do not wait for suppliers
+	supplied.Pool = pool
+	lines := present.Supply{Portal: shell, Lines: &supplied}
 	shell.Pages = slices.Concat(
 		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator}).Routes(),
 		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes}).Routes(),
 		(&desk.Pages{
-			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckAdministrator: registry.CheckAdministrator, Effects: Effects(api.Registry), Now: time.Now},
+			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.Registry, &supplied), Now: time.Now},
 			Tally: counts, Record: api.Record, Region: api.Region,
 		}).Routes(),
 	)
@@ -43,8 +47,9 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 }
 
 // Effects returns what the approvals of every kind do when a second person confirms them.
-func Effects(r *registry.Registry) map[approval.Kind]approval.Effect {
+func Effects(r *registry.Registry, lines *supply.Service) map[approval.Kind]approval.Effect {
 	all := r.Effects()
+	maps.Copy(all, (&order.Service{Supply: lines}).Effects())
 	maps.Copy(all, erasure.Effects())
 	maps.Copy(all, whoasked.Effects())
 	return all

@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,18 +23,16 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/web"
 )
 
 // statementTimeout bounds one statement of the serving role.
 const statementTimeout = 5 * time.Second
-
-// importConns are the connections of a running import: for its lock, its chunks
-// and its progress.
-const importConns = 3
 
 // Run serves until ctx ends, then lets the requests in flight finish.
 func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
@@ -50,27 +49,19 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	}
 
 	breaker := &pg.Breaker{}
-	pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{
-		Breaker: breaker, Role: cfg.DatabaseRole, Conns: int32(cfg.DatabaseConns), StatementTimeout: statementTimeout, //nolint:gosec // at most 1,000
-	})
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	defer breaker.Close()
-	// Imports have a connection pool of their own without a statement timeout, so
-	// that no request waits for a connection that an import uses, and a chunk may
-	// take as long as it needs.
-	importPool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: importConns})
-	if err != nil {
-		return err
-	}
-	defer importPool.Close()
 	metrics := telemetry.NewMetrics()
-	if err := prepare(ctx, pool, cfg, metrics); err != nil {
+	l, err := openLanes(ctx, cfg, breaker, metrics)
+	if err != nil {
 		return err
 	}
-	s, err := assemble(ctx, cfg, pool, breaker, importPool, metrics, log)
+	defer l.close()
+	defer breaker.Close()
+	if err := prepare(ctx, l.verify, cfg, metrics); err != nil {
+		return err
+	}
+	hasher := hashing.Start(ctx, log)
+	defer hasher.Close()
+	s, err := assemble(ctx, cfg, l, breaker, hasher, metrics, log)
 	if err != nil {
 		return err
 	}
@@ -121,8 +112,9 @@ func listen(ctx context.Context, setting, address string) (net.Listener, error) 
 // run serves on both listeners until ctx ends or one of them breaks.
 func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, public, private net.Listener) error {
 	var draining atomic.Bool
-	front := newServer(s.handler, log)
-	back := newServer(s.private(&draining), log)
+	front := newServer(web.StrictTransport(s.handler, cfg.TrustedProxies), &handshakeLog{Handler: log.Handler(), failed: s.metrics.HandshakeFailed})
+	back := newServer(s.private(&draining), log.Handler())
+	public = capConnections(public, cfg.AddressConns, slices.Concat(cfg.TrustedProxies, thisMachine), s.metrics.ConnectionRefused)
 	back.WriteTimeout = 2 * time.Minute // a CPU profile takes as long as the request says
 
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -187,6 +179,7 @@ func (s *service) drain(ctx context.Context, cfg config.Config, front, back *htt
 	defer cancel()
 	_ = s.guard.Sync(flushCtx) // the counts of the last moments; if the database does not answer, the stored counts stay a little too low
 	_ = s.meter.Flush(flushCtx)
+	_ = s.journal.Close(flushCtx) // otherwise another node ends the epoch
 	drainCtx, cancel = context.WithTimeout(ctx, cfg.DrainTimeout)
 	defer cancel()
 	errs = append(errs, jobs.Stop(drainCtx, s.jobs), back.Close())
@@ -195,12 +188,12 @@ func (s *service) drain(ctx context.Context, cfg config.Config, front, back *htt
 
 // newServer returns a server with every timeout set. Routes that need more time
 // extend them for themselves.
-func newServer(h http.Handler, log *slog.Logger) *http.Server {
+func newServer(h http.Handler, log slog.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 15 * time.Second,
 		IdleTimeout: 75 * time.Second, MaxHeaderBytes: 16 << 10, DisableGeneralOptionsHandler: true,
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: 100},
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ErrorLog: slog.NewLogLogger(log, slog.LevelWarn),
 	}
 }
 

@@ -31,7 +31,7 @@ func TestClockMayDifferByHalfASecond(t *testing.T) {
 // connection for ever.
 func TestServerHasEveryTimeout(t *testing.T) {
 	t.Parallel()
-	srv := reflect.ValueOf(*newServer(nil, slog.New(slog.DiscardHandler)))
+	srv := reflect.ValueOf(*newServer(nil, slog.DiscardHandler))
 	for _, name := range []string{"ReadHeaderTimeout", "ReadTimeout", "WriteTimeout", "IdleTimeout", "MaxHeaderBytes"} {
 		if srv.FieldByName(name).IsZero() {
 			t.Errorf("%s is not set", name)

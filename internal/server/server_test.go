@@ -24,10 +24,16 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
+
+func TestMain(m *testing.M) {
+	hashing.Main()
+	m.Run()
+}
 
 // running is a server in this process. Its addresses come from its log.
 type running struct {

@@ -23,11 +23,11 @@ func (s *service) watchSupply(ctx context.Context, log *slog.Logger) error {
 func (s *service) checkSupply(ctx context.Context, log *slog.Logger, silent map[string]bool) {
 	queryCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	list, err := s.imports.NetworkStatuses(queryCtx, "", time.Now().AddDate(0, 0, -1))
+	list, err := s.watched.NetworkStatuses(queryCtx, "", time.Now().AddDate(0, 0, -1))
 	if err != nil {
 		return // the outage is already in the log
 	}
-	held, err := s.imports.CountHeld(queryCtx)
+	held, err := s.watched.CountHeld(queryCtx)
 	if err != nil {
 		return
 	}

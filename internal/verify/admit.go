@@ -9,7 +9,7 @@ import (
 )
 
 // enqueue puts requests of one entity into the queue, all or none, and starts a
-// flush loop if another one may run. In a full queue each of them needs the
+// batch if one may start. In a full queue each of them needs the
 // place of a request of another entity; see [queue.evictFor].
 func (v *Verifier) enqueue(ctx context.Context, requests ...*pending) error {
 	if err := v.databaseDown(); err != nil {
@@ -19,6 +19,7 @@ func (v *Verifier) enqueue(ctx context.Context, requests ...*pending) error {
 	defer v.mu.Unlock()
 	excess := v.queue.size + len(requests) - v.queueLimit(time.Now())
 	for range min(excess, len(requests)) {
+		v.congestion.refused = true
 		evicted := v.queue.evictFor(requests[0].request.Entity, len(requests))
 		if evicted == nil {
 			return ErrBusy
@@ -30,9 +31,8 @@ func (v *Verifier) enqueue(ctx context.Context, requests ...*pending) error {
 	for _, p := range requests {
 		v.queue.push(p)
 	}
-	if v.inFlight < v.MaxInFlight {
-		v.inFlight++
-		go v.flushLoop(context.WithoutCancel(ctx)) // the loop serves other callers too, so it outlives this one
+	if v.mayStart() {
+		v.startBatch(context.WithoutCancel(ctx)) // the batch serves other callers too, so it outlives this one
 	}
 	return nil
 }
@@ -46,17 +46,16 @@ func (v *Verifier) databaseDown() error {
 	return nil
 }
 
-// queueLimit returns how many requests may wait now: MaxQueue, or overloadLimit
-// when the queue has been congested for more than half of the timeout. The
-// package comment explains why. The caller holds the lock.
+// queueLimit returns how many requests may wait now. The caller holds the lock.
 func (v *Verifier) queueLimit(now time.Time) int {
+	c := &v.congestion
+	if c.high == 0 {
+		c.low, c.high, c.patience = v.overloadLimit(), v.MaxQueue, v.Timeout/2
+	}
 	if v.inFlight == 0 {
-		v.lastUncongested = now
+		c.idle(now)
 	}
-	if now.Sub(v.lastUncongested) > v.Timeout/2 {
-		return v.overloadLimit()
-	}
-	return v.MaxQueue
+	return c.limit(now)
 }
 
 // overloadLimit is how many requests may wait under overload. A queue shorter

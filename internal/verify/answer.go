@@ -16,7 +16,7 @@ import (
 // answerBatch answers a batch of requests from one look-up, and returns the
 // journal records of the answers. A request that ends with an error has no
 // record.
-func (v *Verifier) answerBatch(ctx context.Context, tx pg.Tx, batch []*pending) ([]record.Entry, error) {
+func (v *Verifier) answerBatch(ctx context.Context, from pg.DB, batch []*pending) ([]record.Entry, error) {
 	// The clock is read once: the same time is the answer's timestamp, the time
 	// inside its id, the key of the record's partition, and the time for which
 	// the status is computed.
@@ -27,13 +27,13 @@ func (v *Verifier) answerBatch(ctx context.Context, tx pg.Tx, batch []*pending) 
 			numbers = append(numbers, p.request.Number)
 		}
 	}
-	lines, err := v.Lines.LookupAll(ctx, tx, numbers, at)
+	lines, err := v.Lines.LookupAll(ctx, from, numbers, at)
 	if err != nil {
 		return nil, err
 	}
 	var clocks map[uuid.UUID]sandbox.Clock
 	if len(numbers) < len(batch) {
-		if clocks, err = testClocks(ctx, tx, batch); err != nil {
+		if clocks, err = testClocks(ctx, from, batch); err != nil {
 			return nil, err
 		}
 	}

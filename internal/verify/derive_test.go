@@ -34,7 +34,7 @@ type scenario struct {
 // newScenario starts its clock twenty minutes ago. No line is known yet.
 func newScenario(t *testing.T) *scenario {
 	t.Helper()
-	l := &scenario{verifier: &verifier{pool: pgtest.New(t)}, clock: now.Add(-20 * time.Minute)}
+	l := &scenario{verifier: &verifier{pool: pgtest.NewAnyTime(t)}, clock: now.Add(-20 * time.Minute)}
 	tick := func() time.Time {
 		l.clock = l.clock.Add(time.Second)
 		return l.clock
@@ -47,7 +47,7 @@ func newScenario(t *testing.T) *scenario {
 	if _, err := (&numbering.Service{Pool: l.pool, Now: func() time.Time { return daysAgo(60) }}).Set(t.Context(), rows, source, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	records, err := journal.Open(t.Context(), l.pool, "test")
+	records, err := journal.Open(t.Context(), l.pool, "test", 2)
 	if err != nil {
 		t.Fatal(err)
 	}

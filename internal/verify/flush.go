@@ -3,42 +3,57 @@ package verify
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
 )
 
-// flushLoop commits batches until the queue is empty. Every batch works under
-// the deadline that trimExpired returns.
-func (v *Verifier) flushLoop(ctx context.Context) {
-	for {
-		batch := v.nextBatch()
-		if len(batch) == 0 {
-			return
-		}
-		batch, deadline := v.trimExpired(batch)
-		withDeadline, cancel := context.WithDeadline(ctx, deadline)
-		attempts := maxAttempts
-		v.commit(withDeadline, batch, &attempts)
-		cancel()
-	}
+// mayStart reports whether a batch may start: none is being looked up, not as many are on
+// their way as may be, and as many requests wait as the last batch took. With fewer, two
+// small commits would cost the database more than one, and the caller little time. The
+// caller holds the lock.
+func (v *Verifier) mayStart() bool {
+	return !v.lookingUp && v.inFlight < v.MaxInFlight && (v.inFlight == 0 || v.queue.size >= v.lastBatch)
 }
 
-// nextBatch takes the next batch from the queue. If there is none, it counts the
-// calling flush loop as ended, under the same lock, so that a request that
-// arrives next starts a new loop.
-func (v *Verifier) nextBatch() []*pending {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.queue.size < v.overloadLimit() {
-		v.lastUncongested = time.Now()
+// startBatch takes the next batch from the queue and commits it in a goroutine of its
+// own, if one may start. It is called whenever that may have changed. The caller holds
+// the lock.
+func (v *Verifier) startBatch(ctx context.Context) {
+	if !v.mayStart() {
+		return
 	}
+	v.congestion.observe(time.Now(), v.queue.size)
 	batch := v.queue.take(v.MaxBatch)
 	if len(batch) == 0 {
-		v.inFlight--
+		return
 	}
-	return batch
+	v.inFlight++
+	v.lookingUp, v.lastBatch = true, len(batch)
+	go v.flush(ctx, batch)
+}
+
+// flush commits one batch. While its commit waits for the disk, the next one is looked
+// up. It works under the deadline that trimExpired returns.
+func (v *Verifier) flush(ctx context.Context, batch []*pending) {
+	lookedUp := sync.OnceFunc(func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.lookingUp = false
+		v.startBatch(ctx)
+	})
+	batch, deadline := v.trimExpired(batch)
+	withDeadline, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	attempts := maxAttempts
+	v.commit(withDeadline, batch, &attempts, lookedUp)
+	lookedUp() // also if nothing could be looked up
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.inFlight--
+	v.startBatch(ctx)
 }
 
 // trimExpired refuses the requests of a batch that have used more than half of
@@ -69,19 +84,23 @@ const maxAttempts = 40
 
 // commit answers a batch of requests, records the answers in one commit, and
 // delivers them. If the database refuses the batch because of its content, the
-// halves are committed separately, as long as attempts are left.
-func (v *Verifier) commit(ctx context.Context, batch []*pending, attempts *int) {
+// halves are committed separately, as long as attempts are left. It calls lookedUp once the
+// answers are known.
+func (v *Verifier) commit(ctx context.Context, batch []*pending, attempts *int, lookedUp func()) {
 	if len(batch) == 0 {
 		return
 	}
 	err := v.databaseDown()
 	if err == nil {
-		err = v.Journal.Record(ctx, func(tx pg.Tx) ([]record.Entry, error) { return v.answerBatch(ctx, tx, batch) })
+		err = v.Journal.Record(ctx, func(from pg.DB) ([]record.Entry, error) {
+			defer lookedUp()
+			return v.answerBatch(ctx, from, batch)
+		})
 	}
 	if *attempts--; err != nil && len(batch) > 1 && *attempts > 0 && pg.Refused(err) {
 		half := len(batch) / 2
-		v.commit(ctx, batch[:half], attempts)
-		v.commit(ctx, batch[half:], attempts)
+		v.commit(ctx, batch[:half], attempts, lookedUp)
+		v.commit(ctx, batch[half:], attempts, lookedUp)
 		return
 	}
 	v.Breaker.ReportFailure(err)

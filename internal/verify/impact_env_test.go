@@ -23,9 +23,11 @@ import (
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/verify"
 )
@@ -71,7 +73,7 @@ type impactRun struct {
 
 func newImpactRun(t *testing.T, lines int) *impactRun {
 	t.Helper()
-	url := pgtest.URL(t)
+	url := pgtest.AnyTime(t, pgtest.URL(t))
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	r := &impactRun{
 		t: t, pool: pgtest.Open(t, url, pg.Serve), owner: pgtest.Open(t, url, pg.Owner), clock: today.AddDate(0, 0, -runDays), lines: lines,
@@ -79,17 +81,8 @@ func newImpactRun(t *testing.T, lines int) *impactRun {
 	}
 	super := pgtest.Open(t, url, "")
 	for day := r.clock.AddDate(0, 0, -1); day.Before(today.AddDate(0, 0, -1)); day = day.AddDate(0, 0, 1) {
-		for _, parent := range []string{"journal_batch", "journal_entry"} {
-			child := parent + "_" + day.Format("20060102")
-			for _, sql := range []string{
-				"CREATE TABLE " + child + " (LIKE " + parent + " INCLUDING ALL)", "ALTER TABLE " + child + " OWNER TO " + pg.Owner,
-				fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM ('%s 00:00+00') TO ('%s 00:00+00')", parent, child,
-					day.Format(time.DateOnly), day.AddDate(0, 0, 1).Format(time.DateOnly)),
-			} {
-				if _, err := super.Exec(t.Context(), sql); err != nil {
-					t.Fatalf("%s: %v", sql, err)
-				}
-			}
+		if err := journaltest.MakeDay(t.Context(), super, day); err != nil {
+			t.Fatal(err)
 		}
 	}
 	var err error
@@ -105,7 +98,7 @@ func newImpactRun(t *testing.T, lines int) *impactRun {
 	if _, err := (&numbering.Service{Pool: r.pool, Now: func() time.Time { return daysAgo(1000) }}).Set(t.Context(), rows, source, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	records, err := journal.Open(t.Context(), r.pool, "test")
+	records, err := journal.Open(t.Context(), r.pool, "test", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,9 +227,15 @@ func (r *impactRun) decide(n int) {
 	}
 	for _, o := range open {
 		action := []string{"CONFIRM", "CONFIRM", "VOID"}[r.random.IntN(3)]
-		_, err := r.CreateOrder(r.t.Context(), supplierOf(line.Regulator, ""), supply.OrderForm{
+		orders := order.Service{Supply: r.Service}
+		made, err := orders.Create(r.t.Context(), supplierOf(line.Regulator, ""), order.Form{
 			PhoneNumber: o.Number.E164(), Action: action, Event: strconv.FormatInt(o.Seq, 10), Note: "decided",
 		})
+		if err == nil && made.State == order.Pending {
+			second := supplierOf(line.Regulator, "")
+			second.Actor = audit.Actor{Kind: audit.Client, ID: uuid.NewSHA1(uuid.Nil, []byte("a second person"))}
+			_, err = orders.Confirm(r.t.Context(), second, made.ID)
+		}
 		if err != nil && fault.CodeOf(err) != fault.InvalidArgument {
 			r.t.Fatal(err)
 		}
@@ -276,7 +275,9 @@ func (r *impactRun) snapshot(asOf time.Time, from, to, changed int) {
 		}
 	}
 	if run(); err == nil && im.State == supply.Held {
-		im, err = r.Confirm(r.t.Context(), im.ID, audit.Actor{Kind: audit.Operator})
+		err = r.InTx(r.t.Context(), func(tx pg.Tx) error {
+			return r.ConfirmHeld(r.t.Context(), tx, im.ID, audit.Entry{At: r.Service.Now(), Actor: audit.Actor{Kind: audit.Operator}})
+		})
 		run()
 	}
 	if err != nil || im.State != supply.Finished {

@@ -30,7 +30,7 @@ func TestRequestsAreRefusedAtOnceWhileTheDatabaseIsDown(t *testing.T) {
 	}
 	t.Cleanup(behind.Close)
 	t.Cleanup(b.Close)
-	if a.Journal, err = journal.Open(t.Context(), behind, "test"); err != nil {
+	if a.Journal, err = journal.Open(t.Context(), behind, "test", 2); err != nil {
 		t.Fatal(err)
 	}
 	a.Breaker, a.Timeout = b, 800*time.Millisecond

@@ -136,13 +136,13 @@ func TestQueueLimitIsLowerUnderOverload(t *testing.T) {
 	t.Parallel()
 	v := &Verifier{MaxQueue: 64, Timeout: time.Minute, MaxInFlight: 1}
 	enqueue := func() error { return v.enqueue(t.Context(), requestOf(1)) }
-	v.inFlight, v.lastUncongested = 1, time.Now() // as if a flush loop were running, so that none is started and the queue stays
+	v.inFlight, v.congestion.lastCalm = 1, time.Now() // as if a batch were on its way, so that none is started and the queue stays
 	for range 10 {
 		if err := enqueue(); err != nil {
 			t.Fatalf("in a burst: %v", err)
 		}
 	}
-	v.lastUncongested = time.Now().Add(-v.Timeout)
+	v.congestion.lastCalm = time.Now().Add(-v.Timeout)
 	if err := enqueue(); !errors.Is(err, ErrBusy) {
 		t.Errorf("ten queued, congested for a whole timeout: %v, want ErrBusy", err)
 	}
@@ -153,7 +153,7 @@ func TestQueueLimitIsLowerUnderOverload(t *testing.T) {
 	if err := enqueue(); !errors.Is(err, ErrBusy) {
 		t.Errorf("four queued: %v, want ErrBusy", err)
 	}
-	v.lastUncongested = time.Now()
+	v.congestion.lastCalm = time.Now()
 	if err := enqueue(); err != nil {
 		t.Errorf("not congested a moment ago: %v", err)
 	}

@@ -63,14 +63,14 @@ func (v *Verifier) verifyAllTest(ctx context.Context, requests []Request) ([]Ans
 }
 
 // testClocks returns the test clocks of the test keys in a batch.
-func testClocks(ctx context.Context, tx pg.Tx, batch []*pending) (map[uuid.UUID]sandbox.Clock, error) {
+func testClocks(ctx context.Context, from pg.DB, batch []*pending) (map[uuid.UUID]sandbox.Clock, error) {
 	var keys []uuid.UUID
 	for _, p := range batch {
 		if p.request.isTest() {
 			keys = append(keys, p.request.Key)
 		}
 	}
-	return sandbox.Clocks(ctx, tx, keys)
+	return sandbox.Clocks(ctx, from, keys)
 }
 
 // simulate returns the simulated line of a test number, and the time of the test

@@ -10,12 +10,11 @@
 // # Batches
 //
 // Requests that wait at the same time share one transaction: one look-up of all
-// their lines, one journal batch, one commit. A flush loop takes a batch from
-// the queue, commits it, and then takes whatever has arrived in the meantime as
-// the next batch. There is no timer: on an idle service a single request is
-// committed at once, and under load the batches grow. Up to
-// [Verifier.MaxInFlight] flush loops run at the same time; a loop ends when it
-// finds the queue empty.
+// their lines, one journal batch, one commit. While a batch is committed, whatever
+// has arrived in the meantime is looked up as the next one, so that the cores work
+// while the disk does; up to [Verifier.MaxInFlight] batches are on their way, and at
+// most one of them is being looked up. There is no timer: on an idle service a single
+// request is committed at once, and under load the batches grow.
 //
 // # Fairness
 //
@@ -40,9 +39,9 @@
 // A burst, or the requests that arrive while the disk stalls, may fill the queue
 // up to [Verifier.MaxQueue]; they are answered a little later. But when the
 // queue has held a sixteenth of MaxQueue or more for longer than half of the
-// timeout, requests arrive faster than they can be committed, and a long queue
-// would only make every answer late. Until the queue is shorter again, its limit
-// is that sixteenth, and a request beyond it is treated as in a full queue.
+// timeout, without becoming shorter, its limit is that sixteenth until it is
+// shorter again, and a request beyond it is treated as in a full queue; see
+// [congestion].
 //
 // # Refused batches
 //
@@ -53,8 +52,8 @@ package verify
 
 import (
 	"context"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -120,10 +119,14 @@ type Verifier struct {
 	MaxQueue    int           // requests that wait during a burst
 	Timeout     time.Duration // from the arrival of a request to its answer
 
-	mu              sync.Mutex
-	queue           queue
-	inFlight        int       // flush loops that are running
-	lastUncongested time.Time // when the queue was last shorter than overloadLimit, or no loop ran
+	batchCalls atomic.Int64 // calls of VerifyAll in progress
+
+	mu         sync.Mutex
+	queue      queue
+	congestion congestion
+	inFlight   int  // batches on their way
+	lookingUp  bool // one of them is being looked up, and not committed yet
+	lastBatch  int  // size of the one that started last
 }
 
 // Verify looks up the line of a number, records the answer, and then returns it.
@@ -150,13 +153,19 @@ func (v *Verifier) VerifyAll(ctx context.Context, requests []Request) ([]Answer,
 	return v.verifyAll(ctx, requests)
 }
 
-// verifyAll queues the requests in chunks, and waits for each chunk, so that one
-// call cannot fill the queue. All of them share one deadline. If the first chunk
-// is refused, the whole call is.
+// verifyAll queues the requests in chunks, and waits for each chunk. All calls in
+// progress together hold at most half of the queue that is not congested: several callers
+// with large batches are no overload. The requests share one deadline. If the first chunk is refused, the
+// whole call is.
 func (v *Verifier) verifyAll(ctx context.Context, requests []Request) ([]Answer, []error, error) {
 	answers, errs := make([]Answer, 0, len(requests)), make([]error, 0, len(requests))
 	deadline := time.Now().Add(v.Timeout)
-	for chunk := range slices.Chunk(requests, max(v.overloadLimit()/2, 1)) {
+	v.batchCalls.Add(1)
+	defer v.batchCalls.Add(-1)
+	for len(requests) > 0 {
+		size := max(int64(v.overloadLimit()/2)/v.batchCalls.Load(), 1)
+		chunk := requests[:min(size, int64(len(requests)))]
+		requests = requests[len(chunk):]
 		waiting := make([]*pending, len(chunk))
 		for i := range chunk {
 			waiting[i] = newPending(chunk[i], deadline)

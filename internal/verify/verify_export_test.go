@@ -1,6 +1,6 @@
 package verify
 
-// InFlight returns how many flush loops are running.
+// InFlight returns how many batches are on their way.
 func (v *Verifier) InFlight() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

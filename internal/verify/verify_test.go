@@ -49,7 +49,7 @@ type verifier struct {
 // covers the time from thirty days ago to through.
 func newVerifier(t *testing.T, through time.Time) *verifier {
 	t.Helper()
-	url := pgtest.URL(t)
+	url := pgtest.AnyTime(t, pgtest.URL(t))
 	pool := pgtest.Open(t, url, pg.Serve)
 	rows, source, _ := numbering.Shipped("NG")
 	plan, err := (&numbering.Service{Pool: pool, Now: func() time.Time { return daysAgo(60) }}).Set(t.Context(), rows, source, time.Time{})
@@ -70,7 +70,7 @@ func newVerifier(t *testing.T, through time.Time) *verifier {
 	exec(put, int64(normal), 1, mtn, old, nil, nil, nil, nil)
 	exec(put, int64(swapped), 7, mtn, old, at(3), nil, nil, nil)
 	exec(put, int64(flagged), 3, mtn, old, nil, at(2), line.ReasonFraud, at(1))
-	records, err := journal.Open(t.Context(), pool, "test")
+	records, err := journal.Open(t.Context(), pool, "test", 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -27,9 +28,26 @@ import (
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
+// Conns is how many connections a command has at most: one for each slice of the journal
+// that it reads at the same time, and a few others.
+const Conns = 12
+
 // Connect opens the database as the service does, in its role.
 func Connect(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error) {
-	return pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: 4})
+	return pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: Conns})
+}
+
+// ConnectReader opens the database that is only read, or returns nil if none is set. The
+// caller closes it.
+func ConnectReader(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error) {
+	if cfg.ReadDatabaseURL == "" {
+		return nil, nil
+	}
+	pool, err := pg.Open(ctx, cfg.ReadDatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: Conns, ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("LINEPROOF_READ_DATABASE_URL: %w", err)
+	}
+	return pool, nil
 }
 
 // Backend is the domain services on an open database.
@@ -44,6 +62,16 @@ type Backend struct {
 
 // Close closes the database.
 func (b *Backend) Close() { b.Pool.Close() }
+
+// Reader returns the database that checks and searches read, and a function that closes
+// it: the one that is only read or, if none is set, the usual one.
+func (b *Backend) Reader(ctx context.Context) (pool *pgxpool.Pool, closeIt func(), err error) {
+	pool, err = ConnectReader(ctx, b.Config)
+	if err != nil || pool == nil {
+		return b.Pool, func() {}, err
+	}
+	return pool, pool.Close, nil
+}
 
 // Documents is the store of documents without their files, for commands that
 // need only the records.
@@ -103,7 +131,7 @@ func Open(ctx context.Context, c *console.Console) (*Backend, error) {
 	b := &Backend{
 		Config: cfg, Pool: pool,
 		Registry: &registry.Registry{
-			Pool: pool, Region: region, Passwords: passwords, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Now: time.Now,
+			Pool: pool, Region: region, Passwords: passwords, PasswordMin: cfg.PasswordMin, CACUnique: cfg.CACUnique, Onboardings: cfg.ClientOnboardings, Now: time.Now,
 		},
 		Access: &access.Service{
 			Pool: pool, Peppers: peppers, TokenLifetime: cfg.TokenLifetime,

@@ -32,8 +32,10 @@ type databaseChecks struct {
 func (d *databaseChecks) run(ctx context.Context) {
 	d.server(ctx)
 	d.durability(ctx)
+	d.connections(ctx)
 	d.clock(ctx)
 	d.role(ctx)
+	d.reader(ctx, maxLag)
 	if d.schema(ctx) {
 		d.rights(ctx)
 		d.pepper(ctx)
@@ -104,6 +106,26 @@ func (d *databaseChecks) durability(ctx context.Context) {
 		d.warn(check, "synchronous_commit is local: losing the primary could lose recorded answers", "set it to on")
 	default:
 		d.ok(check, "fsync is on, synchronous_commit is "+commit)
+	}
+}
+
+// connections compares how many connections a node may open with what the database
+// allows.
+func (d *databaseChecks) connections(ctx context.Context) {
+	const check = "connections"
+	var allowed int
+	err := d.pool.QueryRow(ctx, `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int`).Scan(&allowed)
+	own := d.cfg.Connections()
+	switch {
+	case err != nil:
+		d.failQuery(check, err)
+	case own > allowed:
+		d.fail(check, fmt.Sprintf("a node may open %d, and the database allows %d", own, allowed),
+			"raise max_connections in postgresql.conf, or lower LINEPROOF_VERIFY_CONNS, _SUPPLY_CONNS, _PEOPLE_CONNS or _JOB_CONNS")
+	case 2*own > allowed:
+		d.warn(check, fmt.Sprintf("a node may open %d, and the database allows %d: there is no room for a second node", own, allowed), "raise max_connections in postgresql.conf")
+	default:
+		d.ok(check, fmt.Sprintf("a node may open %d, and the database allows %d: enough for %d nodes", own, allowed, allowed/own))
 	}
 }
 

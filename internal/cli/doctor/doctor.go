@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,13 +24,23 @@ func Command(con *console.Console) *cobra.Command {
 		Long: `Checks everything that the service needs, changes nothing, and prints one line for each check: ok, warn or fail,
 what was found and what to do about it. Exits with 6 when any check fails.
 
-Run it with the same settings and as the same user as the service.`,
+Run it with the same settings and as the same user as the service.
+
+With --tune it checks nothing and prints settings of PostgreSQL for a machine of this size that PostgreSQL has to itself,
+to which --nodes nodes with these settings connect.`,
 		Example: `  lineproof doctor
-  lineproof doctor --json`,
+  lineproof doctor --json
+  lineproof doctor --tune --memory 64 --nodes 3 >/etc/postgresql/15/main/conf.d/lineproof.conf`,
 		Args: cobra.NoArgs,
 	}
 	asJSON := console.JSONFlag(cmd)
+	tune := cmd.Flags().Bool("tune", false, "print settings of PostgreSQL instead")
+	gigabytes := cmd.Flags().Int("memory", 0, "with --tune: the memory of PostgreSQL's machine in GiB (default: of this one)")
+	nodes := cmd.Flags().Int("nodes", 2, "with --tune: how many nodes connect")
 	cmd.RunE = con.Run(func(cmd *cobra.Command, _ []string) error {
+		if *tune {
+			return printTuning(cmd.Context(), con, int64(*gigabytes)<<30, *nodes, *asJSON)
+		}
 		r := runAll(cmd.Context(), con)
 		if *asJSON {
 			if err := con.PrintJSON(map[string]any{"healthy": !r.failed(), "findings": r.findings}); err != nil {
@@ -46,6 +57,22 @@ Run it with the same settings and as the same user as the service.`,
 		return nil
 	})
 	return cmd
+}
+
+// printTuning prints settings of PostgreSQL.
+func printTuning(ctx context.Context, con *console.Console, memory int64, nodes int, asJSON bool) error {
+	if memory < 0 || nodes < 1 {
+		return console.Usagef("--memory and --nodes must be positive")
+	}
+	cfg, err := con.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	all := tuning(cmp.Or(memory, memoryOfMachine()), nodes*cfg.Connections())
+	if asJSON {
+		return con.PrintJSON(all)
+	}
+	return writeTuning(con.Out, all)
 }
 
 // verdict is the result of a check.

@@ -157,3 +157,19 @@ func TestScannerMustDetectTheTestVirus(t *testing.T) {
 		}
 	}
 }
+
+// A node that may open more connections than the database allows is reported, and one
+// that leaves no room for another.
+func TestConnectionsOfANodeAreComparedWithTheDatabase(t *testing.T) {
+	t.Parallel()
+	d := &databaseChecks{report: &report{}, pool: pgtest.New(t)}
+	for _, conns := range []int{6, 200, 400} { // of the 297 that the cluster of the tests allows
+		d.cfg = config.Config{VerifyConns: conns}
+		d.connections(t.Context())
+	}
+	for i, want := range []verdict{passed, warning, failure} {
+		if f := d.findings[i]; f.Verdict != want {
+			t.Errorf("%s, want %s", f.line(), want)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
@@ -159,12 +160,33 @@ func (c *commands) rejectedCommand() *cobra.Command {
 }
 
 func (c *commands) confirmCommand() *cobra.Command {
-	return c.decideCommand(&cobra.Command{
+	cmd := &cobra.Command{
 		Use: "confirm IMPORT", Short: "Confirm a held import",
-		Long: `Confirms an import that was held because it would change too many lines. An import over the API then continues by
-itself; one from the command line continues with: lineproof lines import --resume IMPORT FILE`,
-		Example: "  lineproof lines confirm 0198c5f0-5d3c-7a51-9f0e-2b8e6a3f4c11",
-	}, (*supply.Service).Confirm)
+		Long: `Requests that an import be applied that was held because it would change too many lines. It is applied when a second
+person has confirmed it; while there are neither founders nor two administrators, at once. An import over the API then
+continues by itself; one from the command line continues with: lineproof lines import --resume IMPORT FILE`,
+		Example: "  lineproof lines confirm 0198c5f0-5d3c-7a51-9f0e-2b8e6a3f4c11 --reason 'The operator merged two systems'",
+	}
+	reason := reasonFlag(cmd)
+	return c.decideCommand(cmd, func(s *supply.Service, ctx context.Context, id uuid.UUID, by audit.Actor) (supply.Import, error) {
+		pending, err := (&order.Service{Supply: s}).ConfirmHeld(ctx, order.ImportDecision{Import: id, Reason: *reason, By: by})
+		if err != nil {
+			return supply.Import{}, err
+		}
+		c.notePending(pending)
+		return s.Import(ctx, id)
+	})
+}
+
+// reasonFlag adds the flag with the reason of what takes two people.
+func reasonFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("reason", "", "the reason, as free text; it is recorded, and the second person reads it")
+}
+
+func (c *commands) notePending(approval uuid.UUID) {
+	if approval != uuid.Nil {
+		c.Note("Nothing has changed yet. A second person must confirm it: approval %s.", approval)
+	}
 }
 
 func (c *commands) cancelCommand() *cobra.Command {

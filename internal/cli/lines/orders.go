@@ -7,6 +7,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
@@ -87,7 +88,7 @@ type orderJSON struct {
 func (c *commands) ordersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "orders", Short: "List the regulator's orders, newest first", Args: cobra.NoArgs,
-		Long: `Lists orders about numbers. A blacklisting is PENDING until a second client or staff account confirms it over the
+		Long: `Lists orders about numbers. One that takes two people is PENDING until a second client or staff account confirms it over the
 API.`,
 		Example: "  lineproof lines orders --pending",
 	}
@@ -95,7 +96,7 @@ API.`,
 	limit := cmd.Flags().Int("limit", 100, "maximum number of rows")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
-		list, err := b.Supply.Orders(cmd.Context(), *pending, *limit)
+		list, err := (&order.Service{Supply: b.Supply}).List(cmd.Context(), *pending, *limit)
 		if err != nil {
 			return err
 		}

@@ -166,8 +166,9 @@ func (r *remote) linesOrderCommand() *cobra.Command {
 		Use:   "order NUMBER",
 		Short: "Issue an order of the regulator about a number",
 		Long: `Issues an order about a number: BAR, UNBAR, BLACKLIST, RELEASE, VOID or CONFIRM. VOID withdraws an event, and CONFIRM
-lets one count that is held; "lineproof api lines conflicts" lists them. A blacklisting is pending until another client
-or account confirms it with "lineproof api lines confirm".
+lets one count that is held; "lineproof api lines conflicts" lists them. BAR and CONFIRM act at once. Every other order, and
+one that takes effect in the past, is pending until another client or account confirms it with "lineproof api lines
+confirm".
 
 It needs the scope line:order, or a session of staff with the role administrator or reviewer.`,
 		Example: `  lineproof api lines order 08031234567 --action BAR --reason COURT --note 'Suit 12 of 2026'

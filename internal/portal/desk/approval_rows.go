@@ -9,11 +9,11 @@ import (
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/erasure"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
@@ -21,7 +21,7 @@ import (
 // list.
 type approvalRows struct {
 	approvals []approval.Approval
-	orders    []supply.Order
+	orders    []order.Order
 	names     actorNames
 	visit     *portal.Visit
 	service   *approval.Service
@@ -29,7 +29,7 @@ type approvalRows struct {
 
 // approvalRows looks up the names of the people and organisations that approvals
 // and orders refer to.
-func (p *Pages) approvalRows(r *http.Request, approvals []approval.Approval, orders []supply.Order) (*approvalRows, error) {
+func (p *Pages) approvalRows(r *http.Request, approvals []approval.Approval, orders []order.Order) (*approvalRows, error) {
 	var actors []audit.Actor
 	var subjects []uuid.UUID
 	for i := range approvals {
@@ -65,7 +65,7 @@ var approvalStates = map[approval.State]struct {
 
 const (
 	unknownText  = "This version of the service does not know this action and cannot carry it out."
-	ownText      = "You requested this. Another administrator has to confirm it; you can withdraw it."
+	ownText      = "You requested this. Another person has to confirm it; you can withdraw it."
 	selfText     = "This is about your own account. Another administrator has to confirm it."
 	ownOrderText = "You requested this. Another administrator or reviewer has to confirm it; you can withdraw it."
 )
@@ -74,7 +74,7 @@ func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 	who := m.visit.Who.Account
 	row := deskview.ApprovalRow{
 		Href: approvalsPath + "/" + a.ID.String(), What: string(a.Kind), About: m.names.called(a.Subject, a.Subject.String()), Reason: a.Reason, AskedBy: m.names.name(a.RequestedBy), AskedAt: a.RequestedAt,
-		Expires: a.ExpiresAt, Pending: a.State == approval.Waiting, Own: isAccount(a.RequestedBy, who), CanDecide: m.visit.Has(portal.Administrator),
+		Expires: a.ExpiresAt, Pending: a.State == approval.Waiting, Own: isAccount(a.RequestedBy, who), CanDecide: slices.Contains(approval.ActionOf(a.Kind).Confirm, string(m.visit.Who.Role)),
 		State: approvalStates[a.State].word, Tone: approvalStates[a.State].tone, DecidedBy: m.names.name(a.DecidedBy), DecidedAt: a.DecidedAt,
 	}
 	switch {
@@ -102,6 +102,12 @@ func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 	case erasure.Confirm:
 		row.What, row.About = "Erase the personal part of records", "Ground: "+a.Details["ground"]
 		row.Effect = "The number and everything else that can lead to the person goes from the records, for ever. Compare the case in the reason with the request of the person or the order of the court."
+	case order.ConfirmImport:
+		row.What, row.About, row.AboutHref = "Apply a held file", "Import "+a.Subject.String(), boardImportsPath+"/"+a.Subject.String()
+		row.Effect = "The file replaces what is stored about the network's lines, and every answer follows it. Open it first, and compare its changes with the reason."
+	case order.VoidImport:
+		row.What, row.About, row.AboutHref = "Void a snapshot", "Import "+a.Subject.String(), boardImportsPath+"/"+a.Subject.String()
+		row.Effect = "What the snapshot changed is taken back, its completeness first. The operator then runs lineproof lines void at the command line, which voids its lines."
 	default:
 		row.What = "Unknown to this version: " + string(a.Kind)
 	}
@@ -112,18 +118,34 @@ var orderStates = map[string]struct {
 	word string
 	tone view.Tone
 }{
-	supply.OrderPending: {"Waiting for a second person", view.Info}, supply.OrderDone: {"Confirmed", view.Good}, supply.OrderWithdrawn: {"Refused", view.Neutral},
+	order.Pending: {"Waiting for a second person", view.Info}, order.Done: {"Confirmed", view.Good}, order.Withdrawn: {"Refused", view.Neutral},
 }
 
-func (m *approvalRows) order(o *supply.Order) deskview.ApprovalRow {
+func (m *approvalRows) order(o *order.Order) deskview.ApprovalRow {
 	row := deskview.ApprovalRow{
-		Href: ordersPath + "/" + o.ID.String(), What: "Blacklist a number", About: o.Number.E164(), Number: true, Reason: o.Note,
-		After: "BLACKLISTED", AskedBy: m.names.name(o.RequestedBy), AskedAt: o.RequestedAt, Pending: o.State == supply.OrderPending, CanDecide: m.visit.Has(portal.Decider),
+		Href: ordersPath + "/" + o.ID.String(), What: orderTexts[o.Kind()].what, About: o.Number.E164(), Number: true, Reason: o.Note,
+		After: orderTexts[o.Kind()].after, AskedBy: m.names.name(o.RequestedBy), AskedAt: o.RequestedAt, Pending: o.State == order.Pending, CanDecide: m.visit.Has(portal.Decider),
 		State: orderStates[o.State].word, Tone: orderStates[o.State].tone, DecidedBy: m.names.name(o.DecidedBy), DecidedAt: o.DecidedAt,
-		Own: isAccount(o.RequestedBy, m.visit.Who.Account), Effect: "From the moment of your confirmation, every request about this number is answered BLACKLISTED, until the number is released.",
+		Own: isAccount(o.RequestedBy, m.visit.Who.Account), Effect: orderTexts[o.Kind()].effect,
+	}
+	if o.Event != "" {
+		row.What += ": event " + o.Event
+	}
+	if o.Since != "" {
+		row.Effect += " It takes effect from " + o.Since + " on."
 	}
 	if row.Own {
 		row.NotConfirmable = ownOrderText
 	}
 	return row
+}
+
+// orderTexts describe the orders that wait for a second person.
+var orderTexts = map[approval.Kind]struct{ what, after, effect string }{
+	order.KindBlacklist:    {"Blacklist a number", "BLACKLISTED", "From the moment of your confirmation, every request about this number is answered BLACKLISTED, until the number is released."},
+	order.KindRelease:      {"Release a number", "", "The number is no longer blacklisted, and can be given to a new holder."},
+	order.KindUnbar:        {"Lift the bars of a number", "", "Every bar of the number is lifted, also the operator's. Answers show the state that the bar hid."},
+	order.KindVoid:         {"Void an event", "", "The event no longer counts, and answers change as if it had never been reported. Open the number's history first."},
+	order.KindBackdated:    {"Bar a number from a time in the past", "BARRED", "Every request about this number is answered BARRED, and the number's history shows the bar from that time on."},
+	order.KindConfirmShare: {"Let a held event of a mass change count", "", "The event counts from now on. It is held because too large a share of the network's lines changed at once."},
 }

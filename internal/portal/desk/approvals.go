@@ -10,6 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
@@ -31,10 +32,10 @@ func (p *Pages) approvalRoutes() []portal.Route {
 	get, post := http.MethodGet, http.MethodPost
 	return []portal.Route{
 		{Method: get, Path: approvalsPath, Right: portal.Staff, Serve: p.showApprovals},
-		{Method: get, Path: approvalConfirmPath, Right: portal.Administrator, Serve: p.confirmDecision(p.approvals(), true)},
-		{Method: post, Path: approvalConfirmPath, Right: portal.Administrator, Serve: p.decide(p.approvals(), true)},
-		{Method: get, Path: approvalRefusePath, Right: portal.Administrator, Serve: p.confirmDecision(p.approvals(), false)},
-		{Method: post, Path: approvalRefusePath, Right: portal.Administrator, Serve: p.decide(p.approvals(), false)},
+		{Method: get, Path: approvalConfirmPath, Right: portal.Decider, Serve: p.confirmDecision(p.approvals(), true)},
+		{Method: post, Path: approvalConfirmPath, Right: portal.Decider, Serve: p.decide(p.approvals(), true)},
+		{Method: get, Path: approvalRefusePath, Right: portal.Decider, Serve: p.confirmDecision(p.approvals(), false)},
+		{Method: post, Path: approvalRefusePath, Right: portal.Decider, Serve: p.decide(p.approvals(), false)},
 		{Method: get, Path: orderConfirmPath, Right: portal.Decider, Serve: p.confirmDecision(p.orders(), true)},
 		{Method: post, Path: orderConfirmPath, Right: portal.Decider, Serve: p.decide(p.orders(), true)},
 		{Method: get, Path: orderRefusePath, Right: portal.Decider, Serve: p.confirmDecision(p.orders(), false)},
@@ -56,7 +57,7 @@ func (p *Pages) showApprovals(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	orders, err := p.Lines.Orders(ctx, true, maxWaiting)
+	orders, err := p.orderService().List(ctx, true, maxWaiting)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (p *Pages) showApprovals(w http.ResponseWriter, r *http.Request) error {
 	if approvals, err = p.Approvals.List(ctx, true, maxWaiting); err != nil {
 		return err
 	}
-	if orders, err = p.Lines.DecidedOrders(ctx, maxDecided); err != nil {
+	if orders, err = p.orderService().Decided(ctx, maxDecided); err != nil {
 		return err
 	}
 	past, err := p.approvalRows(r, decided(approvals), orders)
@@ -159,11 +160,11 @@ func (p *Pages) pathOrder(r *http.Request) (uuid.UUID, deskview.ApprovalRow, err
 	if err != nil {
 		return uuid.Nil, deskview.ApprovalRow{}, err
 	}
-	o, err := p.Lines.Order(r.Context(), id)
+	o, err := p.orderService().Find(r.Context(), id)
 	if err != nil {
 		return uuid.Nil, deskview.ApprovalRow{}, err
 	}
-	m, err := p.approvalRows(r, nil, []supply.Order{o})
+	m, err := p.approvalRows(r, nil, []order.Order{o})
 	if err != nil {
 		return uuid.Nil, deskview.ApprovalRow{}, err
 	}
@@ -188,12 +189,14 @@ func (p *Pages) approvals() waiting {
 	}}
 }
 
+func (p *Pages) orderService() *order.Service { return &order.Service{Supply: p.Lines} }
+
 func (p *Pages) orders() waiting {
-	return waiting{find: p.pathOrder, notWaiting: supply.ErrOrderNotPending, decide: func(ctx context.Context, id uuid.UUID, confirm bool, v *portal.Visit) (err error) {
+	return waiting{find: p.pathOrder, notWaiting: order.ErrNotPending, decide: func(ctx context.Context, id uuid.UUID, confirm bool, v *portal.Visit) (err error) {
 		if confirm {
-			_, err = p.Lines.ConfirmOrder(ctx, supply.Supplier{Authorities: []line.Authority{line.Regulator}, Actor: v.Who.Actor()}, id)
+			_, err = p.orderService().Confirm(ctx, supply.Supplier{Authorities: []line.Authority{line.Regulator}, Actor: v.Who.Actor()}, id)
 		} else {
-			_, err = p.Lines.RefuseOrder(ctx, v.Who.Actor(), id, v.ID)
+			_, err = p.orderService().Refuse(ctx, v.Who.Actor(), id, v.ID)
 		}
 		return err
 	}}
@@ -205,6 +208,9 @@ func (p *Pages) confirmDecision(a waiting, confirm bool) func(http.ResponseWrite
 		_, row, err := a.find(r)
 		if err != nil {
 			return err
+		}
+		if !row.CanDecide { // the rule of this action wants another role
+			return portal.ErrNotFound
 		}
 		if !row.Pending {
 			return a.notWaiting
@@ -219,6 +225,9 @@ func (p *Pages) decide(a waiting, confirm bool) func(http.ResponseWriter, *http.
 		id, row, err := a.find(r)
 		if err != nil {
 			return err
+		}
+		if !row.CanDecide {
+			return portal.ErrNotFound
 		}
 		return p.finishDecision(w, r, &row, confirm, a.decide(r.Context(), id, confirm, portal.VisitOf(r)))
 	}

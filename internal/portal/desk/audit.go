@@ -25,7 +25,7 @@ func (p *Pages) auditRoutes() []portal.Route {
 	get := http.MethodGet
 	return []portal.Route{
 		{Method: get, Path: auditPath, Right: portal.Staff, Serve: p.showTrail},
-		{Method: get, Path: auditCSVPath, Right: portal.Staff, Upload: true, Serve: p.exportTrail},
+		{Method: get, Path: auditCSVPath, Right: portal.Staff, Export: true, Serve: p.exportTrail},
 	}
 }
 

@@ -29,7 +29,7 @@ func (p *Pages) exportTrail(w http.ResponseWriter, r *http.Request) error {
 		return errInvalidFilter
 	}
 	f.Before, f.Limit = uuid.Nil, audit.MaxPage
-	list, err := audit.List(r.Context(), p.Pool, f)
+	list, err := p.readTrail(r, f)
 	if err != nil {
 		return err
 	}
@@ -39,6 +39,14 @@ func (p *Pages) exportTrail(w http.ResponseWriter, r *http.Request) error {
 		portal.AbortDownload(w, r, err) // an incomplete file must not look complete
 	}
 	return nil
+}
+
+func (p *Pages) readTrail(r *http.Request, f audit.Filter) (list []audit.Record, err error) {
+	err = p.ReadExported(r.Context(), func() (err error) {
+		list, err = audit.List(r.Context(), p.Pool, f)
+		return err
+	})
+	return list, err
 }
 
 func (p *Pages) trailPages(r *http.Request, f audit.Filter, list []audit.Record, out *csv.Writer) error {
@@ -60,7 +68,7 @@ func (p *Pages) trailPages(r *http.Request, f audit.Filter, list []audit.Record,
 			return out.Error()
 		}
 		f.Before = list[len(list)-1].ID
-		if list, err = audit.List(r.Context(), p.Pool, f); err != nil {
+		if list, err = p.readTrail(r, f); err != nil {
 			return err
 		}
 	}

@@ -98,7 +98,7 @@ var scopeHints = map[access.Scope]string{
 	access.EntityOnboard:  "Onboard telcos, each with its first admin. No further approval is needed.",
 	access.DocumentUpload: "Upload documents for the organisations that it onboarded.",
 	access.LineSupply:     "Supply the lines of one network: snapshots and events. Needs the network below.",
-	access.LinePort:       "Report that numbers moved from one network to another. For the clearing house.",
+	access.LinePort:       "Report that numbers moved from one network to another. For the clearing house; never together with line:supply.",
 	access.LineFlag:       "Report that a number is under suspicion. For a fraud desk.",
 	access.LineOrder:      "Order that numbers are barred, blacklisted or released. For an authority.",
 }

@@ -140,8 +140,11 @@ var alertLevels = map[guard.Level]struct {
 func alertRow(f *guard.AlertRow, names actorNames, now time.Time) deskview.AlertRow {
 	level := alertLevels[f.Level]
 	row := deskview.AlertRow{
-		ID: f.ID.String(), Entity: f.Entity.String(), Name: f.EntityName, Found: alertText(f), Level: level.word, Node: f.Node, Tone: level.tone,
+		ID: f.ID.String(), Subject: f.Entity.String(), Name: f.Name, Found: alertText(f), Level: level.word, Node: f.Node, Tone: level.tone,
 		Since: f.Since, Inactive: !f.Active(now), Releasable: f.Active(now) && f.Until.IsZero(), Reason: f.Reason,
+	}
+	if f.Sponsor != uuid.Nil {
+		row.Subject, row.Client = f.Sponsor.String(), true
 	}
 	if f.Kind == guard.BudgetUsed && f.Level == guard.Stopped {
 		row.Level = "No new numbers"
@@ -186,36 +189,55 @@ func (p *Pages) confirmRelease(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, releaseQuestionPage, view.Confirm(q))
 }
 
-func (p *Pages) releaseQuestion(r *http.Request, f view.Form) (view.ConfirmData, error) {
+// released is what the path of a release names: an organisation, or the client that
+// onboarded several which are slowed or stopped together.
+type released struct {
+	id       uuid.UUID
+	name, at string // at is the page to return to
+	client   bool
+}
+
+func (p *Pages) released(r *http.Request) (released, error) {
 	id, err := portal.PathID(r, "entity")
 	if err != nil {
-		return view.ConfirmData{}, err
+		return released{}, err
 	}
 	e, err := p.Registry.Entity(r.Context(), id)
+	if !portal.IsCode(err, fault.NotFound) {
+		return released{id: id, name: e.Name, at: limitsPath + "/" + id.String()}, err
+	}
+	c, err := p.Access.Client(r.Context(), id)
+	return released{id: id, name: "the organisations of the client " + c.Name, at: limitsPath, client: true}, err
+}
+
+func (p *Pages) releaseQuestion(r *http.Request, f view.Form) (view.ConfirmData, error) {
+	s, err := p.released(r)
 	if err != nil {
 		return view.ConfirmData{}, err
 	}
-	at := limitsPath + "/" + id.String()
 	return view.ConfirmData{
-		Text:   "The guard no longer slows or stops " + e.Name + ". First ask the organisation what it is doing, and check its requests in the journal.",
-		Action: at + "/release", Label: "Release organisation", Kind: view.Danger, Cancel: at, Reason: true, Form: f, Extra: deskview.QuietTime(f),
+		Text:   "The guard no longer slows or stops " + s.name + ". First ask the organisation what it is doing, and check its requests in the journal.",
+		Action: limitsPath + "/" + s.id.String() + "/release", Label: "Release organisation", Kind: view.Danger, Cancel: s.at, Reason: true, Form: f, Extra: deskview.QuietTime(f),
 	}, nil
 }
 
 // release serves POST /portal/desk/limits/{entity}/release.
 func (p *Pages) release(w http.ResponseWriter, r *http.Request) error {
 	v := portal.VisitOf(r)
-	id, err := portal.PathID(r, "entity")
+	s, err := p.released(r)
 	if err != nil {
 		return err
+	}
+	form := guard.ReleaseForm{Entity: s.id, Reason: r.PostFormValue("reason"), By: v.Who.Actor(), Request: v.ID}
+	if s.client {
+		form.Entity, form.Sponsor = uuid.Nil, s.id
 	}
 	hours, err := strconv.Atoi(r.PostFormValue("quiet"))
 	if err != nil || hours < 0 || hours > int(guard.MaxQuiet/time.Hour) {
 		err = fault.ErrInvalid.With(fault.Violation{Field: "quiet", Code: fault.NotAllowed, Message: "Choose one of the times."})
 	} else {
-		_, err = guard.Release(r.Context(), p.Pool, p.Now(), guard.ReleaseForm{
-			Entity: id, Reason: r.PostFormValue("reason"), Quiet: time.Duration(hours) * time.Hour, By: v.Who.Actor(), Request: v.ID,
-		})
+		form.Quiet = time.Duration(hours) * time.Hour
+		_, err = guard.Release(r.Context(), p.Pool, p.Now(), form)
 	}
 	if form, invalid := portal.FormErrors(r, err); invalid {
 		q, failed := p.releaseQuestion(r, form)
@@ -227,5 +249,5 @@ func (p *Pages) release(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithFlash(w, r, limitsPath+"/"+id.String(), "guard.released")
+	return p.RedirectWithFlash(w, r, s.at, "guard.released")
 }

@@ -25,6 +25,7 @@ const (
 	staffRolePath   = "/portal/desk/staff/{account}/role"
 	staffRemovePath = "/portal/desk/staff/{account}/remove"
 	staffFactorPath = "/portal/desk/staff/{account}/factor"
+	staffUnlockPath = "/portal/desk/staff/{account}/unlock"
 )
 
 // staffRoutes are the pages on which staff accounts are managed.
@@ -40,6 +41,8 @@ func (p *Pages) staffRoutes() []portal.Route {
 		{Method: post, Path: staffRemovePath, Right: portal.Administrator, Serve: p.removeStaff},
 		{Method: get, Path: staffFactorPath, Right: portal.Administrator, Serve: p.confirmResetFactor},
 		{Method: post, Path: staffFactorPath, Right: portal.Administrator, Serve: p.resetFactor},
+		{Method: get, Path: staffUnlockPath, Right: portal.Administrator, Serve: p.confirmUnlockFactor},
+		{Method: post, Path: staffUnlockPath, Right: portal.Administrator, Serve: p.unlockFactor},
 	}
 }
 
@@ -53,6 +56,7 @@ var (
 	staffRolePage   = view.Page{Title: "Change role", Crumbs: staffCrumb, Active: staffPath}
 	staffRemovePage = view.Page{Title: "Remove person", Crumbs: staffCrumb, Active: staffPath}
 	staffFactorPage = view.Page{Title: "Reset two-factor authentication", Crumbs: staffCrumb, Active: staffPath}
+	staffUnlockPage = view.Page{Title: "Unlock two-factor authentication", Crumbs: staffCrumb, Active: staffPath}
 )
 
 // showStaff serves GET /portal/desk/staff.
@@ -87,7 +91,7 @@ func (p *Pages) staff(r *http.Request, form view.Form) (deskview.StaffData, erro
 	d := deskview.StaffData{Form: form, CanEdit: v.Has(portal.Administrator), First: links.First, Next: links.Next, Note: portal.WindowNote(links), Heads: o.Head, Now: p.Now()}
 	for i := range page {
 		row := staffRow(&page[i], v.Who.Account)
-		row.Factor = factors[page[i].ID]
+		row.Factor, row.Locked = factors[page[i].ID].Enabled, factors[page[i].ID].Locked
 		w := slices.IndexFunc(waiting, func(a approval.Approval) bool { return a.Kind == registry.GiveStaffRole && a.Subject == page[i].ID })
 		if w >= 0 {
 			row.PendingRole = roleTitle(waiting[w].Details["role"])
@@ -257,5 +261,22 @@ func (p *Pages) resetFactor(w http.ResponseWriter, r *http.Request) error {
 	v := portal.VisitOf(r)
 	return p.carryOut(w, r, staffFactorPage, resetFactorQuestion, "staff.factor", func(a *registry.Account) error {
 		return p.People.ResetFactorOf(r.Context(), a.ID, v.Who, v.ID)
+	})
+}
+
+func unlockFactorQuestion(a *registry.Account, f view.Form) view.ConfirmData {
+	return present.UnlockQuestion(a, staffPath, f)
+}
+
+// confirmUnlockFactor serves GET /portal/desk/staff/{account}/unlock, and unlockFactor
+// POST.
+func (p *Pages) confirmUnlockFactor(w http.ResponseWriter, r *http.Request) error {
+	return p.confirm(w, r, staffUnlockPage, unlockFactorQuestion)
+}
+
+func (p *Pages) unlockFactor(w http.ResponseWriter, r *http.Request) error {
+	v := portal.VisitOf(r)
+	return p.carryOut(w, r, staffUnlockPage, unlockFactorQuestion, "factor.unlocked", func(a *registry.Account) error {
+		return p.People.UnlockFactorOf(r.Context(), a.ID, v.Who, v.ID)
 	})
 }

@@ -74,8 +74,8 @@ func (p *Pages) export(w http.ResponseWriter, r *http.Request, kind, extension s
 		return errFilter
 	}
 	f.Entity, f.Limit, f.After = portal.VisitOf(r).Who.Entity, tally.MaxRecords, journal.Position{}
-	page, err := p.Tally.Records(r.Context(), f)
-	if err != nil {
+	var page tally.Page
+	if err := p.readExported(r, f, &page); err != nil {
 		return err
 	}
 	portal.StartDownload(w, kind, "journal-"+p.Now().UTC().Format(time.DateOnly)+"."+extension)
@@ -83,6 +83,13 @@ func (p *Pages) export(w http.ResponseWriter, r *http.Request, kind, extension s
 		portal.AbortDownload(w, r, err) // an incomplete file must not look complete
 	}
 	return nil
+}
+
+func (p *Pages) readExported(r *http.Request, f tally.Filter, page *tally.Page) error {
+	return p.ReadExported(r.Context(), func() (err error) {
+		*page, err = p.Tally.Records(r.Context(), f)
+		return err
+	})
 }
 
 func (p *Pages) exportPages(r *http.Request, f tally.Filter, page tally.Page, write func(string, *record.Entry) error) error {
@@ -103,7 +110,7 @@ func (p *Pages) exportPages(r *http.Request, f tally.Filter, page tally.Page, wr
 			return nil
 		}
 		f.After = page.Next
-		if page, err = p.Tally.Records(r.Context(), f); err != nil {
+		if err := p.readExported(r, f, &page); err != nil {
 			return err
 		}
 	}

@@ -130,15 +130,23 @@ func (p *Pages) confirmRollKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.Show(w, r, rollPage(&chain.Key), orgview.RollKey(rollData(&chain.Key, view.Form{})))
+	d, err := p.rollData(r, &chain.Key, view.Form{})
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, rollPage(&chain.Key), orgview.RollKey(d))
 }
 
 func rollPage(k *access.KeyRow) view.Page {
 	return view.Page{Title: "Roll key", Crumbs: append(keyCrumb[:1:1], view.Link{Label: k.Name, Href: keyURL(k.ID)}), Active: keysPath}
 }
 
-func rollData(k *access.KeyRow, f view.Form) orgview.RollKeyData {
-	return orgview.RollKeyData{Form: f, Name: k.Name, Preview: k.Preview, Action: keyURL(k.ID) + "/roll", Cancel: keyURL(k.ID)}
+func (p *Pages) rollData(r *http.Request, k *access.KeyRow, f view.Form) (d orgview.RollKeyData, err error) {
+	d = orgview.RollKeyData{Form: f, Name: k.Name, Preview: k.Preview, Action: keyURL(k.ID) + "/roll", Cancel: keyURL(k.ID)}
+	if k.Mode == access.Live {
+		d.Missing, err = p.missingForLiveKey(r)
+	}
+	return d, err
 }
 
 // rollKey serves POST /portal/keys/{key}/roll. The successor is shown in this
@@ -159,7 +167,11 @@ func (p *Pages) rollKey(w http.ResponseWriter, r *http.Request) error {
 		key, err = p.Access.RollKey(r.Context(), v.Who.Entity, old.ID, overlap, v.Who.Actor(), v.ID)
 	}
 	if form, invalid := portal.FormErrors(r, err); invalid {
-		return p.ShowInvalid(w, r, err, rollPage(&old), orgview.RollKey(rollData(&old, form)))
+		d, failed := p.rollData(r, &old, form)
+		if failed != nil {
+			return failed
+		}
+		return p.ShowInvalid(w, r, err, rollPage(&old), orgview.RollKey(d))
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package org
 
 import (
+	"errors"
+	"maps"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
@@ -36,11 +39,44 @@ var newKeyPage = view.Page{
 
 // showNewKey serves GET /portal/new-key.
 func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request) error {
-	purposes, err := p.purposeOptions(r)
+	d, err := p.newKeyData(r, view.Form{})
 	if err != nil {
 		return err
 	}
-	return p.Show(w, r, newKeyPage, orgview.NewKey(view.Form{}, purposes))
+	return p.Show(w, r, newKeyPage, orgview.NewKey(d))
+}
+
+func (p *Pages) newKeyData(r *http.Request, f view.Form) (d orgview.NewKeyData, err error) {
+	if d.Purposes, err = p.purposeOptions(r); err != nil {
+		return d, err
+	}
+	d.Missing, err = p.missingForLiveKey(r)
+	d.Form = f
+	return d, err
+}
+
+// missingForLiveKey returns what the visitor's account lacks for a live key.
+func (p *Pages) missingForLiveKey(r *http.Request) (m orgview.Missing, err error) {
+	err = p.People.CheckKeyMaker(r.Context(), p.Pool, portal.VisitOf(r).Who.Account)
+	if !errors.Is(err, people.ErrIncompleteAccount) {
+		return m, err
+	}
+	for _, v := range portal.FaultOf(err).Violations {
+		m.Email = m.Email || v.Field == people.EmailField
+		m.Factor = m.Factor || v.Field == people.FactorField
+	}
+	return m, nil
+}
+
+// withoutMissing returns the form of somebody who asked for a live key with an
+// incomplete account: a note says what is missing, and a test key is selected.
+func withoutMissing(f view.Form, err error) view.Form {
+	if !errors.Is(err, people.ErrIncompleteAccount) {
+		return f
+	}
+	values := maps.Clone(f.Values)
+	values.Set("mode", access.Test)
+	return view.Form{Values: values}
 }
 
 // purposeOptions returns the purposes that a new key can have. Other comes last and is
@@ -71,11 +107,11 @@ func (p *Pages) createKey(w http.ResponseWriter, r *http.Request) error {
 		key, err = p.Access.CreateKey(r.Context(), f, v.Who.Actor(), v.ID)
 	}
 	if form, invalid := portal.FormErrors(r, err); invalid {
-		purposes, failed := p.purposeOptions(r)
+		d, failed := p.newKeyData(r, withoutMissing(form, err))
 		if failed != nil {
 			return failed
 		}
-		return p.ShowInvalid(w, r, err, newKeyPage, orgview.NewKey(form, purposes))
+		return p.ShowInvalid(w, r, err, newKeyPage, orgview.NewKey(d))
 	}
 	if err != nil {
 		return err
@@ -93,8 +129,8 @@ func keyForm(r *http.Request) (access.KeyForm, error) {
 	}
 	if text := strings.TrimSpace(r.PostFormValue("expiresInDays")); text != "" {
 		days, err := strconv.Atoi(text)
-		wrong.Check(err == nil && days >= 1 && days <= maxDays, "expiresInDays", fault.NotAllowed, "Enter a number of days from 1 to 3650, or leave it empty for a key that is valid until it is revoked.")
-		f.Expires = time.Duration(days) * 24 * time.Hour
+		wrong.Check(err == nil && days >= 0 && days <= maxDays, "expiresInDays", fault.NotAllowed, "Enter a number of days from 1 to 3650, or 0 for a key that is valid until it is revoked.")
+		f.Expires = access.Days(days)
 	}
 	words := strings.FieldsFunc(r.PostFormValue("networks"), func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t' })
 	wrong.Check(len(words) <= maxNetworks, "networks", fault.TooLong, "Enter at most 64 networks.")

@@ -41,6 +41,7 @@ const (
 	teamInvitePath   = "/portal/team/{account}/invite"
 	teamRolePath     = "/portal/team/{account}/role"
 	teamRemovePath   = "/portal/team/{account}/remove"
+	teamUnlockPath   = "/portal/team/{account}/unlock"
 	profilePath      = "/portal/profile"
 	overviewPath     = "/portal/overview"
 	recordsPath      = "/portal/journal"
@@ -59,8 +60,8 @@ func (p *Pages) Routes() []portal.Route {
 		{Method: get, Path: overviewPath, Right: portal.OrgMember, Serve: p.showOverview},
 		{Method: get, Path: recordsPath, Right: portal.OrgMember, Serve: p.showRecords},
 		{Method: get, Path: recordPath, Right: portal.OrgMember, Serve: p.showRecord},
-		{Method: get, Path: csvPath, Right: portal.OrgMember, Upload: true, Serve: p.exportCSV},
-		{Method: get, Path: ndjsonPath, Right: portal.OrgMember, Upload: true, Serve: p.exportNDJSON},
+		{Method: get, Path: csvPath, Right: portal.OrgMember, Export: true, Serve: p.exportCSV},
+		{Method: get, Path: ndjsonPath, Right: portal.OrgMember, Export: true, Serve: p.exportNDJSON},
 		{Method: get, Path: answersPath, Right: portal.Anyone, Serve: p.showAnswers},
 		{Method: get, Path: keysPath, Right: portal.OrgMember, Serve: p.showKeys},
 		{Method: get, Path: newKeyPath, Right: portal.OrgMember, Serve: p.showNewKey},
@@ -83,6 +84,8 @@ func (p *Pages) Routes() []portal.Route {
 		{Method: post, Path: teamRolePath, Right: portal.OrgAdmin, Serve: p.changeRole},
 		{Method: get, Path: teamRemovePath, Right: portal.OrgAdmin, Serve: p.confirmRemove},
 		{Method: post, Path: teamRemovePath, Right: portal.OrgAdmin, Serve: p.removeFromTeam},
+		{Method: get, Path: teamUnlockPath, Right: portal.OrgAdmin, Serve: p.confirmUnlock},
+		{Method: post, Path: teamUnlockPath, Right: portal.OrgAdmin, Serve: p.unlock},
 		{Method: get, Path: profilePath, Right: portal.OrgMember, Serve: p.showProfile},
 	}
 }

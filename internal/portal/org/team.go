@@ -35,10 +35,50 @@ func (p *Pages) team(r *http.Request, form view.Form) (orgview.TeamData, error) 
 	o := present.SortAccounts(r, list)
 	page, links := web.PageOf(r, list, present.AccountsShown, func(a *registry.Account) string { return a.ID.String() })
 	d := orgview.TeamData{Form: form, First: links.First, Next: links.Next, Note: portal.WindowNote(links), Heads: o.Head, Now: p.Now()}
-	for _, a := range page {
-		d.Rows = append(d.Rows, present.MemberRow(&a, v.Who.Account))
+	ids := make([]uuid.UUID, len(page))
+	for i := range page {
+		ids[i] = page[i].ID
+	}
+	factors, err := p.People.FactorsOf(r.Context(), ids)
+	if err != nil {
+		return orgview.TeamData{}, err
+	}
+	for i := range page {
+		row := present.MemberRow(&page[i], v.Who.Account)
+		if row.Locked = factors[page[i].ID].Locked; row.Locked {
+			row.State, row.Tone = "Locked", view.Bad
+		}
+		d.Rows = append(d.Rows, row)
 	}
 	return d, nil
+}
+
+var unlockPage = view.Page{Title: "Unlock two-factor authentication", Crumbs: []view.Link{{Label: "Team", Href: teamPath}}, Active: teamPath}
+
+// confirmUnlock serves GET /portal/team/{account}/unlock.
+func (p *Pages) confirmUnlock(w http.ResponseWriter, r *http.Request) error {
+	a, err := p.colleague(r)
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, unlockPage, view.Confirm(present.UnlockQuestion(&a, teamPath, view.Form{})))
+}
+
+// unlock serves POST /portal/team/{account}/unlock.
+func (p *Pages) unlock(w http.ResponseWriter, r *http.Request) error {
+	v := portal.VisitOf(r)
+	a, err := p.colleague(r)
+	if err != nil {
+		return err
+	}
+	err = p.People.UnlockFactorOf(r.Context(), a.ID, v.Who, v.ID)
+	if form, invalid := portal.FormErrors(r, err); invalid {
+		return p.ShowInvalid(w, r, err, unlockPage, view.Confirm(present.UnlockQuestion(&a, teamPath, form)))
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithFlash(w, r, teamPath, "factor.unlocked")
 }
 
 // invite serves POST /portal/team.

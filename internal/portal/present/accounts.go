@@ -58,6 +58,16 @@ func RemoveQuestion(a *registry.Account, team string, f view.Form) view.ConfirmD
 	}
 }
 
+// UnlockQuestion is the confirmation before the two-factor authentication of a person
+// of the team that is listed at the address team is unlocked.
+func UnlockQuestion(a *registry.Account, team string, f view.Form) view.ConfirmData {
+	return view.ConfirmData{
+		Text: "Somebody who knew the password of " + a.Name + " (" + a.Email + ") entered 100 wrong codes in a row. " +
+			"First ask the person, in a way that you trust, whether they did: if not, they must change their password before you unlock the account.",
+		Action: team + "/" + a.ID.String() + "/unlock", Label: "Unlock two-factor authentication", Kind: view.Primary, Cancel: team, Form: f,
+	}
+}
+
 // ReadInvitation reads the form by which an organisation's person is invited.
 func ReadInvitation(r *http.Request, entity uuid.UUID) (people.InviteForm, error) {
 	g := people.InviteForm{Email: strings.TrimSpace(r.PostFormValue("email")), Kind: registry.AccountKind(r.PostFormValue("kind")), Entity: entity}

@@ -10,6 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -23,7 +24,9 @@ type ImportStep struct {
 	kind               view.Kind
 	do                 func(d *supply.Service, ctx context.Context, id uuid.UUID, by audit.Actor) (supply.Import, error)
 	message            string
-	typed              bool // the network's code has to be typed first
+	// request replaces do for what takes two people: the network's code has to be typed
+	// first, and a reason given. It returns the approval that must be confirmed.
+	request func(o *order.Service, ctx context.Context, d order.ImportDecision) (pending uuid.UUID, err error)
 }
 
 // The steps of the operator (ConfirmIntentStep, WithdrawStep) and of the
@@ -34,8 +37,8 @@ var (
 		text: "You confirm that the file is complete and correct, although it would change so many lines. The regulator's staff see your confirmation and decide: the file is applied when they confirm it.",
 	}
 	ConfirmStep = ImportStep{
-		title: "Confirm import", verb: "confirm", label: "Confirm import", kind: view.Primary, do: (*supply.Service).Confirm, message: "import.confirmed", typed: true,
-		text: "The file replaces what is stored about the network's lines. Every answer follows it, and it cannot be undone here. Confirm it when you know from the operator why it differs so much.",
+		title: "Confirm import", verb: "confirm", label: "Request approval", kind: view.Primary, request: (*order.Service).ConfirmHeld, message: "import.requested",
+		text: "The file replaces what is stored about the network's lines, and every answer follows it. Request it when you know from the operator why it differs so much. It is applied when a second person has confirmed it, under Approvals.",
 	}
 	CancelStep = ImportStep{
 		title: "Cancel import", verb: "cancel", label: "Cancel import", kind: view.Danger, do: (*supply.Service).Cancel, message: "import.cancelled",
@@ -67,8 +70,8 @@ func (c ImportContext) question(step *ImportStep, f view.Form) view.ConfirmData 
 	if c.Import.Reason != "" {
 		q.Text = c.Import.Reason + " " + step.text
 	}
-	if step.typed {
-		q.Word = c.Network
+	if step.request != nil {
+		q.Word, q.Reason = c.Network, true
 	}
 	return q
 }
@@ -80,10 +83,17 @@ func (s Supply) ServeStep(w http.ResponseWriter, r *http.Request, step *ImportSt
 		return s.Show(w, r, c.page(step), view.Confirm(c.question(step, view.Form{})))
 	}
 	var wrong fault.Form
-	wrong.Check(!step.typed || strings.EqualFold(strings.TrimSpace(r.PostFormValue("confirm")), c.Network), "confirm", fault.NotAllowed, "Type "+c.Network+".")
+	wrong.Check(step.request == nil || strings.EqualFold(strings.TrimSpace(r.PostFormValue("confirm")), c.Network), "confirm", fault.NotAllowed, "Type "+c.Network+".")
 	err := wrong.Err()
-	if err == nil {
-		_, err = step.do(s.Lines, r.Context(), c.Import.ID, portal.VisitOf(r).Who.Actor())
+	v := portal.VisitOf(r)
+	switch {
+	case err != nil:
+	case step.request != nil:
+		_, err = step.request(&order.Service{Supply: s.Lines}, r.Context(), order.ImportDecision{
+			Import: c.Import.ID, Reason: portal.OneLine(r.PostFormValue("reason")), By: v.Who.Actor(), Request: v.ID,
+		})
+	default:
+		_, err = step.do(s.Lines, r.Context(), c.Import.ID, v.Who.Actor())
 	}
 	if form, invalid := portal.FormErrors(r, err); invalid {
 		return s.ShowInvalid(w, r, err, c.page(step), view.Confirm(c.question(step, form)))

@@ -140,6 +140,7 @@ var rejectionMeanings = map[string]string{
 	"NOT_FOUND":         "no event about this number has that id",
 	"NOT_YOURS":         "the number was not with this network at that time",
 	"PORTED_OUT":        "the number has moved to another network",
+	"TOO_MANY_EVENTS":   "this network has reported too many events about the number",
 	"TOO_MANY_WAITING":  "too many events of this network wait for a port; send it again later",
 	"TOO_SOON":          "the churn notice came too late",
 	"VOIDED":            "the event is withdrawn already",

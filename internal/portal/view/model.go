@@ -133,7 +133,10 @@ type FieldData struct {
 }
 
 // Option is one of the values that a field can have.
-type Option struct{ Value, Label, Hint string }
+type Option struct {
+	Value, Label, Hint string
+	Disabled           bool // shown, and cannot be chosen
+}
 
 // HeadCell is the header of a column.
 type HeadCell struct {

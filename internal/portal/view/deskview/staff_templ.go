@@ -21,6 +21,7 @@ type StaffRow struct {
 	Tone                         Tone
 	Self, Invited, Gone          bool
 	Factor                       bool   // two-factor authentication is on
+	Locked                       bool   // it is locked
 	PendingRole                  string // the role that waits for approval; "" for none
 	Since                        time.Time
 }
@@ -265,7 +266,7 @@ func staffRole(m StaffRow) templ.Component {
 			var templ_7745c5c3_Var8 string
 			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(m.PendingRole)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/staff.templ`, Line: 83, Col: 51}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/staff.templ`, Line: 84, Col: 51}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
@@ -305,7 +306,12 @@ func staffFactor(m StaffRow) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if m.Factor {
+		if m.Locked {
+			templ_7745c5c3_Err = Status(Bad, "Locked").Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		} else if m.Factor {
 			templ_7745c5c3_Err = Status(Good, "On").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -371,8 +377,8 @@ func staffTools(m StaffRow, may bool) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if m.Factor {
-					templ_7745c5c3_Err = ConfirmLink("Reset two-factor", "/portal/desk/staff/"+m.ID+"/factor", Secondary).Render(ctx, templ_7745c5c3_Buffer)
+				if m.Locked {
+					templ_7745c5c3_Err = ConfirmLink("Unlock two-factor", "/portal/desk/staff/"+m.ID+"/unlock", Secondary).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -381,12 +387,22 @@ func staffTools(m StaffRow, may bool) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
+				if m.Factor {
+					templ_7745c5c3_Err = ConfirmLink("Reset two-factor", "/portal/desk/staff/"+m.ID+"/factor", Secondary).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " ")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
 				templ_7745c5c3_Err = ConfirmLink("Remove", "/portal/desk/staff/"+m.ID+"/remove", Danger).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

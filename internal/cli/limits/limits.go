@@ -1,4 +1,6 @@
-package cli
+// Package limits has the commands of the operator about what organisations may
+// verify: their limits, and the guard against number scanning.
+package limits
 
 import (
 	"cmp"
@@ -14,7 +16,12 @@ import (
 	"github.com/lineproof/lineproof/internal/guard"
 )
 
-func (a *app) limitsCommand() *cobra.Command {
+// commands has the commands of this package.
+type commands struct{ *console.Console }
+
+// Command returns the command "limits".
+func Command(con *console.Console) *cobra.Command {
+	c := &commands{con}
 	cmd := &cobra.Command{
 		Use:   "limits",
 		Short: "Show and set the limits of an organisation",
@@ -22,7 +29,7 @@ func (a *app) limitsCommand() *cobra.Command {
 Limits that are not set for it come from the settings of the service.`,
 		Example: "  lineproof limits show --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 	}
-	cmd.AddCommand(a.limitsShowCommand(), a.limitsSetCommand())
+	cmd.AddCommand(c.limitsShowCommand(), c.limitsSetCommand())
 	return cmd
 }
 
@@ -34,7 +41,7 @@ type limitJSON struct {
 	Used  *int64  `json:"used"`
 }
 
-func (a *app) limitsShowCommand() *cobra.Command {
+func (c *commands) limitsShowCommand() *cobra.Command {
 	var entity string
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show the limits and the usage of an organisation", Args: cobra.NoArgs,
@@ -45,12 +52,12 @@ this month (UTC), up to a few seconds ago. A limit of 0 means no limit.`,
 	cmd.Flags().StringVar(&entity, "entity", "", "entityUid of the organisation")
 	console.Require(cmd, "entity")
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = c.Run(func(cmd *cobra.Command, _ []string) error {
 		id, err := console.ParseID("--entity", entity)
 		if err != nil {
 			return err
 		}
-		b, err := backend.Open(cmd.Context(), a.Console)
+		b, err := backend.Open(cmd.Context(), c.Console)
 		if err != nil {
 			return err
 		}
@@ -72,7 +79,7 @@ this month (UTC), up to a few seconds ago. A limit of 0 means no limit.`,
 			limits[l.key] = l.limitJSON
 			rows = append(rows, l.row())
 		}
-		return a.Print(*asJSON, limits, rows...)
+		return c.Print(*asJSON, limits, rows...)
 	})
 	return cmd
 }
@@ -111,7 +118,7 @@ func (l *limitRow) row() []string {
 	return []string{l.name, value, used, setBy}
 }
 
-func (a *app) limitsSetCommand() *cobra.Command {
+func (c *commands) limitsSetCommand() *cobra.Command {
 	var entity string
 	var l access.Limits
 	cmd := &cobra.Command{
@@ -129,7 +136,7 @@ It takes effect on every node within five seconds.`,
 	flags.Int64Var(&l.MonthQuota, "month-quota", 0, "verifications per month")
 	flags.Int64Var(&l.DayNumbers, "day-numbers", 0, "different numbers per day")
 	console.Require(cmd, "entity")
-	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = c.Run(func(cmd *cobra.Command, _ []string) error {
 		id, err := console.ParseID("--entity", entity)
 		if err != nil {
 			return err
@@ -138,7 +145,7 @@ It takes effect on every node within five seconds.`,
 			!cmd.Flags().Changed("month-quota") && !cmd.Flags().Changed("day-numbers") {
 			return console.Usagef("give at least one limit: --rate, --burst, --day-quota, --month-quota or --day-numbers")
 		}
-		b, err := backend.Open(cmd.Context(), a.Console)
+		b, err := backend.Open(cmd.Context(), c.Console)
 		if err != nil {
 			return err
 		}
@@ -150,7 +157,7 @@ It takes effect on every node within five seconds.`,
 		if err := b.Access.SetLimits(cmd.Context(), id, changedLimits(cmd, stored, l), access.Operator, uuid.Nil); err != nil {
 			return err
 		}
-		a.Note("The limits are set.")
+		c.Note("The limits are set.")
 		return nil
 	})
 	return cmd

@@ -1,9 +1,10 @@
-package cli
+package limits
 
 import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
@@ -12,7 +13,9 @@ import (
 	"github.com/lineproof/lineproof/internal/guard"
 )
 
-func (a *app) guardCommand() *cobra.Command {
+// GuardCommand returns the command "guard".
+func GuardCommand(con *console.Console) *cobra.Command {
+	c := &commands{con}
 	cmd := &cobra.Command{
 		Use:   "guard",
 		Short: "List and release organisations whose requests look like number scanning",
@@ -20,14 +23,15 @@ func (a *app) guardCommand() *cobra.Command {
 rate and, if the scanning continues, stops it, until it is released here.`,
 		Example: "  lineproof guard list",
 	}
-	cmd.AddCommand(a.guardListCommand(), a.guardReleaseCommand())
+	cmd.AddCommand(c.guardListCommand(), c.guardReleaseCommand())
 	return cmd
 }
 
 // alertJSON is an alert of the guard, as printed with --json.
 type alertJSON struct {
 	ID         string `json:"alertId"`
-	EntityUID  string `json:"entityUid"`
+	EntityUID  string `json:"entityUid,omitempty"` // "" if it is about all organisations of a client
+	ClientID   string `json:"clientId,omitempty"`
 	Entity     string `json:"entity"`
 	Kind       string `json:"kind"`
 	Level      string `json:"level"`
@@ -45,7 +49,7 @@ type alertJSON struct {
 	QuietUntil string `json:"quietUntil,omitempty"`
 }
 
-func (a *app) guardListCommand() *cobra.Command {
+func (c *commands) guardListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List alerts of the guard, newest first", Args: cobra.NoArgs,
 		Long: `Lists organisations that are slowed or stopped, and those that have used up today's budget of different numbers, with the
@@ -56,29 +60,44 @@ figures that explain why. It shows no phone numbers; the journal has the request
 	all := cmd.Flags().Bool("all", false, "also alerts that were released or have ended")
 	limit := cmd.Flags().Int("limit", 100, "maximum number of rows")
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
 		now := time.Now()
 		list, err := guard.List(cmd.Context(), b.Pool, now, *all, *limit)
 		if err != nil {
 			return err
 		}
 		alerts := make([]alertJSON, 0, len(list))
-		rows := [][]string{{"ENTITY", "ORGANISATION", "LEVEL", "FOUND", "SINCE", "STATUS"}}
+		rows := [][]string{{"ENTITY OR CLIENT", "ORGANISATION", "LEVEL", "FOUND", "SINCE", "STATUS"}}
 		for _, f := range list {
 			alerts = append(alerts, alertJSON{
-				ID: f.ID.String(), EntityUID: f.Entity.String(), Entity: f.EntityName, Kind: string(f.Kind), Level: f.Level.String(), Active: f.Active(now),
+				ID: f.ID.String(), EntityUID: idOrEmpty(f.Entity), ClientID: idOrEmpty(f.Sponsor), Entity: f.Name, Kind: string(f.Kind), Level: f.Level.String(), Active: f.Active(now),
 				Since: console.FormatTime(f.Since), EndsAt: console.FormatTime(f.Until), Node: f.Node, Numbers: f.Numbers, Misses: f.Misses, Dense: f.Dense, Block: f.Block, Budget: f.Budget,
 				ReleasedAt: console.FormatTime(f.ReleasedAt), Reason: f.Reason, QuietUntil: console.FormatTime(f.QuietUntil),
 			})
-			rows = append(rows, []string{f.Entity.String(), f.EntityName, f.Level.String(), alertReason(&f), console.FormatTime(f.Since), alertStatus(&f, now)})
+			rows = append(rows, []string{idOrEmpty(f.Entity) + idOrEmpty(f.Sponsor), alertName(&f), f.Level.String(), alertReason(&f), console.FormatTime(f.Since), alertStatus(&f, now)})
 		}
 		if len(list) == 0 && !*asJSON {
-			a.Note("There are no alerts.")
+			c.Note("There are no alerts.")
 			return nil
 		}
-		return a.Print(*asJSON, alerts, rows...)
+		return c.Print(*asJSON, alerts, rows...)
 	})
 	return cmd
+}
+
+func idOrEmpty(id uuid.UUID) string {
+	if id == uuid.Nil {
+		return ""
+	}
+	return id.String()
+}
+
+// alertName says whom an alert is about.
+func alertName(f *guard.AlertRow) string {
+	if f.Sponsor != uuid.Nil {
+		return "all organisations of the client " + f.Name
+	}
+	return f.Name
 }
 
 // alertReason describes why an alert was raised.
@@ -106,26 +125,35 @@ func alertStatus(f *guard.AlertRow, now time.Time) string {
 	return "active"
 }
 
-func (a *app) guardReleaseCommand() *cobra.Command {
-	var entity string
+func (c *commands) guardReleaseCommand() *cobra.Command {
+	var entity, client string
 	r := guard.ReleaseForm{By: access.Operator}
 	cmd := &cobra.Command{
 		Use: "release", Short: "Release an organisation that was slowed or stopped", Args: cobra.NoArgs,
-		Long: `Releases an organisation that was slowed or stopped, on every node within five seconds. It is not slowed or stopped again
+		Long: `Releases an organisation that was slowed or stopped, or with --client all organisations that the client onboarded, if
+they were slowed or stopped together. This takes effect on every node within five seconds. It is not slowed or stopped again
 for the duration of --quiet, because the guard still counts its requests of the last day; its quotas and its budget of
 numbers still apply. The audit trail records who released it and why.`,
 		Example: `  lineproof guard release --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --reason 'payroll of a ministry, checked by phone'
   lineproof guard release --entity "$ENTITY" --reason 'wallet of a small operator: all customers in two blocks' --quiet 8760h`,
 	}
 	cmd.Flags().StringVar(&entity, "entity", "", "entityUid of the organisation")
+	cmd.Flags().StringVar(&client, "client", "", "id of the client, if the alert is about all its organisations")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "the reason; it is recorded")
 	cmd.Flags().DurationVar(&r.Quiet, "quiet", 24*time.Hour, "how long it is not slowed or stopped again, at most 8784h")
-	console.Require(cmd, "entity", "reason")
-	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
-		if r.Entity, err = console.ParseID("--entity", entity); err != nil {
+	console.Require(cmd, "reason")
+	cmd.MarkFlagsOneRequired("entity", "client")
+	cmd.MarkFlagsMutuallyExclusive("entity", "client")
+	cmd.RunE = c.Run(func(cmd *cobra.Command, _ []string) (err error) {
+		if client != "" {
+			r.Sponsor, err = console.ParseID("--client", client)
+		} else {
+			r.Entity, err = console.ParseID("--entity", entity)
+		}
+		if err != nil {
 			return err
 		}
-		b, err := backend.Open(cmd.Context(), a.Console)
+		b, err := backend.Open(cmd.Context(), c.Console)
 		if err != nil {
 			return err
 		}
@@ -134,7 +162,7 @@ numbers still apply. The audit trail records who released it and why.`,
 		if err != nil {
 			return err
 		}
-		a.Note("Released: %s ended.", console.Count(int(ended), "alert"))
+		c.Note("Released: %s ended.", console.Count(int(ended), "alert"))
 		return nil
 	})
 	return cmd

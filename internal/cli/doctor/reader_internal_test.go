@@ -1,0 +1,64 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/process"
+)
+
+// A standby that follows passes, and one that does not replay is behind.
+func TestStandbyThatLagsIsReported(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	primary, err := pgtest.StartNode(ctx, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(primary.Stop)
+	port, err := process.FreePort(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	standby, err := primary.Standby(ctx, "second", port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(standby.Stop)
+	r := &report{}
+	d := &databaseChecks{report: r, cfg: config.Config{ReadDatabaseURL: secret.Text(standby.Database()), DatabaseRole: pg.Serve}}
+	check := func(want string) {
+		t.Helper()
+		for ctx.Err() == nil {
+			r.findings = nil
+			if d.reader(ctx, 0); len(r.findings) == 1 && strings.HasPrefix(r.findings[0].line(), want) {
+				return
+			}
+		}
+		t.Errorf("%+v, want %s", r.findings, want)
+	}
+	change := func(sql string) {
+		t.Helper()
+		if err := primary.Admin(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(`CREATE TABLE replayed ()`)
+	check("ok    reader: a standby that follows")
+	if err := standby.Admin(ctx, `SELECT pg_wal_replay_pause()`); err != nil {
+		t.Fatal(err)
+	}
+	for ctx.Err() == nil && len(r.findings) == 1 && r.findings[0].Verdict == passed { // it pauses a moment later
+		change(`COMMENT ON TABLE replayed IS 'changed'`)
+		r.findings = nil
+		d.reader(ctx, 0)
+	}
+	check("warn  reader: it is ")
+}

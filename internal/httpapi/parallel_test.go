@@ -1,0 +1,179 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/httpapi"
+	"github.com/lineproof/lineproof/internal/secret"
+)
+
+// at says how often an operation takes effect when the same request arrives many
+// times at once.
+type at int
+
+const (
+	once  at = iota // one request succeeds, and the others are told why not
+	each            // every success is an effect of its own
+	ended           // what has ended stays ended: any number may succeed, and one takes effect
+)
+
+// effect is what an operation leaves behind: a query that counts it.
+type effect struct {
+	at         at
+	credential string // of those that credentials returns; "" for none
+	counted    string
+}
+
+// effects has every operation that changes something.
+func effects() map[string]effect {
+	count := func(what string) string { return "SELECT count(*) FROM " + what }
+	audited := func(action string) string { return count("audit WHERE action = '" + action + "'") }
+	const client, admin, reviewer = "token", "session admin", "session reviewer"
+	return map[string]effect{
+		"POST " + tokenPath:                              {each, "", count("access_token")},
+		"POST " + revokePath:                             {ended, "", audited("token.revoked")},
+		"POST " + onboardPath:                            {once, client, count("entity")},
+		"POST " + uploadPath:                             {each, client, count("document")},
+		"POST " + documentsPath + "/{documentId}/review": {once, reviewer, audited("document.accepted")},
+		"POST " + loginPath:                              {each, "", count("session")},
+		"POST " + logoutPath:                             {ended, admin, audited("session.ended")},
+		"DELETE " + sessionsPath:                         {ended, admin, audited("session.all_ended")},
+		"DELETE " + sessionsPath + "/{sessionId}":        {ended, admin, audited("session.ended")},
+		"POST " + passwordPath:                           {once, admin, audited("password.changed")},
+		"POST " + resetPath:                              {ended, "", count("account_link")},
+		"POST " + resetCompletePath:                      {once, "", audited("password.reset")},
+		"POST " + confirmEmailPath:                       {once, "", audited("account.email_confirmed")},
+		"POST " + factorPath:                             {each, admin, audited("factor.begun")}, // each replaces the one before
+		"DELETE " + factorPath:                           {once, admin, audited("factor.removed")},
+		"POST " + factorConfirmPath:                      {once, admin, audited("factor.set")},
+		"POST " + invitationsPath:                        {ended, admin, count("account")}, // another e-mail to the same person
+		"POST " + acceptPath:                             {once, "", audited("invitation.accepted")},
+		"DELETE " + teamPath + "/{accountId}":            {once, admin, audited("account.disabled")},
+		"POST " + keysPath:                               {each, admin, count("api_key")},
+		rollRoute:                                        {once, admin, count("api_key")},
+		endKeyRoute:                                      {once, admin, audited("key.revoked")},
+		"POST " + verifyPath:                             {each, "api key live", count("journal_entry")},
+		"POST " + batchPath:                              {each, "api key live", count("journal_entry")},
+		"POST " + clockPath:                              {each, "api key test", "SELECT coalesce(sum(ahead) / 86400, 0)::bigint FROM rehearsal_clock"},
+		"POST " + eventsPath:                             {ended, "token line:supply", count("line_event")},
+		"POST " + ordersPath:                             {each, reviewer, count("line_order")},
+		"POST " + importsPath:                            {once, "token line:supply", count("supply_import")},
+	}
+}
+
+// readers are the operations that are sent with POST and change nothing but the
+// audit trail.
+var readers = []string{"POST " + historyPath}
+
+// The same request to change something, sent 32 times at once, answers nothing
+// but success and errors of the caller, and takes effect once, or once for every
+// success. LINEPROOF_E2E_ROUNDS says how often each is sent (2).
+func TestParallelRequestsTakeEffectOnce(t *testing.T) {
+	t.Parallel()
+	all := effects()
+	for _, route := range (&httpapi.API{}).Operations() {
+		if _, known := all[route]; !known && !strings.HasPrefix(route, "GET ") && !slices.Contains(readers, route) {
+			t.Errorf("this test does not know %s", route)
+		}
+	}
+	s := newStack(t).withLines(t)
+	owner := openAs(t, s.pool.Config().ConnString())
+	s.People.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
+	s.Registry.Passwords = s.People.Passwords
+	creds, entity := credentials(t, s)
+	for range rounds(t) {
+		for _, route := range slices.Sorted(maps.Keys(all)) {
+			e := all[route]
+			r := parallelRequest(t, s, route, creds[e.credential], entity)
+			before := count(t, owner, e.counted)
+			answers := s.sendTogether(t, r)
+			judge(t, route, e.at, answers, count(t, owner, e.counted)-before)
+		}
+	}
+}
+
+// rounds returns how often each request is sent.
+func rounds(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("LINEPROOF_E2E_ROUNDS")
+	if text == "" {
+		return 2
+	}
+	return must(strconv.Atoi(text))(t)
+}
+
+// parallelRequest returns a request that takes effect. It differs from
+// validRequest where that one would change nothing.
+func parallelRequest(t *testing.T, s *stack, route, credential, entity string) *http.Request {
+	t.Helper()
+	switch route {
+	case "POST " + revokePath:
+		r := form(s.grant(func(v url.Values) { v.Set("token", s.token(t)) }))
+		r.URL.Path = revokePath
+		return r
+	case "POST " + eventsPath:
+		return post(eventsPath, credential, eventsBody(t, happened(uuid.NewString(), knownNumber, "USED", day)))
+	}
+	return validRequest(t, s, route, credential, entity)
+}
+
+func count(t *testing.T, pool *pgxpool.Pool, sql string) (n int) {
+	t.Helper()
+	if err := pool.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// sendTogether sends copies of a request at the same moment.
+func (s *stack) sendTogether(t *testing.T, r *http.Request) []*httptest.ResponseRecorder {
+	t.Helper()
+	body := must(io.ReadAll(r.Body))(t)
+	answers, gate := make([]*httptest.ResponseRecorder, 32), make(chan struct{})
+	var all sync.WaitGroup
+	for i := range answers {
+		answers[i] = httptest.NewRecorder()
+		one := r.Clone(t.Context())
+		one.Body = io.NopCloser(bytes.NewReader(body))
+		all.Go(func() {
+			<-gate
+			s.handler.ServeHTTP(answers[i], one)
+		})
+	}
+	close(gate)
+	all.Wait()
+	return answers
+}
+
+// judge compares the answers with the effects that were counted.
+func judge(t *testing.T, what string, want at, answers []*httptest.ResponseRecorder, effects int) {
+	t.Helper()
+	succeeded, statuses := 0, map[int]int{}
+	for _, res := range answers {
+		statuses[res.Code]++
+		if res.Code < http.StatusMultipleChoices {
+			succeeded++
+		}
+	}
+	right := map[at]bool{once: succeeded == 1 && effects == 1, each: succeeded > 0 && effects == succeeded, ended: succeeded > 0 && effects <= 1}
+	for status := range statuses {
+		if !right[want] || status >= http.StatusInternalServerError {
+			t.Errorf("%s succeeded %d times and took effect %d times; the statuses are %v", what, succeeded, effects, statuses)
+			break
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package portal_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/order"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
+)
+
+// at says how often a form takes effect when it is sent many times at once.
+type at int
+
+const (
+	once  at = iota // one is accepted, and the others are told why not
+	each            // every one that is accepted is an effect of its own
+	ended           // any number may be accepted, and at most one takes effect
+)
+
+// submission is a form with what it leaves in the audit trail.
+type submission struct {
+	at      at
+	action  string
+	prepare func(t *testing.T, s *stack) *http.Request
+}
+
+// form prepares a form for a visitor and a path.
+func form(who func(*testing.T, *stack) visitor, path func(*testing.T, *stack) string, fields ...string) func(*testing.T, *stack) *http.Request {
+	return func(t *testing.T, s *stack) *http.Request {
+		t.Helper()
+		values := url.Values{}
+		for i := 0; i < len(fields); i += 2 {
+			value := strings.ReplaceAll(fields[i+1], "NEW", uuid.NewString())
+			values.Set(fields[i], value)
+		}
+		visitor, target := who(t, s), path(t, s)
+		// Everybody has had their access for longer than it counts, so that two people
+		// are independent of each other.
+		owner := pgtest.Open(t, s.pool.Config().ConnString(), "")
+		defer owner.Close()
+		must(owner.Exec(t.Context(), `UPDATE access_given SET at = at - interval '31 days'`))(t)
+		return newRequest(http.MethodPost, target, visitor.session, values)
+	}
+}
+
+func role(name string) func(*testing.T, *stack) visitor {
+	return func(t *testing.T, s *stack) visitor { t.Helper(); return s.as(t, name) }
+}
+
+func boss(t *testing.T, s *stack) visitor { t.Helper(); return s.asAdministrator(t) }
+
+func fixed(path string) func(*testing.T, *stack) string {
+	return func(*testing.T, *stack) string { return path }
+}
+
+// ofNew creates something and returns a path with its id.
+func ofNew(prefix, suffix string, create func(*testing.T, *stack) uuid.UUID) func(*testing.T, *stack) string {
+	return func(t *testing.T, s *stack) string { t.Helper(); return prefix + create(t, s).String() + suffix }
+}
+
+func newMember(t *testing.T, s *stack) uuid.UUID { t.Helper(); return s.as(t, "member").id }
+
+func newReviewer(t *testing.T, s *stack) uuid.UUID { t.Helper(); return s.as(t, "reviewer").id }
+
+func newGuest(g people.InviteForm) func(*testing.T, *stack) uuid.UUID {
+	return func(t *testing.T, s *stack) uuid.UUID {
+		t.Helper()
+		g.Email = "guest-" + uuid.NewString() + "@people.example"
+		if g.Kind == registry.MemberAccount {
+			g.Entity = s.bank.ID
+		}
+		return must(s.People.CreateInvited(t.Context(), g, access.Operator, uuid.Nil))(t).ID
+	}
+}
+
+func newBankKey(t *testing.T, s *stack) uuid.UUID {
+	t.Helper()
+	return must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "app", Mode: access.Live}, access.Operator, uuid.Nil))(t).ID
+}
+
+func newTestClient(t *testing.T, s *stack) uuid.UUID {
+	t.Helper()
+	return must(s.Access.CreateClient(t.Context(), access.ClientForm{Name: "T", Scopes: []string{"document:upload"}}, access.Operator, uuid.Nil))(t).ID
+}
+
+func newBank(t *testing.T, s *stack) uuid.UUID {
+	t.Helper()
+	return must(s.Registry.CreateRelyingParty(t.Context(), "Creek Bank", "RC 70", access.Operator, uuid.Nil))(t).ID
+}
+
+func newBlacklisting(t *testing.T, s *stack) uuid.UUID {
+	t.Helper()
+	number := fmt.Sprintf("+23480355%05d", rand.IntN(100_000))
+	stranger := audit.Actor{Kind: audit.Account, ID: uuid.New()} // independent of the reviewer who confirms it
+	return must((&order.Service{Supply: s.Lines}).Create(t.Context(), supply.Supplier{Actor: stranger}, order.Form{PhoneNumber: number, Action: "BLACKLIST", Note: "Case 12"}))(t).ID
+}
+
+func newRestoration(t *testing.T, s *stack) uuid.UUID {
+	t.Helper()
+	bank := newBank(t, s)
+	must(s.Registry.Revoke(t.Context(), bank, "No licence", access.Operator, uuid.Nil))(t)
+	return must(s.Registry.Restore(t.Context(), bank, "Renewed", actorOf(s.asAdministrator(t)), uuid.Nil))(t).Pending
+}
+
+// submissions has every form that changes something other than the visitor's own
+// session.
+func submissions() map[string]submission {
+	admin, reviewer := role("admin"), role("reviewer")
+	complete := func(t *testing.T, s *stack) visitor { t.Helper(); return s.enrolled(t, s.as(t, "admin")) } // as a live key needs it
+	const bankPath = "/portal/desk/entities/"
+	client := func(rest string) func(*testing.T, *stack) string {
+		return ofNew("/portal/desk/clients/", rest, newTestClient)
+	}
+	entityOf := func(rest string, create func(*testing.T, *stack) uuid.UUID) func(*testing.T, *stack) string {
+		return func(t *testing.T, s *stack) string {
+			t.Helper()
+			return strings.Replace(bankPath+s.bank.ID.String()+rest, "ID", create(t, s).String(), 1)
+		}
+	}
+	member := newGuest(people.InviteForm{Kind: registry.MemberAccount})
+	return map[string]submission{
+		"/portal/new-key":               {each, "key.created", form(admin, fixed("/portal/new-key"), "name", "app", "mode", "test")},
+		"/portal/keys/{key}/roll":       {once, "key.rolled", form(complete, ofNew("/portal/keys/", "/roll", newBankKey), "overlap", "1")},
+		"/portal/keys/{key}/revoke":     {once, "key.revoked", form(admin, ofNew("/portal/keys/", "/revoke", newBankKey), "confirm", "app")},
+		"/portal/team":                  {each, "invitation.sent", form(admin, fixed("/portal/team"), "email", "NEW@people.example", "kind", "member")},
+		"/portal/team/{account}/invite": {each, "invitation.sent", form(admin, ofNew("/portal/team/", "/invite", member))},
+		"/portal/team/{account}/role":   {once, "account.kind_given", form(admin, ofNew("/portal/team/", "/role", newMember), "kind", "admin")},
+		"/portal/team/{account}/remove": {once, "account.disabled", form(admin, ofNew("/portal/team/", "/remove", newMember))},
+		"/portal/desk/new-client":       {each, "client.created", form(boss, fixed("/portal/desk/new-client"), "name", "T", "scope", "document:upload")},
+		"/portal/desk/new-entity":       {once, "entity.created", form(boss, fixed("/portal/desk/new-entity"), "name", "Creek Bank", "cac", "RC-700", "email", "NEW@creek.example")},
+		"/portal/desk/limits/{entity}":  {each, "entity.limits_set", form(boss, ofNew("/portal/desk/limits/", "", newBank), "rate", "0.5")},
+		"/portal/desk/staff":            {each, "invitation.sent", form(boss, fixed("/portal/desk/staff"), "email", "NEW@regulator.example", "role", "reviewer")},
+		"/portal/desk/staff/{account}/invite": {each, "invitation.sent", form(boss, ofNew("/portal/desk/staff/", "/invite",
+			newGuest(people.InviteForm{Kind: registry.StaffAccount, Role: "reviewer"})))},
+		"/portal/desk/staff/{account}/role":   {once, "approval.asked", form(boss, ofNew("/portal/desk/staff/", "/role", newReviewer), "role", "administrator", "reason", "Moves up")},
+		"/portal/desk/staff/{account}/remove": {once, "account.disabled", form(boss, ofNew("/portal/desk/staff/", "/remove", newReviewer))},
+		"/portal/desk/staff/{account}/factor": {once, "factor.removed", form(boss, ofNew("/portal/desk/staff/", "/factor", func(t *testing.T, s *stack) uuid.UUID {
+			t.Helper()
+			who := s.as(t, "reviewer")
+			s.enrol(t, who)
+			return who.id
+		}))},
+		"/portal/desk/staff/{account}/unlock":   {once, "factor.unlocked", form(boss, ofNew("/portal/desk/staff/", "/unlock", newLocked("reviewer")))},
+		"/portal/team/{account}/unlock":         {once, "factor.unlocked", form(admin, ofNew("/portal/team/", "/unlock", newLocked("member")))},
+		"/portal/desk/clients/{client}/secrets": {once, "client.secret_added", form(boss, client("/secrets"))},
+		"/portal/desk/clients/{client}/suspend": {once, "client.suspended", form(boss, client("/suspend"))},
+		"/portal/desk/clients/{client}/revoke":  {once, "client.revoked", form(boss, client("/revoke"), "confirm", "T")},
+		"/portal/desk/clients/{client}/resume": {once, "client.resumed", form(boss, func(t *testing.T, s *stack) string {
+			t.Helper()
+			id := newTestClient(t, s)
+			if err := s.Access.SuspendClient(t.Context(), id, access.Operator, uuid.Nil); err != nil {
+				t.Fatal(err)
+			}
+			return "/portal/desk/clients/" + id.String() + "/resume"
+		})},
+		"/portal/desk/clients/{client}/secrets/{secret}/revoke": {once, "client.secret_revoked", form(boss, func(t *testing.T, s *stack) string {
+			t.Helper()
+			id := newTestClient(t, s)
+			return "/portal/desk/clients/" + id.String() + "/secrets/" + must(s.Access.Secrets(t.Context(), id))(t)[0].ID.String() + "/revoke"
+		})},
+		"/portal/desk/entities/{entity}/suspend": {once, "entity.suspended", form(boss, ofNew(bankPath, "/suspend", newBank), "reason", "Late")},
+		"/portal/desk/entities/{entity}/revoke":  {once, "entity.revoked", form(boss, ofNew(bankPath, "/revoke", newBank), "reason", "No licence")},
+		"/portal/desk/entities/{entity}/restore": {once, "approval.asked", form(boss, ofNew(bankPath, "/restore", func(t *testing.T, s *stack) uuid.UUID {
+			t.Helper()
+			bank := newBank(t, s)
+			must(s.Registry.Revoke(t.Context(), bank, "No licence", access.Operator, uuid.Nil))(t)
+			return bank
+		}), "reason", "Renewed")},
+		"/portal/desk/entities/{entity}/people":                  {each, "invitation.sent", form(boss, entityOf("/people", newMember), "email", "NEW@bank.example", "kind", "member")},
+		"/portal/desk/entities/{entity}/people/{account}/invite": {each, "invitation.sent", form(boss, entityOf("/people/ID/invite", member))},
+		"/portal/desk/entities/{entity}/people/{account}/remove": {once, "account.disabled", form(boss, entityOf("/people/ID/remove", newMember))},
+		"/portal/desk/entities/{entity}/keys/{key}/revoke":       {once, "key.revoked", form(boss, entityOf("/keys/ID/revoke", newBankKey), "confirm", "app")},
+		"/portal/desk/approvals/{approval}/confirm":              {once, "approval.given", form(boss, ofNew("/portal/desk/approvals/", "/confirm", newRestoration))},
+		"/portal/desk/approvals/{approval}/refuse":               {once, "approval.refused", form(boss, ofNew("/portal/desk/approvals/", "/refuse", newRestoration))},
+		"/portal/desk/orders/{order}/confirm":                    {once, "order.confirmed", form(reviewer, ofNew("/portal/desk/orders/", "/confirm", newBlacklisting))},
+		"/portal/desk/orders/{order}/refuse":                     {once, "order.refused", form(reviewer, ofNew("/portal/desk/orders/", "/refuse", newBlacklisting))},
+		"/portal/desk/documents/{document}/review": {once, "document.accepted", form(reviewer, func(t *testing.T, s *stack) string {
+			t.Helper()
+			return "/portal/desk/documents/" + s.uploadedAs(t, s.as(t, "admin"), "cac.pdf", pdf) + "/review"
+		}, "decision", "accepted")},
+		"/portal/desk/limits/{entity}/release": {once, "guard.released", form(boss, func(t *testing.T, s *stack) string {
+			t.Helper()
+			s.found(t, s.bank, "density", "slowed", nil)
+			return "/portal/desk/limits/" + s.bank.ID.String() + "/release"
+		}, "reason", "Payroll", "quiet", "24")},
+		"/portal/desk/supply/imports/{import}/confirm": {once, "approval.asked", form(reviewer, heldImport("/portal/desk/supply/imports/", "/confirm"), "confirm", "MTN", "reason", "A merger")},
+		"/portal/desk/supply/imports/{import}/cancel":  {once, "import.cancelled", form(reviewer, heldImport("/portal/desk/supply/imports/", "/cancel"))},
+		"/portal/supply/imports/{import}/mean":         {each, "import.meant", form(role("telco"), heldImport("/portal/supply/imports/", "/mean"))},
+		"/portal/supply/imports/{import}/withdraw":     {once, "import.cancelled", form(role("telco"), heldImport("/portal/supply/imports/", "/withdraw"))},
+		"/portal/security/factor":                      {each, "factor.begun", form(admin, fixed("/portal/security/factor"))},
+		"/portal/security/password":                    {once, "password.changed", form(admin, fixed("/portal/security/password"), "password", password, "newPassword", freshPassword)},
+		"/portal/security/sessions/end":                {ended, "session.all_ended", form(admin, fixed("/portal/security/sessions/end"))},
+		"/portal/sign-out":                             {ended, "session.ended", form(admin, fixed("/portal/sign-out"))},
+	}
+}
+
+// newLocked creates an account whose two-factor authentication is locked.
+func newLocked(role string) func(*testing.T, *stack) uuid.UUID {
+	return func(t *testing.T, s *stack) uuid.UUID {
+		t.Helper()
+		who := s.as(t, role)
+		s.enrol(t, who)
+		must(s.pool.Exec(t.Context(), `UPDATE second_factor SET wrong_codes = 100, locked_at = now() WHERE account_id = $1`, who.id))(t)
+		return who.id
+	}
+}
+
+// heldImport creates an import that waits for a decision.
+func heldImport(prefix, suffix string) func(*testing.T, *stack) string {
+	return func(t *testing.T, s *stack) string {
+		t.Helper()
+		must(s.pool.Exec(t.Context(), `UPDATE supply_import SET state = 'cancelled' WHERE state IN ('held', 'checking', 'applying')`))(t)
+		page := s.sent(t, s.as(t, "telco"), snapshotForm, formTime(0), lines(1))
+		id := uuid.MustParse(page[strings.LastIndex(page, "/")+1:])
+		must(s.pool.Exec(t.Context(), `UPDATE supply_import SET state = 'held', reason = 'too many lines' WHERE uid = $1`, id))(t)
+		return prefix + id.String() + suffix
+	}
+}
+
+// elsewhere are forms that the same test of the API sends to the same methods, or
+// that change nothing.
+var elsewhere = []string{
+	"/portal/theme", "/portal/sign-in", "/portal/sign-in/code", "/portal/invitation", "/portal/forgotten", "/portal/reset", "/portal/confirm",
+	"/portal/security/sessions/{session}/end", "/portal/security/factor/confirm", "/portal/security/factor/remove", "/portal/try", "/portal/documents",
+	"/portal/desk/journal", "/portal/desk/journal/record", "/portal/desk/numbers", "/portal/desk/new-plan", "/portal/desk/plan", "/portal/supply/imports",
+}
+
+// The same form, sent 32 times at once, answers nothing but success and errors of the
+// visitor, and takes effect once, or once for every success. LINEPROOF_E2E_ROUNDS says
+// how often each is sent (1).
+func TestParallelFormsTakeEffectOnce(t *testing.T) {
+	t.Parallel()
+	all, s := submissions(), newStack(t)
+	for _, row := range s.Rows() {
+		if _, known := all[row.Path]; !known && row.Method == http.MethodPost && !slices.Contains(elsewhere, row.Path) {
+			t.Errorf("this test does not know %s", row.Path)
+		}
+	}
+	s.People.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
+	s.Registry.Passwords = s.People.Passwords
+	rounds := 1
+	if text := os.Getenv("LINEPROOF_E2E_ROUNDS"); text != "" {
+		rounds = must(strconv.Atoi(text))(t)
+	}
+	for range rounds {
+		for _, path := range slices.Sorted(maps.Keys(all)) {
+			f := all[path]
+			r := f.prepare(t, s)
+			before := s.rows(t, f.action)
+			answers := s.sendTogether(t, r)
+			judge(t, path, f.at, answers, s.rows(t, f.action)-before)
+		}
+	}
+}
+
+// sendTogether sends copies of a request at the same moment.
+func (s *stack) sendTogether(t *testing.T, r *http.Request) []*httptest.ResponseRecorder {
+	t.Helper()
+	body := must(io.ReadAll(r.Body))(t)
+	answers, gate := make([]*httptest.ResponseRecorder, 32), make(chan struct{})
+	var all sync.WaitGroup
+	for i := range answers {
+		answers[i] = httptest.NewRecorder()
+		one := r.Clone(t.Context())
+		one.Body = io.NopCloser(bytes.NewReader(body))
+		all.Go(func() {
+			<-gate
+			s.handler.ServeHTTP(answers[i], one)
+		})
+	}
+	close(gate)
+	all.Wait()
+	return answers
+}
+
+// judge compares the answers with the effects that were counted.
+func judge(t *testing.T, what string, want at, answers []*httptest.ResponseRecorder, effects int) {
+	t.Helper()
+	succeeded, statuses := 0, map[int]int{}
+	for _, res := range answers {
+		statuses[res.Code]++
+		if res.Code < http.StatusBadRequest && !strings.HasPrefix(res.Header().Get("Location"), "/portal/sign-in?") {
+			succeeded++
+		}
+	}
+	right := map[at]bool{once: succeeded == 1 && effects == 1, each: succeeded > 0 && effects == succeeded, ended: succeeded > 0 && effects <= 1}
+	for status := range statuses {
+		if !right[want] || status >= http.StatusInternalServerError {
+			t.Errorf("%s succeeded %d times and took effect %d times; the statuses are %v", what, succeeded, effects, statuses)
+			break
+		}
+	}
+}

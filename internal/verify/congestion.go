@@ -1,0 +1,52 @@
+package verify
+
+import "time"
+
+// congestion tells a burst from an overload. A burst, or the requests that arrive while
+// the disk stalls, may fill the queue: it shrinks again, and everybody is answered a
+// little later. When more requests arrive than can be committed, the queue stays long,
+// and a long queue would only make every answer late.
+//
+// The queue is calm while it is shorter than the low limit, and while it shrinks although
+// nobody is refused. When it has not been calm for as long as the patience, its limit
+// drops from the high to the low one until it is calm again.
+type congestion struct {
+	low, high int
+	patience  time.Duration
+
+	lastCalm time.Time
+	refused  bool // somebody, since the last measurement
+
+	measuredAt time.Time
+	measured   int // size of the queue
+}
+
+// measureEvery is the part of the patience after which the size of the queue is measured
+// again. Within it a queue that drains has become shorter, and one batch or another makes
+// no difference.
+const measureEvery = 16
+
+// observe notes the size of the queue, before a batch is taken from it.
+func (c *congestion) observe(now time.Time, size int) {
+	if size < c.low {
+		c.lastCalm = now
+	}
+	if now.Sub(c.measuredAt) < c.patience/measureEvery {
+		return
+	}
+	if size < c.measured && !c.refused {
+		c.lastCalm = now
+	}
+	c.measuredAt, c.measured, c.refused = now, size, false
+}
+
+// idle notes that nothing waits.
+func (c *congestion) idle(now time.Time) { c.lastCalm = now }
+
+// limit returns how many requests may wait.
+func (c *congestion) limit(now time.Time) int {
+	if now.Sub(c.lastCalm) > c.patience {
+		return c.low
+	}
+	return c.high
+}

@@ -1,0 +1,65 @@
+package verify
+
+import (
+	"testing"
+	"time"
+)
+
+// simulate lets requests arrive at a rate at a service that commits batches at a
+// capacity, and stalls once for a while. It returns how many were refused before and
+// after a second had passed since the start, and the longest queue at the end.
+func simulate(rate, capacity int, stall time.Duration) (early, late, waiting int) {
+	const tick = 500 * time.Microsecond
+	c := congestion{low: 256, high: 4096, patience: 500 * time.Millisecond}
+	start := time.Unix(0, 0)
+	c.idle(start)
+	arrived, nextBatch := 0.0, start
+	for now := start; now.Before(start.Add(5 * time.Second)); now = now.Add(tick) {
+		for arrived += float64(rate) * tick.Seconds(); arrived >= 1; arrived-- {
+			if waiting >= c.limit(now) {
+				c.refused = true
+				if now.Sub(start) < time.Second {
+					early++
+				} else {
+					late++
+				}
+				continue
+			}
+			waiting++
+		}
+		if now.Before(nextBatch) {
+			continue
+		}
+		c.observe(now, waiting)
+		batch := min(waiting, 256)
+		waiting -= batch
+		took := time.Duration(float64(max(batch, 1)) / float64(capacity) * float64(time.Second))
+		if nextBatch.Sub(start) < 200*time.Millisecond && now.Sub(start) >= 200*time.Millisecond {
+			took += stall
+		}
+		nextBatch = now.Add(took)
+	}
+	return early, late, waiting
+}
+
+func TestStallRefusesNobodyWhileTheQueueDrains(t *testing.T) {
+	t.Parallel()
+	for _, stall := range []time.Duration{0, 200 * time.Millisecond, 300 * time.Millisecond, 400 * time.Millisecond} {
+		if early, late, _ := simulate(10_000, 16_000, stall); early+late > 0 {
+			t.Errorf("a stall of %v refused %d requests", stall, early+late)
+		}
+	}
+}
+
+func TestOverloadRefusesAtOnceAndKeepsTheQueueShort(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []int{20_000, 48_000} {
+		early, late, waiting := simulate(rate, 16_000, 0)
+		if early+late < (rate-16_000)*3 {
+			t.Errorf("%d/s: only %d requests were refused", rate, early+late)
+		}
+		if waiting > 512 {
+			t.Errorf("%d/s: %d requests wait at the end", rate, waiting)
+		}
+	}
+}
