@@ -28,6 +28,9 @@ NIGHTLY_ONLY := TestBrowser|TestVerifyDuringImport|TestRevocationReachesEveryNod
 # The sizes of the long runs. Their last figures stand in
 # docs/reference/measurements.md beside the command that made them.
 ROUNDS ?= 1000
+PARALLEL ?= 100
+BESIDE_RATE ?= 100
+BESIDE_ROUNDS ?= 3
 KILLS ?= 50
 DRAINS ?= 20
 ERASE_KILLS ?= 20
@@ -45,6 +48,7 @@ IMPORT_ROWS ?= 5000000
 DAYS ?= 90
 ANSWERS_A_DAY ?= 1000000
 OPEN_DAY ?= 500000
+RECORDS ?= 1000000
 RATE ?= 1000
 PHASE ?= 60
 ANSWERS ?= 2500
@@ -59,6 +63,7 @@ LIMIT ?= 500
 LIMIT_SECONDS ?= 30
 REVOCATIONS ?= 300
 SCAN ?= 1000000
+SPONSORED ?= 1000
 ENTITIES ?= 1000
 KEYS ?= 10000
 ENTRIES ?= 50000000
@@ -101,6 +106,7 @@ generate: ## Rebuild everything that is generated: queries, pages, schema.sql, t
 	$(TOOL) templ generate -path internal/portal/view
 	go test ./internal/config -run Reference -count=1 -update
 	go test ./internal/cli -run Reference -count=1 -update
+	go test ./internal/approval -run Reference -count=1 -update
 	go test ./internal/line -run Reference -count=1 -update
 	go test ./internal/sandbox -run Reference -count=1 -update
 	go test ./internal/pg -run Schema -count=1 -update
@@ -147,6 +153,11 @@ nightly: ## Run the long proofs at the sizes of a night, and write bin/nightly/s
 race: ## Onboard the same admin concurrently, ROUNDS rounds (1000): exactly one may succeed
 	$(call long_run,TestRaceOnboard,LINEPROOF_E2E_ROUNDS=$(ROUNDS))
 
+.PHONY: parallel
+parallel: ## Send every request and form that changes something 32 times at once, PARALLEL rounds (100): no server error, no double effect
+	$(call long_run,TestParallelRequestsTakeEffectOnce,LINEPROOF_E2E_ROUNDS=$(PARALLEL),httpapi)
+	$(call long_run,TestParallelFormsTakeEffectOnce,LINEPROOF_E2E_ROUNDS=$(PARALLEL),portal)
+
 .PHONY: kill
 kill: ## Kill the server under load KILLS times (50) and look for lost or doubled records
 	$(call long_run,TestKill,LINEPROOF_E2E_KILLS=$(KILLS))
@@ -189,6 +200,10 @@ import-kill: ## Kill an import of IMPORT_ROWS rows (5000000) KILLS times (50), o
 .PHONY: archive-kill
 archive-kill: ## Kill the archiving of the journal KILLS times (50) and look for lost records
 	$(call long_run,TestArchiveKill,LINEPROOF_E2E_ARCHIVE_KILLS=$(KILLS))
+
+.PHONY: archive-rate
+archive-rate: ## Check and archive a day of RECORDS (1000000) records, and measure the CPU of each and the oldest snapshot; ENFORCE=1 fails above the goals
+	$(call long_run,TestArchiveRate,LINEPROOF_E2E_ARCHIVE_RECORDS=$(RECORDS) LINEPROOF_E2E_ENFORCE=$(ENFORCE),journal)
 
 .PHONY: erase-kill
 erase-kill: ## Erase ERASED (1000) records in the database and the archive, kill the command ERASE_KILLS times (20), and search every byte of their files
@@ -235,10 +250,11 @@ overload: ## Offer three times the capacity for OVERLOAD seconds (120), then ten
 	$(call long_run,TestOverload,LINEPROOF_E2E_SECONDS=$(OVERLOAD) LINEPROOF_E2E_ENFORCE=$(ENFORCE))
 
 .PHONY: login
-login: ## Time logins at ACCOUNTS (1000) known and as many unknown accounts, guess GUESSES times (10000), and verify at 500/s beside LOGINS (2000) logins at once
+login: ## Time logins at ACCOUNTS (1000) known and as many unknown accounts, guess GUESSES times (10000), verify at 500/s beside LOGINS (2000) logins at once, and log in beside 2,000/s
 	$(call long_run,TestLoginTiming,LINEPROOF_E2E_ACCOUNTS=$(ACCOUNTS) LINEPROOF_E2E_ACCOUNTS_SHIPPED=$(ACCOUNTS))
 	$(call long_run,TestLoginGuesses,LINEPROOF_E2E_GUESSES=$(GUESSES))
 	$(call long_run,TestLoginFlood,LINEPROOF_E2E_LOGINS=$(LOGINS) LINEPROOF_E2E_RATE=500 LINEPROOF_E2E_SECONDS=20)
+	$(call long_run,TestLoginBesideVerify,LINEPROOF_E2E_RATE=2000 LINEPROOF_E2E_SECONDS=20 LINEPROOF_E2E_ENFORCE=$(ENFORCE))
 
 .PHONY: documents-s3
 documents-s3: bin/versitygw ## Kill, freeze and slow the bucket KILLS times (50) under uploads; no acknowledged document may be lost or served in part
@@ -247,6 +263,10 @@ documents-s3: bin/versitygw ## Kill, freeze and slow the bucket KILLS times (50)
 .PHONY: documents-memory
 documents-memory: bin/versitygw ## Measure the memory of UPLOADS (50) uploads of 10 MiB at once, and refuse a body of 5 GB
 	$(call long_run,TestDocumentsMemory,LINEPROOF_E2E_UPLOADS=$(UPLOADS))
+
+.PHONY: beside
+beside: ## Verify at BESIDE_RATE (100) a second beside suppliers, exports, batches of numbers, pages and files, BESIDE_ROUNDS (3) times PHASE seconds each
+	$(call long_run,TestVerifyBeside,LINEPROOF_E2E_RATE=$(BESIDE_RATE) LINEPROOF_E2E_ROUNDS=$(BESIDE_ROUNDS) LINEPROOF_E2E_SECONDS=$(PHASE) LINEPROOF_E2E_ENTRIES=100000)
 
 .PHONY: portal-load
 portal-load: ## Open every page of the portal PAGES times (100) with ENTITIES (1000), KEYS (10000) and ENTRIES (50000000) records; ENFORCE=1 fails above 100 ms
@@ -274,13 +294,21 @@ screenshots: $(BROWSER)/node_modules/.package-lock.json ## Take pictures of ever
 
 .PHONY: bench
 bench: ## Measure verify beside net/http and pgbench, and write docs/reference/measurements.md (flags: BENCH)
-	go run ./cmd/bench -write docs/reference/measurements.md $(BENCH)
+	go run ./cmd/bench -write docs/reference/measurements.md -history docs/reference/bench-history.json $(BENCH)
+
+.PHONY: bench-compare
+bench-compare: ## Measure as bench does, and fail when a ratio is worse than the last one recorded by more than its noise
+	go run ./cmd/bench -rounds 5 -seconds 6 -history docs/reference/bench-history.json -compare-history
 
 .PHONY: scan
 scan: ## Scan SCAN numbers (1000000) in three patterns, over HTTP and in memory, and replay as many honest requests
 	$(call long_run,TestScan,LINEPROOF_E2E_SCAN=$(SCAN))
 	$(call long_run,TestScansAreStopped,LINEPROOF_E2E_SCAN=$(SCAN),guard)
 	$(call long_run,TestHonestUsageStopsNobody,LINEPROOF_E2E_SCAN=$(SCAN),guard)
+
+.PHONY: sponsors
+sponsors: ## Scan with SPONSORED organisations (1000) of one client over two nodes, in memory: flagged within a minute
+	$(call long_run,TestOrganisationsOfOneSponsorAreJudgedTogether,LINEPROOF_E2E_SPONSOR=$(SPONSORED),guard)
 
 .PHONY: documents-scan
 documents-scan: ## Kill the virus scanner over a document SCAN_KILLS times (20): none may become clean without a whole scan

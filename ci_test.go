@@ -1,6 +1,8 @@
 package lineproof_test
 
 import (
+	"errors"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,5 +76,15 @@ func TestALostProofIsFound(t *testing.T) {
 		if got := lostProofs(makefile, c.scripts, c.contributing); len(got) != 1 || !strings.Contains(got[0], c.want) {
 			t.Errorf("got %q, want one with %q", got, c.want)
 		}
+	}
+}
+
+// A run that is stopped does not say that it passed.
+func TestStoppedRunDoesNotPass(t *testing.T) {
+	t.Parallel()
+
+	out, err := exec.CommandContext(t.Context(), "bash", "-c", `source .ci/common; step "stopped" bash -c 'kill -TERM $PPID'`).CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 143 || !strings.Contains(string(out), "FAILED in step: stopped") {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -46,7 +46,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	m.RegisterListening(func() bool { return true })
 	m.RegisterLimits(func() uint64 { return 0 })
 	m.RegisterGuard([]string{"density"}, []string{"stopped"})
-	m.RegisterPool(func() telemetry.PoolStat { return telemetry.PoolStat{} })
+	m.RegisterPools(map[string]func() telemetry.PoolStat{"verify": func() telemetry.PoolStat { return telemetry.PoolStat{} }})
 	m.RequestBegan()
 	m.RequestEnded("", http.StatusOK, 0) // a family with labels is served from its first value on
 	answer := httptest.NewRecorder()

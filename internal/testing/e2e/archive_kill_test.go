@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -82,10 +83,12 @@ func oldDays(t *testing.T, url string, days, batches, each int) (all []record.En
 	t.Helper()
 	pool := must(pg.Open(t.Context(), url, pg.Options{}))(t)
 	defer pool.Close()
-	j := must(journal.Open(t.Context(), pool, nodeName))(t)
+	j := must(journal.Open(t.Context(), pool, nodeName, 2))(t)
 	for d := range days {
 		day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, d-days-40)
-		pastPartitions(t, pool, day)
+		if err := journaltest.MakeDay(t.Context(), pool, day); err != nil {
+			t.Fatal(err)
+		}
 		for i := range batches {
 			at := day.Add(time.Duration(i) * time.Minute)
 			batch := make([]record.Entry, each)
@@ -96,27 +99,13 @@ func oldDays(t *testing.T, url string, days, batches, each int) (all []record.En
 					Personal: record.Personal{Number: firstLine + int64(k), PhoneNumber: "0803 100 0000"},
 				}
 			}
-			if err := j.Record(t.Context(), func(pg.Tx) ([]record.Entry, error) { return batch, nil }); err != nil {
+			if err := j.Record(t.Context(), func(pg.DB) ([]record.Entry, error) { return batch, nil }); err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, batch...)
 		}
 	}
 	return all
-}
-
-// pastPartitions creates the partitions of a day of the past.
-func pastPartitions(t *testing.T, pool *pgxpool.Pool, day time.Time) {
-	t.Helper()
-	for _, parent := range []string{"journal_batch", "journal_entry"} {
-		child := parent + "_" + day.Format("20060102")
-		_, err := pool.Exec(t.Context(), fmt.Sprintf(`CREATE TABLE %[1]s (LIKE %[2]s INCLUDING ALL); ALTER TABLE %[1]s OWNER TO lineproof_owner;
-			ALTER TABLE %[2]s ATTACH PARTITION %[1]s FOR VALUES FROM ('%[3]s 00:00+00') TO ('%[4]s 00:00+00')`, child, parent,
-			day.Format(time.DateOnly), day.AddDate(0, 0, 1).Format(time.DateOnly)))
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // archiveCommand runs `lineproof journal archive`.

@@ -65,7 +65,7 @@ func compareVerify(t *testing.T, little, large *country, questions int) string {
 	var numbers [2][]phone.Number
 	for i, n := range nations {
 		numbers[i] = n.some(questions)
-		records, err := journal.Open(t.Context(), n.pool, nodeName)
+		records, err := journal.Open(t.Context(), n.pool, nodeName, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,9 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,12 +13,12 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -71,8 +68,8 @@ func TestEraseKill(t *testing.T) {
 	files := must(blob.OpenDir(filepath.Join(data, "journal")))(t)
 	defer files.Close()
 	marks := personalBytes(entries)
-	if left := bytesLeft(t, pool, data, marks); left < len(entries)/4 {
-		t.Fatalf("before the erasure only %d marks are found", left)
+	if left := must(journaltest.BytesLeft(t.Context(), pool, data, marks))(t); len(left) < len(entries)/4 {
+		t.Fatalf("before the erasure only %d marks are found", len(left))
 	}
 	exec := func(sql string, args ...any) {
 		t.Helper()
@@ -125,8 +122,8 @@ func TestEraseKill(t *testing.T) {
 	}
 	// The file of today is written anew when the day has ended.
 	exec(`VACUUM FULL journal_entry_` + time.Now().UTC().Format("20060102"))
-	if left := bytesLeft(t, pool, data, marks); left != 0 {
-		t.Errorf("%d marks are left", left)
+	if left := must(journaltest.BytesLeft(t.Context(), pool, data, marks))(t); len(left) > 0 {
+		t.Errorf("%d marks are left, the first is %s", len(left), left[0])
 	}
 	t.Logf("%d records were erased in the database and %d in the archive", inDatabase.Erased, archived.Erased)
 }
@@ -136,12 +133,12 @@ func mixedDays(t *testing.T, url string, perDay int) (all []record.Entry) {
 	t.Helper()
 	pool := must(pg.Open(t.Context(), url, pg.Options{}))(t)
 	defer pool.Close()
-	j := must(journal.Open(t.Context(), pool, nodeName))(t)
+	j := must(journal.Open(t.Context(), pool, nodeName, 2))(t)
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	for _, ago := range []int{50, 49, 48, 47, 20, 19, 18, 17, 0} {
 		day := today.AddDate(0, 0, -ago)
-		if ago > 0 {
-			pastPartitions(t, pool, day)
+		if err := journaltest.MakeDay(t.Context(), pool, day); err != nil {
+			t.Fatal(err)
 		}
 		for i := range perDay {
 			at := day.Add(time.Duration(i) * time.Second)
@@ -157,7 +154,7 @@ func mixedDays(t *testing.T, url string, perDay int) (all []record.Entry) {
 				Number: erasedNumber, PhoneNumber: "0809/7654321", Correlator: "erase-me-" + strconv.Itoa(i), ExternalID: "customer-to-forget",
 				Options: "include=signals", Extra: `{"signals":["to-forget"]}`,
 			}
-			if err := j.Record(t.Context(), func(pg.Tx) ([]record.Entry, error) { return batch, nil }); err != nil {
+			if err := j.Record(t.Context(), func(pg.DB) ([]record.Entry, error) { return batch, nil }); err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, batch...)
@@ -178,45 +175,6 @@ func personalBytes(entries []record.Entry) (marks [][]byte) {
 		}
 	}
 	return marks
-}
-
-// bytesLeft counts the marks that stand in the files of the database or of the archive.
-func bytesLeft(t *testing.T, pool *pgxpool.Pool, data string, marks [][]byte) (found int) {
-	t.Helper()
-	if _, err := pool.Exec(t.Context(), "CHECKPOINT"); err != nil {
-		t.Fatal(err)
-	}
-	var directory, base string
-	err := pool.QueryRow(t.Context(), `SELECT current_setting('data_directory'), 'base/' || oid FROM pg_database WHERE datname = current_database()`).Scan(&directory, &base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decoder := must(zstd.NewReader(nil))(t)
-	defer decoder.Close()
-	for _, dir := range []string{filepath.Join(directory, base), filepath.Join(directory, "global"), data} {
-		err := filepath.WalkDir(dir, func(path string, f fs.DirEntry, err error) error {
-			if err != nil || f.IsDir() {
-				return err
-			}
-			content, err := os.ReadFile(path)
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if text, zErr := decoder.DecodeAll(content, nil); zErr == nil {
-				content = append(content, text...)
-			}
-			for _, mark := range marks {
-				if bytes.Contains(content, mark) {
-					found++
-				}
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return found
 }
 
 // unharmed fails the test unless the records that are not to be erased are as they were

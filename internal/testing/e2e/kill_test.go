@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/lineproof/lineproof/internal/journalgap"
 )
 
 const killWorkers = 16
@@ -52,6 +54,20 @@ func TestKill(t *testing.T) {
 		t.Errorf("the kills met no load, so they prove nothing: %v", n)
 	}
 	report(t, &checker{world: w, book: whole})
+	noGaps(t, w)
+}
+
+// noGaps fails the test if numbers of batches are missing that no kill explains, before and
+// after the ends of all epochs are recorded.
+func noGaps(t *testing.T, w *fixture) {
+	t.Helper()
+	for _, when := range []string{"at first", "when all epochs have ended"} {
+		if r := must(journalgap.Check(t.Context(), w.pool, time.Time{}, time.Time{}, 5))(t); !r.OK() {
+			t.Errorf("%s: %d findings: %v", when, r.Found, r.Findings)
+		}
+		w.exec(t, `UPDATE journal_epoch_start SET started_at = started_at - interval '2 hours'`)
+		must(journalgap.EndDead(t.Context(), w.pool))(t)
+	}
 }
 
 // resend repeats every onboarding whose outcome is unknown, under the same key. Now

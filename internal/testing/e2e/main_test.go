@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/cli"
+	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/inspect"
 )
 
@@ -23,6 +24,7 @@ const (
 // TestMain runs the tests, or the command if a test has started it.
 func TestMain(m *testing.M) {
 	inspect.Main()
+	hashing.Main()
 	if os.Getenv(childSwitch) == "" {
 		m.Run()
 		return

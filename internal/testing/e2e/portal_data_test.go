@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -80,7 +79,9 @@ func plantTown(t *testing.T, w *fixture, entities, keys, entries int) *portalDat
 		SELECT gen_random_uuid(), now() - i * interval '1 minute', 'operator', 'key.created', k.id, k.entity_id FROM (SELECT row_number() OVER () AS i, * FROM api_key WHERE name LIKE 'key %') k`)
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	for ago := o.days; ago > 0; ago-- {
-		w.partition(t, today.AddDate(0, 0, -ago))
+		if err := journaltest.MakeDay(t.Context(), w.pool, today.AddDate(0, 0, -ago)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for ago := o.days; ago > 0; ago-- {
 		o.fill(t, today.AddDate(0, 0, -ago), entries/o.days)
@@ -96,26 +97,6 @@ func (w *fixture) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	if _, err := w.pool.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatalf("%s: %v", sql, err)
-	}
-}
-
-// partition makes the journal's partitions of a day that is over, unless they
-// are there.
-func (w *fixture) partition(t *testing.T, day time.Time) {
-	t.Helper()
-	for _, parent := range []string{"journal_batch", "journal_entry"} {
-		child := parent + "_" + day.Format("20060102")
-		var there bool
-		if err := w.pool.QueryRow(t.Context(), `SELECT to_regclass($1) IS NOT NULL`, child).Scan(&there); err != nil {
-			t.Fatal(err)
-		}
-		if there {
-			continue
-		}
-		w.exec(t, "CREATE TABLE "+child+" (LIKE "+parent+" INCLUDING ALL)")
-		w.exec(t, "ALTER TABLE "+child+" OWNER TO "+pg.Owner)
-		w.exec(t, fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM ('%s 00:00+00') TO ('%s 00:00+00')", parent, child,
-			day.Format(time.DateOnly), day.AddDate(0, 0, 1).Format(time.DateOnly)))
 	}
 }
 

@@ -123,6 +123,22 @@ type logLine struct {
 	Private  string `json:"private"`
 	Stack    string `json:"stack"`
 	WriteErr string `json:"write_error"`
+	PID      int    `json:"pid"`
+}
+
+// hasher returns the id of the newest process that hashes passwords for the server.
+func (p *instance) hasher(t *testing.T) (pid int) {
+	t.Helper()
+	for text := range strings.Lines(string(must(os.ReadFile(p.log))(t))) {
+		var l logLine
+		if json.Unmarshal([]byte(text), &l) == nil && l.Message == "passwords are hashed in a process of their own" {
+			pid = l.PID
+		}
+	}
+	if pid == 0 {
+		t.Fatalf("the server has no process that hashes passwords:\n%s", p.output(t))
+	}
+	return pid
 }
 
 // lines returns the log. A line that is not JSON comes from the Go runtime: a

@@ -181,7 +181,7 @@ func cut(t *testing.T, w *fixture, fn func()) {
 				return
 			case <-time.After(3 * time.Millisecond):
 			}
-			_, err := w.pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lineproof' AND pid <> pg_backend_pid()
+			_, err := w.pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'lineproof%' AND pid <> pg_backend_pid()
 				AND datname = current_database() AND query NOT LIKE '%pg_terminate_backend%'`)
 			if err != nil && t.Context().Err() != nil {
 				return

@@ -3,9 +3,13 @@
 package journaltest
 
 import (
+	"context"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -36,4 +40,14 @@ func Row(e *record.Entry, epoch, n int64, idx int) []any {
 		e.Reason, e.MobileNetwork, e.LineVersion, e.PolicyVersion, e.PlanVersion, e.Rules, e.Coverage[:], e.Number, e.PhoneNumber, e.Correlator,
 		e.ExternalID, e.OnBehalfOf, e.Options, e.Extra, e.Nonce[:], hash[:],
 	}
+}
+
+// MakeDay creates the partitions of a day of the past, as the service makes those of the
+// days to come. The caller is a superuser or the owner.
+func MakeDay(ctx context.Context, db interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}, day time.Time,
+) error {
+	_, err := db.Exec(ctx, `SELECT journal_make_day(($1::timestamptz AT TIME ZONE 'UTC')::date)`, day)
+	return err
 }

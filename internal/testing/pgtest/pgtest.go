@@ -127,6 +127,27 @@ func New(tb testing.TB) *pgxpool.Pool {
 	return Open(tb, URL(tb), pg.Serve)
 }
 
+// NewAnyTime is like [New] for a test that moves the clock of the service.
+func NewAnyTime(tb testing.TB) *pgxpool.Pool {
+	tb.Helper()
+	return Open(tb, AnyTime(tb, URL(tb)), pg.Serve)
+}
+
+// AnyTime lets the serving role write records and audit entries of any time to the
+// database at url, which it returns. In production only the owner can.
+func AnyTime(tb testing.TB, url string) string {
+	tb.Helper()
+	conn, err := pgx.Connect(tb.Context(), url)
+	if err != nil {
+		tb.Fatalf("pgtest: %v", err)
+	}
+	defer conn.Close(tb.Context())
+	if _, err := conn.Exec(tb.Context(), "ALTER TABLE journal_batch DISABLE TRIGGER journal_batch_time; ALTER TABLE audit DISABLE TRIGGER audit_time"); err != nil {
+		tb.Fatalf("pgtest: %v", err)
+	}
+	return url
+}
+
 // Open returns a pool on the database at url in the given role; "" means
 // superuser.
 func Open(tb testing.TB, url, role string) *pgxpool.Pool {

@@ -72,7 +72,7 @@ func newEnv(t *testing.T) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := pgtest.New(t)
+	pool := pgtest.NewAnyTime(t)
 	e := &env{ctx: t.Context(), region: region, admin: pgtest.Open(t, pool.Config().ConnString(), ""), row: &row{number: theLine}}
 	e.Service = &supply.Service{Pool: pool, Region: region, Lines: &linestore.Resolver{}, Now: func() time.Time { return e.clock }}
 	e.plan, _, _ = numbering.Shipped("NG")

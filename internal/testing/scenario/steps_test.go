@@ -9,6 +9,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/supply"
 )
@@ -90,11 +91,11 @@ var orders = map[string]string{
 	"BARRED": "BAR", "UNBARRED": "UNBAR", "BLACKLISTED": "BLACKLIST", "RELEASED": "RELEASE", "VOIDED": "VOID", "CONFIRMED": "CONFIRM",
 }
 
-// order gives the message as an order of the regulator. A second person confirms a
-// blacklisting.
+// order gives the message as an order of the regulator. A second person confirms what
+// takes two.
 func (m message) order(e *env) {
 	said := strings.Fields(m.what)
-	f := supply.OrderForm{PhoneNumber: m.number, Action: orders[said[0]], Note: "for the scenario"}
+	f := order.Form{PhoneNumber: m.number, Action: orders[said[0]], Note: "for the scenario"}
 	if m.at != m.reported {
 		f.EffectiveAt = m.at.written()
 	}
@@ -108,9 +109,10 @@ func (m message) order(e *env) {
 			f.Scope = w
 		}
 	}
-	o, err := e.CreateOrder(e.ctx, m.by.Supplier, f)
-	if err == nil && o.State == supply.OrderPending {
-		o, err = e.ConfirmOrder(e.ctx, deputy.Supplier, o.ID)
+	orders := order.Service{Supply: e.Service}
+	o, err := orders.Create(e.ctx, m.by.Supplier, f)
+	if err == nil && o.State == order.Pending {
+		o, err = orders.Confirm(e.ctx, deputy.Supplier, o.ID)
 	}
 	got := words(o.Result.Outcome, o.Result.Reason)
 	if err != nil {
@@ -236,16 +238,20 @@ func (a act) run(e *env) {
 // fileConfirmed lets the held file be applied.
 func fileConfirmed(at when) part {
 	return act{at, "staff confirm the file", func(e *env) {
-		im, err := e.Confirm(e.ctx, e.lastImport.ID, audit.Actor{Kind: audit.Operator})
-		e.must(err)
-		e.runImport(im.ID, supply.Finished)
+		e.must(e.InTx(e.ctx, func(tx pg.Tx) error {
+			return e.ConfirmHeld(e.ctx, tx, e.lastImport.ID, audit.Entry{At: e.Now(), Actor: audit.Actor{Kind: audit.Operator}})
+		}))
+		e.runImport(e.lastImport.ID, supply.Finished)
 	}}
 }
 
 // snapshotVoided withdraws the network's newest snapshot.
 func snapshotVoided(at when) part {
 	return act{at, "staff void that snapshot", func(e *env) {
-		_, err := e.VoidSnapshot(e.ctx, e.lastImport.ID, audit.Actor{Kind: audit.Operator}, nil)
+		e.must(e.InTx(e.ctx, func(tx pg.Tx) error {
+			return e.StartVoid(e.ctx, tx, e.lastImport.ID, audit.Entry{At: e.Now(), Actor: audit.Actor{Kind: audit.Operator}, After: map[string]any{}})
+		}))
+		_, err := e.VoidSnapshot(e.ctx, e.lastImport.ID, nil)
 		e.must(err)
 	}}
 }
