@@ -69,6 +69,7 @@ var plan = []part{
 	{infrastructure, "testing/mailtest", "", ""},
 	{infrastructure, "testing/redistest", "testing/process", ""},
 	{infrastructure, "testing/s3test", "testing/process", ""},
+	{infrastructure, "testing/together", "", ""},
 
 	{domain, "audit", "fault pg", "audit"},
 	{domain, "auditchain", "pg", "audit_hour"},

@@ -1,17 +1,12 @@
 package httpapi_test
 
 import (
-	"bytes"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -19,21 +14,14 @@ import (
 
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/testing/together"
 )
 
-// at says how often an operation takes effect when the same request arrives many
-// times at once.
-type at int
-
-const (
-	once  at = iota // one request succeeds, and the others are told why not
-	each            // every success is an effect of its own
-	ended           // what has ended stays ended: any number may succeed, and one takes effect
-)
+const once, each, ended = together.Once, together.Each, together.Ended
 
 // effect is what an operation leaves behind: a query that counts it.
 type effect struct {
-	at         at
+	at         together.Times
 	credential string // of those that credentials returns; "" for none
 	counted    string
 }
@@ -95,25 +83,15 @@ func TestParallelRequestsTakeEffectOnce(t *testing.T) {
 	s.People.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
 	s.Registry.Passwords = s.People.Passwords
 	creds, entity := credentials(t, s)
-	for range rounds(t) {
+	for range together.Rounds(t, 2) {
 		for _, route := range slices.Sorted(maps.Keys(all)) {
 			e := all[route]
 			r := parallelRequest(t, s, route, creds[e.credential], entity)
 			before := count(t, owner, e.counted)
-			answers := s.sendTogether(t, r)
-			judge(t, route, e.at, answers, count(t, owner, e.counted)-before)
+			answers := together.Send(t, s.handler, r)
+			together.Judge(t, route, e.at, answers, succeeded, count(t, owner, e.counted)-before)
 		}
 	}
-}
-
-// rounds returns how often each request is sent.
-func rounds(t *testing.T) int {
-	t.Helper()
-	text := os.Getenv("LINEPROOF_E2E_ROUNDS")
-	if text == "" {
-		return 2
-	}
-	return must(strconv.Atoi(text))(t)
 }
 
 // parallelRequest returns a request that takes effect. It differs from
@@ -139,41 +117,4 @@ func count(t *testing.T, pool *pgxpool.Pool, sql string) (n int) {
 	return n
 }
 
-// sendTogether sends copies of a request at the same moment.
-func (s *stack) sendTogether(t *testing.T, r *http.Request) []*httptest.ResponseRecorder {
-	t.Helper()
-	body := must(io.ReadAll(r.Body))(t)
-	answers, gate := make([]*httptest.ResponseRecorder, 32), make(chan struct{})
-	var all sync.WaitGroup
-	for i := range answers {
-		answers[i] = httptest.NewRecorder()
-		one := r.Clone(t.Context())
-		one.Body = io.NopCloser(bytes.NewReader(body))
-		all.Go(func() {
-			<-gate
-			s.handler.ServeHTTP(answers[i], one)
-		})
-	}
-	close(gate)
-	all.Wait()
-	return answers
-}
-
-// judge compares the answers with the effects that were counted.
-func judge(t *testing.T, what string, want at, answers []*httptest.ResponseRecorder, effects int) {
-	t.Helper()
-	succeeded, statuses := 0, map[int]int{}
-	for _, res := range answers {
-		statuses[res.Code]++
-		if res.Code < http.StatusMultipleChoices {
-			succeeded++
-		}
-	}
-	right := map[at]bool{once: succeeded == 1 && effects == 1, each: succeeded > 0 && effects == succeeded, ended: succeeded > 0 && effects <= 1}
-	for status := range statuses {
-		if !right[want] || status >= http.StatusInternalServerError {
-			t.Errorf("%s succeeded %d times and took effect %d times; the statuses are %v", what, succeeded, effects, statuses)
-			break
-		}
-	}
-}
+func succeeded(res *httptest.ResponseRecorder) bool { return res.Code < http.StatusMultipleChoices }

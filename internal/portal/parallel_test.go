@@ -1,19 +1,14 @@
 package portal_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -26,20 +21,14 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/together"
 )
 
-// at says how often a form takes effect when it is sent many times at once.
-type at int
-
-const (
-	once  at = iota // one is accepted, and the others are told why not
-	each            // every one that is accepted is an effect of its own
-	ended           // any number may be accepted, and at most one takes effect
-)
+const once, each, ended = together.Once, together.Each, together.Ended
 
 // submission is a form with what it leaves in the audit trail.
 type submission struct {
-	at      at
+	at      together.Times
 	action  string
 	prepare func(t *testing.T, s *stack) *http.Request
 }
@@ -258,56 +247,19 @@ func TestParallelFormsTakeEffectOnce(t *testing.T) {
 	}
 	s.People.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
 	s.Registry.Passwords = s.People.Passwords
-	rounds := 1
-	if text := os.Getenv("LINEPROOF_E2E_ROUNDS"); text != "" {
-		rounds = must(strconv.Atoi(text))(t)
-	}
-	for range rounds {
+	for range together.Rounds(t, 1) {
 		for _, path := range slices.Sorted(maps.Keys(all)) {
 			f := all[path]
 			r := f.prepare(t, s)
 			before := s.rows(t, f.action)
-			answers := s.sendTogether(t, r)
-			judge(t, path, f.at, answers, s.rows(t, f.action)-before)
+			answers := together.Send(t, s.handler, r)
+			together.Judge(t, path, f.at, answers, accepted, s.rows(t, f.action)-before)
 		}
 	}
 }
 
-// sendTogether sends copies of a request at the same moment.
-func (s *stack) sendTogether(t *testing.T, r *http.Request) []*httptest.ResponseRecorder {
-	t.Helper()
-	body := must(io.ReadAll(r.Body))(t)
-	answers, gate := make([]*httptest.ResponseRecorder, 32), make(chan struct{})
-	var all sync.WaitGroup
-	for i := range answers {
-		answers[i] = httptest.NewRecorder()
-		one := r.Clone(t.Context())
-		one.Body = io.NopCloser(bytes.NewReader(body))
-		all.Go(func() {
-			<-gate
-			s.handler.ServeHTTP(answers[i], one)
-		})
-	}
-	close(gate)
-	all.Wait()
-	return answers
-}
-
-// judge compares the answers with the effects that were counted.
-func judge(t *testing.T, what string, want at, answers []*httptest.ResponseRecorder, effects int) {
-	t.Helper()
-	succeeded, statuses := 0, map[int]int{}
-	for _, res := range answers {
-		statuses[res.Code]++
-		if res.Code < http.StatusBadRequest && !strings.HasPrefix(res.Header().Get("Location"), "/portal/sign-in?") {
-			succeeded++
-		}
-	}
-	right := map[at]bool{once: succeeded == 1 && effects == 1, each: succeeded > 0 && effects == succeeded, ended: succeeded > 0 && effects <= 1}
-	for status := range statuses {
-		if !right[want] || status >= http.StatusInternalServerError {
-			t.Errorf("%s succeeded %d times and took effect %d times; the statuses are %v", what, succeeded, effects, statuses)
-			break
-		}
-	}
+// accepted reports whether a form was accepted; a visitor whose session has ended is
+// sent to the page for signing in.
+func accepted(res *httptest.ResponseRecorder) bool {
+	return res.Code < http.StatusBadRequest && !strings.HasPrefix(res.Header().Get("Location"), "/portal/sign-in?")
 }
