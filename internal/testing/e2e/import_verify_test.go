@@ -75,8 +75,8 @@ func TestVerifyDuringImport(t *testing.T) {
 func plantAsked(t *testing.T, w *fixture, lines int64) {
 	t.Helper()
 	indigo := w.nation(t, "INDIGO", lines, time.Now()).Network
-	_, err := w.pool.Exec(t.Context(), `INSERT INTO line_now (number, version, baseline, network, state, state_since, tenure_start)
-		SELECT $1::bigint + n, 1, 1, $3, $4, -100000000, -100000000 FROM generate_series(0, $2::bigint - 1) n`, int64(firstAsked), lines, indigo, line.StateActive)
+	_, err := w.pool.Exec(t.Context(), `INSERT INTO line_now (number, version, baseline, network, state, bits, state_since, tenure_start)
+		SELECT $1::bigint + n, 1, 1, $3, $4, 0, -100000000, -100000000 FROM generate_series(0, $2::bigint - 1) n`, int64(firstAsked), lines, indigo, line.StateActive)
 	if err == nil {
 		_, err = w.pool.Exec(t.Context(), `VACUUM ANALYZE line_now`)
 	}
