@@ -266,7 +266,7 @@ documents-memory: bin/versitygw ## Measure the memory of UPLOADS (50) uploads of
 
 .PHONY: beside
 beside: ## Verify at BESIDE_RATE (100) a second beside suppliers, exports, batches of numbers, pages and files, BESIDE_ROUNDS (3) times PHASE seconds each
-	$(call long_run,TestVerifyBeside,LINEPROOF_E2E_RATE=$(BESIDE_RATE) LINEPROOF_E2E_ROUNDS=$(BESIDE_ROUNDS) LINEPROOF_E2E_SECONDS=$(PHASE) LINEPROOF_E2E_ENTRIES=100000)
+	$(call long_run,TestVerifyBeside,LINEPROOF_E2E_RATE=$(BESIDE_RATE) LINEPROOF_E2E_ROUNDS=$(BESIDE_ROUNDS) LINEPROOF_E2E_SECONDS=$(PHASE) LINEPROOF_E2E_ENTRIES=20000)
 
 .PHONY: portal-load
 portal-load: ## Open every page of the portal PAGES times (100) with ENTITIES (1000), KEYS (10000) and ENTRIES (50000000) records; ENFORCE=1 fails above 100 ms

@@ -1695,7 +1695,7 @@ COMMENT ON COLUMN public.login_trouble.not_before IS 'No further attempt is eval
 -- Name: COLUMN login_trouble.failed; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.login_trouble.failed IS 'Wrong attempts that the audit trail does not have yet.';
 -- Name: COLUMN login_trouble.account_id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.login_trouble.account_id IS 'The account that the wrong attempts were for; null for an address without one.';
+COMMENT ON COLUMN public.login_trouble.account_id IS 'The account that the wrong attempts were for; the zero id for an address without one. It has no foreign key: checking it would take time that shows whether there is an account.';
 -- Name: mandate; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.mandate (
     id uuid NOT NULL,
@@ -3027,9 +3027,6 @@ ALTER TABLE ONLY public.guard_alert
 -- Name: login_device login_device_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.login_device
     ADD CONSTRAINT login_device_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
--- Name: login_trouble login_trouble_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
-ALTER TABLE ONLY public.login_trouble
-    ADD CONSTRAINT login_trouble_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
 -- Name: mandate mandate_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.mandate
     ADD CONSTRAINT mandate_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);

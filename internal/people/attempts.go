@@ -11,7 +11,6 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/people/internal/db"
-	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
@@ -149,7 +148,8 @@ func (p *People) attemptFailed(ctx context.Context, c counters, account uuid.UUI
 		until[i] = now.Add(d)
 	}
 	err := db.New(p.Pool).AttemptFailed(ctx, db.AttemptFailedParams{
-		Macs: c.all, Source: c.source, Now: now, Until: until, MaxTries: maxFromSource, AccountID: pg.ID(account),
+		Macs: c.all, Source: c.source, Now: now, Until: until, MaxTries: maxFromSource,
+		AccountID: uuid.NullUUID{UUID: account, Valid: true}, // the zero id is stored like any other, so that both cases take the same time
 	})
 	if err != nil {
 		return fmt.Errorf("people: delay further attempts: %w", err)

@@ -5,7 +5,7 @@ CREATE TABLE login_trouble (
     counted_at timestamptz NOT NULL,
     not_before timestamptz NOT NULL,
     failed     integer     NOT NULL DEFAULT 0 CHECK (failed >= 0),
-    account_id uuid        REFERENCES account
+    account_id uuid
 );
 CREATE INDEX login_trouble_counted ON login_trouble (counted_at);
 CREATE INDEX login_trouble_failed ON login_trouble (account_id) WHERE failed > 0;
@@ -15,7 +15,7 @@ COMMENT ON COLUMN login_trouble.tries IS 'Attempts that were evaluated. A correc
 COMMENT ON COLUMN login_trouble.counted_at IS 'When the window started: at the first attempt, and again at every wrong one.';
 COMMENT ON COLUMN login_trouble.not_before IS 'No further attempt is evaluated before this time.';
 COMMENT ON COLUMN login_trouble.failed IS 'Wrong attempts that the audit trail does not have yet.';
-COMMENT ON COLUMN login_trouble.account_id IS 'The account that the wrong attempts were for; null for an address without one.';
+COMMENT ON COLUMN login_trouble.account_id IS 'The account that the wrong attempts were for; the zero id for an address without one. It has no foreign key: checking it would take time that shows whether there is an account.';
 
 CREATE TABLE login_device (
     id           uuid        PRIMARY KEY,
