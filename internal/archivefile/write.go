@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/merkle"
 )
 
 // Writer collects the stored parts of a day and writes the files that belong to all of
@@ -22,7 +22,7 @@ type Writer struct {
 	Manifest Manifest
 
 	files   blob.Store
-	roots   record.Tree
+	roots   merkle.Tree
 	filters []byte // of the parts so far
 }
 

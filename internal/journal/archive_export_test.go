@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -70,7 +71,7 @@ func (a *Archiver) ReadPart(ctx context.Context, p archivefile.Part, day string,
 // and the manifest of a day that has nothing else.
 func ArchiveLines(ctx context.Context, files blob.Store, node string, epoch, n int64, xact string, e record.Entry) (lines [2]string, m archivefile.Manifest, err error) {
 	hash := e.Hash()
-	root, err := record.Root([][]byte{hash[:]})
+	root, err := merkle.Root([][]byte{hash[:]})
 	if err != nil {
 		return lines, m, err
 	}

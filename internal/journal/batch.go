@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lineproof/lineproof/internal/journalepoch"
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -43,7 +44,7 @@ func (j *Journal) seal(number *journalepoch.Number, entries []record.Entry) (*ba
 		leaves[i] = b.hashes[i][:]
 	}
 	var err error
-	b.root, err = record.Root(leaves)
+	b.root, err = merkle.Root(leaves)
 	return b, err
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/journalslice"
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/merkle"
 )
 
 // Checker finds records and batches that were changed after they were written.
@@ -127,7 +127,7 @@ type checkRun struct {
 
 	total Report
 	day   journalslice.Result // of the day whose slices are being put together
-	roots record.Tree
+	roots merkle.Tree
 	gone  bool
 }
 

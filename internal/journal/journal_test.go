@@ -14,6 +14,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
@@ -60,7 +61,7 @@ func TestAppendedEntriesAreFoundByTheirID(t *testing.T) {
 		h := entries[i].Hash()
 		hashes = append(hashes, h[:])
 	}
-	want, err := record.Root(hashes)
+	want, err := merkle.Root(hashes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/record"
 )
 
@@ -79,6 +80,6 @@ func newStoredBatch(key archivefile.BatchKey, entries []record.Entry) (*archivef
 		b.Entries = append(b.Entries, archivefile.Entry{Entry: entries[i], Idx: i, StoredHash: hash[:]})
 	}
 	var err error
-	b.Root, err = record.Root(hashes)
+	b.Root, err = merkle.Root(hashes)
 	return b, err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
 
@@ -78,7 +78,7 @@ func (p *past) fillFast(t *testing.T, day time.Time, records, size int) {
 				hashes[i] = hash[:]
 				rows = append(rows, journaltest.Row(&e, 1, n, i))
 			}
-			root, err := record.Root(hashes)
+			root, err := merkle.Root(hashes)
 			if err != nil {
 				t.Fatal(err)
 			}

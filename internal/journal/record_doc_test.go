@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
@@ -67,7 +68,7 @@ func TestPageShowsTheEncoding(t *testing.T) {
 		}
 	}
 	hash, inner := entry.Hash(), entry.InnerHash()
-	root, err := record.Root([][]byte{hash[:]})
+	root, err := merkle.Root([][]byte{hash[:]})
 	if err != nil {
 		t.Fatal(err)
 	}

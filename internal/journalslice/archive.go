@@ -7,7 +7,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/merkle"
 )
 
 // CheckArchive checks that an archive is complete, several parts at the same time. Damage
@@ -24,7 +24,7 @@ func CheckArchive(ctx context.Context, files blob.Store, a *archivefile.Archive,
 	if err != nil {
 		t.AddFinding("file "+m.Filters.Key, "%v", err)
 	}
-	var tree record.Tree
+	var tree merkle.Tree
 	var counted archivefile.Part
 	results, partCtx := NewInOrder(ctx, func(p *PartCheck) error {
 		t.Merge(&p.Result, limit)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/archivefile"
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/record"
 )
 
@@ -78,7 +79,7 @@ type Check struct {
 	Limit       int       // the number of findings to return; all are counted
 	MayBeErased ErasedSet // the records that may be erased
 
-	tree    record.Tree // memory that is used again
+	tree    merkle.Tree // memory that is used again
 	scratch []byte
 }
 

@@ -1,5 +1,5 @@
-// Package record defines the record of an answer: its fields, their canonical encoding,
-// its hash, and the Merkle root of several. docs/reference/journal-record.md describes
+// Package record defines the record of an answer: its fields, their canonical encoding
+// and its hash. docs/reference/journal-record.md describes
 // every byte.
 package record
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
@@ -190,6 +191,6 @@ func (c *checker) batch(b *batchRow, of []leaf) {
 	c.want(b.Node == nodeName, altered, "batch %v was written by another node", key)
 	c.want(int(b.Count) == len(of) && inOrder, altered, "batch %v says %d records and has %d, or their order has gaps", key, b.Count, len(of))
 	c.want(len(of) > 0 && of[0].at == b.At.UnixMicro(), altered, "batch %v has another time than its first record", key)
-	root, err := record.Root(hashes)
+	root, err := merkle.Root(hashes)
 	c.want(err == nil && bytes.Equal(root, b.Root), altered, "batch %v does not fit its root", key)
 }

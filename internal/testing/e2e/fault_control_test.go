@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
@@ -162,7 +163,7 @@ func writeBatch(ctx context.Context, tx pgx.Tx, epoch, n int64, entries ...recor
 		hashes[i] = hash[:]
 		rows[i] = journaltest.Row(e, epoch, n, i)
 	}
-	root, err := record.Root(hashes)
+	root, err := merkle.Root(hashes)
 	if err != nil {
 		return fmt.Errorf("make a root: %w", err)
 	}

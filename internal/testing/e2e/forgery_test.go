@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
@@ -64,7 +65,7 @@ func rewrite(ctx context.Context, tx pgx.Tx, question string, change func(*recor
 	e := rows[0].whole()
 	change(&e)
 	hash := e.Hash()
-	root, err := record.Root([][]byte{hash[:]})
+	root, err := merkle.Root([][]byte{hash[:]})
 	if err != nil {
 		return fmt.Errorf("forge a root: %w", err)
 	}

@@ -1,4 +1,4 @@
-package record_test
+package merkle_test
 
 import (
 	"crypto/sha256"
@@ -8,13 +8,13 @@ import (
 	"github.com/transparency-dev/merkle/compact"
 	"github.com/transparency-dev/merkle/rfc6962"
 
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/merkle"
 )
 
 // The root of any number of leaves is that of another implementation of RFC 6962.
 func TestRootIsThatOfRFC6962(t *testing.T) {
 	t.Parallel()
-	var tree record.Tree
+	var tree merkle.Tree
 	other := (&compact.RangeFactory{Hash: rfc6962.DefaultHasher.HashChildren}).NewEmptyRange(0)
 	if got := tree.Root(); string(got[:]) != string(rfc6962.DefaultHasher.EmptyRoot()) {
 		t.Errorf("without leaves the root is %x", got)
@@ -31,7 +31,7 @@ func TestRootIsThatOfRFC6962(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, err := record.Root(hashes)
+		root, err := merkle.Root(hashes)
 		if got := tree.Root(); err != nil || string(got[:]) != string(want) || string(root) != string(want) {
 			t.Fatalf("of %d leaves the root is %x and %x, want %x (%v)", n+1, got, root, want, err)
 		}
@@ -40,7 +40,31 @@ func TestRootIsThatOfRFC6962(t *testing.T) {
 	if got := tree.Root(); string(got[:]) != string(rfc6962.DefaultHasher.EmptyRoot()) {
 		t.Errorf("after a reset the root is %x", got)
 	}
-	if _, err := record.Root(nil); err == nil {
-		t.Error("no records have a root")
+	if _, err := merkle.Root(nil); err == nil {
+		t.Error("no leaves have a root")
+	}
+}
+
+// A tree that goes on from a size and an edge is the same tree, and only an edge of that
+// size is accepted.
+func TestResumedTreeIsTheSameTree(t *testing.T) {
+	t.Parallel()
+	var tree merkle.Tree
+	for n := range uint64(600) {
+		resumed, err := merkle.Resume(tree.Size(), tree.Edge())
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaf := binary.BigEndian.AppendUint64(nil, n)
+		tree.Add(leaf)
+		resumed.Add(leaf)
+		if tree.Root() != resumed.Root() || resumed.Size() != n+1 {
+			t.Fatalf("with %d leaves the resumed tree has another root", n+1)
+		}
+	}
+	for _, edge := range [][]byte{nil, tree.Edge()[1:], append(tree.Edge(), 0), tree.Edge()[:32]} {
+		if _, err := merkle.Resume(tree.Size(), edge); err == nil {
+			t.Errorf("an edge of %d bytes was accepted for a tree of %d leaves", len(edge), tree.Size())
+		}
 	}
 }
