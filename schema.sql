@@ -117,7 +117,7 @@ DECLARE
     child  text;
     made   integer := 0;
 BEGIN
-    FOREACH parent IN ARRAY ARRAY['journal_batch', 'journal_entry'] LOOP
+    FOREACH parent IN ARRAY ARRAY['journal_batch', 'journal_entry', 'log_entry'] LOOP
         child := parent || '_' || to_char(the_day, 'YYYYMMDD');
         IF to_regclass('public.' || child) IS NULL THEN
             EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING ALL)', child, parent);
@@ -135,7 +135,7 @@ BEGIN
 END
 $$;
 -- Name: FUNCTION journal_make_day(the_day date); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.journal_make_day(the_day date) IS 'Creates the journal''s partitions of a day; returns how many were missing.';
+COMMENT ON FUNCTION public.journal_make_day(the_day date) IS 'Creates the partitions of a day, of the journal and of the public log; returns how many were missing.';
 -- Name: journal_make_partitions(integer); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_make_partitions(days integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -1661,6 +1661,83 @@ COMMENT ON COLUMN public.line_order.asked_by IS 'The client or account that gave
 COMMENT ON COLUMN public.line_order.seq IS 'The event in line_event that carried the order out.';
 -- Name: COLUMN line_order.bar_reason; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_order.bar_reason IS 'Of a bar, as given; so are bar_scope, given_at (the time it names; empty for now) and event (the seq that a VOID or CONFIRM names). A confirmation reads them.';
+-- Name: log_checkpoint; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.log_checkpoint (
+    size bigint NOT NULL,
+    root bytea NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT log_checkpoint_root_check CHECK ((octet_length(root) = 32)),
+    CONSTRAINT log_checkpoint_size_check CHECK ((size > 0))
+);
+-- Name: TABLE log_checkpoint; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.log_checkpoint IS 'The sizes of the public log with their roots. Only these may be signed.';
+-- Name: log_entry; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.log_entry (
+    idx bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind smallint NOT NULL,
+    epoch bigint,
+    n bigint,
+    entry bytea NOT NULL,
+    CONSTRAINT log_entry_check CHECK (((kind = 1) = ((epoch IS NOT NULL) AND (n IS NOT NULL)))),
+    CONSTRAINT log_entry_idx_check CHECK ((idx >= 0)),
+    CONSTRAINT log_entry_kind_check CHECK (((kind >= 1) AND (kind <= 255)))
+)
+PARTITION BY RANGE (at);
+-- Name: TABLE log_entry; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.log_entry IS 'The entries of the public log, each with its index for ever. Append-only.';
+-- Name: COLUMN log_entry.at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_entry.at IS 'The time in the entry. For a batch of the journal it is the time of the batch.';
+-- Name: COLUMN log_entry.epoch; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_entry.epoch IS 'With n, the key of the batch in the journal that the entry is about.';
+-- Name: COLUMN log_entry.entry; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_entry.entry IS 'The bytes that are published, as docs/reference/public-log.md describes.';
+-- Name: log_head; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.log_head (
+    one boolean DEFAULT true NOT NULL,
+    origin text NOT NULL,
+    began timestamp with time zone NOT NULL,
+    size bigint NOT NULL,
+    edge bytea NOT NULL,
+    root bytea NOT NULL,
+    seen pg_snapshot NOT NULL,
+    since timestamp with time zone NOT NULL,
+    system bigint NOT NULL,
+    CONSTRAINT log_head_one_check CHECK (one),
+    CONSTRAINT log_head_root_check CHECK ((octet_length(root) = 32)),
+    CONSTRAINT log_head_size_check CHECK ((size >= 0))
+);
+-- Name: TABLE log_head; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.log_head IS 'The end of the public log, in one row. Who adds entries locks it.';
+-- Name: COLUMN log_head.began; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_head.began IS 'When the log was turned on. Batches from before are not in it.';
+-- Name: COLUMN log_head.edge; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_head.edge IS 'The roots of the complete subtrees, from left to right: what is needed to add the next entry.';
+-- Name: COLUMN log_head.seen; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_head.seen IS 'The snapshot in which batches were last read. The next are those that it does not see.';
+-- Name: COLUMN log_head.since; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_head.since IS 'When batches were last added.';
+-- Name: COLUMN log_head.system; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_head.system IS 'The system identifier of the database cluster to whose transactions seen belongs.';
+-- Name: log_published; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.log_published (
+    one boolean DEFAULT true NOT NULL,
+    written bigint NOT NULL,
+    published bigint NOT NULL,
+    note text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT log_published_check CHECK ((written >= published)),
+    CONSTRAINT log_published_one_check CHECK (one),
+    CONSTRAINT log_published_published_check CHECK ((published >= 0))
+);
+-- Name: TABLE log_published; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.log_published IS 'How much of the public log is published, in one row.';
+-- Name: COLUMN log_published.written; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_published.written IS 'Up to which size the tiles are durable.';
+-- Name: COLUMN log_published.published; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_published.published IS 'The size of the newest signed checkpoint. No smaller one is signed any more.';
+-- Name: COLUMN log_published.note; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_published.note IS 'That checkpoint, with its signatures.';
 -- Name: login_device; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.login_device (
     id uuid NOT NULL,
@@ -2435,6 +2512,21 @@ ALTER TABLE ONLY public.line_open
 -- Name: line_order line_order_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_order
     ADD CONSTRAINT line_order_pkey PRIMARY KEY (id);
+-- Name: log_checkpoint log_checkpoint_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.log_checkpoint
+    ADD CONSTRAINT log_checkpoint_pkey PRIMARY KEY (size);
+-- Name: log_entry log_entry_epoch_n_at_key; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.log_entry
+    ADD CONSTRAINT log_entry_epoch_n_at_key UNIQUE (epoch, n, at);
+-- Name: log_entry log_entry_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.log_entry
+    ADD CONSTRAINT log_entry_pkey PRIMARY KEY (idx, at);
+-- Name: log_head log_head_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.log_head
+    ADD CONSTRAINT log_head_pkey PRIMARY KEY (one);
+-- Name: log_published log_published_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.log_published
+    ADD CONSTRAINT log_published_pkey PRIMARY KEY (one);
 -- Name: login_device login_device_mac_unique; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.login_device
     ADD CONSTRAINT login_device_mac_unique UNIQUE (mac);
@@ -2631,6 +2723,8 @@ CREATE INDEX journal_archive_day ON public.journal_archive USING btree (day, arc
 CREATE INDEX journal_archive_run_epoch ON public.journal_archive_run USING btree (epoch);
 -- Name: journal_batch_at; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_batch_at ON ONLY public.journal_batch USING brin (at) WITH (pages_per_range='8');
+-- Name: journal_batch_xact; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX journal_batch_xact ON ONLY public.journal_batch USING btree (xact);
 -- Name: journal_day_day; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_day_day ON public.journal_day USING btree (day);
 -- Name: journal_entry_at; Type: INDEX; Schema: public; Owner: -
@@ -3302,6 +3396,38 @@ GRANT SELECT ON TABLE public.line_open TO lineproof_read;
 -- Name: TABLE line_order; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.line_order TO lineproof_serve;
 GRANT SELECT ON TABLE public.line_order TO lineproof_read;
+-- Name: TABLE log_checkpoint; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.log_checkpoint TO lineproof_serve;
+GRANT SELECT ON TABLE public.log_checkpoint TO lineproof_read;
+-- Name: TABLE log_entry; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.log_entry TO lineproof_serve;
+GRANT SELECT ON TABLE public.log_entry TO lineproof_read;
+-- Name: TABLE log_head; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.log_head TO lineproof_serve;
+GRANT SELECT ON TABLE public.log_head TO lineproof_read;
+-- Name: COLUMN log_head.size; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(size) ON TABLE public.log_head TO lineproof_serve;
+-- Name: COLUMN log_head.edge; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(edge) ON TABLE public.log_head TO lineproof_serve;
+-- Name: COLUMN log_head.root; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(root) ON TABLE public.log_head TO lineproof_serve;
+-- Name: COLUMN log_head.seen; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(seen) ON TABLE public.log_head TO lineproof_serve;
+-- Name: COLUMN log_head.since; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(since) ON TABLE public.log_head TO lineproof_serve;
+-- Name: COLUMN log_head.system; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(system) ON TABLE public.log_head TO lineproof_serve;
+-- Name: TABLE log_published; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.log_published TO lineproof_serve;
+GRANT SELECT ON TABLE public.log_published TO lineproof_read;
+-- Name: COLUMN log_published.written; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(written) ON TABLE public.log_published TO lineproof_serve;
+-- Name: COLUMN log_published.published; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(published) ON TABLE public.log_published TO lineproof_serve;
+-- Name: COLUMN log_published.note; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(note) ON TABLE public.log_published TO lineproof_serve;
+-- Name: COLUMN log_published.at; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(at) ON TABLE public.log_published TO lineproof_serve;
 -- Name: TABLE login_device; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.login_device TO lineproof_serve;
 -- Name: COLUMN login_device.id; Type: ACL; Schema: public; Owner: -

@@ -14,6 +14,8 @@ CREATE TABLE journal_batch (
 ) PARTITION BY RANGE (at);
 -- A day is read in slices of time. A BRIN index costs a writer almost nothing.
 CREATE INDEX journal_batch_at ON journal_batch USING brin (at) WITH (pages_per_range = 8);
+-- The public log finds with it the batches that were committed since it last looked.
+CREATE INDEX journal_batch_xact ON journal_batch (xact);
 COMMENT ON TABLE journal_batch IS 'One flush of the journal: the number of its entries, their Merkle root, and the transaction that wrote them. Append-only.';
 COMMENT ON COLUMN journal_batch.at IS 'The time of all its entries. It is fixed before the batch is written, so that a retry conflicts with the same key.';
 
@@ -207,7 +209,7 @@ DECLARE
     child  text;
     made   integer := 0;
 BEGIN
-    FOREACH parent IN ARRAY ARRAY['journal_batch', 'journal_entry'] LOOP
+    FOREACH parent IN ARRAY ARRAY['journal_batch', 'journal_entry', 'log_entry'] LOOP
         child := parent || '_' || to_char(the_day, 'YYYYMMDD');
         IF to_regclass('public.' || child) IS NULL THEN
             EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING ALL)', child, parent);
@@ -225,7 +227,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION journal_make_day IS 'Creates the journal''s partitions of a day; returns how many were missing.';
+COMMENT ON FUNCTION journal_make_day IS 'Creates the partitions of a day, of the journal and of the public log; returns how many were missing.';
 REVOKE EXECUTE ON FUNCTION journal_make_day FROM PUBLIC;
 
 -- The owner creates the partitions on behalf of the serving role, which may not

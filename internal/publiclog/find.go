@@ -1,0 +1,55 @@
+package publiclog
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// ErrNotLogged reports a batch that the log does not have.
+var ErrNotLogged = errors.New("publiclog: the log does not have this batch")
+
+// IndexOf returns the index of a batch of the journal, or [ErrNotLogged].
+func IndexOf(ctx context.Context, from pg.DB, epoch, n int64, at time.Time) (index int64, err error) {
+	err = from.QueryRow(ctx, `SELECT idx FROM log_entry WHERE epoch = $1 AND n = $2 AND at = $3`, epoch, n, at).Scan(&index)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, ErrNotLogged
+	}
+	if err != nil {
+		return 0, fmt.Errorf("publiclog: find a batch: %w", err)
+	}
+	return index, nil
+}
+
+// NewestTree returns the newest published checkpoint, and its size and root. Without one
+// the size is 0.
+func NewestTree(ctx context.Context, from pg.DB) (note string, tree tlog.Tree, err error) {
+	note, err = Checkpoint(ctx, from)
+	if err != nil || note == "" {
+		return "", tree, err
+	}
+	lines := strings.SplitN(note, "\n", 4)
+	if len(lines) < 4 {
+		return "", tree, errNote
+	}
+	size, err := strconv.ParseInt(lines[1], 10, 64)
+	if err != nil {
+		return "", tree, errNote
+	}
+	root, err := base64.StdEncoding.DecodeString(lines[2])
+	if err != nil || len(root) != tlog.HashSize {
+		return "", tree, errNote
+	}
+	return note, tlog.Tree{N: size, Hash: tlog.Hash(root)}, nil
+}
+
+var errNote = errors.New("publiclog: the stored checkpoint is damaged")

@@ -1,0 +1,225 @@
+package publiclog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/logkey"
+	"github.com/lineproof/lineproof/internal/logtile"
+	"github.com/lineproof/lineproof/internal/merkle"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// Publisher publishes the log: first its tiles are durable, then the key signs, then the
+// checkpoint is shown. Every node may have one; one at a time publishes.
+type Publisher struct {
+	Log   *Log
+	Tiles blob.Store
+	Key   *logkey.Key
+	// Witnesses, if set, sign what the key has signed.
+	Witnesses *Witnesses
+
+	locks    *pg.SessionLocks
+	writer   *logtile.Writer // at the size up to which tiles are written; nil before the first time
+	timeline string          // of the server when the store was last found not to be ahead
+}
+
+// NewPublisher returns a publisher of a log.
+func NewPublisher(l *Log, tiles blob.Store, key *logkey.Key) *Publisher {
+	return &Publisher{Log: l, Tiles: tiles, Key: key, locks: &pg.SessionLocks{Pool: l.Pool}}
+}
+
+// ErrAhead reports that more was published than the database has. Nothing may be signed
+// then: it would contradict what was published.
+var ErrAhead = errors.New("publiclog: more was published than the database has; was it restored to an earlier moment? Nothing is signed any more")
+
+// errOther reports that a published tile is not the one that belongs there.
+var errOther = errors.New("publiclog: a published tile has another content; is this the store of another log, or was the database restored?")
+
+// state is what there is to publish.
+type state struct {
+	written, published, size int64
+	root                     merkle.Hash
+	timeline                 string
+}
+
+// Publish publishes the log as it is now, and returns up to which size it is published.
+// While another node publishes, it does nothing.
+func (p *Publisher) Publish(ctx context.Context) (size int64, err error) {
+	unlock, err := p.locks.Lock(ctx, "lineproof public log")
+	if errors.Is(err, pg.ErrLocked) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	s, err := p.state(ctx)
+	if err != nil || s.published == s.size {
+		return s.published, err
+	}
+	if err := p.requireNotAhead(ctx, &s); err != nil {
+		return s.published, err
+	}
+	if err := p.writeTiles(ctx, &s); err != nil {
+		p.writer = nil // it may be ahead of what is stored
+		return s.published, err
+	}
+	note, err := p.sign(ctx, &s)
+	if err != nil {
+		return s.published, err
+	}
+	if err := p.move(ctx, `UPDATE log_published SET published = $1, note = $3, at = clock_timestamp() WHERE published = $2`, s.size, s.published, note); err != nil {
+		return s.published, err
+	}
+	return s.size, nil
+}
+
+// sign returns the checkpoint with the signatures of the key and of the witnesses that
+// answered.
+func (p *Publisher) sign(ctx context.Context, s *state) (string, error) {
+	note, err := p.Key.SignCheckpoint(s.size, s.root[:])
+	if err != nil || p.Witnesses == nil {
+		return note, err
+	}
+	tree := tlog.Tree{N: s.size, Hash: tlog.Hash(s.root)}
+	hashes := TileHashes(ctx, p.Tiles, p.Log.Origin, tree)
+	return p.Witnesses.cosign(ctx, note, tree, func(old int64) ([]tlog.Hash, error) { return tlog.ProveTree(tree.N, old, hashes) })
+}
+
+func (p *Publisher) state(ctx context.Context) (s state, err error) {
+	var root []byte
+	err = p.Log.Pool.QueryRow(ctx, `SELECT p.written, p.published, h.size, h.root, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) FROM log_head h, log_published p`).
+		Scan(&s.written, &s.published, &s.size, &root, &s.timeline)
+	if err != nil {
+		return s, fmt.Errorf("publiclog: read what there is to publish: %w", err)
+	}
+	s.root = merkle.Hash(root)
+	return s, nil
+}
+
+// move stores progress. Another process may have continued if the session with the lock
+// was lost.
+func (p *Publisher) move(ctx context.Context, update string, args ...any) error {
+	tag, err := p.Log.Pool.Exec(ctx, update, args...)
+	if err != nil {
+		return fmt.Errorf("publiclog: store what is published: %w", err)
+	}
+	if tag.RowsAffected() != 1 {
+		return errors.New("publiclog: another node has published meanwhile")
+	}
+	return nil
+}
+
+// chunk is how many entries are read at once.
+const chunk = 10_000
+
+// writeTiles makes the tiles of the log durable, and compares its root.
+func (p *Publisher) writeTiles(ctx context.Context, s *state) (err error) {
+	if p.writer == nil || p.writer.Size() != s.written {
+		p.writer, err = logtile.Resume(s.written, func(t logtile.Tile) ([]byte, error) { return p.read(ctx, t) })
+		if err != nil {
+			return err
+		}
+	}
+	put := func(t logtile.Tile, content []byte) error { return p.put(ctx, t, content) }
+	for p.writer.Size() < s.size {
+		if err := addEntries(ctx, p.Log.Pool, p.writer, min(s.size, p.writer.Size()+chunk), put); err != nil {
+			return err
+		}
+	}
+	if err := p.writer.Flush(put); err != nil {
+		return err
+	}
+	root, err := p.writer.Root()
+	if err != nil {
+		return fmt.Errorf("publiclog: %w", err)
+	}
+	if root != s.root {
+		return errors.New("publiclog: the entries do not have the root of the head; run: lineproof log check")
+	}
+	return p.move(ctx, `UPDATE log_published SET written = $1 WHERE written = $2`, s.size, s.written)
+}
+
+// addEntries adds the entries from the size of the writer up to another size.
+func addEntries(ctx context.Context, from *pgxpool.Pool, w *logtile.Writer, to int64, emit func(logtile.Tile, []byte) error) error {
+	rows, err := from.Query(ctx, `SELECT idx, entry FROM log_entry WHERE idx >= $1 AND idx < $2 ORDER BY idx`, w.Size(), to)
+	if err != nil {
+		return fmt.Errorf("publiclog: read the entries: %w", err)
+	}
+	type entry struct {
+		Idx   int64
+		Entry []byte
+	}
+	entries, err := pgx.CollectRows(rows, pgx.RowToStructByPos[entry])
+	if err != nil {
+		return fmt.Errorf("publiclog: read the entries: %w", err)
+	}
+	for _, e := range entries {
+		if e.Idx != w.Size() {
+			break
+		}
+		if err := w.Add(e.Entry, emit); err != nil {
+			return err
+		}
+	}
+	if w.Size() != to {
+		return fmt.Errorf("publiclog: entry %d is missing; run: lineproof log check", w.Size())
+	}
+	return nil
+}
+
+// put stores a tile. One that is there must be the same.
+func (p *Publisher) put(ctx context.Context, t logtile.Tile, content []byte) error {
+	_, err := p.Tiles.Put(ctx, t.Key(p.Log.Origin), bytes.NewReader(content))
+	if errors.Is(err, blob.ErrExists) {
+		var there []byte
+		if there, err = p.read(ctx, t); err == nil && !bytes.Equal(there, content) {
+			err = errOther
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("publiclog: publish %s: %w", t.Path(), err)
+	}
+	return nil
+}
+
+// requireNotAhead returns [ErrAhead] if the store has a tile of a larger log than the
+// database has. It looks at the start, and when the server was promoted or restored.
+func (p *Publisher) requireNotAhead(ctx context.Context, s *state) error {
+	if p.timeline == s.timeline {
+		return nil
+	}
+	// A larger log has a bundle with more entries at the place of the last one.
+	for _, t := range logtile.Larger(s.size) {
+		f, err := p.Tiles.Open(ctx, t.Key(p.Log.Origin))
+		if err == nil {
+			return errors.Join(ErrAhead, f.Close())
+		}
+		if !errors.Is(err, blob.ErrNotFound) {
+			return fmt.Errorf("publiclog: look for later tiles: %w", err)
+		}
+	}
+	p.timeline = s.timeline
+	return nil
+}
+
+// Checkpoint returns the last published checkpoint, or an empty text if there is none.
+func Checkpoint(ctx context.Context, from pg.DB) (string, error) {
+	var note string
+	err := from.QueryRow(ctx, `SELECT note FROM log_published`).Scan(&note)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("publiclog: read the checkpoint: %w", err)
+	}
+	return note, nil
+}

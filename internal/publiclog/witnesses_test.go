@@ -1,0 +1,125 @@
+package publiclog_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/logkey"
+	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/witness"
+	"github.com/lineproof/lineproof/receipt"
+)
+
+// serveWitnesses starts witnesses of the log, and returns the policy that needs all of
+// them.
+func (p *press) serveWitnesses(count int) (*receipt.Policy, []*httptest.Server) {
+	p.t.Helper()
+	policy, members := "log "+p.key.Verifier()+"\n", ""
+	var servers []*httptest.Server
+	for i := range count {
+		file := filepath.Join(p.t.TempDir(), "key")
+		if err := logkey.Create(file); err != nil {
+			p.t.Fatal(err)
+		}
+		opened, err := logkey.Open(p.t.Context(), file, fmt.Sprintf("w%d.example", i))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		key := witness.NewKey(opened)
+		w, err := witness.Open(key, []string{p.key.Verifier()}, p.t.TempDir())
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		server := httptest.NewServer(w.Handler(slog.New(slog.DiscardHandler)))
+		p.t.Cleanup(server.Close)
+		servers = append(servers, server)
+		policy += fmt.Sprintf("witness w%d %s %s\n", i, key.Verifier(), server.URL)
+		members += fmt.Sprintf(" w%d", i)
+	}
+	parsed, err := receipt.ParsePolicy(policy + "group g all" + members + "\nquorum g\n")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return parsed, servers
+}
+
+// witnessed returns how many witnesses have signed the published checkpoint.
+func (p *press) witnessed(policy *receipt.Policy) int {
+	p.t.Helper()
+	signed, err := publiclog.Checkpoint(p.t.Context(), p.pool)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, seen, err := policy.Open(signed)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return len(seen)
+}
+
+// Witnesses sign what is published; one that is down is left out, and signs again when it is
+// back; a node that starts anew goes on.
+func TestWitnessesSignWhatIsPublished(t *testing.T) {
+	t.Parallel()
+	p := newPress(t, pgtest.URL(t))
+	policy, servers := p.serveWitnesses(2)
+	publisher := p.publisher()
+	publisher.Witnesses = &publiclog.Witnesses{Policy: policy}
+	for _, batches := range []int{3, 300} {
+		p.grow(batches)
+		p.publish(publisher)
+		if n := p.witnessed(policy); n != 2 {
+			t.Fatalf("%d witnesses have signed", n)
+		}
+	}
+	stopped := servers[1].Config.Handler
+	servers[1].Config.Handler = nil // it answers 404 to everything
+	p.grow(2)
+	p.publish(publisher)
+	if n := p.witnessed(policy); n != 1 {
+		t.Errorf("%d witnesses have signed while one is down", n)
+	}
+	servers[1].Config.Handler = stopped
+	p.grow(2)
+	again := p.publisher()
+	again.Witnesses = &publiclog.Witnesses{Policy: policy}
+	p.publish(again)
+	if n := p.witnessed(policy); n != 2 {
+		t.Errorf("%d witnesses have signed after one was down", n)
+	}
+}
+
+// A log that has lost entries that a witness has signed is not signed any more, also if
+// nothing in the store shows it.
+func TestWitnessesStopALogThatWasSetBack(t *testing.T) {
+	t.Parallel()
+	p := newPress(t, pgtest.URL(t))
+	policy, _ := p.serveWitnesses(1)
+	publisher := p.publisher()
+	publisher.Witnesses = &publiclog.Witnesses{Policy: policy}
+	p.grow(5)
+	p.publish(publisher)
+	// Another database and store under the same key: what a restore of both leaves.
+	other := newPress(t, pgtest.URL(t))
+	other.key = p.key
+	var err error
+	if other.tiles, err = blob.OpenDir(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	back := other.publisher()
+	back.Witnesses = &publiclog.Witnesses{Policy: policy}
+	other.grow(2)
+	if _, err := back.Publish(t.Context()); !errors.Is(err, publiclog.ErrAhead) {
+		t.Errorf("with fewer entries: %v", err)
+	}
+	other.grow(5)
+	if size, err := back.Publish(t.Context()); err == nil || size != 0 {
+		t.Errorf("with other entries: size %d, %v", size, err)
+	}
+}
