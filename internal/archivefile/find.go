@@ -45,3 +45,28 @@ func (a *Archive) Find(ctx context.Context, files blob.Store, requestID uuid.UUI
 	}
 	return &found[0], nil
 }
+
+// BatchesAt calls each for every batch of that time. The batch and its entries are valid
+// until each returns.
+func (a *Archive) BatchesAt(ctx context.Context, files blob.Store, at time.Time, each func(*Batch) error) error {
+	m, err := a.Open(ctx, files)
+	if err != nil {
+		return err
+	}
+	text := at.Format(TimeFormat)
+	for i, p := range m.Parts {
+		if p.Entries == 0 || text < p.First || text > p.Last {
+			continue
+		}
+		err := p.ReadWanted(ctx, files, m.Day, i+1, func(e *Entry) bool { return e.At.Equal(at) }, func(b *Batch) error {
+			if !b.At.Equal(at) {
+				return nil
+			}
+			return each(b)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -34,7 +34,7 @@ func TestAnswers(t *testing.T) {
 	t.Cleanup(func() { contract.complete(t) }) // after the parallel cases
 	seen := make(map[string]bool)
 	for _, table := range []map[string]answer{
-		tokenAnswers(), onboardAnswers(), uploadAnswers(), loginAnswers(), verifyAnswers(), batchAnswers(), verifiedAnswers(), generalAnswers(),
+		tokenAnswers(), onboardAnswers(), uploadAnswers(), loginAnswers(), verifyAnswers(), batchAnswers(), verifiedAnswers(), receiptAnswers(), generalAnswers(),
 		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), conflictAnswers(), historyAnswers(), clockAnswers(), testNumberAnswers(), keyAnswers(), oauthAnswers(), limitAnswers(contract), peopleAnswers(), peopleTroubles(), documentAnswers(),
 	} {
 		for name, tc := range table {
@@ -74,8 +74,10 @@ var (
 	months   = regexp.MustCompile(`"\d{4}-(0[1-9]|1[0-2])"`)
 	tokens   = regexp.MustCompile(`lp_(tok|ses|live|test|dev)_[0-9A-Za-z]{38}`)
 	previews = regexp.MustCompile(`(lp_[a-z]+_)[0-9A-Za-z]{4}…[0-9A-Za-z]{4}`)
-	shared   = regexp.MustCompile(`\b[A-Z2-7]{32}\b`)                          // with an authenticator
-	onces    = regexp.MustCompile(`"[02-9a-hjkmnp-z]{5}-[02-9a-hjkmnp-z]{5}"`) // recovery codes
+	shared   = regexp.MustCompile(`\b[A-Z2-7]{32}\b`)                                  // with an authenticator
+	onces    = regexp.MustCompile(`"[02-9a-hjkmnp-z]{5}-[02-9a-hjkmnp-z]{5}"`)         // recovery codes
+	proofs   = regexp.MustCompile(`("public"|"personal"|"root"|"proof"):(\s*)"[^"]*"`) // of a receipt
+	counts   = regexp.MustCompile(`("epoch"|"n"|"at"):(\s*)\d+`)
 	speeds   = regexp.MustCompile(`("rate"|DelaySeconds"): \d+`)
 )
 
@@ -108,7 +110,8 @@ func golden(t *testing.T, name string, res *httptest.ResponseRecorder) {
 		fmt.Fprintf(&b, "%s: %s\n", h, v)
 	}
 	fmt.Fprintf(&b, "\n%s\n", body)
-	text := speeds.ReplaceAllString(b.String(), "$1: <count>")
+	text := proofs.ReplaceAllString(counts.ReplaceAllString(b.String(), "$1:$2<number>"), `$1:$2"<bytes>"`)
+	text = speeds.ReplaceAllString(text, "$1: <count>")
 	text = months.ReplaceAllString(text, `"<month>"`)
 	text = previews.ReplaceAllString(text, "${1}<preview>")
 	text = tokens.ReplaceAllString(times.ReplaceAllString(ids.ReplaceAllString(text, "<uuid>"), `"<timestamp>"`), "lp_${1}_<token>")

@@ -24,6 +24,8 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/idempotency"
+	"github.com/lineproof/lineproof/internal/logfiles"
+	"github.com/lineproof/lineproof/internal/logreceipt"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/record"
@@ -51,8 +53,10 @@ type API struct {
 	Region    *phone.Region
 	Log       *slog.Logger
 	Metrics   *telemetry.Metrics
-	Docs      http.Handler // the API reference: /docs and /openapi.*
-	Ended     func(End)    // is called after each verify request of an authenticated caller; may be nil
+	Docs      http.Handler      // the API reference: /docs and /openapi.*
+	LogFiles  *logfiles.Files   // the public log; nil without one
+	Receipts  *logreceipt.Maker // nil without a public log
+	Ended     func(End)         // is called after each verify request of an authenticated caller; may be nil
 
 	RegulatorCode  string
 	PublicURL      string // of the service, without a trailing slash; "" if it is not set
@@ -149,6 +153,7 @@ func (a *API) routes() []route {
 		{http.MethodPost, verifyPath, key, nil, nil, 0, a.verifyNumber},
 		{http.MethodPost, batchPath, key, nil, nil, 0, a.verifyBatch},
 		{http.MethodGet, "/api/v1/phone/api/phone-numbers/verifications/{requestId}", key, nil, nil, t.Request, a.showVerification},
+		{http.MethodGet, receiptPath, key, nil, nil, t.Request, a.showReceipt},
 		{http.MethodGet, clockPath, key, nil, nil, t.Request, a.showClock(a.Sandbox)},
 		{http.MethodPost, clockPath, key, nil, nil, t.Request, a.moveClock(a.Sandbox)},
 		{http.MethodPost, "/api/v1/lines/events", client, scope(access.LineSupply, access.LinePort, access.LineFlag), nil, t.Request, a.reportEvents},
@@ -179,6 +184,11 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("/", none)
 	for _, p := range []string{"/docs", "/docs/", "/openapi.yaml", "/openapi.json"} {
 		mux.Handle(p, a.limitFiles(a.Docs))
+	}
+	if a.LogFiles != nil {
+		a.LogFiles.Fail = a.fail
+		mux.Route(http.MethodGet, logfiles.ListPath, a.limitFiles(a.LogFiles))
+		mux.Route(http.MethodGet, a.LogFiles.Path(), a.limitFiles(a.LogFiles))
 	}
 	return a.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "" || r.URL.Path[0] != '/' || path.Clean(r.URL.Path) != r.URL.Path {

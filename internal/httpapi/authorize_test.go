@@ -155,6 +155,7 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 		"POST " + verifyPath:  {"api key live", "api key test"},
 		"POST " + batchPath:   {"api key live", "api key test"},
 		verifiedRoute:         {"api key live", "api key test"},
+		receiptRoute:          {"api key live", "api key test"},
 		"GET " + clockPath:    {"api key test"},
 		"POST " + clockPath:   {"api key test"},
 		"POST " + eventsPath:  {supplies, ports, flags},
@@ -275,6 +276,11 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 	case strings.TrimPrefix(verifiedRoute, "GET "):
 		asked := s.do(t, post(verifyPath, asker, `{"phoneNumber":"`+number+`"}`))
 		r = get(verifiedPath+field(t, asked.Body.Bytes(), "data", "requestId"), "")
+	case strings.TrimPrefix(receiptRoute, "GET "):
+		_, publish := s.withLog(t)
+		asked := s.do(t, post(verifyPath, asker, `{"phoneNumber":"`+number+`"}`))
+		publish()
+		r = get(verifiedPath+field(t, asked.Body.Bytes(), "data", "requestId")+"/receipt", "")
 	case eventsPath:
 		r = post(eventsPath, "", eventsBody(t, happened("a", knownNumber, "USED", day)))
 	case ordersPath:

@@ -48,6 +48,7 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := newStack(t).withLines(t)
 	a, b := s.party(t, "MTN"), s.party(t, "GLO")
+	_, publish := s.withLog(t)
 	byPerson := func(method, path, body string) func(who party) *http.Request {
 		return func(who party) *http.Request {
 			if body != "" {
@@ -71,6 +72,10 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 		endKeyRoute:           byPerson(http.MethodDelete, keysPath+"/"+s.ownKey(t, a.entity).ID.String(), ""),
 		verifiedRoute: func(who party) *http.Request {
 			return get(verifiedPath+record, who.key.Text.Reveal())
+		},
+		receiptRoute: func(who party) *http.Request {
+			publish()
+			return get(verifiedPath+record+"/receipt", who.key.Text.Reveal())
 		},
 		"GET " + importsPath + "/{importId}":         ofImport(""),
 		"GET " + importsPath + "/{importId}/refused": ofImport("/refused"),

@@ -62,6 +62,8 @@ type stack struct {
 	client  access.NewClient
 	key     string
 	bank    registry.Entity
+	logKey  string // of the public log, once withLog has turned it on
+	publish func()
 }
 
 // docs creates the pages of the reference once: reading the contract takes

@@ -1,0 +1,53 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/journal"
+)
+
+const receiptPath = "/api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt"
+
+var errNoLog = fault.New(fault.NotFound, "This service has no public log, so there are no receipts. The operator of the service can turn it on.")
+
+// showReceipt serves GET
+// /api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt: the proof that the
+// service gave an answer, for the organisation that got it. It is sent as it is and not in
+// the envelope, because it is kept as a file and verified without this service.
+func (a *API) showReceipt(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	text := r.PathValue("requestId")
+	id, err := uuid.Parse(text)
+	if err != nil || id.String() != text { // only the spelling that the service sends
+		return journal.ErrNotFound
+	}
+	if a.Receipts == nil {
+		return errNoLog
+	}
+	b, err := a.Receipts.Find(ctx, id)
+	if err != nil {
+		return err
+	}
+	// A test key sees no real line, not even in the records of a live key.
+	if who := principal(ctx); b.Entity != who.Entity || b.Mode != who.Mode {
+		return journal.ErrNotFound
+	}
+	logOf(ctx).record = text
+	made, err := a.Receipts.Make(ctx, b)
+	if err != nil {
+		return err
+	}
+	content, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Disposition", `attachment; filename="receipt-`+text+`.json"`)
+	_, _ = w.Write(content)
+	return nil
+}

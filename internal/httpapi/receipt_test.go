@@ -1,0 +1,117 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/logkey"
+	"github.com/lineproof/lineproof/internal/logreceipt"
+	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/receipt"
+)
+
+const (
+	logOrigin    = "lineproof.example/log/0/2027"
+	receiptRoute = verifiedRoute + "/receipt"
+)
+
+// withLog turns the public log on, unless it is, and returns its public key and a function
+// that publishes it.
+func (s *stack) withLog(t *testing.T) (key string, publish func()) {
+	t.Helper()
+	if s.publish != nil {
+		return s.logKey, s.publish
+	}
+	log := &publiclog.Log{Pool: s.pool, Origin: logOrigin}
+	if err := log.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tiles, archive := must(blob.OpenDir(t.TempDir()))(t), must(blob.OpenDir(t.TempDir()))(t)
+	file := filepath.Join(t.TempDir(), "key")
+	if err := logkey.Create(file); err != nil {
+		t.Fatal(err)
+	}
+	opened := must(logkey.Open(t.Context(), file, logOrigin))(t)
+	s.Receipts = &logreceipt.Maker{Pool: s.pool, Archive: archive, Tiles: tiles, Origin: logOrigin}
+	publisher := publiclog.NewPublisher(log, tiles, opened)
+	s.logKey, s.publish = opened.Verifier(), func() {
+		t.Helper()
+		must(log.Tick(t.Context()))(t)
+		must(publisher.Publish(t.Context()))(t)
+	}
+	return s.logKey, s.publish
+}
+
+func receiptAnswers() map[string]answer {
+	// asked verifies a number and returns the path of its receipt.
+	asked := func(t *testing.T, s *stack) string {
+		t.Helper()
+		res := s.do(t, post(verifyPath, s.key, `{"phoneNumber":"`+knownNumber+`"}`))
+		return verifiedPath + field(t, res.Body.Bytes(), "data", "requestId") + "/receipt"
+	}
+	return map[string]answer{
+		"receipt_ok": {200, func(t *testing.T, s *stack) *http.Request {
+			_, publish := s.withLog(t)
+			path := asked(t, s)
+			publish()
+			return get(path, s.key)
+		}},
+		"receipt_bad_correlator": {400, func(_ *testing.T, s *stack) *http.Request {
+			r := get(verifiedPath+"x/receipt", s.key)
+			r.Header.Set("X-Correlator", "with space")
+			return r
+		}},
+		"receipt_no_credential": {401, func(*testing.T, *stack) *http.Request { return get(verifiedPath+"x/receipt", "") }},
+		"receipt_no_log":        {404, func(t *testing.T, s *stack) *http.Request { return get(asked(t, s), s.key) }},
+		"receipt_no_id": {404, func(t *testing.T, s *stack) *http.Request {
+			s.withLog(t)
+			return get(verifiedPath+"x/receipt", s.key)
+		}},
+		"receipt_none": {404, func(t *testing.T, s *stack) *http.Request {
+			s.withLog(t)
+			return get(verifiedPath+"01a1d964-6e3b-7c41-8a00-5f0e6b1d9c20/receipt", s.key)
+		}},
+		"receipt_before_the_log": {404, func(t *testing.T, s *stack) *http.Request {
+			path := asked(t, s)
+			_, publish := s.withLog(t)
+			publish()
+			return get(path, s.key)
+		}},
+		"receipt_of_another": {404, func(t *testing.T, s *stack) *http.Request {
+			_, publish := s.withLog(t)
+			path := asked(t, s)
+			publish()
+			s.bank = must(s.Registry.CreateRelyingParty(t.Context(), "Another Bank", "RC 8", access.Operator, uuid.Nil))(t)
+			return get(path, s.newKey(t))
+		}},
+		"receipt_panic": {500, func(t *testing.T, s *stack) *http.Request {
+			s.Receipts = &logreceipt.Maker{}
+			return get(asked(t, s), s.key)
+		}},
+		"receipt_pending": {503, func(t *testing.T, s *stack) *http.Request {
+			s.withLog(t)
+			return get(asked(t, s), s.key)
+		}},
+	}
+}
+
+// The receipt that the API sends verifies, and proves the answer that it sent before.
+func TestReceiptOfTheAPIVerifies(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	key, publish := s.withLog(t)
+	answer := s.do(t, post(verifyPath, s.key, `{"phoneNumber":"`+swappedNumber+`","include":["signals"]}`)).Body.Bytes()
+	publish()
+	id := field(t, answer, "data", "requestId")
+	sent := s.do(t, get(verifiedPath+id+"/receipt", s.key))
+	r := must(receipt.Parse(sent.Body.Bytes()))(t)
+	v := must(r.Verify(must(receipt.NewPolicy(key))(t)))(t)
+	if v.RequestID != id || v.Status != field(t, answer, "data", "status") || v.Entity != s.bank.ID.String() || v.PhoneNumber != swappedNumber || v.Extra == "" {
+		t.Errorf("it proves %+v", v)
+	}
+}

@@ -1,0 +1,228 @@
+// Package monitor follows a public log from outside, for everybody who does not want to
+// trust its owner: it verifies every checkpoint and every entry, and remembers what it has
+// seen, so that a log that takes back, rewrites, back-dates or withholds anything is found.
+//
+// It reads only what the log publishes. What it finds it writes down in a form that a third
+// party can judge.
+package monitor
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/lineproof/lineproof/internal/logentry"
+	"github.com/lineproof/lineproof/internal/logtile"
+	"github.com/lineproof/lineproof/internal/merkle"
+	"github.com/lineproof/lineproof/receipt"
+)
+
+// Monitor follows one log.
+type Monitor struct {
+	Source Source
+	Policy *receipt.Policy
+	Dir    string // of its state and of what it finds
+	Now    func() time.Time
+	// Progress, if set, is called with the number of entries that were read and that there are.
+	Progress func(done, all int64)
+}
+
+const (
+	// mergeDelay is how much older than the checkpoint before it an entry may be.
+	mergeDelay = time.Minute
+	// clockSkew is how far the clocks of a log and of a witness may differ.
+	clockSkew = 2 * time.Second
+	// freshness is how old the newest signature of a witness may be.
+	freshness = time.Minute
+)
+
+// Violation is something that a log must not do. It is an error of [Monitor.Check].
+type Violation struct {
+	What string
+	// Evidence are the signed checkpoints and other texts that show it, by file name.
+	Evidence map[string]string
+}
+
+// Error implements error.
+func (v *Violation) Error() string { return "monitor: " + v.What }
+
+// Report is what a check has seen.
+type Report struct {
+	Origin    string
+	Size      int64
+	Added     int64 // entries since the last check
+	Answers   int64 // that the new entries cover
+	Witnesses map[string]time.Time
+}
+
+// Check reads the newest checkpoint and all entries since the last check. A violation is
+// written to a directory before it is returned.
+func (m *Monitor) Check(ctx context.Context) (r Report, err error) {
+	last, err := m.load()
+	if err != nil {
+		return r, err
+	}
+	signed, err := m.Source.Checkpoint(ctx)
+	if err != nil {
+		return r, err
+	}
+	r, next, err := m.judge(ctx, &last, signed)
+	if v, ok := errors.AsType[*Violation](err); ok {
+		v.Evidence["checkpoint.txt"] = signed
+		if last.Note != "" {
+			v.Evidence["checkpoint-before.txt"] = last.Note
+		}
+		return r, errors.Join(err, m.keep(v))
+	}
+	if err != nil {
+		return r, err
+	}
+	return r, m.save(next)
+}
+
+func violation(format string, args ...any) *Violation {
+	return &Violation{What: fmt.Sprintf(format, args...), Evidence: map[string]string{}}
+}
+
+// judge compares a checkpoint with what was seen before.
+func (m *Monitor) judge(ctx context.Context, last *state, signed string) (r Report, next *state, err error) {
+	text, seen, err := m.Policy.Open(signed)
+	if err != nil {
+		return r, nil, violation("the checkpoint is not signed by the key of the log, or a signature on it is wrong")
+	}
+	tree, err := readTree(text)
+	if err != nil || strings.SplitN(text, "\n", 2)[0] != m.Policy.Log() {
+		return r, nil, violation("the checkpoint is not in the form of c2sp.org/tlog-checkpoint")
+	}
+	r = Report{Origin: m.Policy.Log(), Size: tree.N, Added: tree.N - last.Size, Witnesses: seen}
+	switch {
+	case !m.Policy.Satisfied(seen):
+		return r, nil, violation("too few witnesses have signed the checkpoint of size %d", tree.N)
+	case len(seen) > 0 && m.Now().Sub(newest(seen)) > freshness:
+		return r, nil, violation("the newest signature of a witness is from %s: the log has stopped, or shows an old checkpoint", newest(seen).Format(time.RFC3339))
+	case tree.N < last.Size:
+		return r, nil, violation("the log had the size %d, and now has %d", last.Size, tree.N)
+	case tree.N == last.Size && last.Size > 0 && tree.Hash != tlog.Hash(last.root()):
+		return r, nil, violation("two checkpoints of size %d have different roots", tree.N)
+	}
+	next, err = m.follow(ctx, last, tree, seen, &r)
+	if err != nil {
+		return r, nil, err
+	}
+	next.Note = signed
+	return r, next, nil
+}
+
+// follow reads the new entries and computes the root from them and from what is known of
+// those before: if it is the root of the checkpoint, nothing before was changed.
+func (m *Monitor) follow(ctx context.Context, last *state, tree tlog.Tree, seen map[string]time.Time, r *Report) (*state, error) {
+	next := last.clone()
+	grown, err := merkle.Resume(uint64(last.Size), last.Edge) //nolint:gosec // never negative
+	if err != nil {
+		return nil, fmt.Errorf("monitor: the state is damaged: %w", err)
+	}
+	for index := last.Size; index < tree.N; {
+		entries, err := m.bundle(ctx, index, tree.N)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			if err := next.add(index, entry, last.Cosigned, seen, r); err != nil {
+				return nil, err
+			}
+			grown.Add(entry)
+			index++
+		}
+		if m.Progress != nil {
+			m.Progress(index, tree.N)
+		}
+	}
+	if grown.Root() != merkle.Hash(tree.Hash) {
+		return nil, violation("the entries up to %d do not have the root of the checkpoint: an entry was changed, or one that was shown before is missing", tree.N)
+	}
+	next.Size, next.Edge, next.Root = tree.N, grown.Edge(), tree.Hash[:]
+	if len(seen) > 0 {
+		next.Cosigned = newest(seen)
+	}
+	return next, nil
+}
+
+// bundle returns the entries from an index to the end of its bundle.
+func (m *Monitor) bundle(ctx context.Context, index, size int64) (entries [][]byte, err error) {
+	const full = 256
+	number := index / full
+	t := logtile.Tile{Level: logtile.Bundle, Index: number, Width: int(min(full, size-number*full))}
+	content, err := m.Source.Tile(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; len(content) > 0; i++ {
+		const length = 2
+		if len(content) < length || len(content)-length < int(binary.BigEndian.Uint16(content)) {
+			return nil, violation("the bundle %s is damaged", t.Path())
+		}
+		n := int(binary.BigEndian.Uint16(content))
+		if number*full+int64(i) >= index {
+			entries = append(entries, bytes.Clone(content[length:length+n]))
+		}
+		content = content[length+n:]
+	}
+	if len(entries) != t.Width-int(index-number*full) {
+		return nil, violation("the bundle %s does not have the entries that it should", t.Path())
+	}
+	return entries, nil
+}
+
+// add judges one entry.
+func (s *state) add(index int64, entry []byte, before time.Time, seen map[string]time.Time, r *Report) error {
+	b, err := logentry.DecodeBatch(entry)
+	if err != nil {
+		return violation("entry %d is not in a form that this version knows", index)
+	}
+	if !s.Epochs.add(b.Epoch, b.N) {
+		return violation("batch %d of epoch %d is in the log twice, the second time as entry %d", b.N, b.Epoch, index)
+	}
+	if !before.IsZero() && b.At.Before(before.Add(-mergeDelay-clockSkew)) {
+		return violation("entry %d has the time %s, and a witness had signed a checkpoint without it at %s: it was dated back, or withheld", index, b.At.Format(time.RFC3339Nano), before.Format(time.RFC3339))
+	}
+	if len(seen) > 0 && b.At.After(newest(seen).Add(clockSkew)) {
+		return violation("entry %d has the time %s, which is after a witness has seen it", index, b.At.Format(time.RFC3339Nano))
+	}
+	r.Answers += int64(b.Count)
+	return nil
+}
+
+// newest returns the newest time.
+func newest(seen map[string]time.Time) (t time.Time) {
+	for _, at := range seen {
+		if at.After(t) {
+			t = at
+		}
+	}
+	return t
+}
+
+// readTree reads size and root of a checkpoint.
+func readTree(text string) (tree tlog.Tree, err error) {
+	lines := strings.Split(text, "\n")
+	if len(lines) < 4 {
+		return tree, errors.New("monitor: the checkpoint is too short")
+	}
+	if tree.N, err = strconv.ParseInt(lines[1], 10, 64); err != nil || tree.N < 0 {
+		return tree, errors.New("monitor: the checkpoint has no size")
+	}
+	hash, err := base64.StdEncoding.Strict().DecodeString(lines[2])
+	if err != nil || len(hash) != tlog.HashSize {
+		return tree, errors.New("monitor: the checkpoint has no root")
+	}
+	tree.Hash = tlog.Hash(hash)
+	return tree, nil
+}

@@ -1,0 +1,262 @@
+package monitor_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/lineproof/lineproof/internal/logentry"
+	"github.com/lineproof/lineproof/internal/logkey"
+	"github.com/lineproof/lineproof/internal/logtile"
+	"github.com/lineproof/lineproof/internal/monitor"
+	"github.com/lineproof/lineproof/internal/witness"
+	"github.com/lineproof/lineproof/receipt"
+)
+
+const origin = "lineproof.example/log/0/2027"
+
+// world is a log whose owner can do anything: entries, tiles and the key are the test's. Two
+// witnesses are not.
+type world struct {
+	t         *testing.T
+	key       *logkey.Key
+	entries   [][]byte
+	files     map[string][]byte
+	witnesses []*witness.Witness
+	states    []string // the directories of the witnesses
+	signed    []int64  // up to which size each witness has signed
+	monitor   *monitor.Monitor
+	now       time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, key: newKey(t, origin), files: map[string][]byte{}, now: time.Now().Truncate(time.Second)}
+	policy := "log " + w.key.Verifier() + "\n"
+	for i := range 2 {
+		key := witness.NewKey(newKey(t, fmt.Sprintf("w%d.example", i)))
+		w.states = append(w.states, t.TempDir())
+		one, err := witness.Open(key, []string{w.key.Verifier()}, w.states[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.witnesses = append(w.witnesses, one)
+		policy += fmt.Sprintf("witness w%d %s\n", i, key.Verifier())
+	}
+	w.signed = make([]int64, 2)
+	p, err := receipt.ParsePolicy(policy + "group both all w0 w1\nquorum both\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		content, ok := w.files[strings.TrimPrefix(r.URL.Path, "/")]
+		if !ok {
+			http.NotFound(out, r)
+			return
+		}
+		_, _ = out.Write(content)
+	}))
+	t.Cleanup(server.Close)
+	w.monitor = &monitor.Monitor{Source: monitor.Source(server.URL), Policy: p, Dir: t.TempDir(), Now: func() time.Time { return w.now }}
+	return w
+}
+
+func newKey(t *testing.T, name string) *logkey.Key {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "key")
+	if err := logkey.Create(file); err != nil {
+		t.Fatal(err)
+	}
+	k, err := logkey.Open(t.Context(), file, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// entry returns an entry about a batch that was committed now.
+func (w *world) entry(n int64) []byte {
+	return (&logentry.Batch{At: w.now.UTC(), Epoch: 1, N: n, Count: 10, Root: sha256.Sum256(fmt.Append(nil, n))}).Encode()
+}
+
+func (w *world) grow(entries int) {
+	for range entries {
+		w.entries = append(w.entries, w.entry(int64(len(w.entries))))
+	}
+}
+
+// publish writes the files of the log as it is now, and has the checkpoint signed by the
+// witnesses.
+func (w *world) publish() {
+	w.t.Helper()
+	writer := &logtile.Writer{}
+	put := func(t logtile.Tile, content []byte) error {
+		w.files[t.Path()] = append([]byte{}, content...)
+		return nil
+	}
+	var hashes storage
+	for i, entry := range w.entries {
+		if err := writer.Add(entry, put); err != nil {
+			w.t.Fatal(err)
+		}
+		added, err := tlog.StoredHashes(int64(i), entry, hashes)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		hashes = append(hashes, added...)
+	}
+	if err := writer.Flush(put); err != nil {
+		w.t.Fatal(err)
+	}
+	root, err := writer.Root()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	size := int64(len(w.entries))
+	note, err := w.key.SignCheckpoint(size, root[:])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cosigned := note
+	for i, one := range w.witnesses {
+		request := fmt.Sprintf("old %d\n", w.signed[i])
+		if w.signed[i] > 0 && w.signed[i] < size {
+			proof, err := tlog.ProveTree(size, w.signed[i], hashes)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for _, hash := range proof {
+				request += hash.String() + "\n"
+			}
+		}
+		if signature, err := one.Add(request + "\n" + note); err == nil {
+			cosigned += signature
+			w.signed[i] = size
+		}
+	}
+	w.files["checkpoint"] = []byte(cosigned)
+}
+
+type storage []tlog.Hash
+
+func (s storage) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	all := make([]tlog.Hash, len(indexes))
+	for i, n := range indexes {
+		all[i] = s[n]
+	}
+	return all, nil
+}
+
+// A log that only grows is never reported, and every entry is read once.
+func TestHonestLogIsNotReported(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	total := int64(0)
+	for _, entries := range []int{3, 0, 252, 1, 1, 600} {
+		w.grow(entries)
+		w.publish()
+		r, err := w.monitor.Check(t.Context())
+		if err != nil || r.Added != int64(entries) || r.Answers != int64(10*entries) || len(r.Witnesses) != 2 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		total += r.Added
+		w.now = time.Now()
+	}
+	if total != int64(len(w.entries)) {
+		t.Errorf("%d of %d entries were read", total, len(w.entries))
+	}
+}
+
+// Whatever the owner of the log does with entries, tiles and key, the monitor finds it, and
+// keeps what shows it.
+func TestEveryMisdeedIsFound(t *testing.T) {
+	t.Parallel()
+	for what, misdeed := range map[string]struct {
+		do    func(w *world)
+		found string
+	}{
+		"an old entry altered, witnesses not asked": {func(w *world) { w.entries[2] = w.entry(99); w.witnesses = nil; w.grow(3); w.publish() }, "too few witnesses"},
+		"an old entry altered, witnesses asked":     {func(w *world) { w.entries[2] = w.entry(99); w.grow(3); w.publish() }, "too few witnesses"},
+		"an entry removed":                          {func(w *world) { w.entries = append(w.entries[:2:2], w.entries[3:]...); w.grow(5); w.publish() }, "too few witnesses"},
+		"the tail cut off":                          {func(w *world) { w.entries = w.entries[:6]; w.signed = []int64{0, 0}; w.publish() }, "too few witnesses"},
+		"an old checkpoint shown":                   {func(w *world) { w.files["checkpoint"] = w.files["checkpoint at 5"] }, "had the size 9, and now has 5"},
+		"the log frozen":                            {func(w *world) { w.now = w.now.Add(2 * time.Minute) }, "has stopped"},
+		"a bit flipped in a bundle":                 {func(w *world) { w.grow(3); w.publish(); w.files["tile/entries/000.p/12"][900] ^= 1 }, "do not have the root"},
+		"a bundle cut":                              {func(w *world) { w.grow(3); w.publish(); p := "tile/entries/000.p/12"; w.files[p] = w.files[p][:700] }, "bundle"},
+		"a batch logged twice":                      {func(w *world) { w.entries = append(w.entries, w.entries[3]); w.publish() }, "twice"},
+		"an entry dated back, logged properly":      {func(w *world) { e := w.now; w.now = e.Add(-10 * time.Minute); w.grow(1); w.now = e; w.publish() }, "dated back"},
+		"an entry dated ahead, logged properly":     {func(w *world) { e := w.now; w.now = e.Add(10 * time.Minute); w.grow(1); w.now = e; w.publish() }, "after a witness has seen it"},
+		"an entry in no known form":                 {func(w *world) { w.entries = append(w.entries, []byte("hello")); w.publish() }, "not in a form"},
+		"the signature altered":                     {func(w *world) { f := w.files["checkpoint"]; f[len(f)-20] ^= 1 }, "signature"},
+		"the size altered": {func(w *world) {
+			w.files["checkpoint"] = []byte(strings.Replace(string(w.files["checkpoint"]), "\n9\n", "\n8\n", 1))
+		}, "signature"},
+		"one witness of two bribed": {func(w *world) { w.entries[2] = w.entry(99); w.signed[0] = 0; w.bribe(0); w.grow(1); w.publish() }, "too few witnesses"},
+		"both bribed, other entries of the same size": {func(w *world) {
+			w.entries[2] = w.entry(99)
+			w.signed = []int64{0, 0}
+			w.bribe(0)
+			w.bribe(1)
+			w.publish()
+		}, "different roots"},
+		"both bribed, other entries and more": {func(w *world) {
+			w.entries[2] = w.entry(99)
+			w.signed = []int64{0, 0}
+			w.bribe(0)
+			w.bribe(1)
+			w.grow(2)
+			w.publish()
+		}, "do not have the root"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.grow(5)
+			w.publish()
+			w.files["checkpoint at 5"] = w.files["checkpoint"]
+			if _, err := w.monitor.Check(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.grow(4)
+			w.publish()
+			if _, err := w.monitor.Check(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			misdeed.do(w)
+			_, err := w.monitor.Check(t.Context())
+			if v, ok := errors.AsType[*monitor.Violation](err); !ok || !strings.Contains(v.What, misdeed.found) {
+				t.Fatalf("it says %v, want %q", err, misdeed.found)
+			}
+			kept, err := filepath.Glob(filepath.Join(w.monitor.Dir, "violation-*", "*.txt"))
+			if err != nil || len(kept) < 3 {
+				t.Errorf("it kept %v, %v", kept, err)
+			}
+			for _, file := range kept {
+				if text, err := os.ReadFile(file); err != nil || len(text) == 0 {
+					t.Errorf("%s: %v", file, err)
+				}
+			}
+		})
+	}
+}
+
+// bribe lets a witness forget what it has signed.
+func (w *world) bribe(i int) {
+	w.t.Helper()
+	files, err := filepath.Glob(filepath.Join(w.states[i], "*.json"))
+	if err != nil || len(files) != 1 {
+		w.t.Fatalf("the state of the witness is %v, %v", files, err)
+	}
+	if err := os.Remove(files[0]); err != nil {
+		w.t.Fatal(err)
+	}
+}

@@ -1,0 +1,261 @@
+package receipt
+
+import (
+	"bufio"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Policy says whom a verifier believes: the key of a log, and which witnesses must have
+// seen its checkpoint. It comes from somebody you trust, and not from where a receipt
+// comes from.
+type Policy struct {
+	log       note.Verifier
+	witnesses map[string]*witness // by their names in the policy
+	groups    map[string]group
+	quorum    string // a witness, a group, or none
+}
+
+type witness struct {
+	note.Verifier
+
+	url string // where it takes checkpoints; may be empty
+}
+
+type group struct {
+	least   int
+	members []string
+}
+
+// none is the quorum of a policy that needs no witness.
+const none = "none"
+
+// NewPolicy returns the policy that believes the key of a log and needs no witness.
+func NewPolicy(key string) (*Policy, error) {
+	log, err := note.NewVerifier(strings.TrimSpace(key))
+	if err != nil {
+		return nil, fmt.Errorf("receipt: the public key of the log: %w", err)
+	}
+	return &Policy{log: log, quorum: none}, nil
+}
+
+// ParsePolicy reads a policy in the form of c2sp.org/tlog-policy: lines that start with
+// log, witness, group and quorum.
+func ParsePolicy(text string) (*Policy, error) {
+	p := &Policy{witnesses: map[string]*witness{}, groups: map[string]group{}}
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for n := 1; lines.Scan(); n++ {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		if err := p.read(fields); err != nil {
+			return nil, fmt.Errorf("receipt: line %d of the policy: %w", n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("receipt: read the policy: %w", err)
+	}
+	if p.log == nil || p.quorum == "" {
+		return nil, errors.New("receipt: the policy needs a line log and a line quorum")
+	}
+	return p, nil
+}
+
+func (p *Policy) read(fields []string) (err error) {
+	switch {
+	case fields[0] == "log" && (len(fields) == 2 || len(fields) == 3) && p.log == nil:
+		p.log, err = note.NewVerifier(fields[1])
+		return err
+	case fields[0] == "witness" && (len(fields) == 3 || len(fields) == 4) && p.isNew(fields[1]):
+		v, err := newWitnessVerifier(fields[2])
+		if err != nil {
+			return err
+		}
+		w := &witness{Verifier: v}
+		if len(fields) == 4 {
+			w.url = fields[3]
+		}
+		p.witnesses[fields[1]] = w
+		return nil
+	case fields[0] == "group" && len(fields) > 3 && p.isNew(fields[1]):
+		return p.readGroup(fields[1], fields[2], fields[3:])
+	case fields[0] == "quorum" && len(fields) == 2 && p.quorum == "":
+		if fields[1] != none && !p.isKnown(fields[1]) {
+			return errors.New("the quorum is not a witness or a group that was named before")
+		}
+		p.quorum = fields[1]
+		return nil
+	}
+	return errors.New("it is not a line of a policy, or is there twice")
+}
+
+func (p *Policy) readGroup(name, least string, members []string) error {
+	g := group{members: members}
+	switch least {
+	case "any":
+		g.least = 1
+	case "all":
+		g.least = len(members)
+	default:
+		n, err := strconv.Atoi(least)
+		if err != nil || n < 1 || n > len(members) {
+			return errors.New("a group needs any, all, or a number of its members")
+		}
+		g.least = n
+	}
+	counted := map[string]bool{}
+	for _, m := range members {
+		if !p.isKnown(m) || counted[m] {
+			return errors.New("a member of the group was not named before, or is in it twice")
+		}
+		counted[m] = true
+	}
+	p.groups[name] = g
+	return nil
+}
+
+func (p *Policy) isKnown(name string) bool {
+	_, isGroup := p.groups[name]
+	return p.witnesses[name] != nil || isGroup
+}
+
+func (p *Policy) isNew(name string) bool { return name != none && !p.isKnown(name) }
+
+// Log returns the name of the log.
+func (p *Policy) Log() string { return p.log.Name() }
+
+// Witnesses returns the addresses at which witnesses take checkpoints, by name.
+func (p *Policy) Witnesses() map[string]string {
+	all := map[string]string{}
+	for name, w := range p.witnesses {
+		if w.url != "" {
+			all[name] = w.url
+		}
+	}
+	return all
+}
+
+// verifiers returns all keys of the policy.
+func (p *Policy) verifiers() note.Verifiers {
+	all := []note.Verifier{p.log}
+	for _, w := range p.witnesses {
+		all = append(all, w.Verifier)
+	}
+	return note.VerifierList(all...)
+}
+
+// Satisfied reports whether the policy needs no more witnesses than these.
+func (p *Policy) Satisfied(seen map[string]time.Time) bool { return p.satisfied(p.quorum, seen) }
+
+// satisfied reports whether a witness or a group of them is among these.
+func (p *Policy) satisfied(name string, seen map[string]time.Time) bool {
+	if name == none {
+		return true
+	}
+	g, isGroup := p.groups[name]
+	if !isGroup {
+		_, ok := seen[name]
+		return ok
+	}
+	n := 0
+	for _, m := range g.members {
+		if p.satisfied(m, seen) {
+			n++
+		}
+	}
+	return n >= g.least
+}
+
+// Open verifies a signed checkpoint: the signature of the log, and which witnesses have
+// seen it and when. It returns the text that they signed. Signatures of keys that are not
+// in the policy are ignored; a wrong one of a key that is there is an error.
+func (p *Policy) Open(signed string) (text string, witnessed map[string]time.Time, err error) {
+	opened, err := note.Open([]byte(signed), p.verifiers())
+	if err != nil {
+		return "", nil, ErrCheckpoint
+	}
+	witnessed = map[string]time.Time{}
+	ofLog := false
+	for _, s := range opened.Sigs {
+		ofLog = ofLog || s.Name == p.log.Name() && s.Hash == p.log.KeyHash()
+		for name, w := range p.witnesses {
+			if s.Name == w.Name() && s.Hash == w.KeyHash() {
+				witnessed[name] = cosignedAt(s.Base64)
+			}
+		}
+	}
+	if !ofLog {
+		return "", nil, ErrCheckpoint
+	}
+	return opened.Text, witnessed, nil
+}
+
+// witnessAlgorithm is the byte that stands for a cosignature with Ed25519 and a time.
+const witnessAlgorithm = 4
+
+// witnessVerifier verifies cosignatures in the form of c2sp.org/tlog-cosignature.
+type witnessVerifier struct {
+	name string
+	hash uint32
+	key  ed25519.PublicKey
+}
+
+var errWitnessKey = errors.New("it is not the key of a witness")
+
+func newWitnessVerifier(key string) (note.Verifier, error) {
+	name, rest, _ := strings.Cut(key, "+")
+	id, encoded, _ := strings.Cut(rest, "+")
+	raw, err := decode(encoded)
+	if err != nil || name == "" || len(raw) != 1+ed25519.PublicKeySize || raw[0] != witnessAlgorithm {
+		return nil, errWitnessKey
+	}
+	hash := sha256.Sum256(append([]byte(name+"\n"), raw...))
+	v := &witnessVerifier{name, binary.BigEndian.Uint32(hash[:]), raw[1:]}
+	if fmt.Sprintf("%08x", v.hash) != id {
+		return nil, errWitnessKey
+	}
+	return v, nil
+}
+
+// Name implements note.Verifier.
+func (v *witnessVerifier) Name() string { return v.name }
+
+// KeyHash implements note.Verifier.
+func (v *witnessVerifier) KeyHash() uint32 { return v.hash }
+
+// timeSize is the length of the time before a cosignature.
+const timeSize = 8
+
+// Verify implements note.Verifier.
+func (v *witnessVerifier) Verify(message, signature []byte) bool {
+	if len(signature) != timeSize+ed25519.SignatureSize {
+		return false
+	}
+	return ed25519.Verify(v.key, CosignedMessage(binary.BigEndian.Uint64(signature), message), signature[timeSize:])
+}
+
+// CosignedMessage returns what a witness signs when it has seen a checkpoint at a time, in
+// seconds since 1970.
+func CosignedMessage(at uint64, checkpoint []byte) []byte {
+	return append(fmt.Appendf(nil, "cosignature/v1\ntime %d\n", at), checkpoint...)
+}
+
+// cosignedAt returns the time in a verified cosignature.
+func cosignedAt(encoded string) time.Time {
+	const id = 4
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil || len(raw) < id+timeSize {
+		return time.Time{}
+	}
+	return time.Unix(int64(binary.BigEndian.Uint64(raw[id:])), 0).UTC() //nolint:gosec // a time of the last decades
+}

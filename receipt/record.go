@@ -1,0 +1,148 @@
+package receipt
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"time"
+	"unicode/utf8"
+)
+
+// Record is what was recorded about an answer.
+type Record struct {
+	RequestID     string
+	At            time.Time
+	Type          string // of the question: number
+	Entity        string // the organisation that asked
+	Key           string // its API key
+	Mode          string // live or test
+	Purpose       string
+	PurposeText   string
+	Status        string
+	Reason        string
+	MobileNetwork string
+	LineVersion   int64
+	PolicyVersion int64
+	PlanVersion   int64
+	Rules         int64
+	Coverage      []byte
+
+	// Erased says that the personal part was erased by law, so that the fields below are
+	// empty. What is above is proven all the same.
+	Erased      bool
+	Number      int64 // E.164 without the plus sign
+	PhoneNumber string
+	Correlator  string
+	ExternalID  string
+	OnBehalfOf  string
+	Options     string
+	Extra       string // what was answered beyond the five fields, as JSON
+}
+
+const (
+	publicName   = "lineproof record 1\n"
+	personalName = "lineproof personal part 1\n"
+	nonceSize    = 16
+)
+
+var errRecord = errors.New("receipt: the record is not in the canonical encoding")
+
+// record decodes both parts, and returns the hash of the record.
+func (r *Receipt) record() (rec Record, hash [sha256.Size]byte, err error) {
+	d := decoder{rest: r.Public}
+	d.name(publicName)
+	rec.RequestID = d.id()
+	rec.At = time.UnixMilli(d.number()).UTC()
+	rec.Type = d.text()
+	rec.Entity, rec.Key = d.id(), d.id()
+	for _, text := range []*string{&rec.Mode, &rec.Purpose, &rec.PurposeText, &rec.Status, &rec.Reason, &rec.MobileNetwork} {
+		*text = d.text()
+	}
+	for _, number := range []*int64{&rec.LineVersion, &rec.PolicyVersion, &rec.PlanVersion, &rec.Rules} {
+		*number = d.number()
+	}
+	rec.Coverage = d.bytes()
+	if d.failed || len(d.rest) > 0 {
+		return rec, hash, errRecord
+	}
+	inner := r.PersonalHash
+	switch {
+	case len(r.Personal) > 0 && len(r.PersonalHash) > 0:
+		return rec, hash, errRecord
+	case len(r.Personal) > 0:
+		if err := rec.readPersonal(r.Personal); err != nil {
+			return rec, hash, err
+		}
+		sum := sha256.Sum256(r.Personal)
+		inner = sum[:]
+	case len(inner) != sha256.Size:
+		return rec, hash, errRecord
+	default:
+		rec.Erased = true
+	}
+	return rec, sha256.Sum256(append(append([]byte{}, r.Public...), inner...)), nil
+}
+
+// readPersonal decodes the personal part, which the nonce follows.
+func (rec *Record) readPersonal(part []byte) error {
+	d := decoder{rest: part}
+	d.name(personalName)
+	rec.Number = d.number()
+	for _, text := range []*string{&rec.PhoneNumber, &rec.Correlator, &rec.ExternalID, &rec.OnBehalfOf, &rec.Options, &rec.Extra} {
+		*text = d.text()
+	}
+	if d.failed || len(d.rest) != nonceSize {
+		return errRecord
+	}
+	return nil
+}
+
+// decoder reads fields, each of which has its length before it.
+type decoder struct {
+	rest   []byte
+	failed bool
+}
+
+func (d *decoder) name(want string) {
+	if len(d.rest) < len(want) || string(d.rest[:len(want)]) != want {
+		d.failed = true
+		return
+	}
+	d.rest = d.rest[len(want):]
+}
+
+func (d *decoder) bytes() []byte {
+	const length = 4
+	if d.failed || len(d.rest) < length || uint64(len(d.rest)-length) < uint64(binary.BigEndian.Uint32(d.rest)) {
+		d.failed = true
+		return nil
+	}
+	n := int(binary.BigEndian.Uint32(d.rest))
+	field := d.rest[length : length+n]
+	d.rest = d.rest[length+n:]
+	return field
+}
+
+func (d *decoder) text() string {
+	b := d.bytes()
+	d.failed = d.failed || !utf8.Valid(b)
+	return string(b)
+}
+
+func (d *decoder) number() int64 {
+	b := d.bytes()
+	if d.failed = d.failed || len(b) != 8; d.failed {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(b)) //nolint:gosec // two's complement is the encoding
+}
+
+func (d *decoder) id() string {
+	b := d.bytes()
+	if d.failed = d.failed || len(b) != 16; d.failed {
+		return ""
+	}
+	h := hex.EncodeToString(b)
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}

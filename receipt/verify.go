@@ -1,0 +1,147 @@
+package receipt
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Verified is what a receipt proves.
+type Verified struct {
+	Record
+
+	Origin string // the name of the log
+	Index  int64  // of the entry in it
+	Size   int64  // of the log when the checkpoint was signed
+	// Witnessed says which witnesses of the policy have seen the checkpoint, and when.
+	Witnessed map[string]time.Time
+}
+
+// The ways in which a receipt can be wrong.
+var (
+	ErrBatch      = errors.New("receipt: the record is not in the batch")
+	ErrLog        = errors.New("receipt: the batch is not in the log")
+	ErrCheckpoint = errors.New("receipt: the checkpoint is not signed by the key of the log, or a signature is wrong")
+	ErrQuorum     = errors.New("receipt: too few witnesses have seen the checkpoint")
+)
+
+// Verify verifies a receipt with a policy, which must come from somebody you trust, and not
+// from where the receipt came from. Compare the fields of the result with what you believe
+// was answered.
+func (r *Receipt) Verify(p *Policy) (*Verified, error) {
+	record, hash, err := r.record()
+	if err != nil {
+		return nil, err
+	}
+	v := &Verified{Record: record, Origin: p.Log()}
+	if err := r.checkBatch(&record, hash); err != nil {
+		return nil, err
+	}
+	proof, checkpoint, err := v.readProof(r.Proof)
+	if err != nil {
+		return nil, err
+	}
+	root, err := v.openCheckpoint(checkpoint, p)
+	if err != nil {
+		return nil, err
+	}
+	if tlog.CheckRecord(proof, v.Size, root, v.Index, tlog.RecordHash(r.Batch.entry())) != nil {
+		return nil, ErrLog
+	}
+	return v, nil
+}
+
+// checkBatch checks that the record is in the batch.
+func (r *Receipt) checkBatch(record *Record, hash [sha256.Size]byte) error {
+	b := &r.Batch
+	if len(b.Root) != sha256.Size || b.Index < 0 || b.Index >= int64(b.Count) || b.At != record.At.UnixMilli() {
+		return ErrBatch
+	}
+	path, err := hashes(b.Path)
+	if err != nil || tlog.CheckRecord(path, int64(b.Count), tlog.Hash(b.Root), b.Index, tlog.RecordHash(hash[:])) != nil {
+		return ErrBatch
+	}
+	return nil
+}
+
+func hashes[T ~[]byte](list []T) (all []tlog.Hash, err error) {
+	for _, h := range list {
+		if len(h) != tlog.HashSize {
+			return nil, errBase64
+		}
+		all = append(all, tlog.Hash(h))
+	}
+	return all, nil
+}
+
+// entry returns the entry of the batch in the log, as docs/reference/public-log.md
+// describes it.
+func (b *Batch) entry() []byte {
+	to := append([]byte("lineproof log entry 1\n"), 1)
+	to = binary.BigEndian.AppendUint64(to, uint64(b.At))    //nolint:gosec // two's complement is the format
+	to = binary.BigEndian.AppendUint64(to, uint64(b.Epoch)) //nolint:gosec // as above
+	to = binary.BigEndian.AppendUint64(to, uint64(b.N))     //nolint:gosec // as above
+	to = binary.BigEndian.AppendUint32(to, uint32(b.Count)) //nolint:gosec // as above
+	return append(to, b.Root...)
+}
+
+var errProof = errors.New("receipt: the proof is not in the form c2sp.org/tlog-proof@v1")
+
+// readProof reads the proof: its name, the index, the hashes, an empty line, and the
+// checkpoint.
+func (v *Verified) readProof(proof string) (path []tlog.Hash, checkpoint string, err error) {
+	head, checkpoint, found := strings.Cut(proof, "\n\n")
+	lines := strings.Split(head, "\n")
+	if !found || len(lines) < 2 || lines[0] != "c2sp.org/tlog-proof@v1" {
+		return nil, "", errProof
+	}
+	if v.Index, err = number(strings.TrimPrefix(lines[1], "index ")); err != nil || !strings.HasPrefix(lines[1], "index ") {
+		return nil, "", errProof
+	}
+	for _, line := range lines[2:] {
+		hash, err := decode(line)
+		if err != nil || len(hash) != tlog.HashSize {
+			return nil, "", errProof
+		}
+		path = append(path, tlog.Hash(hash))
+	}
+	return path, checkpoint, nil
+}
+
+// number reads a number in its only spelling.
+func number(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
+		return 0, errProof
+	}
+	return n, nil
+}
+
+// openCheckpoint verifies the signatures of the checkpoint.
+func (v *Verified) openCheckpoint(signed string, p *Policy) (root tlog.Hash, err error) {
+	text, witnessed, err := p.Open(signed)
+	if err != nil {
+		return root, err
+	}
+	if !p.Satisfied(witnessed) {
+		return root, ErrQuorum
+	}
+	v.Witnessed = witnessed
+	lines := strings.Split(text, "\n")
+	if len(lines) < 4 || lines[0] != v.Origin {
+		return root, ErrCheckpoint
+	}
+	if v.Size, err = number(lines[1]); err != nil {
+		return root, ErrCheckpoint
+	}
+	hash, err := decode(lines[2])
+	if err != nil || len(hash) != tlog.HashSize {
+		return root, ErrCheckpoint
+	}
+	return tlog.Hash(hash), nil
+}
