@@ -162,6 +162,10 @@ parallel: ## Send every request and form that changes something 32 times at once
 kill: ## Kill the server under load KILLS times (50) and look for lost or doubled records
 	$(call long_run,TestKill,LINEPROOF_E2E_KILLS=$(KILLS))
 
+.PHONY: log-kill
+log-kill: ## Kill two nodes that keep the public log KILLS times (50), and verify a receipt of every answer
+	$(call long_run,TestPublicLogKill,LINEPROOF_E2E_KILLS=$(KILLS) LINEPROOF_E2E_RECEIPTS=100000000)
+
 .PHONY: drain
 drain: ## Stop the server under load DRAINS times (20) and look for requests without a response
 	$(call long_run,TestDrain,LINEPROOF_E2E_DRAINS=$(DRAINS))

@@ -111,6 +111,15 @@ func (c *Config) checkTexts(found *problems) {
 	if _, err := phone.NewRegion(c.Region); err != nil {
 		found.add("LINEPROOF_REGION", "LINEPROOF_REGION is not a country: set it to two capital letters of ISO 3166, for example NG")
 	}
+	if c.LogOrigin != "" && !isLogOrigin(c.LogOrigin) {
+		found.add("LINEPROOF_LOG_ORIGIN", "LINEPROOF_LOG_ORIGIN is not the name of a log: set it to a host name and a path without a scheme, such as lineproof.example/log/0/2027")
+	}
+	if c.LogKey != "" && c.LogOrigin == "" {
+		found.add("LINEPROOF_LOG_KEY", "LINEPROOF_LOG_KEY is set without LINEPROOF_LOG_ORIGIN: set the name of the public log, or remove the key")
+	}
+	if c.LogPolicy != "" && c.LogKey == "" {
+		found.add("LINEPROOF_LOG_POLICY", "LINEPROOF_LOG_POLICY is set without LINEPROOF_LOG_KEY: witnesses sign what the key has signed, so set both, or neither")
+	}
 	if c.TracesEndpoint == "" {
 		return
 	}
@@ -165,4 +174,11 @@ func isRedisURL(s string) bool {
 func isPrintable(s string, maxLength int) bool {
 	return s != "" && len(s) <= maxLength && s == strings.TrimSpace(s) &&
 		!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// isLogOrigin reports whether a text can be the first line of a signed checkpoint: witnesses
+// and monitors expect a URL without a scheme.
+func isLogOrigin(s string) bool {
+	host, path, found := strings.Cut(s, "/")
+	return found && isPrintable(s, 200) && strings.Contains(host, ".") && path != "" && !strings.HasSuffix(s, "/") && !strings.ContainsAny(s, " +:?#\\")
 }

@@ -99,6 +99,15 @@ type Config struct {
 	// S3KMSKey is the id of the key for LINEPROOF_S3_SSE=kms.
 	S3KMSKey string `env:"LINEPROOF_S3_KMS_KEY" unset:"the default of the server"`
 
+	// LogOrigin is the name of the public log, such as lineproof.example/log/0/2027: a host name and a path without a scheme, which never changes. With it, every batch of the journal gets an entry in the log.
+	LogOrigin string `env:"LINEPROOF_LOG_ORIGIN" unset:"no public log" group:"Public log"`
+
+	// LogKey is the Ed25519 key that signs the public log: a file with the key in PKCS #8 (PEM), as `lineproof log key` creates it, or `ssh-agent:` and the path of the socket of an agent that has one such key. Without it entries are added to the log, and nothing is published by this node.
+	LogKey string `env:"LINEPROOF_LOG_KEY" unset:"this node publishes nothing"`
+
+	// LogPolicy is a file that names the witnesses of the public log, with their keys and addresses, in the form of c2sp.org/tlog-policy. Each checkpoint is sent to them, and published with the signatures of those that answer within 2 seconds.
+	LogPolicy string `env:"LINEPROOF_LOG_POLICY" unset:"no witnesses"`
+
 	// LogLevel is the least severe level that is logged.
 	LogLevel string `env:"LINEPROOF_LOG_LEVEL, default=info" oneof:"debug|info|warn|error" group:"Observability"`
 

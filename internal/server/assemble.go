@@ -49,12 +49,14 @@ type service struct {
 	certs        *certificates // nil without TLS
 	guard        *guard.Guard
 	meter        *tally.Meter
+	log          publicLog
 	closeLimiter func() error
 }
 
 func (s *service) close() {
 	_ = s.stores.Close()
 	_ = s.closeLimiter()
+	s.log.close()
 }
 
 // assemble creates the domain services and the transports, each after those it
@@ -124,6 +126,10 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		return nil, errors.Join(err, stores.Close())
 	}
 	tallies, meter := &tally.Tally{Pool: l.people, Read: l.reader, Now: time.Now}, tally.NewMeter(l.verify, cfg.Node, time.Now, log)
+	public, err := openPublicLog(ctx, cfg, l.jobs, stores.Log, metrics)
+	if err != nil {
+		return nil, errors.Join(err, stores.Close(), closeLimiter())
+	}
 	api := &httpapi.API{
 		Access:   accessService,
 		Registry: entities, People: peopleService, PublicURL: cfg.PublicURL,
@@ -135,7 +141,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		},
 		Lines: supplyService, ImportMaxBytes: cfg.ImportMaxBytes, Guard: scanGuard,
 		Limits:  callerLimits(cfg, limiter, accessService, scanGuard),
-		Answers: responses, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(), Ended: countEnd(meter),
+		Answers: responses, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(), LogFiles: public.files, Receipts: public.receipts(l.people, stores), Ended: countEnd(meter),
 		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies, Traced: cfg.TracesEndpoint != "",
 		Timeouts: httpapi.Timeouts{Upload: cfg.UploadTimeout, Import: cfg.ImportTimeout, Request: cfg.RequestTimeout},
 	}
@@ -153,7 +159,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	if cfg.Portal {
 		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator))
 	}
-	return &service{pool: l.verify, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, closeLimiter: closeLimiter}, nil
+	return &service{pool: l.verify, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, log: public, closeLimiter: closeLimiter}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {

@@ -150,6 +150,12 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 		s.meter.Run(groupCtx)
 		return nil
 	})
+	if s.log.worker != nil {
+		group.Go(func() error {
+			s.log.worker.Run(groupCtx, log)
+			return nil
+		})
+	}
 	group.Go(func() error {
 		<-groupCtx.Done()
 		draining.Store(true)

@@ -15,17 +15,18 @@ const (
 	DocumentStore = "documents"
 	SupplyStore   = "supplies"
 	JournalStore  = "journal"
+	LogStore      = "log"
 )
 
 // Stores are the file stores, in LINEPROOF_DATA or in a bucket.
 type Stores struct {
-	Documents, Supplies, Journal blob.Store
+	Documents, Supplies, Journal, Log blob.Store
 }
 
 // OpenStores opens all stores. It does not connect to a bucket yet.
 func OpenStores(cfg config.Config) (*Stores, error) {
 	s := &Stores{}
-	for name, store := range map[string]*blob.Store{DocumentStore: &s.Documents, SupplyStore: &s.Supplies, JournalStore: &s.Journal} {
+	for name, store := range map[string]*blob.Store{DocumentStore: &s.Documents, SupplyStore: &s.Supplies, JournalStore: &s.Journal, LogStore: &s.Log} {
 		opened, err := OpenStore(cfg, name)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -63,7 +64,7 @@ func BucketOptions(cfg config.Config, name string) blob.BucketOptions {
 // Close closes the open stores.
 func (s *Stores) Close() error {
 	var failed error
-	for _, store := range []blob.Store{s.Documents, s.Supplies, s.Journal} {
+	for _, store := range []blob.Store{s.Documents, s.Supplies, s.Journal, s.Log} {
 		if store != nil {
 			failed = errors.Join(failed, store.Close())
 		}

@@ -31,6 +31,7 @@ type Metrics struct {
 	panics      prometheus.Counter
 	graceUses   prometheus.Counter
 	doors       doorMetrics
+	log         logMetrics
 
 	supply supplyMetrics
 	disk   diskMetrics
@@ -89,6 +90,7 @@ func NewMetrics() *Metrics {
 	m.limits.register(m.registry)
 	m.documents.register(m.registry)
 	m.doors.register(m.registry)
+	m.log.register(m.registry)
 	m.registry.MustRegister(
 		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, m.graceUses, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),

@@ -39,6 +39,8 @@ func busy() *telemetry.Metrics {
 	m.DocumentScanned("infected")
 	m.DocumentFilesRemoved("orphan", 3)
 	m.DocumentsWaiting(2, 90*time.Second)
+	m.LogGrew(40, 1200*time.Millisecond)
+	m.LogFailed()
 	m.HandshakeFailed()
 	m.ConnectionRefused()
 	m.ScannerTested("away")
@@ -91,6 +93,9 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_journal_write_seconds histogram",
 		"lineproof_limit_local_total counter",
 		"lineproof_limit_refused_total counter",
+		"lineproof_log_delay_seconds gauge",
+		"lineproof_log_entries_total counter",
+		"lineproof_log_failures_total counter",
 		"lineproof_panics_total counter",
 		"lineproof_password_hashes_in_flight gauge",
 		"lineproof_scanner_signatures_timestamp_seconds gauge",

@@ -1,4 +1,4 @@
-// Package trail has the command that checks the audit trail.
+// Package trail has the commands that check the audit trail and the public log.
 package trail
 
 import (

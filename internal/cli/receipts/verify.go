@@ -1,0 +1,126 @@
+// Package receipts has the commands about receipts. They need neither the database nor the
+// service.
+package receipts
+
+import (
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/receipt"
+)
+
+// Command returns the command "receipt".
+func Command(con *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "receipt",
+		Short: "Verify receipts",
+		Long: `A receipt proves which answer the service gave to whom and when. The organisation that asked gets it from
+GET /api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt and can show it to anybody.`,
+		Example: "  lineproof receipt verify receipt.json --key 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
+	}
+	cmd.AddCommand(verifyCommand(con))
+	return cmd
+}
+
+func verifyCommand(con *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "Verify a receipt with the public key of the log, without a network",
+		Long: `Verifies a receipt: that the record has not been changed, that it is in its batch, that the batch is in the log, and that
+the key of the log has signed that. It needs no network. FILE may be - for standard input.
+
+Get the key from somebody you trust, and not from where the receipt comes from: lineproof log key prints it. Compare what is
+printed with what you believe was answered. The exit code is 6 when the receipt is wrong.`,
+		Example: "  lineproof receipt verify receipt.json --key 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
+		Args:    cobra.ExactArgs(1),
+	}
+	key := cmd.Flags().String("key", "", "the public key of the log")
+	policy := cmd.Flags().String("policy", "", "a file with the key of the log, the keys of witnesses, and how many of them must have seen it (c2sp.org/tlog-policy)")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = con.Run(func(_ *cobra.Command, args []string) error {
+		whom, err := whomToBelieve(*key, *policy)
+		if err != nil {
+			return err
+		}
+		in, _, err := con.OpenInput(args[0])
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		text, err := io.ReadAll(io.LimitReader(in, 2<<20))
+		if err != nil {
+			return console.Usagef("the receipt can't be read: %v", err)
+		}
+		v, err := verify(text, whom)
+		if err != nil {
+			if err := con.Print(*asJSON, map[string]any{"verified": false, "why": err.Error()}, []string{"verified", "NO"}, []string{"why", err.Error()}); err != nil {
+				return err
+			}
+			return console.ErrProblems
+		}
+		return con.Print(*asJSON, map[string]any{"verified": true, "proven": v}, rows(v)...)
+	})
+	return cmd
+}
+
+// whomToBelieve returns the policy that the flags name.
+func whomToBelieve(key, file string) (*receipt.Policy, error) {
+	switch {
+	case (key == "") == (file == ""):
+		return nil, console.Usagef("give --key or --policy: whom to believe, from somebody you trust")
+	case key != "":
+		p, err := receipt.NewPolicy(key)
+		if err != nil {
+			return nil, console.Usagef("--key is not the public key of a log, as lineproof log key prints it")
+		}
+		return p, nil
+	}
+	text, err := os.ReadFile(file) //nolint:gosec // the caller names the file
+	if err != nil {
+		return nil, console.Usagef("the policy can't be read: %v", err)
+	}
+	p, err := receipt.ParsePolicy(string(text))
+	if err != nil {
+		return nil, console.Usagef("%v", err)
+	}
+	return p, nil
+}
+
+func verify(text []byte, whom *receipt.Policy) (*receipt.Verified, error) {
+	r, err := receipt.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return r.Verify(whom)
+}
+
+// rows say in words what was proven.
+func rows(v *receipt.Verified) [][]string {
+	number := "erased by law"
+	if !v.Erased {
+		number = "+" + strconv.FormatInt(v.Number, 10)
+	}
+	all := [][]string{
+		{"verified", "yes"},
+		{"organisation", v.Entity},
+		{"asked about", number},
+		{"at", console.FormatTime(v.At)},
+		{"answer", v.Status},
+		{"network", v.MobileNetwork},
+		{"request", v.RequestID},
+		{"log", v.Origin},
+		{"entry", strconv.FormatInt(v.Index, 10)},
+		{"means", receipt.Statement},
+	}
+	for name, at := range v.Witnessed {
+		all = append(all, []string{"witnessed by", name + ", " + console.FormatTime(at)})
+	}
+	if v.Extra != "" {
+		all = append(all, []string{"also said", v.Extra})
+	}
+	return all
+}

@@ -1,0 +1,90 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/logfiles"
+	"github.com/lineproof/lineproof/internal/logkey"
+	"github.com/lineproof/lineproof/internal/logreceipt"
+	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/receipt"
+)
+
+// publicLog is the public log, as far as the settings turn it on.
+type publicLog struct {
+	worker *publiclog.Worker // nil without a log
+	files  *logfiles.Files   // nil without a key
+	key    *logkey.Key       // nil without one
+}
+
+func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, tiles blob.Store, metrics *telemetry.Metrics) (p publicLog, err error) {
+	if cfg.LogOrigin == "" {
+		return p, nil
+	}
+	l := &publiclog.Log{Pool: pool, Origin: cfg.LogOrigin}
+	if err := l.Open(ctx); err != nil {
+		return p, err
+	}
+	p.worker = &publiclog.Worker{Log: l, Observe: func(added publiclog.Added, err error) {
+		if err != nil {
+			metrics.LogFailed()
+		}
+		if added.Entries > 0 {
+			metrics.LogGrew(added.Entries, time.Since(added.Oldest))
+		}
+	}}
+	if cfg.LogKey == "" {
+		return p, nil
+	}
+	if p.key, err = logkey.Open(ctx, cfg.LogKey, cfg.LogOrigin); err != nil {
+		return p, err
+	}
+	p.worker.Publisher = publiclog.NewPublisher(l, tiles, p.key)
+	if p.worker.Publisher.Witnesses, err = openWitnesses(cfg); err != nil {
+		return p, err
+	}
+	p.files = &logfiles.Files{Pool: pool, Tiles: tiles, Origin: cfg.LogOrigin, Verifier: p.key.Verifier()}
+	return p, nil
+}
+
+// openWitnesses reads the policy that names the witnesses; nil without one.
+func openWitnesses(cfg config.Config) (*publiclog.Witnesses, error) {
+	if cfg.LogPolicy == "" {
+		return nil, nil //nolint:nilnil // documented
+	}
+	text, err := os.ReadFile(cfg.LogPolicy)
+	if err != nil {
+		return nil, fmt.Errorf("server: LINEPROOF_LOG_POLICY: %w", err)
+	}
+	policy, err := receipt.ParsePolicy(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("server: LINEPROOF_LOG_POLICY: %w", err)
+	}
+	if policy.Log() != cfg.LogOrigin {
+		return nil, errors.New("server: LINEPROOF_LOG_POLICY is the policy of another log than LINEPROOF_LOG_ORIGIN")
+	}
+	return &publiclog.Witnesses{Policy: policy}, nil
+}
+
+func (p *publicLog) close() {
+	if p.key != nil {
+		_ = p.key.Close()
+	}
+}
+
+// receipts returns what makes receipts, or nil without a published log.
+func (p *publicLog) receipts(pool *pgxpool.Pool, stores *Stores) *logreceipt.Maker {
+	if p.files == nil {
+		return nil
+	}
+	return &logreceipt.Maker{Pool: pool, Archive: stores.Journal, Tiles: stores.Log, Origin: p.files.Origin}
+}
