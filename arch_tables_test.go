@@ -27,6 +27,8 @@ var mayRead = map[string]string{
 	"guard":      "client entity",
 	"tally":      "journal_entry",
 	"journalgap": "journal_epoch_start journal_epoch_end",
+	"logreceipt": "journal_entry",
+	"publiclog":  "journal_archive journal_batch",
 }
 
 // source is a file that people write: Go or SQL.
