@@ -22,6 +22,7 @@ var mayRead = map[string]string{
 	"people":     "account entity",
 	"document":   "entity",
 	"linestore":  "numbering_plan policy",
+	"share":      "network_lines",
 	"supply":     "line_event line_now line_open network_lines supply_coverage",
 	"verify":     "line_event supply_import",
 	"guard":      "client entity",

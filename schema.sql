@@ -1004,7 +1004,7 @@ COMMENT ON COLUMN public.line_event.peer IS 'The recipient network of a port.';
 -- Name: COLUMN line_event.code; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_event.code IS 'Code of the reason or of the level.';
 -- Name: COLUMN line_event.bits; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_event.bits IS '1 a bare date, 2 a bar on the number, 4 a first holder, 8 reported by a network that had nothing to do with the number at that time.';
+COMMENT ON COLUMN public.line_event.bits IS '1 a bare date, 2 a bar on the number, 4 a first holder, 8 reported by a network that had nothing to do with the number at that time, 16 counted in the share of its network''s lines.';
 -- Name: COLUMN line_event.hold; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_event.hold IS 'Why the event does not count until it is confirmed; see package line. Null if it counts at once.';
 -- Name: COLUMN line_event.until; Type: COMMENT; Schema: public; Owner: -
@@ -2114,6 +2114,25 @@ ALTER TABLE public.supplier ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+-- Name: supply_announced; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_announced (
+    id uuid NOT NULL,
+    network smallint NOT NULL,
+    lines bigint NOT NULL,
+    used bigint DEFAULT 0 NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    announced_at timestamp with time zone NOT NULL,
+    CONSTRAINT supply_announced_check CHECK (((used >= 0) AND (used <= lines))),
+    CONSTRAINT supply_announced_check1 CHECK ((ends_at > starts_at)),
+    CONSTRAINT supply_announced_lines_check CHECK ((lines > 0))
+);
+-- Name: TABLE supply_announced; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_announced IS 'Mass changes of lines that staff announced, and two people agreed to: so many events that end, move or re-assign lines of the network are not held in that period.';
+-- Name: COLUMN supply_announced.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_announced.id IS 'The subject of the approval by which two people announced it.';
+-- Name: COLUMN supply_announced.used; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_announced.used IS 'How many of the lines have been changed so far.';
 -- Name: supply_coverage; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supply_coverage (
     network smallint NOT NULL,
@@ -2122,6 +2141,8 @@ CREATE TABLE public.supply_coverage (
     complete_since timestamp with time zone,
     supplied_through timestamp with time zone,
     doubtful boolean DEFAULT false NOT NULL,
+    held_from timestamp with time zone,
+    held_through timestamp with time zone,
     updated_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE supply_coverage; Type: COMMENT; Schema: public; Owner: -
@@ -2134,6 +2155,10 @@ COMMENT ON COLUMN public.supply_coverage.complete_since IS 'The asOf of the firs
 COMMENT ON COLUMN public.supply_coverage.supplied_through IS 'Everything that took effect until then has been supplied. It advances when a whole import is applied, or when a call reports it.';
 -- Name: COLUMN supply_coverage.doubtful; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_coverage.doubtful IS 'Its assurances were false too often, so that it does not count as fresh until staff accept it again.';
+-- Name: COLUMN supply_coverage.held_from; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_coverage.held_from IS 'The earliest event of a mass change that waits for the regulator took effect just after this time, and supplied_through does not pass it. Null if none waits.';
+-- Name: COLUMN supply_coverage.held_through; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_coverage.held_through IS 'What supplied_through becomes when the mass change is decided; null while none waits.';
 -- Name: supply_coverage_history; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supply_coverage_history (
     network smallint NOT NULL,
@@ -2263,6 +2288,17 @@ CREATE TABLE public.supply_refused (
 );
 -- Name: TABLE supply_refused; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.supply_refused IS 'Rejected rows of a file: the line of the file, the column and the reason. Only the first hundred thousand of each import.';
+-- Name: supply_share; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_share (
+    supplier integer NOT NULL,
+    network smallint NOT NULL,
+    hour timestamp with time zone NOT NULL,
+    numbers bigint NOT NULL
+);
+-- Name: TABLE supply_share; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_share IS 'How many lines of a network each supplier has ended, moved or given to new holders by events, by the hour of the report. Events beyond a share within 7 days are held.';
+-- Name: COLUMN supply_share.numbers; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_share.numbers IS 'Numbers whose last such event of this supplier was reported in that hour. Of events that belong to an announced mass change none.';
 -- Name: tally_mark; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.tally_mark (
     only_one boolean DEFAULT true NOT NULL,
@@ -2608,6 +2644,9 @@ ALTER TABLE ONLY public.supplier
 -- Name: supplier supplier_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supplier
     ADD CONSTRAINT supplier_pkey PRIMARY KEY (id);
+-- Name: supply_announced supply_announced_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_announced
+    ADD CONSTRAINT supply_announced_pkey PRIMARY KEY (id);
 -- Name: supply_coverage_history supply_coverage_history_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_coverage_history
     ADD CONSTRAINT supply_coverage_history_pkey PRIMARY KEY (network, topic, at);
@@ -2629,6 +2668,9 @@ ALTER TABLE ONLY public.supply_reach
 -- Name: supply_refused supply_refused_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_refused
     ADD CONSTRAINT supply_refused_pkey PRIMARY KEY (import, place, field);
+-- Name: supply_share supply_share_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_share
+    ADD CONSTRAINT supply_share_pkey PRIMARY KEY (supplier, network, hour);
 -- Name: tally_mark tally_mark_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.tally_mark
     ADD CONSTRAINT tally_mark_pkey PRIMARY KEY (only_one);
@@ -2919,6 +2961,8 @@ CREATE INDEX river_notification_topic_id_idx ON public.river_notification USING 
 CREATE INDEX session_account ON public.session USING btree (account_id);
 -- Name: session_expiry; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX session_expiry ON public.session USING btree (expires_at);
+-- Name: supply_announced_network; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX supply_announced_network ON public.supply_announced USING btree (network, ends_at);
 -- Name: supply_import_network; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX supply_import_network ON public.supply_import USING btree (network, created_at);
 -- Name: supply_import_open; Type: INDEX; Schema: public; Owner: -
@@ -3540,6 +3584,9 @@ GRANT SELECT(created_at) ON TABLE public.session TO lineproof_read;
 -- Name: TABLE supplier; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.supplier TO lineproof_serve;
 GRANT SELECT ON TABLE public.supplier TO lineproof_read;
+-- Name: TABLE supply_announced; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_announced TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_announced TO lineproof_read;
 -- Name: TABLE supply_coverage; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_coverage TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_coverage TO lineproof_read;
@@ -3558,6 +3605,9 @@ GRANT SELECT ON TABLE public.supply_reach TO lineproof_read;
 -- Name: TABLE supply_refused; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.supply_refused TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_refused TO lineproof_read;
+-- Name: TABLE supply_share; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_share TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_share TO lineproof_read;
 -- Name: TABLE tally_mark; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.tally_mark TO lineproof_serve;
 GRANT SELECT ON TABLE public.tally_mark TO lineproof_read;

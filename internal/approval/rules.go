@@ -64,6 +64,7 @@ var Actions = []Action{
 	{Kind: "client.stop", What: "suspend or revoke a client", Rule: OnePerson, Request: administrators},
 	{Kind: "import.confirm", What: "apply a file that is held", Rule: TwoPeople, Request: deciders, Confirm: deciders},
 	{Kind: "import.void", What: "void a snapshot that was applied", Rule: TwoPeople, Request: deciders, Confirm: deciders},
+	{Kind: "supply.announce", What: "announce a mass change of a network's lines, which is then not held", Rule: TwoPeople, Request: deciders, Confirm: deciders},
 	{Kind: "import.cancel", What: "cancel an import that is not finished", Rule: OnePerson, Request: deciders},
 }
 

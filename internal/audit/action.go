@@ -82,6 +82,8 @@ const (
 	JournalDropped  Action = "journal.dropped" // of an archived day
 	EpochsSkipped   Action = "journal.epochs_skipped"
 
+	MassChangeAnnounced Action = "supply.announced" // of a network's lines, which is then not held
+
 	ErasureConfirmed Action = "erasure.confirmed"
 	JournalErased    Action = "journal.erased"
 	HoldPlaced       Action = "hold.placed"

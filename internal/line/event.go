@@ -180,6 +180,7 @@ type Event struct {
 	Target     int64   // the seq of the event that this one withdraws or confirms
 	Hold       Hold    // why it does not count until it is confirmed
 	Outside    bool    // when it was reported, its operator neither served the line nor held the number's range
+	Counted    bool    // it is counted in the share of its network's lines that may change within days
 	Note       string
 	Base       *Baseline // what a Restate says; on another event, the baseline that the number had before its first event
 }

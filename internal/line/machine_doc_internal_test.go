@@ -141,7 +141,8 @@ What the table does not show:
   ` + "`ASSIGNED`" + ` is reported only by the network that holds the range. After the end of a tenure the number is back with that network. Only the network
   that ended a tenure can report ` + "`REINSTATED`" + `.
 - **A held event** has no effect until the regulator confirms it (` + "`CONFIRMED`" + `), and counts from then on. Held are events that took effect longer ago than ` + "`backdatingDays`" + ` (not those of the regulator), an operator's void of an ` + "`ENDED`" + `,
-  an ` + "`ASSIGNED`" + ` where a bar of the regulator on the number is in force or where it is early and a bar on the holder or a flag would still be in force, and what a newer snapshot contradicts.
+  an ` + "`ASSIGNED`" + ` where a bar of the regulator on the number is in force or where it is early and a bar on the holder or a flag would still be in force, what a newer snapshot contradicts, and events beyond the
+  share of a network's lines that one supplier may end, move or give to new holders within 7 days (` + "`holdPercent`" + `, at least 1,000 lines).
 - **A port by claim and release** takes effect at the later of the two, if the network that has the number released it to the claiming network and the two are at most 30 days apart. Each half is used
   once, and a release meets the earliest reported claim that fits. A half that was withdrawn before the other was reported does not meet it, and a release ends with the next port of the number. The state then becomes ` + "`ACTIVE`" + `.
 - **Halves that have met are locked.** A network's ` + "`VOIDED`" + ` of its half counts once the other network has voided the other half. The regulator can withdraw either.

@@ -6,6 +6,7 @@ package linechange
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/numbering"
@@ -137,6 +138,27 @@ func (c *Change) IsFull(e *line.Event) bool {
 	count(c.NewEvents)
 	return events >= MaxEvents || e.Recipient() != 0 && ports >= MaxPorts
 }
+
+// LastCounted returns when the supplier last reported an event about the number that
+// is counted in the share of its network's lines; zero for never.
+func (c *Change) LastCounted(supplier int32) (last time.Time) {
+	find := func(all []line.Event) {
+		for i := range all {
+			if e := &all[i]; e.Counted && e.Supplier == supplier && e.ReportedAt.After(last) {
+				last = e.ReportedAt
+			}
+		}
+	}
+	if c.StoredHistory != nil {
+		find(c.StoredHistory.Events)
+	}
+	find(c.NewEvents)
+	return last
+}
+
+// MarkCounted marks the event that was added last as counted in the share of its
+// network's lines.
+func (c *Change) MarkCounted() { c.NewEvents[len(c.NewEvents)-1].Counted = true }
 
 // RowWithoutLast is RowAt without the event that was added last.
 func (c *Change) RowWithoutLast(at line.Instant) line.Row {

@@ -155,13 +155,14 @@ const (
 	eventNumber
 	eventFirst
 	eventOutside
+	eventCounted
 )
 
 func bitsOf(e *line.Event) (b int16) {
 	for _, f := range []struct {
 		is  bool
 		bit int16
-	}{{e.Day, eventDay}, {e.Number, eventNumber}, {e.First, eventFirst}, {e.Outside, eventOutside}} {
+	}{{e.Day, eventDay}, {e.Number, eventNumber}, {e.First, eventFirst}, {e.Outside, eventOutside}, {e.Counted, eventCounted}} {
 		if f.is {
 			b |= f.bit
 		}

@@ -33,7 +33,8 @@ const recordChanged = `
 		supplied_through = excluded.supplied_through, doubtful = excluded.doubtful`
 
 // ExtendCoverage extends the coverage of topics and records the change, so that
-// what was covered at a past time can be read again. No part ever shrinks.
+// what was covered at a past time can be read again. No part shrinks. While a mass
+// change waits, an assurance beyond it is kept until that is decided.
 func ExtendCoverage(ctx context.Context, tx pg.Tx, now time.Time, extensions ...Extension) error {
 	for _, e := range extensions {
 		known := now
@@ -45,12 +46,41 @@ func ExtendCoverage(ctx context.Context, tx pg.Tx, now time.Time, extensions ...
 			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (network, topic) DO UPDATE SET
 				known_since = least(c.known_since, excluded.known_since),
 				complete_since = coalesce(c.complete_since, excluded.complete_since),
-				supplied_through = greatest(c.supplied_through, excluded.supplied_through), updated_at = excluded.updated_at
+				supplied_through = CASE WHEN greatest(c.supplied_through, excluded.supplied_through) > c.held_from THEN greatest(c.supplied_through, c.held_from)
+					ELSE greatest(c.supplied_through, excluded.supplied_through) END,
+				held_through = CASE WHEN c.held_from IS NOT NULL THEN greatest(c.held_through, excluded.supplied_through) END, updated_at = excluded.updated_at
 			RETURNING *)`+recordChanged,
 			e.Network, e.Topic, known, orNull(e.CompleteSince), orNull(e.Through), now)
 		if err != nil {
 			return fmt.Errorf("linestore: extend the coverage: %w", err)
 		}
+	}
+	return nil
+}
+
+// HoldCoverage sets the coverage of a topic back to just before a held event of a mass
+// change, and records it. [ReleaseCoverage] undoes it.
+func HoldCoverage(ctx context.Context, tx pg.Tx, n numbering.Network, t line.Topic, before, now time.Time) error {
+	_, err := tx.Exec(ctx, `WITH changed AS (
+		UPDATE supply_coverage SET held_through = CASE WHEN held_from IS NULL THEN supplied_through ELSE held_through END,
+			held_from = least(held_from, $3), supplied_through = CASE WHEN supplied_through > $3 THEN $3 ELSE supplied_through END, updated_at = $4
+		WHERE network = $1 AND topic = $2 AND (held_from IS NULL OR held_from > $3) RETURNING *)`+recordChanged, n, t, before, now)
+	if err != nil {
+		return fmt.Errorf("linestore: hold the coverage: %w", err)
+	}
+	return nil
+}
+
+// ReleaseCoverage lets the coverage of a topic reach as far as its supplier has assured,
+// unless an event of a mass change still waits, and records it.
+func ReleaseCoverage(ctx context.Context, tx pg.Tx, n numbering.Network, t line.Topic, now time.Time) error {
+	_, err := tx.Exec(ctx, `WITH changed AS (
+		UPDATE supply_coverage SET supplied_through = greatest(supplied_through, held_through), held_from = NULL, held_through = NULL, updated_at = $3
+		WHERE network = $1 AND topic = $2 AND held_from IS NOT NULL
+			AND NOT EXISTS (SELECT FROM line_open WHERE network = $1 AND outcome = $4 AND hold = $5) RETURNING *)`+recordChanged,
+		n, t, now, int16(line.Held), int16(line.HoldShare))
+	if err != nil {
+		return fmt.Errorf("linestore: release the coverage: %w", err)
 	}
 	return nil
 }

@@ -69,6 +69,7 @@ func scanEvent(found interface{ Scan(...any) error }) (phone.Number, line.Event,
 	}
 	e.Kind, e.Authority, e.ReportedAt = line.Kind(kind), line.Authority(by), e.ReportedAt.UTC() //nolint:gosec // small codes that we wrote
 	e.Day, e.Number, e.First, e.Outside = bits&eventDay != 0, bits&eventNumber != 0, bits&eventFirst != 0, bits&eventOutside != 0
+	e.Counted = bits&eventCounted != 0
 	if baseImport != nil && baseNetwork != nil && baseState != nil {
 		b.Import, b.Network, b.State = *baseImport, numbering.Network(*baseNetwork), line.State(*baseState)
 		e.Base = &b

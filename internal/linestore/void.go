@@ -71,6 +71,7 @@ func WithdrawCoverage(ctx context.Context, tx pg.Tx, now, applied time.Time, sna
 					(SELECT min(h.at) FROM supply_coverage_history h WHERE h.network = $1 AND h.topic = $2 AND h.at > $5 AND h.supplied_through > $4)) END,
 				complete_since = CASE WHEN complete_since IS DISTINCT FROM $3 THEN complete_since ELSE (SELECT complete_since FROM before) END,
 				supplied_through = CASE WHEN supplied_through IS DISTINCT FROM $4 THEN supplied_through ELSE (SELECT supplied_through FROM before) END,
+				held_through = CASE WHEN held_through IS DISTINCT FROM $4 THEN held_through ELSE (SELECT supplied_through FROM before) END,
 				updated_at = $6
 			WHERE network = $1 AND topic = $2
 			RETURNING *)`+recordChanged,

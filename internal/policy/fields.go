@@ -92,7 +92,7 @@ var Fields = []Field{
 	},
 	{
 		"holdPercent", "hold-percent", 10, 0, 49,
-		"a snapshot that changes a greater share of the operator's lines, in percent, waits for staff to confirm it",
+		"a snapshot that changes a greater share of the operator's lines, in percent, waits for staff to confirm it; so do events beyond that share within 7 days",
 		func(p *Policy) *int { return &p.HoldPercent },
 	},
 	{

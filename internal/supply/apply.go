@@ -10,6 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/share"
 )
 
 // applyItems applies the items that parsing has not refused, in their order, and
@@ -38,6 +39,7 @@ func (s *Service) applyItems(
 			}
 		}
 		cs.rules, cs.counts, cs.supplier, cs.seqs = r, newDailyCounts(r), by, &seqAllocator{tx: tx}
+		cs.share, cs.held = share.NewCounter(tx, r.policy, r.now), nil
 		if err := s.loadUsed(ctx, tx, cs, items); err != nil {
 			return nil, nil, err
 		}
@@ -58,6 +60,9 @@ func (s *Service) applyItems(
 			}
 		}
 		if err := cs.save(ctx, tx); err != nil {
+			return nil, nil, err
+		}
+		if err := cs.share.Save(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -112,6 +117,7 @@ func (cs *changeSet) applyEvent(ctx context.Context, i *item, seq int64) error {
 	// Within a second a new holder comes before a blacklisting. One that is reported
 	// after it does not.
 	blocked := i.event.Kind.StartsTenure() && c.Row.BlackAt == i.event.Effective
+	before := c.Row
 	outcome := c.Add(i.event)
 	switch {
 	case outcome == line.Blocked || blocked:
@@ -125,7 +131,11 @@ func (cs *changeSet) applyEvent(ctx context.Context, i *item, seq int64) error {
 	case outcome == line.Pending:
 		cs.pendingRoom--
 	case outcome == line.Applied || outcome == line.NotInState || outcome == line.HalfPort || outcome == line.Revived:
-		if i.event.Hold = cs.holdReason(&i.event, c); i.event.Hold != 0 {
+		i.event.Hold = cs.holdReason(&i.event, c)
+		if err := cs.countShare(ctx, &i.event, &before, c); err != nil {
+			return err
+		}
+		if i.event.Hold != 0 {
 			c.RemoveLast()
 			outcome = c.Add(i.event)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/share"
 )
 
 // changeSet is everything that one transaction changes. It is loaded once, the
@@ -28,6 +29,9 @@ type changeSet struct {
 
 	usedIDs     map[usedID]phone.Number // ids that the supplier has used, and for which number
 	pendingRoom int64                   // how many more of the operator's events may wait for a port
+
+	share *share.Counter              // of an operator's or the clearing house's events; nil for others
+	held  map[line.Topic]line.Instant // just before the earliest event that is beyond the share
 }
 
 // addNumber adds a number that has no row.

@@ -1,10 +1,17 @@
 package supply
 
 import (
+	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linechange"
+	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/share"
 )
 
 // holdReason returns why an event must wait for the regulator, or 0. The event has
@@ -36,6 +43,71 @@ func (cs *changeSet) isBackdated(e *line.Event) bool {
 		return false
 	}
 	return cs.now.Sub(e.Latest(cs.policy.Zone()).Time()) > cs.policy.Backdating()
+}
+
+// countShare counts the line that an event has ended, moved or given to a new holder,
+// and has the event held if its supplier has changed too many of the network's. The
+// event has just been applied to the change; before is the row without it.
+func (cs *changeSet) countShare(ctx context.Context, e *line.Event, before *line.Row, c *linechange.Change) error {
+	if cs.share == nil || e.Hold != 0 || e.Authority == line.Regulator {
+		return nil
+	}
+	network, affected := share.Affected(before, &c.Row, e)
+	if !affected || e.Authority == line.ClearingHouse && cs.coverage(line.Nation).Ports.CompleteSince.IsZero() {
+		return nil
+	}
+	// A number that leaves another network counts each time.
+	var last time.Time
+	own := e.Authority == line.Operator && network == e.Network
+	if own {
+		last = c.LastCounted(e.Supplier)
+	}
+	verdict, err := cs.share.Count(ctx, e.Supplier, network, last)
+	switch {
+	case err != nil:
+		return err
+	case verdict == share.Counted && own:
+		e.Counted = true
+		c.MarkCounted()
+	case verdict == share.Beyond:
+		e.Hold = line.HoldShare
+		if cs.held == nil {
+			cs.held = make(map[line.Topic]line.Instant)
+		}
+		topic, _ := e.Topic()
+		from := e.Effective
+		if e.Day {
+			from = line.DayStart(from, cs.policy.Zone())
+		}
+		if at, ok := cs.held[topic]; !ok || from <= at {
+			cs.held[topic] = from - 1
+		}
+	}
+	return nil
+}
+
+// holdCoverage sets the coverage back to before the events that are held because they
+// are beyond the share, and releases that of the networks in settled if none is left.
+func (cs *changeSet) holdCoverage(ctx context.Context, tx pg.Tx, settled map[numbering.Network]bool) error {
+	for _, n := range slices.Sorted(maps.Keys(settled)) {
+		topic := line.TopicLifecycle
+		if n == line.Nation {
+			topic = line.TopicPort
+		}
+		if err := linestore.ReleaseCoverage(ctx, tx, n, topic, cs.now); err != nil {
+			return err
+		}
+	}
+	for topic, before := range cs.held {
+		network := cs.supplier.network
+		if topic == line.TopicPort {
+			network = line.Nation
+		}
+		if err := linestore.HoldCoverage(ctx, tx, network, topic, before.Time(), cs.now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isLate reports whether an event was reported after the policy's deadline for its

@@ -22,6 +22,7 @@ func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 	var events []linestore.EventRow
 	var reopened []phone.Number
 	var open []line.OpenEvent
+	settled := map[numbering.Network]bool{} // had events that were held for the share
 	for _, c := range cs.ordered {
 		if len(c.NewEvents) == 0 {
 			continue
@@ -33,6 +34,11 @@ func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 		cs.counts.countMove(&c.Stored, &c.Row)
 		if before, after := c.Open(); len(before)+len(after) > 0 {
 			reopened, open = append(reopened, c.Number), append(open, after...)
+			for i := range before {
+				if before[i].Hold == line.HoldShare {
+					settled[before[i].Network] = true
+				}
+			}
 		}
 	}
 	if err := linestore.SaveRows(ctx, tx, changed); err != nil {
@@ -41,7 +47,10 @@ func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 	if err := linestore.AppendEvents(ctx, tx, events); err != nil {
 		return err
 	}
-	return linestore.ReplaceOpen(ctx, tx, reopened, open)
+	if err := linestore.ReplaceOpen(ctx, tx, reopened, open); err != nil {
+		return err
+	}
+	return cs.holdCoverage(ctx, tx, settled)
 }
 
 // dailyCounts counts what a transaction stores and refuses, by day, network and

@@ -117,7 +117,7 @@ COMMENT ON COLUMN line_event.kind IS 'Code of the kind of event; see package lin
 COMMENT ON COLUMN line_event.network IS 'The operator that reported the event; 0 for other authorities.';
 COMMENT ON COLUMN line_event.peer IS 'The recipient network of a port.';
 COMMENT ON COLUMN line_event.code IS 'Code of the reason or of the level.';
-COMMENT ON COLUMN line_event.bits IS '1 a bare date, 2 a bar on the number, 4 a first holder, 8 reported by a network that had nothing to do with the number at that time.';
+COMMENT ON COLUMN line_event.bits IS '1 a bare date, 2 a bar on the number, 4 a first holder, 8 reported by a network that had nothing to do with the number at that time, 16 counted in the share of its network''s lines.';
 COMMENT ON COLUMN line_event.hold IS 'Why the event does not count until it is confirmed; see package line. Null if it counts at once.';
 COMMENT ON COLUMN line_event.until IS 'The announced churn date, or when an order ends unless it is confirmed.';
 COMMENT ON COLUMN line_event.ended_after IS 'For an end implied by a snapshot: the tenure ended after this time and not later than effective.';
@@ -162,6 +162,8 @@ CREATE TABLE supply_coverage (
     complete_since   timestamptz,
     supplied_through timestamptz,
     doubtful         boolean     NOT NULL DEFAULT false,
+    held_from        timestamptz,
+    held_through     timestamptz,
     updated_at       timestamptz NOT NULL,
     PRIMARY KEY (network, topic)
 );
@@ -170,6 +172,8 @@ COMMENT ON COLUMN supply_coverage.known_since IS 'The time of the first supply o
 COMMENT ON COLUMN supply_coverage.complete_since IS 'The asOf of the first complete snapshot. From then on a number that the operator never reported is known to be unassigned.';
 COMMENT ON COLUMN supply_coverage.supplied_through IS 'Everything that took effect until then has been supplied. It advances when a whole import is applied, or when a call reports it.';
 COMMENT ON COLUMN supply_coverage.doubtful IS 'Its assurances were false too often, so that it does not count as fresh until staff accept it again.';
+COMMENT ON COLUMN supply_coverage.held_from IS 'The earliest event of a mass change that waits for the regulator took effect just after this time, and supplied_through does not pass it. Null if none waits.';
+COMMENT ON COLUMN supply_coverage.held_through IS 'What supplied_through becomes when the mass change is decided; null while none waits.';
 
 CREATE TABLE supply_coverage_history (
     network          smallint    NOT NULL,

@@ -27,6 +27,30 @@ COMMENT ON COLUMN supply_day.late IS 'Events reported later than the policy allo
 COMMENT ON COLUMN supply_day.early IS 'Numbers assigned to a new holder before their quarantine was over.';
 COMMENT ON COLUMN supply_day.seconds IS 'Sum of the seconds between the effective time and the report; worst is the greatest of them.';
 
+CREATE TABLE supply_share (
+    supplier integer     NOT NULL,
+    network  smallint    NOT NULL,
+    hour     timestamptz NOT NULL,
+    numbers  bigint      NOT NULL,
+    PRIMARY KEY (supplier, network, hour)
+);
+COMMENT ON TABLE supply_share IS 'How many lines of a network each supplier has ended, moved or given to new holders by events, by the hour of the report. Events beyond a share within 7 days are held.';
+COMMENT ON COLUMN supply_share.numbers IS 'Numbers whose last such event of this supplier was reported in that hour. Of events that belong to an announced mass change none.';
+
+CREATE TABLE supply_announced (
+    id           uuid        PRIMARY KEY,
+    network      smallint    NOT NULL,
+    lines        bigint      NOT NULL CHECK (lines > 0),
+    used         bigint      NOT NULL DEFAULT 0 CHECK (used BETWEEN 0 AND lines),
+    starts_at    timestamptz NOT NULL,
+    ends_at      timestamptz NOT NULL CHECK (ends_at > starts_at),
+    announced_at timestamptz NOT NULL
+);
+CREATE INDEX supply_announced_network ON supply_announced (network, ends_at);
+COMMENT ON TABLE supply_announced IS 'Mass changes of lines that staff announced, and two people agreed to: so many events that end, move or re-assign lines of the network are not held in that period.';
+COMMENT ON COLUMN supply_announced.id IS 'The subject of the approval by which two people announced it.';
+COMMENT ON COLUMN supply_announced.used IS 'How many of the lines have been changed so far.';
+
 CREATE TABLE supply_reach (
     network          smallint    NOT NULL,
     day              date        NOT NULL,
@@ -145,8 +169,8 @@ REVOKE EXECUTE ON FUNCTION line_delete_baselines FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION line_delete_baselines TO lineproof_serve;
 
 GRANT SELECT, INSERT ON supplier, supply_refused TO lineproof_serve;
-GRANT SELECT, INSERT, UPDATE ON supply_day, supply_reach, supply_import, line_order TO lineproof_serve;
-GRANT SELECT ON supplier, supply_day, supply_reach, supply_import, supply_refused, line_order TO lineproof_read;
+GRANT SELECT, INSERT, UPDATE ON supply_day, supply_share, supply_announced, supply_reach, supply_import, line_order TO lineproof_serve;
+GRANT SELECT ON supplier, supply_day, supply_share, supply_announced, supply_reach, supply_import, supply_refused, line_order TO lineproof_read;
 
 -- +goose Down
 DROP FUNCTION line_delete_baselines;
@@ -154,5 +178,7 @@ DROP TABLE line_order;
 DROP TABLE supply_refused;
 DROP TABLE supply_import;
 DROP TABLE supply_reach;
+DROP TABLE supply_announced;
+DROP TABLE supply_share;
 DROP TABLE supply_day;
 DROP TABLE supplier;

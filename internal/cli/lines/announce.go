@@ -1,0 +1,51 @@
+package lines
+
+import (
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/cli/backend"
+	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/order"
+)
+
+func (c *commands) announceCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "announce NETWORK", Short: "Announce a mass change of a network's lines", Args: cobra.ExactArgs(1),
+		Long: `Requests that a mass change which the network has announced be not held: in a period of at most 31 days so many events
+may end or move lines or give them to new holders. They do not use up the share of lines that the network may change
+without an announcement. Events beyond it are held as before, and what is held already stays held.
+
+It takes effect when a second person has confirmed it; while there are neither founders nor two administrators, at once.`,
+		Example: "  lineproof lines announce MTN --lines 25000 --from 2026-11-20 --until 2026-11-27 --reason 'MTN switches off its 2G numbers, letter of 2 November'",
+	}
+	lines := cmd.Flags().Int64("lines", 0, "how many lines may change")
+	from := cmd.Flags().String("from", "", "start of the period: a time or a date")
+	until := cmd.Flags().String("until", "", "end of the period: a time or a date")
+	reason := reasonFlag(cmd)
+	console.Require(cmd, "lines", "from", "until", "reason")
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
+		m := order.MassChange{Network: args[0], Lines: *lines, Reason: *reason, By: access.Operator}
+		var err error
+		if m.From, err = console.ParseTime("from", *from); err != nil {
+			return err
+		}
+		if m.Until, err = console.ParseTime("until", *until); err != nil {
+			return err
+		}
+		pending, err := (&order.Service{Supply: b.Supply}).Announce(cmd.Context(), m)
+		if err != nil {
+			return err
+		}
+		c.notePending(pending)
+		state := "announced"
+		if pending != uuid.Nil {
+			state = "waiting"
+		}
+		return c.Print(*asJSON, map[string]string{"network": m.Network, "state": state, "approvalId": console.FormatID(pending)},
+			[]string{"network", m.Network}, []string{"state", state}, []string{"approval", console.FormatID(pending)})
+	})
+	return cmd
+}
