@@ -200,8 +200,9 @@ type Order struct {
 type CreatedOrder struct {
 	ID          string       `json:"orderId"`
 	Action      string       `json:"action"`
-	State       string       `json:"state"`                // PENDING or DONE
+	State       string       `json:"state"`                // PENDING, UNCONFIRMED or DONE
 	EffectiveAt time.Time    `json:"effectiveAt,omitzero"` // zero while it is pending
+	LapsesAt    time.Time    `json:"lapsesAt,omitzero"`    // when an unconfirmed bar ends; zero for others
 	Result      *EventResult `json:"result,omitzero"`      // nil while it is pending
 }
 

@@ -10,6 +10,8 @@ const (
 	// OnePerson is for what protects, and for what one person can see and undo: it
 	// acts at once.
 	OnePerson Rule = "one person, at once"
+	// ConfirmLater is for orders that protect: they act at once, and end by themselves.
+	ConfirmLater Rule = "one person, at once; ends after 72 hours unless a second person confirms it"
 	// TwoPeople is for everything that lowers a guard: the action waits until a
 	// second person confirms it.
 	TwoPeople Rule = "two people"
@@ -52,7 +54,7 @@ var Actions = []Action{
 	{Kind: "line.backdated", What: "any order that takes effect in the past", Rule: TwoPeople, Request: deciders, Confirm: deciders, Order: true},
 	{Kind: "line.confirm_share", What: "confirm an event that is held because too large a share of a network's lines changed", Rule: TwoPeople, Request: deciders, Confirm: deciders, Order: true},
 	{Kind: "line.confirm", What: "confirm an event that is held for another reason", Rule: OnePerson, Request: deciders, Order: true},
-	{Kind: "line.bar", What: "bar a number", Rule: OnePerson, Request: deciders, Order: true},
+	{Kind: "line.bar", What: "bar a number", Rule: ConfirmLater, Request: deciders, Confirm: deciders, Order: true},
 
 	{Kind: "entity.restore", What: "restore a revoked organisation", Rule: TwoPeople, Request: administrators, Confirm: administrators},
 	{Kind: "staff.role", What: "create an administrator, or change the role of a member of staff", Rule: TwoPeople, Request: administrators, Confirm: administrators},

@@ -86,9 +86,18 @@ func TestAPILinesCommandsCoverEveryOperation(t *testing.T) {
 	if stdout, _ = m.run(0, []string{at}, "api", "lines", "conflicts", "--token-file", first); strings.Contains(stdout, "BACKDATED") {
 		t.Errorf("after the confirmation api lines conflicts printed:\n%s", stdout)
 	}
-	m.run(0, []string{at}, "api", "lines", "order", number, "--action", "BAR", "--reason", "COURT", "--scope", "HOLDER", "--note", "Suit 12", "--token-file", first)
+	stdout, _ = m.run(0, []string{at}, "api", "lines", "order", number, "--action", "BAR", "--reason", "COURT", "--scope", "HOLDER", "--note", "Suit 12", "--token-file", first, "--json")
+	var order struct {
+		OrderID, State string
+		LapsesAt       time.Time
+	}
+	if err := json.Unmarshal([]byte(stdout), &order); err != nil || order.State != "UNCONFIRMED" || order.LapsesAt.IsZero() {
+		t.Fatalf("api lines order printed %s", stdout)
+	}
+	if stdout, _ = m.run(0, []string{at}, "api", "lines", "confirm", order.OrderID, "--token-file", second); !strings.Contains(stdout, "DONE") {
+		t.Errorf("api lines confirm of a bar printed:\n%s", stdout)
+	}
 	stdout, _ = m.run(0, []string{at}, "api", "lines", "order", number, "--action", "BLACKLIST", "--note", "A case", "--token-file", first, "--json")
-	var order struct{ OrderID, State string }
 	if err := json.Unmarshal([]byte(stdout), &order); err != nil || order.State != "PENDING" {
 		t.Fatalf("api lines order printed %s", stdout)
 	}

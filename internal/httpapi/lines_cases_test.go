@@ -156,7 +156,11 @@ func orderAnswers() map[string]answer {
 		})
 	}
 	return lost("orders", order(bar), map[string]answer{
-		"orders_ok":            {200, order(bar)},
+		"orders_ok": {200, order(bar)},
+		"orders_confirmed_bar": {200, inLines(func(t *testing.T, s *stack) *http.Request {
+			acts := s.do(t, post(ordersPath, s.staff(t, "reviewer"), bar))
+			return post(ordersPath, another(t, s, ""), `{"confirms":"`+field(t, acts.Body.Bytes(), "data", "orderId")+`"}`)
+		})},
 		"orders_ok_staff":      {200, inLines(func(t *testing.T, s *stack) *http.Request { return post(ordersPath, s.staff(t, "administrator"), bar) })},
 		"orders_pending_unbar": {200, order(`{"phoneNumber":"` + knownNumber + `","action":"UNBAR","note":"A mistake"}`)},
 		"orders_pending_void": {200, inLines(func(t *testing.T, s *stack) *http.Request {

@@ -19,7 +19,8 @@ type orderResponse struct {
 	Action      string       `json:"action"`
 	State       string       `json:"state"`
 	EffectiveAt *string      `json:"effectiveAt"`
-	Result      *eventResult `json:"result,omitzero"` // once the order is applied as an event
+	LapsesAt    *string      `json:"lapsesAt,omitzero"` // while nobody has confirmed a bar
+	Result      *eventResult `json:"result,omitzero"`   // once the order is applied as an event
 }
 
 // createOrder serves POST /api/v1/lines/orders: a new order, or the confirmation
@@ -78,6 +79,9 @@ func (a *API) createOrder(w http.ResponseWriter, r *http.Request) error {
 
 func orderOf(o order.Order) orderResponse {
 	answer := orderResponse{OrderID: o.ID.String(), Action: o.Action, State: o.State, EffectiveAt: stampOrNull(o.EffectiveAt)}
+	if o.State == order.Unconfirmed {
+		answer.LapsesAt = stampOrNull(o.LapsesAt)
+	}
 	if o.Result.Outcome != "" {
 		result := resultOf(o.Result)
 		answer.Result = &result

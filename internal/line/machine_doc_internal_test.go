@@ -152,7 +152,7 @@ What the table does not show:
   reported before the port was known stands: the port then begins a new tenure, and staff are shown a conflict.
 - **The operator's bar** ends with the tenure, and the recipient of a port may lift it. **A bar of the regulator** is on the holder or on the number. One on the holder lasts until the rest (` + "`quarantineDays`" + `) after the
   end of the tenure is over; it stays on a tenure that begins before, unless that ` + "`ASSIGNED`" + ` was held and the regulator confirmed it. One on the number applies in every state, ` + "`QUARANTINED`" + ` included, and to every
-  holder. Only the regulator lifts them, all at once and in every state. An order that names its end lasts until then, or, if it is confirmed, until it is lifted. A second bar of the same sort
+  holder. Only the regulator lifts them, all at once and in every state. A bar that one person ordered lasts 72 hours, or, if a second person confirms it, until it is lifted. A second bar of the same sort
   does not shorten the first.
 - **Flags** are kept by level and end with the tenure. ` + "`TRANSFERRED`" + ` passes them on with the port and the regulator's bars; the operator's bar ends.
 - **A blacklisting** belongs to the number and continues after the end of the tenure. While it lasts there is no new tenure, not by a port either.

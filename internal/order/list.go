@@ -19,7 +19,7 @@ const recentOrders = 500
 
 // Find returns one order, or [ErrNotFound].
 func (s *Service) Find(ctx context.Context, id uuid.UUID) (Order, error) {
-	o, err := scanOrder(s.Supply.Pool.QueryRow(ctx, `SELECT `+orderColumns+` FROM line_order WHERE id = $1`, id))
+	o, err := scanOrder(s.Supply.Pool.QueryRow(ctx, `SELECT `+orderColumns+` FROM line_order WHERE id = $1`, id), s.now())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, ErrNotFound
 	}
@@ -29,10 +29,10 @@ func (s *Service) Find(ctx context.Context, id uuid.UUID) (Order, error) {
 	return o, nil
 }
 
-// List lists orders, the newest first.
+// List lists orders, the newest first: all, or those that a second person can confirm.
 func (s *Service) List(ctx context.Context, pendingOnly bool, limit int) ([]Order, error) {
-	return s.query(ctx, `SELECT `+orderColumns+` FROM line_order WHERE state = 'PENDING' OR NOT $1
-		ORDER BY asked_at DESC, id DESC LIMIT $2`, pendingOnly, limit)
+	return s.query(ctx, `SELECT `+orderColumns+` FROM line_order WHERE state = 'PENDING' OR state = 'UNCONFIRMED' AND lapses_at > $3 OR NOT $1
+		ORDER BY asked_at DESC, id DESC LIMIT $2`, pendingOnly, limit, s.now())
 }
 
 // Decided lists orders that a second person has confirmed or refused, the
@@ -49,39 +49,43 @@ func (s *Service) query(ctx context.Context, sql string, args ...any) ([]Order, 
 	if err != nil {
 		return nil, fmt.Errorf("order: list orders: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Order, error) { return scanOrder(row) })
+	now := s.now()
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Order, error) { return scanOrder(row, now) })
 	if err != nil {
 		return nil, fmt.Errorf("order: list orders: %w", err)
 	}
 	return list, nil
 }
 
-// lockPending returns a pending order and locks it, so that of two people who
-// decide at the same time the second one finds it decided.
-func lockPending(ctx context.Context, tx pg.Tx, id uuid.UUID) (Order, error) {
-	o, err := scanOrder(tx.QueryRow(ctx, `SELECT `+orderColumns+` FROM line_order WHERE id = $1 FOR UPDATE`, id))
+// lockPending returns an order that can be confirmed and locks it, so that of two people
+// who decide at the same time the second one finds it decided.
+func lockPending(ctx context.Context, tx pg.Tx, id uuid.UUID, now time.Time) (Order, error) {
+	o, err := scanOrder(tx.QueryRow(ctx, `SELECT `+orderColumns+` FROM line_order WHERE id = $1 FOR UPDATE`, id), now)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return Order{}, ErrNotFound
 	case err != nil:
 		return Order{}, fmt.Errorf("order: read an order: %w", err)
-	case o.State != Pending:
+	case o.State == Lapsed:
+		return Order{}, ErrLapsed
+	case o.State != Pending && o.State != Unconfirmed:
 		return Order{}, ErrNotPending
 	}
 	return o, nil
 }
 
-const orderColumns = `id, number, action, state, reason, asked_kind, asked_by, asked_at, effective_at, second_kind, second_by, second_at, bar_reason, bar_scope, given_at, event`
+const orderColumns = `id, number, action, state, reason, asked_kind, asked_by, asked_at, effective_at, second_kind, second_by, second_at, bar_reason, bar_scope, given_at, event, lapses_at, coalesce(seq, 0)`
 
-func scanOrder(row pgx.Row) (o Order, err error) {
+// scanOrder reads an order as it is at a time: nothing is written when a bar lapses.
+func scanOrder(row pgx.Row, now time.Time) (o Order, err error) {
 	var (
 		number     int64
 		by, second uuid.NullUUID
 		kind       *string
-		at         *time.Time
+		at, lapses *time.Time
 	)
 	err = row.Scan(&o.ID, &number, &o.Action, &o.State, &o.Note, &o.RequestedBy.Kind, &by, &o.RequestedAt, &o.EffectiveAt, &kind, &second, &at,
-		&o.Reason, &o.Scope, &o.Since, &o.Event)
+		&o.Reason, &o.Scope, &o.Since, &o.Event, &lapses, &o.seq)
 	o.Number, _ = phone.FromInt(number)
 	o.RequestedBy.ID, o.RequestedAt, o.EffectiveAt = by.UUID, o.RequestedAt.UTC(), o.EffectiveAt.UTC()
 	if at != nil {
@@ -90,10 +94,15 @@ func scanOrder(row pgx.Row) (o Order, err error) {
 	if kind != nil {
 		o.DecidedBy = audit.Actor{Kind: audit.ActorKind(*kind), ID: second.UUID}
 	}
-	switch o.State {
-	case Done:
+	if lapses != nil {
+		o.LapsesAt = lapses.UTC()
+	}
+	switch {
+	case o.State == Done:
 		o.ConfirmedAt = o.DecidedAt
-	default: // the column is unused until the order is confirmed
+	case o.State == Unconfirmed && !now.Before(o.LapsesAt):
+		o.State = Lapsed
+	case o.seq == 0: // the column is unused until the order is confirmed
 		o.EffectiveAt = time.Time{}
 	}
 	return o, err

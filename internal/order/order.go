@@ -6,7 +6,8 @@
 //   - An order that lowers a guard (blacklisting, release, lifting a bar, voiding,
 //     confirming a mass change, and everything that takes effect in the past) has no
 //     effect until a second, independent person confirms it; the table
-//     [approval.Actions] has the rule of each. A bar acts at once.
+//     [approval.Actions] has the rule of each. A bar acts at once, and ends after
+//     [Lapse] unless a second person confirms it.
 //   - A confirmed order takes effect when it is confirmed, unless it names a time in
 //     the past.
 //   - Whoever gave an order, and whoever confirmed it, is in the audit trail; the
@@ -16,6 +17,7 @@ package order
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,10 +34,15 @@ import (
 
 // The states of an order.
 const (
-	Pending   = "PENDING"   // waits for a second person to confirm it
-	Done      = "DONE"      // has become an event of the line
-	Withdrawn = "WITHDRAWN" // was refused, and never became an event
+	Pending     = "PENDING"     // waits for a second person to confirm it
+	Unconfirmed = "UNCONFIRMED" // acts, and ends unless a second person confirms it in time
+	Done        = "DONE"        // has become an event of the line
+	Withdrawn   = "WITHDRAWN"   // was refused: it never became an event, or ends when it lapses
+	Lapsed      = "LAPSED"      // nobody confirmed it in time, and it has ended
 )
+
+// Lapse is how long a bar of one person lasts unless a second one confirms it.
+const Lapse = 72 * time.Hour
 
 var (
 	// ErrNotFound reports an order that does not exist.
@@ -43,6 +50,8 @@ var (
 	// ErrNotPending reports an order that is not pending, so that it can be neither
 	// confirmed nor refused.
 	ErrNotPending = fault.New(fault.IncompatibleState, "This order is not waiting to be confirmed.")
+	// ErrLapsed reports a bar that nobody has confirmed in time.
+	ErrLapsed = fault.New(fault.IncompatibleState, "This bar was not confirmed within 72 hours and has ended. If it is still needed, order it again.")
 	// ErrSecondPerson reports an attempt to confirm one's own order.
 	ErrSecondPerson = fault.New(fault.PermissionDenied,
 		"This order needs two people: a client or staff account other than the one that requested it must confirm it.")
@@ -74,7 +83,8 @@ type Order struct {
 	RequestedAt time.Time
 	EffectiveAt time.Time // zero while the order is pending
 	RequestedBy audit.Actor
-	ConfirmedAt time.Time     // zero while the order is pending, and if it needed no second person
+	LapsesAt    time.Time     // of a bar by one person: when it ends, or would have ended, unless it is confirmed; zero for others
+	ConfirmedAt time.Time     // zero while the order is not confirmed, and if it needs no second person
 	DecidedBy   audit.Actor   // who confirmed or refused it; zero like ConfirmedAt
 	DecidedAt   time.Time     // when that was
 	Result      supply.Result // of the event; set only by the call that made the order an event
@@ -82,11 +92,13 @@ type Order struct {
 	Reason, Scope string // of a bar
 	Since         string // the time that it names, as given; "" for now
 	Event         string // the seq of the event that a VOID or a CONFIRM names
+
+	seq int64 // of the event that it has become; 0 while it is pending
 }
 
 // Kind returns the kind of the order in [approval.Actions].
 func (o Order) Kind() approval.Kind {
-	return kindOf(o.Action, o.Since != "", o.State == Pending || !o.DecidedAt.IsZero())
+	return kindOf(o.Action, o.Since != "" && o.LapsesAt.IsZero(), o.State == Pending || !o.DecidedAt.IsZero())
 }
 
 // kindOf returns the kind of an action. A bar is dated if it takes effect in the past; a
@@ -103,8 +115,8 @@ func kindOf(action string, dated, waits bool) approval.Kind {
 }
 
 // Create stores an order of the regulator. One that needs two people waits until
-// somebody else confirms it; every other becomes an event at once. The caller has made
-// sure that from may give orders.
+// somebody else confirms it; every other becomes an event at once, and a bar ends after
+// a while if nobody confirms it. The caller has made sure that from may give orders.
 func (s *Service) Create(ctx context.Context, from supply.Supplier, f Form) (Order, error) {
 	now := s.now()
 	zone, err := s.zone(ctx, now)
@@ -128,18 +140,22 @@ func (s *Service) Create(ctx context.Context, from supply.Supplier, f Form) (Ord
 			return err
 		}
 		o.State, o.EffectiveAt, o.Result = Done, time.Time{}, supply.Result{}
-		var seq *int64
-		if approval.ActionOf(kindOf(f.Action, isPast(&e, now), checked.Hold == line.HoldShare)).Rule == approval.TwoPeople {
+		switch approval.ActionOf(kindOf(f.Action, isPast(&e, now), checked.Hold == line.HoldShare)).Rule {
+		case approval.TwoPeople:
 			o.State = Pending
-		} else {
-			e.Check = false
-			done, err := s.Supply.Regulate(ctx, tx, from, e)
-			if err != nil {
-				return err
-			}
-			o.Result, o.EffectiveAt, seq = done.Result, done.EffectiveAt, &done.Seq
+			return s.store(ctx, tx, &o)
+		case approval.ConfirmLater:
+			o.State, o.LapsesAt = Unconfirmed, now.Add(Lapse)
+			e.LapsesAt = o.LapsesAt
+		case approval.OnePerson:
 		}
-		return s.store(ctx, tx, &o, seq)
+		e.Check = false
+		done, err := s.Supply.Regulate(ctx, tx, from, e)
+		if err != nil {
+			return err
+		}
+		o.Result, o.EffectiveAt, o.seq = done.Result, done.EffectiveAt, done.Seq
+		return s.store(ctx, tx, &o)
 	})
 	if err != nil {
 		return Order{}, err
@@ -152,15 +168,19 @@ func isPast(e *supply.RegulatorEvent, now time.Time) bool {
 	return !e.Now && e.Event.Effective.Time().Before(now.Add(-supply.MaxClockSkew))
 }
 
-func (s *Service) store(ctx context.Context, tx pg.Tx, o *Order, seq *int64) error {
-	effective := o.EffectiveAt
+func (s *Service) store(ctx context.Context, tx pg.Tx, o *Order) error {
+	effective, seq := o.EffectiveAt, &o.seq
 	if o.State == Pending {
-		effective = o.RequestedAt // the column is not null, but unused until the order is confirmed
+		effective, seq = o.RequestedAt, nil // the column is not null, but unused until the order is confirmed
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO line_order (id, number, action, state, reason, asked_kind, asked_by, asked_at, effective_at, seq, bar_reason, bar_scope, given_at, event)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+	var lapses *time.Time
+	if !o.LapsesAt.IsZero() {
+		lapses = &o.LapsesAt
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO line_order (id, number, action, state, reason, asked_kind, asked_by, asked_at, effective_at, seq, bar_reason, bar_scope, given_at, event, lapses_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		o.ID, o.Number.Int(), o.Action, o.State, o.Note, string(o.RequestedBy.Kind), pg.ID(o.RequestedBy.ID), o.RequestedAt, effective, seq,
-		o.Reason, o.Scope, o.Since, o.Event)
+		o.Reason, o.Scope, o.Since, o.Event, lapses)
 	if err != nil {
 		return fmt.Errorf("order: store an order: %w", err)
 	}
@@ -171,7 +191,8 @@ func (s *Service) store(ctx context.Context, tx pg.Tx, o *Order, seq *int64) err
 }
 
 // Confirm makes a pending order an event. It takes effect now, unless the order names
-// a time in the past. The caller has made sure that from may give orders.
+// a time in the past. A bar that acts already then lasts until it is lifted. The caller
+// has made sure that from may give orders.
 func (s *Service) Confirm(ctx context.Context, from supply.Supplier, id uuid.UUID) (o Order, err error) {
 	now := s.now()
 	zone, err := s.zone(ctx, now)
@@ -179,7 +200,7 @@ func (s *Service) Confirm(ctx context.Context, from supply.Supplier, id uuid.UUI
 		return Order{}, err
 	}
 	err = s.Supply.InTx(ctx, func(tx pg.Tx) error {
-		if o, err = lockPending(ctx, tx, id); err != nil {
+		if o, err = lockPending(ctx, tx, id, now); err != nil {
 			return err
 		}
 		if from.Actor.Same(o.RequestedBy) || from.Actor.Kind != audit.Client && from.Actor.Kind != audit.Account {
@@ -188,26 +209,28 @@ func (s *Service) Confirm(ctx context.Context, from supply.Supplier, id uuid.UUI
 		if err := registry.CheckIndependent(ctx, tx, o.RequestedBy, from.Actor, now); err != nil {
 			return err
 		}
-		e, err := s.parse(Form{
-			PhoneNumber: o.Number.E164(), Action: o.Action, Reason: o.Reason, Scope: o.Scope, Note: o.Note, EffectiveAt: o.Since, Event: o.Event,
-		}, zone, now)
+		before := o.State
+		e, err := s.confirmation(&o, zone, now)
 		if err != nil {
 			return err
 		}
-		e.Event.ID = o.ID.String()
 		done, err := s.Supply.Regulate(ctx, tx, from, e)
 		if err != nil {
 			return err
 		}
-		o.State, o.ConfirmedAt, o.DecidedBy, o.DecidedAt, o.Result, o.EffectiveAt = Done, now, from.Actor, now, done.Result, done.EffectiveAt
+		if before == Pending {
+			o.EffectiveAt, o.seq = done.EffectiveAt, done.Seq
+		}
+		o.State, o.ConfirmedAt, o.DecidedBy, o.DecidedAt, o.Result = Done, now, from.Actor, now, done.Result
+		o.Result.ID = id.String()
 		_, err = tx.Exec(ctx, `UPDATE line_order SET state = $2, second_kind = $3, second_by = $4, second_at = $5, effective_at = $6, seq = $7 WHERE id = $1`,
-			id, o.State, string(from.Actor.Kind), pg.ID(from.Actor.ID), now, o.EffectiveAt, done.Seq)
+			id, o.State, string(from.Actor.Kind), pg.ID(from.Actor.ID), now, o.EffectiveAt, o.seq)
 		if err != nil {
 			return fmt.Errorf("order: confirm an order: %w", err)
 		}
 		return audit.Write(ctx, tx, audit.Entry{
 			At: now, Actor: from.Actor, Action: audit.OrderConfirmed, Subject: id,
-			Before: map[string]any{"state": Pending}, After: map[string]any{"state": o.State, "order": o.Action},
+			Before: map[string]any{"state": before}, After: map[string]any{"state": o.State, "order": o.Action},
 		})
 	})
 	if err != nil {
@@ -216,15 +239,32 @@ func (s *Service) Confirm(ctx context.Context, from supply.Supplier, id uuid.UUI
 	return o, nil
 }
 
-// Refuse ends a pending order, so that it never takes effect. The person who
-// requested the order may do that, too. The caller has made sure that by may give
-// orders.
+// confirmation returns the event that confirms an order: its own, or, of a bar that
+// acts already, the one that lets it last.
+func (s *Service) confirmation(o *Order, zone *time.Location, now time.Time) (supply.RegulatorEvent, error) {
+	if o.State == Unconfirmed {
+		return supply.RegulatorEvent{
+			Number: o.Number, Of: strconv.FormatInt(o.seq, 10), OfBar: true,
+			Event: line.Event{ID: uuid.Must(uuid.NewV7()).String(), Kind: line.Confirm, Note: o.Note, ReportedAt: now, Effective: line.InstantOf(now)},
+		}, nil
+	}
+	e, err := s.parse(Form{
+		PhoneNumber: o.Number.E164(), Action: o.Action, Reason: o.Reason, Scope: o.Scope, Note: o.Note, EffectiveAt: o.Since, Event: o.Event,
+	}, zone, now)
+	e.Event.ID = o.ID.String()
+	return e, err
+}
+
+// Refuse ends a pending order, so that it never takes effect. A bar that acts already
+// can then not be confirmed, and ends when it lapses. The person who requested the order
+// may do that, too. The caller has made sure that by may give orders.
 func (s *Service) Refuse(ctx context.Context, by audit.Actor, id, request uuid.UUID) (o Order, err error) {
 	now := s.now()
 	err = s.Supply.InTx(ctx, func(tx pg.Tx) error {
-		if o, err = lockPending(ctx, tx, id); err != nil {
+		if o, err = lockPending(ctx, tx, id, now); err != nil {
 			return err
 		}
+		before := o.State
 		o.State, o.DecidedBy, o.DecidedAt = Withdrawn, by, now
 		_, err := tx.Exec(ctx, `UPDATE line_order SET state = $2, second_kind = $3, second_by = $4, second_at = $5 WHERE id = $1`,
 			id, o.State, string(by.Kind), pg.ID(by.ID), now)
@@ -233,7 +273,7 @@ func (s *Service) Refuse(ctx context.Context, by audit.Actor, id, request uuid.U
 		}
 		return audit.Write(ctx, tx, audit.Entry{
 			At: now, Actor: by, Action: audit.OrderRefused, Subject: id, Request: request,
-			Before: map[string]any{"state": Pending}, After: map[string]any{"state": o.State, "order": o.Action},
+			Before: map[string]any{"state": before}, After: map[string]any{"state": o.State, "order": o.Action},
 		})
 	})
 	if err != nil {

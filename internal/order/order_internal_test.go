@@ -20,8 +20,14 @@ func TestEveryOrderHasARule(t *testing.T) {
 				if !a.Order || a.What == "" {
 					t.Errorf("%s: %s is not in the table", action, kind)
 				}
-				protects := action == "BAR" && !dated || action == "CONFIRM" && !share
-				if want := map[bool]approval.Rule{true: approval.OnePerson, false: approval.TwoPeople}[protects]; a.Rule != want {
+				want := approval.TwoPeople
+				switch {
+				case action == "BAR" && !dated:
+					want = approval.ConfirmLater
+				case action == "CONFIRM" && !share:
+					want = approval.OnePerson
+				}
+				if a.Rule != want {
 					t.Errorf("%s, dated %v, of a mass change %v: %q, want %q", action, dated, share, a.Rule, want)
 				}
 			}

@@ -254,7 +254,7 @@ func (cs *changeSet) resolveConfirm(i *item, c *linechange.Change) bool {
 	switch {
 	case target == nil:
 		i.refuse("voids", "NOT_FOUND", "There is no event with that seq about this number.")
-	case target.Hold == 0:
+	case target.Hold == 0 && (!i.ofBar || target.Kind != line.Bar || target.Until == line.Never):
 		i.refuse("voids", "NOT_ALLOWED", "This event is not held.")
 	case c.IsVoided(target.Seq):
 		i.refuse("voids", "VOIDED", "The event has been voided.")

@@ -301,7 +301,10 @@ func TestHistoryForAnOperator(t *testing.T) {
 	bar := s.event(number(1), "BARRED", 5)
 	bar.Reason, bar.Note = "DEBT", "unpaid"
 	s.report(mtn, s.event(number(1), "ASSIGNED", 400), bar)
-	o := s.createOrder(regulator(), number(1), "BAR")
+	o, err := s.orders().Create(t.Context(), regulator(), order.Form{PhoneNumber: number(1), Action: "BAR", Reason: "COURT", Note: "case 12 of 2026"})
+	if err != nil {
+		t.Fatal(err)
+	}
 
 	shown := func(network string) []string {
 		var list []string

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/line"
@@ -96,6 +98,83 @@ func TestOrdersThatLowerAGuardWait(t *testing.T) {
 	}
 }
 
+// A bar by one person ends after 72 hours, unless a second, independent person confirms
+// it: not its requester, not the operator, and not by the order that confirms an event.
+func TestBarLapsesUnlessASecondPersonConfirmsIt(t *testing.T) {
+	t.Parallel()
+	s := onMTN(t)
+	asker, second := regulator(), accountHolder()
+	bar := func(n string) order.Order {
+		t.Helper()
+		o, err := s.orders().Create(t.Context(), asker, order.Form{PhoneNumber: n, Action: "BAR", Reason: "COURT", Note: "why"})
+		if err != nil || o.State != order.Unconfirmed || o.Kind() != order.KindBar || !o.LapsesAt.Equal(s.clock.Add(72*time.Hour)) {
+			t.Fatalf("the bar is %+v, %v", o, err)
+		}
+		return o
+	}
+	state := func(o order.Order, want string) {
+		t.Helper()
+		if got, err := s.orders().Find(t.Context(), o.ID); err != nil || got.State != want {
+			t.Errorf("the order is %s, %v, want %s", got.State, err, want)
+		}
+	}
+	s.wantOutcome(operator("MTN"), s.event(number(2), "ASSIGNED", 400), "APPLIED")
+	lapses, lasts := bar(number(1)), bar(number(2))
+	if list, err := s.orders().List(t.Context(), true, 10); err != nil || len(list) != 2 {
+		t.Errorf("a second person can confirm %+v, %v", list, err)
+	}
+	for who, by := range map[string]supply.Supplier{"the requester": asker, "the operator": {Actor: audit.Actor{Kind: audit.Operator}}} {
+		if _, err := s.orders().Confirm(t.Context(), by, lasts.ID); !errors.Is(err, order.ErrSecondPerson) {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
+	s.wantRefusedOrder("CONFIRM", s.seq(number(1), line.Bar), "event NOT_ALLOWED")
+	s.clock = s.clock.Add(time.Hour)
+	done, err := s.orders().Confirm(t.Context(), second, lasts.ID)
+	if err != nil || done.State != order.Done || !done.EffectiveAt.Equal(lasts.EffectiveAt) || done.Kind() != order.KindBar {
+		t.Errorf("confirmed: %+v, %v", done, err)
+	}
+	s.clock = s.clock.Add(71*time.Hour - time.Second)
+	s.supplyThroughNow("MTN")
+	s.wantStatus(number(1), "BARRED MTN")
+	s.wantStatus(number(2), "BARRED MTN")
+	s.clock = s.clock.Add(time.Second)
+	s.wantStatus(number(1), "NORMAL MTN")
+	s.wantStatus(number(2), "BARRED MTN")
+	state(lapses, order.Lapsed)
+	state(lasts, order.Done)
+	if _, err := s.orders().Confirm(t.Context(), second, lapses.ID); !errors.Is(err, order.ErrLapsed) {
+		t.Errorf("confirmed too late: %v", err)
+	}
+	if list, err := s.orders().List(t.Context(), true, 10); err != nil || len(list) != 0 {
+		t.Errorf("a second person can confirm %+v, %v", list, err)
+	}
+	s.days(1000)
+	s.supplyThroughNow("MTN")
+	s.wantStatus(number(2), "BARRED MTN")
+}
+
+// A bar that is refused still acts until it lapses, because to lift a bar takes two
+// people, and cannot be confirmed any more.
+func TestRefusedBarLapses(t *testing.T) {
+	t.Parallel()
+	s := onMTN(t)
+	o, err := s.orders().Create(t.Context(), regulator(), order.Form{PhoneNumber: number(1), Action: "BAR", Reason: "COURT", Note: "why"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.orders().Refuse(t.Context(), accountHolder().Actor, o.ID, uuid.Nil); err != nil || got.State != order.Withdrawn {
+		t.Errorf("refused: %+v, %v", got, err)
+	}
+	if _, err := s.orders().Confirm(t.Context(), accountHolder(), o.ID); !errors.Is(err, order.ErrNotPending) {
+		t.Errorf("confirmed after that: %v", err)
+	}
+	s.wantStatus(number(1), "BARRED MTN")
+	s.clock = s.clock.Add(order.Lapse)
+	s.supplyThroughNow("MTN")
+	s.wantStatus(number(1), "NORMAL MTN")
+}
+
 // A bar protects: it acts at once by one person, also with the time of this minute. So
 // does the confirmation of one held event.
 func TestOrdersThatProtectActAtOnce(t *testing.T) {
@@ -103,7 +182,7 @@ func TestOrdersThatProtectActAtOnce(t *testing.T) {
 	s := onMTN(t)
 	for _, at := range []string{"", s.clock.Add(-time.Second).Format(time.RFC3339), s.clock.Format(time.DateOnly)} {
 		o, err := s.orders().Create(t.Context(), regulator(), order.Form{PhoneNumber: number(1), Action: "BAR", Reason: "COURT", Note: "why", EffectiveAt: at})
-		if err != nil || o.State != order.Done || o.Result.Outcome != supply.Applied {
+		if err != nil || o.State != order.Unconfirmed || o.Result.Outcome != supply.Applied {
 			t.Errorf("a bar at %q: %+v, %v", at, o, err)
 		}
 	}

@@ -37,6 +37,7 @@ type item struct {
 	number phone.Number
 	event  line.Event
 	voids  string // the id of the event to void, as it was written
+	ofBar  bool   // it confirms a bar that would lapse
 	result Result
 }
 

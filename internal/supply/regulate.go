@@ -20,6 +20,9 @@ type RegulatorEvent struct {
 	Of     string // for VOID and CONFIRM: the seq of the event, as the history shows it
 	Now    bool   // it takes effect now: after every event that is stored
 	Check  bool   // only check that it is possible; nothing is stored
+
+	LapsesAt time.Time // of a bar: when it ends unless it is confirmed; zero for never
+	OfBar    bool      // of CONFIRM: it lets a bar last that would lapse
 }
 
 // Regulated is what became of a [RegulatorEvent].
@@ -55,8 +58,11 @@ func (s *Service) Regulate(ctx context.Context, tx pg.Tx, from Supplier, e Regul
 	if err != nil {
 		return Regulated{}, err
 	}
-	i := item{number: e.Number, event: e.Event, voids: e.Of}
+	i := item{number: e.Number, event: e.Event, voids: e.Of, ofBar: e.OfBar}
 	i.event.Authority, i.event.Supplier, i.event.Until, i.event.EndedAfter = line.Regulator, supplier.supplierIDs[line.Regulator], line.Never, line.Never
+	if !e.LapsesAt.IsZero() {
+		i.event.Until = line.InstantOf(e.LapsesAt)
+	}
 	change := cs.byNumber[e.Number]
 	if e.Now && change.Row.Newest >= i.event.Effective {
 		i.event.Effective = change.Row.Newest + 1 // also after a bare date of today, which is ordered at its end

@@ -104,7 +104,9 @@ func TestOrdersAreRefused(t *testing.T) {
 		}
 		ids = append(ids, o.ID)
 	}
-	s.createOrder(asker, number(2), "BAR") // needs nobody
+	if _, err := s.orders().Create(t.Context(), asker, order.Form{PhoneNumber: number(2), Action: "BAR", Reason: "COURT", Note: "why"}); err != nil { // nobody has decided it
+		t.Fatal(err)
+	}
 	list, err := s.orders().Decided(t.Context(), 10)
 	if err != nil || len(list) != 2 || list[0].ID != ids[1] || list[1].ID != ids[0] {
 		t.Errorf("decided are %+v, %v", list, err)

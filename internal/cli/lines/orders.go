@@ -82,6 +82,7 @@ type orderJSON struct {
 	State       string `json:"state"`
 	Note        string `json:"note"`
 	AskedAt     string `json:"askedAt"`
+	LapsesAt    string `json:"lapsesAt,omitempty"`
 	ConfirmedAt string `json:"confirmedAt,omitempty"`
 }
 
@@ -89,10 +90,10 @@ func (c *commands) ordersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "orders", Short: "List the regulator's orders, newest first", Args: cobra.NoArgs,
 		Long: `Lists orders about numbers. One that takes two people is PENDING until a second client or staff account confirms it over the
-API.`,
+API or in the portal. A bar is UNCONFIRMED until then: it acts, and ends after 72 hours if nobody confirms it.`,
 		Example: "  lineproof lines orders --pending",
 	}
-	pending := cmd.Flags().Bool("pending", false, "only orders that wait for a second person")
+	pending := cmd.Flags().Bool("pending", false, "only orders that a second person can confirm")
 	limit := cmd.Flags().Int("limit", 100, "maximum number of rows")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
@@ -106,6 +107,9 @@ API.`,
 			s := orderJSON{
 				ID: o.ID.String(), PhoneNumber: o.Number.E164(), Action: o.Action, State: o.State, Note: o.Note,
 				AskedAt: console.FormatTime(o.RequestedAt), ConfirmedAt: console.FormatTime(o.ConfirmedAt),
+			}
+			if o.State == order.Unconfirmed || o.State == order.Lapsed {
+				s.LapsesAt = console.FormatTime(o.LapsesAt)
 			}
 			orders = append(orders, s)
 			rows = append(rows, []string{s.ID, s.PhoneNumber, s.Action, s.State, s.AskedAt, s.Note})

@@ -220,6 +220,9 @@ func (r *remote) linesConfirmCommand() *cobra.Command {
 
 func (r *remote) printOrder(asJSON bool, o *client.CreatedOrder) error {
 	rows := [][]string{{"order", o.ID}, {"state", o.State}}
+	if !o.LapsesAt.IsZero() {
+		rows = append(rows, []string{"lapses at", console.FormatTime(o.LapsesAt)})
+	}
 	if o.Result != nil {
 		rows = append(rows, []string{"result", o.Result.Result})
 	}

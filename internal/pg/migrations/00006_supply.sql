@@ -126,7 +126,7 @@ CREATE TABLE line_order (
     id           uuid        PRIMARY KEY,
     number       bigint      NOT NULL,
     action       text        NOT NULL CHECK (action IN ('BAR', 'UNBAR', 'BLACKLIST', 'RELEASE', 'VOID', 'CONFIRM')),
-    state        text        NOT NULL CHECK (state IN ('PENDING', 'DONE', 'WITHDRAWN')),
+    state        text        NOT NULL CHECK (state IN ('PENDING', 'UNCONFIRMED', 'DONE', 'WITHDRAWN')),
     reason       text        NOT NULL,
     asked_kind   text        NOT NULL CHECK (asked_kind IN ('client', 'account', 'operator')),
     asked_by     uuid,
@@ -140,10 +140,13 @@ CREATE TABLE line_order (
     bar_scope    text        NOT NULL,
     given_at     text        NOT NULL,
     event        text        NOT NULL,
+    lapses_at    timestamptz,
+    CONSTRAINT line_order_lapses CHECK (state <> 'UNCONFIRMED' OR lapses_at IS NOT NULL AND seq IS NOT NULL),
     CONSTRAINT line_order_two_people CHECK (state <> 'DONE' OR second_kind IS NULL OR (second_kind, second_by) IS DISTINCT FROM (asked_kind, asked_by))
 );
-CREATE INDEX line_order_pending ON line_order (asked_at) WHERE state = 'PENDING';
-COMMENT ON TABLE line_order IS 'Orders of the regulator about numbers. One that lowers a guard waits until a second person confirms it.';
+CREATE INDEX line_order_pending ON line_order (asked_at) WHERE state IN ('PENDING', 'UNCONFIRMED');
+COMMENT ON TABLE line_order IS 'Orders of the regulator about numbers. One that lowers a guard waits until a second person confirms it; a bar acts at once, and ends if nobody confirms it.';
+COMMENT ON COLUMN line_order.lapses_at IS 'When a bar by one person ends, or would have ended, unless a second one confirms it; null for other orders. Nothing is written then.';
 COMMENT ON COLUMN line_order.bar_reason IS 'Of a bar, as given; so are bar_scope, given_at (the time it names; empty for now) and event (the seq that a VOID or CONFIRM names). A confirmation reads them.';
 COMMENT ON COLUMN line_order.asked_by IS 'The client or account that gave the order; null for the operator at the command line. second_by is the same for who confirmed or withdrew it.';
 COMMENT ON COLUMN line_order.seq IS 'The event in line_event that carried the order out.';

@@ -121,13 +121,14 @@ var orderStates = map[string]struct {
 	word string
 	tone view.Tone
 }{
-	order.Pending: {"Waiting for a second person", view.Info}, order.Done: {"Confirmed", view.Good}, order.Withdrawn: {"Refused", view.Neutral},
+	order.Pending: {"Waiting for a second person", view.Info}, order.Unconfirmed: {"In effect, waiting for a second person", view.Info},
+	order.Lapsed: {"Ended, not confirmed in time", view.Neutral}, order.Done: {"Confirmed", view.Good}, order.Withdrawn: {"Refused", view.Neutral},
 }
 
 func (m *approvalRows) order(o *order.Order) deskview.ApprovalRow {
 	row := deskview.ApprovalRow{
 		Href: ordersPath + "/" + o.ID.String(), What: orderTexts[o.Kind()].what, About: o.Number.E164(), Number: true, Reason: o.Note,
-		After: orderTexts[o.Kind()].after, AskedBy: m.names.name(o.RequestedBy), AskedAt: o.RequestedAt, Pending: o.State == order.Pending, CanDecide: m.visit.Has(portal.Decider),
+		After: orderTexts[o.Kind()].after, AskedBy: m.names.name(o.RequestedBy), AskedAt: o.RequestedAt, Pending: o.State == order.Pending || o.State == order.Unconfirmed, CanDecide: m.visit.Has(portal.Decider),
 		State: orderStates[o.State].word, Tone: orderStates[o.State].tone, DecidedBy: m.names.name(o.DecidedBy), DecidedAt: o.DecidedAt,
 		Own: isAccount(o.RequestedBy, m.visit.Who.Account), Effect: orderTexts[o.Kind()].effect,
 	}
@@ -136,6 +137,9 @@ func (m *approvalRows) order(o *order.Order) deskview.ApprovalRow {
 	}
 	if o.Since != "" {
 		row.Effect += " It takes effect from " + o.Since + " on."
+	}
+	if o.State == order.Unconfirmed {
+		row.Expires, row.Acts = o.LapsesAt, true
 	}
 	if row.Own {
 		row.NotConfirmable = ownOrderText
@@ -150,5 +154,6 @@ var orderTexts = map[approval.Kind]struct{ what, after, effect string }{
 	order.KindUnbar:        {"Lift the bars of a number", "", "Every bar of the number is lifted, also the operator's. Answers show the state that the bar hid."},
 	order.KindVoid:         {"Void an event", "", "The event no longer counts, and answers change as if it had never been reported. Open the number's history first."},
 	order.KindBackdated:    {"Bar a number from a time in the past", "BARRED", "Every request about this number is answered BARRED, and the number's history shows the bar from that time on."},
+	order.KindBar:          {"Let a bar last", "BARRED", "The number is barred already. With your confirmation the bar lasts until it is lifted; without it, the bar ends by itself."},
 	order.KindConfirmShare: {"Let a held event of a mass change count", "", "The event counts from now on. It is held because too large a share of the network's lines changed at once."},
 }

@@ -115,6 +115,9 @@ func (m message) order(e *env) {
 		o, err = orders.Confirm(e.ctx, deputy.Supplier, o.ID)
 	}
 	got := words(o.Result.Outcome, o.Result.Reason)
+	if err == nil && o.State == order.Unconfirmed {
+		_, err = orders.Confirm(e.ctx, deputy.Supplier, o.ID)
+	}
 	if err != nil {
 		got = supply.Refused
 	}
