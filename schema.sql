@@ -2083,6 +2083,7 @@ CREATE TABLE public.session (
     agent text DEFAULT ''::text NOT NULL,
     limited boolean DEFAULT false NOT NULL,
     last_seen_at timestamp with time zone NOT NULL,
+    proved_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL
@@ -2095,6 +2096,8 @@ COMMENT ON COLUMN public.session.agent IS 'The User-Agent header of the login, t
 COMMENT ON COLUMN public.session.limited IS 'Whether the session allows only what is needed to set up two-factor authentication.';
 -- Name: COLUMN session.last_seen_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.session.last_seen_at IS 'Since when the session is idle. Updated in coarse steps.';
+-- Name: COLUMN session.proved_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.session.proved_at IS 'When the person last entered the password, and the code where there is a second factor: at the login, or before a change that a stolen session must not allow.';
 -- Name: supplier; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supplier (
     id integer NOT NULL,
@@ -3575,6 +3578,8 @@ GRANT SELECT(agent) ON TABLE public.session TO lineproof_read;
 GRANT SELECT(limited) ON TABLE public.session TO lineproof_read;
 -- Name: COLUMN session.last_seen_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(last_seen_at) ON TABLE public.session TO lineproof_read;
+-- Name: COLUMN session.proved_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(proved_at) ON TABLE public.session TO lineproof_read;
 -- Name: COLUMN session.expires_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(expires_at) ON TABLE public.session TO lineproof_read;
 -- Name: COLUMN session.revoked_at; Type: ACL; Schema: public; Owner: -

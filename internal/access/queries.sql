@@ -59,8 +59,8 @@ SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.v
 WHERE t.mac = ANY(@macs::bytea[]) AND t.expires_at > @now AND t.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
 
 -- name: InsertSession :exec
-INSERT INTO session (id, account_id, mac, from_addr, agent, limited, expires_at, last_seen_at, created_at)
-VALUES (@id, @account_id, @mac, @from_addr, @agent, @limited, @expires_at, @created_at, @created_at);
+INSERT INTO session (id, account_id, mac, from_addr, agent, limited, expires_at, last_seen_at, proved_at, created_at)
+VALUES (@id, @account_id, @mac, @from_addr, @agent, @limited, @expires_at, @created_at, @created_at, @created_at);
 
 -- name: SessionByMAC :one
 SELECT s.id, s.account_id, s.last_seen_at, s.expires_at, s.limited, a.entity_id, a.kind, coalesce(a.role, '')::text AS role FROM session s
@@ -80,6 +80,12 @@ UPDATE session SET revoked_at = @at WHERE id = @id AND account_id = @account_id 
 
 -- name: EndSessions :execrows
 UPDATE session SET revoked_at = @at WHERE account_id = @account_id AND id <> @but AND revoked_at IS NULL;
+
+-- name: SessionProvedAt :one
+SELECT proved_at FROM session WHERE id = @id AND revoked_at IS NULL;
+
+-- name: ProveSession :execrows
+UPDATE session SET proved_at = @at WHERE id = @id AND revoked_at IS NULL;
 
 -- name: UnlockSession :execrows
 UPDATE session SET limited = false WHERE id = @id AND limited AND revoked_at IS NULL;

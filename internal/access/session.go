@@ -2,12 +2,14 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/access/internal/db"
 	"github.com/lineproof/lineproof/internal/audit"
@@ -107,6 +109,37 @@ func (s *Service) EndSessions(ctx context.Context, tx pg.Tx, account, but uuid.U
 	return n, audit.Write(ctx, tx, audit.Entry{
 		At: now, Actor: by, Action: audit.SessionsEnded, Subject: account, Request: request, After: map[string]any{"sessions": n},
 	})
+}
+
+// provedFor is how long a person need not enter the password again.
+const provedFor = 5 * time.Minute
+
+// IsProved reports whether the person of a session has entered the password, and the
+// code where there is a second factor, within the last minutes. It reads the database,
+// because a change that a stolen session must not allow depends on it.
+func (s *Service) IsProved(ctx context.Context, session uuid.UUID) (bool, error) {
+	at, err := db.New(s.Pool).SessionProvedAt(ctx, session)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("access: read a session: %w", err)
+	}
+	return s.now().Sub(at) < provedFor, nil
+}
+
+// ProveSession records, in the caller's transaction, that the person of a session has
+// just entered the password again.
+func (s *Service) ProveSession(ctx context.Context, tx pg.Tx, session uuid.UUID, by audit.Actor, request uuid.UUID) error {
+	now := s.now()
+	n, err := db.New(tx).ProveSession(ctx, db.ProveSessionParams{ID: session, At: now})
+	if err != nil {
+		return fmt.Errorf("access: prove a session: %w", err)
+	}
+	if n == 0 {
+		return ErrNoSession
+	}
+	return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by, Action: audit.SessionProved, Subject: session, Request: request})
 }
 
 // UnlockSession turns a limited session into a full one, in the caller's transaction.

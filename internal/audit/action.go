@@ -58,6 +58,7 @@ const (
 	MandateAdded    Action = "mandate.added"
 	MandateEnded    Action = "mandate.ended"
 	LoggedIn        Action = "session.opened"
+	SessionProved   Action = "session.proved" // the person entered the password again
 	SessionEnded    Action = "session.ended"
 	SessionsEnded   Action = "session.all_ended" // all sessions of an account
 )

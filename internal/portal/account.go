@@ -49,7 +49,7 @@ func (p *Portal) accountRoutes() []Route {
 		{Method: post, Path: sessionsEndPath, Right: SignedIn, Serve: p.endSessions},
 		{Method: post, Path: sessionEndPath, Right: SignedIn, Serve: p.endSession},
 		{Method: get, Path: factorPath, Right: SignedIn, Limited: true, Serve: p.showFactor},
-		{Method: post, Path: factorPath, Right: SignedIn, Limited: true, Serve: p.startFactor},
+		{Method: post, Path: factorPath, Right: SignedIn, Prove: true, Limited: true, Serve: p.startFactor},
 		{Method: post, Path: factorConfirmPath, Right: SignedIn, Limited: true, Serve: p.confirmFactor},
 		{Method: get, Path: factorRemovePath, Right: SignedIn, Serve: p.showRemoveFactor},
 		{Method: post, Path: factorRemovePath, Right: SignedIn, Serve: p.removeFactor},

@@ -127,6 +127,11 @@ func (p *Portal) serve(rt Route, w http.ResponseWriter, r *http.Request) error {
 		}
 		defer p.InProgress.Leave(session)
 	}
+	if rt.Prove {
+		if proved, err := p.prove(w, r); err != nil || !proved {
+			return err
+		}
+	}
 	return rt.Serve(w, r)
 }
 

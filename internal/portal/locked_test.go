@@ -40,8 +40,9 @@ func TestLockedFactorIsShownAndUnlocked(t *testing.T) {
 }
 
 // enrol enables two-factor authentication.
-func (s *stack) enrol(t *testing.T, who visitor) {
+func (s *stack) enrol(t *testing.T, who visitor) (key string) {
 	t.Helper()
-	begun := s.post(t, "/portal/security/factor", who.session, nil)
-	wantPage(t, s.post(t, "/portal/security/factor/confirm", who.session, url.Values{"otp": {codeAt(t, found(t, keyText, begun), 0)}}), http.StatusOK)
+	key = found(t, keyText, s.post(t, "/portal/security/factor", who.session, nil))
+	wantPage(t, s.post(t, "/portal/security/factor/confirm", who.session, url.Values{"otp": {codeAt(t, key, 0)}}), http.StatusOK)
+	return key
 }

@@ -65,6 +65,7 @@ const home = Path
 type Route struct {
 	Method, Path string
 	Right        Right // who may open it
+	Prove        bool  // a change that a stolen session must not allow: the password is asked for again
 	Limited      bool  // open to an account that has yet to set up two-factor authentication
 	Upload       bool  // sends or receives a file, and has the time for it
 	Export       bool  // sends a file of any length, page by page, with [Portal.ReadExported]

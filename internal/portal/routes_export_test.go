@@ -4,6 +4,7 @@ package portal
 type Row struct {
 	Method, Path, Who string
 	Limited, Upload   bool
+	Prove             bool
 }
 
 var rightNames = map[Right]string{
@@ -14,7 +15,7 @@ var rightNames = map[Right]string{
 func (p *Portal) Rows() []Row {
 	var rows []Row
 	for _, rt := range p.routes() {
-		rows = append(rows, Row{rt.Method, rt.Path, rightNames[rt.Right], rt.Limited, rt.Upload})
+		rows = append(rows, Row{rt.Method, rt.Path, rightNames[rt.Right], rt.Limited, rt.Upload, rt.Prove})
 	}
 	return rows
 }

@@ -51,6 +51,7 @@ CREATE TABLE session (
     agent        text        NOT NULL DEFAULT '',
     limited      boolean     NOT NULL DEFAULT false,
     last_seen_at timestamptz NOT NULL,
+    proved_at    timestamptz NOT NULL,
     expires_at   timestamptz NOT NULL,
     revoked_at   timestamptz,
     created_at   timestamptz NOT NULL
@@ -60,6 +61,7 @@ CREATE INDEX session_expiry ON session (expires_at);
 COMMENT ON TABLE session IS 'Logins of people, as HMACs of their tokens.';
 COMMENT ON COLUMN session.agent IS 'The User-Agent header of the login, truncated.';
 COMMENT ON COLUMN session.limited IS 'Whether the session allows only what is needed to set up two-factor authentication.';
+COMMENT ON COLUMN session.proved_at IS 'When the person last entered the password, and the code where there is a second factor: at the login, or before a change that a stolen session must not allow.';
 COMMENT ON COLUMN session.last_seen_at IS 'Since when the session is idle. Updated in coarse steps.';
 
 CREATE TABLE api_key (
@@ -181,7 +183,7 @@ GRANT SELECT ON client, entity_limit, mandate TO lineproof_read;
 -- Every column but the HMACs.
 GRANT SELECT (id, client_id, preview, last_used_at, revoked_at, created_at) ON client_secret TO lineproof_read;
 GRANT SELECT (id, client_id, scopes, expires_at, revoked_at, created_at) ON access_token TO lineproof_read;
-GRANT SELECT (id, account_id, from_addr, agent, limited, last_seen_at, expires_at, revoked_at, created_at) ON session TO lineproof_read;
+GRANT SELECT (id, account_id, from_addr, agent, limited, last_seen_at, proved_at, expires_at, revoked_at, created_at) ON session TO lineproof_read;
 GRANT SELECT (id, entity_id, name, mode, purpose, purpose_text, preview, networks, rate, burst, replaces, last_used_at, last_used_from, expires_at,
     expiry_notice, revoked_at, revoked_by, created_at, created_by) ON api_key TO lineproof_read;
 

@@ -33,13 +33,13 @@ func (p *Pages) approvalRoutes() []portal.Route {
 	return []portal.Route{
 		{Method: get, Path: approvalsPath, Right: portal.Staff, Serve: p.showApprovals},
 		{Method: get, Path: approvalConfirmPath, Right: portal.Decider, Serve: p.confirmDecision(p.approvals(), true)},
-		{Method: post, Path: approvalConfirmPath, Right: portal.Decider, Serve: p.decide(p.approvals(), true)},
+		{Method: post, Path: approvalConfirmPath, Right: portal.Decider, Prove: true, Serve: p.decide(p.approvals(), true)},
 		{Method: get, Path: approvalRefusePath, Right: portal.Decider, Serve: p.confirmDecision(p.approvals(), false)},
-		{Method: post, Path: approvalRefusePath, Right: portal.Decider, Serve: p.decide(p.approvals(), false)},
+		{Method: post, Path: approvalRefusePath, Right: portal.Decider, Prove: true, Serve: p.decide(p.approvals(), false)},
 		{Method: get, Path: orderConfirmPath, Right: portal.Decider, Serve: p.confirmDecision(p.orders(), true)},
-		{Method: post, Path: orderConfirmPath, Right: portal.Decider, Serve: p.decide(p.orders(), true)},
+		{Method: post, Path: orderConfirmPath, Right: portal.Decider, Prove: true, Serve: p.decide(p.orders(), true)},
 		{Method: get, Path: orderRefusePath, Right: portal.Decider, Serve: p.confirmDecision(p.orders(), false)},
-		{Method: post, Path: orderRefusePath, Right: portal.Decider, Serve: p.decide(p.orders(), false)},
+		{Method: post, Path: orderRefusePath, Right: portal.Decider, Prove: true, Serve: p.decide(p.orders(), false)},
 	}
 }
 

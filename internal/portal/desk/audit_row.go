@@ -29,7 +29,7 @@ var actionNames = map[audit.Action]string{
 	audit.ClientCreated: "Client created", audit.ClientSuspended: "Client suspended", audit.ClientResumed: "Client resumed", audit.ClientRevoked: "Client revoked",
 	audit.SecretAdded: "Client secret added", audit.SecretRevoked: "Client secret revoked", audit.TokenRevoked: "Token revoked",
 	audit.KeyCreated: "Key generated", audit.KeyRolled: "Key rolled", audit.KeyRevoked: "Key revoked", audit.MandateAdded: "Mandate added", audit.MandateEnded: "Mandate ended",
-	audit.LoggedIn: "Signed in", audit.SessionEnded: "Session ended", audit.SessionsEnded: "All sessions ended",
+	audit.LoggedIn: "Signed in", audit.SessionProved: "Password entered again", audit.SessionEnded: "Session ended", audit.SessionsEnded: "All sessions ended",
 	audit.ImportBegun: "Import started", audit.ImportConfirmed: "Import confirmed", audit.ImportCancelled: "Import cancelled", audit.ImportApplied: "Import applied",
 	audit.ImportMeant: "Import confirmed as intentional", audit.ImportVoided: "Snapshot voided", audit.OrderRefused: "Order refused", audit.JournalRead: "Journal searched", audit.WhoAsked: "Searched who asked about a number",
 	audit.MassChangeAnnounced: "Mass change announced",

@@ -33,16 +33,16 @@ func (p *Pages) staffRoutes() []portal.Route {
 	get, post := http.MethodGet, http.MethodPost
 	return []portal.Route{
 		{Method: get, Path: staffPath, Right: portal.Staff, Serve: p.showStaff},
-		{Method: post, Path: staffPath, Right: portal.Administrator, Serve: p.inviteStaff},
-		{Method: post, Path: staffInvitePath, Right: portal.Administrator, Serve: p.inviteStaffAgain},
+		{Method: post, Path: staffPath, Right: portal.Administrator, Prove: true, Serve: p.inviteStaff},
+		{Method: post, Path: staffInvitePath, Right: portal.Administrator, Prove: true, Serve: p.inviteStaffAgain},
 		{Method: get, Path: staffRolePath, Right: portal.Administrator, Serve: p.confirmStaffRole},
-		{Method: post, Path: staffRolePath, Right: portal.Administrator, Serve: p.giveStaffRole},
+		{Method: post, Path: staffRolePath, Right: portal.Administrator, Prove: true, Serve: p.giveStaffRole},
 		{Method: get, Path: staffRemovePath, Right: portal.Administrator, Serve: p.confirmRemoveStaff},
-		{Method: post, Path: staffRemovePath, Right: portal.Administrator, Serve: p.removeStaff},
+		{Method: post, Path: staffRemovePath, Right: portal.Administrator, Prove: true, Serve: p.removeStaff},
 		{Method: get, Path: staffFactorPath, Right: portal.Administrator, Serve: p.confirmResetFactor},
-		{Method: post, Path: staffFactorPath, Right: portal.Administrator, Serve: p.resetFactor},
+		{Method: post, Path: staffFactorPath, Right: portal.Administrator, Prove: true, Serve: p.resetFactor},
 		{Method: get, Path: staffUnlockPath, Right: portal.Administrator, Serve: p.confirmUnlockFactor},
-		{Method: post, Path: staffUnlockPath, Right: portal.Administrator, Serve: p.unlockFactor},
+		{Method: post, Path: staffUnlockPath, Right: portal.Administrator, Prove: true, Serve: p.unlockFactor},
 	}
 }
 

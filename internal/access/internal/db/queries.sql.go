@@ -434,8 +434,8 @@ func (q *Queries) InsertPepperCheck(ctx context.Context, arg InsertPepperCheckPa
 }
 
 const insertSession = `-- name: InsertSession :exec
-INSERT INTO session (id, account_id, mac, from_addr, agent, limited, expires_at, last_seen_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+INSERT INTO session (id, account_id, mac, from_addr, agent, limited, expires_at, last_seen_at, proved_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $8)
 `
 
 type InsertSessionParams struct {
@@ -961,6 +961,23 @@ func (q *Queries) PepperChecks(ctx context.Context) ([][]byte, error) {
 	return items, nil
 }
 
+const proveSession = `-- name: ProveSession :execrows
+UPDATE session SET proved_at = $1 WHERE id = $2 AND revoked_at IS NULL
+`
+
+type ProveSessionParams struct {
+	At time.Time
+	ID uuid.UUID
+}
+
+func (q *Queries) ProveSession(ctx context.Context, arg ProveSessionParams) (int64, error) {
+	result, err := q.db.Exec(ctx, proveSession, arg.At, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const resumeClient = `-- name: ResumeClient :execrows
 UPDATE client SET suspended_at = NULL WHERE id = $1 AND suspended_at IS NOT NULL AND revoked_at IS NULL
 `
@@ -1102,6 +1119,17 @@ func (q *Queries) SessionByMAC(ctx context.Context, arg SessionByMACParams) (Ses
 		&i.Role,
 	)
 	return i, err
+}
+
+const sessionProvedAt = `-- name: SessionProvedAt :one
+SELECT proved_at FROM session WHERE id = $1 AND revoked_at IS NULL
+`
+
+func (q *Queries) SessionProvedAt(ctx context.Context, id uuid.UUID) (time.Time, error) {
+	row := q.db.QueryRow(ctx, sessionProvedAt, id)
+	var proved_at time.Time
+	err := row.Scan(&proved_at)
+	return proved_at, err
 }
 
 const sessions = `-- name: Sessions :many
