@@ -265,6 +265,7 @@ CREATE TABLE public.account (
     kind text NOT NULL,
     entity_id uuid,
     role text,
+    makes_keys boolean DEFAULT false NOT NULL,
     name text NOT NULL,
     email text NOT NULL,
     email_key text NOT NULL,
@@ -284,6 +285,8 @@ CREATE TABLE public.account (
 );
 -- Name: TABLE account; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.account IS 'A person who can log in: staff of the regulator, or an admin or member of an entity.';
+-- Name: COLUMN account.makes_keys; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.account.makes_keys IS 'Whether a member of an entity may create and roll its live keys. Admins may in any case.';
 -- Name: COLUMN account.email; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.email IS 'The address as it was sent. email_key is its case-folded form, unique over all kinds of account.';
 -- Name: COLUMN account.phone; Type: COMMENT; Schema: public; Owner: -
@@ -3238,6 +3241,8 @@ GRANT SELECT(kind) ON TABLE public.account TO lineproof_read;
 GRANT SELECT(entity_id) ON TABLE public.account TO lineproof_read;
 -- Name: COLUMN account.role; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(role) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.makes_keys; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(makes_keys) ON TABLE public.account TO lineproof_read;
 -- Name: COLUMN account.name; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(name) ON TABLE public.account TO lineproof_read;
 -- Name: COLUMN account.email; Type: ACL; Schema: public; Owner: -

@@ -52,6 +52,7 @@ const (
 	SecretAdded     Action = "client.secret_added"
 	SecretRevoked   Action = "client.secret_revoked"
 	TokenRevoked    Action = "token.revoked"
+	KeyRightSet     Action = "account.key_right" // of a member, to create live keys
 	KeyCreated      Action = "key.created"
 	KeyRolled       Action = "key.rolled"
 	KeyRevoked      Action = "key.revoked"

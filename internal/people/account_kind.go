@@ -14,6 +14,29 @@ import (
 
 var errOwnKind = fault.New(fault.IncompatibleState, "This is your own account. Ask another admin to change its role.")
 
+// SetKeyRight sets whether a member may create and roll live keys, on behalf of an
+// admin of the same entity.
+func (p *People) SetKeyRight(ctx context.Context, account uuid.UUID, makesKeys bool, who access.Principal, request uuid.UUID) error {
+	a, err := p.Registry.Account(ctx, p.Pool, account)
+	switch {
+	case err != nil:
+		return err
+	case !who.Manages:
+		return access.ErrPermission
+	case a.Entity != who.Entity:
+		return registry.ErrNoAccount
+	}
+	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
+		if err := p.Registry.SetKeyRight(ctx, tx, a, makesKeys); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{
+			At: p.now(), Actor: who.Actor(), Action: audit.KeyRightSet, Subject: a.ID, Entity: a.Entity, Request: request,
+			Before: map[string]any{"makesKeys": a.MakesKeys}, After: map[string]any{"makesKeys": makesKeys},
+		})
+	})
+}
+
 // SetKind turns a member into an admin, or an admin into a member, on behalf of an
 // admin of the same entity. The sessions of an account that is no longer an admin
 // end, so that none of them keeps the rights.

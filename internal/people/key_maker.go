@@ -19,13 +19,18 @@ import (
 var ErrIncompleteAccount = fault.New(fault.IncompleteAccount,
 	"To create a live key, first complete your account; violations lists what is missing. A test key can be created at once.")
 
+// ErrNoKeyRight reports a member who may not create live keys.
+var ErrNoKeyRight = fault.New(fault.PermissionDenied,
+	"Live keys are created by the admins of your organisation, and by members to whom an admin has given that right. Ask one of them, or create a test key.")
+
 // The fields of the violations of [ErrIncompleteAccount].
 const (
 	EmailField  = "email"
 	FactorField = "secondFactor"
 )
 
-// CheckKeyMaker returns [ErrIncompleteAccount] unless the account has a confirmed
+// CheckKeyMaker returns [ErrNoKeyRight] for a member without that right, and
+// [ErrIncompleteAccount] unless the account has a confirmed
 // e-mail address and two-factor authentication. A live key reads the lines of the
 // country: whoever creates one must be reachable, and a password alone, which the
 // onboarding client may have chosen, must not be enough.
@@ -36,6 +41,9 @@ func (p *People) CheckKeyMaker(ctx context.Context, from pg.DB, account uuid.UUI
 	}
 	if err != nil {
 		return fmt.Errorf("people: read the account of the key's maker: %w", err)
+	}
+	if !has.MakesKeys {
+		return ErrNoKeyRight
 	}
 	var missing fault.Form
 	missing.Check(has.Verified, EmailField, fault.Required,

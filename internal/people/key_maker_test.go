@@ -8,8 +8,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/registry"
 )
 
 // A live key needs a confirmed e-mail address and two-factor authentication of the
@@ -47,4 +49,50 @@ func TestKeyMakerNeedsAConfirmedAddressAndTwoFactorAuthentication(t *testing.T) 
 	if err := w.CheckKeyMaker(t.Context(), w.pool, uuid.New()); !errors.Is(err, access.ErrPermission) {
 		t.Errorf("nobody's account: %v", err)
 	}
+}
+
+// A member creates live keys only with the right, which an admin of the same entity
+// gives and takes, and an invitation anew takes away. It is in the audit trail.
+func TestKeyMakerNeedsTheRight(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	member := w.join(t, people.InviteForm{Email: "zainab@bank.example", Kind: registry.MemberAccount, Entity: w.bank.ID})
+	_, who := w.in(t, w.attempt(member.Email, password))
+	w.enrol(t, who)
+	admin := w.principal(t, w.admin)
+	check := func(want error) {
+		t.Helper()
+		if err := w.CheckKeyMaker(t.Context(), w.pool, member.ID); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	check(people.ErrNoKeyRight)
+	stranger := admin
+	stranger.Entity = uuid.New()
+	for name, by := range map[string]access.Principal{"the member": who, "an admin of another entity": stranger} {
+		if err := w.SetKeyRight(t.Context(), member.ID, true, by, uuid.Nil); err == nil {
+			t.Errorf("%s gave the right", name)
+		}
+	}
+	check(people.ErrNoKeyRight)
+	for _, right := range []bool{true, false, true} {
+		if err := w.SetKeyRight(t.Context(), member.ID, right, admin, uuid.Nil); err != nil {
+			t.Fatal(err)
+		}
+		check(map[bool]error{true: nil, false: people.ErrNoKeyRight}[right])
+	}
+	if err := w.SetKeyRight(t.Context(), member.ID, true, admin, uuid.Nil); !errors.Is(err, registry.ErrHasKeyRight) {
+		t.Errorf("twice: %v", err)
+	}
+	if err := w.SetKeyRight(t.Context(), admin.Account, true, admin, uuid.Nil); !errors.Is(err, registry.ErrHasKeyRight) {
+		t.Errorf("to an admin: %v", err)
+	}
+	if n := w.trail(t, audit.KeyRightSet); n != 3 {
+		t.Errorf("%d entries in the audit trail, want 3", n)
+	}
+	if err := w.Remove(t.Context(), member.ID, admin, uuid.Nil); err != nil {
+		t.Fatal(err)
+	}
+	w.join(t, people.InviteForm{Email: member.Email, Kind: registry.MemberAccount, Entity: w.bank.ID})
+	check(people.ErrNoKeyRight)
 }

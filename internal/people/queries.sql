@@ -108,7 +108,7 @@ UPDATE second_factor SET wrong_codes = 0, locked_at = NULL WHERE account_id = @a
 
 -- KeyMaker says what the account of a person who creates a live key has.
 -- name: KeyMaker :one
-SELECT (a.verified_at IS NOT NULL)::boolean AS verified,
+SELECT (a.verified_at IS NOT NULL)::boolean AS verified, (a.kind <> 'member' OR a.makes_keys)::boolean AS makes_keys,
        EXISTS (SELECT FROM second_factor f WHERE f.account_id = a.id AND f.confirmed_at IS NOT NULL) AS has_factor
 FROM account a WHERE a.id = @id;
 

@@ -23,6 +23,7 @@ var flashMessages = map[string]view.Flash{
 	"key.revoked":         {Tone: view.Good, Text: "The key is revoked. Every node refuses it within five seconds."},
 	"team.invited":        {Tone: view.Good, Text: "Invitation e-mail queued."},
 	"team.removed":        {Tone: view.Good, Text: "The account is removed, and its sessions have ended."},
+	"team.keys":           {Tone: view.Good, Text: "The right to create live keys is changed."},
 	"team.role":           {Tone: view.Good, Text: "The role is changed."},
 	"limits.set":          {Tone: view.Good, Text: "The limits are set. Every node applies them within five seconds."},
 	"guard.released":      {Tone: view.Good, Text: "The organisation is released. Every node applies it within five seconds."},

@@ -100,9 +100,47 @@ func TestLiveKeyNeedsACompleteAccount(t *testing.T) {
 	if page := s.get(t, "/portal/new-key", admin.session).Body.String(); strings.Contains(page, setUp) || liveOff.MatchString(page) {
 		t.Errorf("the form still asks for something: %s", page)
 	}
-	member := s.as(t, "member")
-	wantPage(t, s.get(t, "/portal/keys/"+id+"/roll", member.session), http.StatusOK, setUp)
-	wantPage(t, s.post(t, "/portal/keys/"+id+"/roll", member.session, url.Values{"overlap": {"24"}}), http.StatusForbidden, setUp)
+	second := s.as(t, "admin")
+	wantPage(t, s.get(t, "/portal/keys/"+id+"/roll", second.session), http.StatusOK, setUp)
+	wantPage(t, s.post(t, "/portal/keys/"+id+"/roll", second.session, url.Values{"overlap": {"24"}}), http.StatusForbidden, setUp)
+}
+
+// A member gets test keys. An admin gives the right to create live keys, and takes it
+// away again; what holds for new keys holds for rolling.
+func TestMemberNeedsTheRightForLiveKeys(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	admin, member := s.as(t, "admin"), s.enrolled(t, s.as(t, "member"))
+	_, id := s.madeKey(t, admin, "fraud desk", "live")
+	const ask = "by members to whom an admin has given that right"
+	roll, right := "/portal/keys/"+id+"/roll", "/portal/team/"+member.id.String()+"/keys"
+	live := url.Values{"name": {"mobile app"}, "mode": {"live"}}
+	refused := func() {
+		t.Helper()
+		wantPage(t, s.get(t, "/portal/new-key", member.session), http.StatusOK, ask)
+		res := s.post(t, "/portal/new-key", member.session, live)
+		wantPage(t, res, http.StatusForbidden, ask, `value="mobile app"`, `value="test" checked`)
+		if apiKeyText.MatchString(res.Body.String()) {
+			t.Error("a live key was made")
+		}
+		wantPage(t, s.get(t, roll, member.session), http.StatusOK, ask)
+		wantPage(t, s.post(t, roll, member.session, url.Values{"overlap": {"24"}}), http.StatusForbidden, ask)
+	}
+	refused()
+	s.madeKey(t, member, "my test", "test")
+	wantPage(t, s.get(t, "/portal/team", admin.session), http.StatusOK, "Allow live keys")
+	wantPage(t, s.get(t, right, admin.session), http.StatusOK, "can then create and roll live keys")
+	wantGo(t, s.post(t, right, admin.session, url.Values{"makesKeys": {"yes"}}), "/portal/team")
+	wantPage(t, s.get(t, "/portal/team", admin.session), http.StatusOK, "Withdraw live keys", "Member, live keys")
+	wantPage(t, s.post(t, right, admin.session, url.Values{"makesKeys": {"yes"}}), http.StatusConflict)
+	_, id = s.madeKey(t, member, "mobile app", "live")
+	wantPage(t, s.post(t, roll, member.session, url.Values{"overlap": {"24"}}), http.StatusOK, "Your new key")
+	roll = "/portal/keys/" + id + "/roll"
+	wantGo(t, s.post(t, right, admin.session, url.Values{"makesKeys": {"no"}}), "/portal/team")
+	refused()
+	for _, who := range []visitor{member, s.as(t, "stranger")} {
+		wantPage(t, s.post(t, right, who.session, url.Values{"makesKeys": {"yes"}}), http.StatusNotFound)
+	}
 }
 
 // The form of a new key offers the purposes of the policy, with other selected, and a

@@ -134,6 +134,7 @@ func submissions() map[string]submission {
 		"/portal/team":                  {each, "invitation.sent", form(admin, fixed("/portal/team"), "email", "NEW@people.example", "kind", "member")},
 		"/portal/team/{account}/invite": {each, "invitation.sent", form(admin, ofNew("/portal/team/", "/invite", member))},
 		"/portal/team/{account}/role":   {once, "account.kind_given", form(admin, ofNew("/portal/team/", "/role", newMember), "kind", "admin")},
+		"/portal/team/{account}/keys":   {once, "account.key_right", form(admin, ofNew("/portal/team/", "/keys", newMember), "makesKeys", "yes")},
 		"/portal/team/{account}/remove": {once, "account.disabled", form(admin, ofNew("/portal/team/", "/remove", newMember))},
 		"/portal/desk/new-client":       {each, "client.created", form(boss, fixed("/portal/desk/new-client"), "name", "T", "scope", "document:upload")},
 		"/portal/desk/new-entity":       {once, "entity.created", form(boss, fixed("/portal/desk/new-entity"), "name", "Creek Bank", "cac", "RC-700", "email", "NEW@creek.example")},

@@ -32,6 +32,7 @@ type Account struct {
 	Entity     uuid.UUID // zero for staff
 	EntityName string
 	Role       string // of staff
+	MakesKeys  bool   // of a member: may create and roll live keys
 	Name       string
 	Email      string // as entered
 	Verified   bool
@@ -111,7 +112,7 @@ func (r *Registry) Names(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]Di
 
 func account(row db.AccountsRow) Account {
 	return Account{
-		ID: row.ID, Kind: AccountKind(row.Kind), Entity: row.EntityID.UUID, EntityName: row.Entity, Role: row.Role, Name: row.Name, Email: row.Email,
+		ID: row.ID, Kind: AccountKind(row.Kind), Entity: row.EntityID.UUID, EntityName: row.Entity, Role: row.Role, MakesKeys: row.MakesKeys, Name: row.Name, Email: row.Email,
 		Verified: row.Verified, Accepted: row.Accepted, Disabled: row.Disabled, Approved: row.Approved, CreatedAt: row.CreatedAt,
 	}
 }

@@ -42,6 +42,7 @@ CREATE TABLE account (
     kind          text        NOT NULL CHECK (kind IN ('staff', 'admin', 'member')),
     entity_id     uuid        REFERENCES entity,
     role          text        CHECK (role IN ('administrator', 'reviewer', 'auditor')),
+    makes_keys    boolean     NOT NULL DEFAULT false,
     name          text        NOT NULL CHECK (char_length(name) BETWEEN 1 AND 200),
     email         text        NOT NULL,
     email_key     text        NOT NULL CONSTRAINT account_email_unique UNIQUE,
@@ -57,6 +58,7 @@ CREATE TABLE account (
 );
 CREATE INDEX account_entity ON account (entity_id);
 COMMENT ON TABLE account IS 'A person who can log in: staff of the regulator, or an admin or member of an entity.';
+COMMENT ON COLUMN account.makes_keys IS 'Whether a member of an entity may create and roll its live keys. Admins may in any case.';
 COMMENT ON COLUMN account.email IS 'The address as it was sent. email_key is its case-folded form, unique over all kinds of account.';
 COMMENT ON COLUMN account.phone IS 'E.164 without the plus sign, unique over all kinds of account.';
 COMMENT ON COLUMN account.verified_by IS 'What verified the account: its e-mail, its phone, or a client that may vouch for its admins.';
@@ -79,7 +81,7 @@ GRANT SELECT, INSERT ON access_given TO lineproof_serve;
 GRANT SELECT ON access_given TO lineproof_read;
 GRANT SELECT, INSERT, UPDATE ON entity, account TO lineproof_serve;
 GRANT SELECT ON entity TO lineproof_read;
-GRANT SELECT (id, kind, entity_id, role, name, email, email_key, phone, verified_at, verified_by, disabled_at, created_at)
+GRANT SELECT (id, kind, entity_id, role, makes_keys, name, email, email_key, phone, verified_at, verified_by, disabled_at, created_at)
     ON account TO lineproof_read; -- without the password hash
 
 -- +goose Down

@@ -23,7 +23,7 @@ var actionNames = map[audit.Action]string{
 	audit.DocumentRescanned: "Document scanned again", audit.DocumentAccepted: "Document accepted", audit.DocumentRejected: "Document rejected", audit.DocumentHeld: "Document put on hold",
 	audit.DocumentReleased: "Document released from hold", audit.DocumentDeleted: "Document deleted", audit.DocumentOpened: "Document opened",
 	audit.StaffCreated: "Member of staff created", audit.RoleGiven: "Staff role given", audit.Invited: "Invitation sent", audit.InvitationAccepted: "Invitation accepted",
-	audit.AccountDisabled: "Account removed", audit.KindGiven: "Made admin or member", audit.EmailConfirmed: "E-mail address confirmed", audit.PasswordChanged: "Password changed",
+	audit.AccountDisabled: "Account removed", audit.KindGiven: "Made admin or member", audit.KeyRightSet: "Right to create live keys changed", audit.EmailConfirmed: "E-mail address confirmed", audit.PasswordChanged: "Password changed",
 	audit.FactorLocked: "Two-factor authentication locked", audit.FactorUnlocked: "Two-factor authentication unlocked", audit.LoginFailed: "Failed sign-ins",
 	audit.PasswordReset: "Password reset", audit.ResetStarted: "Password reset started for the person", audit.FactorSet: "Two-factor authentication set up", audit.FactorRemoved: "Two-factor authentication removed", audit.RecoveryUsed: "Recovery code used",
 	audit.ClientCreated: "Client created", audit.ClientSuspended: "Client suspended", audit.ClientResumed: "Client resumed", audit.ClientRevoked: "Client revoked",

@@ -1,6 +1,7 @@
 package org
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
@@ -166,7 +168,7 @@ func (p *Pages) rollKey(w http.ResponseWriter, r *http.Request) error {
 	if err = wrong.Err(); err == nil {
 		key, err = p.Access.RollKey(r.Context(), v.Who.Entity, old.ID, overlap, v.Who.Actor(), v.ID)
 	}
-	if form, invalid := portal.FormErrors(r, err); invalid {
+	if form, invalid := portal.FormErrors(r, err); invalid || errors.Is(err, people.ErrNoKeyRight) {
 		d, failed := p.rollData(r, &old, form)
 		if failed != nil {
 			return failed

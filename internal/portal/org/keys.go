@@ -58,6 +58,9 @@ func (p *Pages) newKeyData(r *http.Request, f view.Form) (d orgview.NewKeyData, 
 // missingForLiveKey returns what the visitor's account lacks for a live key.
 func (p *Pages) missingForLiveKey(r *http.Request) (m orgview.Missing, err error) {
 	err = p.People.CheckKeyMaker(r.Context(), p.Pool, portal.VisitOf(r).Who.Account)
+	if errors.Is(err, people.ErrNoKeyRight) {
+		return orgview.Missing{Right: true}, nil
+	}
 	if !errors.Is(err, people.ErrIncompleteAccount) {
 		return m, err
 	}
@@ -68,10 +71,10 @@ func (p *Pages) missingForLiveKey(r *http.Request) (m orgview.Missing, err error
 	return m, nil
 }
 
-// withoutMissing returns the form of somebody who asked for a live key with an
-// incomplete account: a note says what is missing, and a test key is selected.
+// withoutMissing returns the form of somebody who asked for a live key without the
+// right or with an incomplete account: a note says what is missing, and a test key is selected.
 func withoutMissing(f view.Form, err error) view.Form {
-	if !errors.Is(err, people.ErrIncompleteAccount) {
+	if !errors.Is(err, people.ErrIncompleteAccount) && !errors.Is(err, people.ErrNoKeyRight) {
 		return f
 	}
 	values := maps.Clone(f.Values)
@@ -106,7 +109,7 @@ func (p *Pages) createKey(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		key, err = p.Access.CreateKey(r.Context(), f, v.Who.Actor(), v.ID)
 	}
-	if form, invalid := portal.FormErrors(r, err); invalid {
+	if form, invalid := portal.FormErrors(r, err); invalid || errors.Is(err, people.ErrNoKeyRight) {
 		d, failed := p.newKeyData(r, withoutMissing(form, err))
 		if failed != nil {
 			return failed

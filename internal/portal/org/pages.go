@@ -40,6 +40,7 @@ const (
 	teamPath         = "/portal/team"
 	teamInvitePath   = "/portal/team/{account}/invite"
 	teamRolePath     = "/portal/team/{account}/role"
+	teamKeysPath     = "/portal/team/{account}/keys"
 	teamRemovePath   = "/portal/team/{account}/remove"
 	teamUnlockPath   = "/portal/team/{account}/unlock"
 	profilePath      = "/portal/profile"
@@ -82,6 +83,8 @@ func (p *Pages) Routes() []portal.Route {
 		{Method: post, Path: teamInvitePath, Right: portal.OrgAdmin, Prove: true, Serve: p.inviteAgain},
 		{Method: get, Path: teamRolePath, Right: portal.OrgAdmin, Serve: p.confirmRole},
 		{Method: post, Path: teamRolePath, Right: portal.OrgAdmin, Prove: true, Serve: p.changeRole},
+		{Method: get, Path: teamKeysPath, Right: portal.OrgAdmin, Serve: p.confirmKeyRight},
+		{Method: post, Path: teamKeysPath, Right: portal.OrgAdmin, Prove: true, Serve: p.changeKeyRight},
 		{Method: get, Path: teamRemovePath, Right: portal.OrgAdmin, Serve: p.confirmRemove},
 		{Method: post, Path: teamRemovePath, Right: portal.OrgAdmin, Prove: true, Serve: p.removeFromTeam},
 		{Method: get, Path: teamUnlockPath, Right: portal.OrgAdmin, Serve: p.confirmUnlock},

@@ -15,7 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/web"
 )
 
-var teamPage = view.Page{Title: "Team", Lead: "The people of your organisation who can sign in. Admins manage the team; members can do everything else.", Active: teamPath, Actions: []view.Action{present.InviteAction}}
+var teamPage = view.Page{Title: "Team", Lead: "The people of your organisation who can sign in. Admins manage the team and create live keys; members can do everything else.", Active: teamPath, Actions: []view.Action{present.InviteAction}}
 
 // showTeam serves GET /portal/team.
 func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request) error {
@@ -195,4 +195,44 @@ func (p *Pages) changeRole(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return p.RedirectWithFlash(w, r, teamPath, "team.role")
+}
+
+var keyRightPage = view.Page{Title: "Live keys", Crumbs: []view.Link{{Label: "Team", Href: teamPath}}, Active: teamPath}
+
+// confirmKeyRight serves GET /portal/team/{account}/keys.
+func (p *Pages) confirmKeyRight(w http.ResponseWriter, r *http.Request) error {
+	a, err := p.colleague(r)
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, keyRightPage, view.Confirm(keyRightQuestion(&a, view.Form{})))
+}
+
+func keyRightQuestion(a *registry.Account, f view.Form) view.ConfirmData {
+	q := view.ConfirmData{
+		Text:   a.Name + " (" + a.Email + ") can then create and roll live keys, once their account is complete.",
+		Action: teamPath + "/" + a.ID.String() + "/keys", Label: "Allow live keys", Kind: view.Primary, Cancel: teamPath, Form: f, Extra: view.Hidden("makesKeys", "yes"),
+	}
+	if a.MakesKeys {
+		q.Text = a.Name + " (" + a.Email + ") can no longer create or roll live keys. Keys that this person generated stay active."
+		q.Label, q.Extra = "Withdraw live keys", view.Hidden("makesKeys", "no")
+	}
+	return q
+}
+
+// changeKeyRight serves POST /portal/team/{account}/keys.
+func (p *Pages) changeKeyRight(w http.ResponseWriter, r *http.Request) error {
+	v := portal.VisitOf(r)
+	a, err := p.colleague(r)
+	if err != nil {
+		return err
+	}
+	err = p.People.SetKeyRight(r.Context(), a.ID, r.PostFormValue("makesKeys") == "yes", v.Who, v.ID)
+	if form, invalid := portal.FormErrors(r, err); invalid {
+		return p.ShowInvalid(w, r, err, keyRightPage, view.Confirm(keyRightQuestion(&a, form)))
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithFlash(w, r, teamPath, "team.keys")
 }

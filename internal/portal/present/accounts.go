@@ -39,7 +39,7 @@ func SortAccounts(r *http.Request, list []registry.Account) portal.Order {
 
 // MemberRow returns an account as a row. Self is the visitor's own account.
 func MemberRow(a *registry.Account, self uuid.UUID) orgview.MemberRow {
-	row := orgview.MemberRow{ID: a.ID.String(), Name: a.Name, Email: a.Email, Admin: a.Kind == registry.AdminAccount, Self: a.ID == self, Since: a.CreatedAt, State: "Active", Tone: view.Good}
+	row := orgview.MemberRow{ID: a.ID.String(), Name: a.Name, Email: a.Email, Admin: a.Kind == registry.AdminAccount, MakesKeys: a.MakesKeys, Self: a.ID == self, Since: a.CreatedAt, State: "Active", Tone: view.Good}
 	switch {
 	case a.Disabled:
 		row.State, row.Tone, row.Gone = "Removed", view.Neutral, true

@@ -485,13 +485,14 @@ func (q *Queries) InsertRecoveryCodes(ctx context.Context, arg InsertRecoveryCod
 }
 
 const keyMaker = `-- name: KeyMaker :one
-SELECT (a.verified_at IS NOT NULL)::boolean AS verified,
+SELECT (a.verified_at IS NOT NULL)::boolean AS verified, (a.kind <> 'member' OR a.makes_keys)::boolean AS makes_keys,
        EXISTS (SELECT FROM second_factor f WHERE f.account_id = a.id AND f.confirmed_at IS NOT NULL) AS has_factor
 FROM account a WHERE a.id = $1
 `
 
 type KeyMakerRow struct {
 	Verified  bool
+	MakesKeys bool
 	HasFactor bool
 }
 
@@ -499,7 +500,7 @@ type KeyMakerRow struct {
 func (q *Queries) KeyMaker(ctx context.Context, id uuid.UUID) (KeyMakerRow, error) {
 	row := q.db.QueryRow(ctx, keyMaker, id)
 	var i KeyMakerRow
-	err := row.Scan(&i.Verified, &i.HasFactor)
+	err := row.Scan(&i.Verified, &i.MakesKeys, &i.HasFactor)
 	return i, err
 }
 

@@ -19,6 +19,7 @@ type MemberRow struct {
 	ID, Name, Email, State string
 	Tone                   Tone
 	Admin                  bool
+	MakesKeys              bool // a member who may create live keys
 	Self                   bool // it is the visitor
 	Invited, Gone          bool
 	Locked                 bool // two-factor authentication is locked
@@ -103,8 +104,8 @@ func Team(d TeamData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = Radios(d.Form, FieldData{Name: "kind", Label: "Role", Value: "member", Required: true}, []Option{
-				{Value: "member", Label: "Member", Hint: "Manages keys and documents, and reads the journal."},
-				{Value: "admin", Label: "Admin", Hint: "The same, and manages the team."},
+				{Value: "member", Label: "Member", Hint: "Manages test keys and documents, and reads the journal. You can give a member the right to create live keys."},
+				{Value: "admin", Label: "Admin", Hint: "The same, creates live keys, and manages the team."},
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -158,8 +159,11 @@ func teamTable(d TeamData) TableData {
 
 // MemberRole is the role of a member in words.
 func MemberRole(m MemberRow) string {
-	if m.Admin {
+	switch {
+	case m.Admin:
 		return "Admin"
+	case m.MakesKeys:
+		return "Member, live keys"
 	}
 	return "Member"
 }
@@ -193,7 +197,7 @@ func MemberName(m MemberRow) templ.Component {
 		var templ_7745c5c3_Var6 string
 		templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(m.Name)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `orgview/team.templ`, Line: 72, Col: 11}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `orgview/team.templ`, Line: 76, Col: 11}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 		if templ_7745c5c3_Err != nil {
@@ -216,7 +220,7 @@ func MemberName(m MemberRow) templ.Component {
 		var templ_7745c5c3_Var7 string
 		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(m.Email)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `orgview/team.templ`, Line: 77, Col: 42}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `orgview/team.templ`, Line: 81, Col: 42}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 		if templ_7745c5c3_Err != nil {
@@ -274,12 +278,27 @@ func memberTools(m MemberRow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
+					if m.MakesKeys {
+						templ_7745c5c3_Err = ConfirmLink("Withdraw live keys", "/portal/team/"+m.ID+"/keys", Secondary).Render(ctx, templ_7745c5c3_Buffer)
+						if templ_7745c5c3_Err != nil {
+							return templ_7745c5c3_Err
+						}
+					} else {
+						templ_7745c5c3_Err = ConfirmLink("Allow live keys", "/portal/team/"+m.ID+"/keys", Secondary).Render(ctx, templ_7745c5c3_Buffer)
+						if templ_7745c5c3_Err != nil {
+							return templ_7745c5c3_Err
+						}
+					}
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, " ")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
 					templ_7745c5c3_Err = ConfirmLink("Make admin", "/portal/team/"+m.ID+"/role", Secondary).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -289,7 +308,7 @@ func memberTools(m MemberRow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -298,7 +317,7 @@ func memberTools(m MemberRow) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -38,7 +38,7 @@ func (q *Queries) AcceptInvitation(ctx context.Context, arg AcceptInvitationPara
 }
 
 const accountByEmail = `-- name: AccountByEmail :one
-SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.name, a.email, a.email_key, a.created_at,
+SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.makes_keys, a.name, a.email, a.email_key, a.created_at,
        (a.verified_at IS NOT NULL)::boolean AS verified, (a.password_hash IS NOT NULL)::boolean AS accepted, (a.disabled_at IS NOT NULL)::boolean AS disabled,
        (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved
 FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.email_key = $1
@@ -50,6 +50,7 @@ type AccountByEmailRow struct {
 	EntityID  uuid.NullUUID
 	Entity    string
 	Role      string
+	MakesKeys bool
 	Name      string
 	Email     string
 	EmailKey  string
@@ -69,6 +70,7 @@ func (q *Queries) AccountByEmail(ctx context.Context, emailKey string) (AccountB
 		&i.EntityID,
 		&i.Entity,
 		&i.Role,
+		&i.MakesKeys,
 		&i.Name,
 		&i.Email,
 		&i.EmailKey,
@@ -82,7 +84,7 @@ func (q *Queries) AccountByEmail(ctx context.Context, emailKey string) (AccountB
 }
 
 const accountByID = `-- name: AccountByID :one
-SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.name, a.email, a.email_key, a.created_at,
+SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.makes_keys, a.name, a.email, a.email_key, a.created_at,
        (a.verified_at IS NOT NULL)::boolean AS verified, (a.password_hash IS NOT NULL)::boolean AS accepted, (a.disabled_at IS NOT NULL)::boolean AS disabled,
        (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved
 FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.id = $1
@@ -94,6 +96,7 @@ type AccountByIDRow struct {
 	EntityID  uuid.NullUUID
 	Entity    string
 	Role      string
+	MakesKeys bool
 	Name      string
 	Email     string
 	EmailKey  string
@@ -113,6 +116,7 @@ func (q *Queries) AccountByID(ctx context.Context, id uuid.UUID) (AccountByIDRow
 		&i.EntityID,
 		&i.Entity,
 		&i.Role,
+		&i.MakesKeys,
 		&i.Name,
 		&i.Email,
 		&i.EmailKey,
@@ -126,7 +130,7 @@ func (q *Queries) AccountByID(ctx context.Context, id uuid.UUID) (AccountByIDRow
 }
 
 const accounts = `-- name: Accounts :many
-SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.name, a.email, a.email_key, a.created_at,
+SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.makes_keys, a.name, a.email, a.email_key, a.created_at,
        (a.verified_at IS NOT NULL)::boolean AS verified, (a.password_hash IS NOT NULL)::boolean AS accepted, (a.disabled_at IS NOT NULL)::boolean AS disabled,
        (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved
 FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.entity_id IS NOT DISTINCT FROM $1 ORDER BY a.created_at, a.id
@@ -138,6 +142,7 @@ type AccountsRow struct {
 	EntityID  uuid.NullUUID
 	Entity    string
 	Role      string
+	MakesKeys bool
 	Name      string
 	Email     string
 	EmailKey  string
@@ -164,6 +169,7 @@ func (q *Queries) Accounts(ctx context.Context, entityID uuid.NullUUID) ([]Accou
 			&i.EntityID,
 			&i.Entity,
 			&i.Role,
+			&i.MakesKeys,
 			&i.Name,
 			&i.Email,
 			&i.EmailKey,
@@ -334,7 +340,7 @@ func (q *Queries) OtherAdmins(ctx context.Context, arg OtherAdminsParams) ([]uui
 }
 
 const renewInvitation = `-- name: RenewInvitation :execrows
-UPDATE account SET disabled_at = NULL, password_hash = NULL, verified_at = NULL, verified_by = NULL, role = $1
+UPDATE account SET disabled_at = NULL, password_hash = NULL, verified_at = NULL, verified_by = NULL, role = $1, makes_keys = false
 WHERE email_key = $2 AND id = $3 AND (password_hash IS NULL OR disabled_at IS NOT NULL)
 `
 
@@ -345,8 +351,8 @@ type RenewInvitationParams struct {
 }
 
 // RenewInvitation resets an account whose owner has not accepted the invitation,
-// or that was disabled, to the state after an invitation. Password, verification
-// and role of before are lost.
+// or that was disabled, to the state after an invitation. Password, verification,
+// role and rights of before are lost.
 func (q *Queries) RenewInvitation(ctx context.Context, arg RenewInvitationParams) (int64, error) {
 	result, err := q.db.Exec(ctx, renewInvitation, arg.Role, arg.EmailKey, arg.ID)
 	if err != nil {
