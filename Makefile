@@ -64,6 +64,7 @@ LIMIT_SECONDS ?= 30
 REVOCATIONS ?= 300
 SCAN ?= 1000000
 SPONSORED ?= 1000
+HARVEST ?= 10000000
 ENTITIES ?= 1000
 KEYS ?= 10000
 ENTRIES ?= 50000000
@@ -313,6 +314,11 @@ scan: ## Scan SCAN numbers (1000000) in three patterns, over HTTP and in memory,
 .PHONY: sponsors
 sponsors: ## Scan with SPONSORED organisations (1000) of one client over two nodes, in memory: flagged within a minute
 	$(call long_run,TestOrganisationsOfOneSponsorAreJudgedTogether,LINEPROOF_E2E_SPONSOR=$(SPONSORED),guard)
+
+.PHONY: harvest
+harvest: ## Harvest slowly in four styles over 90 simulated days, and replay HARVEST (10000000) honest requests over as many: the styles are stopped, nobody else is
+	$(call long_run,TestSlowHarvestsAreFound,,guard)
+	$(call long_run,TestHonestQuarterStopsNobody,LINEPROOF_E2E_HARVEST=$(HARVEST),guard)
 
 .PHONY: documents-scan
 documents-scan: ## Kill the virus scanner over a document SCAN_KILLS times (20): none may become clean without a whole scan

@@ -25,7 +25,7 @@ var mayRead = map[string]string{
 	"share":      "network_lines",
 	"supply":     "line_event line_now line_open network_lines supply_coverage",
 	"verify":     "line_event supply_import",
-	"guard":      "client entity",
+	"guard":      "client document document_move entity",
 	"tally":      "journal_entry",
 	"journalgap": "journal_epoch_start journal_epoch_end",
 	"logreceipt": "journal_entry",

@@ -53,6 +53,7 @@ var plan = []part{
 	{values, "logentry", "merkle", ""},
 	{values, "logtile", "merkle", ""},
 	{values, "logkey", "", ""},
+	{values, "sketch", "", ""},
 	{values, "csvfile", "", ""},
 	{values, "config", "phone secret", ""},
 	{values, "api", "", ""},
@@ -110,7 +111,7 @@ var plan = []part{
 	{domain, "whoasked", "approval audit blob csvfile fault journal pg phone record registry", "who_asked"},
 	{domain, "sandbox", "fault line linestore numbering pg phone policy", "rehearsal_clock"},
 	{domain, "verify", "blob fault journal line linestore numbering pg phone policy record sandbox supply", ""},
-	{domain, "guard", "audit fault pg phone", "usage_day guard_alert guard_seen"},
+	{domain, "guard", "audit fault pg phone policy sketch", "usage_day guard_alert guard_seen guard_key guard_year"},
 	{domain, "tally", "fault journal pg record", "journal_minute journal_day tally_mark usage_pace"},
 
 	{transports, "apidocs", "api", ""},

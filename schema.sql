@@ -586,17 +586,21 @@ CREATE TABLE public.entity_limit (
     day_quota bigint DEFAULT 0 NOT NULL,
     month_quota bigint DEFAULT 0 NOT NULL,
     day_numbers bigint DEFAULT 0 NOT NULL,
+    year_numbers bigint DEFAULT 0 NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     CONSTRAINT entity_limit_burst_check CHECK ((burst >= 0)),
     CONSTRAINT entity_limit_day_numbers_check CHECK ((day_numbers >= 0)),
     CONSTRAINT entity_limit_day_quota_check CHECK ((day_quota >= 0)),
     CONSTRAINT entity_limit_month_quota_check CHECK ((month_quota >= 0)),
-    CONSTRAINT entity_limit_rate_check CHECK ((rate >= (0)::double precision))
+    CONSTRAINT entity_limit_rate_check CHECK ((rate >= (0)::double precision)),
+    CONSTRAINT entity_limit_year_numbers_check CHECK ((year_numbers >= 0))
 );
 -- Name: TABLE entity_limit; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.entity_limit IS 'Limits that staff set for an entity. 0 means the value in the settings.';
 -- Name: COLUMN entity_limit.day_numbers; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity_limit.day_numbers IS 'How many different numbers the entity may verify in a day.';
+-- Name: COLUMN entity_limit.year_numbers; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity_limit.year_numbers IS 'How many different numbers the entity may verify in a year: its licensed size.';
 -- Name: erasure; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.erasure (
     id uuid NOT NULL,
@@ -661,8 +665,8 @@ CREATE TABLE public.guard_alert (
     quiet_until timestamp with time zone,
     CONSTRAINT guard_alert_check CHECK ((num_nonnulls(entity_id, sponsor_id) = 1)),
     CONSTRAINT guard_alert_check1 CHECK (((released_at IS NULL) = (reason IS NULL))),
-    CONSTRAINT guard_alert_check2 CHECK (((kind = 'budget'::text) = (ends_at IS NOT NULL))),
-    CONSTRAINT guard_alert_kind_check CHECK ((kind = ANY (ARRAY['budget'::text, 'density'::text, 'misses'::text]))),
+    CONSTRAINT guard_alert_check2 CHECK (((kind = ANY (ARRAY['budget'::text, 'year'::text, 'year-nearly'::text])) = (ends_at IS NOT NULL))),
+    CONSTRAINT guard_alert_kind_check CHECK ((kind = ANY (ARRAY['budget'::text, 'density'::text, 'misses'::text, 'year'::text, 'year-nearly'::text, 'harvest'::text, 'harvest-misses'::text]))),
     CONSTRAINT guard_alert_level_check CHECK ((level = ANY (ARRAY['told'::text, 'slowed'::text, 'stopped'::text]))),
     CONSTRAINT guard_alert_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500)))
 );
@@ -673,15 +677,22 @@ COMMENT ON COLUMN public.guard_alert.sponsor_id IS 'The client, if the alert is 
 -- Name: COLUMN guard_alert.level; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_alert.level IS 'The consequence: told, staff are notified; slowed, a tenth of the rate; stopped, no answers. The last two remain until staff release the entity.';
 -- Name: COLUMN guard_alert.ends_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_alert.ends_at IS 'When the alert ends by itself. Only a budget alert does, at the end of the day.';
+COMMENT ON COLUMN public.guard_alert.ends_at IS 'When the alert ends by itself. Only an alert about a budget does: at the end of the day, or of the month for a year''s budget that is nearly used up.';
 -- Name: COLUMN guard_alert.numbers; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_alert.numbers IS 'Different numbers within a day, as the node counted them.';
+COMMENT ON COLUMN public.guard_alert.numbers IS 'Different numbers, as the node counted them: within a day, or within the year for the kinds year, year-nearly, harvest and harvest-misses.';
 -- Name: COLUMN guard_alert.dense; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_alert.dense IS 'How many of them are in blocks that are denser than chance allows; block is the size of those blocks, 0 if none was dense.';
 -- Name: COLUMN guard_alert.released_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_alert.released_by IS 'The account that released the entity; null for the operator at the command line.';
 -- Name: COLUMN guard_alert.quiet_until; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_alert.quiet_until IS 'Until then the entity is not slowed or stopped again.';
+-- Name: guard_key; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.guard_key (
+    key bytea NOT NULL,
+    CONSTRAINT guard_key_key_check CHECK ((octet_length(key) = 16))
+);
+-- Name: TABLE guard_key; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.guard_key IS 'One row: the secret key of the hashes in guard_year.';
 -- Name: guard_seen; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.guard_seen (
     node text NOT NULL,
@@ -695,6 +706,35 @@ COMMENT ON TABLE public.guard_seen IS 'Which numbers each entity verified on eac
 COMMENT ON COLUMN public.guard_seen.n IS 'Increases with each report of a node.';
 -- Name: COLUMN guard_seen.seen; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_seen.seen IS 'For each entity: its id, that of the client that onboarded it, how many numbers follow, and each as its difference from the one before; see internal/guard/seen.go.';
+-- Name: guard_year; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.guard_year (
+    subject_id uuid NOT NULL,
+    year integer NOT NULL,
+    is_sponsor boolean NOT NULL,
+    sponsor_id uuid,
+    since timestamp with time zone,
+    stored_at timestamp with time zone NOT NULL,
+    counted bigint NOT NULL,
+    numbers bytea NOT NULL,
+    recent bytea NOT NULL,
+    missed bytea NOT NULL,
+    blocks bytea NOT NULL,
+    CONSTRAINT guard_year_counted_check CHECK ((counted >= 0))
+);
+-- Name: TABLE guard_year; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.guard_year IS 'How many different numbers each entity, and each sponsor, has verified in a year (UTC), and how much of each block of 10,000. No number is stored: sketches count them. Written about once an hour; deleted with the year.';
+-- Name: COLUMN guard_year.subject_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_year.subject_id IS 'The entity, or the client if is_sponsor is set.';
+-- Name: COLUMN guard_year.sponsor_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_year.sponsor_id IS 'The client that onboarded the entity.';
+-- Name: COLUMN guard_year.since; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_year.since IS 'When staff last released the subject from an alert about the year; recent, missed and blocks begin there.';
+-- Name: COLUMN guard_year.counted; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_year.counted IS 'The estimate of different numbers in the year, within 1 %.';
+-- Name: COLUMN guard_year.numbers; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_year.numbers IS 'A HyperLogLog sketch of the numbers, with 2^14 registers of a byte; recent and missed (those not allocated) have 2^12. See internal/sketch/counter.go.';
+-- Name: COLUMN guard_year.blocks; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_year.blocks IS 'For each block of 10,000 numbers its difference from the one before, and 64 bits, each of which stands for some twenty numbers; see internal/sketch/blocks.go.';
 -- Name: idempotency; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.idempotency (
     caller uuid NOT NULL,
@@ -1893,6 +1933,9 @@ CREATE TABLE public.policy (
     backdating_days integer NOT NULL,
     hold_percent integer NOT NULL,
     personal_years integer NOT NULL,
+    warm_up_days integer NOT NULL,
+    warm_up_percent integer NOT NULL,
+    undocumented_percent integer NOT NULL,
     time_zone text NOT NULL,
     clearing_house text NOT NULL,
     purposes text NOT NULL,
@@ -1919,7 +1962,10 @@ CREATE TABLE public.policy (
     CONSTRAINT policy_sim_report_hours_check CHECK (((sim_report_hours >= 1) AND (sim_report_hours <= 720))),
     CONSTRAINT policy_swapped_hours_check CHECK (((swapped_hours >= 1) AND (swapped_hours <= 2400))),
     CONSTRAINT policy_time_zone_check CHECK (((char_length(time_zone) >= 1) AND (char_length(time_zone) <= 64))),
-    CONSTRAINT policy_version_check CHECK ((version > 0))
+    CONSTRAINT policy_undocumented_percent_check CHECK (((undocumented_percent >= 1) AND (undocumented_percent <= 100))),
+    CONSTRAINT policy_version_check CHECK ((version > 0)),
+    CONSTRAINT policy_warm_up_days_check CHECK (((warm_up_days >= 0) AND (warm_up_days <= 365))),
+    CONSTRAINT policy_warm_up_percent_check CHECK (((warm_up_percent >= 1) AND (warm_up_percent <= 100)))
 );
 -- Name: TABLE policy; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.policy IS 'The versions of the policy by which statuses are derived. A version never changes. The current one is the version that took effect last.';
@@ -1939,6 +1985,12 @@ COMMENT ON COLUMN public.policy.backdating_days IS 'An event that took effect lo
 COMMENT ON COLUMN public.policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.';
 -- Name: COLUMN policy.personal_years; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.personal_years IS 'For how many years the personal part of a record is kept.';
+-- Name: COLUMN policy.warm_up_days; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.warm_up_days IS 'After how many days a new organisation, or a new client, has its whole budget of numbers.';
+-- Name: COLUMN policy.warm_up_percent; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.warm_up_percent IS 'The share of it on the first day.';
+-- Name: COLUMN policy.undocumented_percent; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.undocumented_percent IS 'The largest share for an organisation that a client onboarded, until staff have accepted a document of it.';
 -- Name: COLUMN policy.time_zone; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.time_zone IS 'The zone in which a bare date that is reported is a day; its name in the IANA database.';
 -- Name: COLUMN policy.clearing_house; Type: COMMENT; Schema: public; Owner: -
@@ -2497,6 +2549,9 @@ ALTER TABLE ONLY public.guard_alert
 -- Name: guard_seen guard_seen_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.guard_seen
     ADD CONSTRAINT guard_seen_pkey PRIMARY KEY (node, n);
+-- Name: guard_year guard_year_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.guard_year
+    ADD CONSTRAINT guard_year_pkey PRIMARY KEY (subject_id, year);
 -- Name: idempotency idempotency_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (caller, operation, key_mac);
@@ -2750,7 +2805,7 @@ COMMENT ON INDEX public.entity_status IS 'Entities by status and then by name, a
 -- Name: entity_token; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_token ON public.entity USING btree (token_id, created_at);
 -- Name: guard_alert_budget; Type: INDEX; Schema: public; Owner: -
-CREATE UNIQUE INDEX guard_alert_budget ON public.guard_alert USING btree (COALESCE(entity_id, sponsor_id), ends_at) WHERE (ends_at IS NOT NULL);
+CREATE UNIQUE INDEX guard_alert_budget ON public.guard_alert USING btree (COALESCE(entity_id, sponsor_id), kind, ends_at) WHERE (ends_at IS NOT NULL);
 -- Name: guard_alert_ends; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX guard_alert_ends ON public.guard_alert USING btree (ends_at) WHERE (ends_at IS NOT NULL);
 -- Name: guard_alert_entity; Type: INDEX; Schema: public; Owner: -
@@ -2759,6 +2814,8 @@ CREATE INDEX guard_alert_entity ON public.guard_alert USING btree (entity_id, si
 CREATE UNIQUE INDEX guard_alert_open ON public.guard_alert USING btree (COALESCE(entity_id, sponsor_id), kind, level) WHERE ((released_at IS NULL) AND (ends_at IS NULL));
 -- Name: guard_alert_quiet; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX guard_alert_quiet ON public.guard_alert USING btree (quiet_until) WHERE (quiet_until IS NOT NULL);
+-- Name: guard_alert_released; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX guard_alert_released ON public.guard_alert USING btree (released_at) WHERE (kind = ANY (ARRAY['harvest'::text, 'harvest-misses'::text]));
 -- Name: guard_alert_since; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX guard_alert_since ON public.guard_alert USING btree (since);
 -- Name: guard_seen_at; Type: INDEX; Schema: public; Owner: -
@@ -3378,8 +3435,12 @@ GRANT SELECT ON TABLE public.goose_db_version TO lineproof_read;
 -- Name: TABLE guard_alert; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.guard_alert TO lineproof_serve;
 GRANT SELECT ON TABLE public.guard_alert TO lineproof_read;
+-- Name: TABLE guard_key; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.guard_key TO lineproof_serve;
 -- Name: TABLE guard_seen; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE ON TABLE public.guard_seen TO lineproof_serve;
+-- Name: TABLE guard_year; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.guard_year TO lineproof_serve;
 -- Name: TABLE idempotency; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO lineproof_serve;
 -- Name: TABLE journal_archive; Type: ACL; Schema: public; Owner: -

@@ -80,7 +80,7 @@ func versionOf(ctx context.Context, program string, settings []string) (string, 
 
 // unlimitedSettings are rate limits that are counted as usual but never reached.
 func unlimitedSettings() []string {
-	all := []string{"LINEPROOF_DAY_NUMBERS=0", "LINEPROOF_SPONSOR_DAY_NUMBERS=0", "LINEPROOF_SCAN_GUARD=watch"} // the load looks like number scanning
+	all := []string{"LINEPROOF_DAY_NUMBERS=0", "LINEPROOF_SPONSOR_DAY_NUMBERS=0", "LINEPROOF_YEAR_NUMBERS=0", "LINEPROOF_SPONSOR_YEAR_NUMBERS=0", "LINEPROOF_SCAN_GUARD=watch"} // the load looks like number scanning
 	all = append(all, "LINEPROOF_KEY_CONCURRENT=100000")
 	for _, of := range []string{"KEY", "ENTITY", "ADDRESS"} {
 		all = append(all, "LINEPROOF_"+of+"_RATE=1000000", "LINEPROOF_"+of+"_BURST=1000000")

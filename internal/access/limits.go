@@ -23,9 +23,13 @@ func (s *Service) limits(key db.KeyByMACRow) Limits {
 		KeyRate: cmp.Or(key.Rate, d.KeyRate), KeyBurst: cmp.Or(int(key.Burst), d.KeyBurst),
 		EntityRate: cmp.Or(key.EntityRate, d.EntityRate), EntityBurst: cmp.Or(int(key.EntityBurst), d.EntityBurst),
 		DayQuota: cmp.Or(key.DayQuota, d.DayQuota), MonthQuota: cmp.Or(key.MonthQuota, d.MonthQuota), DayNumbers: cmp.Or(key.DayNumbers, d.DayNumbers),
+		YearNumbers: cmp.Or(key.YearNumbers, d.YearNumbers), OwnDay: key.DayNumbers != 0, OwnYear: key.YearNumbers != 0,
 	}
 	if d.SponsorNumbers > 0 { // what staff allow one entity, its sponsor has too
 		l.SponsorNumbers = max(d.SponsorNumbers, key.DayNumbers)
+	}
+	if d.SponsorYear > 0 {
+		l.SponsorYear = max(d.SponsorYear, key.YearNumbers)
 	}
 	return l
 }
@@ -40,7 +44,7 @@ func limitsOf(ctx context.Context, from pg.DB, entity uuid.UUID) (Limits, error)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return Limits{}, fmt.Errorf("access: read the limits: %w", err)
 	}
-	return Limits{EntityRate: l.Rate, EntityBurst: int(l.Burst), DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers}, nil
+	return Limits{EntityRate: l.Rate, EntityBurst: int(l.Burst), DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, YearNumbers: l.YearNumbers}, nil
 }
 
 // maxBurst is more requests than a node can accept at once.
@@ -51,7 +55,7 @@ func (s *Service) SetLimits(ctx context.Context, entity uuid.UUID, l Limits, by 
 	var wrong fault.Form
 	wrong.Check(l.EntityRate >= 0 && l.EntityRate <= maxBurst, "rate", fault.NotAllowed, "Give requests per second, from 0 (use the default) to 1,000,000.")
 	wrong.Check(l.EntityBurst >= 0 && l.EntityBurst <= maxBurst, "burst", fault.NotAllowed, "Give a number from 0 (use the default) to 1,000,000.")
-	for field, n := range map[string]int64{"dayQuota": l.DayQuota, "monthQuota": l.MonthQuota, "dayNumbers": l.DayNumbers} {
+	for field, n := range map[string]int64{"dayQuota": l.DayQuota, "monthQuota": l.MonthQuota, "dayNumbers": l.DayNumbers, "yearNumbers": l.YearNumbers} {
 		wrong.Check(n >= 0, field, fault.NotAllowed, "Give 0 (use the default) or a positive number.")
 	}
 	if err := wrong.Err(); err != nil {
@@ -64,7 +68,7 @@ func (s *Service) SetLimits(ctx context.Context, entity uuid.UUID, l Limits, by 
 			return err
 		}
 		err = db.New(tx).SetLimits(ctx, db.SetLimitsParams{
-			EntityID: entity, Rate: l.EntityRate, Burst: int32(l.EntityBurst), DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, UpdatedAt: now, //nolint:gosec // at most maxBurst
+			EntityID: entity, Rate: l.EntityRate, Burst: int32(l.EntityBurst), DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, YearNumbers: l.YearNumbers, UpdatedAt: now, //nolint:gosec // at most maxBurst
 		})
 		if err != nil {
 			return err
@@ -83,5 +87,5 @@ func (s *Service) SetLimits(ctx context.Context, entity uuid.UUID, l Limits, by 
 }
 
 func (l Limits) facts() map[string]any {
-	return map[string]any{"rate": l.EntityRate, "burst": l.EntityBurst, "dayQuota": l.DayQuota, "monthQuota": l.MonthQuota, "dayNumbers": l.DayNumbers}
+	return map[string]any{"rate": l.EntityRate, "burst": l.EntityBurst, "dayQuota": l.DayQuota, "monthQuota": l.MonthQuota, "dayNumbers": l.DayNumbers, "yearNumbers": l.YearNumbers}
 }

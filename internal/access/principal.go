@@ -125,7 +125,10 @@ type Limits struct {
 	KeyBurst, EntityBurst int
 	DayQuota, MonthQuota  int64 // verifications of the entity
 	DayNumbers            int64 // distinct numbers that the entity verifies in a day
+	YearNumbers           int64 // distinct numbers that the entity verifies in a year
 	SponsorNumbers        int64 // distinct numbers that all entities of its sponsor verify in a day
+	SponsorYear           int64 // distinct numbers that all entities of its sponsor verify in a year
+	OwnDay, OwnYear       bool  // staff set DayNumbers or YearNumbers for the entity
 }
 
 // HasScope reports whether the principal has a scope.

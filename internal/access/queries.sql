@@ -166,6 +166,7 @@ UPDATE api_key SET expires_at = @at WHERE id = @id;
 SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
        coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers,
+       coalesce(l.year_numbers, 0)::bigint AS year_numbers,
        e.client_id AS sponsor_id,
        coalesce((SELECT jsonb_agg(jsonb_build_object('principal', m.principal, 'purposes', m.purposes, 'until', m.until)) FROM mandate m
                  WHERE m.entity_id = e.id AND m.ended_at IS NULL AND m.until > @now::timestamptz), '[]')::jsonb AS mandates
@@ -180,13 +181,13 @@ UPDATE api_key SET last_used_at = @at, last_used_from = @used_from, mac = @mac W
 SELECT name FROM access_channel;
 
 -- name: LimitsOf :one
-SELECT rate, burst, day_quota, month_quota, day_numbers FROM entity_limit WHERE entity_id = @entity_id;
+SELECT rate, burst, day_quota, month_quota, day_numbers, year_numbers FROM entity_limit WHERE entity_id = @entity_id;
 
 -- name: SetLimits :exec
-INSERT INTO entity_limit (entity_id, rate, burst, day_quota, month_quota, day_numbers, updated_at)
-VALUES (@entity_id, @rate, @burst, @day_quota, @month_quota, @day_numbers, @updated_at)
+INSERT INTO entity_limit (entity_id, rate, burst, day_quota, month_quota, day_numbers, year_numbers, updated_at)
+VALUES (@entity_id, @rate, @burst, @day_quota, @month_quota, @day_numbers, @year_numbers, @updated_at)
 ON CONFLICT (entity_id) DO UPDATE SET rate = excluded.rate, burst = excluded.burst, day_quota = excluded.day_quota,
-    month_quota = excluded.month_quota, day_numbers = excluded.day_numbers, updated_at = excluded.updated_at;
+    month_quota = excluded.month_quota, day_numbers = excluded.day_numbers, year_numbers = excluded.year_numbers, updated_at = excluded.updated_at;
 
 -- name: InsertMandate :exec
 INSERT INTO mandate (id, entity_id, principal, purposes, until, document, created_at, created_by)

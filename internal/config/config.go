@@ -288,6 +288,12 @@ type Config struct {
 	// SponsorDayNumbers is how many different phone numbers all organisations that the same client onboarded may verify together per day (UTC), or as many as staff have allowed one of them. A number that two of them verify counts twice. 0 means no limit.
 	SponsorDayNumbers int64 `env:"LINEPROOF_SPONSOR_DAY_NUMBERS, default=100000" min:"0" max:"1000000000"`
 
+	// YearNumbers is how many different phone numbers an organisation may verify per year (UTC), its licensed size, unless staff have set another limit (lineproof limits set). A number counts once a year; the count is an estimate within 1 %. 0 means no limit.
+	YearNumbers int64 `env:"LINEPROOF_YEAR_NUMBERS, default=5000000" min:"0" max:"1000000000"`
+
+	// SponsorYearNumbers is how many different phone numbers all organisations that the same client onboarded may verify together per year (UTC), or as many as staff have allowed one of them. 0 means no limit.
+	SponsorYearNumbers int64 `env:"LINEPROOF_SPONSOR_YEAR_NUMBERS, default=5000000" min:"0" max:"1000000000"`
+
 	// ScanGuard is what happens to an organisation whose requests look like number scanning: stop slows it down and, if it continues, stops it; watch only notifies staff; off does nothing.
 	ScanGuard string `env:"LINEPROOF_SCAN_GUARD, default=stop" oneof:"stop|watch|off"`
 }

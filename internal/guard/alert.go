@@ -14,13 +14,17 @@ type Kind string
 
 // The kinds of alert.
 const (
-	BudgetUsed Kind = "budget"  // the budget of different numbers of the day is used up
-	Density    Kind = "density" // numbers are too close together
-	Misses     Kind = "misses"  // too many numbers are not allocated
+	BudgetUsed     Kind = "budget"         // the budget of different numbers of the day is used up
+	Density        Kind = "density"        // numbers are too close together
+	Misses         Kind = "misses"         // too many numbers are not allocated
+	YearUsed       Kind = "year"           // the budget of different numbers of the year is used up
+	YearNearlyUsed Kind = "year-nearly"    // less than a fifth of it is left
+	Harvest        Kind = "harvest"        // numbers are too close together, over the year
+	HarvestMisses  Kind = "harvest-misses" // too many numbers are not allocated, over the year
 )
 
 // kinds lists the kinds by their index in subject.raised.
-var kinds = [...]Kind{BudgetUsed, Density, Misses}
+var kinds = [...]Kind{BudgetUsed, Density, Misses, YearUsed, YearNearlyUsed, Harvest, HarvestMisses}
 
 // Kinds lists every kind.
 var Kinds = kinds[:]
@@ -55,7 +59,7 @@ func levelOf(word string) Level {
 
 // Figures are counts of numbers, never the numbers themselves.
 type Figures struct {
-	Numbers int64 // different numbers within a day
+	Numbers int64 // different numbers within a day, or within the year if the kind says so
 	Misses  int64 // of those, not allocated
 	Dense   int64 // of those, in dense blocks
 	Block   int64 // the size of those blocks

@@ -155,18 +155,28 @@ func Release(ctx context.Context, pool *pgxpool.Pool, now time.Time, r ReleaseFo
 type Usage struct {
 	Requests, Answered, Misses, Numbers int64 // on this day
 	Month                               int64 // answered in this month, including this day
+	Year                                int64 // different numbers in this year, up to an hour ago
+
+	held int64 // how much of its budgets the organisation does not have yet
 }
+
+// Allowed returns how much of a budget of different numbers the organisation has now:
+// all of it, or less while it is new. Budgets that staff set for it are always whole.
+func (u *Usage) Allowed(budget int64) int64 { return warmed(budget, u.held) }
 
 // UsageOf returns the usage of an organisation on the day and in the month of a
 // time.
 func UsageOf(ctx context.Context, from pg.DB, entity uuid.UUID, now time.Time) (u Usage, err error) {
 	err = from.QueryRow(ctx, `SELECT coalesce(sum(asked) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(answered) FILTER (WHERE day = t.today), 0)::bigint,
-			coalesce(sum(misses) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(numbers) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(answered), 0)::bigint
+			coalesce(sum(misses) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(numbers) FILTER (WHERE day = t.today), 0)::bigint, coalesce(sum(answered), 0)::bigint,
+			coalesce((SELECT y.counted FROM guard_year y WHERE y.subject_id = $1 AND y.year = $3), 0)
 		FROM usage_day, (SELECT DATE '1970-01-01' + $2::int AS today) t
-		WHERE entity_id = $1 AND day >= date_trunc('month', t.today) AND day <= t.today`, entity, dayOf(now)).
-		Scan(&u.Requests, &u.Answered, &u.Misses, &u.Numbers, &u.Month)
+		WHERE entity_id = $1 AND day >= date_trunc('month', t.today) AND day <= t.today`, entity, dayOf(now), yearOf(dayOf(now))).
+		Scan(&u.Requests, &u.Answered, &u.Misses, &u.Numbers, &u.Month, &u.Year)
 	if err != nil {
 		return Usage{}, fmt.Errorf("guard: read the usage: %w", err)
 	}
-	return u, nil
+	w, err := new(warmUp).read(ctx, from, now)
+	u.held = w.held(entity, now)
+	return u, err
 }

@@ -156,7 +156,7 @@ func TestModes(t *testing.T) {
 		b := newBench(t)
 		b.Mode = mode
 		bank := b.entity(t)
-		if n, err := scan(b.Guard, bank, first, first+50_000); err != nil {
+		if n, err := scan(b.Guard, bank, first, first+30_000); err != nil {
 			t.Errorf("%s: stopped after %d: %v", mode, n, err)
 		}
 		settle(t, b.Guard)

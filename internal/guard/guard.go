@@ -8,11 +8,15 @@
 //     allows. A number that it has already verified on that day is free. The count
 //     is exact on one node; other nodes, and a node that restarts, know it a few
 //     seconds later. Days are in UTC.
+//   - It verifies no more different numbers in a year (UTC) than its budget of the year
+//     allows, within 1 %: the numbers are not kept, but counted in a sketch. The budgets of
+//     a new organisation grow with its age and its accepted documents.
 //   - Organisations that the same client onboarded are also counted and judged
 //     together, as its sponsor: many organisations get no further than one.
 //   - An organisation whose requests look like a scan is slowed to a tenth of its
 //     rate and, if it continues, stopped; staff are notified each time, and only
-//     they can release it. judge.go says what looks like a scan and why.
+//     they can release it. judge.go says what looks like a scan and why. What is slow or
+//     hidden among honest requests is found by what was covered in the year.
 //   - What a node finds takes effect on every node within five seconds, and still
 //     after a restart. Nodes tell each other which numbers were verified, so that a
 //     scan over several nodes is found as early as one over a single node.
@@ -34,6 +38,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/sketch"
 )
 
 // Mode is what the guard does about an organisation whose requests look like a scan.
@@ -50,9 +55,15 @@ const (
 type Budget struct {
 	Day, Month int64 // answered requests
 	Numbers    int64 // different numbers on a day
+	Year       int64 // different numbers in a year
+
+	OwnNumbers, OwnYear bool // staff set Numbers or Year for this organisation: it does not grow with its age
 
 	Sponsor        uuid.UUID // the client that onboarded the organisation; zero if the regulator created it
 	SponsorNumbers int64     // different numbers on a day of all organisations of the sponsor; one that two of them verify counts twice
+	SponsorYear    int64     // different numbers in a year of all organisations of the sponsor
+
+	growing bool // a budget is not whole yet
 }
 
 // Guard counts and judges the requests of organisations. Create one with [New];
@@ -73,9 +84,11 @@ type Guard struct {
 	subjects   atomic.Pointer[map[uuid.UUID]*subject] // by the id of an entity or of a client; copied for each new one, so that reading needs no lock
 	population population                             // of all organisations
 	wake       chan struct{}                          // has an element while an alert waits to be stored
+	key        atomic.Pointer[sketch.Key]             // nil before the first Sync
 
 	mu     sync.Mutex  // held while a subject is added
 	stored storedUsage // of subjects that have sent no request to this node yet
+	warmUp warmUp
 
 	syncing     sync.Mutex       // held during Sync
 	monthReadAt time.Time        // when the month was last read
@@ -98,6 +111,7 @@ func (g *Guard) Admit(entity uuid.UUID, b Budget, n phone.Number) error {
 	o, now := g.sponsored(entity, b.Sponsor), g.Now()
 	o.mu.Lock()
 	o.startDay(now)
+	o.warm(&b)
 	reason := o.checkQuotas(&b)
 	if reason == allowed {
 		reason = o.admit(g, &b, n, now)
@@ -116,6 +130,7 @@ func (g *Guard) AdmitAll(entity uuid.UUID, b Budget, numbers []phone.Number) ([]
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.startDay(now)
+	o.warm(&b)
 	if reason := o.checkQuotas(&b); reason != allowed {
 		return nil, reason.fault(&b, now)
 	}
@@ -146,8 +161,12 @@ func (g *Guard) Record(entity uuid.UUID, n phone.Number, miss bool) {
 	if miss {
 		o.unstored.misses++
 	}
-	if o.setMiss(g, n, miss) {
-		o.share(n)
+	if !o.setMiss(g, n, miss) {
+		return
+	}
+	o.share(n)
+	if miss {
+		o.coverMiss(g, n, g.Now())
 	}
 }
 
@@ -200,7 +219,9 @@ func (g *Guard) subject(id uuid.UUID, isSponsor bool) *subject {
 	if o, ok := all[id]; ok {
 		return o
 	}
-	o := newSubject(id, isSponsor, g.Now(), g.stored)
+	now := g.Now()
+	o := newSubject(id, isSponsor, now, g.stored)
+	o.held.Store(g.warmUp.held(id, now))
 	all = maps.Clone(all)
 	all[id] = o
 	g.subjects.Store(&all)

@@ -1,5 +1,7 @@
 package guard
 
+import "github.com/lineproof/lineproof/internal/sketch"
+
 // What looks like a scan. docs/decisions/0019-detecting-number-scanning.md has the
 // reasoning at length, and what these thresholds miss.
 //
@@ -58,6 +60,61 @@ const (
 	missStop       = 3_000
 	missPopulation = 1_000 // fewer numbers of everybody else say nothing
 )
+
+// What is judged over a year, for harvests that are slow or hidden among honest
+// requests. A block of 10,000 is dense when 640 of its numbers were verified, and five
+// times what chance would put there: a nation has some 20,000 blocks with lines, so that
+// one holds one in 20,000 of the numbers of an honest organisation. That many dense
+// blocks are rare for chance and for employers, and a small share of all is enough.
+// Dense counts a block with at most 2,500: emptied blocks count no more.
+//
+// Misses may be fewer over a year than on a day, and still no honest list has so many:
+// of an old one, one in ten was never right.
+const (
+	harvestFloor     = 640
+	harvestFair      = 4_000 // a dense block has at least one in so many of all numbers,
+	harvestFull      = 2_100 // or nearly all of its bits
+	harvestPart      = 50    // dense blocks hold at least one in so many of all numbers
+	harvestSlow      = 10_000
+	harvestStop      = 30_000
+	harvestMissShare = 0.15
+	harvestMissSlow  = 5_000
+	harvestMissStop  = 15_000
+)
+
+// yearNearlyOf says when staff are told that the budget of the year is nearly used up:
+// when less than one in so many parts is left.
+const yearNearlyOf = 5
+
+// harvest judges where the numbers of the year lie.
+func (y *yearly) harvest() finding {
+	all := y.recent.Count()
+	dense := y.blocks.Dense(min(max(harvestFloor, all/harvestFair), harvestFull))
+	if dense < harvestSlow || dense*harvestPart < all {
+		return finding{}
+	}
+	return finding{levelFrom(dense, harvestStop), Figures{Numbers: all, Misses: y.missed.Count(), Dense: dense, Block: sketch.BlockSize}}
+}
+
+// harvestMisses judges how many numbers of the year are none, beside what everybody
+// else gets.
+func (y *yearly) harvestMisses(others total) finding {
+	all, missed := y.recent.Count(), y.missed.Count()
+	if missed < harvestMissSlow || float64(missed) < harvestMissShare*float64(all) {
+		return finding{}
+	}
+	if others.numbers >= missPopulation && float64(missed)*float64(others.numbers) < missTimes*float64(others.missed)*float64(all) {
+		return finding{}
+	}
+	return finding{levelFrom(missed, harvestMissStop), Figures{Numbers: all, Misses: missed}}
+}
+
+func levelFrom(n, stop int64) Level {
+	if n >= stop {
+		return Stopped
+	}
+	return Slowed
+}
 
 // finding is what was found at one moment.
 type finding struct {

@@ -16,6 +16,8 @@ const (
 	overMonth
 	overNumbers
 	overSponsorNumbers
+	overYear
+	overSponsorYear
 	isStopped
 	sponsorStopped
 )
@@ -60,6 +62,13 @@ func (r refusal) fault(b *Budget, now time.Time) error {
 		f = quotaError("The budget of "+withCommas(b.Numbers)+" different numbers a day is used up: only numbers that were already verified today are answered", tomorrow(now), now)
 	case overSponsorNumbers:
 		f = quotaError("The budget of "+withCommas(b.SponsorNumbers)+" different numbers a day, which all organisations share that the same client onboarded, is used up: only numbers that this organisation already verified today are answered", tomorrow(now), now)
+	case overYear:
+		f = quotaError("The budget of "+withCommas(b.Year)+" different numbers a year is used up: only numbers that were already verified today are answered", nextYear(now), now)
+	case overSponsorYear:
+		f = quotaError("The budget of "+withCommas(b.SponsorYear)+" different numbers a year, which all organisations share that the same client onboarded, is used up: only numbers that this organisation already verified today are answered", nextYear(now), now)
+	}
+	if b.growing && r >= overNumbers {
+		f.Message += " The budget of a new organisation grows with its age, and with documents that the regulator has accepted."
 	}
 	return f
 }
@@ -71,6 +80,10 @@ func quotaError(what string, renews, now time.Time) *fault.Error {
 }
 
 func tomorrow(now time.Time) time.Time { return startOf(dayOf(now) + 1) }
+
+func nextYear(now time.Time) time.Time {
+	return time.Date(now.UTC().Year()+1, 1, 1, 0, 0, 0, 0, time.UTC)
+}
 
 func nextMonth(now time.Time) time.Time {
 	y, m, _ := now.UTC().Date()

@@ -121,6 +121,9 @@ func (g *Guard) saveSeen(ctx context.Context, tx pg.Tx, r *report, now time.Time
 		if _, err := tx.Exec(ctx, `DELETE FROM guard_seen WHERE at < $1`, now.Add(-seenFor)); err != nil {
 			return fmt.Errorf("guard: delete old reports: %w", err)
 		}
+		if _, err := tx.Exec(ctx, `DELETE FROM guard_year WHERE year < $1`, yearOf(dayOf(now))); err != nil {
+			return fmt.Errorf("guard: delete earlier years: %w", err)
+		}
 	}
 	if len(r.seen) == 0 {
 		return nil
@@ -178,15 +181,23 @@ func (g *Guard) hear(ctx context.Context, now time.Time) error {
 func (g *Guard) merge(s seen, at, now time.Time) {
 	hour := hourOf(now)
 	ago := max(hour-hourOf(at), 0)
-	if ago >= 24 || g.Mode == Off {
-		return
-	}
 	o := g.sponsored(s.entity, s.sponsor)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.startDay(now)
+	thisYear := at.UTC().Year() == o.year.year
 	for _, value := range s.numbers {
 		n, ok := phone.FromInt(int64(value >> 1))
 		if !ok {
+			continue
+		}
+		if thisYear {
+			o.cover(g, n, at)
+			if value&missBit != 0 {
+				o.coverMiss(g, n, at)
+			}
+		}
+		if ago >= 24 || g.Mode == Off {
 			continue
 		}
 		word, known := o.window.lookup(n, hour)

@@ -45,8 +45,8 @@ func saveAlert(ctx context.Context, tx pg.Tx, a *Alert) (isNew bool, err error) 
 		ends = &a.Until
 	}
 	tag, err := tx.Exec(ctx, `INSERT INTO guard_alert (id, entity_id, sponsor_id, kind, level, since, ends_at, node, numbers, misses, dense, block, budget)
-		SELECT $1, $2, $13, $3::text, $4, $5::timestamptz, $6, $7, $8, $9, $10, $11, $12
-		WHERE $3::text = 'budget' OR NOT EXISTS (SELECT FROM guard_alert q WHERE coalesce(q.entity_id, q.sponsor_id) = $14 AND q.quiet_until > $5::timestamptz)
+		SELECT $1, $2, $13, $3::text, $4, $5::timestamptz, $6::timestamptz, $7, $8, $9, $10, $11, $12
+		WHERE $6::timestamptz IS NOT NULL OR NOT EXISTS (SELECT FROM guard_alert q WHERE coalesce(q.entity_id, q.sponsor_id) = $14 AND q.quiet_until > $5::timestamptz)
 		ON CONFLICT DO NOTHING`,
 		a.ID, pg.ID(a.Entity), string(a.Kind), a.Level.String(), a.Since, ends, a.Node, a.Numbers, a.Misses, a.Dense, a.Block, a.Budget, pg.ID(a.Sponsor), a.subject())
 	if err != nil {
@@ -90,6 +90,9 @@ func readState(ctx context.Context, tx pg.Tx, now time.Time, months bool) (s sta
 	var until time.Time
 	err = forEachRow(ctx, tx, []any{&id, &until}, func() { s.quiet[id] = until },
 		`SELECT coalesce(entity_id, sponsor_id), max(quiet_until) FROM guard_alert WHERE quiet_until > $1 GROUP BY 1`, now)
+	if err == nil {
+		err = readYears(ctx, tx, now, months, &s)
+	}
 	if err != nil || !months {
 		return s, err
 	}

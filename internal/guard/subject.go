@@ -26,6 +26,7 @@ type subject struct {
 	level     atomic.Int32            // a Level: the one in effect
 	sponsor   atomic.Pointer[subject] // of an organisation; nil if it has none, or sent no request yet
 	members   population              // of a sponsor: what its organisations verified
+	held      atomic.Int64            // how much of its budgets it does not have yet; see [warmUp]
 
 	mu       sync.Mutex      // that of an organisation is locked before that of its sponsor
 	day      int64           // days since 1970, in UTC
@@ -37,6 +38,7 @@ type subject struct {
 	inFlight int64           // admitted requests without an answer yet
 	window   window
 	unshared []uint64 // numbers in the window that other nodes have not been told of
+	year     yearly
 
 	raised     [len(kinds)]Level
 	pending    []Alert   // raised here and not stored yet
@@ -46,6 +48,7 @@ type subject struct {
 func newSubject(id uuid.UUID, isSponsor bool, now time.Time, k storedUsage) *subject {
 	o := &subject{id: id, isSponsor: isSponsor, day: dayOf(now), pastDays: make(map[int64]usage), window: newWindow()}
 	o.window.lastExpiry = hourOf(now)
+	o.year.start(yearOf(o.day))
 	if k.day == o.day {
 		o.stored, o.month = k.today[id], k.month[id]
 	}
@@ -74,7 +77,8 @@ func (o *subject) startDay(now time.Time) {
 	}
 	o.pastDays[o.day] = o.pastDays[o.day].plus(o.unstored)
 	o.day, o.stored, o.storing, o.unstored, o.inFlight = day, usage{}, usage{}, usage{}, 0
-	o.raised[kindIndex(BudgetUsed)] = None // that alert ends with the day
+	o.raised[kindIndex(BudgetUsed)], o.raised[kindIndex(YearUsed)] = None, None // these alerts end with the day
+	o.year.start(yearOf(day))
 }
 
 // checkQuotas refuses a request if the organisation or its sponsor is stopped, or a
@@ -101,7 +105,7 @@ func (o *subject) checkQuotas(b *Budget) refusal {
 
 // admit counts a request about a number, unless a budget of numbers is used up.
 func (o *subject) admit(g *Guard, b *Budget, n phone.Number, now time.Time) refusal {
-	if g.Mode != Off || b.Numbers > 0 || b.SponsorNumbers > 0 {
+	if g.Mode != Off || b.Numbers > 0 || b.SponsorNumbers > 0 || b.Year > 0 || b.SponsorYear > 0 {
 		hour := hourOf(now)
 		word, ago := o.window.lookup(n, hour)
 		if word == nil || ago > hour%24 { // not verified on this day
@@ -109,11 +113,17 @@ func (o *subject) admit(g *Guard, b *Budget, n phone.Number, now time.Time) refu
 				o.raiseBudgetUsed(g, b.Numbers)
 				return overNumbers
 			}
-			if s := o.sponsor.Load(); s != nil && !s.spendNumber(g, b.SponsorNumbers, now) {
-				return overSponsorNumbers
+			if o.yearUsed(g, b.Year) {
+				return overYear
+			}
+			if s := o.sponsor.Load(); s != nil {
+				if reason := s.spendNumber(g, b, now); reason != allowed {
+					return reason
+				}
 			}
 			o.unstored.numbers++
 			o.share(n)
+			o.cover(g, n, now)
 		}
 		o.see(g, n, word, hour)
 	}
@@ -123,17 +133,20 @@ func (o *subject) admit(g *Guard, b *Budget, n phone.Number, now time.Time) refu
 }
 
 // spendNumber counts a number that an organisation of a sponsor has not verified
-// today, unless the budget of the sponsor is used up.
-func (o *subject) spendNumber(g *Guard, budget int64, now time.Time) bool {
+// today, unless a budget of the sponsor is used up.
+func (o *subject) spendNumber(g *Guard, b *Budget, now time.Time) refusal {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.startDay(now)
-	if budget > 0 && o.today().numbers >= budget {
-		o.raiseBudgetUsed(g, budget)
-		return false
+	if b.SponsorNumbers > 0 && o.today().numbers >= b.SponsorNumbers {
+		o.raiseBudgetUsed(g, b.SponsorNumbers)
+		return overSponsorNumbers
+	}
+	if o.yearUsed(g, b.SponsorYear) {
+		return overSponsorYear
 	}
 	o.unstored.numbers++
-	return true
+	return allowed
 }
 
 // see puts a number into the windows of an organisation and of its sponsor, and

@@ -58,7 +58,7 @@ func (b *bench) entity(tb testing.TB) uuid.UUID {
 	tb.Helper()
 	id := uuid.Must(uuid.NewV7())
 	_, err := b.pool.Exec(context.Background(), `INSERT INTO entity (id, name, cac, status, document_required, supplies, asks, created_at)
-		VALUES ($1, 'A Bank', 'RC 1', 'Approved', $2, $2, true, now())`, id, false)
+		VALUES ($1, 'A Bank', 'RC 1', 'Approved', $2, $2, true, '2020-01-01')`, id, false)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -72,9 +72,9 @@ func (b *bench) sponsor(tb testing.TB, organisations int) (client uuid.UUID, ent
 	for range organisations {
 		entities = append(entities, uuid.Must(uuid.NewV7()))
 	}
-	_, err := b.pool.Exec(context.Background(), `WITH c AS (INSERT INTO client (id, name, scopes, created_at) VALUES ($1, 'A Sponsor', '{}', now()))
+	_, err := b.pool.Exec(context.Background(), `WITH c AS (INSERT INTO client (id, name, scopes, created_at) VALUES ($1, 'A Sponsor', '{}', '2020-01-01'))
 		INSERT INTO entity (id, name, cac, status, document_required, supplies, client_id, asks, created_at)
-		SELECT unnest($2::uuid[]), 'A Member', 'RC 1', 'Approved', false, true, $1, true, now()`, client, entities)
+		SELECT unnest($2::uuid[]), 'A Member', 'RC 1', 'Approved', false, true, $1, true, '2020-01-01'`, client, entities)
 	if err != nil {
 		tb.Fatal(err)
 	}

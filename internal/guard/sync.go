@@ -57,11 +57,15 @@ func (g *Guard) Run(ctx context.Context) {
 func (g *Guard) Sync(ctx context.Context) error {
 	g.syncing.Lock()
 	defer g.syncing.Unlock()
+	now := g.Now()
+	if err := g.load(ctx, now); err != nil {
+		return err
+	}
 	subjects := *g.subjects.Load()
 	for _, o := range subjects {
 		o.maintain(g)
 	}
-	now := g.Now()
+	g.judgeYears(subjects, now)
 	report := collect(subjects)
 	var state state
 	var created []Alert
@@ -76,6 +80,9 @@ func (g *Guard) Sync(ctx context.Context) error {
 			return err
 		}
 		state, err = readState(ctx, tx, now, now.Sub(g.monthReadAt) >= monthInterval || dayOf(now) != dayOf(g.monthReadAt))
+		if err == nil {
+			state.warmUp, err = g.warmUp.read(ctx, tx, now)
+		}
 		return err
 	})
 	if err != nil {
@@ -90,7 +97,7 @@ func (g *Guard) Sync(ctx context.Context) error {
 	for i := range created {
 		g.reportAlert(ctx, &created[i])
 	}
-	return g.hear(ctx, now)
+	return errors.Join(g.hear(ctx, now), g.storeYears(ctx, now))
 }
 
 // dayUsage is the usage of one organisation or sponsor on one day. That of a sponsor
@@ -169,6 +176,10 @@ type state struct {
 	raised   map[uuid.UUID][len(kinds)]Level
 	quiet    map[uuid.UUID]time.Time
 	sponsors map[uuid.UUID]bool // those among raised
+	warmUp   warmUp
+
+	released   map[uuid.UUID]time.Time // from a finding about the year
+	yearStored map[uuid.UUID]time.Time // when the year was stored; empty if that was not read
 }
 
 // apply puts the read state into effect on this node, together with what was
@@ -178,7 +189,7 @@ func (g *Guard) apply(s state, r report) {
 	if s.month == nil && s.day == g.stored.day {
 		s.month = g.stored.month
 	}
-	g.stored = s.storedUsage
+	g.stored, g.warmUp = s.storedUsage, s.warmUp
 	g.mu.Unlock()
 	for id := range s.raised {
 		g.subject(id, s.sponsors[id]) // it may have sent no request to this node yet
@@ -192,6 +203,11 @@ func (g *Guard) apply(s state, r report) {
 			}
 		}
 		o.quietUntil, o.raised = s.quiet[id], s.raised[id]
+		o.held.Store(s.warmUp.held(id, s.warmUp.readAt))
+		o.year.restart(s.released[id])
+		if at := s.yearStored[id]; at.After(o.year.storedAt) {
+			o.year.storedAt = at
+		}
 		o.pending = slices.DeleteFunc(o.pending, func(p Alert) bool {
 			return slices.ContainsFunc(r.alerts, func(q Alert) bool { return q.ID == p.ID })
 		})

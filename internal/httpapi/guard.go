@@ -14,7 +14,10 @@ func (a *API) guarded(mode string) bool { return a.Guard != nil && mode == acces
 
 func budgetOf(who *access.Principal) guard.Budget {
 	l := &who.Limits
-	return guard.Budget{Day: l.DayQuota, Month: l.MonthQuota, Numbers: l.DayNumbers, Sponsor: who.Sponsor, SponsorNumbers: l.SponsorNumbers}
+	return guard.Budget{
+		Day: l.DayQuota, Month: l.MonthQuota, Numbers: l.DayNumbers, Year: l.YearNumbers, OwnNumbers: l.OwnDay, OwnYear: l.OwnYear,
+		Sponsor: who.Sponsor, SponsorNumbers: l.SponsorNumbers, SponsorYear: l.SponsorYear,
+	}
 }
 
 // admitRequest returns the guard's error if the request is over a quota.

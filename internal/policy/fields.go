@@ -100,6 +100,21 @@ var Fields = []Field{
 		"for how many years the personal part of a record is kept; after that it is erased",
 		func(p *Policy) *int { return &p.PersonalYears },
 	},
+	{
+		"warmUpDays", "warm-up-days", 30, 0, 365,
+		"after how many days a new organisation, or a new client, has its whole budget of different numbers",
+		func(p *Policy) *int { return &p.WarmUpDays },
+	},
+	{
+		"warmUpPercent", "warm-up-percent", 10, 1, 100,
+		"the share of its budget of different numbers, in percent, that a new organisation, or a new client, has on its first day",
+		func(p *Policy) *int { return &p.WarmUpPercent },
+	},
+	{
+		"undocumentedPercent", "undocumented-percent", 50, 1, 100,
+		"the largest share of its budget of different numbers, in percent, that an organisation which a client onboarded has until staff accept a document of it",
+		func(p *Policy) *int { return &p.UndocumentedPercent },
+	},
 }
 
 // TextField is one text of a policy, with the bounds of its length in characters.

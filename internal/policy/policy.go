@@ -1,7 +1,7 @@
 // Package policy stores the rules that the regulator sets and may change: how long a
 // change of a line counts, which topics must be supplied and how old a supply may be,
-// how late an event may be reported, in which time zone a date is a day, and for which
-// purposes banks ask and which dates each may learn.
+// how late an event may be reported, how the budgets of new organisations grow, in which
+// time zone a date is a day, and for which purposes banks ask and which dates each may learn.
 //
 // A policy has versions. Each takes effect at a time and never changes, so that a
 // past answer can be derived again by the policy of that time.
@@ -43,6 +43,10 @@ type Policy struct {
 	BackdatingDays  int
 	HoldPercent     int
 	PersonalYears   int
+
+	WarmUpDays          int
+	WarmUpPercent       int
+	UndocumentedPercent int
 
 	TimeZone      string // name in the IANA database
 	ClearingHouse string // "" while there is none

@@ -189,7 +189,7 @@ func TestInvalidPoliciesAreRefused(t *testing.T) {
 		"now, before last": {noon, func(*policy.Policy) {}, []string{"effectiveAt"}},
 		"same as last":     {noon, func(p *policy.Policy) { p.EffectiveAt = noon.Add(time.Hour) }, []string{"effectiveAt"}},
 		"everything": {noon.Add(2 * time.Hour), func(p *policy.Policy) {
-			*p = policy.Policy{HoldPercent: -1, SIMFreshnessHours: -1, ClearingHouse: strings.Repeat("é", 101)}
+			*p = policy.Policy{HoldPercent: -1, SIMFreshnessHours: -1, WarmUpDays: -1, ClearingHouse: strings.Repeat("é", 101)}
 		}, all},
 		"broken clearing house": {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.ClearingHouse = "a\xff" }, []string{"clearingHouse"}},
 		"two lines":             {noon.Add(2 * time.Hour), func(p *policy.Policy) { p.ClearingHouse = "a\nb" }, []string{"clearingHouse"}},

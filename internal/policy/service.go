@@ -72,6 +72,7 @@ func policyOf(r db.Policy) (Policy, error) {
 		FalseAssurancePercent: int(r.FalseAssurancePercent),
 		SIMReportHours:        int(r.SimReportHours), PortReportHours: int(r.PortReportHours), BarReportHours: int(r.BarReportHours),
 		ChurnReportDays: int(r.ChurnReportDays), BackdatingDays: int(r.BackdatingDays), HoldPercent: int(r.HoldPercent), PersonalYears: int(r.PersonalYears),
+		WarmUpDays: int(r.WarmUpDays), WarmUpPercent: int(r.WarmUpPercent), UndocumentedPercent: int(r.UndocumentedPercent),
 		TimeZone: r.TimeZone, ClearingHouse: r.ClearingHouse, Purposes: r.Purposes, Note: r.Note, zone: zone,
 	}, nil
 }
@@ -165,6 +166,7 @@ func rowOf(id uuid.UUID, p Policy) db.InsertParams {
 		FalseAssurancePercent: small(p.FalseAssurancePercent),
 		SimReportHours:        small(p.SIMReportHours), PortReportHours: small(p.PortReportHours), BarReportHours: small(p.BarReportHours),
 		ChurnReportDays: small(p.ChurnReportDays), BackdatingDays: small(p.BackdatingDays), HoldPercent: small(p.HoldPercent), PersonalYears: small(p.PersonalYears),
+		WarmUpDays: small(p.WarmUpDays), WarmUpPercent: small(p.WarmUpPercent), UndocumentedPercent: small(p.UndocumentedPercent),
 		TimeZone: p.TimeZone, ClearingHouse: p.ClearingHouse, Purposes: p.Purposes, Note: p.Note, CreatedAt: p.CreatedAt,
 	}
 }

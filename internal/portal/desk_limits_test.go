@@ -115,7 +115,7 @@ func TestLimitsAreSetByAdministrators(t *testing.T) {
 	s := newStack(t)
 	s.Access.Limits = access.Limits{EntityRate: 500, EntityBurst: 1000, DayNumbers: 100_000}
 	boss, reviewer := s.promoted(t, s.as(t, "administrator")), s.as(t, "reviewer")
-	must(s.pool.Exec(t.Context(), `INSERT INTO usage_day (day, entity_id, node, asked, answered, misses, numbers) VALUES ((now() AT TIME ZONE 'UTC')::date, $1, 'one', 95000, 94000, 10, 90000)`, s.bank.ID))(t)
+	must(s.pool.Exec(t.Context(), `INSERT INTO usage_day (day, entity_id, node, asked, answered, misses, numbers) VALUES ((now() AT TIME ZONE 'UTC')::date, $1, 'one', 95000, 94000, 10, 9000)`, s.bank.ID))(t)
 	at := "/portal/desk/limits/" + s.bank.ID.String()
 	wantGo(t, s.get(t, "/portal/desk/limits?entity="+s.bank.ID.String(), reviewer.session), at)
 	wantGo(t, s.get(t, "/portal/desk/limits?entity=+hArbour+", reviewer.session), at)
@@ -130,7 +130,7 @@ func TestLimitsAreSetByAdministrators(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/desk/limits?entity=nobody+at+all", reviewer.session), http.StatusUnprocessableEntity, `id="error-entity"`, "No organisation has this in its name.")
 	wantPage(t, s.get(t, "/portal/desk/limits?entity="+uuid.NewString(), reviewer.session), http.StatusUnprocessableEntity, `id="error-entity"`)
 	page := s.get(t, at, reviewer.session)
-	wantPage(t, page, http.StatusOK, "Harbour Bank", "90,000, 90 %", "94,000", "No limit", "The settings")
+	wantPage(t, page, http.StatusOK, "Harbour Bank", "9,000, 90 %", "94,000", "No limit", "The settings, growing to 100,000")
 	if strings.Contains(page.Body.String(), `name="dayQuota"`) {
 		t.Error("a reviewer is offered the form")
 	}

@@ -17,6 +17,7 @@ func Limits(cfg config.Config) access.Limits {
 	return access.Limits{
 		KeyRate: float64(cfg.KeyRate), KeyBurst: cfg.KeyBurst, EntityRate: float64(cfg.EntityRate), EntityBurst: cfg.EntityBurst,
 		DayQuota: cfg.DayQuota, MonthQuota: cfg.MonthQuota, DayNumbers: cfg.DayNumbers, SponsorNumbers: cfg.SponsorDayNumbers,
+		YearNumbers: cfg.YearNumbers, SponsorYear: cfg.SponsorYearNumbers,
 	}
 }
 

@@ -109,6 +109,14 @@ func alertReason(f *guard.AlertRow) string {
 		return fmt.Sprintf("%d of %d numbers are not allocated", f.Misses, f.Numbers)
 	case guard.BudgetUsed:
 		return fmt.Sprintf("today's budget of %d different numbers is used up", f.Budget)
+	case guard.YearUsed:
+		return fmt.Sprintf("this year's budget of %d different numbers is used up", f.Budget)
+	case guard.YearNearlyUsed:
+		return fmt.Sprintf("%d of this year's budget of %d different numbers are used", f.Numbers, f.Budget)
+	case guard.Harvest:
+		return fmt.Sprintf("over this year %d of %d numbers in dense blocks of %d", f.Dense, f.Numbers, f.Block)
+	case guard.HarvestMisses:
+		return fmt.Sprintf("over this year %d of %d numbers are not allocated", f.Misses, f.Numbers)
 	}
 	return string(f.Kind)
 }

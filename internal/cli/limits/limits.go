@@ -25,7 +25,7 @@ func Command(con *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "limits",
 		Short: "Show and set the limits of an organisation",
-		Long: `A relying party has a rate limit, quotas of verifications per day and per month, and a budget of different numbers per day.
+		Long: `A relying party has a rate limit, quotas of verifications per day and per month, and budgets of different numbers per day and per year.
 Limits that are not set for it come from the settings of the service.`,
 		Example: "  lineproof limits show --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 	}
@@ -46,7 +46,8 @@ func (c *commands) limitsShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show the limits and the usage of an organisation", Args: cobra.NoArgs,
 		Long: `Shows the limits of an organisation, whether each is set for it or comes from the settings, and the usage of today and of
-this month (UTC), up to a few seconds ago. A limit of 0 means no limit.`,
+this month (UTC), up to a few seconds ago, and of this year, up to an hour ago. A limit of 0 means no limit. Budgets of
+different numbers that staff did not set grow while the organisation is new, as the policy says: the value is that of now.`,
 		Example: "  lineproof limits show --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 	}
 	cmd.Flags().StringVar(&entity, "entity", "", "entityUid of the organisation")
@@ -100,7 +101,8 @@ func limitRows(own, defaults access.Limits, used *guard.Usage) []limitRow {
 		limit("burst", "burst of requests", float64(own.EntityBurst), float64(defaults.EntityBurst), nil),
 		limit("dayQuota", "verifications per day", count(own.DayQuota), count(defaults.DayQuota), &used.Answered),
 		limit("monthQuota", "verifications per month", count(own.MonthQuota), count(defaults.MonthQuota), &used.Month),
-		limit("dayNumbers", "different numbers per day", count(own.DayNumbers), count(defaults.DayNumbers), &used.Numbers),
+		limit("dayNumbers", "different numbers per day", count(own.DayNumbers), count(used.Allowed(defaults.DayNumbers)), &used.Numbers),
+		limit("yearNumbers", "different numbers per year", count(own.YearNumbers), count(used.Allowed(defaults.YearNumbers)), &used.Year),
 	}
 }
 
@@ -135,6 +137,7 @@ It takes effect on every node within five seconds.`,
 	flags.Int64Var(&l.DayQuota, "day-quota", 0, "verifications per day")
 	flags.Int64Var(&l.MonthQuota, "month-quota", 0, "verifications per month")
 	flags.Int64Var(&l.DayNumbers, "day-numbers", 0, "different numbers per day")
+	flags.Int64Var(&l.YearNumbers, "year-numbers", 0, "different numbers per year")
 	console.Require(cmd, "entity")
 	cmd.RunE = c.Run(func(cmd *cobra.Command, _ []string) error {
 		id, err := console.ParseID("--entity", entity)
@@ -142,8 +145,8 @@ It takes effect on every node within five seconds.`,
 			return err
 		}
 		if !cmd.Flags().Changed("rate") && !cmd.Flags().Changed("burst") && !cmd.Flags().Changed("day-quota") &&
-			!cmd.Flags().Changed("month-quota") && !cmd.Flags().Changed("day-numbers") {
-			return console.Usagef("give at least one limit: --rate, --burst, --day-quota, --month-quota or --day-numbers")
+			!cmd.Flags().Changed("month-quota") && !cmd.Flags().Changed("day-numbers") && !cmd.Flags().Changed("year-numbers") {
+			return console.Usagef("give at least one limit: --rate, --burst, --day-quota, --month-quota, --day-numbers or --year-numbers")
 		}
 		b, err := backend.Open(cmd.Context(), c.Console)
 		if err != nil {
@@ -166,11 +169,12 @@ It takes effect on every node within five seconds.`,
 // changedLimits returns the stored limits, overridden by those given as flags.
 func changedLimits(cmd *cobra.Command, stored, given access.Limits) access.Limits {
 	for flag, set := range map[string]func(){
-		"rate":        func() { stored.EntityRate = given.EntityRate },
-		"burst":       func() { stored.EntityBurst = given.EntityBurst },
-		"day-quota":   func() { stored.DayQuota = given.DayQuota },
-		"month-quota": func() { stored.MonthQuota = given.MonthQuota },
-		"day-numbers": func() { stored.DayNumbers = given.DayNumbers },
+		"rate":         func() { stored.EntityRate = given.EntityRate },
+		"burst":        func() { stored.EntityBurst = given.EntityBurst },
+		"day-quota":    func() { stored.DayQuota = given.DayQuota },
+		"month-quota":  func() { stored.MonthQuota = given.MonthQuota },
+		"day-numbers":  func() { stored.DayNumbers = given.DayNumbers },
+		"year-numbers": func() { stored.YearNumbers = given.YearNumbers },
 	} {
 		if cmd.Flags().Changed(flag) {
 			set()

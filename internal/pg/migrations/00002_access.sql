@@ -105,10 +105,12 @@ CREATE TABLE entity_limit (
     day_quota   bigint           NOT NULL DEFAULT 0 CHECK (day_quota >= 0),
     month_quota bigint           NOT NULL DEFAULT 0 CHECK (month_quota >= 0),
     day_numbers bigint           NOT NULL DEFAULT 0 CHECK (day_numbers >= 0),
+    year_numbers bigint          NOT NULL DEFAULT 0 CHECK (year_numbers >= 0),
     updated_at  timestamptz      NOT NULL
 );
 COMMENT ON TABLE entity_limit IS 'Limits that staff set for an entity. 0 means the value in the settings.';
 COMMENT ON COLUMN entity_limit.day_numbers IS 'How many different numbers the entity may verify in a day.';
+COMMENT ON COLUMN entity_limit.year_numbers IS 'How many different numbers the entity may verify in a year: its licensed size.';
 
 CREATE TABLE mandate (
     id         uuid        PRIMARY KEY,

@@ -20,6 +20,9 @@ CREATE TABLE policy (
     backdating_days           integer     NOT NULL CHECK (backdating_days BETWEEN 1 AND 365),
     hold_percent              integer     NOT NULL CHECK (hold_percent BETWEEN 0 AND 49),
     personal_years            integer     NOT NULL CHECK (personal_years BETWEEN 1 AND 100),
+    warm_up_days              integer     NOT NULL CHECK (warm_up_days BETWEEN 0 AND 365),
+    warm_up_percent           integer     NOT NULL CHECK (warm_up_percent BETWEEN 1 AND 100),
+    undocumented_percent      integer     NOT NULL CHECK (undocumented_percent BETWEEN 1 AND 100),
     time_zone                 text        NOT NULL CHECK (char_length(time_zone) BETWEEN 1 AND 64),
     clearing_house            text        NOT NULL CHECK (char_length(clearing_house) BETWEEN 0 AND 100),
     purposes                  text        NOT NULL CHECK (char_length(purposes) BETWEEN 1 AND 1000),
@@ -35,6 +38,9 @@ COMMENT ON COLUMN policy.false_assurance_percent IS 'A topic of which a greater 
 COMMENT ON COLUMN policy.backdating_days IS 'An event that took effect longer ago is held until the regulator confirms it.';
 COMMENT ON COLUMN policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.';
 COMMENT ON COLUMN policy.personal_years IS 'For how many years the personal part of a record is kept.';
+COMMENT ON COLUMN policy.warm_up_days IS 'After how many days a new organisation, or a new client, has its whole budget of numbers.';
+COMMENT ON COLUMN policy.warm_up_percent IS 'The share of it on the first day.';
+COMMENT ON COLUMN policy.undocumented_percent IS 'The largest share for an organisation that a client onboarded, until staff have accepted a document of it.';
 COMMENT ON COLUMN policy.time_zone IS 'The zone in which a bare date that is reported is a day; its name in the IANA database.';
 COMMENT ON COLUMN policy.clearing_house IS 'The name of the clearing house; empty while there is none.';
 COMMENT ON COLUMN policy.purposes IS 'The purposes of API keys, and how an answer to each gives dates: code=exact, code=month or code=absent, separated by commas.';
@@ -44,10 +50,12 @@ COMMENT ON COLUMN policy.note IS 'Why the version was created.';
 INSERT INTO policy (version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days,
     lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent,
     sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years,
+    warm_up_days, warm_up_percent, undocumented_percent,
     time_zone, clearing_house, purposes, note, created_at)
 VALUES (1, gen_random_uuid(), '2000-01-01T00:00:00Z', 90, 240, 240, 90, 90, 14,
     168, 36, 72, 10,
     1, 24, 24, 7, 30, 10, 7,
+    30, 10, 50,
     'Africa/Lagos', '', 'payment=month,account-opening=month,credential-reset=month,collection=absent,credit=month,other=absent',
     'the defaults', now());
 

@@ -174,6 +174,14 @@ func alertText(f *guard.AlertRow) string {
 		return fmt.Sprintf("%s of %s different numbers are not allocated", view.Count(f.Misses), view.Count(f.Numbers))
 	case guard.BudgetUsed:
 		return fmt.Sprintf("All %s different numbers of the day are used up", view.Count(f.Budget))
+	case guard.YearUsed:
+		return fmt.Sprintf("All %s different numbers of the year are used up", view.Count(f.Budget))
+	case guard.YearNearlyUsed:
+		return fmt.Sprintf("%s of %s different numbers of the year are used", view.Count(f.Numbers), view.Count(f.Budget))
+	case guard.Harvest:
+		return fmt.Sprintf("Over this year, %s of %s different numbers are in dense blocks of %s", view.Count(f.Dense), view.Count(f.Numbers), view.Count(f.Block))
+	case guard.HarvestMisses:
+		return fmt.Sprintf("Over this year, %s of %s different numbers are not allocated", view.Count(f.Misses), view.Count(f.Numbers))
 	}
 	return string(f.Kind)
 }

@@ -74,21 +74,32 @@ func (p *Pages) alertsOf(r *http.Request, entity uuid.UUID, past bool) ([]deskvi
 }
 
 // limitRow is one limit: the one that staff have set, the one in the settings, and
-// the usage, which is negative where it is not counted. Zero is no limit.
+// the usage, which is negative where it is not counted. Zero is no limit. A new
+// organisation has only a part of some limits in the settings.
 type limitRow struct {
 	field, label  string
 	own, standard float64
 	used          int64
+	part          float64 // of standard; 0 if it has all
 }
 
 func limitTable(own, standard access.Limits, used *guard.Usage) []limitRow {
 	return []limitRow{
-		{"rate", "Requests per second", own.EntityRate, standard.EntityRate, -1},
-		{"burst", "Burst of requests", float64(own.EntityBurst), float64(standard.EntityBurst), -1},
-		{"dayQuota", "Answers per day", float64(own.DayQuota), float64(standard.DayQuota), used.Answered},
-		{"monthQuota", "Answers per month", float64(own.MonthQuota), float64(standard.MonthQuota), used.Month},
-		{"dayNumbers", "Different numbers per day", float64(own.DayNumbers), float64(standard.DayNumbers), used.Numbers},
+		{"rate", "Requests per second", own.EntityRate, standard.EntityRate, -1, 0},
+		{"burst", "Burst of requests", float64(own.EntityBurst), float64(standard.EntityBurst), -1, 0},
+		{"dayQuota", "Answers per day", float64(own.DayQuota), float64(standard.DayQuota), used.Answered, 0},
+		{"monthQuota", "Answers per month", float64(own.MonthQuota), float64(standard.MonthQuota), used.Month, 0},
+		{"dayNumbers", "Different numbers per day", float64(own.DayNumbers), float64(standard.DayNumbers), used.Numbers, part(used, standard.DayNumbers)},
+		{"yearNumbers", "Different numbers per year", float64(own.YearNumbers), float64(standard.YearNumbers), used.Year, part(used, standard.YearNumbers)},
 	}
+}
+
+// part returns how much of a budget a new organisation has; 0 if it has all.
+func part(used *guard.Usage, budget int64) float64 {
+	if now := used.Allowed(budget); now < budget {
+		return float64(now)
+	}
+	return 0
 }
 
 func (l *limitRow) allowed(limit float64) string {
@@ -102,10 +113,13 @@ func (l *limitRow) allowed(limit float64) string {
 }
 
 func (l *limitRow) row() deskview.LimitRow {
-	limit := cmp.Or(l.own, l.standard)
+	limit := cmp.Or(l.own, l.part, l.standard)
 	row := deskview.LimitRow{Label: l.label, Allowed: l.allowed(limit), Used: "–", By: "The settings"}
-	if l.own != 0 {
+	switch {
+	case l.own != 0:
 		row.By = "Staff"
+	case l.part != 0:
+		row.By = "The settings, growing to " + l.allowed(l.standard)
 	}
 	if l.used < 0 {
 		return row
@@ -167,7 +181,7 @@ func limitForm(r *http.Request) (l access.Limits, err error) {
 	}
 	burst := whole("burst")
 	wrong.Check(burst == int64(int32(burst)), "burst", fault.NotAllowed, "Enter a number from 0 (the default of the settings) to 1,000,000.") //nolint:gosec // a number that does not fit is an error of the form
-	l.EntityBurst, l.DayQuota, l.MonthQuota, l.DayNumbers = int(burst), whole("dayQuota"), whole("monthQuota"), whole("dayNumbers")
+	l.EntityBurst, l.DayQuota, l.MonthQuota, l.DayNumbers, l.YearNumbers = int(burst), whole("dayQuota"), whole("monthQuota"), whole("dayNumbers"), whole("yearNumbers")
 	return l, wrong.Err()
 }
 

@@ -86,11 +86,18 @@ func (p *Pages) quotas(r *http.Request, now time.Time) ([]orgview.Quota, error) 
 	if err != nil {
 		return nil, err
 	}
+	if !limits.OwnDay {
+		limits.DayNumbers = used.Allowed(limits.DayNumbers)
+	}
+	if !limits.OwnYear {
+		limits.YearNumbers = used.Allowed(limits.YearNumbers)
+	}
 	var list []orgview.Quota
 	for _, q := range []orgview.Quota{
 		{Label: "Answers today", Used: used.Answered, Max: limits.DayQuota},
 		{Label: "Answers this month", Used: used.Month, Max: limits.MonthQuota},
 		{Label: "Different numbers today", Used: used.Numbers, Max: limits.DayNumbers},
+		{Label: "Different numbers this year", Used: used.Year, Max: limits.YearNumbers},
 	} {
 		if q.Max > 0 {
 			q.Left = max(0, q.Max-q.Used)

@@ -49,5 +49,6 @@ func LimitsOf(ctx context.Context, s *access.Service, entity uuid.UUID) (access.
 	return access.Limits{
 		KeyRate: d.KeyRate, KeyBurst: d.KeyBurst, EntityRate: cmp.Or(own.EntityRate, d.EntityRate), EntityBurst: cmp.Or(own.EntityBurst, d.EntityBurst),
 		DayQuota: cmp.Or(own.DayQuota, d.DayQuota), MonthQuota: cmp.Or(own.MonthQuota, d.MonthQuota), DayNumbers: cmp.Or(own.DayNumbers, d.DayNumbers),
+		YearNumbers: cmp.Or(own.YearNumbers, d.YearNumbers), OwnDay: own.DayNumbers != 0, OwnYear: own.YearNumbers != 0,
 	}, err
 }

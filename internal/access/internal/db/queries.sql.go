@@ -493,6 +493,7 @@ const keyByMAC = `-- name: KeyByMAC :one
 SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
        coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers,
+       coalesce(l.year_numbers, 0)::bigint AS year_numbers,
        e.client_id AS sponsor_id,
        coalesce((SELECT jsonb_agg(jsonb_build_object('principal', m.principal, 'purposes', m.purposes, 'until', m.until)) FROM mandate m
                  WHERE m.entity_id = e.id AND m.ended_at IS NULL AND m.until > $1::timestamptz), '[]')::jsonb AS mandates
@@ -523,6 +524,7 @@ type KeyByMACRow struct {
 	DayQuota    int64
 	MonthQuota  int64
 	DayNumbers  int64
+	YearNumbers int64
 	SponsorID   uuid.NullUUID
 	Mandates    []byte
 }
@@ -547,6 +549,7 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 		&i.DayQuota,
 		&i.MonthQuota,
 		&i.DayNumbers,
+		&i.YearNumbers,
 		&i.SponsorID,
 		&i.Mandates,
 	)
@@ -775,15 +778,16 @@ func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, erro
 }
 
 const limitsOf = `-- name: LimitsOf :one
-SELECT rate, burst, day_quota, month_quota, day_numbers FROM entity_limit WHERE entity_id = $1
+SELECT rate, burst, day_quota, month_quota, day_numbers, year_numbers FROM entity_limit WHERE entity_id = $1
 `
 
 type LimitsOfRow struct {
-	Rate       float64
-	Burst      int32
-	DayQuota   int64
-	MonthQuota int64
-	DayNumbers int64
+	Rate        float64
+	Burst       int32
+	DayQuota    int64
+	MonthQuota  int64
+	DayNumbers  int64
+	YearNumbers int64
 }
 
 func (q *Queries) LimitsOf(ctx context.Context, entityID uuid.UUID) (LimitsOfRow, error) {
@@ -795,6 +799,7 @@ func (q *Queries) LimitsOf(ctx context.Context, entityID uuid.UUID) (LimitsOfRow
 		&i.DayQuota,
 		&i.MonthQuota,
 		&i.DayNumbers,
+		&i.YearNumbers,
 	)
 	return i, err
 }
@@ -1180,20 +1185,21 @@ func (q *Queries) Sessions(ctx context.Context, arg SessionsParams) ([]SessionsR
 }
 
 const setLimits = `-- name: SetLimits :exec
-INSERT INTO entity_limit (entity_id, rate, burst, day_quota, month_quota, day_numbers, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO entity_limit (entity_id, rate, burst, day_quota, month_quota, day_numbers, year_numbers, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (entity_id) DO UPDATE SET rate = excluded.rate, burst = excluded.burst, day_quota = excluded.day_quota,
-    month_quota = excluded.month_quota, day_numbers = excluded.day_numbers, updated_at = excluded.updated_at
+    month_quota = excluded.month_quota, day_numbers = excluded.day_numbers, year_numbers = excluded.year_numbers, updated_at = excluded.updated_at
 `
 
 type SetLimitsParams struct {
-	EntityID   uuid.UUID
-	Rate       float64
-	Burst      int32
-	DayQuota   int64
-	MonthQuota int64
-	DayNumbers int64
-	UpdatedAt  time.Time
+	EntityID    uuid.UUID
+	Rate        float64
+	Burst       int32
+	DayQuota    int64
+	MonthQuota  int64
+	DayNumbers  int64
+	YearNumbers int64
+	UpdatedAt   time.Time
 }
 
 func (q *Queries) SetLimits(ctx context.Context, arg SetLimitsParams) error {
@@ -1204,6 +1210,7 @@ func (q *Queries) SetLimits(ctx context.Context, arg SetLimitsParams) error {
 		arg.DayQuota,
 		arg.MonthQuota,
 		arg.DayNumbers,
+		arg.YearNumbers,
 		arg.UpdatedAt,
 	)
 	return err

@@ -40,6 +40,12 @@ type Policy struct {
 	HoldPercent int32
 	// For how many years the personal part of a record is kept.
 	PersonalYears int32
+	// After how many days a new organisation, or a new client, has its whole budget of numbers.
+	WarmUpDays int32
+	// The share of it on the first day.
+	WarmUpPercent int32
+	// The largest share for an organisation that a client onboarded, until staff have accepted a document of it.
+	UndocumentedPercent int32
 	// The zone in which a bare date that is reported is a day; its name in the IANA database.
 	TimeZone string
 	// The name of the clearing house; empty while there is none.

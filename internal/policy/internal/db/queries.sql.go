@@ -13,7 +13,7 @@ import (
 )
 
 const byVersion = `-- name: ByVersion :one
-SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, time_zone, clearing_house, purposes, note, created_at FROM policy WHERE version = $1
+SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, warm_up_days, warm_up_percent, undocumented_percent, time_zone, clearing_house, purposes, note, created_at FROM policy WHERE version = $1
 `
 
 func (q *Queries) ByVersion(ctx context.Context, version int32) (Policy, error) {
@@ -40,6 +40,9 @@ func (q *Queries) ByVersion(ctx context.Context, version int32) (Policy, error) 
 		&i.BackdatingDays,
 		&i.HoldPercent,
 		&i.PersonalYears,
+		&i.WarmUpDays,
+		&i.WarmUpPercent,
+		&i.UndocumentedPercent,
 		&i.TimeZone,
 		&i.ClearingHouse,
 		&i.Purposes,
@@ -50,7 +53,7 @@ func (q *Queries) ByVersion(ctx context.Context, version int32) (Policy, error) 
 }
 
 const current = `-- name: Current :one
-SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, time_zone, clearing_house, purposes, note, created_at FROM policy WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1
+SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, warm_up_days, warm_up_percent, undocumented_percent, time_zone, clearing_house, purposes, note, created_at FROM policy WHERE effective_at <= $1 ORDER BY effective_at DESC, version DESC LIMIT 1
 `
 
 func (q *Queries) Current(ctx context.Context, at time.Time) (Policy, error) {
@@ -77,6 +80,9 @@ func (q *Queries) Current(ctx context.Context, at time.Time) (Policy, error) {
 		&i.BackdatingDays,
 		&i.HoldPercent,
 		&i.PersonalYears,
+		&i.WarmUpDays,
+		&i.WarmUpPercent,
+		&i.UndocumentedPercent,
 		&i.TimeZone,
 		&i.ClearingHouse,
 		&i.Purposes,
@@ -87,7 +93,7 @@ func (q *Queries) Current(ctx context.Context, at time.Time) (Policy, error) {
 }
 
 const history = `-- name: History :many
-SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, time_zone, clearing_house, purposes, note, created_at FROM policy ORDER BY version
+SELECT version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days, lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent, sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years, warm_up_days, warm_up_percent, undocumented_percent, time_zone, clearing_house, purposes, note, created_at FROM policy ORDER BY version
 `
 
 func (q *Queries) History(ctx context.Context) ([]Policy, error) {
@@ -120,6 +126,9 @@ func (q *Queries) History(ctx context.Context) ([]Policy, error) {
 			&i.BackdatingDays,
 			&i.HoldPercent,
 			&i.PersonalYears,
+			&i.WarmUpDays,
+			&i.WarmUpPercent,
+			&i.UndocumentedPercent,
 			&i.TimeZone,
 			&i.ClearingHouse,
 			&i.Purposes,
@@ -140,11 +149,13 @@ const insert = `-- name: Insert :exec
 INSERT INTO policy (version, id, effective_at, recycled_days, swapped_hours, ported_hours, flagged_days, quarantine_days, notice_days,
     lifecycle_freshness_hours, sim_freshness_hours, port_freshness_hours, false_assurance_percent,
     sim_report_hours, port_report_hours, bar_report_hours, churn_report_days, backdating_days, hold_percent, personal_years,
+    warm_up_days, warm_up_percent, undocumented_percent,
     time_zone, clearing_house, purposes, note, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
     $10, $11, $12, $13,
     $14, $15, $16, $17, $18, $19, $20,
-    $21, $22, $23, $24, $25)
+    $21, $22, $23,
+    $24, $25, $26, $27, $28)
 `
 
 type InsertParams struct {
@@ -168,6 +179,9 @@ type InsertParams struct {
 	BackdatingDays          int32
 	HoldPercent             int32
 	PersonalYears           int32
+	WarmUpDays              int32
+	WarmUpPercent           int32
+	UndocumentedPercent     int32
 	TimeZone                string
 	ClearingHouse           string
 	Purposes                string
@@ -197,6 +211,9 @@ func (q *Queries) Insert(ctx context.Context, arg InsertParams) error {
 		arg.BackdatingDays,
 		arg.HoldPercent,
 		arg.PersonalYears,
+		arg.WarmUpDays,
+		arg.WarmUpPercent,
+		arg.UndocumentedPercent,
 		arg.TimeZone,
 		arg.ClearingHouse,
 		arg.Purposes,

@@ -545,7 +545,7 @@ func EntityLimits(d EntityLimitsData) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, " <p class=\"faint\">Days and months in UTC. Usage is a few seconds old and counts live keys only.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, " <p class=\"faint\">Days, months and years in UTC. Usage is a few seconds old, that of the year up to an hour, and counts live keys only.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -610,6 +610,10 @@ func EntityLimits(d EntityLimitsData) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					templ_7745c5c3_Err = limitField(d, "dayNumbers", "Different numbers per day", "The number budget: how many different numbers can be verified in a day.", "numeric").Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = limitField(d, "yearNumbers", "Different numbers per year", "The licensed size: how many different numbers can be verified in a year. A number counts once.", "numeric").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
