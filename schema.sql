@@ -1690,20 +1690,24 @@ CREATE TABLE public.line_order (
     bar_scope text NOT NULL,
     given_at text NOT NULL,
     event text NOT NULL,
+    lapses_at timestamp with time zone,
     CONSTRAINT line_order_action_check CHECK ((action = ANY (ARRAY['BAR'::text, 'UNBAR'::text, 'BLACKLIST'::text, 'RELEASE'::text, 'VOID'::text, 'CONFIRM'::text]))),
     CONSTRAINT line_order_asked_kind_check CHECK ((asked_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text]))),
+    CONSTRAINT line_order_lapses CHECK (((state <> 'UNCONFIRMED'::text) OR ((lapses_at IS NOT NULL) AND (seq IS NOT NULL)))),
     CONSTRAINT line_order_second_kind_check CHECK ((second_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text]))),
-    CONSTRAINT line_order_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'DONE'::text, 'WITHDRAWN'::text]))),
+    CONSTRAINT line_order_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'UNCONFIRMED'::text, 'DONE'::text, 'WITHDRAWN'::text]))),
     CONSTRAINT line_order_two_people CHECK (((state <> 'DONE'::text) OR (second_kind IS NULL) OR ((second_kind IS DISTINCT FROM asked_kind) OR (second_by IS DISTINCT FROM asked_by))))
 );
 -- Name: TABLE line_order; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_order IS 'Orders of the regulator about numbers. One that lowers a guard waits until a second person confirms it.';
+COMMENT ON TABLE public.line_order IS 'Orders of the regulator about numbers. One that lowers a guard waits until a second person confirms it; a bar acts at once, and ends if nobody confirms it.';
 -- Name: COLUMN line_order.asked_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_order.asked_by IS 'The client or account that gave the order; null for the operator at the command line. second_by is the same for who confirmed or withdrew it.';
 -- Name: COLUMN line_order.seq; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_order.seq IS 'The event in line_event that carried the order out.';
 -- Name: COLUMN line_order.bar_reason; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_order.bar_reason IS 'Of a bar, as given; so are bar_scope, given_at (the time it names; empty for now) and event (the seq that a VOID or CONFIRM names). A confirmation reads them.';
+-- Name: COLUMN line_order.lapses_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_order.lapses_at IS 'When a bar by one person ends, or would have ended, unless a second one confirms it; null for other orders. Nothing is written then.';
 -- Name: log_checkpoint; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.log_checkpoint (
     size bigint NOT NULL,
@@ -2993,7 +2997,7 @@ CREATE INDEX line_open_network ON public.line_open USING btree (network, outcome
 -- Name: line_open_outcome; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_open_outcome ON public.line_open USING btree (outcome, reported_at, number);
 -- Name: line_order_pending; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_order_pending ON public.line_order USING btree (asked_at) WHERE (state = 'PENDING'::text);
+CREATE INDEX line_order_pending ON public.line_order USING btree (asked_at) WHERE (state = ANY (ARRAY['PENDING'::text, 'UNCONFIRMED'::text]));
 -- Name: login_device_account; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX login_device_account ON public.login_device USING btree (account_id, last_used_at);
 -- Name: login_device_used; Type: INDEX; Schema: public; Owner: -
