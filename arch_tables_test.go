@@ -24,6 +24,7 @@ var mayRead = map[string]string{
 	"linestore":  "numbering_plan policy",
 	"share":      "network_lines",
 	"supply":     "line_event line_now line_open network_lines supply_coverage",
+	"order":      "client",
 	"verify":     "line_event supply_import",
 	"guard":      "client document document_move entity",
 	"tally":      "journal_entry",

@@ -275,16 +275,18 @@ func TestRefusedHasNoEffect(t *testing.T) {
 func TestRequesterMustStillBeAdministrator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	asker, other := person(t, w.Pool, "administrator", false), person(t, w.Pool, "administrator", false)
-	id := w.asked(asker, uuid.New())
-	if _, err := w.Pool.Exec(t.Context(), `UPDATE account SET disabled_at = now() WHERE id = $1`, asker.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Confirm(t.Context(), id, other, uuid.Nil); !errors.Is(err, approval.ErrRequesterGone) || w.effects() != 0 {
-		t.Errorf("%v, %d effects", err, w.effects())
-	}
-	if _, err := w.Refuse(t.Context(), id, other, uuid.Nil); err != nil {
-		t.Errorf("it could not even be refused: %v", err)
+	for _, leave := range []string{`disabled_at = now()`, `role = 'auditor'`, `role = 'reviewer'`} {
+		asker, other := person(t, w.Pool, "administrator", false), person(t, w.Pool, "administrator", false)
+		id := w.asked(asker, uuid.New())
+		if _, err := w.Pool.Exec(t.Context(), `UPDATE account SET `+leave+` WHERE id = $1`, asker.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Confirm(t.Context(), id, other, uuid.Nil); !errors.Is(err, approval.ErrRequesterGone) || w.effects() != 0 {
+			t.Errorf("%s: %v, %d effects", leave, err, w.effects())
+		}
+		if _, err := w.Refuse(t.Context(), id, other, uuid.Nil); err != nil {
+			t.Errorf("%s: it could not even be refused: %v", leave, err)
+		}
 	}
 }
 

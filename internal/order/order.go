@@ -206,7 +206,7 @@ func (s *Service) Confirm(ctx context.Context, from supply.Supplier, id uuid.UUI
 		if from.Actor.Same(o.RequestedBy) || from.Actor.Kind != audit.Client && from.Actor.Kind != audit.Account {
 			return ErrSecondPerson // the command line has no accounts, so it cannot show that two people agree
 		}
-		if err := registry.CheckIndependent(ctx, tx, o.RequestedBy, from.Actor, now); err != nil {
+		if err := checkTwo(ctx, tx, &o, from.Actor, now); err != nil {
 			return err
 		}
 		before := o.State
@@ -253,6 +253,26 @@ func (s *Service) confirmation(o *Order, zone *time.Location, now time.Time) (su
 	}, zone, now)
 	e.Event.ID = o.ID.String()
 	return e, err
+}
+
+// checkTwo checks that the requester may still give this order, so that the confirmation
+// is not the act of one person, and that the second person is independent of them.
+func checkTwo(ctx context.Context, tx pg.Tx, o *Order, second audit.Actor, now time.Time) error {
+	if err := registry.CheckRequester(ctx, tx, o.RequestedBy, approval.ActionOf(o.Kind()).Request...); err != nil {
+		return err
+	}
+	if o.RequestedBy.Kind == audit.Client {
+		var gone bool // a client is never deleted
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM client WHERE id = $1 AND (revoked_at IS NOT NULL OR suspended_at IS NOT NULL OR 'line:order' <> ALL(scopes)))`,
+			o.RequestedBy.ID).Scan(&gone)
+		if err != nil {
+			return fmt.Errorf("order: look up the requester: %w", err)
+		}
+		if gone {
+			return approval.ErrRequesterGone
+		}
+	}
+	return registry.CheckIndependent(ctx, tx, o.RequestedBy, second, now)
 }
 
 // Refuse ends a pending order, so that it never takes effect. A bar that acts already

@@ -2,10 +2,12 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
@@ -92,6 +94,25 @@ func CheckIndependent(ctx context.Context, from pg.DB, one, other audit.Actor, a
 	}
 	if shared {
 		return approval.ErrNotIndependent
+	}
+	return nil
+}
+
+// CheckRequester returns [approval.ErrRequesterGone] if the account that requested
+// something was removed, or lost the roles for it, since then. Otherwise it keeps both
+// until the transaction ends. An account is never deleted.
+func CheckRequester(ctx context.Context, tx pg.Tx, by audit.Actor, roles ...string) error {
+	if by.Kind != audit.Account {
+		return nil
+	}
+	var gone bool
+	err := tx.QueryRow(ctx, `SELECT kind <> 'staff' OR disabled_at IS NOT NULL OR coalesce(role, '') <> ALL($2::text[]) FROM account WHERE id = $1 FOR SHARE`,
+		by.ID, roles).Scan(&gone)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("registry: look up the requester: %w", err)
+	}
+	if gone {
+		return approval.ErrRequesterGone
 	}
 	return nil
 }
