@@ -17,20 +17,21 @@ import (
 // reads go in the same direction as imports: a package that read a table of one
 // that imports it would depend on it without the compiler knowing.
 var mayRead = map[string]string{
-	"auditchain": "audit",
-	"access":     "account entity",
-	"people":     "account entity",
-	"document":   "entity",
-	"linestore":  "numbering_plan policy",
-	"share":      "network_lines",
-	"supply":     "line_event line_now line_open network_lines supply_coverage",
-	"order":      "client",
-	"verify":     "line_event supply_import",
-	"guard":      "client document document_move entity",
-	"tally":      "journal_entry",
-	"journalgap": "journal_epoch_start journal_epoch_end",
-	"logreceipt": "journal_entry",
-	"publiclog":  "journal_archive journal_batch",
+	"auditchain":  "audit",
+	"access":      "account entity entity_limit",
+	"people":      "account entity",
+	"document":    "entity",
+	"linestore":   "numbering_plan policy",
+	"share":       "network_lines",
+	"supply":      "line_event line_now line_open network_lines supply_coverage",
+	"order":       "client",
+	"verify":      "line_event supply_import",
+	"guard":       "client document document_move entity",
+	"tally":       "journal_entry",
+	"journalgap":  "journal_epoch_end journal_epoch_start",
+	"logreceipt":  "journal_entry",
+	"publiclog":   "journal_archive journal_batch",
+	"entitylimit": "entity",
 }
 
 // source is a file that people write: Go or SQL.

@@ -458,12 +458,15 @@ CREATE TABLE public.client_secret (
     client_id uuid NOT NULL,
     mac bytea NOT NULL,
     preview text NOT NULL,
+    waits boolean DEFAULT false NOT NULL,
     last_used_at timestamp with time zone,
     revoked_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL
 );
 -- Name: TABLE client_secret; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.client_secret IS 'The secrets of clients, as HMACs. A client can have two active secrets, so that it can rotate one.';
+-- Name: COLUMN client_secret.waits; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.client_secret.waits IS 'A second person has not confirmed yet that the client may use it.';
 -- Name: COLUMN client_secret.last_used_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.client_secret.last_used_at IS 'Updated in coarse steps. It shows when a rotated secret is no longer in use.';
 -- Name: document; Type: TABLE; Schema: public; Owner: -
@@ -1863,6 +1866,27 @@ CREATE TABLE public.network_lines (
 );
 -- Name: TABLE network_lines; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.network_lines IS 'How many numbers with a current tenure each network has.';
+-- Name: numbering_draft; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.numbering_draft (
+    id uuid NOT NULL,
+    version integer NOT NULL,
+    effective_at timestamp with time zone,
+    digits smallint NOT NULL,
+    source text NOT NULL,
+    ranges text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT numbering_draft_digits_check CHECK (((digits >= 6) AND (digits <= 15))),
+    CONSTRAINT numbering_draft_source_check CHECK (((char_length(source) >= 1) AND (char_length(source) <= 2000))),
+    CONSTRAINT numbering_draft_version_check CHECK ((version > 0))
+);
+-- Name: TABLE numbering_draft; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.numbering_draft IS 'Versions of the numbering plan that one person requested. A draft never changes; it becomes the version when a second person confirms the approval whose subject it is.';
+-- Name: COLUMN numbering_draft.version; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_draft.version IS 'The version that it would be: it is refused if there is another one by then.';
+-- Name: COLUMN numbering_draft.effective_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_draft.effective_at IS 'Null: when it is confirmed.';
+-- Name: COLUMN numbering_draft.ranges; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_draft.ranges IS 'The whole plan as CSV, as lineproof plan export prints it.';
 -- Name: numbering_network; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.numbering_network (
     version integer NOT NULL,
@@ -2649,6 +2673,9 @@ ALTER TABLE ONLY public.network
 -- Name: network network_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.network
     ADD CONSTRAINT network_pkey PRIMARY KEY (id);
+-- Name: numbering_draft numbering_draft_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.numbering_draft
+    ADD CONSTRAINT numbering_draft_pkey PRIMARY KEY (id);
 -- Name: numbering_network numbering_network_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_network
     ADD CONSTRAINT numbering_network_pkey PRIMARY KEY (version, network);
@@ -3394,6 +3421,8 @@ GRANT SELECT(id) ON TABLE public.client_secret TO lineproof_read;
 GRANT SELECT(client_id) ON TABLE public.client_secret TO lineproof_read;
 -- Name: COLUMN client_secret.preview; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(preview) ON TABLE public.client_secret TO lineproof_read;
+-- Name: COLUMN client_secret.waits; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(waits) ON TABLE public.client_secret TO lineproof_read;
 -- Name: COLUMN client_secret.last_used_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(last_used_at) ON TABLE public.client_secret TO lineproof_read;
 -- Name: COLUMN client_secret.revoked_at; Type: ACL; Schema: public; Owner: -
@@ -3580,6 +3609,9 @@ GRANT SELECT ON TABLE public.network TO lineproof_read;
 -- Name: TABLE network_lines; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.network_lines TO lineproof_serve;
 GRANT SELECT ON TABLE public.network_lines TO lineproof_read;
+-- Name: TABLE numbering_draft; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.numbering_draft TO lineproof_serve;
+GRANT SELECT ON TABLE public.numbering_draft TO lineproof_read;
 -- Name: TABLE numbering_network; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.numbering_network TO lineproof_serve;
 GRANT SELECT ON TABLE public.numbering_network TO lineproof_read;

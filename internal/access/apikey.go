@@ -14,6 +14,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access/internal/db"
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/entitylimit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -71,8 +72,8 @@ func (f *KeyForm) check() error {
 	for _, n := range f.Networks {
 		wrong.Check(n.IsValid() && n.Masked() == n, "networks", fault.BadFormat, "Write a network as 192.0.2.0/24 or 2001:db8::/32, with no address bits set after the prefix length.")
 	}
-	wrong.Check(f.Rate >= 0 && f.Rate <= maxBurst, "rate", fault.NotAllowed, "Give requests per second, from 0 (use the default) to 1,000,000.")
-	wrong.Check(f.Burst >= 0 && f.Burst <= maxBurst, "burst", fault.NotAllowed, "Give a number from 0 (use the default) to 1,000,000.")
+	wrong.Check(f.Rate >= 0 && f.Rate <= entitylimit.MaxBurst, "rate", fault.NotAllowed, "Give requests per second, from 0 (use the default) to 1,000,000.")
+	wrong.Check(f.Burst >= 0 && f.Burst <= entitylimit.MaxBurst, "burst", fault.NotAllowed, "Give a number from 0 (use the default) to 1,000,000.")
 	return wrong.Err()
 }
 
@@ -117,7 +118,7 @@ func (s *Service) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, p purpose
 	}
 	return key, db.New(tx).InsertKey(ctx, db.InsertKeyParams{
 		ID: key.ID, EntityID: f.Entity, Name: f.Name, Mode: f.Mode, Purpose: p.code, PurposeText: p.text, Mac: s.Peppers.Sign(key.Text.Reveal()),
-		Preview: secret.Preview(key.Text), Networks: networks, Rate: f.Rate, Burst: int32(f.Burst), ExpiresAt: expires, CreatedAt: s.now(), //nolint:gosec // at most maxBurst
+		Preview: secret.Preview(key.Text), Networks: networks, Rate: f.Rate, Burst: int32(f.Burst), ExpiresAt: expires, CreatedAt: s.now(), //nolint:gosec // at most entitylimit.MaxBurst
 		CreatedBy: pg.ID(by.ID), Replaces: pg.ID(replaces),
 	})
 }

@@ -296,11 +296,11 @@ func TestSecretsOfAClientAreRotated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := w.AddSecret(t.Context(), c.ID, access.Operator, uuid.Nil)
+	second, err := w.AddSecret(t.Context(), c.ID, "", access.Operator, uuid.Nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.AddSecret(t.Context(), c.ID, access.Operator, uuid.Nil); !errors.Is(err, access.ErrSecrets) {
+	if _, err := w.AddSecret(t.Context(), c.ID, "", access.Operator, uuid.Nil); !errors.Is(err, access.ErrSecrets) {
 		t.Errorf("a third secret: %v, want ErrSecrets", err)
 	}
 	buys := func(text secret.Text) bool {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/access/internal/db"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -38,17 +39,68 @@ type ClientForm struct {
 	Scopes  []string
 	Network string // the code of the network it may supply lines for; "" for none
 	Vouches bool   // the admins of the entities it onboards count as verified
+	Reason  string // required if a second person has to confirm the scopes
 }
 
 // NewClient is a client that was just created. The secret is shown only now.
 type NewClient struct {
 	ID     uuid.UUID
 	Secret secret.Text
-	Scopes []string
+	Scopes []string // that it has now
+	// Pending is the approval that must be confirmed before the client gets the scopes
+	// that change lines. It is zero if it has all scopes.
+	Pending uuid.UUID
 }
 
-// CreateClient creates a client with one secret.
+// CreateClient creates a client with one secret. It takes two people to give it a scope
+// that changes lines: it starts without those, and gets them when a second person has
+// confirmed it.
 func (s *Service) CreateClient(ctx context.Context, f ClientForm, by audit.Actor, request uuid.UUID) (NewClient, error) {
+	if err := f.check(); err != nil {
+		return NewClient{}, err
+	}
+	c := NewClient{ID: uuid.Must(uuid.NewV7()), Secret: secret.New(secret.ClientSecret), Scopes: f.Scopes}
+	now := s.now()
+	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		waits, err := takesTwo(ctx, tx, f.Scopes, by)
+		if err != nil {
+			return err
+		}
+		if waits {
+			c.Scopes = slices.DeleteFunc(slices.Clone(f.Scopes), ChangesLines)
+		}
+		q := db.New(tx)
+		err = q.InsertClient(ctx, db.InsertClientParams{
+			ID: c.ID, Name: f.Name, Scopes: c.Scopes, Network: f.Network, Vouches: f.Vouches, CreatedAt: now,
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := s.insertSecret(ctx, q, c.ID, c.Secret, false); err != nil {
+			return err
+		}
+		if err := registry.RecordAccess(ctx, tx, c.ID, registry.AccessCreated, by, now); err != nil {
+			return err
+		}
+		err = audit.Write(ctx, tx, audit.Entry{
+			At: now, Actor: by, Action: audit.ClientCreated, Subject: c.ID, Request: request,
+			After: map[string]any{"name": f.Name, "scopes": c.Scopes, "network": f.Network, "vouches": f.Vouches},
+		})
+		if err != nil || !waits {
+			return err
+		}
+		c.Pending, err = approval.Create(ctx, tx, registry.CheckStaff, approval.Request{
+			Kind: GiveScopes, Subject: c.ID, Details: map[string]string{"scopes": strings.Join(f.Scopes, " "), "network": f.Network}, Reason: f.Reason, By: by, Request: request, At: s.now(),
+		})
+		return err
+	})
+	if err != nil {
+		return NewClient{}, fmt.Errorf("access: create a client: %w", err)
+	}
+	return c, nil
+}
+
+func (f *ClientForm) check() error {
 	var wrong fault.Form
 	checkLabel(&wrong, "name", f.Name, 200)
 	wrong.Check(len(f.Scopes) > 0, "scope", fault.Required, "Give at least one scope.")
@@ -59,34 +111,7 @@ func (s *Service) CreateClient(ctx context.Context, f ClientForm, by audit.Actor
 		"One client never has both line:supply and line:port. Create two clients: one for the network that supplies lines, one for the clearing house.")
 	wrong.Check(!slices.Contains(f.Scopes, string(LineSupply)) || f.Network != "", "network", fault.Required,
 		"Give the network that the client supplies lines for.")
-	if err := wrong.Err(); err != nil {
-		return NewClient{}, err
-	}
-	c := NewClient{ID: uuid.Must(uuid.NewV7()), Secret: secret.New(secret.ClientSecret), Scopes: f.Scopes}
-	now := s.now()
-	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		q := db.New(tx)
-		err := q.InsertClient(ctx, db.InsertClientParams{
-			ID: c.ID, Name: f.Name, Scopes: f.Scopes, Network: f.Network, Vouches: f.Vouches, CreatedAt: now,
-		})
-		if err != nil {
-			return err
-		}
-		if _, err := s.insertSecret(ctx, q, c.ID, c.Secret); err != nil {
-			return err
-		}
-		if err := registry.RecordAccess(ctx, tx, c.ID, registry.AccessCreated, by, now); err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx, audit.Entry{
-			At: now, Actor: by, Action: audit.ClientCreated, Subject: c.ID, Request: request,
-			After: map[string]any{"name": f.Name, "scopes": f.Scopes, "network": f.Network, "vouches": f.Vouches},
-		})
-	})
-	if err != nil {
-		return NewClient{}, fmt.Errorf("access: create a client: %w", err)
-	}
-	return c, nil
+	return wrong.Err()
 }
 
 // ClientRow is a client as lists show it.

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/access/internal/db"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -22,8 +23,9 @@ const MaxSecrets = 2
 
 // NewSecret is a client secret that was just created. It is shown only now.
 type NewSecret struct {
-	ID   uuid.UUID
-	Text secret.Text
+	ID      uuid.UUID
+	Text    secret.Text
+	Pending uuid.UUID // the approval that must be confirmed before it can be used; zero for none
 }
 
 // SecretRow is a client secret as lists show it.
@@ -32,6 +34,7 @@ type SecretRow struct {
 	Preview    string
 	CreatedAt  time.Time
 	LastUsedAt time.Time // exact to about a minute; zero if never used
+	Waits      bool      // it cannot be used before a second person confirms it
 }
 
 // Secrets lists the secrets of a client that are not revoked, oldest first.
@@ -42,20 +45,27 @@ func (s *Service) Secrets(ctx context.Context, client uuid.UUID) ([]SecretRow, e
 	}
 	list := make([]SecretRow, len(rows))
 	for i, r := range rows {
-		list[i] = SecretRow{ID: r.ID, Preview: r.Preview, CreatedAt: r.CreatedAt, LastUsedAt: timeOrZero(r.LastUsedAt)}
+		list[i] = SecretRow{ID: r.ID, Preview: r.Preview, CreatedAt: r.CreatedAt, LastUsedAt: timeOrZero(r.LastUsedAt), Waits: r.Waits}
 	}
 	return list, nil
 }
 
 // AddSecret gives a client a second secret, so that the first can be replaced
-// without an interruption.
-func (s *Service) AddSecret(ctx context.Context, client uuid.UUID, by audit.Actor, request uuid.UUID) (created NewSecret, err error) {
+// without an interruption. If the client has a scope that changes lines, the secret
+// cannot be used until a second person has confirmed it.
+func (s *Service) AddSecret(ctx context.Context, client uuid.UUID, reason string, by audit.Actor, request uuid.UUID) (created NewSecret, err error) {
 	created.Text = secret.New(secret.ClientSecret)
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
-		if _, err := q.LockClient(ctx, client); errors.Is(err, pgx.ErrNoRows) {
+		scopes, err := q.LockClient(ctx, client)
+		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoClient
-		} else if err != nil {
+		}
+		if err != nil {
+			return err
+		}
+		waits, err := takesTwo(ctx, tx, scopes, by)
+		if err != nil {
 			return err
 		}
 		active, err := q.ClientSecrets(ctx, client)
@@ -65,15 +75,22 @@ func (s *Service) AddSecret(ctx context.Context, client uuid.UUID, by audit.Acto
 		if len(active) >= MaxSecrets {
 			return ErrSecrets
 		}
-		if created.ID, err = s.insertSecret(ctx, q, client, created.Text); err != nil {
+		if created.ID, err = s.insertSecret(ctx, q, client, created.Text, waits); err != nil {
 			return err
 		}
 		if err := registry.RecordAccess(ctx, tx, client, registry.AccessReset, by, s.now()); err != nil {
 			return err
 		}
-		return audit.Write(ctx, tx, audit.Entry{
-			At: s.now(), Actor: by, Action: audit.SecretAdded, Subject: client, Request: request, After: map[string]any{"secretId": created.ID.String()},
+		err = audit.Write(ctx, tx, audit.Entry{
+			At: s.now(), Actor: by, Action: audit.SecretAdded, Subject: client, Request: request, After: map[string]any{"secretId": created.ID.String(), "waits": waits},
 		})
+		if err != nil || !waits {
+			return err
+		}
+		created.Pending, err = approval.Create(ctx, tx, registry.CheckStaff, approval.Request{
+			Kind: UseSecret, Subject: client, Details: map[string]string{"secretId": created.ID.String()}, Reason: reason, By: by, Request: request, At: s.now(),
+		})
+		return err
 	})
 	if err != nil {
 		return NewSecret{}, fmt.Errorf("access: add a secret: %w", err)
@@ -99,9 +116,9 @@ func (s *Service) RevokeSecret(ctx context.Context, client, id uuid.UUID, by aud
 	})
 }
 
-func (s *Service) insertSecret(ctx context.Context, q *db.Queries, client uuid.UUID, text secret.Text) (uuid.UUID, error) {
+func (s *Service) insertSecret(ctx context.Context, q *db.Queries, client uuid.UUID, text secret.Text, waits bool) (uuid.UUID, error) {
 	id := uuid.Must(uuid.NewV7())
 	return id, q.InsertClientSecret(ctx, db.InsertClientSecretParams{
-		ID: id, ClientID: client, Mac: s.Peppers.Sign(text.Reveal()), Preview: secret.Preview(text), CreatedAt: s.now(),
+		ID: id, ClientID: client, Mac: s.Peppers.Sign(text.Reveal()), Preview: secret.Preview(text), Waits: waits, CreatedAt: s.now(),
 	})
 }

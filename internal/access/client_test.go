@@ -24,7 +24,7 @@ func TestOneClientIsFound(t *testing.T) {
 		}
 		ids = append(ids, c.ID)
 	}
-	if _, err := w.AddSecret(t.Context(), ids[0], access.Operator, uuid.Nil); err != nil {
+	if _, err := w.AddSecret(t.Context(), ids[0], "", access.Operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.RevokeClient(t.Context(), ids[1], access.Operator, uuid.Nil); err != nil {

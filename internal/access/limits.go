@@ -3,16 +3,12 @@ package access
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/access/internal/db"
 	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/entitylimit"
 )
 
 // limits returns the limits of a key. Each is that of the key if set, else that
@@ -36,56 +32,20 @@ func (s *Service) limits(key db.KeyByMACRow) Limits {
 
 // LimitsOf returns the limits that staff set for an entity; zero means the default.
 func (s *Service) LimitsOf(ctx context.Context, entity uuid.UUID) (Limits, error) {
-	return limitsOf(ctx, s.Pool, entity)
+	l, err := entitylimit.Of(ctx, s.Pool, entity)
+	return Limits{EntityRate: l.Rate, EntityBurst: l.Burst, DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, YearNumbers: l.YearNumbers}, err
 }
 
-func limitsOf(ctx context.Context, from pg.DB, entity uuid.UUID) (Limits, error) {
-	l, err := db.New(from).LimitsOf(ctx, entity)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return Limits{}, fmt.Errorf("access: read the limits: %w", err)
-	}
-	return Limits{EntityRate: l.Rate, EntityBurst: int(l.Burst), DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, YearNumbers: l.YearNumbers}, nil
+// SetLimits sets the limits of an entity like [entitylimit.Service.Set].
+func (s *Service) SetLimits(ctx context.Context, entity uuid.UUID, l Limits, reason string, by audit.Actor, request uuid.UUID) error {
+	return s.EntityLimits().Set(ctx, entity, l.ofEntity(), reason, by, request)
 }
 
-// maxBurst is more requests than a node can accept at once.
-const maxBurst = 1_000_000
-
-// SetLimits sets the limits of an entity; zero means the default.
-func (s *Service) SetLimits(ctx context.Context, entity uuid.UUID, l Limits, by audit.Actor, request uuid.UUID) error {
-	var wrong fault.Form
-	wrong.Check(l.EntityRate >= 0 && l.EntityRate <= maxBurst, "rate", fault.NotAllowed, "Give requests per second, from 0 (use the default) to 1,000,000.")
-	wrong.Check(l.EntityBurst >= 0 && l.EntityBurst <= maxBurst, "burst", fault.NotAllowed, "Give a number from 0 (use the default) to 1,000,000.")
-	for field, n := range map[string]int64{"dayQuota": l.DayQuota, "monthQuota": l.MonthQuota, "dayNumbers": l.DayNumbers, "yearNumbers": l.YearNumbers} {
-		wrong.Check(n >= 0, field, fault.NotAllowed, "Give 0 (use the default) or a positive number.")
-	}
-	if err := wrong.Err(); err != nil {
-		return err
-	}
-	now := s.now()
-	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		before, err := limitsOf(ctx, tx, entity)
-		if err != nil {
-			return err
-		}
-		err = db.New(tx).SetLimits(ctx, db.SetLimitsParams{
-			EntityID: entity, Rate: l.EntityRate, Burst: int32(l.EntityBurst), DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, YearNumbers: l.YearNumbers, UpdatedAt: now, //nolint:gosec // at most maxBurst
-		})
-		if err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx, audit.Entry{
-			At: now, Actor: by, Action: audit.LimitsSet, Subject: entity, Entity: entity, Request: request, Before: before.facts(), After: l.facts(),
-		})
-	})
-	if pg.Violated(err) == "entity_limit_entity_id_fkey" {
-		return errNoEntity
-	}
-	if err != nil {
-		return fmt.Errorf("access: set the limits: %w", err)
-	}
-	return nil
+// EntityLimits returns the service that sets the limits of entities.
+func (s *Service) EntityLimits() *entitylimit.Service {
+	return &entitylimit.Service{Pool: s.Pool, Defaults: s.Limits.ofEntity(), Now: s.Now}
 }
 
-func (l Limits) facts() map[string]any {
-	return map[string]any{"rate": l.EntityRate, "burst": l.EntityBurst, "dayQuota": l.DayQuota, "monthQuota": l.MonthQuota, "dayNumbers": l.DayNumbers, "yearNumbers": l.YearNumbers}
+func (l Limits) ofEntity() entitylimit.Limits {
+	return entitylimit.Limits{Rate: l.EntityRate, Burst: l.EntityBurst, DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, YearNumbers: l.YearNumbers}
 }

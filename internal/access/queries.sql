@@ -3,8 +3,8 @@ INSERT INTO client (id, name, scopes, network, vouches, created_at)
 VALUES (@id, @name, @scopes, @network, @vouches, @created_at);
 
 -- name: InsertClientSecret :exec
-INSERT INTO client_secret (id, client_id, mac, preview, created_at)
-VALUES (@id, @client_id, @mac, @preview, @created_at);
+INSERT INTO client_secret (id, client_id, mac, preview, waits, created_at)
+VALUES (@id, @client_id, @mac, @preview, @waits, @created_at);
 
 -- Clients returns one client, or all for the zero id.
 -- name: Clients :many
@@ -17,12 +17,12 @@ FROM client c WHERE c.id = @id OR @id = '00000000-0000-0000-0000-000000000000'::
 -- name: NetworkOfClient :one
 SELECT network FROM client WHERE id = @id AND @scope::text = ANY(scopes) AND NOT @without::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL;
 
--- LockClient serialises changes of the secrets of one client.
+-- LockClient serialises changes of the secrets of one client, and returns its scopes.
 -- name: LockClient :one
-SELECT id FROM client WHERE id = @id AND revoked_at IS NULL FOR UPDATE;
+SELECT scopes FROM client WHERE id = @id AND revoked_at IS NULL FOR UPDATE;
 
 -- name: ClientSecrets :many
-SELECT id, preview, created_at, last_used_at FROM client_secret
+SELECT id, preview, waits, created_at, last_used_at FROM client_secret
 WHERE client_id = @client_id AND revoked_at IS NULL ORDER BY created_at;
 
 -- name: RevokeClientSecret :execrows
@@ -48,7 +48,7 @@ UPDATE access_token SET revoked_at = @at WHERE mac = ANY(@macs::bytea[]) AND cli
 
 -- name: ClientBySecret :one
 SELECT c.id, c.scopes, s.id AS secret_id, s.mac, s.last_used_at FROM client c JOIN client_secret s ON s.client_id = c.id
-WHERE c.id = @id AND s.mac = ANY(@macs::bytea[]) AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
+WHERE c.id = @id AND s.mac = ANY(@macs::bytea[]) AND NOT s.waits AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
 
 -- name: InsertToken :exec
 INSERT INTO access_token (id, client_id, mac, scopes, expires_at, created_at)
@@ -179,15 +179,6 @@ UPDATE api_key SET last_used_at = @at, last_used_from = @used_from, mac = @mac W
 
 -- name: Channel :one
 SELECT name FROM access_channel;
-
--- name: LimitsOf :one
-SELECT rate, burst, day_quota, month_quota, day_numbers, year_numbers FROM entity_limit WHERE entity_id = @entity_id;
-
--- name: SetLimits :exec
-INSERT INTO entity_limit (entity_id, rate, burst, day_quota, month_quota, day_numbers, year_numbers, updated_at)
-VALUES (@entity_id, @rate, @burst, @day_quota, @month_quota, @day_numbers, @year_numbers, @updated_at)
-ON CONFLICT (entity_id) DO UPDATE SET rate = excluded.rate, burst = excluded.burst, day_quota = excluded.day_quota,
-    month_quota = excluded.month_quota, day_numbers = excluded.day_numbers, year_numbers = excluded.year_numbers, updated_at = excluded.updated_at;
 
 -- name: InsertMandate :exec
 INSERT INTO mandate (id, entity_id, principal, purposes, until, document, created_at, created_by)

@@ -25,7 +25,6 @@ package approval
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -43,7 +42,8 @@ import (
 // Lifetime is how long a request can be confirmed.
 const Lifetime = 7 * 24 * time.Hour
 
-const maxReason = 500
+// MaxReason is how many characters a reason has at most.
+const MaxReason = 500
 
 var (
 	// ErrNotAdministrator reports an actor who is neither an administrator nor
@@ -133,11 +133,37 @@ type Approval struct {
 	Request     uuid.UUID // the id of the HTTP request that decided it, for the effect; zero for none
 }
 
+// WaitsError says that a change was requested and takes effect when a second person
+// confirms it. A function that carries a change out returns it instead of nil, so that
+// no caller can take the one for the other.
+type WaitsError struct{ ID uuid.UUID }
+
+func (e *WaitsError) Error() string {
+	return "This takes two people: approval " + e.ID.String() + " waits for a second person."
+}
+
+// Waits returns a [WaitsError] for an approval that was created, and nil for the zero id.
+func Waits(pending uuid.UUID) error {
+	if pending == uuid.Nil {
+		return nil
+	}
+	return &WaitsError{pending}
+}
+
+// Alone is the decision of a person who needs no second one, for the effect. It is not
+// stored: its id is zero.
+func Alone(r Request) Approval {
+	return Approval{
+		Kind: r.Kind, Subject: r.Subject, Entity: r.Entity, Details: r.Details, Reason: r.Reason, State: Approved,
+		RequestedBy: r.By, RequestedAt: r.At, DecidedBy: r.By, DecidedAt: r.At, Request: r.Request,
+	}
+}
+
 // CheckReason adds a violation for a reason that is empty, too long or not plain
 // text.
 func CheckReason(wrong *fault.Form, field, reason string) {
 	wrong.Check(strings.TrimSpace(reason) != "", field, fault.Required, "Give a reason.")
-	wrong.Check(utf8.RuneCountInString(reason) <= maxReason, field, fault.TooLong, "Use at most 500 characters.")
+	wrong.Check(utf8.RuneCountInString(reason) <= MaxReason, field, fault.TooLong, "Use at most 500 characters.")
 	wrong.Check(utf8.ValidString(reason) && !strings.ContainsFunc(reason, unicode.IsControl), field, fault.BadFormat, "Leave out control characters and line breaks.")
 }
 
@@ -183,16 +209,18 @@ func Create(ctx context.Context, tx pg.Tx, check CheckStaff, r Request) (uuid.UU
 // encodeDetails encodes details as JSON. It fails if the audit trail would mask
 // any of them: what must not be stored there must not be stored here.
 func encodeDetails(details map[string]string) ([]byte, error) {
-	fields := make(map[string]any, len(details))
+	var wrong fault.Form
 	for name, value := range details {
-		fields[name] = value
+		plain, err := audit.Plain(map[string]any{name: value})
+		if err != nil {
+			return nil, err
+		}
+		wrong.Check(plain, name, fault.NotAllowed, "This looks like a secret, a phone number or an e-mail address, which a request for two people must not hold. Write it in another way.")
 	}
-	if plain, err := audit.Plain(fields); err != nil {
+	if err := wrong.Err(); err != nil {
 		return nil, err
-	} else if !plain {
-		return nil, errors.New("approval: the details hold a secret or personal data")
 	}
-	text, err := json.Marshal(fields)
+	text, err := json.Marshal(details)
 	if err != nil {
 		return nil, fmt.Errorf("approval: encode the details: %w", err)
 	}

@@ -123,8 +123,14 @@ func (s *Service) apply(ctx context.Context, tx pg.Tx, a Approval) error {
 }
 
 // Both returns who requested the change and why, for an audit entry whose actor is
-// the person who confirmed it.
+// the person who confirmed it. Of a change by one person alone it is the reason.
 func (a Approval) Both() map[string]any {
+	if a.ID == uuid.Nil {
+		if a.Reason == "" {
+			return map[string]any{}
+		}
+		return map[string]any{"reason": a.Reason}
+	}
 	requester := string(a.RequestedBy.Kind)
 	if a.RequestedBy.ID != uuid.Nil {
 		requester = a.RequestedBy.ID.String()

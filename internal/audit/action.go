@@ -49,7 +49,9 @@ const (
 	ClientSuspended Action = "client.suspended"
 	ClientResumed   Action = "client.resumed"
 	ClientRevoked   Action = "client.revoked"
+	ScopesGiven     Action = "client.scopes_given" // by two people
 	SecretAdded     Action = "client.secret_added"
+	SecretAllowed   Action = "client.secret_allowed" // by a second person, to be used
 	SecretRevoked   Action = "client.secret_revoked"
 	TokenRevoked    Action = "token.revoked"
 	KeyRightSet     Action = "account.key_right" // of a member, to create live keys

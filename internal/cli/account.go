@@ -94,50 +94,57 @@ func accountState(x registry.Account) string {
 }
 
 func (a *app) accountDisableCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "disable ID|EMAIL",
 		Short: "Disable an account",
 		Long: `Disables an account: within 5 seconds every node refuses its sessions, and nobody can log in with it. Its two-factor
-authentication is removed. The person can be invited again and then sets up the account from the start.`,
-		Example: "  lineproof account disable ada@regulator.example",
+authentication is removed. The person can be invited again and then sets up the account from the start.
+
+It takes two people to disable an administrator: another administrator has to confirm it, and the exit code is 7.`,
+		Example: "  lineproof account disable ada@regulator.example --reason 'Left the regulator'",
 		Args:    cobra.ExactArgs(1),
-		RunE: backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
-			x, err := findAccount(cmd.Context(), b, args[0])
-			if err != nil {
-				return err
-			}
-			if err := b.People.DisableAccount(cmd.Context(), x, access.Operator, uuid.Nil); err != nil {
-				return err
-			}
-			a.Note("The account %s is disabled.", x.ID)
-			return nil
-		}),
 	}
+	reason := console.ReasonFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
+		x, err := findAccount(cmd.Context(), b, args[0])
+		if err != nil {
+			return err
+		}
+		if err := b.People.DisableAccount(cmd.Context(), x, *reason, access.Operator, uuid.Nil); err != nil {
+			return err
+		}
+		a.Note("The account %s is disabled.", x.ID)
+		return nil
+	})
+	return cmd
 }
 
 func (a *app) accountFactorCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "reset-factor ID|EMAIL",
 		Short: "Remove two-factor authentication from an account",
 		Long: `Removes two-factor authentication for a person who has lost the authenticator and the recovery codes. All sessions of the
 account end. Verify the person's identity first: afterwards the password alone is enough to log in or, for staff, to set up
 two-factor authentication again. The person is notified by e-mail.
 
-After a reset of a member of staff, the operator and that person do not count as two people for 30 days.`,
-		Example: "  lineproof account reset-factor ada@regulator.example",
+It takes two people to reset a member of staff: an administrator has to confirm it, and the exit code is 7. Afterwards the
+operator and that person do not count as two people for 30 days.`,
+		Example: "  lineproof account reset-factor ada@regulator.example --reason 'Lost her phone; checked in person'",
 		Args:    cobra.ExactArgs(1),
-		RunE: backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
-			x, err := findAccount(cmd.Context(), b, args[0])
-			if err != nil {
-				return err
-			}
-			if err := b.People.ResetFactor(cmd.Context(), x.ID, access.Operator, uuid.Nil); err != nil {
-				return err
-			}
-			a.Note("The account %s no longer uses two-factor authentication.", x.ID)
-			return nil
-		}),
 	}
+	reason := console.ReasonFlag(cmd)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
+		x, err := findAccount(cmd.Context(), b, args[0])
+		if err != nil {
+			return err
+		}
+		if err := b.People.ResetFactor(cmd.Context(), x.ID, *reason, access.Operator, uuid.Nil); err != nil {
+			return err
+		}
+		a.Note("The account %s no longer uses two-factor authentication.", x.ID)
+		return nil
+	})
+	return cmd
 }
 
 func (a *app) accountUnlockCommand() *cobra.Command {
@@ -171,18 +178,21 @@ func (a *app) accountPasswordCommand() *cobra.Command {
 		Long: `Sends an e-mail with a link to set a new password. The link works once, for 30 minutes. With --link no e-mail is sent: the
 link is printed, so that you can pass it on over a channel that you would trust with a password.
 
-After a reset of a member of staff, the operator and that person do not count as two people for 30 days.`,
-		Example: `  lineproof account reset-password ada@regulator.example
-  lineproof account reset-password ada@regulator.example --link`,
+It takes two people to reset a member of staff: the e-mail is sent when an administrator has confirmed it, and the exit code
+is 7. --link is refused then: one person would hold the link. Afterwards the operator and that person do not count as two
+people for 30 days.`,
+		Example: `  lineproof account reset-password ngozi@bank.example
+  lineproof account reset-password ngozi@bank.example --link`,
 		Args: cobra.ExactArgs(1),
 	}
 	cmd.Flags().BoolVar(&link, "link", false, "print the link instead of sending it")
+	reason := console.ReasonFlag(cmd)
 	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
 		x, err := findAccount(cmd.Context(), b, args[0])
 		if err != nil {
 			return err
 		}
-		text, until, err := b.People.StartReset(cmd.Context(), x, link, access.Operator, uuid.Nil)
+		text, until, err := b.People.StartReset(cmd.Context(), x, link, *reason, access.Operator, uuid.Nil)
 		switch {
 		case err != nil:
 			return err

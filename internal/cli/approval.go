@@ -23,7 +23,7 @@ import (
 
 // approvals returns the service that records a second person's decision.
 func approvals(b *backend.Backend) *approval.Service {
-	return &approval.Service{Pool: b.Pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: server.Effects(b.Registry, b.Supply), Now: time.Now}
+	return &approval.Service{Pool: b.Pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: server.Effects(b.People, b.Supply), Now: time.Now}
 }
 
 // sessionFlag adds the flag with which a member of staff acts instead of the
@@ -84,9 +84,10 @@ func (a *app) approvalCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approval",
 		Short: "List, confirm and refuse changes that need two people",
-		Long: `Changes that are too dangerous for one person wait until another confirms them: restoring a revoked entity, giving
-rights to staff, applying a held file, voiding a snapshot, erasing records, and searching who asked about a number. The
-operator who runs the command line is one person. A member of staff who has logged in over the API acts here with --session-file.`,
+		Long: `Changes that are too dangerous for one person wait until another confirms them: everything that lowers a guard, such as
+giving rights to staff and clients, restoring a revoked entity, raising limits, a new plan or policy, applying a held file,
+and erasing records. The operator who runs the command line is one person. A member of staff who has logged in over the API
+acts here with --session-file.`,
 		Example: "  lineproof approval list",
 	}
 	cmd.AddCommand(a.approvalListCommand(), a.approvalConfirmCommand(), a.approvalRefuseCommand())

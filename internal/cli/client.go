@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
@@ -30,14 +32,20 @@ type newClientJSON struct {
 	ID     string   `json:"clientId"`
 	Secret string   `json:"clientSecret"`
 	Scopes []string `json:"scopes"`
+	// Approval must be confirmed before the client gets the scopes that it lacks.
+	Approval string `json:"approvalId,omitempty"`
 }
 
 func (a *app) clientCreateCommand() *cobra.Command {
 	var form access.ClientForm
 	cmd := &cobra.Command{
-		Use:     "create",
-		Short:   "Create a client and print its secret once",
-		Long:    "Creates a client and prints its id and secret. Only a hash of the secret is stored, so it cannot be shown again.",
+		Use:   "create",
+		Short: "Create a client and print its secret once",
+		Long: `Creates a client and prints its id and secret. Only a hash of the secret is stored, so it cannot be shown again.
+
+It takes two people to give a client line:supply, line:port, line:flag or line:order: it is created without these scopes and
+gets them when a second person has confirmed it. The exit code is 7 then. While there are neither founders nor two
+administrators, the client has all its scopes at once.`,
 		Example: "  lineproof client create --name 'Example Telecom' --scope entity:onboard --scope document:upload",
 		Args:    cobra.NoArgs,
 	}
@@ -46,17 +54,20 @@ func (a *app) clientCreateCommand() *cobra.Command {
 	flags.StringSliceVar(&form.Scopes, "scope", nil, "scope of the client: "+strings.Join(scopes(), ", ")+"; may be repeated")
 	flags.StringVar(&form.Network, "network", "", "network for which the client may supply lines")
 	flags.BoolVar(&form.Vouches, "vouches", false, "admins that this client onboards are verified from the start")
+	reason := console.ReasonFlag(cmd)
 	console.Require(cmd, "name", "scope")
 	console.Complete(cmd, "scope", scopes()...)
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		form.Reason = *reason
 		c, err := b.Access.CreateClient(cmd.Context(), form, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		created := newClientJSON{c.ID.String(), c.Secret.Reveal(), c.Scopes}
+		created := newClientJSON{c.ID.String(), c.Secret.Reveal(), c.Scopes, console.FormatID(c.Pending)}
 		a.Note("Save the secret now: it is not shown again.")
-		return a.Print(*asJSON, created, []string{"client id", created.ID}, []string{"client secret", created.Secret})
+		err = a.Print(*asJSON, created, []string{"client id", created.ID}, []string{"client secret", created.Secret})
+		return errors.Join(err, approval.Waits(c.Pending))
 	})
 	return cmd
 }

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"errors"
+
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 )
@@ -22,25 +25,29 @@ func (a *app) clientSecretCommand() *cobra.Command {
 
 func (a *app) secretAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "add CLIENT",
-		Short:   "Add a second secret to a client and print it once",
-		Long:    "Adds a second secret to a client and prints it. The first one stays valid until it is revoked.",
+		Use:   "add CLIENT",
+		Short: "Add a second secret to a client and print it once",
+		Long: `Adds a second secret to a client and prints it. The first one stays valid until it is revoked.
+
+If the client has line:supply, line:port, line:flag or line:order, it takes two people: the secret works when a second
+person has confirmed it. The exit code is 7 then.`,
 		Example: "  lineproof client secret add 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 		Args:    exactIDs("CLIENT"),
 	}
-	asJSON := console.JSONFlag(cmd)
+	reason, asJSON := console.ReasonFlag(cmd), console.JSONFlag(cmd)
 	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
 		client, err := console.ParseID("CLIENT", args[0])
 		if err != nil {
 			return err
 		}
-		s, err := b.Access.AddSecret(cmd.Context(), client, access.Operator, uuid.Nil)
+		s, err := b.Access.AddSecret(cmd.Context(), client, *reason, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}
 		a.Note("Save the secret now: it is not shown again. When the client uses it, revoke the other one.")
 		created := map[string]string{"secretId": s.ID.String(), "clientSecret": s.Text.Reveal()}
-		return a.Print(*asJSON, created, []string{"secret id", s.ID.String()}, []string{"client secret", s.Text.Reveal()})
+		err = a.Print(*asJSON, created, []string{"secret id", s.ID.String()}, []string{"client secret", s.Text.Reveal()})
+		return errors.Join(err, approval.Waits(s.Pending))
 	})
 	return cmd
 }

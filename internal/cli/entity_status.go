@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
@@ -62,11 +64,8 @@ func (a *app) entityChangeCommand(cmd *cobra.Command,
 		if err != nil {
 			return err
 		}
-		if changed.Pending != uuid.Nil {
-			a.Note("A second person must confirm it: approval %s.", changed.Pending)
-		}
 		m := entityChangeJSON{id.String(), string(changed.Entity.Status), console.FormatID(changed.Pending)}
-		return a.Print(*asJSON, m, []string{m.ID, m.Status, m.Approval})
+		return errors.Join(a.Print(*asJSON, m, []string{m.ID, m.Status, m.Approval}), approval.Waits(changed.Pending))
 	})
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/numbering"
@@ -13,9 +14,9 @@ import (
 
 // planImport has the flags of an import.
 type planImport struct {
-	shipped           bool
-	effective, source string
-	digits            int
+	shipped                   bool
+	effective, source, reason string
+	digits                    int
 }
 
 func (a *app) planImportCommand() *cobra.Command {
@@ -32,7 +33,10 @@ func (a *app) planImportCommand() *cobra.Command {
   withdrawn  the first day on which it no longer does, or empty
 
 The file is the complete plan: ranges that are not in the file are not in the plan. A file with mistakes changes nothing,
-and every mistake is reported with its line. - reads standard input; --shipped uses the plan included in the program.`,
+and every mistake is reported with its line. - reads standard input; --shipped uses the plan included in the program.
+
+It takes two people: the plan becomes the next version when a second person has confirmed it, and the exit code is 7. While
+there are neither founders nor two administrators, it does at once.`,
 		Example: `  lineproof plan import --shipped
   lineproof plan import plan.csv --source 'NCC, numbering plan of June 2026' --effective 2026-07-01`,
 		Args: cobra.MaximumNArgs(1),
@@ -41,6 +45,7 @@ and every mistake is reported with its line. - reads standard input; --shipped u
 	flags.BoolVar(&given.shipped, "shipped", false, "use the plan included in the program for the region")
 	flags.StringVar(&given.effective, "effective", "", "when it takes effect, such as 2026-07-01 or 2026-07-01T06:00:00+01:00 (default: now)")
 	flags.StringVar(&given.source, "source", "", "source of the plan, as free text (default: the name of the file)")
+	flags.StringVar(&given.reason, "reason", "", "the reason, as free text, for the second person (default: the source)")
 	flags.IntVar(&given.digits, "digits", 0, "number of digits of a full number, with its country code (default: as in the previous version; 13 in the first)")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = a.Run(func(cmd *cobra.Command, args []string) error {
@@ -64,7 +69,7 @@ and every mistake is reported with its line. - reads standard input; --shipped u
 			return err
 		}
 		plans := &numbering.Service{Pool: b.Pool, Now: time.Now, Digits: given.digits}
-		plan, err := plans.Set(cmd.Context(), rows, source, at)
+		plan, err := plans.Create(cmd.Context(), numbering.Draft{Rows: rows, Source: source, EffectiveAt: at, Reason: given.reason, By: access.Operator})
 		if err != nil {
 			return err
 		}

@@ -109,7 +109,10 @@ func (a *app) policySetCommand() *cobra.Command {
 		Use:   "set",
 		Short: "Create the next version of the policy",
 		Long: `Creates the next version of the policy: values that are not given stay as in the version that it replaces. It takes
-effect now or later, never in the past and never before a version that was created earlier. Prints what changes.`,
+effect now or later, never in the past and never before a version that was created earlier. Prints what changes.
+
+It takes two people: it becomes the next version when a second person has confirmed it, and the exit code is 7. While there
+are neither founders nor two administrators, it does at once.`,
 		Example: `  lineproof policy set --swapped-hours 120 --note 'five days, by direction of June 2026'
   lineproof policy set --sim-freshness-hours 24 --note 'agreed with operators' --effective 2026-07-01
   lineproof policy set --clearing-house 'Interconnect Clearing House' --note 'it reports all ports from now on'

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
@@ -37,10 +39,8 @@ administrators, the change by the operator takes effect immediately.`,
 		if err != nil {
 			return err
 		}
-		if pending != uuid.Nil {
-			a.Note("A second person must confirm it: approval %s.", pending)
-		}
-		return a.Print(*asJSON, map[string]string{"accountId": id.String(), "approvalId": console.FormatID(pending)}, []string{id.String(), console.FormatID(pending)})
+		err = a.Print(*asJSON, map[string]string{"accountId": id.String(), "approvalId": console.FormatID(pending)}, []string{id.String(), console.FormatID(pending)})
+		return errors.Join(err, approval.Waits(pending))
 	})
 	return cmd
 }

@@ -1,18 +1,13 @@
 package guard
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -99,56 +94,6 @@ func timeOrZero(t *time.Time) time.Time {
 		return time.Time{}
 	}
 	return *t
-}
-
-// MaxQuiet is for how long staff can exempt an organisation from the guard. Then
-// the decision should be reviewed.
-const MaxQuiet = 366 * 24 * time.Hour
-
-// ErrNothingToRelease reports an organisation or a sponsor that is neither slowed nor stopped.
-var ErrNothingToRelease = fault.New(fault.NotFound, "There is nothing to release: the organisation is neither slowed nor stopped.")
-
-// ReleaseForm is the decision of staff to release an organisation or a sponsor.
-type ReleaseForm struct {
-	Entity  uuid.UUID // zero for a sponsor
-	Sponsor uuid.UUID // the client; zero for an organisation
-	Reason  string
-	// Quiet is for how long it is not slowed or stopped again. Its numbers stay in
-	// the window for a day, so that with less than a day it may be slowed again at
-	// once.
-	Quiet   time.Duration
-	By      audit.Actor
-	Request uuid.UUID // zero for none
-}
-
-// Release ends every alert that slows or stops an organisation or a sponsor, on every
-// node within five seconds. It returns how many alerts it ended.
-func Release(ctx context.Context, pool *pgxpool.Pool, now time.Time, r ReleaseForm) (ended int64, err error) {
-	r.Reason = strings.TrimSpace(r.Reason)
-	var wrong fault.Form
-	wrong.Check(r.Reason != "", "reason", fault.Required, "Give a reason for the release.")
-	wrong.Check(len([]rune(r.Reason)) <= 500, "reason", fault.TooLong, "Use at most 500 characters.")
-	wrong.Check(r.Quiet >= 0 && r.Quiet <= MaxQuiet, "quiet", fault.NotAllowed, "Give a time of at most 366 days.")
-	if err := wrong.Err(); err != nil {
-		return 0, err
-	}
-	now = now.UTC().Truncate(time.Microsecond)
-	by := uuid.NullUUID{UUID: r.By.ID, Valid: r.By.ID != uuid.Nil}
-	err = pg.InTx(ctx, pool, func(tx pg.Tx) error {
-		tag, err := tx.Exec(ctx, `UPDATE guard_alert SET released_at = $2, released_by = $3, reason = $4, quiet_until = $5
-			WHERE (entity_id = $1 OR sponsor_id = $6) AND released_at IS NULL AND ends_at IS NULL`, pg.ID(r.Entity), now, by, r.Reason, now.Add(r.Quiet), pg.ID(r.Sponsor))
-		if err != nil {
-			return fmt.Errorf("guard: release: %w", err)
-		}
-		if ended = tag.RowsAffected(); ended == 0 {
-			return ErrNothingToRelease
-		}
-		return audit.Write(ctx, tx, audit.Entry{
-			At: now, Actor: r.By, Action: audit.GuardReleased, Subject: cmp.Or(r.Entity, r.Sponsor), Entity: r.Entity, Request: r.Request,
-			After: map[string]any{"reason": r.Reason, "alerts": ended, "quietUntil": now.Add(r.Quiet)},
-		})
-	})
-	return ended, err
 }
 
 // Usage is the stored usage of an organisation.

@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/people"
@@ -142,7 +144,11 @@ func (a *API) removeFromTeam(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return registry.ErrNoAccount
 	}
-	if err := a.People.Remove(ctx, id, who, requestID(ctx)); err != nil {
+	err := a.People.Remove(ctx, id, "Requested over the API.", who, requestID(ctx))
+	if waits, ok := errors.AsType[*approval.WaitsError](err); ok {
+		return a.respond(w, r, messageResponse{"Nothing has changed yet: it takes two people to remove an administrator. Another administrator confirms approval " + waits.ID.String() + "."})
+	}
+	if err != nil {
 		return err
 	}
 	return a.respond(w, r, messageResponse{"Account removed. Its sessions have ended."})

@@ -80,7 +80,7 @@ func TestDraftsArePreviewedAndIssued(t *testing.T) {
 	service := &numbering.Service{Pool: pool, Now: at(noon.Add(time.Hour))}
 	d := numbering.Draft{
 		Rows: []numbering.Row{ranged("234801", "B", "2001-01-01", "")}, Source: " a letter ", BaseVersion: first.Version,
-		By: audit.Actor{Kind: audit.Account, ID: uuid.New()}, Request: uuid.New(),
+		By: audit.Actor{Kind: audit.Operator}, Request: uuid.New(),
 	}
 	before, after, err := service.Preview(t.Context(), d)
 	if err != nil || before.Version != 1 || after.Version != 2 || after.Source != "a letter" {

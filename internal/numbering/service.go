@@ -13,10 +13,12 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/numbering/internal/db"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/registry"
 )
 
 const maxSource = 2000
@@ -49,7 +51,8 @@ type Draft struct {
 	EffectiveAt time.Time // zero: immediately
 	By          audit.Actor
 	Request     uuid.UUID // zero for none
-	// Follows is the latest version when the draft was written. If there is a newer
+	Reason      string    // for the second person; empty: the source
+	// BaseVersion is the latest version when the draft was written. If there is a newer
 	// one, the draft is refused, so that nobody replaces a version unseen.
 	BaseVersion int32
 }
@@ -58,40 +61,64 @@ var errChanged = fault.New(fault.Aborted, "Somebody else has set a new version o
 
 // Set creates the next version of the plan from rows, on behalf of the operator of
 // the service. It takes effect at effectiveAt, or immediately when that is zero.
-// Networks that are named for the first time are added.
+// Networks that are named for the first time are added. A second person has to confirm
+// it: then it returns an [approval.WaitsError], and a plan without a time takes effect
+// when it is confirmed.
 func (s *Service) Set(ctx context.Context, rows []Row, source string, effectiveAt time.Time) (*Plan, error) {
-	return s.issue(ctx, Draft{Rows: rows, Source: source, EffectiveAt: effectiveAt, By: audit.Actor{Kind: audit.Operator}}, false)
+	return s.Create(ctx, Draft{Rows: rows, Source: source, EffectiveAt: effectiveAt, By: audit.Actor{Kind: audit.Operator}})
 }
 
-// Issue creates the next version from a draft. Unlike Set it checks that the
+// Create creates the next version from a draft, whichever version it was based on.
+func (s *Service) Create(ctx context.Context, d Draft) (*Plan, error) { return s.issue(ctx, d, false) }
+
+// Issue creates the next version from a draft. Unlike Create it checks that the
 // draft follows the latest version.
 func (s *Service) Issue(ctx context.Context, d Draft) (*Plan, error) { return s.issue(ctx, d, true) }
 
 func (s *Service) issue(ctx context.Context, d Draft, checkFollows bool) (*Plan, error) {
 	var plan *Plan
+	var pending uuid.UUID
 	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		q := db.New(tx)
-		if err := q.LockPlan(ctx); err != nil {
-			return fmt.Errorf("numbering: lock the plan: %w", err)
-		}
-		p, now, err := s.next(ctx, q, d.EffectiveAt)
+		p, now, err := s.lockNext(ctx, tx, d)
 		if err != nil {
 			return err
 		}
 		if checkFollows && p.Version != d.BaseVersion+1 {
 			return errChanged
 		}
-		p.Source = strings.TrimSpace(d.Source)
-		if err := check(p, d.Rows); err != nil {
+		if err := registry.CheckAdministrator(ctx, tx, d.By); err != nil {
 			return err
 		}
-		plan, err = store(ctx, tx, p, d, now)
+		alone, err := registry.MayActAlone(ctx, tx, d.By)
+		if err != nil {
+			return err
+		}
+		if !alone {
+			pending, err = request(ctx, tx, p, d, now)
+			return err
+		}
+		plan, err = store(ctx, tx, p, d.Rows, uuid.Must(uuid.NewV7()), audit.Entry{At: now, Actor: d.By, Request: d.Request, After: map[string]any{}})
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return plan, nil
+	return plan, approval.Waits(pending)
+}
+
+// lockNext keeps others from creating a version until the transaction ends, and returns
+// the version that a draft would be, checked and still without its ranges.
+func (s *Service) lockNext(ctx context.Context, tx pg.Tx, d Draft) (Plan, time.Time, error) {
+	q := db.New(tx)
+	if err := q.LockPlan(ctx); err != nil {
+		return Plan{}, time.Time{}, fmt.Errorf("numbering: lock the plan: %w", err)
+	}
+	p, now, err := s.next(ctx, q, d.EffectiveAt)
+	if err != nil {
+		return Plan{}, time.Time{}, err
+	}
+	p.Source = strings.TrimSpace(d.Source)
+	return p, now, check(p, d.Rows)
 }
 
 // Preview returns the plan that [Service.Issue] would create, and the version before
@@ -156,16 +183,16 @@ func check(p Plan, rows []Row) error {
 	return wrong.err()
 }
 
-// store writes the version and its audit entry.
-func store(ctx context.Context, tx pg.Tx, p Plan, d Draft, now time.Time) (*Plan, error) {
-	q, id := db.New(tx), uuid.Must(uuid.NewV7())
-	ids, codes, err := ensureNetworks(ctx, q, d.Rows)
+// store writes the version, and its audit entry with the actor and the reason.
+func store(ctx context.Context, tx pg.Tx, p Plan, rows []Row, id uuid.UUID, e audit.Entry) (*Plan, error) {
+	q := db.New(tx)
+	ids, codes, err := ensureNetworks(ctx, q, rows)
 	if err != nil {
 		return nil, err
 	}
-	plan := planOf(p, d.Rows, ids, codes)
+	plan := planOf(p, rows, ids, codes)
 	err = q.InsertPlan(ctx, db.InsertPlanParams{
-		Version: p.Version, ID: id, EffectiveAt: p.EffectiveAt, Digits: int16(p.Digits), Source: p.Source, CreatedAt: now, //nolint:gosec // checked: at most 15
+		Version: p.Version, ID: id, EffectiveAt: p.EffectiveAt, Digits: int16(p.Digits), Source: p.Source, CreatedAt: e.At, //nolint:gosec // checked: at most 15
 	})
 	if err != nil {
 		return nil, fmt.Errorf("numbering: insert the version: %w", err)
@@ -173,10 +200,9 @@ func store(ctx context.Context, tx pg.Tx, p Plan, d Draft, now time.Time) (*Plan
 	if err := insertContents(ctx, q, plan); err != nil {
 		return nil, err
 	}
-	return plan, audit.Write(ctx, tx, audit.Entry{
-		At: now, Actor: d.By, Action: audit.PlanSet, Subject: id, Request: d.Request,
-		After: map[string]any{"version": p.Version, "effectiveAt": p.EffectiveAt, "ranges": len(d.Rows), "source": p.Source},
-	})
+	e.Action, e.Subject = audit.PlanSet, id
+	e.After["version"], e.After["effectiveAt"], e.After["ranges"], e.After["source"] = p.Version, p.EffectiveAt, len(rows), p.Source
+	return plan, audit.Write(ctx, tx, e)
 }
 
 // insertContents writes the networks and ranges of a version.

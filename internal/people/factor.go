@@ -15,6 +15,7 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/people/internal/db"
@@ -160,21 +161,40 @@ func (p *People) RemoveFactor(ctx context.Context, who access.Principal, passwor
 }
 
 // ResetFactor disables two-factor authentication for a person who has lost the
-// authenticator and the recovery codes. Their sessions end.
-func (p *People) ResetFactor(ctx context.Context, account uuid.UUID, by audit.Actor, request uuid.UUID) error {
+// authenticator and the recovery codes. Their sessions end. A second person has to
+// confirm it for a member of staff: then it returns an [approval.WaitsError].
+func (p *People) ResetFactor(ctx context.Context, account uuid.UUID, reason string, by audit.Actor, request uuid.UUID) error {
 	a, err := p.Registry.Account(ctx, p.Pool, account)
 	if err != nil {
 		return err
 	}
-	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
-		if _, err := p.Access.EndSessions(ctx, tx, account, uuid.Nil, by, request); err != nil {
-			return err
-		}
-		if err := registry.RecordStaffAccess(ctx, tx, a, registry.AccessReset, by, p.now()); err != nil {
-			return err
-		}
-		return p.deleteFactor(ctx, tx, account, a.Entity, by, request)
-	})
+	r := approval.Request{Kind: ResetStaffFactor, Subject: a.ID, Entity: a.Entity, Reason: reason, By: by, Request: request, At: p.now()}
+	if a.Kind != registry.StaffAccount {
+		return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error { return p.resetFactor(ctx, tx, approval.Alone(r)) })
+	}
+	has, _, err := p.FactorOf(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	if !has {
+		return ErrNoFactor
+	}
+	return p.requestChange(ctx, r, func(pg.Tx) error { return nil }, p.resetFactor)
+}
+
+// resetFactor is the effect of [ResetStaffFactor], and of the reset of everybody else.
+func (p *People) resetFactor(ctx context.Context, tx pg.Tx, by approval.Approval) error {
+	a, err := p.Registry.Account(ctx, tx, by.Subject)
+	if err != nil {
+		return err
+	}
+	if _, err := p.Access.EndSessions(ctx, tx, a.ID, uuid.Nil, by.DecidedBy, by.Request); err != nil {
+		return err
+	}
+	if err := registry.RecordStaffAccess(ctx, tx, a, registry.AccessReset, by.RequestedBy, p.now()); err != nil {
+		return err
+	}
+	return p.deleteFactor(ctx, tx, a.ID, a.Entity, by.DecidedBy, by.Request)
 }
 
 func (p *People) deleteFactor(ctx context.Context, tx pg.Tx, account, entity uuid.UUID, by audit.Actor, request uuid.UUID) error {

@@ -56,12 +56,12 @@ var errOwnFactor = fault.New(fault.IncompatibleState, "This is your own account.
 // ResetFactorOf is ResetFactor on behalf of an administrator of the regulator.
 // Administrators cannot reset their own: otherwise an unattended session would be
 // enough to disable two-factor authentication.
-func (p *People) ResetFactorOf(ctx context.Context, account uuid.UUID, who access.Principal, request uuid.UUID) error {
+func (p *People) ResetFactorOf(ctx context.Context, account uuid.UUID, reason string, who access.Principal, request uuid.UUID) error {
 	switch {
 	case who.Role != access.Administrator:
 		return access.ErrPermission
 	case account == who.Account:
 		return errOwnFactor
 	}
-	return p.ResetFactor(ctx, account, who.Actor(), request)
+	return p.ResetFactor(ctx, account, reason, who.Actor(), request)
 }

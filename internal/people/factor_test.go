@@ -142,7 +142,7 @@ func TestStaffMustSetUpASecondFactor(t *testing.T) {
 		t.Error("the admin of an entity is limited")
 	}
 	w.StaffFactor = false
-	if err := w.ResetFactor(t.Context(), who.Account, operator, uuid.Nil); err != nil {
+	if err := w.ResetFactor(t.Context(), who.Account, "", operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	if l, _ := w.in(t, w.attempt(w.staff, password)); l.Limited {
@@ -233,11 +233,11 @@ func TestFactorIsResetBySomebodyElse(t *testing.T) {
 		"a reviewer": {access.Principal{Kind: access.Session, Account: other, Role: access.Reviewer}, fault.PermissionDenied},
 		"the same":   {access.Principal{Kind: access.Session, Account: who.Account, Role: access.Administrator}, fault.IncompatibleState},
 	} {
-		if err := w.ResetFactorOf(t.Context(), who.Account, c.by, uuid.Nil); fault.CodeOf(err) != c.want {
+		if err := w.ResetFactorOf(t.Context(), who.Account, "Lost it", c.by, uuid.Nil); fault.CodeOf(err) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := w.ResetFactorOf(t.Context(), who.Account, access.Principal{Kind: access.Session, Account: other, Role: access.Administrator}, uuid.Nil); err != nil {
+	if err := w.ResetFactorOf(t.Context(), who.Account, "Lost it", access.Principal{Kind: access.Session, Account: other, Role: access.Administrator}, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	if has, err := w.FactorsOf(t.Context(), []uuid.UUID{who.Account}); err != nil || len(has) != 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/people/internal/db"
@@ -189,8 +190,9 @@ func (p *People) Team(ctx context.Context, who access.Principal) ([]registry.Acc
 var errSelf = fault.New(fault.IncompatibleState, "This is your own account. Ask another admin to remove it.")
 
 // Remove disables an account on behalf of a person with a session: the admin of an
-// entity can remove its people, an administrator of the regulator anybody.
-func (p *People) Remove(ctx context.Context, account uuid.UUID, who access.Principal, request uuid.UUID) error {
+// entity can remove its people, an administrator of the regulator anybody. The reason is
+// required only to remove an administrator.
+func (p *People) Remove(ctx context.Context, account uuid.UUID, reason string, who access.Principal, request uuid.UUID) error {
 	a, err := p.Registry.Account(ctx, p.Pool, account)
 	if err != nil {
 		return err
@@ -203,23 +205,37 @@ func (p *People) Remove(ctx context.Context, account uuid.UUID, who access.Princ
 	case a.ID == who.Account:
 		return errSelf
 	}
-	return p.DisableAccount(ctx, a, who.Actor(), request)
+	return p.DisableAccount(ctx, a, reason, who.Actor(), request)
 }
 
 // DisableAccount is Remove without a check of permissions. The credentials of the
-// person are revoked; they can be invited again and start over.
-func (p *People) DisableAccount(ctx context.Context, a registry.Account, by audit.Actor, request uuid.UUID) error {
-	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
-		if err := p.Registry.Disable(ctx, tx, a); err != nil {
-			return err
-		}
-		if _, err := p.Access.EndSessions(ctx, tx, a.ID, uuid.Nil, by, request); err != nil {
-			return err
-		}
-		if err := p.revokeCredentials(ctx, tx, a.ID); err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx, audit.Entry{At: p.now(), Actor: by, Action: audit.AccountDisabled, Subject: a.ID, Entity: a.Entity, Request: request})
+// person are revoked; they can be invited again and start over. A second person has to
+// confirm the removal of an administrator: then it returns an [approval.WaitsError].
+func (p *People) DisableAccount(ctx context.Context, a registry.Account, reason string, by audit.Actor, request uuid.UUID) error {
+	r := approval.Request{Kind: RemoveAdministrator, Subject: a.ID, Entity: a.Entity, Reason: reason, By: by, Request: request, At: p.now()}
+	if a.Role != string(access.Administrator) {
+		return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error { return p.disable(ctx, tx, approval.Alone(r)) })
+	}
+	return p.requestChange(ctx, r, func(tx pg.Tx) error { return p.Registry.CheckDisable(ctx, tx, a) }, p.disable)
+}
+
+// disable is the effect of [RemoveAdministrator], and of the removal of everybody else.
+func (p *People) disable(ctx context.Context, tx pg.Tx, by approval.Approval) error {
+	a, err := p.Registry.Account(ctx, tx, by.Subject)
+	if err != nil {
+		return err
+	}
+	if err := p.Registry.Disable(ctx, tx, a); err != nil {
+		return err
+	}
+	if _, err := p.Access.EndSessions(ctx, tx, a.ID, uuid.Nil, by.DecidedBy, by.Request); err != nil {
+		return err
+	}
+	if err := p.revokeCredentials(ctx, tx, a.ID); err != nil {
+		return err
+	}
+	return audit.Write(ctx, tx, audit.Entry{
+		At: p.now(), Actor: by.DecidedBy, Action: audit.AccountDisabled, Subject: a.ID, Entity: a.Entity, Request: by.Request, After: by.Both(),
 	})
 }
 

@@ -106,7 +106,7 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 	if _, err := w.CreateInvited(t.Context(), g, operator, uuid.Nil); !errors.Is(err, registry.ErrTaken) {
 		t.Errorf("inviting somebody who is there: %v", err)
 	}
-	if err := w.DisableAccount(t.Context(), must(w.Registry.Account(t.Context(), w.pool, who.Account))(t), operator, uuid.Nil); err != nil {
+	if err := w.DisableAccount(t.Context(), must(w.Registry.Account(t.Context(), w.pool, who.Account))(t), "", operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	elsewhere := g
@@ -140,18 +140,18 @@ func TestAccountsAreRemoved(t *testing.T) {
 		"oneself":               {admin.Account, admin, fault.IncompatibleState},
 		"the last by the staff": {admin.Account, boss, fault.IncompatibleState},
 	} {
-		if err := w.Remove(t.Context(), tc.account, tc.by, uuid.Nil); fault.CodeOf(err) != tc.want {
+		if err := w.Remove(t.Context(), tc.account, "", tc.by, uuid.Nil); fault.CodeOf(err) != tc.want {
 			t.Errorf("%s: %v, want %s", name, err, tc.want)
 		}
 	}
-	if err := w.Remove(t.Context(), member.ID, admin, uuid.Nil); err != nil {
+	if err := w.Remove(t.Context(), member.ID, "", admin, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	if w.stands(t, theirs) {
 		t.Error("the session of somebody who was let go still stands")
 	}
 	w.join(t, people.InviteForm{Email: "second@bank.example", Kind: registry.AdminAccount, Entity: w.bank.ID})
-	if err := w.Remove(t.Context(), admin.Account, boss, uuid.Nil); err != nil {
+	if err := w.Remove(t.Context(), admin.Account, "", boss, uuid.Nil); err != nil {
 		t.Errorf("with another admin: %v", err)
 	}
 	team := must(w.Team(t.Context(), admin))(t)

@@ -90,7 +90,7 @@ func TestKeyMakerNeedsTheRight(t *testing.T) {
 	if n := w.trail(t, audit.KeyRightSet); n != 3 {
 		t.Errorf("%d entries in the audit trail, want 3", n)
 	}
-	if err := w.Remove(t.Context(), member.ID, admin, uuid.Nil); err != nil {
+	if err := w.Remove(t.Context(), member.ID, "", admin, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	w.join(t, people.InviteForm{Email: member.Email, Kind: registry.MemberAccount, Entity: w.bank.ID})

@@ -22,7 +22,7 @@ func TestEveryWrongLoginGetsTheSameError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	gone := w.join(t, people.InviteForm{Email: "gone@bank.example", Kind: "member", Entity: w.bank.ID})
-	if err := w.DisableAccount(t.Context(), gone, operator, uuid.Nil); err != nil {
+	if err := w.DisableAccount(t.Context(), gone, "", operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	must(w.CreateInvited(t.Context(), people.InviteForm{Email: "asked@bank.example", Kind: "member", Entity: w.bank.ID}, operator, uuid.Nil))(t)

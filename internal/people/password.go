@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -84,32 +83,6 @@ func (p *People) RequestReset(ctx context.Context, email string) error {
 		return err
 	}
 	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error { return p.QueueEmail(ctx, tx, Email{Kind: Reset, Account: a.ID}) })
-}
-
-// StartReset starts a new password on behalf of a person who cannot request it. It
-// sends the e-mail with the link or, if byHand is set, returns the link, which the
-// operator passes on by other means.
-func (p *People) StartReset(ctx context.Context, a registry.Account, byHand bool, by audit.Actor, request uuid.UUID) (link secret.Text, until time.Time, err error) {
-	if !(Email{Kind: Reset, Account: a.ID}).suits(a) {
-		return "", time.Time{}, registry.ErrNoAccount
-	}
-	err = pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
-		if byHand {
-			link, until, err = p.newLink(ctx, tx, reset, a.ID)
-		} else {
-			err = p.QueueEmail(ctx, tx, Email{Kind: Reset, Account: a.ID})
-		}
-		if err != nil {
-			return err
-		}
-		if err := registry.RecordStaffAccess(ctx, tx, a, registry.AccessReset, by, p.now()); err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx, audit.Entry{
-			At: p.now(), Actor: by, Action: audit.ResetStarted, Subject: a.ID, Entity: a.Entity, Request: request, After: map[string]any{"byHand": byHand},
-		})
-	})
-	return link, until, err
 }
 
 // CompleteReset sets a new password for the holder of the link. Every session ends

@@ -11,10 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/policy/internal/db"
+	"github.com/lineproof/lineproof/internal/registry"
 )
 
 // ErrNoVersion reports a version of the policy that does not exist.
@@ -100,11 +102,19 @@ type Service struct {
 	Now  func() time.Time
 }
 
-// Set makes p the next version of the policy and returns it with its version and
-// times. It takes effect at p.EffectiveAt, or immediately when that is zero.
-// p.Version is the version that p is based on, which must be the latest one, so that
-// nobody undoes a change unseen; zero skips this check.
+// Set makes p the next version of the policy, on behalf of the operator, and returns it
+// with its version and times. It takes effect at p.EffectiveAt, or immediately when that
+// is zero. p.Version is the version that p is based on, which must be the latest one, so
+// that nobody undoes a change unseen; zero skips this check. A second person has to
+// confirm it: then it returns an [approval.WaitsError], and a policy without a time takes
+// effect when it is confirmed.
 func (s *Service) Set(ctx context.Context, p Policy) (Policy, error) {
+	return s.SetBy(ctx, p, audit.Actor{Kind: audit.Operator}, uuid.Nil)
+}
+
+// SetBy is Set on behalf of somebody else. Request is the id of the HTTP request; zero
+// for none.
+func (s *Service) SetBy(ctx context.Context, p Policy, by audit.Actor, requestID uuid.UUID) (Policy, error) {
 	for _, text := range []*string{&p.TimeZone, &p.ClearingHouse, &p.Note} {
 		*text = strings.TrimSpace(*text)
 	}
@@ -113,46 +123,77 @@ func (s *Service) Set(ctx context.Context, p Policy) (Policy, error) {
 		return Policy{}, err
 	}
 	p.zone = p.Zone()
+	created, pending := Policy{}, uuid.Nil
 	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		q := db.New(tx)
-		if err := q.Lock(ctx); err != nil {
-			return fmt.Errorf("policy: lock: %w", err)
-		}
-		last, err := q.Last(ctx)
+		last, err := lockLast(ctx, tx)
 		if err != nil {
-			return fmt.Errorf("policy: read the last version: %w", err)
+			return err
 		}
-		// The clock is read while the lock is held, so that of two concurrent versions
-		// the second takes effect after the first. Times in the journal are in
-		// milliseconds, so a version takes effect on one.
-		now, base := s.Now().UTC().Truncate(time.Millisecond), p.Version
-		p.Version, p.CreatedAt = last.Version+1, now
-		if p.EffectiveAt.IsZero() {
-			p.EffectiveAt = now
-		}
-		p.EffectiveAt = p.EffectiveAt.UTC().Truncate(time.Millisecond)
-		if p.EffectiveAt.Before(now) {
-			return errPast
-		}
-		if !p.EffectiveAt.After(last.EffectiveAt) {
-			return errBeforeLast
-		}
-		if base != 0 && base != last.Version {
-			return ErrStale
+		next, err := s.next(p, last)
+		if err != nil {
+			return err
 		}
 		id := uuid.Must(uuid.NewV7())
-		if err := q.Insert(ctx, rowOf(id, p)); err != nil {
-			return fmt.Errorf("policy: insert: %w", err)
+		alone, err := registry.MayActAlone(ctx, tx, by)
+		if err != nil {
+			return err
 		}
-		return audit.Write(ctx, tx, audit.Entry{
-			At: now, Actor: audit.Actor{Kind: audit.Operator}, Action: audit.PolicySet, Subject: id,
-			Before: map[string]any{"version": last.Version}, After: map[string]any{"version": p.Version, "effectiveAt": p.EffectiveAt},
-		})
+		if alone {
+			created = next
+			return insert(ctx, tx, id, next, last.Version, audit.Entry{Actor: by, Request: requestID, After: map[string]any{}})
+		}
+		pending, err = request(ctx, tx, approval.Request{Kind: SetKind, Subject: id, Reason: p.Note, By: by, Request: requestID, At: next.CreatedAt}, p, last)
+		return err
 	})
 	if err != nil {
 		return Policy{}, err
 	}
+	return created, approval.Waits(pending)
+}
+
+// lockLast keeps others from creating a version until the transaction ends, and returns
+// the latest one.
+func lockLast(ctx context.Context, tx pg.Tx) (Policy, error) {
+	q := db.New(tx)
+	if err := q.Lock(ctx); err != nil {
+		return Policy{}, fmt.Errorf("policy: lock: %w", err)
+	}
+	last, err := q.Last(ctx)
+	if err != nil {
+		return Policy{}, fmt.Errorf("policy: read the last version: %w", err)
+	}
+	return Load(ctx, tx, last.Version)
+}
+
+// next returns p with its version and times. The clock is read while the lock is held,
+// so that of two concurrent versions the second takes effect after the first. Times in
+// the journal are in milliseconds, so a version takes effect on one.
+func (s *Service) next(p, last Policy) (Policy, error) {
+	now, base := s.Now().UTC().Truncate(time.Millisecond), p.Version
+	p.Version, p.CreatedAt = last.Version+1, now
+	if p.EffectiveAt.IsZero() {
+		p.EffectiveAt = now
+	}
+	p.EffectiveAt = p.EffectiveAt.UTC().Truncate(time.Millisecond)
+	switch {
+	case p.EffectiveAt.Before(now):
+		return Policy{}, errPast
+	case !p.EffectiveAt.After(last.EffectiveAt):
+		return Policy{}, errBeforeLast
+	case base != 0 && base != last.Version:
+		return Policy{}, ErrStale
+	}
 	return p, nil
+}
+
+// insert stores a version, and its audit entry with the actor and the reason.
+func insert(ctx context.Context, tx pg.Tx, id uuid.UUID, p Policy, last int32, e audit.Entry) error {
+	if err := db.New(tx).Insert(ctx, rowOf(id, p)); err != nil {
+		return fmt.Errorf("policy: insert: %w", err)
+	}
+	e.At, e.Action, e.Subject, e.Before = p.CreatedAt, audit.PolicySet, id, map[string]any{"version": last}
+	e.After["version"], e.After["effectiveAt"] = p.Version, p.EffectiveAt
+	return audit.Write(ctx, tx, e)
 }
 
 // rowOf returns a checked policy as a row of the table.

@@ -3,12 +3,14 @@ package portal_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -32,6 +34,21 @@ func (s *stack) restoring(t testing.TB, asker visitor, reason string) string {
 }
 
 const approvals = "/portal/desk/approvals"
+
+// confirmed has another administrator read and confirm the request of a kind that waits,
+// on the pages, and returns them. The page says what is expected.
+func (s *stack) confirmed(t testing.TB, kind approval.Kind, expected ...string) visitor {
+	t.Helper()
+	waiting := slices.DeleteFunc(must(s.Approvals.List(t.Context(), false, 10))(t), func(a approval.Approval) bool { return a.Kind != kind })
+	if len(waiting) != 1 {
+		t.Fatalf("%d requests of kind %s wait, want one", len(waiting), kind)
+	}
+	second := s.asAdministrator(t)
+	at := approvals + "/" + waiting[0].ID.String() + "/confirm"
+	wantPage(t, s.get(t, at, second.session), http.StatusOK, append(expected, waiting[0].Reason)...)
+	wantGo(t, s.post(t, at, second.session, url.Values{}), approvals)
+	return second
+}
 
 // One administrator requests an action, the page shows what and why, and only
 // another administrator can make it take effect.

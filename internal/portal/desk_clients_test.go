@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,9 +35,15 @@ func TestAdministratorCreatesClient(t *testing.T) {
 	supply.Set("network", "NOWHERE")
 	wantPage(t, s.post(t, "/portal/desk/new-client", boss.session, supply), http.StatusUnprocessableEntity, `id="error-network"`)
 	supply.Set("network", "GLO")
+	wantPage(t, s.post(t, "/portal/desk/new-client", boss.session, supply), http.StatusUnprocessableEntity, `id="error-reason"`)
+	supply.Set("reason", "Glo supplies from June on")
 	made := s.post(t, "/portal/desk/new-client", boss.session, supply)
-	wantPage(t, made, http.StatusOK, "shown only once", "https://lineproof.example/api/auth/token", "grant_type=client_credentials")
+	wantPage(t, made, http.StatusOK, "shown only once", "https://lineproof.example/api/auth/token", "grant_type=client_credentials", "Waiting for a second person")
 	text := shownSecret.FindString(made.Body.String())
+	if clients := must(s.Access.Clients(t.Context()))(t); !slices.Equal(clients[len(clients)-1].Scopes, []string{"entity:onboard"}) {
+		t.Errorf("one person gave the scopes %v", clients[len(clients)-1].Scopes)
+	}
+	s.confirmed(t, access.GiveScopes, "Let a client change lines", "entity:onboard line:supply for GLO")
 	clients := must(s.Access.Clients(t.Context()))(t)
 	c := clients[len(clients)-1]
 	if c.Name != "Glo, supply" || c.Network != "GLO" || !c.Vouches || len(c.Scopes) != 2 || c.Secrets != 1 {
@@ -75,10 +82,13 @@ func TestAdministratorRotatesClientSecret(t *testing.T) {
 	at := "/portal/desk/clients/" + c.ID.String()
 	old := must(s.Access.Secrets(t.Context(), c.ID))(t)[0]
 	wantPage(t, s.get(t, at+"/secrets/"+old.ID.String()+"/revoke", boss.session), http.StatusOK, "only secret")
-	added := s.post(t, at+"/secrets", boss.session, nil)
-	wantPage(t, added, http.StatusOK, "shown only once", "The other secret is still active")
+	wantPage(t, s.post(t, at+"/secrets", boss.session, nil), http.StatusUnprocessableEntity, `id="error-reason"`)
+	added := s.post(t, at+"/secrets", boss.session, url.Values{"reason": {"Every year"}})
+	wantPage(t, added, http.StatusOK, "shown only once", "The other secret is still active", "Waiting for a second person")
 	text := shownSecret.FindString(added.Body.String())
 	page := s.get(t, at, boss.session)
+	wantPage(t, page, http.StatusOK, "Waiting for a second person")
+	s.confirmed(t, access.UseSecret, "Let a client use another secret")
 	wantPage(t, page, http.StatusOK, old.Preview, "two active secrets at most")
 	wantNone(t, page.Body.String(), text, "Add secret")
 	wantPage(t, s.post(t, at+"/secrets", boss.session, nil), http.StatusConflict, "already has two secrets")

@@ -11,6 +11,8 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/entitylimit"
+	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
@@ -27,8 +29,8 @@ func (s *stack) trail(t testing.TB, action audit.Action) []audit.Record {
 	return must(audit.List(t.Context(), s.pool, audit.Filter{Action: string(action)}))(t)
 }
 
-// Active alerts are on the first page, past ones on the other. A release moves an
-// alert there, with its reason and the name of the person.
+// Active alerts are on the first page, past ones on the other. A release that a second
+// person has confirmed moves an alert there, with its reason and the name of the person.
 func TestGuardIsReleasedWithAReason(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -54,8 +56,10 @@ func TestGuardIsReleasedWithAReason(t *testing.T) {
 	wantPage(t, s.post(t, at+"/release", boss.session, url.Values{"quiet": {"24"}}), http.StatusUnprocessableEntity, `id="error-reason"`)
 	wantPage(t, s.post(t, at+"/release", boss.session, url.Values{"reason": {"x"}, "quiet": {"9999999"}}), http.StatusUnprocessableEntity, `id="error-quiet"`)
 	wantGo(t, s.post(t, at+"/release", boss.session, url.Values{"reason": {"payroll of a ministry"}, "quiet": {"168"}}), at)
+	wantPage(t, s.get(t, "/portal/desk/limits", boss.session), http.StatusOK, "Harbour Bank", "Active until it is released")
+	second := s.confirmed(t, guard.ReleaseKind, "Release from the guard", "Harbour Bank", "168h")
 	wantPage(t, s.get(t, "/portal/desk/limits?show=past", boss.session), http.StatusOK, "payroll of a ministry", "by Zainab Sule", "not slowed or stopped again before")
-	if list := s.trail(t, audit.GuardReleased); len(list) != 1 || list[0].Actor.ID != boss.id || list[0].Request == uuid.Nil {
+	if list := s.trail(t, audit.GuardReleased); len(list) != 1 || list[0].Actor.ID != second.id || list[0].After["askedBy"] != boss.id.String() || list[0].Request == uuid.Nil {
 		t.Errorf("the trail has %+v", list)
 	}
 	wantPage(t, s.post(t, at+"/release", boss.session, url.Values{"reason": {"again"}, "quiet": {"24"}}), http.StatusNotFound, "nothing to release")
@@ -82,6 +86,7 @@ func TestSponsorIsReleasedAsOne(t *testing.T) {
 	}
 	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "the organisations of the client MTN")
 	wantGo(t, s.post(t, at, boss.session, url.Values{"reason": {"a new brand"}, "quiet": {"24"}}), "/portal/desk/limits")
+	s.confirmed(t, guard.ReleaseKind, "The organisations of client "+client.String())
 	wantPage(t, s.get(t, "/portal/desk/limits?show=past", boss.session), http.StatusOK, "a new brand")
 	wantPage(t, s.get(t, "/portal/desk/limits/"+uuid.NewString()+"/release", boss.session), http.StatusNotFound)
 }
@@ -108,7 +113,7 @@ func TestAlertsArePaged(t *testing.T) {
 	}
 }
 
-// An administrator sets limits; an empty field means the default of the settings, an
+// An administrator sets lower limits alone, and higher ones with a second person; an empty field means the default of the settings, an
 // error is shown at its field, and the audit trail has the old and the new values.
 func TestLimitsAreSetByAdministrators(t *testing.T) {
 	t.Parallel()
@@ -149,4 +154,12 @@ func TestLimitsAreSetByAdministrators(t *testing.T) {
 		t.Errorf("the trail has %+v", list)
 	}
 	wantPage(t, s.post(t, "/portal/desk/limits/"+uuid.NewString(), boss.session, url.Values{"rate": {"1"}}), http.StatusNotFound)
+
+	higher := url.Values{"rate": {"0.5"}, "dayQuota": {"2,000,000"}}
+	wantPage(t, s.post(t, at, boss.session, higher), http.StatusUnprocessableEntity, `id="error-reason"`)
+	higher.Set("reason", "Its licence of June")
+	wantGo(t, s.post(t, at, boss.session, higher), at)
+	wantPage(t, s.get(t, at, boss.session), http.StatusOK, `value="100000"`)
+	s.confirmed(t, entitylimit.Raise, "Raise the limits", "Harbour Bank", "dayQuota 100,000", "dayQuota 2,000,000")
+	wantPage(t, s.get(t, at, boss.session), http.StatusOK, `value="2000000"`)
 }

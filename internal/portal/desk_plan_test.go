@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/numbering"
 )
@@ -87,8 +89,8 @@ func TestPlanIsShownAndFiltered(t *testing.T) {
 	}
 }
 
-// A file is previewed first, which changes nothing; setting it creates the version,
-// in the name of the person who set it.
+// A file is previewed first, which changes nothing; a second person sees the same
+// changes, and their confirmation creates the version.
 func TestPlanIsSetAfterPreview(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -97,18 +99,26 @@ func TestPlanIsSetAfterPreview(t *testing.T) {
 	text = strings.Replace(text, "2347020,SMILE,Smile,2001-08-01,", "2347020,SMILE,Smile,2001-08-01,2026-02-01", 1) + "234914,NEW,Newcomer,2026-03-01,\n"
 	wantPage(t, s.get(t, "/portal/desk/new-plan", boss.session), http.StatusOK, `name="file"`, "nothing is saved until you confirm")
 	preview := s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": text, "source": " A letter "})
-	wantPage(t, preview, http.StatusOK, "Moved", "MAFAB", "Withdrawn", "2347020", "Added", "234914", "Newcomer", "Immediately", "Save version 2", "1 Mar 2026")
+	wantPage(t, preview, http.StatusOK, "Moved", "MAFAB", "Withdrawn", "2347020", "Added", "234914", "Newcomer", "Immediately", "Request version 2", "1 Mar 2026")
 	if v := s.planNow(t).Version; v != 1 {
 		t.Fatalf("version %d is in force after a preview", v)
 	}
 	fields := hidden(preview.Body.String())
 	wantGo(t, s.handIn(t, "/portal/desk/plan", boss.session, fields), "/portal/desk/plan")
+	if v := s.planNow(t).Version; v != 1 {
+		t.Fatalf("version %d is in force after a request", v)
+	}
+	draft := "/portal/desk/plan/drafts/" + must(s.Approvals.List(t.Context(), false, 1))(t)[0].Subject.String()
+	wantPage(t, s.get(t, draft, s.as(t, "auditor").session), http.StatusOK, "Moved", "MAFAB", "Withdrawn", "2347020", "Added", "234914", "Newcomer", "Immediately")
+	wantNone(t, s.get(t, draft, boss.session).Body.String(), "Request version")
+	wantPage(t, s.get(t, "/portal/desk/plan/drafts/"+uuid.NewString(), boss.session), http.StatusNotFound)
+	second := s.confirmed(t, numbering.SetKind, "Version 2", draft, "1 added, 1 withdrawn, 1 moved")
 	now := s.planNow(t)
 	if now.Version != 2 || now.Source != "A letter" || len(now.Ranges()) != 46 {
 		t.Errorf("version %d with %d ranges, %q", now.Version, len(now.Ranges()), now.Source)
 	}
 	list := must(audit.List(t.Context(), s.pool, audit.Filter{Action: string(audit.PlanSet), Limit: 1}))(t)
-	if len(list) != 1 || list[0].Actor.ID != boss.id {
+	if len(list) != 1 || list[0].Actor.ID != second.id || list[0].After["askedBy"] != boss.id.String() {
 		t.Errorf("the trail has %+v", list)
 	}
 	wantPage(t, s.get(t, "/portal/desk/plan?version=1", boss.session), http.StatusOK, "No longer active", "Version 2")
@@ -118,6 +128,7 @@ func TestPlanIsSetAfterPreview(t *testing.T) {
 	preview = s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": s.planText(t), "source": "again", "effectiveAt": later})
 	wantPage(t, preview, http.StatusOK, "No range changes", "00:00\u00a0UTC")
 	wantGo(t, s.handIn(t, "/portal/desk/plan", boss.session, hidden(preview.Body.String())), "/portal/desk/plan")
+	s.confirmed(t, numbering.SetKind, "no ranges change")
 	wantPage(t, s.get(t, "/portal/desk/plan?version=3", boss.session), http.StatusOK, "Scheduled")
 	wantPage(t, s.handIn(t, "/portal/desk/new-plan", boss.session, map[string]string{"upload": s.planText(t), "source": "x"}), http.StatusUnprocessableEntity, `id="error-effectiveAt"`, "The numbering plan page lists their times.")
 }

@@ -64,8 +64,9 @@ func TestRoleOfStaffWaitsForASecondPerson(t *testing.T) {
 	wantPage(t, s.post(t, "/portal/desk/staff/"+s.as(t, "admin").id.String()+"/role", boss.session, url.Values{"role": {"auditor"}, "reason": {"x"}}), http.StatusNotFound)
 }
 
-// An administrator resets the two-factor authentication of other staff and removes
-// them; never themselves, nor accounts that are not staff.
+// An administrator resets the two-factor authentication of other staff, and removes
+// administrators, with a second person, and removes others alone; never themselves, nor
+// accounts that are not staff.
 func TestStaffAreResetAndRemoved(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -75,9 +76,14 @@ func TestStaffAreResetAndRemoved(t *testing.T) {
 	}
 	at := "/portal/desk/staff/" + auditor.id.String()
 	wantPage(t, s.get(t, "/portal/desk/staff", boss.session), http.StatusOK, "On</span>", at+"/factor")
-	wantPage(t, s.get(t, at+"/factor", boss.session), http.StatusOK, "that the request comes from this person")
+	wantPage(t, s.get(t, at+"/factor", boss.session), http.StatusOK, "that the request comes from this person", "needs a second person", `name="reason"`)
 	wantPage(t, s.post(t, "/portal/desk/staff/"+boss.id.String()+"/factor", boss.session, nil), http.StatusConflict, "ask another administrator to reset it")
-	wantGo(t, s.post(t, at+"/factor", boss.session, nil), "/portal/desk/staff")
+	wantPage(t, s.post(t, at+"/factor", boss.session, nil), http.StatusUnprocessableEntity, `id="error-reason"`)
+	wantGo(t, s.post(t, at+"/factor", boss.session, url.Values{"reason": {"Lost her phone"}}), "/portal/desk/staff")
+	if has, _, err := s.People.FactorOf(t.Context(), auditor.id); err != nil || !has {
+		t.Errorf("one person removed the second factor: %v", err)
+	}
+	s.confirmed(t, people.ResetStaffFactor, "Reset two-factor authentication", "Zainab Sule")
 	if has, _, err := s.People.FactorOf(t.Context(), auditor.id); err != nil || has {
 		t.Errorf("the second factor stands: %v", err)
 	}
@@ -90,6 +96,17 @@ func TestStaffAreResetAndRemoved(t *testing.T) {
 	}
 	wantPage(t, s.get(t, at+"/remove", boss.session), http.StatusOK, auditor.email)
 	wantGo(t, s.post(t, at+"/remove", boss.session, nil), "/portal/desk/staff")
+	other := s.asAdministrator(t)
+	remove := "/portal/desk/staff/" + other.id.String() + "/remove"
+	wantPage(t, s.get(t, remove, boss.session), http.StatusOK, "needs a second person", `name="reason"`)
+	wantGo(t, s.post(t, remove, boss.session, url.Values{"reason": {"Left the regulator"}}), "/portal/desk/staff")
+	if a := must(s.Registry.Account(t.Context(), s.pool, other.id))(t); a.Disabled {
+		t.Error("one person removed an administrator")
+	}
+	s.confirmed(t, people.RemoveAdministrator, "Remove an administrator")
+	if a := must(s.Registry.Account(t.Context(), s.pool, other.id))(t); !a.Disabled {
+		t.Error("two people did not remove an administrator")
+	}
 	wantPage(t, s.get(t, "/portal/desk/staff?sort=name&dir=desc", boss.session), http.StatusOK, "Removed", `aria-sort="descending"`)
 	if s.opened(t, access.SessionForm{Account: auditor.id}) {
 		t.Error("a removed account can open a session that is admitted")

@@ -160,7 +160,7 @@ func TestPeopleOfOthersDoNotExist(t *testing.T) {
 func TestProfileShowsOwnOrganisation(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	if err := s.Access.SetLimits(t.Context(), s.bank.ID, access.Limits{DayQuota: 12345}, access.Operator, uuid.Nil); err != nil {
+	if err := s.Access.SetLimits(t.Context(), s.bank.ID, access.Limits{DayQuota: 12345}, "", access.Operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	wantPage(t, s.get(t, "/portal/profile", s.as(t, "member").session), http.StatusOK, "Harbour Bank", "RC 7", "Approved", "12,345", "No limit", s.bank.ID.String())
@@ -183,7 +183,7 @@ func TestOverviewShowsCounts(t *testing.T) {
 	}
 	wantPage(t, s.get(t, "/portal/overview?mode=live", admin.session), http.StatusOK, "No requests in this period")
 	wantPage(t, s.get(t, "/portal/overview?mode=test", s.as(t, "stranger").session), http.StatusOK, "No requests in this period")
-	if err := s.Access.SetLimits(t.Context(), s.bank.ID, access.Limits{DayQuota: 500}, access.Operator, uuid.Nil); err != nil {
+	if err := s.Access.SetLimits(t.Context(), s.bank.ID, access.Limits{DayQuota: 500}, "", access.Operator, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	wantPage(t, s.get(t, "/portal/overview", admin.session), http.StatusOK, "0 of 500, 500 left")

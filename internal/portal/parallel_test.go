@@ -144,12 +144,12 @@ func submissions() map[string]submission {
 			newGuest(people.InviteForm{Kind: registry.StaffAccount, Role: "reviewer"})))},
 		"/portal/desk/staff/{account}/role":   {once, "approval.asked", form(boss, ofNew("/portal/desk/staff/", "/role", newReviewer), "role", "administrator", "reason", "Moves up")},
 		"/portal/desk/staff/{account}/remove": {once, "account.disabled", form(boss, ofNew("/portal/desk/staff/", "/remove", newReviewer))},
-		"/portal/desk/staff/{account}/factor": {once, "factor.removed", form(boss, ofNew("/portal/desk/staff/", "/factor", func(t *testing.T, s *stack) uuid.UUID {
+		"/portal/desk/staff/{account}/factor": {once, "approval.asked", form(boss, ofNew("/portal/desk/staff/", "/factor", func(t *testing.T, s *stack) uuid.UUID {
 			t.Helper()
 			who := s.as(t, "reviewer")
 			s.enrol(t, who)
 			return who.id
-		}))},
+		}), "reason", "Lost the phone")},
 		"/portal/desk/staff/{account}/unlock":   {once, "factor.unlocked", form(boss, ofNew("/portal/desk/staff/", "/unlock", newLocked("reviewer")))},
 		"/portal/team/{account}/unlock":         {once, "factor.unlocked", form(admin, ofNew("/portal/team/", "/unlock", newLocked("member")))},
 		"/portal/desk/clients/{client}/secrets": {once, "client.secret_added", form(boss, client("/secrets"))},
@@ -188,7 +188,7 @@ func submissions() map[string]submission {
 			t.Helper()
 			return "/portal/desk/documents/" + s.uploadedAs(t, s.as(t, "admin"), "cac.pdf", pdf) + "/review"
 		}, "decision", "accepted")},
-		"/portal/desk/limits/{entity}/release": {once, "guard.released", form(boss, func(t *testing.T, s *stack) string {
+		"/portal/desk/limits/{entity}/release": {once, "approval.asked", form(boss, func(t *testing.T, s *stack) string {
 			t.Helper()
 			s.found(t, s.bank, "density", "slowed", nil)
 			return "/portal/desk/limits/" + s.bank.ID.String() + "/release"

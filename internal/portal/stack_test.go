@@ -21,6 +21,7 @@ import (
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/journal"
@@ -30,6 +31,7 @@ import (
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/desk"
 	"github.com/lineproof/lineproof/internal/portal/org"
@@ -114,7 +116,12 @@ func newStack(t testing.TB) *stack {
 		Timeouts: httpapi.Timeouts{Upload: 20 * time.Second, Import: 20 * time.Second, Request: 10 * time.Second}, ImportMaxBytes: 1 << 20,
 	}
 	effects := reg.Effects()
-	maps.Copy(effects, (&order.Service{Supply: lines}).Effects())
+	for _, some := range []map[approval.Kind]approval.Effect{
+		(&order.Service{Supply: lines}).Effects(), persons.Effects(), access.Effects(), accessService.EntityLimits().Effects(), guard.Effects(),
+		(&numbering.Service{Pool: pool, Now: time.Now}).Effects(), (&policy.Service{Pool: pool, Now: time.Now}).Effects(),
+	} {
+		maps.Copy(effects, some)
+	}
 	s := &stack{
 		pool: pool, emails: emails, Documents: documents, Lines: lines, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: effects, Now: time.Now},
 		Tally: &tally.Tally{Pool: pool, Now: time.Now}, Region: region, API: api.Handler(),

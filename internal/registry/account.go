@@ -247,18 +247,31 @@ var ErrLastAdmin = fault.New(fault.IncompatibleState, "This is the last admin. I
 // Disable disables an account in the caller's transaction: its sessions end within
 // seconds, and nobody can log in with it.
 func (r *Registry) Disable(ctx context.Context, tx pg.Tx, a Account) error {
-	q, now := db.New(tx), r.now()
-	if a.Accepted && (a.Kind == AdminAccount || a.Role == administrator) {
-		others, err := q.OtherAdmins(ctx, db.OtherAdminsParams{EntityID: pg.ID(a.Entity), ID: a.ID})
-		if err != nil {
-			return fmt.Errorf("registry: look for other admins: %w", err)
-		}
-		if len(others) == 0 {
-			return ErrLastAdmin
-		}
+	if err := r.CheckDisable(ctx, tx, a); err != nil {
+		return err
 	}
-	n, err := q.DisableAccount(ctx, db.DisableAccountParams{ID: a.ID, At: &now})
+	now := r.now()
+	n, err := db.New(tx).DisableAccount(ctx, db.DisableAccountParams{ID: a.ID, At: &now})
 	return changedOne(n, err, "disable an account")
+}
+
+// CheckDisable returns an error if an account cannot be disabled: it is already, or it
+// is the last admin.
+func (r *Registry) CheckDisable(ctx context.Context, tx pg.Tx, a Account) error {
+	if a.Disabled {
+		return ErrNoAccount
+	}
+	if !a.Accepted || a.Kind != AdminAccount && a.Role != administrator {
+		return nil
+	}
+	others, err := db.New(tx).OtherAdmins(ctx, db.OtherAdminsParams{EntityID: pg.ID(a.Entity), ID: a.ID})
+	if err != nil {
+		return fmt.Errorf("registry: look for other admins: %w", err)
+	}
+	if len(others) == 0 {
+		return ErrLastAdmin
+	}
+	return nil
 }
 
 // changedOne returns ErrNoAccount if a statement changed no row.

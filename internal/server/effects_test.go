@@ -3,7 +3,9 @@ package server_test
 import (
 	"testing"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -14,7 +16,7 @@ import (
 // by their own package.
 func TestTableOfActionsIsComplete(t *testing.T) {
 	t.Parallel()
-	effects := server.Effects(&registry.Registry{}, &supply.Service{})
+	effects := server.Effects(&people.People{Registry: &registry.Registry{}, Access: &access.Service{}}, &supply.Service{})
 	listed := map[approval.Kind]bool{}
 	for _, a := range approval.Actions {
 		waits := a.Rule == approval.TwoPeople && !a.Order

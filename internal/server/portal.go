@@ -9,10 +9,15 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/erasure"
+	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi"
+	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/order"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/desk"
 	"github.com/lineproof/lineproof/internal/portal/org"
@@ -39,7 +44,7 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator}).Routes(),
 		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes}).Routes(),
 		(&desk.Pages{
-			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.Registry, &supplied), Now: time.Now},
+			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now},
 			Tally: counts, Record: api.Record, Region: api.Region,
 		}).Routes(),
 	)
@@ -47,11 +52,14 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 }
 
 // Effects returns what the approvals of every kind do when a second person confirms them.
-func Effects(r *registry.Registry, lines *supply.Service) map[approval.Kind]approval.Effect {
-	all := r.Effects()
-	maps.Copy(all, (&order.Service{Supply: lines}).Effects())
-	maps.Copy(all, erasure.Effects())
-	maps.Copy(all, whoasked.Effects())
+func Effects(p *people.People, lines *supply.Service) map[approval.Kind]approval.Effect {
+	all := p.Registry.Effects()
+	for _, some := range []map[approval.Kind]approval.Effect{
+		p.Effects(), access.Effects(), p.Access.EntityLimits().Effects(), guard.Effects(), erasure.Effects(), whoasked.Effects(), (&order.Service{Supply: lines}).Effects(),
+		(&numbering.Service{Pool: p.Pool, Now: p.Now}).Effects(), (&policy.Service{Pool: p.Pool, Now: p.Now}).Effects(),
+	} {
+		maps.Copy(all, some)
+	}
 	return all
 }
 

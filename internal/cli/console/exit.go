@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/client"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -23,6 +24,7 @@ const (
 	ExitDatabase = 4
 	ExitRefused  = 5
 	ExitProblems = 6
+	ExitWaits    = 7
 )
 
 // ExitCodes has the meaning of each exit code, for the help and the reference.
@@ -37,6 +39,7 @@ var ExitCodes = []struct {
 	{ExitDatabase, "The database is unavailable. Try again later."},
 	{ExitRefused, "Refused by the service's rules or by the API. Standard error says what to correct."},
 	{ExitProblems, "The check ran and found problems (doctor, migrate status, lines check, journal check, journal get, documents check), or an import is held or has rejected rows."},
+	{ExitWaits, "Requested: it takes two people and waits for a second person. Standard error says how to confirm it."},
 }
 
 // ExitCodesTopic is the help topic on exit codes.
@@ -82,6 +85,9 @@ func ExitCode(ctx context.Context, err error) int {
 	if errors.Is(err, ErrProblems) {
 		return ExitProblems
 	}
+	if _, ok := errors.AsType[*approval.WaitsError](err); ok {
+		return ExitWaits
+	}
 	if errors.Is(err, ErrFileRejected) {
 		return ExitRefused
 	}
@@ -115,6 +121,11 @@ func (c *Console) Report(ctx context.Context, cmd *cobra.Command, err error) {
 		for _, complaint := range e.Problems {
 			report(complaint)
 		}
+		return
+	}
+	if w, ok := errors.AsType[*approval.WaitsError](err); ok {
+		report("this takes two people: it waits for a second person and has no effect until then")
+		fmt.Fprintf(c.Env.Stderr, "Another administrator confirms it within a week in the portal, under Approvals, or with: lineproof approval confirm %s\n", w.ID)
 		return
 	}
 	if e, ok := errors.AsType[*client.Error](err); ok && e.Code != "" {

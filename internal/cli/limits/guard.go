@@ -141,7 +141,10 @@ func (c *commands) guardReleaseCommand() *cobra.Command {
 		Long: `Releases an organisation that was slowed or stopped, or with --client all organisations that the client onboarded, if
 they were slowed or stopped together. This takes effect on every node within five seconds. It is not slowed or stopped again
 for the duration of --quiet, because the guard still counts its requests of the last day; its quotas and its budget of
-numbers still apply. The audit trail records who released it and why.`,
+numbers still apply. The audit trail records who released it and why.
+
+It takes two people: it takes effect when a second person has confirmed it, and the exit code is 7. While there are neither
+founders nor two administrators, it takes effect at once.`,
 		Example: `  lineproof guard release --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --reason 'payroll of a ministry, checked by phone'
   lineproof guard release --entity "$ENTITY" --reason 'wallet of a small operator: all customers in two blocks' --quiet 8760h`,
 	}

@@ -126,9 +126,12 @@ func (c *commands) limitsSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set", Short: "Set the limits of an organisation", Args: cobra.NoArgs,
 		Long: `Sets limits of an organisation. Limits that are not given stay as they are; 0 removes a limit, so that the settings apply again.
-It takes effect on every node within five seconds.`,
-		Example: `  lineproof limits set --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --day-numbers 500000
-  lineproof limits set --entity "$ENTITY" --rate 200 --burst 400 --month-quota 0`,
+It takes effect on every node within five seconds.
+
+Lower limits act at once. If any limit is raised, it takes two people: all of them take effect when a second person has
+confirmed it, and the exit code is 7. While there are neither founders nor two administrators, they act at once.`,
+		Example: `  lineproof limits set --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --day-numbers 500000 --reason 'Its licence of June'
+  lineproof limits set --entity "$ENTITY" --rate 20 --burst 40`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&entity, "entity", "", "entityUid of the organisation")
@@ -138,6 +141,7 @@ It takes effect on every node within five seconds.`,
 	flags.Int64Var(&l.MonthQuota, "month-quota", 0, "verifications per month")
 	flags.Int64Var(&l.DayNumbers, "day-numbers", 0, "different numbers per day")
 	flags.Int64Var(&l.YearNumbers, "year-numbers", 0, "different numbers per year")
+	reason := console.ReasonFlag(cmd)
 	console.Require(cmd, "entity")
 	cmd.RunE = c.Run(func(cmd *cobra.Command, _ []string) error {
 		id, err := console.ParseID("--entity", entity)
@@ -157,7 +161,7 @@ It takes effect on every node within five seconds.`,
 		if err != nil {
 			return err
 		}
-		if err := b.Access.SetLimits(cmd.Context(), id, changedLimits(cmd, stored, l), access.Operator, uuid.Nil); err != nil {
+		if err := b.Access.SetLimits(cmd.Context(), id, changedLimits(cmd, stored, l), *reason, access.Operator, uuid.Nil); err != nil {
 			return err
 		}
 		c.Note("The limits are set.")

@@ -1,10 +1,10 @@
 package lines
 
 import (
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/order"
@@ -36,16 +36,13 @@ It takes effect when a second person has confirmed it; while there are neither f
 			return err
 		}
 		pending, err := (&order.Service{Supply: b.Supply}).Announce(cmd.Context(), m)
+		if err == nil {
+			err = approval.Waits(pending)
+		}
 		if err != nil {
 			return err
 		}
-		c.notePending(pending)
-		state := "announced"
-		if pending != uuid.Nil {
-			state = "waiting"
-		}
-		return c.Print(*asJSON, map[string]string{"network": m.Network, "state": state, "approvalId": console.FormatID(pending)},
-			[]string{"network", m.Network}, []string{"state", state}, []string{"approval", console.FormatID(pending)})
+		return c.Print(*asJSON, map[string]string{"network": m.Network, "state": "announced"}, []string{"network", m.Network}, []string{"state", "announced"})
 	})
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
@@ -170,10 +171,12 @@ continues by itself; one from the command line continues with: lineproof lines i
 	reason := reasonFlag(cmd)
 	return c.decideCommand(cmd, func(s *supply.Service, ctx context.Context, id uuid.UUID, by audit.Actor) (supply.Import, error) {
 		pending, err := (&order.Service{Supply: s}).ConfirmHeld(ctx, order.ImportDecision{Import: id, Reason: *reason, By: by})
+		if err == nil {
+			err = approval.Waits(pending)
+		}
 		if err != nil {
 			return supply.Import{}, err
 		}
-		c.notePending(pending)
 		return s.Import(ctx, id)
 	})
 }
@@ -181,12 +184,6 @@ continues by itself; one from the command line continues with: lineproof lines i
 // reasonFlag adds the flag with the reason of what takes two people.
 func reasonFlag(cmd *cobra.Command) *string {
 	return cmd.Flags().String("reason", "", "the reason, as free text; it is recorded, and the second person reads it")
-}
-
-func (c *commands) notePending(approval uuid.UUID) {
-	if approval != uuid.Nil {
-		c.Note("Nothing has changed yet. A second person must confirm it: approval %s.", approval)
-	}
 }
 
 func (c *commands) cancelCommand() *cobra.Command {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -32,8 +33,10 @@ meanwhile. Continue an interrupted run with the same command.`,
 		}
 		if im.State != supply.Voiding {
 			pending, err := (&order.Service{Supply: s}).VoidSnapshot(ctx, order.ImportDecision{Import: id, Reason: *reason, By: by})
-			if err != nil || pending != uuid.Nil {
-				c.notePending(pending)
+			if err == nil {
+				err = approval.Waits(pending)
+			}
+			if err != nil {
 				return im, err
 			}
 		}

@@ -22,12 +22,14 @@ CREATE TABLE client_secret (
     client_id    uuid        NOT NULL REFERENCES client,
     mac          bytea       NOT NULL CONSTRAINT client_secret_mac_unique UNIQUE,
     preview      text        NOT NULL,
+    waits        boolean     NOT NULL DEFAULT false,
     last_used_at timestamptz,
     revoked_at   timestamptz,
     created_at   timestamptz NOT NULL
 );
 CREATE INDEX client_secret_client ON client_secret (client_id);
 COMMENT ON TABLE client_secret IS 'The secrets of clients, as HMACs. A client can have two active secrets, so that it can rotate one.';
+COMMENT ON COLUMN client_secret.waits IS 'A second person has not confirmed yet that the client may use it.';
 COMMENT ON COLUMN client_secret.last_used_at IS 'Updated in coarse steps. It shows when a rotated secret is no longer in use.';
 
 CREATE TABLE access_token (
@@ -183,7 +185,7 @@ GRANT UPDATE (ended_at, ended_by) ON mandate TO lineproof_serve;
 GRANT SELECT, INSERT, UPDATE, DELETE ON access_token, session TO lineproof_serve;
 GRANT SELECT ON client, entity_limit, mandate TO lineproof_read;
 -- Every column but the HMACs.
-GRANT SELECT (id, client_id, preview, last_used_at, revoked_at, created_at) ON client_secret TO lineproof_read;
+GRANT SELECT (id, client_id, preview, waits, last_used_at, revoked_at, created_at) ON client_secret TO lineproof_read;
 GRANT SELECT (id, client_id, scopes, expires_at, revoked_at, created_at) ON access_token TO lineproof_read;
 GRANT SELECT (id, account_id, from_addr, agent, limited, last_seen_at, proved_at, expires_at, revoked_at, created_at) ON session TO lineproof_read;
 GRANT SELECT (id, entity_id, name, mode, purpose, purpose_text, preview, networks, rate, burst, replaces, last_used_at, last_used_from, expires_at,

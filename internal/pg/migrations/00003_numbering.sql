@@ -39,11 +39,26 @@ COMMENT ON TABLE numbering_range IS 'Which network holds the numbers that begin 
 COMMENT ON COLUMN numbering_range.prefix IS 'The first digits of the E.164 form, without the plus sign.';
 COMMENT ON COLUMN numbering_range.withdrawn IS 'The first day (UTC) on which the network no longer holds the range; null while it holds it.';
 
+CREATE TABLE numbering_draft (
+    id           uuid        PRIMARY KEY,
+    version      integer     NOT NULL CHECK (version > 0),
+    effective_at timestamptz,
+    digits       smallint    NOT NULL CHECK (digits BETWEEN 6 AND 15),
+    source       text        NOT NULL CHECK (char_length(source) BETWEEN 1 AND 2000),
+    ranges       text        NOT NULL,
+    created_at   timestamptz NOT NULL
+);
+COMMENT ON TABLE numbering_draft IS 'Versions of the numbering plan that one person requested. A draft never changes; it becomes the version when a second person confirms the approval whose subject it is.';
+COMMENT ON COLUMN numbering_draft.version IS 'The version that it would be: it is refused if there is another one by then.';
+COMMENT ON COLUMN numbering_draft.effective_at IS 'Null: when it is confirmed.';
+COMMENT ON COLUMN numbering_draft.ranges IS 'The whole plan as CSV, as lineproof plan export prints it.';
+
 GRANT SELECT, INSERT, UPDATE ON network TO lineproof_serve;
-GRANT SELECT, INSERT ON numbering_plan, numbering_network, numbering_range TO lineproof_serve;
-GRANT SELECT ON network, numbering_plan, numbering_network, numbering_range TO lineproof_read;
+GRANT SELECT, INSERT ON numbering_plan, numbering_network, numbering_range, numbering_draft TO lineproof_serve;
+GRANT SELECT ON network, numbering_plan, numbering_network, numbering_range, numbering_draft TO lineproof_read;
 
 -- +goose Down
+DROP TABLE numbering_draft;
 DROP TABLE numbering_range;
 DROP TABLE numbering_network;
 DROP TABLE numbering_plan;

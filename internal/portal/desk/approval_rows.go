@@ -112,7 +112,9 @@ func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 		row.What, row.About = "Announce a mass change", a.Details["lines"]+" lines of "+a.Details["network"]
 		row.Effect = "From " + a.Details["from"] + " to " + a.Details["until"] + " so many lines of the network can end, move or get a new holder without being held for you. Ask the network first, and compare its plan with the reason."
 	default:
-		row.What = "Unknown to this version: " + string(a.Kind)
+		if !describe(a, &row) {
+			row.What = "Unknown to this version: " + string(a.Kind)
+		}
 	}
 	return row
 }

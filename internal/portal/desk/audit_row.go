@@ -27,7 +27,7 @@ var actionNames = map[audit.Action]string{
 	audit.FactorLocked: "Two-factor authentication locked", audit.FactorUnlocked: "Two-factor authentication unlocked", audit.LoginFailed: "Failed sign-ins",
 	audit.PasswordReset: "Password reset", audit.ResetStarted: "Password reset started for the person", audit.FactorSet: "Two-factor authentication set up", audit.FactorRemoved: "Two-factor authentication removed", audit.RecoveryUsed: "Recovery code used",
 	audit.ClientCreated: "Client created", audit.ClientSuspended: "Client suspended", audit.ClientResumed: "Client resumed", audit.ClientRevoked: "Client revoked",
-	audit.SecretAdded: "Client secret added", audit.SecretRevoked: "Client secret revoked", audit.TokenRevoked: "Token revoked",
+	audit.ScopesGiven: "Scopes given to a client", audit.SecretAllowed: "Client secret confirmed", audit.SecretAdded: "Client secret added", audit.SecretRevoked: "Client secret revoked", audit.TokenRevoked: "Token revoked",
 	audit.KeyCreated: "Key generated", audit.KeyRolled: "Key rolled", audit.KeyRevoked: "Key revoked", audit.MandateAdded: "Mandate added", audit.MandateEnded: "Mandate ended",
 	audit.LoggedIn: "Signed in", audit.SessionProved: "Password entered again", audit.SessionEnded: "Session ended", audit.SessionsEnded: "All sessions ended",
 	audit.ImportBegun: "Import started", audit.ImportConfirmed: "Import confirmed", audit.ImportCancelled: "Import cancelled", audit.ImportApplied: "Import applied",

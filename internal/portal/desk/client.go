@@ -48,12 +48,13 @@ func (p *Pages) clientPage(r *http.Request, c *access.ClientRow, form view.Form)
 	d := deskview.ClientData{
 		Row: clientRow(c), Form: form, Max: access.MaxSecrets, CanEdit: portal.VisitOf(r).Has(portal.Administrator), Entities: entitiesPath + "?client=" + c.ID.String(), Now: p.Now(),
 	}
+	d.TwoPeople = slices.ContainsFunc(c.Scopes, access.ChangesLines)
 	secrets, err := p.Access.Secrets(ctx, c.ID)
 	if err != nil {
 		return page, d, err
 	}
 	for _, s := range secrets {
-		d.Secrets = append(d.Secrets, deskview.ClientSecretRow{ID: s.ID.String(), Preview: s.Preview, Created: s.CreatedAt, Used: s.LastUsedAt})
+		d.Secrets = append(d.Secrets, deskview.ClientSecretRow{ID: s.ID.String(), Preview: s.Preview, Created: s.CreatedAt, Used: s.LastUsedAt, Waits: s.Waits})
 	}
 	for _, m := range clientChanges {
 		if d.CanEdit && m.offered(c) {
@@ -72,7 +73,7 @@ func (p *Pages) addSecret(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s, err := p.Access.AddSecret(r.Context(), c.ID, v.Who.Actor(), v.ID)
+	s, err := p.Access.AddSecret(r.Context(), c.ID, portal.OneLine(r.PostFormValue("reason")), v.Who.Actor(), v.ID)
 	if form, invalid := portal.FormErrors(r, err); invalid {
 		page, d, failed := p.clientPage(r, &c, form)
 		if failed != nil {
@@ -83,7 +84,7 @@ func (p *Pages) addSecret(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.showNewSecret(w, r, deskview.CreatedSecretData{ID: c.ID.String(), Name: c.Name, Secret: s.Text.Reveal(), Second: c.Secrets > 0})
+	return p.showNewSecret(w, r, deskview.CreatedSecretData{ID: c.ID.String(), Name: c.Name, Secret: s.Text.Reveal(), Second: c.Secrets > 0, Waits: s.Pending != uuid.Nil})
 }
 
 // clientSecret returns the client and its secret that the path names.

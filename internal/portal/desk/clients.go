@@ -138,7 +138,7 @@ func (p *Pages) createClient(w http.ResponseWriter, r *http.Request) error {
 	v := portal.VisitOf(r)
 	f := access.ClientForm{
 		Name: strings.TrimSpace(r.PostFormValue("name")), Scopes: slices.Compact(slices.Sorted(slices.Values(r.PostForm["scope"]))),
-		Network: r.PostFormValue("network"), Vouches: r.PostFormValue("vouches") == "yes",
+		Network: r.PostFormValue("network"), Vouches: r.PostFormValue("vouches") == "yes", Reason: portal.OneLine(r.PostFormValue("reason")),
 	}
 	d, err := p.newClientData(r, view.Form{})
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *Pages) createClient(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.showNewSecret(w, r, deskview.CreatedSecretData{ID: c.ID.String(), Name: f.Name, Secret: c.Secret.Reveal()})
+	return p.showNewSecret(w, r, deskview.CreatedSecretData{ID: c.ID.String(), Name: f.Name, Secret: c.Secret.Reveal(), Waits: c.Pending != uuid.Nil})
 }
 
 // tokenPath is the API path at which a client gets an access token.

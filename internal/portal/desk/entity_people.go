@@ -135,7 +135,7 @@ func (p *Pages) removeFromEntity(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = p.People.Remove(r.Context(), a.ID, v.Who, v.ID)
+	err = p.People.Remove(r.Context(), a.ID, "", v.Who, v.ID)
 	if form, invalid := portal.FormErrors(r, err); invalid {
 		return p.ShowInvalid(w, r, err, removeFromEntityPage(&e), view.Confirm(removeFromEntityQuestion(&e, &a, form)))
 	}

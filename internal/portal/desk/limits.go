@@ -225,7 +225,7 @@ func (p *Pages) releaseQuestion(r *http.Request, f view.Form) (view.ConfirmData,
 	}
 	return view.ConfirmData{
 		Text:   "The guard no longer slows or stops " + s.name + ". First ask the organisation what it is doing, and check its requests in the journal.",
-		Action: limitsPath + "/" + s.id.String() + "/release", Label: "Release organisation", Kind: view.Danger, Cancel: s.at, Reason: true, Form: f, Extra: deskview.QuietTime(f),
+		Action: limitsPath + "/" + s.id.String() + "/release", Label: "Request approval", Kind: view.Danger, Cancel: s.at, Reason: true, Form: f, Extra: deskview.ReleaseExtra(f),
 	}, nil
 }
 
@@ -236,7 +236,7 @@ func (p *Pages) release(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	form := guard.ReleaseForm{Entity: s.id, Reason: r.PostFormValue("reason"), By: v.Who.Actor(), Request: v.ID}
+	form := guard.ReleaseForm{Entity: s.id, Reason: portal.OneLine(r.PostFormValue("reason")), By: v.Who.Actor(), Request: v.ID}
 	if s.client {
 		form.Entity, form.Sponsor = uuid.Nil, s.id
 	}
@@ -246,6 +246,9 @@ func (p *Pages) release(w http.ResponseWriter, r *http.Request) error {
 	} else {
 		form.Quiet = time.Duration(hours) * time.Hour
 		_, err = guard.Release(r.Context(), p.Pool, p.Now(), form)
+	}
+	if waits(err) {
+		return p.RedirectWithFlash(w, r, s.at, "entity.waits")
 	}
 	if form, invalid := portal.FormErrors(r, err); invalid {
 		q, failed := p.releaseQuestion(r, form)

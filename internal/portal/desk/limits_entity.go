@@ -147,7 +147,10 @@ func (p *Pages) setLimits(w http.ResponseWriter, r *http.Request) error {
 	}
 	l, err := limitForm(r)
 	if err == nil {
-		err = p.Access.SetLimits(r.Context(), id, l, v.Who.Actor(), v.ID)
+		err = p.Access.SetLimits(r.Context(), id, l, portal.OneLine(r.PostFormValue("reason")), v.Who.Actor(), v.ID)
+	}
+	if waits(err) {
+		return p.RedirectWithFlash(w, r, limitsPath+"/"+id.String(), "entity.waits")
 	}
 	if form, invalid := portal.FormErrors(r, err); invalid {
 		page, d, failed := p.deskLimits(r, form)

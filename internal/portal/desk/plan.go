@@ -18,6 +18,8 @@ const (
 	planPath    = "/portal/desk/plan"
 	newPlanPath = "/portal/desk/new-plan"
 	planCSVPath = "/portal/export/plan.csv"
+	draftsPath  = "/portal/desk/plan/drafts"
+	draftPath   = "/portal/desk/plan/drafts/{draft}"
 )
 
 // planRoutes are the pages of the numbering plan.
@@ -26,6 +28,7 @@ func (p *Pages) planRoutes() []portal.Route {
 	return []portal.Route{
 		{Method: get, Path: planPath, Right: portal.Staff, Serve: p.showPlan},
 		{Method: get, Path: planCSVPath, Right: portal.Staff, Upload: true, Serve: p.exportPlan},
+		{Method: get, Path: draftPath, Right: portal.Staff, Serve: p.showDraft},
 		{Method: get, Path: newPlanPath, Right: portal.Administrator, Serve: p.showNewPlan},
 		{Method: post, Path: newPlanPath, Right: portal.Administrator, Upload: true, Serve: p.previewPlan},
 		{Method: post, Path: planPath, Right: portal.Administrator, Upload: true, Serve: p.setPlan},

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/portal"
@@ -75,6 +77,9 @@ func (p *Pages) setPlan(w http.ResponseWriter, r *http.Request) error {
 		} else {
 			err = errNotPreviewed
 		}
+	}
+	if waits(err) {
+		return p.RedirectWithFlash(w, r, planPath, "entity.waits")
 	}
 	if err != nil {
 		return p.showInvalidPlan(w, r, err)
@@ -223,4 +228,21 @@ func planPreview(before, after *numbering.Plan) deskview.PlanPreviewData {
 		d.Renamings = append(d.Renamings, row)
 	}
 	return d
+}
+
+func draftURL(draft uuid.UUID) string { return draftsPath + "/" + draft.String() }
+
+// showDraft serves GET /portal/desk/plan/drafts/{draft}: what a version that waits for a
+// second person would change.
+func (p *Pages) showDraft(w http.ResponseWriter, r *http.Request) error {
+	id, err := portal.PathID(r, "draft")
+	if err != nil {
+		return err
+	}
+	before, after, err := numbering.LoadDraft(r.Context(), p.Pool, id)
+	if err != nil {
+		return err
+	}
+	page := view.Page{Title: "Requested version of the plan", Lead: "It has no effect before a second person confirms it.", Crumbs: []view.Link{{Label: "Approvals", Href: approvalsPath}}, Active: approvalsPath}
+	return p.Show(w, r, page, deskview.PlanPreview(planPreview(before, after)))
 }

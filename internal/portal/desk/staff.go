@@ -179,13 +179,17 @@ func (p *Pages) confirm(w http.ResponseWriter, r *http.Request, page view.Page, 
 }
 
 // carryOut carries the action out and leads back to the list, or shows the
-// confirmation page again with the error.
+// confirmation page again with the error. An action that waits for a second person says
+// so instead of the message.
 func (p *Pages) carryOut(w http.ResponseWriter, r *http.Request, page view.Page, question func(*registry.Account, view.Form) view.ConfirmData, message string, do func(*registry.Account) error) error {
 	a, err := p.pathMember(r)
 	if err != nil {
 		return err
 	}
 	err = do(&a)
+	if waits(err) {
+		err, message = nil, "staff.waits"
+	}
 	if form, invalid := portal.FormErrors(r, err); invalid {
 		return p.ShowInvalid(w, r, err, page, view.Confirm(question(&a, form)))
 	}
@@ -230,7 +234,11 @@ func (p *Pages) giveStaffRole(w http.ResponseWriter, r *http.Request) error {
 }
 
 func removeStaffQuestion(a *registry.Account, f view.Form) view.ConfirmData {
-	return staffQuestion(a, "remove", "The account of "+a.Name+" ("+a.Email+") is removed, and all its sessions end. Requests of theirs that nobody has confirmed yet can no longer be confirmed.", "Remove person", view.Danger, f)
+	q := staffQuestion(a, "remove", "The account of "+a.Name+" ("+a.Email+") is removed, and all its sessions end. Requests of theirs that nobody has confirmed yet can no longer be confirmed.", "Remove person", view.Danger, f)
+	if a.Role == approval.Administrator {
+		q.Label, q.Reason, q.Extra = "Request approval", true, deskview.NeedsTwo()
+	}
+	return q
 }
 
 // confirmRemoveStaff serves GET /portal/desk/staff/{account}/remove, and removeStaff
@@ -242,13 +250,15 @@ func (p *Pages) confirmRemoveStaff(w http.ResponseWriter, r *http.Request) error
 func (p *Pages) removeStaff(w http.ResponseWriter, r *http.Request) error {
 	v := portal.VisitOf(r)
 	return p.carryOut(w, r, staffRemovePage, removeStaffQuestion, "staff.removed", func(a *registry.Account) error {
-		return p.People.Remove(r.Context(), a.ID, v.Who, v.ID)
+		return p.People.Remove(r.Context(), a.ID, portal.OneLine(r.PostFormValue("reason")), v.Who, v.ID)
 	})
 }
 
 func resetFactorQuestion(a *registry.Account, f view.Form) view.ConfirmData {
-	return staffQuestion(a, "factor", "The two-factor authentication of "+a.Name+" ("+a.Email+") is removed, and all sessions of the account end. "+
-		"First verify, in a way that you trust, that the request comes from this person: afterwards, anybody with the password can set up a new second factor. The person gets an e-mail about it.", "Reset two-factor authentication", view.Danger, f)
+	q := staffQuestion(a, "factor", "The two-factor authentication of "+a.Name+" ("+a.Email+") is removed, and all sessions of the account end. "+
+		"First verify, in a way that you trust, that the request comes from this person: afterwards, anybody with the password can set up a new second factor. The person gets an e-mail about it.", "Request approval", view.Danger, f)
+	q.Reason, q.Extra = true, deskview.NeedsTwo()
+	return q
 }
 
 // confirmResetFactor serves GET /portal/desk/staff/{account}/factor, and resetFactor
@@ -260,7 +270,7 @@ func (p *Pages) confirmResetFactor(w http.ResponseWriter, r *http.Request) error
 func (p *Pages) resetFactor(w http.ResponseWriter, r *http.Request) error {
 	v := portal.VisitOf(r)
 	return p.carryOut(w, r, staffFactorPage, resetFactorQuestion, "staff.factor", func(a *registry.Account) error {
-		return p.People.ResetFactorOf(r.Context(), a.ID, v.Who, v.ID)
+		return p.People.ResetFactorOf(r.Context(), a.ID, portal.OneLine(r.PostFormValue("reason")), v.Who, v.ID)
 	})
 }
 

@@ -147,7 +147,7 @@ func (p *Pages) removeFromTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = p.People.Remove(r.Context(), a.ID, v.Who, v.ID)
+	err = p.People.Remove(r.Context(), a.ID, "", v.Who, v.ID)
 	if form, invalid := portal.FormErrors(r, err); invalid {
 		return p.ShowInvalid(w, r, err, removePage, view.Confirm(present.RemoveQuestion(&a, teamPath, form)))
 	}

@@ -99,7 +99,7 @@ type scan struct {
 func (s *scan) run(t *testing.T, w *fixture, address string, total int) {
 	t.Helper()
 	s.entity = must(w.registry.CreateRelyingParty(t.Context(), s.name, "RC 9", access.Operator, uuid.Nil))(t).ID
-	if err := w.keeper.SetLimits(t.Context(), s.entity, access.Limits{DayNumbers: scanBudget}, access.Operator, uuid.Nil); err != nil { // a new organisation has less
+	if err := w.keeper.SetLimits(t.Context(), s.entity, access.Limits{DayNumbers: scanBudget}, "A scan", access.Operator, uuid.Nil); err != nil { // a new organisation has less
 		t.Fatal(err)
 	}
 	for i := range s.keys {

@@ -26,7 +26,7 @@ func (q *Queries) Channel(ctx context.Context) (string, error) {
 
 const clientBySecret = `-- name: ClientBySecret :one
 SELECT c.id, c.scopes, s.id AS secret_id, s.mac, s.last_used_at FROM client c JOIN client_secret s ON s.client_id = c.id
-WHERE c.id = $1 AND s.mac = ANY($2::bytea[]) AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL
+WHERE c.id = $1 AND s.mac = ANY($2::bytea[]) AND NOT s.waits AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL
 `
 
 type ClientBySecretParams struct {
@@ -56,13 +56,14 @@ func (q *Queries) ClientBySecret(ctx context.Context, arg ClientBySecretParams) 
 }
 
 const clientSecrets = `-- name: ClientSecrets :many
-SELECT id, preview, created_at, last_used_at FROM client_secret
+SELECT id, preview, waits, created_at, last_used_at FROM client_secret
 WHERE client_id = $1 AND revoked_at IS NULL ORDER BY created_at
 `
 
 type ClientSecretsRow struct {
 	ID         uuid.UUID
 	Preview    string
+	Waits      bool
 	CreatedAt  time.Time
 	LastUsedAt *time.Time
 }
@@ -79,6 +80,7 @@ func (q *Queries) ClientSecrets(ctx context.Context, clientID uuid.UUID) ([]Clie
 		if err := rows.Scan(
 			&i.ID,
 			&i.Preview,
+			&i.Waits,
 			&i.CreatedAt,
 			&i.LastUsedAt,
 		); err != nil {
@@ -322,8 +324,8 @@ func (q *Queries) InsertClient(ctx context.Context, arg InsertClientParams) erro
 }
 
 const insertClientSecret = `-- name: InsertClientSecret :exec
-INSERT INTO client_secret (id, client_id, mac, preview, created_at)
-VALUES ($1, $2, $3, $4, $5)
+INSERT INTO client_secret (id, client_id, mac, preview, waits, created_at)
+VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type InsertClientSecretParams struct {
@@ -331,6 +333,7 @@ type InsertClientSecretParams struct {
 	ClientID  uuid.UUID
 	Mac       []byte
 	Preview   string
+	Waits     bool
 	CreatedAt time.Time
 }
 
@@ -340,6 +343,7 @@ func (q *Queries) InsertClientSecret(ctx context.Context, arg InsertClientSecret
 		arg.ClientID,
 		arg.Mac,
 		arg.Preview,
+		arg.Waits,
 		arg.CreatedAt,
 	)
 	return err
@@ -777,43 +781,16 @@ func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, erro
 	return items, nil
 }
 
-const limitsOf = `-- name: LimitsOf :one
-SELECT rate, burst, day_quota, month_quota, day_numbers, year_numbers FROM entity_limit WHERE entity_id = $1
-`
-
-type LimitsOfRow struct {
-	Rate        float64
-	Burst       int32
-	DayQuota    int64
-	MonthQuota  int64
-	DayNumbers  int64
-	YearNumbers int64
-}
-
-func (q *Queries) LimitsOf(ctx context.Context, entityID uuid.UUID) (LimitsOfRow, error) {
-	row := q.db.QueryRow(ctx, limitsOf, entityID)
-	var i LimitsOfRow
-	err := row.Scan(
-		&i.Rate,
-		&i.Burst,
-		&i.DayQuota,
-		&i.MonthQuota,
-		&i.DayNumbers,
-		&i.YearNumbers,
-	)
-	return i, err
-}
-
 const lockClient = `-- name: LockClient :one
-SELECT id FROM client WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
+SELECT scopes FROM client WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
 `
 
-// LockClient serialises changes of the secrets of one client.
-func (q *Queries) LockClient(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+// LockClient serialises changes of the secrets of one client, and returns its scopes.
+func (q *Queries) LockClient(ctx context.Context, id uuid.UUID) ([]string, error) {
 	row := q.db.QueryRow(ctx, lockClient, id)
-	var id_2 uuid.UUID
-	err := row.Scan(&id_2)
-	return id_2, err
+	var scopes []string
+	err := row.Scan(&scopes)
+	return scopes, err
 }
 
 const lockKey = `-- name: LockKey :one
@@ -1182,38 +1159,6 @@ func (q *Queries) Sessions(ctx context.Context, arg SessionsParams) ([]SessionsR
 		return nil, err
 	}
 	return items, nil
-}
-
-const setLimits = `-- name: SetLimits :exec
-INSERT INTO entity_limit (entity_id, rate, burst, day_quota, month_quota, day_numbers, year_numbers, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-ON CONFLICT (entity_id) DO UPDATE SET rate = excluded.rate, burst = excluded.burst, day_quota = excluded.day_quota,
-    month_quota = excluded.month_quota, day_numbers = excluded.day_numbers, year_numbers = excluded.year_numbers, updated_at = excluded.updated_at
-`
-
-type SetLimitsParams struct {
-	EntityID    uuid.UUID
-	Rate        float64
-	Burst       int32
-	DayQuota    int64
-	MonthQuota  int64
-	DayNumbers  int64
-	YearNumbers int64
-	UpdatedAt   time.Time
-}
-
-func (q *Queries) SetLimits(ctx context.Context, arg SetLimitsParams) error {
-	_, err := q.db.Exec(ctx, setLimits,
-		arg.EntityID,
-		arg.Rate,
-		arg.Burst,
-		arg.DayQuota,
-		arg.MonthQuota,
-		arg.DayNumbers,
-		arg.YearNumbers,
-		arg.UpdatedAt,
-	)
-	return err
 }
 
 const suspendClient = `-- name: SuspendClient :execrows

@@ -1,0 +1,81 @@
+package desk
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/entitylimit"
+	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+)
+
+// waits reports whether an action was requested and waits for a second person.
+func waits(err error) bool {
+	_, ok := errors.AsType[*approval.WaitsError](err)
+	return ok
+}
+
+// describe fills in what an approval is about, for the kinds whose subject is a client,
+// an organisation, an account, the plan or the policy. It reports whether it knows the
+// kind.
+func describe(a *approval.Approval, row *deskview.ApprovalRow) bool {
+	switch a.Kind {
+	case access.GiveScopes:
+		row.What, row.About, row.AboutHref = "Let a client change lines", "Client "+a.Subject.String(), clientURL(a.Subject)
+		row.After = a.Details["scopes"]
+		if network := a.Details["network"]; network != "" {
+			row.After += " for " + network
+		}
+		row.Effect = "The client gets these scopes, and its programs can change what banks are told about numbers."
+	case access.UseSecret:
+		row.What, row.About, row.AboutHref = "Let a client use another secret", "Client "+a.Subject.String(), clientURL(a.Subject)
+		row.Effect = "Whoever has the secret can act as the client and change lines."
+	case guard.ReleaseKind:
+		row.What, row.AboutHref = "Release from the guard", limitsPath
+		if a.Entity != a.Subject {
+			row.About = "The organisations of client " + a.Subject.String()
+		}
+		row.Effect = "It is no longer slowed or stopped, and the guard leaves it alone for " + a.Details["quiet"] + ". Check its requests in the journal first."
+	case entitylimit.Raise:
+		row.What, row.AboutHref = "Raise the limits of an organisation", limitsPath+"/"+a.Subject.String()
+		row.Before, row.After = a.Details["before"], entitylimit.Text(a.Details)
+		row.Effect = "The organisation can ask about more numbers, or faster, on every node within seconds."
+	case numbering.SetKind:
+		row.What, row.About, row.AboutHref = "Set a new version of the numbering plan", "Version "+a.Details["version"], draftURL(a.Subject)
+		row.After = planCounts(a)
+		row.Effect = "Answers follow the new plan from " + cmp.Or(a.Details["effectiveAt"], "now") + " on. Open it first: it shows every change."
+	case policy.SetKind:
+		row.What, row.About = "Set a new version of the policy", "The policy"
+		row.After = strings.Join(policy.Changes(a), "; ")
+		row.Effect = "Every answer follows the new policy from " + cmp.Or(a.Details["effectiveAt"], "now") + " on."
+	case people.RemoveAdministrator:
+		row.What = "Remove an administrator"
+		row.Effect = row.About + " can no longer sign in, and all sessions of the account end."
+	case people.ResetStaffFactor:
+		row.What = "Reset two-factor authentication of a member of staff"
+		row.Effect = "Afterwards the password alone is enough to set up a new second factor. Make sure, in a way that you trust, that " + row.About + " has asked for it."
+	case people.ResetStaffPassword:
+		row.What = "Start a new password of a member of staff"
+		row.Effect = row.About + " gets an e-mail with a link to set a new password."
+	default:
+		return false
+	}
+	return true
+}
+
+// planCounts says how many ranges a draft changes, by kind.
+func planCounts(a *approval.Approval) string {
+	var list []string
+	for _, kind := range numbering.ChangeKinds {
+		if n := a.Details[string(kind)]; n != "" {
+			list = append(list, n+" "+string(kind))
+		}
+	}
+	return cmp.Or(strings.Join(list, ", "), "no ranges change")
+}
