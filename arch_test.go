@@ -79,7 +79,7 @@ var plan = []part{
 
 	{domain, "audit", "fault pg", "audit"},
 	{domain, "auditchain", "pg", "audit_hour"},
-	{domain, "approval", "audit fault pg", "approval"},
+	{domain, "approval", "audit fault pg", "approval break_glass"},
 	{domain, "idempotency", "fault pg secret", "idempotency"},
 	{domain, "registry", "approval audit cac fault pg phone secret", "entity account access_given"},
 	{domain, "policy", "approval audit fault pg registry", "policy"},

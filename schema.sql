@@ -373,7 +373,7 @@ CREATE TABLE public.approval (
     CONSTRAINT approval_check1 CHECK (((COALESCE(decided_kind, ''::text) = 'account'::text) = (decided_by IS NOT NULL))),
     CONSTRAINT approval_check2 CHECK (((state = ANY (ARRAY['given'::text, 'refused'::text])) = (decided_kind IS NOT NULL))),
     CONSTRAINT approval_check3 CHECK (((decided_kind IS NULL) = (decided_at IS NULL))),
-    CONSTRAINT approval_decided_kind_check CHECK ((decided_kind = ANY (ARRAY['account'::text, 'operator'::text]))),
+    CONSTRAINT approval_decided_kind_check CHECK ((decided_kind = ANY (ARRAY['account'::text, 'operator'::text, 'system'::text]))),
     CONSTRAINT approval_kind_check CHECK (((char_length(kind) >= 1) AND (char_length(kind) <= 64))),
     CONSTRAINT approval_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500))),
     CONSTRAINT approval_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'given'::text, 'refused'::text, 'lapsed'::text]))),
@@ -391,6 +391,8 @@ COMMENT ON COLUMN public.approval.details IS 'The parameters of the change. Neve
 COMMENT ON COLUMN public.approval.asked_by IS 'The account that requested the change; null for the operator at the command line.';
 -- Name: COLUMN approval.expires_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.approval.expires_at IS 'From then on the request cannot be confirmed. Its state becomes lapsed when the same change is requested again.';
+-- Name: COLUMN approval.decided_kind; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.approval.decided_kind IS 'system: no second person; the requester used break-glass and confirmed it after the delay.';
 -- Name: CONSTRAINT approval_two_people ON approval; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON CONSTRAINT approval_two_people ON public.approval IS 'Nobody can confirm their own request, even if the program has a bug.';
 -- Name: audit; Type: TABLE; Schema: public; Owner: -
@@ -434,6 +436,17 @@ CREATE TABLE public.audit_hour (
 COMMENT ON TABLE public.audit_hour IS 'The audit trail, chained by the hour: for every hour that is over, the number of its entries and a hash over them and over the hash of the hour before. Append-only.';
 -- Name: COLUMN audit_hour.hash; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.audit_hour.hash IS 'As docs/explanation/audit.md describes.';
+-- Name: break_glass; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.break_glass (
+    approval_id uuid NOT NULL,
+    reason text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT break_glass_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500)))
+);
+-- Name: TABLE break_glass; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.break_glass IS 'Requests that their requester may confirm alone, 24 hours after all staff were notified. Rows are never changed.';
+-- Name: COLUMN break_glass.reason; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.break_glass.reason IS 'Why it cannot wait for a second person.';
 -- Name: client; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.client (
     id uuid NOT NULL,
@@ -2541,6 +2554,9 @@ ALTER TABLE ONLY public.audit_hour
 -- Name: audit audit_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
+-- Name: break_glass break_glass_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.break_glass
+    ADD CONSTRAINT break_glass_pkey PRIMARY KEY (approval_id);
 -- Name: client client_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.client
     ADD CONSTRAINT client_pkey PRIMARY KEY (id);
@@ -3232,6 +3248,9 @@ ALTER TABLE ONLY public.api_key
 -- Name: api_key api_key_replaces_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.api_key
     ADD CONSTRAINT api_key_replaces_fkey FOREIGN KEY (replaces) REFERENCES public.api_key(id);
+-- Name: break_glass break_glass_approval_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.break_glass
+    ADD CONSTRAINT break_glass_approval_id_fkey FOREIGN KEY (approval_id) REFERENCES public.approval(id);
 -- Name: client_secret client_secret_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.client_secret
     ADD CONSTRAINT client_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);
@@ -3410,6 +3429,9 @@ GRANT SELECT ON TABLE public.audit TO lineproof_read;
 -- Name: TABLE audit_hour; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.audit_hour TO lineproof_serve;
 GRANT SELECT ON TABLE public.audit_hour TO lineproof_read;
+-- Name: TABLE break_glass; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.break_glass TO lineproof_serve;
+GRANT SELECT ON TABLE public.break_glass TO lineproof_read;
 -- Name: TABLE client; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.client TO lineproof_serve;
 GRANT SELECT ON TABLE public.client TO lineproof_read;

@@ -14,6 +14,8 @@
 //     created, raised or reset the access of one of them so that they could act as
 //     both.
 //   - Who may request and confirm which action is one table, [Actions].
+//   - Where the table allows break-glass, the requester can confirm a request alone, 24
+//     hours after all staff were notified, if nobody refuses it until then.
 //   - After a week a request expires, because what was right to request then may
 //     be wrong to do now.
 //
@@ -131,6 +133,8 @@ type Approval struct {
 	DecidedBy   audit.Actor // zero while it waits, and when it has expired
 	DecidedAt   time.Time
 	Request     uuid.UUID // the id of the HTTP request that decided it, for the effect; zero for none
+	AloneFrom   time.Time // from when the requester can confirm it, because they use break-glass; zero if they do not
+	BreakGlass  bool      // for the effect: the requester confirmed it, and there is no second person
 }
 
 // WaitsError says that a change was requested and takes effect when a second person

@@ -21,13 +21,17 @@ import (
 // days. It writes its own audit entry, with the person who confirms as the actor.
 type Effect func(ctx context.Context, tx pg.Tx, a Approval) error
 
-// Service decides on requested changes. All fields are required.
+// Service decides on requested changes. All fields are required; NotifyStaff only for
+// [Service.BreakGlass].
 type Service struct {
 	Pool             *pgxpool.Pool
 	CheckStaff       CheckStaff
 	CheckIndependent CheckIndependent
 	Effects          map[Kind]Effect
 	Now              func() time.Time
+	// NotifyStaff queues an e-mail to all staff that somebody uses break-glass, in the
+	// transaction.
+	NotifyStaff func(ctx context.Context, tx pg.Tx) error
 }
 
 // HasKind reports whether this version can apply a kind of change. After a
@@ -70,11 +74,9 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.A
 			return ErrNotWaiting
 		case to == Approved && !s.HasKind(a.Kind):
 			return ErrUnknownKind
-		case to == Approved && (by.Same(a.RequestedBy) || by.Kind == audit.Account && by.ID == a.Subject):
-			return ErrSecondPerson
 		}
 		if to == Approved {
-			if err := s.checkTwo(ctx, tx, action, a.RequestedBy, by, now); err != nil {
+			if err := s.checkConfirm(ctx, tx, action, &a, by, now); err != nil {
 				return err
 			}
 		}
@@ -85,6 +87,29 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.A
 		return Approval{}, err
 	}
 	return a, nil
+}
+
+// checkConfirm checks that somebody may confirm a request: a second person or, after the
+// delay of break-glass, the requester.
+func (s *Service) checkConfirm(ctx context.Context, tx pg.Tx, action Action, a *Approval, by audit.Actor, now time.Time) error {
+	switch own := by.Same(a.RequestedBy); {
+	case by.Kind == audit.Account && by.ID == a.Subject:
+		return ErrSecondPerson
+	case !own:
+		return s.checkTwo(ctx, tx, action, a.RequestedBy, by, now)
+	}
+	one := []Approval{*a}
+	if err := readBreakGlass(ctx, tx, one); err != nil {
+		return err
+	}
+	switch a.AloneFrom = one[0].AloneFrom; {
+	case a.AloneFrom.IsZero() || !action.BreakGlass:
+		return ErrSecondPerson
+	case now.Before(a.AloneFrom):
+		return ErrTooEarly
+	}
+	a.BreakGlass = true
+	return nil
 }
 
 // checkTwo checks that the requester still has the role for it, and that the second
@@ -102,8 +127,12 @@ func (s *Service) checkTwo(ctx context.Context, tx pg.Tx, action Action, request
 
 // apply stores the decision and, if it is a confirmation, runs the effect.
 func (s *Service) apply(ctx context.Context, tx pg.Tx, a Approval) error {
+	second := a.DecidedBy
+	if a.BreakGlass {
+		second = audit.Actor{Kind: audit.System} // there was none, and the row must not say that the requester is
+	}
 	err := db.New(tx).Decide(ctx, db.DecideParams{
-		ID: a.ID, State: string(a.State), DecidedKind: string(a.DecidedBy.Kind), DecidedBy: pg.ID(a.DecidedBy.ID), DecidedAt: a.DecidedAt,
+		ID: a.ID, State: string(a.State), DecidedKind: string(second.Kind), DecidedBy: pg.ID(second.ID), DecidedAt: a.DecidedAt,
 	})
 	if err != nil {
 		return fmt.Errorf("approval: decide: %w", err)
@@ -135,7 +164,11 @@ func (a Approval) Both() map[string]any {
 	if a.RequestedBy.ID != uuid.Nil {
 		requester = a.RequestedBy.ID.String()
 	}
-	return map[string]any{"approval": a.ID, "askedBy": requester, "reason": a.Reason}
+	both := map[string]any{"approval": a.ID, "askedBy": requester, "reason": a.Reason}
+	if a.BreakGlass {
+		both["breakGlass"] = true
+	}
+	return both
 }
 
 // List returns approvals, the newest first: those that wait or, if all is set,
@@ -154,7 +187,7 @@ func (s *Service) List(ctx context.Context, all bool, limit int) ([]Approval, er
 		}
 		list = append(list, a)
 	}
-	return list, nil
+	return list, readBreakGlass(ctx, s.Pool, list)
 }
 
 // Find returns an approval, or [ErrNotFound].
@@ -166,7 +199,13 @@ func (s *Service) Find(ctx context.Context, id uuid.UUID) (Approval, error) {
 	if err != nil {
 		return Approval{}, fmt.Errorf("approval: find an approval: %w", err)
 	}
-	return fromRow(row, s.now())
+	a, err := fromRow(row, s.now())
+	if err != nil {
+		return Approval{}, err
+	}
+	one := []Approval{a}
+	err = readBreakGlass(ctx, s.Pool, one)
+	return one[0], err
 }
 
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }

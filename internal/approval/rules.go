@@ -41,6 +41,10 @@ type Action struct {
 	// with the scope line:order may request and confirm them too, and the operator
 	// may not confirm them.
 	Order bool
+	// BreakGlass is true where one person can act after a delay and a notice to all
+	// staff. It is never true for what voids or releases, for the policy, for orders,
+	// which have acts that protect at once, and for what cannot be undone.
+	BreakGlass bool
 }
 
 // Actions names every dangerous action once. The code asks this table, tests walk
@@ -56,20 +60,20 @@ var Actions = []Action{
 	{Kind: "line.confirm", What: "confirm an event that is held for another reason", Rule: OnePerson, Request: deciders, Order: true},
 	{Kind: "line.bar", What: "bar a number", Rule: ConfirmLater, Request: deciders, Confirm: deciders, Order: true},
 
-	{Kind: "entity.restore", What: "restore a revoked organisation", Rule: TwoPeople, Request: administrators, Confirm: administrators},
-	{Kind: "staff.role", What: "create an administrator, or change the role of a member of staff", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "entity.restore", What: "restore a revoked organisation", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
+	{Kind: "staff.role", What: "create an administrator, or change the role of a member of staff", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "journal.erase", What: "erase the personal part of records", Rule: TwoPeople, Request: administrators, Confirm: administrators},
-	{Kind: "journal.who_asked", What: "search the answers about a number across organisations", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "journal.who_asked", What: "search the answers about a number across organisations", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 
-	{Kind: "client.scopes", What: "give a client line:supply, line:port, line:flag or line:order", Rule: TwoPeople, Request: administrators, Confirm: administrators},
-	{Kind: "client.secret", What: "add a secret to a client that has such a scope", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "client.scopes", What: "give a client line:supply, line:port, line:flag or line:order", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
+	{Kind: "client.secret", What: "add a secret to a client that has such a scope", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "guard.release", What: "release an organisation that the guard slowed or stopped", Rule: TwoPeople, Request: administrators, Confirm: administrators},
-	{Kind: "entity.limits", What: "raise a limit of an organisation", Rule: TwoPeople, Request: administrators, Confirm: administrators},
-	{Kind: "plan.set", What: "set a new version of the numbering plan", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "entity.limits", What: "raise a limit of an organisation", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
+	{Kind: "plan.set", What: "set a new version of the numbering plan", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "policy.set", What: "set a new version of the policy", Rule: TwoPeople, Request: administrators, Confirm: administrators},
-	{Kind: "staff.remove", What: "remove an administrator", Rule: TwoPeople, Request: administrators, Confirm: administrators},
-	{Kind: "staff.reset_factor", What: "reset the two-factor authentication of a member of staff", Rule: TwoPeople, Request: administrators, Confirm: administrators},
-	{Kind: "staff.reset_password", What: "start a new password of a member of staff", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "staff.remove", What: "remove an administrator", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
+	{Kind: "staff.reset_factor", What: "reset the two-factor authentication of a member of staff", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
+	{Kind: "staff.reset_password", What: "start a new password of a member of staff", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 
 	{Kind: "entity.lower_limits", What: "lower the limits of an organisation", Rule: OnePerson, Request: administrators},
 	{Kind: "entity.resume", What: "restore a suspended organisation", Rule: OnePerson, Request: administrators},
@@ -79,7 +83,7 @@ var Actions = []Action{
 	{Kind: "entity.suspend", What: "suspend or revoke an organisation", Rule: OnePerson, Request: administrators},
 	{Kind: "key.revoke", What: "revoke an API key", Rule: OnePerson, Request: administrators},
 	{Kind: "client.stop", What: "suspend or revoke a client", Rule: OnePerson, Request: administrators},
-	{Kind: "import.confirm", What: "apply a file that is held", Rule: TwoPeople, Request: deciders, Confirm: deciders},
+	{Kind: "import.confirm", What: "apply a file that is held", Rule: TwoPeople, Request: deciders, Confirm: deciders, BreakGlass: true},
 	{Kind: "import.void", What: "void a snapshot that was applied", Rule: TwoPeople, Request: deciders, Confirm: deciders},
 	{Kind: "supply.announce", What: "announce a mass change of a network's lines, which is then not held", Rule: TwoPeople, Request: deciders, Confirm: deciders},
 	{Kind: "import.cancel", What: "cancel an import that is not finished", Rule: OnePerson, Request: deciders},

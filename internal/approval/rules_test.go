@@ -29,6 +29,11 @@ func TestEveryActionHasOneRule(t *testing.T) {
 			t.Errorf("%s: %q with %v requesting and %v confirming", a.Kind, a.Rule, a.Request, a.Confirm)
 		}
 	}
+	for _, never := range []approval.Kind{"line.void", "line.release", "import.void", "guard.release", "policy.set", "journal.erase", "unknown"} {
+		if approval.ActionOf(never).BreakGlass {
+			t.Errorf("%s can be done by one person", never)
+		}
+	}
 	if a := approval.ActionOf("unknown"); a.Rule != approval.TwoPeople || !cmp.Equal(a.Confirm, []string{approval.Administrator}) {
 		t.Errorf("an unknown kind: %+v", a)
 	}
@@ -60,23 +65,33 @@ Generated from ^internal/approval/rules.go^ by ^go test ./internal/approval -run
 Every dangerous action of staff, of the operator at the command line and of clients with ^line:order^, with its rule. [Two people](../explanation/audit.md#two-people) explains the rules;
 [confirm as the second person](../how-to/confirm-as-second-person.md) is for the person who confirms.
 
-| action | kind | rule | requested by | confirmed by |
-| --- | --- | --- | --- | --- |
+| action | kind | rule | requested by | confirmed by | break-glass |
+| --- | --- | --- | --- | --- | --- |
 `
 
 const referenceTail = `
 The operator requests and confirms what administrators do, as one person, and never confirms an order. The person who confirms is never the one who requested it nor the one it is about,
-and must be [independent](../explanation/audit.md#who-is-a-second-person) of them.
+and must be [independent](../explanation/audit.md#who-is-a-second-person) of them. [Break-glass](../explanation/audit.md#break-glass) is for the day on which there is no second person.
 `
 
 func reference() string {
 	var text strings.Builder
 	text.WriteString(strings.ReplaceAll(referenceHead, "^", "`"))
 	for _, a := range approval.Actions {
-		fmt.Fprintf(&text, "| %s | `%s` | %s | %s | %s |\n", a.What, a.Kind, a.Rule, who(a, a.Request), who(a, a.Confirm))
+		fmt.Fprintf(&text, "| %s | `%s` | %s | %s | %s | %s |\n", a.What, a.Kind, a.Rule, who(a, a.Request), who(a, a.Confirm), breakGlass(a))
 	}
 	text.WriteString(referenceTail)
 	return text.String()
+}
+
+func breakGlass(a approval.Action) string {
+	switch {
+	case a.Rule == approval.OnePerson:
+		return ""
+	case a.BreakGlass:
+		return "after 24 hours"
+	}
+	return "never"
 }
 
 // who lists roles of staff in words, and the clients that give orders.

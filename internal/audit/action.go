@@ -99,4 +99,5 @@ const (
 	ApprovalAsked   Action = "approval.asked"
 	ApprovalGiven   Action = "approval.given"
 	ApprovalRefused Action = "approval.refused"
+	BreakGlassUsed  Action = "approval.break_glass" // its requester can confirm it after a delay
 )

@@ -23,7 +23,7 @@ import (
 
 // approvals returns the service that records a second person's decision.
 func approvals(b *backend.Backend) *approval.Service {
-	return &approval.Service{Pool: b.Pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: server.Effects(b.People, b.Supply), Now: time.Now}
+	return &approval.Service{Pool: b.Pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: server.Effects(b.People, b.Supply), Now: time.Now, NotifyStaff: b.People.NotifyOfBreakGlass}
 }
 
 // sessionFlag adds the flag with which a member of staff acts instead of the
@@ -90,7 +90,7 @@ and erasing records. The operator who runs the command line is one person. A mem
 acts here with --session-file.`,
 		Example: "  lineproof approval list",
 	}
-	cmd.AddCommand(a.approvalListCommand(), a.approvalConfirmCommand(), a.approvalRefuseCommand())
+	cmd.AddCommand(a.approvalListCommand(), a.approvalConfirmCommand(), a.approvalRefuseCommand(), a.approvalBreakGlassCommand())
 	return cmd
 }
 
@@ -107,6 +107,7 @@ type approvalJSON struct {
 	ExpiresAt string            `json:"expiresAt,omitempty"`
 	DecidedBy string            `json:"decidedBy,omitempty"`
 	DecidedAt string            `json:"decidedAt,omitempty"`
+	AloneFrom string            `json:"aloneFrom,omitempty"` // with break-glass: from when its requester can confirm it
 }
 
 func newApprovalJSON(q approval.Approval) approvalJSON {
@@ -114,6 +115,7 @@ func newApprovalJSON(q approval.Approval) approvalJSON {
 		ID: q.ID.String(), Kind: string(q.Kind), Subject: q.Subject.String(), Details: q.Details, Reason: q.Reason, State: string(q.State),
 		AskedBy: actorName(q.RequestedBy), AskedAt: console.FormatTime(q.RequestedAt), ExpiresAt: console.FormatTime(q.ExpiresAt),
 		DecidedBy: actorName(q.DecidedBy), DecidedAt: console.FormatTime(q.DecidedAt),
+		AloneFrom: console.FormatTime(q.AloneFrom),
 	}
 }
 

@@ -36,6 +36,7 @@ const (
 	FactorLocked    EmailKind = "factor_locked"
 	KeyExpires      EmailKind = "key_expires" // to admins of an organisation
 	GuardFound      EmailKind = "guard_found" // to administrators of the regulator
+	BreakGlass      EmailKind = "break_glass" // to all staff
 )
 
 // Email is an e-mail to be sent: its recipient and its kind. It holds no secret,
@@ -47,13 +48,13 @@ type Email struct {
 
 // linkOf is the kind of link in an e-mail; "" for none.
 var linkOf = map[EmailKind]linkKind{
-	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "", FactorLocked: "", KeyExpires: "", GuardFound: "",
+	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "", FactorLocked: "", KeyExpires: "", GuardFound: "", BreakGlass: "",
 }
 
 // staleAfter is how long an e-mail may wait before it is not worth sending.
 var staleAfter = map[EmailKind]time.Duration{
 	Confirmation: 7 * 24 * time.Hour, Reset: time.Hour, Invitation: 7 * 24 * time.Hour,
-	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour, FactorLocked: 7 * 24 * time.Hour, KeyExpires: 24 * time.Hour, GuardFound: 24 * time.Hour,
+	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour, FactorLocked: 7 * 24 * time.Hour, KeyExpires: 24 * time.Hour, GuardFound: 24 * time.Hour, BreakGlass: 24 * time.Hour,
 }
 
 // ErrNoMail reports that no SMTP server is configured.
@@ -116,6 +117,8 @@ func (e Email) suits(a registry.Account) bool {
 		return a.MayLogIn() && a.Kind == registry.AdminAccount
 	case GuardFound:
 		return a.MayLogIn() && a.Role == string(access.Administrator)
+	case BreakGlass:
+		return a.MayLogIn() && a.Kind == registry.StaffAccount
 	}
 	return false
 }

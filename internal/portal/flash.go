@@ -55,6 +55,7 @@ var flashMessages = map[string]view.Flash{
 	"document.accepted": {Tone: view.Good, Text: "The document is accepted."},
 	"document.rejected": {Tone: view.Good, Text: "The document is rejected, and the organisation can read why."},
 	"approval.given":    {Tone: view.Good, Text: "Confirmed. It has taken effect."},
+	"approval.broken":   {Tone: view.Warn, Text: "All staff are notified. If nobody refuses it, you can confirm it yourself after 24 hours."},
 	"approval.refused":  {Tone: view.Good, Text: "Refused. It does not take effect."},
 }
 

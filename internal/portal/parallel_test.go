@@ -182,8 +182,15 @@ func submissions() map[string]submission {
 		"/portal/desk/entities/{entity}/keys/{key}/revoke":       {once, "key.revoked", form(boss, entityOf("/keys/ID/revoke", newBankKey), "confirm", "app")},
 		"/portal/desk/approvals/{approval}/confirm":              {once, "approval.given", form(boss, ofNew("/portal/desk/approvals/", "/confirm", newRestoration))},
 		"/portal/desk/approvals/{approval}/refuse":               {once, "approval.refused", form(boss, ofNew("/portal/desk/approvals/", "/refuse", newRestoration))},
-		"/portal/desk/orders/{order}/confirm":                    {once, "order.confirmed", form(reviewer, ofNew("/portal/desk/orders/", "/confirm", newBlacklisting))},
-		"/portal/desk/orders/{order}/refuse":                     {once, "order.refused", form(reviewer, ofNew("/portal/desk/orders/", "/refuse", newBlacklisting))},
+		"/portal/desk/approvals/{approval}/break-glass": {once, "approval.break_glass", func(t *testing.T, s *stack) *http.Request {
+			t.Helper()
+			asker, bank := boss(t, s), newBank(t, s)
+			must(s.Registry.Revoke(t.Context(), bank, "No licence", access.Operator, uuid.Nil))(t)
+			id := must(s.Registry.Restore(t.Context(), bank, "Renewed", actorOf(asker), uuid.Nil))(t).Pending
+			return newRequest(http.MethodPost, "/portal/desk/approvals/"+id.String()+"/break-glass", asker.session, url.Values{"reason": {"Nobody is there"}})
+		}},
+		"/portal/desk/orders/{order}/confirm": {once, "order.confirmed", form(reviewer, ofNew("/portal/desk/orders/", "/confirm", newBlacklisting))},
+		"/portal/desk/orders/{order}/refuse":  {once, "order.refused", form(reviewer, ofNew("/portal/desk/orders/", "/refuse", newBlacklisting))},
 		"/portal/desk/documents/{document}/review": {once, "document.accepted", form(reviewer, func(t *testing.T, s *stack) string {
 			t.Helper()
 			return "/portal/desk/documents/" + s.uploadedAs(t, s.as(t, "admin"), "cac.pdf", pdf) + "/review"

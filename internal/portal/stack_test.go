@@ -123,7 +123,7 @@ func newStack(t testing.TB) *stack {
 		maps.Copy(effects, some)
 	}
 	s := &stack{
-		pool: pool, emails: emails, Documents: documents, Lines: lines, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: effects, Now: time.Now},
+		pool: pool, emails: emails, Documents: documents, Lines: lines, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: effects, Now: time.Now, NotifyStaff: persons.NotifyOfBreakGlass},
 		Tally: &tally.Tally{Pool: pool, Now: time.Now}, Region: region, API: api.Handler(),
 		Portal: &portal.Portal{
 			Pool: pool, Access: accessService, Registry: reg, People: persons, Log: log, Metrics: metrics,

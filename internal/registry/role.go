@@ -227,7 +227,11 @@ func giveRole(ctx context.Context, tx pg.Tx, a approval.Approval) error {
 	if was == a.Details["role"] {
 		return ErrHasRole
 	}
-	if err := RecordAccess(ctx, tx, a.Subject, accessCosigned, a.DecidedBy, a.DecidedAt); err != nil {
+	how := accessCosigned
+	if a.BreakGlass {
+		how = AccessRaised
+	}
+	if err := RecordAccess(ctx, tx, a.Subject, how, a.DecidedBy, a.DecidedAt); err != nil {
 		return err
 	}
 	return setRole(ctx, tx, a.Subject, was, a.Details["role"], audit.Entry{At: a.DecidedAt, Actor: a.DecidedBy, Request: a.Request, After: a.Both()})

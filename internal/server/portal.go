@@ -44,7 +44,7 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator}).Routes(),
 		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes}).Routes(),
 		(&desk.Pages{
-			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now},
+			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now, NotifyStaff: api.People.NotifyOfBreakGlass},
 			Tally: counts, Record: api.Record, Region: api.Region,
 		}).Routes(),
 	)

@@ -80,7 +80,7 @@ func newTwoPeople(t *testing.T, prepare func(*twoPeople)) *twoPeople {
 // newService returns the service before anybody works for the regulator.
 func newService(t *testing.T) *twoPeople {
 	t.Helper()
-	ctx, pool := t.Context(), pgtest.NewAnyTime(t)
+	ctx, pool := t.Context(), pgtest.NewAnyTime(t) // break-glass is tried a day ahead
 	peppers := value(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t)
 	region := value(phone.NewRegion("NG"))(t)
 	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 16)
@@ -89,7 +89,7 @@ func newService(t *testing.T) *twoPeople {
 	lines := &supply.Service{Pool: pool, Region: region, Lines: &linestore.Resolver{}, Now: time.Now}
 	w := &twoPeople{T: t, pool: pool, orders: &order.Service{Supply: lines}, people: value(server.OpenPeople(config.Config{}, pool, peppers, credentials, reg, passwords))(t)}
 	w.approvals = &approval.Service{
-		Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: server.Effects(w.people, lines), Now: time.Now,
+		Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: server.Effects(w.people, lines), Now: time.Now, NotifyStaff: w.people.NotifyOfBreakGlass,
 	}
 	rows, source, _ := numbering.Shipped("NG")
 	value((&numbering.Service{Pool: pool, Now: time.Now}).Set(ctx, rows, source, time.Time{}))(t)

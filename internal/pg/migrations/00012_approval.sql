@@ -11,7 +11,7 @@ CREATE TABLE approval (
     asked_by     uuid,
     asked_at     timestamptz NOT NULL,
     expires_at   timestamptz NOT NULL,
-    decided_kind text        CHECK (decided_kind IN ('account', 'operator')),
+    decided_kind text        CHECK (decided_kind IN ('account', 'operator', 'system')),
     decided_by   uuid,
     decided_at   timestamptz,
     CHECK ((asked_kind = 'account') = (asked_by IS NOT NULL)),
@@ -29,9 +29,20 @@ COMMENT ON COLUMN approval.details IS 'The parameters of the change. Never a sec
 COMMENT ON COLUMN approval.asked_by IS 'The account that requested the change; null for the operator at the command line.';
 COMMENT ON COLUMN approval.expires_at IS 'From then on the request cannot be confirmed. Its state becomes lapsed when the same change is requested again.';
 COMMENT ON CONSTRAINT approval_two_people ON approval IS 'Nobody can confirm their own request, even if the program has a bug.';
+COMMENT ON COLUMN approval.decided_kind IS 'system: no second person; the requester used break-glass and confirmed it after the delay.';
+
+CREATE TABLE break_glass (
+    approval_id uuid        PRIMARY KEY REFERENCES approval,
+    reason      text        NOT NULL CHECK (char_length(reason) BETWEEN 1 AND 500),
+    at          timestamptz NOT NULL
+);
+COMMENT ON TABLE break_glass IS 'Requests that their requester may confirm alone, 24 hours after all staff were notified. Rows are never changed.';
+COMMENT ON COLUMN break_glass.reason IS 'Why it cannot wait for a second person.';
 
 GRANT SELECT, INSERT, UPDATE ON approval TO lineproof_serve;
-GRANT SELECT ON approval TO lineproof_read;
+GRANT SELECT, INSERT ON break_glass TO lineproof_serve;
+GRANT SELECT ON approval, break_glass TO lineproof_read;
 
 -- +goose Down
+DROP TABLE break_glass;
 DROP TABLE approval;

@@ -3,6 +3,7 @@ package desk
 import (
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -25,6 +26,7 @@ type approvalRows struct {
 	names     actorNames
 	visit     *portal.Visit
 	service   *approval.Service
+	now       time.Time
 }
 
 // approvalRows looks up the names of the people and organisations that approvals
@@ -39,7 +41,7 @@ func (p *Pages) approvalRows(r *http.Request, approvals []approval.Approval, ord
 		actors = append(actors, orders[i].RequestedBy, orders[i].DecidedBy)
 	}
 	names, err := p.actorNames(r.Context(), actors, subjects...)
-	return &approvalRows{approvals: approvals, orders: orders, names: names, visit: portal.VisitOf(r), service: p.Approvals}, err
+	return &approvalRows{approvals: approvals, orders: orders, names: names, visit: portal.VisitOf(r), service: p.Approvals, now: p.Now()}, err
 }
 
 // rows returns approvals and orders together, the newest first.
@@ -73,14 +75,16 @@ const (
 func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 	who := m.visit.Who.Account
 	row := deskview.ApprovalRow{
-		Href: approvalsPath + "/" + a.ID.String(), What: string(a.Kind), About: m.names.called(a.Subject, a.Subject.String()), Reason: a.Reason, AskedBy: m.names.name(a.RequestedBy), AskedAt: a.RequestedAt,
+		AloneFrom: a.AloneFrom, Href: approvalsPath + "/" + a.ID.String(), What: string(a.Kind), About: m.names.called(a.Subject, a.Subject.String()), Reason: a.Reason, AskedBy: m.names.name(a.RequestedBy), AskedAt: a.RequestedAt,
 		Expires: a.ExpiresAt, Pending: a.State == approval.Waiting, Own: isAccount(a.RequestedBy, who), CanDecide: slices.Contains(approval.ActionOf(a.Kind).Confirm, string(m.visit.Who.Role)),
 		State: approvalStates[a.State].word, Tone: approvalStates[a.State].tone, DecidedBy: m.names.name(a.DecidedBy), DecidedAt: a.DecidedAt,
 	}
 	switch {
 	case !m.service.HasKind(a.Kind):
 		row.NotConfirmable, row.Unknown = unknownText, true
-	case row.Own:
+	case row.Own && a.AloneFrom.IsZero():
+		row.NotConfirmable, row.CanBreak = ownText, row.Pending && approval.ActionOf(a.Kind).BreakGlass && a.Subject != who
+	case row.Own && m.now.Before(a.AloneFrom):
 		row.NotConfirmable = ownText
 	case a.Subject == who:
 		row.NotConfirmable = selfText

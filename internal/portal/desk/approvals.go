@@ -22,6 +22,7 @@ const (
 	approvalsPath       = "/portal/desk/approvals"
 	approvalConfirmPath = "/portal/desk/approvals/{approval}/confirm"
 	approvalRefusePath  = "/portal/desk/approvals/{approval}/refuse"
+	approvalBreakPath   = "/portal/desk/approvals/{approval}/break-glass"
 	ordersPath          = "/portal/desk/orders"
 	orderConfirmPath    = "/portal/desk/orders/{order}/confirm"
 	orderRefusePath     = "/portal/desk/orders/{order}/refuse"
@@ -36,6 +37,8 @@ func (p *Pages) approvalRoutes() []portal.Route {
 		{Method: post, Path: approvalConfirmPath, Right: portal.Decider, Prove: true, Serve: p.decide(p.approvals(), true)},
 		{Method: get, Path: approvalRefusePath, Right: portal.Decider, Serve: p.confirmDecision(p.approvals(), false)},
 		{Method: post, Path: approvalRefusePath, Right: portal.Decider, Prove: true, Serve: p.decide(p.approvals(), false)},
+		{Method: get, Path: approvalBreakPath, Right: portal.Decider, Serve: p.confirmBreakGlass},
+		{Method: post, Path: approvalBreakPath, Right: portal.Decider, Prove: true, Serve: p.breakGlass},
 		{Method: get, Path: orderConfirmPath, Right: portal.Decider, Serve: p.confirmDecision(p.orders(), true)},
 		{Method: post, Path: orderConfirmPath, Right: portal.Decider, Prove: true, Serve: p.decide(p.orders(), true)},
 		{Method: get, Path: orderRefusePath, Right: portal.Decider, Serve: p.confirmDecision(p.orders(), false)},

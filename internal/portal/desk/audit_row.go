@@ -36,7 +36,7 @@ var actionNames = map[audit.Action]string{
 	audit.PlanSet:             "Numbering plan set", audit.PolicySet: "Policy set", audit.OrderGiven: "Order given", audit.OrderConfirmed: "Order confirmed", audit.HistoryRead: "Number history read",
 	audit.JournalArchived: "Day of the journal archived", audit.JournalDropped: "Archived day dropped", audit.EpochsSkipped: "Epochs of the journal skipped",
 	audit.ErasureConfirmed: "Erasure of records confirmed", audit.JournalErased: "Records erased", audit.HoldPlaced: "Legal hold placed", audit.HoldEnded: "Legal hold ended",
-	audit.ApprovalAsked: "Approval requested", audit.ApprovalGiven: "Approval given", audit.ApprovalRefused: "Approval refused",
+	audit.ApprovalAsked: "Approval requested", audit.ApprovalGiven: "Approval given", audit.ApprovalRefused: "Approval refused", audit.BreakGlassUsed: "Break-glass used",
 	"factor.begun": "Two-factor setup started",
 }
 

@@ -27,7 +27,8 @@ type Approval struct {
 	AskedBy uuid.NullUUID
 	AskedAt time.Time
 	// From then on the request cannot be confirmed. Its state becomes lapsed when the same change is requested again.
-	ExpiresAt   time.Time
+	ExpiresAt time.Time
+	// system: no second person; the requester used break-glass and confirmed it after the delay.
 	DecidedKind *string
 	DecidedBy   uuid.NullUUID
 	DecidedAt   *time.Time
