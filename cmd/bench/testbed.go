@@ -127,7 +127,7 @@ func (t *testbed) createData(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 1, 1)
+	passwords := secret.NewPasswords(peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 1, 1)
 	entities := &registry.Registry{Pool: t.pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now}
 	bank, err := entities.CreateRelyingParty(ctx, "Bench Bank", "RC 1", access.Operator, uuid.Nil)
 	if err != nil {

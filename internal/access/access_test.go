@@ -53,7 +53,7 @@ func newWorldIn(t *testing.T, pool *pgxpool.Pool, peppers ...secret.Text) *world
 	}
 	w := &world{clock: time.Now()}
 	now := func() time.Time { return w.clock }
-	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
+	passwords := secret.NewPasswords(p, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
 	w.registry = &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: now}
 	w.Service = &access.Service{
 		Pool: pool, Peppers: p, TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, Now: now,

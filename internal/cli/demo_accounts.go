@@ -80,15 +80,17 @@ func createDemoAccounts(ctx context.Context, b *backend.Backend, bank, client uu
 
 // createDemoMember creates an account as an accepted invitation leaves it.
 func createDemoMember(ctx context.Context, b *backend.Backend, i registry.Invitee, name string, password secret.Text) error {
-	hash, err := b.Registry.HashPassword(ctx, "password", password)
+	var account registry.Account
+	err := pg.InTx(ctx, b.Pool, func(tx pg.Tx) (err error) {
+		account, err = b.Registry.Invite(ctx, tx, i)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	return pg.InTx(ctx, b.Pool, func(tx pg.Tx) error {
-		account, err := b.Registry.Invite(ctx, tx, i)
-		if err != nil {
-			return err
-		}
-		return b.Registry.Accept(ctx, tx, account.ID, name, hash)
-	})
+	hash, err := b.Registry.HashPassword(ctx, account.ID, "password", password) // slow, so outside of a transaction
+	if err != nil {
+		return err
+	}
+	return pg.InTx(ctx, b.Pool, func(tx pg.Tx) error { return b.Registry.Accept(ctx, tx, account.ID, name, hash) })
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -101,9 +103,9 @@ func TestProcessDerivesWhatACallDoes(t *testing.T) {
 // Passwords that use the process accept the right password and no other.
 func TestRightAndWrongPasswords(t *testing.T) {
 	t.Parallel()
-	passwords := secret.NewPasswords(low, 1, 1)
+	passwords := newPasswords(t)
 	passwords.Derive = start(t).Derive
-	hash, err := passwords.Hash(t.Context(), "correct horse")
+	hash, err := passwords.Hash(t.Context(), uuid.Nil, "correct horse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +114,7 @@ func TestRightAndWrongPasswords(t *testing.T) {
 		password secret.Text
 		want     bool
 	}{{hash, "correct horse", true}, {hash, "wrong horse", false}, {hash, "", false}, {"", "correct horse", false}} {
-		if got, err := passwords.Matches(tc.hash, tc.password); got != tc.want || err != nil {
+		if got, err := passwords.Matches(tc.hash, uuid.Nil, tc.password); got != tc.want || err != nil {
 			t.Errorf("Matches(%q) = %v, %v", tc.password.Reveal(), got, err)
 		}
 	}
@@ -123,7 +125,7 @@ func TestRightAndWrongPasswords(t *testing.T) {
 func TestFullQueueIsRefused(t *testing.T) {
 	t.Parallel()
 	p := start(t)
-	passwords := secret.NewPasswords(low, 1, 1)
+	passwords := newPasswords(t)
 	passwords.Derive = p.Derive
 	if err := syscall.Kill(p.PID(), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -131,7 +133,7 @@ func TestFullQueueIsRefused(t *testing.T) {
 	results := make(chan error, 3)
 	for range 3 {
 		go func() {
-			_, err := passwords.Hash(t.Context(), "password")
+			_, err := passwords.Hash(t.Context(), uuid.Nil, "password")
 			results <- err
 		}()
 	}
@@ -234,4 +236,13 @@ func TestCloseEndsTheProcess(t *testing.T) {
 	}
 	_, err := p.Derive(derivation("password", low))
 	mustBeUnavailable(t, err)
+}
+
+func newPasswords(t *testing.T) *secret.Passwords {
+	t.Helper()
+	peppers, err := secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret.NewPasswords(peppers, low, 1, 1)
 }

@@ -18,7 +18,7 @@ func TestLoginFloodIsCappedAndLeavesVerifyAlone(t *testing.T) {
 	_, email := s.onboarded(t, s.token(t))
 	s.Verifier.Timeout = 2 * time.Second
 	s.handler = s.Handler()
-	s.People.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 8 << 10, Time: 2, Threads: 1}, 1, 4)
+	s.People.Passwords = secret.NewPasswords(s.People.Peppers, secret.Cost{MemoryKiB: 8 << 10, Time: 2, Threads: 1}, 1, 4)
 	before := s.pool.Stat().AcquireCount()
 	var wg sync.WaitGroup
 	var busy, wrong atomic.Int32

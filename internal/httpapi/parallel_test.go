@@ -80,7 +80,7 @@ func TestParallelRequestsTakeEffectOnce(t *testing.T) {
 	}
 	s := newStack(t).withLines(t)
 	owner := openAs(t, s.pool.Config().ConnString())
-	s.People.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
+	s.People.Passwords = secret.NewPasswords(s.People.Peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
 	s.Registry.Passwords = s.People.Passwords
 	creds, entity := credentials(t, s)
 	for range together.Rounds(t, 2) {

@@ -76,7 +76,7 @@ func newStack(t testing.TB) *stack {
 	peppers := must(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t)
 	region := must(phone.NewRegion("NG"))(t)
 	files := must(blob.OpenDir(t.TempDir()))(t)
-	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 2)
+	passwords := secret.NewPasswords(peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 2)
 	stage := sandbox.NewSimulator("NG")
 	s := &stack{pool: pool, API: &httpapi.API{
 		Access: &access.Service{

@@ -72,7 +72,7 @@ func newEmailTest(t *testing.T) *emailTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 2)
+	passwords := secret.NewPasswords(peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 2)
 	o.People = &people.People{
 		Pool: o.pool, Access: &access.Service{Pool: o.pool, Peppers: peppers, Now: time.Now}, Peppers: peppers, Passwords: passwords,
 		Registry: &registry.Registry{Pool: o.pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now},

@@ -142,7 +142,7 @@ func (p *People) Accept(ctx context.Context, token, name string, password secret
 	if err := wrong.Err(); err != nil {
 		return registry.Account{}, err
 	}
-	hash, err := p.Registry.HashPassword(ctx, "password", password, a.GuessableWords()...)
+	hash, err := p.Registry.HashPassword(ctx, a.ID, "password", password, a.GuessableWords()...)
 	if err != nil {
 		return registry.Account{}, err
 	}

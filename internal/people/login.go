@@ -72,6 +72,9 @@ func (p *People) LogIn(ctx context.Context, a Attempt, request uuid.UUID) (Login
 	if errors.Is(err, ErrFactorMissing) || errors.Is(err, ErrFactorLocked) { // the password was right
 		return Login{}, errors.Join(p.attemptSucceeded(ctx, db.New(p.Pool), c), err)
 	}
+	if err == nil && p.Passwords.Outdated(who.PasswordHash) { // so that older peppers can be retired
+		who.renewed, err = p.Passwords.Rehash(who.ID, a.Password)
+	}
 	if err != nil {
 		return Login{}, err
 	}
@@ -82,8 +85,9 @@ func (p *People) LogIn(ctx context.Context, a Attempt, request uuid.UUID) (Login
 type authenticated struct {
 	db.AccountForLoginRow
 
-	limited  bool // the session must be limited
-	recovery bool // a recovery code was used
+	limited  bool   // the session must be limited
+	recovery bool   // a recovery code was used
+	renewed  string // the password's hash under the newest pepper, if the stored one is older
 }
 
 // authenticate verifies password and second factor. With ErrBadLogin it returns the
@@ -95,7 +99,7 @@ func (p *People) authenticate(ctx context.Context, a Attempt) (authenticated, er
 		return authenticated{}, fmt.Errorf("people: find the account: %w", err)
 	}
 	who := authenticated{AccountForLoginRow: row}
-	right, err := p.Passwords.Matches(row.PasswordHash, a.Password)
+	right, err := p.Passwords.Matches(row.PasswordHash, row.ID, a.Password)
 	if err != nil {
 		return authenticated{}, err
 	}
@@ -137,6 +141,11 @@ func (p *People) openSession(ctx context.Context, a Attempt, who authenticated, 
 		if l.Device, err = p.storeDevice(ctx, q, who.ID, known, a.Device); err != nil {
 			return err
 		}
+		if who.renewed != "" {
+			if err := p.Registry.RenewHash(ctx, tx, who.ID, who.PasswordHash, who.renewed); err != nil {
+				return err
+			}
+		}
 		if !who.recovery {
 			return nil
 		}
@@ -169,7 +178,7 @@ func (p *People) reauthenticate(ctx context.Context, who access.Principal, passw
 	if row.PasswordHash != nil {
 		hash = *row.PasswordHash
 	}
-	right, err := p.Passwords.Matches(hash, password)
+	right, err := p.Passwords.Matches(hash, who.Account, password)
 	switch {
 	case err != nil:
 		return "", err

@@ -114,7 +114,7 @@ func TestPausesGrow(t *testing.T) {
 func TestConcurrentAttemptsAreCountedBeforeTheyAreEvaluated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 100, 100) // as on a large machine
+	w.Passwords = secret.NewPasswords(w.Peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 100, 100) // as on a large machine
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	evaluated := 0

@@ -29,7 +29,7 @@ func (p *People) ChangePassword(ctx context.Context, who access.Principal, old, 
 	if err != nil {
 		return err
 	}
-	hash, err := p.Registry.HashPassword(ctx, "newPassword", fresh, a.GuessableWords()...)
+	hash, err := p.Registry.HashPassword(ctx, a.ID, "newPassword", fresh, a.GuessableWords()...)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (p *People) CompleteReset(ctx context.Context, token string, fresh secret.T
 	if err != nil {
 		return err
 	}
-	hash, err := p.Registry.HashPassword(ctx, "newPassword", fresh, a.GuessableWords()...)
+	hash, err := p.Registry.HashPassword(ctx, a.ID, "newPassword", fresh, a.GuessableWords()...)
 	if err != nil {
 		return err
 	}

@@ -69,8 +69,8 @@ func newWorld(t *testing.T) *world {
 		defer w.mu.Unlock()
 		return w.at
 	}
-	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 4, 200)
 	peppers := must(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t)
+	passwords := secret.NewPasswords(peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 4, 200)
 	keeper := &access.Service{
 		Pool: w.pool, Peppers: peppers, TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 8 * time.Hour, Now: now,
 	}

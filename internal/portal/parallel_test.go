@@ -253,7 +253,7 @@ func TestParallelFormsTakeEffectOnce(t *testing.T) {
 			t.Errorf("this test does not know %s", row.Path)
 		}
 	}
-	s.People.Passwords = secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
+	s.People.Passwords = secret.NewPasswords(s.People.Peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64)
 	s.Registry.Passwords = s.People.Passwords
 	for range together.Rounds(t, 1) {
 		for _, path := range slices.Sorted(maps.Keys(all)) {

@@ -84,7 +84,7 @@ func newStack(t testing.TB) *stack {
 	ctx, pool := t.Context(), pgtest.New(t)
 	peppers := must(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t)
 	region := must(phone.NewRegion("NG"))(t)
-	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 16)
+	passwords := secret.NewPasswords(peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 16)
 	accessService := &access.Service{
 		Pool: pool, Peppers: peppers, TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, Now: time.Now,
 	}

@@ -130,11 +130,11 @@ func (a Account) or(err error) (Account, error) {
 // HashPassword checks a new password of an account and hashes it. That is slow by
 // design, so it must not be called inside a transaction. Field is the field name
 // in violations; words are known to an attacker and must not be the password.
-func (r *Registry) HashPassword(ctx context.Context, field string, password secret.Text, words ...string) (string, error) {
+func (r *Registry) HashPassword(ctx context.Context, account uuid.UUID, field string, password secret.Text, words ...string) (string, error) {
 	if err := r.CheckPassword(field, password, words...); err != nil {
 		return "", err
 	}
-	return r.Passwords.Hash(ctx, password)
+	return r.Passwords.Hash(ctx, account, password)
 }
 
 // CheckPassword returns every violation of the rules for new passwords.
@@ -156,6 +156,15 @@ func CheckEmail(field, email string) error {
 	var wrong fault.Form
 	checkEmail(&wrong, field, email)
 	return wrong.Err()
+}
+
+// RenewHash replaces a password hash with one of the same password under the newest
+// pepper, unless the password was changed meanwhile.
+func (r *Registry) RenewHash(ctx context.Context, tx pg.Tx, id uuid.UUID, old, fresh string) error {
+	if _, err := db.New(tx).RenewHash(ctx, db.RenewHashParams{ID: id, Old: old, Fresh: fresh}); err != nil {
+		return fmt.Errorf("registry: renew a password hash: %w", err)
+	}
+	return nil
 }
 
 // SetPassword replaces the password hash of an account.

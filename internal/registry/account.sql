@@ -41,6 +41,9 @@ UPDATE account SET email_key = @email_key WHERE id = @id;
 -- name: SetPassword :execrows
 UPDATE account SET password_hash = @password_hash WHERE id = @id AND disabled_at IS NULL;
 
+-- name: RenewHash :execrows
+UPDATE account SET password_hash = @fresh::text WHERE id = @id AND password_hash = @old::text;
+
 -- name: AcceptInvitation :execrows
 UPDATE account SET name = @name, password_hash = @password_hash, verified_at = @at, verified_by = 'email'
 WHERE id = @id AND password_hash IS NULL AND disabled_at IS NULL;

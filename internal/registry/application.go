@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/cac"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -32,6 +34,7 @@ type Application struct {
 	cac          cac.Number
 	emailKey     string
 	phone        phone.Number
+	admin        uuid.UUID // the id that the admin's account gets; the hash is bound to it
 	passwordHash string
 }
 
@@ -48,7 +51,7 @@ func (r *Registry) Prepare(ctx context.Context, f ApplicationForm) (Application,
 	if err != nil {
 		return Application{}, err
 	}
-	if a.passwordHash, err = r.Passwords.Hash(ctx, f.AdminPassword); err != nil {
+	if a.passwordHash, err = r.Passwords.Hash(ctx, a.admin, f.AdminPassword); err != nil {
 		return Application{}, err
 	}
 	a.form.AdminPassword = ""
@@ -68,7 +71,7 @@ func (r *Registry) parse(f ApplicationForm) (Application, error) {
 	wrong.Check(err == nil || f.AdminPhone == "", "adminPhone", fault.BadFormat,
 		"Write a phone number, preferably in international format with + and the country code.")
 	checkPassword(&wrong, "adminPassword", f.AdminPassword, r.PasswordMin, f.AdminName, f.AdminEmail, f.Name)
-	return Application{form: f, cac: number, emailKey: emailKey, phone: digits}, wrong.Err()
+	return Application{form: f, cac: number, emailKey: emailKey, phone: digits, admin: uuid.Must(uuid.NewV7())}, wrong.Err()
 }
 
 const (

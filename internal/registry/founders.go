@@ -43,7 +43,7 @@ func (r *Registry) Found(ctx context.Context, founders []StaffForm, by audit.Act
 	hashes := make([]string, len(founders))
 	for i, f := range founders {
 		var err error
-		if hashes[i], err = r.Passwords.Hash(ctx, f.Password); err != nil {
+		if hashes[i], err = r.Passwords.Hash(ctx, ids[i], f.Password); err != nil {
 			return nil, err
 		}
 	}

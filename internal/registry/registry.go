@@ -58,7 +58,7 @@ func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Onbo
 		DocumentRequired: a.form.DocumentRequired, CreatedAt: now,
 	}
 	admin := Admin{
-		ID: uuid.Must(uuid.NewV7()), Name: a.form.AdminName, Email: a.form.AdminEmail, Phone: a.form.AdminPhone, Verified: by.Vouches,
+		ID: a.admin, Name: a.form.AdminName, Email: a.form.AdminEmail, Phone: a.form.AdminPhone, Verified: by.Vouches,
 	}
 	q, number := db.New(tx), pgtype.Int8{Int64: a.phone.Int(), Valid: true}
 	taken, err := r.cacTaken(ctx, q, a.cac)

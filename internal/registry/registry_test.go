@@ -25,8 +25,12 @@ func newRegistry(t *testing.T) *registry.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
+	peppers, err := secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &registry.Registry{
-		Pool: pgtest.NewAnyTime(t), Region: region, Passwords: secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64),
+		Pool: pgtest.NewAnyTime(t), Region: region, Passwords: secret.NewPasswords(peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64),
 		PasswordMin: 8, Now: time.Now,
 	}
 }

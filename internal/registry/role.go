@@ -69,11 +69,11 @@ func (r *Registry) CreateStaff(ctx context.Context, f StaffForm, by audit.Actor,
 	if err := wrong.Err(); err != nil {
 		return Staff{}, err
 	}
-	hash, err := r.Passwords.Hash(ctx, f.Password)
+	s, now := Staff{ID: uuid.Must(uuid.NewV7()), Role: f.Role}, r.now()
+	hash, err := r.Passwords.Hash(ctx, s.ID, f.Password)
 	if err != nil {
 		return Staff{}, err
 	}
-	s, now := Staff{ID: uuid.Must(uuid.NewV7()), Role: f.Role}, r.now()
 	err = pg.InTx(ctx, r.Pool, func(tx pg.Tx) error {
 		if err := CheckAdministrator(ctx, tx, by); err != nil {
 			return err

@@ -15,12 +15,12 @@ import (
 func TestFailureToDeriveIsNoWrongPassword(t *testing.T) {
 	t.Parallel()
 
-	p := secret.NewPasswords(low, 1, 1)
+	p := secret.NewPasswords(peppers(t, "the only pepper of this test, 32 bytes"), low, 1, 1)
 	hash := mustHash(t, p, "password")
 	gone := errors.New("the process has ended")
 	p.Derive = func(secret.Derivation) ([]byte, error) { return nil, secret.NoHashing(gone) }
 	_, checked := p.Check(t.Context(), hash, "password")
-	_, hashed := p.Hash(t.Context(), "password")
+	_, hashed := p.Hash(t.Context(), secret.TestAccount, "password")
 	for _, err := range []error{checked, hashed} {
 		f, ok := errors.AsType[*fault.Error](err)
 		if !ok || f.Code != fault.Unavailable || f.RetryAfter < time.Second || !errors.Is(err, gone) {

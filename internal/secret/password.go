@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
@@ -57,7 +59,10 @@ func (c Cost) orDefault() Cost {
 	return c
 }
 
-// Passwords hashes and verifies passwords with argon2id. Each takes memory and a core
+// Passwords hashes and verifies passwords with argon2id. What is hashed is the HMAC of
+// the password and of the account that it belongs to, under a key derived from the
+// pepper: a hash verifies for its own account only, and nobody can make one without the
+// pepper, not even with the right to write to the database. Each takes memory and a core
 // for tens of milliseconds, so only a few are processed at once, a few more wait, and
 // the rest are rejected: a flood of logins must take neither the memory nor the cores
 // that everything else needs.
@@ -66,16 +71,17 @@ type Passwords struct {
 	// process; a server gives the work to a process of low priority instead.
 	Derive func(Derivation) ([]byte, error)
 
-	cost  Cost
-	decoy string        // a hash that matches no password
-	queue chan struct{} // one element per password that is processed or waits
-	slots chan struct{} // one element per password that is processed
+	peppers *Peppers
+	cost    Cost
+	decoy   phc           // matches no password
+	queue   chan struct{} // one element per password that is processed or waits
+	slots   chan struct{} // one element per password that is processed
 }
 
 // NewPasswords returns a Passwords that hashes at cost c, processes parallel
 // passwords at once (0 means half of the cores that Go may use) and lets queue more
 // wait (0 means 32).
-func NewPasswords(c Cost, parallel, queue int) *Passwords {
+func NewPasswords(peppers *Peppers, c Cost, parallel, queue int) *Passwords {
 	if parallel <= 0 {
 		parallel = max(1, runtime.GOMAXPROCS(0)/2)
 	}
@@ -84,45 +90,61 @@ func NewPasswords(c Cost, parallel, queue int) *Passwords {
 	}
 	c = c.orDefault()
 	return &Passwords{
-		Derive: DeriveKey,
-		cost:   c,
-		decoy:  phc{cost: c, salt: randomBytes(saltLen), key: randomBytes(keyLen)}.String(),
-		queue:  make(chan struct{}, parallel+queue),
-		slots:  make(chan struct{}, parallel),
+		Derive:  DeriveKey,
+		peppers: peppers,
+		cost:    c,
+		decoy:   phc{cost: c, pepper: peppers.versions[0], salt: randomBytes(saltLen), key: randomBytes(keyLen)},
+		queue:   make(chan struct{}, parallel+queue),
+		slots:   make(chan struct{}, parallel),
 	}
 }
 
-// Hash returns the hash of a password: a PHC string that contains its salt and cost.
-func (p *Passwords) Hash(ctx context.Context, password Text) (string, error) {
+// Hash returns the hash of the password of an account: a PHC string that contains its
+// salt, its cost and the version of the newest pepper.
+func (p *Passwords) Hash(ctx context.Context, account uuid.UUID, password Text) (string, error) {
 	leave, err := p.Enter(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer leave()
+	return p.Rehash(account, password)
+}
 
-	h := phc{cost: p.cost, salt: randomBytes(saltLen)}
-	if h.key, err = p.derive(h, password, keyLen); err != nil {
+// Rehash is [Passwords.Hash] for a caller between [Passwords.Enter] and leave.
+func (p *Passwords) Rehash(account uuid.UUID, password Text) (string, error) {
+	h := phc{cost: p.cost, pepper: p.peppers.versions[0], salt: randomBytes(saltLen)}
+	var err error
+	if h.key, err = p.derive(h, account, password, keyLen); err != nil {
 		return "", err
 	}
 	return h.String(), nil
 }
 
-// Matches reports whether password has this hash. The empty hash means an account
-// that does not exist: the result is false after the same time, so that the duration
-// does not reveal which accounts exist. A hash that cannot be parsed is an error,
-// because the stored data is damaged. Call it between [Passwords.Enter] and leave.
-// Enter comes first, so that a rejected caller has cost nothing else.
-func (p *Passwords) Matches(hash string, password Text) (bool, error) {
-	h, err := parsePHC(cmp.Or(hash, p.decoy))
-	if err != nil {
-		return false, err
+// Outdated reports whether a hash was made with an older pepper, and should be replaced
+// while the password is known.
+func (p *Passwords) Outdated(hash string) bool {
+	h, err := parsePHC(hash)
+	return err == nil && p.peppers.version(h.pepper) > 0
+}
+
+// Matches reports whether password is that of the account and has this hash. The empty
+// hash means an account that does not exist. For it, and for a hash that cannot be read
+// or was made with a pepper that is not in the list, the result is false after the same
+// time as for any other, so that the duration does not reveal which accounts exist. Call
+// it between [Passwords.Enter] and leave. Enter comes first, so that a rejected caller
+// has cost nothing else.
+func (p *Passwords) Matches(hash string, account uuid.UUID, password Text) (bool, error) {
+	h, err := parsePHC(hash)
+	known := err == nil && p.peppers.version(h.pepper) >= 0
+	if !known {
+		h = p.decoy
 	}
-	key, err := p.derive(h, password, len(h.key))
+	key, err := p.derive(h, account, password, len(h.key))
 	if err != nil {
 		return false, err
 	}
 	same := subtle.ConstantTimeCompare(key, h.key) == 1
-	return same && hash != "", nil
+	return same && known, nil
 }
 
 // InFlight returns how many passwords are being processed.
@@ -148,8 +170,11 @@ func (p *Passwords) Enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-func (p *Passwords) derive(h phc, password Text, length int) ([]byte, error) {
-	d := Derivation{Password: []byte(password), Salt: h.salt, Cost: h.cost, KeyLen: length}
+// derive computes the key of a hash. The id has a fixed length, so that no other account
+// and password have the same input.
+func (p *Passwords) derive(h phc, account uuid.UUID, password Text, length int) ([]byte, error) {
+	input := sign(p.peppers.passwords[p.peppers.version(h.pepper)], string(account[:])+string(password))
+	d := Derivation{Password: input, Salt: h.salt, Cost: h.cost, KeyLen: length}
 	defer clear(d.Password)
 	return p.Derive(d)
 }

@@ -3,6 +3,7 @@ package secret
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"hash"
@@ -19,8 +20,22 @@ const minPepper = sha256.Size
 // New values are signed under the newest pepper; older peppers stay in the list until
 // nothing signed under them is left.
 type Peppers struct {
-	macs []*sync.Pool // of hash.Hash, newest pepper first
+	// All are newest pepper first, and the pools are of hash.Hash.
+	macs      []*sync.Pool
+	passwords []*sync.Pool
+	versions  []string
 }
+
+// The texts from which a key or a version is derived of a pepper. They must never
+// change: what is stored could not be verified any more. Each use has a key of its own,
+// so that nothing that is signed for one is valid for another.
+const (
+	passwordLabel = "lineproof passwords, HMAC-SHA-256 before argon2id, 1"
+	versionLabel  = "lineproof version of the pepper, 1"
+)
+
+// versionLen is the length of a version in bytes, before Base64.
+const versionLen = 6
 
 // NewPeppers takes the peppers, newest first. It returns every problem at once.
 func NewPeppers(list []Text) (*Peppers, error) {
@@ -41,13 +56,22 @@ func NewPeppers(list []Text) (*Peppers, error) {
 		return nil, errors.Join(problems...)
 	}
 
-	p := &Peppers{macs: make([]*sync.Pool, len(list))}
+	p := &Peppers{}
 	for i, pepper := range list {
-		key := []byte(pepper)
-		p.macs[i] = &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}
+		p.macs = append(p.macs, newMACs([]byte(pepper)))
+		p.passwords = append(p.passwords, newMACs(sign(p.macs[i], passwordLabel)))
+		p.versions = append(p.versions, base64.RawURLEncoding.EncodeToString(sign(p.macs[i], versionLabel)[:versionLen]))
 	}
 	return p, nil
 }
+
+func newMACs(key []byte) *sync.Pool {
+	return &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}
+}
+
+// version returns the index of the pepper with a version, or -1. A version tells which
+// pepper was used and reveals nothing of it.
+func (p *Peppers) version(v string) int { return slices.Index(p.versions, v) }
 
 // Sign returns what is stored of s: its HMAC under the newest pepper.
 func (p *Peppers) Sign(s string) []byte { return sign(p.macs[0], s) }

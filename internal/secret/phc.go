@@ -25,18 +25,19 @@ const (
 var errHash = errors.New("secret: a stored password hash cannot be read")
 
 // phc is a password hash in the form of the Password Hashing Competition:
-// $argon2id$v=19$m=19456,t=2,p=1$salt$key.
+// $argon2id$v=19$m=19456,t=2,p=1,keyid=version$salt$key.
 type phc struct {
-	cost Cost
-	salt []byte
-	key  []byte
+	cost   Cost
+	pepper string // the version of the pepper
+	salt   []byte
+	key    []byte
 }
 
 // String returns the PHC string.
 func (h phc) String() string {
 	b64 := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
-		argon2.Version, h.cost.MemoryKiB, h.cost.Time, h.cost.Threads, b64(h.salt), b64(h.key))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d,keyid=%s$%s$%s",
+		argon2.Version, h.cost.MemoryKiB, h.cost.Time, h.cost.Threads, h.pepper, b64(h.salt), b64(h.key))
 }
 
 // parsePHC parses exactly what String writes.
@@ -45,8 +46,9 @@ func parsePHC(s string) (phc, error) {
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != "v="+strconv.Itoa(argon2.Version) {
 		return phc{}, errHash
 	}
-	cost, ok := parseCost(parts[3])
-	if !ok {
+	text, pepper, peppered := strings.Cut(parts[3], ",keyid=")
+	cost, ok := parseCost(text)
+	if !ok || !peppered || pepper == "" {
 		return phc{}, errHash
 	}
 	b64 := base64.RawStdEncoding.Strict()
@@ -56,7 +58,7 @@ func parsePHC(s string) (phc, error) {
 		len(salt) < minBytes || len(salt) > maxBytes || len(key) < 2*minBytes || len(key) > maxBytes {
 		return phc{}, errHash
 	}
-	return phc{cost: cost, salt: salt, key: key}, nil
+	return phc{cost: cost, pepper: pepper, salt: salt, key: key}, nil
 }
 
 // parseCost parses m=19456,t=2,p=1 and rejects values out of bounds.

@@ -81,8 +81,8 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	}
 	// Two queues: anyone can flood the login, and onboarding must not wait behind that.
 	cost := secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}
-	logins := secret.NewPasswords(cost, cfg.Argon2Parallel, cfg.Argon2Queue)
-	onboardings := secret.NewPasswords(cost, cfg.Argon2Parallel, cfg.Argon2Queue)
+	logins := secret.NewPasswords(peppers, cost, cfg.Argon2Parallel, cfg.Argon2Queue)
+	onboardings := secret.NewPasswords(peppers, cost, cfg.Argon2Parallel, cfg.Argon2Queue)
 	logins.Derive, onboardings.Derive = hasher.Derive, hasher.Derive
 	metrics.RegisterPasswords(func() int { return logins.InFlight() + onboardings.InFlight() })
 

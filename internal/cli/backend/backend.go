@@ -127,7 +127,7 @@ func Open(ctx context.Context, c *console.Console) (*Backend, error) {
 		pool.Close()
 		return nil, err
 	}
-	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}, cfg.Argon2Parallel, cfg.Argon2Queue)
+	passwords := secret.NewPasswords(peppers, secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}, cfg.Argon2Parallel, cfg.Argon2Queue)
 	b := &Backend{
 		Config: cfg, Pool: pool,
 		Registry: &registry.Registry{

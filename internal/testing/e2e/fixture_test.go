@@ -63,10 +63,11 @@ func newFixture(t *testing.T, url string) *fixture {
 	t.Helper()
 	ctx := t.Context()
 	w := &fixture{url: url, pool: pgtest.Open(t, url, ""), data: t.TempDir(), lines: make(map[int64]planted)}
-	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 100)
+	peppers := must(secret.NewPeppers([]secret.Text{pepper}))(t)
+	passwords := secret.NewPasswords(peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 100)
 	w.region = must(phone.NewRegion("NG"))(t)
 	w.keeper = &access.Service{
-		Pool: w.pool, Peppers: must(secret.NewPeppers([]secret.Text{pepper}))(t), TokenLifetime: 12 * time.Hour,
+		Pool: w.pool, Peppers: peppers, TokenLifetime: 12 * time.Hour,
 		SessionLifetime: 12 * time.Hour, SessionIdle: 12 * time.Hour, Now: time.Now,
 	}
 	w.registry = &registry.Registry{Pool: w.pool, Region: w.region, Passwords: passwords, PasswordMin: 8, Now: time.Now}

@@ -83,12 +83,14 @@ func TestLoginTiming(t *testing.T) {
 // addresses.
 func (w *fixture) plantPeople(t *testing.T, n int, cost secret.Cost) []string {
 	t.Helper()
-	hash := must(secret.NewPasswords(cost, 1, 1).Hash(t.Context(), adminPassword))(t)
+	passwords := secret.NewPasswords(w.keeper.Peppers, cost, 1, 1)
 	names := make([]string, n)
 	for i := range names {
+		id := uuid.Must(uuid.NewV7())
+		hash := must(passwords.Hash(t.Context(), id, adminPassword))(t)
 		names[i] = fmt.Sprintf("person-%d@people.example", i)
 		_, err := w.pool.Exec(t.Context(), `INSERT INTO account (id, kind, entity_id, name, email, email_key, password_hash, created_at)
-			VALUES ($1, 'member', $2, 'Person', $3, $3, $4, now())`, uuid.Must(uuid.NewV7()), w.bank.ID, names[i], hash)
+			VALUES ($1, 'member', $2, 'Person', $3, $3, $4, now())`, id, w.bank.ID, names[i], hash)
 		if err != nil {
 			t.Fatal(err)
 		}

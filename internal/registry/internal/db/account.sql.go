@@ -339,6 +339,24 @@ func (q *Queries) OtherAdmins(ctx context.Context, arg OtherAdminsParams) ([]uui
 	return items, nil
 }
 
+const renewHash = `-- name: RenewHash :execrows
+UPDATE account SET password_hash = $1::text WHERE id = $2 AND password_hash = $3::text
+`
+
+type RenewHashParams struct {
+	Fresh string
+	ID    uuid.UUID
+	Old   string
+}
+
+func (q *Queries) RenewHash(ctx context.Context, arg RenewHashParams) (int64, error) {
+	result, err := q.db.Exec(ctx, renewHash, arg.Fresh, arg.ID, arg.Old)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const renewInvitation = `-- name: RenewInvitation :execrows
 UPDATE account SET disabled_at = NULL, password_hash = NULL, verified_at = NULL, verified_by = NULL, role = $1, makes_keys = false
 WHERE email_key = $2 AND id = $3 AND (password_hash IS NULL OR disabled_at IS NOT NULL)
