@@ -40,12 +40,13 @@ func TestOrderOfARequesterWhoHasLeftIsNotConfirmed(t *testing.T) {
 	region := must(phone.NewRegion("NG"))(t)
 	rows, source, _ := numbering.Shipped("NG")
 	must((&numbering.Service{Pool: pool, Now: time.Now}).Set(ctx, rows, source, time.Time{}))(t)
-	reg := &registry.Registry{Pool: pool, Region: region, Passwords: secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 16), PasswordMin: 8, Now: time.Now}
+	peppers := must(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t)
+	reg := &registry.Registry{Pool: pool, Region: region, Passwords: secret.NewPasswords(peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 16), PasswordMin: 8, Now: time.Now}
 	orders := &order.Service{Supply: &supply.Service{Pool: pool, Region: region, Lines: &linestore.Resolver{}, Now: time.Now}}
 	by := func(kind audit.ActorKind, id uuid.UUID) supply.Supplier {
 		return supply.Supplier{Authorities: []line.Authority{line.Regulator}, Actor: audit.Actor{Kind: kind, ID: id}}
 	}
-	client := must((&access.Service{Pool: pool, Peppers: must(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t), Now: time.Now}).
+	client := must((&access.Service{Pool: pool, Peppers: peppers, Now: time.Now}).
 		CreateClient(ctx, access.ClientForm{Name: "The court", Scopes: []string{"line:order"}}, access.Operator, uuid.Nil))(t).ID
 	founder := func(i string) registry.StaffForm {
 		return registry.StaffForm{Name: "Founder", Email: "founder" + i + "@regulator.example", Password: "quiet-river-9"}

@@ -56,10 +56,14 @@ func newMonth(t *testing.T) *month {
 	if err != nil {
 		t.Fatal(err)
 	}
+	peppers, err := secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := &month{t: t, clock: fridayEvening.AddDate(0, 0, -40)}
 	now, pool := func() time.Time { return m.clock }, pgtest.NewAnyTime(t)
 	m.lines = &supply.Service{Pool: pool, Region: region, Lines: &linestore.Resolver{}, Now: now}
-	m.registry = &registry.Registry{Pool: pool, Region: region, Passwords: secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64), PasswordMin: 8, Now: now}
+	m.registry = &registry.Registry{Pool: pool, Region: region, Passwords: secret.NewPasswords(peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 64), PasswordMin: 8, Now: now}
 	m.approvals = &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: server.Effects(m.people(), m.lines), Now: now}
 	rows, source, _ := numbering.Shipped("NG")
 	long := func() time.Time { return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) }

@@ -83,7 +83,7 @@ func newService(t *testing.T) *twoPeople {
 	ctx, pool := t.Context(), pgtest.NewAnyTime(t) // break-glass is tried a day ahead
 	peppers := value(secret.NewPeppers([]secret.Text{"a pepper for tests, thirty-two bytes long"}))(t)
 	region := value(phone.NewRegion("NG"))(t)
-	passwords := secret.NewPasswords(secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 16)
+	passwords := secret.NewPasswords(peppers, secret.Cost{MemoryKiB: 64, Time: 1, Threads: 1}, 2, 16)
 	credentials := &access.Service{Pool: pool, Peppers: peppers, TokenLifetime: time.Hour, Limits: access.Limits{DayNumbers: 1000}, Now: time.Now}
 	reg := &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now}
 	lines := &supply.Service{Pool: pool, Region: region, Lines: &linestore.Resolver{}, Now: time.Now}
