@@ -114,11 +114,15 @@ func (d *decoder) name(want string) {
 
 func (d *decoder) bytes() []byte {
 	const length = 4
-	if d.failed || len(d.rest) < length || uint64(len(d.rest)-length) < uint64(binary.BigEndian.Uint32(d.rest)) {
+	if d.failed || len(d.rest) < length {
 		d.failed = true
 		return nil
 	}
 	n := int(binary.BigEndian.Uint32(d.rest))
+	if len(d.rest)-length < n {
+		d.failed = true
+		return nil
+	}
 	field := d.rest[length : length+n]
 	d.rest = d.rest[length+n:]
 	return field

@@ -83,7 +83,7 @@ func TestSlowHarvestsAreFound(t *testing.T) {
 		var found, stopped time.Duration
 		begin, harvested := b.clock.now(), make(map[int64]bool)
 	days:
-		for i := int64(0); i < int64(quarter*perDay); i++ {
+		for i := range int64(quarter * perDay) {
 			if i%int64(perDay/syncs) == 0 {
 				settle(t, b.Guard)
 				for range 200 { // the crowd

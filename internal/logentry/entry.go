@@ -50,7 +50,7 @@ func (b *Batch) Encode() []byte {
 func appendHead(to []byte, kind Kind, at time.Time) []byte {
 	to = append(to, prefix...)
 	to = append(to, byte(kind))
-	return binary.BigEndian.AppendUint64(to, uint64(at.UnixMilli())) //nolint:gosec // two's complement is the format
+	return binary.BigEndian.AppendUint64(to, uint64(at.UnixMilli()))
 }
 
 // ErrFormat reports bytes that are not an entry.

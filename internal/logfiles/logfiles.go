@@ -89,7 +89,7 @@ func send(w http.ResponseWriter, kind, cache string, content []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", cache)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(content)
+	_, _ = w.Write(content) //nolint:gosec // a file of the log, which no browser takes for a page
 }
 
 func (f *Files) serveCheckpoint(w http.ResponseWriter, r *http.Request) {

@@ -29,8 +29,10 @@ type Maker struct {
 
 var (
 	// ErrPending reports a record that no published checkpoint covers yet.
-	ErrPending = &fault.Error{Code: fault.Unavailable, RetryAfter: 2 * time.Second,
-		Message: "The public log does not cover this answer yet. That takes about a second; send the request again after the time in the Retry-After header."}
+	ErrPending = &fault.Error{
+		Code: fault.Unavailable, RetryAfter: 2 * time.Second,
+		Message: "The public log does not cover this answer yet. That takes about a second; send the request again after the time in the Retry-After header.",
+	}
 	// ErrBefore reports a record from before the log was turned on.
 	ErrBefore = fault.New(fault.NotFound, "This answer was given before the public log was turned on, so there is no receipt of it.")
 )

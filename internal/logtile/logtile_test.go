@@ -47,7 +47,7 @@ func TestTilesAreThoseOfTheSumDB(t *testing.T) {
 			if err := w.Add(entry(size), all.put); err != nil {
 				t.Fatal(err)
 			}
-			hashes.add(t, size, entry(size))
+			hashes = hashes.with(t, size, entry(size))
 		}
 		step = step*3/2 + 1
 		if err := w.Flush(all.put); err != nil {
@@ -96,13 +96,13 @@ func compare(t *testing.T, all files, hashes storage, size int64) {
 // storage has the hashes of a log as package tlog stores them.
 type storage []tlog.Hash
 
-func (s *storage) add(t *testing.T, n int64, entry []byte) {
+func (s storage) with(t *testing.T, n int64, entry []byte) storage {
 	t.Helper()
-	added, err := tlog.StoredHashes(n, entry, *s)
+	added, err := tlog.StoredHashes(n, entry, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	*s = append(*s, added...)
+	return append(s, added...)
 }
 
 // ReadHashes implements tlog.HashReader.

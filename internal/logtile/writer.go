@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lineproof/lineproof/internal/merkle"
 )
@@ -70,7 +71,7 @@ func (w *Writer) Add(entry []byte, emit emit) error {
 	if len(entry) > math.MaxUint16 {
 		return errLong
 	}
-	w.bundle = append(binary.BigEndian.AppendUint16(w.bundle, uint16(len(entry))), entry...)
+	w.bundle = append(binary.BigEndian.AppendUint16(w.bundle, uint16(len(entry))), entry...) //nolint:gosec // checked above
 	if (w.size+1)%fullWidth == 0 {
 		if err := emit(Tile{Bundle, w.size / fullWidth, fullWidth}, w.bundle); err != nil {
 			return err
@@ -112,8 +113,8 @@ func (w *Writer) Flush(emit emit) error {
 // Root returns the root of the whole tree, computed from the incomplete tiles alone.
 func (w *Writer) Root() (merkle.Hash, error) {
 	var edge []byte
-	for level := len(w.levels) - 1; level >= 0; level-- {
-		edge = append(edge, treeOf(w.levels[level]).Edge()...)
+	for _, hashes := range slices.Backward(w.levels) {
+		edge = append(edge, treeOf(hashes).Edge()...)
 	}
 	tree, err := merkle.Resume(uint64(w.size), edge) //nolint:gosec // never negative
 	if err != nil {

@@ -41,7 +41,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, key: newKey(t, origin), files: map[string][]byte{}, now: time.Now().Truncate(time.Second)}
-	policy := "log " + w.key.Verifier() + "\n"
+	var policy strings.Builder
+	policy.WriteString("log " + w.key.Verifier() + "\n")
 	for i := range 2 {
 		key := witness.NewKey(newKey(t, fmt.Sprintf("w%d.example", i)))
 		w.states = append(w.states, t.TempDir())
@@ -50,10 +51,10 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 		w.witnesses = append(w.witnesses, one)
-		policy += fmt.Sprintf("witness w%d %s\n", i, key.Verifier())
+		fmt.Fprintf(&policy, "witness w%d %s\n", i, key.Verifier())
 	}
 	w.signed = make([]int64, 2)
-	p, err := receipt.ParsePolicy(policy + "group both all w0 w1\nquorum both\n")
+	p, err := receipt.ParsePolicy(policy.String() + "group both all w0 w1\nquorum both\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,24 +127,26 @@ func (w *world) publish() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	cosigned := note
+	var cosigned strings.Builder
+	cosigned.WriteString(note)
 	for i, one := range w.witnesses {
-		request := fmt.Sprintf("old %d\n", w.signed[i])
+		var request strings.Builder
+		fmt.Fprintf(&request, "old %d\n", w.signed[i])
 		if w.signed[i] > 0 && w.signed[i] < size {
 			proof, err := tlog.ProveTree(size, w.signed[i], hashes)
 			if err != nil {
 				w.t.Fatal(err)
 			}
 			for _, hash := range proof {
-				request += hash.String() + "\n"
+				request.WriteString(hash.String() + "\n")
 			}
 		}
-		if signature, err := one.Add(request + "\n" + note); err == nil {
-			cosigned += signature
+		if signature, err := one.Add(request.String() + "\n" + note); err == nil {
+			cosigned.WriteString(signature)
 			w.signed[i] = size
 		}
 	}
-	w.files["checkpoint"] = []byte(cosigned)
+	w.files["checkpoint"] = []byte(cosigned.String())
 }
 
 type storage []tlog.Hash

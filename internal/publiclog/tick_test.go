@@ -68,7 +68,7 @@ func TestEveryCommittedBatchIsInTheLogOnce(t *testing.T) {
 					if err := addBatch(t.Context(), tx, epoch, n); err != nil {
 						return err
 					}
-					time.Sleep(rand.N(20 * time.Millisecond))
+					<-time.After(rand.N(20 * time.Millisecond))
 					if n%7 == 3 {
 						return errAborted
 					}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/blob"
@@ -20,7 +21,8 @@ import (
 // them.
 func (p *press) serveWitnesses(count int) (*receipt.Policy, []*httptest.Server) {
 	p.t.Helper()
-	policy, members := "log "+p.key.Verifier()+"\n", ""
+	var policy, members strings.Builder
+	policy.WriteString("log " + p.key.Verifier() + "\n")
 	var servers []*httptest.Server
 	for i := range count {
 		file := filepath.Join(p.t.TempDir(), "key")
@@ -39,10 +41,10 @@ func (p *press) serveWitnesses(count int) (*receipt.Policy, []*httptest.Server) 
 		server := httptest.NewServer(w.Handler(slog.New(slog.DiscardHandler)))
 		p.t.Cleanup(server.Close)
 		servers = append(servers, server)
-		policy += fmt.Sprintf("witness w%d %s %s\n", i, key.Verifier(), server.URL)
-		members += fmt.Sprintf(" w%d", i)
+		fmt.Fprintf(&policy, "witness w%d %s %s\n", i, key.Verifier(), server.URL)
+		fmt.Fprintf(&members, " w%d", i)
 	}
-	parsed, err := receipt.ParsePolicy(policy + "group g all" + members + "\nquorum g\n")
+	parsed, err := receipt.ParsePolicy(policy.String() + "group g all" + members.String() + "\nquorum g\n")
 	if err != nil {
 		p.t.Fatal(err)
 	}

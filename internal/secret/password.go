@@ -9,8 +9,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
@@ -101,7 +99,7 @@ func NewPasswords(peppers *Peppers, c Cost, parallel, queue int) *Passwords {
 
 // Hash returns the hash of the password of an account: a PHC string that contains its
 // salt, its cost and the version of the newest pepper.
-func (p *Passwords) Hash(ctx context.Context, account uuid.UUID, password Text) (string, error) {
+func (p *Passwords) Hash(ctx context.Context, account [16]byte, password Text) (string, error) {
 	leave, err := p.Enter(ctx)
 	if err != nil {
 		return "", err
@@ -111,7 +109,7 @@ func (p *Passwords) Hash(ctx context.Context, account uuid.UUID, password Text) 
 }
 
 // Rehash is [Passwords.Hash] for a caller between [Passwords.Enter] and leave.
-func (p *Passwords) Rehash(account uuid.UUID, password Text) (string, error) {
+func (p *Passwords) Rehash(account [16]byte, password Text) (string, error) {
 	h := phc{cost: p.cost, pepper: p.peppers.versions[0], salt: randomBytes(saltLen)}
 	var err error
 	if h.key, err = p.derive(h, account, password, keyLen); err != nil {
@@ -133,7 +131,7 @@ func (p *Passwords) Outdated(hash string) bool {
 // time as for any other, so that the duration does not reveal which accounts exist. Call
 // it between [Passwords.Enter] and leave. Enter comes first, so that a rejected caller
 // has cost nothing else.
-func (p *Passwords) Matches(hash string, account uuid.UUID, password Text) (bool, error) {
+func (p *Passwords) Matches(hash string, account [16]byte, password Text) (bool, error) {
 	h, err := parsePHC(hash)
 	known := err == nil && p.peppers.version(h.pepper) >= 0
 	if !known {
@@ -172,7 +170,7 @@ func (p *Passwords) Enter(ctx context.Context) (leave func(), err error) {
 
 // derive computes the key of a hash. The id has a fixed length, so that no other account
 // and password have the same input.
-func (p *Passwords) derive(h phc, account uuid.UUID, password Text, length int) ([]byte, error) {
+func (p *Passwords) derive(h phc, account [16]byte, password Text, length int) ([]byte, error) {
 	input := sign(p.peppers.passwords[p.peppers.version(h.pepper)], string(account[:])+string(password))
 	d := Derivation{Password: input, Salt: h.salt, Cost: h.cost, KeyLen: length}
 	defer clear(d.Password)

@@ -219,15 +219,16 @@ func (m *month) two(f order.Form) {
 // that it reaches by itself.
 func (m *month) snapshot(numbers ...string) supply.Import {
 	m.t.Helper()
-	content := "number,tenureStart,simChangedAt,state,stateSince\n"
+	var content strings.Builder
+	content.WriteString("number,tenureStart,simChangedAt,state,stateSince\n")
 	for _, n := range numbers {
-		content += n + ",2024-02-03,,ACTIVE,\n"
+		content.WriteString(n + ",2024-02-03,,ACTIVE,\n")
 	}
 	im, err := m.lines.Begin(m.t.Context(), mtn, supply.ImportForm{Kind: linefile.Snapshot, AsOf: m.clock}, "cli")
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content.String())), nil }
 	if im, err = m.lines.Run(m.t.Context(), im.ID, supply.Source{Open: open}, nil); err != nil {
 		m.t.Fatal(err)
 	}
@@ -303,7 +304,7 @@ var walks = map[approval.Kind]func(m *month) action{
 	},
 	registry.RestoreRevoked: func(m *month) action {
 		id := uuid.New()
-		m.exec(`INSERT INTO entity (id, name, cac, status, status_reason, asks, supplies, document_required, created_at) VALUES ($1, 'Bank', 'RC 1', 'Approved', '', true, false, false, now())`, id)
+		m.exec(`INSERT INTO entity (id, name, cac, status, status_reason, asks, supplies, document_required, created_at) VALUES ($1, 'Bank', 'RC 1', 'Approved', '', true, false, false, now())`, id) //nolint:dupword // SQL
 		if _, err := m.registry.Revoke(m.t.Context(), id, "Because", m.present[0], uuid.Nil); err != nil {
 			m.t.Fatal(err)
 		}

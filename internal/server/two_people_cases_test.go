@@ -100,7 +100,7 @@ func imported(state string) func(*twoPeople) {
 		w.Helper()
 		w.subject = uuid.New()
 		w.exec(`INSERT INTO supply_import (uid, network, supplier, kind, as_of, dry_run, source, state, created_at, updated_at, finished_at)
-			VALUES ($1, 1, 1, 'snapshot', now() - interval '1 hour', false, 'cli', $2, now(), now(), now())`, w.subject, state)
+			VALUES ($1, 1, 1, 'snapshot', now() - interval '1 hour', false, 'cli', $2, $3, $3, $3)`, w.subject, state, time.Now())
 	}
 }
 

@@ -55,13 +55,13 @@ func TestWhatWaitsIsCarriedOutAsRequested(t *testing.T) {
 			first := value(pendingOf(c.request(w, w.ada)))(t)
 			second := first
 			if kind != "entity.limits" { // of which only one can wait
-				time.Sleep(2 * time.Millisecond) // two versions never take effect in the same millisecond
+				<-time.After(2 * time.Millisecond) // two versions never take effect in the same millisecond
 				second = value(pendingOf(c.request(w, w.ada)))(t)
 			}
 			if err := overtake(w, first); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(2 * time.Millisecond)
+			<-time.After(2 * time.Millisecond)
 			if err := w.confirm(approval.Action{}, second, w.bola); fault.CodeOf(err) != fault.Aborted {
 				t.Errorf("confirmed after another change: %v", err)
 			}

@@ -228,7 +228,7 @@ func (w *twoPeople) walk(a approval.Action, c actionCase) (row matrixRow) {
 // No action of the table that takes two people takes effect by one: not by one person
 // who requests and confirms it, not with an account that they created, not by the
 // command of the operator. The reference shows the result of each.
-func TestNoActionOfTwoPeopleTakesEffectByOne(t *testing.T) {
+func TestNoActionOfTwoPeopleTakesEffectByOne(t *testing.T) { //nolint:tparallel // the group waits for its parallel subtests
 	t.Parallel()
 	rows := make([]matrixRow, len(approval.Actions))
 	t.Run("actions", func(t *testing.T) {

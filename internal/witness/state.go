@@ -78,7 +78,7 @@ func (s *state) write(origin string, tree tlog.Tree, note string) error {
 	if err != nil {
 		return fmt.Errorf("witness: write the state: %w", err)
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
+	defer os.Remove(f.Name()) // after the renaming there is none
 	_, err = f.Write(text)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("witness: write the state: %w", err)

@@ -81,17 +81,18 @@ func (h *history) checkpoint(t *testing.T, size int64) string {
 // request returns what a log sends when it has grown from one size to another.
 func (h *history) request(t *testing.T, old, size int64) string {
 	t.Helper()
-	text := fmt.Sprintf("old %d\n", old)
+	var text strings.Builder
+	fmt.Fprintf(&text, "old %d\n", old)
 	if old > 0 && old < size {
 		proof, err := tlog.ProveTree(size, old, h.hashes)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, hash := range proof {
-			text += hash.String() + "\n"
+			text.WriteString(hash.String() + "\n")
 		}
 	}
-	return text + "\n" + h.checkpoint(t, size)
+	return text.String() + "\n" + h.checkpoint(t, size)
 }
 
 // send posts a request and returns status and body.

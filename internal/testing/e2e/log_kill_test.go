@@ -91,7 +91,7 @@ func TestPublicLogKill(t *testing.T) {
 // size may differ.
 func see(t *testing.T, seen map[int64]tlog.Tree, address, key string) tlog.Tree {
 	t.Helper()
-	res, err := http.Get("http://" + address + logPath + "checkpoint")
+	res, err := (&http.Client{Timeout: patience}).Get("http://" + address + logPath + "checkpoint")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,10 @@ func download(t *testing.T, address, path, key string) []byte {
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
-	res := must(http.DefaultClient.Do(r))(t)
+	res, err := (&http.Client{Timeout: patience}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer res.Body.Close()
 	body := must(io.ReadAll(res.Body))(t)
 	if res.StatusCode != http.StatusOK {
