@@ -128,7 +128,7 @@ func TestImportsProgressTogether(t *testing.T) {
 		all = append(all, o.receive(network, supply.ImportForm{Kind: linefile.Events}, bomb(t, lines)))
 	}
 	stop := o.startImports()
-	o.await("all applying", time.Minute, func() bool {
+	o.await("all applying", 5*time.Minute, func() bool {
 		return o.count(`SELECT count(*) FROM supply_import WHERE state = 'applying' AND rows > 0`) == len(all)
 	})
 	first := all[0]
@@ -136,7 +136,7 @@ func TestImportsProgressTogether(t *testing.T) {
 	for i, im := range all {
 		before[i] = o.rows(im)
 	}
-	o.await("further", time.Minute, func() bool { return o.rows(first) >= before[0]+20_000 })
+	o.await("further", 5*time.Minute, func() bool { return o.rows(first) >= before[0]+20_000 })
 	for i, im := range all[1:] {
 		if done := o.rows(im) - before[i+1]; done < 10_000 {
 			t.Errorf("while the first network's file progressed by 20,000 rows, that of network %d did by %d", im.Network, done)
@@ -148,7 +148,7 @@ func TestImportsProgressTogether(t *testing.T) {
 		o.wantState(im, supply.Applying)
 	}
 	o.startImports()
-	o.await("all finished", 2*time.Minute, func() bool {
+	o.await("all finished", 5*time.Minute, func() bool {
 		return o.count(`SELECT count(*) FROM supply_import WHERE state = 'applied' AND rows = $1 AND refused = $1`, lines) == len(all)
 	})
 }
