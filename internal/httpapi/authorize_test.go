@@ -27,7 +27,7 @@ func credentials(t *testing.T, s *stack) (c map[string]string, entity string) {
 		"token":                 s.token(t),
 		"token entity:onboard":  s.token(t, "entity:onboard"),
 		"token document:upload": s.token(t, "document:upload"),
-		"token line:supply":     s.lineToken(t, "MTN", "line:supply"),
+		"token line:supply":     s.operator(t),
 		"token line:port":       s.lineToken(t, "", "line:port"),
 		"token line:flag":       s.lineToken(t, "", "line:flag"),
 		"token line:order":      s.lineToken(t, "", "line:order"),

@@ -56,7 +56,10 @@ func (s *stack) lineToken(t testing.TB, network string, scopes ...string) string
 // operator returns a token of MTN with the scope to report lines.
 func (s *stack) operator(t testing.TB) string {
 	t.Helper()
-	return s.lineToken(t, "MTN", "line:supply")
+	if s.ofMTN == "" {
+		s.ofMTN = s.lineToken(t, "MTN", "line:supply")
+	}
+	return s.ofMTN
 }
 
 // staff returns a session of a new member of the regulator's staff.

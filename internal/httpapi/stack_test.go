@@ -62,6 +62,7 @@ type stack struct {
 	client  access.NewClient
 	key     string
 	bank    registry.Entity
+	ofMTN   string // a token of MTN, once operator has made it: later it takes two people
 	logKey  string // of the public log, once withLog has turned it on
 	publish func()
 }
