@@ -32,8 +32,10 @@ func (d *databaseChecks) reader(ctx context.Context, lagAllowed time.Duration) {
 		return
 	}
 	var standby bool
-	var lag float64 // in seconds; with nothing to replay, a standby is not behind
-	err = pool.QueryRow(ctx, `SELECT pg_is_in_recovery(), coalesce(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()), 0)::float8
+	// In seconds. With nothing to replay, a standby is not behind; if it has replayed nothing
+	// since its start, it is behind since then.
+	var lag float64
+	err = pool.QueryRow(ctx, `SELECT pg_is_in_recovery(), extract(epoch FROM clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))::float8
 		* (pg_last_wal_receive_lsn() IS DISTINCT FROM pg_last_wal_replay_lsn())::int`).Scan(&standby, &lag)
 	behind := time.Duration(lag * float64(time.Second)).Round(time.Millisecond)
 	switch {
