@@ -81,6 +81,7 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"POST /api/v1/lines/orders",
 		"GET /api/v1/lines/supply",
 		"GET /api/v1/phone/api/phone-numbers/verifications/{requestId}",
+		"GET /api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt",
 		"POST /api/v1/phone/api/phone-numbers/verify",
 		"POST /api/v1/phone/api/phone-numbers/verify-batch",
 		"GET /api/v1/test/clock",
