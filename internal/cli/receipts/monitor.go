@@ -30,7 +30,7 @@ signed texts that show it to anybody. The exit code is 6 when something was foun
 	flags := cmd.Flags()
 	url := flags.String("log", "", "the address of the log (required)")
 	policy := flags.String("policy", "", "a file with the key of the log, the keys of witnesses, and how many of them must have seen it (c2sp.org/tlog-policy)")
-	key := flags.String("key", "", "the public key of the log, instead of --policy, if no witness is needed")
+	key := flags.String("verifier", "", "the public key of the log, instead of --policy, if no witness is needed")
 	dir := flags.String("state", "", "the directory of its state (required)")
 	follow := flags.Bool("follow", false, "go on, and read every few seconds")
 	every := flags.Duration("every", 10*time.Second, "how often it reads with --follow")

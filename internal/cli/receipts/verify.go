@@ -20,7 +20,7 @@ func Command(con *console.Console) *cobra.Command {
 		Short: "Verify receipts",
 		Long: `A receipt proves which answer the service gave to whom and when. The organisation that asked gets it from
 GET /api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt and can show it to anybody.`,
-		Example: "  lineproof receipt verify receipt.json --key 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
+		Example: "  lineproof receipt verify receipt.json --verifier 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
 	}
 	cmd.AddCommand(verifyCommand(con))
 	return cmd
@@ -35,10 +35,10 @@ the key of the log has signed that. It needs no network. FILE may be - for stand
 
 Get the key from somebody you trust, and not from where the receipt comes from: lineproof log key prints it. Compare what is
 printed with what you believe was answered. The exit code is 6 when the receipt is wrong.`,
-		Example: "  lineproof receipt verify receipt.json --key 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
+		Example: "  lineproof receipt verify receipt.json --verifier 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
 		Args:    cobra.ExactArgs(1),
 	}
-	key := cmd.Flags().String("key", "", "the public key of the log")
+	key := cmd.Flags().String("verifier", "", "the public key of the log, as lineproof log key prints it")
 	policy := cmd.Flags().String("policy", "", "a file with the key of the log, the keys of witnesses, and how many of them must have seen it (c2sp.org/tlog-policy)")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = con.Run(func(_ *cobra.Command, args []string) error {
@@ -71,11 +71,11 @@ printed with what you believe was answered. The exit code is 6 when the receipt 
 func whomToBelieve(key, file string) (*receipt.Policy, error) {
 	switch {
 	case (key == "") == (file == ""):
-		return nil, console.Usagef("give --key or --policy: whom to believe, from somebody you trust")
+		return nil, console.Usagef("give --verifier or --policy: whom to believe, from somebody you trust")
 	case key != "":
 		p, err := receipt.NewPolicy(key)
 		if err != nil {
-			return nil, console.Usagef("--key is not the public key of a log, as lineproof log key prints it")
+			return nil, console.Usagef("--verifier is not the public key of a log, as lineproof log key prints it")
 		}
 		return p, nil
 	}

@@ -25,19 +25,19 @@ func WitnessCommand(con *console.Console) *cobra.Command {
 only if it continues the last one that it has signed. Monitors read that at GET /HASH/checkpoint, where HASH is SHA-256 of the
 name of the log. A witness is worth as much as its independence: run it on a machine of your own, and not on one of the log.
 
---key is a file that is created if it does not exist. Never lose or copy back the directory --state: a witness that forgets what
+--key-file is a file that is created if it does not exist. Never lose or copy back the directory --state: a witness that forgets what
 it has signed could sign another history. It prints its public key, for the policies of those who verify, and serves plain
 HTTP; put TLS in front of it. It stops on SIGTERM.`,
-		Example: "  lineproof witness --name witness.university.example --key witness.pem --state witness --log 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
+		Example: "  lineproof witness --name witness.university.example --key-file witness.pem --state witness --log 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
 		Args:    cobra.NoArgs,
 	}
 	flags := cmd.Flags()
 	name := flags.String("name", "", "the name of the witness, a host name (required)")
-	key := flags.String("key", "", "the file of its key, or ssh-agent: and the path of a socket (required)")
+	key := flags.String("key-file", "", "the file of its key, or ssh-agent: and the path of a socket (required)")
 	dir := flags.String("state", "", "the directory of its state (required)")
 	logs := flags.StringArray("log", nil, "the public key of a log that it watches; may be repeated (required)")
 	listen := flags.String("listen", "127.0.0.1:7380", "the address on which it listens")
-	for _, required := range []string{"name", "key", "state", "log"} {
+	for _, required := range []string{"name", "key-file", "state", "log"} {
 		_ = cmd.MarkFlagRequired(required) // the flag exists
 	}
 	cmd.RunE = con.Run(func(cmd *cobra.Command, _ []string) error {
