@@ -199,12 +199,3 @@ DELETE FROM access_token WHERE id IN (SELECT t.id FROM access_token t WHERE t.ex
 
 -- name: DeleteSessions :execrows
 DELETE FROM session WHERE id IN (SELECT s.id FROM session s WHERE s.expires_at < @before LIMIT 5000);
-
--- name: PepperChecks :many
-SELECT mac FROM pepper_check;
-
--- name: LockPeppers :exec
-SELECT pg_advisory_xact_lock(hashtextextended('lineproof peppers', 0));
-
--- name: InsertPepperCheck :exec
-INSERT INTO pepper_check (mac, created_at) VALUES (@mac, @created_at) ON CONFLICT DO NOTHING;

@@ -21,6 +21,7 @@ import (
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/peppercheck"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/record"
@@ -62,7 +63,7 @@ func (s *service) close() {
 // assemble creates the domain services and the transports, each after those it
 // needs.
 func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Breaker, hasher *hashing.Process, metrics *telemetry.Metrics, log *slog.Logger) (*service, error) {
-	peppers, err := access.OpenPeppers(ctx, l.verify, cfg.HasPepper(), cfg.Peppers)
+	peppers, err := peppercheck.Open(ctx, l.verify, cfg.HasPepper(), cfg.Peppers)
 	if err != nil {
 		return nil, err
 	}

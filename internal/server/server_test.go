@@ -22,9 +22,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/hashing"
+	"github.com/lineproof/lineproof/internal/peppercheck"
 	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
@@ -209,7 +209,7 @@ func TestNodeWithAnotherPepperDoesNotStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Run(t.Context(), cfg, slog.New(slog.DiscardHandler)); !errors.Is(err, access.ErrPepper) {
+	if err := server.Run(t.Context(), cfg, slog.New(slog.DiscardHandler)); !errors.Is(err, peppercheck.ErrPepper) {
 		t.Errorf("Run = %v, want ErrPepper", err)
 	}
 }

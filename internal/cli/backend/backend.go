@@ -20,6 +20,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/peppercheck"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -150,14 +151,14 @@ func Open(ctx context.Context, c *console.Console) (*Backend, error) {
 }
 
 func openPeppers(ctx context.Context, pool *pgxpool.Pool, cfg config.Config) (*secret.Peppers, error) {
-	peppers, err := access.OpenPeppers(ctx, pool, cfg.HasPepper(), func() ([]secret.Text, error) {
+	peppers, err := peppercheck.Open(ctx, pool, cfg.HasPepper(), func() ([]secret.Text, error) {
 		list, err := cfg.Peppers()
 		if err != nil {
 			return nil, &config.Error{Problems: []string{strings.TrimPrefix(err.Error(), "config: ")}}
 		}
 		return list, nil
 	})
-	if errors.Is(err, access.ErrPepper) {
+	if errors.Is(err, peppercheck.ErrPepper) {
 		return nil, &config.Error{Problems: []string{err.Error()}}
 	}
 	return peppers, err

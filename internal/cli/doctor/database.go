@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/peppercheck"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
 )
@@ -63,8 +63,8 @@ func (d *databaseChecks) pepper(ctx context.Context) {
 			return
 		}
 	}
-	switch err := access.CheckPeppers(ctx, d.pool, peppers); {
-	case errors.Is(err, access.ErrPepper):
+	switch err := peppercheck.Check(ctx, d.pool, peppers); {
+	case errors.Is(err, peppercheck.ErrPepper):
 		d.fail(check, "they were hashed with another pepper, so none of them will be accepted",
 			"restore LINEPROOF_DATA/pepper, or set LINEPROOF_PEPPERS to the same list on every node")
 	case err != nil:

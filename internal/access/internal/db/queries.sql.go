@@ -423,20 +423,6 @@ func (q *Queries) InsertMandate(ctx context.Context, arg InsertMandateParams) er
 	return err
 }
 
-const insertPepperCheck = `-- name: InsertPepperCheck :exec
-INSERT INTO pepper_check (mac, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING
-`
-
-type InsertPepperCheckParams struct {
-	Mac       []byte
-	CreatedAt time.Time
-}
-
-func (q *Queries) InsertPepperCheck(ctx context.Context, arg InsertPepperCheckParams) error {
-	_, err := q.db.Exec(ctx, insertPepperCheck, arg.Mac, arg.CreatedAt)
-	return err
-}
-
 const insertSession = `-- name: InsertSession :exec
 INSERT INTO session (id, account_id, mac, from_addr, agent, limited, expires_at, last_seen_at, proved_at, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $8)
@@ -839,15 +825,6 @@ func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, e
 	return i, err
 }
 
-const lockPeppers = `-- name: LockPeppers :exec
-SELECT pg_advisory_xact_lock(hashtextextended('lineproof peppers', 0))
-`
-
-func (q *Queries) LockPeppers(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, lockPeppers)
-	return err
-}
-
 const mandates = `-- name: Mandates :many
 SELECT m.id, m.entity_id, e.name AS entity, m.principal, m.purposes, m.until, m.document, m.created_at, m.created_by, m.ended_at, m.ended_by
 FROM mandate m JOIN entity e ON e.id = m.entity_id
@@ -917,30 +894,6 @@ func (q *Queries) NetworkOfClient(ctx context.Context, arg NetworkOfClientParams
 	var network string
 	err := row.Scan(&network)
 	return network, err
-}
-
-const pepperChecks = `-- name: PepperChecks :many
-SELECT mac FROM pepper_check
-`
-
-func (q *Queries) PepperChecks(ctx context.Context) ([][]byte, error) {
-	rows, err := q.db.Query(ctx, pepperChecks)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items [][]byte
-	for rows.Next() {
-		var mac []byte
-		if err := rows.Scan(&mac); err != nil {
-			return nil, err
-		}
-		items = append(items, mac)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const proveSession = `-- name: ProveSession :execrows

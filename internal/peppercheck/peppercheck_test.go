@@ -1,10 +1,10 @@
-package access_test
+package peppercheck_test
 
 import (
 	"errors"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/peppercheck"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
@@ -22,14 +22,14 @@ func TestUnknownPepperIsRejected(t *testing.T) {
 	}{
 		{[]secret.Text{one}, nil},
 		{[]secret.Text{one}, nil},
-		{[]secret.Text{stranger}, access.ErrPepper},
-		{[]secret.Text{two}, access.ErrPepper},
+		{[]secret.Text{stranger}, peppercheck.ErrPepper},
+		{[]secret.Text{two}, peppercheck.ErrPepper},
 		{[]secret.Text{two, one}, nil},
 		{[]secret.Text{two}, nil},
 		{[]secret.Text{stranger, two}, nil},
-		{nil, access.ErrPepper},
+		{nil, peppercheck.ErrPepper},
 	} {
-		_, err := access.OpenPeppers(t.Context(), pool, step.list != nil, func() ([]secret.Text, error) {
+		_, err := peppercheck.Open(t.Context(), pool, step.list != nil, func() ([]secret.Text, error) {
 			if step.list == nil {
 				t.Error("a pepper was made on a database that has one")
 			}
