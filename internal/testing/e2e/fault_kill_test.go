@@ -70,7 +70,7 @@ func TestFaultTerminated(t *testing.T) {
 func TestFaultPostgresKilled(t *testing.T) {
 	node, w := newFaultNode(t, "")
 	f := newFaultRun(t, w, w.url)
-	n := faults(t, 3)
+	n := faults(t, 10) // a kill that meets only commits goes unnoticed: they are settled when PostgreSQL is back
 	var longest time.Duration
 	for i := range n {
 		f.load()
