@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/lineproof/lineproof/internal/checkpoint"
 )
 
 // Policy says whom a verifier believes: the key of a log, and which witnesses must have
@@ -215,7 +217,7 @@ var errWitnessKey = errors.New("it is not the key of a witness")
 func newWitnessVerifier(key string) (note.Verifier, error) {
 	name, rest, _ := strings.Cut(key, "+")
 	id, encoded, _ := strings.Cut(rest, "+")
-	raw, err := decode(encoded)
+	raw, err := checkpoint.Decode(encoded)
 	if err != nil || name == "" || len(raw) != 1+ed25519.PublicKeySize || raw[0] != witnessAlgorithm {
 		return nil, errWitnessKey
 	}
@@ -246,8 +248,8 @@ func (v *witnessVerifier) Verify(message, signature []byte) bool {
 
 // CosignedMessage returns what a witness signs when it has seen a checkpoint at a time, in
 // seconds since 1970.
-func CosignedMessage(at uint64, checkpoint []byte) []byte {
-	return append(fmt.Appendf(nil, "cosignature/v1\ntime %d\n", at), checkpoint...)
+func CosignedMessage(at uint64, text []byte) []byte {
+	return append(fmt.Appendf(nil, "cosignature/v1\ntime %d\n", at), text...)
 }
 
 // cosignedAt returns the time in a verified cosignature.

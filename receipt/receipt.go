@@ -11,7 +11,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
+
+	"github.com/lineproof/lineproof/internal/checkpoint"
 )
 
 // Form is the name of the format. Another format would have another number.
@@ -52,31 +53,14 @@ type Batch struct {
 // Bytes are written in base64, in the only spelling that there is.
 type Bytes []byte
 
-// encoding refuses spellings that only a lenient decoder reads.
-var encoding = base64.StdEncoding.Strict()
-
 // MarshalText implements encoding.TextMarshaler.
-func (b Bytes) MarshalText() ([]byte, error) { return encoding.AppendEncode(nil, b), nil }
+func (b Bytes) MarshalText() ([]byte, error) { return base64.StdEncoding.AppendEncode(nil, b), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (b *Bytes) UnmarshalText(text []byte) error {
-	decoded, err := decode(string(text))
+	decoded, err := checkpoint.Decode(string(text))
 	*b = decoded
 	return err
-}
-
-var errBase64 = errors.New("receipt: a value is not base64")
-
-// decode reads base64. A decoder of Go skips line feeds, which others do not.
-func decode(text string) ([]byte, error) {
-	if strings.ContainsAny(text, "\r\n") {
-		return nil, errBase64
-	}
-	decoded, err := encoding.DecodeString(text)
-	if err != nil {
-		return nil, errBase64
-	}
-	return decoded, nil
 }
 
 // ErrFormat reports a text that is not a receipt.

@@ -4,11 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/lineproof/lineproof/internal/checkpoint"
 )
 
 // Verified is what a receipt proves.
@@ -42,11 +43,11 @@ func (r *Receipt) Verify(p *Policy) (*Verified, error) {
 	if err := r.checkBatch(&record, hash); err != nil {
 		return nil, err
 	}
-	proof, checkpoint, err := v.readProof(r.Proof)
+	proof, signed, err := v.readProof(r.Proof)
 	if err != nil {
 		return nil, err
 	}
-	root, err := v.openCheckpoint(checkpoint, p)
+	root, err := v.openCheckpoint(signed, p)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (r *Receipt) checkBatch(record *Record, hash [sha256.Size]byte) error {
 func hashes[T ~[]byte](list []T) (all []tlog.Hash, err error) {
 	for _, h := range list {
 		if len(h) != tlog.HashSize {
-			return nil, errBase64
+			return nil, ErrBatch
 		}
 		all = append(all, tlog.Hash(h))
 	}
@@ -94,32 +95,23 @@ var errProof = errors.New("receipt: the proof is not in the form c2sp.org/tlog-p
 
 // readProof reads the proof: its name, the index, the hashes, an empty line, and the
 // checkpoint.
-func (v *Verified) readProof(proof string) (path []tlog.Hash, checkpoint string, err error) {
-	head, checkpoint, found := strings.Cut(proof, "\n\n")
+func (v *Verified) readProof(proof string) (path []tlog.Hash, signed string, err error) {
+	head, signed, found := strings.Cut(proof, "\n\n")
 	lines := strings.Split(head, "\n")
 	if !found || len(lines) < 2 || lines[0] != "c2sp.org/tlog-proof@v1" {
 		return nil, "", errProof
 	}
-	if v.Index, err = number(strings.TrimPrefix(lines[1], "index ")); err != nil || !strings.HasPrefix(lines[1], "index ") {
+	if v.Index, err = checkpoint.ParseNumber(strings.TrimPrefix(lines[1], "index ")); err != nil || !strings.HasPrefix(lines[1], "index ") {
 		return nil, "", errProof
 	}
 	for _, line := range lines[2:] {
-		hash, err := decode(line)
-		if err != nil || len(hash) != tlog.HashSize {
+		hash, err := checkpoint.ParseHash(line)
+		if err != nil {
 			return nil, "", errProof
 		}
-		path = append(path, tlog.Hash(hash))
+		path = append(path, hash)
 	}
-	return path, checkpoint, nil
-}
-
-// number reads a number in its only spelling.
-func number(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
-		return 0, errProof
-	}
-	return n, nil
+	return path, signed, nil
 }
 
 // openCheckpoint verifies the signatures of the checkpoint.
@@ -132,16 +124,10 @@ func (v *Verified) openCheckpoint(signed string, p *Policy) (root tlog.Hash, err
 		return root, ErrQuorum
 	}
 	v.Witnessed = witnessed
-	lines := strings.Split(text, "\n")
-	if len(lines) < 4 || lines[0] != v.Origin {
+	origin, tree, err := checkpoint.Parse(text)
+	if err != nil || origin != v.Origin {
 		return root, ErrCheckpoint
 	}
-	if v.Size, err = number(lines[1]); err != nil {
-		return root, ErrCheckpoint
-	}
-	hash, err := decode(lines[2])
-	if err != nil || len(hash) != tlog.HashSize {
-		return root, ErrCheckpoint
-	}
-	return tlog.Hash(hash), nil
+	v.Size = tree.N
+	return tree.Hash, nil
 }

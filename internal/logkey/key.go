@@ -20,6 +20,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/lineproof/lineproof/internal/checkpoint"
 )
 
 // algorithm is the byte that stands for Ed25519 in a signed note.
@@ -154,8 +156,7 @@ func (k *Key) Verifier() string {
 
 // SignCheckpoint returns the signed checkpoint of a log of that size and root.
 func (k *Key) SignCheckpoint(size int64, root []byte) (string, error) {
-	text := fmt.Sprintf("%s\n%d\n%s\n", k.name, size, base64.StdEncoding.EncodeToString(root))
-	signed, err := note.Sign(&note.Note{Text: text}, k)
+	signed, err := note.Sign(&note.Note{Text: checkpoint.Format(k.name, size, root)}, k)
 	if err != nil {
 		return "", fmt.Errorf("logkey: sign a checkpoint: %w", err)
 	}

@@ -9,16 +9,14 @@ package monitor
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/lineproof/lineproof/internal/checkpoint"
 	"github.com/lineproof/lineproof/internal/logentry"
 	"github.com/lineproof/lineproof/internal/logtile"
 	"github.com/lineproof/lineproof/internal/merkle"
@@ -98,8 +96,8 @@ func (m *Monitor) judge(ctx context.Context, last *state, signed string) (r Repo
 	if err != nil {
 		return r, nil, violation("the checkpoint is not signed by the key of the log, or a signature on it is wrong")
 	}
-	tree, err := readTree(text)
-	if err != nil || strings.SplitN(text, "\n", 2)[0] != m.Policy.Log() {
+	origin, tree, err := checkpoint.Parse(text)
+	if err != nil || origin != m.Policy.Log() {
 		return r, nil, violation("the checkpoint is not in the form of c2sp.org/tlog-checkpoint")
 	}
 	r = Report{Origin: m.Policy.Log(), Size: tree.N, Added: tree.N - last.Size, Witnesses: seen}
@@ -208,21 +206,4 @@ func newest(seen map[string]time.Time) (t time.Time) {
 		}
 	}
 	return t
-}
-
-// readTree reads size and root of a checkpoint.
-func readTree(text string) (tree tlog.Tree, err error) {
-	lines := strings.Split(text, "\n")
-	if len(lines) < 4 {
-		return tree, errors.New("monitor: the checkpoint is too short")
-	}
-	if tree.N, err = strconv.ParseInt(lines[1], 10, 64); err != nil || tree.N < 0 {
-		return tree, errors.New("monitor: the checkpoint has no size")
-	}
-	hash, err := base64.StdEncoding.Strict().DecodeString(lines[2])
-	if err != nil || len(hash) != tlog.HashSize {
-		return tree, errors.New("monitor: the checkpoint has no root")
-	}
-	tree.Hash = tlog.Hash(hash)
-	return tree, nil
 }

@@ -2,16 +2,14 @@ package publiclog
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/lineproof/lineproof/internal/checkpoint"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -37,19 +35,10 @@ func NewestTree(ctx context.Context, from pg.DB) (note string, tree tlog.Tree, e
 	if err != nil || note == "" {
 		return "", tree, err
 	}
-	lines := strings.SplitN(note, "\n", 4)
-	if len(lines) < 4 {
+	if _, tree, err = checkpoint.Parse(note); err != nil {
 		return "", tree, errNote
 	}
-	size, err := strconv.ParseInt(lines[1], 10, 64)
-	if err != nil {
-		return "", tree, errNote
-	}
-	root, err := base64.StdEncoding.DecodeString(lines[2])
-	if err != nil || len(root) != tlog.HashSize {
-		return "", tree, errNote
-	}
-	return note, tlog.Tree{N: size, Hash: tlog.Hash(root)}, nil
+	return note, tree, nil
 }
 
 var errNote = errors.New("publiclog: the stored checkpoint is damaged")

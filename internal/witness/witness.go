@@ -8,16 +8,16 @@
 package witness
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/lineproof/lineproof/internal/checkpoint"
 )
 
 // Witness signs checkpoints of logs that it knows.
@@ -79,7 +79,7 @@ func (w *Witness) Add(request string) (string, error) {
 	if err != nil {
 		return "", errUnsigned
 	}
-	tree, err := readTree(opened.Text)
+	_, tree, err := checkpoint.Parse(opened.Text)
 	if err != nil || old > tree.N {
 		return "", errRequest
 	}
@@ -122,47 +122,21 @@ func (w *Witness) Checkpoint(originHash string) (string, error) {
 	return "", errUnknown
 }
 
-func readRequest(request string) (old int64, proof []tlog.Hash, checkpoint string, err error) {
-	head, checkpoint, found := strings.Cut(request, "\n\n")
+func readRequest(request string) (old int64, proof []tlog.Hash, signed string, err error) {
+	head, signed, found := strings.Cut(request, "\n\n")
 	lines := strings.Split(head, "\n")
 	text, isOld := strings.CutPrefix(lines[0], "old ")
-	old, err = readNumber(text)
+	old, err = checkpoint.ParseNumber(text)
 	const most = 63 // hashes that a proof can have
 	if err != nil || !found || !isOld || len(lines) > 1+most {
 		return 0, nil, "", errRequest
 	}
 	for _, line := range lines[1:] {
-		hash, err := base64.StdEncoding.Strict().DecodeString(line)
-		if err != nil || len(hash) != tlog.HashSize {
+		hash, err := checkpoint.ParseHash(line)
+		if err != nil {
 			return 0, nil, "", errRequest
 		}
-		proof = append(proof, tlog.Hash(hash))
+		proof = append(proof, hash)
 	}
-	return old, proof, checkpoint, nil
-}
-
-// readTree reads size and root of a checkpoint.
-func readTree(text string) (tree tlog.Tree, err error) {
-	lines := strings.Split(text, "\n")
-	if len(lines) < 4 {
-		return tree, errRequest
-	}
-	if tree.N, err = readNumber(lines[1]); err != nil {
-		return tree, err
-	}
-	hash, err := base64.StdEncoding.Strict().DecodeString(lines[2])
-	if err != nil || len(hash) != tlog.HashSize {
-		return tree, errRequest
-	}
-	tree.Hash = tlog.Hash(hash)
-	return tree, nil
-}
-
-// readNumber reads a number in its only spelling.
-func readNumber(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
-		return 0, errRequest
-	}
-	return n, nil
+	return old, proof, signed, nil
 }
