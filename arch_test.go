@@ -58,7 +58,7 @@ var plan = []part{
 	{values, "csvfile", "", ""},
 	{values, "config", "phone secret", ""},
 	{values, "api", "", ""},
-	{values, "receipt", "checkpoint", ""},
+	{values, "receipt", "checkpoint logentry", ""},
 
 	{infrastructure, "pg", "fault", ""},
 	{infrastructure, "blob", "", ""},

@@ -2,7 +2,6 @@ package receipt
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/lineproof/lineproof/internal/checkpoint"
+	"github.com/lineproof/lineproof/internal/logentry"
 )
 
 // Verified is what a receipt proves.
@@ -80,15 +80,10 @@ func hashes[T ~[]byte](list []T) (all []tlog.Hash, err error) {
 	return all, nil
 }
 
-// entry returns the entry of the batch in the log, as docs/reference/public-log.md
-// describes it.
+// entry returns the entry of the batch in the log. The root has its length.
 func (b *Batch) entry() []byte {
-	to := append([]byte("lineproof log entry 1\n"), 1)
-	to = binary.BigEndian.AppendUint64(to, uint64(b.At))    //nolint:gosec // two's complement is the format
-	to = binary.BigEndian.AppendUint64(to, uint64(b.Epoch)) //nolint:gosec // as above
-	to = binary.BigEndian.AppendUint64(to, uint64(b.N))     //nolint:gosec // as above
-	to = binary.BigEndian.AppendUint32(to, uint32(b.Count)) //nolint:gosec // as above
-	return append(to, b.Root...)
+	e := logentry.Batch{At: time.UnixMilli(b.At), Epoch: b.Epoch, N: b.N, Count: b.Count, Root: [sha256.Size]byte(b.Root)}
+	return e.Encode()
 }
 
 var errProof = errors.New("receipt: the proof is not in the form c2sp.org/tlog-proof@v1")
