@@ -62,6 +62,7 @@ var plan = []part{
 
 	{infrastructure, "pg", "fault", ""},
 	{infrastructure, "blob", "", ""},
+	{infrastructure, "statefile", "", ""},
 	{infrastructure, "clamd", "", ""},
 	{infrastructure, "testing/process", "", ""},
 	{infrastructure, "testing/clamtest", "testing/process", ""},
@@ -107,8 +108,8 @@ var plan = []part{
 	{domain, "journal", "archivefile audit blob bloom fault journalepoch journalslice merkle pg record", "journal_entry journal_batch journal_fence journal_archive journal_archive_run journal_erased journal_erased_day journal_rewrite journal_replaced journal_checked"},
 	{domain, "journalgap", "journal journalepoch journalslice pg", ""},
 	{domain, "publiclog", "blob checkpoint logentry logkey logtile merkle pg receipt", "log_entry log_head log_checkpoint log_published"},
-	{domain, "witness", "checkpoint logkey receipt", ""},
-	{domain, "monitor", "checkpoint logentry logtile merkle receipt", ""},
+	{domain, "witness", "checkpoint logkey receipt statefile", ""},
+	{domain, "monitor", "checkpoint logentry logtile merkle receipt statefile", ""},
 	{domain, "logreceipt", "archivefile blob fault journal publiclog receipt record", ""},
 	{domain, "erasure", "approval audit blob fault journal pg record registry", "erasure legal_hold"},
 	{domain, "whoasked", "approval audit blob csvfile fault journal pg phone record registry", "who_asked"},

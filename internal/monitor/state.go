@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/merkle"
+	"github.com/lineproof/lineproof/internal/statefile"
 )
 
 // state is what a monitor remembers.
@@ -101,15 +102,7 @@ func (m *Monitor) save(s *state) error {
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
 		return fmt.Errorf("monitor: write the state: %w", err)
 	}
-	f, err := os.CreateTemp(m.Dir, "new-*")
-	if err != nil {
-		return fmt.Errorf("monitor: write the state: %w", err)
-	}
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("monitor: write the state: %w", err), os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), m.file()); err != nil {
+	if err := statefile.Replace(m.file(), text); err != nil {
 		return fmt.Errorf("monitor: write the state: %w", err)
 	}
 	return nil

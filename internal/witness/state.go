@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/lineproof/lineproof/internal/statefile"
 )
 
 // state keeps the last checkpoint of each log in a file of a directory.
@@ -74,23 +76,7 @@ func (s *state) write(origin string, tree tlog.Tree, note string) error {
 	if err != nil {
 		return fmt.Errorf("witness: write the state: %w", err)
 	}
-	f, err := os.CreateTemp(s.dir, "new-*")
-	if err != nil {
-		return fmt.Errorf("witness: write the state: %w", err)
-	}
-	defer os.Remove(f.Name()) // after the renaming there is none
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("witness: write the state: %w", err)
-	}
-	if err := os.Rename(f.Name(), s.path(origin)); err != nil {
-		return fmt.Errorf("witness: write the state: %w", err)
-	}
-	d, err := os.Open(s.dir)
-	if err != nil {
-		return fmt.Errorf("witness: write the state: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+	if err := statefile.Replace(s.path(origin), text); err != nil {
 		return fmt.Errorf("witness: write the state: %w", err)
 	}
 	return nil
