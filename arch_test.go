@@ -54,6 +54,7 @@ var plan = []part{
 	{values, "logtile", "merkle", ""},
 	{values, "checkpoint", "", ""},
 	{values, "logkey", "checkpoint", ""},
+	{values, "testing/logtest", "logkey", ""},
 	{values, "sketch", "", ""},
 	{values, "csvfile", "", ""},
 	{values, "config", "phone secret", ""},
@@ -146,7 +147,7 @@ var plan = []part{
 	{assembly, "cmd/lineproof", "cli hashing inspect", ""},
 
 	{proofs, "testing/scenario", "", ""},
-	{proofs, "testing/e2e", "client config hashing inspect logkey logtile pg publiclog receipt testing/clamtest testing/corpus testing/pgtest testing/process testing/redistest testing/s3test", ""},
+	{proofs, "testing/e2e", "client config hashing inspect logtile pg publiclog receipt testing/clamtest testing/corpus testing/logtest testing/pgtest testing/process testing/redistest testing/s3test", ""},
 	{proofs, "cmd/bench", "access audit line numbering pg phone registry secret testing/pgtest testing/redistest", ""},
 }
 

@@ -2,16 +2,15 @@ package httpapi_test
 
 import (
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/logkey"
 	"github.com/lineproof/lineproof/internal/logreceipt"
 	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -32,11 +31,7 @@ func (s *stack) withLog(t *testing.T) (key string, publish func()) {
 		t.Fatal(err)
 	}
 	tiles, archive := must(blob.OpenDir(t.TempDir()))(t), must(blob.OpenDir(t.TempDir()))(t)
-	file := filepath.Join(t.TempDir(), "key")
-	if err := logkey.Create(file); err != nil {
-		t.Fatal(err)
-	}
-	opened := must(logkey.Open(t.Context(), file, logOrigin))(t)
+	opened := logtest.NewKey(t, logOrigin)
 	s.Receipts = &logreceipt.Maker{Pool: s.pool, Archive: archive, Tiles: tiles, Origin: logOrigin}
 	publisher := publiclog.NewPublisher(log, tiles, opened)
 	s.logKey, s.publish = opened.Verifier(), func() {

@@ -2,7 +2,6 @@ package logreceipt_test
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -12,11 +11,11 @@ import (
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/logkey"
 	"github.com/lineproof/lineproof/internal/logreceipt"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/receipt"
 )
@@ -53,14 +52,7 @@ func newEnv(t *testing.T) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "key")
-	if err := logkey.Create(file); err != nil {
-		t.Fatal(err)
-	}
-	key, err := logkey.Open(t.Context(), file, origin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := logtest.NewKey(t, origin)
 	e.key = key.Verifier()
 	e.publisher = publiclog.NewPublisher(e.log, tiles, key)
 	e.maker = &logreceipt.Maker{Pool: e.pool, Archive: archive, Tiles: tiles, Origin: origin}

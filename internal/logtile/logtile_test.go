@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/logtile"
 	"github.com/lineproof/lineproof/internal/merkle"
+	"github.com/lineproof/lineproof/internal/testing/logtest"
 )
 
 // files are the tiles of a log by their path. A tile that is written twice must be the same.
@@ -39,7 +40,7 @@ func TestTilesAreThoseOfTheSumDB(t *testing.T) {
 	t.Parallel()
 	const most = 70_000 // three levels
 	all := files{}
-	var hashes storage
+	var hashes logtest.Hashes
 	w, size, step := &logtile.Writer{}, int64(0), int64(1)
 	for size < most {
 		next := min(size+step, most)
@@ -47,7 +48,7 @@ func TestTilesAreThoseOfTheSumDB(t *testing.T) {
 			if err := w.Add(entry(size), all.put); err != nil {
 				t.Fatal(err)
 			}
-			hashes = hashes.with(t, size, entry(size))
+			hashes = hashes.With(t, size, entry(size))
 		}
 		step = step*3/2 + 1
 		if err := w.Flush(all.put); err != nil {
@@ -68,7 +69,7 @@ func TestTilesAreThoseOfTheSumDB(t *testing.T) {
 }
 
 // compare compares the tiles of a size with those that sumdb computes.
-func compare(t *testing.T, all files, hashes storage, size int64) {
+func compare(t *testing.T, all files, hashes logtest.Hashes, size int64) {
 	t.Helper()
 	for _, tile := range tlog.NewTiles(8, 0, size) {
 		want, err := tlog.ReadTileData(tile, hashes)
@@ -91,27 +92,6 @@ func compare(t *testing.T, all files, hashes storage, size int64) {
 			t.Fatalf("at size %d, %s is another one", size, path)
 		}
 	}
-}
-
-// storage has the hashes of a log as package tlog stores them.
-type storage []tlog.Hash
-
-func (s storage) with(t *testing.T, n int64, entry []byte) storage {
-	t.Helper()
-	added, err := tlog.StoredHashes(n, entry, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(s, added...)
-}
-
-// ReadHashes implements tlog.HashReader.
-func (s storage) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
-	all := make([]tlog.Hash, len(indexes))
-	for i, n := range indexes {
-		all[i] = s[n]
-	}
-	return all, nil
 }
 
 // A path has one spelling, and every other text is refused.

@@ -18,6 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/logkey"
 	"github.com/lineproof/lineproof/internal/logtile"
 	"github.com/lineproof/lineproof/internal/monitor"
+	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/witness"
 	"github.com/lineproof/lineproof/receipt"
 )
@@ -40,11 +41,11 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, key: newKey(t, origin), files: map[string][]byte{}, now: time.Now().Truncate(time.Second)}
+	w := &world{t: t, key: logtest.NewKey(t, origin), files: map[string][]byte{}, now: time.Now().Truncate(time.Second)}
 	var policy strings.Builder
 	policy.WriteString("log " + w.key.Verifier() + "\n")
 	for i := range 2 {
-		key := witness.NewKey(newKey(t, fmt.Sprintf("w%d.example", i)))
+		key := witness.NewKey(logtest.NewKey(t, fmt.Sprintf("w%d.example", i)))
 		w.states = append(w.states, t.TempDir())
 		one, err := witness.Open(key, []string{w.key.Verifier()}, w.states[i])
 		if err != nil {
@@ -71,19 +72,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func newKey(t *testing.T, name string) *logkey.Key {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "key")
-	if err := logkey.Create(file); err != nil {
-		t.Fatal(err)
-	}
-	k, err := logkey.Open(t.Context(), file, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
 // entry returns an entry about a batch that was committed now.
 func (w *world) entry(n int64) []byte {
 	return (&logentry.Batch{At: w.now.UTC(), Epoch: 1, N: n, Count: 10, Root: sha256.Sum256(fmt.Append(nil, n))}).Encode()
@@ -104,16 +92,12 @@ func (w *world) publish() {
 		w.files[t.Path()] = append([]byte{}, content...)
 		return nil
 	}
-	var hashes storage
+	var hashes logtest.Hashes
 	for i, entry := range w.entries {
 		if err := writer.Add(entry, put); err != nil {
 			w.t.Fatal(err)
 		}
-		added, err := tlog.StoredHashes(int64(i), entry, hashes)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		hashes = append(hashes, added...)
+		hashes = hashes.With(w.t, int64(i), entry)
 	}
 	if err := writer.Flush(put); err != nil {
 		w.t.Fatal(err)
@@ -147,16 +131,6 @@ func (w *world) publish() {
 		}
 	}
 	w.files["checkpoint"] = []byte(cosigned.String())
-}
-
-type storage []tlog.Hash
-
-func (s storage) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
-	all := make([]tlog.Hash, len(indexes))
-	for i, n := range indexes {
-		all[i] = s[n]
-	}
-	return all, nil
 }
 
 // A log that only grows is never reported, and every entry is read once.

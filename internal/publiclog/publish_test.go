@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/logtile"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -33,17 +33,10 @@ type press struct {
 
 func newPress(t *testing.T, url string) *press {
 	t.Helper()
-	p := &press{t: t, pool: pgtest.Open(t, url, pg.Serve)}
+	p := &press{t: t, pool: pgtest.Open(t, url, pg.Serve), key: logtest.NewKey(t, origin)}
 	p.log = openLog(t, p.pool)
 	var err error
 	if p.tiles, err = blob.OpenDir(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "key")
-	if err := logkey.Create(path); err != nil {
-		t.Fatal(err)
-	}
-	if p.key, err = logkey.Open(t.Context(), path, origin); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/logkey"
 	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/witness"
 	"github.com/lineproof/lineproof/receipt"
@@ -25,15 +24,7 @@ func (p *press) serveWitnesses(count int) (*receipt.Policy, []*httptest.Server) 
 	policy.WriteString("log " + p.key.Verifier() + "\n")
 	var servers []*httptest.Server
 	for i := range count {
-		file := filepath.Join(p.t.TempDir(), "key")
-		if err := logkey.Create(file); err != nil {
-			p.t.Fatal(err)
-		}
-		opened, err := logkey.Open(p.t.Context(), file, fmt.Sprintf("w%d.example", i))
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		key := witness.NewKey(opened)
+		key := witness.NewKey(logtest.NewKey(p.t, fmt.Sprintf("w%d.example", i)))
 		w, err := witness.Open(key, []string{p.key.Verifier()}, p.t.TempDir())
 		if err != nil {
 			p.t.Fatal(err)

@@ -5,13 +5,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/lineproof/lineproof/internal/logkey"
+	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/witness"
 	"github.com/lineproof/lineproof/receipt"
 )
@@ -21,31 +21,8 @@ const origin = "lineproof.example/log/0/2027"
 // history is a log, whose entries differ from those of a history with another name.
 type history struct {
 	name   string
-	hashes hashes
+	hashes logtest.Hashes
 	key    *logkey.Key
-}
-
-type hashes []tlog.Hash
-
-func (s hashes) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
-	all := make([]tlog.Hash, len(indexes))
-	for i, n := range indexes {
-		all[i] = s[n]
-	}
-	return all, nil
-}
-
-func newKey(t *testing.T, name string) *logkey.Key {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "key")
-	if err := logkey.Create(file); err != nil {
-		t.Fatal(err)
-	}
-	k, err := logkey.Open(t.Context(), file, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
 }
 
 func newHistory(t *testing.T, name string, key *logkey.Key, same int64, entries int64) *history {
@@ -56,11 +33,7 @@ func newHistory(t *testing.T, name string, key *logkey.Key, same int64, entries 
 		if n >= same {
 			entry = fmt.Append(entry, name)
 		}
-		added, err := tlog.StoredHashes(n, entry, h.hashes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.hashes = append(h.hashes, added...)
+		h.hashes = h.hashes.With(t, n, entry)
 	}
 	return h
 }
@@ -108,11 +81,11 @@ func send(t *testing.T, w *witness.Witness, request string) (int, string) {
 // contradicts what it has signed.
 func TestWitnessSignsOnlyWhatContinues(t *testing.T) {
 	t.Parallel()
-	logKey, dir := newKey(t, origin), t.TempDir()
-	key := witness.NewKey(newKey(t, "witness.example"))
+	logKey, dir := logtest.NewKey(t, origin), t.TempDir()
+	key := witness.NewKey(logtest.NewKey(t, "witness.example"))
 	honest, fork := newHistory(t, "honest", logKey, 0, 40), newHistory(t, "fork", logKey, 5, 40)
-	stranger := newHistory(t, "honest", newKey(t, origin), 0, 40)
-	elsewhere := newHistory(t, "honest", newKey(t, "other.example/log"), 0, 40)
+	stranger := newHistory(t, "honest", logtest.NewKey(t, origin), 0, 40)
+	elsewhere := newHistory(t, "honest", logtest.NewKey(t, "other.example/log"), 0, 40)
 	policy, err := receipt.ParsePolicy("log " + logKey.Verifier() + "\nwitness w " + key.Verifier() + "\nquorum w\n")
 	if err != nil {
 		t.Fatal(err)
@@ -159,8 +132,8 @@ func TestWitnessSignsOnlyWhatContinues(t *testing.T) {
 // Monitors read the last signed checkpoint.
 func TestMonitorsReadTheLastCheckpoint(t *testing.T) {
 	t.Parallel()
-	logKey := newKey(t, origin)
-	key := witness.NewKey(newKey(t, "witness.example"))
+	logKey := logtest.NewKey(t, origin)
+	key := witness.NewKey(logtest.NewKey(t, "witness.example"))
 	w, err := witness.Open(key, []string{logKey.Verifier()}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,9 +13,9 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/lineproof/lineproof/internal/logkey"
 	"github.com/lineproof/lineproof/internal/logtile"
 	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -32,11 +31,8 @@ func TestPublicLogKill(t *testing.T) {
 	url, _ := durable(t)
 	w, book := newFixture(t, url), newLedger(t)
 	kills := size(t, "LINEPROOF_E2E_KILLS", 4)
-	file := filepath.Join(t.TempDir(), "key")
-	if err := logkey.Create(file); err != nil {
-		t.Fatal(err)
-	}
-	key := must(logkey.Open(t.Context(), file, logOrigin))(t).Verifier()
+	opened, file := logtest.NewKeyFile(t, logOrigin)
+	key := opened.Verifier()
 	startNode := func(name string) *instance {
 		return start(t, w, "LINEPROOF_NODE="+name, "LINEPROOF_LOG_ORIGIN="+logOrigin, "LINEPROOF_LOG_KEY="+file)
 	}
