@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,61 +13,58 @@ import (
 )
 
 // Find returns the record of a request that was made at a time, or nil if the archive
-// does not have it. It reads the parts whose period includes the time: few of them,
-// because records are stored roughly in the order in which they were written.
+// does not have it.
 func (a *Archive) Find(ctx context.Context, files blob.Store, requestID uuid.UUID, at time.Time) (*Entry, error) {
-	m, err := a.Open(ctx, files)
-	if err != nil {
+	b, index, err := a.FindInBatch(ctx, files, requestID, at)
+	if b == nil || err != nil {
 		return nil, err
 	}
-	var found []Entry
+	return &b.Entries[index], nil
+}
+
+// FindInBatch returns the batch of the record of a request that was made at a time, and the
+// place of the record in it, or nil if the archive does not have it. It reads the parts
+// whose period includes the time: few of them, because records are stored roughly in the
+// order in which they were written.
+func (a *Archive) FindInBatch(ctx context.Context, files blob.Store, requestID uuid.UUID, at time.Time) (found *Batch, index int, err error) {
+	m, err := a.Open(ctx, files)
+	if err != nil {
+		return nil, 0, err
+	}
 	text := at.Format(TimeFormat)
+	sameTime := func(e *Entry) bool { return e.At.Equal(at) } // which all records of a batch have
+	times := 0
 	for i, p := range m.Parts {
 		if p.Entries == 0 || text < p.First || text > p.Last {
 			continue
 		}
-		wanted := func(e *Entry) bool { return e.RequestID == requestID }
-		err := p.ReadWanted(ctx, files, m.Day, i+1, wanted, func(b *Batch) error {
-			found = append(found, b.Entries...)
+		err := p.ReadWanted(ctx, files, m.Day, i+1, sameTime, func(b *Batch) error {
+			for i := range b.Entries {
+				if b.Entries[i].RequestID == requestID {
+					times++
+					index = i
+					found = &Batch{BatchKey: b.BatchKey, Found: true, At: b.At, Count: b.Count, Root: b.Root, Entries: slices.Clone(b.Entries)}
+				}
+			}
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	switch {
-	case len(found) == 0:
-		return nil, nil //nolint:nilnil // documented
-	case len(found) > 1:
-		return nil, fmt.Errorf("%w: %d records share one request id", ErrDamaged, len(found))
+	case found == nil:
+		return nil, 0, nil
+	case times > 1:
+		return nil, 0, fmt.Errorf("%w: %d records share one request id", ErrDamaged, times)
 	}
-	if hash := found[0].Hash(); !bytes.Equal(hash[:], found[0].StoredHash) {
-		return nil, fmt.Errorf("%w: the record does not match its hash", ErrDamaged)
+	if e := &found.Entries[index]; !e.matchesHash() {
+		return nil, 0, fmt.Errorf("%w: the record does not match its hash", ErrDamaged)
 	}
-	return &found[0], nil
+	return found, index, nil
 }
 
-// BatchesAt calls each for every batch of that time. The batch and its entries are valid
-// until each returns.
-func (a *Archive) BatchesAt(ctx context.Context, files blob.Store, at time.Time, each func(*Batch) error) error {
-	m, err := a.Open(ctx, files)
-	if err != nil {
-		return err
-	}
-	text := at.Format(TimeFormat)
-	for i, p := range m.Parts {
-		if p.Entries == 0 || text < p.First || text > p.Last {
-			continue
-		}
-		err := p.ReadWanted(ctx, files, m.Day, i+1, func(e *Entry) bool { return e.At.Equal(at) }, func(b *Batch) error {
-			if !b.At.Equal(at) {
-				return nil
-			}
-			return each(b)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+func (e *Entry) matchesHash() bool {
+	hash := e.Hash()
+	return bytes.Equal(hash[:], e.StoredHash)
 }

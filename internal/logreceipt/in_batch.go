@@ -7,10 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/archivefile"
-	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -24,25 +22,26 @@ type InBatch struct {
 	Hashes [][]byte // of all records of the batch, in order
 }
 
-// findInBatch finds a record with its batch.
-func findInBatch(ctx context.Context, pool *pgxpool.Pool, files blob.Store, requestID uuid.UUID) (InBatch, error) {
-	e, err := journal.Find(ctx, pool, files, requestID)
-	if err != nil {
-		return InBatch{}, err
+// Find finds a record with its batch, in the database or, if its day was archived, in the
+// archive. What does not match its hash is an error.
+func (m *Maker) Find(ctx context.Context, requestID uuid.UUID) (*InBatch, error) {
+	e, err := journal.Get(ctx, m.Pool, requestID)
+	var found *InBatch
+	if err == nil {
+		found, err = m.findInDatabase(ctx, &e)
 	}
-	found, err := batchInDatabase(ctx, pool, e)
 	if errors.Is(err, journal.ErrNotFound) {
-		found, err = batchInArchive(ctx, pool, files, e)
+		found, err = m.findInArchive(ctx, requestID)
 	}
 	return found, err
 }
 
-func batchInDatabase(ctx context.Context, pool *pgxpool.Pool, e record.Entry) (b InBatch, err error) {
-	b.Entry = e
-	rows, err := pool.Query(ctx, `SELECT o.epoch, o.n, o.hash, o.request_id = $2 FROM journal_entry e JOIN journal_entry o ON o.at = e.at AND o.epoch = e.epoch AND o.n = e.n
+func (m *Maker) findInDatabase(ctx context.Context, e *record.Entry) (*InBatch, error) {
+	b := InBatch{Entry: *e}
+	rows, err := m.Pool.Query(ctx, `SELECT o.epoch, o.n, o.hash, o.request_id = $2 FROM journal_entry e JOIN journal_entry o ON o.at = e.at AND o.epoch = e.epoch AND o.n = e.n
 		WHERE e.at = $1 AND e.request_id = $2 AND o.at = $1 ORDER BY o.idx`, e.At, e.RequestID)
 	if err != nil {
-		return b, fmt.Errorf("logreceipt: read a batch: %w", err)
+		return nil, fmt.Errorf("logreceipt: read a batch: %w", err)
 	}
 	var hash []byte
 	var it bool
@@ -55,41 +54,36 @@ func batchInDatabase(ctx context.Context, pool *pgxpool.Pool, e record.Entry) (b
 		return nil
 	})
 	if err != nil {
-		return b, fmt.Errorf("logreceipt: read a batch: %w", err)
+		return nil, fmt.Errorf("logreceipt: read a batch: %w", err)
 	}
 	if len(b.Hashes) == 0 {
-		return b, journal.ErrNotFound // its day was archived
+		return nil, journal.ErrNotFound // its day was archived meanwhile
 	}
-	return b, nil
+	return &b, nil
 }
 
-func batchInArchive(ctx context.Context, pool *pgxpool.Pool, files blob.Store, e record.Entry) (b InBatch, err error) {
-	archives, err := journal.Archives(ctx, pool, e.At, e.At)
+func (m *Maker) findInArchive(ctx context.Context, requestID uuid.UUID) (*InBatch, error) {
+	at, ok := record.TimeOf(requestID)
+	if !ok {
+		return nil, journal.ErrNotFound
+	}
+	archives, err := journal.Archives(ctx, m.Pool, at, at)
 	if err != nil {
-		return b, err
+		return nil, err
 	}
-	b.Entry = e
 	for i := range archives {
-		err := archives[i].BatchesAt(ctx, files, e.At, func(batch *archivefile.Batch) error {
-			for i := range batch.Entries {
-				if batch.Entries[i].RequestID == e.RequestID {
-					b.BatchKey, b.Index = batch.BatchKey, i
-					b.Hashes = hashesOf(batch.Entries)
-				}
-			}
-			return nil
-		})
-		if err != nil || b.Hashes != nil {
-			return b, err
+		batch, index, err := archives[i].FindInBatch(ctx, m.Archive, requestID, at)
+		if err != nil {
+			return nil, err
 		}
+		if batch == nil {
+			continue
+		}
+		b := InBatch{Entry: batch.Entries[index].Entry, BatchKey: batch.BatchKey, Index: index}
+		for i := range batch.Entries {
+			b.Hashes = append(b.Hashes, batch.Entries[i].StoredHash)
+		}
+		return &b, nil
 	}
-	return b, journal.ErrNotFound
-}
-
-func hashesOf(entries []archivefile.Entry) [][]byte {
-	all := make([][]byte, len(entries))
-	for i := range entries {
-		all[i] = entries[i].StoredHash
-	}
-	return all
+	return nil, journal.ErrNotFound
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -130,10 +129,4 @@ func (m *Maker) prove(ctx context.Context, index int64) (string, error) {
 	}
 	text.WriteString("\n" + note)
 	return text.String(), nil
-}
-
-// Find finds a record with its batch.
-func (m *Maker) Find(ctx context.Context, id uuid.UUID) (*InBatch, error) {
-	b, err := findInBatch(ctx, m.Pool, m.Archive, id)
-	return &b, err
 }
