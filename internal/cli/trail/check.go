@@ -2,9 +2,11 @@
 package trail
 
 import (
+	"context"
 	"encoding/hex"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/auditchain"
@@ -43,29 +45,36 @@ was found.`,
 				return console.Usagef("--known must be a hash that lineproof audit check printed: 64 hexadecimal digits")
 			}
 		}
-		b, err := backend.Open(cmd.Context(), con)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		reader, closeReader, err := b.Reader(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer closeReader()
-		r, err := auditchain.Check(cmd.Context(), reader, hashes...)
-		if err != nil {
-			return err
-		}
-		if err := printReport(con, *asJSON, &r); err != nil {
-			return err
-		}
-		if len(r.Found) > 0 {
-			return console.ErrProblems
-		}
-		return nil
+		return withReader(cmd.Context(), con, func(_ *backend.Backend, reader *pgxpool.Pool) error {
+			r, err := auditchain.Check(cmd.Context(), reader, hashes...)
+			if err != nil {
+				return err
+			}
+			if err := printReport(con, *asJSON, &r); err != nil {
+				return err
+			}
+			if len(r.Found) > 0 {
+				return console.ErrProblems
+			}
+			return nil
+		})
 	})
 	return cmd
+}
+
+// withReader calls do with the backend and the database that checks read.
+func withReader(ctx context.Context, con *console.Console, do func(b *backend.Backend, reader *pgxpool.Pool) error) error {
+	b, err := backend.Open(ctx, con)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	reader, closeReader, err := b.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeReader()
+	return do(b, reader)
 }
 
 func printReport(con *console.Console, asJSON bool, r *auditchain.Report) error {

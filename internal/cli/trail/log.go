@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
@@ -36,39 +37,35 @@ may still be missing. The service may be running. The exit code is 6 when a prob
 	}
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = con.Run(func(cmd *cobra.Command, _ []string) error {
-		b, err := backend.Open(cmd.Context(), con)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		reader, closeReader, err := b.Reader(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer closeReader()
-		r, err := publiclog.Check(cmd.Context(), reader)
-		if err != nil {
-			return err
-		}
-		root := hex.EncodeToString(r.Root[:])
-		rows := [][]string{
-			{"origin", r.Origin},
-			{"since", console.FormatTime(r.Began)},
-			{"entries", strconv.FormatInt(r.Size, 10)},
-			{"checkpoints", strconv.FormatInt(r.Checkpoints, 10)},
-			{"root", root},
-			{"findings", strconv.Itoa(len(r.Found))},
-		}
-		for _, what := range r.Found {
-			rows = append(rows, []string{"", what})
-		}
-		err = con.Print(*asJSON, map[string]any{
-			"origin": r.Origin, "since": console.FormatTime(r.Began), "entries": r.Size, "checkpoints": r.Checkpoints, "root": root, "findings": len(r.Found), "found": r.Found,
-		}, rows...)
-		if err == nil && len(r.Found) > 0 {
-			return console.ErrProblems
-		}
-		return err
+		return withReader(cmd.Context(), con, func(_ *backend.Backend, reader *pgxpool.Pool) error {
+			r, err := publiclog.Check(cmd.Context(), reader)
+			if err != nil {
+				return err
+			}
+			return printChecked(con, *asJSON, &r)
+		})
 	})
 	return cmd
+}
+
+func printChecked(con *console.Console, asJSON bool, r *publiclog.Report) error {
+	root := hex.EncodeToString(r.Root[:])
+	rows := [][]string{
+		{"origin", r.Origin},
+		{"since", console.FormatTime(r.Began)},
+		{"entries", strconv.FormatInt(r.Size, 10)},
+		{"checkpoints", strconv.FormatInt(r.Checkpoints, 10)},
+		{"root", root},
+		{"findings", strconv.Itoa(len(r.Found))},
+	}
+	for _, what := range r.Found {
+		rows = append(rows, []string{"", what})
+	}
+	err := con.Print(asJSON, map[string]any{
+		"origin": r.Origin, "since": console.FormatTime(r.Began), "entries": r.Size, "checkpoints": r.Checkpoints, "root": root, "findings": len(r.Found), "found": r.Found,
+	}, rows...)
+	if err == nil && len(r.Found) > 0 {
+		return console.ErrProblems
+	}
+	return err
 }

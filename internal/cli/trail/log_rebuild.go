@@ -1,6 +1,7 @@
 package trail
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -8,8 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/publiclog"
@@ -27,39 +30,35 @@ The service may be running. The exit code is 6 when a published file is missing 
 		Args:    cobra.ExactArgs(1),
 	}
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = con.Run(func(cmd *cobra.Command, args []string) (err error) {
-		b, err := backend.Open(cmd.Context(), con)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		tiles, err := server.OpenStore(b.Config, server.LogStore)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, tiles.Close()) }()
-		reader, closeReader, err := b.Reader(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer closeReader()
-		if err := os.Mkdir(args[0], 0o755); err != nil { //nolint:gosec // what is in it is public
-			return fmt.Errorf("trail: create the directory: %w", err)
-		}
-		progress := con.NewCounter()
-		r, err := publiclog.Rebuild(cmd.Context(), reader, tiles, writeInto(args[0]), func(done, all int64) { progress.Items("entries", int(done), int(all)) })
-		progress.End()
-		if err != nil {
-			return err
-		}
-		if r.Note != "" {
-			if err := writeInto(args[0])("checkpoint", []byte(r.Note)); err != nil {
+	cmd.RunE = con.Run(func(cmd *cobra.Command, args []string) error {
+		return withReader(cmd.Context(), con, func(b *backend.Backend, reader *pgxpool.Pool) (err error) {
+			tiles, err := server.OpenStore(b.Config, server.LogStore)
+			if err != nil {
 				return err
 			}
-		}
-		return printRebuilt(con, *asJSON, &r)
+			defer func() { err = errors.Join(err, tiles.Close()) }()
+			r, err := rebuild(cmd.Context(), con, reader, tiles, args[0])
+			if err != nil {
+				return err
+			}
+			return printRebuilt(con, *asJSON, &r)
+		})
 	})
 	return cmd
+}
+
+// rebuild writes the log into a directory.
+func rebuild(ctx context.Context, con *console.Console, from *pgxpool.Pool, tiles blob.Store, dir string) (r publiclog.Rebuilt, err error) {
+	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // what is in it is public
+		return r, fmt.Errorf("trail: create the directory: %w", err)
+	}
+	progress := con.NewCounter()
+	r, err = publiclog.Rebuild(ctx, from, tiles, writeInto(dir), func(done, all int64) { progress.Items("entries", int(done), int(all)) })
+	progress.End()
+	if err != nil || r.Note == "" {
+		return r, err
+	}
+	return r, writeInto(dir)("checkpoint", []byte(r.Note))
 }
 
 // writeInto returns a function that writes files below a directory.
