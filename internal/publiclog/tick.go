@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,12 +30,7 @@ func (l *Log) Tick(ctx context.Context) (added Added, err error) {
 		if err != nil || len(batches) == 0 {
 			return err
 		}
-		added = Added{len(batches), batches[0].At}
-		for i := range batches {
-			if batches[i].At.Before(added.Oldest) {
-				added.Oldest = batches[i].At
-			}
-		}
+		added = Added{len(batches), slices.MinFunc(batches, func(a, b logentry.Batch) int { return a.At.Compare(b.At) }).At}
 		return h.append(ctx, tx, batches, seen)
 	})
 	if err != nil {
