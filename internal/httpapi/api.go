@@ -186,9 +186,13 @@ func (a *API) Handler() http.Handler {
 		mux.Handle(p, a.limitFiles(a.Docs))
 	}
 	if a.LogFiles != nil {
-		a.LogFiles.Fail = a.fail
-		mux.Route(http.MethodGet, logfiles.ListPath, a.limitFiles(a.LogFiles))
-		mux.Route(http.MethodGet, a.LogFiles.Path(), a.limitFiles(a.LogFiles))
+		files := a.limitFiles(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := a.LogFiles.Serve(w, r); err != nil {
+				a.fail(w, r, err)
+			}
+		}))
+		mux.Route(http.MethodGet, logfiles.ListPath, files)
+		mux.Route(http.MethodGet, a.LogFiles.Path(), files)
 	}
 	return a.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "" || r.URL.Path[0] != '/' || path.Clean(r.URL.Path) != r.URL.Path {

@@ -30,8 +30,6 @@ type Files struct {
 	Origin string
 	// Verifier is the public key of the log, as a verifier of signed notes takes it.
 	Verifier string
-	// Fail sends an error.
-	Fail func(w http.ResponseWriter, r *http.Request, err error)
 
 	mu         sync.Mutex
 	checkpoint string
@@ -57,32 +55,30 @@ func (f *Files) Path() string {
 	return "/" + path + "/"
 }
 
-// ServeHTTP implements [http.Handler].
-func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Serve serves a file of the log, or returns why it can't.
+func (f *Files) Serve(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Access-Control-Allow-Origin", "*") // a page that verifies receipts may be anywhere
 	if r.URL.Path == ListPath {
 		f.list(w)
-		return
+		return nil
 	}
 	path := strings.TrimPrefix(r.URL.Path, f.Path())
 	if path == "checkpoint" {
-		f.serveCheckpoint(w, r)
-		return
+		return f.serveCheckpoint(w, r)
 	}
 	t, ok := logtile.Parse(path)
 	if !ok {
-		f.Fail(w, r, errNoFile)
-		return
+		return errNoFile
 	}
 	content, err := publiclog.ReadTile(r.Context(), f.Tiles, f.Origin, t)
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
-		f.Fail(w, r, errNoFile)
+		return errNoFile
 	case err != nil:
-		f.Fail(w, r, errStore.Because(err))
-	default:
-		send(w, "application/octet-stream", forEver, content)
+		return errStore.Because(err)
 	}
+	send(w, "application/octet-stream", forEver, content)
+	return nil
 }
 
 func send(w http.ResponseWriter, kind, cache string, content []byte) {
@@ -92,16 +88,16 @@ func send(w http.ResponseWriter, kind, cache string, content []byte) {
 	_, _ = w.Write(content) //nolint:gosec // a file of the log, which no browser takes for a page
 }
 
-func (f *Files) serveCheckpoint(w http.ResponseWriter, r *http.Request) {
+func (f *Files) serveCheckpoint(w http.ResponseWriter, r *http.Request) error {
 	note, err := f.newest(r.Context())
 	switch {
 	case err != nil:
-		f.Fail(w, r, errStore.Because(err))
+		return errStore.Because(err)
 	case note == "":
-		f.Fail(w, r, errNone)
-	default:
-		send(w, "text/plain; charset=utf-8", brief, []byte(note))
+		return errNone
 	}
+	send(w, "text/plain; charset=utf-8", brief, []byte(note))
+	return nil
 }
 
 // newest returns the newest checkpoint. However many ask, it is read once a second.
