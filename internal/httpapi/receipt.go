@@ -4,10 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/google/uuid"
-
 	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/journal"
 )
 
 const receiptPath = "/api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt"
@@ -20,10 +17,9 @@ var errNoLog = fault.New(fault.NotFound, "This service has no public log, so the
 // the envelope, because it is kept as a file and verified without this service.
 func (a *API) showReceipt(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	text := r.PathValue("requestId")
-	id, err := uuid.Parse(text)
-	if err != nil || id.String() != text { // only the spelling that the service sends
-		return journal.ErrNotFound
+	id, err := requestIDOf(r)
+	if err != nil {
+		return err
 	}
 	if a.Receipts == nil {
 		return errNoLog
@@ -32,11 +28,9 @@ func (a *API) showReceipt(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// A test key sees no real line, not even in the records of a live key.
-	if who := principal(ctx); b.Entity != who.Entity || b.Mode != who.Mode {
-		return journal.ErrNotFound
+	if err := requireOwn(ctx, &b.Entry); err != nil {
+		return err
 	}
-	logOf(ctx).record = text
 	made, err := a.Receipts.Make(ctx, b)
 	if err != nil {
 		return err
@@ -47,7 +41,7 @@ func (a *API) showReceipt(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Disposition", `attachment; filename="receipt-`+text+`.json"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="receipt-`+id.String()+`.json"`)
 	_, _ = w.Write(content)
 	return nil
 }

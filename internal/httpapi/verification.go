@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
@@ -16,21 +18,39 @@ import (
 // exist.
 func (a *API) showVerification(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	text := r.PathValue("requestId")
-	id, err := uuid.Parse(text)
-	if err != nil || id.String() != text { // only the spelling that the service sends
-		return journal.ErrNotFound
-	}
-	record, err := a.Record(ctx, id)
+	id, err := requestIDOf(r)
 	if err != nil {
 		return err
 	}
-	// A test key sees no real line, not even in the records of a live key.
-	if who := principal(ctx); record.Entity != who.Entity || record.Mode != who.Mode {
+	found, err := a.Record(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := requireOwn(ctx, &found); err != nil {
+		return err
+	}
+	answer := verify.Answer{RequestID: id, At: found.At, Status: line.Status(found.Status), Network: found.MobileNetwork, ExtraJSON: found.Extra}
+	sendAnswer(w, r, found.PhoneNumber, &answer, id.String(), found.ExternalID)
+	return nil
+}
+
+// requestIDOf returns the id of a record in the path, if it is in the only spelling that
+// the service sends.
+func requestIDOf(r *http.Request) (uuid.UUID, error) {
+	text := r.PathValue("requestId")
+	id, err := uuid.Parse(text)
+	if err != nil || id.String() != text {
+		return id, journal.ErrNotFound
+	}
+	return id, nil
+}
+
+// requireOwn names the record in the request's log line, if it is the caller's: for others
+// it does not exist. A test key sees no real line, not even in the records of a live key.
+func requireOwn(ctx context.Context, e *record.Entry) error {
+	if who := principal(ctx); e.Entity != who.Entity || e.Mode != who.Mode {
 		return journal.ErrNotFound
 	}
-	logOf(ctx).record = text
-	answer := verify.Answer{RequestID: id, At: record.At, Status: line.Status(record.Status), Network: record.MobileNetwork, ExtraJSON: record.Extra}
-	sendAnswer(w, r, record.PhoneNumber, &answer, text, record.ExternalID)
+	logOf(ctx).record = e.RequestID.String()
 	return nil
 }
