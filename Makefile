@@ -222,6 +222,10 @@ restore: ## Lose a database under load and restore it to a point in time, with t
 import-load: ## Verify at RATE (1000) requests a second, PHASE seconds (60) without and then with an import of IMPORT_ROWS rows
 	$(call long_run,TestVerifyDuringImport,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_RATE=$(RATE) LINEPROOF_E2E_SECONDS=$(PHASE))
 
+.PHONY: archive-load
+archive-load: ## Verify at RATE (1000) requests a second, PHASE seconds (60) without and then while RECORDS (1000000) records are archived
+	$(call long_run,TestVerifyDuringArchive,LINEPROOF_E2E_ARCHIVE_RECORDS=$(RECORDS) LINEPROOF_E2E_RATE=$(RATE) LINEPROOF_E2E_SECONDS=$(PHASE))
+
 # A fault of its full count, or of FAULTS per cent of it.
 FAULT_RUN = LINEPROOF_E2E_LEDGER=$(FAULT_LEDGER) LINEPROOF_E2E_RESULTS=$(CURDIR)/bin/faults.jsonl LINEPROOF_E2E_ANSWERS=$(ANSWERS) LINEPROOF_E2E_CALLERS=64
 fault = $(call long_run,$(1),$(FAULT_RUN) LINEPROOF_E2E_FAULTS=$$(( ($(2) * $(FAULTS) + 99) / 100 )))

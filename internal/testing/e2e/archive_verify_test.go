@@ -1,0 +1,55 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Nobody who verifies a number is refused while old days are archived, and the additional
+// latency is measured. The ratio is enforced only if the environment says so, because it
+// needs a quiet machine.
+func TestVerifyDuringArchive(t *testing.T) {
+	records, rate := size(t, "LINEPROOF_E2E_ARCHIVE_RECORDS", 10_000), size(t, "LINEPROOF_E2E_RATE", 100)
+	calm := time.Duration(size(t, "LINEPROOF_E2E_SECONDS", 2)) * time.Second
+	w := newFixture(t, startDurable(t)())
+	const days, each = 2, 500
+	oldDays(t, w.url, days, max(records/days/each, 1), each)
+	p := start(t, w)
+	l := &openLoop{world: w, address: p.public, rate: rate}
+
+	idle := func(ctx context.Context) error { return pass(ctx, calm) }
+	l.run(t, &phase{name: "while it warms up"}, idle)
+	without, with := &phase{name: "without an archive run"}, &phase{name: "with an archive run"}
+	l.run(t, without, idle)
+	l.run(t, with, func(ctx context.Context) error {
+		a := archiveCommand(t, w.url, t.TempDir())
+		select {
+		case <-a.Ended():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if a.ExitCode() != 0 {
+			return fmt.Errorf("e2e: the archiving ended with %d:\n%s", a.ExitCode(), a.output(t))
+		}
+		return nil
+	})
+	l.run(t, without, idle)
+
+	if got, want := standing(t, w.pool), fmt.Sprintf("%d archived, 0 detaching, 0 detached, 0 left", days); got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+	without.report(t)
+	with.report(t)
+	ratio := float64(with.quantile(0.99)) / float64(without.quantile(0.99))
+	t.Logf("p99 is %.2f times that without", ratio)
+	if failed, why := with.failed(); failed > 0 {
+		t.Errorf("%d of %d verifications had no answer, such as: %s", failed, len(with.askings), why)
+	}
+	if most := os.Getenv("LINEPROOF_E2E_RATIO"); most != "" && ratio > must(strconv.ParseFloat(most, 64))(t) {
+		t.Errorf("p99 is %.2f times that without, more than %s", ratio, most)
+	}
+}
