@@ -2,14 +2,12 @@ package approval
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/approval/internal/db"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -42,14 +40,7 @@ func (s *Service) BreakGlass(ctx context.Context, id uuid.UUID, reason string, b
 	}
 	now := s.now()
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		row, err := db.New(tx).Lock(ctx, id)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrNotFound
-		}
-		if err != nil {
-			return fmt.Errorf("approval: read an approval: %w", err)
-		}
-		if a, err = fromRow(row, now); err != nil {
+		if a, err = lock(ctx, tx, id, now); err != nil {
 			return err
 		}
 		action := ActionOf(a.Kind)

@@ -54,15 +54,7 @@ func (s *Service) Refuse(ctx context.Context, id uuid.UUID, by audit.Actor, requ
 func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.Actor, request uuid.UUID) (a Approval, err error) {
 	now := s.now()
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		// The row lock serialises concurrent decisions.
-		row, err := db.New(tx).Lock(ctx, id)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrNotFound
-		}
-		if err != nil {
-			return fmt.Errorf("approval: read an approval: %w", err)
-		}
-		if a, err = fromRow(row, now); err != nil {
+		if a, err = lock(ctx, tx, id, now); err != nil {
 			return err
 		}
 		action := ActionOf(a.Kind)
@@ -87,6 +79,18 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.A
 		return Approval{}, err
 	}
 	return a, nil
+}
+
+// lock reads an approval. Its row lock serialises concurrent decisions.
+func lock(ctx context.Context, tx pg.Tx, id uuid.UUID, now time.Time) (Approval, error) {
+	row, err := db.New(tx).Lock(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Approval{}, ErrNotFound
+	}
+	if err != nil {
+		return Approval{}, fmt.Errorf("approval: read an approval: %w", err)
+	}
+	return fromRow(row, now)
 }
 
 // checkConfirm checks that somebody may confirm a request: a second person or, after the
