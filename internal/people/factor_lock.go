@@ -92,17 +92,9 @@ func (p *People) UnlockFactor(ctx context.Context, a registry.Account, by audit.
 // UnlockFactorOf is UnlockFactor on behalf of an administrator of the regulator, or of
 // an admin for a colleague. Nobody can unlock their own: the person who guessed could.
 func (p *People) UnlockFactorOf(ctx context.Context, account uuid.UUID, who access.Principal, request uuid.UUID) error {
-	a, err := p.Registry.Account(ctx, p.Pool, account)
+	a, err := p.managed(ctx, account, who, errOwnLock)
 	if err != nil {
 		return err
-	}
-	switch {
-	case who.Manages && a.Entity != who.Entity:
-		return registry.ErrNoAccount
-	case !who.Manages && who.Role != access.Administrator:
-		return access.ErrPermission
-	case a.ID == who.Account:
-		return errOwnLock
 	}
 	return p.UnlockFactor(ctx, a, who.Actor(), request)
 }

@@ -193,19 +193,30 @@ var errSelf = fault.New(fault.IncompatibleState, "This is your own account. Ask 
 // entity can remove its people, an administrator of the regulator anybody. The reason is
 // required only to remove an administrator.
 func (p *People) Remove(ctx context.Context, account uuid.UUID, reason string, who access.Principal, request uuid.UUID) error {
-	a, err := p.Registry.Account(ctx, p.Pool, account)
+	a, err := p.managed(ctx, account, who, errSelf)
 	if err != nil {
 		return err
 	}
+	return p.DisableAccount(ctx, a, reason, who.Actor(), request)
+}
+
+// managed returns an account that a person may manage: an admin those of their own
+// organisation, an administrator of the regulator all. Their own is refused with an error
+// that says why.
+func (p *People) managed(ctx context.Context, account uuid.UUID, who access.Principal, own error) (registry.Account, error) {
+	a, err := p.Registry.Account(ctx, p.Pool, account)
+	if err != nil {
+		return registry.Account{}, err
+	}
 	switch {
 	case who.Manages && a.Entity != who.Entity:
-		return registry.ErrNoAccount
+		return registry.Account{}, registry.ErrNoAccount
 	case !who.Manages && who.Role != access.Administrator:
-		return access.ErrPermission
+		return registry.Account{}, access.ErrPermission
 	case a.ID == who.Account:
-		return errSelf
+		return registry.Account{}, own
 	}
-	return p.DisableAccount(ctx, a, reason, who.Actor(), request)
+	return a, nil
 }
 
 // DisableAccount is Remove without a check of permissions. The credentials of the
