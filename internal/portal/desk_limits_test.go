@@ -156,8 +156,8 @@ func TestLimitsAreSetByAdministrators(t *testing.T) {
 	wantPage(t, s.post(t, "/portal/desk/limits/"+uuid.NewString(), boss.session, url.Values{"rate": {"1"}}), http.StatusNotFound)
 
 	higher := url.Values{"rate": {"0.5"}, "dayQuota": {"2,000,000"}}
-	wantPage(t, s.post(t, at, boss.session, higher), http.StatusUnprocessableEntity, `id="error-limitsReason"`)
-	higher.Set("limitsReason", "Its licence of June")
+	wantPage(t, s.post(t, at, boss.session, higher), http.StatusUnprocessableEntity, `id="error-reason"`)
+	higher.Set("reason", "Its licence of June")
 	wantGo(t, s.post(t, at, boss.session, higher), at)
 	wantPage(t, s.get(t, at, boss.session), http.StatusOK, `value="100000"`)
 	s.confirmed(t, entitylimit.Raise, "Raise the limits", "Harbour Bank", "dayQuota 100,000", "dayQuota 2,000,000")

@@ -2,10 +2,8 @@ package desk
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -149,7 +147,7 @@ func (p *Pages) setLimits(w http.ResponseWriter, r *http.Request) error {
 	}
 	l, err := limitForm(r)
 	if err == nil {
-		err = asLimitsReason(p.Access.SetLimits(r.Context(), id, l, portal.OneLine(r.PostFormValue("limitsReason")), v.Who.Actor(), v.ID))
+		err = p.Access.SetLimits(r.Context(), id, l, portal.OneLine(r.PostFormValue("reason")), v.Who.Actor(), v.ID)
 	}
 	if waits(err) {
 		return p.RedirectWithFlash(w, r, limitsPath+"/"+id.String(), "entity.waits")
@@ -165,23 +163,6 @@ func (p *Pages) setLimits(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return p.RedirectWithFlash(w, r, limitsPath+"/"+id.String(), "limits.set")
-}
-
-// asLimitsReason names the reason in an error as the form of limits does. The form of a
-// release, which opens above it, has a reason of its own.
-func asLimitsReason(err error) error {
-	f, ok := errors.AsType[*fault.Error](err)
-	if !ok || len(f.Violations) == 0 {
-		return err
-	}
-	named := *f
-	named.Violations = slices.Clone(f.Violations)
-	for i := range named.Violations {
-		if named.Violations[i].Field == "reason" {
-			named.Violations[i].Field = "limitsReason"
-		}
-	}
-	return &named
 }
 
 // limitForm reads the limits that staff set; an empty field is 0.

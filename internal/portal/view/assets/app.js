@@ -57,6 +57,17 @@
     place.textContent = text;
   }
 
+  // renameIDs puts a prefix before each id in a form and in what refers to it, so that the
+  // form can stand on a page that has fields of the same names.
+  function renameIDs(form, prefix) {
+    for (const at of form.querySelectorAll("[id]")) at.id = prefix + at.id;
+    for (const name of ["for", "aria-describedby", "aria-labelledby", "data-copy"]) {
+      for (const at of form.querySelectorAll("[" + name + "]")) {
+        at.setAttribute(name, at.getAttribute(name).split(/\s+/).filter(Boolean).map((id) => prefix + id).join(" "));
+      }
+    }
+  }
+
   // openDialog shows the confirmation form of another page in a dialog.
   async function openDialog(link) {
     let page;
@@ -78,6 +89,7 @@
     head.dir = "auto";
     head.textContent = title.textContent;
     dialog.setAttribute("aria-labelledby", head.id);
+    renameIDs(form, "dialog-");
     dialog.append(head, root.adoptNode(form));
     root.body.append(dialog);
     dialog.addEventListener("close", () => { dialog.remove(); link.focus(); });

@@ -617,7 +617,7 @@ func EntityLimits(d EntityLimitsData) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "limitsReason", Label: "Reason", Hint: "Lower limits act at once. To raise a limit needs two people: another administrator reads the reason and confirms it under Approvals.", Long: true, Max: 500}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "reason", Label: "Reason", Hint: "Lower limits act at once. To raise a limit needs two people: another administrator reads the reason and confirms it under Approvals.", Long: true, Max: 500}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
