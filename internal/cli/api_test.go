@@ -142,24 +142,27 @@ func TestAPICommandsCoverEveryOperation(t *testing.T) {
 		t.Errorf("api verify printed:\n%s", stdout)
 	}
 	answer := m.object(withKey, "api", "verify", "+2348031234567")
-	record := m.object(nil, "journal", "get", text(answer["requestId"]))
+	record := m.object(nil, "journal", "get", "--reason", "Complaint 2026/114", text(answer["requestId"]))
 	for _, field := range []string{"requestId", "phoneNumber", "status", "mobileNetwork", "verificationTimestamp"} {
 		if record[field] != answer[field] {
 			t.Errorf("%s: answered %v, recorded %v", field, answer[field], record[field])
 		}
 	}
-	stdout, _ = m.run(0, nil, "journal", "get", text(answer["requestId"]))
+	stdout, _ = m.run(0, nil, "journal", "get", "--reason", "Complaint 2026/114", text(answer["requestId"]))
 	if !strings.Contains(stdout, `"+2348031234567"`) {
 		t.Errorf("journal get printed:\n%s", stdout)
 	}
+	if out, _ := m.run(0, nil, "audit", "list", "--action", "journal.read"); strings.Count(out, text(answer["requestId"])) != 2 || !strings.Contains(out, "Complaint 2026/114") {
+		t.Errorf("two readings of a record left in the audit trail:\n%s", out)
+	}
 	more := m.object(withKey, "api", "verify", "+2348031234567", "--since", "2026-01-02", "--include", "coverage,dates,signals")
-	record = m.object(nil, "journal", "get", text(more["requestId"]))
+	record = m.object(nil, "journal", "get", "--reason", "Complaint 2026/114", text(more["requestId"]))
 	for _, field := range []string{"signals", "coverage", "dates", "changedSince", "changes"} {
 		if more[field] == nil || !strings.Contains(text(record["extra"]), `"`+field+`":`) {
 			t.Errorf("%s: answered %v, recorded in %v", field, more[field], record["extra"])
 		}
 	}
-	stdout, _ = m.run(0, nil, "journal", "get", text(more["requestId"]))
+	stdout, _ = m.run(0, nil, "journal", "get", "--reason", "Complaint 2026/114", text(more["requestId"]))
 	if !strings.Contains(stdout, text(record["extra"])) || record["options"] != "since=2026-01-02T00:00:00Z include=coverage,dates,signals" {
 		t.Errorf("journal get printed, of the options %v:\n%s", record["options"], stdout)
 	}

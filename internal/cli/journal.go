@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/journal"
@@ -24,7 +26,7 @@ func (a *app) journalCommand() *cobra.Command {
 		Use:     "journal",
 		Short:   "Read, check and archive the record of all answers",
 		Long:    "The journal has a record of every answer to a verification.",
-		Example: "  lineproof journal get 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40",
+		Example: "  lineproof journal get 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40 --reason 'Complaint 2026/114'",
 	}
 	cmd.AddCommand(a.journalGetCommand(), a.journalCheckCommand(), a.journalArchiveCommand(), a.journalAskedCommand(), a.journalNewEpochCommand(),
 		a.journalEraseCommand(), a.journalHoldCommand())
@@ -40,12 +42,16 @@ the archive. A record whose hash does not match its content is an error and is n
 
 Then the answer is recomputed from what the record names: the line's history as it was known then, and the policy and
 the numbering plan of those versions. The result is agrees, or differs and why. The exit code
-is 6 when it differs.`,
-		Example: `  lineproof journal get 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40
-  lineproof journal get --json 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40`,
+is 6 when it differs.
+
+That the record was read, and why, is written to the audit trail before it is shown.`,
+		Example: `  lineproof journal get 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40 --reason 'Complaint 2026/114'
+  lineproof journal get --json 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40 --reason 'Complaint 2026/114'`,
 		Args: cobra.ExactArgs(1),
 	}
 	asJSON := console.JSONFlag(cmd)
+	reason := cmd.Flags().String("reason", "", "the reason; it is recorded")
+	console.Require(cmd, "reason")
 	cmd.RunE = a.Run(func(cmd *cobra.Command, args []string) error {
 		id, err := console.ParseID("REQUEST_ID", args[0])
 		if err != nil {
@@ -56,7 +62,8 @@ is 6 when it differs.`,
 			return err
 		}
 		defer b.Close()
-		e, err := findRecord(cmd.Context(), b, id)
+		reading := journal.StaffAccess{By: audit.Actor{Kind: audit.Operator}, Reason: *reason, At: time.Now()}
+		e, err := reading.FindEntry(cmd.Context(), b.Pool, id, func(ctx context.Context, id uuid.UUID) (record.Entry, error) { return findRecord(ctx, b, id) })
 		if err != nil {
 			return err
 		}

@@ -72,11 +72,11 @@ func TestJournalCommands(t *testing.T) {
 	if _, note := m.run(0, nil, "journal", "archive", "--days", "60"); !strings.Contains(note, "No day is old enough to archive.") {
 		t.Errorf("archive of no day reports:\n%s", note)
 	}
-	before, _ := m.run(0, nil, "journal", "get", e.RequestID.String())
+	before, _ := m.run(0, nil, "journal", "get", "--reason", "Complaint 2026/114", e.RequestID.String())
 	if !strings.Contains(before, "\nrecomputed     agrees: UNKNOWN UNKNOWN\n") {
 		t.Errorf("get printed:\n%s", before)
 	}
-	if out, _ := m.run(6, nil, "journal", "get", other.RequestID.String()); !strings.Contains(out, "\nrecomputed     differs: UNKNOWN UNKNOWN. The events reported") {
+	if out, _ := m.run(6, nil, "journal", "get", "--reason", "Complaint 2026/114", other.RequestID.String()); !strings.Contains(out, "\nrecomputed     differs: UNKNOWN UNKNOWN. The events reported") {
 		t.Errorf("get of an answer that differs printed:\n%s", out)
 	}
 	// The last check of the day had a finding, so that it is checked once more.
@@ -90,7 +90,7 @@ func TestJournalCommands(t *testing.T) {
 	if out, _ := m.run(0, nil, "journal", "archive"); !strings.Contains(out, day+"  1        2        ") {
 		t.Errorf("archive printed:\n%s", out)
 	}
-	if after, _ := m.run(0, nil, "journal", "get", e.RequestID.String()); after != before {
+	if after, _ := m.run(0, nil, "journal", "get", "--reason", "Complaint 2026/114", e.RequestID.String()); after != before {
 		t.Errorf("the archived record is shown as\n%s\nand was shown as\n%s", after, before)
 	}
 	if out, _ := m.run(0, nil, "journal", "check", "--archived"); !strings.Contains(out, "archives  1\nbatches   1\nrecords   2\n") {
@@ -102,7 +102,7 @@ func TestJournalCommands(t *testing.T) {
 	if out, _ := m.run(6, nil, "journal", "check", "--archived"); !strings.Contains(out, "there is no file under this key") {
 		t.Errorf("check of an archive that is gone printed:\n%s", out)
 	}
-	m.run(1, nil, "journal", "get", e.RequestID.String()) // the archive is missing, so the record may exist
+	m.run(1, nil, "journal", "get", "--reason", "Complaint 2026/114", e.RequestID.String()) // the archive is missing, so the record may exist
 	if err := records.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -22,14 +22,14 @@ func TestWrongCommandLines(t *testing.T) {
 		"key create --entity 5 --name x":       "--entity is not a UUID",
 		"key create --entity 5 --expires soon": "--expires",
 		"key create --name x --expires -1h --entity 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40": "--expires must be at least 1s",
-		"journal get nonsense":         "REQUEST_ID is not a UUID",
-		"documents":                    "needs a command: accept, check, content, delete, hold, list, reject, release, rescan, show",
-		"documents show 7":             "DOCUMENT is not a UUID",
-		"documents accept 7":           "DOCUMENT is not a UUID",
-		"documents list --state burnt": "--state must be one of: received",
-		"documents list --entity 7":    "--entity is not a UUID",
-		"completion tcsh":              "tcsh",
-		"api verify":                   "accepts 1 arg",
+		"journal get nonsense --reason x":                                                 "REQUEST_ID is not a UUID",
+		"documents":                                                                       "needs a command: accept, check, content, delete, hold, list, reject, release, rescan, show",
+		"documents show 7":                                                                "DOCUMENT is not a UUID",
+		"documents accept 7":                                                              "DOCUMENT is not a UUID",
+		"documents list --state burnt":                                                    "--state must be one of: received",
+		"documents list --entity 7":                                                       "--entity is not a UUID",
+		"completion tcsh":                                                                 "tcsh",
+		"api verify":                                                                      "accepts 1 arg",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
