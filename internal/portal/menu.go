@@ -24,7 +24,7 @@ var menuEntries = []menuEntry{
 	{"Organisation", "Team", "/portal/team"},
 	{"Organisation", "Profile", "/portal/profile"},
 
-	{"", "Entities", "/portal/desk/entities"},
+	{"", "Organisations", "/portal/desk/entities"},
 	{"", "Clients", "/portal/desk/clients"},
 	{"", "Document review", "/portal/desk/documents"},
 	{"", "Approvals", "/portal/desk/approvals"},

@@ -99,7 +99,7 @@ func (p *Pages) showEntities(w http.ResponseWriter, r *http.Request) error {
 		}
 		d.Client = client.Name
 	}
-	page := view.Page{Title: "Entities", Lead: "The organisations that use the service: telcos, which supply lines, and relying parties, which verify numbers.", Active: entitiesPath}
+	page := view.Page{Title: "Organisations", Lead: "The organisations that use the service: telcos, which supply lines, and relying parties, which verify numbers.", Active: entitiesPath}
 	if may {
 		page.Actions = []view.Action{{Label: "Add organisation", Href: newEntityPath, Kind: view.Primary}}
 	}

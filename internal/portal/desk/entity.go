@@ -34,7 +34,7 @@ func (p *Pages) pathEntity(r *http.Request) (registry.EntityDetails, error) {
 // entityFrame is what all pages about one organisation have: its name, its state
 // and the tabs. Tab is the end of this page's path.
 func entityFrame(r *http.Request, e *registry.EntityDetails, tab string) (view.Page, deskview.EntityFrame) {
-	page := view.Page{Title: e.Name, Crumbs: []view.Link{{Label: "Entities", Href: entitiesPath}}, Active: entitiesPath}
+	page := view.Page{Title: e.Name, Crumbs: []view.Link{{Label: "Organisations", Href: entitiesPath}}, Active: entitiesPath}
 	f := deskview.EntityFrame{ID: e.ID.String(), State: string(e.Status), Tone: present.EntityTones[e.Status], CanEdit: portal.VisitOf(r).Has(portal.Administrator)}
 	for _, t := range []view.Tab{
 		{Label: "Overview"}, {Label: "People", Href: "/people"}, {Label: "Keys", Href: "/keys"}, {Label: "Documents", Href: "/documents"}, {Label: "Audit", Href: "/audit"},

@@ -12,7 +12,7 @@ import (
 
 var newEntityPage = view.Page{
 	Title: "New organisation", Lead: "For a relying party, such as a bank. A telco is onboarded through the API instead, by a client that you create for it.",
-	Crumbs: []view.Link{{Label: "Entities", Href: entitiesPath}}, Active: entitiesPath,
+	Crumbs: []view.Link{{Label: "Organisations", Href: entitiesPath}}, Active: entitiesPath,
 }
 
 // showNewEntity serves GET /portal/desk/new-entity.

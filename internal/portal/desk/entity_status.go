@@ -45,7 +45,7 @@ func statusChangePage(e *registry.EntityDetails, m *statusChange) view.Page {
 }
 
 func entityCrumbs(e *registry.EntityDetails) []view.Link {
-	return []view.Link{{Label: "Entities", Href: entitiesPath}, {Label: e.Name, Href: entityURL(e.ID)}}
+	return []view.Link{{Label: "Organisations", Href: entitiesPath}, {Label: e.Name, Href: entityURL(e.ID)}}
 }
 
 func statusChangeQuestion(e *registry.EntityDetails, m *statusChange, f view.Form) view.ConfirmData {
