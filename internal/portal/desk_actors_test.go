@@ -35,7 +35,7 @@ func TestStaffSeeNamesOfActors(t *testing.T) {
 
 	for path, texts := range map[string][]string{
 		"/portal/desk/documents/" + id:       {"Zainab Sule of Harbour Bank", "Ngozi Eze", "The service"},
-		"/portal/desk/documents/" + programs: {"MTN (client)", "The operator"},
+		"/portal/desk/documents/" + programs: {"MTN (client)", "Service operator"},
 		"/portal/desk/audit?action=key.":     {"Zainab Sule of Harbour Bank"},
 		"/portal/desk/limits?show=past":      {"by Ngozi Eze"},
 		deskPage(s.bank, "/audit"):           {"Zainab Sule of Harbour Bank"},

@@ -54,7 +54,7 @@ func TestTrailShowsNamesAndChanges(t *testing.T) {
 	page := s.get(t, "/portal/desk/audit", auditor.session)
 	wantPage(t, page, http.StatusOK,
 		"Zainab Sule", "Organisation suspended", "entity.suspended", `href="/portal/desk/entities/`+s.bank.ID.String()+`"`, "Approved</span>", "Suspended</span>", "&lt;script&gt;",
-		">MTN (client)<", `href="/portal/desk/documents/`+paper.String()+`"`, "The service", "later.version", "The operator", addr.String(), "/portal/desk/audit?request="+request.String())
+		">MTN (client)<", `href="/portal/desk/documents/`+paper.String()+`"`, "The service", "later.version", "Service operator", addr.String(), "/portal/desk/audit?request="+request.String())
 	if strings.Contains(page.Body.String(), "<script>alert") {
 		t.Error("a reason runs")
 	}

@@ -154,7 +154,7 @@ func TestStaffSeeAnOrganisation(t *testing.T) {
 	wantNone(t, keys.Body.String(), "not theirs", live, "/revoke")
 	wantPage(t, s.get(t, deskPage(s.bank, "/documents"), auditor.session), http.StatusOK, "No documents submitted yet")
 	trail := s.get(t, deskPage(s.bank, "/audit"), auditor.session)
-	wantPage(t, trail, http.StatusOK, "key.created", "entity.created", "Zainab Sule", "The operator", "mobile app")
+	wantPage(t, trail, http.StatusOK, "key.created", "entity.created", "Zainab Sule", "Service operator", "mobile app")
 	wantNone(t, trail.Body.String(), "not theirs", live)
 	wantPage(t, s.get(t, deskPage(s.bank, "/audit?after="+uuid.NewString()), auditor.session), http.StatusOK, "key.created")
 	wantPage(t, s.get(t, deskPage(registry.Entity{ID: uuid.New()}, ""), auditor.session), http.StatusNotFound)

@@ -47,7 +47,7 @@ func (p *Pages) actorNames(ctx context.Context, actors []audit.Actor, others ...
 func (c actorNames) name(a audit.Actor) string {
 	switch a.Kind {
 	case audit.Operator:
-		return "The operator"
+		return "Service operator"
 	case audit.System:
 		return "The service"
 	case audit.Client:

@@ -111,7 +111,7 @@ func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 		row.Effect = "The file replaces what is stored about the network's lines, and every answer follows it. Open it first, and compare its changes with the reason."
 	case order.VoidImport:
 		row.What, row.About, row.AboutHref = "Void a snapshot", "Import "+a.Subject.String(), boardImportsPath+"/"+a.Subject.String()
-		row.Effect = "What the snapshot changed is taken back, its completeness first. The operator then runs lineproof lines void at the command line, which voids its lines."
+		row.Effect = "What the snapshot changed is taken back, its completeness first. The service operator then runs lineproof lines void at the command line, which voids its lines."
 	case order.AnnounceChange:
 		row.What, row.About = "Announce a mass change", a.Details["lines"]+" lines of "+a.Details["network"]
 		row.Effect = "From " + a.Details["from"] + " to " + a.Details["until"] + " so many lines of the network can end, move or get a new holder without being held for you. Ask the network first, and compare its plan with the reason."
