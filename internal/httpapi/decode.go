@@ -165,10 +165,10 @@ func decodeField(d *jsontext.Decoder, wrong *fault.Form, name string, repeated b
 	case (repeated || i < 0) && len(wrong.Violations()) >= maxUnknown:
 		return nil // a response far larger than its request could be used for an amplification attack
 	case repeated:
-		wrong.Once(printableName(name), fault.Repeated, repeatedField)
+		wrong.Once(printableName(name), fault.Repeated, fault.RepeatedField)
 		return nil
 	case i < 0:
-		wrong.Check(false, printableName(name), fault.Unknown, unknownField(name, fieldNames(fields)))
+		wrong.Check(false, printableName(name), fault.Unknown, fault.UnknownField(name, fieldNames(fields)))
 		return nil
 	}
 	return fields[i].set(value, wrong)
@@ -282,4 +282,13 @@ func mergeViolations(found []fault.Violation, err error) error {
 		}
 	}
 	return fault.ErrInvalid.With(all...)
+}
+
+// fieldNames returns the names of fields.
+func fieldNames(fields []field) []string {
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = fields[i].name
+	}
+	return names
 }

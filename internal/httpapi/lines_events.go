@@ -216,7 +216,7 @@ func (b *eventsBody) field(d *jsontext.Decoder, name string, repeated bool) erro
 	case err != nil:
 		return errSyntax
 	case repeated:
-		b.addViolation(fault.Violation{Field: printableName(name), Code: fault.Repeated, Message: repeatedField})
+		b.addViolation(fault.Violation{Field: printableName(name), Code: fault.Repeated, Message: fault.RepeatedField})
 	case name == through.name:
 		return through.set(value, &b.wrong)
 	case name == "suppliedThrough" && value.Kind() == '{':
@@ -231,7 +231,7 @@ func (b *eventsBody) field(d *jsontext.Decoder, name string, repeated bool) erro
 	case name == "events":
 		b.addViolation(fault.Violation{Field: name, Code: fault.WrongType, Message: "Must be a JSON array of events."})
 	default:
-		b.addViolation(fault.Violation{Field: printableName(name), Code: fault.Unknown, Message: unknownField(name, []string{"events", through.name, "suppliedThrough"})})
+		b.addViolation(fault.Violation{Field: printableName(name), Code: fault.Unknown, Message: fault.UnknownField(name, []string{"events", through.name, "suppliedThrough"})})
 	}
 	return nil
 }

@@ -21,9 +21,9 @@ func readQuery(query string, names ...string) (url.Values, *fault.Form, error) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch {
 		case slices.Contains(names, name):
-			wrong.Check(len(values[name]) == 1, name, fault.Repeated, repeatedField)
+			wrong.Check(len(values[name]) == 1, name, fault.Repeated, fault.RepeatedField)
 		case len(wrong.Violations()) < maxUnknown:
-			wrong.Check(false, printableName(name), fault.Unknown, unknownField(name, names))
+			wrong.Check(false, printableName(name), fault.Unknown, fault.UnknownField(name, names))
 		}
 	}
 	return values, wrong, nil

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -76,7 +75,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 			defer span.End()
 		}
 		r = r.WithContext(ctx)
-		defer drainBody(w, r) // last, so that its time is not counted
+		defer web.DrainBody(w, r) // last, so that its time is not counted
 		status, took := observer.Serve(w, r, &l.RequestLog, next)
 		route := l.Route()
 		if l.quiet && l.who != nil && a.Ended != nil {
@@ -110,21 +109,6 @@ func (a *API) correlate(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// maxDrain is how much of an unread body is read before the connection closes.
-const maxDrain = 256 << 10
-
-// drainBody reads the rest of the body of a request with "Connection: close".
-// net/http does it for all others: a connection that is closed while the client
-// still sends is reset, and the reset can overtake the response.
-func drainBody(w http.ResponseWriter, r *http.Request) {
-	if !r.Close || r.ContentLength == 0 || r.Header.Get("Expect") != "" { // a client that waits for 100 Continue has sent no body
-		return
-	}
-	if http.NewResponseController(w).Flush() == nil {
-		_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // the body is not used
-	}
 }
 
 // logLine writes the request's log line, unless the route is so busy that its

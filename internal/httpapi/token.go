@@ -186,7 +186,7 @@ func readForm(body []byte) (grant, []fault.Violation, error) {
 	}
 	var wrong fault.Form
 	one := func(name string) string {
-		wrong.Check(len(values[name]) <= 1, name, fault.Repeated, repeatedField)
+		wrong.Check(len(values[name]) <= 1, name, fault.Repeated, fault.RepeatedField)
 		v := values.Get(name)
 		wrong.Check(utf8.ValidString(v) && !strings.ContainsRune(v, 0), name, fault.BadFormat, "Must be UTF-8 without the NUL character.")
 		return v

@@ -123,7 +123,7 @@ func (a *API) readParts(ctx context.Context, parts *multipart.Reader, f *documen
 		case name == "file":
 			err = a.receiveFile(ctx, part, f)
 		default:
-			f.wrong.Once(printableName(name), fault.Unknown, "Unknown part."+didYouMean(name, uploadParts))
+			f.wrong.Once(printableName(name), fault.Unknown, "Unknown part."+fault.DidYouMean(name, uploadParts))
 		}
 		if err != nil {
 			return err

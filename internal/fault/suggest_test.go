@@ -1,6 +1,10 @@
-package httpapi
+package fault_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/lineproof/lineproof/internal/fault"
+)
 
 // The message about an unknown field suggests a known field with a similar name,
 // and never repeats what was sent.
@@ -12,7 +16,7 @@ func TestUnknownFieldSuggestsASimilarName(t *testing.T) {
 		"includes": ` Did you mean "include"?`, "ID": ` Did you mean "id"?`,
 		"phone": "", "x": "", "": "", "between": "", "a name that is far longer than any field that an operation of this service has": "",
 	} {
-		if got := unknownField(name, known); got != "Unknown field."+want {
+		if got := fault.UnknownField(name, known); got != "Unknown field."+want {
 			t.Errorf("%q: %s", name, got)
 		}
 	}

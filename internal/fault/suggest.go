@@ -1,19 +1,19 @@
-package httpapi
+package fault
 
 import "strings"
 
-// repeatedField is the message for a field that is in a request twice.
-const repeatedField = "Repeated field. Send it once."
+// RepeatedField is the message for a field that is in a request twice.
+const RepeatedField = "Repeated field. Send it once."
 
-// unknownField is the message for a field that the operation does not have. If a
+// UnknownField is the message for a field that the operation does not have. If a
 // known field has a similar name, the message suggests it.
-func unknownField(name string, known []string) string {
-	return "Unknown field." + didYouMean(name, known)
+func UnknownField(name string, known []string) string {
+	return "Unknown field." + DidYouMean(name, known)
 }
 
-// didYouMean suggests the known name that is nearest to name, or returns "". The
+// DidYouMean suggests the known name that is nearest to name, or returns "". The
 // message contains known names only: what a caller sends is never repeated.
-func didYouMean(name string, known []string) string {
+func DidYouMean(name string, known []string) string {
 	const maxLength = 64 // of a name that is compared; no known name is longer
 	if len(name) > maxLength {
 		return ""
@@ -50,13 +50,4 @@ func editDistance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// fieldNames returns the names of fields.
-func fieldNames(fields []field) []string {
-	names := make([]string, len(fields))
-	for i := range fields {
-		names[i] = fields[i].name
-	}
-	return names
 }
