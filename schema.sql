@@ -58,6 +58,19 @@ END
 $$;
 -- Name: FUNCTION document_move_is_append_only(); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.document_move_is_append_only() IS 'Refuses to change or delete rows of document_move.';
+-- Name: factor_changed(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.factor_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+DECLARE changed uuid := coalesce(NEW.account_id, OLD.account_id);
+BEGIN
+    UPDATE account a SET has_factor = NOT a.has_factor
+    WHERE a.id = changed AND a.has_factor <> EXISTS (SELECT FROM second_factor f WHERE f.account_id = changed AND f.confirmed_at IS NOT NULL);
+    RETURN NULL;
+END $$;
+-- Name: FUNCTION factor_changed(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.factor_changed() IS 'Keeps account.has_factor.';
 -- Name: journal_batch_refuse_time(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_batch_refuse_time() RETURNS trigger
     LANGUAGE plpgsql
@@ -222,6 +235,34 @@ CREATE FUNCTION public.river_job_state_in_bitmask(bitmask bit, state public.rive
         ELSE 0
     END = 1;
 $$;
+-- Name: row_changed(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.row_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public'
+    SET bytea_output TO 'hex'
+    AS $$
+BEGIN
+    RAISE NOTICE USING MESSAGE = 'lineproof: row changed', DETAIL = concat_ws(' ', TG_TABLE_NAME, to_jsonb(NEW) ->> TG_ARGV[0], encode(NEW.row_sum, 'hex'),
+        CASE WHEN TG_OP = 'UPDATE' THEN 'after ' || encode(OLD.row_sum, 'hex') || ' ' || coalesce(encode(OLD.row_mac, 'hex'), '') END);
+    RETURN NULL;
+END $$;
+-- Name: FUNCTION row_changed(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.row_changed() IS 'Tells the session that it has to sign the row: table, id and sum, and the sum and HMAC that the row had before. The argument is the primary key.';
+-- Name: row_summed(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.row_summed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public'
+    SET "TimeZone" TO 'UTC'
+    SET bytea_output TO 'hex'
+    SET extra_float_digits TO '1'
+    AS $$
+DECLARE columns jsonb := to_jsonb(NEW);
+BEGIN
+    NEW.row_sum := sha256(convert_to((SELECT jsonb_object_agg(c, columns -> c) FROM unnest(TG_ARGV) c)::text, 'UTF8'));
+    RETURN NEW;
+END $$;
+-- Name: FUNCTION row_summed(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.row_summed() IS 'Sets row_sum to the SHA-256 of the columns that are its arguments, the primary key first. The settings keep it the same in every session.';
 -- Name: access_channel; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.access_channel (
     name text NOT NULL
@@ -275,6 +316,9 @@ CREATE TABLE public.account (
     verified_by text,
     disabled_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
+    has_factor boolean DEFAULT false NOT NULL,
+    row_sum bytea,
+    row_mac bytea,
     CONSTRAINT account_check CHECK (((kind = 'staff'::text) = (entity_id IS NULL))),
     CONSTRAINT account_check1 CHECK (((kind = 'staff'::text) = (role IS NOT NULL))),
     CONSTRAINT account_check2 CHECK (((verified_at IS NULL) = (verified_by IS NULL))),
@@ -293,6 +337,12 @@ COMMENT ON COLUMN public.account.email IS 'The address as it was sent. email_key
 COMMENT ON COLUMN public.account.phone IS 'E.164 without the plus sign, unique over all kinds of account.';
 -- Name: COLUMN account.verified_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.verified_by IS 'What verified the account: its e-mail, its phone, or a client that may vouch for its admins.';
+-- Name: COLUMN account.has_factor; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.account.has_factor IS 'Whether two-factor authentication is enabled. A trigger keeps it, so that a second factor cannot be deleted without changing the row that is signed.';
+-- Name: COLUMN account.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.account.row_sum IS 'The SHA-256 of the columns that decide access. A trigger sets it.';
+-- Name: COLUMN account.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.account.row_mac IS 'The HMAC of row_sum under a key that is not in the database, after the version of the key. A row whose HMAC is wrong gives no access.';
 -- Name: account_link; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.account_link (
     id uuid NOT NULL,
@@ -2182,7 +2232,9 @@ CREATE TABLE public.session (
     proved_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    row_sum bytea,
+    row_mac bytea
 );
 -- Name: TABLE session; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.session IS 'Logins of people, as HMACs of their tokens.';
@@ -2194,6 +2246,10 @@ COMMENT ON COLUMN public.session.limited IS 'Whether the session allows only wha
 COMMENT ON COLUMN public.session.last_seen_at IS 'Since when the session is idle. Updated in coarse steps.';
 -- Name: COLUMN session.proved_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.session.proved_at IS 'When the person last entered the password, and the code where there is a second factor: at the login, or before a change that a stolen session must not allow.';
+-- Name: COLUMN session.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.session.row_sum IS 'As in account.';
+-- Name: COLUMN session.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.session.row_mac IS 'As in account.';
 -- Name: supplier; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supplier (
     id integer NOT NULL,
@@ -3231,8 +3287,22 @@ CREATE TRIGGER audit_hour_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON pub
 CREATE TRIGGER audit_time BEFORE INSERT ON public.audit FOR EACH ROW WHEN (((new.at < (clock_timestamp() - '00:01:00'::interval)) OR (new.at > (clock_timestamp() + '00:01:00'::interval)))) EXECUTE FUNCTION public.audit_refuse_time();
 -- Name: document_move document_move_append_only; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER document_move_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.document_move FOR EACH STATEMENT EXECUTE FUNCTION public.document_move_is_append_only();
+-- Name: second_factor factor_changed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER factor_changed AFTER INSERT OR DELETE OR UPDATE OF account_id, confirmed_at ON public.second_factor FOR EACH ROW EXECUTE FUNCTION public.factor_changed();
 -- Name: journal_batch journal_batch_time; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER journal_batch_time BEFORE INSERT ON public.journal_batch FOR EACH ROW WHEN (((new.at < (clock_timestamp() - '00:01:00'::interval)) OR (new.at > (clock_timestamp() + '00:01:00'::interval)))) EXECUTE FUNCTION public.journal_batch_refuse_time();
+-- Name: account row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: session row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.session FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: account row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'kind', 'entity_id', 'role', 'makes_keys', 'email', 'email_key', 'phone', 'password_hash', 'verified_at', 'verified_by', 'disabled_at', 'created_at', 'has_factor');
+-- Name: session row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.session FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'account_id', 'mac', 'limited', 'proved_at', 'expires_at', 'revoked_at', 'created_at');
+-- Name: account row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.account FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
+-- Name: session row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.session FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
 -- Name: access_token access_token_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.access_token
     ADD CONSTRAINT access_token_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);

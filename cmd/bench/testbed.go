@@ -123,6 +123,9 @@ func (t *testbed) createData(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("bench: create a pepper: %w", err)
 	}
+	if err := pg.UseRowKeys(ctx, pg.RowKeys{Peppers: peppers}, t.pool); err != nil {
+		return err
+	}
 	region, err := phone.NewRegion("NG")
 	if err != nil {
 		return err

@@ -142,7 +142,7 @@ func (s *Service) read(ctx context.Context, prefix secret.Prefix, macs [][]byte,
 	case secret.AccessToken:
 		return readToken(ctx, q, macs, now)
 	case secret.Session:
-		return s.readSession(ctx, q, macs, now)
+		return s.readSession(ctx, conn, macs, now)
 	case secret.LiveKey, secret.TestKey:
 		return s.readKey(ctx, q, macs, from, now)
 	case secret.ClientSecret: // Authenticate has rejected it
@@ -156,8 +156,13 @@ func readToken(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time)
 	return &cachedCredential{who: who, freshFor: freshness, expiresAt: t.ExpiresAt}, err
 }
 
-func (s *Service) readSession(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (*cachedCredential, error) {
+func (s *Service) readSession(ctx context.Context, from pg.DB, macs [][]byte, now time.Time) (*cachedCredential, error) {
+	q := db.New(from)
 	row, err := q.SessionByMAC(ctx, db.SessionByMACParams{Macs: macs, Now: now, IdleSince: now.Add(-s.SessionIdle)})
+	if err != nil {
+		return nil, err
+	}
+	err = signed(ctx, from, pg.Row{Table: "session", ID: row.ID, Sum: row.RowSum, MAC: row.RowMac}, pg.Row{Table: "account", ID: row.AccountID, Sum: row.AccountSum, MAC: row.AccountMac})
 	if err != nil {
 		return nil, err
 	}
@@ -197,6 +202,15 @@ func (s *Service) readKey(ctx context.Context, q *db.Queries, macs [][]byte, fro
 		credential.expiresAt = *key.ExpiresAt
 	}
 	return credential, nil
+}
+
+// signed returns pgx.ErrNoRows unless all rows are signed.
+func signed(ctx context.Context, from pg.DB, rows ...pg.Row) error {
+	ok, err := pg.RowsSigned(ctx, from, rows...)
+	if err == nil && !ok {
+		err = pgx.ErrNoRows
+	}
+	return err
 }
 
 // HasCached reports whether this node has a credential in its cache that has not

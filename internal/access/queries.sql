@@ -63,7 +63,8 @@ INSERT INTO session (id, account_id, mac, from_addr, agent, limited, expires_at,
 VALUES (@id, @account_id, @mac, @from_addr, @agent, @limited, @expires_at, @created_at, @created_at, @created_at);
 
 -- name: SessionByMAC :one
-SELECT s.id, s.account_id, s.last_seen_at, s.expires_at, s.limited, a.entity_id, a.kind, coalesce(a.role, '')::text AS role FROM session s
+SELECT s.id, s.account_id, s.last_seen_at, s.expires_at, s.limited, a.entity_id, a.kind, coalesce(a.role, '')::text AS role,
+       s.row_sum, s.row_mac, a.row_sum AS account_sum, a.row_mac AS account_mac FROM session s
 JOIN account a ON a.id = s.account_id LEFT JOIN entity e ON e.id = a.entity_id
 WHERE s.mac = ANY(@macs::bytea[]) AND s.expires_at > @now AND s.last_seen_at > @idle_since AND s.revoked_at IS NULL
   AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved';
@@ -82,7 +83,7 @@ UPDATE session SET revoked_at = @at WHERE id = @id AND account_id = @account_id 
 UPDATE session SET revoked_at = @at WHERE account_id = @account_id AND id <> @but AND revoked_at IS NULL;
 
 -- name: SessionProvedAt :one
-SELECT proved_at FROM session WHERE id = @id AND revoked_at IS NULL;
+SELECT proved_at, row_sum, row_mac FROM session WHERE id = @id AND revoked_at IS NULL;
 
 -- name: ProveSession :execrows
 UPDATE session SET proved_at = @at WHERE id = @id AND revoked_at IS NULL;

@@ -118,14 +118,17 @@ const provedFor = 5 * time.Minute
 // code where there is a second factor, within the last minutes. It reads the database,
 // because a change that a stolen session must not allow depends on it.
 func (s *Service) IsProved(ctx context.Context, session uuid.UUID) (bool, error) {
-	at, err := db.New(s.Pool).SessionProvedAt(ctx, session)
+	row, err := db.New(s.Pool).SessionProvedAt(ctx, session)
+	if err == nil {
+		err = signed(ctx, s.Pool, pg.Row{Table: "session", ID: session, Sum: row.RowSum, MAC: row.RowMac})
+	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("access: read a session: %w", err)
 	}
-	return s.now().Sub(at) < provedFor, nil
+	return s.now().Sub(row.ProvedAt) < provedFor, nil
 }
 
 // ProveSession records, in the caller's transaction, that the person of a session has

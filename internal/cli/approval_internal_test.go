@@ -116,7 +116,11 @@ func TestStaffConfirmOnTheCommandLine(t *testing.T) {
 	c.run(console.ExitRefused, "approval", "confirm", moved.Pending.String())
 	c.run(console.ExitRefused, "approval", "confirm", moved.Pending.String(), "--session-file", auditor)
 	later, puppet := c.staff("auditor")
-	if _, err := c.Pool.Exec(t.Context(), `UPDATE account SET role = 'administrator' WHERE id = $1`, later); err != nil {
+	err = pg.InTx(t.Context(), c.Pool, func(tx pg.Tx) error {
+		_, err := tx.Exec(t.Context(), `UPDATE account SET role = 'administrator' WHERE id = $1`, later)
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if out := c.run(console.ExitRefused, "approval", "confirm", moved.Pending.String(), "--session-file", puppet); !strings.Contains(out, "two independent people") {

@@ -17,8 +17,8 @@ import (
 // how many recovery codes are left.
 func (p *People) FactorOf(ctx context.Context, account uuid.UUID) (has bool, codes int64, err error) {
 	q := db.New(p.Pool)
-	f, err := q.Factor(ctx, account)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && f.ConfirmedAt == nil {
+	has, err = q.HasFactor(ctx, account)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !has {
 		return false, 0, nil
 	}
 	if err != nil {

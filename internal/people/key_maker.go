@@ -42,6 +42,13 @@ func (p *People) CheckKeyMaker(ctx context.Context, from pg.DB, account uuid.UUI
 	if err != nil {
 		return fmt.Errorf("people: read the account of the key's maker: %w", err)
 	}
+	signed, err := pg.RowsSigned(ctx, from, accountRow(account, has.RowSum, has.RowMac))
+	if err != nil {
+		return err
+	}
+	if !signed {
+		return access.ErrPermission
+	}
 	if !has.MakesKeys {
 		return ErrNoKeyRight
 	}

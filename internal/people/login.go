@@ -98,6 +98,13 @@ func (p *People) authenticate(ctx context.Context, a Attempt) (authenticated, er
 	if err != nil {
 		return authenticated{}, fmt.Errorf("people: find the account: %w", err)
 	}
+	signed, err := pg.RowsSigned(ctx, p.Pool, accountRow(row.ID, row.RowSum, row.RowMac))
+	if err != nil {
+		return authenticated{}, err
+	}
+	if !signed { // no password matches, after the same time
+		row.PasswordHash = ""
+	}
 	who := authenticated{AccountForLoginRow: row}
 	right, err := p.Passwords.Matches(row.PasswordHash, row.ID, a.Password)
 	if err != nil {
@@ -175,7 +182,11 @@ func (p *People) reauthenticate(ctx context.Context, who access.Principal, passw
 	if err := p.countAttempt(ctx, c); err != nil {
 		return "", err
 	}
-	if row.PasswordHash != nil {
+	signed, err := pg.RowsSigned(ctx, p.Pool, accountRow(who.Account, row.RowSum, row.RowMac))
+	if err != nil {
+		return "", err
+	}
+	if signed && row.PasswordHash != nil {
 		hash = *row.PasswordHash
 	}
 	right, err := p.Passwords.Matches(hash, who.Account, password)
@@ -190,6 +201,11 @@ func (p *People) reauthenticate(ctx context.Context, who access.Principal, passw
 		}
 	}
 	return hash, p.attemptSucceeded(ctx, db.New(p.Pool), c)
+}
+
+// accountRow is the row of an account, to be checked.
+func accountRow(id uuid.UUID, sum, mac []byte) pg.Row {
+	return pg.Row{Table: "account", ID: id, Sum: sum, MAC: mac}
 }
 
 var errPassword = fault.ErrInvalid.With(fault.Violation{

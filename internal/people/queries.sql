@@ -6,12 +6,12 @@ SELECT coalesce(a.id, '00000000-0000-0000-0000-000000000000')::uuid AS id, coale
        coalesce(a.entity_id, '00000000-0000-0000-0000-000000000000')::uuid AS entity_id, coalesce(a.name, '')::text AS name,
        coalesce(a.password_hash, '')::text AS password_hash, (a.verified_at IS NOT NULL)::boolean AS verified,
        (a.id IS NOT NULL AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS may_log_in,
-       (f.confirmed_at IS NOT NULL)::boolean AS has_factor
+       coalesce(a.has_factor, false)::boolean AS has_factor, a.row_sum, a.row_mac
 FROM (SELECT @email_key::text AS key) wanted LEFT JOIN account a ON a.email_key = wanted.key
-LEFT JOIN entity e ON e.id = a.entity_id LEFT JOIN second_factor f ON f.account_id = a.id;
+LEFT JOIN entity e ON e.id = a.entity_id;
 
 -- name: PasswordHash :one
-SELECT password_hash, email_key FROM account WHERE id = @id;
+SELECT password_hash, email_key, row_sum, row_mac FROM account WHERE id = @id;
 
 -- LockPassword serialises the changes of one password.
 -- name: LockPassword :one
@@ -86,6 +86,11 @@ DELETE FROM login_device WHERE account_id = @account_id;
 -- name: Factor :one
 SELECT sealed, last_step, confirmed_at FROM second_factor WHERE account_id = @account_id;
 
+-- HasFactor reads the account's row, which is signed, and not whether there is a factor:
+-- that could have been deleted.
+-- name: HasFactor :one
+SELECT has_factor FROM account WHERE id = @id;
+
 -- name: FactorsOf :many
 SELECT account_id, (locked_at IS NOT NULL)::boolean AS locked FROM second_factor WHERE account_id = ANY(@accounts::uuid[]) AND confirmed_at IS NOT NULL;
 
@@ -109,7 +114,7 @@ UPDATE second_factor SET wrong_codes = 0, locked_at = NULL WHERE account_id = @a
 -- KeyMaker says what the account of a person who creates a live key has.
 -- name: KeyMaker :one
 SELECT (a.verified_at IS NOT NULL)::boolean AS verified, (a.kind <> 'member' OR a.makes_keys)::boolean AS makes_keys,
-       EXISTS (SELECT FROM second_factor f WHERE f.account_id = a.id AND f.confirmed_at IS NOT NULL) AS has_factor
+       a.has_factor, a.row_sum, a.row_mac
 FROM account a WHERE a.id = @id;
 
 -- BeginFactor replaces only a factor that was never confirmed.

@@ -48,8 +48,8 @@ type Options struct {
 	Lazy bool
 }
 
-// Open connects to the database at url and waits until it answers.
-func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
+// Config returns the configuration of the pool that [Open] creates.
+func Config(ctx context.Context, url string, o Options) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// The parser's error contains the url, and with it the password.
@@ -70,6 +70,7 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 		params["application_name"] = cmp.Or(o.Name, "lineproof")
 	}
 	params["timezone"] = "UTC"
+	params["client_min_messages"] = "notice" // triggers report in notices which rows have to be signed
 	params["idle_in_transaction_session_timeout"] = "10s"
 	params["lock_timeout"] = "2s"
 	// This overrides the setting of the database and of the login: if COMMIT
@@ -83,6 +84,7 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 		params["statement_timeout"] = fmt.Sprintf("%dms", o.StatementTimeout.Milliseconds())
 	}
 	cfg.ConnConfig.OnNotice = watchNotices
+	keepRowKeys(cfg)
 	if o.ReadOnly {
 		params["default_transaction_read_only"] = "on"
 	} else if cfg.ConnConfig.ValidateConnect == nil { // unless the url chooses otherwise, use only the primary of several hosts
@@ -91,6 +93,15 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 
 	if o.Breaker != nil {
 		o.Breaker.guard(ctx, cfg)
+	}
+	return cfg, nil
+}
+
+// Open connects to the database at url and waits until it answers.
+func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
+	cfg, err := Config(ctx, url, o)
+	if err != nil {
+		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {

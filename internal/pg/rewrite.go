@@ -28,6 +28,7 @@ func RewriteTable(ctx context.Context, conn *pgx.Conn, table string) (kept int64
 // watchNotices notes what the server says only in notices.
 func watchNotices(conn *pgconn.PgConn, n *pgconn.Notice) {
 	watchSyncWait(conn, n)
+	watchRows(conn, n)
 	if kept, wanted := conn.CustomData()[keptRowsKey].(int64); wanted && n.Routine == "copy_table_data" {
 		var more int64
 		_, _ = fmt.Sscanf(n.Detail, "%d", &more) // in every language the number comes first

@@ -58,6 +58,7 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, options pgx.TxOptions, commit
 		return err
 	}
 	defer conn.Release()
+	takeChangedRows(conn.Conn())
 	tx, err := conn.BeginTx(ctx, options)
 	if err != nil {
 		return fmt.Errorf("pg: begin: %w", err)
@@ -65,6 +66,9 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, options pgx.TxOptions, commit
 	defer rollback(ctx, tx)
 
 	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := signRows(ctx, conn.Conn()); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

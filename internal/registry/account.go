@@ -55,6 +55,9 @@ var ErrNoAccount = fault.New(fault.NotFound, "There is no such account.")
 // Account returns an account by its id, or ErrNoAccount.
 func (r *Registry) Account(ctx context.Context, from pg.DB, id uuid.UUID) (Account, error) {
 	row, err := db.New(from).AccountByID(ctx, id)
+	if err == nil {
+		err = signed(ctx, from, row.ID, row.RowSum, row.RowMac)
+	}
 	return account(db.AccountsRow(row)).or(err)
 }
 
@@ -62,7 +65,20 @@ func (r *Registry) Account(ctx context.Context, from pg.DB, id uuid.UUID) (Accou
 // text need not be a valid address.
 func (r *Registry) AccountByEmail(ctx context.Context, from pg.DB, email string) (Account, error) {
 	key, _ := EmailKey(email) // an invalid address has no account; the query runs anyway, so that both cases take the same time
-	return accountByKey(ctx, db.New(from), key)
+	row, err := db.New(from).AccountByEmail(ctx, key)
+	if err == nil {
+		err = signed(ctx, from, row.ID, row.RowSum, row.RowMac)
+	}
+	return account(db.AccountsRow(row)).or(err)
+}
+
+// signed returns pgx.ErrNoRows unless the row of an account is signed.
+func signed(ctx context.Context, from pg.DB, account uuid.UUID, sum, mac []byte) error {
+	ok, err := pg.RowsSigned(ctx, from, pg.Row{Table: "account", ID: account, Sum: sum, MAC: mac})
+	if err == nil && !ok {
+		err = pgx.ErrNoRows
+	}
+	return err
 }
 
 func accountByKey(ctx context.Context, q *db.Queries, key string) (Account, error) {

@@ -1,20 +1,20 @@
 -- name: AccountByID :one
 SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.makes_keys, a.name, a.email, a.email_key, a.created_at,
        (a.verified_at IS NOT NULL)::boolean AS verified, (a.password_hash IS NOT NULL)::boolean AS accepted, (a.disabled_at IS NOT NULL)::boolean AS disabled,
-       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved
+       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved, a.row_sum, a.row_mac
 FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.id = @id;
 
 -- name: AccountByEmail :one
 SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.makes_keys, a.name, a.email, a.email_key, a.created_at,
        (a.verified_at IS NOT NULL)::boolean AS verified, (a.password_hash IS NOT NULL)::boolean AS accepted, (a.disabled_at IS NOT NULL)::boolean AS disabled,
-       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved
+       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved, a.row_sum, a.row_mac
 FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.email_key = @email_key;
 
 -- Accounts lists the people of an entity or, if entity_id is null, the staff.
 -- name: Accounts :many
 SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.makes_keys, a.name, a.email, a.email_key, a.created_at,
        (a.verified_at IS NOT NULL)::boolean AS verified, (a.password_hash IS NOT NULL)::boolean AS accepted, (a.disabled_at IS NOT NULL)::boolean AS disabled,
-       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved
+       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved, a.row_sum, a.row_mac
 FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.entity_id IS NOT DISTINCT FROM @entity_id ORDER BY a.created_at, a.id;
 
 -- RenewInvitation resets an account whose owner has not accepted the invitation,

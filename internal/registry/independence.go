@@ -106,8 +106,14 @@ func CheckRequester(ctx context.Context, tx pg.Tx, by audit.Actor, roles ...stri
 		return nil
 	}
 	var gone bool
-	err := tx.QueryRow(ctx, `SELECT kind <> 'staff' OR disabled_at IS NOT NULL OR coalesce(role, '') <> ALL($2::text[]) FROM account WHERE id = $1 FOR SHARE`,
-		by.ID, roles).Scan(&gone)
+	var sum, mac []byte
+	err := tx.QueryRow(ctx, `SELECT kind <> 'staff' OR disabled_at IS NOT NULL OR coalesce(role, '') <> ALL($2::text[]), row_sum, row_mac FROM account WHERE id = $1 FOR SHARE`,
+		by.ID, roles).Scan(&gone, &sum, &mac)
+	if err == nil {
+		var ok bool
+		ok, err = pg.RowsSigned(ctx, tx, pg.Row{Table: "account", ID: by.ID, Sum: sum, MAC: mac})
+		gone = gone || !ok
+	}
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("registry: look up the requester: %w", err)
 	}

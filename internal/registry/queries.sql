@@ -92,7 +92,7 @@ SELECT EXISTS (SELECT FROM entity) AS found;
 -- StaffRole returns the role of an active member of staff. FOR SHARE keeps the
 -- account from being changed until the transaction ends.
 -- name: StaffRole :one
-SELECT coalesce(role, '')::text AS role FROM account WHERE id = @id AND kind = 'staff' AND disabled_at IS NULL FOR SHARE;
+SELECT coalesce(role, '')::text AS role, row_sum, row_mac FROM account WHERE id = @id AND kind = 'staff' AND disabled_at IS NULL FOR SHARE;
 
 -- name: InsertAccess :exec
 INSERT INTO access_given (subject_id, by_id, how, before_staff, at) VALUES (@subject_id, @by_id, @how, @before_staff, @at);

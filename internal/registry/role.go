@@ -159,11 +159,14 @@ func CheckStaff(ctx context.Context, from pg.DB, by audit.Actor, roles ...string
 	case audit.Operator:
 		return nil
 	case audit.Account:
-		role, err := db.New(from).StaffRole(ctx, by.ID)
+		row, err := db.New(from).StaffRole(ctx, by.ID)
+		if err == nil {
+			err = signed(ctx, from, by.ID, row.RowSum, row.RowMac)
+		}
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("registry: look up the account: %w", err)
 		}
-		if err == nil && slices.Contains(roles, role) {
+		if err == nil && slices.Contains(roles, row.Role) {
 			return nil
 		}
 	case audit.Client, audit.System:

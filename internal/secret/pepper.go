@@ -23,6 +23,7 @@ type Peppers struct {
 	// All are newest pepper first, and the pools are of hash.Hash.
 	macs      []*sync.Pool
 	passwords []*sync.Pool
+	rows      []*sync.Pool
 	versions  []string
 }
 
@@ -60,6 +61,7 @@ func NewPeppers(list []Text) (*Peppers, error) {
 	for i, pepper := range list {
 		p.macs = append(p.macs, newMACs([]byte(pepper)))
 		p.passwords = append(p.passwords, newMACs(sign(p.macs[i], passwordLabel)))
+		p.rows = append(p.rows, newMACs(sign(p.macs[i], rowLabel)))
 		p.versions = append(p.versions, base64.RawURLEncoding.EncodeToString(sign(p.macs[i], versionLabel)[:versionLen]))
 	}
 	return p, nil

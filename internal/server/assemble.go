@@ -67,6 +67,9 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	if err != nil {
 		return nil, err
 	}
+	if err := pg.UseRowKeys(ctx, rowKeys(peppers, metrics, log), l.verify, l.supply, l.imports, l.people, l.jobs); err != nil {
+		return nil, err
+	}
 	region, err := phone.NewRegion(cfg.Region)
 	if err != nil {
 		return nil, err

@@ -18,3 +18,13 @@ func (m *Metrics) RegisterListening(listening func() bool) {
 // GraceUsed counts a request whose credential was accepted from the cache because
 // the database did not answer.
 func (m *Metrics) GraceUsed() { m.graceUses.Inc() }
+
+// RegisterRows adds the tables whose rows are signed. Call it once.
+func (m *Metrics) RegisterRows(tables []string) {
+	for _, table := range tables {
+		m.rowsRefused.WithLabelValues(table)
+	}
+}
+
+// RowRefused counts a row that was not accepted because the service had not written it.
+func (m *Metrics) RowRefused(table string) { m.rowsRefused.WithLabelValues(table).Inc() }

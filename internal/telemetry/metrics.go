@@ -30,6 +30,7 @@ type Metrics struct {
 	daysAhead   prometheus.Gauge
 	panics      prometheus.Counter
 	graceUses   prometheus.Counter
+	rowsRefused *prometheus.CounterVec
 	doors       doorMetrics
 	log         logMetrics
 
@@ -78,6 +79,9 @@ func NewMetrics() *Metrics {
 		graceUses: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "lineproof_access_graced_total", Help: "Requests whose credential was accepted from the cache because the database did not answer.",
 		}),
+		rowsRefused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "lineproof_rows_refused_total", Help: "Rows that were not accepted because the service had not written them, by table.",
+		}, []string{"table"}),
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "lineproof_panics_total", Help: "Panics in handlers that were caught; the response was an internal error.",
 		}),
@@ -92,7 +96,7 @@ func NewMetrics() *Metrics {
 	m.doors.register(m.registry)
 	m.log.register(m.registry)
 	m.registry.MustRegister(
-		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, m.graceUses, build,
+		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, m.graceUses, m.rowsRefused, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	// All outcomes exist from the start: a series that appeared only with the first

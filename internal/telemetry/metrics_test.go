@@ -34,6 +34,8 @@ func busy() *telemetry.Metrics {
 	m.LimitRefused("entity")
 	m.RegisterListening(func() bool { return true })
 	m.GraceUsed()
+	m.RegisterRows([]string{"account"})
+	m.RowRefused("account")
 	m.RegisterGuard([]string{"density"}, []string{"slowed", "stopped"})
 	m.GuardAlert("density", "slowed")
 	m.DocumentScanned("infected")
@@ -98,6 +100,7 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_log_failures_total counter",
 		"lineproof_panics_total counter",
 		"lineproof_password_hashes_in_flight gauge",
+		"lineproof_rows_refused_total counter",
 		"lineproof_scanner_signatures_timestamp_seconds gauge",
 		"lineproof_scanner_test gauge",
 		"lineproof_tally_settled_timestamp_seconds gauge",

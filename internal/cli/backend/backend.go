@@ -128,6 +128,10 @@ func Open(ctx context.Context, c *console.Console) (*Backend, error) {
 		pool.Close()
 		return nil, err
 	}
+	if err := pg.UseRowKeys(ctx, pg.RowKeys{Peppers: peppers}, pool); err != nil {
+		pool.Close()
+		return nil, err
+	}
 	passwords := secret.NewPasswords(peppers, secret.Cost{MemoryKiB: cfg.Argon2MemoryKiB, Time: cfg.Argon2Time, Threads: 1}, cfg.Argon2Parallel, cfg.Argon2Queue)
 	b := &Backend{
 		Config: cfg, Pool: pool,

@@ -29,7 +29,7 @@ const (
 	loginPath   = "/api/regulator/v1/login"
 	verifyPath  = "/api/v1/phone/api/phone-numbers/verify"
 
-	pepper        = "a pepper for the tests of the whole that is long enough"
+	pepper        = pgtest.Pepper
 	adminEmail    = "first-admin@telco.example"
 	adminPassword = "harmattan-38-dust"
 	nodeName      = "e2e"

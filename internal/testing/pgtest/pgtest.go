@@ -147,15 +147,3 @@ func AnyTime(tb testing.TB, url string) string {
 	}
 	return url
 }
-
-// Open returns a pool on the database at url in the given role; "" means
-// superuser.
-func Open(tb testing.TB, url, role string) *pgxpool.Pool {
-	tb.Helper()
-	pool, err := pg.Open(tb.Context(), url, pg.Options{Role: role})
-	if err != nil {
-		tb.Fatalf("pgtest: %v", err)
-	}
-	tb.Cleanup(pool.Close)
-	return pool
-}

@@ -1017,7 +1017,8 @@ func (q *Queries) RevokeTokensOfClient(ctx context.Context, arg RevokeTokensOfCl
 }
 
 const sessionByMAC = `-- name: SessionByMAC :one
-SELECT s.id, s.account_id, s.last_seen_at, s.expires_at, s.limited, a.entity_id, a.kind, coalesce(a.role, '')::text AS role FROM session s
+SELECT s.id, s.account_id, s.last_seen_at, s.expires_at, s.limited, a.entity_id, a.kind, coalesce(a.role, '')::text AS role,
+       s.row_sum, s.row_mac, a.row_sum AS account_sum, a.row_mac AS account_mac FROM session s
 JOIN account a ON a.id = s.account_id LEFT JOIN entity e ON e.id = a.entity_id
 WHERE s.mac = ANY($1::bytea[]) AND s.expires_at > $2 AND s.last_seen_at > $3 AND s.revoked_at IS NULL
   AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved'
@@ -1038,6 +1039,10 @@ type SessionByMACRow struct {
 	EntityID   uuid.NullUUID
 	Kind       string
 	Role       string
+	RowSum     []byte
+	RowMac     []byte
+	AccountSum []byte
+	AccountMac []byte
 }
 
 func (q *Queries) SessionByMAC(ctx context.Context, arg SessionByMACParams) (SessionByMACRow, error) {
@@ -1052,19 +1057,29 @@ func (q *Queries) SessionByMAC(ctx context.Context, arg SessionByMACParams) (Ses
 		&i.EntityID,
 		&i.Kind,
 		&i.Role,
+		&i.RowSum,
+		&i.RowMac,
+		&i.AccountSum,
+		&i.AccountMac,
 	)
 	return i, err
 }
 
 const sessionProvedAt = `-- name: SessionProvedAt :one
-SELECT proved_at FROM session WHERE id = $1 AND revoked_at IS NULL
+SELECT proved_at, row_sum, row_mac FROM session WHERE id = $1 AND revoked_at IS NULL
 `
 
-func (q *Queries) SessionProvedAt(ctx context.Context, id uuid.UUID) (time.Time, error) {
+type SessionProvedAtRow struct {
+	ProvedAt time.Time
+	RowSum   []byte
+	RowMac   []byte
+}
+
+func (q *Queries) SessionProvedAt(ctx context.Context, id uuid.UUID) (SessionProvedAtRow, error) {
 	row := q.db.QueryRow(ctx, sessionProvedAt, id)
-	var proved_at time.Time
-	err := row.Scan(&proved_at)
-	return proved_at, err
+	var i SessionProvedAtRow
+	err := row.Scan(&i.ProvedAt, &i.RowSum, &i.RowMac)
+	return i, err
 }
 
 const sessions = `-- name: Sessions :many

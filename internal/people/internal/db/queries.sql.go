@@ -17,9 +17,9 @@ SELECT coalesce(a.id, '00000000-0000-0000-0000-000000000000')::uuid AS id, coale
        coalesce(a.entity_id, '00000000-0000-0000-0000-000000000000')::uuid AS entity_id, coalesce(a.name, '')::text AS name,
        coalesce(a.password_hash, '')::text AS password_hash, (a.verified_at IS NOT NULL)::boolean AS verified,
        (a.id IS NOT NULL AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS may_log_in,
-       (f.confirmed_at IS NOT NULL)::boolean AS has_factor
+       coalesce(a.has_factor, false)::boolean AS has_factor, a.row_sum, a.row_mac
 FROM (SELECT $1::text AS key) wanted LEFT JOIN account a ON a.email_key = wanted.key
-LEFT JOIN entity e ON e.id = a.entity_id LEFT JOIN second_factor f ON f.account_id = a.id
+LEFT JOIN entity e ON e.id = a.entity_id
 `
 
 type AccountForLoginRow struct {
@@ -31,6 +31,8 @@ type AccountForLoginRow struct {
 	Verified     bool
 	MayLogIn     bool
 	HasFactor    bool
+	RowSum       []byte
+	RowMac       []byte
 }
 
 // AccountForLogin also returns accounts that may not log in, so that the password
@@ -48,6 +50,8 @@ func (q *Queries) AccountForLogin(ctx context.Context, emailKey string) (Account
 		&i.Verified,
 		&i.MayLogIn,
 		&i.HasFactor,
+		&i.RowSum,
+		&i.RowMac,
 	)
 	return i, err
 }
@@ -424,6 +428,19 @@ func (q *Queries) FactorsOf(ctx context.Context, accounts []uuid.UUID) ([]Factor
 	return items, nil
 }
 
+const hasFactor = `-- name: HasFactor :one
+SELECT has_factor FROM account WHERE id = $1
+`
+
+// HasFactor reads the account's row, which is signed, and not whether there is a factor:
+// that could have been deleted.
+func (q *Queries) HasFactor(ctx context.Context, id uuid.UUID) (bool, error) {
+	row := q.db.QueryRow(ctx, hasFactor, id)
+	var has_factor bool
+	err := row.Scan(&has_factor)
+	return has_factor, err
+}
+
 const insertDevice = `-- name: InsertDevice :exec
 INSERT INTO login_device (id, account_id, mac, last_used_at, created_at) VALUES ($1, $2, $3, $4, $4)
 `
@@ -486,7 +503,7 @@ func (q *Queries) InsertRecoveryCodes(ctx context.Context, arg InsertRecoveryCod
 
 const keyMaker = `-- name: KeyMaker :one
 SELECT (a.verified_at IS NOT NULL)::boolean AS verified, (a.kind <> 'member' OR a.makes_keys)::boolean AS makes_keys,
-       EXISTS (SELECT FROM second_factor f WHERE f.account_id = a.id AND f.confirmed_at IS NOT NULL) AS has_factor
+       a.has_factor, a.row_sum, a.row_mac
 FROM account a WHERE a.id = $1
 `
 
@@ -494,13 +511,21 @@ type KeyMakerRow struct {
 	Verified  bool
 	MakesKeys bool
 	HasFactor bool
+	RowSum    []byte
+	RowMac    []byte
 }
 
 // KeyMaker says what the account of a person who creates a live key has.
 func (q *Queries) KeyMaker(ctx context.Context, id uuid.UUID) (KeyMakerRow, error) {
 	row := q.db.QueryRow(ctx, keyMaker, id)
 	var i KeyMakerRow
-	err := row.Scan(&i.Verified, &i.MakesKeys, &i.HasFactor)
+	err := row.Scan(
+		&i.Verified,
+		&i.MakesKeys,
+		&i.HasFactor,
+		&i.RowSum,
+		&i.RowMac,
+	)
 	return i, err
 }
 
@@ -577,18 +602,25 @@ func (q *Queries) LockPassword(ctx context.Context, id uuid.UUID) (string, error
 }
 
 const passwordHash = `-- name: PasswordHash :one
-SELECT password_hash, email_key FROM account WHERE id = $1
+SELECT password_hash, email_key, row_sum, row_mac FROM account WHERE id = $1
 `
 
 type PasswordHashRow struct {
 	PasswordHash *string
 	EmailKey     string
+	RowSum       []byte
+	RowMac       []byte
 }
 
 func (q *Queries) PasswordHash(ctx context.Context, id uuid.UUID) (PasswordHashRow, error) {
 	row := q.db.QueryRow(ctx, passwordHash, id)
 	var i PasswordHashRow
-	err := row.Scan(&i.PasswordHash, &i.EmailKey)
+	err := row.Scan(
+		&i.PasswordHash,
+		&i.EmailKey,
+		&i.RowSum,
+		&i.RowMac,
+	)
 	return i, err
 }
 

@@ -40,7 +40,7 @@ func (q *Queries) AcceptInvitation(ctx context.Context, arg AcceptInvitationPara
 const accountByEmail = `-- name: AccountByEmail :one
 SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.makes_keys, a.name, a.email, a.email_key, a.created_at,
        (a.verified_at IS NOT NULL)::boolean AS verified, (a.password_hash IS NOT NULL)::boolean AS accepted, (a.disabled_at IS NOT NULL)::boolean AS disabled,
-       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved
+       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved, a.row_sum, a.row_mac
 FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.email_key = $1
 `
 
@@ -59,6 +59,8 @@ type AccountByEmailRow struct {
 	Accepted  bool
 	Disabled  bool
 	Approved  bool
+	RowSum    []byte
+	RowMac    []byte
 }
 
 func (q *Queries) AccountByEmail(ctx context.Context, emailKey string) (AccountByEmailRow, error) {
@@ -79,6 +81,8 @@ func (q *Queries) AccountByEmail(ctx context.Context, emailKey string) (AccountB
 		&i.Accepted,
 		&i.Disabled,
 		&i.Approved,
+		&i.RowSum,
+		&i.RowMac,
 	)
 	return i, err
 }
@@ -86,7 +90,7 @@ func (q *Queries) AccountByEmail(ctx context.Context, emailKey string) (AccountB
 const accountByID = `-- name: AccountByID :one
 SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.makes_keys, a.name, a.email, a.email_key, a.created_at,
        (a.verified_at IS NOT NULL)::boolean AS verified, (a.password_hash IS NOT NULL)::boolean AS accepted, (a.disabled_at IS NOT NULL)::boolean AS disabled,
-       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved
+       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved, a.row_sum, a.row_mac
 FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.id = $1
 `
 
@@ -105,6 +109,8 @@ type AccountByIDRow struct {
 	Accepted  bool
 	Disabled  bool
 	Approved  bool
+	RowSum    []byte
+	RowMac    []byte
 }
 
 func (q *Queries) AccountByID(ctx context.Context, id uuid.UUID) (AccountByIDRow, error) {
@@ -125,6 +131,8 @@ func (q *Queries) AccountByID(ctx context.Context, id uuid.UUID) (AccountByIDRow
 		&i.Accepted,
 		&i.Disabled,
 		&i.Approved,
+		&i.RowSum,
+		&i.RowMac,
 	)
 	return i, err
 }
@@ -132,7 +140,7 @@ func (q *Queries) AccountByID(ctx context.Context, id uuid.UUID) (AccountByIDRow
 const accounts = `-- name: Accounts :many
 SELECT a.id, a.kind, a.entity_id, coalesce(e.name, '')::text AS entity, coalesce(a.role, '')::text AS role, a.makes_keys, a.name, a.email, a.email_key, a.created_at,
        (a.verified_at IS NOT NULL)::boolean AS verified, (a.password_hash IS NOT NULL)::boolean AS accepted, (a.disabled_at IS NOT NULL)::boolean AS disabled,
-       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved
+       (coalesce(e.status, 'Approved') = 'Approved')::boolean AS approved, a.row_sum, a.row_mac
 FROM account a LEFT JOIN entity e ON e.id = a.entity_id WHERE a.entity_id IS NOT DISTINCT FROM $1 ORDER BY a.created_at, a.id
 `
 
@@ -151,6 +159,8 @@ type AccountsRow struct {
 	Accepted  bool
 	Disabled  bool
 	Approved  bool
+	RowSum    []byte
+	RowMac    []byte
 }
 
 // Accounts lists the people of an entity or, if entity_id is null, the staff.
@@ -178,6 +188,8 @@ func (q *Queries) Accounts(ctx context.Context, entityID uuid.NullUUID) ([]Accou
 			&i.Accepted,
 			&i.Disabled,
 			&i.Approved,
+			&i.RowSum,
+			&i.RowMac,
 		); err != nil {
 			return nil, err
 		}

@@ -551,14 +551,20 @@ func (q *Queries) SetStatus(ctx context.Context, arg SetStatusParams) error {
 }
 
 const staffRole = `-- name: StaffRole :one
-SELECT coalesce(role, '')::text AS role FROM account WHERE id = $1 AND kind = 'staff' AND disabled_at IS NULL FOR SHARE
+SELECT coalesce(role, '')::text AS role, row_sum, row_mac FROM account WHERE id = $1 AND kind = 'staff' AND disabled_at IS NULL FOR SHARE
 `
+
+type StaffRoleRow struct {
+	Role   string
+	RowSum []byte
+	RowMac []byte
+}
 
 // StaffRole returns the role of an active member of staff. FOR SHARE keeps the
 // account from being changed until the transaction ends.
-func (q *Queries) StaffRole(ctx context.Context, id uuid.UUID) (string, error) {
+func (q *Queries) StaffRole(ctx context.Context, id uuid.UUID) (StaffRoleRow, error) {
 	row := q.db.QueryRow(ctx, staffRole, id)
-	var role string
-	err := row.Scan(&role)
-	return role, err
+	var i StaffRoleRow
+	err := row.Scan(&i.Role, &i.RowSum, &i.RowMac)
+	return i, err
 }
