@@ -44,6 +44,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	m.RegisterPasswords(func() int { return 0 })
 	m.RegisterWaiting(func() int { return 0 })
 	m.RegisterListening(func() bool { return true })
+	m.RegisterRows([]string{"account"})
 	m.RegisterLimits(func() uint64 { return 0 })
 	m.RegisterGuard([]string{"density"}, []string{"stopped"})
 	m.RegisterPools(map[string]func() telemetry.PoolStat{"verify": func() telemetry.PoolStat { return telemetry.PoolStat{} }})

@@ -67,6 +67,7 @@ func New(j *Jobs) (*Client, error) {
 		river.AddWorkerSafely(workers, &chainAudit{jobs: j}),
 		river.AddWorkerSafely(workers, &recordFailures{jobs: j}),
 		river.AddWorkerSafely(workers, &notifyExpiry{jobs: j}),
+		river.AddWorkerSafely(workers, &renewRows{jobs: j}),
 	} {
 		if add != nil {
 			return nil, fmt.Errorf("jobs: register: %w", add)
@@ -85,6 +86,7 @@ func New(j *Jobs) (*Client, error) {
 			periodic(chainInterval, ChainAuditArgs{}),
 			periodic(failureInterval, RecordFailuresArgs{}),
 			periodic(time.Hour, NotifyExpiryArgs{}),
+			periodic(time.Hour, RenewRowsArgs{}),
 		},
 		JobTimeout: time.Minute,
 		// Every login of the database may send notifications, and by one it could pause a

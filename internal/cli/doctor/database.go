@@ -38,7 +38,9 @@ func (d *databaseChecks) run(ctx context.Context) {
 	d.reader(ctx, maxLag)
 	if d.schema(ctx) {
 		d.rights(ctx)
-		d.pepper(ctx)
+		if peppers := d.pepper(ctx); peppers != nil {
+			d.rows(ctx, peppers)
+		}
 		d.partitions(ctx)
 	}
 }
@@ -49,18 +51,17 @@ func (d *databaseChecks) failQuery(check string, err error) {
 }
 
 // pepper checks that the credentials in the database were hashed with the
-// configured pepper.
-func (d *databaseChecks) pepper(ctx context.Context) {
+// configured pepper, which it returns if so.
+func (d *databaseChecks) pepper(ctx context.Context) (peppers *secret.Peppers) {
 	const check = "credentials"
-	var peppers *secret.Peppers
 	if d.cfg.HasPepper() {
 		list, err := d.cfg.Peppers()
 		if err != nil {
-			return // already reported by the check of the machine
+			return nil // already reported by the check of the machine
 		}
 		if peppers, err = secret.NewPeppers(list); err != nil {
 			d.fail(check, err.Error(), "correct LINEPROOF_PEPPERS")
-			return
+			return nil
 		}
 	}
 	switch err := peppercheck.Check(ctx, d.pool, peppers); {
@@ -71,7 +72,9 @@ func (d *databaseChecks) pepper(ctx context.Context) {
 		d.failQuery(check, err)
 	default:
 		d.ok(check, "they were hashed with this pepper, or no pepper was used before")
+		return peppers
 	}
+	return nil
 }
 
 func (d *databaseChecks) server(ctx context.Context) {
