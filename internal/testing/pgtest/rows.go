@@ -11,8 +11,9 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// Pepper is the pepper under which the pools of tests sign rows that decide access.
-const Pepper = "a pepper for tests, thirty-two bytes long"
+// Pepper is the pepper under which the pools of tests sign rows that decide access. It has
+// no comma, so that servers of tests can have it in their settings.
+const Pepper = "a pepper for tests that is more than thirty-two bytes long"
 
 // Open returns a pool on the database at url in the given role; "" means superuser. Rows
 // that decide access are signed under [Pepper], those too that a test plants with a
