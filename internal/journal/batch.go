@@ -24,8 +24,8 @@ type batch struct {
 	at       time.Time // of all its entries
 	entries  []record.Entry
 	hashes   [][sha256.Size]byte
-	root     []byte
-	timeline string // of the server of the first attempt
+	tree     *merkle.Levels // over the hashes
+	timeline string         // of the server of the first attempt
 }
 
 var errTimes = errors.New("journal: the entries of a batch have different times")
@@ -34,19 +34,26 @@ var errTimes = errors.New("journal: the entries of a batch have different times"
 // Merkle root. All have one time, so that reading a period always reads whole batches.
 func (j *Journal) seal(number *journalepoch.Number, entries []record.Entry) (*batch, error) {
 	b := &batch{node: j.node, epoch: number.Epoch, n: number.N, at: entries[0].At, entries: entries, hashes: make([][sha256.Size]byte, len(entries))}
-	leaves := make([][]byte, len(entries))
 	var scratch []byte
 	for i := range entries {
 		if !entries[i].At.Equal(b.at) {
 			return nil, errTimes
 		}
 		b.hashes[i], scratch = entries[i].HashWith(scratch)
-		leaves[i] = b.hashes[i][:]
 	}
-	var err error
-	b.root, err = merkle.Root(leaves)
-	return b, err
+	b.tree = merkle.NewLevels(len(entries), func(i int) []byte { return b.hashes[i][:] })
+	return b, nil
 }
+
+// Sealed is a batch whose key and tree are fixed, and which may not be committed yet.
+type Sealed struct {
+	Epoch, N int64
+	At       time.Time
+	Entries  []record.Entry
+	Tree     *merkle.Levels // over the hashes of the entries
+}
+
+func (b *batch) sealed() *Sealed { return &Sealed{b.epoch, b.n, b.at, b.entries, b.tree} }
 
 // entryFields are the columns of a record beside those of its batch, in the order of
 // values and scanEntry.
@@ -128,7 +135,7 @@ func (b *batch) values() [][]byte {
 		return b.column(oidText, func(to []byte, i int) []byte { return append(to, of(&b.entries[i])...) })
 	}
 	return [][]byte{
-		text(b.node), number(nil, b.epoch), number(nil, b.n), timestamp(nil, b.at), short(nil, int32(len(b.entries))), b.root, //nolint:gosec // far below 2^31
+		text(b.node), number(nil, b.epoch), number(nil, b.n), timestamp(nil, b.at), short(nil, int32(len(b.entries))), b.tree.Root()[:], //nolint:gosec // far below 2^31
 		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].RequestID[:]...) }),
 		b.column(oidTimestamptz, func(to []byte, i int) []byte { return timestamp(to, b.entries[i].At) }),
 		texts(func(e *record.Entry) string { return e.Type }),

@@ -16,6 +16,13 @@ import (
 // primary cannot be committed on the standby that took over from it. An error of
 // decide is returned unchanged; if it returns no entries, nothing is written.
 func (j *Journal) Record(ctx context.Context, decide func(from pg.DB) ([]record.Entry, error)) error {
+	return j.RecordSealed(ctx, decide, func(*Sealed) {})
+}
+
+// RecordSealed is Record, and calls sealed when the batch is as it will be committed. It
+// does not wait for anything that sealed starts. Nobody may be told of the batch unless
+// RecordSealed returns nil.
+func (j *Journal) RecordSealed(ctx context.Context, decide func(from pg.DB) ([]record.Entry, error), sealed func(*Sealed)) error {
 	var b *batch
 	var snapshot *pg.Snapshot
 	var decideErr error
@@ -29,12 +36,13 @@ func (j *Journal) Record(ctx context.Context, decide func(from pg.DB) ([]record.
 		if entries, decideErr = decide(s); decideErr != nil || len(entries) == 0 {
 			return nil, decideErr
 		}
-		sealed, err := j.seal(number, entries)
-		if err != nil {
+		var err error
+		if b, err = j.seal(number, entries); err != nil {
 			return nil, err
 		}
-		b, snapshot = sealed, s
-		return &pg.Final{Name: insertName, SQL: insertBatch, Values: sealed.values()}, nil
+		snapshot = s
+		sealed(b.sealed())
+		return &pg.Final{Name: insertName, SQL: insertBatch, Values: b.values()}, nil
 	})
 	if b == nil || err != nil && !errors.Is(err, pg.ErrUnknown) {
 		number.NotWritten()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/receipt"
 )
@@ -49,14 +50,13 @@ func (m *Maker) Make(ctx context.Context, b *InBatch) (*receipt.Receipt, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &receipt.Receipt{Form: receipt.Form, Statement: receipt.Statement, Public: b.EncodePublic(), Proof: proof}
+	r := &receipt.Receipt{Form: receipt.Form, Statement: receipt.Statement, Public: b.EncodePublic(), Batch: placeIn(b), Proof: proof}
 	if b.Erased() {
 		r.PersonalHash = b.Inner[:]
 	} else {
 		r.Personal = append(b.EncodePersonal(), b.Nonce[:]...)
 	}
-	r.Batch, err = placeIn(b)
-	return r, err
+	return r, nil
 }
 
 func (m *Maker) whyNotLogged(ctx context.Context, at time.Time) error {
@@ -71,41 +71,11 @@ func (m *Maker) whyNotLogged(ctx context.Context, at time.Time) error {
 }
 
 // placeIn returns the batch with the path from the record to its root.
-func placeIn(b *InBatch) (receipt.Batch, error) {
-	var stored hashes
-	for i, hash := range b.Hashes {
-		added, err := tlog.StoredHashes(int64(i), hash, stored)
-		if err != nil {
-			return receipt.Batch{}, fmt.Errorf("logreceipt: build the tree of a batch: %w", err)
-		}
-		stored = append(stored, added...)
-	}
-	count := len(b.Hashes)
-	root, err := tlog.TreeHash(int64(count), stored)
-	if err != nil {
-		return receipt.Batch{}, fmt.Errorf("logreceipt: build the tree of a batch: %w", err)
-	}
-	path, err := tlog.ProveRecord(int64(count), int64(b.Index), stored)
-	if err != nil {
-		return receipt.Batch{}, fmt.Errorf("logreceipt: build the tree of a batch: %w", err)
-	}
-	to := receipt.Batch{Epoch: b.Epoch, N: b.N, At: b.At.UnixMilli(), Count: int32(count), Index: int64(b.Index), Root: root[:], Path: []receipt.Bytes{}} //nolint:gosec // a batch is small
-	for i := range path {
-		to.Path = append(to.Path, path[i][:])
-	}
-	return to, nil
-}
-
-// hashes are those of a tree as package tlog stores them.
-type hashes []tlog.Hash
-
-// ReadHashes implements tlog.HashReader.
-func (s hashes) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
-	all := make([]tlog.Hash, len(indexes))
-	for i, n := range indexes {
-		all[i] = s[n]
-	}
-	return all, nil
+func placeIn(b *InBatch) receipt.Batch {
+	tree := merkle.NewLevels(len(b.Hashes), func(i int) []byte { return b.Hashes[i] })
+	to := receipt.Batch{Epoch: b.Epoch, N: b.N, At: b.At.UnixMilli(), Count: int32(len(b.Hashes)), Index: int64(b.Index), Root: tree.Root()[:], Path: []receipt.Bytes{}} //nolint:gosec // a batch is small
+	tree.Path(b.Index, func(place int) { to.Path = append(to.Path, tree.Hashes[place][:]) })
+	return to
 }
 
 // prove returns the proof that the newest checkpoint covers an entry. It comes from the

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/transparency-dev/merkle/compact"
+	"github.com/transparency-dev/merkle/proof"
 	"github.com/transparency-dev/merkle/rfc6962"
 
 	"github.com/lineproof/lineproof/internal/merkle"
@@ -32,6 +33,9 @@ func TestRootIsThatOfRFC6962(t *testing.T) {
 			t.Fatal(err)
 		}
 		root, err := merkle.Root(hashes)
+		if n%37 == 0 || n < 70 {
+			checkLevels(t, hashes, merkle.Hash(want))
+		}
 		if got := tree.Root(); err != nil || string(got[:]) != string(want) || string(root) != string(want) {
 			t.Fatalf("of %d leaves the root is %x and %x, want %x (%v)", n+1, got, root, want, err)
 		}
@@ -65,6 +69,23 @@ func TestResumedTreeIsTheSameTree(t *testing.T) {
 	for _, edge := range [][]byte{nil, tree.Edge()[1:], append(tree.Edge(), 0), tree.Edge()[:32]} {
 		if _, err := merkle.Resume(tree.Size(), edge); err == nil {
 			t.Errorf("an edge of %d bytes was accepted for a tree of %d leaves", len(edge), tree.Size())
+		}
+	}
+}
+
+// checkLevels compares a tree with all hashes with its root, and its paths with those of
+// another implementation.
+func checkLevels(t *testing.T, leaves [][]byte, root merkle.Hash) {
+	t.Helper()
+	tree := merkle.NewLevels(len(leaves), func(i int) []byte { return leaves[i] })
+	if *tree.Root() != root {
+		t.Fatalf("of %d leaves the root is %x, want %x", len(leaves), *tree.Root(), root)
+	}
+	for i, leaf := range leaves {
+		var path [][]byte
+		tree.Path(i, func(place int) { path = append(path, tree.Hashes[place][:]) })
+		if err := proof.VerifyInclusion(rfc6962.DefaultHasher, uint64(i), uint64(len(leaves)), rfc6962.DefaultHasher.HashLeaf(leaf), path, root[:]); err != nil {
+			t.Fatalf("the path of leaf %d of %d: %v", i, len(leaves), err)
 		}
 	}
 }
