@@ -1,5 +1,5 @@
 // Package receipt verifies receipts of Lineproof: proofs that the service gave a certain
-// answer at a certain time. Verifying needs the receipt and the public key of the log, and
+// answer at a certain time, and promises of such proofs. Verifying needs the receipt and the public key of the log, and
 // nothing else: no network, and no trust in the service.
 //
 // A receipt states what suppliers had reported about a line by then. It is no certificate
@@ -35,8 +35,12 @@ type Receipt struct {
 	Personal     Bytes `json:"personal,omitempty"`
 	PersonalHash Bytes `json:"personalHash,omitempty"`
 	Batch        Batch `json:"batch"`
+	// Promise promises that the log will have the batch, in the receipt that comes with an
+	// answer. Key certifies the key that has signed it. Both are signed notes.
+	Promise string `json:"promise,omitempty"`
+	Key     string `json:"key,omitempty"`
 	// Proof proves that the log has the batch: c2sp.org/tlog-proof, with a signed checkpoint.
-	Proof string `json:"proof"`
+	Proof string `json:"proof,omitempty"`
 }
 
 // Batch is the batch in which the record was committed, with the record's place in its tree.
@@ -75,9 +79,12 @@ func Parse(text []byte) (*Receipt, error) {
 	var r Receipt
 	var batch json.RawMessage
 	err := decodeMembers(text, map[string]any{
-		"form": &r.Form, "statement": &r.Statement, "public": &r.Public, "personal": &r.Personal, "personalHash": &r.PersonalHash, "batch": &batch, "proof": &r.Proof,
-	}, "personal", "personalHash")
-	if err != nil || r.Form != Form {
+		"form": &r.Form, "statement": &r.Statement, "public": &r.Public, "personal": &r.Personal, "personalHash": &r.PersonalHash, "batch": &batch,
+		"promise": &r.Promise, "key": &r.Key, "proof": &r.Proof,
+	}, "personal", "personalHash", "promise", "key", "proof")
+	promised := r.Promise != "" && r.Key != "" && r.Proof == ""
+	proven := r.Promise == "" && r.Key == "" && r.Proof != ""
+	if err != nil || r.Form != Form || promised == proven {
 		return nil, ErrFormat
 	}
 	b := &r.Batch

@@ -35,6 +35,9 @@ var (
 // from where the receipt came from. Compare the fields of the result with what you believe
 // was answered.
 func (r *Receipt) Verify(p *Policy) (*Verified, error) {
+	if r.Proof == "" {
+		return nil, ErrNotYet
+	}
 	record, hash, err := r.record()
 	if err != nil {
 		return nil, err
