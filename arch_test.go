@@ -112,11 +112,12 @@ var plan = []part{
 	{domain, "publiclog", "blob checkpoint logentry logkey logtile merkle pg receipt", "log_entry log_head log_checkpoint log_published"},
 	{domain, "witness", "checkpoint logkey receipt statefile", ""},
 	{domain, "monitor", "checkpoint logentry logtile merkle receipt statefile", ""},
-	{domain, "logreceipt", "archivefile blob fault journal publiclog receipt record", ""},
+	{domain, "logreceipt", "archivefile blob fault journal merkle publiclog receipt record", ""},
+	{domain, "promise", "journal logentry logkey receipt", ""},
 	{domain, "erasure", "approval audit blob fault journal pg record registry", "erasure legal_hold"},
 	{domain, "whoasked", "approval audit blob csvfile fault journal pg phone record registry", "who_asked"},
 	{domain, "sandbox", "fault line linestore numbering pg phone policy", "rehearsal_clock"},
-	{domain, "verify", "blob fault journal line linestore numbering pg phone policy record sandbox supply", ""},
+	{domain, "verify", "blob fault journal line linestore numbering pg phone policy promise record sandbox supply", ""},
 	{domain, "guard", "approval audit fault pg phone policy registry sketch", "usage_day guard_alert guard_seen guard_key guard_year"},
 	{domain, "tally", "fault journal pg record", "journal_minute journal_day tally_mark usage_pace"},
 
@@ -135,7 +136,7 @@ var plan = []part{
 	{transports, "jobs", "access auditchain clamd document idempotency journal journalgap mail people pg rowmac supply tally whoasked", ""},
 	{transports, "client", "", ""},
 
-	{assembly, "server", "access apidocs approval blob clamd config document erasure guard hashing httpapi idempotency inspect jobs journal limit line linestore logfiles logkey logreceipt mail numbering order people peppercheck pg phone policy portal portal/desk portal/org portal/present portal/telco publiclog receipt record registry sandbox secret supply tally telemetry verify web whoasked", ""},
+	{assembly, "server", "access apidocs approval blob clamd config document erasure guard hashing httpapi idempotency inspect jobs journal limit line linestore logfiles logkey logreceipt mail numbering order people peppercheck pg phone policy portal portal/desk portal/org portal/present portal/telco promise publiclog receipt record registry sandbox secret supply tally telemetry verify web whoasked", ""},
 	{assembly, "cli/console", "approval client config fault pg secret", ""},
 	{assembly, "cli/backend", "access blob cli/console config document line linestore people peppercheck pg phone registry secret server supply", ""},
 	{assembly, "cli/remote", "cli/console client config secret telemetry", ""},

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -49,6 +50,10 @@ type Verification struct {
 
 	// ExternalID is that of the [BatchNumber].
 	ExternalID string `json:"externalId,omitzero"`
+
+	// Receipt promises that the public log will have this answer. Package receipt verifies
+	// it. It is missing while the service can't promise.
+	Receipt json.RawMessage `json:"receipt,omitzero"`
 }
 
 // Signal is something that applies to a line.
@@ -117,6 +122,9 @@ type VerifyOptions struct {
 	// number was last ported.
 	Dates bool
 
+	// Receipt requests a receipt. A service without a public log refuses the request.
+	Receipt bool
+
 	// OnBehalfOf is the principal for whom an agent asks, as the mandate that the
 	// regulator recorded names it. Empty asks for yourself.
 	OnBehalfOf string
@@ -133,7 +141,7 @@ func (c *Client) Verify(ctx context.Context, apiKey Secret, phoneNumber string) 
 }
 
 // VerifyWith is [Client.Verify] with options. An answer that lacks one of the
-// requested parts is an error.
+// requested parts, other than the receipt, is an error.
 func (c *Client) VerifyWith(ctx context.Context, apiKey Secret, phoneNumber string, o VerifyOptions) (*Verification, error) {
 	r, err := c.newRequest(ctx, "verify", "/api/v1/phone/api/phone-numbers/verify")
 	if err != nil {
@@ -175,6 +183,9 @@ func (o VerifyOptions) fields(name string, about any) map[string]any {
 	if o.Dates {
 		include = append(include, "dates")
 	}
+	if o.Receipt {
+		include = append(include, "receipt")
+	}
 	if include != nil {
 		fields["include"] = include
 	}
@@ -189,7 +200,7 @@ func (v *Verification) complete() bool {
 	return v.Status != "" && v.RequestID != "" && !v.VerifiedAt.IsZero()
 }
 
-// hasRequested reports whether v has every requested part.
+// hasRequested reports whether v has every requested part of the recorded answer.
 func (v *Verification) hasRequested(o VerifyOptions) bool {
 	return (o.Since.IsZero() || v.ChangedSince != "") && (!o.Signals || v.Signals != nil) && (!o.Coverage || v.Coverage != nil) && (!o.Dates || v.Dates != nil)
 }

@@ -74,9 +74,9 @@ var (
 	months   = regexp.MustCompile(`"\d{4}-(0[1-9]|1[0-2])"`)
 	tokens   = regexp.MustCompile(`lp_(tok|ses|live|test|dev)_[0-9A-Za-z]{38}`)
 	previews = regexp.MustCompile(`(lp_[a-z]+_)[0-9A-Za-z]{4}…[0-9A-Za-z]{4}`)
-	shared   = regexp.MustCompile(`\b[A-Z2-7]{32}\b`)                                  // with an authenticator
-	onces    = regexp.MustCompile(`"[02-9a-hjkmnp-z]{5}-[02-9a-hjkmnp-z]{5}"`)         // recovery codes
-	proofs   = regexp.MustCompile(`("public"|"personal"|"root"|"proof"):(\s*)"[^"]*"`) // of a receipt
+	shared   = regexp.MustCompile(`\b[A-Z2-7]{32}\b`)                                                  // with an authenticator
+	onces    = regexp.MustCompile(`"[02-9a-hjkmnp-z]{5}-[02-9a-hjkmnp-z]{5}"`)                         // recovery codes
+	proofs   = regexp.MustCompile(`("public"|"personal"|"root"|"proof"|"promise"|"key"):(\s*)"[^"]*"`) // of a receipt
 	counts   = regexp.MustCompile(`("epoch"|"n"|"at"):(\s*)\d+`)
 	speeds   = regexp.MustCompile(`("rate"|DelaySeconds"): \d+`)
 )

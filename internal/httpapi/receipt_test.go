@@ -1,14 +1,19 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/logreceipt"
+	"github.com/lineproof/lineproof/internal/promise"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/receipt"
@@ -33,6 +38,7 @@ func (s *stack) withLog(t *testing.T) (key string, publish func()) {
 	tiles, archive := must(blob.OpenDir(t.TempDir()))(t), must(blob.OpenDir(t.TempDir()))(t)
 	opened := logtest.NewKey(t, logOrigin)
 	s.Receipts = &logreceipt.Maker{Pool: s.pool, Archive: archive, Tiles: tiles, Origin: logOrigin}
+	s.Verifier.Promises = must(promise.New(opened, time.Now()))(t)
 	publisher := publiclog.NewPublisher(log, tiles, opened)
 	s.logKey, s.publish = opened.Verifier(), func() {
 		t.Helper()
@@ -50,6 +56,17 @@ func receiptAnswers() map[string]answer {
 		return verifiedPath + field(t, res.Body.Bytes(), "data", "requestId") + "/receipt"
 	}
 	return map[string]answer{
+		"verify_ok_receipt": {200, func(t *testing.T, s *stack) *http.Request {
+			s.withLog(t)
+			return post(verifyPath, s.key, `{"phoneNumber":"`+knownNumber+`","include":["receipt"],"externalId":"customer-4711"}`)
+		}},
+		"batch_ok_receipt": {200, func(t *testing.T, s *stack) *http.Request {
+			s.withLog(t)
+			return post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`","0803"],"include":["receipt"]}`)
+		}},
+		"verify_receipt_no_log": {400, func(_ *testing.T, s *stack) *http.Request {
+			return post(verifyPath, s.key, `{"phoneNumber":"`+knownNumber+`","include":["receipt"]}`)
+		}},
 		"receipt_ok": {200, func(t *testing.T, s *stack) *http.Request {
 			_, publish := s.withLog(t)
 			path := asked(t, s)
@@ -108,5 +125,47 @@ func TestReceiptOfTheAPIVerifies(t *testing.T) {
 	v := must(r.Verify(must(receipt.NewPolicy(key))(t)))(t)
 	if v.RequestID != id || v.Status != field(t, answer, "data", "status") || v.Entity != s.bank.ID.String() || v.PhoneNumber != swappedNumber || v.Extra == "" {
 		t.Errorf("it proves %+v", v)
+	}
+}
+
+// A receipt that comes with an answer promises this answer, and only what the proof proves
+// later; the record has the word and not the receipt.
+func TestPromiseComesWithTheAnswer(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	key, publish := s.withLog(t)
+	policy := must(receipt.NewPolicy(key))(t)
+	type answered struct {
+		RequestID string          `json:"requestId"`
+		Status    string          `json:"status"`
+		Receipt   json.RawMessage `json:"receipt"`
+	}
+	var one struct {
+		Data answered `json:"data"`
+	}
+	var several struct {
+		Data struct {
+			Results []answered `json:"results"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(s.do(t, post(verifyPath, s.key, `{"phoneNumber":"`+swappedNumber+`","include":["receipt","signals"],"since":"2026-01-01"}`)).Body.Bytes(), &one); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(s.do(t, post(batchPath, s.key, `{"phoneNumbers":["`+knownNumber+`","`+swappedNumber+`"],"include":["receipt"]}`)).Body.Bytes(), &several); err != nil {
+		t.Fatal(err)
+	}
+	publish()
+	for i, a := range append(several.Data.Results, one.Data) {
+		v, err := must(receipt.Parse(a.Receipt))(t).VerifyPromise(policy)
+		if err != nil || v.RequestID != a.RequestID || v.Status != a.Status || v.Entity != s.bank.ID.String() || strings.Contains(v.Extra, "receipt") || (v.Extra == "") != (i < 2) {
+			t.Errorf("it promises %+v, %v", v, err)
+		}
+		if want := []string{"include=receipt", "include=receipt", "since=2026-01-01T00:00:00Z include=receipt,signals"}[i]; !strings.HasSuffix(v.Options, want[len(want)-15:]) {
+			t.Errorf("the options are %q, want %q", v.Options, want)
+		}
+		proof := must(receipt.Parse(s.do(t, get(verifiedPath+a.RequestID+"/receipt", s.key)).Body.Bytes()))(t)
+		if proven := must(proof.Verify(policy))(t); !reflect.DeepEqual(proven.Record, v.Record) {
+			t.Errorf("it promised %+v and proves %+v", v.Record, proven.Record)
+		}
 	}
 }

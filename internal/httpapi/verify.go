@@ -86,7 +86,7 @@ func appendAnswer(b []byte, sent string, a *verify.Answer, id string) []byte {
 	if len(a.ExtraJSON) > len(`{}`) {
 		b = append(append(b, ','), a.ExtraJSON[1:len(a.ExtraJSON)-1]...) // the other fields, as they are recorded
 	}
-	return append(b, '}')
+	return append(a.Receipt.Append(`,"receipt":`, b), '}')
 }
 
 // appendText appends s as a JSON string.
@@ -123,7 +123,7 @@ func (a *API) readVerifyRequest(w http.ResponseWriter, r *http.Request) (q verif
 	}
 	external.check(&wrong, "externalId")
 	q.ExternalID = external.text
-	outOfRange := more.check(&wrong, &q, zone, a.latestSince(r))
+	outOfRange := more.check(&wrong, &q, zone, a.latestSince(r), a.Verifier.Promises != nil)
 	switch violations := mergeViolations(found, wrong.Err()); {
 	case outOfRange && len(found) == 0 && len(wrong.Violations()) == 1:
 		return q, errSinceRange.With(wrong.Violations()...)
@@ -165,8 +165,8 @@ func (o *options) fields() []field {
 }
 
 // check puts the options into q. It reports whether since is a valid time but
-// before 1970 or after latest.
-func (o *options) check(wrong *fault.Form, q *verify.Request, zone *time.Location, latest time.Time) (outOfRange bool) {
+// before 1970 or after latest. Receipts says whether there are any.
+func (o *options) check(wrong *fault.Form, q *verify.Request, zone *time.Location, latest time.Time, receipts bool) (outOfRange bool) {
 	for _, what := range o.include {
 		switch what {
 		case "signals":
@@ -175,8 +175,13 @@ func (o *options) check(wrong *fault.Form, q *verify.Request, zone *time.Locatio
 			q.Include.Coverage = true
 		case "dates":
 			q.Include.Dates = true
+		case "receipt":
+			q.Include.Receipt = true
+			if !receipts {
+				wrong.Once("include", fault.NotAllowed, "This service has no public log, so there are no receipts. Leave out receipt.")
+			}
 		default:
-			wrong.Once("include", fault.NotAllowed, "The allowed values are signals, coverage and dates.")
+			wrong.Once("include", fault.NotAllowed, "The allowed values are signals, coverage, dates and receipt.")
 		}
 	}
 	if o.hasOnBehalfOf {

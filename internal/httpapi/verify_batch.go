@@ -130,7 +130,7 @@ func (a *API) readBatch(w http.ResponseWriter, r *http.Request) (numbers []batch
 	var wrong fault.Form
 	wrong.Check(len(numbers) > 0, "phoneNumbers", fault.Required, "Enter 1 to "+strconv.Itoa(maxNumbers)+" phone numbers.")
 	latest := a.latestSince(r)
-	more.check(&wrong, &common, zone, latest)
+	more.check(&wrong, &common, zone, latest, a.Verifier.Promises != nil)
 	for i := range numbers {
 		if numbers[i].object && len(found)+len(wrong.Violations()) < maxBatchViolations {
 			numbers[i].check(&wrong, placeOf(i), zone, latest)

@@ -134,6 +134,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	if err != nil {
 		return nil, errors.Join(err, stores.Close(), closeLimiter())
 	}
+	verifier.Promises = public.promises
 	api := &httpapi.API{
 		Access:   accessService,
 		Registry: entities, People: peopleService, PublicURL: cfg.PublicURL,

@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/logfiles"
 	"github.com/lineproof/lineproof/internal/logkey"
 	"github.com/lineproof/lineproof/internal/logreceipt"
+	"github.com/lineproof/lineproof/internal/promise"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/receipt"
@@ -24,6 +25,8 @@ type publicLog struct {
 	worker *publiclog.Worker // nil without a log
 	files  *logfiles.Files   // nil without a key
 	key    *logkey.Key       // nil without one
+	// promises signs promises of receipts; nil without a key
+	promises *promise.Signer
 }
 
 func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, tiles blob.Store, metrics *telemetry.Metrics) (p publicLog, err error) {
@@ -46,6 +49,9 @@ func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, t
 		return p, nil
 	}
 	if p.key, err = logkey.Open(ctx, cfg.LogKey, cfg.LogOrigin); err != nil {
+		return p, err
+	}
+	if p.promises, err = promise.New(p.key, time.Now()); err != nil {
 		return p, err
 	}
 	p.worker.Publisher = publiclog.NewPublisher(l, tiles, p.key)

@@ -156,6 +156,12 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 			return nil
 		})
 	}
+	if s.log.promises != nil {
+		group.Go(func() error {
+			s.log.promises.Run(groupCtx, log)
+			return nil
+		})
+	}
 	group.Go(func() error {
 		<-groupCtx.Done()
 		draining.Store(true)

@@ -52,6 +52,7 @@ func (v *Verifier) answerBatch(ctx context.Context, from pg.DB, batch []*pending
 		if p.err != nil {
 			continue
 		}
+		p.place = len(entries)
 		entries = append(entries, newEntry(r, &p.answer, &l, statusAt))
 	}
 	return entries, nil

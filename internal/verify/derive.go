@@ -179,6 +179,7 @@ func parseOptions(text string) (r Request, ok bool) {
 			for word := range strings.SplitSeq(value, ",") {
 				r.Include.Coverage = r.Include.Coverage || word == "coverage"
 				r.Include.Dates = r.Include.Dates || word == "dates"
+				r.Include.Receipt = r.Include.Receipt || word == "receipt"
 				r.Include.Signals = r.Include.Signals || word == "signals"
 			}
 		}

@@ -17,6 +17,7 @@ type Include struct {
 	Signals  bool // every condition that applies to the line
 	Coverage bool // the coverage of the network's supply
 	Dates    bool // of the tenure, the last SIM change and the last port
+	Receipt  bool // a promise of a receipt, which is not part of the recorded extra
 }
 
 // Extra is the part of an answer beyond its five standard fields. Parts that
@@ -72,13 +73,16 @@ var contractTimes = json.WithMarshalers(json.MarshalToFunc(func(to *jsontext.Enc
 	return to.WriteToken(jsontext.String(t.UTC().Format(contractTime)))
 }))
 
-// wantsExtra reports whether the request asks for more than the standard fields.
-func (r *Request) wantsExtra() bool { return !r.Since.IsZero() || r.Include != Include{} }
+// wantsExtra reports whether the record of the answer will have more than the standard
+// fields.
+func (r *Request) wantsExtra() bool {
+	return !r.Since.IsZero() || r.Include.Signals || r.Include.Coverage || r.Include.Dates
+}
 
 // options returns the options of the request as the journal stores them: equal
 // options always give the same text.
 func (r *Request) options() string {
-	if !r.wantsExtra() && !r.Grace {
+	if !r.wantsExtra() && !r.Include.Receipt && !r.Grace {
 		return ""
 	}
 	var all, include []string
@@ -90,6 +94,9 @@ func (r *Request) options() string {
 	}
 	if r.Include.Dates {
 		include = append(include, "dates")
+	}
+	if r.Include.Receipt {
+		include = append(include, "receipt")
 	}
 	if r.Include.Signals {
 		include = append(include, "signals")

@@ -6,7 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/promise"
 	"github.com/lineproof/lineproof/internal/record"
 )
 
@@ -91,11 +93,12 @@ func (v *Verifier) commit(ctx context.Context, batch []*pending, attempts *int, 
 		return
 	}
 	err := v.databaseDown()
+	var promised *promise.Batch
 	if err == nil {
-		err = v.Journal.Record(ctx, func(from pg.DB) ([]record.Entry, error) {
+		err = v.Journal.RecordSealed(ctx, func(from pg.DB) ([]record.Entry, error) {
 			defer lookedUp()
 			return v.answerBatch(ctx, from, batch)
-		})
+		}, func(b *journal.Sealed) { promised = v.promise(b, batch) })
 	}
 	if *attempts--; err != nil && len(batch) > 1 && *attempts > 0 && pg.Refused(err) {
 		half := len(batch) / 2
@@ -107,7 +110,17 @@ func (v *Verifier) commit(ctx context.Context, batch []*pending, attempts *int, 
 	for _, p := range batch {
 		if err != nil {
 			p.answer, p.err = Answer{}, err
+		} else if p.err == nil && p.request.Include.Receipt {
+			p.answer.Receipt = promise.Receipt{Batch: promised, Index: p.place}
 		}
 		close(p.done)
 	}
+}
+
+// promise starts to sign the promise about a batch, if one of its requests wants a receipt.
+func (v *Verifier) promise(b *journal.Sealed, batch []*pending) *promise.Batch {
+	if v.Promises == nil || !slices.ContainsFunc(batch, func(p *pending) bool { return p.request.Include.Receipt }) {
+		return nil
+	}
+	return v.Promises.Sign(b)
 }

@@ -12,10 +12,12 @@ func TestOptionsAreRecordedAndCanBeParsed(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for want, r := range map[string]Request{
-		"":                               {},
-		"gate=grace":                     {Grace: true},
-		"include=coverage,dates,signals": {Include: Include{Signals: true, Coverage: true, Dates: true}},
-		"include=dates gate=grace":       {Include: Include{Dates: true}, Grace: true},
+		"":                                       {},
+		"gate=grace":                             {Grace: true},
+		"include=coverage,dates,signals":         {Include: Include{Signals: true, Coverage: true, Dates: true}},
+		"include=receipt":                        {Include: Include{Receipt: true}},
+		"include=coverage,dates,receipt,signals": {Include: Include{Signals: true, Coverage: true, Dates: true, Receipt: true}},
+		"include=dates gate=grace":               {Include: Include{Dates: true}, Grace: true},
 		"since=2026-03-01T00:00:00Z include=signals gate=grace": {Since: since, Include: Include{Signals: true}, Grace: true},
 	} {
 		text := r.options()

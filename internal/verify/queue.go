@@ -10,6 +10,7 @@ import (
 type pending struct {
 	request   Request
 	answer    Answer
+	place     int // of the answer's record in its batch
 	err       error
 	deadline  time.Time
 	done      chan struct{} // closed when answer or err is set

@@ -64,6 +64,7 @@ import (
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/promise"
 	"github.com/lineproof/lineproof/internal/sandbox"
 )
 
@@ -105,14 +106,18 @@ type Answer struct {
 	// ExtraJSON is Extra as the journal record holds it, one JSON object: the
 	// caller gets exactly these bytes. It is empty when no extra was requested.
 	ExtraJSON string
+	// Receipt promises a receipt, if one was requested. It is not part of the record, which
+	// it contains.
+	Receipt promise.Receipt
 }
 
-// Verifier answers requests. All fields but Breaker are required.
+// Verifier answers requests. All fields but Breaker and Promises are required.
 type Verifier struct {
 	Journal     *journal.Journal
 	Breaker     *pg.Breaker // while it is open, requests are refused at once; failed batches are reported to it
 	Lines       *linestore.Resolver
 	Simulator   *sandbox.Simulator // answers for test numbers
+	Promises    *promise.Signer    // nil: there are no receipts
 	Now         func() time.Time
 	MaxBatch    int           // requests in one commit
 	MaxInFlight int           // commits in progress at the same time

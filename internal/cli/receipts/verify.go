@@ -3,6 +3,7 @@
 package receipts
 
 import (
+	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -34,7 +35,8 @@ func verifyCommand(con *console.Console) *cobra.Command {
 the key of the log has signed that. It needs no network. FILE may be - for standard input.
 
 Get the key from somebody you trust, and not from where the receipt comes from: lineproof log key prints it. Compare what is
-printed with what you believe was answered. The exit code is 6 when the receipt is wrong.`,
+printed with what you believe was answered. The exit code is 6 when the receipt is wrong, and also when it is the promise that came
+with the answer: then it prints what is promised, which is not yet proven.`,
 		Example: "  lineproof receipt verify receipt.json --verifier 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -55,16 +57,41 @@ printed with what you believe was answered. The exit code is 6 when the receipt 
 		if err != nil {
 			return console.Usagef("the receipt can't be read: %v", err)
 		}
-		v, err := verify(text, whom)
-		if err != nil {
-			if err := con.Print(*asJSON, map[string]any{"verified": false, "why": err.Error()}, []string{"verified", "NO"}, []string{"why", err.Error()}); err != nil {
-				return err
-			}
-			return console.ErrProblems
-		}
-		return con.Print(*asJSON, map[string]any{"verified": true, "proven": v}, rows(v)...)
+		return verify(con, *asJSON, text, whom)
 	})
 	return cmd
+}
+
+// verify prints what a receipt proves or promises.
+func verify(con *console.Console, asJSON bool, text []byte, whom *receipt.Policy) error {
+	r, err := receipt.Parse(text)
+	if err != nil {
+		return refuse(con, asJSON, err)
+	}
+	v, err := r.Verify(whom)
+	switch {
+	case err == nil:
+		return con.Print(asJSON, map[string]any{"verified": true, "proven": v}, rows(v)...)
+	case !errors.Is(err, receipt.ErrNotYet):
+		return refuse(con, asJSON, err)
+	}
+	promised, err := r.VerifyPromise(whom)
+	if err != nil {
+		return refuse(con, asJSON, err)
+	}
+	all := append([][]string{{"verified", "NOT YET: promised, and not yet proven"}}, rowsOf(&promised.Record)...)
+	all = append(all, []string{"log", promised.Origin}, []string{"will have it by", console.FormatTime(promised.Until)}, []string{"get the proof", "from the service, which has it from about a second after the answer"})
+	if err := con.Print(asJSON, map[string]any{"verified": false, "promised": promised, "why": receipt.ErrNotYet.Error()}, all...); err != nil {
+		return err
+	}
+	return console.ErrProblems
+}
+
+func refuse(con *console.Console, asJSON bool, why error) error {
+	if err := con.Print(asJSON, map[string]any{"verified": false, "why": why.Error()}, []string{"verified", "NO"}, []string{"why", why.Error()}); err != nil {
+		return err
+	}
+	return console.ErrProblems
 }
 
 // whomToBelieve returns the policy that the flags name.
@@ -90,37 +117,32 @@ func whomToBelieve(key, file string) (*receipt.Policy, error) {
 	return p, nil
 }
 
-func verify(text []byte, whom *receipt.Policy) (*receipt.Verified, error) {
-	r, err := receipt.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	return r.Verify(whom)
-}
-
 // rows say in words what was proven.
 func rows(v *receipt.Verified) [][]string {
-	number := "erased by law"
-	if !v.Erased {
-		number = "+" + strconv.FormatInt(v.Number, 10)
-	}
-	all := [][]string{
-		{"verified", "yes"},
-		{"organisation", v.Entity},
-		{"asked about", number},
-		{"at", console.FormatTime(v.At)},
-		{"answer", v.Status},
-		{"network", v.MobileNetwork},
-		{"request", v.RequestID},
-		{"log", v.Origin},
-		{"entry", strconv.FormatInt(v.Index, 10)},
-		{"means", receipt.Statement},
-	}
+	all := append([][]string{{"verified", "yes"}}, rowsOf(&v.Record)...)
+	all = append(all, []string{"log", v.Origin}, []string{"entry", strconv.FormatInt(v.Index, 10)}, []string{"means", receipt.Statement})
 	for name, at := range v.Witnessed {
 		all = append(all, []string{"witnessed by", name + ", " + console.FormatTime(at)})
 	}
-	if v.Extra != "" {
-		all = append(all, []string{"also said", v.Extra})
+	return all
+}
+
+// rowsOf say in words what was answered.
+func rowsOf(r *receipt.Record) [][]string {
+	number := "erased by law"
+	if !r.Erased {
+		number = "+" + strconv.FormatInt(r.Number, 10)
+	}
+	all := [][]string{
+		{"organisation", r.Entity},
+		{"asked about", number},
+		{"at", console.FormatTime(r.At)},
+		{"answer", r.Status},
+		{"network", r.MobileNetwork},
+		{"request", r.RequestID},
+	}
+	if r.Extra != "" {
+		all = append(all, []string{"also said", r.Extra})
 	}
 	return all
 }

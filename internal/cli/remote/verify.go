@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -23,7 +24,8 @@ keeps a record of every request.
 
 With --since it also prints whether the holder, the SIM or the network has changed since that time; treat unknown
 as yes. With --include signals it prints all current signals of the line, with --include coverage the period that the
-network's supply covers, and with --include dates the start of the tenure, the last SIM change and the last port.`,
+network's supply covers, and with --include dates the start of the tenure, the last SIM change and the last port.
+With --include receipt and --json it prints a receipt, which promises that the public log will have the answer.`,
 		Example: `  LINEPROOF_API_KEY=$(cat key.txt) lineproof api verify 08031234567
   lineproof api verify --key-file key.txt --json +2348031234567
   lineproof api verify --since 2026-03-01 --include signals,coverage 08031234567`,
@@ -31,9 +33,9 @@ network's supply covers, and with --include dates the start of the tenure, the l
 	}
 	cmd.Flags().StringVar(&r.keyFile, "key-file", "", "file whose first line is the API key; - is standard input")
 	cmd.Flags().StringVar(&since, "since", "", "also report changes after this day or time, such as 2026-03-01 or 2026-03-01T08:00:00Z")
-	cmd.Flags().StringSliceVar(&include, "include", nil, "also return: signals, coverage, dates")
+	cmd.Flags().StringSliceVar(&include, "include", nil, "also return: signals, coverage, dates, receipt")
 	cmd.Flags().StringVar(&onBehalfOf, "on-behalf-of", "", "principal for whom an agent asks, as its mandate names it")
-	console.Complete(cmd, "include", "signals", "coverage", "dates")
+	console.Complete(cmd, "include", "signals", "coverage", "dates", "receipt")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = r.run(func(ctx context.Context, c *client.Client, args []string) error {
 		options, err := verifyOptions(since, include)
@@ -66,8 +68,10 @@ func verifyOptions(since string, include []string) (o client.VerifyOptions, err 
 			o.Coverage = true
 		case "dates":
 			o.Dates = true
+		case "receipt":
+			o.Receipt = true
 		default:
-			return o, console.Usagef("--include takes signals, coverage and dates")
+			return o, console.Usagef("--include takes signals, coverage, dates and receipt")
 		}
 	}
 	return o, nil
@@ -88,6 +92,7 @@ type verification struct {
 	ChangedSince  client.Changed  `json:"changedSince,omitzero"`
 	Changes       []client.Change `json:"changes,omitzero"`
 	KnownThrough  *string         `json:"knownThrough,omitzero"`
+	Receipt       json.RawMessage `json:"receipt,omitzero"`
 }
 
 type signal struct {
@@ -117,7 +122,7 @@ type topicCoverage struct {
 func verificationOf(v *client.Verification) verification {
 	result := verification{
 		PhoneNumber: v.PhoneNumber, Status: v.Status, RequestID: v.RequestID, MobileNetwork: v.MobileNetwork, VerifiedAt: console.FormatTime(v.VerifiedAt),
-		StatusReason: v.StatusReason, ChangedSince: v.ChangedSince, Changes: v.Changes, KnownThrough: timeOrNull(v.KnownThrough),
+		StatusReason: v.StatusReason, ChangedSince: v.ChangedSince, Changes: v.Changes, KnownThrough: timeOrNull(v.KnownThrough), Receipt: v.Receipt,
 	}
 	if v.Signals != nil {
 		result.Signals = make([]signal, 0, len(v.Signals))
