@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/merkle"
@@ -116,67 +117,44 @@ func (j *Journal) Warm(ctx context.Context, tx pg.Tx) error {
 	return err
 }
 
-// The OIDs of the element types of the arrays.
-const (
-	oidBytea, oidInt8, oidInt4, oidText, oidTimestamptz, oidUUID = 17, 20, 23, 25, 1184, 2950
-)
-
-// epoch2000 is the zero of PostgreSQL's binary times.
-var epoch2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // values returns the parameters of insertBatch in PostgreSQL's binary format: every
 // entry has 25, and pgx's encoding by type would cost more than all the rest.
 func (b *batch) values() [][]byte {
 	text := func(s string) []byte { return []byte(s) }
 	number := func(to []byte, n int64) []byte { return binary.BigEndian.AppendUint64(to, uint64(n)) } //nolint:gosec // two's complement is the format
 	short := func(to []byte, n int32) []byte { return binary.BigEndian.AppendUint32(to, uint32(n)) }  //nolint:gosec // two's complement is the format
-	timestamp := func(to []byte, t time.Time) []byte { return number(to, t.Sub(epoch2000).Microseconds()) }
+	column := func(oid uint32, element func(to []byte, i int) []byte) []byte {
+		return pg.BinaryArray(oid, len(b.entries), element)
+	}
 	texts := func(of func(*record.Entry) string) []byte {
-		return b.column(oidText, func(to []byte, i int) []byte { return append(to, of(&b.entries[i])...) })
+		return column(pgtype.TextOID, func(to []byte, i int) []byte { return append(to, of(&b.entries[i])...) })
 	}
 	return [][]byte{
-		text(b.node), number(nil, b.epoch), number(nil, b.n), timestamp(nil, b.at), short(nil, int32(len(b.entries))), b.tree.Root()[:], //nolint:gosec // far below 2^31
-		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].RequestID[:]...) }),
-		b.column(oidTimestamptz, func(to []byte, i int) []byte { return timestamp(to, b.entries[i].At) }),
+		text(b.node), number(nil, b.epoch), number(nil, b.n), pg.AppendBinaryTime(nil, b.at), short(nil, int32(len(b.entries))), b.tree.Root()[:], //nolint:gosec // far below 2^31
+		column(pgtype.UUIDOID, func(to []byte, i int) []byte { return append(to, b.entries[i].RequestID[:]...) }),
+		column(pgtype.TimestamptzOID, func(to []byte, i int) []byte { return pg.AppendBinaryTime(to, b.entries[i].At) }),
 		texts(func(e *record.Entry) string { return e.Type }),
-		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].Entity[:]...) }),
-		b.column(oidUUID, func(to []byte, i int) []byte { return append(to, b.entries[i].Key[:]...) }),
+		column(pgtype.UUIDOID, func(to []byte, i int) []byte { return append(to, b.entries[i].Entity[:]...) }),
+		column(pgtype.UUIDOID, func(to []byte, i int) []byte { return append(to, b.entries[i].Key[:]...) }),
 		texts(func(e *record.Entry) string { return e.Mode }),
 		texts(func(e *record.Entry) string { return e.Purpose }),
 		texts(func(e *record.Entry) string { return e.PurposeText }),
 		texts(func(e *record.Entry) string { return e.Status }),
 		texts(func(e *record.Entry) string { return e.Reason }),
 		texts(func(e *record.Entry) string { return e.MobileNetwork }),
-		b.column(oidInt8, func(to []byte, i int) []byte { return number(to, b.entries[i].LineVersion) }),
-		b.column(oidInt4, func(to []byte, i int) []byte { return short(to, b.entries[i].PolicyVersion) }),
-		b.column(oidInt4, func(to []byte, i int) []byte { return short(to, b.entries[i].PlanVersion) }),
-		b.column(oidInt4, func(to []byte, i int) []byte { return short(to, b.entries[i].Rules) }),
-		b.column(oidBytea, func(to []byte, i int) []byte { return append(to, b.entries[i].Coverage[:]...) }),
-		b.column(oidInt8, func(to []byte, i int) []byte { return number(to, b.entries[i].Number) }),
+		column(pgtype.Int8OID, func(to []byte, i int) []byte { return number(to, b.entries[i].LineVersion) }),
+		column(pgtype.Int4OID, func(to []byte, i int) []byte { return short(to, b.entries[i].PolicyVersion) }),
+		column(pgtype.Int4OID, func(to []byte, i int) []byte { return short(to, b.entries[i].PlanVersion) }),
+		column(pgtype.Int4OID, func(to []byte, i int) []byte { return short(to, b.entries[i].Rules) }),
+		column(pgtype.ByteaOID, func(to []byte, i int) []byte { return append(to, b.entries[i].Coverage[:]...) }),
+		column(pgtype.Int8OID, func(to []byte, i int) []byte { return number(to, b.entries[i].Number) }),
 		texts(func(e *record.Entry) string { return e.PhoneNumber }),
 		texts(func(e *record.Entry) string { return e.Correlator }),
 		texts(func(e *record.Entry) string { return e.ExternalID }),
 		texts(func(e *record.Entry) string { return e.OnBehalfOf }),
 		texts(func(e *record.Entry) string { return e.Options }),
 		texts(func(e *record.Entry) string { return e.Extra }),
-		b.column(oidBytea, func(to []byte, i int) []byte { return append(to, b.entries[i].StoredNonce()...) }),
-		b.column(oidBytea, func(to []byte, i int) []byte { return append(to, b.hashes[i][:]...) }),
+		column(pgtype.ByteaOID, func(to []byte, i int) []byte { return append(to, b.entries[i].StoredNonce()...) }),
+		column(pgtype.ByteaOID, func(to []byte, i int) []byte { return append(to, b.hashes[i][:]...) }),
 	}
-}
-
-// column returns one field of all entries as a binary array: one dimension, no
-// nulls, the OID of the elements, their number, the lower bound 1; then each
-// element with its length.
-func (b *batch) column(oid uint32, element func(to []byte, i int) []byte) []byte {
-	const typical = 24 // bytes of an element, with its length
-	to := make([]byte, 0, 20+typical*len(b.entries))
-	for _, field := range []uint32{1, 0, oid, uint32(len(b.entries)), 1} { //nolint:gosec // far below 2^31
-		to = binary.BigEndian.AppendUint32(to, field)
-	}
-	for i := range b.entries {
-		at := len(to)
-		to = element(append(to, 0, 0, 0, 0), i)
-		binary.BigEndian.PutUint32(to[at:], uint32(len(to)-at-4)) //nolint:gosec // far below 2^31
-	}
-	return to
 }
