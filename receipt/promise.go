@@ -87,7 +87,7 @@ func (r *Receipt) checkPromise(p *Policy) error {
 		return ErrPromise
 	}
 	promise, err := openNote(r.Promise, key)
-	if err != nil || promise != PromiseText(p.Log(), r.Batch.entry()) {
+	if err != nil || promise != PromiseText(p.Log(), r.Entry()) {
 		return ErrPromise
 	}
 	return nil

@@ -54,7 +54,7 @@ func (r *Receipt) Verify(p *Policy) (*Verified, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tlog.CheckRecord(proof, v.Size, root, v.Index, tlog.RecordHash(r.Batch.entry())) != nil {
+	if tlog.CheckRecord(proof, v.Size, root, v.Index, tlog.RecordHash(r.Entry())) != nil {
 		return nil, ErrLog
 	}
 	return v, nil
@@ -83,8 +83,10 @@ func hashes[T ~[]byte](list []T) (all []tlog.Hash, err error) {
 	return all, nil
 }
 
-// entry returns the entry of the batch in the log. The root has its length.
-func (b *Batch) entry() []byte {
+// Entry returns the entry that the log has of the batch, or has promised to have. The
+// receipt must have been verified.
+func (r *Receipt) Entry() []byte {
+	b := &r.Batch
 	e := logentry.Batch{At: time.UnixMilli(b.At), Epoch: b.Epoch, N: b.N, Count: b.Count, Root: [sha256.Size]byte(b.Root)}
 	return e.Encode()
 }

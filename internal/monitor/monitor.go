@@ -29,6 +29,11 @@ type Monitor struct {
 	Policy *receipt.Policy
 	Dir    string // of its state and of what it finds
 	Now    func() time.Time
+	// Receipts, if set, is a directory with receipts of one's own, which the log must keep.
+	Receipts string
+	// Peers are addresses of copies of the log, or of what others have seen of it: below each
+	// is a checkpoint.
+	Peers []string
 	// Progress, if set, is called with the number of entries that were read and that there are.
 	Progress func(done, all int64)
 }
@@ -59,6 +64,11 @@ type Report struct {
 	Added     int64 // entries since the last check
 	Answers   int64 // that the new entries cover
 	Witnesses map[string]time.Time
+	Receipts  Receipts
+	// Compared is how many witnesses and peers show the same history; Unreachable are those
+	// that show none.
+	Compared    int
+	Unreachable []string
 }
 
 // Check reads the newest checkpoint and all entries since the last check. A violation is
@@ -113,6 +123,19 @@ func (m *Monitor) judge(ctx context.Context, last *state, signed string) (r Repo
 	}
 	next, err = m.follow(ctx, last, tree, seen, &r)
 	if err != nil {
+		return r, nil, err
+	}
+	if err := m.checkTiles(ctx, last.Size, tree); err != nil {
+		return r, nil, err
+	}
+	if err := m.checkPeers(ctx, tree, &r); err != nil {
+		return r, nil, err
+	}
+	asOf := m.Now()
+	if len(seen) > 0 {
+		asOf = newest(seen)
+	}
+	if err := m.checkReceipts(ctx, tree, asOf, &r.Receipts); err != nil {
 		return r, nil, err
 	}
 	next.Note = signed

@@ -33,8 +33,9 @@ type world struct {
 	entries   [][]byte
 	files     map[string][]byte
 	witnesses []*witness.Witness
-	states    []string // the directories of the witnesses
-	signed    []int64  // up to which size each witness has signed
+	states    []string       // the directories of the witnesses
+	signed    []int64        // up to which size each witness has signed
+	hashes    logtest.Hashes // of the tree as it was published last
 	monitor   *monitor.Monitor
 	now       time.Time
 }
@@ -72,6 +73,16 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// unwitnessed returns the policy that believes the log alone.
+func (w *world) unwitnessed() *receipt.Policy {
+	w.t.Helper()
+	p, err := receipt.NewPolicy(w.key.Verifier())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
 // entry returns an entry about a batch that was committed now.
 func (w *world) entry(n int64) []byte {
 	return (&logentry.Batch{At: w.now.UTC(), Epoch: 1, N: n, Count: 10, Root: sha256.Sum256(fmt.Append(nil, n))}).Encode()
@@ -92,12 +103,12 @@ func (w *world) publish() {
 		w.files[t.Path()] = append([]byte{}, content...)
 		return nil
 	}
-	var hashes logtest.Hashes
+	w.hashes = nil
 	for i, entry := range w.entries {
 		if err := writer.Add(entry, put); err != nil {
 			w.t.Fatal(err)
 		}
-		hashes = hashes.With(w.t, int64(i), entry)
+		w.hashes = w.hashes.With(w.t, int64(i), entry)
 	}
 	if err := writer.Flush(put); err != nil {
 		w.t.Fatal(err)
@@ -117,7 +128,7 @@ func (w *world) publish() {
 		var request strings.Builder
 		fmt.Fprintf(&request, "old %d\n", w.signed[i])
 		if w.signed[i] > 0 && w.signed[i] < size {
-			proof, err := tlog.ProveTree(size, w.signed[i], hashes)
+			proof, err := tlog.ProveTree(size, w.signed[i], w.hashes)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -168,6 +179,7 @@ func TestEveryMisdeedIsFound(t *testing.T) {
 		"an old checkpoint shown":                   {func(w *world) { w.files["checkpoint"] = w.files["checkpoint at 5"] }, "had the size 9, and now has 5"},
 		"the log frozen":                            {func(w *world) { w.now = w.now.Add(2 * time.Minute) }, "has stopped"},
 		"a bit flipped in a bundle":                 {func(w *world) { w.grow(3); w.publish(); w.files["tile/entries/000.p/12"][900] ^= 1 }, "do not have the root"},
+		"a bit flipped in a tile of hashes":         {func(w *world) { w.grow(3); w.publish(); w.files["tile/0/000.p/12"][300] ^= 1 }, "other hashes"},
 		"a bundle cut":                              {func(w *world) { w.grow(3); w.publish(); p := "tile/entries/000.p/12"; w.files[p] = w.files[p][:700] }, "bundle"},
 		"a batch logged twice":                      {func(w *world) { w.entries = append(w.entries, w.entries[3]); w.publish() }, "twice"},
 		"an entry dated back, logged properly":      {func(w *world) { e := w.now; w.now = e.Add(-10 * time.Minute); w.grow(1); w.now = e; w.publish() }, "dated back"},
