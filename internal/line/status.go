@@ -51,7 +51,7 @@ type View struct {
 // the time. Windows end by the clock, without a write.
 func At(f *Facts, p *policy.Policy, at time.Time) View {
 	v := View{Network: f.network(at), Signals: signals(&f.Row, p, InstantOf(at))}
-	if v.Status = statusOf(v.Signals); v.Status != "" {
+	if v.Status = Leading(v.Signals).Status; v.Status != "" {
 		return v
 	}
 	supply := f.supply(p, at)
@@ -186,10 +186,10 @@ func (l *signalList) addChanges() {
 	change(Ported, r.ContestedPort, r.ContestedPortWindow, l.policy.Ported(), Operator, true)
 }
 
-// statusOf selects the status from the signals, or none: the first one, except
-// that among a new tenure, a new SIM and a new network the most recent wins.
-func statusOf(all []Signal) Status {
-	var first Signal
+// Leading returns the signal that gives a line its status, or the zero signal: the
+// first one, except that among a new tenure, a new SIM and a new network the most
+// recent wins.
+func Leading(all []Signal) (first Signal) {
 	for _, s := range all {
 		change := s.Status == Recycled || s.Status == Ported || s.Status == Swapped
 		switch {
@@ -200,5 +200,5 @@ func statusOf(all []Signal) Status {
 			first = s
 		}
 	}
-	return first.Status
+	return first
 }
