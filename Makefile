@@ -39,6 +39,7 @@ REQUESTS ?= 1000000
 WORKERS ?= 48
 EVENTS ?= 10000000
 MESSAGES ?= 1000000
+OUTBOX_CHANGES ?= 1000000
 LINES ?= 20000000
 CHANGES ?= 4000000
 IMPACT_ANSWERS ?= 1000000
@@ -174,6 +175,10 @@ drain: ## Stop the server under load DRAINS times (20) and look for requests wit
 .PHONY: random
 random: ## Report EVENTS (10000000) random events and compare every row with a simple model
 	$(call long_run,TestRandomEventsMakeTheRowsThatASimpleModelMakes,LINEPROOF_E2E_EVENTS=$(EVENTS),supply)
+
+.PHONY: outbox
+outbox: ## Change few numbers OUTBOX_CHANGES (1000000) times by 24 writers of which some roll back: the reader of the outbox misses none, and gets those of a number in order
+	$(call long_run,TestNoChangeIsMissed,LINEPROOF_E2E_CHANGES=$(OUTBOX_CHANGES),outbox)
 
 .PHONY: liar
 liar: ## Let an operator send MESSAGES (1000000) lies: no answer about other networks' lines may get better by them; then a clearing house that lies, which is only measured

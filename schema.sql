@@ -1063,6 +1063,56 @@ CREATE TABLE public.legal_hold (
 );
 -- Name: TABLE legal_hold; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.legal_hold IS 'Numbers and organisations whose records must not be erased while the hold is in force, because a court or an investigation needs them.';
+-- Name: line_change; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_change (
+    n bigint NOT NULL,
+    number bigint,
+    reported_at timestamp with time zone NOT NULL,
+    lines bigint,
+    from_version integer,
+    version integer,
+    effective integer,
+    until integer,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    before smallint,
+    after smallint,
+    from_network smallint,
+    network smallint NOT NULL,
+    correction boolean NOT NULL,
+    CONSTRAINT line_change_check CHECK (((number IS NULL) = (lines IS NOT NULL)))
+);
+-- Name: TABLE line_change; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_change IS 'The outbox: what changed about lines, written in the transaction that changed them and read up to the settled horizon. Kept for some days after it was read. Times are seconds since 2020-01-01 UTC (line_time).';
+-- Name: COLUMN line_change.n; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_change.n IS 'In the order of the changes of one number. Has gaps, and becomes visible out of order: read it by package outbox only.';
+-- Name: COLUMN line_change.number; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_change.number IS 'Null for a class change: many lines at once, which are not listed.';
+-- Name: COLUMN line_change.lines; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_change.lines IS 'Of a class change: how many lines.';
+-- Name: COLUMN line_change.from_version; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_change.from_version IS 'Of line_now before the change; 0 if there was no row.';
+-- Name: COLUMN line_change.until; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_change.until IS 'When the status after the change ends by itself; null if it does not.';
+-- Name: COLUMN line_change.import; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_change.import IS 'The import that made the change; 0 for a call of the API.';
+-- Name: COLUMN line_change.kind; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_change.kind IS 'What happened; see package outbox.';
+-- Name: COLUMN line_change.before; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_change.before IS 'Code of the status before and after, as if the supply were fresh; see package outbox.';
+-- Name: COLUMN line_change.correction; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_change.correction IS 'It changes what was known about an earlier time.';
+-- Name: line_change_n; Type: SEQUENCE; Schema: public; Owner: -
+CREATE SEQUENCE public.line_change_n
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+-- Name: line_change_n; Type: SEQUENCE OWNED BY; Schema: public; Owner: -
+ALTER SEQUENCE public.line_change_n OWNED BY public.line_change.n;
+-- Name: SEQUENCE line_change_n; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON SEQUENCE public.line_change_n IS 'The n of line_change. Never cached: a writer draws its numbers after it has locked the lines, so that n orders the changes of one number.';
 -- Name: line_event; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_event (
     number bigint NOT NULL,
@@ -2567,6 +2617,8 @@ ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_13 FOR VAL
 ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_14 FOR VALUES WITH (modulus 16, remainder 14);
 -- Name: line_event_15; Type: TABLE ATTACH; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_event ATTACH PARTITION public.line_event_15 FOR VALUES WITH (modulus 16, remainder 15);
+-- Name: line_change n; Type: DEFAULT; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_change ALTER COLUMN n SET DEFAULT nextval('public.line_change_n'::regclass);
 -- Name: river_job id; Type: DEFAULT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_job ALTER COLUMN id SET DEFAULT nextval('public.river_job_id_seq'::regclass);
 -- Name: river_notification id; Type: DEFAULT; Schema: public; Owner: -
@@ -2700,6 +2752,9 @@ ALTER TABLE ONLY public.journal_rewrite
 -- Name: legal_hold legal_hold_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.legal_hold
     ADD CONSTRAINT legal_hold_pkey PRIMARY KEY (id);
+-- Name: line_change line_change_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_change
+    ADD CONSTRAINT line_change_pkey PRIMARY KEY (n);
 -- Name: line_now line_now_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_now
     ADD CONSTRAINT line_now_pkey PRIMARY KEY (number);
@@ -3620,6 +3675,10 @@ GRANT SELECT,INSERT ON TABLE public.legal_hold TO lineproof_serve;
 GRANT SELECT ON TABLE public.legal_hold TO lineproof_read;
 -- Name: COLUMN legal_hold.ended_at; Type: ACL; Schema: public; Owner: -
 GRANT UPDATE(ended_at) ON TABLE public.legal_hold TO lineproof_serve;
+-- Name: TABLE line_change; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE ON TABLE public.line_change TO lineproof_serve;
+-- Name: SEQUENCE line_change_n; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,USAGE ON SEQUENCE public.line_change_n TO lineproof_serve;
 -- Name: TABLE line_event; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.line_event TO lineproof_serve;
 GRANT SELECT ON TABLE public.line_event TO lineproof_read;

@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/outbox"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -122,13 +123,29 @@ func (r *importRun) finish(ctx context.Context, digest []byte) error {
 		if done.RowsAffected() == 0 {
 			return errBusy
 		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: audit.Actor{Kind: audit.System}, Action: audit.ImportApplied, Subject: r.im.ID})
+		if err := audit.Write(ctx, tx, audit.Entry{At: now, Actor: audit.Actor{Kind: audit.System}, Action: audit.ImportApplied, Subject: r.im.ID}); err != nil {
+			return err
+		}
+		kind := outbox.LinesAdded
+		if r.lastSnapshot.IsZero() {
+			kind = outbox.SupplyStarted
+		}
+		return r.im.tellClass(ctx, tx, kind, now)
 	})
 	if err != nil {
 		return err
 	}
 	r.im.State = Finished
 	return r.reportProgress(ctx, true)
+}
+
+// tellClass tells of the lines that a snapshot has added, or that go with it, as one
+// change: a nation's first files have 200 million of them.
+func (i *Import) tellClass(ctx context.Context, tx pg.Tx, kind outbox.Kind, now time.Time) error {
+	if i.Kind != linefile.Snapshot || i.Counts.Added == 0 {
+		return nil
+	}
+	return outbox.Append(ctx, tx, outbox.Change{Kind: kind, Lines: i.Counts.Added, Network: i.Network, Import: i.id, ReportedAt: now})
 }
 
 // extensions returns what the import adds to the coverage. A file of an operator

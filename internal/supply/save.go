@@ -11,17 +11,21 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/outbox"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// save writes the new events and the rows that they changed. The daily counts
-// are saved separately, by dailyCounts.save.
+// save writes the new events, the rows that they changed, and the outbox. It is the
+// only place where a line that is known changes. The daily counts are saved
+// separately, by dailyCounts.save.
 func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 	var changed []linestore.ChangedRow
 	var events []linestore.EventRow
 	var reopened []phone.Number
 	var open []line.OpenEvent
+	var told []outbox.Change
+	describe := outbox.Rules{Policy: cs.policy, Plan: cs.plan, Now: cs.now}
 	settled := map[numbering.Network]bool{} // had events that were held for the share
 	for _, c := range cs.ordered {
 		if len(c.NewEvents) == 0 {
@@ -32,6 +36,9 @@ func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 			events = append(events, linestore.EventRow{Number: c.Number, Event: c.NewEvents[i]})
 		}
 		cs.counts.countMove(&c.Stored, &c.Row)
+		if change, ok := describe.Describe(c.Number, &c.Stored, &c.Row, c.NewEvents); ok {
+			told = append(told, change)
+		}
 		if before, after := c.Open(); len(before)+len(after) > 0 {
 			reopened, open = append(reopened, c.Number), append(open, after...)
 			for i := range before {
@@ -50,7 +57,10 @@ func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 	if err := linestore.ReplaceOpen(ctx, tx, reopened, open); err != nil {
 		return err
 	}
-	return cs.holdCoverage(ctx, tx, settled)
+	if err := cs.holdCoverage(ctx, tx, settled); err != nil {
+		return err
+	}
+	return outbox.Append(ctx, tx, told...)
 }
 
 // dailyCounts counts what a transaction stores and refuses, by day, network and

@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/outbox"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
@@ -96,7 +97,10 @@ func (s *Service) StartVoid(ctx context.Context, tx pg.Tx, uid uuid.UUID, e audi
 	}
 	e.Action, e.Subject = audit.ImportVoided, uid
 	e.After["asOf"] = im.AsOf
-	return audit.Write(ctx, tx, e)
+	if err := audit.Write(ctx, tx, e); err != nil {
+		return err
+	}
+	return im.tellClass(ctx, tx, outbox.LinesWithdrawn, e.At)
 }
 
 // CheckVoid returns an import that can be voided, and keeps the network from getting
