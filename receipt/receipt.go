@@ -7,6 +7,7 @@
 package receipt
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -70,11 +71,14 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 // ErrFormat reports a text that is not a receipt.
 var ErrFormat = errors.New("receipt: this is not a receipt that this version can read")
 
-// Parse reads a receipt. It does not verify it. Names of members are read in their only
+// Parse reads a receipt, as JSON or in the form of c2sp.org/tlog-proof. It does not verify it. Names of members are read in their only
 // spelling, so that other verifiers read the same.
 func Parse(text []byte) (*Receipt, error) {
 	if len(text) > maxSize {
 		return nil, ErrFormat
+	}
+	if bytes.HasPrefix(text, []byte(proofForm)) {
+		return parseTlogProof(string(text))
 	}
 	var r Receipt
 	var batch json.RawMessage

@@ -51,18 +51,7 @@ var errRecord = errors.New("receipt: the record is not in the canonical encoding
 // record decodes both parts, and returns the hash of the record.
 func (r *Receipt) record() (rec Record, hash [sha256.Size]byte, err error) {
 	d := decoder{rest: r.Public}
-	d.name(publicName)
-	rec.RequestID = d.id()
-	rec.At = time.UnixMilli(d.number()).UTC()
-	rec.Type = d.text()
-	rec.Entity, rec.Key = d.id(), d.id()
-	for _, text := range []*string{&rec.Mode, &rec.Purpose, &rec.PurposeText, &rec.Status, &rec.Reason, &rec.MobileNetwork} {
-		*text = d.text()
-	}
-	for _, number := range []*int64{&rec.LineVersion, &rec.PolicyVersion, &rec.PlanVersion, &rec.Rules} {
-		*number = d.number()
-	}
-	rec.Coverage = d.bytes()
+	rec.readPublic(&d)
 	if d.failed || len(d.rest) > 0 {
 		return rec, hash, errRecord
 	}
@@ -82,6 +71,32 @@ func (r *Receipt) record() (rec Record, hash [sha256.Size]byte, err error) {
 		rec.Erased = true
 	}
 	return rec, sha256.Sum256(append(append([]byte{}, r.Public...), inner...)), nil
+}
+
+// readPublic decodes the public part.
+func (rec *Record) readPublic(d *decoder) {
+	d.name(publicName)
+	rec.RequestID = d.id()
+	rec.At = time.UnixMilli(d.number()).UTC()
+	rec.Type = d.text()
+	rec.Entity, rec.Key = d.id(), d.id()
+	for _, text := range []*string{&rec.Mode, &rec.Purpose, &rec.PurposeText, &rec.Status, &rec.Reason, &rec.MobileNetwork} {
+		*text = d.text()
+	}
+	for _, number := range []*int64{&rec.LineVersion, &rec.PolicyVersion, &rec.PlanVersion, &rec.Rules} {
+		*number = d.number()
+	}
+	rec.Coverage = d.bytes()
+}
+
+// publicSize returns the length of the public part at the beginning of bytes, or -1.
+func publicSize(of []byte) int {
+	var rec Record
+	d := decoder{rest: of}
+	if rec.readPublic(&d); d.failed {
+		return -1
+	}
+	return len(of) - len(d.rest)
 }
 
 // readPersonal decodes the personal part, which the nonce follows.

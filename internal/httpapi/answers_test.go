@@ -77,6 +77,7 @@ var (
 	shared   = regexp.MustCompile(`\b[A-Z2-7]{32}\b`)                                                  // with an authenticator
 	onces    = regexp.MustCompile(`"[02-9a-hjkmnp-z]{5}-[02-9a-hjkmnp-z]{5}"`)                         // recovery codes
 	proofs   = regexp.MustCompile(`("public"|"personal"|"root"|"proof"|"promise"|"key"):(\s*)"[^"]*"`) // of a receipt
+	tlogs    = regexp.MustCompile(`(?s)(c2sp.org/tlog-proof@v1\nextra ).*`)
 	counts   = regexp.MustCompile(`("epoch"|"n"|"at"):(\s*)\d+`)
 	speeds   = regexp.MustCompile(`("rate"|DelaySeconds"): \d+`)
 )
@@ -111,6 +112,7 @@ func golden(t *testing.T, name string, res *httptest.ResponseRecorder) {
 	}
 	fmt.Fprintf(&b, "\n%s\n", body)
 	text := proofs.ReplaceAllString(counts.ReplaceAllString(b.String(), "$1:$2<number>"), `$1:$2"<bytes>"`)
+	text = tlogs.ReplaceAllString(text, "$1<bytes>")
 	text = speeds.ReplaceAllString(text, "$1: <count>")
 	text = months.ReplaceAllString(text, `"<month>"`)
 	text = previews.ReplaceAllString(text, "${1}<preview>")

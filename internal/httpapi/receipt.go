@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/lineproof/lineproof/internal/fault"
 )
@@ -35,12 +36,18 @@ func (a *API) showReceipt(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	w.Header().Set("Cache-Control", "no-store")
+	if kind, _, _ := strings.Cut(r.Header.Get("Accept"), ";"); strings.TrimSpace(kind) == "text/plain" {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Content-Disposition", `attachment; filename="receipt-`+id.String()+`.tlog-proof"`)
+		_, _ = w.Write([]byte(made.TlogProof())) //nolint:gosec // an attachment of plain text
+		return nil
+	}
 	content, err := json.Marshal(made)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Disposition", `attachment; filename="receipt-`+id.String()+`.json"`)
 	_, _ = w.Write(content)
 	return nil

@@ -73,6 +73,14 @@ func receiptAnswers() map[string]answer {
 			publish()
 			return get(path, s.key)
 		}},
+		"receipt_ok_tlog_proof": {200, func(t *testing.T, s *stack) *http.Request {
+			_, publish := s.withLog(t)
+			path := asked(t, s)
+			publish()
+			r := get(path, s.key)
+			r.Header.Set("Accept", "text/plain")
+			return r
+		}},
 		"receipt_bad_correlator": {400, func(_ *testing.T, s *stack) *http.Request {
 			r := get(verifiedPath+"x/receipt", s.key)
 			r.Header.Set("X-Correlator", "with space")
@@ -123,6 +131,12 @@ func TestReceiptOfTheAPIVerifies(t *testing.T) {
 	sent := s.do(t, get(verifiedPath+id+"/receipt", s.key))
 	r := must(receipt.Parse(sent.Body.Bytes()))(t)
 	v := must(r.Verify(must(receipt.NewPolicy(key))(t)))(t)
+	plain := get(verifiedPath+id+"/receipt", s.key)
+	plain.Header.Set("Accept", "text/plain; charset=utf-8")
+	form := must(receipt.Parse(s.do(t, plain).Body.Bytes()))(t)
+	if same := must(form.Verify(must(receipt.NewPolicy(key))(t)))(t); !reflect.DeepEqual(same, v) {
+		t.Errorf("as text it proves %+v", same)
+	}
 	if v.RequestID != id || v.Status != field(t, answer, "data", "status") || v.Entity != s.bank.ID.String() || v.PhoneNumber != swappedNumber || v.Extra == "" {
 		t.Errorf("it proves %+v", v)
 	}

@@ -34,12 +34,12 @@ type Batch struct {
 // headSize is the length of what all entries begin with: prefix, kind and time.
 const headSize = len(prefix) + 1 + 8
 
-// batchSize is the length of an entry about a batch.
-const batchSize = headSize + 8 + 8 + 4 + len(merkle.Hash{})
+// BatchSize is the length of an entry about a batch.
+const BatchSize = headSize + 8 + 8 + 4 + len(merkle.Hash{})
 
 // Encode returns the bytes of the entry.
 func (b *Batch) Encode() []byte {
-	to := make([]byte, 0, batchSize)
+	to := make([]byte, 0, BatchSize)
 	to = appendHead(to, Answers, b.At)
 	to = binary.BigEndian.AppendUint64(to, uint64(b.Epoch)) //nolint:gosec // two's complement is the format
 	to = binary.BigEndian.AppendUint64(to, uint64(b.N))     //nolint:gosec // as above
@@ -66,7 +66,7 @@ func KindOf(entry []byte) (Kind, error) {
 
 // DecodeBatch reads an entry about a batch.
 func DecodeBatch(entry []byte) (b Batch, err error) {
-	if kind, err := KindOf(entry); err != nil || kind != Answers || len(entry) != batchSize {
+	if kind, err := KindOf(entry); err != nil || kind != Answers || len(entry) != BatchSize {
 		return b, ErrFormat
 	}
 	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(entry[at:])) } //nolint:gosec // two's complement is the format

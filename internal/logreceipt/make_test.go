@@ -204,3 +204,58 @@ func TestReceiptOfWhatTheLogDoesNotCover(t *testing.T) {
 }
 
 func isFault(err, want error) bool { return err != nil && err.Error() == want.Error() }
+
+// A receipt in the form of c2sp.org/tlog-proof proves the same, and no other spelling of it
+// is accepted.
+func TestTlogProofProvesTheSame(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	for _, count := range []int{1, 2, 5, 6, 7, 150} {
+		answers := e.answer(count)
+		e.publish()
+		for i := range answers {
+			text, err := e.receipt(answers[i].RequestID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := receipt.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			form := r.TlogProof()
+			v, err := verify([]byte(form), e.key)
+			if err != nil || v.RequestID != answers[i].RequestID.String() || v.Number != answers[i].Number || v.Index < 0 {
+				t.Fatalf("record %d of %d: %+v, %v: %s", i, count, v, err, form)
+			}
+			if i > 0 {
+				continue
+			}
+			for place := range form {
+				altered := form[:place] + string(rune(form[place]^1)) + form[place+1:]
+				if got, err := verify([]byte(altered), e.key); err == nil && got.RequestID != v.RequestID {
+					t.Fatalf("altered at %d it proves something else: %s", place, altered)
+				}
+			}
+		}
+	}
+}
+
+// An erased record keeps its receipt in this form, too.
+func TestTlogProofOfAnErasedRecord(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	id := e.answer(3)[1].RequestID
+	e.publish()
+	b, err := e.maker.Find(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Inner, b.Nonce, b.Personal = b.InnerHash(), [16]byte{}, record.Personal{}
+	r, err := e.maker.Make(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := verify([]byte(r.TlogProof()), e.key); err != nil || !v.Erased || v.Status != "NORMAL" {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
