@@ -158,8 +158,9 @@ func (r Receipt) Append(name string, to []byte) []byte {
 	}
 	e := &r.Batch.sealed.Entries[r.Index]
 	to = append(append(to, name...), beginning...)
-	to = appendBytes(to, e.EncodePublic())
-	to = appendBytes(append(to, `,"personal":`...), append(e.EncodePersonal(), e.Nonce[:]...))
+	var memory [512]byte // both parts usually fit
+	to = appendBytes(to, e.AppendPublic(memory[:0]))
+	to = appendBytes(append(to, `,"personal":`...), append(e.AppendPersonal(memory[:0]), e.Nonce[:]...))
 	to = strconv.AppendInt(append(to, r.Batch.middle...), int64(r.Index), 10)
 	to = append(to, `,"path":[`...)
 	comma := 1 // before the first hash there is none

@@ -93,10 +93,10 @@ func (e *Entry) Hash() [sha256.Size]byte {
 func (e *Entry) HashWith(scratch []byte) ([sha256.Size]byte, []byte) {
 	inner := e.Inner
 	if !e.Erased() {
-		scratch = append(e.appendPersonal(scratch[:0]), e.Nonce[:]...)
+		scratch = append(e.AppendPersonal(scratch[:0]), e.Nonce[:]...)
 		inner = sha256.Sum256(scratch)
 	}
-	scratch = append(e.appendPublic(scratch[:0]), inner[:]...)
+	scratch = append(e.AppendPublic(scratch[:0]), inner[:]...)
 	return sha256.Sum256(scratch), scratch
 }
 
@@ -113,14 +113,15 @@ func (e *Entry) InnerHash() [sha256.Size]byte {
 // docs/reference/journal-record.md describes: the name of the encoding, then every
 // field as a length of four bytes and its bytes; numbers and times are eight bytes,
 // big-endian.
-func (e *Entry) EncodePublic() []byte { return e.appendPublic(make([]byte, 0, 320)) }
+func (e *Entry) EncodePublic() []byte { return e.AppendPublic(make([]byte, 0, 320)) }
 
 // EncodePersonal returns the canonical encoding of the personal part, in the same form.
 func (p *Personal) EncodePersonal() []byte {
-	return p.appendPersonal(make([]byte, 0, 192+len(p.Extra)))
+	return p.AppendPersonal(make([]byte, 0, 192+len(p.Extra)))
 }
 
-func (e *Entry) appendPublic(b []byte) []byte {
+// AppendPublic appends what EncodePublic returns.
+func (e *Entry) AppendPublic(b []byte) []byte {
 	b = append(b, recordEncoding...)
 	b = appendText(b, e.RequestID[:])
 	b = appendNumber(b, e.At.UnixMilli())
@@ -136,7 +137,8 @@ func (e *Entry) appendPublic(b []byte) []byte {
 	return appendText(b, e.Coverage[:])
 }
 
-func (p *Personal) appendPersonal(b []byte) []byte {
+// AppendPersonal appends what EncodePersonal returns.
+func (p *Personal) AppendPersonal(b []byte) []byte {
 	b = appendNumber(append(b, personalEncoding...), p.Number)
 	for _, text := range [...]string{p.PhoneNumber, p.Correlator, p.ExternalID, p.OnBehalfOf, p.Options, p.Extra} {
 		b = appendText(b, text)
