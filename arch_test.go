@@ -68,7 +68,8 @@ var plan = []part{
 	{infrastructure, "testing/process", "", ""},
 	{infrastructure, "testing/clamtest", "testing/process", ""},
 	{infrastructure, "inspect", "", ""},
-	{infrastructure, "hashing", "secret", ""},
+	{infrastructure, "priority", "", ""},
+	{infrastructure, "hashing", "priority secret", ""},
 	{infrastructure, "testing/corpus", "", ""},
 	{infrastructure, "telemetry", "", ""},
 	{infrastructure, "limit", "", ""},
@@ -148,10 +149,10 @@ var plan = []part{
 	{assembly, "cli/rows", "access cli/backend cli/console rowmac", ""},
 	{assembly, "cli/limits", "access cli/backend cli/console guard", ""},
 	{assembly, "cli", "access approval audit blob cli/backend cli/console cli/doctor cli/limits cli/lines cli/receipts cli/remote cli/rows cli/trail config document erasure fault journal journalepoch journalgap line linefile linestore numbering order people pg phone policy record registry secret server supply telemetry verify whoasked", ""},
-	{assembly, "cmd/lineproof", "cli hashing inspect", ""},
+	{assembly, "cmd/lineproof", "cli hashing inspect priority", ""},
 
 	{proofs, "testing/scenario", "", ""},
-	{proofs, "testing/e2e", "client config hashing inspect logtile pg publiclog receipt testing/clamtest testing/corpus testing/logtest testing/pgtest testing/process testing/redistest testing/s3test", ""},
+	{proofs, "testing/e2e", "client config hashing inspect logtile pg priority publiclog receipt testing/clamtest testing/corpus testing/logtest testing/pgtest testing/process testing/redistest testing/s3test", ""},
 	{proofs, "cmd/bench", "access audit line numbering pg phone registry secret testing/pgtest testing/redistest", ""},
 }
 

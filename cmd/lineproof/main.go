@@ -10,6 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/cli"
 	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/inspect"
+	"github.com/lineproof/lineproof/internal/priority"
 )
 
 func main() {
@@ -18,6 +19,6 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	os.Exit(cli.Main(ctx, cli.Env{
-		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LowerPriority: priority.Lower,
 	}))
 }

@@ -20,7 +20,7 @@ func (a *app) journalCheckCommand() *cobra.Command {
 		Short: "Check that every record and every batch is there and unchanged",
 		Long: `Reads the journal and checks that every record matches its hash and has the time of its id, that no id occurs twice on
 a day, that every batch has all its records in order, that they match its batch root, and that no number of a batch is
-missing. The service may keep running.
+missing. The service may keep running; the command has a low priority for the processor.
 With --archived the archives of the same days are checked too: every file against the manifest, the manifest against
 the database, their content as above, and that the number filters are those of the records.
 
@@ -77,6 +77,7 @@ func (a *app) checkJournal(ctx context.Context, b *backend.Backend, first, last 
 	if err != nil {
 		return err
 	}
+	a.LowerPriority()
 	display := a.NewProgress(-1)
 	c.Pool, c.OnProgress = reader, func(progress journal.Report) { display.Rows("checking", progress.Entries) }
 	r, err := runChecks(ctx, b, first, last, archived, c)

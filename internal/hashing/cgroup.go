@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// cgroupWeight is a tenth of the default, as niceness is.
+// cgroupWeight is a tenth of the default, as the niceness of package priority is.
 const cgroupWeight = "10"
 
 var errNoCgroup = errors.New("hashing: no cgroup was delegated to this service")

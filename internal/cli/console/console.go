@@ -30,6 +30,9 @@ type Env struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
+	// LowerPriority lowers the priority of the process, for work that can wait. Without it
+	// the priority stays.
+	LowerPriority func() error
 }
 
 // Console is the input and output of one command.
@@ -47,6 +50,14 @@ type Console struct {
 func New(env Env) *Console {
 	out := &output{w: env.Stdout}
 	return &Console{Env: env, Out: out, out: out}
+}
+
+// LowerPriority lets the rest of the command take less of the processor than requests to a
+// service on the same machine. If it fails, they only wait longer.
+func (c *Console) LowerPriority() {
+	if c.Env.LowerPriority != nil {
+		_ = c.Env.LowerPriority()
+	}
 }
 
 // Execute runs the command of root that the arguments name.

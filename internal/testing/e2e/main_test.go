@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/cli"
 	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/inspect"
+	"github.com/lineproof/lineproof/internal/priority"
 )
 
 // childSwitch makes the test binary run the command. It does not have the prefix of
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(cli.Main(ctx, cli.Env{
-		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LowerPriority: priority.Lower,
 	}))
 }
 
