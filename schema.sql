@@ -752,6 +752,23 @@ COMMENT ON COLUMN public.guard_alert.dense IS 'How many of them are in blocks th
 COMMENT ON COLUMN public.guard_alert.released_by IS 'The account that released the entity; null for the operator at the command line.';
 -- Name: COLUMN guard_alert.quiet_until; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_alert.quiet_until IS 'Until then the entity is not slowed or stopped again.';
+-- Name: guard_entered; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.guard_entered (
+    subject_id uuid NOT NULL,
+    year integer NOT NULL,
+    is_sponsor boolean NOT NULL,
+    version bigint NOT NULL,
+    numbers bytea NOT NULL
+);
+ALTER TABLE ONLY public.guard_entered ALTER COLUMN numbers SET STORAGE EXTERNAL;
+-- Name: TABLE guard_entered; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.guard_entered IS 'The different numbers that each entity, and each sponsor, has put into watch-lists in a year (UTC): they spend the same yearly budget as verifications. No number is stored: a sketch counts them. Written in the transaction that changes the list; deleted with the year.';
+-- Name: COLUMN guard_entered.subject_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_entered.subject_id IS 'The entity, or the client if is_sponsor is set.';
+-- Name: COLUMN guard_entered.version; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_entered.version IS 'Increases with each change, so that nodes read only what they do not know.';
+-- Name: COLUMN guard_entered.numbers; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_entered.numbers IS 'A HyperLogLog sketch with 2^14 registers of a byte, with the hashes of guard_year.';
 -- Name: guard_key; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.guard_key (
     key bytea NOT NULL,
@@ -771,7 +788,7 @@ COMMENT ON TABLE public.guard_seen IS 'Which numbers each entity verified on eac
 -- Name: COLUMN guard_seen.n; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_seen.n IS 'Increases with each report of a node.';
 -- Name: COLUMN guard_seen.seen; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_seen.seen IS 'For each entity: its id, that of the client that onboarded it, how many numbers follow, and each as its difference from the one before; see internal/guard/seen.go.';
+COMMENT ON COLUMN public.guard_seen.seen IS 'For each entity: its id, that of the client that onboarded it, how many numbers follow, and each as its difference from the one before; see internal/numberreport.';
 -- Name: guard_year; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.guard_year (
     subject_id uuid NOT NULL,
@@ -2045,6 +2062,13 @@ COMMENT ON TABLE public.numbering_range IS 'Which network holds the numbers that
 COMMENT ON COLUMN public.numbering_range.prefix IS 'The first digits of the E.164 form, without the plus sign.';
 -- Name: COLUMN numbering_range.withdrawn; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.numbering_range.withdrawn IS 'The first day (UTC) on which the network no longer holds the range; null while it holds it.';
+-- Name: outbox_mark; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.outbox_mark (
+    reader text NOT NULL,
+    n bigint NOT NULL
+);
+-- Name: TABLE outbox_mark; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.outbox_mark IS 'Up to where each reader of the outbox has read. Whoever locks a row, reader or watch-list, is before or after a whole batch of changes.';
 -- Name: pepper_check; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.pepper_check (
     mac bytea NOT NULL,
@@ -2569,6 +2593,64 @@ COMMENT ON COLUMN public.usage_pace.refused IS 'Requests with a 4xx response.';
 COMMENT ON COLUMN public.usage_pace.failed IS 'Requests with a 5xx response.';
 -- Name: COLUMN usage_pace.times; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.usage_pace.times IS 'Latency of requests for a single number, as a histogram; package tally has its bounds.';
+-- Name: watch_block; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.watch_block (
+    block bigint NOT NULL,
+    list integer NOT NULL,
+    members bytea NOT NULL,
+    CONSTRAINT watch_block_members_check CHECK (((octet_length(members) >= 2) AND (octet_length(members) <= 125)))
+);
+ALTER TABLE ONLY public.watch_block ALTER COLUMN members SET STORAGE PLAIN;
+-- Name: TABLE watch_block; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.watch_block IS 'The members of watch-lists: one row for each list and block of 1,000 numbers. No page or command shows them to staff.';
+-- Name: COLUMN watch_block.block; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.watch_block.block IS 'The number divided by 1,000.';
+-- Name: COLUMN watch_block.members; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.watch_block.members IS 'The rests of the numbers: ascending, two bytes each, while there are at most 62; else 125 bytes with a bit for each rest, the lowest bit of the first byte for 0.';
+-- Name: watch_list; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.watch_list (
+    id uuid NOT NULL,
+    entity_id uuid NOT NULL,
+    mode text NOT NULL,
+    name text NOT NULL,
+    blocks integer NOT NULL,
+    members bigint DEFAULT 0 NOT NULL,
+    digest bytea DEFAULT decode(repeat('00'::text, 32), 'hex'::text) NOT NULL,
+    state text DEFAULT 'active'::text NOT NULL,
+    sampled bigint DEFAULT 0 NOT NULL,
+    missing bigint DEFAULT 0 NOT NULL,
+    uncovered bigint DEFAULT 0 NOT NULL,
+    effective_from bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT watch_list_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT watch_list_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+    CONSTRAINT watch_list_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+    CONSTRAINT watch_list_state_check CHECK ((state = ANY (ARRAY['active'::text, 'held'::text])))
+);
+-- Name: TABLE watch_list; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.watch_list IS 'The lists of numbers of whose changes an entity is told.';
+-- Name: COLUMN watch_list.blocks; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.watch_list.blocks IS 'The number of the list in watch_block.';
+-- Name: COLUMN watch_list.digest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.watch_list.digest IS 'The XOR of SHA-256(block, members) over all blocks, the block as eight bytes, so that an entity can compare its list with ours.';
+-- Name: COLUMN watch_list.state; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.watch_list.state IS 'A held list waits for staff, and nothing is told of its numbers.';
+-- Name: COLUMN watch_list.sampled; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.watch_list.sampled IS 'How many numbers were sampled when they entered, since staff last released the list; missing of them had no running tenure, and uncovered no supply. For staff only: the entity must not learn which numbers are lines.';
+-- Name: COLUMN watch_list.effective_from; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.watch_list.effective_from IS 'The place in the outbox after which changes are matched with the list as it is.';
+-- Name: watch_block_list; Type: SEQUENCE; Schema: public; Owner: -
+CREATE SEQUENCE public.watch_block_list
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+-- Name: watch_block_list; Type: SEQUENCE OWNED BY; Schema: public; Owner: -
+ALTER SEQUENCE public.watch_block_list OWNED BY public.watch_list.blocks;
+-- Name: SEQUENCE watch_block_list; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON SEQUENCE public.watch_block_list IS 'The numbers under which blocks of watch-lists are stored. A list that is replaced gets a new one.';
 -- Name: who_asked; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.who_asked (
     id uuid NOT NULL,
@@ -2623,6 +2705,8 @@ ALTER TABLE ONLY public.line_change ALTER COLUMN n SET DEFAULT nextval('public.l
 ALTER TABLE ONLY public.river_job ALTER COLUMN id SET DEFAULT nextval('public.river_job_id_seq'::regclass);
 -- Name: river_notification id; Type: DEFAULT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_notification ALTER COLUMN id SET DEFAULT nextval('public.river_notification_id_seq'::regclass);
+-- Name: watch_list blocks; Type: DEFAULT; Schema: public; Owner: -
+ALTER TABLE ONLY public.watch_list ALTER COLUMN blocks SET DEFAULT nextval('public.watch_block_list'::regclass);
 -- Name: access_channel access_channel_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.access_channel
     ADD CONSTRAINT access_channel_pkey PRIMARY KEY (name);
@@ -2698,6 +2782,9 @@ ALTER TABLE ONLY public.goose_db_version
 -- Name: guard_alert guard_alert_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.guard_alert
     ADD CONSTRAINT guard_alert_pkey PRIMARY KEY (id);
+-- Name: guard_entered guard_entered_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.guard_entered
+    ADD CONSTRAINT guard_entered_pkey PRIMARY KEY (subject_id, year);
 -- Name: guard_seen guard_seen_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.guard_seen
     ADD CONSTRAINT guard_seen_pkey PRIMARY KEY (node, n);
@@ -2815,6 +2902,9 @@ ALTER TABLE ONLY public.numbering_plan
 -- Name: numbering_range numbering_range_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_range
     ADD CONSTRAINT numbering_range_pkey PRIMARY KEY (version, prefix, allocated);
+-- Name: outbox_mark outbox_mark_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.outbox_mark
+    ADD CONSTRAINT outbox_mark_pkey PRIMARY KEY (reader);
 -- Name: pepper_check pepper_check_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.pepper_check
     ADD CONSTRAINT pepper_check_pkey PRIMARY KEY (mac);
@@ -2899,6 +2989,15 @@ ALTER TABLE ONLY public.usage_day
 -- Name: usage_pace usage_pace_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.usage_pace
     ADD CONSTRAINT usage_pace_pkey PRIMARY KEY (entity_id, day, mode, node);
+-- Name: watch_block watch_block_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.watch_block
+    ADD CONSTRAINT watch_block_pkey PRIMARY KEY (block, list);
+-- Name: watch_list watch_list_blocks_key; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.watch_list
+    ADD CONSTRAINT watch_list_blocks_key UNIQUE (blocks);
+-- Name: watch_list watch_list_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.watch_list
+    ADD CONSTRAINT watch_list_pkey PRIMARY KEY (id);
 -- Name: who_asked who_asked_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.who_asked
     ADD CONSTRAINT who_asked_pkey PRIMARY KEY (id);
@@ -3188,6 +3287,10 @@ CREATE INDEX supply_announced_network ON public.supply_announced USING btree (ne
 CREATE INDEX supply_import_network ON public.supply_import USING btree (network, created_at);
 -- Name: supply_import_open; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX supply_import_open ON public.supply_import USING btree (id) WHERE (state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'voiding'::text]));
+-- Name: watch_block_of_list; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX watch_block_of_list ON public.watch_block USING btree (list, block);
+-- Name: watch_list_entity; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX watch_list_entity ON public.watch_list USING btree (entity_id, mode);
 -- Name: who_asked_expires; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX who_asked_expires ON public.who_asked USING btree (expires_at);
 -- Name: line_event_00_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
@@ -3430,6 +3533,9 @@ ALTER TABLE ONLY public.usage_day
 -- Name: usage_pace usage_pace_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.usage_pace
     ADD CONSTRAINT usage_pace_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: watch_list watch_list_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.watch_list
+    ADD CONSTRAINT watch_list_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
 GRANT ALL ON SCHEMA public TO lineproof_owner;
 -- Name: FUNCTION journal_drop_day(the_day date); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.journal_drop_day(the_day date) FROM PUBLIC;
@@ -3615,6 +3721,8 @@ GRANT SELECT ON TABLE public.goose_db_version TO lineproof_read;
 -- Name: TABLE guard_alert; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.guard_alert TO lineproof_serve;
 GRANT SELECT ON TABLE public.guard_alert TO lineproof_read;
+-- Name: TABLE guard_entered; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.guard_entered TO lineproof_serve;
 -- Name: TABLE guard_key; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.guard_key TO lineproof_serve;
 -- Name: TABLE guard_seen; Type: ACL; Schema: public; Owner: -
@@ -3772,6 +3880,8 @@ GRANT SELECT ON TABLE public.numbering_plan TO lineproof_read;
 -- Name: TABLE numbering_range; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.numbering_range TO lineproof_serve;
 GRANT SELECT ON TABLE public.numbering_range TO lineproof_read;
+-- Name: TABLE outbox_mark; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,UPDATE ON TABLE public.outbox_mark TO lineproof_serve;
 -- Name: TABLE pepper_check; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.pepper_check TO lineproof_serve;
 -- Name: TABLE policy; Type: ACL; Schema: public; Owner: -
@@ -3875,6 +3985,12 @@ GRANT SELECT ON TABLE public.usage_day TO lineproof_read;
 -- Name: TABLE usage_pace; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.usage_pace TO lineproof_serve;
 GRANT SELECT ON TABLE public.usage_pace TO lineproof_read;
+-- Name: TABLE watch_block; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.watch_block TO lineproof_serve;
+-- Name: TABLE watch_list; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.watch_list TO lineproof_serve;
+-- Name: SEQUENCE watch_block_list; Type: ACL; Schema: public; Owner: -
+GRANT USAGE ON SEQUENCE public.watch_block_list TO lineproof_serve;
 -- Name: TABLE who_asked; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.who_asked TO lineproof_serve;
 -- Name: COLUMN who_asked.id; Type: ACL; Schema: public; Owner: -

@@ -9,7 +9,8 @@
 //     is exact on one node; other nodes, and a node that restarts, know it a few
 //     seconds later. Days are in UTC.
 //   - It verifies no more different numbers in a year (UTC) than its budget of the year
-//     allows, within 1 %: the numbers are not kept, but counted in a sketch. The budgets of
+//     allows, within 1 %: the numbers are not kept, but counted in a sketch. Numbers that
+//     it puts into watch-lists count as verified. The budgets of
 //     a new organisation grow with its age and its accepted documents.
 //   - Organisations that the same client onboarded are also counted and judged
 //     together, as its sponsor: many organisations get no further than one.
@@ -37,6 +38,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/entered"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/sketch"
 )
@@ -94,6 +96,7 @@ type Guard struct {
 	monthReadAt time.Time        // when the month was last read
 	heard       map[string]int64 // the last report of each node that this one has read
 	deletedAt   int64            // the hour in which old reports were last deleted
+	entered     entered.Reader   // of what was put into watch-lists
 }
 
 // New returns g, ready for use. Call [Guard.Sync] once before the first request,

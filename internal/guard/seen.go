@@ -2,15 +2,13 @@ package guard
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/lineproof/lineproof/internal/entered"
+	"github.com/lineproof/lineproof/internal/numberreport"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
@@ -21,11 +19,9 @@ import (
 // nodes is so found after as many numbers as one over a single node, and the few of
 // the seconds between two reports.
 
-// seen is what an organisation verified since the last report of this node.
-type seen struct {
-	entity, sponsor uuid.UUID // sponsor is zero if it has none
-	numbers         []uint64  // each shifted by one, with the lowest bit set for a miss
-}
+// seen is what an organisation verified since the last report of this node. Each number
+// is shifted by one, with the lowest bit set for a miss.
+type seen = numberreport.Seen
 
 // maxUnshared is how many numbers of an organisation wait to be reported while the
 // database is unavailable. Beyond it, other nodes do not learn of them.
@@ -40,76 +36,30 @@ func (o *subject) share(n phone.Number) {
 
 // takeSeen returns what is to be reported of an organisation.
 func (o *subject) takeSeen() seen {
-	s := seen{entity: o.id, numbers: make([]uint64, 0, len(o.unshared))}
+	s := seen{Entity: o.id, Numbers: make([]uint64, 0, len(o.unshared))}
 	if sponsor := o.sponsor.Load(); sponsor != nil {
-		s.sponsor = sponsor.id
+		s.Sponsor = sponsor.id
 	}
 	for _, key := range o.unshared {
 		value := key << 1
 		if word := o.window.numbers.find(key); word != nil {
 			value |= *word & missBit
 		}
-		s.numbers = append(s.numbers, value)
+		s.Numbers = append(s.Numbers, value)
 	}
 	o.unshared = nil
-	slices.Sort(s.numbers)
-	s.numbers = slices.Compact(s.numbers)
+	slices.Sort(s.Numbers)
+	s.Numbers = slices.Compact(s.Numbers)
 	return s
 }
 
 // restoreSeen undoes takeSeen.
 func (o *subject) restoreSeen(s seen) {
-	for _, value := range s.numbers {
+	for _, value := range s.Numbers {
 		if len(o.unshared) < maxUnshared {
 			o.unshared = append(o.unshared, value>>1)
 		}
 	}
-}
-
-// encode writes what was seen: for each organisation its id, that of its sponsor, how
-// many numbers follow, and the difference of each from the one before.
-func encode(all []seen) (text []byte) {
-	for _, s := range all {
-		text = append(append(text, s.entity[:]...), s.sponsor[:]...)
-		text = binary.AppendUvarint(text, uint64(len(s.numbers)))
-		before := uint64(0)
-		for _, value := range s.numbers {
-			text = binary.AppendUvarint(text, value-before)
-			before = value
-		}
-	}
-	return text
-}
-
-var errReport = errors.New("guard: a report of numbers that were seen is damaged")
-
-// decode calls fn for each organisation of a report.
-func decode(text []byte, fn func(seen)) error {
-	for len(text) > 0 {
-		var s seen
-		if len(text) < len(s.entity)+len(s.sponsor) {
-			return errReport
-		}
-		text = text[copy(s.entity[:], text):]
-		text = text[copy(s.sponsor[:], text):]
-		count, size := binary.Uvarint(text)
-		if size <= 0 || count > uint64(len(text)) { // a number takes at least a byte
-			return errReport
-		}
-		text = text[size:]
-		value := uint64(0)
-		for range count {
-			step, size := binary.Uvarint(text)
-			if size <= 0 {
-				return errReport
-			}
-			text = text[size:]
-			value += step
-			s.numbers = append(s.numbers, value)
-		}
-		fn(s)
-	}
-	return nil
 }
 
 // seenFor is how long reports are kept: a window is a day, in whole hours.
@@ -124,13 +74,16 @@ func (g *Guard) saveSeen(ctx context.Context, tx pg.Tx, r *report, now time.Time
 		if _, err := tx.Exec(ctx, `DELETE FROM guard_year WHERE year < $1`, yearOf(dayOf(now))); err != nil {
 			return fmt.Errorf("guard: delete earlier years: %w", err)
 		}
+		if err := entered.DeleteBefore(ctx, tx, yearOf(dayOf(now))); err != nil {
+			return err
+		}
 	}
 	if len(r.seen) == 0 {
 		return nil
 	}
 	// A node stores one report after the other, so that the others see them in this order.
 	r.n = max(g.heard[g.Node]+1, now.UnixNano())
-	_, err := tx.Exec(ctx, `INSERT INTO guard_seen (node, n, at, seen) VALUES ($1, $2, $3, $4)`, g.Node, r.n, now, encode(r.seen))
+	_, err := tx.Exec(ctx, `INSERT INTO guard_seen (node, n, at, seen) VALUES ($1, $2, $3, $4)`, g.Node, r.n, now, numberreport.Encode(r.seen))
 	if err != nil {
 		return fmt.Errorf("guard: store a report: %w", err)
 	}
@@ -165,7 +118,7 @@ func (g *Guard) hear(ctx context.Context, now time.Time) error {
 		err := forEachRow(ctx, g.Pool, []any{&node, &n, &at, &text}, func() {
 			rows++
 			g.heard[node] = n
-			if err := decode(text, func(s seen) { g.merge(s, at, now) }); err != nil {
+			if err := numberreport.Decode(text, func(s seen) { g.merge(s, at, now) }); err != nil {
 				g.Log.LogAttrs(ctx, slog.LevelWarn, "the guard cannot read a report of another node; it continues without it", slog.String("node", node), slog.String("error", err.Error()))
 			}
 		}, `SELECT s.node, s.n, s.at, s.seen FROM guard_seen s LEFT JOIN unnest($1::text[], $2::bigint[]) AS k (node, n) ON k.node = s.node
@@ -181,12 +134,12 @@ func (g *Guard) hear(ctx context.Context, now time.Time) error {
 func (g *Guard) merge(s seen, at, now time.Time) {
 	hour := hourOf(now)
 	ago := max(hour-hourOf(at), 0)
-	o := g.sponsored(s.entity, s.sponsor)
+	o := g.sponsored(s.Entity, s.Sponsor)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.startDay(now)
 	thisYear := at.UTC().Year() == o.year.year
-	for _, value := range s.numbers {
+	for _, value := range s.Numbers {
 		n, ok := phone.FromInt(int64(value >> 1))
 		if !ok {
 			continue

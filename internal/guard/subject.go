@@ -84,11 +84,8 @@ func (o *subject) startDay(now time.Time) {
 // checkQuotas refuses a request if the organisation or its sponsor is stopped, or a
 // quota is used up.
 func (o *subject) checkQuotas(b *Budget) refusal {
-	if Level(o.level.Load()) == Stopped {
-		return isStopped
-	}
-	if s := o.sponsor.Load(); s != nil && Level(s.level.Load()) == Stopped {
-		return sponsorStopped
+	if reason := o.checkStopped(); reason != allowed {
+		return reason
 	}
 	if b.Day <= 0 && b.Month <= 0 {
 		return allowed
@@ -99,6 +96,17 @@ func (o *subject) checkQuotas(b *Budget) refusal {
 		return overDay
 	case b.Month > 0 && o.month+used >= b.Month:
 		return overMonth
+	}
+	return allowed
+}
+
+// checkStopped refuses a request if the organisation or its sponsor is stopped.
+func (o *subject) checkStopped() refusal {
+	if Level(o.level.Load()) == Stopped {
+		return isStopped
+	}
+	if s := o.sponsor.Load(); s != nil && Level(s.level.Load()) == Stopped {
+		return sponsorStopped
 	}
 	return allowed
 }

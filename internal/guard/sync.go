@@ -97,7 +97,7 @@ func (g *Guard) Sync(ctx context.Context) error {
 	for i := range created {
 		g.reportAlert(ctx, &created[i])
 	}
-	return errors.Join(g.hear(ctx, now), g.storeYears(ctx, now))
+	return errors.Join(g.hear(ctx, now), g.entered.Read(ctx, g.Pool, yearOf(dayOf(now)), g.mergeEntered), g.storeYears(ctx, now))
 }
 
 // dayUsage is the usage of one organisation or sponsor on one day. That of a sponsor
@@ -144,7 +144,7 @@ func collect(subjects map[uuid.UUID]*subject) (r report) {
 // committed although its result was lost, some seconds of requests count twice.
 func (r *report) restore(subjects map[uuid.UUID]*subject) {
 	for _, s := range r.seen {
-		o := subjects[s.entity]
+		o := subjects[s.Entity]
 		o.mu.Lock()
 		o.restoreSeen(s)
 		o.mu.Unlock()

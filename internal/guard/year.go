@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/entered"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/sketch"
 )
@@ -30,8 +31,8 @@ type yearly struct {
 }
 
 const (
-	yearBits   = 14 // 2^14 registers: 16 KB, a standard error of 0.8 %
-	recentBits = 12 // 4 KB, 1.6 %
+	yearBits   = entered.Bits // 16 KB, a standard error of 0.8 %
+	recentBits = 12           // 4 KB, 1.6 %
 )
 
 func yearOf(day int64) int { return startOf(day).Year() }
@@ -160,4 +161,14 @@ func (o *subject) judgeYear(g *Guard, others total, now time.Time) {
 	}
 	o.raiseFinding(g, Harvest, y.harvest(), now)
 	o.raiseFinding(g, HarvestMisses, y.harvestMisses(others), now)
+}
+
+// mergeEntered counts what a subject has put into watch-lists in its year.
+func (g *Guard) mergeEntered(s entered.Subject, registers []byte) {
+	o := g.subject(s.ID, s.IsSponsor)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.startDay(g.Now())
+	o.year.numbers.Merge(registers, yearBits)
+	o.year.changed = true
 }

@@ -181,3 +181,12 @@ func DeleteOld(ctx context.Context, from pg.DB, now time.Time) (int64, error) {
 		return done.RowsAffected(), nil
 	})
 }
+
+// LockMark returns up to where the feed has read the outbox, and keeps it from
+// reading on until the transaction ends.
+func LockMark(ctx context.Context, tx pg.Tx) (mark int64, err error) {
+	if err := tx.QueryRow(ctx, `SELECT n FROM outbox_mark WHERE reader = 'feed' FOR UPDATE`).Scan(&mark); err != nil {
+		return 0, fmt.Errorf("outbox: lock the mark: %w", err)
+	}
+	return mark, nil
+}

@@ -1,0 +1,55 @@
+package guard
+
+import (
+	"context"
+	"iter"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/entered"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/sketch"
+)
+
+// Enter counts numbers that an organisation puts into a watch-list as if it had verified
+// them in this year, but does not judge them as a scan: a list comes all at once. If it
+// returns an error, the transaction must be rolled back. Nothing is ever given back.
+func (g *Guard) Enter(ctx context.Context, tx pg.Tx, entity uuid.UUID, b Budget, numbers iter.Seq[phone.Number]) error {
+	o, now := g.sponsored(entity, b.Sponsor), g.Now()
+	o.mu.Lock()
+	o.startDay(now)
+	o.warm(&b)
+	o.mu.Unlock()
+	if reason := o.checkStopped(); reason != allowed {
+		return reason.fault(&b, now)
+	}
+	hashes := func(yield func(uint64) bool) { numbers(func(n phone.Number) bool { return yield(g.hash(keyOf(n))) }) }
+	for _, s := range []struct {
+		of     *subject
+		budget int64
+		over   refusal
+	}{{o, b.Year, overYear}, {o.sponsor.Load(), b.SponsorYear, overSponsorYear}} {
+		if s.of == nil {
+			continue
+		}
+		registers, err := entered.Add(ctx, tx, entered.Subject{ID: s.of.id, IsSponsor: s.of.isSponsor}, yearOf(dayOf(now)), hashes)
+		if err != nil {
+			return err
+		}
+		if s.budget > 0 && s.of.yearWith(registers) > s.budget {
+			return s.over.fault(&b, now)
+		}
+	}
+	return nil
+}
+
+// yearWith returns how many numbers the year has with those of a stored sketch.
+func (o *subject) yearWith(registers []byte) int64 {
+	var all sketch.Counter
+	o.mu.Lock()
+	all.Merge(o.year.numbers.Registers(), yearBits)
+	o.mu.Unlock()
+	all.Merge(registers, yearBits)
+	return all.Count()
+}

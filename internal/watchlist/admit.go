@@ -1,0 +1,132 @@
+package watchlist
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/outbox"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+)
+
+// A list of a bank's customers has about one number in a hundred that nobody has; of
+// numbers at random more than half are no lines. So a list waits for staff when more
+// than a tenth of a sample of what entered is missing, or lies where nobody supplies
+// and so nobody can tell. The first fifty never hold a list: otherwise a list of one
+// number would say whether it is a line.
+const (
+	minSample  = 1_000
+	sampleOf   = 100 // one number in so many, at least minSample
+	holdOver   = 10  // more than one in so many holds a list
+	freeMisses = 50
+	lookupSize = 5_000 // numbers that are looked up with one query
+)
+
+// admit counts the numbers that enter a list against the budget, and judges them. Test
+// lists are neither counted nor judged.
+func (s *Service) admit(ctx context.Context, tx pg.Tx, o *Owner, l *stored, numbers iter.Seq[phone.Number]) error {
+	if !o.live() {
+		return nil
+	}
+	if err := s.Guard.Enter(ctx, tx, o.Entity, o.Budget, numbers); err != nil {
+		return err
+	}
+	sample := sampleFrom(numbers)
+	for len(sample) > 0 {
+		part := sample[:min(lookupSize, len(sample))]
+		sample = sample[len(part):]
+		found, err := s.Lines.LookupAll(ctx, tx, part, l.ChangedAt)
+		if err != nil {
+			return err
+		}
+		for _, n := range part {
+			known := found.Get(n)
+			l.sampled++
+			switch view := known.View(l.ChangedAt); {
+			case view.Reason == line.ReasonNoSupply:
+				l.uncovered++
+			case !known.Row.State.Ongoing():
+				l.missing++
+			}
+		}
+	}
+	if tooMany(l.missing, l.sampled) || tooMany(l.uncovered, l.sampled) {
+		l.State = Held
+	}
+	return nil
+}
+
+func tooMany(n, of int64) bool { return n > freeMisses && n*holdOver > of }
+
+// sampleFrom returns numbers at random: one in a hundred, but at least a thousand, or all.
+func sampleFrom(numbers iter.Seq[phone.Number]) []phone.Number {
+	var all int
+	for range numbers {
+		all++
+	}
+	size := min(max(all/sampleOf, minSample), all)
+	sample := make([]phone.Number, 0, size)
+	for n := range numbers { // each rest of the sample is equally likely (selection sampling)
+		if rand.IntN(all) < size-len(sample) { //nolint:gosec // a statistic, and not a secret
+			sample = append(sample, n)
+		}
+		all--
+	}
+	return sample
+}
+
+// Figures are what staff see of a list.
+type Figures struct {
+	List
+
+	Entity                      uuid.UUID
+	Sampled, Missing, Uncovered int64 // since the last release
+}
+
+// HeldLists returns the lists that wait for staff, oldest first, without their members.
+func (s *Service) HeldLists(ctx context.Context) (held []Figures, err error) {
+	rows, err := s.Pool.Query(ctx, `SELECT `+listColumns+`, entity_id, sampled, missing, uncovered FROM watch_list WHERE state = 'held' ORDER BY changed_at, id`)
+	if err != nil {
+		return nil, fmt.Errorf("watchlist: read held lists: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var f Figures
+		var digest []byte
+		if err := rows.Scan(&f.ID, &f.Name, &f.State, &f.Members, &digest, &f.EffectiveFrom, &f.CreatedAt, &f.ChangedAt, &f.Entity, &f.Sampled, &f.Missing, &f.Uncovered); err != nil {
+			return nil, fmt.Errorf("watchlist: read held lists: %w", err)
+		}
+		copy(f.Digest[:], digest)
+		held = append(held, f)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("watchlist: read held lists: %w", err)
+	}
+	return held, nil
+}
+
+// ErrNotHeld reports a list that does not wait for staff.
+var ErrNotHeld = fault.New(fault.IncompatibleState, "This watch-list is not held.")
+
+// Release lets a held list take effect, in the caller's transaction, who has made sure
+// that two people agreed. What was sampled before no longer counts.
+func Release(ctx context.Context, tx pg.Tx, id uuid.UUID) error {
+	mark, err := outbox.LockMark(ctx, tx)
+	if err != nil {
+		return err
+	}
+	done, err := tx.Exec(ctx, `UPDATE watch_list SET state = 'active', sampled = 0, missing = 0, uncovered = 0, effective_from = $2 WHERE id = $1 AND state = 'held'`, id, mark)
+	if err != nil {
+		return fmt.Errorf("watchlist: release a list: %w", err)
+	}
+	if done.RowsAffected() == 0 {
+		return ErrNotHeld
+	}
+	return nil
+}

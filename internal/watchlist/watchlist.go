@@ -1,0 +1,175 @@
+// Package watchlist keeps the lists of numbers of whose changes an organisation is
+// told.
+//
+// What it guarantees:
+//
+//   - A list is no oracle. Nothing that an organisation gets to see depends on whether
+//     a number is a line. Every number that enters a live list spends the budget of
+//     different numbers of the year, which it shares with verifications; removing one
+//     gives nothing back. A list with too many numbers that nobody has waits for staff.
+//   - Whether a change came before or after a change of the list is decidable: a list
+//     takes effect at a place in the outbox ([List.EffectiveFrom]).
+//   - Members are returned to nobody: staff see counts, and the organisation compares
+//     digests.
+//
+// Members are stored in blocks of 1,000 numbers, see [block].
+package watchlist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// Service keeps the lists. All fields are required.
+type Service struct {
+	Pool  *pgxpool.Pool
+	Guard *guard.Guard
+	Lines *linestore.Resolver
+	Now   func() time.Time
+}
+
+// Owner is whose lists a call is about.
+type Owner struct {
+	Entity uuid.UUID
+	Mode   string       // of the key: live or test
+	Budget guard.Budget // of the key
+}
+
+// live reports whether the lists are about real lines.
+func (o *Owner) live() bool { return o.Mode == "live" }
+
+// The states of a list.
+const (
+	Active = "active"
+	Held   = "held" // it waits for staff, and nothing is told of its numbers
+)
+
+// List is a list without its members.
+type List struct {
+	ID            uuid.UUID
+	Name          string
+	State         string
+	Members       int64
+	Digest        Digest
+	EffectiveFrom int64 // changes after this place in the outbox are matched with the list as it is
+	CreatedAt     time.Time
+	ChangedAt     time.Time
+}
+
+const (
+	maxLists = 16
+	maxName  = 100
+)
+
+var (
+	// ErrNoList reports a list that does not exist for this caller.
+	ErrNoList = fault.New(fault.NotFound, "There is no such watch-list.")
+	// ErrTooManyLists reports an organisation that has as many lists as it may.
+	ErrTooManyLists = fault.New(fault.IncompatibleState, "The organisation has "+strconv.Itoa(maxLists)+" watch-lists, which is the limit. Delete one, or use one of them.")
+)
+
+// Create creates an empty list.
+func (s *Service) Create(ctx context.Context, o Owner, name string) (l List, err error) {
+	name = strings.TrimSpace(name)
+	var wrong fault.Form
+	wrong.Check(name != "", "name", fault.Required, "Give the list a name.")
+	wrong.Check(utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName && !strings.ContainsRune(name, 0), "name", fault.TooLong, "Use at most 100 characters in UTF-8.")
+	if err := wrong.Err(); err != nil {
+		return List{}, err
+	}
+	now := s.now()
+	l = List{ID: uuid.Must(uuid.NewV7()), Name: name, State: Active, CreatedAt: now, ChangedAt: now}
+	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		// Of two calls at once the second counts the list of the first.
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof watch-lists ' || $1::text, 0))`, o.Entity.String()); err != nil {
+			return fmt.Errorf("watchlist: create a list: %w", err)
+		}
+		made, err := tx.Exec(ctx, `INSERT INTO watch_list (id, entity_id, mode, name, created_at, changed_at) SELECT $1, $2, $3, $4, $5, $5
+			WHERE (SELECT count(*) FROM watch_list WHERE entity_id = $2 AND mode = $3) < $6`, l.ID, o.Entity, o.Mode, name, now, maxLists)
+		if err != nil {
+			return fmt.Errorf("watchlist: create a list: %w", err)
+		}
+		if made.RowsAffected() == 0 {
+			return ErrTooManyLists
+		}
+		return nil
+	})
+	if err != nil {
+		return List{}, err
+	}
+	return l, nil
+}
+
+const listColumns = `id, name, state, members, digest, effective_from, created_at, changed_at`
+
+func scanList(row pgx.CollectableRow) (l List, err error) {
+	var digest []byte
+	err = row.Scan(&l.ID, &l.Name, &l.State, &l.Members, &digest, &l.EffectiveFrom, &l.CreatedAt, &l.ChangedAt)
+	copy(l.Digest[:], digest)
+	l.CreatedAt, l.ChangedAt = l.CreatedAt.UTC(), l.ChangedAt.UTC()
+	return l, err
+}
+
+// Lists returns the lists of an organisation, oldest first.
+func (s *Service) Lists(ctx context.Context, o Owner) ([]List, error) {
+	rows, err := s.Pool.Query(ctx, `SELECT `+listColumns+` FROM watch_list WHERE entity_id = $1 AND mode = $2 ORDER BY created_at, id`, o.Entity, o.Mode)
+	if err != nil {
+		return nil, fmt.Errorf("watchlist: read lists: %w", err)
+	}
+	lists, err := pgx.CollectRows(rows, scanList)
+	if err != nil {
+		return nil, fmt.Errorf("watchlist: read lists: %w", err)
+	}
+	return lists, nil
+}
+
+// List returns one list of an organisation, or [ErrNoList].
+func (s *Service) List(ctx context.Context, o Owner, id uuid.UUID) (List, error) {
+	rows, err := s.Pool.Query(ctx, `SELECT `+listColumns+` FROM watch_list WHERE id = $1 AND entity_id = $2 AND mode = $3`, id, o.Entity, o.Mode)
+	if err != nil {
+		return List{}, fmt.Errorf("watchlist: read a list: %w", err)
+	}
+	l, err := pgx.CollectExactlyOneRow(rows, scanList)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return List{}, ErrNoList
+	}
+	if err != nil {
+		return List{}, fmt.Errorf("watchlist: read a list: %w", err)
+	}
+	return l, nil
+}
+
+// Delete deletes a list and its members at once.
+func (s *Service) Delete(ctx context.Context, o Owner, id uuid.UUID) error {
+	return pg.InLongTx(ctx, s.Pool, func(tx pg.Tx) error {
+		var blocks int32
+		err := tx.QueryRow(ctx, `DELETE FROM watch_list WHERE id = $1 AND entity_id = $2 AND mode = $3 RETURNING blocks`, id, o.Entity, o.Mode).Scan(&blocks)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrNoList
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, `DELETE FROM watch_block WHERE list = $1`, blocks)
+		}
+		if err != nil {
+			return fmt.Errorf("watchlist: delete a list: %w", err)
+		}
+		return nil
+	})
+}
+
+// now returns the time in whole microseconds, the precision of PostgreSQL.
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
