@@ -8,8 +8,10 @@ import "time"
 // and a long queue would only make every answer late.
 //
 // The queue is calm while it is shorter than the low limit, and while it shrinks although
-// nobody is refused. When it has not been calm for as long as the patience, its limit
-// drops from the high to the low one until it is calm again.
+// nobody is refused: that is, while it is shorter than ever since it was longest. One that
+// only goes up and down is not, as when callers wait for their answers and can't fill it.
+// When it has not been calm for as long as the patience, its limit drops from the high to
+// the low one until it is calm again.
 type congestion struct {
 	low, high int
 	patience  time.Duration
@@ -18,7 +20,8 @@ type congestion struct {
 	refused  bool // somebody, since the last measurement
 
 	measuredAt time.Time
-	measured   int // size of the queue
+	longest    int // the size of the queue, since it was last shorter than the low limit
+	shortest   int // since it was longest
 }
 
 // measureEvery is the part of the patience after which the size of the queue is measured
@@ -29,15 +32,21 @@ const measureEvery = 16
 // observe notes the size of the queue, before a batch is taken from it.
 func (c *congestion) observe(now time.Time, size int) {
 	if size < c.low {
-		c.lastCalm = now
+		c.lastCalm, c.longest = now, 0
 	}
 	if now.Sub(c.measuredAt) < c.patience/measureEvery {
 		return
 	}
-	if size < c.measured && !c.refused {
-		c.lastCalm = now
+	switch {
+	case size > c.longest:
+		c.longest, c.shortest = size, size
+	case size < c.shortest:
+		c.shortest = size
+		if !c.refused {
+			c.lastCalm = now
+		}
 	}
-	c.measuredAt, c.measured, c.refused = now, size, false
+	c.measuredAt, c.refused = now, false
 }
 
 // idle notes that nothing waits.

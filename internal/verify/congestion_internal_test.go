@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -61,5 +62,35 @@ func TestOverloadRefusesAtOnceAndKeepsTheQueueShort(t *testing.T) {
 		if waiting > 512 {
 			t.Errorf("%d/s: %d requests wait at the end", rate, waiting)
 		}
+	}
+}
+
+// Callers that wait for their answers, and send again, never fill the queue. Its length
+// then goes up and down, which must not pass for a queue that drains.
+func TestOverloadByCallersThatWaitKeepsTheQueueShort(t *testing.T) {
+	t.Parallel()
+	const callers, batch, tick = 2048, 256, 50 * time.Millisecond
+	c := congestion{low: 256, high: 4096, patience: 500 * time.Millisecond}
+	rng := rand.New(rand.NewPCG(1, 2))
+	now, long := time.Unix(0, 0), 0
+	c.idle(now)
+	waiting := 0
+	const measurements = 400
+	for i := range measurements {
+		arriving := callers - waiting - rng.IntN(callers/8) // some are on their way
+		if free := c.limit(now) - waiting; arriving > free {
+			c.refused = true
+			arriving = free
+		}
+		waiting += max(arriving, 0)
+		c.observe(now, waiting)
+		if i > measurements/10 && waiting > 2*c.low {
+			long++
+		}
+		waiting -= min(waiting, batch)
+		now = now.Add(tick)
+	}
+	if long > measurements/10 {
+		t.Errorf("the queue was long %d of %d times", long, measurements)
 	}
 }
