@@ -2,13 +2,8 @@ package receipt
 
 import (
 	"bufio"
-	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -43,7 +38,7 @@ const none = "none"
 
 // NewPolicy returns the policy that believes the key of a log and needs no witness.
 func NewPolicy(key string) (*Policy, error) {
-	log, err := note.NewVerifier(strings.TrimSpace(key))
+	log, err := newLogVerifier(strings.TrimSpace(key))
 	if err != nil {
 		return nil, fmt.Errorf("receipt: the public key of the log: %w", err)
 	}
@@ -76,12 +71,15 @@ func ParsePolicy(text string) (*Policy, error) {
 func (p *Policy) read(fields []string) (err error) {
 	switch {
 	case fields[0] == "log" && (len(fields) == 2 || len(fields) == 3) && p.log == nil:
-		p.log, err = note.NewVerifier(fields[1])
+		p.log, err = newLogVerifier(fields[1])
 		return err
 	case fields[0] == "witness" && (len(fields) == 3 || len(fields) == 4) && p.isNew(fields[1]):
 		v, err := newWitnessVerifier(fields[2])
 		if err != nil {
 			return err
+		}
+		if p.hasKey(v) {
+			return errors.New("this witness has another name already")
 		}
 		w := &witness{Verifier: v}
 		if len(fields) == 4 {
@@ -109,11 +107,11 @@ func (p *Policy) readGroup(name, least string, members []string) error {
 	case "all":
 		g.least = len(members)
 	default:
-		n, err := strconv.Atoi(least)
-		if err != nil || n < 1 || n > len(members) {
+		n, err := checkpoint.ParseNumber(least)
+		if err != nil || n < 1 || n > int64(len(members)) {
 			return errors.New("a group needs any, all, or a number of its members")
 		}
-		g.least = n
+		g.least = int(n)
 	}
 	counted := map[string]bool{}
 	for _, m := range members {
@@ -124,6 +122,17 @@ func (p *Policy) readGroup(name, least string, members []string) error {
 	}
 	p.groups[name] = g
 	return nil
+}
+
+// hasKey reports whether the policy has the key of a witness: under two names it would
+// count twice.
+func (p *Policy) hasKey(v note.Verifier) bool {
+	for _, w := range p.witnesses {
+		if w.Name() == v.Name() && w.KeyHash() == v.KeyHash() {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Policy) isKnown(name string) bool {
@@ -182,6 +191,9 @@ func (p *Policy) satisfied(name string, seen map[string]time.Time) bool {
 // seen it and when. It returns the text that they signed. Signatures of keys that are not
 // in the policy are ignored; a wrong one of a key that is there is an error.
 func (p *Policy) Open(signed string) (text string, witnessed map[string]time.Time, err error) {
+	if !strictSignatures(signed) {
+		return "", nil, ErrCheckpoint
+	}
 	opened, err := note.Open([]byte(signed), p.verifiers())
 	if err != nil {
 		return "", nil, ErrCheckpoint
@@ -200,64 +212,4 @@ func (p *Policy) Open(signed string) (text string, witnessed map[string]time.Tim
 		return "", nil, ErrCheckpoint
 	}
 	return opened.Text, witnessed, nil
-}
-
-// witnessAlgorithm is the byte that stands for a cosignature with Ed25519 and a time.
-const witnessAlgorithm = 4
-
-// witnessVerifier verifies cosignatures in the form of c2sp.org/tlog-cosignature.
-type witnessVerifier struct {
-	name string
-	hash uint32
-	key  ed25519.PublicKey
-}
-
-var errWitnessKey = errors.New("it is not the key of a witness")
-
-func newWitnessVerifier(key string) (note.Verifier, error) {
-	name, rest, _ := strings.Cut(key, "+")
-	id, encoded, _ := strings.Cut(rest, "+")
-	raw, err := checkpoint.Decode(encoded)
-	if err != nil || name == "" || len(raw) != 1+ed25519.PublicKeySize || raw[0] != witnessAlgorithm {
-		return nil, errWitnessKey
-	}
-	hash := sha256.Sum256(append([]byte(name+"\n"), raw...))
-	v := &witnessVerifier{name, binary.BigEndian.Uint32(hash[:]), raw[1:]}
-	if fmt.Sprintf("%08x", v.hash) != id {
-		return nil, errWitnessKey
-	}
-	return v, nil
-}
-
-// Name implements note.Verifier.
-func (v *witnessVerifier) Name() string { return v.name }
-
-// KeyHash implements note.Verifier.
-func (v *witnessVerifier) KeyHash() uint32 { return v.hash }
-
-// timeSize is the length of the time before a cosignature.
-const timeSize = 8
-
-// Verify implements note.Verifier.
-func (v *witnessVerifier) Verify(message, signature []byte) bool {
-	if len(signature) != timeSize+ed25519.SignatureSize {
-		return false
-	}
-	return ed25519.Verify(v.key, CosignedMessage(binary.BigEndian.Uint64(signature), message), signature[timeSize:])
-}
-
-// CosignedMessage returns what a witness signs when it has seen a checkpoint at a time, in
-// seconds since 1970.
-func CosignedMessage(at uint64, text []byte) []byte {
-	return append(fmt.Appendf(nil, "cosignature/v1\ntime %d\n", at), text...)
-}
-
-// cosignedAt returns the time in a verified cosignature.
-func cosignedAt(encoded string) time.Time {
-	const id = 4
-	raw, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil || len(raw) < id+timeSize {
-		return time.Time{}
-	}
-	return time.Unix(int64(binary.BigEndian.Uint64(raw[id:])), 0).UTC() //nolint:gosec // a time of the last decades
 }

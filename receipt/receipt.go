@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/lineproof/lineproof/internal/checkpoint"
 )
@@ -101,6 +102,21 @@ func Parse(text []byte) (*Receipt, error) {
 	return &r, nil
 }
 
+// maxNumber is the largest number that every verifier can compute with.
+const maxNumber = 1<<53 - 1
+
+// checkNumber refuses a value that is a number in another spelling than the usual one, or
+// is negative or too large.
+func checkNumber(value json.RawMessage) error {
+	if !strings.ContainsRune("-0123456789", rune(value[0])) {
+		return nil
+	}
+	if n, err := checkpoint.ParseNumber(string(value)); err != nil || n > maxNumber {
+		return ErrFormat
+	}
+	return nil
+}
+
 // decodeMembers reads the members of an object. Those that are optional may be missing, and
 // there may be no others.
 func decodeMembers(object []byte, into map[string]any, optional ...string) error {
@@ -112,6 +128,9 @@ func decodeMembers(object []byte, into map[string]any, optional ...string) error
 		target, known := into[name]
 		if !known || string(value) == "null" {
 			return ErrFormat
+		}
+		if err := checkNumber(value); err != nil {
+			return err
 		}
 		if err := json.Unmarshal(value, target); err != nil {
 			return err

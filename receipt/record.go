@@ -46,27 +46,28 @@ const (
 	nonceSize    = 16
 )
 
-var errRecord = errors.New("receipt: the record is not in the canonical encoding")
+// ErrRecord reports a record that is not in the canonical encoding.
+var ErrRecord = errors.New("receipt: the record is not in the canonical encoding")
 
 // record decodes both parts, and returns the hash of the record.
 func (r *Receipt) record() (rec Record, hash [sha256.Size]byte, err error) {
 	d := decoder{rest: r.Public}
 	rec.readPublic(&d)
 	if d.failed || len(d.rest) > 0 {
-		return rec, hash, errRecord
+		return rec, hash, ErrRecord
 	}
 	inner := r.PersonalHash
 	switch {
-	case len(r.Personal) > 0 && len(r.PersonalHash) > 0:
-		return rec, hash, errRecord
-	case len(r.Personal) > 0:
+	case r.Personal != nil && r.PersonalHash != nil:
+		return rec, hash, ErrRecord
+	case r.Personal != nil:
 		if err := rec.readPersonal(r.Personal); err != nil {
 			return rec, hash, err
 		}
 		sum := sha256.Sum256(r.Personal)
 		inner = sum[:]
 	case len(inner) != sha256.Size:
-		return rec, hash, errRecord
+		return rec, hash, ErrRecord
 	default:
 		rec.Erased = true
 	}
@@ -108,7 +109,7 @@ func (rec *Record) readPersonal(part []byte) error {
 		*text = d.text()
 	}
 	if d.failed || len(d.rest) != nonceSize {
-		return errRecord
+		return ErrRecord
 	}
 	return nil
 }
@@ -154,7 +155,11 @@ func (d *decoder) number() int64 {
 	if d.failed = d.failed || len(b) != 8; d.failed {
 		return 0
 	}
-	return int64(binary.BigEndian.Uint64(b)) //nolint:gosec // two's complement is the encoding
+	n := binary.BigEndian.Uint64(b)
+	if d.failed = n > maxNumber; d.failed {
+		return 0
+	}
+	return int64(n)
 }
 
 func (d *decoder) id() string {

@@ -26,6 +26,7 @@ type Verified struct {
 // The ways in which a receipt can be wrong.
 var (
 	ErrBatch      = errors.New("receipt: the record is not in the batch")
+	ErrProof      = errors.New("receipt: the proof is not in the form c2sp.org/tlog-proof@v1")
 	ErrLog        = errors.New("receipt: the batch is not in the log")
 	ErrCheckpoint = errors.New("receipt: the checkpoint is not signed by the key of the log, or a signature is wrong")
 	ErrQuorum     = errors.New("receipt: too few witnesses have seen the checkpoint")
@@ -91,23 +92,21 @@ func (r *Receipt) Entry() []byte {
 	return e.Encode()
 }
 
-var errProof = errors.New("receipt: the proof is not in the form c2sp.org/tlog-proof@v1")
-
 // readProof reads the proof: its name, the index, the hashes, an empty line, and the
 // checkpoint.
 func (v *Verified) readProof(proof string) (path []tlog.Hash, signed string, err error) {
 	head, signed, found := strings.Cut(proof, "\n\n")
 	lines := strings.Split(head, "\n")
 	if !found || len(lines) < 2 || lines[0] != "c2sp.org/tlog-proof@v1" {
-		return nil, "", errProof
+		return nil, "", ErrProof
 	}
-	if v.Index, err = checkpoint.ParseNumber(strings.TrimPrefix(lines[1], "index ")); err != nil || !strings.HasPrefix(lines[1], "index ") {
-		return nil, "", errProof
+	if v.Index, err = checkpoint.ParseNumber(strings.TrimPrefix(lines[1], "index ")); err != nil || v.Index > maxNumber || !strings.HasPrefix(lines[1], "index ") {
+		return nil, "", ErrProof
 	}
 	for _, line := range lines[2:] {
 		hash, err := checkpoint.ParseHash(line)
 		if err != nil {
-			return nil, "", errProof
+			return nil, "", ErrProof
 		}
 		path = append(path, hash)
 	}
@@ -125,7 +124,7 @@ func (v *Verified) openCheckpoint(signed string, p *Policy) (root tlog.Hash, err
 	}
 	v.Witnessed = witnessed
 	origin, tree, err := checkpoint.Parse(text)
-	if err != nil || origin != v.Origin {
+	if err != nil || origin != v.Origin || tree.N > maxNumber {
 		return root, ErrCheckpoint
 	}
 	v.Size = tree.N
