@@ -1,13 +1,30 @@
-// Verifies receipts of Lineproof with nothing but this file: in a browser, with the network
-// switched off, or in Node. See docs/reference/receipt.md.
+// Verifies receipts of Lineproof (docs/reference/receipt.md) without a network, in a browser or Node:
 //
-//   const proven = await verify(text, key)   // throws unless the receipt is right
+//   const proven = await verify(text, policy)   // throws Refused unless the receipt is right
 //
-// The key is the public key of the log, from somebody you trust.
+// The policy is the public key of the log or a c2sp.org/tlog-policy, from somebody you trust.
 
+const words = {
+  policy: 'this is not a policy, nor the public key of a log',
+  format: 'this is not a receipt that this version can read',
+  record: 'the record is not in the canonical encoding',
+  batch: 'the record is not in the batch',
+  proof: 'the proof is not in the form c2sp.org/tlog-proof@v1',
+  checkpoint: 'the checkpoint is not signed by the key of the log, or a signature is wrong',
+  quorum: 'too few witnesses have seen the checkpoint',
+  log: 'the batch is not in the log',
+}
+
+export class Refused extends Error {
+  constructor(code) { super(words[code]); this.code = code }
+}
+
+const must = (ok, code) => { if (!ok) throw new Refused(code) }
 const utf8 = new TextEncoder()
-const fail = (why) => { throw new Error(why) }
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const sha256 = async (...parts) => new Uint8Array(await crypto.subtle.digest('SHA-256', join(parts)))
+const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i])
+const hex = (b) => Array.from(b, (x) => x.toString(16).padStart(2, '0')).join('')
 
 function join(parts) {
   const all = new Uint8Array(parts.reduce((n, p) => n + p.length, 0))
@@ -16,157 +33,197 @@ function join(parts) {
   return all
 }
 
-const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i])
-
-// Only one spelling of base64 is read: what it decodes to must be written like that.
-function bytes(text, length) {
-  if (typeof text !== 'string') fail('a value is not base64')
-  let raw
-  try { raw = atob(text) } catch { fail('a value is not base64') }
-  if (btoa(raw) !== text) fail('a value is not base64')
-  const b = Uint8Array.from(raw, (c) => c.charCodeAt(0))
-  if (length !== undefined && b.length !== length) fail('a value has the wrong length')
-  return b
+// Only one spelling of base64 is read.
+function bytes(text, code, length) {
+  must(typeof text === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0, code)
+  const raw = atob(text)
+  must(btoa(raw) === text && (length === undefined || raw.length === length), code)
+  return Uint8Array.from(raw, (c) => c.charCodeAt(0))
 }
 
-function int(text) {
-  if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) fail('a number is not in its only spelling')
+function number(text, code) {
+  must(/^(0|[1-9][0-9]{0,15})$/.test(text) && Number.isSafeInteger(Number(text)), code)
   return Number(text)
 }
 
 // Big-endian, of so many bytes.
 function be(n, size) {
-  if (!Number.isSafeInteger(n) || n < 0) fail('a number is out of range')
   const b = new Uint8Array(size)
   for (let i = size - 1; i >= 0; i--) { b[i] = n % 256; n = Math.floor(n / 256) }
   return b
 }
 
+function fromBE(b, code) {
+  const n = b.reduce((n, x) => n * 256 + x, 0)
+  must(Number.isSafeInteger(n), code)
+  return n
+}
+
 // Reads fields, each of which has its length before it.
 class Fields {
   constructor(part, name) {
-    this.part = part
-    this.at = utf8.encode(name).length
-    if (!same(part.subarray(0, this.at), utf8.encode(name))) fail('the record is not in the canonical encoding')
+    this.rest = part
+    must(same(this.take(name.length), utf8.encode(name)), 'record')
   }
-  bytes(length) {
-    const v = new DataView(this.part.buffer, this.part.byteOffset, this.part.byteLength)
-    if (this.at + 4 > this.part.length) fail('the record is not in the canonical encoding')
-    const n = v.getUint32(this.at)
-    const b = this.part.subarray(this.at + 4, this.at + 4 + n)
-    if (b.length !== n || (length !== undefined && n !== length)) fail('the record is not in the canonical encoding')
-    this.at += 4 + n
+  take(n) {
+    must(this.rest.length >= n, 'record')
+    const b = this.rest.subarray(0, n)
+    this.rest = this.rest.subarray(n)
     return b
   }
-  text() { return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(this.bytes()) }
-  number() {
-    const b = this.bytes(8)
-    return Number(new DataView(b.buffer, b.byteOffset, 8).getBigInt64(0))
+  bytes(length) {
+    const n = fromBE(this.take(4))
+    must(length === undefined || n === length, 'record')
+    return this.take(n)
   }
-  id() {
-    const h = Array.from(this.bytes(16), (x) => x.toString(16).padStart(2, '0')).join('')
-    return [h.slice(0, 8), h.slice(8, 12), h.slice(12, 16), h.slice(16, 20), h.slice(20)].join('-')
+  text() {
+    try { return strict.decode(this.bytes()) } catch { must(false, 'record') }
   }
-  end(left) { if (this.part.length - this.at !== left) fail('the record is not in the canonical encoding') }
+  number() { return fromBE(this.bytes(8), 'record') }
+  id() { return hex(this.bytes(16)).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') }
 }
 
-// Decodes both parts of the record, and returns it with its hash.
-async function readRecord(r) {
-  const pub = bytes(r.public)
+// Returns the record and its hash.
+async function readRecord(pub, personal, personalHash) {
   const f = new Fields(pub, 'lineproof record 1\n')
   const rec = { requestId: f.id(), at: f.number(), type: f.text(), entity: f.id(), key: f.id() }
   for (const name of ['mode', 'purpose', 'purposeText', 'status', 'reason', 'mobileNetwork']) rec[name] = f.text()
   for (const name of ['lineVersion', 'policyVersion', 'planVersion', 'rules']) rec[name] = f.number()
-  rec.coverage = f.bytes()
-  f.end(0)
-  if ((r.personal === undefined) === (r.personalHash === undefined)) fail('the record is not in the canonical encoding')
-  rec.erased = r.personal === undefined
-  let inner
-  if (rec.erased) {
-    inner = bytes(r.personalHash, 32)
-  } else {
-    const personal = bytes(r.personal)
+  rec.coverage = hex(f.bytes())
+  must(f.rest.length === 0 && !personal !== !personalHash, 'record')
+  rec.erased = !personal
+  if (personal) {
     const p = new Fields(personal, 'lineproof personal part 1\n')
     rec.number = p.number()
     for (const name of ['phoneNumber', 'correlator', 'externalId', 'onBehalfOf', 'options', 'extra']) rec[name] = p.text()
-    p.end(16)
-    inner = await sha256(personal)
+    must(p.rest.length === 16, 'record')
+    personalHash = await sha256(personal)
   }
-  return { rec, hash: await sha256(pub, inner) }
+  must(personalHash.length === 32, 'record')
+  return { rec, hash: await sha256(pub, personalHash) }
 }
 
-// The root to which a path leads from a leaf (RFC 9162, section 2.1.3.2).
-async function rootOf(leaf, index, size, path) {
-  if (!Number.isSafeInteger(index) || !Number.isSafeInteger(size) || index < 0 || index >= size) fail('an index is out of range')
+// Whether a path leads from a leaf to the root (RFC 9162, 2.1.3.2).
+async function leads(leaf, index, size, path, root) {
+  if (index >= size) return false
   let hash = await sha256([0], leaf)
   let fn = index
   let sn = size - 1
+  const half = () => { fn = Math.floor(fn / 2); sn = Math.floor(sn / 2) }
   for (const p of path) {
-    if (sn === 0) fail('a path is too long')
+    if (sn === 0) return false
     if (fn % 2 === 1 || fn === sn) {
       hash = await sha256([1], p, hash)
-      while (fn % 2 === 0 && fn !== 0) { fn /= 2; sn = Math.floor(sn / 2) }
+      while (fn % 2 === 0 && fn !== 0) half()
     } else {
       hash = await sha256([1], hash, p)
     }
-    fn = Math.floor(fn / 2)
-    sn = Math.floor(sn / 2)
+    half()
   }
-  if (sn !== 0) fail('a path is too short')
-  return hash
+  return sn === 0 && same(hash, root)
 }
 
-// The public key of a log: its name, the id of the key, and the key.
-async function readKey(key) {
-  const m = /^([^+\s]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(key.trim())
-  if (!m) fail('this is not the public key of a log')
-  const raw = bytes(m[3], 33)
-  const id = (await sha256(utf8.encode(m[1] + '\n'), raw)).subarray(0, 4)
-  if (raw[0] !== 1 || Array.from(id, (x) => x.toString(16).padStart(2, '0')).join('') !== m[2]) fail('this is not the public key of a log')
-  return { name: m[1], id, key: await crypto.subtle.importKey('raw', raw.subarray(1), { name: 'Ed25519' }, false, ['verify']) }
+// A public key: name, id and key. The algorithm is 1 of a log and 4 of a witness.
+async function readKey(text, algorithm) {
+  const m = /^([!-*,-~]+)\+([0-9a-f]{8})\+(.*)$/.exec(text)
+  must(m, 'policy')
+  const raw = bytes(m[3], 'policy', 33)
+  const id = hex((await sha256(utf8.encode(m[1] + '\n'), raw)).subarray(0, 4))
+  must(raw[0] === algorithm && id === m[2], 'policy')
+  return { name: m[1], id: m[1] + ' ' + id, key: await crypto.subtle.importKey('raw', raw.subarray(1), 'Ed25519', false, ['verify']) }
 }
 
-// Verifies the signature of the log on a checkpoint. Signatures of other keys are ignored.
-async function openCheckpoint(note, log) {
+async function readPolicy(text) {
+  if (!/\s/.test(text.trim())) text = 'log ' + text.trim() + '\nquorum none'
+  const keys = new Map() // by name and id
+  const met = new Map() // witnesses and groups: whether they have signed
+  const why = 'policy'
+  let log, quorum
+  for (const line of text.split('\n')) {
+    const [kind, name, what, ...more] = line.split(/[ \t\r]+/).filter((x) => x)
+    if (!kind || kind.startsWith('#')) continue
+    const fresh = name !== 'none' && !met.has(name)
+    if (kind === 'log' && name && !log && !more.length) {
+      log = await readKey(name, 1)
+    } else if (kind === 'witness' && what && more.length < 2 && fresh) {
+      const k = await readKey(what, 4)
+      must(!keys.has(k.id), why)
+      keys.set(k.id, { ...k, witness: name })
+      met.set(name, (seen) => name in seen)
+    } else if (kind === 'group' && more.length && fresh) {
+      const least = { any: 1, all: more.length }[what] ?? number(what, why)
+      must(least > 0 && least <= more.length && new Set(more).size === more.length && more.every((m) => met.has(m)), why)
+      met.set(name, (seen) => more.filter((m) => met.get(m)(seen)).length >= least)
+    } else {
+      must(kind === 'quorum' && name && !what && !quorum && (name === 'none' || met.has(name)), why)
+      quorum = met.get(name) ?? (() => true)
+    }
+  }
+  must(log && quorum, why)
+  return { log, quorum, keys: keys.set(log.id, log) }
+}
+
+// Verifies the signatures of a checkpoint; those of unknown keys are ignored.
+async function openCheckpoint(note, policy) {
+  const why = 'checkpoint'
   const end = note.lastIndexOf('\n\n')
-  if (end < 0 || !note.endsWith('\n')) fail('the checkpoint is not signed by the key of the log')
+  must(end >= 0 && note.endsWith('\n') && !/[\0-\x09\x0b-\x1f]/.test(note), why)
   const text = note.slice(0, end + 1)
-  let signed = false
-  for (const line of note.slice(end + 2, -1).split('\n')) {
-    const m = /^\u2014 ([^ +]+) ([A-Za-z0-9+/=]+)$/.exec(line)
-    if (!m) fail('the checkpoint has a line that is no signature')
-    const sig = bytes(m[2])
-    if (m[1] !== log.name || !same(sig.subarray(0, 4), log.id)) continue
-    if (signed || !(await crypto.subtle.verify('Ed25519', log.key, sig.subarray(4), utf8.encode(text)))) fail('the checkpoint is not signed by the key of the log')
-    signed = true
+  const lines = note.slice(end + 2, -1).split('\n')
+  must(lines.length <= 100, why)
+  const signed = new Set()
+  const witnessed = Object.create(null)
+  for (const line of lines) {
+    const m = /^\u2014 ([!-*,-~]+) ([^ ]+)$/.exec(line)
+    must(m, why)
+    const sig = bytes(m[2], why)
+    const id = m[1] + ' ' + hex(sig.subarray(0, 4))
+    must(sig.length > 4 && !signed.has(id), why)
+    signed.add(id)
+    const k = policy.keys.get(id)
+    if (!k) continue
+    let what = text
+    if (k.witness) {
+      witnessed[k.witness] = fromBE(sig.subarray(4, 12), why)
+      what = `cosignature/v1\ntime ${witnessed[k.witness]}\n${text}`
+    }
+    must(await crypto.subtle.verify('Ed25519', k.key, sig.subarray(k.witness ? 12 : 4), utf8.encode(what)), why)
   }
-  const lines = text.split('\n')
-  if (!signed || lines[0] !== log.name || lines.length < 4) fail('the checkpoint is not signed by the key of the log')
-  return { size: int(lines[1]), root: bytes(lines[2], 32) }
+  must(signed.has(policy.log.id), why)
+  must(policy.quorum(witnessed), 'quorum')
+  const [origin, size, root, rest] = text.split('\n')
+  must(origin === policy.log.name && rest !== undefined, why)
+  return { size: number(size, why), root: bytes(root, why, 32), witnessed }
 }
 
-const members = (o, must, may = []) => {
-  if (typeof o !== 'object' || o === null || must.some((m) => !(m in o)) || Object.keys(o).some((m) => !must.includes(m) && !may.includes(m))) fail('this is not a receipt that this version can read')
-}
+const object = (o, needs, may = []) => must(o && typeof o === 'object' && needs.every((m) => Object.hasOwn(o, m)) && Object.keys(o).every((m) => needs.includes(m) || may.includes(m)), 'format')
 
-export async function verify(text, key) {
+export async function verify(text, policy) {
+  const whom = await readPolicy(policy)
   let r
-  try { r = JSON.parse(text) } catch { fail('this is not a receipt that this version can read') }
-  members(r, ['form', 'statement', 'public', 'batch', 'proof'], ['personal', 'personalHash'])
-  members(r.batch, ['epoch', 'n', 'at', 'count', 'index', 'path', 'root'])
-  if (r.form !== 'lineproof receipt 1') fail('this is not a receipt that this version can read')
-  const log = await readKey(key)
-  const { rec, hash } = await readRecord(r)
+  const why = 'format'
+  try { r = JSON.parse(text) } catch { must(false, why) }
+  // Outside of strings there are only numbers, in one spelling.
+  must(utf8.encode(text).length <= 1 << 20 && !/[^\s{}[\],:0-9]/.test(text.replace(/"(\\.|[^"\\])*"/g, '')), why)
+  object(r, ['form', 'statement', 'public', 'batch', 'proof'], ['personal', 'personalHash'])
   const b = r.batch
-  const root = bytes(b.root, 32)
-  if (b.at !== rec.at || !same(root, await rootOf(hash, b.index, b.count, b.path.map((p) => bytes(p, 32))))) fail('the record is not in the batch')
+  object(b, ['epoch', 'n', 'at', 'count', 'index', 'path', 'root'])
+  must(r.form === 'lineproof receipt 1' && typeof r.statement === 'string' && typeof r.proof === 'string' && Array.isArray(b.path), why)
+  must([b.epoch, b.n, b.at, b.count, b.index].every(Number.isSafeInteger) && b.count < 2 ** 31, why)
+  const [pub, personal, personalHash] = ['public', 'personal', 'personalHash'].map((m) => r[m] === undefined ? undefined : bytes(r[m], why))
+  const root = bytes(b.root, why)
+  const path = b.path.map((p) => bytes(p, why))
+
+  const { rec, hash } = await readRecord(pub, personal, personalHash)
+  must(b.at === rec.at && root.length === 32 && path.every((p) => p.length === 32) && await leads(hash, b.index, b.count, path, root), 'batch')
 
   const [head, ...rest] = r.proof.split('\n\n')
-  const lines = head.split('\n')
-  if (lines[0] !== 'c2sp.org/tlog-proof@v1' || !lines[1].startsWith('index ') || rest.length === 0) fail('the proof is not in the form c2sp.org/tlog-proof@v1')
-  const index = int(lines[1].slice(6))
-  const tree = await openCheckpoint(rest.join('\n\n'), log)
+  const [name, at, ...hashes] = head.split('\n')
+  must(name === 'c2sp.org/tlog-proof@v1' && at?.startsWith('index ') && rest.length > 0, 'proof')
+  const index = number(at.slice(6), 'proof')
+  const way = hashes.map((p) => bytes(p, 'proof', 32))
+  const tree = await openCheckpoint(rest.join('\n\n'), whom)
   const entry = join([utf8.encode('lineproof log entry 1\n'), [1], be(b.at, 8), be(b.epoch, 8), be(b.n, 8), be(b.count, 4), root])
-  if (!same(tree.root, await rootOf(entry, index, tree.size, lines.slice(2).map((p) => bytes(p, 32))))) fail('the batch is not in the log')
-  return { ...rec, origin: log.name, index, size: tree.size }
+  must(await leads(entry, index, tree.size, way, tree.root), 'log')
+  return { ...rec, origin: whom.log.name, index, size: tree.size, witnessed: tree.witnessed }
 }
