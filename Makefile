@@ -50,6 +50,7 @@ DAYS ?= 90
 ANSWERS_A_DAY ?= 1000000
 OPEN_DAY ?= 500000
 RECORDS ?= 1000000
+RECEIPTS ?= 1000
 RATE ?= 1000
 PHASE ?= 60
 ANSWERS ?= 2500
@@ -112,6 +113,7 @@ generate: ## Rebuild everything that is generated: queries, pages, schema.sql, t
 	go test ./internal/line -run Reference -count=1 -update
 	go test ./internal/sandbox -run Reference -count=1 -update
 	go test ./internal/pg -run Schema -count=1 -update
+	go test ./internal/testing/receipttest -run Vectors -count=1 -update
 	go test . -run Pictures -count=1 -update
 
 .PHONY: fmt
@@ -163,6 +165,10 @@ parallel: ## Send every request and form that changes something 32 times at once
 .PHONY: kill
 kill: ## Kill the server under load KILLS times (50) and look for lost or doubled records
 	$(call long_run,TestKill,LINEPROOF_E2E_KILLS=$(KILLS))
+
+.PHONY: receipts
+receipts: ## Let the verifiers in Go, JavaScript and Python judge RECEIPTS good receipts and as many altered ones (1,000 each)
+	LINEPROOF_RECEIPTS=$(RECEIPTS) go test -count=1 -v -run 'TestVerifiersJudgeAlike|TestVectors' ./internal/testing/receipttest
 
 .PHONY: log-kill
 log-kill: ## Kill two nodes that keep the public log KILLS times (50), and verify a receipt of every answer

@@ -107,6 +107,7 @@ var plan = []part{
 	{domain, "order", "approval audit fault line pg phone registry share supply", "line_order"},
 	{domain, "record", "", ""},
 	{domain, "testing/journaltest", "record", ""},
+	{domain, "testing/receipttest", "receipt record", ""},
 	{domain, "archivefile", "blob bloom merkle record", ""},
 	{domain, "journalslice", "archivefile blob bloom merkle record", ""},
 	{domain, "journalepoch", "audit pg", "journal_epoch_start journal_epoch_end journal_epoch_skip"},
