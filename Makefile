@@ -299,8 +299,9 @@ $(BROWSER)/node_modules/.package-lock.json: $(BROWSER)/package-lock.json
 	@touch $@
 
 .PHONY: browser
-browser: $(BROWSER)/node_modules/.package-lock.json ## Use the portal in Chromium: from an invitation to an API key, and every page in LOOKS (2) of its 4 looks
+browser: $(BROWSER)/node_modules/.package-lock.json ## Use the portal in Chromium: from an invitation to an API key, receipts with the network off, and every page in LOOKS (2) of its 4 looks
 	$(call long_run,TestBrowserWalk)
+	$(call long_run,TestBrowserReceipts,LINEPROOF_E2E_LOOKS=$(LOOKS))
 	$(call long_run,TestBrowserPages,LINEPROOF_E2E_LOOKS=$(LOOKS) LINEPROOF_E2E_PAGES=150)
 
 .PHONY: browser-xss

@@ -19,6 +19,7 @@ var menuEntries = []menuEntry{
 	{"", "API settings", "/portal/keys"},
 	{"", "Try it", "/portal/try"},
 	{"", "Journal", "/portal/journal"},
+	{"", "Verify receipt", "/portal/receipts"},
 	{"", "Documents", "/portal/documents"},
 	{"", "Supply", "/portal/supply"},
 	{"Organisation", "Team", "/portal/team"},

@@ -26,6 +26,7 @@ import (
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/logreceipt"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/people"
@@ -37,6 +38,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal/org"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/telco"
+	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/sandbox"
@@ -66,6 +68,8 @@ type stack struct {
 	Region     *phone.Region
 	API        http.Handler
 	telcoPages *telco.Pages
+	publisher  *publiclog.Publisher
+	receipts   *logreceipt.Maker
 
 	pool    *pgxpool.Pool
 	handler http.Handler
@@ -130,6 +134,7 @@ func newStack(t testing.TB) *stack {
 			RegulatorCode: "REGULATOR", PublicURL: "https://lineproof.example", Now: time.Now,
 		},
 	}
+	s.openLog(t)
 	s.addPages(record, simulator)
 	s.handler = s.Handler()
 	rows, source, _ := numbering.Shipped("NG")
@@ -147,7 +152,7 @@ func (s *stack) addPages(record func(context.Context, uuid.UUID) (record.Entry, 
 	lines := present.Supply{Portal: s.Portal, Lines: s.Lines}
 	s.telcoPages = &telco.Pages{Supply: lines, ImportMaxBytes: 1 << 20}
 	s.Pages = slices.Concat(
-		(&org.Pages{Portal: s.Portal, Documents: s.Documents, Tally: s.Tally, Record: record, Region: s.Region, API: s.API, Simulator: simulator}).Routes(),
+		(&org.Pages{Portal: s.Portal, Documents: s.Documents, Tally: s.Tally, Record: record, Region: s.Region, API: s.API, Simulator: simulator, Receipts: s.receipts, LogPolicy: s.publisher.Key.Verifier()}).Routes(),
 		s.telcoPages.Routes(),
 		(&desk.Pages{Supply: lines, Documents: s.Documents, Approvals: s.Approvals, Tally: s.Tally, Record: record, Region: s.Region}).Routes(),
 	)

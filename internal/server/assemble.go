@@ -162,7 +162,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	}
 	handler := api.Handler()
 	if cfg.Portal {
-		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator))
+		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator, public.policy))
 	}
 	return &service{pool: l.verify, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, log: public, closeLimiter: closeLimiter}, nil
 }

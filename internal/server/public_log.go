@@ -25,6 +25,7 @@ type publicLog struct {
 	worker *publiclog.Worker // nil without a log
 	files  *logfiles.Files   // nil without a key
 	key    *logkey.Key       // nil without one
+	policy string            // whom those who verify receipts should believe; "" without a key
 	// promises signs promises of receipts; nil without a key
 	promises *promise.Signer
 }
@@ -55,30 +56,30 @@ func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, t
 		return p, err
 	}
 	p.worker.Publisher = publiclog.NewPublisher(l, tiles, p.key)
-	if p.worker.Publisher.Witnesses, err = openWitnesses(cfg); err != nil {
-		return p, err
+	p.policy = p.key.Verifier()
+	if cfg.LogPolicy != "" {
+		if p.worker.Publisher.Witnesses, p.policy, err = openWitnesses(cfg); err != nil {
+			return p, err
+		}
 	}
 	p.files = &logfiles.Files{Pool: pool, Tiles: tiles, Origin: cfg.LogOrigin, Verifier: p.key.Verifier()}
 	return p, nil
 }
 
-// openWitnesses reads the policy that names the witnesses; nil without one.
-func openWitnesses(cfg config.Config) (*publiclog.Witnesses, error) {
-	if cfg.LogPolicy == "" {
-		return nil, nil //nolint:nilnil // documented
-	}
+// openWitnesses reads the policy that names the witnesses.
+func openWitnesses(cfg config.Config) (*publiclog.Witnesses, string, error) {
 	text, err := os.ReadFile(cfg.LogPolicy)
 	if err != nil {
-		return nil, fmt.Errorf("server: LINEPROOF_LOG_POLICY: %w", err)
+		return nil, "", fmt.Errorf("server: LINEPROOF_LOG_POLICY: %w", err)
 	}
 	policy, err := receipt.ParsePolicy(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("server: LINEPROOF_LOG_POLICY: %w", err)
+		return nil, "", fmt.Errorf("server: LINEPROOF_LOG_POLICY: %w", err)
 	}
 	if policy.Log() != cfg.LogOrigin {
-		return nil, errors.New("server: LINEPROOF_LOG_POLICY is the policy of another log than LINEPROOF_LOG_ORIGIN")
+		return nil, "", errors.New("server: LINEPROOF_LOG_POLICY is the policy of another log than LINEPROOF_LOG_ORIGIN")
 	}
-	return &publiclog.Witnesses{Policy: policy}, nil
+	return &publiclog.Witnesses{Policy: policy}, string(text), nil
 }
 
 func (p *publicLog) close() {

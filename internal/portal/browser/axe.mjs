@@ -2,26 +2,12 @@
 // scheme), and checks it with axe, with the keyboard, and against the limit for
 // the size of a first visit. Job: base, roles, looks, most, wrong (for each role,
 // a page that it must not see).
-import { readFileSync } from "node:fs";
+import { judge } from "./judge.mjs";
 import { answers, blame, crawl, job, open, run, say, visitor } from "./lib.mjs";
 import { dialogs, tabs } from "./keyboard.mjs";
 
-const axe = readFileSync(new URL("./node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
-const rules = { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"] };
-
 // The limit for a first visit: bytes on the wire, all files included.
 const maxBytes = 150_000;
-
-// judge runs axe on the page as it is shown now.
-export async function judge(who, what = "") {
-  await who.page.evaluate(axe);
-  const violations = await who.page.evaluate(async (o) => (await window.axe.run(document, o)).violations, rules);
-  for (const v of violations) {
-    for (const n of v.nodes.slice(0, 3)) {
-      blame({ role: who.role.name, look: who.look, page: who.at }, `${what}${v.id}: ${v.help}: ${n.html.slice(0, 200)} (${n.failureSummary.replace(/\s+/g, " ").slice(0, 300)})`);
-    }
-  }
-}
 
 // skeleton is the set of elements of a page, without texts and counts: pages with
 // the same skeleton need not be judged twice.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/logreceipt"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/record"
@@ -17,7 +18,8 @@ import (
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
-// Pages serves the pages of organisations. All fields but Simulator are required.
+// Pages serves the pages of organisations. All fields but Simulator, Receipts and
+// LogPolicy are required.
 type Pages struct {
 	*portal.Portal
 
@@ -27,6 +29,8 @@ type Pages struct {
 	Region    *phone.Region
 	API       http.Handler       // the service's own API, to which "Try it" sends requests
 	Simulator *sandbox.Simulator // the test numbers; nil for none
+	Receipts  *logreceipt.Maker  // nil without a public log
+	LogPolicy string             // the key of the public log or its policy, for receipts; "" without one
 }
 
 const (
@@ -47,6 +51,10 @@ const (
 	overviewPath     = "/portal/overview"
 	recordsPath      = "/portal/journal"
 	recordPath       = "/portal/journal/{request}"
+	recordProofPath  = "/portal/journal/{request}/receipt"
+	receiptFilePath  = "/portal/export/receipts/{request}"
+	receiptsPath     = "/portal/receipts"
+	verifierPath     = "/portal/export/verify-receipt.html"
 	csvPath          = "/portal/export/journal.csv"
 	ndjsonPath       = "/portal/export/journal.ndjson"
 	documentsPath    = "/portal/documents"
@@ -61,6 +69,10 @@ func (p *Pages) Routes() []portal.Route {
 		{Method: get, Path: overviewPath, Right: portal.OrgMember, Serve: p.showOverview},
 		{Method: get, Path: recordsPath, Right: portal.OrgMember, Serve: p.showRecords},
 		{Method: get, Path: recordPath, Right: portal.OrgMember, Serve: p.showRecord},
+		{Method: get, Path: recordProofPath, Right: portal.OrgMember, Serve: p.showReceipt},
+		{Method: get, Path: receiptFilePath, Right: portal.OrgMember, Serve: p.sendReceipt},
+		{Method: get, Path: receiptsPath, Right: portal.Anyone, Serve: p.showReceipts},
+		{Method: get, Path: verifierPath, Right: portal.Anyone, Serve: p.sendVerifier},
 		{Method: get, Path: csvPath, Right: portal.OrgMember, Export: true, Serve: p.exportCSV},
 		{Method: get, Path: ndjsonPath, Right: portal.OrgMember, Export: true, Serve: p.exportNDJSON},
 		{Method: get, Path: answersPath, Right: portal.Anyone, Serve: p.showAnswers},

@@ -93,5 +93,6 @@ func (p *Pages) showRecord(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	d.Receipt = p.Receipts != nil
 	return p.Show(w, r, view.Page{Title: "Record", Crumbs: []view.Link{{Label: "Journal", Href: recordsPath}}, Active: recordsPath}, orgview.Record(d))
 }

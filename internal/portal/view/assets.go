@@ -43,6 +43,8 @@ func load() (map[string]string, map[string]asset) {
 		if err != nil {
 			panic(err)
 		}
+		name := path.Base(file)
+		plain = withModule(name, plain)
 		var gzipped bytes.Buffer
 		zip, err := gzip.NewWriterLevel(&gzipped, gzip.BestCompression)
 		if err != nil {
@@ -54,7 +56,7 @@ func load() (map[string]string, map[string]asset) {
 		if err := zip.Close(); err != nil {
 			panic(err)
 		}
-		name, sum := path.Base(file), sha256.Sum256(plain)
+		sum := sha256.Sum256(plain)
 		ext := path.Ext(name)
 		address := AssetPath + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
 		at[name] = address

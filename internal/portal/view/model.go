@@ -16,6 +16,7 @@ type Page struct {
 	Active  string // the path of the menu entry to highlight; "" for the path of the request
 	Crumbs  []Link // the pages above this one
 	Actions []Action
+	Script  string // the asset with a script of this page alone; "" for none
 	Refresh string // address to which the browser goes on automatically, even without scripts; "" for none
 
 	Service string // the name of the service

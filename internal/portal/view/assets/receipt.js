@@ -1,0 +1,117 @@
+// The page that verifies receipts: what the module before this text proves, in words. It
+// sends nothing, and nothing here turns text into HTML.
+const form = document.querySelector("form[data-receipt]");
+const place = document.getElementById("verified");
+const [textField, policyField, fileField] = ["receipt", "policy", "file"].map((name) => form.elements[name]);
+
+// What to say about a receipt that is refused, by the code of the refusal.
+const refusals = {
+  policy: ["The key can't be read", "Enter the public key of the log, or a policy, exactly as you got it from the owner of the log."],
+  format: ["This is not a receipt", "The text is not a complete receipt. Choose the file as you received it; do not retype or reformat it."],
+  record: ["This receipt is damaged", "The record in it can't be read. It proves nothing. Ask for the file again."],
+  batch: ["This receipt was changed", "What it says is not what was recorded: it was changed, or put together from several receipts. It proves nothing."],
+  proof: ["This receipt is damaged", "The part that leads to the public log can't be read. It proves nothing. Ask for the file again."],
+  checkpoint: ["The signature is wrong", "The receipt is not signed with the key that you entered. Either it was changed, or the key is that of another log. It proves nothing."],
+  quorum: ["Too few witnesses", "The log has signed the receipt, but fewer witnesses have confirmed it than your policy asks for. Ask for the receipt again: a later one may have more."],
+  log: ["This answer is not in the public log", "The log has signed a list that does not contain this answer. It proves nothing."],
+};
+
+const make = (tag, name, ...content) => {
+  const e = document.createElement(tag);
+  if (name) e.className = name;
+  e.append(...content);
+  return e;
+};
+
+const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "long" });
+const when = (ms) => make("span", "two", clock.format(ms), make("span", "faint", new Date(ms).toISOString()));
+const mono = (text) => make("code", "mono", text);
+const auto = (text) => Object.assign(make("span", "", text), { dir: "auto" });
+
+// note shows a judgement, and moves to it.
+function note(tone, title, ...rest) {
+  const head = Object.assign(make("h2", "note-title", title), { tabIndex: -1 });
+  const all = make("div", "note tone-" + tone, head, ...rest.map((p) => (typeof p === "string" ? make("p", "", p) : p)));
+  place.replaceChildren(all);
+  return head;
+}
+
+// terms is a list of what was proven; what is empty is left out.
+function terms(rows) {
+  return make("dl", "terms", ...rows.filter((r) => r[1]).map(([label, value]) => make("div", "", make("dt", "", label), make("dd", "", value))));
+}
+
+function witnesses(p) {
+  const all = Object.entries(p.witnessed).sort((a, b) => a[1] - b[1]);
+  if (all.length === 0) return "None. The log has signed the receipt itself; nobody else of whom your key or policy knows has confirmed it.";
+  return make("span", "two", ...all.map(([name, at]) => make("span", "", name + ", " + clock.format(at * 1000))));
+}
+
+function since(p) {
+  const all = Object.values(p.witnessed);
+  return all.length > 0 && make("span", "two", when(Math.min(...all) * 1000), make("span", "faint", "Since then the answer can't have been changed or dated back without the witnesses' help."));
+}
+
+function accepted(p, ms) {
+  const number = p.erased ? "a number that was erased since" : "+" + p.number;
+  const head = note("good", "This receipt is genuine",
+    `${clock.format(p.at)}: the organisation below asked about ${number}, and the answer was ${p.status}.`,
+    "The answer states what suppliers had reported by then. It is no certificate of identity.");
+  if (p.mode !== "live") place.append(make("div", "note tone-warn", make("p", "note-title", "This was a test"), make("p", "", "The request was made with a test key. The answer is not about a real line.")));
+  const card = make("section", "card", make("h2", "", "What it proves"), terms([
+    ["Asked by", make("span", "two", mono(p.entity), make("span", "faint", "API key ", mono(p.key)))],
+    ["For the purpose", auto([p.purpose, p.purposeText].filter((x) => x).join(": "))],
+    ["On behalf of", p.onBehalfOf && auto(p.onBehalfOf)],
+    ["Asked about", p.erased ? "The number was erased by law. Everything else is still proven." : make("span", "two", "+" + p.number, make("span", "faint", "sent as ", auto(p.phoneNumber)))],
+    ["Answered at", when(p.at)],
+    ["Answer", p.status + (p.reason ? ` (${p.reason})` : "")],
+    ["Network", auto(p.mobileNetwork)],
+    ["More of the answer", p.extra && mono(p.extra)],
+    ["Request", mono(p.requestId)],
+    ["Reference of the asker", p.externalId && auto(p.externalId)],
+    ["Decided by", `version ${p.lineVersion} of the line, ${p.policyVersion} of the policy, ${p.planVersion} of the numbering plan`],
+    ["Public log", make("span", "two", mono(p.origin), make("span", "faint", `entry ${p.index + 1} of ${p.size}`))],
+    ["Confirmed by witnesses", witnesses(p)],
+    ["Proven since", since(p)],
+  ]), make("p", "faint", `Verified in ${ms.toFixed(1)} ms in this browser. Nothing was sent.`));
+  place.append(card);
+  return head;
+}
+
+function refused(e) {
+  if (!(e instanceof Refused)) {
+    return note("warn", "This browser can't verify receipts", "It does not support signatures with Ed25519. Nothing was proven or refuted: use a current version of Chrome, Edge, Firefox or Safari, or the command lineproof receipt verify.", make("p", "faint", String(e)));
+  }
+  const [title, text] = refusals[e.code];
+  return note("bad", title, text, make("p", "faint", "Reason: " + e.message + "."));
+}
+
+async function judge(focus) {
+  const began = performance.now();
+  let head;
+  try {
+    const proven = await verify(textField.value, policyField.value);
+    place.dataset.judged = "genuine";
+    head = accepted(proven, performance.now() - began);
+  } catch (e) {
+    place.dataset.judged = e.code || "unable";
+    head = refused(e);
+  }
+  place.dataset.ms = performance.now() - began;
+  if (focus) head.focus();
+}
+
+async function take(file) {
+  if (!file) return;
+  textField.value = await file.text();
+  if (policyField.value.trim()) await judge(true);
+  else policyField.focus();
+}
+
+form.addEventListener("submit", (e) => { e.preventDefault(); judge(true); });
+fileField.addEventListener("change", () => take(fileField.files[0]));
+form.addEventListener("dragover", (e) => { e.preventDefault(); form.classList.add("dropping"); });
+form.addEventListener("dragleave", () => form.classList.remove("dropping"));
+form.addEventListener("drop", (e) => { e.preventDefault(); form.classList.remove("dropping"); take(e.dataTransfer.files[0]); });
+for (const e of form.querySelectorAll("[hidden]")) e.hidden = false;
+if (textField.value.trim() && policyField.value.trim()) judge(false);
