@@ -31,6 +31,16 @@ func TestDependenciesAreDocumented(t *testing.T) {
 	}
 }
 
+// So does the part about the programs of others that read the public log.
+func TestForeignReadersAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	documented := documentedUnder(readText(t, dependenciesPage), "In the tests with programs of others")
+	if diff := cmp.Diff(directRequires(readText(t, "internal/testing/e2e/testdata/foreign/go.mod")), documented); diff != "" {
+		t.Errorf("%s does not list what internal/testing/e2e/testdata/foreign/go.mod requires (-go.mod +page):\n%s", dependenciesPage, diff)
+	}
+}
+
 // The page names what the tests with a browser need, too, and each is pinned to
 // one version.
 func TestBrowserDependenciesAreDocumented(t *testing.T) {
