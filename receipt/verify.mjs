@@ -1,12 +1,11 @@
-// Verifies receipts of Lineproof (docs/reference/receipt.md) without a network, in a browser or Node:
-//
-//   const proven = await verify(text, policy)   // throws Refused unless the receipt is right
-//
-// The policy is the public key of the log or a c2sp.org/tlog-policy, from somebody you trust.
+// Verifies receipts of Lineproof (docs/reference/receipt.md) without a network: await verify(text, policy)
+// returns what is proven, or throws Refused. The policy is the public key of the log or a
+// c2sp.org/tlog-policy, from somebody you trust.
 
 const words = {
   policy: 'this is not a policy, nor the public key of a log',
   format: 'this is not a receipt that this version can read',
+  promise: 'it is a promise and not yet a proof',
   record: 'the record is not in the canonical encoding',
   batch: 'the record is not in the batch',
   proof: 'the proof is not in the form c2sp.org/tlog-proof@v1',
@@ -26,12 +25,7 @@ const sha256 = async (...parts) => new Uint8Array(await crypto.subtle.digest('SH
 const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i])
 const hex = (b) => Array.from(b, (x) => x.toString(16).padStart(2, '0')).join('')
 
-function join(parts) {
-  const all = new Uint8Array(parts.reduce((n, p) => n + p.length, 0))
-  let at = 0
-  for (const p of parts) { all.set(p, at); at += p.length }
-  return all
-}
+const join = (parts) => new Uint8Array(parts.flatMap((p) => [...p]))
 
 // Only one spelling of base64 is read.
 function bytes(text, code, length) {
@@ -103,7 +97,7 @@ async function readRecord(pub, personal, personalHash) {
   return { rec, hash: await sha256(pub, personalHash) }
 }
 
-// Whether a path leads from a leaf to the root (RFC 9162, 2.1.3.2).
+// Whether a path leads from a leaf to the root (RFC 9162).
 async function leads(leaf, index, size, path, root) {
   if (index >= size) return false
   let hash = await sha256([0], leaf)
@@ -163,7 +157,7 @@ async function readPolicy(text) {
   return { log, quorum, keys: keys.set(log.id, log) }
 }
 
-// Verifies the signatures of a checkpoint; those of unknown keys are ignored.
+// Signatures of unknown keys are ignored.
 async function openCheckpoint(note, policy) {
   const why = 'checkpoint'
   const end = note.lastIndexOf('\n\n')
@@ -205,14 +199,17 @@ export async function verify(text, policy) {
   try { r = JSON.parse(text) } catch { must(false, why) }
   // Outside of strings there are only numbers, in one spelling.
   must(utf8.encode(text).length <= 1 << 20 && !/[^\s{}[\],:0-9]/.test(text.replace(/"(\\.|[^"\\])*"/g, '')), why)
-  object(r, ['form', 'statement', 'public', 'batch', 'proof'], ['personal', 'personalHash'])
+  const texts = ['promise', 'key', 'proof']
+  object(r, ['form', 'statement', 'public', 'batch'], ['personal', 'personalHash', ...texts])
   const b = r.batch
   object(b, ['epoch', 'n', 'at', 'count', 'index', 'path', 'root'])
-  must(r.form === 'lineproof receipt 1' && typeof r.statement === 'string' && typeof r.proof === 'string' && Array.isArray(b.path), why)
+  must(r.form === 'lineproof receipt 1' && typeof r.statement === 'string' && Array.isArray(b.path), why)
+  must(texts.every((m) => !(m in r) || typeof r[m] === 'string') && !r.promise === !r.key && !r.promise !== !r.proof, why)
   must([b.epoch, b.n, b.at, b.count, b.index].every(Number.isSafeInteger) && b.count < 2 ** 31, why)
   const [pub, personal, personalHash] = ['public', 'personal', 'personalHash'].map((m) => r[m] === undefined ? undefined : bytes(r[m], why))
   const root = bytes(b.root, why)
   const path = b.path.map((p) => bytes(p, why))
+  must(r.proof, 'promise')
 
   const { rec, hash } = await readRecord(pub, personal, personalHash)
   must(b.at === rec.at && root.length === 32 && path.every((p) => p.length === 32) && await leads(hash, b.index, b.count, path, root), 'batch')

@@ -26,6 +26,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 WORDS = {
     "policy": "this is not a policy, nor the public key of a log",
     "format": "this is not a receipt that this version can read",
+    "promise": "it is a promise and not yet a proof",
     "record": "the record is not in the canonical encoding",
     "batch": "the record is not in the batch",
     "proof": "the proof is not in the form c2sp.org/tlog-proof@v1",
@@ -245,10 +246,13 @@ def parse(text):
         r = json.loads(text, parse_float=refuse, parse_constant=refuse, parse_int=lambda n: number(n, "format"), object_hook=whole)
     except (ValueError, RecursionError):
         raise Refused("format") from None
-    members(r, {"form", "statement", "public", "batch", "proof"}, {"personal", "personalHash"})
+    texts = ("promise", "key", "proof")
+    members(r, {"form", "statement", "public", "batch"}, {"personal", "personalHash", *texts})
     b = r["batch"]
     members(b, {"epoch", "n", "at", "count", "index", "path", "root"})
-    must(r["form"] == "lineproof receipt 1" and isinstance(r["statement"], str) and isinstance(r["proof"], str) and isinstance(b["path"], list), "format")
+    must(r["form"] == "lineproof receipt 1" and isinstance(r["statement"], str) and isinstance(b["path"], list), "format")
+    promise, key, proof = (r.setdefault(m, "") for m in texts)
+    must(all(isinstance(r[m], str) for m in texts) and bool(promise) == bool(key) != bool(proof), "format")
     must(all(type(b[m]) is int for m in ("epoch", "n", "at", "count", "index")) and b["count"] < 2**31, "format")
     for m in {"public", "personal", "personalHash"} & r.keys():
         r[m] = decode(r[m], "format")
@@ -264,6 +268,7 @@ def verify(text, policy):
     """Returns what a receipt proves. Compare it with what you believe was answered."""
     whom = Policy(policy)
     r = parse(text)
+    must(r["proof"], "promise")
     b = r["batch"]
     rec, record_hash = read_record(r["public"], r.get("personal"), r.get("personalHash"))
     whole = all(len(h) == 32 for h in [b["root"], *b["path"]])

@@ -22,7 +22,7 @@ type Case struct {
 
 // codes are the words for the ways in which a receipt can be wrong.
 var codes = map[error]string{
-	receipt.ErrFormat: "format", receipt.ErrRecord: "record", receipt.ErrBatch: "batch", receipt.ErrProof: "proof",
+	receipt.ErrFormat: "format", receipt.ErrNotYet: "promise", receipt.ErrRecord: "record", receipt.ErrBatch: "batch", receipt.ErrProof: "proof",
 	receipt.ErrCheckpoint: "checkpoint", receipt.ErrQuorum: "quorum", receipt.ErrLog: "log",
 }
 

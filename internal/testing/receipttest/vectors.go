@@ -107,6 +107,11 @@ func (m *Maker) bad() (all []Vector) {
 			"a statement that is a number": set("statement", 1),
 			"no proof":                     func(r, _ map[string]any) { delete(r, "proof") },
 			"a proof that is null":         set("proof", nil),
+			"a proof that is empty":        set("proof", ""),
+			"a promise that is null":       set("promise", nil),
+			"a key of a promise alone":     set("key", "note"),
+			"a promise beside a proof":     func(r, _ map[string]any) { r["promise"], r["key"] = "note", "note" },
+			"a promise without its key":    func(r, _ map[string]any) { delete(r, "proof"); r["promise"] = "note" },
 			"no batch":                     func(r, _ map[string]any) { delete(r, "batch") },
 			"a batch that is a list":       set("batch", []any{}),
 			"a member that is not known":   set("note", ""),
@@ -128,6 +133,9 @@ func (m *Maker) bad() (all []Vector) {
 			"base64 with a space":          func(r, _ map[string]any) { t, _ := r["public"].(string); r["public"] = " " + t },
 			"base64 for URLs":              set("personalHash", "_-__"),
 			"public that is a number":      set("public", 7),
+		},
+		"promise": {
+			"a promise": func(r, _ map[string]any) { delete(r, "proof"); r["promise"], r["key"] = "note", "note" },
 		},
 		"record": {
 			"another name of the encoding": func(r, _ map[string]any) { flip(r, "public", 0) },
@@ -165,7 +173,6 @@ func (m *Maker) bad() (all []Vector) {
 			"an index beyond 2^53":        inProof("index 1000", "index 9007199254740993"),
 			"a hash that is no base64":    inProof("index 1000\n", "index 1000\nhash\n"),
 			"no checkpoint":               func(r, _ map[string]any) { t, _ := r["proof"].(string); r["proof"], _, _ = strings.Cut(t, "\n\n") },
-			"a proof that is empty":       set("proof", ""),
 			"line feeds with carriage ones": func(r, _ map[string]any) {
 				t, _ := r["proof"].(string)
 				r["proof"] = strings.ReplaceAll(t, "\n", "\r\n")

@@ -8,6 +8,7 @@ const [textField, policyField, fileField] = ["receipt", "policy", "file"].map((n
 const refusals = {
   policy: ["The key can't be read", "Enter the public key of the log, or a policy, exactly as you got it from the owner of the log."],
   format: ["This is not a receipt", "The text is not a complete receipt. Choose the file as you received it; do not retype or reformat it."],
+  promise: ["This is a promise and not yet a proof", "It came with the answer, before the public log had it. Ask for the receipt of this answer; it is there about a second after the answer."],
   record: ["This receipt is damaged", "The record in it can't be read. It proves nothing. Ask for the file again."],
   batch: ["This receipt was changed", "What it says is not what was recorded: it was changed, or put together from several receipts. It proves nothing."],
   proof: ["This receipt is damaged", "The part that leads to the public log can't be read. It proves nothing. Ask for the file again."],
