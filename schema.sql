@@ -276,6 +276,9 @@ CREATE TABLE public.access_given (
     how text NOT NULL,
     before_staff boolean NOT NULL,
     at timestamp with time zone NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    row_sum bytea,
+    row_mac bytea,
     CONSTRAINT access_given_how_check CHECK ((how = ANY (ARRAY['founder'::text, 'created'::text, 'raised'::text, 'reset'::text, 'cosigned'::text])))
 );
 -- Name: TABLE access_given; Type: COMMENT; Schema: public; Owner: -
@@ -288,6 +291,12 @@ COMMENT ON COLUMN public.access_given.by_id IS 'The account that gave it; the ze
 COMMENT ON COLUMN public.access_given.how IS 'founder: enrolled together with the other founders, which never counts. cosigned: a second person confirmed what was created or raised before, which then no longer counts.';
 -- Name: COLUMN access_given.before_staff; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.access_given.before_staff IS 'By the operator while there were fewer than two administrators: it separates the subject from the operator, not from others whom the operator set up.';
+-- Name: COLUMN access_given.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_given.id IS 'Names the row in reports; the rows are never changed.';
+-- Name: COLUMN access_given.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_given.row_sum IS 'As in account.';
+-- Name: COLUMN access_given.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_given.row_mac IS 'As in account.';
 -- Name: access_token; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.access_token (
     id uuid NOT NULL,
@@ -296,10 +305,16 @@ CREATE TABLE public.access_token (
     scopes text[] NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    row_sum bytea,
+    row_mac bytea
 );
 -- Name: TABLE access_token; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.access_token IS 'Access tokens of clients, as HMACs.';
+-- Name: COLUMN access_token.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_token.row_sum IS 'As in account.';
+-- Name: COLUMN access_token.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_token.row_mac IS 'As in account.';
 -- Name: account; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.account (
     id uuid NOT NULL,
@@ -352,10 +367,16 @@ CREATE TABLE public.account_link (
     expires_at timestamp with time zone NOT NULL,
     used_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
+    row_sum bytea,
+    row_mac bytea,
     CONSTRAINT account_link_kind_check CHECK ((kind = ANY (ARRAY['confirm'::text, 'reset'::text, 'invite'::text])))
 );
 -- Name: TABLE account_link; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.account_link IS 'Links in e-mails, as HMACs of their tokens. Each works once, and its use also ends the others of its kind.';
+-- Name: COLUMN account_link.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.account_link.row_sum IS 'As in account.';
+-- Name: COLUMN account_link.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.account_link.row_mac IS 'As in account.';
 -- Name: api_key; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.api_key (
     id uuid NOT NULL,
@@ -378,6 +399,8 @@ CREATE TABLE public.api_key (
     revoked_by uuid,
     created_at timestamp with time zone NOT NULL,
     created_by uuid,
+    row_sum bytea,
+    row_mac bytea,
     CONSTRAINT api_key_burst_check CHECK ((burst >= 0)),
     CONSTRAINT api_key_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
     CONSTRAINT api_key_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
@@ -402,6 +425,10 @@ COMMENT ON COLUMN public.api_key.last_used_at IS 'Updated in coarse steps, toget
 COMMENT ON COLUMN public.api_key.expiry_notice IS 'How many days before the expiry the organisation was last notified of it; null if it was not.';
 -- Name: COLUMN api_key.created_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.api_key.created_by IS 'The account that created the key; null for the operator at the command line. The same for revoked_by.';
+-- Name: COLUMN api_key.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.row_sum IS 'As in account.';
+-- Name: COLUMN api_key.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.row_mac IS 'As in account.';
 -- Name: approval; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.approval (
     id uuid NOT NULL,
@@ -418,6 +445,8 @@ CREATE TABLE public.approval (
     decided_kind text,
     decided_by uuid,
     decided_at timestamp with time zone,
+    row_sum bytea,
+    row_mac bytea,
     CONSTRAINT approval_asked_kind_check CHECK ((asked_kind = ANY (ARRAY['account'::text, 'operator'::text]))),
     CONSTRAINT approval_check CHECK (((asked_kind = 'account'::text) = (asked_by IS NOT NULL))),
     CONSTRAINT approval_check1 CHECK (((COALESCE(decided_kind, ''::text) = 'account'::text) = (decided_by IS NOT NULL))),
@@ -443,6 +472,10 @@ COMMENT ON COLUMN public.approval.asked_by IS 'The account that requested the ch
 COMMENT ON COLUMN public.approval.expires_at IS 'From then on the request cannot be confirmed. Its state becomes lapsed when the same change is requested again.';
 -- Name: COLUMN approval.decided_kind; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.approval.decided_kind IS 'system: no second person; the requester used break-glass and confirmed it after the delay.';
+-- Name: COLUMN approval.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.approval.row_sum IS 'As in account.';
+-- Name: COLUMN approval.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.approval.row_mac IS 'As in account.';
 -- Name: CONSTRAINT approval_two_people ON approval; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON CONSTRAINT approval_two_people ON public.approval IS 'Nobody can confirm their own request, even if the program has a bug.';
 -- Name: audit; Type: TABLE; Schema: public; Owner: -
@@ -491,12 +524,18 @@ CREATE TABLE public.break_glass (
     approval_id uuid NOT NULL,
     reason text NOT NULL,
     at timestamp with time zone NOT NULL,
+    row_sum bytea,
+    row_mac bytea,
     CONSTRAINT break_glass_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500)))
 );
 -- Name: TABLE break_glass; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.break_glass IS 'Requests that their requester may confirm alone, 24 hours after all staff were notified. Rows are never changed.';
 -- Name: COLUMN break_glass.reason; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.break_glass.reason IS 'Why it cannot wait for a second person.';
+-- Name: COLUMN break_glass.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.break_glass.row_sum IS 'As in account.';
+-- Name: COLUMN break_glass.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.break_glass.row_mac IS 'As in account.';
 -- Name: client; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.client (
     id uuid NOT NULL,
@@ -507,6 +546,8 @@ CREATE TABLE public.client (
     suspended_at timestamp with time zone,
     revoked_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
+    row_sum bytea,
+    row_mac bytea,
     CONSTRAINT client_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200)))
 );
 -- Name: TABLE client; Type: COMMENT; Schema: public; Owner: -
@@ -515,6 +556,10 @@ COMMENT ON TABLE public.client IS 'A program of a pre-approved telco, or of anot
 COMMENT ON COLUMN public.client.network IS 'The network for which the client may supply lines; empty if it may supply none.';
 -- Name: COLUMN client.vouches; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.client.vouches IS 'Whether the admins that the client onboards are verified from the start.';
+-- Name: COLUMN client.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.client.row_sum IS 'As in account.';
+-- Name: COLUMN client.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.client.row_mac IS 'As in account.';
 -- Name: client_secret; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.client_secret (
     id uuid NOT NULL,
@@ -524,7 +569,9 @@ CREATE TABLE public.client_secret (
     waits boolean DEFAULT false NOT NULL,
     last_used_at timestamp with time zone,
     revoked_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    row_sum bytea,
+    row_mac bytea
 );
 -- Name: TABLE client_secret; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.client_secret IS 'The secrets of clients, as HMACs. A client can have two active secrets, so that it can rotate one.';
@@ -532,6 +579,10 @@ COMMENT ON TABLE public.client_secret IS 'The secrets of clients, as HMACs. A cl
 COMMENT ON COLUMN public.client_secret.waits IS 'A second person has not confirmed yet that the client may use it.';
 -- Name: COLUMN client_secret.last_used_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.client_secret.last_used_at IS 'Updated in coarse steps. It shows when a rotated secret is no longer in use.';
+-- Name: COLUMN client_secret.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.client_secret.row_sum IS 'As in account.';
+-- Name: COLUMN client_secret.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.client_secret.row_mac IS 'As in account.';
 -- Name: document; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.document (
     id uuid NOT NULL,
@@ -621,6 +672,8 @@ CREATE TABLE public.entity (
     client_id uuid,
     token_id uuid,
     created_at timestamp with time zone NOT NULL,
+    row_sum bytea,
+    row_mac bytea,
     CONSTRAINT entity_cac_check CHECK (((char_length(cac) >= 1) AND (char_length(cac) <= 32))),
     CONSTRAINT entity_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200))),
     CONSTRAINT entity_status_check CHECK ((status = ANY (ARRAY['Approved'::text, 'Suspended'::text, 'Revoked'::text]))),
@@ -644,6 +697,10 @@ COMMENT ON COLUMN public.entity.asks IS 'Whether the entity may send verificatio
 COMMENT ON COLUMN public.entity.client_id IS 'The sponsor of the entity: the client that onboarded it, whose credential is the pre-approval; null for the regulator, whose staff or operator created it. The guard counts entities of one client together.';
 -- Name: COLUMN entity.token_id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity.token_id IS 'The access token that onboarded the entity. An upload with that token that names no entity belongs to the last one it onboarded.';
+-- Name: COLUMN entity.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity.row_sum IS 'As in account.';
+-- Name: COLUMN entity.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity.row_mac IS 'As in account.';
 -- Name: entity_limit; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.entity_limit (
     entity_id uuid NOT NULL,
@@ -654,6 +711,8 @@ CREATE TABLE public.entity_limit (
     day_numbers bigint DEFAULT 0 NOT NULL,
     year_numbers bigint DEFAULT 0 NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    row_sum bytea,
+    row_mac bytea,
     CONSTRAINT entity_limit_burst_check CHECK ((burst >= 0)),
     CONSTRAINT entity_limit_day_numbers_check CHECK ((day_numbers >= 0)),
     CONSTRAINT entity_limit_day_quota_check CHECK ((day_quota >= 0)),
@@ -667,6 +726,10 @@ COMMENT ON TABLE public.entity_limit IS 'Limits that staff set for an entity. 0 
 COMMENT ON COLUMN public.entity_limit.day_numbers IS 'How many different numbers the entity may verify in a day.';
 -- Name: COLUMN entity_limit.year_numbers; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity_limit.year_numbers IS 'How many different numbers the entity may verify in a year: its licensed size.';
+-- Name: COLUMN entity_limit.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity_limit.row_sum IS 'As in account.';
+-- Name: COLUMN entity_limit.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.entity_limit.row_mac IS 'As in account.';
 -- Name: erasure; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.erasure (
     id uuid NOT NULL,
@@ -1965,6 +2028,8 @@ CREATE TABLE public.mandate (
     created_by uuid,
     ended_at timestamp with time zone,
     ended_by uuid,
+    row_sum bytea,
+    row_mac bytea,
     CONSTRAINT mandate_document_check CHECK (((char_length(document) >= 1) AND (char_length(document) <= 200))),
     CONSTRAINT mandate_principal_check CHECK (((char_length(principal) >= 1) AND (char_length(principal) <= 100)))
 );
@@ -1980,6 +2045,10 @@ COMMENT ON COLUMN public.mandate.purposes IS 'The purposes of keys with which it
 COMMENT ON COLUMN public.mandate.document IS 'Where the mandate is written down, such as the reference of a letter.';
 -- Name: COLUMN mandate.created_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.mandate.created_by IS 'The account that recorded the mandate; null for the operator at the command line. The same for ended_by.';
+-- Name: COLUMN mandate.row_sum; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.mandate.row_sum IS 'As in account.';
+-- Name: COLUMN mandate.row_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.mandate.row_mac IS 'As in account.';
 -- Name: network; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.network (
     id smallint NOT NULL,
@@ -2710,6 +2779,9 @@ ALTER TABLE ONLY public.watch_list ALTER COLUMN blocks SET DEFAULT nextval('publ
 -- Name: access_channel access_channel_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.access_channel
     ADD CONSTRAINT access_channel_pkey PRIMARY KEY (name);
+-- Name: access_given access_given_id_unique; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.access_given
+    ADD CONSTRAINT access_given_id_unique UNIQUE (id);
 -- Name: access_token access_token_mac_unique; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.access_token
     ADD CONSTRAINT access_token_mac_unique UNIQUE (mac);
@@ -3449,16 +3521,82 @@ CREATE TRIGGER document_move_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER factor_changed AFTER INSERT OR DELETE OR UPDATE OF account_id, confirmed_at ON public.second_factor FOR EACH ROW EXECUTE FUNCTION public.factor_changed();
 -- Name: journal_batch journal_batch_time; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER journal_batch_time BEFORE INSERT ON public.journal_batch FOR EACH ROW WHEN (((new.at < (clock_timestamp() - '00:01:00'::interval)) OR (new.at > (clock_timestamp() + '00:01:00'::interval)))) EXECUTE FUNCTION public.journal_batch_refuse_time();
+-- Name: access_given row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.access_given FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: access_token row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.access_token FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
 -- Name: account row_inserted; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_inserted AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: account_link row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.account_link FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: api_key row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: approval row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.approval FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: break_glass row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.break_glass FOR EACH ROW EXECUTE FUNCTION public.row_changed('approval_id');
+-- Name: client row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.client FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: client_secret row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.client_secret FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: entity row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.entity FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: entity_limit row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.entity_limit FOR EACH ROW EXECUTE FUNCTION public.row_changed('entity_id');
+-- Name: mandate row_inserted; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_inserted AFTER INSERT ON public.mandate FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
 -- Name: session row_inserted; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_inserted AFTER INSERT ON public.session FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: access_given row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.access_given FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'subject_id', 'by_id', 'how', 'before_staff', 'at');
+-- Name: access_token row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.access_token FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'client_id', 'mac', 'scopes', 'expires_at', 'revoked_at', 'created_at');
 -- Name: account row_summed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'kind', 'entity_id', 'role', 'makes_keys', 'email', 'email_key', 'phone', 'password_hash', 'verified_at', 'verified_by', 'disabled_at', 'created_at', 'has_factor');
+-- Name: account_link row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.account_link FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'account_id', 'kind', 'mac', 'expires_at', 'used_at', 'created_at');
+-- Name: api_key row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'entity_id', 'mode', 'purpose', 'purpose_text', 'mac', 'networks', 'rate', 'burst', 'replaces', 'expires_at', 'revoked_at', 'created_at', 'created_by');
+-- Name: approval row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.approval FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'kind', 'subject_id', 'entity_id', 'details', 'reason', 'state', 'asked_kind', 'asked_by', 'asked_at', 'expires_at', 'decided_kind', 'decided_by', 'decided_at');
+-- Name: break_glass row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.break_glass FOR EACH ROW EXECUTE FUNCTION public.row_summed('approval_id', 'reason', 'at');
+-- Name: client row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.client FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'scopes', 'network', 'vouches', 'suspended_at', 'revoked_at', 'created_at');
+-- Name: client_secret row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.client_secret FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'client_id', 'mac', 'waits', 'revoked_at', 'created_at');
+-- Name: entity row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.entity FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'name', 'cac', 'status', 'document_required', 'supplies', 'asks', 'client_id', 'token_id', 'created_at');
+-- Name: entity_limit row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.entity_limit FOR EACH ROW EXECUTE FUNCTION public.row_summed('entity_id', 'rate', 'burst', 'day_quota', 'month_quota', 'day_numbers', 'year_numbers');
+-- Name: mandate row_summed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.mandate FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'entity_id', 'principal', 'purposes', 'until', 'document', 'created_at', 'created_by', 'ended_at');
 -- Name: session row_summed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.session FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'account_id', 'mac', 'limited', 'proved_at', 'expires_at', 'revoked_at', 'created_at');
+-- Name: access_given row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.access_given FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
+-- Name: access_token row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.access_token FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
 -- Name: account row_updated; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_updated AFTER UPDATE ON public.account FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
+-- Name: account_link row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.account_link FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
+-- Name: api_key row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.api_key FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
+-- Name: approval row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.approval FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
+-- Name: break_glass row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.break_glass FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('approval_id');
+-- Name: client row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.client FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
+-- Name: client_secret row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.client_secret FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
+-- Name: entity row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.entity FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
+-- Name: entity_limit row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.entity_limit FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('entity_id');
+-- Name: mandate row_updated; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_updated AFTER UPDATE ON public.mandate FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
 -- Name: session row_updated; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_updated AFTER UPDATE ON public.session FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.row_changed('id');
 -- Name: access_token access_token_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
@@ -3555,6 +3693,8 @@ GRANT SELECT ON TABLE public.access_channel TO lineproof_serve;
 -- Name: TABLE access_given; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.access_given TO lineproof_serve;
 GRANT SELECT ON TABLE public.access_given TO lineproof_read;
+-- Name: COLUMN access_given.row_mac; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(row_mac) ON TABLE public.access_given TO lineproof_serve;
 -- Name: TABLE access_token; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.access_token TO lineproof_serve;
 -- Name: COLUMN access_token.id; Type: ACL; Schema: public; Owner: -
@@ -3663,6 +3803,8 @@ GRANT SELECT ON TABLE public.audit_hour TO lineproof_read;
 -- Name: TABLE break_glass; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.break_glass TO lineproof_serve;
 GRANT SELECT ON TABLE public.break_glass TO lineproof_read;
+-- Name: COLUMN break_glass.row_mac; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(row_mac) ON TABLE public.break_glass TO lineproof_serve;
 -- Name: TABLE client; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.client TO lineproof_serve;
 GRANT SELECT ON TABLE public.client TO lineproof_read;
@@ -3862,6 +4004,8 @@ GRANT SELECT ON TABLE public.mandate TO lineproof_read;
 GRANT UPDATE(ended_at) ON TABLE public.mandate TO lineproof_serve;
 -- Name: COLUMN mandate.ended_by; Type: ACL; Schema: public; Owner: -
 GRANT UPDATE(ended_by) ON TABLE public.mandate TO lineproof_serve;
+-- Name: COLUMN mandate.row_mac; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(row_mac) ON TABLE public.mandate TO lineproof_serve;
 -- Name: TABLE network; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.network TO lineproof_serve;
 GRANT SELECT ON TABLE public.network TO lineproof_read;

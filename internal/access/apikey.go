@@ -163,6 +163,7 @@ func (s *Service) RollKey(ctx context.Context, entity, id uuid.UUID, overlap tim
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
 		old, err := q.LockKey(ctx, db.LockKeyParams{ID: id, EntityID: entity})
+		err = pg.Signed(ctx, tx, err, pg.Row{Table: "api_key", ID: id, Sum: old.RowSum, MAC: old.RowMac})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoKey
 		}

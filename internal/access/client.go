@@ -165,14 +165,15 @@ func (s *Service) clients(ctx context.Context, id uuid.UUID) ([]ClientRow, error
 // and "" if it may not (also because it has line:port as well), or is suspended or revoked. The people of an entity may
 // report lines of the network of the client that onboarded the entity.
 func (s *Service) NetworkOf(ctx context.Context, client uuid.UUID) (string, error) {
-	network, err := db.New(s.Pool).NetworkOfClient(ctx, db.NetworkOfClientParams{ID: client, Scope: string(LineSupply), Without: string(LinePort)})
+	row, err := db.New(s.Pool).NetworkOfClient(ctx, db.NetworkOfClientParams{ID: client, Scope: string(LineSupply), Without: string(LinePort)})
+	err = pg.Signed(ctx, s.Pool, err, pg.Row{Table: "client", ID: client, Sum: row.RowSum, MAC: row.RowMac})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("access: find the network of a client: %w", err)
 	}
-	return network, nil
+	return row.Network, nil
 }
 
 // SuspendClient disables a client and its tokens until it is resumed.

@@ -57,14 +57,15 @@ func (s *Service) AddSecret(ctx context.Context, client uuid.UUID, reason string
 	created.Text = secret.New(secret.ClientSecret)
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
-		scopes, err := q.LockClient(ctx, client)
+		row, err := q.LockClient(ctx, client)
+		err = pg.Signed(ctx, tx, err, pg.Row{Table: "client", ID: client, Sum: row.RowSum, MAC: row.RowMac})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoClient
 		}
 		if err != nil {
 			return err
 		}
-		waits, err := takesTwo(ctx, tx, scopes, by)
+		waits, err := takesTwo(ctx, tx, row.Scopes, by)
 		if err != nil {
 			return err
 		}

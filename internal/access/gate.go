@@ -137,21 +137,21 @@ func (s *Service) read(ctx context.Context, prefix secret.Prefix, macs [][]byte,
 		return nil, err
 	}
 	defer conn.Release()
-	q := db.New(conn)
 	switch prefix {
 	case secret.AccessToken:
-		return readToken(ctx, q, macs, now)
+		return readToken(ctx, conn, macs, now)
 	case secret.Session:
 		return s.readSession(ctx, conn, macs, now)
 	case secret.LiveKey, secret.TestKey:
-		return s.readKey(ctx, q, macs, from, now)
+		return s.readKey(ctx, conn, macs, from, now)
 	case secret.ClientSecret: // Authenticate has rejected it
 	}
 	return nil, pgx.ErrNoRows
 }
 
-func readToken(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time) (*cachedCredential, error) {
-	t, err := q.TokenByMAC(ctx, db.TokenByMACParams{Macs: macs, Now: now})
+func readToken(ctx context.Context, from pg.DB, macs [][]byte, now time.Time) (*cachedCredential, error) {
+	t, err := db.New(from).TokenByMAC(ctx, db.TokenByMACParams{Macs: macs, Now: now})
+	err = pg.Signed(ctx, from, err, pg.Row{Table: "access_token", ID: t.ID, Sum: t.RowSum, MAC: t.RowMac}, pg.Row{Table: "client", ID: t.ClientID, Sum: t.ClientSum, MAC: t.ClientMac})
 	who := Principal{Kind: Client, ID: t.ID, Client: t.ClientID, Scopes: usable(t.Scopes, t.ClientScopes), Vouches: t.Vouches, Network: t.Network}
 	return &cachedCredential{who: who, freshFor: freshness, expiresAt: t.ExpiresAt}, err
 }
@@ -159,10 +159,8 @@ func readToken(ctx context.Context, q *db.Queries, macs [][]byte, now time.Time)
 func (s *Service) readSession(ctx context.Context, from pg.DB, macs [][]byte, now time.Time) (*cachedCredential, error) {
 	q := db.New(from)
 	row, err := q.SessionByMAC(ctx, db.SessionByMACParams{Macs: macs, Now: now, IdleSince: now.Add(-s.SessionIdle)})
-	if err != nil {
-		return nil, err
-	}
-	err = signed(ctx, from, pg.Row{Table: "session", ID: row.ID, Sum: row.RowSum, MAC: row.RowMac}, pg.Row{Table: "account", ID: row.AccountID, Sum: row.AccountSum, MAC: row.AccountMac})
+	err = pg.Signed(ctx, from, err, pg.Row{Table: "session", ID: row.ID, Sum: row.RowSum, MAC: row.RowMac}, pg.Row{Table: "account", ID: row.AccountID, Sum: row.AccountSum, MAC: row.AccountMac},
+		pg.Row{Table: "entity", ID: row.EntityID.UUID, Sum: row.EntitySum, MAC: row.EntityMac})
 	if err != nil {
 		return nil, err
 	}
@@ -179,18 +177,26 @@ func (s *Service) readSession(ctx context.Context, from pg.DB, macs [][]byte, no
 	return &cachedCredential{who: who, freshFor: min(freshness, s.SessionIdle/4), expiresAt: row.ExpiresAt}, nil
 }
 
-func (s *Service) readKey(ctx context.Context, q *db.Queries, macs [][]byte, from netip.Addr, now time.Time) (*cachedCredential, error) {
+func (s *Service) readKey(ctx context.Context, conn pg.DB, macs [][]byte, from netip.Addr, now time.Time) (*cachedCredential, error) {
+	q := db.New(conn)
 	key, err := q.KeyByMAC(ctx, db.KeyByMACParams{Macs: macs, Now: now})
+	err = pg.Signed(ctx, conn, err, pg.Row{Table: "api_key", ID: key.ID, Sum: key.RowSum, MAC: key.RowMac}, pg.Row{Table: "entity", ID: key.EntityID, Sum: key.EntitySum, MAC: key.EntityMac},
+		pg.Row{Table: "entity_limit", ID: key.LimitedID.UUID, Sum: key.LimitSum, MAC: key.LimitMac})
 	if err != nil {
 		return nil, err
 	}
-	if key.LastUsedAt == nil || now.Sub(*key.LastUsedAt) > lastUseStep || !bytes.Equal(key.Mac, macs[0]) {
-		// The key is stored under the newest pepper, so that older ones can be retired.
-		if err := q.TouchKey(ctx, db.TouchKeyParams{ID: key.ID, At: &now, UsedFrom: pg.Address(from), Mac: macs[0]}); err != nil {
+	if key.LastUsedAt == nil || now.Sub(*key.LastUsedAt) > lastUseStep {
+		if err := q.TouchKey(ctx, db.TouchKeyParams{ID: key.ID, At: &now, UsedFrom: pg.Address(from)}); err != nil {
 			return nil, err
 		}
 	}
-	mandates, err := parseMandates(key.Mandates)
+	if !bytes.Equal(key.Mac, macs[0]) {
+		// The key is stored under the newest pepper, so that older ones can be retired.
+		if err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error { return db.New(tx).RenewKey(ctx, db.RenewKeyParams{ID: key.ID, Mac: macs[0]}) }); err != nil {
+			return nil, err
+		}
+	}
+	mandates, err := parseMandates(ctx, conn, key.Mandates)
 	if err != nil {
 		return nil, err
 	}
@@ -202,15 +208,6 @@ func (s *Service) readKey(ctx context.Context, q *db.Queries, macs [][]byte, fro
 		credential.expiresAt = *key.ExpiresAt
 	}
 	return credential, nil
-}
-
-// signed returns pgx.ErrNoRows unless all rows are signed.
-func signed(ctx context.Context, from pg.DB, rows ...pg.Row) error {
-	ok, err := pg.RowsSigned(ctx, from, rows...)
-	if err == nil && !ok {
-		err = pgx.ErrNoRows
-	}
-	return err
 }
 
 // HasCached reports whether this node has a credential in its cache that has not

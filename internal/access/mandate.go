@@ -42,17 +42,25 @@ type mandate struct {
 	Principal string    `json:"principal"`
 	Purposes  []string  `json:"purposes"`
 	Until     time.Time `json:"until"`
+	ID        uuid.UUID `json:"id"`
+	Sum       []byte    `json:"sum"`
+	MAC       []byte    `json:"mac"`
 }
 
-// parseMandates reads the mandates that the query for a key returns.
-func parseMandates(text []byte) (list []mandate, err error) {
+// parseMandates reads the mandates that the query for a key returns, if they are signed.
+func parseMandates(ctx context.Context, from pg.DB, text []byte) (list []mandate, err error) {
 	if string(text) == "[]" { // nearly always
 		return nil, nil
 	}
 	if err := json.Unmarshal(text, &list); err != nil {
 		return nil, fmt.Errorf("access: read mandates: %w", err)
 	}
-	return list, nil
+	list = slices.DeleteFunc(list, func(m mandate) bool {
+		ok, failed := pg.RowsSigned(ctx, from, pg.Row{Table: "mandate", ID: m.ID, Sum: m.Sum, MAC: m.MAC})
+		err = errors.Join(err, failed)
+		return !ok
+	})
+	return list, err
 }
 
 // CheckMandate returns ErrNotMandated unless the caller may ask on behalf of a

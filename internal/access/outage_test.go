@@ -40,6 +40,9 @@ func TestTwoNodesSurviveADatabaseOutage(t *testing.T) {
 		}
 		t.Cleanup(pool.Close)
 		t.Cleanup(b.Close)
+		if err := pgtest.UsePeppers(t.Context(), pool, pgtest.Pepper); err != nil {
+			t.Fatal(err)
+		}
 		nodes[i] = w.nodeOn(t, pool, b)
 		if !accepts(t, nodes[i], known.Text) {
 			t.Fatal("the key is rejected")

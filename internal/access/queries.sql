@@ -15,11 +15,11 @@ FROM client c WHERE c.id = @id OR @id = '00000000-0000-0000-0000-000000000000'::
 
 -- NetworkOfClient returns no row for a client that may not supply lines now.
 -- name: NetworkOfClient :one
-SELECT network FROM client WHERE id = @id AND @scope::text = ANY(scopes) AND NOT @without::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL;
+SELECT network, row_sum, row_mac FROM client WHERE id = @id AND @scope::text = ANY(scopes) AND NOT @without::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL;
 
 -- LockClient serialises changes of the secrets of one client, and returns its scopes.
 -- name: LockClient :one
-SELECT scopes FROM client WHERE id = @id AND revoked_at IS NULL FOR UPDATE;
+SELECT scopes, row_sum, row_mac FROM client WHERE id = @id AND revoked_at IS NULL FOR UPDATE;
 
 -- name: ClientSecrets :many
 SELECT id, preview, waits, created_at, last_used_at FROM client_secret
@@ -29,7 +29,10 @@ WHERE client_id = @client_id AND revoked_at IS NULL ORDER BY created_at;
 UPDATE client_secret SET revoked_at = @at WHERE id = @id AND client_id = @client_id AND revoked_at IS NULL;
 
 -- name: TouchClientSecret :exec
-UPDATE client_secret SET last_used_at = @at, mac = @mac WHERE id = @id;
+UPDATE client_secret SET last_used_at = @at WHERE id = @id;
+
+-- name: RenewClientSecret :exec
+UPDATE client_secret SET mac = @mac WHERE id = @id;
 
 -- name: SuspendClient :execrows
 UPDATE client SET suspended_at = @at WHERE id = @id AND suspended_at IS NULL AND revoked_at IS NULL;
@@ -47,7 +50,7 @@ UPDATE access_token SET revoked_at = @at WHERE client_id = @client_id AND revoke
 UPDATE access_token SET revoked_at = @at WHERE mac = ANY(@macs::bytea[]) AND client_id = @client_id AND revoked_at IS NULL RETURNING id;
 
 -- name: ClientBySecret :one
-SELECT c.id, c.scopes, s.id AS secret_id, s.mac, s.last_used_at FROM client c JOIN client_secret s ON s.client_id = c.id
+SELECT c.id, c.scopes, s.id AS secret_id, s.mac, s.last_used_at, c.row_sum, c.row_mac, s.row_sum AS secret_sum, s.row_mac AS secret_mac FROM client c JOIN client_secret s ON s.client_id = c.id
 WHERE c.id = @id AND s.mac = ANY(@macs::bytea[]) AND NOT s.waits AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
 
 -- name: InsertToken :exec
@@ -55,7 +58,8 @@ INSERT INTO access_token (id, client_id, mac, scopes, expires_at, created_at)
 VALUES (@id, @client_id, @mac, @scopes, @expires_at, @created_at);
 
 -- name: TokenByMAC :one
-SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
+SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.vouches, c.network,
+       t.row_sum, t.row_mac, c.row_sum AS client_sum, c.row_mac AS client_mac FROM access_token t JOIN client c ON c.id = t.client_id
 WHERE t.mac = ANY(@macs::bytea[]) AND t.expires_at > @now AND t.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
 
 -- name: InsertSession :exec
@@ -64,7 +68,7 @@ VALUES (@id, @account_id, @mac, @from_addr, @agent, @limited, @expires_at, @crea
 
 -- name: SessionByMAC :one
 SELECT s.id, s.account_id, s.last_seen_at, s.expires_at, s.limited, a.entity_id, a.kind, coalesce(a.role, '')::text AS role,
-       s.row_sum, s.row_mac, a.row_sum AS account_sum, a.row_mac AS account_mac FROM session s
+       s.row_sum, s.row_mac, a.row_sum AS account_sum, a.row_mac AS account_mac, e.row_sum AS entity_sum, e.row_mac AS entity_mac FROM session s
 JOIN account a ON a.id = s.account_id LEFT JOIN entity e ON e.id = a.entity_id
 WHERE s.mac = ANY(@macs::bytea[]) AND s.expires_at > @now AND s.last_seen_at > @idle_since AND s.revoked_at IS NULL
   AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved';
@@ -142,7 +146,7 @@ WHERE id = @id AND revoked_at IS NULL AND (entity_id = @entity_id OR @entity_id 
 -- asked afterwards, with HasSuccessor: a statement that waits for a lock still sees
 -- the other rows as they were before the wait.
 -- name: LockKey :one
-SELECT id, entity_id, name, mode, purpose, purpose_text, networks, rate, burst, expires_at, created_at FROM api_key
+SELECT id, entity_id, name, mode, purpose, purpose_text, networks, rate, burst, expires_at, created_at, row_sum, row_mac FROM api_key
 WHERE id = @id AND revoked_at IS NULL AND (entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE;
 
 -- name: HasSuccessor :one
@@ -168,15 +172,20 @@ SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.net
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
        coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers,
        coalesce(l.year_numbers, 0)::bigint AS year_numbers,
-       e.client_id AS sponsor_id,
-       coalesce((SELECT jsonb_agg(jsonb_build_object('principal', m.principal, 'purposes', m.purposes, 'until', m.until)) FROM mandate m
+       e.client_id AS sponsor_id, k.row_sum, k.row_mac, e.row_sum AS entity_sum, e.row_mac AS entity_mac,
+       l.entity_id AS limited_id, l.row_sum AS limit_sum, l.row_mac AS limit_mac,
+       coalesce((SELECT jsonb_agg(jsonb_build_object('id', m.id, 'principal', m.principal, 'purposes', m.purposes, 'until', m.until,
+                    'sum', encode(m.row_sum, 'base64'), 'mac', encode(m.row_mac, 'base64'))) FROM mandate m
                  WHERE m.entity_id = e.id AND m.ended_at IS NULL AND m.until > @now::timestamptz), '[]')::jsonb AS mandates
 FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
 WHERE k.mac = ANY(@macs::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz) AND k.revoked_at IS NULL
   AND e.status = 'Approved' AND e.asks;
 
 -- name: TouchKey :exec
-UPDATE api_key SET last_used_at = @at, last_used_from = @used_from, mac = @mac WHERE id = @id;
+UPDATE api_key SET last_used_at = @at, last_used_from = @used_from WHERE id = @id;
+
+-- name: RenewKey :exec
+UPDATE api_key SET mac = @mac WHERE id = @id;
 
 -- name: Channel :one
 SELECT name FROM access_channel;

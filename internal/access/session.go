@@ -119,9 +119,7 @@ const provedFor = 5 * time.Minute
 // because a change that a stolen session must not allow depends on it.
 func (s *Service) IsProved(ctx context.Context, session uuid.UUID) (bool, error) {
 	row, err := db.New(s.Pool).SessionProvedAt(ctx, session)
-	if err == nil {
-		err = signed(ctx, s.Pool, pg.Row{Table: "session", ID: session, Sum: row.RowSum, MAC: row.RowMac})
-	}
+	err = pg.Signed(ctx, s.Pool, err, pg.Row{Table: "session", ID: session, Sum: row.RowSum, MAC: row.RowMac})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}

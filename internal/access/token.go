@@ -72,12 +72,18 @@ func (s *Service) client(ctx context.Context, clientID string, clientSecret secr
 	}
 	q, macs, now := db.New(s.Pool), s.Peppers.Candidates(clientSecret.Reveal()), s.now()
 	client, err := q.ClientBySecret(ctx, db.ClientBySecretParams{ID: id, Macs: macs})
+	err = pg.Signed(ctx, s.Pool, err, pg.Row{Table: "client", ID: client.ID, Sum: client.RowSum, MAC: client.RowMac},
+		pg.Row{Table: "client_secret", ID: client.SecretID, Sum: client.SecretSum, MAC: client.SecretMac})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return db.ClientBySecretRow{}, ErrBadClient
 	}
-	if err == nil && (now.Sub(timeOrZero(client.LastUsedAt)) > lastUseStep || !bytes.Equal(client.Mac, macs[0])) {
+	if err == nil && now.Sub(timeOrZero(client.LastUsedAt)) > lastUseStep {
+		err = q.TouchClientSecret(ctx, db.TouchClientSecretParams{ID: client.SecretID, At: &now})
+	}
+	if err == nil && !bytes.Equal(client.Mac, macs[0]) {
 		// The secret is stored under the newest pepper, so that older ones can be retired.
-		err = q.TouchClientSecret(ctx, db.TouchClientSecretParams{ID: client.SecretID, At: &now, Mac: macs[0]})
+		renewed := db.RenewClientSecretParams{ID: client.SecretID, Mac: macs[0]}
+		err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error { return db.New(tx).RenewClientSecret(ctx, renewed) })
 	}
 	if err != nil {
 		return db.ClientBySecretRow{}, fmt.Errorf("access: find the client: %w", err)

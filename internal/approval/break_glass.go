@@ -86,18 +86,31 @@ func readBreakGlass(ctx context.Context, from pg.DB, list []Approval) error {
 	for i := range list {
 		ids[i], byID[list[i].ID] = list[i].ID, &list[i]
 	}
-	rows, err := from.Query(ctx, `SELECT approval_id, at FROM break_glass WHERE approval_id = ANY($1)`, ids)
+	rows, err := from.Query(ctx, `SELECT approval_id, at, row_sum, row_mac FROM break_glass WHERE approval_id = ANY($1)`, ids)
 	if err != nil {
 		return fmt.Errorf("approval: read break-glass: %w", err)
 	}
 	var id uuid.UUID
 	var at time.Time
-	_, err = pgx.ForEachRow(rows, []any{&id, &at}, func() error {
+	var sum, mac []byte
+	var found []pg.Row
+	_, err = pgx.ForEachRow(rows, []any{&id, &at, &sum, &mac}, func() error {
 		byID[id].AloneFrom = at.UTC().Add(BreakGlassDelay)
+		found = append(found, pg.Row{Table: "break_glass", ID: id, Sum: sum, MAC: mac})
+		sum, mac = nil, nil
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("approval: read break-glass: %w", err)
+	}
+	for _, r := range found {
+		ok, err := pg.RowsSigned(ctx, from, r)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			byID[r.ID].AloneFrom = time.Time{}
+		}
 	}
 	return nil
 }

@@ -84,6 +84,9 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.A
 // lock reads an approval. Its row lock serialises concurrent decisions.
 func lock(ctx context.Context, tx pg.Tx, id uuid.UUID, now time.Time) (Approval, error) {
 	row, err := db.New(tx).Lock(ctx, id)
+	if err == nil {
+		err = signed(ctx, tx, row)
+	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Approval{}, ErrNotFound
 	}
@@ -185,6 +188,11 @@ func (s *Service) List(ctx context.Context, all bool, limit int) ([]Approval, er
 	}
 	list := make([]Approval, 0, len(rows))
 	for _, row := range rows {
+		if err := signed(ctx, s.Pool, row); errors.Is(err, pgx.ErrNoRows) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
 		a, err := fromRow(row, now)
 		if err != nil {
 			return nil, err
@@ -197,6 +205,9 @@ func (s *Service) List(ctx context.Context, all bool, limit int) ([]Approval, er
 // Find returns an approval, or [ErrNotFound].
 func (s *Service) Find(ctx context.Context, id uuid.UUID) (Approval, error) {
 	row, err := db.New(s.Pool).Find(ctx, id)
+	if err == nil {
+		err = signed(ctx, s.Pool, row)
+	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Approval{}, ErrNotFound
 	}
@@ -232,4 +243,9 @@ func fromRow(r db.Approval, now time.Time) (Approval, error) {
 		return Approval{}, fmt.Errorf("approval: read the details: %w", err)
 	}
 	return a, nil
+}
+
+// signed returns pgx.ErrNoRows unless the row of an approval is signed.
+func signed(ctx context.Context, from pg.DB, row db.Approval) error {
+	return pg.Signed(ctx, from, nil, pg.Row{Table: "approval", ID: row.ID, Sum: row.RowSum, MAC: row.RowMac})
 }

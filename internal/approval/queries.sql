@@ -10,16 +10,16 @@ VALUES (@id, @kind, @subject_id, @entity_id, @details, @reason, 'waiting', @aske
 ON CONFLICT DO NOTHING;
 
 -- name: Lock :one
-SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, row_sum, row_mac
 FROM approval WHERE id = @id FOR UPDATE;
 
 -- name: Decide :exec
 UPDATE approval SET state = @state, decided_kind = @decided_kind::text, decided_by = @decided_by, decided_at = @decided_at::timestamptz WHERE id = @id;
 
 -- name: List :many
-SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, row_sum, row_mac
 FROM approval WHERE @every::boolean OR (state = 'waiting' AND expires_at > @now) ORDER BY asked_at DESC, id DESC LIMIT @max_rows::bigint;
 
 -- name: Find :one
-SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, row_sum, row_mac
 FROM approval WHERE id = @id;

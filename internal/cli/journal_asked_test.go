@@ -25,7 +25,7 @@ import (
 func TestJournalAsked(t *testing.T) {
 	t.Parallel()
 	url, dir := pgtest.URL(t), t.TempDir()
-	m := machine{t, []string{"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_DATA=" + filepath.Join(dir, "data")}}
+	m := machine{t, []string{"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_DATA=" + filepath.Join(dir, "data"), "LINEPROOF_PEPPERS=" + pgtest.Pepper}}
 	super := pgtest.Open(t, url, "")
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	records, err := journal.Open(t.Context(), super, "a", 2)

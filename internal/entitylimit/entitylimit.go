@@ -44,8 +44,12 @@ type Service struct {
 
 // Of returns the limits that staff set for an entity.
 func Of(ctx context.Context, from pg.DB, entity uuid.UUID) (l Limits, err error) {
-	err = from.QueryRow(ctx, `SELECT rate, burst, day_quota, month_quota, day_numbers, year_numbers FROM entity_limit WHERE entity_id = $1`, entity).
-		Scan(&l.Rate, &l.Burst, &l.DayQuota, &l.MonthQuota, &l.DayNumbers, &l.YearNumbers)
+	row := pg.Row{Table: "entity_limit", ID: entity}
+	err = from.QueryRow(ctx, `SELECT rate, burst, day_quota, month_quota, day_numbers, year_numbers, row_sum, row_mac FROM entity_limit WHERE entity_id = $1`, entity).
+		Scan(&l.Rate, &l.Burst, &l.DayQuota, &l.MonthQuota, &l.DayNumbers, &l.YearNumbers, &row.Sum, &row.MAC)
+	if err == nil {
+		_, err = pg.RowsSigned(ctx, from, row) // reports it; keys of the entity are refused
+	}
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return Limits{}, fmt.Errorf("entitylimit: read the limits: %w", err)
 	}

@@ -174,7 +174,7 @@ func (p *People) render(ctx context.Context, e Email, a registry.Account) (mail.
 	const layout = "2 January 2006, 15:04 UTC"
 	data := templateData{Service: p.Issuer, Name: a.Name, Entity: a.EntityName, Role: a.Role, At: p.Now().UTC().Format(layout)}
 	if kind := linkOf[e.Kind]; kind != "" {
-		link, expires, err := p.newLink(ctx, p.Pool, kind, a.ID)
+		link, expires, err := p.linkNow(ctx, kind, a.ID)
 		if err != nil {
 			return mail.Message{}, err
 		}
@@ -212,5 +212,5 @@ func (p *People) Link(ctx context.Context, kind EmailKind, account uuid.UUID) (s
 	if linkOf[kind] == "" || !e.suits(a) {
 		return "", time.Time{}, registry.ErrNoAccount
 	}
-	return p.newLink(ctx, p.Pool, linkOf[kind], account)
+	return p.linkNow(ctx, linkOf[kind], account)
 }

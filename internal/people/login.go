@@ -98,7 +98,7 @@ func (p *People) authenticate(ctx context.Context, a Attempt) (authenticated, er
 	if err != nil {
 		return authenticated{}, fmt.Errorf("people: find the account: %w", err)
 	}
-	signed, err := pg.RowsSigned(ctx, p.Pool, accountRow(row.ID, row.RowSum, row.RowMac))
+	signed, err := pg.RowsSigned(ctx, p.Pool, accountRow(row.ID, row.RowSum, row.RowMac), pg.Row{Table: "entity", ID: row.EntityID, Sum: row.EntitySum, MAC: row.EntityMac})
 	if err != nil {
 		return authenticated{}, err
 	}

@@ -6,7 +6,7 @@ SELECT coalesce(a.id, '00000000-0000-0000-0000-000000000000')::uuid AS id, coale
        coalesce(a.entity_id, '00000000-0000-0000-0000-000000000000')::uuid AS entity_id, coalesce(a.name, '')::text AS name,
        coalesce(a.password_hash, '')::text AS password_hash, (a.verified_at IS NOT NULL)::boolean AS verified,
        (a.id IS NOT NULL AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS may_log_in,
-       coalesce(a.has_factor, false)::boolean AS has_factor, a.row_sum, a.row_mac
+       coalesce(a.has_factor, false)::boolean AS has_factor, a.row_sum, a.row_mac, e.row_sum AS entity_sum, e.row_mac AS entity_mac
 FROM (SELECT @email_key::text AS key) wanted LEFT JOIN account a ON a.email_key = wanted.key
 LEFT JOIN entity e ON e.id = a.entity_id;
 
@@ -146,10 +146,11 @@ SELECT count(*) FROM recovery_code WHERE account_id = @account_id AND used_at IS
 INSERT INTO account_link (id, account_id, kind, mac, expires_at, created_at) VALUES (@id, @account_id, @kind, @mac, @expires_at, @created_at);
 
 -- name: LinkOwner :one
-SELECT account_id FROM account_link WHERE mac = ANY(@macs::bytea[]) AND kind = @kind AND used_at IS NULL AND expires_at > @now;
+SELECT id, account_id, row_sum, row_mac FROM account_link WHERE mac = ANY(@macs::bytea[]) AND kind = @kind AND used_at IS NULL AND expires_at > @now;
 
--- name: UseLink :one
-UPDATE account_link SET used_at = @now WHERE mac = ANY(@macs::bytea[]) AND kind = @kind AND used_at IS NULL AND expires_at > @now::timestamptz RETURNING account_id;
+-- LockLink makes concurrent uses of a link wait for each other.
+-- name: LockLink :one
+SELECT id, account_id, row_sum, row_mac FROM account_link WHERE mac = ANY(@macs::bytea[]) AND kind = @kind AND used_at IS NULL AND expires_at > @now FOR UPDATE;
 
 -- EndLinks ends every unused link of an account, or those of one kind.
 -- name: EndLinks :exec

@@ -126,6 +126,19 @@ func RowsSigned(ctx context.Context, from DB, rows ...Row) (bool, error) {
 	return signed, nil
 }
 
+// Signed is for the error of a query that returned rows: it becomes pgx.ErrNoRows if there
+// was none and a row is not signed.
+func Signed(ctx context.Context, from DB, err error, rows ...Row) error {
+	if err != nil {
+		return err
+	}
+	ok, err := RowsSigned(ctx, from, rows...)
+	if err == nil && !ok {
+		return pgx.ErrNoRows
+	}
+	return err
+}
+
 func (k *RowKeys) accepts(r Row) bool {
 	if k.Peppers.CheckRow(r.Table, r.Sum, r.MAC) != secret.RowBroken {
 		return true
@@ -234,12 +247,17 @@ func SetRowMACs(ctx context.Context, tx Tx, table string, peppers *secret.Pepper
 }
 
 // SignedTables are the tables whose rows are signed.
-var SignedTables = []string{"account", "session"}
+var SignedTables = []string{
+	"account", "session", "account_link", "entity", "entity_limit", "mandate", "api_key", "client", "client_secret", "access_token", "approval", "break_glass", "access_given",
+}
 
 // RowID returns the column that has the id of a row.
 func RowID(table string) string {
-	if table == "entity_limit" {
+	switch table {
+	case "entity_limit":
 		return "entity_id"
+	case "break_glass":
+		return "approval_id"
 	}
 	return "id"
 }

@@ -74,11 +74,7 @@ func (r *Registry) AccountByEmail(ctx context.Context, from pg.DB, email string)
 
 // signed returns pgx.ErrNoRows unless the row of an account is signed.
 func signed(ctx context.Context, from pg.DB, account uuid.UUID, sum, mac []byte) error {
-	ok, err := pg.RowsSigned(ctx, from, pg.Row{Table: "account", ID: account, Sum: sum, MAC: mac})
-	if err == nil && !ok {
-		err = pgx.ErrNoRows
-	}
-	return err
+	return pg.Signed(ctx, from, nil, pg.Row{Table: "account", ID: account, Sum: sum, MAC: mac})
 }
 
 func accountByKey(ctx context.Context, q *db.Queries, key string) (Account, error) {

@@ -88,7 +88,12 @@ func CheckIndependent(ctx context.Context, from pg.DB, one, other audit.Actor, a
 	if one.ID == other.ID {
 		return approval.ErrNotIndependent
 	}
-	shared, err := db.New(from).SameOrigin(ctx, db.SameOriginParams{One: one.ID, Other: other.ID, Since: at.Add(-dependence)})
+	since := at.Add(-dependence)
+	cosignatures, err := signedCosignatures(ctx, from, since)
+	if err != nil {
+		return err
+	}
+	shared, err := db.New(from).SameOrigin(ctx, db.SameOriginParams{One: one.ID, Other: other.ID, Since: since, Cosignatures: cosignatures})
 	if err != nil {
 		return fmt.Errorf("registry: check that two people are independent: %w", err)
 	}
@@ -96,6 +101,26 @@ func CheckIndependent(ctx context.Context, from pg.DB, one, other audit.Actor, a
 		return approval.ErrNotIndependent
 	}
 	return nil
+}
+
+// signedCosignatures returns the records that make two people independent, if they are
+// signed. All others make them dependent, and count whether they are signed or not.
+func signedCosignatures(ctx context.Context, from pg.DB, since time.Time) ([]uuid.UUID, error) {
+	rows, err := db.New(from).Cosignatures(ctx, since)
+	if err != nil {
+		return nil, fmt.Errorf("registry: read who was confirmed: %w", err)
+	}
+	ids := make([]uuid.UUID, 0, len(rows))
+	for _, r := range rows {
+		ok, err := pg.RowsSigned(ctx, from, pg.Row{Table: "access_given", ID: r.ID, Sum: r.RowSum, MAC: r.RowMac})
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, nil
 }
 
 // CheckRequester returns [approval.ErrRequesterGone] if the account that requested

@@ -97,6 +97,10 @@ SELECT coalesce(role, '')::text AS role, row_sum, row_mac FROM account WHERE id 
 -- name: InsertAccess :exec
 INSERT INTO access_given (subject_id, by_id, how, before_staff, at) VALUES (@subject_id, @by_id, @how, @before_staff, @at);
 
+-- Cosignatures returns who was confirmed by a second person.
+-- name: Cosignatures :many
+SELECT id, row_sum, row_mac FROM access_given WHERE how = 'cosigned' AND at > @since;
+
 -- SameOrigin reports whether somebody stands behind both actors: one of them is the
 -- other, or gave access to the other, or a third gave it to both, directly or through
 -- further accounts.
@@ -106,6 +110,6 @@ WITH RECURSIVE behind (side, who) AS (
     UNION
     SELECT b.side, g.by_id FROM behind b JOIN access_given g ON g.subject_id = b.who
     WHERE g.at > @since AND g.how NOT IN ('founder', 'cosigned') AND (NOT g.before_staff OR g.by_id IN (@one::uuid, @other::uuid))
-      AND (g.how = 'reset' OR NOT EXISTS (SELECT FROM access_given c WHERE c.subject_id = g.subject_id AND c.how = 'cosigned' AND c.at >= g.at))
+      AND (g.how = 'reset' OR NOT EXISTS (SELECT FROM access_given c WHERE c.subject_id = g.subject_id AND c.how = 'cosigned' AND c.id = ANY(@cosignatures::uuid[]) AND c.at >= g.at))
 )
 SELECT EXISTS (SELECT FROM behind x JOIN behind y ON x.who = y.who WHERE x.side = 1 AND y.side = 2) AS shared;

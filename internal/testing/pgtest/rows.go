@@ -20,13 +20,7 @@ const Pepper = "a pepper for tests that is more than thirty-two bytes long"
 // statement of its own.
 func Open(tb testing.TB, url, role string) *pgxpool.Pool {
 	tb.Helper()
-	return OpenWith(tb, url, pg.Options{Role: role}, Pepper)
-}
-
-// OpenWith is [Open] with options, and with peppers, the newest first.
-func OpenWith(tb testing.TB, url string, o pg.Options, list ...secret.Text) *pgxpool.Pool {
-	tb.Helper()
-	cfg, err := pg.Config(tb.Context(), url, o)
+	cfg, err := pg.Config(tb.Context(), url, pg.Options{Role: role})
 	if err != nil {
 		tb.Fatalf("pgtest: %v", err)
 	}
@@ -36,7 +30,7 @@ func OpenWith(tb testing.TB, url string, o pg.Options, list ...secret.Text) *pgx
 		tb.Fatalf("pgtest: %v", err)
 	}
 	tb.Cleanup(pool.Close)
-	if err := UsePeppers(tb.Context(), pool, list...); err != nil {
+	if err := UsePeppers(tb.Context(), pool, Pepper); err != nil {
 		tb.Fatalf("pgtest: %v", err)
 	}
 	return pool

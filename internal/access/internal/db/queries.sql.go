@@ -25,7 +25,7 @@ func (q *Queries) Channel(ctx context.Context) (string, error) {
 }
 
 const clientBySecret = `-- name: ClientBySecret :one
-SELECT c.id, c.scopes, s.id AS secret_id, s.mac, s.last_used_at FROM client c JOIN client_secret s ON s.client_id = c.id
+SELECT c.id, c.scopes, s.id AS secret_id, s.mac, s.last_used_at, c.row_sum, c.row_mac, s.row_sum AS secret_sum, s.row_mac AS secret_mac FROM client c JOIN client_secret s ON s.client_id = c.id
 WHERE c.id = $1 AND s.mac = ANY($2::bytea[]) AND NOT s.waits AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL
 `
 
@@ -40,6 +40,10 @@ type ClientBySecretRow struct {
 	SecretID   uuid.UUID
 	Mac        []byte
 	LastUsedAt *time.Time
+	RowSum     []byte
+	RowMac     []byte
+	SecretSum  []byte
+	SecretMac  []byte
 }
 
 func (q *Queries) ClientBySecret(ctx context.Context, arg ClientBySecretParams) (ClientBySecretRow, error) {
@@ -51,6 +55,10 @@ func (q *Queries) ClientBySecret(ctx context.Context, arg ClientBySecretParams) 
 		&i.SecretID,
 		&i.Mac,
 		&i.LastUsedAt,
+		&i.RowSum,
+		&i.RowMac,
+		&i.SecretSum,
+		&i.SecretMac,
 	)
 	return i, err
 }
@@ -484,8 +492,10 @@ SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.net
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
        coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers,
        coalesce(l.year_numbers, 0)::bigint AS year_numbers,
-       e.client_id AS sponsor_id,
-       coalesce((SELECT jsonb_agg(jsonb_build_object('principal', m.principal, 'purposes', m.purposes, 'until', m.until)) FROM mandate m
+       e.client_id AS sponsor_id, k.row_sum, k.row_mac, e.row_sum AS entity_sum, e.row_mac AS entity_mac,
+       l.entity_id AS limited_id, l.row_sum AS limit_sum, l.row_mac AS limit_mac,
+       coalesce((SELECT jsonb_agg(jsonb_build_object('id', m.id, 'principal', m.principal, 'purposes', m.purposes, 'until', m.until,
+                    'sum', encode(m.row_sum, 'base64'), 'mac', encode(m.row_mac, 'base64'))) FROM mandate m
                  WHERE m.entity_id = e.id AND m.ended_at IS NULL AND m.until > $1::timestamptz), '[]')::jsonb AS mandates
 FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
 WHERE k.mac = ANY($2::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > $1::timestamptz) AND k.revoked_at IS NULL
@@ -516,6 +526,13 @@ type KeyByMACRow struct {
 	DayNumbers  int64
 	YearNumbers int64
 	SponsorID   uuid.NullUUID
+	RowSum      []byte
+	RowMac      []byte
+	EntitySum   []byte
+	EntityMac   []byte
+	LimitedID   uuid.NullUUID
+	LimitSum    []byte
+	LimitMac    []byte
 	Mandates    []byte
 }
 
@@ -541,6 +558,13 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 		&i.DayNumbers,
 		&i.YearNumbers,
 		&i.SponsorID,
+		&i.RowSum,
+		&i.RowMac,
+		&i.EntitySum,
+		&i.EntityMac,
+		&i.LimitedID,
+		&i.LimitSum,
+		&i.LimitMac,
 		&i.Mandates,
 	)
 	return i, err
@@ -768,19 +792,25 @@ func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, erro
 }
 
 const lockClient = `-- name: LockClient :one
-SELECT scopes FROM client WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
+SELECT scopes, row_sum, row_mac FROM client WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
 `
 
+type LockClientRow struct {
+	Scopes []string
+	RowSum []byte
+	RowMac []byte
+}
+
 // LockClient serialises changes of the secrets of one client, and returns its scopes.
-func (q *Queries) LockClient(ctx context.Context, id uuid.UUID) ([]string, error) {
+func (q *Queries) LockClient(ctx context.Context, id uuid.UUID) (LockClientRow, error) {
 	row := q.db.QueryRow(ctx, lockClient, id)
-	var scopes []string
-	err := row.Scan(&scopes)
-	return scopes, err
+	var i LockClientRow
+	err := row.Scan(&i.Scopes, &i.RowSum, &i.RowMac)
+	return i, err
 }
 
 const lockKey = `-- name: LockKey :one
-SELECT id, entity_id, name, mode, purpose, purpose_text, networks, rate, burst, expires_at, created_at FROM api_key
+SELECT id, entity_id, name, mode, purpose, purpose_text, networks, rate, burst, expires_at, created_at, row_sum, row_mac FROM api_key
 WHERE id = $1 AND revoked_at IS NULL AND (entity_id = $2 OR $2 = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE
 `
 
@@ -801,6 +831,8 @@ type LockKeyRow struct {
 	Burst       int32
 	ExpiresAt   *time.Time
 	CreatedAt   time.Time
+	RowSum      []byte
+	RowMac      []byte
 }
 
 // LockKey serialises the rolling of one key. Whether the key has a successor must be
@@ -821,6 +853,8 @@ func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, e
 		&i.Burst,
 		&i.ExpiresAt,
 		&i.CreatedAt,
+		&i.RowSum,
+		&i.RowMac,
 	)
 	return i, err
 }
@@ -879,7 +913,7 @@ func (q *Queries) Mandates(ctx context.Context, entityID uuid.UUID) ([]MandatesR
 }
 
 const networkOfClient = `-- name: NetworkOfClient :one
-SELECT network FROM client WHERE id = $1 AND $2::text = ANY(scopes) AND NOT $3::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL
+SELECT network, row_sum, row_mac FROM client WHERE id = $1 AND $2::text = ANY(scopes) AND NOT $3::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL
 `
 
 type NetworkOfClientParams struct {
@@ -888,12 +922,18 @@ type NetworkOfClientParams struct {
 	Without string
 }
 
+type NetworkOfClientRow struct {
+	Network string
+	RowSum  []byte
+	RowMac  []byte
+}
+
 // NetworkOfClient returns no row for a client that may not supply lines now.
-func (q *Queries) NetworkOfClient(ctx context.Context, arg NetworkOfClientParams) (string, error) {
+func (q *Queries) NetworkOfClient(ctx context.Context, arg NetworkOfClientParams) (NetworkOfClientRow, error) {
 	row := q.db.QueryRow(ctx, networkOfClient, arg.ID, arg.Scope, arg.Without)
-	var network string
-	err := row.Scan(&network)
-	return network, err
+	var i NetworkOfClientRow
+	err := row.Scan(&i.Network, &i.RowSum, &i.RowMac)
+	return i, err
 }
 
 const proveSession = `-- name: ProveSession :execrows
@@ -911,6 +951,34 @@ func (q *Queries) ProveSession(ctx context.Context, arg ProveSessionParams) (int
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const renewClientSecret = `-- name: RenewClientSecret :exec
+UPDATE client_secret SET mac = $1 WHERE id = $2
+`
+
+type RenewClientSecretParams struct {
+	Mac []byte
+	ID  uuid.UUID
+}
+
+func (q *Queries) RenewClientSecret(ctx context.Context, arg RenewClientSecretParams) error {
+	_, err := q.db.Exec(ctx, renewClientSecret, arg.Mac, arg.ID)
+	return err
+}
+
+const renewKey = `-- name: RenewKey :exec
+UPDATE api_key SET mac = $1 WHERE id = $2
+`
+
+type RenewKeyParams struct {
+	Mac []byte
+	ID  uuid.UUID
+}
+
+func (q *Queries) RenewKey(ctx context.Context, arg RenewKeyParams) error {
+	_, err := q.db.Exec(ctx, renewKey, arg.Mac, arg.ID)
+	return err
 }
 
 const resumeClient = `-- name: ResumeClient :execrows
@@ -1018,7 +1086,7 @@ func (q *Queries) RevokeTokensOfClient(ctx context.Context, arg RevokeTokensOfCl
 
 const sessionByMAC = `-- name: SessionByMAC :one
 SELECT s.id, s.account_id, s.last_seen_at, s.expires_at, s.limited, a.entity_id, a.kind, coalesce(a.role, '')::text AS role,
-       s.row_sum, s.row_mac, a.row_sum AS account_sum, a.row_mac AS account_mac FROM session s
+       s.row_sum, s.row_mac, a.row_sum AS account_sum, a.row_mac AS account_mac, e.row_sum AS entity_sum, e.row_mac AS entity_mac FROM session s
 JOIN account a ON a.id = s.account_id LEFT JOIN entity e ON e.id = a.entity_id
 WHERE s.mac = ANY($1::bytea[]) AND s.expires_at > $2 AND s.last_seen_at > $3 AND s.revoked_at IS NULL
   AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved'
@@ -1043,6 +1111,8 @@ type SessionByMACRow struct {
 	RowMac     []byte
 	AccountSum []byte
 	AccountMac []byte
+	EntitySum  []byte
+	EntityMac  []byte
 }
 
 func (q *Queries) SessionByMAC(ctx context.Context, arg SessionByMACParams) (SessionByMACRow, error) {
@@ -1061,6 +1131,8 @@ func (q *Queries) SessionByMAC(ctx context.Context, arg SessionByMACParams) (Ses
 		&i.RowMac,
 		&i.AccountSum,
 		&i.AccountMac,
+		&i.EntitySum,
+		&i.EntityMac,
 	)
 	return i, err
 }
@@ -1185,7 +1257,8 @@ func (q *Queries) TakeExpiring(ctx context.Context, arg TakeExpiringParams) ([]u
 }
 
 const tokenByMAC = `-- name: TokenByMAC :one
-SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.vouches, c.network FROM access_token t JOIN client c ON c.id = t.client_id
+SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.vouches, c.network,
+       t.row_sum, t.row_mac, c.row_sum AS client_sum, c.row_mac AS client_mac FROM access_token t JOIN client c ON c.id = t.client_id
 WHERE t.mac = ANY($1::bytea[]) AND t.expires_at > $2 AND t.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL
 `
 
@@ -1202,6 +1275,10 @@ type TokenByMACRow struct {
 	ClientScopes []string
 	Vouches      bool
 	Network      string
+	RowSum       []byte
+	RowMac       []byte
+	ClientSum    []byte
+	ClientMac    []byte
 }
 
 func (q *Queries) TokenByMAC(ctx context.Context, arg TokenByMACParams) (TokenByMACRow, error) {
@@ -1215,43 +1292,40 @@ func (q *Queries) TokenByMAC(ctx context.Context, arg TokenByMACParams) (TokenBy
 		&i.ClientScopes,
 		&i.Vouches,
 		&i.Network,
+		&i.RowSum,
+		&i.RowMac,
+		&i.ClientSum,
+		&i.ClientMac,
 	)
 	return i, err
 }
 
 const touchClientSecret = `-- name: TouchClientSecret :exec
-UPDATE client_secret SET last_used_at = $1, mac = $2 WHERE id = $3
+UPDATE client_secret SET last_used_at = $1 WHERE id = $2
 `
 
 type TouchClientSecretParams struct {
-	At  *time.Time
-	Mac []byte
-	ID  uuid.UUID
+	At *time.Time
+	ID uuid.UUID
 }
 
 func (q *Queries) TouchClientSecret(ctx context.Context, arg TouchClientSecretParams) error {
-	_, err := q.db.Exec(ctx, touchClientSecret, arg.At, arg.Mac, arg.ID)
+	_, err := q.db.Exec(ctx, touchClientSecret, arg.At, arg.ID)
 	return err
 }
 
 const touchKey = `-- name: TouchKey :exec
-UPDATE api_key SET last_used_at = $1, last_used_from = $2, mac = $3 WHERE id = $4
+UPDATE api_key SET last_used_at = $1, last_used_from = $2 WHERE id = $3
 `
 
 type TouchKeyParams struct {
 	At       *time.Time
 	UsedFrom *netip.Addr
-	Mac      []byte
 	ID       uuid.UUID
 }
 
 func (q *Queries) TouchKey(ctx context.Context, arg TouchKeyParams) error {
-	_, err := q.db.Exec(ctx, touchKey,
-		arg.At,
-		arg.UsedFrom,
-		arg.Mac,
-		arg.ID,
-	)
+	_, err := q.db.Exec(ctx, touchKey, arg.At, arg.UsedFrom, arg.ID)
 	return err
 }
 

@@ -32,4 +32,8 @@ type Approval struct {
 	DecidedKind *string
 	DecidedBy   uuid.NullUUID
 	DecidedAt   *time.Time
+	// As in account.
+	RowSum []byte
+	// As in account.
+	RowMac []byte
 }

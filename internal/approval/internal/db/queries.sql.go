@@ -53,7 +53,7 @@ func (q *Queries) Expire(ctx context.Context, arg ExpireParams) error {
 }
 
 const find = `-- name: Find :one
-SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, row_sum, row_mac
 FROM approval WHERE id = $1
 `
 
@@ -75,6 +75,8 @@ func (q *Queries) Find(ctx context.Context, id uuid.UUID) (Approval, error) {
 		&i.DecidedKind,
 		&i.DecidedBy,
 		&i.DecidedAt,
+		&i.RowSum,
+		&i.RowMac,
 	)
 	return i, err
 }
@@ -119,7 +121,7 @@ func (q *Queries) Insert(ctx context.Context, arg InsertParams) (int64, error) {
 }
 
 const list = `-- name: List :many
-SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, row_sum, row_mac
 FROM approval WHERE $1::boolean OR (state = 'waiting' AND expires_at > $2) ORDER BY asked_at DESC, id DESC LIMIT $3::bigint
 `
 
@@ -153,6 +155,8 @@ func (q *Queries) List(ctx context.Context, arg ListParams) ([]Approval, error) 
 			&i.DecidedKind,
 			&i.DecidedBy,
 			&i.DecidedAt,
+			&i.RowSum,
+			&i.RowMac,
 		); err != nil {
 			return nil, err
 		}
@@ -165,7 +169,7 @@ func (q *Queries) List(ctx context.Context, arg ListParams) ([]Approval, error) 
 }
 
 const lock = `-- name: Lock :one
-SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, row_sum, row_mac
 FROM approval WHERE id = $1 FOR UPDATE
 `
 
@@ -187,6 +191,8 @@ func (q *Queries) Lock(ctx context.Context, id uuid.UUID) (Approval, error) {
 		&i.DecidedKind,
 		&i.DecidedBy,
 		&i.DecidedAt,
+		&i.RowSum,
+		&i.RowMac,
 	)
 	return i, err
 }

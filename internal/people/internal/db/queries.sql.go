@@ -17,7 +17,7 @@ SELECT coalesce(a.id, '00000000-0000-0000-0000-000000000000')::uuid AS id, coale
        coalesce(a.entity_id, '00000000-0000-0000-0000-000000000000')::uuid AS entity_id, coalesce(a.name, '')::text AS name,
        coalesce(a.password_hash, '')::text AS password_hash, (a.verified_at IS NOT NULL)::boolean AS verified,
        (a.id IS NOT NULL AND a.disabled_at IS NULL AND coalesce(e.status, 'Approved') = 'Approved')::boolean AS may_log_in,
-       coalesce(a.has_factor, false)::boolean AS has_factor, a.row_sum, a.row_mac
+       coalesce(a.has_factor, false)::boolean AS has_factor, a.row_sum, a.row_mac, e.row_sum AS entity_sum, e.row_mac AS entity_mac
 FROM (SELECT $1::text AS key) wanted LEFT JOIN account a ON a.email_key = wanted.key
 LEFT JOIN entity e ON e.id = a.entity_id
 `
@@ -33,6 +33,8 @@ type AccountForLoginRow struct {
 	HasFactor    bool
 	RowSum       []byte
 	RowMac       []byte
+	EntitySum    []byte
+	EntityMac    []byte
 }
 
 // AccountForLogin also returns accounts that may not log in, so that the password
@@ -52,6 +54,8 @@ func (q *Queries) AccountForLogin(ctx context.Context, emailKey string) (Account
 		&i.HasFactor,
 		&i.RowSum,
 		&i.RowMac,
+		&i.EntitySum,
+		&i.EntityMac,
 	)
 	return i, err
 }
@@ -553,7 +557,7 @@ func (q *Queries) KnownDevice(ctx context.Context, arg KnownDeviceParams) (Known
 }
 
 const linkOwner = `-- name: LinkOwner :one
-SELECT account_id FROM account_link WHERE mac = ANY($1::bytea[]) AND kind = $2 AND used_at IS NULL AND expires_at > $3
+SELECT id, account_id, row_sum, row_mac FROM account_link WHERE mac = ANY($1::bytea[]) AND kind = $2 AND used_at IS NULL AND expires_at > $3
 `
 
 type LinkOwnerParams struct {
@@ -562,11 +566,23 @@ type LinkOwnerParams struct {
 	Now  time.Time
 }
 
-func (q *Queries) LinkOwner(ctx context.Context, arg LinkOwnerParams) (uuid.UUID, error) {
+type LinkOwnerRow struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+	RowSum    []byte
+	RowMac    []byte
+}
+
+func (q *Queries) LinkOwner(ctx context.Context, arg LinkOwnerParams) (LinkOwnerRow, error) {
 	row := q.db.QueryRow(ctx, linkOwner, arg.Macs, arg.Kind, arg.Now)
-	var account_id uuid.UUID
-	err := row.Scan(&account_id)
-	return account_id, err
+	var i LinkOwnerRow
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.RowSum,
+		&i.RowMac,
+	)
+	return i, err
 }
 
 const lockFactor = `-- name: LockFactor :execrows
@@ -587,6 +603,36 @@ func (q *Queries) LockFactor(ctx context.Context, arg LockFactorParams) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const lockLink = `-- name: LockLink :one
+SELECT id, account_id, row_sum, row_mac FROM account_link WHERE mac = ANY($1::bytea[]) AND kind = $2 AND used_at IS NULL AND expires_at > $3 FOR UPDATE
+`
+
+type LockLinkParams struct {
+	Macs [][]byte
+	Kind string
+	Now  time.Time
+}
+
+type LockLinkRow struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+	RowSum    []byte
+	RowMac    []byte
+}
+
+// LockLink makes concurrent uses of a link wait for each other.
+func (q *Queries) LockLink(ctx context.Context, arg LockLinkParams) (LockLinkRow, error) {
+	row := q.db.QueryRow(ctx, lockLink, arg.Macs, arg.Kind, arg.Now)
+	var i LockLinkRow
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.RowSum,
+		&i.RowMac,
+	)
+	return i, err
 }
 
 const lockPassword = `-- name: LockPassword :one
@@ -699,23 +745,6 @@ func (q *Queries) UnlockFactor(ctx context.Context, accountID uuid.UUID) (int64,
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const useLink = `-- name: UseLink :one
-UPDATE account_link SET used_at = $1 WHERE mac = ANY($2::bytea[]) AND kind = $3 AND used_at IS NULL AND expires_at > $1::timestamptz RETURNING account_id
-`
-
-type UseLinkParams struct {
-	Now  *time.Time
-	Macs [][]byte
-	Kind string
-}
-
-func (q *Queries) UseLink(ctx context.Context, arg UseLinkParams) (uuid.UUID, error) {
-	row := q.db.QueryRow(ctx, useLink, arg.Now, arg.Macs, arg.Kind)
-	var account_id uuid.UUID
-	err := row.Scan(&account_id)
-	return account_id, err
 }
 
 const useRecoveryCode = `-- name: UseRecoveryCode :execrows

@@ -46,6 +46,37 @@ func (q *Queries) AnyEntity(ctx context.Context) (bool, error) {
 	return found, err
 }
 
+const cosignatures = `-- name: Cosignatures :many
+SELECT id, row_sum, row_mac FROM access_given WHERE how = 'cosigned' AND at > $1
+`
+
+type CosignaturesRow struct {
+	ID     uuid.UUID
+	RowSum []byte
+	RowMac []byte
+}
+
+// Cosignatures returns who was confirmed by a second person.
+func (q *Queries) Cosignatures(ctx context.Context, since time.Time) ([]CosignaturesRow, error) {
+	rows, err := q.db.Query(ctx, cosignatures, since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CosignaturesRow
+	for rows.Next() {
+		var i CosignaturesRow
+		if err := rows.Scan(&i.ID, &i.RowSum, &i.RowMac); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countAdministrators = `-- name: CountAdministrators :one
 SELECT count(*) FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL
 `
@@ -494,22 +525,28 @@ WITH RECURSIVE behind (side, who) AS (
     UNION
     SELECT b.side, g.by_id FROM behind b JOIN access_given g ON g.subject_id = b.who
     WHERE g.at > $3 AND g.how NOT IN ('founder', 'cosigned') AND (NOT g.before_staff OR g.by_id IN ($1::uuid, $2::uuid))
-      AND (g.how = 'reset' OR NOT EXISTS (SELECT FROM access_given c WHERE c.subject_id = g.subject_id AND c.how = 'cosigned' AND c.at >= g.at))
+      AND (g.how = 'reset' OR NOT EXISTS (SELECT FROM access_given c WHERE c.subject_id = g.subject_id AND c.how = 'cosigned' AND c.id = ANY($4::uuid[]) AND c.at >= g.at))
 )
 SELECT EXISTS (SELECT FROM behind x JOIN behind y ON x.who = y.who WHERE x.side = 1 AND y.side = 2) AS shared
 `
 
 type SameOriginParams struct {
-	One   uuid.UUID
-	Other uuid.UUID
-	Since time.Time
+	One          uuid.UUID
+	Other        uuid.UUID
+	Since        time.Time
+	Cosignatures []uuid.UUID
 }
 
 // SameOrigin reports whether somebody stands behind both actors: one of them is the
 // other, or gave access to the other, or a third gave it to both, directly or through
 // further accounts.
 func (q *Queries) SameOrigin(ctx context.Context, arg SameOriginParams) (bool, error) {
-	row := q.db.QueryRow(ctx, sameOrigin, arg.One, arg.Other, arg.Since)
+	row := q.db.QueryRow(ctx, sameOrigin,
+		arg.One,
+		arg.Other,
+		arg.Since,
+		arg.Cosignatures,
+	)
 	var shared bool
 	err := row.Scan(&shared)
 	return shared, err
