@@ -67,7 +67,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	if err != nil {
 		return nil, err
 	}
-	if err := pg.UseRowKeys(ctx, rowKeys(peppers, metrics, log), l.verify, l.supply, l.imports, l.people, l.jobs); err != nil {
+	if err := pg.UseRowKeys(ctx, rowKeys(ctx, peppers, metrics, log), l.verify, l.supply, l.imports, l.people, l.jobs); err != nil {
 		return nil, err
 	}
 	region, err := phone.NewRegion(cfg.Region)

@@ -12,11 +12,12 @@ import (
 )
 
 // rowKeys are the keys under which rows that decide access are signed and checked.
-func rowKeys(peppers *secret.Peppers, metrics *telemetry.Metrics, log *slog.Logger) pg.RowKeys {
+func rowKeys(ctx context.Context, peppers *secret.Peppers, metrics *telemetry.Metrics, log *slog.Logger) pg.RowKeys {
+	ctx = context.WithoutCancel(ctx)
 	metrics.RegisterRows(pg.SignedTables)
 	return pg.RowKeys{Peppers: peppers, Refused: func(table string, id uuid.UUID) {
 		metrics.RowRefused(table)
-		log.LogAttrs(context.Background(), slog.LevelError, "refused a row that was not written by the service; run: lineproof doctor",
+		log.LogAttrs(ctx, slog.LevelError, "refused a row that was not written by the service; run: lineproof doctor",
 			slog.String("table", table), slog.String("id", id.String()))
 	}}
 }
