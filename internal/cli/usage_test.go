@@ -92,7 +92,8 @@ func TestRefusalsNameEveryField(t *testing.T) {
 		{[]string{"key", "create", "--entity", entity, "--name", " "}, []string{"\n  name: "}},
 		// Standard input is empty here, so there is no password.
 		{[]string{"staff", "create", "--name", "x", "--email", "canary", "--role", "king"}, []string{"\n  email: ", "\n  role: ", "\n  password: "}},
-		{[]string{"journal", "get", nobody}, []string{"no record"}},
+		{[]string{"journal", "get", nobody, "--reason", "short"}, []string{"\n  reason: "}},
+		{[]string{"journal", "get", nobody, "--reason", "Complaint 2026/114"}, []string{"no record"}},
 	} {
 		_, stderr := m.run(5, nil, tc.args...)
 		for _, want := range tc.want {

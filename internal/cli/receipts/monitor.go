@@ -81,7 +81,7 @@ func repeat(ctx context.Context, con *console.Console, m *monitor.Monitor, every
 		err := check(ctx, con, m, asJSON, seen)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was ended
 		case errors.Is(err, console.ErrProblems):
 			return err
 		case err != nil:
