@@ -19,8 +19,46 @@ type Kind byte
 
 // The kinds.
 const (
-	Answers Kind = 1 // a batch of the journal
+	Answers  Kind = 1 // a batch of the journal
+	Supply   Kind = 2 // a file of an operator, which only that operator can recognise
+	Rules    Kind = 3 // a version of the policy or of the numbering plan
+	Audit    Kind = 4 // an hour of the audit trail
+	Keys     Kind = 5 // a key of the log, or its policy of witnesses
+	Archives Kind = 6 // an archived day of the journal
+	Restores Kind = 7 // what a restore of the database has lost
+	Erasures Kind = 8 // the erasures of a month
 )
+
+// headSize is the length of what all entries begin with: prefix, kind and time.
+const headSize = len(prefix) + 1 + 8
+
+// Entry is an entry of any kind.
+type Entry struct {
+	Kind Kind
+	At   time.Time // whole milliseconds
+	Body []byte
+}
+
+// Encode returns the bytes of the entry.
+func (e *Entry) Encode() []byte {
+	to := make([]byte, 0, headSize+len(e.Body))
+	to = append(to, prefix...)
+	to = append(to, byte(e.Kind))
+	to = binary.BigEndian.AppendUint64(to, uint64(e.At.UnixMilli()))
+	return append(to, e.Body...)
+}
+
+// ErrFormat reports bytes that are not an entry.
+var ErrFormat = errors.New("logentry: this is not an entry of the public log")
+
+// Decode is the reverse of [Entry.Encode]. It does not look at the body.
+func Decode(entry []byte) (e Entry, err error) {
+	if len(entry) < headSize || string(entry[:len(prefix)]) != prefix {
+		return e, ErrFormat
+	}
+	at := int64(binary.BigEndian.Uint64(entry[len(prefix)+1:])) //nolint:gosec // two's complement is the format
+	return Entry{Kind(entry[len(prefix)]), time.UnixMilli(at).UTC(), entry[headSize:]}, nil
+}
 
 // Batch is an entry about a batch of the journal: so many answers were given at that
 // time, and their records have that root.
@@ -31,48 +69,26 @@ type Batch struct {
 	Root     merkle.Hash
 }
 
-// headSize is the length of what all entries begin with: prefix, kind and time.
-const headSize = len(prefix) + 1 + 8
-
 // BatchSize is the length of an entry about a batch.
 const BatchSize = headSize + 8 + 8 + 4 + len(merkle.Hash{})
 
 // Encode returns the bytes of the entry.
 func (b *Batch) Encode() []byte {
-	to := make([]byte, 0, BatchSize)
-	to = appendHead(to, Answers, b.At)
-	to = binary.BigEndian.AppendUint64(to, uint64(b.Epoch)) //nolint:gosec // two's complement is the format
-	to = binary.BigEndian.AppendUint64(to, uint64(b.N))     //nolint:gosec // as above
-	to = binary.BigEndian.AppendUint32(to, uint32(b.Count)) //nolint:gosec // as above
-	return append(to, b.Root[:]...)
-}
-
-func appendHead(to []byte, kind Kind, at time.Time) []byte {
-	to = append(to, prefix...)
-	to = append(to, byte(kind))
-	return binary.BigEndian.AppendUint64(to, uint64(at.UnixMilli()))
-}
-
-// ErrFormat reports bytes that are not an entry.
-var ErrFormat = errors.New("logentry: this is not an entry of the public log")
-
-// KindOf returns the kind of an entry.
-func KindOf(entry []byte) (Kind, error) {
-	if len(entry) < headSize || string(entry[:len(prefix)]) != prefix {
-		return 0, ErrFormat
-	}
-	return Kind(entry[len(prefix)]), nil
+	to := writer{make([]byte, 0, BatchSize-headSize)}
+	to.number(b.Epoch)
+	to.number(b.N)
+	to.short(b.Count)
+	to.hash(b.Root)
+	return (&Entry{Answers, b.At, to.bytes}).Encode()
 }
 
 // DecodeBatch reads an entry about a batch.
 func DecodeBatch(entry []byte) (b Batch, err error) {
-	if kind, err := KindOf(entry); err != nil || kind != Answers || len(entry) != BatchSize {
+	e, err := Decode(entry)
+	if err != nil || e.Kind != Answers {
 		return b, ErrFormat
 	}
-	number := func(at int) int64 { return int64(binary.BigEndian.Uint64(entry[at:])) } //nolint:gosec // two's complement is the format
-	b.At = time.UnixMilli(number(len(prefix) + 1)).UTC()
-	b.Epoch, b.N = number(headSize), number(headSize+8)
-	b.Count = int32(binary.BigEndian.Uint32(entry[headSize+16:])) //nolint:gosec // as above
-	b.Root = merkle.Hash(entry[headSize+20:])
-	return b, nil
+	from := reader{bytes: e.Body}
+	b = Batch{At: e.At, Epoch: from.number(), N: from.number(), Count: from.short(), Root: from.hash()}
+	return b, from.end()
 }

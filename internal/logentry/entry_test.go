@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -27,6 +28,40 @@ func TestBytesOfABatchAreFixed(t *testing.T) {
 	}
 }
 
+// The bytes of the other kinds are fixed, too, and are read back.
+func TestBytesOfEveryKindAreFixed(t *testing.T) {
+	t.Parallel()
+	hash := merkle.HashLeaf([]byte("x"))
+	const x = "3c7e9bc930dc93f01fa69985ef242d9f9e861f3c5355aa24ce5ef4b4b8a70ccb"
+	for want, b := range map[string]logentry.Body{
+		"02" + x: &logentry.Commitment{Hash: hash},
+		"03" + "00000006" + "706f6c696379" + "00000002" + x:                     &logentry.Version{Of: "policy", Number: 2, Text: hash},
+		"04" + "000001a1d948f680" + "0000000000000007" + x:                      &logentry.Hour{Hour: time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC), Entries: 7, Hash: hash},
+		"05" + "00000003" + "6c6f67" + "00000003" + "6b6579":                    &logentry.KeyUse{Role: "log", Value: "key"},
+		"06" + "000001a1d75a9400" + "0000000000000096" + x + x:                  &logentry.Day{Day: time.Date(2026, 11, 14, 0, 0, 0, 0, time.UTC), Entries: 150, Root: hash, Manifest: hash},
+		"08" + "000001a19467e800" + "0000000000000002" + "0000000000000001" + x: &logentry.Month{Month: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), Records: 2, Days: 1, Hash: hash},
+		"07" + "0000000000000005" + "0000000000000009" + "0000000000000258" + "00000007" + "726573746f7265" + "00000002" + "0000000000000039" + "ffffffffffffffff" + "000000000000003a" + "0000000000000011": &logentry.Restore{
+			First: 5, After: 9, Answers: 600, Reason: logentry.Restored, Epochs: []logentry.LastBatch{{Epoch: 57, N: -1}, {Epoch: 58, N: 17}},
+		},
+	} {
+		kind, body := logentry.EncodeBody(b)
+		if got := hex.EncodeToString(append([]byte{byte(kind)}, body...)); got != want {
+			t.Errorf("%s is %s", b, got)
+		}
+		for cut := range body {
+			if _, err := (&logentry.Entry{Kind: kind, Body: body[:cut]}).DecodeBody(); !errors.Is(err, logentry.ErrFormat) {
+				t.Errorf("%s, cut after %d bytes, was accepted", b, cut)
+			}
+		}
+		if _, err := (&logentry.Entry{Kind: kind, Body: append(bytes.Clone(body), 0)}).DecodeBody(); !errors.Is(err, logentry.ErrFormat) {
+			t.Errorf("%s with one byte more was accepted", b)
+		}
+		if back, err := (&logentry.Entry{Kind: kind, Body: body}).DecodeBody(); err != nil || !reflect.DeepEqual(back, b) {
+			t.Errorf("%s is read as %v, %v", b, back, err)
+		}
+	}
+}
+
 // What is not an entry about a batch is refused.
 func TestOtherBytesAreNotABatch(t *testing.T) {
 	t.Parallel()
@@ -38,7 +73,7 @@ func TestOtherBytesAreNotABatch(t *testing.T) {
 			t.Errorf("%x was accepted: %v", bad, err)
 		}
 	}
-	if kind, err := logentry.KindOf(other); err != nil || kind != 9 {
-		t.Errorf("the kind is %d, %v", kind, err)
+	if e, err := logentry.Decode(other); err != nil || e.Kind != 9 {
+		t.Errorf("the kind is %d, %v", e.Kind, err)
 	}
 }
