@@ -204,20 +204,28 @@ func (m *Monitor) bundle(ctx context.Context, index, size int64) (entries [][]by
 
 // add judges one entry.
 func (s *state) add(index int64, entry []byte, before time.Time, seen map[string]time.Time, r *Report) error {
-	b, err := logentry.DecodeBatch(entry)
+	e, err := logentry.Decode(entry)
 	if err != nil {
 		return violation("entry %d is not in a form that this version knows", index)
 	}
-	if !s.Epochs.add(b.Epoch, b.N) {
-		return violation("batch %d of epoch %d is in the log twice, the second time as entry %d", b.N, b.Epoch, index)
+	if e.Kind == logentry.Answers {
+		b, err := logentry.DecodeBatch(entry)
+		if err != nil {
+			return violation("entry %d is not in a form that this version knows", index)
+		}
+		if !s.Epochs.add(b.Epoch, b.N) {
+			return violation("batch %d of epoch %d is in the log twice, the second time as entry %d", b.N, b.Epoch, index)
+		}
+		r.Answers += int64(b.Count)
+	} else if err := s.addOther(index, &e); err != nil {
+		return err
 	}
-	if !before.IsZero() && b.At.Before(before.Add(-mergeDelay-clockSkew)) {
-		return violation("entry %d has the time %s, and a witness had signed a checkpoint without it at %s: it was dated back, or withheld", index, b.At.Format(time.RFC3339Nano), before.Format(time.RFC3339))
+	if !before.IsZero() && e.At.Before(before.Add(-mergeDelay-clockSkew)) {
+		return violation("entry %d has the time %s, and a witness had signed a checkpoint without it at %s: it was dated back, or withheld", index, e.At.Format(time.RFC3339Nano), before.Format(time.RFC3339))
 	}
-	if len(seen) > 0 && b.At.After(newest(seen).Add(clockSkew)) {
-		return violation("entry %d has the time %s, which is after a witness has seen it", index, b.At.Format(time.RFC3339Nano))
+	if len(seen) > 0 && e.At.After(newest(seen).Add(clockSkew)) {
+		return violation("entry %d has the time %s, which is after a witness has seen it", index, e.At.Format(time.RFC3339Nano))
 	}
-	r.Answers += int64(b.Count)
 	return nil
 }
 

@@ -94,6 +94,12 @@ func (w *world) grow(entries int) {
 	}
 }
 
+// other adds an entry of another kind.
+func (w *world) other(b logentry.Body) {
+	kind, body := logentry.EncodeBody(b)
+	w.entries = append(w.entries, (&logentry.Entry{Kind: kind, At: w.now.UTC(), Body: body}).Encode())
+}
+
 // publish writes the files of the log as it is now, and has the checkpoint signed by the
 // witnesses.
 func (w *world) publish() {
@@ -184,8 +190,32 @@ func TestEveryMisdeedIsFound(t *testing.T) {
 		"a batch logged twice":                      {func(w *world) { w.entries = append(w.entries, w.entries[3]); w.publish() }, "twice"},
 		"an entry dated back, logged properly":      {func(w *world) { e := w.now; w.now = e.Add(-10 * time.Minute); w.grow(1); w.now = e; w.publish() }, "dated back"},
 		"an entry dated ahead, logged properly":     {func(w *world) { e := w.now; w.now = e.Add(10 * time.Minute); w.grow(1); w.now = e; w.publish() }, "after a witness has seen it"},
-		"an entry in no known form":                 {func(w *world) { w.entries = append(w.entries, []byte("hello")); w.publish() }, "not in a form"},
-		"the signature altered":                     {func(w *world) { f := w.files["checkpoint"]; f[len(f)-20] ^= 1 }, "signature"},
+		"a version of the policy left out":          {func(w *world) { w.other(&logentry.Version{Of: "policy", Number: 2}); w.publish() }, "the last one was 0"},
+		"a version of the plan twice": {func(w *world) {
+			w.other(&logentry.Version{Of: "plan", Number: 1})
+			w.other(&logentry.Version{Of: "plan", Number: 1})
+			w.publish()
+		}, "the last one was 1"},
+		"an hour of the audit trail left out": {func(w *world) {
+			h := w.now.UTC().Truncate(time.Hour)
+			w.other(&logentry.Hour{Hour: h.Add(-5 * time.Hour)})
+			w.other(&logentry.Hour{Hour: h.Add(-3 * time.Hour)})
+			w.publish()
+		}, "the last hour was"},
+		"an hour that is not over": {func(w *world) { w.other(&logentry.Hour{Hour: w.now.UTC().Truncate(time.Hour)}); w.publish() }, "not over"},
+		"a day that is not over":   {func(w *world) { w.other(&logentry.Day{Day: w.now.UTC().Truncate(24 * time.Hour)}); w.publish() }, "not over"},
+		"a month left out": {func(w *world) {
+			w.other(&logentry.Month{Month: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
+			w.other(&logentry.Month{Month: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)})
+			w.publish()
+		}, "the last month was"},
+		"a restore that lost what follows": {func(w *world) {
+			w.other(&logentry.Restore{First: 8, After: 12, Reason: logentry.Restored})
+			w.publish()
+		}, "that follow it"},
+		"a key of no known role":    {func(w *world) { w.other(&logentry.KeyUse{Role: "x", Value: "y"}); w.publish() }, "not in a form"},
+		"an entry in no known form": {func(w *world) { w.entries = append(w.entries, []byte("hello")); w.publish() }, "not in a form"},
+		"the signature altered":     {func(w *world) { f := w.files["checkpoint"]; f[len(f)-20] ^= 1 }, "signature"},
 		"the size altered": {func(w *world) {
 			w.files["checkpoint"] = []byte(strings.Replace(string(w.files["checkpoint"]), "\n9\n", "\n8\n", 1))
 		}, "signature"},

@@ -24,6 +24,7 @@ type state struct {
 	Note     string    `json:"note"`     // the checkpoint
 	Cosigned time.Time `json:"cosigned"` // the newest signature of a witness on it
 	Epochs   epochs    `json:"epochs"`
+	Last     lastOf    `json:"last"`
 }
 
 func (s *state) root() (h merkle.Hash) {
