@@ -113,7 +113,7 @@ var plan = []part{
 	{domain, "journalepoch", "audit pg", "journal_epoch_start journal_epoch_end journal_epoch_skip"},
 	{domain, "journal", "archivefile audit blob bloom fault journalepoch journalslice merkle pg record", "journal_entry journal_batch journal_fence journal_archive journal_archive_run journal_erased journal_erased_day journal_rewrite journal_replaced journal_checked"},
 	{domain, "journalgap", "journal journalepoch journalslice pg", ""},
-	{domain, "publiclog", "blob checkpoint logentry logkey logtile merkle pg receipt", "log_entry log_head log_checkpoint log_published"},
+	{domain, "publiclog", "blob checkpoint logentry logkey logtile merkle pg receipt", "log_entry log_head log_checkpoint log_published log_pending log_key"},
 	{domain, "witness", "checkpoint logkey receipt statefile", ""},
 	{domain, "monitor", "checkpoint logentry logtile merkle receipt statefile", ""},
 	{domain, "logreceipt", "archivefile blob fault journal merkle publiclog receipt record", ""},
@@ -142,7 +142,7 @@ var plan = []part{
 	{transports, "jobs", "access auditchain clamd document idempotency journal journalgap mail outbox people pg rowmac supply tally whoasked", ""},
 	{transports, "client", "", ""},
 
-	{assembly, "server", "access apidocs approval blob clamd config document erasure guard hashing httpapi idempotency inspect jobs journal limit line linestore logfiles logkey logreceipt mail numbering order people peppercheck pg phone policy portal portal/desk portal/org portal/present portal/telco promise publiclog receipt record registry sandbox secret supply tally telemetry verify web whoasked", ""},
+	{assembly, "server", "access apidocs approval blob clamd config document erasure guard hashing httpapi idempotency inspect jobs journal limit line linestore logentry logfiles logkey logreceipt mail numbering order people peppercheck pg phone policy portal portal/desk portal/org portal/present portal/telco promise publiclog receipt record registry sandbox secret supply tally telemetry verify web whoasked", ""},
 	{assembly, "cli/console", "approval client config fault pg secret", ""},
 	{assembly, "cli/backend", "access blob cli/console config document line linestore people peppercheck pg phone registry secret server supply", ""},
 	{assembly, "cli/remote", "cli/console client config secret telemetry", ""},

@@ -219,6 +219,500 @@ CREATE FUNCTION public.line_time(seconds integer) RETURNS timestamp with time zo
 $$;
 -- Name: FUNCTION line_time(seconds integer); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.line_time(seconds integer) IS 'Converts a time of line_now or line_event (seconds since 2020-01-01 UTC) into a timestamp, for people who read the tables.';
+-- Name: log_field(bytea); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.log_field(b bytea) RETURNS bytea
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog'
+    RETURN (int4send(octet_length(b)) || b);
+-- Name: FUNCTION log_field(b bytea); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.log_field(b bytea) IS 'A field of an entry of the public log: its length in 4 bytes, and the field.';
+-- Name: log_lines(jsonb); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.log_lines(of jsonb) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog'
+    SET "TimeZone" TO 'UTC'
+    RETURN (SELECT string_agg((((jsonb_each.key || '='::text) || (jsonb_each.value)::text) || '
+'::text), ''::text ORDER BY (jsonb_each.key COLLATE "C")) AS string_agg FROM jsonb_each(log_lines.of) jsonb_each(key, value));
+-- Name: FUNCTION log_lines(of jsonb); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.log_lines(of jsonb) IS 'An object as lines of text: name, equals sign and value in JSON, sorted by name.';
+-- Name: log_note(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.log_note() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+BEGIN
+    INSERT INTO log_pending (kind, body)
+    SELECT s.kind, s.body FROM log_source s, log_head WHERE s.kind = TG_ARGV[0]::smallint AND s.key = TG_ARGV[1] || ' ' || (to_jsonb(NEW) ->> TG_ARGV[2]);
+    RETURN NULL;
+END
+$$;
+-- Name: FUNCTION log_note(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.log_note() IS 'Adds the entry of log_source about a new row to log_pending, if the public log is on.';
+-- Name: log_note_all(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.log_note_all() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+BEGIN
+    INSERT INTO log_pending (kind, body) SELECT s.kind, s.body FROM log_source s ORDER BY s.kind, s.body;
+    RETURN NULL;
+END
+$$;
+-- Name: FUNCTION log_note_all(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.log_note_all() IS 'Adds all entries of log_source to log_pending, when the public log is turned on.';
+-- Name: numbering_network; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.numbering_network (
+    version integer NOT NULL,
+    network smallint NOT NULL,
+    name text NOT NULL,
+    CONSTRAINT numbering_network_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 64)))
+);
+-- Name: TABLE numbering_network; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.numbering_network IS 'The name of each network in a version of the plan. No foreign key refers to network, so that lines and networks can move to another cluster.';
+-- Name: numbering_plan; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.numbering_plan (
+    version integer NOT NULL,
+    id uuid NOT NULL,
+    effective_at timestamp with time zone NOT NULL,
+    digits smallint NOT NULL,
+    source text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT numbering_plan_digits_check CHECK (((digits >= 6) AND (digits <= 15))),
+    CONSTRAINT numbering_plan_source_check CHECK (((char_length(source) >= 1) AND (char_length(source) <= 2000))),
+    CONSTRAINT numbering_plan_version_check CHECK ((version > 0))
+);
+-- Name: TABLE numbering_plan; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.numbering_plan IS 'The versions of the numbering plan. Each is a whole plan and never changes. The current one is the version that took effect last.';
+-- Name: COLUMN numbering_plan.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_plan.id IS 'The id of the version in the audit trail.';
+-- Name: COLUMN numbering_plan.digits; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_plan.digits IS 'The number of digits of a number, with its country code and without the plus sign.';
+-- Name: COLUMN numbering_plan.source; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_plan.source IS 'Where the plan comes from, in words.';
+-- Name: numbering_range; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.numbering_range (
+    version integer NOT NULL,
+    prefix text NOT NULL,
+    network smallint NOT NULL,
+    allocated date NOT NULL,
+    withdrawn date,
+    CONSTRAINT numbering_range_check CHECK ((withdrawn > allocated)),
+    CONSTRAINT numbering_range_prefix_check CHECK ((prefix ~ '^[1-9][0-9]{0,14}$'::text))
+);
+-- Name: TABLE numbering_range; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.numbering_range IS 'Which network holds the numbers that begin with a prefix, and from when until when. If several prefixes match, the longest one decides.';
+-- Name: COLUMN numbering_range.prefix; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_range.prefix IS 'The first digits of the E.164 form, without the plus sign.';
+-- Name: COLUMN numbering_range.withdrawn; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.numbering_range.withdrawn IS 'The first day (UTC) on which the network no longer holds the range; null while it holds it.';
+-- Name: log_plan_text(public.numbering_plan); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.log_plan_text(p public.numbering_plan) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public'
+    SET "TimeZone" TO 'UTC'
+    RETURN ((public.log_lines(to_jsonb(p)) || COALESCE((SELECT string_agg((('network='::text || (jsonb_build_array(n.network, n.name))::text) || '
+'::text), ''::text ORDER BY n.network) AS string_agg FROM public.numbering_network n WHERE (n.version = (log_plan_text.p).version)), ''::text)) || COALESCE((SELECT string_agg((('range='::text || (jsonb_build_array(r.prefix, r.network, r.allocated, r.withdrawn))::text) || '
+'::text), ''::text ORDER BY (r.prefix COLLATE "C"), r.allocated) AS string_agg FROM public.numbering_range r WHERE (r.version = (log_plan_text.p).version)), ''::text));
+-- Name: FUNCTION log_plan_text(p public.numbering_plan); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.log_plan_text(p public.numbering_plan) IS 'The text of a version of the numbering plan, whose SHA-256 is in the public log.';
+-- Name: policy; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.policy (
+    version integer NOT NULL,
+    id uuid NOT NULL,
+    effective_at timestamp with time zone NOT NULL,
+    recycled_days integer NOT NULL,
+    swapped_hours integer NOT NULL,
+    ported_hours integer NOT NULL,
+    flagged_days integer NOT NULL,
+    quarantine_days integer NOT NULL,
+    notice_days integer NOT NULL,
+    lifecycle_freshness_hours integer NOT NULL,
+    sim_freshness_hours integer NOT NULL,
+    port_freshness_hours integer NOT NULL,
+    false_assurance_percent integer NOT NULL,
+    sim_report_hours integer NOT NULL,
+    port_report_hours integer NOT NULL,
+    bar_report_hours integer NOT NULL,
+    churn_report_days integer NOT NULL,
+    backdating_days integer NOT NULL,
+    hold_percent integer NOT NULL,
+    personal_years integer NOT NULL,
+    warm_up_days integer NOT NULL,
+    warm_up_percent integer NOT NULL,
+    undocumented_percent integer NOT NULL,
+    time_zone text NOT NULL,
+    clearing_house text NOT NULL,
+    purposes text NOT NULL,
+    note text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT policy_backdating_days_check CHECK (((backdating_days >= 1) AND (backdating_days <= 365))),
+    CONSTRAINT policy_bar_report_hours_check CHECK (((bar_report_hours >= 1) AND (bar_report_hours <= 720))),
+    CONSTRAINT policy_churn_report_days_check CHECK (((churn_report_days >= 1) AND (churn_report_days <= 90))),
+    CONSTRAINT policy_clearing_house_check CHECK (((char_length(clearing_house) >= 0) AND (char_length(clearing_house) <= 100))),
+    CONSTRAINT policy_false_assurance_percent_check CHECK (((false_assurance_percent >= 1) AND (false_assurance_percent <= 100))),
+    CONSTRAINT policy_flagged_days_check CHECK (((flagged_days >= 1) AND (flagged_days <= 730))),
+    CONSTRAINT policy_hold_percent_check CHECK (((hold_percent >= 0) AND (hold_percent <= 49))),
+    CONSTRAINT policy_lifecycle_freshness_hours_check CHECK (((lifecycle_freshness_hours >= 1) AND (lifecycle_freshness_hours <= 4320))),
+    CONSTRAINT policy_note_check CHECK (((char_length(note) >= 1) AND (char_length(note) <= 500))),
+    CONSTRAINT policy_notice_days_check CHECK (((notice_days >= 1) AND (notice_days <= 180))),
+    CONSTRAINT policy_personal_years_check CHECK (((personal_years >= 1) AND (personal_years <= 100))),
+    CONSTRAINT policy_port_freshness_hours_check CHECK (((port_freshness_hours >= 1) AND (port_freshness_hours <= 2400))),
+    CONSTRAINT policy_port_report_hours_check CHECK (((port_report_hours >= 1) AND (port_report_hours <= 720))),
+    CONSTRAINT policy_ported_hours_check CHECK (((ported_hours >= 1) AND (ported_hours <= 2400))),
+    CONSTRAINT policy_purposes_check CHECK (((char_length(purposes) >= 1) AND (char_length(purposes) <= 1000))),
+    CONSTRAINT policy_quarantine_days_check CHECK (((quarantine_days >= 1) AND (quarantine_days <= 730))),
+    CONSTRAINT policy_recycled_days_check CHECK (((recycled_days >= 1) AND (recycled_days <= 730))),
+    CONSTRAINT policy_sim_freshness_hours_check CHECK (((sim_freshness_hours >= 0) AND (sim_freshness_hours <= 2400))),
+    CONSTRAINT policy_sim_report_hours_check CHECK (((sim_report_hours >= 1) AND (sim_report_hours <= 720))),
+    CONSTRAINT policy_swapped_hours_check CHECK (((swapped_hours >= 1) AND (swapped_hours <= 2400))),
+    CONSTRAINT policy_time_zone_check CHECK (((char_length(time_zone) >= 1) AND (char_length(time_zone) <= 64))),
+    CONSTRAINT policy_undocumented_percent_check CHECK (((undocumented_percent >= 1) AND (undocumented_percent <= 100))),
+    CONSTRAINT policy_version_check CHECK ((version > 0)),
+    CONSTRAINT policy_warm_up_days_check CHECK (((warm_up_days >= 0) AND (warm_up_days <= 365))),
+    CONSTRAINT policy_warm_up_percent_check CHECK (((warm_up_percent >= 1) AND (warm_up_percent <= 100)))
+);
+-- Name: TABLE policy; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.policy IS 'The versions of the policy by which statuses are derived. A version never changes. The current one is the version that took effect last.';
+-- Name: COLUMN policy.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.id IS 'The id of the version in the audit trail.';
+-- Name: COLUMN policy.lifecycle_freshness_hours; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.lifecycle_freshness_hours IS 'How old the supply of the topic LIFECYCLE may be.';
+-- Name: COLUMN policy.sim_freshness_hours; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.sim_freshness_hours IS 'How old the supply of the topic SIM may be. 0: the topic is not required.';
+-- Name: COLUMN policy.port_freshness_hours; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.port_freshness_hours IS 'How old the supply of the topic PORT may be. It is required only while clearing_house is not empty.';
+-- Name: COLUMN policy.false_assurance_percent; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.false_assurance_percent IS 'A topic of which a greater share of the events of the last 30 days contradicts the supplier''s own suppliedThrough is not fresh until staff accept it again.';
+-- Name: COLUMN policy.backdating_days; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.backdating_days IS 'An event that took effect longer ago is held until the regulator confirms it.';
+-- Name: COLUMN policy.hold_percent; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.';
+-- Name: COLUMN policy.personal_years; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.personal_years IS 'For how many years the personal part of a record is kept.';
+-- Name: COLUMN policy.warm_up_days; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.warm_up_days IS 'After how many days a new organisation, or a new client, has its whole budget of numbers.';
+-- Name: COLUMN policy.warm_up_percent; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.warm_up_percent IS 'The share of it on the first day.';
+-- Name: COLUMN policy.undocumented_percent; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.undocumented_percent IS 'The largest share for an organisation that a client onboarded, until staff have accepted a document of it.';
+-- Name: COLUMN policy.time_zone; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.time_zone IS 'The zone in which a bare date that is reported is a day; its name in the IANA database.';
+-- Name: COLUMN policy.clearing_house; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.clearing_house IS 'The name of the clearing house; empty while there is none.';
+-- Name: COLUMN policy.purposes; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.purposes IS 'The purposes of API keys, and how an answer to each gives dates: code=exact, code=month or code=absent, separated by commas.';
+-- Name: COLUMN policy.note; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.policy.note IS 'Why the version was created.';
+-- Name: log_policy_text(public.policy); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.log_policy_text(p public.policy) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public'
+    SET "TimeZone" TO 'UTC'
+    RETURN public.log_lines(to_jsonb(p));
+-- Name: FUNCTION log_policy_text(p public.policy); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.log_policy_text(p public.policy) IS 'The text of a version of the policy, whose SHA-256 is in the public log.';
+-- Name: log_time(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.log_time(t timestamp with time zone) RETURNS bytea
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog'
+    RETURN int8send((floor((EXTRACT(epoch FROM t) * (1000)::numeric)))::bigint);
+-- Name: FUNCTION log_time(t timestamp with time zone); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.log_time(t timestamp with time zone) IS 'A time in an entry of the public log: milliseconds since 1970, 8 bytes.';
+-- Name: audit_hour; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.audit_hour (
+    hour timestamp with time zone NOT NULL,
+    entries bigint NOT NULL,
+    hash bytea NOT NULL,
+    chained_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT audit_hour_hash_check CHECK ((octet_length(hash) = 32))
+);
+-- Name: TABLE audit_hour; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.audit_hour IS 'The audit trail, chained by the hour: for every hour that is over, the number of its entries and a hash over them and over the hash of the hour before. Append-only.';
+-- Name: COLUMN audit_hour.hash; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.audit_hour.hash IS 'As docs/explanation/audit.md describes.';
+-- Name: erasure; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.erasure (
+    id uuid NOT NULL,
+    ground text NOT NULL,
+    state text NOT NULL,
+    number bigint,
+    request_ids uuid[],
+    asked_at timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    records bigint DEFAULT 0 NOT NULL,
+    held bigint DEFAULT 0 NOT NULL,
+    marked_at timestamp with time zone,
+    CONSTRAINT erasure_ground_check CHECK ((ground = ANY (ARRAY['request'::text, 'court'::text, 'mistake'::text, 'retention'::text]))),
+    CONSTRAINT erasure_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'confirmed'::text, 'marked'::text, 'finished'::text])))
+);
+-- Name: TABLE erasure; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.erasure IS 'Orders to erase the personal part of records. Two people give them; the policy gives those of the ground retention.';
+-- Name: COLUMN erasure.state; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.erasure.state IS 'waiting for a second person; confirmed; marked: the records are chosen and listed; finished.';
+-- Name: COLUMN erasure.number; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.erasure.number IS 'The number whose records are erased, until they are; or null.';
+-- Name: COLUMN erasure.request_ids; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.erasure.request_ids IS 'The records to erase, until they are; or null.';
+-- Name: COLUMN erasure.held; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.erasure.held IS 'How many records stay because of a legal hold.';
+-- Name: COLUMN erasure.marked_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.erasure.marked_at IS 'When the records were chosen, also after a restore; the public log counts them in that month.';
+-- Name: journal_archive; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_archive (
+    manifest uuid NOT NULL,
+    day date NOT NULL,
+    sha256 bytea NOT NULL,
+    batches bigint NOT NULL,
+    entries bigint NOT NULL,
+    bytes bigint NOT NULL,
+    root bytea NOT NULL,
+    archived_at timestamp with time zone NOT NULL,
+    CONSTRAINT journal_archive_root_check CHECK ((octet_length(root) = 32)),
+    CONSTRAINT journal_archive_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+-- Name: TABLE journal_archive; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_archive IS 'Days of the journal that were written to files, read back and checked. Only the owner adds rows, and no row changes.';
+-- Name: COLUMN journal_archive.manifest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_archive.manifest IS 'The key of the manifest in the archive, which lists the files of the day.';
+-- Name: COLUMN journal_archive.sha256; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_archive.sha256 IS 'SHA-256 of the manifest, which has those of the files.';
+-- Name: COLUMN journal_archive.bytes; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_archive.bytes IS 'The size of all files, including the manifest.';
+-- Name: COLUMN journal_archive.root; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_archive.root IS 'Merkle root (RFC 6962) over the roots of the batches, in the order of the archive.';
+-- Name: journal_erased; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_erased (
+    request_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    hash bytea NOT NULL,
+    erasure uuid NOT NULL,
+    CONSTRAINT journal_erased_hash_check CHECK ((octet_length(hash) = 32))
+);
+-- Name: TABLE journal_erased; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_erased IS 'The records whose personal part an erasure covers. Only the owner adds rows, and no row changes: a record without one must not be erased.';
+-- Name: COLUMN journal_erased.at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_erased.at IS 'The time of the record.';
+-- Name: COLUMN journal_erased.erasure; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_erased.erasure IS 'The erasure, in the table of that name.';
+-- Name: journal_erased_day; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_erased_day (
+    day date NOT NULL,
+    erasure uuid NOT NULL
+);
+-- Name: TABLE journal_erased_day; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_erased_day IS 'The days of which every personal part is erased, because the policy keeps it no longer.';
+-- Name: log_entry; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.log_entry (
+    idx bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind smallint NOT NULL,
+    epoch bigint,
+    n bigint,
+    entry bytea NOT NULL,
+    lost boolean DEFAULT false NOT NULL,
+    CONSTRAINT log_entry_check CHECK (((kind = 1) = ((epoch IS NOT NULL) AND (n IS NOT NULL)))),
+    CONSTRAINT log_entry_idx_check CHECK ((idx >= 0)),
+    CONSTRAINT log_entry_kind_check CHECK (((kind >= 1) AND (kind <= 255)))
+)
+PARTITION BY RANGE (at);
+-- Name: TABLE log_entry; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.log_entry IS 'The entries of the public log, each with its index for ever. Append-only.';
+-- Name: COLUMN log_entry.at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_entry.at IS 'The time in the entry. For a batch of the journal it is the time of the batch.';
+-- Name: COLUMN log_entry.epoch; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_entry.epoch IS 'With n, the key of the batch in the journal that the entry is about.';
+-- Name: COLUMN log_entry.entry; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_entry.entry IS 'The bytes that are published, as docs/reference/public-log.md describes.';
+-- Name: COLUMN log_entry.lost; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_entry.lost IS 'The database was restored to a moment before it: the entry was read back from what is published, and what it is about is gone.';
+-- Name: log_head; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.log_head (
+    one boolean DEFAULT true NOT NULL,
+    origin text NOT NULL,
+    began timestamp with time zone NOT NULL,
+    size bigint NOT NULL,
+    edge bytea NOT NULL,
+    root bytea NOT NULL,
+    seen pg_snapshot NOT NULL,
+    since timestamp with time zone NOT NULL,
+    system bigint NOT NULL,
+    CONSTRAINT log_head_one_check CHECK (one),
+    CONSTRAINT log_head_root_check CHECK ((octet_length(root) = 32)),
+    CONSTRAINT log_head_size_check CHECK ((size >= 0))
+);
+-- Name: TABLE log_head; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.log_head IS 'The end of the public log, in one row. Who adds entries locks it.';
+-- Name: COLUMN log_head.began; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_head.began IS 'When the log was turned on. Batches from before are not in it.';
+-- Name: COLUMN log_head.edge; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_head.edge IS 'The roots of the complete subtrees, from left to right: what is needed to add the next entry.';
+-- Name: COLUMN log_head.seen; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_head.seen IS 'The snapshot in which batches were last read. The next are those that it does not see.';
+-- Name: COLUMN log_head.since; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_head.since IS 'When batches were last added.';
+-- Name: COLUMN log_head.system; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_head.system IS 'The system identifier of the database cluster to whose transactions seen belongs.';
+-- Name: log_key; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.log_key (
+    id bigint NOT NULL,
+    role text NOT NULL,
+    value text NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT log_key_role_check CHECK ((role = ANY (ARRAY['log'::text, 'promise'::text, 'witnesses'::text]))),
+    CONSTRAINT log_key_value_check CHECK (((octet_length(value) >= 1) AND (octet_length(value) <= 4096)))
+);
+-- Name: TABLE log_key; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.log_key IS 'The public keys with which the log signs, and the hashes of its policies of witnesses, each from its time on until the next one of its role. Append-only.';
+-- Name: COLUMN log_key.value; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_key.value IS 'Of a key, its verifier: name, id and public key. Of a policy of witnesses, SHA-256 of the file in hexadecimal digits.';
+-- Name: log_pending; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.log_pending (
+    id bigint NOT NULL,
+    kind smallint NOT NULL,
+    body bytea NOT NULL,
+    xact xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    CONSTRAINT log_pending_kind_check CHECK (((kind >= 2) AND (kind <= 255)))
+);
+-- Name: TABLE log_pending; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.log_pending IS 'Entries that the public log does not have yet, other than those about batches. Only triggers write it; a row is deleted in the transaction that adds the entry.';
+-- Name: COLUMN log_pending.body; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.log_pending.body IS 'The bytes of the entry after its time, as docs/reference/public-log.md describes. The time is that of the addition.';
+-- Name: supply_import; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_import (
+    id integer NOT NULL,
+    uid uuid NOT NULL,
+    network smallint NOT NULL,
+    supplier integer NOT NULL,
+    kind text NOT NULL,
+    as_of timestamp with time zone,
+    dry_run boolean NOT NULL,
+    source text NOT NULL,
+    client_id uuid,
+    state text NOT NULL,
+    phase text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    rows bigint DEFAULT 0 NOT NULL,
+    place bigint DEFAULT 0 NOT NULL,
+    cursor bigint DEFAULT 0 NOT NULL,
+    digest bytea DEFAULT '\x'::bytea NOT NULL,
+    file_digest bytea DEFAULT '\x'::bytea NOT NULL,
+    added bigint DEFAULT 0 NOT NULL,
+    changed bigint DEFAULT 0 NOT NULL,
+    unchanged bigint DEFAULT 0 NOT NULL,
+    ended bigint DEFAULT 0 NOT NULL,
+    duplicates bigint DEFAULT 0 NOT NULL,
+    no_effect bigint DEFAULT 0 NOT NULL,
+    waiting bigint DEFAULT 0 NOT NULL,
+    ported_out bigint DEFAULT 0 NOT NULL,
+    refused bigint DEFAULT 0 NOT NULL,
+    voided bigint DEFAULT 0 NOT NULL,
+    confirmed_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    updated_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    log_nonce bytea DEFAULT SUBSTRING(sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) FROM 1 FOR 16) NOT NULL,
+    CONSTRAINT supply_import_kind_check CHECK ((kind = ANY (ARRAY['snapshot'::text, 'events'::text]))),
+    CONSTRAINT supply_import_log_nonce_check CHECK ((octet_length(log_nonce) = 16)),
+    CONSTRAINT supply_import_source_check CHECK ((source = ANY (ARRAY['api'::text, 'cli'::text]))),
+    CONSTRAINT supply_import_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'applied'::text, 'checked'::text, 'refused'::text, 'cancelled'::text, 'voiding'::text, 'voided'::text])))
+);
+-- Name: TABLE supply_import; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
+-- Name: COLUMN supply_import.as_of; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.as_of IS 'When a snapshot was correct. For a file of events, up to when all events are reported; null if it was not given.';
+-- Name: COLUMN supply_import.reason; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.reason IS 'Why the import is held or was rejected.';
+-- Name: COLUMN supply_import.rows; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.rows IS 'Rows of the file that this phase has processed; place is the line of the file after the last of them.';
+-- Name: COLUMN supply_import.cursor; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones, or up to which it is voided. For events, the newest effective time so far.';
+-- Name: COLUMN supply_import.digest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place, to check that a resumed import reads the same file.';
+-- Name: COLUMN supply_import.file_digest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.file_digest IS 'SHA-256 of all rows, once the whole file was checked.';
+-- Name: COLUMN supply_import.waiting; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.waiting IS 'Rows that are stored and do not count yet: held, or about numbers whose port is not known.';
+-- Name: COLUMN supply_import.voided; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.voided IS 'Lines from which voiding has taken back what the snapshot said, so far.';
+-- Name: COLUMN supply_import.confirmed_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.confirmed_at IS 'When staff confirmed an import that was held.';
+-- Name: COLUMN supply_import.log_nonce; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.log_nonce IS 'Part of what the entry of the public log commits to, so that nobody can guess the rest. Only the supplier gets it.';
+-- Name: log_source; Type: VIEW; Schema: public; Owner: -
+CREATE VIEW public.log_source AS
+ SELECT (2)::smallint AS kind,
+    ('import '::text || i.id) AS key,
+    sha256((((((('\x6c696e6570726f6f6620737570706c792031'::bytea || '\x0a'::bytea) || i.log_nonce) || uuid_send(i.uid)) || int4send(i.supplier)) || int8send(i.rows)) || public.log_field(i.file_digest))) AS body
+   FROM public.supply_import i
+  WHERE ((i.state = ANY (ARRAY['applied'::text, 'voiding'::text, 'voided'::text])) AND (NOT i.dry_run))
+UNION ALL
+ SELECT (3)::smallint AS kind,
+    ('policy '::text || p.version) AS key,
+    ((public.log_field('\x706f6c696379'::bytea) || int4send(p.version)) || sha256(convert_to(public.log_policy_text(p.*), 'UTF8'::name))) AS body
+   FROM public.policy p
+UNION ALL
+ SELECT (3)::smallint AS kind,
+    ('plan '::text || p.version) AS key,
+    ((public.log_field('\x706c616e'::bytea) || int4send(p.version)) || sha256(convert_to(public.log_plan_text(p.*), 'UTF8'::name))) AS body
+   FROM public.numbering_plan p
+UNION ALL
+ SELECT (4)::smallint AS kind,
+    ('audit '::text || (to_jsonb(h.hour) #>> '{}'::text[])) AS key,
+    ((public.log_time(h.hour) || int8send(h.entries)) || h.hash) AS body
+   FROM public.audit_hour h
+UNION ALL
+ SELECT (5)::smallint AS kind,
+    ('key '::text || k.id) AS key,
+    (public.log_field(convert_to(k.role, 'UTF8'::name)) || public.log_field(convert_to(k.value, 'UTF8'::name))) AS body
+   FROM public.log_key k
+UNION ALL
+ SELECT (6)::smallint AS kind,
+    ('archive '::text || a.manifest) AS key,
+    (((public.log_time(((a.day)::timestamp without time zone AT TIME ZONE 'UTC'::text)) || int8send(a.entries)) || a.root) || a.sha256) AS body
+   FROM public.journal_archive a
+UNION ALL
+ SELECT (8)::smallint AS kind,
+    ('month '::text || to_char(m.m, 'YYYY-MM'::text)) AS key,
+    (((public.log_time((m.m AT TIME ZONE 'UTC'::text)) || int8send(r.records)) || int8send(d.days)) || sha256(((('\x6c696e6570726f6f662065726173757265732031'::bytea || '\x0a'::bytea) || r.hashes) || d.list))) AS body
+   FROM (((public.log_head h
+     CROSS JOIN LATERAL generate_series(date_trunc('month'::text, (h.began AT TIME ZONE 'UTC'::text)), ((now() AT TIME ZONE 'UTC'::text) - '1 mon 1 day'::interval), '1 mon'::interval) m(m))
+     CROSS JOIN LATERAL ( SELECT count(*) AS records,
+            COALESCE(string_agg(j.hash, '\x'::bytea ORDER BY j.hash), '\x'::bytea) AS hashes
+           FROM (public.erasure e
+             JOIN public.journal_erased j ON ((j.erasure = e.id)))
+          WHERE ((e.marked_at >= (m.m AT TIME ZONE 'UTC'::text)) AND (e.marked_at < ((m.m + '1 mon'::interval) AT TIME ZONE 'UTC'::text)))) r)
+     CROSS JOIN LATERAL ( SELECT count(*) AS days,
+            COALESCE(string_agg(public.log_time(((j.day)::timestamp without time zone AT TIME ZONE 'UTC'::text)), '\x'::bytea ORDER BY j.day), '\x'::bytea) AS list
+           FROM (public.erasure e
+             JOIN public.journal_erased_day j ON ((j.erasure = e.id)))
+          WHERE ((e.marked_at >= (m.m AT TIME ZONE 'UTC'::text)) AND (e.marked_at < ((m.m + '1 mon'::interval) AT TIME ZONE 'UTC'::text)))) d);
+-- Name: VIEW log_source; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON VIEW public.log_source IS 'The entries, other than those about batches, that the public log must have about what is in the database.';
+-- Name: log_note_months(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.log_note_months() RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    BEGIN ATOMIC
+ WITH added AS (
+          INSERT INTO public.log_pending (kind, body)  SELECT s.kind,
+                     s.body
+                    FROM public.log_source s
+                   WHERE ((s.kind = 8) AND (NOT (EXISTS ( SELECT
+                            FROM public.log_entry l
+                           WHERE ((l.kind = 8) AND (SUBSTRING(l.entry FROM 32 FOR 8) = SUBSTRING(s.body FROM 1 FOR 8)))))) AND (NOT (EXISTS ( SELECT
+                            FROM public.log_pending p
+                           WHERE ((p.kind = 8) AND (SUBSTRING(p.body FROM 1 FOR 8) = SUBSTRING(s.body FROM 1 FOR 8)))))))
+                   ORDER BY s.key
+           RETURNING 1 AS "?column?"
+         )
+  SELECT count(*) AS count
+    FROM added;
+END;
+-- Name: FUNCTION log_note_months(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.log_note_months() IS 'Adds the erasures of the months that are over to log_pending, unless the public log has an entry about the month. Called with log_head locked.';
 -- Name: river_job_state_in_bitmask(bit, public.river_job_state); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.river_job_state_in_bitmask(bitmask bit, state public.river_job_state) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -507,18 +1001,6 @@ COMMENT ON COLUMN public.audit.from_addr IS 'The source address of the actor; nu
 COMMENT ON COLUMN public.audit.before IS 'The old values of the changed fields. Secrets and personal data are masked.';
 -- Name: COLUMN audit.after; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.audit.after IS 'The new values of the changed fields, and the reason if the action needs one. Masked in the same way.';
--- Name: audit_hour; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.audit_hour (
-    hour timestamp with time zone NOT NULL,
-    entries bigint NOT NULL,
-    hash bytea NOT NULL,
-    chained_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT audit_hour_hash_check CHECK ((octet_length(hash) = 32))
-);
--- Name: TABLE audit_hour; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.audit_hour IS 'The audit trail, chained by the hour: for every hour that is over, the number of its entries and a hash over them and over the hash of the hour before. Append-only.';
--- Name: COLUMN audit_hour.hash; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.audit_hour.hash IS 'As docs/explanation/audit.md describes.';
 -- Name: break_glass; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.break_glass (
     approval_id uuid NOT NULL,
@@ -730,31 +1212,6 @@ COMMENT ON COLUMN public.entity_limit.year_numbers IS 'How many different number
 COMMENT ON COLUMN public.entity_limit.row_sum IS 'As in account.';
 -- Name: COLUMN entity_limit.row_mac; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity_limit.row_mac IS 'As in account.';
--- Name: erasure; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.erasure (
-    id uuid NOT NULL,
-    ground text NOT NULL,
-    state text NOT NULL,
-    number bigint,
-    request_ids uuid[],
-    asked_at timestamp with time zone NOT NULL,
-    confirmed_at timestamp with time zone,
-    finished_at timestamp with time zone,
-    records bigint DEFAULT 0 NOT NULL,
-    held bigint DEFAULT 0 NOT NULL,
-    CONSTRAINT erasure_ground_check CHECK ((ground = ANY (ARRAY['request'::text, 'court'::text, 'mistake'::text, 'retention'::text]))),
-    CONSTRAINT erasure_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'confirmed'::text, 'marked'::text, 'finished'::text])))
-);
--- Name: TABLE erasure; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.erasure IS 'Orders to erase the personal part of records. Two people give them; the policy gives those of the ground retention.';
--- Name: COLUMN erasure.state; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.erasure.state IS 'waiting for a second person; confirmed; marked: the records are chosen and listed; finished.';
--- Name: COLUMN erasure.number; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.erasure.number IS 'The number whose records are erased, until they are; or null.';
--- Name: COLUMN erasure.request_ids; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.erasure.request_ids IS 'The records to erase, until they are; or null.';
--- Name: COLUMN erasure.held; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.erasure.held IS 'How many records stay because of a legal hold.';
 -- Name: goose_db_version; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.goose_db_version (
     id integer NOT NULL,
@@ -895,29 +1352,6 @@ CREATE TABLE public.idempotency (
 COMMENT ON TABLE public.idempotency IS 'The first response to a request with an Idempotency-Key, kept for a day and written in the transaction of its effect.';
 -- Name: COLUMN idempotency.replayed_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.idempotency.replayed_at IS 'Written at every replay: the commit of that write proves that the first one is durable, too.';
--- Name: journal_archive; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.journal_archive (
-    manifest uuid NOT NULL,
-    day date NOT NULL,
-    sha256 bytea NOT NULL,
-    batches bigint NOT NULL,
-    entries bigint NOT NULL,
-    bytes bigint NOT NULL,
-    root bytea NOT NULL,
-    archived_at timestamp with time zone NOT NULL,
-    CONSTRAINT journal_archive_root_check CHECK ((octet_length(root) = 32)),
-    CONSTRAINT journal_archive_sha256_check CHECK ((octet_length(sha256) = 32))
-);
--- Name: TABLE journal_archive; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_archive IS 'Days of the journal that were written to files, read back and checked. Only the owner adds rows, and no row changes.';
--- Name: COLUMN journal_archive.manifest; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_archive.manifest IS 'The key of the manifest in the archive, which lists the files of the day.';
--- Name: COLUMN journal_archive.sha256; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_archive.sha256 IS 'SHA-256 of the manifest, which has those of the files.';
--- Name: COLUMN journal_archive.bytes; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_archive.bytes IS 'The size of all files, including the manifest.';
--- Name: COLUMN journal_archive.root; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_archive.root IS 'Merkle root (RFC 6962) over the roots of the batches, in the order of the archive.';
 -- Name: journal_archive_run; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_archive_run (
     day date NOT NULL,
@@ -1069,27 +1503,6 @@ CREATE TABLE public.journal_epoch_start (
 COMMENT ON TABLE public.journal_epoch_start IS 'The epochs under which processes write batches, numbered from 1 without a gap. A process uses one for at most an hour. Append-only.';
 -- Name: COLUMN journal_epoch_start.flushes; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_epoch_start.flushes IS 'How many batches the process writes at the same time, and so how many numbers can remain unused when it is killed.';
--- Name: journal_erased; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.journal_erased (
-    request_id uuid NOT NULL,
-    at timestamp with time zone NOT NULL,
-    hash bytea NOT NULL,
-    erasure uuid NOT NULL,
-    CONSTRAINT journal_erased_hash_check CHECK ((octet_length(hash) = 32))
-);
--- Name: TABLE journal_erased; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_erased IS 'The records whose personal part an erasure covers. Only the owner adds rows, and no row changes: a record without one must not be erased.';
--- Name: COLUMN journal_erased.at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_erased.at IS 'The time of the record.';
--- Name: COLUMN journal_erased.erasure; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_erased.erasure IS 'The erasure, in the table of that name.';
--- Name: journal_erased_day; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.journal_erased_day (
-    day date NOT NULL,
-    erasure uuid NOT NULL
-);
--- Name: TABLE journal_erased_day; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_erased_day IS 'The days of which every personal part is erased, because the policy keeps it no longer.';
 -- Name: journal_fence; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_fence (
     node text NOT NULL,
@@ -1914,54 +2327,24 @@ CREATE TABLE public.log_checkpoint (
 );
 -- Name: TABLE log_checkpoint; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.log_checkpoint IS 'The sizes of the public log with their roots. Only these may be signed.';
--- Name: log_entry; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.log_entry (
-    idx bigint NOT NULL,
-    at timestamp with time zone NOT NULL,
-    kind smallint NOT NULL,
-    epoch bigint,
-    n bigint,
-    entry bytea NOT NULL,
-    CONSTRAINT log_entry_check CHECK (((kind = 1) = ((epoch IS NOT NULL) AND (n IS NOT NULL)))),
-    CONSTRAINT log_entry_idx_check CHECK ((idx >= 0)),
-    CONSTRAINT log_entry_kind_check CHECK (((kind >= 1) AND (kind <= 255)))
-)
-PARTITION BY RANGE (at);
--- Name: TABLE log_entry; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.log_entry IS 'The entries of the public log, each with its index for ever. Append-only.';
--- Name: COLUMN log_entry.at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.log_entry.at IS 'The time in the entry. For a batch of the journal it is the time of the batch.';
--- Name: COLUMN log_entry.epoch; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.log_entry.epoch IS 'With n, the key of the batch in the journal that the entry is about.';
--- Name: COLUMN log_entry.entry; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.log_entry.entry IS 'The bytes that are published, as docs/reference/public-log.md describes.';
--- Name: log_head; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.log_head (
-    one boolean DEFAULT true NOT NULL,
-    origin text NOT NULL,
-    began timestamp with time zone NOT NULL,
-    size bigint NOT NULL,
-    edge bytea NOT NULL,
-    root bytea NOT NULL,
-    seen pg_snapshot NOT NULL,
-    since timestamp with time zone NOT NULL,
-    system bigint NOT NULL,
-    CONSTRAINT log_head_one_check CHECK (one),
-    CONSTRAINT log_head_root_check CHECK ((octet_length(root) = 32)),
-    CONSTRAINT log_head_size_check CHECK ((size >= 0))
+-- Name: log_key_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+ALTER TABLE public.log_key ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.log_key_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
--- Name: TABLE log_head; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.log_head IS 'The end of the public log, in one row. Who adds entries locks it.';
--- Name: COLUMN log_head.began; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.log_head.began IS 'When the log was turned on. Batches from before are not in it.';
--- Name: COLUMN log_head.edge; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.log_head.edge IS 'The roots of the complete subtrees, from left to right: what is needed to add the next entry.';
--- Name: COLUMN log_head.seen; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.log_head.seen IS 'The snapshot in which batches were last read. The next are those that it does not see.';
--- Name: COLUMN log_head.since; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.log_head.since IS 'When batches were last added.';
--- Name: COLUMN log_head.system; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.log_head.system IS 'The system identifier of the database cluster to whose transactions seen belongs.';
+-- Name: log_pending_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+ALTER TABLE public.log_pending ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.log_pending_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 -- Name: log_published; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.log_published (
     one boolean DEFAULT true NOT NULL,
@@ -2086,51 +2469,6 @@ COMMENT ON COLUMN public.numbering_draft.version IS 'The version that it would b
 COMMENT ON COLUMN public.numbering_draft.effective_at IS 'Null: when it is confirmed.';
 -- Name: COLUMN numbering_draft.ranges; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.numbering_draft.ranges IS 'The whole plan as CSV, as lineproof plan export prints it.';
--- Name: numbering_network; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.numbering_network (
-    version integer NOT NULL,
-    network smallint NOT NULL,
-    name text NOT NULL,
-    CONSTRAINT numbering_network_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 64)))
-);
--- Name: TABLE numbering_network; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.numbering_network IS 'The name of each network in a version of the plan. No foreign key refers to network, so that lines and networks can move to another cluster.';
--- Name: numbering_plan; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.numbering_plan (
-    version integer NOT NULL,
-    id uuid NOT NULL,
-    effective_at timestamp with time zone NOT NULL,
-    digits smallint NOT NULL,
-    source text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    CONSTRAINT numbering_plan_digits_check CHECK (((digits >= 6) AND (digits <= 15))),
-    CONSTRAINT numbering_plan_source_check CHECK (((char_length(source) >= 1) AND (char_length(source) <= 2000))),
-    CONSTRAINT numbering_plan_version_check CHECK ((version > 0))
-);
--- Name: TABLE numbering_plan; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.numbering_plan IS 'The versions of the numbering plan. Each is a whole plan and never changes. The current one is the version that took effect last.';
--- Name: COLUMN numbering_plan.id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.numbering_plan.id IS 'The id of the version in the audit trail.';
--- Name: COLUMN numbering_plan.digits; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.numbering_plan.digits IS 'The number of digits of a number, with its country code and without the plus sign.';
--- Name: COLUMN numbering_plan.source; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.numbering_plan.source IS 'Where the plan comes from, in words.';
--- Name: numbering_range; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.numbering_range (
-    version integer NOT NULL,
-    prefix text NOT NULL,
-    network smallint NOT NULL,
-    allocated date NOT NULL,
-    withdrawn date,
-    CONSTRAINT numbering_range_check CHECK ((withdrawn > allocated)),
-    CONSTRAINT numbering_range_prefix_check CHECK ((prefix ~ '^[1-9][0-9]{0,14}$'::text))
-);
--- Name: TABLE numbering_range; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.numbering_range IS 'Which network holds the numbers that begin with a prefix, and from when until when. If several prefixes match, the longest one decides.';
--- Name: COLUMN numbering_range.prefix; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.numbering_range.prefix IS 'The first digits of the E.164 form, without the plus sign.';
--- Name: COLUMN numbering_range.withdrawn; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.numbering_range.withdrawn IS 'The first day (UTC) on which the network no longer holds the range; null while it holds it.';
 -- Name: outbox_mark; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.outbox_mark (
     reader text NOT NULL,
@@ -2145,94 +2483,6 @@ CREATE TABLE public.pepper_check (
 );
 -- Name: TABLE pepper_check; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.pepper_check IS 'The HMAC of a known text under each pepper that was ever used, so that a node with a wrong pepper fails at its start and not at every request.';
--- Name: policy; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.policy (
-    version integer NOT NULL,
-    id uuid NOT NULL,
-    effective_at timestamp with time zone NOT NULL,
-    recycled_days integer NOT NULL,
-    swapped_hours integer NOT NULL,
-    ported_hours integer NOT NULL,
-    flagged_days integer NOT NULL,
-    quarantine_days integer NOT NULL,
-    notice_days integer NOT NULL,
-    lifecycle_freshness_hours integer NOT NULL,
-    sim_freshness_hours integer NOT NULL,
-    port_freshness_hours integer NOT NULL,
-    false_assurance_percent integer NOT NULL,
-    sim_report_hours integer NOT NULL,
-    port_report_hours integer NOT NULL,
-    bar_report_hours integer NOT NULL,
-    churn_report_days integer NOT NULL,
-    backdating_days integer NOT NULL,
-    hold_percent integer NOT NULL,
-    personal_years integer NOT NULL,
-    warm_up_days integer NOT NULL,
-    warm_up_percent integer NOT NULL,
-    undocumented_percent integer NOT NULL,
-    time_zone text NOT NULL,
-    clearing_house text NOT NULL,
-    purposes text NOT NULL,
-    note text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    CONSTRAINT policy_backdating_days_check CHECK (((backdating_days >= 1) AND (backdating_days <= 365))),
-    CONSTRAINT policy_bar_report_hours_check CHECK (((bar_report_hours >= 1) AND (bar_report_hours <= 720))),
-    CONSTRAINT policy_churn_report_days_check CHECK (((churn_report_days >= 1) AND (churn_report_days <= 90))),
-    CONSTRAINT policy_clearing_house_check CHECK (((char_length(clearing_house) >= 0) AND (char_length(clearing_house) <= 100))),
-    CONSTRAINT policy_false_assurance_percent_check CHECK (((false_assurance_percent >= 1) AND (false_assurance_percent <= 100))),
-    CONSTRAINT policy_flagged_days_check CHECK (((flagged_days >= 1) AND (flagged_days <= 730))),
-    CONSTRAINT policy_hold_percent_check CHECK (((hold_percent >= 0) AND (hold_percent <= 49))),
-    CONSTRAINT policy_lifecycle_freshness_hours_check CHECK (((lifecycle_freshness_hours >= 1) AND (lifecycle_freshness_hours <= 4320))),
-    CONSTRAINT policy_note_check CHECK (((char_length(note) >= 1) AND (char_length(note) <= 500))),
-    CONSTRAINT policy_notice_days_check CHECK (((notice_days >= 1) AND (notice_days <= 180))),
-    CONSTRAINT policy_personal_years_check CHECK (((personal_years >= 1) AND (personal_years <= 100))),
-    CONSTRAINT policy_port_freshness_hours_check CHECK (((port_freshness_hours >= 1) AND (port_freshness_hours <= 2400))),
-    CONSTRAINT policy_port_report_hours_check CHECK (((port_report_hours >= 1) AND (port_report_hours <= 720))),
-    CONSTRAINT policy_ported_hours_check CHECK (((ported_hours >= 1) AND (ported_hours <= 2400))),
-    CONSTRAINT policy_purposes_check CHECK (((char_length(purposes) >= 1) AND (char_length(purposes) <= 1000))),
-    CONSTRAINT policy_quarantine_days_check CHECK (((quarantine_days >= 1) AND (quarantine_days <= 730))),
-    CONSTRAINT policy_recycled_days_check CHECK (((recycled_days >= 1) AND (recycled_days <= 730))),
-    CONSTRAINT policy_sim_freshness_hours_check CHECK (((sim_freshness_hours >= 0) AND (sim_freshness_hours <= 2400))),
-    CONSTRAINT policy_sim_report_hours_check CHECK (((sim_report_hours >= 1) AND (sim_report_hours <= 720))),
-    CONSTRAINT policy_swapped_hours_check CHECK (((swapped_hours >= 1) AND (swapped_hours <= 2400))),
-    CONSTRAINT policy_time_zone_check CHECK (((char_length(time_zone) >= 1) AND (char_length(time_zone) <= 64))),
-    CONSTRAINT policy_undocumented_percent_check CHECK (((undocumented_percent >= 1) AND (undocumented_percent <= 100))),
-    CONSTRAINT policy_version_check CHECK ((version > 0)),
-    CONSTRAINT policy_warm_up_days_check CHECK (((warm_up_days >= 0) AND (warm_up_days <= 365))),
-    CONSTRAINT policy_warm_up_percent_check CHECK (((warm_up_percent >= 1) AND (warm_up_percent <= 100)))
-);
--- Name: TABLE policy; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.policy IS 'The versions of the policy by which statuses are derived. A version never changes. The current one is the version that took effect last.';
--- Name: COLUMN policy.id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.id IS 'The id of the version in the audit trail.';
--- Name: COLUMN policy.lifecycle_freshness_hours; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.lifecycle_freshness_hours IS 'How old the supply of the topic LIFECYCLE may be.';
--- Name: COLUMN policy.sim_freshness_hours; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.sim_freshness_hours IS 'How old the supply of the topic SIM may be. 0: the topic is not required.';
--- Name: COLUMN policy.port_freshness_hours; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.port_freshness_hours IS 'How old the supply of the topic PORT may be. It is required only while clearing_house is not empty.';
--- Name: COLUMN policy.false_assurance_percent; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.false_assurance_percent IS 'A topic of which a greater share of the events of the last 30 days contradicts the supplier''s own suppliedThrough is not fresh until staff accept it again.';
--- Name: COLUMN policy.backdating_days; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.backdating_days IS 'An event that took effect longer ago is held until the regulator confirms it.';
--- Name: COLUMN policy.hold_percent; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.hold_percent IS 'A snapshot that changes a greater share of an operator''s lines is held until staff confirm it. Below one half, so that a file with only half of the lines is always held.';
--- Name: COLUMN policy.personal_years; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.personal_years IS 'For how many years the personal part of a record is kept.';
--- Name: COLUMN policy.warm_up_days; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.warm_up_days IS 'After how many days a new organisation, or a new client, has its whole budget of numbers.';
--- Name: COLUMN policy.warm_up_percent; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.warm_up_percent IS 'The share of it on the first day.';
--- Name: COLUMN policy.undocumented_percent; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.undocumented_percent IS 'The largest share for an organisation that a client onboarded, until staff have accepted a document of it.';
--- Name: COLUMN policy.time_zone; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.time_zone IS 'The zone in which a bare date that is reported is a day; its name in the IANA database.';
--- Name: COLUMN policy.clearing_house; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.clearing_house IS 'The name of the clearing house; empty while there is none.';
--- Name: COLUMN policy.purposes; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.purposes IS 'The purposes of API keys, and how an answer to each gives dates: code=exact, code=month or code=absent, separated by commas.';
--- Name: COLUMN policy.note; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.note IS 'Why the version was created.';
 -- Name: recovery_code; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.recovery_code (
     account_id uuid NOT NULL,
@@ -2492,65 +2742,6 @@ COMMENT ON COLUMN public.supply_day.early IS 'Numbers assigned to a new holder b
 COMMENT ON COLUMN public.supply_day.broken IS 'Events that took effect before the operator''s own suppliedThrough.';
 -- Name: COLUMN supply_day.seconds; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_day.seconds IS 'Sum of the seconds between the effective time and the report; worst is the greatest of them.';
--- Name: supply_import; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.supply_import (
-    id integer NOT NULL,
-    uid uuid NOT NULL,
-    network smallint NOT NULL,
-    supplier integer NOT NULL,
-    kind text NOT NULL,
-    as_of timestamp with time zone,
-    dry_run boolean NOT NULL,
-    source text NOT NULL,
-    client_id uuid,
-    state text NOT NULL,
-    phase text DEFAULT ''::text NOT NULL,
-    reason text DEFAULT ''::text NOT NULL,
-    bytes bigint DEFAULT 0 NOT NULL,
-    rows bigint DEFAULT 0 NOT NULL,
-    place bigint DEFAULT 0 NOT NULL,
-    cursor bigint DEFAULT 0 NOT NULL,
-    digest bytea DEFAULT '\x'::bytea NOT NULL,
-    file_digest bytea DEFAULT '\x'::bytea NOT NULL,
-    added bigint DEFAULT 0 NOT NULL,
-    changed bigint DEFAULT 0 NOT NULL,
-    unchanged bigint DEFAULT 0 NOT NULL,
-    ended bigint DEFAULT 0 NOT NULL,
-    duplicates bigint DEFAULT 0 NOT NULL,
-    no_effect bigint DEFAULT 0 NOT NULL,
-    waiting bigint DEFAULT 0 NOT NULL,
-    ported_out bigint DEFAULT 0 NOT NULL,
-    refused bigint DEFAULT 0 NOT NULL,
-    voided bigint DEFAULT 0 NOT NULL,
-    confirmed_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
-    started_at timestamp with time zone,
-    updated_at timestamp with time zone NOT NULL,
-    finished_at timestamp with time zone,
-    CONSTRAINT supply_import_kind_check CHECK ((kind = ANY (ARRAY['snapshot'::text, 'events'::text]))),
-    CONSTRAINT supply_import_source_check CHECK ((source = ANY (ARRAY['api'::text, 'cli'::text]))),
-    CONSTRAINT supply_import_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'applied'::text, 'checked'::text, 'refused'::text, 'cancelled'::text, 'voiding'::text, 'voided'::text])))
-);
--- Name: TABLE supply_import; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
--- Name: COLUMN supply_import.as_of; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.as_of IS 'When a snapshot was correct. For a file of events, up to when all events are reported; null if it was not given.';
--- Name: COLUMN supply_import.reason; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.reason IS 'Why the import is held or was rejected.';
--- Name: COLUMN supply_import.rows; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.rows IS 'Rows of the file that this phase has processed; place is the line of the file after the last of them.';
--- Name: COLUMN supply_import.cursor; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones, or up to which it is voided. For events, the newest effective time so far.';
--- Name: COLUMN supply_import.digest; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place, to check that a resumed import reads the same file.';
--- Name: COLUMN supply_import.file_digest; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.file_digest IS 'SHA-256 of all rows, once the whole file was checked.';
--- Name: COLUMN supply_import.waiting; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.waiting IS 'Rows that are stored and do not count yet: held, or about numbers whose port is not known.';
--- Name: COLUMN supply_import.voided; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.voided IS 'Lines from which voiding has taken back what the snapshot said, so far.';
--- Name: COLUMN supply_import.confirmed_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.confirmed_at IS 'When staff confirmed an import that was held.';
 -- Name: supply_import_id_seq; Type: SEQUENCE; Schema: public; Owner: -
 ALTER TABLE public.supply_import ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.supply_import_id_seq
@@ -2935,6 +3126,12 @@ ALTER TABLE ONLY public.log_entry
 -- Name: log_head log_head_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.log_head
     ADD CONSTRAINT log_head_pkey PRIMARY KEY (one);
+-- Name: log_key log_key_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.log_key
+    ADD CONSTRAINT log_key_pkey PRIMARY KEY (id);
+-- Name: log_pending log_pending_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.log_pending
+    ADD CONSTRAINT log_pending_pkey PRIMARY KEY (id);
 -- Name: log_published log_published_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.log_published
     ADD CONSTRAINT log_published_pkey PRIMARY KEY (one);
@@ -3323,6 +3520,8 @@ CREATE INDEX line_open_network ON public.line_open USING btree (network, outcome
 CREATE INDEX line_open_outcome ON public.line_open USING btree (outcome, reported_at, number);
 -- Name: line_order_pending; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_order_pending ON public.line_order USING btree (asked_at) WHERE (state = ANY (ARRAY['PENDING'::text, 'UNCONFIRMED'::text]));
+-- Name: log_entry_other; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX log_entry_other ON ONLY public.log_entry USING btree (kind) WHERE (kind <> 1);
 -- Name: login_device_account; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX login_device_account ON public.login_device USING btree (account_id, last_used_at);
 -- Name: login_device_used; Type: INDEX; Schema: public; Owner: -
@@ -3521,6 +3720,20 @@ CREATE TRIGGER document_move_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER factor_changed AFTER INSERT OR DELETE OR UPDATE OF account_id, confirmed_at ON public.second_factor FOR EACH ROW EXECUTE FUNCTION public.factor_changed();
 -- Name: journal_batch journal_batch_time; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER journal_batch_time BEFORE INSERT ON public.journal_batch FOR EACH ROW WHEN (((new.at < (clock_timestamp() - '00:01:00'::interval)) OR (new.at > (clock_timestamp() + '00:01:00'::interval)))) EXECUTE FUNCTION public.journal_batch_refuse_time();
+-- Name: journal_archive log_note_archive; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER log_note_archive AFTER INSERT ON public.journal_archive FOR EACH ROW EXECUTE FUNCTION public.log_note('6', 'archive', 'manifest');
+-- Name: audit_hour log_note_audit; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER log_note_audit AFTER INSERT ON public.audit_hour FOR EACH ROW EXECUTE FUNCTION public.log_note('4', 'audit', 'hour');
+-- Name: log_head log_note_begin; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER log_note_begin AFTER INSERT ON public.log_head FOR EACH ROW EXECUTE FUNCTION public.log_note_all();
+-- Name: supply_import log_note_import; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER log_note_import AFTER UPDATE OF state ON public.supply_import FOR EACH ROW WHEN (((new.state = 'applied'::text) AND (old.state <> 'applied'::text))) EXECUTE FUNCTION public.log_note('2', 'import', 'id');
+-- Name: log_key log_note_key; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER log_note_key AFTER INSERT ON public.log_key FOR EACH ROW EXECUTE FUNCTION public.log_note('5', 'key', 'id');
+-- Name: numbering_plan log_note_plan; Type: TRIGGER; Schema: public; Owner: -
+CREATE CONSTRAINT TRIGGER log_note_plan AFTER INSERT ON public.numbering_plan DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.log_note('3', 'plan', 'version');
+-- Name: policy log_note_policy; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER log_note_policy AFTER INSERT ON public.policy FOR EACH ROW EXECUTE FUNCTION public.log_note('3', 'policy', 'version');
 -- Name: access_given row_inserted; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_inserted AFTER INSERT ON public.access_given FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
 -- Name: access_token row_inserted; Type: TRIGGER; Schema: public; Owner: -
@@ -3688,6 +3901,74 @@ GRANT ALL ON FUNCTION public.journal_summarize() TO lineproof_serve;
 -- Name: FUNCTION line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) TO lineproof_serve;
+-- Name: FUNCTION log_note(); Type: ACL; Schema: public; Owner: -
+REVOKE ALL ON FUNCTION public.log_note() FROM PUBLIC;
+-- Name: FUNCTION log_note_all(); Type: ACL; Schema: public; Owner: -
+REVOKE ALL ON FUNCTION public.log_note_all() FROM PUBLIC;
+-- Name: TABLE numbering_network; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.numbering_network TO lineproof_serve;
+GRANT SELECT ON TABLE public.numbering_network TO lineproof_read;
+-- Name: TABLE numbering_plan; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.numbering_plan TO lineproof_serve;
+GRANT SELECT ON TABLE public.numbering_plan TO lineproof_read;
+-- Name: TABLE numbering_range; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.numbering_range TO lineproof_serve;
+GRANT SELECT ON TABLE public.numbering_range TO lineproof_read;
+-- Name: TABLE policy; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.policy TO lineproof_serve;
+GRANT SELECT ON TABLE public.policy TO lineproof_read;
+-- Name: TABLE audit_hour; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.audit_hour TO lineproof_serve;
+GRANT SELECT ON TABLE public.audit_hour TO lineproof_read;
+-- Name: TABLE erasure; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.erasure TO lineproof_serve;
+GRANT SELECT ON TABLE public.erasure TO lineproof_read;
+-- Name: COLUMN erasure.state; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(state) ON TABLE public.erasure TO lineproof_serve;
+-- Name: COLUMN erasure.confirmed_at; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(confirmed_at) ON TABLE public.erasure TO lineproof_serve;
+-- Name: TABLE journal_archive; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_archive TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_archive TO lineproof_read;
+-- Name: TABLE journal_erased; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_erased TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_erased TO lineproof_read;
+-- Name: TABLE journal_erased_day; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_erased_day TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_erased_day TO lineproof_read;
+-- Name: TABLE log_entry; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.log_entry TO lineproof_serve;
+GRANT SELECT ON TABLE public.log_entry TO lineproof_read;
+-- Name: TABLE log_head; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.log_head TO lineproof_serve;
+GRANT SELECT ON TABLE public.log_head TO lineproof_read;
+-- Name: COLUMN log_head.size; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(size) ON TABLE public.log_head TO lineproof_serve;
+-- Name: COLUMN log_head.edge; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(edge) ON TABLE public.log_head TO lineproof_serve;
+-- Name: COLUMN log_head.root; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(root) ON TABLE public.log_head TO lineproof_serve;
+-- Name: COLUMN log_head.seen; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(seen) ON TABLE public.log_head TO lineproof_serve;
+-- Name: COLUMN log_head.since; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(since) ON TABLE public.log_head TO lineproof_serve;
+-- Name: COLUMN log_head.system; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(system) ON TABLE public.log_head TO lineproof_serve;
+-- Name: TABLE log_key; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.log_key TO lineproof_serve;
+GRANT SELECT ON TABLE public.log_key TO lineproof_read;
+-- Name: TABLE log_pending; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,DELETE ON TABLE public.log_pending TO lineproof_serve;
+GRANT SELECT ON TABLE public.log_pending TO lineproof_read;
+-- Name: TABLE supply_import; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_import TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_import TO lineproof_read;
+-- Name: TABLE log_source; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.log_source TO lineproof_serve;
+GRANT SELECT ON TABLE public.log_source TO lineproof_read;
+-- Name: FUNCTION log_note_months(); Type: ACL; Schema: public; Owner: -
+REVOKE ALL ON FUNCTION public.log_note_months() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.log_note_months() TO lineproof_serve;
 -- Name: TABLE access_channel; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.access_channel TO lineproof_serve;
 -- Name: TABLE access_given; Type: ACL; Schema: public; Owner: -
@@ -3797,9 +4078,6 @@ GRANT SELECT ON TABLE public.approval TO lineproof_read;
 -- Name: TABLE audit; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.audit TO lineproof_serve;
 GRANT SELECT ON TABLE public.audit TO lineproof_read;
--- Name: TABLE audit_hour; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT ON TABLE public.audit_hour TO lineproof_serve;
-GRANT SELECT ON TABLE public.audit_hour TO lineproof_read;
 -- Name: TABLE break_glass; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.break_glass TO lineproof_serve;
 GRANT SELECT ON TABLE public.break_glass TO lineproof_read;
@@ -3850,13 +4128,6 @@ GRANT SELECT ON TABLE public.entity TO lineproof_read;
 -- Name: TABLE entity_limit; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.entity_limit TO lineproof_serve;
 GRANT SELECT ON TABLE public.entity_limit TO lineproof_read;
--- Name: TABLE erasure; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT ON TABLE public.erasure TO lineproof_serve;
-GRANT SELECT ON TABLE public.erasure TO lineproof_read;
--- Name: COLUMN erasure.state; Type: ACL; Schema: public; Owner: -
-GRANT UPDATE(state) ON TABLE public.erasure TO lineproof_serve;
--- Name: COLUMN erasure.confirmed_at; Type: ACL; Schema: public; Owner: -
-GRANT UPDATE(confirmed_at) ON TABLE public.erasure TO lineproof_serve;
 -- Name: TABLE goose_db_version; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_serve;
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_read;
@@ -3873,9 +4144,6 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.guard_seen TO lineproof_serve;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.guard_year TO lineproof_serve;
 -- Name: TABLE idempotency; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO lineproof_serve;
--- Name: TABLE journal_archive; Type: ACL; Schema: public; Owner: -
-GRANT SELECT ON TABLE public.journal_archive TO lineproof_serve;
-GRANT SELECT ON TABLE public.journal_archive TO lineproof_read;
 -- Name: TABLE journal_archive_run; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.journal_archive_run TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_archive_run TO lineproof_read;
@@ -3902,12 +4170,6 @@ GRANT SELECT ON TABLE public.journal_epoch_skip TO lineproof_read;
 -- Name: TABLE journal_epoch_start; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.journal_epoch_start TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_epoch_start TO lineproof_read;
--- Name: TABLE journal_erased; Type: ACL; Schema: public; Owner: -
-GRANT SELECT ON TABLE public.journal_erased TO lineproof_serve;
-GRANT SELECT ON TABLE public.journal_erased TO lineproof_read;
--- Name: TABLE journal_erased_day; Type: ACL; Schema: public; Owner: -
-GRANT SELECT ON TABLE public.journal_erased_day TO lineproof_serve;
-GRANT SELECT ON TABLE public.journal_erased_day TO lineproof_read;
 -- Name: TABLE journal_fence; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.journal_fence TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_fence TO lineproof_read;
@@ -3946,24 +4208,6 @@ GRANT SELECT ON TABLE public.line_order TO lineproof_read;
 -- Name: TABLE log_checkpoint; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.log_checkpoint TO lineproof_serve;
 GRANT SELECT ON TABLE public.log_checkpoint TO lineproof_read;
--- Name: TABLE log_entry; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT ON TABLE public.log_entry TO lineproof_serve;
-GRANT SELECT ON TABLE public.log_entry TO lineproof_read;
--- Name: TABLE log_head; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT ON TABLE public.log_head TO lineproof_serve;
-GRANT SELECT ON TABLE public.log_head TO lineproof_read;
--- Name: COLUMN log_head.size; Type: ACL; Schema: public; Owner: -
-GRANT UPDATE(size) ON TABLE public.log_head TO lineproof_serve;
--- Name: COLUMN log_head.edge; Type: ACL; Schema: public; Owner: -
-GRANT UPDATE(edge) ON TABLE public.log_head TO lineproof_serve;
--- Name: COLUMN log_head.root; Type: ACL; Schema: public; Owner: -
-GRANT UPDATE(root) ON TABLE public.log_head TO lineproof_serve;
--- Name: COLUMN log_head.seen; Type: ACL; Schema: public; Owner: -
-GRANT UPDATE(seen) ON TABLE public.log_head TO lineproof_serve;
--- Name: COLUMN log_head.since; Type: ACL; Schema: public; Owner: -
-GRANT UPDATE(since) ON TABLE public.log_head TO lineproof_serve;
--- Name: COLUMN log_head.system; Type: ACL; Schema: public; Owner: -
-GRANT UPDATE(system) ON TABLE public.log_head TO lineproof_serve;
 -- Name: TABLE log_published; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.log_published TO lineproof_serve;
 GRANT SELECT ON TABLE public.log_published TO lineproof_read;
@@ -4015,22 +4259,10 @@ GRANT SELECT ON TABLE public.network_lines TO lineproof_read;
 -- Name: TABLE numbering_draft; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.numbering_draft TO lineproof_serve;
 GRANT SELECT ON TABLE public.numbering_draft TO lineproof_read;
--- Name: TABLE numbering_network; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT ON TABLE public.numbering_network TO lineproof_serve;
-GRANT SELECT ON TABLE public.numbering_network TO lineproof_read;
--- Name: TABLE numbering_plan; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT ON TABLE public.numbering_plan TO lineproof_serve;
-GRANT SELECT ON TABLE public.numbering_plan TO lineproof_read;
--- Name: TABLE numbering_range; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT ON TABLE public.numbering_range TO lineproof_serve;
-GRANT SELECT ON TABLE public.numbering_range TO lineproof_read;
 -- Name: TABLE outbox_mark; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,UPDATE ON TABLE public.outbox_mark TO lineproof_serve;
 -- Name: TABLE pepper_check; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.pepper_check TO lineproof_serve;
--- Name: TABLE policy; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT ON TABLE public.policy TO lineproof_serve;
-GRANT SELECT ON TABLE public.policy TO lineproof_read;
 -- Name: TABLE recovery_code; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.recovery_code TO lineproof_serve;
 -- Name: COLUMN recovery_code.account_id; Type: ACL; Schema: public; Owner: -
@@ -4108,9 +4340,6 @@ GRANT SELECT ON TABLE public.supply_coverage_history TO lineproof_read;
 -- Name: TABLE supply_day; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_day TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_day TO lineproof_read;
--- Name: TABLE supply_import; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_import TO lineproof_serve;
-GRANT SELECT ON TABLE public.supply_import TO lineproof_read;
 -- Name: TABLE supply_reach; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_reach TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_reach TO lineproof_read;

@@ -133,8 +133,8 @@ func (r *Runner) note(ctx context.Context, l *list, e *Erasure) error {
 		if err := journal.MarkErased(ctx, tx, e.ID, records, l.Days); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO erasure (id, ground, state, asked_at, records, held) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (id) DO UPDATE SET state = excluded.state, records = greatest(erasure.records, excluded.records), held = greatest(erasure.held, excluded.held)`,
+		_, err := tx.Exec(ctx, `INSERT INTO erasure (id, ground, state, asked_at, marked_at, records, held) VALUES ($1, $2, $3, $4, $4, $5, $6)
+			ON CONFLICT (id) DO UPDATE SET state = excluded.state, marked_at = coalesce(erasure.marked_at, excluded.marked_at), records = greatest(erasure.records, excluded.records), held = greatest(erasure.held, excluded.held)`,
 			e.ID, e.Ground, Marked, l.At, e.Records, e.Held)
 		if err != nil {
 			return fmt.Errorf("erasure: mark: %w", err)

@@ -33,8 +33,9 @@ func (r *Report) find(format string, args ...any) {
 }
 
 // Check reads the log from its beginning: its entries are well formed and without a gap,
-// their tree has the roots of the checkpoints, every batch of the journal that the
-// database still has is in it, and nothing else. The service may be running.
+// their tree has the roots of the checkpoints, and every batch of the journal that the
+// database still has, and whatever else the log must have, is in it, and nothing else. The
+// service may be running.
 func Check(ctx context.Context, from pg.DB) (r Report, err error) {
 	if r.Head, err = ReadHead(ctx, from); err != nil {
 		return r, err
@@ -50,7 +51,7 @@ func Check(ctx context.Context, from pg.DB) (r Report, err error) {
 	if err := r.checkBatches(ctx, from); err != nil {
 		return r, err
 	}
-	return r, nil
+	return r, r.checkSources(ctx, from)
 }
 
 // checkpoints returns the roots by size.
@@ -74,11 +75,12 @@ func checkpoints(ctx context.Context, from pg.DB, size int64) (map[int64]merkle.
 
 // checkEntries computes the tree again.
 func (r *Report) checkEntries(ctx context.Context, from pg.DB, roots map[int64]merkle.Hash) error {
-	rows, err := from.Query(ctx, `SELECT idx, at, kind, coalesce(epoch, 0), coalesce(n, 0), entry FROM log_entry WHERE idx < $1 ORDER BY idx`, r.Size)
+	rows, err := from.Query(ctx, `SELECT idx, at, kind, epoch, n, entry FROM log_entry WHERE idx < $1 ORDER BY idx`, r.Size)
 	if err != nil {
 		return fmt.Errorf("publiclog: read the entries: %w", err)
 	}
-	var idx, epoch, n int64
+	var idx int64
+	var epoch, n *int64
 	var at time.Time
 	var kind int16
 	var entry []byte
@@ -89,8 +91,7 @@ func (r *Report) checkEntries(ctx context.Context, from pg.DB, roots map[int64]m
 			r.find("entry %d follows entry %d", idx, next-1)
 		}
 		next = idx + 1
-		b, err := logentry.DecodeBatch(entry)
-		if err != nil || kind != int16(logentry.Answers) || !b.At.Equal(at) || b.Epoch != epoch || b.N != n {
+		if !matches(entry, at, kind, epoch, n) {
 			r.find("entry %d is not what its columns say", idx)
 		}
 		tree.Add(entry)
@@ -112,6 +113,20 @@ func (r *Report) checkEntries(ctx context.Context, from pg.DB, roots map[int64]m
 		r.find("there is no checkpoint of size %d, which is that of the head", r.Size)
 	}
 	return nil
+}
+
+// matches reports whether an entry is well formed and what its columns say.
+func matches(entry []byte, at time.Time, kind int16, epoch, n *int64) bool {
+	e, err := logentry.Decode(entry)
+	if err != nil || !e.At.Equal(at) || int16(e.Kind) != kind {
+		return false
+	}
+	if e.Kind != logentry.Answers {
+		_, err = e.DecodeBody()
+		return err == nil && epoch == nil && n == nil
+	}
+	b, err := logentry.DecodeBatch(entry)
+	return err == nil && epoch != nil && n != nil && b.Epoch == *epoch && b.N == *n
 }
 
 // entryOf is the entry about a batch, in SQL: the same bytes as logentry.Batch.Encode.

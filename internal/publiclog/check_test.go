@@ -15,21 +15,21 @@ import (
 func TestCheckFindsEveryChange(t *testing.T) {
 	t.Parallel()
 	for what, planted := range map[string]struct{ sql, found string }{
-		"an entry altered":         {`UPDATE log_entry SET entry = set_byte(entry, 60, get_byte(entry, 60) # 1) WHERE idx = 4`, "batch 4 of epoch 1 is in the log"},
-		"a key altered":            {`UPDATE log_entry SET n = 40 WHERE idx = 4`, "entry 4 is not what its columns say"},
-		"a kind altered":           {`UPDATE log_entry SET kind = 2, epoch = NULL, n = NULL WHERE idx = 4`, "entry 4 is not what its columns say"},
-		"an entry deleted":         {`DELETE FROM log_entry WHERE idx = 4`, "entry 5 follows entry 3"},
-		"the last entry deleted":   {`DELETE FROM log_entry WHERE idx = 8`, "the head says 9"},
-		"two entries exchanged":    {`UPDATE log_entry SET idx = CASE idx WHEN 4 THEN 105 ELSE 4 END WHERE idx IN (4, 5); UPDATE log_entry SET idx = 5 WHERE idx = 105`, "has another root than its entries"},
-		"an entry doubled":         {`INSERT INTO log_entry SELECT 5, at + interval '1 ms', kind, epoch, n, entry FROM log_entry WHERE idx = 5`, "entry 5 follows entry 5"},
-		"a checkpoint altered":     {`UPDATE log_checkpoint SET root = sha256('x') WHERE size = 6`, "the checkpoint of size 6 has another root"},
+		"an entry altered":         {`UPDATE log_entry SET entry = set_byte(entry, 60, get_byte(entry, 60) # 1) WHERE idx = 5`, "batch 4 of epoch 1 is in the log"},
+		"a key altered":            {`UPDATE log_entry SET n = 40 WHERE idx = 5`, "entry 5 is not what its columns say"},
+		"a kind altered":           {`UPDATE log_entry SET kind = 2, epoch = NULL, n = NULL WHERE idx = 5`, "entry 5 is not what its columns say"},
+		"an entry deleted":         {`DELETE FROM log_entry WHERE idx = 5`, "entry 6 follows entry 4"},
+		"the last entry deleted":   {`DELETE FROM log_entry WHERE idx = 9`, "the head says 10"},
+		"two entries exchanged":    {`UPDATE log_entry SET idx = CASE idx WHEN 5 THEN 106 ELSE 5 END WHERE idx IN (5, 6); UPDATE log_entry SET idx = 6 WHERE idx = 106`, "has another root than its entries"},
+		"an entry doubled":         {`INSERT INTO log_entry SELECT 6, at + interval '1 ms', kind, epoch, n, entry FROM log_entry WHERE idx = 6`, "entry 6 follows entry 6"},
+		"a checkpoint altered":     {`UPDATE log_checkpoint SET root = sha256('x') WHERE size = 7`, "the checkpoint of size 7 has another root"},
 		"the head altered":         {`UPDATE log_head SET root = sha256('x')`, "the head has another root"},
-		"the newest checkpoint":    {`DELETE FROM log_checkpoint WHERE size = 9`, "no checkpoint of size 9"},
+		"the newest checkpoint":    {`DELETE FROM log_checkpoint WHERE size = 10`, "no checkpoint of size 10"},
 		"a batch deleted":          {`DELETE FROM journal_batch WHERE n = 4`, "batch 4 of epoch 1 is in the log"},
 		"the root of a batch":      {`UPDATE journal_batch SET root = sha256('x') WHERE n = 4`, "batch 4 of epoch 1 is in the log"},
 		"the count of a batch":     {`UPDATE journal_batch SET count = 2 WHERE n = 4`, "batch 4 of epoch 1 is in the log"},
 		"a batch that was skipped": {`UPDATE log_head SET began = began - interval '1 hour'; INSERT INTO journal_batch (node, epoch, n, at, count, root) VALUES ('a', 1, 99, date_trunc('milliseconds', now() - interval '2 minutes'), 1, sha256('x'))`, "batch 99 of epoch 1 is in the journal"},
-		"an entry without a batch": {`INSERT INTO log_entry SELECT 9, at, kind, epoch, 77, entry FROM log_entry WHERE idx = 8; UPDATE log_head SET size = 10`, "entry 9 is not what its columns say"},
+		"an entry without a batch": {`INSERT INTO log_entry SELECT 10, at, kind, epoch, 77, entry FROM log_entry WHERE idx = 9; UPDATE log_head SET size = 11`, "entry 10 is not what its columns say"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

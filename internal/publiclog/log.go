@@ -1,5 +1,6 @@
 // Package publiclog keeps the public log: an append-only list of entries about every
-// batch of the journal, over which the service publishes a Merkle tree.
+// batch of the journal, and about whatever else decides an answer, over which the service
+// publishes a Merkle tree.
 //
 // PostgreSQL has the order. [Log.Tick] gives the batches that were committed since the
 // last tick an index each, once and for ever, in one transaction that holds the lock of
@@ -10,12 +11,16 @@
 // another order than they began. The head keeps the snapshot in which batches were last
 // read, and the next tick takes those that this snapshot did not see. A transaction that
 // stays open for long therefore delays its own batch and no other.
+//
+// Entries of the other kinds are put into log_pending by triggers, in the transaction of
+// what they are about, and a tick takes them from there.
 package publiclog
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,12 +35,14 @@ type Log struct {
 	Pool *pgxpool.Pool
 	// Origin is the name of the log, such as lineproof.example/log/0/2027. It never changes.
 	Origin string
+
+	monthsNoted atomic.Int64 // the hour in which months were last looked at
 }
 
 // Added is what a tick added.
 type Added struct {
 	Entries int
-	Oldest  time.Time // the time of the oldest batch among them
+	Oldest  time.Time // the time of the oldest of them
 }
 
 // Head is the end of the log.
@@ -83,4 +90,15 @@ func ReadHead(ctx context.Context, from pg.DB) (Head, error) {
 	}
 	h.Root = merkle.Hash(root)
 	return h, nil
+}
+
+// UseKey records that a key is used from now on, unless it is the last one of its role; the
+// log then gets an entry about it.
+func (l *Log) UseKey(ctx context.Context, role, value string) error {
+	_, err := l.Pool.Exec(ctx, `INSERT INTO log_key (role, value) SELECT $1, $2
+		WHERE $2 IS DISTINCT FROM (SELECT value FROM log_key WHERE role = $1 ORDER BY id DESC LIMIT 1)`, role, value)
+	if err != nil {
+		return fmt.Errorf("publiclog: record a key: %w", err)
+	}
+	return nil
 }

@@ -26,6 +26,8 @@ const (
 // Witnesses asks the witnesses of a policy to sign checkpoints.
 type Witnesses struct {
 	Policy *receipt.Policy
+	// PolicyHash is SHA-256 of the text of the policy, in hexadecimal digits.
+	PolicyHash string
 
 	client http.Client
 	mu     sync.Mutex

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/logentry"
 	"github.com/lineproof/lineproof/internal/logfiles"
 	"github.com/lineproof/lineproof/internal/logkey"
 	"github.com/lineproof/lineproof/internal/logreceipt"
@@ -62,6 +64,14 @@ func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, t
 			return p, err
 		}
 	}
+	if err := l.UseKey(ctx, logentry.RoleLog, p.key.Verifier()); err != nil {
+		return p, err
+	}
+	if w := p.worker.Publisher.Witnesses; w != nil {
+		if err := l.UseKey(ctx, logentry.RoleWitnesses, w.PolicyHash); err != nil {
+			return p, err
+		}
+	}
 	p.files = &logfiles.Files{Pool: pool, Tiles: tiles, Origin: cfg.LogOrigin, Verifier: p.key.Verifier()}
 	return p, nil
 }
@@ -79,7 +89,7 @@ func openWitnesses(cfg config.Config) (*publiclog.Witnesses, string, error) {
 	if policy.Log() != cfg.LogOrigin {
 		return nil, "", errors.New("server: LINEPROOF_LOG_POLICY is the policy of another log than LINEPROOF_LOG_ORIGIN")
 	}
-	return &publiclog.Witnesses{Policy: policy}, string(text), nil
+	return &publiclog.Witnesses{Policy: policy, PolicyHash: fmt.Sprintf("%x", sha256.Sum256(text))}, string(text), nil
 }
 
 func (p *publicLog) close() {
