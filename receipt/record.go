@@ -159,7 +159,7 @@ func (d *decoder) number() int64 {
 	if d.failed = n > maxNumber; d.failed {
 		return 0
 	}
-	return int64(n)
+	return int64(n) //nolint:gosec // it is not larger than maxNumber
 }
 
 func (d *decoder) id() string {

@@ -17,12 +17,12 @@ const ReceiptScript = "receipt.js"
 
 // ReceiptFile returns the page that verifies receipts as one file that needs no network. It
 // may load nothing, and run nothing but the script in it.
-func ReceiptFile(service, policy string) ([]byte, error) {
+func ReceiptFile(ctx context.Context, service, policy string) ([]byte, error) {
 	style, script := string(served[Asset("app.css")].plain), string(served[Asset(ReceiptScript)].plain)
 	allow := "default-src 'none'; img-src data:; script-src 'sha256-" + hashOf(script) + "'; style-src 'sha256-" + hashOf(style) + "'; base-uri 'none'; form-action 'none'"
 	var b bytes.Buffer
 	err := receiptFile(ReceiptData{Policy: policy, Alone: true}, service, allow,
-		templ.Raw("<style>"+style+"</style>"), templ.Raw(`<script type="module">`+script+"</script>")).Render(context.Background(), &b)
+		templ.Raw("<style>"+style+"</style>"), templ.Raw(`<script type="module">`+script+"</script>")).Render(ctx, &b)
 	return b.Bytes(), err
 }
 

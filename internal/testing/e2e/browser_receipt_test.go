@@ -16,7 +16,7 @@ func TestBrowserReceipts(t *testing.T) {
 	w := newFixture(t, needDatabase(t))
 	_, base := startAt(t, w)
 	file := filepath.Join(t.TempDir(), "verify-receipt.html")
-	if err := os.WriteFile(file, must(view.ReceiptFile("Lineproof", ""))(t), 0o600); err != nil {
+	if err := os.WriteFile(file, must(view.ReceiptFile(t.Context(), "Lineproof", ""))(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const atMost = 0.010

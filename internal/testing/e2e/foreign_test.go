@@ -111,7 +111,7 @@ func witnessedReceipt(t *testing.T, p *instance, w *fixture, policy *receipt.Pol
 func buildForeign(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-C", "testdata/foreign", "-trimpath", "-o", bin, ".", "filippo.io/torchwood/cmd/litewitness") //nolint:gosec // our own folder
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-C", "testdata/foreign", "-trimpath", "-o", bin, ".", "filippo.io/torchwood/cmd/litewitness")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
@@ -122,7 +122,7 @@ func buildForeign(t *testing.T) string {
 func foreign(t *testing.T, bin string, args ...string) []byte {
 	t.Helper()
 	var complaint strings.Builder
-	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "foreign"), args...) //nolint:gosec // our own program
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "foreign"), args...)
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
 	if err != nil {
@@ -161,7 +161,7 @@ func startLitewitness(t *testing.T, bin, log string) (address, key string) {
 	foreign(t, bin, "witness", filepath.Join(dir, "db"), log)
 	out := must(os.Create(filepath.Join(dir, "log")))(t)
 	fingerprint := ssh.FingerprintSHA256(must(ssh.NewSignerFromKey(private))(t).PublicKey())
-	child := must(process.Run(exec.Command(filepath.Join(bin, "litewitness"), "-name", "lite.example", "-db", filepath.Join(dir, "db"), "-ssh-agent", filepath.Join(dir, "s"), "-listen", address, "-key", fingerprint), out))(t) //nolint:gosec // as above
+	child := must(process.Run(exec.Command(filepath.Join(bin, "litewitness"), "-name", "lite.example", "-db", filepath.Join(dir, "db"), "-ssh-agent", filepath.Join(dir, "s"), "-listen", address, "-key", fingerprint), out))(t)
 	t.Cleanup(child.Kill)
 	said := regexp.MustCompile(`vkey=(\S+)`)
 	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(20 * time.Millisecond) {

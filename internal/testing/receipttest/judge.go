@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -91,11 +92,9 @@ func factsOf(v *receipt.Verified) map[string]any {
 		"rules": v.Rules, "coverage": hex.EncodeToString(v.Coverage), "erased": v.Erased, "origin": v.Origin, "index": v.Index, "size": v.Size, "witnessed": witnessed,
 	}
 	if !v.Erased {
-		for name, value := range map[string]any{
+		maps.Copy(f, map[string]any{
 			"number": v.Number, "phoneNumber": v.PhoneNumber, "correlator": v.Correlator, "externalId": v.ExternalID, "onBehalfOf": v.OnBehalfOf, "options": v.Options, "extra": v.Extra,
-		} {
-			f[name] = value
-		}
+		})
 	}
 	return f
 }
@@ -125,7 +124,7 @@ func byProgram(ctx context.Context, cases []Case, interpreter, script string) ([
 			return nil, err
 		}
 	}
-	cmd := exec.CommandContext(ctx, interpreter, path) //nolint:gosec // a program of this package
+	cmd := exec.CommandContext(ctx, interpreter, path)
 	cmd.Stdin, cmd.Stderr = &in, &complaints
 	out, err := cmd.Output()
 	if err != nil {

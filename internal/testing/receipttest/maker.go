@@ -43,7 +43,7 @@ type Maker struct {
 
 // NewMaker returns a maker of receipts.
 func NewMaker(seed uint64) *Maker {
-	m := &Maker{rand: rand.New(rand.NewPCG(seed, seed))} //nolint:gosec // the same receipts every time are wanted
+	m := &Maker{rand: rand.New(rand.NewPCG(seed, seed))}
 	m.Log = m.signer(Origin, ofLog)
 	for _, name := range []string{"north", "east", "south"} {
 		m.Witnesses = append(m.Witnesses, m.signer(name+".example", ofWitness))
@@ -186,7 +186,7 @@ func (m *Maker) tree(lo, hi, n int64, leaf tlog.Hash) (root tlog.Hash, path []tl
 	if lo+1 == hi {
 		return leaf, nil
 	}
-	left := lo + int64(1)<<(bits.Len64(uint64(hi-lo-1))-1) //nolint:gosec // it is positive
+	left := lo + int64(1)<<(bits.Len64(uint64(hi-lo-1))-1)
 	other := tlog.Hash(m.bytes(tlog.HashSize))
 	if n < left {
 		root, path = m.tree(lo, left, n, leaf)
@@ -207,7 +207,7 @@ func (m *Maker) proof(p Plan, b *receipt.Batch) string {
 	checkpoint := fmt.Sprintf("%s\n%d\n%s\n%s", Origin, p.Size, root.String(), p.Extension)
 	text.WriteString("\n" + checkpoint + "\n" + m.Log.line(checkpoint, 0))
 	for _, i := range p.Witnesses {
-		text.WriteString(m.Witnesses[i].line(checkpoint, uint64(b.At)/1000+1)) //nolint:gosec // after 1970
+		text.WriteString(m.Witnesses[i].line(checkpoint, uint64(b.At)/1000+1))
 	}
 	return text.String() + p.Behind
 }
@@ -217,7 +217,7 @@ func (m *Maker) proof(p Plan, b *receipt.Batch) string {
 func entryOf(b *receipt.Batch) []byte {
 	to := append([]byte("lineproof log entry 1\n"), 1)
 	for _, n := range []int64{b.At, b.Epoch, b.N} {
-		to = binary.BigEndian.AppendUint64(to, uint64(n)) //nolint:gosec // two's complement is the format
+		to = binary.BigEndian.AppendUint64(to, uint64(n))
 	}
-	return append(binary.BigEndian.AppendUint32(to, uint32(b.Count)), b.Root...) //nolint:gosec // as above
+	return append(binary.BigEndian.AppendUint32(to, uint32(b.Count)), b.Root...)
 }

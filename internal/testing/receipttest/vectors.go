@@ -80,7 +80,7 @@ func (m *Maker) good() (all []Vector) {
 	add("two of three witnesses", m.Make(usual), m.Policy(2))
 	add("three of three witnesses", m.Make(Plan{Count: 2, Size: 2, Witnesses: []int{2, 0, 1}}), m.Policy(3))
 	add("a witness of groups of groups", m.Make(Plan{Count: 2, Size: 2, Witnesses: []int{2}}), strings.Replace(m.Policy(1), "group national 1 north east south\nquorum national",
-		"group two all north east\ngroup any any two south\nquorum any", 1))
+		"group two all north east\ngroup any any two south\nquorum any", 1)) //nolint:dupword // the first is a name, the second says how many
 	add("witnesses that the policy does not need", m.Make(usual), strings.Replace(m.Policy(1), "quorum national", "quorum none", 1))
 	add("signatures of unknown keys", m.Make(Plan{Count: 2, Size: 2, Witnesses: []int{0}, Behind: signatureLine("other.example", m.bytes(77)) + signatureLine(Origin, append([]byte{6, 6, 6, 6}, m.bytes(2420)...))}), key)
 	add("an extension line", m.Make(Plan{Count: 2, Size: 2, Extension: "more \u00e9\n"}), key)
@@ -265,7 +265,7 @@ func (m *Maker) policies() (all []Vector) {
 		{"a group that needs more than it has", strings.Replace(policy, "national 2", "national 4", 1)},
 		{"a group that needs none", strings.Replace(policy, "national 2", "national 0", 1)},
 		{"a number with a sign", strings.Replace(policy, "national 2", "national +2", 1)},
-		{"a member twice", strings.Replace(policy, "north east south", "north north south", 1)},
+		{"a member twice", strings.Replace(policy, "north east south", "north north south", 1)}, //nolint:dupword // it is what is wrong
 		{"a member that is not known", strings.Replace(policy, "north east south", "north west south", 1)},
 		{"a witness under two names", strings.Replace(policy, "group", "witness again "+north+"\ngroup", 1)},
 		{"a name twice", strings.Replace(policy, "group", "witness north "+m.signer("west.example", ofWitness).Verifier()+"\ngroup", 1)},
