@@ -6,6 +6,8 @@ package logtile
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -89,4 +91,24 @@ func Larger(size int64) (all []Tile) {
 		all = append(all, Tile{Bundle, size / fullWidth, int(width)})
 	}
 	return all
+}
+
+// First returns the index of the first entry of a bundle.
+func (t Tile) First() int64 { return t.Index * fullWidth }
+
+// ErrDamaged reports a bundle that does not consist of entries with their lengths.
+var ErrDamaged = errors.New("logtile: the bundle is damaged")
+
+// Entries returns the entries of a bundle.
+func Entries(bundle []byte) (entries [][]byte, err error) {
+	const length = 2
+	for len(bundle) > 0 {
+		if len(bundle) < length || len(bundle)-length < int(binary.BigEndian.Uint16(bundle)) {
+			return nil, ErrDamaged
+		}
+		n := length + int(binary.BigEndian.Uint16(bundle))
+		entries = append(entries, bundle[length:n:n])
+		bundle = bundle[n:]
+	}
+	return entries, nil
 }

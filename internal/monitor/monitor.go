@@ -7,9 +7,7 @@
 package monitor
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -185,21 +183,13 @@ func (m *Monitor) bundle(ctx context.Context, index, size int64) (entries [][]by
 	if err != nil {
 		return nil, err
 	}
-	for i := 0; len(content) > 0; i++ {
-		const length = 2
-		if len(content) < length || len(content)-length < int(binary.BigEndian.Uint16(content)) {
-			return nil, violation("the bundle %s is damaged", t.Path())
-		}
-		n := int(binary.BigEndian.Uint16(content))
-		if number*full+int64(i) >= index {
-			entries = append(entries, bytes.Clone(content[length:length+n]))
-		}
-		content = content[length+n:]
+	if entries, err = logtile.Entries(content); err != nil {
+		return nil, violation("the bundle %s is damaged", t.Path())
 	}
-	if len(entries) != t.Width-int(index-number*full) {
+	if len(entries) != t.Width {
 		return nil, violation("the bundle %s does not have the entries that it should", t.Path())
 	}
-	return entries, nil
+	return entries[index-t.First():], nil
 }
 
 // add judges one entry.

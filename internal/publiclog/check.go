@@ -138,7 +138,7 @@ const entryOf = `'lineproof log entry 1'::bytea || '\x0a01'::bytea || int8send((
 func (r *Report) checkBatches(ctx context.Context, from pg.DB) error {
 	err := r.findBatches(ctx, from, "batch %d of epoch %d is in the log, but the journal does not have it, or has another one",
 		`SELECT l.n, l.epoch FROM log_entry l LEFT JOIN journal_batch b ON b.epoch = l.epoch AND b.n = l.n AND b.at = l.at
-		WHERE l.kind = 1 AND l.idx < $1 AND (l.at AT TIME ZONE 'UTC')::date NOT IN (SELECT day FROM journal_archive)
+		WHERE l.kind = 1 AND l.idx < $1 AND NOT l.lost AND (l.at AT TIME ZONE 'UTC')::date NOT IN (SELECT day FROM journal_archive)
 			AND (b.n IS NULL OR l.entry <> `+entryOf+`) ORDER BY l.idx LIMIT $2`, r.Size, maxFindings)
 	if err != nil {
 		return err

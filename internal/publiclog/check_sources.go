@@ -24,6 +24,10 @@ const (
 	// A key may be used again after another one.
 	loggedTwice = `SELECT l.kind, substring(l.entry FROM ` + bodyAt + `) FROM log_entry l WHERE l.kind NOT IN (1, 5, 7) AND l.idx < $2 AND NOT l.lost
 		GROUP BY 1, 2 HAVING count(*) > 1 LIMIT $1`
+	// Otherwise a mark in the database would hide a deletion. The entry about a restore begins
+	// with the first index and the one after the last.
+	lostUnnamed = `SELECT l.kind, substring(l.entry FROM ` + bodyAt + `) FROM log_entry l WHERE l.lost AND l.idx < $2 AND NOT EXISTS (SELECT FROM log_entry r
+		WHERE r.kind = 7 AND r.idx > l.idx AND substring(r.entry FROM ` + bodyAt + ` FOR 8) <= int8send(l.idx) AND substring(r.entry FROM 40 FOR 8) > int8send(l.idx)) LIMIT $1`
 )
 
 // checkSources compares the entries of the other kinds with what they are about: rules, the
@@ -35,7 +39,10 @@ func (r *Report) checkSources(ctx context.Context, from pg.DB) error {
 	if err := r.findSources(ctx, from, "%s is in the log, but the database does not have it, or has another one", withoutSource, maxFindings, r.Size); err != nil {
 		return err
 	}
-	return r.findSources(ctx, from, "%s is in the log twice", loggedTwice, maxFindings, r.Size)
+	if err := r.findSources(ctx, from, "%s is in the log twice", loggedTwice, maxFindings, r.Size); err != nil {
+		return err
+	}
+	return r.findSources(ctx, from, "%s is marked as lost, but no entry about a restore names it", lostUnnamed, maxFindings, r.Size)
 }
 
 // findSources reports every entry that the query returns.

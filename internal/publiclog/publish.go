@@ -191,26 +191,6 @@ func (p *Publisher) put(ctx context.Context, t logtile.Tile, content []byte) err
 	return nil
 }
 
-// requireNotAhead returns [ErrAhead] if the store has a tile of a larger log than the
-// database has. It looks at the start, and when the server was promoted or restored.
-func (p *Publisher) requireNotAhead(ctx context.Context, s *state) error {
-	if p.timeline == s.timeline {
-		return nil
-	}
-	// A larger log has a bundle with more entries at the place of the last one.
-	for _, t := range logtile.Larger(s.size) {
-		f, err := p.Tiles.Open(ctx, t.Key(p.Log.Origin))
-		if err == nil {
-			return errors.Join(ErrAhead, f.Close())
-		}
-		if !errors.Is(err, blob.ErrNotFound) {
-			return fmt.Errorf("publiclog: look for later tiles: %w", err)
-		}
-	}
-	p.timeline = s.timeline
-	return nil
-}
-
 // Checkpoint returns the last published checkpoint, or an empty text if there is none.
 func Checkpoint(ctx context.Context, from pg.DB) (string, error) {
 	var note string

@@ -1,0 +1,311 @@
+package publiclog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/checkpoint"
+	"github.com/lineproof/lineproof/internal/logentry"
+	"github.com/lineproof/lineproof/internal/logtile"
+	"github.com/lineproof/lineproof/internal/merkle"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// Recovery takes a log up again whose database was restored to an earlier moment: the
+// published entries that the database does not have come back from the tiles, so that the
+// log goes on from there and contradicts nothing that was signed.
+type Recovery struct {
+	Pool   *pgxpool.Pool // with the rights of the owner
+	Tiles  blob.Store
+	Reason string // one of those of package logentry
+	// Signed are checkpoints whose signatures were verified: what is recovered must have their
+	// roots.
+	Signed []string
+}
+
+// Recovered is the result of a recovery.
+type Recovered struct {
+	From, To int64 // the entries that were read from the tiles: from one size of the log to another
+	Lost     int64 // of them, about things that the database does not have any more
+	Answers  int64 // in batches that are lost
+	Moved    int64 // entries that were added after the restore, and now follow them
+}
+
+// The errors of a recovery.
+var (
+	errReused   = errors.New("publiclog: an epoch of the journal was used again after the restore, so that a batch of before it and one of after it have the same number; the log can't go on")
+	errNotTiles = errors.New("publiclog: the tiles do not have the root of a signed checkpoint; they are damaged, or those of another log")
+	errBehind   = errors.New("publiclog: a signed checkpoint covers more entries than the tiles have; find a copy of them, such as that of a monitor")
+)
+
+// Run recovers, in one transaction. Nothing is done if the database has all that was
+// published.
+func (r *Recovery) Run(ctx context.Context) (done Recovered, err error) {
+	err = pg.InTx(ctx, r.Pool, func(tx pg.Tx) error {
+		var origin string
+		var published int64
+		err := tx.QueryRow(ctx, `SELECT h.origin, p.published FROM log_head h, log_published p FOR UPDATE OF h`).Scan(&origin, &published)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrOff
+		}
+		if err != nil {
+			return fmt.Errorf("publiclog: lock the head: %w", err)
+		}
+		shown, err := r.shown(ctx, origin, published)
+		if err != nil {
+			return err
+		}
+		done, err = r.merge(ctx, tx, published, shown)
+		return err
+	})
+	return done, err
+}
+
+// shown returns the entries in the tiles from an index on.
+func (r *Recovery) shown(ctx context.Context, origin string, from int64) (all [][]byte, err error) {
+	for size := from; ; {
+		var longest [][]byte
+		for _, t := range logtile.Larger(size) {
+			content, err := ReadTile(ctx, r.Tiles, origin, t)
+			if errors.Is(err, blob.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			entries, err := logtile.Entries(content)
+			if err != nil || len(entries) != t.Width {
+				return nil, fmt.Errorf("publiclog: %s: %w", t.Path(), logtile.ErrDamaged)
+			}
+			longest = entries[size-t.First():]
+		}
+		if longest == nil {
+			return all, nil
+		}
+		all, size = append(all, longest...), size+int64(len(longest))
+	}
+}
+
+// merge puts the shown entries where they were shown, and what was added after the restore
+// behind them.
+func (r *Recovery) merge(ctx context.Context, tx pg.Tx, from int64, shown [][]byte) (done Recovered, err error) {
+	has, err := entriesOf(ctx, tx, from, 1<<62)
+	if err != nil {
+		return done, err
+	}
+	same := 0
+	for same < len(has) && same < len(shown) && bytes.Equal(has[same], shown[same]) {
+		same++
+	}
+	from += int64(same)
+	has, shown = has[same:], shown[same:]
+	done = Recovered{From: from, To: from + int64(len(shown))}
+	if len(shown) == 0 {
+		return done, r.checkSigned(nil, done.To)
+	}
+	tree, err := r.tree(ctx, tx, from)
+	if err != nil {
+		return done, err
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM log_entry WHERE idx >= $1`, from); err != nil {
+		return done, fmt.Errorf("publiclog: recover: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM log_checkpoint WHERE size > $1`, from); err != nil {
+		return done, fmt.Errorf("publiclog: recover: %w", err)
+	}
+	w := &recoveryWriter{tx: tx, tree: tree, next: from, keys: map[[2]int64]bool{}}
+	lost := &logentry.Restore{First: -1, Reason: r.Reason}
+	for _, entry := range shown {
+		if err := w.shown(ctx, entry, lost); err != nil {
+			return done, err
+		}
+	}
+	done.Lost, done.Answers = w.lost, lost.Answers
+	if err := r.checkSigned(w.roots, done.To); err != nil {
+		return done, err
+	}
+	if err := w.nameLost(ctx, lost); err != nil {
+		return done, err
+	}
+	for _, entry := range has {
+		if !slices.ContainsFunc(shown, func(s []byte) bool { return isSame(s, entry) }) {
+			done.Moved++
+			if err := w.add(ctx, entry, false); err != nil {
+				return done, err
+			}
+		}
+	}
+	return done, w.finish(ctx)
+}
+
+// isSame reports whether two entries are about the same: the times of those that are not
+// about batches are those of their addition.
+func isSame(a, b []byte) bool {
+	x, err1 := logentry.Decode(a)
+	y, err2 := logentry.Decode(b)
+	if err1 != nil || err2 != nil || x.Kind != y.Kind || x.Kind == logentry.Answers {
+		return bytes.Equal(a, b)
+	}
+	return bytes.Equal(x.Body, y.Body)
+}
+
+// tree returns the tree of the first entries.
+func (r *Recovery) tree(ctx context.Context, tx pg.Tx, size int64) (*merkle.Tree, error) {
+	tree := &merkle.Tree{}
+	rows, err := tx.Query(ctx, `SELECT entry FROM log_entry WHERE idx < $1 ORDER BY idx`, size)
+	if err != nil {
+		return nil, fmt.Errorf("publiclog: read the entries: %w", err)
+	}
+	var entry []byte
+	if _, err = pgx.ForEachRow(rows, []any{&entry}, func() error { tree.Add(entry); return nil }); err != nil {
+		return nil, fmt.Errorf("publiclog: read the entries: %w", err)
+	}
+	if int64(tree.Size()) != size { //nolint:gosec // far below 2^63
+		return nil, errors.New("publiclog: entries are missing; run: lineproof log check")
+	}
+	return tree, nil
+}
+
+// checkSigned compares the signed checkpoints with the roots of the sizes that came back.
+func (r *Recovery) checkSigned(roots map[int64]merkle.Hash, size int64) error {
+	for _, text := range r.Signed {
+		_, tree, err := checkpoint.Parse(text)
+		if err != nil {
+			return fmt.Errorf("publiclog: a signed checkpoint: %w", err)
+		}
+		root, known := roots[tree.N]
+		switch {
+		case tree.N > size:
+			return errBehind
+		case known && tlog.Hash(root) != tree.Hash:
+			return errNotTiles
+		}
+	}
+	return nil
+}
+
+// recoveryWriter writes the end of the log anew.
+type recoveryWriter struct {
+	tx    pg.Tx
+	tree  *merkle.Tree
+	next  int64
+	lost  int64
+	roots map[int64]merkle.Hash // by the size of the log
+	keys  map[[2]int64]bool     // of batches that are lost
+}
+
+// shown adds an entry that was shown before, and notes whether what it is about is lost.
+func (w *recoveryWriter) shown(ctx context.Context, entry []byte, lost *logentry.Restore) error {
+	gone, err := w.isGone(ctx, entry)
+	if err != nil {
+		return err
+	}
+	if gone {
+		w.lost++
+		if lost.First < 0 {
+			lost.First = w.next
+		}
+		lost.After = w.next + 1
+		if b, err := logentry.DecodeBatch(entry); err == nil {
+			lost.Answers += int64(b.Count)
+			w.keys[[2]int64{b.Epoch, b.N}] = true
+		}
+	}
+	if err := w.add(ctx, entry, gone); err != nil {
+		return err
+	}
+	if w.roots == nil {
+		w.roots = map[int64]merkle.Hash{}
+	}
+	w.roots[w.next] = w.tree.Root()
+	return nil
+}
+
+// isGone reports whether the database does not have what an entry is about.
+func (w *recoveryWriter) isGone(ctx context.Context, entry []byte) (gone bool, err error) {
+	e, err := logentry.Decode(entry)
+	switch {
+	case err != nil:
+		return false, errNotTiles
+	case e.Kind == logentry.Answers:
+		var b logentry.Batch
+		if b, err = logentry.DecodeBatch(entry); err != nil {
+			return false, errNotTiles
+		}
+		err = w.tx.QueryRow(ctx, `SELECT NOT EXISTS (SELECT FROM journal_batch b WHERE b.epoch = $1 AND b.n = $2 AND b.at = $3 AND b.root = $4)
+			AND NOT EXISTS (SELECT FROM journal_archive WHERE day = ($3::timestamptz AT TIME ZONE 'UTC')::date)`, b.Epoch, b.N, b.At, b.Root[:]).Scan(&gone)
+	case e.Kind == logentry.Restores:
+		return false, nil // it is about the log itself
+	default:
+		err = w.tx.QueryRow(ctx, `SELECT NOT EXISTS (SELECT FROM log_source WHERE kind = $1 AND body = $2)`, int16(e.Kind), e.Body).Scan(&gone)
+	}
+	if err != nil {
+		return false, fmt.Errorf("publiclog: recover: %w", err)
+	}
+	return gone, nil
+}
+
+// nameLost adds the entry that says what is lost, with the last batch of each epoch that the
+// database still has: a promise about a later one can't be kept.
+func (w *recoveryWriter) nameLost(ctx context.Context, lost *logentry.Restore) error {
+	if w.lost == 0 {
+		return nil
+	}
+	epochs := map[int64]bool{}
+	for key := range w.keys {
+		epochs[key[0]] = true
+	}
+	for epoch := range epochs {
+		last := logentry.LastBatch{Epoch: epoch}
+		if err := w.tx.QueryRow(ctx, `SELECT coalesce(max(n), -1) FROM journal_batch WHERE epoch = $1`, epoch).Scan(&last.N); err != nil {
+			return fmt.Errorf("publiclog: recover: %w", err)
+		}
+		lost.Epochs = append(lost.Epochs, last)
+	}
+	slices.SortFunc(lost.Epochs, func(a, b logentry.LastBatch) int { return int(min(max(a.Epoch-b.Epoch, -1), 1)) })
+	e := logentry.Entry{At: time.Now().UTC().Truncate(time.Millisecond)}
+	e.Kind, e.Body = logentry.EncodeBody(lost)
+	return w.add(ctx, e.Encode(), false)
+}
+
+func (w *recoveryWriter) add(ctx context.Context, entry []byte, lost bool) error {
+	e, err := logentry.Decode(entry)
+	if err != nil {
+		return errNotTiles
+	}
+	var epoch, n *int64
+	if b, err := logentry.DecodeBatch(entry); err == nil {
+		if !lost && w.keys[[2]int64{b.Epoch, b.N}] {
+			return errReused
+		}
+		epoch, n = &b.Epoch, &b.N
+	}
+	_, err = w.tx.Exec(ctx, `INSERT INTO log_entry (idx, at, kind, epoch, n, entry, lost) VALUES ($1, $2, $3, $4, $5, $6, $7)`, w.next, e.At, int16(e.Kind), epoch, n, entry, lost)
+	if err != nil {
+		return fmt.Errorf("publiclog: recover: %w", err)
+	}
+	w.tree.Add(entry)
+	w.next++
+	return nil
+}
+
+// finish moves the head to the new end. Batches are read on from where they were.
+func (w *recoveryWriter) finish(ctx context.Context) error {
+	root := w.tree.Root()
+	if _, err := w.tx.Exec(ctx, `INSERT INTO log_checkpoint (size, root, at) VALUES ($1, $2, clock_timestamp())`, w.next, root[:]); err != nil {
+		return fmt.Errorf("publiclog: recover: %w", err)
+	}
+	if _, err := w.tx.Exec(ctx, `UPDATE log_head SET size = $1, edge = $2, root = $3`, w.next, w.tree.Edge(), root[:]); err != nil {
+		return fmt.Errorf("publiclog: recover: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package publiclog_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/lineproof/lineproof/internal/logentry"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
+)
+
+// After a restore to an earlier moment nothing is signed, whatever was added since; after
+// the recovery the log goes on, no witness finds a contradiction, and what is lost is named.
+func TestRecoveredLogGoesOn(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	p, owner := newPress(t, url), pgtest.Open(t, url, "")
+	policy, _ := p.serveWitnesses(2)
+	witnessed := func() *publiclog.Publisher {
+		publisher := p.publisher()
+		publisher.Witnesses = &publiclog.Witnesses{Policy: policy}
+		return publisher
+	}
+	p.grow(3)
+	p.publish(witnessed())
+	var head, published string
+	const save = `SELECT (SELECT row_to_json(h)::text FROM log_head h), (SELECT row_to_json(p)::text FROM log_published p)`
+	if err := owner.QueryRow(t.Context(), save).Scan(&head, &published); err != nil {
+		t.Fatal(err)
+	}
+	p.grow(2)
+	p.publish(witnessed())
+	signed, err := publiclog.Checkpoint(t.Context(), p.pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, err := policy.Open(signed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		sql  string
+		args []any
+	}{
+		{`DELETE FROM log_entry WHERE idx >= 4; DELETE FROM log_checkpoint WHERE size > 4; DELETE FROM journal_batch WHERE n >= 3; DELETE FROM log_head; DELETE FROM log_published`, nil},
+		{`INSERT INTO log_head SELECT * FROM json_populate_record(NULL::log_head, $1::json)`, []any{head}},
+		{`INSERT INTO log_published SELECT * FROM json_populate_record(NULL::log_published, $1::json)`, []any{published}},
+		{`DELETE FROM log_pending`, nil}, // a new head adds what is there
+	} {
+		if _, err := owner.Exec(t.Context(), step.sql, step.args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.next = 100
+	for range 3 { // fewer than were published, as many, and more
+		p.grow(1)
+		if size, err := witnessed().Publish(t.Context()); !errors.Is(err, publiclog.ErrAhead) || size != 4 {
+			t.Errorf("a restored database has signed: size %d, %v", size, err)
+		}
+	}
+	recovery := publiclog.Recovery{Pool: pgtest.Open(t, url, pg.Owner), Tiles: p.tiles, Reason: logentry.Restored, Signed: []string{text}}
+	done, err := recovery.Run(t.Context())
+	if want := (publiclog.Recovered{From: 4, To: 6, Lost: 2, Answers: 6, Moved: 3}); err != nil || done != want {
+		t.Fatalf("%+v, %v; want %+v", done, err, want)
+	}
+	publisher := witnessed()
+	if size, err := publisher.Publish(t.Context()); err != nil || size != 10 {
+		t.Fatalf("after the recovery: size %d, %v", size, err)
+	}
+	if n := p.witnessed(policy); n != 2 {
+		t.Errorf("%d witnesses have signed after the recovery", n)
+	}
+	wantNothingFound(t, p.pool)
+	if done, err := recovery.Run(t.Context()); err != nil || done.To != done.From {
+		t.Errorf("a second recovery: %+v, %v", done, err)
+	}
+	// A mark alone hides nothing.
+	if _, err := owner.Exec(t.Context(), `UPDATE log_entry SET lost = true WHERE idx = 2; DELETE FROM journal_batch WHERE n = 1`); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := publiclog.Check(t.Context(), p.pool); err != nil || len(r.Found) == 0 {
+		t.Errorf("a deletion that is marked as lost is not found: %v", err)
+	}
+}
