@@ -7,16 +7,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/journalepoch"
-	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/server"
 )
 
@@ -98,7 +94,7 @@ func (a *app) archiveJournal(ctx context.Context, before time.Time, asJSON bool)
 // withArchiver runs a function with an archiver that has the rights of the owner and
 // shows its progress. The function ends the display before it prints.
 func (a *app) withArchiver(ctx context.Context, fn func(*journal.Archiver, *console.Progress) error) error {
-	cfg, pool, err := a.openAsOwner(ctx)
+	cfg, pool, err := backend.OpenAsOwner(ctx, a.Console)
 	if err != nil {
 		return err
 	}
@@ -123,26 +119,6 @@ func (a *app) withArchiver(ctx context.Context, fn func(*journal.Archiver, *cons
 	}}, display)
 }
 
-// openAsOwner opens the database with the rights of the owner.
-func (a *app) openAsOwner(ctx context.Context) (config.Config, *pgxpool.Pool, error) {
-	cfg, err := a.Settings(ctx)
-	if err != nil {
-		return cfg, nil, err
-	}
-	pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: pg.Owner, Conns: backend.Conns})
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
-		return cfg, nil, fmt.Errorf("the login is not a member of %s; use the login that runs migrate: %w", pg.Owner, err)
-	}
-	if err != nil {
-		return cfg, nil, err
-	}
-	if err := pg.CheckSchema(ctx, pool); err != nil {
-		pool.Close()
-		return cfg, nil, err
-	}
-	return cfg, pool, nil
-}
-
 func (a *app) journalNewEpochCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new-epoch",
@@ -164,7 +140,7 @@ It needs the rights of the owner, as migrate does.`,
 		if *reason == "" {
 			return console.Usagef("--reason must not be empty")
 		}
-		_, pool, err := a.openAsOwner(cmd.Context())
+		_, pool, err := backend.OpenAsOwner(cmd.Context(), a.Console)
 		if err != nil {
 			return err
 		}
