@@ -147,7 +147,7 @@ var plan = []part{
 	{assembly, "cli/backend", "access blob cli/console config document line linestore people peppercheck pg phone registry secret server supply", ""},
 	{assembly, "cli/remote", "cli/console client config secret telemetry", ""},
 	{assembly, "cli/doctor", "access blob clamd cli/backend cli/console config journal peppercheck pg rowmac secret server", ""},
-	{assembly, "cli/trail", "auditchain blob cli/backend cli/console logkey publiclog server", ""},
+	{assembly, "cli/trail", "auditchain blob cli/backend cli/console logentry logkey publiclog receipt server", ""},
 	{assembly, "cli/receipts", "cli/console logkey monitor receipt witness", ""},
 	{assembly, "cli/lines", "access approval audit cli/backend cli/console line linefile linestore numbering order pg supply verify", ""},
 	{assembly, "cli/rows", "access cli/backend cli/console rowmac", ""},
