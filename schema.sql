@@ -239,6 +239,7 @@ COMMENT ON FUNCTION public.log_lines(of jsonb) IS 'An object as lines of text: n
 CREATE FUNCTION public.log_note() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
+    SET jit TO 'off'
     AS $$
 BEGIN
     INSERT INTO log_pending (kind, body)
@@ -252,6 +253,7 @@ COMMENT ON FUNCTION public.log_note() IS 'Adds the entry of log_source about a n
 CREATE FUNCTION public.log_note_all() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
+    SET jit TO 'off'
     AS $$
 BEGIN
     INSERT INTO log_pending (kind, body) SELECT s.kind, s.body FROM log_source s ORDER BY s.kind, s.body;
@@ -695,6 +697,7 @@ COMMENT ON VIEW public.log_source IS 'The entries, other than those about batche
 CREATE FUNCTION public.log_note_months() RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
+    SET jit TO 'off'
     BEGIN ATOMIC
  WITH added AS (
           INSERT INTO public.log_pending (kind, body)  SELECT s.kind,
