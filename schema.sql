@@ -130,14 +130,16 @@ DECLARE
     child  text;
     made   integer := 0;
 BEGIN
-    FOREACH parent IN ARRAY ARRAY['journal_batch', 'journal_entry', 'log_entry'] LOOP
+    FOREACH parent IN ARRAY ARRAY['journal_batch', 'journal_entry', 'log_entry', 'feed_entry'] LOOP
         child := parent || '_' || to_char(the_day, 'YYYYMMDD');
         IF to_regclass('public.' || child) IS NULL THEN
             EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING ALL)', child, parent);
+            -- The planner's statistics would have samples of what may have to be erased.
             IF parent = 'journal_entry' THEN
-                -- The planner's statistics would have samples of what may have to be erased.
                 EXECUTE format('ALTER TABLE public.%I ALTER number SET STATISTICS 0, ALTER phone_number SET STATISTICS 0, ALTER correlator SET STATISTICS 0,'
                     || ' ALTER external_id SET STATISTICS 0, ALTER on_behalf_of SET STATISTICS 0, ALTER options SET STATISTICS 0, ALTER extra SET STATISTICS 0', child);
+            ELSIF parent = 'feed_entry' THEN
+                EXECUTE format('ALTER TABLE public.%I ALTER number SET STATISTICS 0, ALTER body SET STATISTICS 0', child);
             END IF;
             EXECUTE format('ALTER TABLE public.%I ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)', parent, child,
                 to_char(the_day, 'YYYY-MM-DD') || ' 00:00:00+00', to_char(the_day + 1, 'YYYY-MM-DD') || ' 00:00:00+00');
@@ -148,7 +150,7 @@ BEGIN
 END
 $$;
 -- Name: FUNCTION journal_make_day(the_day date); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.journal_make_day(the_day date) IS 'Creates the partitions of a day, of the journal and of the public log; returns how many were missing.';
+COMMENT ON FUNCTION public.journal_make_day(the_day date) IS 'Creates the partitions of a day, of the journal, of the public log and of the feeds; returns how many were missing.';
 -- Name: journal_make_partitions(integer); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_make_partitions(days integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -219,6 +221,48 @@ CREATE FUNCTION public.line_time(seconds integer) RETURNS timestamp with time zo
 $$;
 -- Name: FUNCTION line_time(seconds integer); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.line_time(seconds integer) IS 'Converts a time of line_now or line_event (seconds since 2020-01-01 UTC) into a timestamp, for people who read the tables.';
+-- Name: log_drop_day(date); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.log_drop_day(the_day date) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public'
+    SET lock_timeout TO '2s'
+    AS $$
+DECLARE
+    child  text := 'log_entry_' || to_char(the_day, 'YYYYMMDD');
+    old    text := child || '_old';
+    kept   public.journal_archive;
+    there  bigint;
+    newest bigint;
+BEGIN
+    SELECT * INTO kept FROM public.journal_archive a WHERE a.day = the_day ORDER BY a.archived_at DESC LIMIT 1;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the journal of % was never archived', the_day;
+    END IF;
+    IF EXISTS (SELECT FROM public.journal_batch b WHERE b.at >= the_day::timestamp AT TIME ZONE 'UTC' AND b.at < (the_day + 1)::timestamp AT TIME ZONE 'UTC') THEN
+        RAISE EXCEPTION 'the journal of % is still in the database', the_day;
+    END IF;
+    EXECUTE format('SELECT count(*), max(idx) FROM public.%I WHERE kind = 1 AND NOT lost', child) INTO there, newest;
+    IF there = 0 THEN
+        RETURN 0;
+    END IF;
+    IF there <> kept.logged THEN
+        RAISE EXCEPTION 'the public log has % batches of %, and the archive has the indexes of %', there, the_day, kept.logged;
+    END IF;
+    IF NOT EXISTS (SELECT FROM public.log_published p WHERE p.published > newest) THEN
+        RETURN 0;
+    END IF;
+    EXECUTE format('ALTER TABLE public.log_entry DETACH PARTITION public.%I', child);
+    EXECUTE format('ALTER TABLE public.%I RENAME TO %I', child, old);
+    EXECUTE format('CREATE TABLE public.%I (LIKE public.log_entry INCLUDING ALL)', child);
+    EXECUTE format('INSERT INTO public.%I SELECT * FROM public.%I WHERE kind <> 1 OR lost', child, old);
+    EXECUTE format('ALTER TABLE public.log_entry ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)', child,
+        to_char(the_day, 'YYYY-MM-DD') || ' 00:00:00+00', to_char(the_day + 1, 'YYYY-MM-DD') || ' 00:00:00+00');
+    EXECUTE format('DROP TABLE public.%I', old);
+    RETURN there;
+END
+$$;
+-- Name: FUNCTION log_drop_day(the_day date); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.log_drop_day(the_day date) IS 'Drops the entries about the batches of a day from the database, if its archive has their indexes and they are published; returns how many. Entries about other things, and about batches that were lost, stay.';
 -- Name: log_field(bytea); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_field(b bytea) RETURNS bytea
     LANGUAGE sql IMMUTABLE
@@ -239,7 +283,6 @@ COMMENT ON FUNCTION public.log_lines(of jsonb) IS 'An object as lines of text: n
 CREATE FUNCTION public.log_note() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
-    SET jit TO 'off'
     AS $$
 BEGIN
     INSERT INTO log_pending (kind, body)
@@ -253,7 +296,6 @@ COMMENT ON FUNCTION public.log_note() IS 'Adds the entry of log_source about a n
 CREATE FUNCTION public.log_note_all() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
-    SET jit TO 'off'
     AS $$
 BEGIN
     INSERT INTO log_pending (kind, body) SELECT s.kind, s.body FROM log_source s ORDER BY s.kind, s.body;
@@ -470,6 +512,8 @@ CREATE TABLE public.journal_archive (
     bytes bigint NOT NULL,
     root bytea NOT NULL,
     archived_at timestamp with time zone NOT NULL,
+    logged bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT journal_archive_check CHECK (((logged >= 0) AND (logged <= batches))),
     CONSTRAINT journal_archive_root_check CHECK ((octet_length(root) = 32)),
     CONSTRAINT journal_archive_sha256_check CHECK ((octet_length(sha256) = 32))
 );
@@ -483,6 +527,8 @@ COMMENT ON COLUMN public.journal_archive.sha256 IS 'SHA-256 of the manifest, whi
 COMMENT ON COLUMN public.journal_archive.bytes IS 'The size of all files, including the manifest.';
 -- Name: COLUMN journal_archive.root; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_archive.root IS 'Merkle root (RFC 6962) over the roots of the batches, in the order of the archive.';
+-- Name: COLUMN journal_archive.logged; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_archive.logged IS 'How many of its batches have their index in the public log in the archive.';
 -- Name: journal_erased; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_erased (
     request_id uuid NOT NULL,
@@ -561,7 +607,7 @@ CREATE TABLE public.log_key (
     role text NOT NULL,
     value text NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT log_key_role_check CHECK ((role = ANY (ARRAY['log'::text, 'promise'::text, 'witnesses'::text]))),
+    CONSTRAINT log_key_role_check CHECK ((role = ANY (ARRAY['log'::text, 'next'::text, 'post-quantum'::text, 'promise'::text, 'witnesses'::text]))),
     CONSTRAINT log_key_value_check CHECK (((octet_length(value) >= 1) AND (octet_length(value) <= 4096)))
 );
 -- Name: TABLE log_key; Type: COMMENT; Schema: public; Owner: -
@@ -697,7 +743,6 @@ COMMENT ON VIEW public.log_source IS 'The entries, other than those about batche
 CREATE FUNCTION public.log_note_months() RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
-    SET jit TO 'off'
     BEGIN ATOMIC
  WITH added AS (
           INSERT INTO public.log_pending (kind, body)  SELECT s.kind,
@@ -898,6 +943,7 @@ CREATE TABLE public.api_key (
     created_by uuid,
     row_sum bytea,
     row_mac bytea,
+    rights text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT api_key_burst_check CHECK ((burst >= 0)),
     CONSTRAINT api_key_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
     CONSTRAINT api_key_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
@@ -926,6 +972,8 @@ COMMENT ON COLUMN public.api_key.created_by IS 'The account that created the key
 COMMENT ON COLUMN public.api_key.row_sum IS 'As in account.';
 -- Name: COLUMN api_key.row_mac; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.api_key.row_mac IS 'As in account.';
+-- Name: COLUMN api_key.rights; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.rights IS 'What the key may do beyond verifying numbers; see package keyright.';
 -- Name: approval; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.approval (
     id uuid NOT NULL,
@@ -988,12 +1036,12 @@ CREATE TABLE public.audit (
     from_addr inet,
     before jsonb,
     after jsonb,
-    CONSTRAINT audit_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text, 'system'::text])))
+    CONSTRAINT audit_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['client'::text, 'account'::text, 'key'::text, 'operator'::text, 'system'::text])))
 );
 -- Name: TABLE audit; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.audit IS 'The actions of staff, admins, clients, operators and the service itself, each written in the transaction of the action. Append-only; no foreign keys, so that an entry outlives its subject.';
 -- Name: COLUMN audit.actor_id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.audit.actor_id IS 'The client or account that acted; null for the operator at the command line and for the service itself.';
+COMMENT ON COLUMN public.audit.actor_id IS 'The client, account or API key that acted; null for the operator at the command line and for the service itself.';
 -- Name: COLUMN audit.subject_id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.audit.subject_id IS 'What was created or changed.';
 -- Name: COLUMN audit.entity_id; Type: COMMENT; Schema: public; Owner: -
@@ -1215,6 +1263,57 @@ COMMENT ON COLUMN public.entity_limit.year_numbers IS 'How many different number
 COMMENT ON COLUMN public.entity_limit.row_sum IS 'As in account.';
 -- Name: COLUMN entity_limit.row_mac; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.entity_limit.row_mac IS 'As in account.';
+-- Name: feed_entry; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.feed_entry (
+    entity_id uuid NOT NULL,
+    mode text NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    number bigint,
+    epoch integer NOT NULL,
+    type text NOT NULL,
+    body bytea,
+    digest bytea,
+    hash bytea NOT NULL,
+    CONSTRAINT feed_entry_check CHECK (((body IS NULL) = (digest IS NOT NULL))),
+    CONSTRAINT feed_entry_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT feed_entry_hash_check CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT feed_entry_seq_check CHECK ((seq > 0))
+)
+PARTITION BY RANGE (at);
+-- Name: TABLE feed_entry; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.feed_entry IS 'The entries of the feeds, without gaps. Append-only for the service; only the owner erases a body.';
+-- Name: COLUMN feed_entry.number; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_entry.number IS 'The number that the entry is about, so that it can be erased; null if it is about none.';
+-- Name: COLUMN feed_entry.type; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_entry.type IS 'The type of the event, without org.lineproof.';
+-- Name: COLUMN feed_entry.body; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_entry.body IS 'The event as canonical JSON (RFC 8785), without the member lpchain. Null if it was erased.';
+-- Name: COLUMN feed_entry.digest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_entry.digest IS 'SHA-256 of an erased body, so that the chain can still be checked. The body had a salt: the digest does not betray it.';
+-- Name: COLUMN feed_entry.hash; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_entry.hash IS 'SHA-256(hash of the entry before || SHA-256(body)).';
+-- Name: feed_head; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.feed_head (
+    entity_id uuid NOT NULL,
+    mode text NOT NULL,
+    epoch integer DEFAULT 1 NOT NULL,
+    seq bigint DEFAULT 0 NOT NULL,
+    hash bytea DEFAULT decode(repeat('00'::text, 32), 'hex'::text) NOT NULL,
+    CONSTRAINT feed_head_epoch_check CHECK ((epoch > 0)),
+    CONSTRAINT feed_head_hash_check CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT feed_head_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+    CONSTRAINT feed_head_seq_check CHECK ((seq >= 0))
+)
+WITH (fillfactor='50');
+-- Name: TABLE feed_head; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.feed_head IS 'The end of each feed: what an entity is told, in one order. Who adds entries locks the row.';
+-- Name: COLUMN feed_head.epoch; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_head.epoch IS 'Raised after a restore from a backup, so that no id is given twice.';
+-- Name: COLUMN feed_head.seq; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_head.seq IS 'Of the last entry; 0 before the first.';
+-- Name: COLUMN feed_head.hash; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_head.hash IS 'Of the last entry; zeros before the first.';
 -- Name: goose_db_version; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.goose_db_version (
     id integer NOT NULL,
@@ -1341,6 +1440,112 @@ COMMENT ON COLUMN public.guard_year.counted IS 'The estimate of different number
 COMMENT ON COLUMN public.guard_year.numbers IS 'A HyperLogLog sketch of the numbers, with 2^14 registers of a byte; recent and missed (those not allocated) have 2^12. See internal/sketch/counter.go.';
 -- Name: COLUMN guard_year.blocks; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_year.blocks IS 'For each block of 10,000 numbers its difference from the one before, and 64 bits, each of which stands for some twenty numbers; see internal/sketch/blocks.go.';
+-- Name: hook_attempt; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.hook_attempt (
+    endpoint_id uuid NOT NULL,
+    n bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    message text NOT NULL,
+    first_seq bigint,
+    last_seq bigint,
+    events integer NOT NULL,
+    status integer,
+    error text NOT NULL,
+    took_ms integer NOT NULL,
+    answer bytea NOT NULL,
+    CONSTRAINT hook_attempt_answer_check CHECK ((octet_length(answer) <= 1024)),
+    CONSTRAINT hook_attempt_kind_check CHECK ((kind = ANY (ARRAY['events'::text, 'test'::text, 'again'::text, 'challenge'::text])))
+);
+-- Name: TABLE hook_attempt; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.hook_attempt IS 'The last requests to each endpoint, about 1,000, for its owner. What was sent is not stored.';
+-- Name: COLUMN hook_attempt.status; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_attempt.status IS 'Of the answer; null if there was none.';
+-- Name: COLUMN hook_attempt.answer; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_attempt.answer IS 'The first 1,024 bytes of the answer.';
+-- Name: hook_cursor; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.hook_cursor (
+    endpoint_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    lease bigint DEFAULT 0 NOT NULL,
+    node text DEFAULT ''::text NOT NULL,
+    leased_until timestamp with time zone,
+    attempts bigint DEFAULT 0 NOT NULL,
+    delivered_at timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    next_at timestamp with time zone,
+    notified_at timestamp with time zone,
+    refusals integer DEFAULT 0 NOT NULL,
+    refused_since timestamp with time zone,
+    manual_at timestamp with time zone
+)
+WITH (fillfactor='50');
+-- Name: TABLE hook_cursor; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.hook_cursor IS 'How far each endpoint has got in its feed, which node sends to it, and how it fails.';
+-- Name: COLUMN hook_cursor.seq; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_cursor.seq IS 'Of the last entry of the feed that the endpoint has accepted, or that was put aside.';
+-- Name: COLUMN hook_cursor.lease; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_cursor.lease IS 'Counts the leases. Only the sender with the last one may move the cursor.';
+-- Name: COLUMN hook_cursor.notified_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_cursor.notified_at IS 'When the admins were told that the endpoint fails.';
+-- Name: COLUMN hook_cursor.refusals; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_cursor.refusals IS 'How often the endpoint refused the entry after seq as malformed.';
+-- Name: COLUMN hook_cursor.manual_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_cursor.manual_at IS 'When somebody last asked for a request to the endpoint.';
+-- Name: hook_dead; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.hook_dead (
+    endpoint_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    type text NOT NULL,
+    refusals integer NOT NULL,
+    died_at timestamp with time zone NOT NULL,
+    status integer NOT NULL,
+    answer bytea NOT NULL,
+    sent_at timestamp with time zone,
+    CONSTRAINT hook_dead_answer_check CHECK ((octet_length(answer) <= 1024))
+);
+-- Name: TABLE hook_dead; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.hook_dead IS 'Entries of feeds that an endpoint refused as malformed so often that the sender went on without them. They can be sent again.';
+-- Name: COLUMN hook_dead.sent_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_dead.sent_at IS 'When the endpoint accepted the entry after all.';
+-- Name: hook_endpoint; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.hook_endpoint (
+    id uuid NOT NULL,
+    entity_id uuid NOT NULL,
+    mode text NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    form text NOT NULL,
+    algorithm text NOT NULL,
+    state text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    key bytea NOT NULL,
+    previous_key bytea,
+    previous_until timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT hook_endpoint_algorithm_check CHECK ((algorithm = ANY (ARRAY['ed25519'::text, 'hmac'::text]))),
+    CONSTRAINT hook_endpoint_form_check CHECK ((form = ANY (ARRAY['batch'::text, 'single'::text]))),
+    CONSTRAINT hook_endpoint_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+    CONSTRAINT hook_endpoint_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+    CONSTRAINT hook_endpoint_reason_check CHECK ((reason = ANY (ARRAY[''::text, 'gone'::text, 'failing'::text]))),
+    CONSTRAINT hook_endpoint_state_check CHECK ((state = ANY (ARRAY['unconfirmed'::text, 'active'::text, 'paused'::text, 'disabled'::text]))),
+    CONSTRAINT hook_endpoint_url_check CHECK ((octet_length(url) <= 2000))
+);
+-- Name: TABLE hook_endpoint; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.hook_endpoint IS 'The addresses to which the feeds of entities are sent.';
+-- Name: COLUMN hook_endpoint.state; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_endpoint.state IS 'Only an active endpoint gets events. A new one is unconfirmed until it has answered a challenge; the service disables one that is gone or fails for days.';
+-- Name: COLUMN hook_endpoint.reason; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_endpoint.reason IS 'Why it is disabled: gone, it answered 410; failing, it accepted nothing for three days.';
+-- Name: COLUMN hook_endpoint.key; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_endpoint.key IS 'The key that signs, encrypted under a key that is derived from the pepper, together with id, entity, mode and URL: in a row that was changed elsewhere it cannot be decrypted.';
+-- Name: COLUMN hook_endpoint.previous_key; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_endpoint.previous_key IS 'The key before the last roll, which also signs until previous_until.';
+-- Name: COLUMN hook_endpoint.version; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_endpoint.version IS 'Increases with each change, so that senders notice it.';
 -- Name: idempotency; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.idempotency (
     caller uuid NOT NULL,
@@ -1541,6 +1746,38 @@ CREATE TABLE public.journal_replaced (
 COMMENT ON TABLE public.journal_replaced IS 'The files of archives that were written anew after an erasure. They are deleted when the new archive is recorded.';
 -- Name: COLUMN journal_replaced.by_sha256; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_replaced.by_sha256 IS 'SHA-256 of the manifest of the new archive.';
+-- Name: journal_returned; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.journal_returned (
+    request_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    epoch bigint NOT NULL,
+    n bigint NOT NULL,
+    idx bigint NOT NULL,
+    count integer NOT NULL,
+    root bytea NOT NULL,
+    path bytea NOT NULL,
+    public bytea NOT NULL,
+    personal bytea,
+    personal_hash bytea,
+    reason text NOT NULL,
+    accepted_at timestamp with time zone NOT NULL,
+    CONSTRAINT journal_returned_check CHECK (((idx >= 0) AND (idx < count))),
+    CONSTRAINT journal_returned_check1 CHECK (((personal IS NULL) <> (personal_hash IS NULL))),
+    CONSTRAINT journal_returned_count_check CHECK ((count > 0)),
+    CONSTRAINT journal_returned_path_check CHECK (((octet_length(path) % 32) = 0)),
+    CONSTRAINT journal_returned_personal_hash_check CHECK ((octet_length(personal_hash) = 32)),
+    CONSTRAINT journal_returned_root_check CHECK ((octet_length(root) = 32))
+);
+-- Name: TABLE journal_returned; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.journal_returned IS 'Records that a restore of the database had lost, and that came back by their receipts. Only the owner adds rows, and changes them only by an erasure.';
+-- Name: COLUMN journal_returned.epoch; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_returned.epoch IS 'With n, the key of the batch of the record, which is lost.';
+-- Name: COLUMN journal_returned.path; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_returned.path IS 'The hashes that lead from the record, at idx of count, to the root of its batch, 32 bytes each.';
+-- Name: COLUMN journal_returned.public; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_returned.public IS 'The public part of the record in its canonical encoding, as docs/reference/journal-record.md describes.';
+-- Name: COLUMN journal_returned.personal; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_returned.personal IS 'The personal part with the nonce behind it. Of an erased record only personal_hash is left.';
 -- Name: journal_rewrite; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_rewrite (
     day date NOT NULL
@@ -3042,6 +3279,12 @@ ALTER TABLE ONLY public.entity
 -- Name: erasure erasure_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.erasure
     ADD CONSTRAINT erasure_pkey PRIMARY KEY (id);
+-- Name: feed_entry feed_entry_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.feed_entry
+    ADD CONSTRAINT feed_entry_pkey PRIMARY KEY (entity_id, mode, seq, at);
+-- Name: feed_head feed_head_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.feed_head
+    ADD CONSTRAINT feed_head_pkey PRIMARY KEY (entity_id, mode);
 -- Name: goose_db_version goose_db_version_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.goose_db_version
     ADD CONSTRAINT goose_db_version_pkey PRIMARY KEY (id);
@@ -3057,6 +3300,18 @@ ALTER TABLE ONLY public.guard_seen
 -- Name: guard_year guard_year_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.guard_year
     ADD CONSTRAINT guard_year_pkey PRIMARY KEY (subject_id, year);
+-- Name: hook_attempt hook_attempt_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.hook_attempt
+    ADD CONSTRAINT hook_attempt_pkey PRIMARY KEY (endpoint_id, n);
+-- Name: hook_cursor hook_cursor_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.hook_cursor
+    ADD CONSTRAINT hook_cursor_pkey PRIMARY KEY (endpoint_id);
+-- Name: hook_dead hook_dead_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.hook_dead
+    ADD CONSTRAINT hook_dead_pkey PRIMARY KEY (endpoint_id, seq);
+-- Name: hook_endpoint hook_endpoint_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.hook_endpoint
+    ADD CONSTRAINT hook_endpoint_pkey PRIMARY KEY (id);
 -- Name: idempotency idempotency_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (caller, operation, key_mac);
@@ -3099,6 +3354,9 @@ ALTER TABLE ONLY public.journal_minute
 -- Name: journal_replaced journal_replaced_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_replaced
     ADD CONSTRAINT journal_replaced_pkey PRIMARY KEY (key);
+-- Name: journal_returned journal_returned_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.journal_returned
+    ADD CONSTRAINT journal_returned_pkey PRIMARY KEY (request_id);
 -- Name: journal_rewrite journal_rewrite_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_rewrite
     ADD CONSTRAINT journal_rewrite_pkey PRIMARY KEY (day);
@@ -3349,6 +3607,8 @@ CREATE INDEX guard_alert_released ON public.guard_alert USING btree (released_at
 CREATE INDEX guard_alert_since ON public.guard_alert USING btree (since);
 -- Name: guard_seen_at; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX guard_seen_at ON public.guard_seen USING btree (at);
+-- Name: hook_endpoint_entity; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX hook_endpoint_entity ON public.hook_endpoint USING btree (entity_id, mode);
 -- Name: idempotency_created; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX idempotency_created ON public.idempotency USING btree (created_at);
 -- Name: journal_archive_day; Type: INDEX; Schema: public; Owner: -
@@ -3371,6 +3631,8 @@ COMMENT ON INDEX public.journal_entry_number IS 'Finds the answers about a few n
 CREATE INDEX journal_erased_at ON public.journal_erased USING btree (at);
 -- Name: journal_minute_minute; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_minute_minute ON public.journal_minute USING btree (minute);
+-- Name: journal_returned_at; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX journal_returned_at ON public.journal_returned USING btree (at);
 -- Name: line_event_implied; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_event_implied ON ONLY public.line_event USING btree (import, number) WHERE ((event_id IS NULL) AND (import <> 0));
 -- Name: INDEX line_event_implied; Type: COMMENT; Schema: public; Owner: -
@@ -3772,7 +4034,7 @@ CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.account FOR EACH ROW
 -- Name: account_link row_summed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.account_link FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'account_id', 'kind', 'mac', 'expires_at', 'used_at', 'created_at');
 -- Name: api_key row_summed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'entity_id', 'mode', 'purpose', 'purpose_text', 'mac', 'networks', 'rate', 'burst', 'replaces', 'expires_at', 'revoked_at', 'created_at', 'created_by');
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'entity_id', 'mode', 'purpose', 'purpose_text', 'mac', 'networks', 'rate', 'burst', 'rights', 'replaces', 'expires_at', 'revoked_at', 'created_at', 'created_by');
 -- Name: approval row_summed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.approval FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'kind', 'subject_id', 'entity_id', 'details', 'reason', 'state', 'asked_kind', 'asked_by', 'asked_at', 'expires_at', 'decided_kind', 'decided_by', 'decided_at');
 -- Name: break_glass row_summed; Type: TRIGGER; Schema: public; Owner: -
@@ -3851,12 +4113,27 @@ ALTER TABLE ONLY public.entity
 -- Name: entity_limit entity_limit_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.entity_limit
     ADD CONSTRAINT entity_limit_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: feed_head feed_head_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.feed_head
+    ADD CONSTRAINT feed_head_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
 -- Name: guard_alert guard_alert_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.guard_alert
     ADD CONSTRAINT guard_alert_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
 -- Name: guard_alert guard_alert_sponsor_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.guard_alert
     ADD CONSTRAINT guard_alert_sponsor_id_fkey FOREIGN KEY (sponsor_id) REFERENCES public.client(id);
+-- Name: hook_attempt hook_attempt_endpoint_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.hook_attempt
+    ADD CONSTRAINT hook_attempt_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.hook_endpoint(id) ON DELETE CASCADE;
+-- Name: hook_cursor hook_cursor_endpoint_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.hook_cursor
+    ADD CONSTRAINT hook_cursor_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.hook_endpoint(id) ON DELETE CASCADE;
+-- Name: hook_dead hook_dead_endpoint_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.hook_dead
+    ADD CONSTRAINT hook_dead_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.hook_endpoint(id) ON DELETE CASCADE;
+-- Name: hook_endpoint hook_endpoint_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.hook_endpoint
+    ADD CONSTRAINT hook_endpoint_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
 -- Name: login_device login_device_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.login_device
     ADD CONSTRAINT login_device_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
@@ -3904,6 +4181,8 @@ GRANT ALL ON FUNCTION public.journal_summarize() TO lineproof_serve;
 -- Name: FUNCTION line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) TO lineproof_serve;
+-- Name: FUNCTION log_drop_day(the_day date); Type: ACL; Schema: public; Owner: -
+REVOKE ALL ON FUNCTION public.log_drop_day(the_day date) FROM PUBLIC;
 -- Name: FUNCTION log_note(); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.log_note() FROM PUBLIC;
 -- Name: FUNCTION log_note_all(); Type: ACL; Schema: public; Owner: -
@@ -4131,6 +4410,14 @@ GRANT SELECT ON TABLE public.entity TO lineproof_read;
 -- Name: TABLE entity_limit; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.entity_limit TO lineproof_serve;
 GRANT SELECT ON TABLE public.entity_limit TO lineproof_read;
+-- Name: TABLE feed_entry; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.feed_entry TO lineproof_serve;
+-- Name: TABLE feed_head; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.feed_head TO lineproof_serve;
+-- Name: COLUMN feed_head.seq; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(seq) ON TABLE public.feed_head TO lineproof_serve;
+-- Name: COLUMN feed_head.hash; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(hash) ON TABLE public.feed_head TO lineproof_serve;
 -- Name: TABLE goose_db_version; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_serve;
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_read;
@@ -4145,6 +4432,14 @@ GRANT SELECT ON TABLE public.guard_key TO lineproof_serve;
 GRANT SELECT,INSERT,DELETE ON TABLE public.guard_seen TO lineproof_serve;
 -- Name: TABLE guard_year; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.guard_year TO lineproof_serve;
+-- Name: TABLE hook_attempt; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_attempt TO lineproof_serve;
+-- Name: TABLE hook_cursor; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_cursor TO lineproof_serve;
+-- Name: TABLE hook_dead; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_dead TO lineproof_serve;
+-- Name: TABLE hook_endpoint; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_endpoint TO lineproof_serve;
 -- Name: TABLE idempotency; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO lineproof_serve;
 -- Name: TABLE journal_archive_run; Type: ACL; Schema: public; Owner: -
@@ -4182,6 +4477,9 @@ GRANT SELECT ON TABLE public.journal_minute TO lineproof_read;
 -- Name: TABLE journal_replaced; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.journal_replaced TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_replaced TO lineproof_read;
+-- Name: TABLE journal_returned; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.journal_returned TO lineproof_serve;
+GRANT SELECT ON TABLE public.journal_returned TO lineproof_read;
 -- Name: TABLE journal_rewrite; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.journal_rewrite TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_rewrite TO lineproof_read;

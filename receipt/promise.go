@@ -56,11 +56,8 @@ type Promised struct {
 // this answer, and nobody can prove yet that it does. A promise that is not kept proves by
 // itself, with a later checkpoint, that the log is not to be trusted.
 func (r *Receipt) VerifyPromise(p *Policy) (*Promised, error) {
-	record, hash, err := r.record()
+	record, err := r.ReadRecord()
 	if err != nil {
-		return nil, err
-	}
-	if err := r.checkBatch(&record, hash); err != nil {
 		return nil, err
 	}
 	if err := r.checkPromise(p); err != nil {
@@ -82,8 +79,8 @@ func (r *Receipt) checkPromise(p *Policy) error {
 	}
 	first, err1 := checkpoint.ParseNumber(lines[from])
 	last, err2 := checkpoint.ParseNumber(lines[until])
-	key, err3 := note.NewVerifier(lines[verifier])
-	if errors.Join(err1, err2, err3) != nil || key.Name() != PromiseKeyName(p.Log()) || r.Batch.At < first || r.Batch.At > last {
+	key, err3 := newLogVerifier(lines[verifier])
+	if errors.Join(err1, err2, err3) != nil || first > maxNumber || last > maxNumber || key.Name() != PromiseKeyName(p.Log()) || r.Batch.At < first || r.Batch.At > last {
 		return ErrPromise
 	}
 	promise, err := openNote(r.Promise, key)
@@ -93,8 +90,12 @@ func (r *Receipt) checkPromise(p *Policy) error {
 	return nil
 }
 
-// openNote returns the text of a note that a key has signed.
+// openNote returns the text of a note that a key has signed. It is read as strictly as a
+// checkpoint.
 func openNote(signed string, by note.Verifier) (string, error) {
+	if !strictSignatures(signed) {
+		return "", ErrPromise
+	}
 	n, err := note.Open([]byte(signed), note.VerifierList(by))
 	if err != nil {
 		return "", err

@@ -27,6 +27,7 @@ type Record struct {
 	PlanVersion   int64
 	Rules         int64
 	Coverage      []byte
+	Hash          [sha256.Size]byte // of the record
 
 	// Erased says that the personal part was erased by law, so that the fields below are
 	// empty. What is above is proven all the same.
@@ -48,6 +49,17 @@ const (
 
 // ErrRecord reports a record that is not in the canonical encoding.
 var ErrRecord = errors.New("receipt: the record is not in the canonical encoding")
+
+// ReadRecord decodes the record, and returns it if it is in the batch of the receipt. That
+// proves nothing about the batch.
+func (r *Receipt) ReadRecord() (Record, error) {
+	rec, hash, err := r.record()
+	if err == nil {
+		err = r.checkBatch(&rec, hash)
+	}
+	rec.Hash = hash
+	return rec, err
+}
 
 // record decodes both parts, and returns the hash of the record.
 func (r *Receipt) record() (rec Record, hash [sha256.Size]byte, err error) {

@@ -35,19 +35,30 @@ func parseTlogProof(text string) (*Receipt, error) {
 	line, proof, _ := strings.Cut(strings.TrimPrefix(text, proofForm), "\n")
 	encoded, isExtra := strings.CutPrefix(line, extraPrefix)
 	extra, err := checkpoint.Decode(encoded)
-	if err != nil || !isExtra || len(extra) < logentry.BatchSize+indexSize {
+	if err != nil || !isExtra {
 		return nil, ErrFormat
 	}
+	if len(extra) < logentry.BatchSize+indexSize {
+		return nil, ErrRecord
+	}
 	entry, err := logentry.DecodeBatch(extra[:logentry.BatchSize])
-	if err != nil || entry.Count < 1 {
-		return nil, ErrFormat
+	if err != nil {
+		return nil, ErrRecord
 	}
 	extra = extra[logentry.BatchSize:]
 	b := Batch{Epoch: entry.Epoch, N: entry.N, At: entry.At.UnixMilli(), Count: entry.Count, Index: int64(binary.BigEndian.Uint32(extra)), Path: []Bytes{}, Root: entry.Root[:]}
+	for _, n := range []int64{b.Epoch, b.N, b.At} {
+		if n < 0 || n > maxNumber {
+			return nil, ErrRecord
+		}
+	}
+	if b.Index >= int64(b.Count) {
+		return nil, ErrRecord
+	}
 	extra = extra[indexSize:]
 	for range pathLength(b.Index, int64(b.Count)) {
 		if len(extra) < tlog.HashSize {
-			return nil, ErrFormat
+			return nil, ErrRecord
 		}
 		b.Path = append(b.Path, extra[:tlog.HashSize])
 		extra = extra[tlog.HashSize:]
@@ -55,7 +66,7 @@ func parseTlogProof(text string) (*Receipt, error) {
 	r := &Receipt{Form: Form, Statement: Statement, Batch: b, Proof: proofForm + proof}
 	size := publicSize(extra)
 	if size < 0 {
-		return nil, ErrFormat
+		return nil, ErrRecord
 	}
 	r.Public = extra[:size]
 	if rest := extra[size:]; len(rest) == tlog.HashSize {

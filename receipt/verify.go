@@ -39,14 +39,11 @@ func (r *Receipt) Verify(p *Policy) (*Verified, error) {
 	if r.Proof == "" {
 		return nil, ErrNotYet
 	}
-	record, hash, err := r.record()
+	record, err := r.ReadRecord()
 	if err != nil {
 		return nil, err
 	}
 	v := &Verified{Record: record, Origin: p.Log()}
-	if err := r.checkBatch(&record, hash); err != nil {
-		return nil, err
-	}
 	proof, signed, err := v.readProof(r.Proof)
 	if err != nil {
 		return nil, err

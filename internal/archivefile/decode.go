@@ -63,6 +63,7 @@ func (r *lineReader) batch(b *Batch) {
 	b.Root = make([]byte, 32)
 	r.hex(`,"root":`, b.Root)
 	b.Xact = r.text(`,"xact":`)
+	b.Log = r.number(`,"log":`)
 	r.end()
 }
 

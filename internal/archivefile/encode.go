@@ -27,6 +27,7 @@ func (b *Batch) AppendLine(to []byte) ([]byte, error) {
 	if to, err = appendText(append(to, `,"xact":`...), b.Xact); err != nil {
 		return to, err
 	}
+	to = strconv.AppendInt(append(to, `,"log":`...), b.Log, 10)
 	return append(to, "}}\n"...), nil
 }
 

@@ -32,18 +32,17 @@ func (a *Archive) FindInBatch(ctx context.Context, files blob.Store, requestID u
 		return nil, 0, err
 	}
 	text := at.Format(TimeFormat)
-	sameTime := func(e *Entry) bool { return e.At.Equal(at) } // which all records of a batch have
 	times := 0
-	for i, p := range m.Parts {
+	for _, p := range m.Parts {
 		if p.Entries == 0 || text < p.First || text > p.Last {
 			continue
 		}
-		err := p.ReadWanted(ctx, files, m.Day, i+1, sameTime, func(b *Batch) error {
+		err := p.readAt(ctx, files, m.Day, at, func(b *Batch) error {
 			for i := range b.Entries {
 				if b.Entries[i].RequestID == requestID {
 					times++
 					index = i
-					found = &Batch{BatchKey: b.BatchKey, Found: true, At: b.At, Count: b.Count, Root: b.Root, Entries: slices.Clone(b.Entries)}
+					found = &Batch{BatchKey: b.BatchKey, Found: true, At: b.At, Count: b.Count, Root: b.Root, Log: b.Log, Entries: slices.Clone(b.Entries)}
 				}
 			}
 			return nil

@@ -18,7 +18,7 @@ import (
 
 // Format names the format of an archive. A change of the format gets a new
 // name. docs/reference/journal-record.md describes it.
-const Format = "lineproof journal archive 1"
+const Format = "lineproof journal archive 2"
 
 // TimeFormat is how an archive writes a time: whole milliseconds.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
@@ -29,7 +29,8 @@ type Manifest struct {
 	Day     string `json:"day"`
 	Batches int64  `json:"batches"`
 	Entries int64  `json:"entries"`
-	First   string `json:"first"` // times of the first and the last record; empty if there is none
+	Logged  int64  `json:"logged"` // batches that have an index in the public log
+	First   string `json:"first"`  // times of the first and the last record; empty if there is none
 	Last    string `json:"last"`
 	Root    string `json:"root"` // Merkle root over the roots of the batches, in order
 	Parts   []Part `json:"parts"`
@@ -50,6 +51,7 @@ type Part struct {
 	Bytes   int64  `json:"bytes"`
 	Batches int64  `json:"batches"`
 	Entries int64  `json:"entries"`
+	Logged  int64  `json:"logged"`
 	First   string `json:"first"`
 	Last    string `json:"last"`
 	Erased  int64  `json:"erased"` // records of live keys whose number is erased, so that it is in no filter
@@ -68,8 +70,13 @@ type Batch struct {
 	Count   int
 	Root    []byte
 	Xact    string
+	Log     int64 // its index in the public log, or NotLogged
 	Entries []Entry
 }
+
+// NotLogged stands for the index of a batch that the public log does not have: it is from
+// before the log was turned on.
+const NotLogged = -1
 
 // BatchKey identifies a batch: an epoch belongs to one start of one node.
 type BatchKey struct{ Epoch, N int64 }
@@ -109,6 +116,7 @@ type batchLine struct {
 	Count int    `json:"count"`
 	Root  string `json:"root"`
 	Xact  string `json:"xact"`
+	Log   int64  `json:"log"`
 }
 
 // EntryLine is a record in a line.
@@ -143,7 +151,7 @@ type EntryLine struct {
 // Line returns the line of a batch, without its entries.
 func (b *Batch) Line() Line {
 	return Line{Batch: &batchLine{
-		Node: b.Node, Epoch: b.Epoch, N: b.N, At: b.At.Format(TimeFormat), Count: b.Count, Root: hex.EncodeToString(b.Root), Xact: b.Xact,
+		Node: b.Node, Epoch: b.Epoch, N: b.N, At: b.At.Format(TimeFormat), Count: b.Count, Root: hex.EncodeToString(b.Root), Xact: b.Xact, Log: b.Log,
 	}}
 }
 
@@ -165,7 +173,7 @@ func (b *batchLine) batch() (*Batch, error) {
 	if err := errors.Join(err, rootErr); err != nil {
 		return nil, fmt.Errorf("archivefile: read a batch of an archive: %w", err)
 	}
-	return &Batch{BatchKey: BatchKey{b.Epoch, b.N}, Found: true, Node: b.Node, At: at, Count: b.Count, Root: root, Xact: b.Xact}, nil
+	return &Batch{BatchKey: BatchKey{b.Epoch, b.N}, Found: true, Node: b.Node, At: at, Count: b.Count, Root: root, Xact: b.Xact, Log: b.Log}, nil
 }
 
 // entry is the reverse of [Entry.Line], without the position in the batch.

@@ -48,7 +48,7 @@ func randomBatch(r *rand.Rand) *archivefile.Batch {
 	}
 	b := &archivefile.Batch{Found: true, Entries: make([]archivefile.Entry, 1+r.IntN(4)), Root: make([]byte, 32)}
 	fill(reflect.ValueOf(&b.BatchKey).Elem())
-	for _, field := range []any{&b.Node, &b.At, &b.Count, &b.Xact} {
+	for _, field := range []any{&b.Node, &b.At, &b.Count, &b.Xact, &b.Log} {
 		fill(reflect.ValueOf(field).Elem())
 	}
 	for i := range b.Entries {

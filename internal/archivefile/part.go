@@ -23,7 +23,9 @@ type PartWriter struct {
 	part    Part
 	numbers []int64 // of the live records
 	roots   []byte  // of the batches
-	lines   []byte
+	lines   []byte  // of the frame that is not complete
+	frame   frame
+	frames  frameList
 	encoder *zstd.Encoder
 	stored  []byte // memory that is used again
 }
@@ -51,7 +53,8 @@ func NewPartWriter(files blob.Store) (*PartWriter, error) {
 
 // Start begins a part of a day. Parts are numbered from 1.
 func (w *PartWriter) Start(day string, number int) error {
-	w.part, w.numbers, w.roots = Part{}, w.numbers[:0], nil
+	w.part, w.numbers, w.roots, w.frame = Part{}, w.numbers[:0], nil, frame{}
+	w.frames.reset()
 	text, err := json.Marshal(Line{Head: &head{Form: Format, Day: day, Part: number}})
 	if err != nil {
 		return fmt.Errorf("archivefile: write an archive: %w", err)
@@ -70,6 +73,10 @@ func (w *PartWriter) Add(b *Batch) (err error) {
 			return fmt.Errorf("archivefile: write a record: %w", err)
 		}
 	}
+	w.frame.count(b)
+	if w.frame.entries >= frameEntries {
+		w.endFrame()
+	}
 	w.part.Count(b)
 	w.numbers = w.part.LiveNumbers(w.numbers, b)
 	w.roots = append(w.roots, b.Root...)
@@ -80,6 +87,9 @@ func (w *PartWriter) Add(b *Batch) (err error) {
 func (p *Part) Count(b *Batch) {
 	p.Batches++
 	p.Entries += int64(len(b.Entries))
+	if b.Log != NotLogged {
+		p.Logged++
+	}
 	for i := range b.Entries {
 		if i == 0 || !b.Entries[i].At.Equal(b.Entries[i-1].At) { // usually all have one time
 			Extend(&p.First, &p.Last, b.Entries[i].At.Format(TimeFormat))
@@ -92,11 +102,20 @@ func (w *PartWriter) Size() (batches, entries int64) { return w.part.Batches, w.
 
 // Store compresses and stores the part.
 func (w *PartWriter) Store(ctx context.Context) (*StoredPart, error) {
-	w.stored = w.encoder.EncodeAll(w.lines, w.stored[:0])
+	if len(w.lines) > 0 {
+		w.endFrame()
+	}
+	w.stored = w.frames.appendTo(w.stored[:0])
 	key, sum, err := Store(ctx, w.files, w.stored)
 	if err != nil {
 		return nil, err
 	}
 	w.part.Key, w.part.SHA256, w.part.Bytes = key.String(), hex.EncodeToString(sum[:]), int64(len(w.stored))
 	return &StoredPart{Part: w.part, Filter: bloom.New(w.numbers), Roots: w.roots}, nil
+}
+
+// endFrame compresses the lines so far.
+func (w *PartWriter) endFrame() {
+	w.frames.add(w.frame, func(to []byte) []byte { return w.encoder.EncodeAll(w.lines, to) })
+	w.lines, w.frame = w.lines[:0], frame{}
 }

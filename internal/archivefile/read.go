@@ -31,6 +31,7 @@ type Archive struct {
 	SHA256   [sha256.Size]byte
 	Batches  int64
 	Entries  int64
+	Logged   int64 // batches that have an index in the public log
 	Bytes    int64 // of all its files
 	Root     []byte
 	At       time.Time // when it was archived
@@ -78,15 +79,52 @@ func (p *Part) ReadWanted(ctx context.Context, files blob.Store, day string, num
 }
 
 func (p *Part) read(ctx context.Context, files blob.Store, day string, number int, wanted func(*Entry) bool, each func(*Batch) error) error {
+	return p.open(ctx, files, day, func(memory *partBuffers) error {
+		text, err := memory.decompress(memory.compressed)
+		if err != nil {
+			return err
+		}
+		lines, err := cutHead(text, head{Form: Format, Day: day, Part: number})
+		if err != nil {
+			return err
+		}
+		return readLines(lines, wanted, each)
+	})
+}
+
+// readAt calls each for the batches of a time, and perhaps for some of other times. Only a
+// few frames of the file are decompressed.
+func (p *Part) readAt(ctx context.Context, files blob.Store, day string, at time.Time, each func(*Batch) error) error {
+	return p.open(ctx, files, day, func(memory *partBuffers) error {
+		frames, first, err := framesAt(memory.compressed, at)
+		if err != nil {
+			return err
+		}
+		text, err := memory.decompress(frames)
+		if err != nil {
+			return err
+		}
+		if first {
+			_, text, _ = strings.Cut(text, "\n")
+		}
+		return readLines(text, nil, each)
+	})
+}
+
+// open calls a function with memory that has the file of a part, if it is the one that was
+// archived.
+func (p *Part) open(ctx context.Context, files blob.Store, day string, read func(*partBuffers) error) error {
 	select {
 	case slots <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	defer func() { <-slots }()
-	text, err := p.load(ctx, files, day)
+	memory := buffers.Get().(*partBuffers) //nolint:forcetypeassert // nothing else is put into it
+	defer buffers.Put(memory)
+	err := p.load(ctx, files, day, memory)
 	if err == nil {
-		err = readLines(text, head{Form: Format, Day: day, Part: number}, wanted, each)
+		err = read(memory)
 	}
 	if err != nil {
 		return fmt.Errorf("archivefile: read the archive of %s: file %s: %w", day, p.Key, err)
@@ -98,31 +136,34 @@ func (p *Part) read(ctx context.Context, files blob.Store, day string, number in
 // for a record of an archived day.
 var slots = make(chan struct{}, min(runtime.GOMAXPROCS(0), 8))
 
-// load returns the lines of a part, if its file is the one that was archived.
-func (p *Part) load(ctx context.Context, files blob.Store, day string) (string, error) {
+// load reads the file of a part, if it is the one that was archived.
+func (p *Part) load(ctx context.Context, files blob.Store, day string, memory *partBuffers) error {
 	f, err := files.Open(ctx, p.Key)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer f.Close()
-	memory := buffers.Get().(*partBuffers) //nolint:forcetypeassert // nothing else is put into it
-	defer buffers.Put(memory)
 	compressed := bytes.NewBuffer(memory.compressed[:0])
 	if _, err := compressed.ReadFrom(io.LimitReader(f, p.Bytes+1)); err != nil {
-		return "", err
+		return err
 	}
 	memory.compressed = compressed.Bytes()
 	if sum := sha256.Sum256(memory.compressed); int64(len(memory.compressed)) != p.Bytes || hex.EncodeToString(sum[:]) != p.SHA256 {
-		return "", fmt.Errorf("%w: it does not match the manifest of %s", ErrDamaged, day)
+		return fmt.Errorf("%w: it does not match the manifest of %s", ErrDamaged, day)
 	}
+	return nil
+}
+
+// decompress returns the lines of frames.
+func (b *partBuffers) decompress(frames []byte) (string, error) {
 	decoder, err := newDecoder()
 	if err != nil {
 		return "", err
 	}
-	if memory.lines, err = decoder.DecodeAll(memory.compressed, memory.lines[:0]); err != nil {
+	if b.lines, err = decoder.DecodeAll(frames, b.lines[:0]); err != nil {
 		return "", err
 	}
-	return string(memory.lines), nil
+	return string(b.lines), nil
 }
 
 // newDecoder returns the decoder, which may be used by several goroutines.
@@ -133,16 +174,21 @@ type partBuffers struct{ compressed, lines []byte }
 
 var buffers = sync.Pool{New: func() any { return new(partBuffers) }}
 
-// readLines reads the lines of a part.
-func readLines(text string, want head, wanted func(*Entry) bool, each func(*Batch) error) error {
+// cutHead checks the first line of a part and returns the others.
+func cutHead(text string, want head) (string, error) {
 	first, rest, _ := strings.Cut(text, "\n")
 	var l Line
 	if err := json.Unmarshal([]byte(first), &l); err != nil {
-		return err
+		return "", err
 	}
 	if l.Head == nil || *l.Head != want {
-		return fmt.Errorf("%w: its first line is that of another file", ErrDamaged)
+		return "", fmt.Errorf("%w: its first line is that of another file", ErrDamaged)
 	}
+	return rest, nil
+}
+
+// readLines reads the lines of batches and records.
+func readLines(rest string, wanted func(*Entry) bool, each func(*Batch) error) error {
 	var current, next Batch
 	for rest != "" {
 		var line string

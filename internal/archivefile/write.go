@@ -43,6 +43,7 @@ func (w *Writer) Add(p *StoredPart) {
 	m.Parts = append(m.Parts, part)
 	m.Batches += part.Batches
 	m.Entries += part.Entries
+	m.Logged += part.Logged
 	if part.Entries > 0 {
 		Extend(&m.First, &m.Last, part.First)
 		Extend(&m.First, &m.Last, part.Last)
@@ -73,7 +74,7 @@ func (w *Writer) Finish(ctx context.Context, day time.Time) (Archive, error) {
 	if err != nil {
 		return Archive{}, fmt.Errorf("archivefile: write a manifest: %w", err)
 	}
-	a := Archive{Day: day, Batches: w.Manifest.Batches, Entries: w.Manifest.Entries, Root: root[:], Bytes: int64(len(text)) + w.Manifest.Filters.Bytes}
+	a := Archive{Day: day, Batches: w.Manifest.Batches, Entries: w.Manifest.Entries, Logged: w.Manifest.Logged, Root: root[:], Bytes: int64(len(text)) + w.Manifest.Filters.Bytes}
 	for _, p := range w.Manifest.Parts {
 		a.Bytes += p.Bytes
 	}

@@ -12,6 +12,7 @@ const (
 	EntityRevoked   Action = "entity.revoked"
 	LimitsSet       Action = "entity.limits_set"
 	GuardReleased   Action = "guard.released"
+	ListReleased    Action = "watch.released" // a held watch-list
 
 	DocumentUploaded  Action = "document.uploaded"
 	DocumentScanned   Action = "document.scanned" // and found clean
@@ -66,6 +67,18 @@ const (
 	SessionsEnded   Action = "session.all_ended" // all sessions of an account
 )
 
+// The actions on webhook endpoints.
+const (
+	WebhookCreated   Action = "webhook.created"
+	WebhookConfirmed Action = "webhook.confirmed" // it answered the challenge
+	WebhookPaused    Action = "webhook.paused"
+	WebhookResumed   Action = "webhook.resumed"
+	WebhookRolled    Action = "webhook.rolled"
+	WebhookReplayed  Action = "webhook.replayed" // its feed is sent again
+	WebhookDisabled  Action = "webhook.disabled" // by the service
+	WebhookDeleted   Action = "webhook.deleted"
+)
+
 // The actions on lines, on the rules they follow and on the journal.
 const (
 	ImportBegun     Action = "import.begun"
@@ -85,6 +98,7 @@ const (
 	JournalArchived Action = "journal.archived"
 	JournalDropped  Action = "journal.dropped" // of an archived day
 	EpochsSkipped   Action = "journal.epochs_skipped"
+	RecordReturned  Action = "journal.record_returned" // lost by a restore, and taken back by its receipt
 
 	MassChangeAnnounced Action = "supply.announced" // of a network's lines, which is then not held
 

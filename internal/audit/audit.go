@@ -29,6 +29,7 @@ type ActorKind string
 const (
 	Client   ActorKind = "client"   // a program with an access token
 	Account  ActorKind = "account"  // a person with a session
+	APIKey   ActorKind = "key"      // a program with an API key
 	Operator ActorKind = "operator" // a person at the command line
 	System   ActorKind = "system"   // the service itself, by one of its rules
 )

@@ -65,3 +65,19 @@ func Decode(text string) ([]byte, error) {
 	}
 	return decoded, nil
 }
+
+// postQuantumSize is the length of a signature with ML-DSA-44 in a note: the id of the key,
+// a time, and the signature.
+const postQuantumSize = 4 + 8 + 2420
+
+// WithoutPostQuantum returns a signed checkpoint without its signatures with ML-DSA-44.
+func WithoutPostQuantum(signed string) string {
+	at := strings.LastIndex(signed, "\n\n") + 2
+	kept := []string{signed[:at]}
+	for line := range strings.Lines(signed[at:]) {
+		if base64.StdEncoding.DecodedLen(len(line)-strings.LastIndexByte(line, ' ')-2) < postQuantumSize {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
+}

@@ -14,7 +14,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Code is the class of a fault, as CAMARA names it. A new code needs a
@@ -36,6 +39,7 @@ const (
 	AlreadyExists        Code = "ALREADY_EXISTS"
 	Aborted              Code = "ABORTED"
 	IncompatibleState    Code = "INCOMPATIBLE_STATE"
+	Gone                 Code = "GONE"
 	PayloadTooLarge      Code = "PAYLOAD_TOO_LARGE"
 	UnsupportedMediaType Code = "UNSUPPORTED_MEDIA_TYPE"
 	NotApplicable        Code = "SERVICE_NOT_APPLICABLE"
@@ -48,7 +52,7 @@ const (
 // Codes lists every code, for tests that prove a table is complete.
 var Codes = []Code{
 	InvalidArgument, OutOfRange, Unauthenticated, SecondFactorRequired, PermissionDenied, IncompleteAccount, NotFound,
-	MethodNotAllowed, AlreadyExists, Aborted, IncompatibleState, PayloadTooLarge, UnsupportedMediaType,
+	MethodNotAllowed, AlreadyExists, Aborted, IncompatibleState, Gone, PayloadTooLarge, UnsupportedMediaType,
 	NotApplicable, TooManyRequests, QuotaExceeded, Internal, Unavailable,
 }
 
@@ -153,6 +157,18 @@ func (f *Form) Once(field, code, message string) {
 	if !slices.Contains(f.violations, v) {
 		f.violations = append(f.violations, v)
 	}
+}
+
+// CheckLabel adds violations of field unless label is a name of 1 to longest characters.
+func (f *Form) CheckLabel(field, label string, longest int) {
+	f.Check(strings.TrimSpace(label) != "", field, Required, "Give a name.")
+	f.Check(utf8.RuneCountInString(label) <= longest, field, TooLong, fmt.Sprintf("Use at most %d characters.", longest))
+}
+
+// IsPrintable reports whether text has 1 to longest characters, all of them printable.
+func IsPrintable(text string, longest int) bool {
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= longest &&
+		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // Violations returns the violations so far.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/fault"
@@ -61,6 +62,9 @@ type Archiver struct {
 	// BeforeReplacing, if set, is called before an archive that was written anew after an
 	// erasure takes the place of the old one, whose files are then deleted.
 	BeforeReplacing func(context.Context, Archive) error
+	// LogIndexes, if set, returns the indexes in the public log of the batches of a period. A
+	// batch that is not among them has none.
+	LogIndexes func(ctx context.Context, from, to time.Time) (map[archivefile.BatchKey]int64, error)
 	// OldTransactions is how long an erasure waits for transactions that began before it;
 	// 0 means a minute.
 	OldTransactions time.Duration
@@ -208,9 +212,9 @@ func (a *Archiver) recordArchive(ctx context.Context, archive *Archive) error {
 }
 
 func (a *Archiver) insertArchive(ctx context.Context, tx pg.Tx, archive *Archive) error {
-	_, err := tx.Exec(ctx, `INSERT INTO journal_archive (manifest, day, sha256, batches, entries, bytes, root, archived_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (manifest) DO NOTHING`,
-		archive.Manifest, archive.Day, archive.SHA256[:], archive.Batches, archive.Entries, archive.Bytes, archive.Root, archive.At)
+	_, err := tx.Exec(ctx, `INSERT INTO journal_archive (manifest, day, sha256, batches, entries, logged, bytes, root, archived_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (manifest) DO NOTHING`,
+		archive.Manifest, archive.Day, archive.SHA256[:], archive.Batches, archive.Entries, archive.Logged, archive.Bytes, archive.Root, archive.At)
 	if err != nil {
 		return fmt.Errorf("journal: record an archive: %w", err)
 	}

@@ -75,7 +75,7 @@ func ArchiveLines(ctx context.Context, files blob.Store, node string, epoch, n i
 	if err != nil {
 		return lines, m, err
 	}
-	f := &archivefile.Batch{BatchKey: archivefile.BatchKey{Epoch: epoch, N: n}, Node: node, At: e.At, Count: 1, Root: root, Xact: xact, Entries: []archivefile.Entry{{Entry: e, StoredHash: hash[:]}}}
+	f := &archivefile.Batch{BatchKey: archivefile.BatchKey{Epoch: epoch, N: n}, Node: node, At: e.At, Count: 1, Root: root, Xact: xact, Log: 1000, Entries: []archivefile.Entry{{Entry: e, StoredHash: hash[:]}}}
 	for i, l := range []archivefile.Line{f.Line(), f.Entries[0].Line()} {
 		text, err := json.Marshal(l)
 		if err != nil {

@@ -30,7 +30,7 @@ func Archives(ctx context.Context, db pg.DB, from, to time.Time) ([]Archive, err
 		t = dayOf(t)
 		return &t
 	}
-	rows, err := db.Query(ctx, `SELECT day::timestamptz, manifest, sha256, batches, entries, bytes, root, archived_at FROM journal_archive
+	rows, err := db.Query(ctx, `SELECT day::timestamptz, manifest, sha256, batches, entries, logged, bytes, root, archived_at FROM journal_archive
 		WHERE day >= coalesce($1::timestamptz::date, '-infinity') AND day <= coalesce($2::timestamptz::date, 'infinity') ORDER BY day, archived_at`,
 		limit(from), limit(to))
 	if err != nil {
@@ -38,7 +38,7 @@ func Archives(ctx context.Context, db pg.DB, from, to time.Time) ([]Archive, err
 	}
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Archive, err error) {
 		var sum []byte
-		err = row.Scan(&a.Day, &a.Manifest, &sum, &a.Batches, &a.Entries, &a.Bytes, &a.Root, &a.At)
+		err = row.Scan(&a.Day, &a.Manifest, &sum, &a.Batches, &a.Entries, &a.Logged, &a.Bytes, &a.Root, &a.At)
 		a.Day, a.At = a.Day.UTC(), a.At.UTC()
 		copy(a.SHA256[:], sum)
 		return a, err

@@ -96,6 +96,13 @@ func (r *archiveRun) writePart(ctx context.Context, span Span, number int) (*arc
 		return nil, err
 	}
 	erased := journalslice.ErasedSet{}
+	var indexes map[archivefile.BatchKey]int64
+	if r.LogIndexes != nil {
+		var err error
+		if indexes, err = r.LogIndexes(ctx, span.From, span.To); err != nil {
+			return nil, err
+		}
+	}
 	err := journalslice.WithMemory(func(memory *journalslice.Memory) error {
 		return r.reader.read(ctx, span, memory, func(s *daySlice) error {
 			check := &journalslice.Check{Day: r.reader.day}
@@ -103,6 +110,9 @@ func (r *archiveRun) writePart(ctx context.Context, span Span, number int) (*arc
 				return ErrDamaged
 			}
 			for i := range s.batches {
+				if index, ok := indexes[s.batches[i].BatchKey]; ok {
+					s.batches[i].Log = index
+				}
 				if err := writer.Add(&s.batches[i]); err != nil {
 					return err
 				}

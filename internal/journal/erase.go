@@ -135,6 +135,11 @@ func (a *Archiver) Erase(ctx context.Context, day time.Time) (erased int64, err 
 		if err != nil {
 			return err
 		}
+		cameBack, err := eraseReturned(ctx, conn, day, &covered)
+		if err != nil {
+			return err
+		}
+		defer func() { erased += cameBack }()
 		if readable > 0 {
 			if erased, err = a.blank(ctx, conn, day, &covered); err != nil {
 				return err

@@ -26,6 +26,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal/internal/db"
 	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/returned"
 )
 
 var (
@@ -75,7 +76,7 @@ func Get(ctx context.Context, pool *pgxpool.Pool, requestID uuid.UUID) (record.E
 	case err != nil:
 		return record.Entry{}, fmt.Errorf("journal: get: %w", err)
 	case len(found) == 0:
-		return record.Entry{}, ErrNotFound
+		return getReturned(ctx, pool, requestID)
 	case len(found) > 1:
 		return record.Entry{}, fmt.Errorf("journal: get: %d records share one request id", len(found))
 	}
@@ -84,6 +85,18 @@ func Get(ctx context.Context, pool *pgxpool.Pool, requestID uuid.UUID) (record.E
 		return record.Entry{}, errors.New("journal: get: the record does not match its hash; it was changed after it was written")
 	}
 	return e.Entry, nil
+}
+
+// getReturned returns a record that was lost and came back by its receipt.
+func getReturned(ctx context.Context, pool *pgxpool.Pool, requestID uuid.UUID) (record.Entry, error) {
+	r, err := returned.Get(ctx, pool, requestID)
+	if err != nil {
+		return record.Entry{}, err
+	}
+	if r == nil {
+		return record.Entry{}, ErrNotFound
+	}
+	return r.Entry, nil
 }
 
 // MakePartitions creates the missing daily partitions, from yesterday to the

@@ -67,7 +67,7 @@ func List(ctx context.Context, pool *pgxpool.Pool, q Query) (list []record.Entry
 		// The planner scans tables that are empty according to the statistics, and the
 		// statistics of a new day say that it is empty. Without sequential scans the
 		// estimated cost is high, and JIT compilation would start because of it.
-		if _, err := tx.Exec(ctx, `SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`); err != nil {
+		if _, err := tx.Exec(ctx, `SELECT set_config('enable_seqscan', 'off', true)`); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, listEntries, args...)

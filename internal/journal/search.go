@@ -21,6 +21,7 @@ import (
 	"github.com/lineproof/lineproof/internal/bloom"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/returned"
 )
 
 // Search finds the records of live keys about some numbers, in the database and in
@@ -69,7 +70,12 @@ func (s *Search) Run(ctx context.Context, each func(*record.Entry) error) error 
 			return fmt.Errorf("journal: search: %w", err)
 		}
 	}
-	return nil
+	return returned.Each(ctx, s.Pool, s.From, s.To, func(e *returned.Record) error {
+		if (s.EveryMode || e.Mode == "live") && !e.Erased() && s.Match(e.Number, e.LineVersion) {
+			return each(&e.Entry)
+		}
+		return nil
+	})
 }
 
 func (s *Search) indexed() bool { return len(s.Numbers) > 0 && len(s.Numbers) <= MaxIndexed }

@@ -174,7 +174,7 @@ func inDaySnapshot(ctx context.Context, pool *pgxpool.Pool, day time.Time, fn fu
 // the planner scans tables that are empty according to the statistics, and the statistics
 // of a new day say that it is empty.
 const readSettings = `SET TRANSACTION READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0;
-	SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_seqscan = off; SET LOCAL jit = off`
+	SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_seqscan = off`
 
 // whereSpan limits a query to a period.
 func whereSpan(s Span) string {

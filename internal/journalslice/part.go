@@ -36,7 +36,7 @@ func (c *PartCheck) File(ctx context.Context, files blob.Store, day string, numb
 	found := &c.counted
 	if err != nil {
 		c.AddFinding("file "+p.Key, "%v", err)
-	} else if found.Batches != p.Batches || found.Entries != p.Entries || found.First != p.First || found.Last != p.Last || found.Erased != p.Erased {
+	} else if found.Batches != p.Batches || found.Entries != p.Entries || found.Logged != p.Logged || found.First != p.First || found.Last != p.Last || found.Erased != p.Erased {
 		c.AddFinding("file "+p.Key, "has other records than its manifest says")
 	}
 }

@@ -112,6 +112,7 @@ func ReadBatches(ctx context.Context, conn *pgconn.PgConn, sql string) (batches 
 			BatchKey: archivefile.BatchKey{Epoch: bigEndian(columns[0]), N: bigEndian(columns[1])}, Found: true, Node: string(columns[2]),
 			At: timeOf(bigEndian(columns[3])), Count: int(bigEndian(columns[4])), Root: slices.Clone(columns[5]),
 			Xact: strconv.FormatUint(uint64(bigEndian(columns[6])), 10), //nolint:gosec // xid8 has no sign
+			Log:  archivefile.NotLogged,
 		})
 		return nil
 	})

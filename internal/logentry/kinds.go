@@ -39,7 +39,7 @@ type Hour struct {
 
 // KeyUse is an entry about a key that is used from then on.
 type KeyUse struct {
-	Role  string // log, promise or witnesses
+	Role  string // log, next, post-quantum, promise or witnesses
 	Value string // the verifier of a key, or SHA-256 of the policy of witnesses
 }
 
@@ -109,7 +109,7 @@ func (b *Hour) String() string { return "the audit trail of " + b.Hour.Format("2
 func (b *KeyUse) write(to *writer)  { to.text(b.Role); to.text(b.Value) }
 func (b *KeyUse) read(from *reader) { *b = KeyUse{from.text(), from.text()} }
 func (b *KeyUse) valid() bool {
-	return (b.Role == RoleLog || b.Role == RolePromise || b.Role == RoleWitnesses) && b.Value != ""
+	return slices.Contains([]string{RoleLog, RoleNext, RolePostQuantum, RolePromise, RoleWitnesses}, b.Role) && b.Value != ""
 }
 
 // String implements [fmt.Stringer].
@@ -117,9 +117,11 @@ func (b *KeyUse) String() string { return "a key of the role " + b.Role }
 
 // The roles of keys.
 const (
-	RoleLog       = "log"       // signs checkpoints
-	RolePromise   = "promise"   // signs promises
-	RoleWitnesses = "witnesses" // the policy of witnesses
+	RoleLog         = "log"          // signs checkpoints
+	RoleNext        = "next"         // signs them, too, and will take the place of that one
+	RolePostQuantum = "post-quantum" // signs them with ML-DSA-44
+	RolePromise     = "promise"      // signs the promises of a node
+	RoleWitnesses   = "witnesses"    // the policy of witnesses
 )
 
 func (b *Day) write(to *writer) {

@@ -12,11 +12,9 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -33,6 +31,9 @@ type Key struct {
 	signer crypto.Signer
 	public ed25519.PublicKey
 	close  func() error
+
+	next        *Key         // signs, too; see [Key.SignWith]
+	postQuantum *PostQuantum // signs checkpoints, too
 }
 
 // agentPrefix starts the address of an ssh-agent.
@@ -64,22 +65,11 @@ func Open(ctx context.Context, from, name string) (*Key, error) {
 const othersMay = 0o077
 
 func openFile(path string) (crypto.Signer, error) {
-	info, err := os.Stat(path)
+	der, err := readPEM(path)
 	if err != nil {
-		return nil, fmt.Errorf("logkey: open the key: %w", err)
+		return nil, err
 	}
-	if info.Mode().Perm()&othersMay != 0 {
-		return nil, fmt.Errorf("logkey: others can read the file of the key; run: chmod 600 %s", path)
-	}
-	text, err := os.ReadFile(path) //nolint:gosec // the path comes from the settings
-	if err != nil {
-		return nil, fmt.Errorf("logkey: open the key: %w", err)
-	}
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return nil, errors.New("logkey: the file of the key is not PEM; lineproof log key creates one")
-	}
-	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	key, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
 		return nil, errors.New("logkey: the file of the key has no private key in PKCS #8; lineproof log key creates one")
 	}
@@ -100,21 +90,12 @@ func Create(path string) error {
 	if err != nil {
 		return fmt.Errorf("logkey: create a key: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names the file
-	if err != nil {
-		return fmt.Errorf("logkey: create a key: %w", err)
-	}
-	err = pem.Encode(f, &pem.Block{Type: "PRIVATE KEY", Bytes: der})
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("logkey: create a key: %w", err)
-	}
-	return nil
+	return writePEM(path, der)
 }
 
-// CreateUnlessThere is [Create] for a file that may exist, and reports whether it created
-// it.
-func CreateUnlessThere(path string) (created bool, err error) {
-	err = Create(path)
+// UnlessThere calls create for a file that may exist, and reports whether it was created.
+func UnlessThere(path string, create func(path string) error) (created bool, err error) {
+	err = create(path)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
@@ -123,6 +104,30 @@ func CreateUnlessThere(path string) (created bool, err error) {
 
 // Close releases the connection to an agent.
 func (k *Key) Close() error { return k.close() }
+
+// SignWith makes other keys sign, too, from now on: the next Ed25519 key of the log, and one
+// that withstands quantum computers and signs checkpoints only. Either may be nil.
+func (k *Key) SignWith(next *Key, postQuantum *PostQuantum) {
+	k.next, k.postQuantum = next, postQuantum
+}
+
+// SignNote returns a signed note with that text.
+func (k *Key) SignNote(text string) (string, error) { return sign(text, k.signers()) }
+
+func (k *Key) signers() []note.Signer {
+	if k.next == nil {
+		return []note.Signer{k}
+	}
+	return []note.Signer{k, k.next}
+}
+
+func sign(text string, by []note.Signer) (string, error) {
+	signed, err := note.Sign(&note.Note{Text: text}, by...)
+	if err != nil {
+		return "", fmt.Errorf("logkey: sign: %w", err)
+	}
+	return string(signed), nil
+}
 
 // Public returns the public key.
 func (k *Key) Public() ed25519.PublicKey { return k.public }
@@ -156,9 +161,9 @@ func (k *Key) Verifier() string {
 
 // SignCheckpoint returns the signed checkpoint of a log of that size and root.
 func (k *Key) SignCheckpoint(size int64, root []byte) (string, error) {
-	signed, err := note.Sign(&note.Note{Text: checkpoint.Format(k.name, size, root)}, k)
-	if err != nil {
-		return "", fmt.Errorf("logkey: sign a checkpoint: %w", err)
+	by := k.signers()
+	if k.postQuantum != nil {
+		by = append(by, k.postQuantum)
 	}
-	return string(signed), nil
+	return sign(checkpoint.Format(k.name, size, root), by)
 }

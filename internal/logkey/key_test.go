@@ -1,18 +1,24 @@
 package logkey_test
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"filippo.io/mldsa"
 	"golang.org/x/crypto/ssh/agent"
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/lineproof/lineproof/internal/checkpoint"
 	"github.com/lineproof/lineproof/internal/logkey"
+	"github.com/lineproof/lineproof/internal/testing/logtest"
 )
 
 const name = "lineproof.example/log/0/2027"
@@ -127,5 +133,71 @@ func TestWrongFilesAreRefused(t *testing.T) {
 	}
 	if _, err := logkey.Open(t.Context(), filepath.Join(dir, "missing"), name); err == nil {
 		t.Error("a missing file was opened")
+	}
+}
+
+// A checkpoint has the signatures of the next key and of one that withstands quantum
+// computers, too, in the form of c2sp.org/tlog-cosignature. Who knows one key verifies it.
+func TestSeveralKeysSignACheckpoint(t *testing.T) {
+	t.Parallel()
+	k, next := logtest.NewKey(t, name), logtest.NewKey(t, name)
+	file := filepath.Join(t.TempDir(), "mldsa")
+	if err := logkey.CreatePostQuantum(file); err != nil {
+		t.Fatal(err)
+	}
+	pq, err := logkey.OpenPostQuantum(file, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.SignWith(next, pq)
+	root := bytes.Repeat([]byte{7}, 32)
+	signed, err := k.SignCheckpoint(1000, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []*logkey.Key{k, next} {
+		v, err := note.NewVerifier(key.Verifier())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := note.Open([]byte(signed), note.VerifierList(v)); err != nil || len(n.Sigs) != 1 || len(n.UnverifiedSigs) != 2 {
+			t.Errorf("%v: %s", err, signed)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(signed), "\n")
+	verifyPostQuantum(t, pq.Verifier(), lines[len(lines)-1], root)
+	if len(signed) > 3700 || len(checkpoint.WithoutPostQuantum(signed)) > 400 || strings.Count(checkpoint.WithoutPostQuantum(signed), "\u2014") != 2 {
+		t.Errorf("the note has %d bytes, and %d without the long signature", len(signed), len(checkpoint.WithoutPostQuantum(signed)))
+	}
+	if _, err := logkey.Open(t.Context(), file, name); err == nil {
+		t.Error("an ML-DSA key was opened as an Ed25519 key")
+	}
+	if note, err := k.SignNote("lineproof key 1\n"); err != nil || strings.Count(note, "\u2014") != 2 {
+		t.Errorf("another note than a checkpoint: %v: %s", err, note)
+	}
+}
+
+// verifyPostQuantum verifies a line by the specification, to the byte.
+func verifyPostQuantum(t *testing.T, verifier, line string, root []byte) {
+	t.Helper()
+	parts := strings.Split(verifier, "+")
+	public, err := base64.StdEncoding.DecodeString(strings.Join(parts[2:], "+"))
+	if err != nil || public[0] != 6 {
+		t.Fatalf("%v: %s", err, verifier)
+	}
+	key, err := mldsa.NewPublicKey(mldsa.MLDSA44(), public[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := base64.StdEncoding.DecodeString(line[strings.LastIndex(line, " ")+1:])
+	if err != nil || len(raw) != 4+8+2420 || hex.EncodeToString(raw[:4]) != parts[1] {
+		t.Fatalf("%v: %s", err, line)
+	}
+	message := "subtree/v1\n\x00" + "\x1c" + name + string(raw[4:12]) + "\x1c" + name + "\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00\x00\x00\x00\x00\x00\x03\xe8" + string(root)
+	if err := mldsa.Verify(key, []byte(message), raw[12:], nil); err != nil {
+		t.Error(err)
+	}
+	if mldsa.Verify(key, []byte(message+"x"), raw[12:], nil) == nil {
+		t.Error("another message has the same signature")
 	}
 }

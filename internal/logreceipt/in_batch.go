@@ -11,6 +11,8 @@ import (
 	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/returned"
+	"github.com/lineproof/lineproof/receipt"
 )
 
 // InBatch is a record with its place in its batch.
@@ -18,8 +20,12 @@ type InBatch struct {
 	record.Entry
 	archivefile.BatchKey
 
+	Log    int64 // its index in the public log, if an archive says it, or archivefile.NotLogged
 	Index  int
 	Hashes [][]byte // of all records of the batch, in order
+	// Place is that of a record that was lost and came back by its receipt: the rest of its
+	// batch is not known.
+	Place *receipt.Batch
 }
 
 // Find finds a record with its batch, in the database or, if its day was archived, in the
@@ -33,11 +39,25 @@ func (m *Maker) Find(ctx context.Context, requestID uuid.UUID) (*InBatch, error)
 	if errors.Is(err, journal.ErrNotFound) {
 		found, err = m.findInArchive(ctx, requestID)
 	}
+	if errors.Is(err, journal.ErrNotFound) {
+		found, err = m.findReturned(ctx, requestID)
+	}
 	return found, err
 }
 
+func (m *Maker) findReturned(ctx context.Context, requestID uuid.UUID) (*InBatch, error) {
+	r, err := returned.Get(ctx, m.Pool, requestID)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, journal.ErrNotFound
+	}
+	return &InBatch{Entry: r.Entry, BatchKey: archivefile.BatchKey{Epoch: r.Batch.Epoch, N: r.Batch.N}, Log: archivefile.NotLogged, Place: &r.Batch}, nil
+}
+
 func (m *Maker) findInDatabase(ctx context.Context, e *record.Entry) (*InBatch, error) {
-	b := InBatch{Entry: *e}
+	b := InBatch{Entry: *e, Log: archivefile.NotLogged}
 	rows, err := m.Pool.Query(ctx, `SELECT o.epoch, o.n, o.hash, o.request_id = $2 FROM journal_entry e JOIN journal_entry o ON o.at = e.at AND o.epoch = e.epoch AND o.n = e.n
 		WHERE e.at = $1 AND e.request_id = $2 AND o.at = $1 ORDER BY o.idx`, e.At, e.RequestID)
 	if err != nil {
@@ -79,7 +99,7 @@ func (m *Maker) findInArchive(ctx context.Context, requestID uuid.UUID) (*InBatc
 		if batch == nil {
 			continue
 		}
-		b := InBatch{Entry: batch.Entries[index].Entry, BatchKey: batch.BatchKey, Index: index}
+		b := InBatch{Entry: batch.Entries[index].Entry, BatchKey: batch.BatchKey, Log: batch.Log, Index: index}
 		for i := range batch.Entries {
 			b.Hashes = append(b.Hashes, batch.Entries[i].StoredHash)
 		}

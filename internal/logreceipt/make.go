@@ -12,8 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/checkpoint"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/logentry"
 	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/receipt"
@@ -33,24 +36,26 @@ var (
 		Code: fault.Unavailable, RetryAfter: 2 * time.Second,
 		Message: "The public log does not cover this answer yet. That takes about a second; send the request again after the time in the Retry-After header.",
 	}
+	// ErrLost reports a record that came back by a promise: the log never had its batch.
+	ErrLost = fault.New(fault.NotFound, "The database was restored before the public log had this answer, so there is no proof of it. The promise that came with the answer is the evidence.")
 	// ErrBefore reports a record from before the log was turned on.
 	ErrBefore = fault.New(fault.NotFound, "This answer was given before the public log was turned on, so there is no receipt of it.")
 )
 
-// Make returns the receipt of a record.
-func (m *Maker) Make(ctx context.Context, b *InBatch) (*receipt.Receipt, error) {
-	index, err := publiclog.IndexOf(ctx, m.Pool, b.Epoch, b.N, b.At)
-	if errors.Is(err, publiclog.ErrNotLogged) {
-		return nil, m.whyNotLogged(ctx, b.At)
-	}
+// Make returns the receipt of a record, with the signatures that withstand quantum computers
+// if they are wanted: each takes 3,300 bytes.
+func (m *Maker) Make(ctx context.Context, b *InBatch, postQuantum bool) (*receipt.Receipt, error) {
+	index, err := m.indexOf(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	proof, err := m.prove(ctx, index)
+	place := placeIn(b)
+	entry := logentry.Batch{At: b.At, Epoch: b.Epoch, N: b.N, Count: place.Count, Root: merkle.Hash(place.Root)}
+	proof, err := m.prove(ctx, index, entry.Encode(), postQuantum)
 	if err != nil {
 		return nil, err
 	}
-	r := &receipt.Receipt{Form: receipt.Form, Statement: receipt.Statement, Public: b.EncodePublic(), Batch: placeIn(b), Proof: proof}
+	r := &receipt.Receipt{Form: receipt.Form, Statement: receipt.Statement, Public: b.EncodePublic(), Batch: place, Proof: proof}
 	if b.Erased() {
 		r.PersonalHash = b.Inner[:]
 	} else {
@@ -59,19 +64,36 @@ func (m *Maker) Make(ctx context.Context, b *InBatch) (*receipt.Receipt, error) 
 	return r, nil
 }
 
-func (m *Maker) whyNotLogged(ctx context.Context, at time.Time) error {
+// indexOf returns the index of a batch in the log.
+func (m *Maker) indexOf(ctx context.Context, b *InBatch) (int64, error) {
+	if b.Log != archivefile.NotLogged {
+		return b.Log, nil
+	}
+	index, err := publiclog.IndexOf(ctx, m.Pool, b.Epoch, b.N, b.At)
+	if errors.Is(err, publiclog.ErrNotLogged) {
+		return 0, m.whyNotLogged(ctx, b)
+	}
+	return index, err
+}
+
+func (m *Maker) whyNotLogged(ctx context.Context, b *InBatch) error {
 	h, err := publiclog.ReadHead(ctx, m.Pool)
 	switch {
 	case err != nil:
 		return err
-	case at.Before(h.Began):
+	case b.At.Before(h.Began):
 		return ErrBefore
+	case b.Place != nil:
+		return ErrLost
 	}
 	return ErrPending
 }
 
 // placeIn returns the batch with the path from the record to its root.
 func placeIn(b *InBatch) receipt.Batch {
+	if b.Place != nil {
+		return *b.Place
+	}
 	tree := merkle.NewLevels(len(b.Hashes), func(i int) []byte { return b.Hashes[i] })
 	to := receipt.Batch{Epoch: b.Epoch, N: b.N, At: b.At.UnixMilli(), Count: int32(len(b.Hashes)), Index: int64(b.Index), Root: tree.Root()[:], Path: []receipt.Bytes{}} //nolint:gosec // a batch is small
 	tree.Path(b.Index, func(place int) { to.Path = append(to.Path, tree.Hashes[place][:]) })
@@ -79,8 +101,9 @@ func placeIn(b *InBatch) receipt.Batch {
 }
 
 // prove returns the proof that the newest checkpoint covers an entry. It comes from the
-// published tiles, so that it proves what others can see.
-func (m *Maker) prove(ctx context.Context, index int64) (string, error) {
+// published tiles, so that it proves what others can see, and is checked before it is given
+// away.
+func (m *Maker) prove(ctx context.Context, index int64, entry []byte, postQuantum bool) (string, error) {
 	note, tree, err := publiclog.NewestTree(ctx, m.Pool)
 	if err != nil {
 		return "", err
@@ -92,10 +115,16 @@ func (m *Maker) prove(ctx context.Context, index int64) (string, error) {
 	if err != nil {
 		return "", fault.New(fault.Unavailable, "The public log can't be read right now. Send the request again shortly.").Because(fmt.Errorf("logreceipt: prove: %w", err))
 	}
+	if err := tlog.CheckRecord(path, tree.N, tree.Hash, index, tlog.RecordHash(entry)); err != nil {
+		return "", fmt.Errorf("logreceipt: the public log has another entry at %d than that of the batch: %w", index, err)
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "c2sp.org/tlog-proof@v1\nindex %d\n", index)
 	for _, hash := range path {
 		fmt.Fprintln(&text, hash.String())
+	}
+	if !postQuantum {
+		note = checkpoint.WithoutPostQuantum(note)
 	}
 	text.WriteString("\n" + note)
 	return text.String(), nil

@@ -26,6 +26,7 @@ const origin = "lineproof.example/log/0/2027"
 type env struct {
 	t         *testing.T
 	pool      *pgxpool.Pool
+	owner     *pgxpool.Pool
 	journal   *journal.Journal
 	log       *publiclog.Log
 	publisher *publiclog.Publisher
@@ -35,7 +36,8 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	e := &env{t: t, pool: pgtest.New(t)}
+	url := pgtest.URL(t)
+	e := &env{t: t, pool: pgtest.Open(t, url, pg.Serve), owner: pgtest.Open(t, url, pg.Owner)}
 	var err error
 	if e.journal, err = journal.Open(t.Context(), e.pool, "a", 2); err != nil {
 		t.Fatal(err)
@@ -93,7 +95,7 @@ func (e *env) receipt(id uuid.UUID) ([]byte, error) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	r, err := e.maker.Make(e.t.Context(), b)
+	r, err := e.maker.Make(e.t.Context(), b, false)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +253,7 @@ func TestTlogProofOfAnErasedRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Inner, b.Nonce, b.Personal = b.InnerHash(), [16]byte{}, record.Personal{}
-	r, err := e.maker.Make(t.Context(), b)
+	r, err := e.maker.Make(t.Context(), b, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package monitor_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func (w *world) answer(n int64) (entry []byte, promised *receipt.Receipt) {
 	}}
 	hash = b.Entries[0].Hash()
 	b.Tree = merkle.NewLevels(1, func(int) []byte { return hash[:] })
-	signer, err := promise.New(w.key, w.now)
+	signer, err := promise.New(w.t.Context(), w.key, w.now, func(context.Context, string) error { return nil })
 	if err != nil {
 		w.t.Fatal(err)
 	}

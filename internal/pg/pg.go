@@ -71,6 +71,7 @@ func Config(ctx context.Context, url string, o Options) (*pgxpool.Config, error)
 	}
 	params["timezone"] = "UTC"
 	params["client_min_messages"] = "notice" // triggers report in notices which rows have to be signed
+	params["jit"] = "off"                    // compiling one of our queries takes longer than running it
 	params["idle_in_transaction_session_timeout"] = "10s"
 	params["lock_timeout"] = "2s"
 	// This overrides the setting of the database and of the login: if COMMIT

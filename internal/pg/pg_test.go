@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
@@ -23,7 +24,7 @@ import (
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-var update = flag.Bool("update", false, "rewrite schema.sql")
+var update = flag.Bool("update", false, "rewrite schema.sql and rights.txt")
 
 var dumpNoise = regexp.MustCompile(`(?m)^(-- (Dumped|TOC|Name: SCHEMA).*|\\(un)?restrict .*|SET .*|SELECT pg_catalog\.set_config.*|--|)\n`)
 
@@ -40,7 +41,22 @@ func TestSchemaFileIsWhatTheMigrationsMake(t *testing.T) {
 		t.Fatalf("pg_dump: %v", err)
 	}
 	got := "-- What the migrations make. Written by: make generate\n\n" + dumpNoise.ReplaceAllString(string(dump), "")
-	path := filepath.Join("..", "..", "schema.sql")
+	compareFile(t, filepath.Join("..", "..", "schema.sql"), got)
+	pool, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	rights, err := pg.Rights(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareFile(t, "rights.txt", strings.Join(rights, "\n")+"\n")
+}
+
+// compareFile compares a generated file with what it should be.
+func compareFile(t *testing.T, path, got string) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -51,7 +67,7 @@ func TestSchemaFileIsWhatTheMigrationsMake(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("schema.sql is stale; run make generate (-file +migrations):\n%s", diff)
+		t.Errorf("%s is stale; run make generate (-file +migrations):\n%s", path, diff)
 	}
 }
 

@@ -39,8 +39,10 @@ const (
 
 // Signer signs the promises of a node.
 type Signer struct {
-	log     *logkey.Key
-	current atomic.Pointer[certified]
+	log *logkey.Key
+	// announce puts a key into the public log before it signs.
+	announce func(ctx context.Context, verifier string) error
+	current  atomic.Pointer[certified]
 }
 
 // certified is a key with its certificate.
@@ -50,14 +52,14 @@ type certified struct {
 	until       time.Time
 }
 
-// New returns a signer with its first key.
-func New(log *logkey.Key, now time.Time) (*Signer, error) {
-	s := &Signer{log: log}
-	return s, s.renew(now)
+// New returns a signer with its first key. Each key is announced before it signs.
+func New(ctx context.Context, log *logkey.Key, now time.Time, announce func(ctx context.Context, verifier string) error) (*Signer, error) {
+	s := &Signer{log: log, announce: announce}
+	return s, s.renew(ctx, now)
 }
 
 // renew makes a new key.
-func (s *Signer) renew(now time.Time) error {
+func (s *Signer) renew(ctx context.Context, now time.Time) error {
 	secret, verifier, err := note.GenerateKey(rand.Reader, receipt.PromiseKeyName(s.log.Name()))
 	if err != nil {
 		return fmt.Errorf("promise: make a key: %w", err)
@@ -67,11 +69,14 @@ func (s *Signer) renew(now time.Time) error {
 		return fmt.Errorf("promise: make a key: %w", err)
 	}
 	until := now.Add(lifetime)
-	certificate, err := note.Sign(&note.Note{Text: receipt.KeyText(s.log.Name(), verifier, now.Add(-clockSkew), until)}, s.log)
+	certificate, err := s.log.SignNote(receipt.KeyText(s.log.Name(), verifier, now.Add(-clockSkew), until))
 	if err != nil {
 		return fmt.Errorf("promise: certify a key: %w", err)
 	}
-	s.current.Store(&certified{key, quoted(certificate), until})
+	if err := s.announce(ctx, verifier); err != nil {
+		return err
+	}
+	s.current.Store(&certified{key, quoted([]byte(certificate)), until})
 	return nil
 }
 
@@ -84,7 +89,7 @@ func (s *Signer) Run(ctx context.Context, log *slog.Logger) {
 		case <-ctx.Done():
 			return
 		case now := <-clock.C:
-			if err := s.renew(now); err != nil {
+			if err := s.renew(ctx, now); err != nil {
 				log.LogAttrs(ctx, slog.LevelError, "the key that signs promises of receipts could not be renewed, will retry", slog.Any("error", err))
 				clock.Reset(time.Minute)
 				continue

@@ -1,6 +1,7 @@
 package promise_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -43,7 +44,7 @@ func newBatch(tb testing.TB, count int, at time.Time) *journal.Sealed {
 
 func newSigner(tb testing.TB, key *logkey.Key, now time.Time) *promise.Signer {
 	tb.Helper()
-	s, err := promise.New(key, now)
+	s, err := promise.New(tb.Context(), key, now, unannounced)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -198,3 +199,6 @@ func cpu(b *testing.B) time.Duration {
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
+
+// unannounced is for tests without a public log.
+func unannounced(context.Context, string) error { return nil }

@@ -1,12 +1,14 @@
 package publiclog
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/logentry"
 	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -35,8 +37,8 @@ func (r *Report) find(format string, args ...any) {
 // Check reads the log from its beginning: its entries are well formed and without a gap,
 // their tree has the roots of the checkpoints, and every batch of the journal that the
 // database still has, and whatever else the log must have, is in it, and nothing else. The
-// service may be running.
-func Check(ctx context.Context, from pg.DB) (r Report, err error) {
+// service may be running. Entries about archived batches are read from the archives.
+func Check(ctx context.Context, from pg.DB, archive blob.Store) (r Report, err error) {
 	if r.Head, err = ReadHead(ctx, from); err != nil {
 		return r, err
 	}
@@ -45,13 +47,34 @@ func Check(ctx context.Context, from pg.DB) (r Report, err error) {
 		return r, err
 	}
 	r.Checkpoints = int64(len(roots))
-	if err := r.checkEntries(ctx, from, roots); err != nil {
+	if err := r.checkEntries(ctx, newEntryReader(from, archive), roots); err != nil {
 		return r, err
 	}
-	if err := r.checkBatches(ctx, from); err != nil {
-		return r, err
+	for _, check := range []func(context.Context, pg.DB) error{r.checkHead, r.checkBatches, r.checkSources, r.checkArchives, r.checkRestores} {
+		if err := check(ctx, from); err != nil {
+			return r, err
+		}
 	}
-	return r, r.checkSources(ctx, from)
+	return r, nil
+}
+
+// checkHead looks for checkpoints beyond the head, which would be signed, and for a
+// beginning that was moved: batches from before it need not be in the log.
+func (r *Report) checkHead(ctx context.Context, from pg.DB) error {
+	var beyond []int64
+	var first *time.Time
+	err := from.QueryRow(ctx, `SELECT (SELECT array_agg(c.size ORDER BY c.size) FROM log_checkpoint c WHERE c.size > h.size),
+			least((SELECT min(at) FROM log_entry), (SELECT (min(day) + 1)::timestamp AT TIME ZONE 'UTC' FROM journal_archive WHERE logged > 0)) FROM log_head h`).Scan(&beyond, &first)
+	if err != nil {
+		return fmt.Errorf("publiclog: read the head: %w", err)
+	}
+	for _, size := range beyond {
+		r.find("there is a checkpoint of size %d, and the log is smaller", size)
+	}
+	if first != nil && first.Before(r.Began.Add(-MergeDelay)) {
+		r.find("the log began at %s, as the head says, but has an entry of %s", r.Began.UTC().Format(time.RFC3339), first.UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // checkpoints returns the roots by size.
@@ -74,40 +97,34 @@ func checkpoints(ctx context.Context, from pg.DB, size int64) (map[int64]merkle.
 }
 
 // checkEntries computes the tree again.
-func (r *Report) checkEntries(ctx context.Context, from pg.DB, roots map[int64]merkle.Hash) error {
-	rows, err := from.Query(ctx, `SELECT idx, at, kind, epoch, n, entry FROM log_entry WHERE idx < $1 ORDER BY idx`, r.Size)
-	if err != nil {
-		return fmt.Errorf("publiclog: read the entries: %w", err)
-	}
-	var idx int64
-	var epoch, n *int64
-	var at time.Time
-	var kind int16
-	var entry []byte
+func (r *Report) checkEntries(ctx context.Context, from *entryReader, roots map[int64]merkle.Hash) error {
 	var tree merkle.Tree
 	next := int64(0)
-	_, err = pgx.ForEachRow(rows, []any{&idx, &at, &kind, &epoch, &n, &entry}, func() error {
-		if idx != next {
-			r.find("entry %d follows entry %d", idx, next-1)
+	err := from.each(ctx, 0, r.Size, func(e *storedEntry) error {
+		if e.Idx != next {
+			r.find("entry %d follows entry %d", e.Idx, next-1)
 		}
-		next = idx + 1
-		if !matches(entry, at, kind, epoch, n) {
-			r.find("entry %d is not what its columns say", idx)
+		next = e.Idx + 1
+		if e.Kind != 0 && !matches(e) {
+			r.find("entry %d is not what its columns say", e.Idx)
 		}
-		tree.Add(entry)
+		tree.Add(e.Entry)
 		if root, ok := roots[next]; ok && root != tree.Root() {
 			r.find("the checkpoint of size %d has another root than its entries", next)
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("publiclog: read the entries: %w", err)
+		return err
 	}
 	if next != r.Size {
 		r.find("the log has %d entries, and the head says %d", next, r.Size)
 	}
 	if tree.Root() != r.Root {
 		r.find("the head has another root than the entries")
+	}
+	if !bytes.Equal(tree.Edge(), r.edge) {
+		r.find("the head can't be continued: it has other subtrees than the entries")
 	}
 	if _, ok := roots[r.Size]; !ok && r.Size > 0 {
 		r.find("there is no checkpoint of size %d, which is that of the head", r.Size)
@@ -116,17 +133,17 @@ func (r *Report) checkEntries(ctx context.Context, from pg.DB, roots map[int64]m
 }
 
 // matches reports whether an entry is well formed and what its columns say.
-func matches(entry []byte, at time.Time, kind int16, epoch, n *int64) bool {
-	e, err := logentry.Decode(entry)
-	if err != nil || !e.At.Equal(at) || int16(e.Kind) != kind {
+func matches(s *storedEntry) bool {
+	e, err := logentry.Decode(s.Entry)
+	if err != nil || !e.At.Equal(s.At) || int16(e.Kind) != s.Kind {
 		return false
 	}
 	if e.Kind != logentry.Answers {
 		_, err = e.DecodeBody()
-		return err == nil && epoch == nil && n == nil
+		return err == nil && s.Epoch == nil && s.N == nil
 	}
-	b, err := logentry.DecodeBatch(entry)
-	return err == nil && epoch != nil && n != nil && b.Epoch == *epoch && b.N == *n
+	b, err := logentry.DecodeBatch(s.Entry)
+	return err == nil && s.Epoch != nil && s.N != nil && b.Epoch == *s.Epoch && b.N == *s.N
 }
 
 // entryOf is the entry about a batch, in SQL: the same bytes as logentry.Batch.Encode.
@@ -140,6 +157,11 @@ func (r *Report) checkBatches(ctx context.Context, from pg.DB) error {
 		`SELECT l.n, l.epoch FROM log_entry l LEFT JOIN journal_batch b ON b.epoch = l.epoch AND b.n = l.n AND b.at = l.at
 		WHERE l.kind = 1 AND l.idx < $1 AND NOT l.lost AND (l.at AT TIME ZONE 'UTC')::date NOT IN (SELECT day FROM journal_archive)
 			AND (b.n IS NULL OR l.entry <> `+entryOf+`) ORDER BY l.idx LIMIT $2`, r.Size, maxFindings)
+	if err != nil {
+		return err
+	}
+	err = r.findBatches(ctx, from, "batch %d of epoch %d is in the log twice",
+		`SELECT n, epoch FROM log_entry WHERE kind = 1 AND idx < $1 GROUP BY epoch, n HAVING count(*) > 1 ORDER BY epoch, n LIMIT $2`, r.Size, maxFindings)
 	if err != nil {
 		return err
 	}

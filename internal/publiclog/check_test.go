@@ -24,6 +24,10 @@ func TestCheckFindsEveryChange(t *testing.T) {
 		"an entry doubled":         {`INSERT INTO log_entry SELECT 6, at + interval '1 ms', kind, epoch, n, entry FROM log_entry WHERE idx = 6`, "entry 6 follows entry 6"},
 		"a checkpoint altered":     {`UPDATE log_checkpoint SET root = sha256('x') WHERE size = 7`, "the checkpoint of size 7 has another root"},
 		"the head altered":         {`UPDATE log_head SET root = sha256('x')`, "the head has another root"},
+		"what continues the head":  {`UPDATE log_head SET edge = sha256('x') || substr(edge, 33)`, "the head can't be continued"},
+		"a checkpoint invented":    {`INSERT INTO log_checkpoint VALUES (12, sha256('x'), now())`, "there is a checkpoint of size 12"},
+		"its beginning":            {`UPDATE log_head SET began = now() + interval '2 minutes'; INSERT INTO journal_batch (node, epoch, n, at, count, root) VALUES ('a', 1, 99, date_trunc('milliseconds', now() - interval '2 minutes'), 1, sha256('x'))`, "the log began"},
+		"a batch logged twice":     {`ALTER TABLE log_entry DROP CONSTRAINT log_entry_epoch_n_at_key; INSERT INTO log_entry SELECT 10, at, kind, epoch, n, entry FROM log_entry WHERE idx = 9; UPDATE log_head SET size = 11`, "batch 8 of epoch 1 is in the log twice"},
 		"the newest checkpoint":    {`DELETE FROM log_checkpoint WHERE size = 10`, "no checkpoint of size 10"},
 		"a batch deleted":          {`DELETE FROM journal_batch WHERE n = 4`, "batch 4 of epoch 1 is in the log"},
 		"the root of a batch":      {`UPDATE journal_batch SET root = sha256('x') WHERE n = 4`, "batch 4 of epoch 1 is in the log"},
@@ -48,7 +52,7 @@ func TestCheckFindsEveryChange(t *testing.T) {
 			if _, err := owner.Exec(t.Context(), planted.sql); err != nil {
 				t.Fatal(err)
 			}
-			r, err := publiclog.Check(t.Context(), pool)
+			r, err := publiclog.Check(t.Context(), pool, nil)
 			if err != nil || !strings.Contains(strings.Join(r.Found, "\n"), planted.found) {
 				t.Errorf("it found %q, %v; want %q", r.Found, err, planted.found)
 			}
@@ -59,7 +63,7 @@ func TestCheckFindsEveryChange(t *testing.T) {
 // Without a log there is nothing to check, and the error says how to turn it on.
 func TestCheckWithoutALogSaysSo(t *testing.T) {
 	t.Parallel()
-	if _, err := publiclog.Check(t.Context(), pgtest.New(t)); !errors.Is(err, publiclog.ErrOff) {
+	if _, err := publiclog.Check(t.Context(), pgtest.New(t), nil); !errors.Is(err, publiclog.ErrOff) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/lineproof/lineproof/internal/checkpoint"
+	"github.com/lineproof/lineproof/internal/logentry"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -26,6 +27,19 @@ func IndexOf(ctx context.Context, from pg.DB, epoch, n int64, at time.Time) (ind
 		return 0, fmt.Errorf("publiclog: find a batch: %w", err)
 	}
 	return index, nil
+}
+
+// IsLost reports whether the log has an entry about a batch that a restore has lost.
+func IsLost(ctx context.Context, from pg.DB, entry []byte) (lost bool, err error) {
+	b, err := logentry.DecodeBatch(entry)
+	if err != nil {
+		return false, fmt.Errorf("publiclog: find a batch: %w", err)
+	}
+	err = from.QueryRow(ctx, `SELECT EXISTS (SELECT FROM log_entry WHERE epoch = $1 AND n = $2 AND at = $3 AND entry = $4 AND lost)`, b.Epoch, b.N, b.At, entry).Scan(&lost)
+	if err != nil {
+		return false, fmt.Errorf("publiclog: find a batch: %w", err)
+	}
+	return lost, nil
 }
 
 // NewestTree returns the newest published checkpoint, and its size and root. Without one

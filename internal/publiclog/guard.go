@@ -33,7 +33,7 @@ func (p *Publisher) requireNotAhead(ctx context.Context, s *state) error {
 		if err != nil {
 			return fmt.Errorf("publiclog: look for later tiles: %w", err)
 		}
-		same, err := hasBundle(ctx, p.Log.Pool, t, content)
+		same, err := hasBundle(ctx, p.Log.Pool, t, content, s.published)
 		if err != nil {
 			return err
 		}
@@ -48,13 +48,15 @@ func (p *Publisher) requireNotAhead(ctx context.Context, s *state) error {
 	return nil
 }
 
-// hasBundle reports whether the database has exactly the entries of a bundle.
-func hasBundle(ctx context.Context, from pg.DB, t logtile.Tile, content []byte) (bool, error) {
+// hasBundle reports whether the database has exactly the entries of a bundle from an index
+// on. Those before are published, and may have left the database.
+func hasBundle(ctx context.Context, from pg.DB, t logtile.Tile, content []byte, first int64) (bool, error) {
 	entries, err := logtile.Entries(content)
-	if err != nil {
-		return false, fmt.Errorf("publiclog: %s: %w", t.Path(), err)
+	if err != nil || len(entries) != t.Width {
+		return false, fmt.Errorf("publiclog: %s: %w", t.Path(), logtile.ErrDamaged)
 	}
-	there, err := entriesOf(ctx, from, t.First(), t.First()+int64(t.Width))
+	entries = entries[first-t.First():]
+	there, err := entriesOf(ctx, from, first, t.First()+int64(t.Width))
 	if err != nil || len(there) != len(entries) {
 		return false, err
 	}

@@ -24,7 +24,7 @@ INSERT INTO numbering_plan VALUES (1, gen_random_uuid(), '2026-01-01Z', 13, 'a s
 INSERT INTO numbering_network VALUES (1, 7, 'Seven');
 INSERT INTO numbering_range VALUES (1, '234803', 7, '2020-01-01', NULL);
 INSERT INTO audit_hour (hour, entries, hash) VALUES ('2026-11-17T09:00:00Z', 3, sha256('hour'));
-INSERT INTO journal_archive VALUES ('7d444840-9dc0-41d1-b245-5ffdce74fad2', '2026-11-16', sha256('manifest'), 1, 150, 1, sha256('root'), now());
+INSERT INTO journal_archive VALUES ('7d444840-9dc0-41d1-b245-5ffdce74fad2', '2020-02-04', sha256('manifest'), 1, 150, 1, sha256('root'), now());
 INSERT INTO log_key (role, value) VALUES ('log', 'lineproof.example/log+00000000+AAAA');
 INSERT INTO supply_import (uid, network, supplier, kind, dry_run, source, state, rows, created_at, updated_at) VALUES ('7d444840-9dc0-41d1-b245-5ffdce74fad3', 7, 3, 'events', false, 'api', 'applying', 9, now(), now());
 UPDATE supply_import SET state = 'applied', file_digest = sha256('file');
@@ -83,7 +83,7 @@ func TestEveryKindOfEntryIsInTheLogOnce(t *testing.T) {
 		&logentry.Version{Of: "policy", Number: 2, Text: sum(policy)},
 		&logentry.Hour{Hour: time.Date(2026, 11, 17, 9, 0, 0, 0, time.UTC), Entries: 3, Hash: sum("hour")},
 		&logentry.KeyUse{Role: "log", Value: "lineproof.example/log+00000000+AAAA"},
-		&logentry.Day{Day: time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC), Entries: 150, Root: sum("root"), Manifest: sum("manifest")},
+		&logentry.Day{Day: time.Date(2020, 2, 4, 0, 0, 0, 0, time.UTC), Entries: 150, Root: sum("root"), Manifest: sum("manifest")},
 		&logentry.Month{Month: began, Records: 2, Days: 1, Hash: sum("lineproof erasures 1\n", string(a[:]), string(b[:]), "\x00\x00\x01\x70\x08\x58\xc4\x00")},
 	}
 	rows, err := serve.Query(t.Context(), `SELECT entry FROM log_entry`)
@@ -122,7 +122,7 @@ func TestCheckComparesEveryKindWithItsSource(t *testing.T) {
 		`INSERT INTO numbering_range VALUES (1, '234804', 7, '2020-01-01', NULL)`:          "version 1 of the plan is in the database, but",
 		`UPDATE numbering_network SET name = 'Eight'`:                                      "version 1 of the plan is in the log, but",
 		`SET session_replication_role = replica; UPDATE audit_hour SET hash = sha256('x')`: "the audit trail of 2026-11-17T09Z is in the log, but",
-		`UPDATE journal_archive SET sha256 = sha256('x')`:                                  "the archive of 2026-11-16 is in the database, but",
+		`UPDATE journal_archive SET sha256 = sha256('x')`:                                  "the archive of 2020-02-04 is in the database, but",
 		`DELETE FROM log_key`:                                                              "a key of the role log is in the log, but",
 		`INSERT INTO journal_erased VALUES (gen_random_uuid(), now(), sha256('c'), '7d444840-9dc0-41d1-b245-5ffdce74fad4')`: "the erasures of",
 		`DELETE FROM log_pending; INSERT INTO log_key (role, value) VALUES ('log', 'x'); DELETE FROM log_pending`:           "a key of the role log is in the database, but",
@@ -134,7 +134,7 @@ func TestCheckComparesEveryKindWithItsSource(t *testing.T) {
 		if _, err := tx.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
-		r, err := publiclog.Check(t.Context(), tx)
+		r, err := publiclog.Check(t.Context(), tx, nil)
 		if err != nil || !strings.Contains(strings.Join(r.Found, "\n"), found) {
 			t.Errorf("%s: it found %q, %v; want %q", sql, r.Found, err, found)
 		}

@@ -14,6 +14,9 @@
 //
 // Entries of the other kinds are put into log_pending by triggers, in the transaction of
 // what they are about, and a tick takes them from there.
+//
+// Entries about batches leave the database when their day was archived: the archive has
+// their indexes, and [Check] and [Rebuild] read them from there.
 package publiclog
 
 import (
@@ -51,6 +54,8 @@ type Head struct {
 	Began  time.Time // when the log was turned on
 	Size   int64
 	Root   merkle.Hash
+
+	edge []byte // what is needed to go on
 }
 
 // ErrOff reports that the log was never turned on.
@@ -81,7 +86,7 @@ func (l *Log) Open(ctx context.Context) error {
 func ReadHead(ctx context.Context, from pg.DB) (Head, error) {
 	var h Head
 	var root []byte
-	err := from.QueryRow(ctx, `SELECT origin, began, size, root FROM log_head`).Scan(&h.Origin, &h.Began, &h.Size, &root)
+	err := from.QueryRow(ctx, `SELECT origin, began, size, root, edge FROM log_head`).Scan(&h.Origin, &h.Began, &h.Size, &root, &h.edge)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return h, ErrOff
 	}

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/lineproof/lineproof/internal/blob"
@@ -48,7 +48,12 @@ type state struct {
 	written, published, size int64
 	root                     merkle.Hash
 	timeline                 string
+	age                      time.Duration // of what is published
 }
+
+// freshness is how old the newest signatures of witnesses may become. A log that is quiet for
+// longer is signed again, so that monitors can tell it from one that is held back.
+const freshness = 20 * time.Second
 
 // Publish publishes the log as it is now, and returns up to which size it is published.
 // While another node publishes, it does nothing.
@@ -62,7 +67,8 @@ func (p *Publisher) Publish(ctx context.Context) (size int64, err error) {
 	}
 	defer unlock()
 	s, err := p.state(ctx)
-	if err != nil || s.published == s.size {
+	again := s.published == s.size
+	if err != nil || again && (p.Witnesses == nil || s.size == 0 || s.age < freshness) {
 		return s.published, err
 	}
 	if err := p.requireNotAhead(ctx, &s); err != nil {
@@ -75,6 +81,9 @@ func (p *Publisher) Publish(ctx context.Context) (size int64, err error) {
 	note, err := p.sign(ctx, &s)
 	if err != nil {
 		return s.published, err
+	}
+	if again && !p.Witnesses.enough(note) {
+		return s.published, nil // enough have signed the one that is published, or as many
 	}
 	if err := p.move(ctx, `UPDATE log_published SET published = $1, note = $3, at = clock_timestamp() WHERE published = $2`, s.size, s.published, note); err != nil {
 		return s.published, err
@@ -96,8 +105,8 @@ func (p *Publisher) sign(ctx context.Context, s *state) (string, error) {
 
 func (p *Publisher) state(ctx context.Context) (s state, err error) {
 	var root []byte
-	err = p.Log.Pool.QueryRow(ctx, `SELECT p.written, p.published, h.size, h.root, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) FROM log_head h, log_published p`).
-		Scan(&s.written, &s.published, &s.size, &root, &s.timeline)
+	err = p.Log.Pool.QueryRow(ctx, `SELECT p.written, p.published, h.size, h.root, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), clock_timestamp() - p.at FROM log_head h, log_published p`).
+		Scan(&s.written, &s.published, &s.size, &root, &s.timeline, &s.age)
 	if err != nil {
 		return s, fmt.Errorf("publiclog: read what there is to publish: %w", err)
 	}
@@ -118,9 +127,6 @@ func (p *Publisher) move(ctx context.Context, update string, args ...any) error 
 	return nil
 }
 
-// chunk is how many entries are read at once.
-const chunk = 10_000
-
 // writeTiles makes the tiles of the log durable, and compares its root.
 func (p *Publisher) writeTiles(ctx context.Context, s *state) (err error) {
 	if p.writer == nil || p.writer.Size() != s.written {
@@ -130,10 +136,9 @@ func (p *Publisher) writeTiles(ctx context.Context, s *state) (err error) {
 		}
 	}
 	put := func(t logtile.Tile, content []byte) error { return p.put(ctx, t, content) }
-	for p.writer.Size() < s.size {
-		if err := addEntries(ctx, p.Log.Pool, p.writer, min(s.size, p.writer.Size()+chunk), put); err != nil {
-			return err
-		}
+	// What is not yet published is in the database.
+	if err := newEntryReader(p.Log.Pool, nil).addTo(ctx, p.writer, s.size, put); err != nil {
+		return err
 	}
 	if err := p.writer.Flush(put); err != nil {
 		return err
@@ -146,34 +151,6 @@ func (p *Publisher) writeTiles(ctx context.Context, s *state) (err error) {
 		return errors.New("publiclog: the entries do not have the root of the head; run: lineproof log check")
 	}
 	return p.move(ctx, `UPDATE log_published SET written = $1 WHERE written = $2`, s.size, s.written)
-}
-
-// addEntries adds the entries from the size of the writer up to another size.
-func addEntries(ctx context.Context, from *pgxpool.Pool, w *logtile.Writer, to int64, emit func(logtile.Tile, []byte) error) error {
-	rows, err := from.Query(ctx, `SELECT idx, entry FROM log_entry WHERE idx >= $1 AND idx < $2 ORDER BY idx`, w.Size(), to)
-	if err != nil {
-		return fmt.Errorf("publiclog: read the entries: %w", err)
-	}
-	type entry struct {
-		Idx   int64
-		Entry []byte
-	}
-	entries, err := pgx.CollectRows(rows, pgx.RowToStructByPos[entry])
-	if err != nil {
-		return fmt.Errorf("publiclog: read the entries: %w", err)
-	}
-	for _, e := range entries {
-		if e.Idx != w.Size() {
-			break
-		}
-		if err := w.Add(e.Entry, emit); err != nil {
-			return err
-		}
-	}
-	if w.Size() != to {
-		return fmt.Errorf("publiclog: entry %d is missing; run: lineproof log check", w.Size())
-	}
-	return nil
 }
 
 // put stores a tile. One that is there must be the same.

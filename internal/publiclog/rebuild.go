@@ -22,10 +22,10 @@ type Rebuilt struct {
 	Found []string // tiles that are missing in the store, or others there
 }
 
-// Rebuild computes all tiles of the published log anew from its entries, compares them
-// with those in the store, and calls each for every one. Progress, if not nil, is called
+// Rebuild computes all tiles of the published log anew from its entries, which are in the
+// database and in the archives of the journal, compares them with those in the store, and calls each for every one. Progress, if not nil, is called
 // with the number of entries so far and in all.
-func Rebuild(ctx context.Context, from *pgxpool.Pool, tiles blob.Store, each func(path string, content []byte) error, progress func(done, all int64)) (r Rebuilt, err error) {
+func Rebuild(ctx context.Context, from *pgxpool.Pool, archive, tiles blob.Store, each func(path string, content []byte) error, progress func(done, all int64)) (r Rebuilt, err error) {
 	h, err := ReadHead(ctx, from)
 	if err != nil {
 		return r, err
@@ -46,9 +46,9 @@ func Rebuild(ctx context.Context, from *pgxpool.Pool, tiles blob.Store, each fun
 		}
 		return each(t.Path(), content)
 	}
-	w := &logtile.Writer{}
+	w, entries := &logtile.Writer{}, newEntryReader(from, archive)
 	for w.Size() < r.Size {
-		if err := addEntries(ctx, from, w, min(r.Size, w.Size()+chunk), emit); err != nil {
+		if err := entries.addTo(ctx, w, min(r.Size, w.Size()+chunk), emit); err != nil {
 			return r, err
 		}
 		if progress != nil {

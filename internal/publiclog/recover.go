@@ -64,7 +64,7 @@ func (r *Recovery) Run(ctx context.Context) (done Recovered, err error) {
 		if err != nil {
 			return err
 		}
-		done, err = r.merge(ctx, tx, published, shown)
+		done, err = r.merge(ctx, tx, origin, published, shown)
 		return err
 	})
 	return done, err
@@ -97,7 +97,7 @@ func (r *Recovery) shown(ctx context.Context, origin string, from int64) (all []
 
 // merge puts the shown entries where they were shown, and what was added after the restore
 // behind them.
-func (r *Recovery) merge(ctx context.Context, tx pg.Tx, from int64, shown [][]byte) (done Recovered, err error) {
+func (r *Recovery) merge(ctx context.Context, tx pg.Tx, origin string, from int64, shown [][]byte) (done Recovered, err error) {
 	has, err := entriesOf(ctx, tx, from, 1<<62)
 	if err != nil {
 		return done, err
@@ -107,12 +107,13 @@ func (r *Recovery) merge(ctx context.Context, tx pg.Tx, from int64, shown [][]by
 		same++
 	}
 	from += int64(same)
+	common := has[:same]
 	has, shown = has[same:], shown[same:]
 	done = Recovered{From: from, To: from + int64(len(shown))}
 	if len(shown) == 0 {
 		return done, r.checkSigned(nil, done.To)
 	}
-	tree, err := r.tree(ctx, tx, from)
+	tree, err := r.tree(ctx, tx, origin, common)
 	if err != nil {
 		return done, err
 	}
@@ -136,8 +137,12 @@ func (r *Recovery) merge(ctx context.Context, tx pg.Tx, from int64, shown [][]by
 	if err := w.nameLost(ctx, lost); err != nil {
 		return done, err
 	}
+	known := make(map[string]bool, len(shown))
+	for _, entry := range shown {
+		known[subject(entry)] = true
+	}
 	for _, entry := range has {
-		if !slices.ContainsFunc(shown, func(s []byte) bool { return isSame(s, entry) }) {
+		if !known[subject(entry)] {
 			done.Moved++
 			if err := w.add(ctx, entry, false); err != nil {
 				return done, err
@@ -147,32 +152,53 @@ func (r *Recovery) merge(ctx context.Context, tx pg.Tx, from int64, shown [][]by
 	return done, w.finish(ctx)
 }
 
-// isSame reports whether two entries are about the same: the times of those that are not
-// about batches are those of their addition.
-func isSame(a, b []byte) bool {
-	x, err1 := logentry.Decode(a)
-	y, err2 := logentry.Decode(b)
-	if err1 != nil || err2 != nil || x.Kind != y.Kind || x.Kind == logentry.Answers {
-		return bytes.Equal(a, b)
+// subject returns what tells an entry from others: all of it for a batch; for others not
+// their times, which are those of their addition.
+func subject(entry []byte) string {
+	e, err := logentry.Decode(entry)
+	if err != nil || e.Kind == logentry.Answers {
+		return string(entry)
 	}
-	return bytes.Equal(x.Body, y.Body)
+	return fmt.Sprintf("%d %s", e.Kind, e.Body)
 }
 
-// tree returns the tree of the first entries.
-func (r *Recovery) tree(ctx context.Context, tx pg.Tx, size int64) (*merkle.Tree, error) {
-	tree := &merkle.Tree{}
-	rows, err := tx.Query(ctx, `SELECT entry FROM log_entry WHERE idx < $1 ORDER BY idx`, size)
+// tree returns the tree of the entries up to the last published checkpoint, from the tiles,
+// which are compared with its root, and of some that follow.
+func (r *Recovery) tree(ctx context.Context, tx pg.Tx, origin string, more [][]byte) (*merkle.Tree, error) {
+	note, published, err := NewestTree(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("publiclog: read the entries: %w", err)
+		return nil, err
 	}
-	var entry []byte
-	if _, err = pgx.ForEachRow(rows, []any{&entry}, func() error { tree.Add(entry); return nil }); err != nil {
-		return nil, fmt.Errorf("publiclog: read the entries: %w", err)
+	tree := &merkle.Tree{}
+	if note != "" {
+		if tree, err = publishedTree(published, TileHashes(ctx, r.Tiles, origin, published)); err != nil {
+			return nil, err
+		}
 	}
-	if int64(tree.Size()) != size { //nolint:gosec // far below 2^63
-		return nil, errors.New("publiclog: entries are missing; run: lineproof log check")
+	for _, entry := range more {
+		tree.Add(entry)
 	}
 	return tree, nil
+}
+
+// publishedTree returns a tree that can grow from where a published one ends.
+func publishedTree(of tlog.Tree, hashes tlog.HashReader) (*merkle.Tree, error) {
+	var places []int64
+	for level, before := 62, int64(0); level >= 0; level-- {
+		if of.N&(1<<level) != 0 {
+			places = append(places, tlog.StoredHashIndex(level, before>>level))
+			before += 1 << level
+		}
+	}
+	roots, err := hashes.ReadHashes(places)
+	if err != nil {
+		return nil, fmt.Errorf("publiclog: read the published tree: %w", errors.Join(errNotTiles, err))
+	}
+	var edge []byte
+	for _, root := range roots {
+		edge = append(edge, root[:]...)
+	}
+	return merkle.Resume(uint64(of.N), edge) //nolint:gosec // never negative
 }
 
 // checkSigned compares the signed checkpoints with the roots of the sizes that came back.

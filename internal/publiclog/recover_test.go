@@ -79,7 +79,7 @@ func TestRecoveredLogGoesOn(t *testing.T) {
 	if _, err := owner.Exec(t.Context(), `UPDATE log_entry SET lost = true WHERE idx = 2; DELETE FROM journal_batch WHERE n = 1`); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := publiclog.Check(t.Context(), p.pool); err != nil || len(r.Found) == 0 {
+	if r, err := publiclog.Check(t.Context(), p.pool, nil); err != nil || len(r.Found) == 0 {
 		t.Errorf("a deletion that is marked as lost is not found: %v", err)
 	}
 }

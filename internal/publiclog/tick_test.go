@@ -51,7 +51,7 @@ func tick(t *testing.T, l *publiclog.Log, want int) {
 
 func wantNothingFound(t *testing.T, pool *pgxpool.Pool) publiclog.Report {
 	t.Helper()
-	r, err := publiclog.Check(t.Context(), pool)
+	r, err := publiclog.Check(t.Context(), pool, nil)
 	if err != nil || len(r.Found) > 0 {
 		t.Fatalf("the check found %v, %v", r.Found, err)
 	}

@@ -2,10 +2,13 @@ package publiclog
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,8 +22,8 @@ import (
 const (
 	// witnessTime is how long a witness may take. The checkpoint is published without it then.
 	witnessTime = 2 * time.Second
-	// maxAnswer bounds the answer of a witness, which is one line.
-	maxAnswer = 4 << 10
+	// maxAnswer bounds the answer of a witness: a line, or a checkpoint.
+	maxAnswer = 64 << 10
 )
 
 // Witnesses asks the witnesses of a policy to sign checkpoints.
@@ -61,6 +64,12 @@ func (w *Witnesses) cosign(ctx context.Context, note string, tree tlog.Tree, pro
 	}
 	all.Wait()
 	return note, failed
+}
+
+// enough reports whether as many witnesses have signed a note as the policy needs.
+func (w *Witnesses) enough(note string) bool {
+	_, seen, err := w.Policy.Open(note)
+	return err == nil && w.Policy.Satisfied(seen)
 }
 
 // ask asks one witness. If it is behind what we believe, or ahead, it says so, and is asked
@@ -126,11 +135,55 @@ func addRequest(old int64, note string, tree tlog.Tree, prove func(old int64) ([
 	return b.String() + "\n" + note, nil
 }
 
+// Checkpoints returns the last checkpoints that the witnesses have signed, and the names of
+// those that did not show one.
+func (w *Witnesses) Checkpoints(ctx context.Context) (notes, silent []string) {
+	ctx, cancel := context.WithTimeout(ctx, witnessTime)
+	defer cancel()
+	hash := sha256.Sum256([]byte(w.Policy.Log()))
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for name, url := range w.Policy.Witnesses() {
+		all.Go(func() {
+			note, err := w.get(ctx, strings.TrimSuffix(url, "/")+"/"+hex.EncodeToString(hash[:])+"/checkpoint")
+			if err == nil {
+				_, _, err = w.Policy.Open(note)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				silent = append(silent, name)
+				return
+			}
+			notes = append(notes, note)
+		})
+	}
+	all.Wait()
+	slices.Sort(silent)
+	return notes, silent
+}
+
+func (w *Witnesses) get(ctx context.Context, url string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return "", fmt.Errorf("publiclog: ask a witness: %w", err)
+	}
+	status, text, err := w.do(r)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("publiclog: a witness answered %d", status)
+	}
+	return text, err
+}
+
 func (w *Witnesses) post(ctx context.Context, url, body string) (status int, answer string, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(url, "/")+"/add-checkpoint", strings.NewReader(body))
 	if err != nil {
 		return 0, "", fmt.Errorf("publiclog: ask a witness: %w", err)
 	}
+	return w.do(r)
+}
+
+func (w *Witnesses) do(r *http.Request) (status int, answer string, err error) {
 	res, err := w.client.Do(r)
 	if err != nil {
 		return 0, "", fmt.Errorf("publiclog: ask a witness: %w", err)

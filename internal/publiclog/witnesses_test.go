@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/publiclog"
@@ -114,5 +115,38 @@ func TestWitnessesStopALogThatWasSetBack(t *testing.T) {
 	other.grow(5)
 	if size, err := back.Publish(t.Context()); err == nil || size != 0 {
 		t.Errorf("with other entries: size %d, %v", size, err)
+	}
+}
+
+// Witnesses sign a log again that has not grown, so that it can be told from one that is
+// held back: monitors complain about a signature that is older than a minute. While too few
+// of them answer, the checkpoint stays that enough have signed.
+func TestWitnessesSignAQuietLogAgain(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	p, owner := newPress(t, url), pgtest.Open(t, url, "")
+	policy, servers := p.serveWitnesses(2)
+	publisher := p.publisher()
+	publisher.Witnesses = &publiclog.Witnesses{Policy: policy}
+	p.grow(3)
+	p.publish(publisher)
+	before := p.checkpoint()
+	quiet := func() (published time.Time) {
+		const set = `UPDATE log_published SET at = '2026-01-01T00:00:00Z'`
+		if _, err := owner.Exec(t.Context(), set); err != nil {
+			t.Fatal(err)
+		}
+		p.publish(publisher)
+		if err := owner.QueryRow(t.Context(), `SELECT at FROM log_published`).Scan(&published); err != nil {
+			t.Fatal(err)
+		}
+		return published
+	}
+	if at := quiet(); time.Since(at) > time.Minute || p.witnessed(policy) != 2 || p.checkpoint() != before {
+		t.Errorf("a quiet log is published at %s with %d signatures", at, p.witnessed(policy))
+	}
+	servers[1].Config.Handler = nil // it answers 404 to everything
+	if at := quiet(); time.Since(at) < time.Minute || p.witnessed(policy) != 2 {
+		t.Errorf("while a witness is down, a quiet log is published at %s with %d signatures", at, p.witnessed(policy))
 	}
 }

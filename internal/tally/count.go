@@ -106,7 +106,7 @@ func (t *Tally) createMark(ctx context.Context) error {
 // empty may be scanned, and the statistics of a day that has just begun say that
 // it is empty; a plan that shuns scans at any price must not be taken for one
 // that is worth compiling.
-const prepareSQL = `SELECT set_config('statement_timeout', '30s', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
+const prepareSQL = `SELECT set_config('statement_timeout', '30s', true), set_config('enable_seqscan', 'off', true)`
 
 // step locks the mark and does something with it. Whoever else counts waits.
 func (t *Tally) step(ctx context.Context, do func(context.Context, pg.Tx, mark) error) error {

@@ -7,13 +7,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/staffaccess"
 )
 
 // Search is [Tally.Records] for staff, who can read the records of any entity, one
 // entity at a time. Who reads them, and why, is written to the audit trail before
 // the page is returned.
-func (t *Tally) Search(ctx context.Context, f Filter, r journal.StaffAccess) (Page, error) {
+func (t *Tally) Search(ctx context.Context, f Filter, r staffaccess.Access) (Page, error) {
 	var wrong fault.Form
 	r.Check(&wrong)
 	wrong.Check(f.Entity != uuid.Nil, "entity", fault.Required, "Choose the organisation whose records you want to read.")

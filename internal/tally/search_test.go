@@ -11,6 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/staffaccess"
 	"github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
@@ -23,11 +24,11 @@ func TestSearchesAreInTheTrail(t *testing.T) {
 	bank, by := uuid.New(), audit.Actor{Kind: audit.Account, ID: uuid.New()}
 	e := entry(b.now(), bank, "live", "SWAPPED")
 	b.mustWrite(t, e)
-	reading := journal.StaffAccess{By: by, Reason: "Complaint 31 of 2026", Request: uuid.New(), At: b.now()}
+	reading := staffaccess.Access{By: by, Reason: "Complaint 31 of 2026", Request: uuid.New(), At: b.now()}
 	for _, c := range []struct {
 		f tally.Filter
-		r journal.StaffAccess
-	}{{tally.Filter{Limit: 10}, reading}, {tally.Filter{Entity: bank, Limit: 10}, journal.StaffAccess{By: by, Reason: "hm"}}} {
+		r staffaccess.Access
+	}{{tally.Filter{Limit: 10}, reading}, {tally.Filter{Entity: bank, Limit: 10}, staffaccess.Access{By: by, Reason: "hm"}}} {
 		if _, err := b.Search(t.Context(), c.f, c.r); !errors.Is(err, fault.ErrInvalid) {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -97,7 +97,7 @@ COMMENT ON VIEW log_source IS 'The entries, other than those about batches, that
 -- The serving role can't write log_pending itself: what a trigger puts there, it can't invent.
 -- Without JIT, because compiling log_source takes seconds and reading it milliseconds.
 -- +goose StatementBegin
-CREATE FUNCTION log_note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public SET jit = off AS $$
+CREATE FUNCTION log_note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
 BEGIN
     INSERT INTO log_pending (kind, body)
     SELECT s.kind, s.body FROM log_source s, log_head WHERE s.kind = TG_ARGV[0]::smallint AND s.key = TG_ARGV[1] || ' ' || (to_jsonb(NEW) ->> TG_ARGV[2]);
@@ -109,7 +109,7 @@ COMMENT ON FUNCTION log_note IS 'Adds the entry of log_source about a new row to
 REVOKE EXECUTE ON FUNCTION log_note FROM PUBLIC;
 
 -- +goose StatementBegin
-CREATE FUNCTION log_note_all() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public SET jit = off AS $$
+CREATE FUNCTION log_note_all() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
 BEGIN
     INSERT INTO log_pending (kind, body) SELECT s.kind, s.body FROM log_source s ORDER BY s.kind, s.body;
     RETURN NULL;
@@ -120,7 +120,7 @@ COMMENT ON FUNCTION log_note_all IS 'Adds all entries of log_source to log_pendi
 REVOKE EXECUTE ON FUNCTION log_note_all FROM PUBLIC;
 
 -- +goose StatementBegin
-CREATE FUNCTION log_note_months() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public SET jit = off
+CREATE FUNCTION log_note_months() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public
 BEGIN ATOMIC
     WITH added AS (
         INSERT INTO log_pending (kind, body)

@@ -16,7 +16,7 @@ type Audit struct {
 	ID        uuid.UUID
 	At        time.Time
 	ActorKind string
-	// The client or account that acted; null for the operator at the command line and for the service itself.
+	// The client, account or API key that acted; null for the operator at the command line and for the service itself.
 	ActorID uuid.NullUUID
 	Action  string
 	// What was created or changed.
