@@ -32,8 +32,8 @@ func TestDocumentIsValid(t *testing.T) {
 }
 
 // The contract has the five operations of the specification, those on documents
-// and lines, those for batches and recorded answers, the test clock, and no
-// others.
+// and lines, those for batches and recorded answers, the test clock, those of
+// watch-lists, the feed and webhooks, and no others.
 func TestDocumentHasTheOperations(t *testing.T) {
 	t.Parallel()
 
@@ -71,6 +71,8 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"GET /api/regulator/v1/team",
 		"DELETE /api/regulator/v1/team/{accountId}",
 		"POST /api/regulator/v1/upload-document",
+		"GET /api/v1/feed",
+		"GET /api/v1/feed/stream",
 		"GET /api/v1/lines/conflicts",
 		"POST /api/v1/lines/events",
 		"POST /api/v1/lines/history",
@@ -86,6 +88,24 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"POST /api/v1/phone/api/phone-numbers/verify-batch",
 		"GET /api/v1/test/clock",
 		"POST /api/v1/test/clock",
+		"GET /api/v1/watch-lists",
+		"POST /api/v1/watch-lists",
+		"DELETE /api/v1/watch-lists/{listId}",
+		"GET /api/v1/watch-lists/{listId}",
+		"GET /api/v1/watch-lists/{listId}/members",
+		"POST /api/v1/watch-lists/{listId}/members",
+		"PUT /api/v1/watch-lists/{listId}/members",
+		"GET /api/v1/webhooks",
+		"POST /api/v1/webhooks",
+		"DELETE /api/v1/webhooks/{webhookId}",
+		"GET /api/v1/webhooks/{webhookId}",
+		"GET /api/v1/webhooks/{webhookId}/attempts",
+		"POST /api/v1/webhooks/{webhookId}/confirm",
+		"POST /api/v1/webhooks/{webhookId}/pause",
+		"POST /api/v1/webhooks/{webhookId}/replay",
+		"POST /api/v1/webhooks/{webhookId}/resume",
+		"POST /api/v1/webhooks/{webhookId}/roll",
+		"POST /api/v1/webhooks/{webhookId}/test",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)

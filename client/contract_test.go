@@ -182,7 +182,7 @@ func TestCodesAreThoseOfTheService(t *testing.T) {
 	ours := []client.Code{
 		client.CodeInvalidArgument, client.CodeOutOfRange, client.CodeUnauthenticated, client.CodeSecondFactorRequired,
 		client.CodePermissionDenied, client.CodeIncompleteAccount, client.CodeNotFound, client.CodeMethodNotAllowed, client.CodeAlreadyExists, client.CodeAborted,
-		client.CodeIncompatibleState, client.CodePayloadTooLarge, client.CodeUnsupportedMediaType, client.CodeNotApplicable,
+		client.CodeIncompatibleState, client.CodeGone, client.CodePayloadTooLarge, client.CodeUnsupportedMediaType, client.CodeNotApplicable,
 		client.CodeTooManyRequests, client.CodeQuotaExceeded, client.CodeInternal, client.CodeUnavailable,
 	}
 	for _, code := range fault.Codes {

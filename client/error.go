@@ -25,6 +25,7 @@ const (
 	CodeAlreadyExists        Code = "ALREADY_EXISTS"         // 409: Violations names what is taken
 	CodeAborted              Code = "ABORTED"                // 409: the first request with this key is in progress
 	CodeIncompatibleState    Code = "INCOMPATIBLE_STATE"     // 409: the key was used for another request
+	CodeGone                 Code = "GONE"                   // 410: the events after the cursor are no longer kept
 	CodePayloadTooLarge      Code = "PAYLOAD_TOO_LARGE"      // 413
 	CodeUnsupportedMediaType Code = "UNSUPPORTED_MEDIA_TYPE" // 415: an unsupported file type
 	CodeNotApplicable        Code = "SERVICE_NOT_APPLICABLE" // 422: not a mobile number of the service's country

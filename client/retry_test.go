@@ -21,11 +21,11 @@ func TestRequestsAreRepeatedOnlyWhereSafe(t *testing.T) {
 
 	const (
 		never       = ""
-		always      = "token onboard upload login verify"
+		always      = "token onboard upload login verify list"
 		notForLogin = "token onboard upload verify"
 		withKey     = "onboard upload"
 	)
-	names := map[string]string{tokenPath: "token", onboardPath: "onboard", uploadPath: "upload", loginPath: "login", verifyPath: "verify"}
+	names := map[string]string{tokenPath: "token", onboardPath: "onboard", uploadPath: "upload", loginPath: "login", verifyPath: "verify", "/api/v1/watch-lists": "list"}
 	for _, outcome := range []struct {
 		answer
 		repeated string

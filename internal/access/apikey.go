@@ -16,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/entitylimit"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/keyright"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
 )
@@ -36,6 +37,7 @@ type KeyForm struct {
 	Networks []netip.Prefix // source addresses it may be used from; none means any
 	Rate     float64        // requests a second; 0 means the limit of the entity or the settings
 	Burst    int            // requests at once; 0 likewise
+	Rights   []string       // beyond verifying; see package keyright
 }
 
 // NewKey is a key that was just created. Its text is shown only now.
@@ -63,7 +65,7 @@ var (
 
 func (f *KeyForm) check() error {
 	var wrong fault.Form
-	checkLabel(&wrong, "name", f.Name, 100)
+	wrong.CheckLabel("name", f.Name, 100)
 	wrong.Check(prefixes[f.Mode] != "", "mode", fault.NotAllowed, "The mode must be live or test.")
 	wrong.Check(utf8.RuneCountInString(f.Purpose) <= 100, "purpose", fault.TooLong, "Use at most 100 characters.")
 	wrong.Check(utf8.ValidString(f.Purpose) && !strings.ContainsRune(f.Purpose, 0), "purpose", fault.BadFormat, "Use text in UTF-8.")
@@ -74,6 +76,7 @@ func (f *KeyForm) check() error {
 	}
 	wrong.Check(f.Rate >= 0 && f.Rate <= entitylimit.MaxBurst, "rate", fault.NotAllowed, "Give requests per second, from 0 (use the default) to 1,000,000.")
 	wrong.Check(f.Burst >= 0 && f.Burst <= entitylimit.MaxBurst, "burst", fault.NotAllowed, "Give a number from 0 (use the default) to 1,000,000.")
+	keyright.Check(&wrong, f.Rights)
 	return wrong.Err()
 }
 
@@ -112,14 +115,11 @@ func (s *Service) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, p purpose
 		}
 	}
 	key := NewKey{ID: uuid.Must(uuid.NewV7()), Text: secret.New(prefixes[f.Mode])}
-	networks := f.Networks
-	if networks == nil {
-		networks = []netip.Prefix{}
-	}
+	networks, rights := append([]netip.Prefix{}, f.Networks...), append([]string{}, f.Rights...) // the columns are never null
 	return key, db.New(tx).InsertKey(ctx, db.InsertKeyParams{
 		ID: key.ID, EntityID: f.Entity, Name: f.Name, Mode: f.Mode, Purpose: p.code, PurposeText: p.text, Mac: s.Peppers.Sign(key.Text.Reveal()),
 		Preview: secret.Preview(key.Text), Networks: networks, Rate: f.Rate, Burst: int32(f.Burst), ExpiresAt: expires, CreatedAt: s.now(), //nolint:gosec // at most entitylimit.MaxBurst
-		CreatedBy: pg.ID(by.ID), Replaces: pg.ID(replaces),
+		CreatedBy: pg.ID(by.ID), Replaces: pg.ID(replaces), Rights: rights,
 	})
 }
 
@@ -144,7 +144,7 @@ func (f *KeyForm) facts(p purpose) map[string]any {
 	for i, n := range f.Networks {
 		networks[i] = n.String()
 	}
-	return map[string]any{"name": f.Name, "mode": f.Mode, "purpose": p.code, "purposeText": p.text, "networks": networks, "rate": f.Rate, "burst": f.Burst}
+	return map[string]any{"name": f.Name, "mode": f.Mode, "purpose": p.code, "purposeText": p.text, "networks": networks, "rate": f.Rate, "burst": f.Burst, "rights": append([]string{}, f.Rights...)}
 }
 
 // MaxOverlap is the longest time for which a key and its successor both work.
@@ -180,7 +180,7 @@ func (s *Service) RollKey(ctx context.Context, entity, id uuid.UUID, overlap tim
 		case old.ExpiresAt != nil && !old.ExpiresAt.After(now):
 			return ErrNoKey
 		}
-		f := KeyForm{Entity: old.EntityID, Name: old.Name, Mode: old.Mode, Networks: old.Networks, Rate: old.Rate, Burst: int(old.Burst)}
+		f := KeyForm{Entity: old.EntityID, Name: old.Name, Mode: old.Mode, Networks: old.Networks, Rate: old.Rate, Burst: int(old.Burst), Rights: old.Rights}
 		var expires *time.Time
 		if old.ExpiresAt != nil {
 			at := now.Add(old.ExpiresAt.Sub(old.CreatedAt))

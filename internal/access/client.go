@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -102,7 +101,7 @@ func (s *Service) CreateClient(ctx context.Context, f ClientForm, by audit.Actor
 
 func (f *ClientForm) check() error {
 	var wrong fault.Form
-	checkLabel(&wrong, "name", f.Name, 200)
+	wrong.CheckLabel("name", f.Name, 200)
 	wrong.Check(len(f.Scopes) > 0, "scope", fault.Required, "Give at least one scope.")
 	for _, scope := range f.Scopes {
 		wrong.Check(slices.Contains(Scopes, Scope(scope)), "scope", fault.NotAllowed, "The scopes are: "+scopeList()+".")
@@ -214,11 +213,6 @@ func (s *Service) changeClient(ctx context.Context, id uuid.UUID, what audit.Act
 		}
 		return audit.Write(ctx, tx, audit.Entry{At: s.now(), Actor: by, Action: what, Subject: id, Request: request})
 	})
-}
-
-func checkLabel(wrong *fault.Form, field, label string, maxLength int) {
-	wrong.Check(strings.TrimSpace(label) != "", field, fault.Required, "Give a name.")
-	wrong.Check(utf8.RuneCountInString(label) <= maxLength, field, fault.TooLong, fmt.Sprintf("Use at most %d characters.", maxLength))
 }
 
 func scopeList() string {

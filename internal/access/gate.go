@@ -201,7 +201,7 @@ func (s *Service) readKey(ctx context.Context, conn pg.DB, macs [][]byte, from n
 		return nil, err
 	}
 	credential := &cachedCredential{
-		who:      Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Sponsor: key.SponsorID.UUID, Mode: key.Mode, Purpose: key.Purpose, PurposeText: key.PurposeText, Limits: s.limits(key), mandates: mandates},
+		who:      Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Sponsor: key.SponsorID.UUID, Mode: key.Mode, Purpose: key.Purpose, PurposeText: key.PurposeText, Rights: key.Rights, Limits: s.limits(key), mandates: mandates},
 		networks: key.Networks, freshFor: freshness,
 	}
 	if key.ExpiresAt != nil {

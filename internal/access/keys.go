@@ -29,6 +29,7 @@ type KeyRow struct {
 	CreatedBy, RevokedBy uuid.UUID // accounts; zero for the command line
 	Replaces             uuid.UUID // the key that this one is the successor of
 	Rolled               bool      // it has a successor
+	Rights               []string
 }
 
 // Active reports whether the key itself is valid at that time. It says nothing
@@ -116,7 +117,7 @@ func keyRow(r *db.KeysRow) KeyRow {
 		ID: r.ID, EntityID: r.EntityID, Entity: r.Entity, Name: r.Name, Purpose: r.Purpose, PurposeText: r.PurposeText, Mode: r.Mode, Preview: r.Preview,
 		Networks: r.Networks, Rate: r.Rate, Burst: int(r.Burst), CreatedAt: r.CreatedAt, ExpiresAt: timeOrZero(r.ExpiresAt), RevokedAt: timeOrZero(r.RevokedAt),
 		LastUsedAt: timeOrZero(r.LastUsedAt), LastUsedFrom: r.LastUsedFrom, CreatedBy: r.CreatedBy.UUID, RevokedBy: r.RevokedBy.UUID, Replaces: r.Replaces.UUID,
-		Rolled: r.Rolled,
+		Rolled: r.Rolled, Rights: r.Rights,
 	}
 }
 

@@ -49,7 +49,7 @@ type KeyPage struct {
 // sorting whole rows takes twice the time. Its verbs are the condition and,
 // twice, the order.
 const keyPageSQL = `SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
-	k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
+	k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces, k.rights,
 	EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 	FROM (SELECT k.id FROM api_key k WHERE %s ORDER BY %s LIMIT $1) p JOIN api_key k ON k.id = p.id JOIN entity e ON e.id = k.entity_id ORDER BY %[2]s`
 

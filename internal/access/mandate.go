@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
@@ -89,21 +87,15 @@ type MandateForm struct {
 // check reports what is wrong with the form, by the purposes of the policy.
 func (f *MandateForm) check(now time.Time, purposes []string) error {
 	var wrong fault.Form
-	wrong.Check(IsPrintable(f.Principal, MaxPrincipal), "principal", fault.BadFormat, "Enter 1 to 100 printable characters.")
+	wrong.Check(fault.IsPrintable(f.Principal, MaxPrincipal), "principal", fault.BadFormat, "Enter 1 to 100 printable characters.")
 	for i, code := range f.Purposes {
 		if !slices.Contains(purposes, code) || slices.Contains(f.Purposes[:i], code) {
 			wrong.Once("purposes", fault.NotAllowed, "Name each purpose once, and only these: "+strings.Join(purposes, ", ")+".")
 		}
 	}
 	wrong.Check(f.Until.After(now), "until", fault.NotAllowed, "Enter a time in the future.")
-	wrong.Check(IsPrintable(f.Document, maxDocument), "document", fault.BadFormat, "Enter 1 to 200 printable characters, such as the reference of the letter.")
+	wrong.Check(fault.IsPrintable(f.Document, maxDocument), "document", fault.BadFormat, "Enter 1 to 200 printable characters, such as the reference of the letter.")
 	return wrong.Err()
-}
-
-// IsPrintable reports whether text has 1 to longest characters, all of them printable.
-func IsPrintable(text string, longest int) bool {
-	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= longest &&
-		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // AddMandate records that an entity may ask on behalf of a principal.

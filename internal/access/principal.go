@@ -109,6 +109,7 @@ type Principal struct {
 	Limited bool      // for Session: allows only setting up two-factor authentication
 	Mode    string    // for APIKey: live or test
 	Limits  Limits    // for APIKey
+	Rights  []string  // for APIKey: beyond verifying; see package keyright
 
 	// For APIKey: a code of the policy, and the words of its owner where the policy has
 	// no code.

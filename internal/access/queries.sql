@@ -96,14 +96,14 @@ UPDATE session SET proved_at = @at WHERE id = @id AND revoked_at IS NULL;
 UPDATE session SET limited = false WHERE id = @id AND limited AND revoked_at IS NULL;
 
 -- name: InsertKey :exec
-INSERT INTO api_key (id, entity_id, name, mode, purpose, purpose_text, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces)
-VALUES (@id, @entity_id, @name, @mode, @purpose, @purpose_text, @mac, @preview, @networks, @rate, @burst, @expires_at, @created_at, @created_by, @replaces);
+INSERT INTO api_key (id, entity_id, name, mode, purpose, purpose_text, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces, rights)
+VALUES (@id, @entity_id, @name, @mode, @purpose, @purpose_text, @mac, @preview, @networks, @rate, @burst, @expires_at, @created_at, @created_by, @replaces, @rights);
 
 -- Keys lists the keys of one entity, or of all entities for the zero id. The
 -- statement of KeyPage has the same columns.
 -- name: Keys :many
 SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
-       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces, k.rights,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at;
@@ -112,7 +112,7 @@ WHERE k.entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-00000000
 -- that replaces it.
 -- name: KeyChain :many
 SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
-       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces, k.rights,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.entity_id = @entity_id AND k.id IN (
@@ -146,7 +146,7 @@ WHERE id = @id AND revoked_at IS NULL AND (entity_id = @entity_id OR @entity_id 
 -- asked afterwards, with HasSuccessor: a statement that waits for a lock still sees
 -- the other rows as they were before the wait.
 -- name: LockKey :one
-SELECT id, entity_id, name, mode, purpose, purpose_text, networks, rate, burst, expires_at, created_at, row_sum, row_mac FROM api_key
+SELECT id, entity_id, name, mode, purpose, purpose_text, networks, rate, burst, rights, expires_at, created_at, row_sum, row_mac FROM api_key
 WHERE id = @id AND revoked_at IS NULL AND (entity_id = @entity_id OR @entity_id = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE;
 
 -- name: HasSuccessor :one
@@ -168,7 +168,7 @@ WHERE k.id = due.id AND (k.expiry_notice IS NULL OR k.expiry_notice > due.days) 
 UPDATE api_key SET expires_at = @at WHERE id = @id;
 
 -- name: KeyByMAC :one
-SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
+SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.rights, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
        coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers,
        coalesce(l.year_numbers, 0)::bigint AS year_numbers,

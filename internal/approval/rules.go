@@ -68,6 +68,7 @@ var Actions = []Action{
 	{Kind: "client.scopes", What: "give a client line:supply, line:port, line:flag or line:order", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "client.secret", What: "add a secret to a client that has such a scope", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "guard.release", What: "release an organisation that the guard slowed or stopped", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "watch.release", What: "let a watch-list take effect that is held because too many of its numbers are nobody's", Rule: TwoPeople, Request: administrators, Confirm: administrators},
 	{Kind: "entity.limits", What: "raise a limit of an organisation", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "plan.set", What: "set a new version of the numbering plan", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "policy.set", What: "set a new version of the policy", Rule: TwoPeople, Request: administrators, Confirm: administrators},

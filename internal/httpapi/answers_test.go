@@ -35,7 +35,7 @@ func TestAnswers(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, table := range []map[string]answer{
 		tokenAnswers(), onboardAnswers(), uploadAnswers(), loginAnswers(), verifyAnswers(), batchAnswers(), verifiedAnswers(), receiptAnswers(), generalAnswers(),
-		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), conflictAnswers(), historyAnswers(), clockAnswers(), testNumberAnswers(), keyAnswers(), oauthAnswers(), limitAnswers(contract), peopleAnswers(), peopleTroubles(), documentAnswers(),
+		eventAnswers(), orderAnswers(), importAnswers(), importedAnswers(), supplyAnswers(), conflictAnswers(), historyAnswers(), clockAnswers(), testNumberAnswers(), keyAnswers(), oauthAnswers(), limitAnswers(contract), peopleAnswers(), peopleTroubles(), documentAnswers(), bankAnswers(),
 	} {
 		for name, tc := range table {
 			if seen[name] {
@@ -74,12 +74,15 @@ var (
 	months   = regexp.MustCompile(`"\d{4}-(0[1-9]|1[0-2])"`)
 	tokens   = regexp.MustCompile(`lp_(tok|ses|live|test|dev)_[0-9A-Za-z]{38}`)
 	previews = regexp.MustCompile(`(lp_[a-z]+_)[0-9A-Za-z]{4}…[0-9A-Za-z]{4}`)
-	shared   = regexp.MustCompile(`\b[A-Z2-7]{32}\b`)                                                  // with an authenticator
-	onces    = regexp.MustCompile(`"[02-9a-hjkmnp-z]{5}-[02-9a-hjkmnp-z]{5}"`)                         // recovery codes
-	proofs   = regexp.MustCompile(`("public"|"personal"|"root"|"proof"|"promise"|"key"):(\s*)"[^"]*"`) // of a receipt
+	shared   = regexp.MustCompile(`\b[A-Z2-7]{32}\b`)                                                                     // with an authenticator
+	onces    = regexp.MustCompile(`"[02-9a-hjkmnp-z]{5}-[02-9a-hjkmnp-z]{5}"`)                                            // recovery codes
+	proofs   = regexp.MustCompile(`("public"|"personal"|"root"|"proof"|"promise"|"key"|"lpsalt"|"lpchain"):(\s*)"[^"]*"`) // of a receipt
 	tlogs    = regexp.MustCompile(`(?s)(c2sp.org/tlog-proof@v1\nextra ).*`)
 	counts   = regexp.MustCompile(`("epoch"|"n"|"at"):(\s*)\d+`)
-	speeds   = regexp.MustCompile(`("rate"|DelaySeconds"): \d+`)
+	cursors  = regexp.MustCompile(`\b(\d+-\d+)-[0-9a-f]{16}\b`)
+	hookKeys = regexp.MustCompile(`wh(pk|sec)_[0-9A-Za-z+/]{43}=`)
+	ports    = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+	speeds   = regexp.MustCompile(`("rate"|DelaySeconds"|"milliseconds"): \d+`)
 )
 
 // golden compares a response with its file. Values that differ from run to run
@@ -112,8 +115,10 @@ func golden(t *testing.T, name string, res *httptest.ResponseRecorder) {
 	}
 	fmt.Fprintf(&b, "\n%s\n", body)
 	text := proofs.ReplaceAllString(counts.ReplaceAllString(b.String(), "$1:$2<number>"), `$1:$2"<bytes>"`)
+	text = cursors.ReplaceAllString(text, "$1-<hash>")
 	text = tlogs.ReplaceAllString(text, "$1<bytes>")
 	text = speeds.ReplaceAllString(text, "$1: <count>")
+	text = ports.ReplaceAllString(hookKeys.ReplaceAllString(text, "wh${1}_<key>"), "http://127.0.0.1:<port>")
 	text = months.ReplaceAllString(text, `"<month>"`)
 	text = previews.ReplaceAllString(text, "${1}<preview>")
 	text = tokens.ReplaceAllString(times.ReplaceAllString(ids.ReplaceAllString(text, "<uuid>"), `"<timestamp>"`), "lp_${1}_<token>")

@@ -23,6 +23,7 @@ import (
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/httpapi/bankapi"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/logfiles"
 	"github.com/lineproof/lineproof/internal/logreceipt"
@@ -30,7 +31,6 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/verify"
@@ -47,7 +47,7 @@ type API struct {
 	Verifier  *verify.Verifier
 	Record    func(context.Context, uuid.UUID) (record.Entry, error) // finds a verification record, in the database or in the archive
 	Lines     *supply.Service
-	Sandbox   *sandbox.Service
+	Bank      *bankapi.API // watch-lists, feed and test clock
 	Guard     *guard.Guard // counts verifications and refuses those over a quota; nil turns it off
 	Answers   *idempotency.Store
 	Region    *phone.Region
@@ -120,7 +120,7 @@ func (a *API) routes() []route {
 	client, session, key := []access.Kind{access.Client}, []access.Kind{access.Session, access.Client}, []access.Kind{access.APIKey}
 	scope := func(one ...access.Scope) []access.Scope { return one }
 	deciders := []access.Role{access.Administrator, access.Reviewer}
-	return []route{
+	return append(a.bankRoutes(), []route{
 		{http.MethodPost, tokenPath, nil, nil, nil, t.Request, a.issueToken},
 		{http.MethodPost, revokePath, nil, nil, nil, t.Request, a.revokeToken},
 		{http.MethodGet, metadataPath, nil, nil, nil, t.Request, a.showMetadata},
@@ -154,8 +154,6 @@ func (a *API) routes() []route {
 		{http.MethodPost, batchPath, key, nil, nil, 0, a.verifyBatch},
 		{http.MethodGet, "/api/v1/phone/api/phone-numbers/verifications/{requestId}", key, nil, nil, t.Request, a.showVerification},
 		{http.MethodGet, receiptPath, key, nil, nil, t.Request, a.showReceipt},
-		{http.MethodGet, clockPath, key, nil, nil, t.Request, a.showClock(a.Sandbox)},
-		{http.MethodPost, clockPath, key, nil, nil, t.Request, a.moveClock(a.Sandbox)},
 		{http.MethodPost, "/api/v1/lines/events", client, scope(access.LineSupply, access.LinePort, access.LineFlag), nil, t.Request, a.reportEvents},
 		{http.MethodPost, "/api/v1/lines/orders", session, scope(access.LineOrder), deciders, t.Request, a.createOrder},
 		{http.MethodPost, importsPath, client, scope(access.LineSupply), nil, t.Import, a.receiveImport},
@@ -165,7 +163,7 @@ func (a *API) routes() []route {
 		{http.MethodGet, "/api/v1/lines/supply", session, scope(access.LineSupply), access.Roles, t.Request, a.showSupply},
 		{http.MethodGet, "/api/v1/lines/conflicts", session, scope(access.LineOrder), access.Roles, t.Request, a.listConflicts},
 		{http.MethodPost, "/api/v1/lines/history", session, scope(access.LineSupply), access.Roles, t.Request, a.showHistory},
-	}
+	}...)
 }
 
 var (

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -35,6 +36,12 @@ func (s *stack) audited(t *testing.T, name string, before int, r *http.Request, 
 	t.Helper()
 	if r.Method == http.MethodGet || res.Code < 200 || res.Code > 299 || res.Header().Get("Idempotency-Replayed") != "" {
 		return
+	}
+	if strings.HasPrefix(r.URL.Path, hooksPath) && strings.HasSuffix(r.URL.Path, "/test") {
+		return // what was sent is in the list of attempts
+	}
+	if strings.HasPrefix(r.URL.Path, listsPath) {
+		return // a list belongs to its organisation, and what enters it is counted
 	}
 	for _, known := range []string{name, r.URL.Path, r.Method + " " + r.URL.Path} {
 		if unaudited[known] != "" {

@@ -136,8 +136,9 @@ func keyAnswers() map[string]answer {
 			must(s.Access.RollKey(t.Context(), entity, old.ID, 0, access.Operator, uuid.Nil))(t)
 			return without(http.MethodGet, keysPath, session)
 		}},
-		"keys_create_ok":      {200, create(`{"name":"account opening","mode":"live","purpose":"kyc","expiresInDays":30,"networks":["192.0.2.0/24","2001:db8::/32"]}`)},
-		"keys_create_ok_test": {200, create(`{"name":"pipeline","mode":"test"}`)},
+		"keys_create_ok":           {200, create(`{"name":"account opening","mode":"live","purpose":"kyc","expiresInDays":30,"networks":["192.0.2.0/24","2001:db8::/32"],"rights":["watch","feed"]}`)},
+		"keys_create_wrong_rights": {400, create(`{"name":"app","mode":"test","rights":["watch","watch"]}`)},
+		"keys_create_ok_test":      {200, create(`{"name":"pipeline","mode":"test"}`)},
 		"keys_create_incomplete": {403, func(t *testing.T, s *stack) *http.Request {
 			session, _ := s.newcomer(t)
 			return post(keysPath, session, `{"name":"account opening","mode":"live"}`)

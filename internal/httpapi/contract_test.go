@@ -107,7 +107,7 @@ func (c contract) check(t *testing.T, r *http.Request, res *httptest.ResponseRec
 // isFile reports whether a response is a file, without the envelope.
 func isFile(res *httptest.ResponseRecorder) bool {
 	kind, _, _ := strings.Cut(res.Header().Get("Content-Type"), ";")
-	return kind == "text/csv" || kind == "text/plain" || kind == "application/octet-stream"
+	return kind == "text/csv" || kind == "text/plain" || kind == "text/event-stream" || kind == "application/octet-stream"
 }
 
 // The route table and the document list the same operations, so neither can

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
 )
 
@@ -19,7 +18,7 @@ func (e *externalID) field() field { return field{name: "externalId", text: &e.t
 
 // check reports what is wrong with the id. Place is its path in the body.
 func (e *externalID) check(wrong *fault.Form, place string) {
-	wrong.Check(!e.sent || access.IsPrintable(e.text, maxExternalID), place, fault.BadFormat, "Must be 1 to 64 printable characters.")
+	wrong.Check(!e.sent || fault.IsPrintable(e.text, maxExternalID), place, fault.BadFormat, "Must be 1 to 64 printable characters.")
 }
 
 // appendExternalID adds an id to an answer, the last value in b.

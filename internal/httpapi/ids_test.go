@@ -82,6 +82,34 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 		"DELETE " + teamPath + "/{accountId}":        byPerson(http.MethodDelete, teamPath+"/"+s.colleague(t, a).String(), ""),
 		"DELETE " + sessionsPath + "/{sessionId}":    byPerson(http.MethodDelete, sessionsPath+"/"+a.sessionID.String(), ""),
 	}
+	bankKey := func(of party, mode string) string {
+		form := access.KeyForm{Entity: of.entity, Name: "feed", Mode: mode, Rights: []string{"watch", "feed"}}
+		return must(s.Access.CreateKey(t.Context(), form, access.Operator, uuid.Nil))(t).Text.Reveal()
+	}
+	for _, route := range bankRoutes {
+		method, path, _ := strings.Cut(route, " ")
+		if !strings.Contains(path, "{") {
+			continue
+		}
+		own, mode := path, access.Live
+		if strings.Contains(path, "{listId}") {
+			own = strings.Replace(path, "{listId}", s.list(t, bankKey(a, mode)), 1)
+		} else {
+			mode = access.Test // whose endpoint can be on this machine
+			own = strings.Replace(path, "{webhookId}", s.oneMoreHook(t, a.entity, mode, hookState(path)).String(), 1)
+		}
+		ways[route] = func(who party) *http.Request {
+			switch {
+			case method == http.MethodPut:
+				return put(own, bankKey(who, mode), "text/csv", []byte(knownNumber))
+			case method == http.MethodPost && strings.Contains(own, hooksPath):
+				return post(own, bankKey(who, mode), `{}`)
+			case method == http.MethodPost:
+				return post(own, bankKey(who, mode), `{"add":["`+knownNumber+`"]}`)
+			}
+			return without(method, own, bankKey(who, mode))
+		}
+	}
 	var last []string // what ends the owner's own session comes last
 	for _, route := range (&httpapi.API{}).Operations() {
 		if !strings.Contains(route, "{") || route == "POST "+documentsPath+"/{documentId}/review" {

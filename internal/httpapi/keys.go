@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/keyright"
 )
 
 const keysPath = "/api/regulator/v1/keys"
@@ -25,6 +26,7 @@ type keyResponse struct {
 	PurposeCode  string   `json:"purposeCode"`
 	Preview      string   `json:"preview"`
 	Networks     []string `json:"networks"`
+	Rights       []string `json:"rights"`
 	CreatedAt    string   `json:"createdAt"`
 	ExpiresAt    *string  `json:"expiresAt"`
 	RevokedAt    *string  `json:"revokedAt"`
@@ -67,7 +69,7 @@ func (a *API) listKeys(w http.ResponseWriter, r *http.Request) error {
 
 func keyOf(k *access.KeyRow) keyResponse {
 	answer := keyResponse{
-		KeyID: k.ID.String(), Name: k.Name, Mode: k.Mode, Purpose: k.PurposeWords(), PurposeCode: k.Purpose, Preview: k.Preview, Networks: make([]string, len(k.Networks)),
+		KeyID: k.ID.String(), Name: k.Name, Mode: k.Mode, Purpose: k.PurposeWords(), PurposeCode: k.Purpose, Preview: k.Preview, Networks: make([]string, len(k.Networks)), Rights: k.Rights,
 		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOrNull(k.ExpiresAt), RevokedAt: stampOrNull(k.RevokedAt), LastUsedAt: stampOrNull(k.LastUsedAt),
 		LastUsedFrom: k.LastUsedFrom,
 	}
@@ -93,7 +95,8 @@ func (a *API) createKey(w http.ResponseWriter, r *http.Request) error {
 	var networks []string
 	days := noDays
 	found, err := decode(w, r, field{name: "name", text: &f.Name}, field{name: "mode", text: &f.Mode}, field{name: "purpose", text: &f.Purpose},
-		field{name: "expiresInDays", number: &days}, field{name: "networks", list: &networks, maxItems: maxNetworks})
+		field{name: "expiresInDays", number: &days}, field{name: "networks", list: &networks, maxItems: maxNetworks},
+		field{name: "rights", list: &f.Rights, maxItems: len(keyright.All)})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/testing/together"
@@ -57,6 +58,18 @@ func effects() map[string]effect {
 		"POST " + verifyPath:                             {each, "api key live", count("journal_entry")},
 		"POST " + batchPath:                              {each, "api key live", count("journal_entry")},
 		"POST " + clockPath:                              {each, "api key test", "SELECT coalesce(sum(ahead) / 86400, 0)::bigint FROM rehearsal_clock"},
+		"POST " + listsPath:                              {each, "api key bank", count("watch_list")},
+		"DELETE " + listsPath + "/{listId}":              {once, "api key bank", "SELECT -count(*) FROM watch_list"},
+		"PUT " + listsPath + "/{listId}/members":         {ended, "api key bank", "SELECT sum(members) FROM watch_list"},
+		"POST " + listsPath + "/{listId}/members":        {ended, "api key bank", "SELECT sum(members) FROM watch_list"},
+		"POST " + hooksPath:                              {each, "api key bank", count("hook_endpoint")},
+		"DELETE " + hooksPath + "/{webhookId}":           {once, "api key bank", "SELECT -count(*) FROM hook_endpoint"},
+		"POST " + hooksPath + "/{webhookId}/confirm":     {once, "api key bank", "SELECT count(*) FROM audit WHERE action = 'webhook.confirmed'"},
+		"POST " + hooksPath + "/{webhookId}/test":        {once, "api key bank", count("hook_attempt")},
+		"POST " + hooksPath + "/{webhookId}/pause":       {once, "api key bank", "SELECT count(*) FROM audit WHERE action = 'webhook.paused'"},
+		"POST " + hooksPath + "/{webhookId}/resume":      {once, "api key bank", "SELECT count(*) FROM audit WHERE action = 'webhook.resumed'"},
+		"POST " + hooksPath + "/{webhookId}/roll":        {once, "api key bank", "SELECT count(*) FROM audit WHERE action = 'webhook.rolled'"},
+		"POST " + hooksPath + "/{webhookId}/replay":      {each, "api key bank", "SELECT count(*) FROM audit WHERE action = 'webhook.replayed'"},
 		"POST " + eventsPath:                             {ended, "token line:supply", count("line_event")},
 		"POST " + ordersPath:                             {each, reviewer, count("line_order")},
 		"POST " + importsPath:                            {once, "token line:supply", count("supply_import")},
@@ -103,6 +116,8 @@ func parallelRequest(t *testing.T, s *stack, route, credential, entity string) *
 		r := form(s.grant(func(v url.Values) { v.Set("token", s.token(t)) }))
 		r.URL.Path = revokePath
 		return r
+	case "POST " + hooksPath + "/{webhookId}/confirm": // only one of a test key can be on this machine
+		return post(hooksPath+"/"+s.hook(t, s.bank.ID, access.Test, "unconfirmed").String()+"/confirm", s.bankKey(t, access.Test), `{}`)
 	case "POST " + eventsPath:
 		return post(eventsPath, credential, eventsBody(t, happened(uuid.NewString(), knownNumber, "USED", day)))
 	}

@@ -22,6 +22,14 @@ func (a *API) showReceipt(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	query, wrong, err := readQuery(r.URL.RawQuery, "pq")
+	if err != nil {
+		return err
+	}
+	wrong.Check(query.Get("pq") == "" || query.Get("pq") == "1", "pq", fault.BadFormat, "Send 1, or leave it out.")
+	if err := wrong.Err(); err != nil {
+		return err
+	}
 	if a.Receipts == nil {
 		return errNoLog
 	}
@@ -32,7 +40,7 @@ func (a *API) showReceipt(w http.ResponseWriter, r *http.Request) error {
 	if err := requireOwn(ctx, &b.Entry); err != nil {
 		return err
 	}
-	made, err := a.Receipts.Make(ctx, b)
+	made, err := a.Receipts.Make(ctx, b, query.Get("pq") == "1")
 	if err != nil {
 		return err
 	}
@@ -40,7 +48,7 @@ func (a *API) showReceipt(w http.ResponseWriter, r *http.Request) error {
 	if kind, _, _ := strings.Cut(r.Header.Get("Accept"), ";"); strings.TrimSpace(kind) == "text/plain" {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Content-Disposition", `attachment; filename="receipt-`+id.String()+`.tlog-proof"`)
-		_, _ = w.Write([]byte(made.TlogProof()))
+		_, _ = w.Write([]byte(made.TlogProof())) //nolint:gosec // plain text, to be saved
 		return nil
 	}
 	content, err := json.Marshal(made)

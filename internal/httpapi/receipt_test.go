@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -38,7 +39,7 @@ func (s *stack) withLog(t *testing.T) (key string, publish func()) {
 	tiles, archive := must(blob.OpenDir(t.TempDir()))(t), must(blob.OpenDir(t.TempDir()))(t)
 	opened := logtest.NewKey(t, logOrigin)
 	s.Receipts = &logreceipt.Maker{Pool: s.pool, Archive: archive, Tiles: tiles, Origin: logOrigin}
-	s.Verifier.Promises = must(promise.New(opened, time.Now()))(t)
+	s.Verifier.Promises = must(promise.New(t.Context(), opened, time.Now(), func(context.Context, string) error { return nil }))(t)
 	publisher := publiclog.NewPublisher(log, tiles, opened)
 	s.logKey, s.publish = opened.Verifier(), func() {
 		t.Helper()

@@ -44,7 +44,7 @@ func clockAnswers() map[string]answer {
 		}},
 		"clock_live": {403, func(_ *testing.T, s *stack) *http.Request { return get(clockPath, s.key) }},
 		"clock_panic": {500, func(t *testing.T, s *stack) *http.Request {
-			s.Sandbox.Simulator = nil
+			s.Bank.Sandbox.Simulator = nil
 			return show(t, s)
 		}},
 		"clock_move_ok":          {200, move(`{"advance":"P1W1DT12H"}`)},
@@ -65,7 +65,7 @@ func clockAnswers() map[string]answer {
 			return r
 		}},
 		"clock_move_panic": {500, func(t *testing.T, s *stack) *http.Request {
-			s.Sandbox.Simulator = nil
+			s.Bank.Sandbox.Simulator = nil
 			return move(`{"reset":true}`)(t, s)
 		}},
 	}

@@ -91,13 +91,13 @@ func newStack(t testing.TB) *stack {
 		Verifier: &verify.Verifier{
 			Journal: must(journal.Open(ctx, pool, "test", 2))(t), Lines: &linestore.Resolver{}, Simulator: stage, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
 		},
-		Sandbox: &sandbox.Service{Pool: pool, Simulator: stage, Now: time.Now},
 		Record:  func(ctx context.Context, id uuid.UUID) (record.Entry, error) { return journal.Get(ctx, pool, id) },
 		Answers: &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
 		Region:  region, Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(), Docs: docs(),
 		RegulatorCode: "REGULATOR",
 		Timeouts:      httpapi.Timeouts{Upload: 20 * time.Second, Request: 10 * time.Second},
 	}}
+	s.withBank(t, region, stage)
 	s.withPeople(passwords, peppers)
 	s.handler = s.Handler()
 	s.supply(t)

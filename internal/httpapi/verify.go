@@ -186,7 +186,7 @@ func (o *options) check(wrong *fault.Form, q *verify.Request, zone *time.Locatio
 	}
 	if o.hasOnBehalfOf {
 		q.OnBehalfOf = strings.TrimSpace(o.onBehalfOf)
-		wrong.Check(access.IsPrintable(q.OnBehalfOf, access.MaxPrincipal), "onBehalfOf", fault.BadFormat, "Must be 1 to 100 printable characters: the principal as the mandate names it.")
+		wrong.Check(fault.IsPrintable(q.OnBehalfOf, access.MaxPrincipal), "onBehalfOf", fault.BadFormat, "Must be 1 to 100 printable characters: the principal as the mandate names it.")
 	}
 	if o.hasSince {
 		q.Since, outOfRange = checkSince(wrong, "since", o.since, zone, latest)

@@ -16,11 +16,13 @@ package order
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
@@ -262,17 +264,33 @@ func checkTwo(ctx context.Context, tx pg.Tx, o *Order, second audit.Actor, now t
 		return err
 	}
 	if o.RequestedBy.Kind == audit.Client {
-		var gone bool // a client is never deleted
-		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM client WHERE id = $1 AND (revoked_at IS NOT NULL OR suspended_at IS NOT NULL OR 'line:order' <> ALL(scopes)))`,
-			o.RequestedBy.ID).Scan(&gone)
-		if err != nil {
-			return fmt.Errorf("order: look up the requester: %w", err)
-		}
-		if gone {
-			return approval.ErrRequesterGone
+		if err := checkClient(ctx, tx, o.RequestedBy.ID); err != nil {
+			return err
 		}
 	}
 	return registry.CheckIndependent(ctx, tx, o.RequestedBy, second, now)
+}
+
+// checkClient checks that a client may still give orders, and that nobody but the service
+// has said so.
+func checkClient(ctx context.Context, tx pg.Tx, id uuid.UUID) error {
+	var may bool
+	client := pg.Row{Table: "client", ID: id}
+	err := tx.QueryRow(ctx, `SELECT revoked_at IS NULL AND suspended_at IS NULL AND 'line:order' = ANY(scopes), row_sum, row_mac FROM client WHERE id = $1`, id).
+		Scan(&may, &client.Sum, &client.MAC)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // a client is never deleted
+	}
+	if err == nil && may {
+		may, err = pg.RowsSigned(ctx, tx, client)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("order: look up the requester: %w", err)
+	case !may:
+		return approval.ErrRequesterGone
+	}
+	return nil
 }
 
 // Refuse ends a pending order, so that it never takes effect. A bar that acts already

@@ -74,7 +74,15 @@ func TestOrderOfARequesterWhoHasLeftIsNotConfirmed(t *testing.T) {
 		must(orders.Refuse(ctx, second.Actor, o.ID, uuid.Nil))(t)
 		must(pool.Exec(ctx, c.back, c.asker.Actor.ID))(t)
 	}
-	o := must(orders.Create(ctx, by(audit.Account, ids[0]), order.Form{PhoneNumber: "+2348035550001", Action: "BLACKLIST", Note: "case 12 of 2026"}))(t)
+	// Somebody with a stolen login cannot bring a client back.
+	o := must(orders.Create(ctx, by(audit.Client, client), order.Form{PhoneNumber: "+2348035550001", Action: "BLACKLIST", Note: "case 12 of 2026"}))(t)
+	must(pool.Exec(ctx, `UPDATE client SET suspended_at = now() WHERE id = $1`, client))(t)
+	must(pgtest.Stolen(t, pool).Exec(ctx, `UPDATE client SET suspended_at = NULL WHERE id = $1`, client))(t)
+	if _, err := orders.Confirm(ctx, second, o.ID); !errors.Is(err, approval.ErrRequesterGone) {
+		t.Errorf("a client whose row is forged: %v", err)
+	}
+	must(orders.Refuse(ctx, second.Actor, o.ID, uuid.Nil))(t)
+	o = must(orders.Create(ctx, by(audit.Account, ids[0]), order.Form{PhoneNumber: "+2348035550001", Action: "BLACKLIST", Note: "case 12 of 2026"}))(t)
 	if o = must(orders.Confirm(ctx, second, o.ID))(t); o.State != order.Done {
 		t.Errorf("two people who are still there: %s", o.State)
 	}

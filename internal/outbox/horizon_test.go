@@ -264,7 +264,7 @@ func TestReaderWaitsForOpenWriters(t *testing.T) {
 	}
 }
 
-// Changes are kept for a week.
+// Changes are kept for a week, and until the feed has read them.
 func TestOldChangesAreDeleted(t *testing.T) {
 	t.Parallel()
 
@@ -274,6 +274,12 @@ func TestOldChangesAreDeleted(t *testing.T) {
 		if err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error { return outbox.Append(t.Context(), tx, c) }); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if n, err := outbox.DeleteOld(t.Context(), pool, now); n != 0 || err != nil {
+		t.Fatalf("%d deleted that the feed had not read, %v", n, err)
+	}
+	if err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error { return outbox.MoveMark(t.Context(), tx, 3) }); err != nil {
+		t.Fatal(err)
 	}
 	if n, err := outbox.DeleteOld(t.Context(), pool, now); n != 2 || err != nil {
 		t.Fatalf("%d deleted, %v", n, err)

@@ -21,6 +21,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -171,10 +172,12 @@ const (
 	deleteBatch = 10_000
 )
 
-// DeleteOld deletes the changes that are older than a week, and returns how many.
+// DeleteOld deletes the changes that are older than a week and that every reader has
+// read, and returns how many.
 func DeleteOld(ctx context.Context, from pg.DB, now time.Time) (int64, error) {
 	return pg.InBatches(func() (int64, error) {
-		done, err := from.Exec(ctx, `DELETE FROM line_change WHERE n IN (SELECT n FROM line_change ORDER BY n LIMIT $2) AND reported_at < $1`, now.Add(-keptFor), deleteBatch)
+		done, err := from.Exec(ctx, `DELETE FROM line_change WHERE n IN (SELECT n FROM line_change WHERE n <= (SELECT min(n) FROM outbox_mark) ORDER BY n LIMIT $2) AND reported_at < $1`,
+			now.Add(-keptFor), deleteBatch)
 		if err != nil {
 			return 0, fmt.Errorf("outbox: delete changes: %w", err)
 		}
@@ -189,4 +192,35 @@ func LockMark(ctx context.Context, tx pg.Tx) (mark int64, err error) {
 		return 0, fmt.Errorf("outbox: lock the mark: %w", err)
 	}
 	return mark, nil
+}
+
+// TryLockMark is [LockMark] for the feed itself. It does not wait, and returns false while
+// somebody else has the mark.
+func TryLockMark(ctx context.Context, tx pg.Tx) (mark int64, ok bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT n FROM outbox_mark WHERE reader = 'feed' FOR UPDATE SKIP LOCKED`).Scan(&mark)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("outbox: lock the mark: %w", err)
+	}
+	return mark, true, nil
+}
+
+// MoveMark records up to where the feed has read. Tx has the mark locked.
+func MoveMark(ctx context.Context, tx pg.Tx, mark int64) error {
+	if _, err := tx.Exec(ctx, `UPDATE outbox_mark SET n = $1 WHERE reader = 'feed'`, mark); err != nil {
+		return fmt.Errorf("outbox: move the mark: %w", err)
+	}
+	return nil
+}
+
+// Unsettled reports whether changes after a mark exist, or are about to be written, that
+// cannot be read yet because a writer is still open.
+func Unsettled(ctx context.Context, from pg.DB, mark int64) (bool, error) {
+	var last int64
+	if err := from.QueryRow(ctx, lastNumber).Scan(&last); err != nil {
+		return false, fmt.Errorf("outbox: read the last number: %w", err)
+	}
+	return last > mark, nil
 }

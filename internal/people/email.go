@@ -37,6 +37,9 @@ const (
 	KeyExpires      EmailKind = "key_expires" // to admins of an organisation
 	GuardFound      EmailKind = "guard_found" // to administrators of the regulator
 	BreakGlass      EmailKind = "break_glass" // to all staff
+
+	WebhookFailing  EmailKind = "webhook_failing"  // to admins of an organisation
+	WebhookDisabled EmailKind = "webhook_disabled" // to admins of an organisation
 )
 
 // Email is an e-mail to be sent: its recipient and its kind. It holds no secret,
@@ -49,12 +52,14 @@ type Email struct {
 // linkOf is the kind of link in an e-mail; "" for none.
 var linkOf = map[EmailKind]linkKind{
 	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "", FactorLocked: "", KeyExpires: "", GuardFound: "", BreakGlass: "",
+	WebhookFailing: "", WebhookDisabled: "",
 }
 
 // staleAfter is how long an e-mail may wait before it is not worth sending.
 var staleAfter = map[EmailKind]time.Duration{
 	Confirmation: 7 * 24 * time.Hour, Reset: time.Hour, Invitation: 7 * 24 * time.Hour,
 	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour, FactorLocked: 7 * 24 * time.Hour, KeyExpires: 24 * time.Hour, GuardFound: 24 * time.Hour, BreakGlass: 24 * time.Hour,
+	WebhookFailing: 24 * time.Hour, WebhookDisabled: 24 * time.Hour,
 }
 
 // ErrNoMail reports that no SMTP server is configured.
@@ -113,7 +118,7 @@ func (e Email) suits(a registry.Account) bool {
 		return a.MayLogIn() && a.Accepted
 	case PasswordChanged, FactorSet, FactorRemoved, FactorLocked:
 		return !a.Disabled
-	case KeyExpires:
+	case KeyExpires, WebhookFailing, WebhookDisabled:
 		return a.MayLogIn() && a.Kind == registry.AdminAccount
 	case GuardFound:
 		return a.MayLogIn() && a.Role == string(access.Administrator)
@@ -142,6 +147,21 @@ func (p *People) NotifyOfExpiry(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// NotifyAdmins queues an e-mail to every admin of an organisation, in the caller's
+// transaction.
+func (p *People) NotifyAdmins(ctx context.Context, tx pg.Tx, entity uuid.UUID, kind EmailKind) error {
+	admins, err := db.New(tx).AdminsOf(ctx, []uuid.UUID{entity})
+	if err != nil {
+		return fmt.Errorf("people: find the admins: %w", err)
+	}
+	for _, account := range admins {
+		if err := p.QueueEmail(ctx, tx, Email{Kind: kind, Account: account}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // NotifyAdministrators queues an e-mail to every administrator of the regulator, in

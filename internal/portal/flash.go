@@ -21,6 +21,13 @@ var flashMessages = map[string]view.Flash{
 	"factor.set":       {Tone: view.Good, Text: "Two-factor authentication is on."},
 
 	"key.revoked":         {Tone: view.Good, Text: "The key is revoked. Every node refuses it within five seconds."},
+	"webhook.confirmed":   {Tone: view.Good, Text: "The endpoint answered the challenge. It gets events from now on."},
+	"webhook.paused":      {Tone: view.Good, Text: "The endpoint is paused. Events wait until you resume it."},
+	"webhook.resumed":     {Tone: view.Good, Text: "The endpoint is active again, and gets the events that waited."},
+	"webhook.sent":        {Tone: view.Good, Text: "The endpoint accepted it."},
+	"webhook.not.sent":    {Tone: view.Warn, Text: "The endpoint did not accept it. The newest attempt below says why."},
+	"webhook.replayed":    {Tone: view.Good, Text: "The events are being sent again."},
+	"webhook.deleted":     {Tone: view.Good, Text: "The endpoint is deleted."},
 	"team.invited":        {Tone: view.Good, Text: "Invitation e-mail queued."},
 	"team.removed":        {Tone: view.Good, Text: "The account is removed, and its sessions have ended."},
 	"team.keys":           {Tone: view.Good, Text: "The right to create live keys is changed."},

@@ -17,6 +17,7 @@ type menuEntry struct{ group, label, path string }
 var menuEntries = []menuEntry{
 	{"", "Overview", "/portal/overview"},
 	{"", "API settings", "/portal/keys"},
+	{"", "Webhooks", "/portal/webhooks"},
 	{"", "Try it", "/portal/try"},
 	{"", "Journal", "/portal/journal"},
 	{"", "Verify receipt", "/portal/receipts"},

@@ -287,14 +287,19 @@ func TestOrganisationsTextIsNeverHTML(t *testing.T) {
 	key := must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: hostile, Mode: access.Test, Purpose: hostile}, access.Operator, uuid.Nil))(t)
 	record := s.asked(t, key.Text.Reveal(), "", testNumber)[0]
 	paper := s.uploaded(t, admin, hostile+".pdf", hostile)
+	hook := s.hook(t, s.bank.ID).String()
+	must(s.pool.Exec(t.Context(), `UPDATE hook_endpoint SET name = $1 WHERE id = $2`, hostile, hook))(t)
+	must(s.pool.Exec(t.Context(), `INSERT INTO hook_attempt (endpoint_id, n, at, kind, message, first_seq, last_seq, events, status, error, took_ms, answer)
+		VALUES ($1, 1000, now(), 'events', '1-1', 1, 1, 1, 500, '', 12, $2)`, hook, []byte(hostile)))(t)
 	all := url.Values{}
-	for _, name := range []string{"name", "mode", "purpose", "expiresInDays", "networks", "overlap", "confirm", "email", "kind", "key", "phoneNumber", "other", "since", "from", "to", "status", "requestId", "after"} {
+	for _, name := range []string{"url", "form", "algorithm", "name", "mode", "purpose", "expiresInDays", "networks", "overlap", "confirm", "email", "kind", "key", "phoneNumber", "other", "since", "from", "to", "status", "requestId", "after"} {
 		all.Set(name, hostile)
 	}
 	id := key.ID.String()
 	for _, path := range []string{
 		"/portal/keys", "/portal/new-key", "/portal/keys/" + id, "/portal/keys/" + id + "/roll", "/portal/keys/" + id + "/revoke", "/portal/try", "/portal/team",
 		"/portal/team/" + admin.id.String() + "/remove", "/portal/profile", "/portal/documents", "/portal/documents/" + paper, "/portal/overview", "/portal/journal", "/portal/journal/" + record,
+		"/portal/webhooks", "/portal/webhooks/" + hook, "/portal/webhooks/" + hook + "/roll", "/portal/webhooks/" + hook + "/replay", "/portal/webhooks/" + hook + "/delete",
 	} {
 		answers := map[string]string{
 			"GET": s.get(t, path, admin.session).Body.String(), "GET with a query": s.get(t, path+"?"+all.Encode(), admin.session).Body.String(),

@@ -21,7 +21,7 @@ func (s *stack) belongings(t testing.TB, owner visitor) map[string]string {
 	page := s.sent(t, owner, eventsForm, "", eventsFile)
 	return map[string]string{
 		"key": id, "request": s.asked(t, key, "", testNumber)[0], "document": s.uploaded(t, owner, "certificate.pdf", "CAC_CERTIFICATE"),
-		"import": page[strings.LastIndex(page, "/")+1:], "session": must(s.Access.Sessions(t.Context(), owner.id))(t)[0].ID.String(),
+		"webhook": s.hook(t, s.telco.ID).String(), "import": page[strings.LastIndex(page, "/")+1:], "session": must(s.Access.Sessions(t.Context(), owner.id))(t)[0].ID.String(),
 		"account": s.joined(t, people.InviteForm{Kind: registry.MemberAccount, Entity: s.telco.ID}).id.String(),
 	}
 }

@@ -33,7 +33,7 @@ func TestChangesAskForThePasswordAgain(t *testing.T) {
 	asked := 0
 	for _, row := range s.Rows() {
 		changes := false
-		for _, part := range []string{"/portal/security/factor", "/portal/new-key", "/portal/keys/", "/portal/team", "/portal/desk/staff", "/portal/desk/approvals", "/portal/desk/orders", "/people", "/keys/{key}"} {
+		for _, part := range []string{"/portal/security/factor", "/portal/new-key", "/portal/keys/", "/portal/new-webhook", "{webhook}/roll", "{webhook}/delete", "/portal/team", "/portal/desk/staff", "/portal/desk/approvals", "/portal/desk/orders", "/people", "/keys/{key}"} {
 			changes = changes || strings.Contains(row.Path, part)
 		}
 		if changes = changes && row.Method == http.MethodPost && !own[row.Path]; changes != row.Prove {

@@ -21,8 +21,11 @@ import (
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/egress"
+	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi"
+	"github.com/lineproof/lineproof/internal/httpapi/bankapi"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/linestore"
@@ -48,6 +51,7 @@ import (
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/verify"
+	"github.com/lineproof/lineproof/internal/webhook"
 )
 
 const (
@@ -70,6 +74,7 @@ type stack struct {
 	telcoPages *telco.Pages
 	publisher  *publiclog.Publisher
 	receipts   *logreceipt.Maker
+	webhooks   *webhook.Service
 
 	pool    *pgxpool.Pool
 	handler http.Handler
@@ -115,8 +120,9 @@ func newStack(t testing.TB) *stack {
 		Verifier: &verify.Verifier{
 			Journal: must(journal.Open(ctx, pool, "test", 2))(t), Lines: &linestore.Resolver{}, Simulator: simulator, Now: time.Now, MaxBatch: 128, MaxInFlight: 2, MaxQueue: 2048, Timeout: 5 * time.Second,
 		},
-		Sandbox: &sandbox.Service{Pool: pool, Simulator: simulator, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
-		Region: region, Log: log, Metrics: metrics, Docs: docs(), RegulatorCode: "REGULATOR",
+		Bank:    &bankapi.API{Sandbox: &sandbox.Service{Pool: pool, Simulator: simulator, Now: time.Now}},
+		Answers: &idempotency.Store{Pool: pool, Peppers: peppers, Now: time.Now},
+		Region:  region, Log: log, Metrics: metrics, Docs: docs(), RegulatorCode: "REGULATOR",
 		Timeouts: httpapi.Timeouts{Upload: 20 * time.Second, Import: 20 * time.Second, Request: 10 * time.Second}, ImportMaxBytes: 1 << 20,
 	}
 	effects := reg.Effects()
@@ -149,10 +155,14 @@ func newStack(t testing.TB) *stack {
 
 // addPages adds the pages of every kind of visitor to the portal.
 func (s *stack) addPages(record func(context.Context, uuid.UUID) (record.Entry, error), simulator *sandbox.Simulator) {
+	s.webhooks = &webhook.Service{
+		Pool: s.pool, Feed: &feed.Service{Pool: s.pool, Now: time.Now}, Egress: egress.New(egress.Options{}), Peppers: s.People.Peppers, Loopback: true, Now: time.Now,
+		Notify: func(context.Context, pg.Tx, uuid.UUID, webhook.Notice) error { return nil },
+	}
 	lines := present.Supply{Portal: s.Portal, Lines: s.Lines}
 	s.telcoPages = &telco.Pages{Supply: lines, ImportMaxBytes: 1 << 20}
 	s.Pages = slices.Concat(
-		(&org.Pages{Portal: s.Portal, Documents: s.Documents, Tally: s.Tally, Record: record, Region: s.Region, API: s.API, Simulator: simulator, Receipts: s.receipts, LogPolicy: s.publisher.Key.Verifier()}).Routes(),
+		(&org.Pages{Portal: s.Portal, Documents: s.Documents, Tally: s.Tally, Record: record, Region: s.Region, API: s.API, Simulator: simulator, Webhooks: s.webhooks, Receipts: s.receipts, LogPolicy: s.publisher.Key.Verifier()}).Routes(),
 		s.telcoPages.Routes(),
 		(&desk.Pages{Supply: lines, Documents: s.Documents, Approvals: s.Approvals, Tally: s.Tally, Record: record, Region: s.Region}).Routes(),
 	)

@@ -169,7 +169,7 @@ func CheckStaff(ctx context.Context, from pg.DB, by audit.Actor, roles ...string
 		if err == nil && slices.Contains(roles, row.Role) {
 			return nil
 		}
-	case audit.Client, audit.System:
+	case audit.Client, audit.APIKey, audit.System:
 	}
 	if slices.Contains(roles, approval.Reviewer) {
 		return approval.ErrNotDecider

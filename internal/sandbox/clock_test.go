@@ -91,7 +91,7 @@ func TestClockIsAdvancedAndReset(t *testing.T) {
 	} {
 		shown, err := service.State(t.Context(), keys[0])
 		if step.move {
-			shown, err = service.Advance(t.Context(), keys[0], step.reset, step.by)
+			shown, err = service.Advance(t.Context(), keys[0], step.reset, step.by, nil)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestClocksBelongToKeys(t *testing.T) {
 
 	service, keys := newService(t, 3)
 	for i, by := range []time.Duration{day, 2 * day} {
-		if _, err := service.Advance(t.Context(), keys[i], false, by); err != nil {
+		if _, err := service.Advance(t.Context(), keys[i], false, by, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestClockHasALimit(t *testing.T) {
 		{true, day, nil},
 		{false, 3649 * day, nil},
 	} {
-		if _, err := service.Advance(t.Context(), keys[0], tc.reset, tc.by); !errors.Is(err, tc.want) {
+		if _, err := service.Advance(t.Context(), keys[0], tc.reset, tc.by, nil); !errors.Is(err, tc.want) {
 			t.Errorf("%+v: %v", tc, err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestConcurrentAdvancesAllCount(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if _, err := service.Advance(t.Context(), keys[0], false, day); err != nil {
+			if _, err := service.Advance(t.Context(), keys[0], false, day, nil); err != nil {
 				t.Error(err)
 			}
 		})

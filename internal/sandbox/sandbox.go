@@ -84,6 +84,12 @@ func (s *Simulator) find(n phone.Number) (*TestNumber, bool) {
 	return r, ok
 }
 
+// Has reports whether a number is a test number.
+func (s *Simulator) Has(n phone.Number) bool {
+	_, ok := s.find(n)
+	return ok
+}
+
 // Result is the simulated result for a test number at one moment.
 type Result struct {
 	// Look is the simulated look-up of the line. Its policy is the one that was

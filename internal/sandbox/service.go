@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/policy"
 )
 
@@ -35,18 +36,32 @@ func (s *Service) State(ctx context.Context, key uuid.UUID) (ClockState, error) 
 	return s.state(ctx, clocks[key], now)
 }
 
+// Move is a move of a test clock, at the real time Now. A clock that was reset was moved
+// from its day 0.
+type Move struct {
+	Before, After Clock
+	Now           time.Time
+}
+
 // Advance advances a key's test clock from its present time or, with reset, from
-// a day 0 that starts now.
-func (s *Service) Advance(ctx context.Context, key uuid.UUID, reset bool, by time.Duration) (ClockState, error) {
-	now, save := s.now(), advanceClock
+// a day 0 that starts now. It calls moved in the same transaction, unless that is nil.
+func (s *Service) Advance(ctx context.Context, key uuid.UUID, reset bool, by time.Duration, moved func(pg.Tx, Move) error) (ClockState, error) {
+	m := Move{Now: s.now()}
+	save := advanceClock
 	if reset {
 		save = resetClock
 	}
-	c, err := save(ctx, s.Pool, key, by, now)
+	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) (err error) {
+		if m.After, err = save(ctx, tx, key, by, m.Now); err != nil || moved == nil {
+			return err
+		}
+		m.Before = Clock{Start: m.After.Start, Ahead: m.After.Ahead - by}
+		return moved(tx, m)
+	})
 	if err != nil {
 		return ClockState{}, err
 	}
-	return s.state(ctx, c, now)
+	return s.state(ctx, m.After, m.Now)
 }
 
 // now is the present in whole milliseconds, like the times of answers.

@@ -196,6 +196,9 @@ func (s *Service) Replace(ctx context.Context, o Owner, id uuid.UUID, numbers it
 	}
 	var l stored
 	err := pg.InLongTx(ctx, s.Pool, func(tx pg.Tx) (err error) {
+		if _, err := tx.Exec(ctx, noTimeout); err != nil {
+			return fmt.Errorf("watchlist: replace a list: %w", err)
+		}
 		if l, err = lock(ctx, tx, &o, id); err != nil {
 			return err
 		}
@@ -228,6 +231,10 @@ func (s *Service) Replace(ctx context.Context, o Owner, id uuid.UUID, numbers it
 	}
 	return l.List, nil
 }
+
+// noTimeout lets statements about a whole list take as long as they need, and so the work
+// between them: hashing a hundred million numbers takes longer than a transaction may idle.
+const noTimeout = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`
 
 // errDryRun rolls a dry run back.
 var errDryRun = errors.New("watchlist: a dry run stores nothing")

@@ -9,8 +9,8 @@
 //     gives nothing back. A list with too many numbers that nobody has waits for staff.
 //   - Whether a change came before or after a change of the list is decidable: a list
 //     takes effect at a place in the outbox ([List.EffectiveFrom]).
-//   - Members are returned to nobody: staff see counts, and the organisation compares
-//     digests.
+//   - Members are returned to their own organisation only, which can also compare digests.
+//     Staff see counts.
 //
 // Members are stored in blocks of 1,000 numbers, see [block].
 package watchlist
@@ -157,6 +157,9 @@ func (s *Service) List(ctx context.Context, o Owner, id uuid.UUID) (List, error)
 func (s *Service) Delete(ctx context.Context, o Owner, id uuid.UUID) error {
 	return pg.InLongTx(ctx, s.Pool, func(tx pg.Tx) error {
 		var blocks int32
+		if _, err := tx.Exec(ctx, noTimeout); err != nil {
+			return fmt.Errorf("watchlist: delete a list: %w", err)
+		}
 		err := tx.QueryRow(ctx, `DELETE FROM watch_list WHERE id = $1 AND entity_id = $2 AND mode = $3 RETURNING blocks`, id, o.Entity, o.Mode).Scan(&blocks)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoList

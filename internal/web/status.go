@@ -23,6 +23,7 @@ var statuses = map[fault.Code]int{
 	fault.AlreadyExists:        http.StatusConflict,
 	fault.Aborted:              http.StatusConflict,
 	fault.IncompatibleState:    http.StatusConflict,
+	fault.Gone:                 http.StatusGone,
 	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
 	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,
 	fault.NotApplicable:        http.StatusUnprocessableEntity,

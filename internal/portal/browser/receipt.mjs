@@ -15,7 +15,7 @@ async function check(who, v) {
   await who.page.getByRole("button", { name: "Verify receipt" }).click();
   await who.page.waitForSelector("#verified[data-ms]");
   const got = await who.page.$eval("#verified", (e) => ({ judged: e.dataset.judged, ms: Number(e.dataset.ms), text: e.innerText }));
-  const want = v.refused || "genuine";
+  const want = v.promise ? "promise" : v.refused || "genuine"; // the page verifies proofs, and says when it has a promise
   if (got.judged !== want) wrong(who, `${v.name}: it says ${got.judged} and not ${want}`);
   return got;
 }
@@ -34,7 +34,7 @@ async function picture(who, name) {
 const half = (all) => all.sort((a, b) => a - b)[Math.floor(all.length / 2)];
 
 await run(async (browser) => {
-  const good = job.vectors.filter((v) => v.proves), bad = job.vectors.filter((v) => v.refused === "batch");
+  const good = job.vectors.filter((v) => v.proves && !v.promise), bad = job.vectors.filter((v) => v.refused === "batch");
   const witnessed = good.find((v) => v.name === "two of three witnesses");
   for (const look of job.looks) {
     for (const address of [job.file, job.base + "/portal/receipts"]) {
@@ -63,8 +63,9 @@ await run(async (browser) => {
   who.muted = false;
   await who.context.setOffline(true);
   for (const v of job.vectors) {
+    if (v.text.includes("\r") || (v.promise && v.refused)) continue; // a field of a page has no carriage returns
     const got = await check(who, v);
-    if (v.proves) says(who, v, got.text);
+    if (v.proves && !v.promise) says(who, v, got.text);
   }
   // A file that is chosen is verified at once.
   await who.page.getByLabel("Public key of the log, or policy").fill(witnessed.policy);

@@ -55,6 +55,8 @@ func (c actorNames) name(a audit.Actor) string {
 			return name + " (client)"
 		}
 		return "A deleted client, " + a.ID.String()
+	case audit.APIKey:
+		return "API key " + a.ID.String()
 	case audit.Account:
 		if named, ok := c.names[a.ID]; ok {
 			return named.String()

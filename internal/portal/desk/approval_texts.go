@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/watchlist"
 )
 
 // waits reports whether an action was requested and waits for a second person.
@@ -42,6 +43,9 @@ func describe(a *approval.Approval, row *deskview.ApprovalRow) bool {
 			row.About = "The organisations of client " + a.Subject.String()
 		}
 		row.Effect = "It is no longer slowed or stopped, and the guard leaves it alone for " + a.Details["quiet"] + ". Check its requests in the journal first."
+	case watchlist.ReleaseKind:
+		row.What, row.About = "Let a watch-list take effect", "A list of "+a.Details["members"]+" numbers, list ID "+a.Subject.String()
+		row.Effect = "The organisation is told from now on what happens to these numbers. Check first why so many of them are nobody's: a list at random reads the country's numbers out."
 	case entitylimit.Raise:
 		row.What, row.AboutHref = "Raise the limits of an organisation", limitsPath+"/"+a.Subject.String()
 		row.Before, row.After = a.Details["before"], entitylimit.Text(a.Details)

@@ -81,7 +81,7 @@ func trailFilter(r *http.Request) (audit.Filter, view.Form) {
 	q := r.URL.Query()
 	form := view.Form{Values: q}
 	f := audit.Filter{Kind: audit.ActorKind(q.Get("by")), Action: q.Get("action")}
-	portal.AddFieldError(&form, slices.Contains([]audit.ActorKind{"", audit.Account, audit.Client, audit.Operator, audit.System}, f.Kind), "by", "Choose who acted.")
+	portal.AddFieldError(&form, slices.Contains([]audit.ActorKind{"", audit.Account, audit.Client, audit.APIKey, audit.Operator, audit.System}, f.Kind), "by", "Choose who acted.")
 	portal.AddFieldError(&form, len(f.Action) <= 64, "action", "Choose an action.")
 	f.Since, f.Until = portal.ReadDates(q, &form)
 	for _, id := range []struct {

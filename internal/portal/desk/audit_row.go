@@ -18,7 +18,7 @@ import (
 // shown as it is stored.
 var actionNames = map[audit.Action]string{
 	audit.EntityOnboarded: "Organisation onboarded", audit.EntityCreated: "Organisation created", audit.EntitySuspended: "Organisation suspended",
-	audit.EntityRestored: "Organisation restored", audit.EntityRevoked: "Organisation revoked", audit.LimitsSet: "Limits set", audit.GuardReleased: "Released from the guard",
+	audit.EntityRestored: "Organisation restored", audit.EntityRevoked: "Organisation revoked", audit.LimitsSet: "Limits set", audit.GuardReleased: "Released from the guard", audit.ListReleased: "Watch-list released",
 	audit.DocumentUploaded: "Document uploaded", audit.DocumentScanned: "Document scanned and clean", audit.DocumentRefused: "Document refused", audit.DocumentInfected: "Document infected",
 	audit.DocumentRescanned: "Document scanned again", audit.DocumentAccepted: "Document accepted", audit.DocumentRejected: "Document rejected", audit.DocumentHeld: "Document put on hold",
 	audit.DocumentReleased: "Document released from hold", audit.DocumentDeleted: "Document deleted", audit.DocumentOpened: "Document opened",
@@ -34,9 +34,11 @@ var actionNames = map[audit.Action]string{
 	audit.ImportMeant: "Import confirmed as intentional", audit.ImportVoided: "Snapshot voided", audit.OrderRefused: "Order refused", audit.JournalRead: "Journal searched", audit.WhoAsked: "Searched who asked about a number",
 	audit.MassChangeAnnounced: "Mass change announced",
 	audit.PlanSet:             "Numbering plan set", audit.PolicySet: "Policy set", audit.OrderGiven: "Order given", audit.OrderConfirmed: "Order confirmed", audit.HistoryRead: "Number history read",
-	audit.JournalArchived: "Day of the journal archived", audit.JournalDropped: "Archived day dropped", audit.EpochsSkipped: "Epochs of the journal skipped",
+	audit.JournalArchived: "Day of the journal archived", audit.JournalDropped: "Archived day dropped", audit.EpochsSkipped: "Epochs of the journal skipped", audit.RecordReturned: "Lost record taken back by its receipt",
 	audit.ErasureConfirmed: "Erasure of records confirmed", audit.JournalErased: "Records erased", audit.HoldPlaced: "Legal hold placed", audit.HoldEnded: "Legal hold ended",
 	audit.ApprovalAsked: "Approval requested", audit.ApprovalGiven: "Approval given", audit.ApprovalRefused: "Approval refused", audit.BreakGlassUsed: "Break-glass used",
+	audit.WebhookCreated: "Webhook endpoint added", audit.WebhookConfirmed: "Webhook endpoint confirmed", audit.WebhookPaused: "Webhook endpoint paused", audit.WebhookResumed: "Webhook endpoint resumed",
+	audit.WebhookRolled: "Webhook key rolled", audit.WebhookReplayed: "Webhook events sent again", audit.WebhookDisabled: "Webhook endpoint disabled", audit.WebhookDeleted: "Webhook endpoint deleted",
 	"factor.begun": "Two-factor setup started",
 }
 
@@ -52,6 +54,7 @@ var actionGroups = []view.Option{
 	{Value: "", Label: "Any action"},
 	{Value: "entity.", Label: "Organisations: all"},
 	{Value: "key.", Label: "Keys: all"},
+	{Value: "webhook.", Label: "Webhooks: all"},
 	{Value: "client.", Label: "Clients: all"},
 	{Value: "document.", Label: "Documents: all"},
 	{Value: "staff.", Label: "Staff: all"},
@@ -81,7 +84,7 @@ func trailActions(chosen string) []view.Option {
 
 // actorKindNames are the kinds of actors on pages.
 var actorKindNames = map[audit.ActorKind]string{
-	audit.Account: "person", audit.Client: "client", audit.Operator: "on the command line", audit.System: "automatic",
+	audit.Account: "person", audit.Client: "client", audit.APIKey: "API key", audit.Operator: "on the command line", audit.System: "automatic",
 }
 
 func trailRow(e *audit.Record, names actorNames) deskview.TrailRow {

@@ -9,13 +9,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/staffaccess"
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
@@ -53,9 +53,9 @@ func (p *Pages) searchData(form view.Form) deskview.SearchData {
 }
 
 // accessReason returns who reads records and the reason that they gave.
-func (p *Pages) accessReason(r *http.Request) journal.StaffAccess {
+func (p *Pages) accessReason(r *http.Request) staffaccess.Access {
 	v := portal.VisitOf(r)
-	return journal.StaffAccess{By: v.Who.Actor(), Reason: portal.OneLine(r.PostFormValue("reason")), Request: v.ID, At: p.Now()}
+	return staffaccess.Access{By: v.Who.Actor(), Reason: portal.OneLine(r.PostFormValue("reason")), Request: v.ID, At: p.Now()}
 }
 
 // search serves POST /portal/desk/journal.
@@ -158,7 +158,7 @@ func (p *Pages) findByName(r *http.Request, name string) (one view.Option, sever
 }
 
 // checkReason adds an error to the form if the reason is too short.
-func checkReason(form *view.Form, reason journal.StaffAccess) {
+func checkReason(form *view.Form, reason staffaccess.Access) {
 	var wrong fault.Form
 	reason.Check(&wrong)
 	if found := wrong.Violations(); len(found) > 0 {

@@ -120,6 +120,8 @@ func (n memberNames) of(a audit.Actor) string {
 		return "the service itself"
 	case audit.Client:
 		return "a program with an access token"
+	case audit.APIKey:
+		return "a program with an API key"
 	}
 	return "an unknown actor"
 }

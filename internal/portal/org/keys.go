@@ -11,6 +11,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/keyright"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
@@ -125,6 +126,11 @@ func (p *Pages) createKey(w http.ResponseWriter, r *http.Request) error {
 // keyForm reads the form of a new key.
 func keyForm(r *http.Request) (access.KeyForm, error) {
 	f := access.KeyForm{Name: strings.TrimSpace(r.PostFormValue("name")), Mode: r.PostFormValue("mode"), Purpose: strings.TrimSpace(r.PostFormValue("purpose"))}
+	for _, right := range keyright.All {
+		if r.PostFormValue("right-"+right) == "yes" {
+			f.Rights = append(f.Rights, right)
+		}
+	}
 	var wrong fault.Form
 	if code := r.PostFormValue("purposeCode"); code != "" && code != access.OtherPurpose {
 		wrong.Check(f.Purpose == "", "purpose", fault.NotAllowed, "Leave this field empty, or select the purpose Other.")

@@ -16,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/webhook"
 )
 
 // Pages serves the pages of organisations. All fields but Simulator, Receipts and
@@ -29,8 +30,9 @@ type Pages struct {
 	Region    *phone.Region
 	API       http.Handler       // the service's own API, to which "Try it" sends requests
 	Simulator *sandbox.Simulator // the test numbers; nil for none
-	Receipts  *logreceipt.Maker  // nil without a public log
-	LogPolicy string             // the key of the public log or its policy, for receipts; "" without one
+	Webhooks  *webhook.Service
+	Receipts  *logreceipt.Maker // nil without a public log
+	LogPolicy string            // the key of the public log or its policy, for receipts; "" without one
 }
 
 const (
@@ -65,7 +67,7 @@ const (
 // Routes returns the routes of these pages.
 func (p *Pages) Routes() []portal.Route {
 	get, post := http.MethodGet, http.MethodPost
-	return []portal.Route{
+	return append(p.webhookRoutes(), []portal.Route{
 		{Method: get, Path: overviewPath, Right: portal.OrgMember, Serve: p.showOverview},
 		{Method: get, Path: recordsPath, Right: portal.OrgMember, Serve: p.showRecords},
 		{Method: get, Path: recordPath, Right: portal.OrgMember, Serve: p.showRecord},
@@ -102,5 +104,5 @@ func (p *Pages) Routes() []portal.Route {
 		{Method: get, Path: teamUnlockPath, Right: portal.OrgAdmin, Serve: p.confirmUnlock},
 		{Method: post, Path: teamUnlockPath, Right: portal.OrgAdmin, Prove: true, Serve: p.unlock},
 		{Method: get, Path: profilePath, Right: portal.OrgMember, Serve: p.showProfile},
-	}
+	}...)
 }

@@ -78,5 +78,5 @@ func (p *Pages) makeReceipt(r *http.Request, id uuid.UUID) (*receipt.Receipt, er
 	if err != nil {
 		return nil, err
 	}
-	return p.Receipts.Make(r.Context(), b)
+	return p.Receipts.Make(r.Context(), b, false)
 }

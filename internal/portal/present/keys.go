@@ -55,7 +55,7 @@ func PurposeLabel(code, text string) string {
 func KeyRow(k *access.KeyRow, now time.Time) orgview.KeyRow {
 	row := orgview.KeyRow{
 		ID: k.ID.String(), Name: k.Name, Mode: k.Mode, Purpose: PurposeLabel(k.Purpose, k.PurposeText), Preview: k.Preview, Created: k.CreatedAt, Expires: k.ExpiresAt,
-		Revoked: k.RevokedAt, Used: k.LastUsedAt, UsedFrom: k.LastUsedFrom, Rolled: k.Rolled, Inactive: !k.Active(now), State: "Active", Tone: view.Good,
+		Revoked: k.RevokedAt, Used: k.LastUsedAt, UsedFrom: k.LastUsedFrom, Rolled: k.Rolled, Rights: k.Rights, Inactive: !k.Active(now), State: "Active", Tone: view.Good,
 	}
 	for _, n := range k.Networks {
 		row.Networks = append(row.Networks, n.String())

@@ -358,8 +358,8 @@ func (q *Queries) InsertClientSecret(ctx context.Context, arg InsertClientSecret
 }
 
 const insertKey = `-- name: InsertKey :exec
-INSERT INTO api_key (id, entity_id, name, mode, purpose, purpose_text, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+INSERT INTO api_key (id, entity_id, name, mode, purpose, purpose_text, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces, rights)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 `
 
 type InsertKeyParams struct {
@@ -378,6 +378,7 @@ type InsertKeyParams struct {
 	CreatedAt   time.Time
 	CreatedBy   uuid.NullUUID
 	Replaces    uuid.NullUUID
+	Rights      []string
 }
 
 func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
@@ -397,6 +398,7 @@ func (q *Queries) InsertKey(ctx context.Context, arg InsertKeyParams) error {
 		arg.CreatedAt,
 		arg.CreatedBy,
 		arg.Replaces,
+		arg.Rights,
 	)
 	return err
 }
@@ -488,7 +490,7 @@ func (q *Queries) InsertToken(ctx context.Context, arg InsertTokenParams) error 
 }
 
 const keyByMAC = `-- name: KeyByMAC :one
-SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.mac, k.last_used_at,
+SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.rights, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
        coalesce(l.day_quota, 0)::bigint AS day_quota, coalesce(l.month_quota, 0)::bigint AS month_quota, coalesce(l.day_numbers, 0)::bigint AS day_numbers,
        coalesce(l.year_numbers, 0)::bigint AS year_numbers,
@@ -517,6 +519,7 @@ type KeyByMACRow struct {
 	Networks    []netip.Prefix
 	Rate        float64
 	Burst       int32
+	Rights      []string
 	Mac         []byte
 	LastUsedAt  *time.Time
 	EntityRate  float64
@@ -549,6 +552,7 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 		&i.Networks,
 		&i.Rate,
 		&i.Burst,
+		&i.Rights,
 		&i.Mac,
 		&i.LastUsedAt,
 		&i.EntityRate,
@@ -572,7 +576,7 @@ func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow
 
 const keyChain = `-- name: KeyChain :many
 SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
-       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces, k.rights,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.entity_id = $1 AND k.id IN (
@@ -604,6 +608,7 @@ type KeyChainRow struct {
 	CreatedBy    uuid.NullUUID
 	RevokedBy    uuid.NullUUID
 	Replaces     uuid.NullUUID
+	Rights       []string
 	Rolled       bool
 }
 
@@ -638,6 +643,7 @@ func (q *Queries) KeyChain(ctx context.Context, arg KeyChainParams) ([]KeyChainR
 			&i.CreatedBy,
 			&i.RevokedBy,
 			&i.Replaces,
+			&i.Rights,
 			&i.Rolled,
 		); err != nil {
 			return nil, err
@@ -719,7 +725,7 @@ func (q *Queries) KeyPlace(ctx context.Context, arg KeyPlaceParams) (KeyPlaceRow
 
 const keys = `-- name: Keys :many
 SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
-       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces,
+       k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces, k.rights,
        EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
 FROM api_key k JOIN entity e ON e.id = k.entity_id
 WHERE k.entity_id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at
@@ -745,6 +751,7 @@ type KeysRow struct {
 	CreatedBy    uuid.NullUUID
 	RevokedBy    uuid.NullUUID
 	Replaces     uuid.NullUUID
+	Rights       []string
 	Rolled       bool
 }
 
@@ -779,6 +786,7 @@ func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, erro
 			&i.CreatedBy,
 			&i.RevokedBy,
 			&i.Replaces,
+			&i.Rights,
 			&i.Rolled,
 		); err != nil {
 			return nil, err
@@ -810,7 +818,7 @@ func (q *Queries) LockClient(ctx context.Context, id uuid.UUID) (LockClientRow, 
 }
 
 const lockKey = `-- name: LockKey :one
-SELECT id, entity_id, name, mode, purpose, purpose_text, networks, rate, burst, expires_at, created_at, row_sum, row_mac FROM api_key
+SELECT id, entity_id, name, mode, purpose, purpose_text, networks, rate, burst, rights, expires_at, created_at, row_sum, row_mac FROM api_key
 WHERE id = $1 AND revoked_at IS NULL AND (entity_id = $2 OR $2 = '00000000-0000-0000-0000-000000000000'::uuid) FOR UPDATE
 `
 
@@ -829,6 +837,7 @@ type LockKeyRow struct {
 	Networks    []netip.Prefix
 	Rate        float64
 	Burst       int32
+	Rights      []string
 	ExpiresAt   *time.Time
 	CreatedAt   time.Time
 	RowSum      []byte
@@ -851,6 +860,7 @@ func (q *Queries) LockKey(ctx context.Context, arg LockKeyParams) (LockKeyRow, e
 		&i.Networks,
 		&i.Rate,
 		&i.Burst,
+		&i.Rights,
 		&i.ExpiresAt,
 		&i.CreatedAt,
 		&i.RowSum,

@@ -92,7 +92,7 @@ func Audit(d AuditData) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			templ_7745c5c3_Err = Select(d.Form, FieldData{Name: "by", Label: "Done by"}, []Option{
-				{Value: "", Label: "Anyone"}, {Value: "account", Label: "Person"}, {Value: "client", Label: "Client"}, {Value: "operator", Label: "Operator (command line)"}, {Value: "system", Label: "System"},
+				{Value: "", Label: "Anyone"}, {Value: "account", Label: "Person"}, {Value: "client", Label: "Client"}, {Value: "key", Label: "API key"}, {Value: "operator", Label: "Operator (command line)"}, {Value: "system", Label: "System"},
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -1,0 +1,102 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// FeedOptions say how to read the feed. The zero value reads what is kept, from the oldest
+// event to the newest.
+type FeedOptions struct {
+	// Position is where to go on: what Save was last called with, or "".
+	Position string
+	// Save is called with the position after events that you have taken. If it returns an
+	// error, the reading ends with it. After a crash, read on from what was saved last: you
+	// get some events again, with the same ids.
+	Save func(ctx context.Context, position string) error
+	// Follow waits for more at the end of the feed, until ctx ends.
+	Follow bool
+	// Limit is how many events one request brings; 0 means 500.
+	Limit int
+}
+
+const (
+	feedPath         = "/api/v1/feed"
+	defaultFeedLimit = 500
+	feedWait         = 20 // seconds; a proxy may end longer requests
+)
+
+type feedAnswer struct {
+	Events []json.RawMessage `json:"events"`
+	Next   string            `json:"next"`
+	More   bool              `json:"more"`
+}
+
+// Feed reads the feed of the key's organisation, which needs the right feed. It checks that
+// no event is missing, altered, moved or repeated; if one is, it ends with
+// [ErrFeedTampered]. It ends with the first error.
+func (c *Client) Feed(ctx context.Context, key Secret, o FeedOptions) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		chain, err := ParseFeedChain(o.Position)
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+		for {
+			answer, err := c.readFeed(ctx, key, chain.Cursor(), &o)
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			for _, raw := range answer.Events {
+				event, isNew, err := chain.Check(raw)
+				if err != nil {
+					yield(Event{}, err)
+					return
+				}
+				if isNew && !yield(event, nil) {
+					return
+				}
+			}
+			if len(answer.Events) > 0 && o.Save != nil {
+				if err := o.Save(ctx, chain.Position()); err != nil {
+					yield(Event{}, err)
+					return
+				}
+			}
+			if !answer.More && !o.Follow {
+				return
+			}
+		}
+	}
+}
+
+func (c *Client) readFeed(ctx context.Context, key Secret, after string, o *FeedOptions) (*feedAnswer, error) {
+	query := url.Values{"limit": {strconv.Itoa(defaultFeedLimit)}}
+	if o.Limit > 0 {
+		query.Set("limit", strconv.Itoa(o.Limit))
+	}
+	if after != "" {
+		query.Set("after", after)
+	}
+	if o.Follow {
+		query.Set("wait", strconv.Itoa(feedWait))
+	}
+	r, err := c.newRead(ctx, "feed", feedPath+"?"+query.Encode(), key)
+	if err != nil {
+		return nil, err
+	}
+	r.limit = time.Minute
+	answer, err := send[envelope[feedAnswer]](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Data.Events == nil || answer.Data.Next == "":
+		return nil, r.incomplete()
+	}
+	return &answer.Data, nil
+}

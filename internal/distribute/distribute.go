@@ -1,0 +1,304 @@
+// Package distribute tells organisations what changed about the numbers that they watch.
+//
+// What it guarantees:
+//
+//   - Every change that the outbox has, and that an active list matches at its place, is
+//     added once to the feed of the list's owner, in the order of the outbox: entries and
+//     the mark of the outbox are written in one transaction ([Distributor.Step]).
+//   - One node does it at a time. When that node fails, another goes on at the mark.
+package distribute
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/feed"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/outbox"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/watchlist"
+)
+
+// batch is how many changes one transaction distributes.
+const batch = 5_000
+
+// Distributor moves changes from the outbox to the feeds. All fields are required but
+// Distributed. Create one with [New].
+type Distributor struct {
+	Pool  *pgxpool.Pool
+	Lines *linestore.Resolver
+	Now   func() time.Time
+	// Distributed is called after each transaction that moved something: with how many
+	// changes were read, how many entries they made, and how old the oldest was.
+	Distributed func(changes, entries int, oldest time.Duration)
+
+	wake chan struct{}
+}
+
+// New returns a distributor that can be woken.
+func New(d *Distributor) *Distributor {
+	d.wake = make(chan struct{}, 1)
+	return d
+}
+
+// Wake lets a running distributor look at the outbox now.
+func (d *Distributor) Wake() {
+	select {
+	case d.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// The distributor looks at the outbox when it is woken, and otherwise every pollInterval:
+// a writer that was still open when it looked wakes nobody when it rolls back.
+const (
+	pollInterval = time.Second
+	// settleTime is how long it waits for open writers to end.
+	settleTime = 10 * time.Millisecond
+)
+
+// Run distributes until ctx ends.
+func (d *Distributor) Run(ctx context.Context, log *slog.Logger) {
+	failing := false
+	for ctx.Err() == nil {
+		n, unsettled, err := d.Step(ctx)
+		if err != nil && ctx.Err() == nil && !failing && !pg.IsUnavailable(err) { // an outage is in the log already
+			log.LogAttrs(ctx, slog.LevelError, "changes of watched numbers are not told; trying again", slog.String("error", err.Error()))
+		}
+		failing = err != nil
+		switch {
+		case err == nil && n > 0:
+		case err == nil && unsettled:
+			d.pause(ctx, settleTime)
+		default:
+			d.pause(ctx, pollInterval)
+		}
+	}
+}
+
+func (d *Distributor) pause(ctx context.Context, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-d.wake:
+	case <-timer.C:
+	}
+}
+
+// Step distributes one batch. It returns how many changes that were, and whether there are
+// more that are not settled yet.
+func (d *Distributor) Step(ctx context.Context) (n int, unsettled bool, err error) {
+	var entries int
+	var oldest time.Duration
+	err = pg.InTx(ctx, d.Pool, func(tx pg.Tx) error {
+		mark, mine, err := outbox.TryLockMark(ctx, tx)
+		if err != nil || !mine {
+			return err
+		}
+		changes, next, err := outbox.Read(ctx, tx, mark, batch)
+		if err != nil {
+			return err
+		}
+		if next == mark {
+			unsettled, err = outbox.Unsettled(ctx, tx, mark)
+			return errors.Join(err, errNothing)
+		}
+		events, err := d.events(ctx, tx, changes)
+		if err != nil {
+			return err
+		}
+		if err := feed.AppendAll(ctx, tx, events); err != nil {
+			return err
+		}
+		n = len(changes)
+		for _, of := range events {
+			entries += len(of)
+		}
+		if n > 0 {
+			oldest = d.Now().Sub(changes[0].ReportedAt)
+		}
+		return outbox.MoveMark(ctx, tx, next)
+	})
+	if errors.Is(err, errNothing) {
+		return 0, unsettled, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if n > 0 && d.Distributed != nil {
+		d.Distributed(n, entries, oldest)
+	}
+	return n, false, nil
+}
+
+// errNothing rolls back a transaction that has nothing to write.
+var errNothing = errors.New("distribute: there is nothing to distribute")
+
+// watcher is an organisation that watches a number, by which of its lists.
+type watcher struct {
+	entity uuid.UUID
+	lists  []string
+}
+
+// events returns what is to be told to whom, for each feed in the order of the changes.
+func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Change) (map[feed.Owner][]feed.Event, error) {
+	var numbers []phone.Number
+	isClass := false
+	for i := range changes {
+		if changes[i].IsClass() {
+			isClass = true
+			continue
+		}
+		numbers = append(numbers, changes[i].Number)
+	}
+	watchers, err := match(ctx, tx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	var all []uuid.UUID // who is told of class changes
+	if isClass {
+		if all, err = watchlist.WhoWatches(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	if len(watchers) == 0 && len(all) == 0 {
+		return nil, nil
+	}
+	s, err := d.standings(ctx, tx, watchers)
+	if err != nil {
+		return nil, err
+	}
+	events := make(map[feed.Owner][]feed.Event)
+	for i := range changes {
+		c := &changes[i]
+		if c.IsClass() {
+			for _, entity := range all {
+				o := feed.Owner{Entity: entity, Mode: "live"}
+				events[o] = append(events[o], s.classEvent(c))
+			}
+			continue
+		}
+		for _, w := range watchers[c.Number] {
+			o := feed.Owner{Entity: w.entity, Mode: "live"}
+			event, _ := s.lineEvent(c, w.lists)
+			events[o] = append(events[o], event)
+		}
+	}
+	return events, nil
+}
+
+// match returns who watches each of the numbers.
+func match(ctx context.Context, tx pg.Tx, numbers []phone.Number) (map[phone.Number][]watcher, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	matches, err := watchlist.MatchLive(ctx, tx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	return watchersOf(matches), nil
+}
+
+// watchersOf collects who watches each number.
+func watchersOf(matches []watchlist.Match) map[phone.Number][]watcher {
+	slices.SortFunc(matches, func(a, b watchlist.Match) int {
+		return cmp.Or(slices.Compare(a.Entity[:], b.Entity[:]), slices.Compare(a.List[:], b.List[:]))
+	})
+	watchers := make(map[phone.Number][]watcher)
+	for _, m := range matches {
+		of := watchers[m.Number]
+		if last := len(of) - 1; last >= 0 && of[last].entity == m.Entity {
+			of[last].lists = append(of[last].lists, m.List.String())
+			continue
+		}
+		watchers[m.Number] = append(of, watcher{entity: m.Entity, lists: []string{m.List.String()}})
+	}
+	return watchers
+}
+
+// standings are what the watched numbers are now, and the rules.
+type standings struct {
+	at     time.Time
+	found  *linestore.LookupSet // nil if no number is watched
+	policy *policy.Policy
+	plan   *numbering.Plan
+}
+
+func (d *Distributor) standings(ctx context.Context, tx pg.Tx, watchers map[phone.Number][]watcher) (s standings, err error) {
+	s.at = d.Now()
+	if s.policy, s.plan, err = d.Lines.Current(ctx, tx, s.at); err != nil || len(watchers) == 0 {
+		return s, err
+	}
+	numbers := make([]phone.Number, 0, len(watchers))
+	for n := range watchers {
+		numbers = append(numbers, n)
+	}
+	s.found, err = d.Lines.LookupAll(ctx, tx, numbers, s.at)
+	return s, err
+}
+
+// LineData is what an event tells about a line.
+type LineData struct {
+	Correction    bool     `json:"correction"`  // it changes what was known about an earlier time
+	EffectiveAt   *string  `json:"effectiveAt"` // null if it is not known
+	Lists         []string `json:"lists"`       // that have the number
+	MobileNetwork string   `json:"mobileNetwork"`
+	PhoneNumber   string   `json:"phoneNumber"`
+	PlanVersion   int32    `json:"planVersion"`
+	PolicyVersion int32    `json:"policyVersion"`
+	Previous      string   `json:"previous"` // the status before
+	Status        string   `json:"status"`
+	Until         *string  `json:"until"` // when the status ends by itself; null if it does not
+	Version       int32    `json:"version"`
+}
+
+func instant(i line.Instant) *string {
+	if i == line.Never {
+		return nil
+	}
+	text := i.Time().Format(time.RFC3339)
+	return &text
+}
+
+// lineEvent describes a change of one line. The outbox has statuses as if the supply were
+// fresh; if it is not, or the line is disputed, the event says what a verification would
+// say. It can only tell for the newest version of the line: an older one is followed by
+// another event.
+func (s *standings) lineEvent(c *outbox.Change, lists []string) (feed.Event, *LineData) {
+	data := &LineData{
+		Correction: c.Correction, EffectiveAt: instant(c.Effective), Lists: lists, PhoneNumber: c.Number.E164(), PlanVersion: s.plan.Version, PolicyVersion: s.policy.Version,
+		Previous: string(c.Before), Status: string(c.After), Until: instant(c.Until), Version: c.Version, MobileNetwork: s.networkName(c.Network),
+	}
+	if s.found != nil {
+		if known := s.found.Get(c.Number); known.Row.Version == c.Version && known.View(s.at).Status == line.Unknown {
+			data.Status, data.Until = string(line.Unknown), nil
+		}
+	}
+	return feed.Event{Type: "line.v1." + c.Kind.String(), Number: c.Number, Time: c.ReportedAt, Data: data}, data
+}
+
+func (s *standings) networkName(n numbering.Network) string {
+	return cmp.Or(s.plan.Name(n), line.UnknownNetwork)
+}
+
+// classData is what an event tells about many lines at once.
+type classData struct {
+	Lines         int64  `json:"lines"`
+	MobileNetwork string `json:"mobileNetwork"`
+}
+
+func (s *standings) classEvent(c *outbox.Change) feed.Event {
+	return feed.Event{Type: "supply.v1." + c.Kind.String(), Time: c.ReportedAt, Data: &classData{Lines: c.Lines, MobileNetwork: s.networkName(c.Network)}}
+}

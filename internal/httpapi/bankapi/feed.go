@@ -1,0 +1,105 @@
+package bankapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/feed"
+	"github.com/lineproof/lineproof/internal/web"
+)
+
+const (
+	maxEvents     = 1000 // in one response
+	defaultEvents = 100
+	maxWait       = 30 // seconds
+	// answerTime is how long a request may take besides its waiting.
+	answerTime = 10 * time.Second
+)
+
+type feedResponse struct {
+	Events []jsontext.Value `json:"events"`
+	Next   string           `json:"next"`
+	More   bool             `json:"more"`
+}
+
+// readFeed serves GET /api/v1/feed.
+func (a *API) readFeed(w http.ResponseWriter, r *http.Request, c *Call) error {
+	values, wrong, err := c.Query("after", "limit", "wait")
+	if err != nil {
+		return err
+	}
+	number := func(name string, otherwise, most int) int {
+		text := values.Get(name)
+		if !values.Has(name) {
+			return otherwise
+		}
+		n, err := strconv.Atoi(text)
+		low := min(1, otherwise)
+		wrong.Check(err == nil && n >= low && n <= most && strconv.Itoa(n) == text, name, fault.NotAllowed, "Must be a number from "+strconv.Itoa(low)+" to "+strconv.Itoa(most)+".")
+		return n
+	}
+	limit, wait := number("limit", defaultEvents, maxEvents), number("wait", 0, maxWait)
+	if err := wrong.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := web.WithTimeout(r.Context(), w, answerTime+time.Duration(wait)*time.Second)
+	defer cancel()
+	o := c.feedOwner()
+	seq, err := a.Feed.Resume(ctx, o, values.Get("after"))
+	if err != nil {
+		return err
+	}
+	entries, err := a.Feed.After(ctx, o, seq, limit+1) // one more tells whether there are more
+	if err == nil && len(entries) == 0 && wait > 0 {
+		if err = a.wait(ctx, o, seq, time.Duration(wait)*time.Second); err == nil {
+			entries, err = a.Feed.After(ctx, o, seq, limit+1)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	answer := feedResponse{Events: []jsontext.Value{}, Next: values.Get("after"), More: len(entries) > limit}
+	for _, e := range entries[:min(limit, len(entries))] {
+		answer.Events, answer.Next = append(answer.Events, e.JSON()), e.Cursor()
+	}
+	if answer.Next == "" { // a feed that has nothing yet
+		if answer.Next, err = a.Feed.CursorBefore(ctx, o, seq); err != nil {
+			return err
+		}
+	}
+	return c.Respond(answer)
+}
+
+// wait waits until the feed has more, for some time at most.
+func (a *API) wait(ctx context.Context, o feed.Owner, seq int64, most time.Duration) error {
+	ctx, cancel := a.untilClosing(ctx, most)
+	defer cancel()
+	err := a.Feed.Wait(ctx, o, seq)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil // nothing came
+	}
+	return err
+}
+
+// untilClosing returns a context that ends after a time, and when the service stops.
+func (a *API) untilClosing(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	stop := make(chan struct{})
+	go func() {
+		select {
+		case <-a.Closing:
+			cancel()
+		case <-stop:
+		}
+	}()
+	return ctx, func() {
+		close(stop)
+		cancel()
+	}
+}

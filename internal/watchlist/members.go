@@ -1,0 +1,76 @@
+package watchlist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/phone"
+)
+
+// blocksAtOnce is how many blocks of a list one query reads.
+const blocksAtOnce = 1_000
+
+// ErrChanged reports a list that was changed while its members were read.
+var ErrChanged = fault.New(fault.Aborted, "The watch-list was changed while it was read. Read it again.")
+
+// Members calls fn with the members of a list of its own organisation, ascending, part by
+// part, and at least once. It ends with ErrChanged if the list changes meanwhile.
+func (s *Service) Members(ctx context.Context, o Owner, id uuid.UUID, fn func([]phone.Number) error) error {
+	l, blocks, err := s.version(ctx, o, id)
+	if err != nil {
+		return err
+	}
+	if l.Members == 0 {
+		return fn(nil)
+	}
+	for last := int64(-1); ; {
+		rows, err := s.Pool.Query(ctx, `SELECT block, members FROM watch_block WHERE list = $1 AND block > $2 ORDER BY block LIMIT $3`, blocks, last, blocksAtOnce)
+		if err != nil {
+			return fmt.Errorf("watchlist: read members: %w", err)
+		}
+		var numbers []phone.Number
+		var text []byte
+		read, err := pgx.ForEachRow(rows, []any{&last, &text}, func() error {
+			b := decode(text)
+			b.each(func(rest int) {
+				n, _ := phone.FromInt(last*perBlock + int64(rest))
+				numbers = append(numbers, n)
+			})
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("watchlist: read members: %w", err)
+		}
+		if len(numbers) > 0 {
+			if err := fn(numbers); err != nil {
+				return err
+			}
+		}
+		if read.RowsAffected() < blocksAtOnce {
+			break
+		}
+	}
+	switch now, _, err := s.version(ctx, o, id); {
+	case err != nil && !errors.Is(err, ErrNoList):
+		return err
+	case err != nil || now.Digest != l.Digest:
+		return ErrChanged
+	}
+	return nil
+}
+
+// version returns a list, and the number of its blocks.
+func (s *Service) version(ctx context.Context, o Owner, id uuid.UUID) (l List, blocks int32, err error) {
+	if l, err = s.List(ctx, o, id); err != nil {
+		return l, 0, err
+	}
+	if err := s.Pool.QueryRow(ctx, `SELECT blocks FROM watch_list WHERE id = $1`, id).Scan(&blocks); err != nil {
+		return l, 0, fmt.Errorf("watchlist: read a list: %w", err)
+	}
+	return l, blocks, nil
+}

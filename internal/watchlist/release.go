@@ -1,0 +1,80 @@
+package watchlist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/registry"
+)
+
+// ReleaseKind is the approval of a release.
+const ReleaseKind approval.Kind = "watch.release"
+
+// ReleaseForm is the decision of staff to release a held list.
+type ReleaseForm struct {
+	List    uuid.UUID
+	Reason  string
+	By      audit.Actor
+	Request uuid.UUID // zero for none
+}
+
+// RequestRelease lets a held list take effect. A second person has to confirm it first:
+// then it returns an [approval.WaitsError].
+func RequestRelease(ctx context.Context, pool *pgxpool.Pool, now time.Time, f ReleaseForm) error {
+	f.Reason = strings.TrimSpace(f.Reason)
+	var wrong fault.Form
+	approval.CheckReason(&wrong, "reason", f.Reason)
+	if err := wrong.Err(); err != nil {
+		return err
+	}
+	pending := uuid.Nil
+	err := pg.InTx(ctx, pool, func(tx pg.Tx) error {
+		var entity uuid.UUID
+		var members string
+		err := tx.QueryRow(ctx, `SELECT entity_id, members::text FROM watch_list WHERE id = $1 AND state = 'held' FOR UPDATE`, f.List).Scan(&entity, &members)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrNotHeld
+		}
+		if err != nil {
+			return fmt.Errorf("watchlist: find a held list: %w", err)
+		}
+		pending, err = registry.RequestChange(ctx, tx, approval.Request{
+			Kind: ReleaseKind, Subject: f.List, Entity: entity, Details: map[string]string{"members": members}, Reason: f.Reason, By: f.By, Request: f.Request,
+			At: now.UTC().Truncate(time.Microsecond),
+		}, release)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if pending != uuid.Nil {
+		return approval.Waits(pending)
+	}
+	return nil
+}
+
+// release is the effect of [ReleaseKind].
+func release(ctx context.Context, tx pg.Tx, a approval.Approval) error {
+	if err := Release(ctx, tx, a.Subject); err != nil {
+		return err
+	}
+	return audit.Write(ctx, tx, audit.Entry{
+		At: a.DecidedAt, Actor: a.DecidedBy, Action: audit.ListReleased, Subject: a.Subject, Entity: a.Entity, Request: a.Request, After: a.Both(),
+	})
+}
+
+// Effects returns what the approvals of this package do when a second person confirms them.
+func Effects() map[approval.Kind]approval.Effect {
+	return map[approval.Kind]approval.Effect{ReleaseKind: release}
+}
