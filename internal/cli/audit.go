@@ -55,21 +55,21 @@ continue with --before and the id of the last entry.`,
 	var entity, actor, subject, before, since, until, action, kind string
 	flags := cmd.Flags()
 	flags.StringVar(&entity, "entity", "", "only entries about this entity")
-	flags.StringVar(&actor, "actor", "", "only actions of this client or account")
-	flags.StringVar(&kind, "by", "", "only actions of this kind of actor: client, account, operator or system")
+	flags.StringVar(&actor, "actor", "", "only actions of this client, account or API key")
+	flags.StringVar(&kind, "by", "", "only actions of this kind of actor: client, account, key, operator or system")
 	flags.StringVar(&subject, "subject", "", "only entries with this subject id")
 	flags.StringVar(&action, "action", "", "only actions with this prefix, such as key. or entity.suspended")
 	flags.StringVar(&since, "since", "", "only entries since this day or time")
 	flags.StringVar(&until, "until", "", "only entries before this day or time")
 	flags.StringVar(&before, "before", "", "only entries older than the entry with this id")
 	limit := flags.Int("limit", 100, fmt.Sprintf("maximum number of rows, up to %d", audit.MaxPage))
-	kinds := []string{string(audit.Client), string(audit.Account), string(audit.Operator), string(audit.System)}
+	kinds := []string{string(audit.Client), string(audit.Account), string(audit.APIKey), string(audit.Operator), string(audit.System)}
 	console.Complete(cmd, "by", kinds...)
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
 		f := audit.Filter{Kind: audit.ActorKind(kind), Action: action, Limit: *limit}
 		if kind != "" && !slices.Contains(kinds, kind) {
-			return console.Usagef("--by must be client, account, operator or system")
+			return console.Usagef("--by must be client, account, key, operator or system")
 		}
 		if *limit < 1 || *limit > audit.MaxPage {
 			return console.Usagef("--limit must be between 1 and %d", audit.MaxPage)

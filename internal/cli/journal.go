@@ -18,6 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/staffaccess"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
@@ -28,7 +29,7 @@ func (a *app) journalCommand() *cobra.Command {
 		Long:    "The journal has a record of every answer to a verification.",
 		Example: "  lineproof journal get 0199d2f4-6a4e-7c11-9b00-5d1c7a3e2f40 --reason 'Complaint 2026/114'",
 	}
-	cmd.AddCommand(a.journalGetCommand(), a.journalCheckCommand(), a.journalArchiveCommand(), a.journalAskedCommand(), a.journalNewEpochCommand(),
+	cmd.AddCommand(a.journalGetCommand(), a.journalCheckCommand(), a.journalArchiveCommand(), a.journalAskedCommand(), a.journalNewEpochCommand(), a.journalAcceptCommand(),
 		a.journalEraseCommand(), a.journalHoldCommand())
 	return cmd
 }
@@ -62,7 +63,7 @@ That the record was read, and why, is written to the audit trail before it is sh
 			return err
 		}
 		defer b.Close()
-		reading := journal.StaffAccess{By: audit.Actor{Kind: audit.Operator}, Reason: *reason, At: time.Now()}
+		reading := staffaccess.Access{By: audit.Actor{Kind: audit.Operator}, Reason: *reason, At: time.Now()}
 		e, err := reading.FindEntry(cmd.Context(), b.Pool, id, func(ctx context.Context, id uuid.UUID) (record.Entry, error) { return findRecord(ctx, b, id) })
 		if err != nil {
 			return err

@@ -9,10 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/journalepoch"
+	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/server"
 )
 
@@ -80,6 +82,9 @@ func (a *app) archiveJournal(ctx context.Context, before time.Time, asJSON bool)
 			archived = append(archived, s)
 			rows = append(rows, []string{s.Day, strconv.FormatInt(s.Batches, 10), strconv.FormatInt(s.Records, 10), strconv.FormatInt(s.Bytes, 10), s.Manifest})
 		}
+		if _, dropErr := publiclog.Drop(ctx, archiver.Pool); dropErr != nil {
+			err = errors.Join(err, dropErr)
+		}
 		display.End()
 		if len(archived) == 0 && !asJSON {
 			if err == nil {
@@ -114,7 +119,9 @@ func (a *app) withArchiver(ctx context.Context, fn func(*journal.Archiver, *cons
 	a.LowerPriority()
 	display := a.NewProgress(-1)
 	defer display.End()
-	return fn(&journal.Archiver{Pool: pool, Read: reader, Files: files, Now: time.Now, OnProgress: func(day time.Time, doing string, entries int64) {
+	return fn(&journal.Archiver{Pool: pool, Read: reader, Files: files, Now: time.Now, LogIndexes: func(ctx context.Context, from, to time.Time) (map[archivefile.BatchKey]int64, error) {
+		return publiclog.Indexes(ctx, pool, from, to)
+	}, OnProgress: func(day time.Time, doing string, entries int64) {
 		display.Rows(doing+" "+day.Format(time.DateOnly), entries)
 	}}, display)
 }

@@ -53,6 +53,7 @@ With --test it is a test key: it works for test numbers only, has a test clock, 
 	flags.StringSliceVar(&networks, "network", nil, "IP network from which the key may be used, such as 192.0.2.0/24; may be repeated (default: any)")
 	flags.Float64Var(&form.Rate, "rate", 0, "requests per second (default: from the settings)")
 	flags.IntVar(&form.Burst, "burst", 0, "burst of requests (default: from the settings)")
+	flags.StringSliceVar(&form.Rights, "right", nil, "what the key may do beyond verifying: watch (change watch-lists) or feed (read the feed of events); may be repeated")
 	flags.BoolVar(&test, "test", false, "create a test key (lp_test_...), which works for test numbers only")
 	console.Require(cmd, "entity", "name")
 	asJSON := console.JSONFlag(cmd)
@@ -154,6 +155,7 @@ type keyJSON struct {
 	Networks     []netip.Prefix `json:"networks,omitempty"`
 	Rate         float64        `json:"rate,omitempty"`
 	Burst        int            `json:"burst,omitempty"`
+	Rights       []string       `json:"rights,omitempty"`
 	CreatedAt    string         `json:"createdAt"`
 	CreatedBy    string         `json:"createdBy,omitempty"`
 	ExpiresAt    string         `json:"expiresAt,omitempty"`
@@ -167,7 +169,7 @@ type keyJSON struct {
 func newKeyJSON(k access.KeyRow) keyJSON {
 	return keyJSON{
 		ID: k.ID.String(), EntityUID: k.EntityID.String(), Entity: k.Entity, Name: k.Name, Mode: k.Mode, Purpose: k.PurposeWords(), PurposeCode: k.Purpose, Preview: k.Preview,
-		Networks: k.Networks, Rate: k.Rate, Burst: k.Burst, CreatedAt: console.FormatTime(k.CreatedAt), CreatedBy: console.FormatID(k.CreatedBy), ExpiresAt: console.FormatTime(k.ExpiresAt),
+		Networks: k.Networks, Rate: k.Rate, Burst: k.Burst, Rights: k.Rights, CreatedAt: console.FormatTime(k.CreatedAt), CreatedBy: console.FormatID(k.CreatedBy), ExpiresAt: console.FormatTime(k.ExpiresAt),
 		RevokedAt: console.FormatTime(k.RevokedAt), RevokedBy: console.FormatID(k.RevokedBy), LastUsedAt: console.FormatTime(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom, Replaces: console.FormatID(k.Replaces),
 	}
 }
@@ -198,10 +200,10 @@ func (a *app) keyListCommand() *cobra.Command {
 			return err
 		}
 		list := make([]keyJSON, 0, len(keys))
-		rows := [][]string{{"KEY ID", "ORGANISATION", "APPLICATION", "KEY", "STATUS", "PURPOSE", "LAST USED"}}
+		rows := [][]string{{"KEY ID", "ORGANISATION", "APPLICATION", "KEY", "STATUS", "RIGHTS", "PURPOSE", "LAST USED"}}
 		for _, k := range keys {
 			list = append(list, newKeyJSON(k))
-			rows = append(rows, []string{k.ID.String(), k.Entity, k.Name, k.Preview, keyStatus(k, time.Now()), k.PurposeWords(), console.FormatTime(k.LastUsedAt)})
+			rows = append(rows, []string{k.ID.String(), k.Entity, k.Name, k.Preview, keyStatus(k, time.Now()), strings.Join(k.Rights, " "), k.PurposeWords(), console.FormatTime(k.LastUsedAt)})
 		}
 		return a.Print(*asJSON, list, rows...)
 	})

@@ -117,6 +117,12 @@ func (c *Config) checkTexts(found *problems) {
 	if c.LogKey != "" && c.LogOrigin == "" {
 		found.add("LINEPROOF_LOG_KEY", "LINEPROOF_LOG_KEY is set without LINEPROOF_LOG_ORIGIN: set the name of the public log, or remove the key")
 	}
+	if c.LogNextKey != "" && c.LogKey == "" {
+		found.add("LINEPROOF_LOG_NEXT_KEY", "LINEPROOF_LOG_NEXT_KEY is set without LINEPROOF_LOG_KEY: it signs beside that key, so set both, or neither")
+	}
+	if c.LogPostQuantumKey != "" && c.LogKey == "" {
+		found.add("LINEPROOF_LOG_POST_QUANTUM_KEY", "LINEPROOF_LOG_POST_QUANTUM_KEY is set without LINEPROOF_LOG_KEY: it signs beside that key, so set both, or neither")
+	}
 	if c.LogPolicy != "" && c.LogKey == "" {
 		found.add("LINEPROOF_LOG_POLICY", "LINEPROOF_LOG_POLICY is set without LINEPROOF_LOG_KEY: witnesses sign what the key has signed, so set both, or neither")
 	}

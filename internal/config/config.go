@@ -105,6 +105,12 @@ type Config struct {
 	// LogKey is the Ed25519 key that signs the public log: a file with the key in PKCS #8 (PEM), as `lineproof log key` creates it, or `ssh-agent:` and the path of the socket of an agent that has one such key. Without it entries are added to the log, and nothing is published by this node.
 	LogKey string `env:"LINEPROOF_LOG_KEY" unset:"this node publishes nothing"`
 
+	// LogNextKey is another key that signs beside LINEPROOF_LOG_KEY, in the same form, while the key of the log is replaced: those who verify with either key believe the log. It then becomes LINEPROOF_LOG_KEY.
+	LogNextKey string `env:"LINEPROOF_LOG_NEXT_KEY" unset:"one key signs"`
+
+	// LogPostQuantumKey is a file with an ML-DSA-44 key in PKCS #8 (PEM), as `lineproof log key --post-quantum` creates it, which signs each checkpoint, too. Quantum computers could forge signatures with Ed25519, and not these. Receipts have them only on request.
+	LogPostQuantumKey string `env:"LINEPROOF_LOG_POST_QUANTUM_KEY" unset:"Ed25519 only"`
+
 	// LogPolicy is a file that names the witnesses of the public log, with their keys and addresses, in the form of c2sp.org/tlog-policy. Each checkpoint is sent to them, and published with the signatures of those that answer within 2 seconds.
 	LogPolicy string `env:"LINEPROOF_LOG_POLICY" unset:"no witnesses"`
 
@@ -296,4 +302,10 @@ type Config struct {
 
 	// ScanGuard is what happens to an organisation whose requests look like number scanning: stop slows it down and, if it continues, stops it; watch only notifies staff; off does nothing.
 	ScanGuard string `env:"LINEPROOF_SCAN_GUARD, default=stop" oneof:"stop|watch|off"`
+
+	// WebhookBlocked lists networks to which no webhook is sent, beside those that are not on the public internet: list the public addresses of your own data centre.
+	WebhookBlocked []netip.Prefix `env:"LINEPROOF_WEBHOOK_BLOCKED" unset:"none" group:"Webhooks"`
+
+	// WebhookLoopback allows test-mode webhook endpoints at http://127.0.0.1, for development on one machine. Never set it where others can add endpoints: they could reach every service of the machine.
+	WebhookLoopback bool `env:"LINEPROOF_WEBHOOK_LOOPBACK, default=false"`
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/verify"
+	"github.com/lineproof/lineproof/internal/webhook"
 )
 
 // service is the assembled service.
@@ -51,6 +52,8 @@ type service struct {
 	guard        *guard.Guard
 	meter        *tally.Meter
 	log          publicLog
+	feeds        feeds
+	webhooks     *webhook.Sender
 	closeLimiter func() error
 }
 
@@ -114,6 +117,9 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		return nil, errors.Join(err, stores.Close())
 	}
 	lines, simulator := &linestore.Resolver{}, sandbox.NewSimulator(cfg.Region)
+	told := openFeeds(l, scanGuard, lines, simulator, region)
+	webhooks, sender := openWebhooks(cfg, l, told.feed, peopleService, peppers, metrics, log)
+	told.api.Webhooks = webhooks
 	supplyService := &supply.Service{
 		Pool: l.supply, Region: region, Lines: lines, Files: stores.Supplies, Peppers: peppers, Now: time.Now,
 		Limits: supply.ImportLimits{Rows: cfg.ImportMaxRows, CheckTime: cfg.ImportCheckTimeout},
@@ -140,7 +146,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		Registry: entities, People: peopleService, PublicURL: cfg.PublicURL,
 		Documents: documents,
 		Verifier:  verifier,
-		Sandbox:   &sandbox.Service{Pool: l.people, Simulator: simulator, Now: time.Now},
+		Bank:      told.api,
 		Record: func(ctx context.Context, id uuid.UUID) (record.Entry, error) {
 			return journal.Find(ctx, l.people, stores.Journal, id)
 		},
@@ -162,9 +168,9 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	}
 	handler := api.Handler()
 	if cfg.Portal {
-		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator, public.policy))
+		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator, webhooks, public.policy))
 	}
-	return &service{pool: l.verify, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, log: public, closeLimiter: closeLimiter}, nil
+	return &service{pool: l.verify, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, log: public, feeds: told, webhooks: sender, closeLimiter: closeLimiter}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {

@@ -27,13 +27,15 @@ import (
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/watchlist"
+	"github.com/lineproof/lineproof/internal/webhook"
 	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
 // portalHandler assembles the portal over the services that the API uses.
 // APIHandler is the API itself, to which "Try it" sends requests; logPolicy is for
 // receipts.
-func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler, counts *tally.Tally, simulator *sandbox.Simulator, logPolicy string) http.Handler {
+func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler, counts *tally.Tally, simulator *sandbox.Simulator, webhooks *webhook.Service, logPolicy string) http.Handler {
 	shell := &portal.Portal{
 		Pool: pool, Access: api.Access, Registry: api.Registry, People: api.People, Log: api.Log, Metrics: api.Metrics,
 		Limiter: api.Limits.By, Address: api.Limits.Address, Session: api.Limits.Session, Files: api.Limits.Files, InProgress: api.Limits.InProgress, Concurrent: api.Limits.Concurrent.Session, RegulatorCode: api.RegulatorCode, PublicURL: api.PublicURL, Proxies: api.Proxies, Now: time.Now,
@@ -42,7 +44,7 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 	supplied.Pool = pool
 	lines := present.Supply{Portal: shell, Lines: &supplied}
 	shell.Pages = slices.Concat(
-		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator, Receipts: api.Receipts, LogPolicy: logPolicy}).Routes(),
+		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator, Webhooks: webhooks, Receipts: api.Receipts, LogPolicy: logPolicy}).Routes(),
 		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes}).Routes(),
 		(&desk.Pages{
 			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now, NotifyStaff: api.People.NotifyOfBreakGlass},
@@ -56,7 +58,7 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 func Effects(p *people.People, lines *supply.Service) map[approval.Kind]approval.Effect {
 	all := p.Registry.Effects()
 	for _, some := range []map[approval.Kind]approval.Effect{
-		p.Effects(), access.Effects(), p.Access.EntityLimits().Effects(), guard.Effects(), erasure.Effects(), whoasked.Effects(), (&order.Service{Supply: lines}).Effects(),
+		p.Effects(), access.Effects(), p.Access.EntityLimits().Effects(), guard.Effects(), watchlist.Effects(), erasure.Effects(), whoasked.Effects(), (&order.Service{Supply: lines}).Effects(),
 		(&numbering.Service{Pool: p.Pool, Now: p.Now}).Effects(), (&policy.Service{Pool: p.Pool, Now: p.Now}).Effects(),
 	} {
 		maps.Copy(all, some)

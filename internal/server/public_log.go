@@ -27,6 +27,7 @@ type publicLog struct {
 	worker *publiclog.Worker // nil without a log
 	files  *logfiles.Files   // nil without a key
 	key    *logkey.Key       // nil without one
+	next   *logkey.Key       // that signs, too; nil without one
 	policy string            // whom those who verify receipts should believe; "" without a key
 	// promises signs promises of receipts; nil without a key
 	promises *promise.Signer
@@ -54,7 +55,11 @@ func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, t
 	if p.key, err = logkey.Open(ctx, cfg.LogKey, cfg.LogOrigin); err != nil {
 		return p, err
 	}
-	if p.promises, err = promise.New(p.key, time.Now()); err != nil {
+	if err := p.openMoreKeys(ctx, cfg, l); err != nil {
+		return p, err
+	}
+	p.promises, err = promise.New(ctx, p.key, time.Now(), func(ctx context.Context, verifier string) error { return l.UseKey(ctx, logentry.RolePromise, verifier) })
+	if err != nil {
 		return p, err
 	}
 	p.worker.Publisher = publiclog.NewPublisher(l, tiles, p.key)
@@ -64,9 +69,6 @@ func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, t
 			return p, err
 		}
 	}
-	if err := l.UseKey(ctx, logentry.RoleLog, p.key.Verifier()); err != nil {
-		return p, err
-	}
 	if w := p.worker.Publisher.Witnesses; w != nil {
 		if err := l.UseKey(ctx, logentry.RoleWitnesses, w.PolicyHash); err != nil {
 			return p, err
@@ -74,6 +76,32 @@ func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, t
 	}
 	p.files = &logfiles.Files{Pool: pool, Tiles: tiles, Origin: cfg.LogOrigin, Verifier: p.key.Verifier()}
 	return p, nil
+}
+
+// openMoreKeys opens the keys that sign beside that of the log, and records all of them.
+func (p *publicLog) openMoreKeys(ctx context.Context, cfg config.Config, l *publiclog.Log) (err error) {
+	if err := l.UseKey(ctx, logentry.RoleLog, p.key.Verifier()); err != nil {
+		return err
+	}
+	var postQuantum *logkey.PostQuantum
+	if cfg.LogNextKey != "" {
+		if p.next, err = logkey.Open(ctx, cfg.LogNextKey, cfg.LogOrigin); err != nil {
+			return err
+		}
+		if err := l.UseKey(ctx, logentry.RoleNext, p.next.Verifier()); err != nil {
+			return err
+		}
+	}
+	if cfg.LogPostQuantumKey != "" {
+		if postQuantum, err = logkey.OpenPostQuantum(cfg.LogPostQuantumKey, cfg.LogOrigin); err != nil {
+			return err
+		}
+		if err := l.UseKey(ctx, logentry.RolePostQuantum, postQuantum.Verifier()); err != nil {
+			return err
+		}
+	}
+	p.key.SignWith(p.next, postQuantum)
+	return nil
 }
 
 // openWitnesses reads the policy that names the witnesses.
@@ -93,8 +121,10 @@ func openWitnesses(cfg config.Config) (*publiclog.Witnesses, string, error) {
 }
 
 func (p *publicLog) close() {
-	if p.key != nil {
-		_ = p.key.Close()
+	for _, key := range []*logkey.Key{p.key, p.next} {
+		if key != nil {
+			_ = key.Close()
+		}
 	}
 }
 

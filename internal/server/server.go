@@ -150,6 +150,14 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 		s.meter.Run(groupCtx)
 		return nil
 	})
+	group.Go(func() error {
+		s.feeds.run(groupCtx, log)
+		return nil
+	})
+	group.Go(func() error {
+		s.webhooks.Run(groupCtx)
+		return nil
+	})
 	if s.log.worker != nil {
 		group.Go(func() error {
 			s.log.worker.Run(groupCtx, log)
@@ -181,6 +189,7 @@ func (s *service) drain(ctx context.Context, cfg config.Config, front, back *htt
 	if cfg.DrainDelay > 0 {
 		<-time.After(cfg.DrainDelay)
 	}
+	s.feeds.close()
 	drainCtx, cancel := context.WithTimeout(ctx, cfg.DrainTimeout)
 	defer cancel()
 	var errs []error

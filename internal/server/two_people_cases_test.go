@@ -18,6 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/watchlist"
 	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
@@ -168,6 +169,16 @@ var actionCases = map[approval.Kind]actionCase{
 			return uuid.Nil, err
 		},
 		func(w *twoPeople) bool { return w.holds(`released_at IS NOT NULL FROM guard_alert`) },
+	},
+	"watch.release": {
+		func(w *twoPeople) {
+			w.subject = uuid.New()
+			w.exec(`INSERT INTO watch_list (id, entity_id, mode, name, state, created_at, changed_at) VALUES ($1, $2, 'live', 'customers', 'held', now(), now())`, w.subject, w.entity)
+		},
+		func(w *twoPeople, by audit.Actor) (uuid.UUID, error) {
+			return uuid.Nil, watchlist.RequestRelease(w.Context(), w.pool, time.Now(), watchlist.ReleaseForm{List: w.subject, Reason: reason, By: by})
+		},
+		func(w *twoPeople) bool { return w.holds(`state = 'active' FROM watch_list`) },
 	},
 	"client.scopes": {
 		nil,

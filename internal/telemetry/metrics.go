@@ -33,6 +33,7 @@ type Metrics struct {
 	rowsRefused *prometheus.CounterVec
 	doors       doorMetrics
 	log         logMetrics
+	webhooks    webhookMetrics
 
 	supply supplyMetrics
 	disk   diskMetrics
@@ -95,6 +96,7 @@ func NewMetrics() *Metrics {
 	m.documents.register(m.registry)
 	m.doors.register(m.registry)
 	m.log.register(m.registry)
+	m.webhooks.register(m.registry)
 	m.registry.MustRegister(
 		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, m.graceUses, m.rowsRefused, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),

@@ -43,6 +43,8 @@ func busy() *telemetry.Metrics {
 	m.DocumentsWaiting(2, 90*time.Second)
 	m.LogGrew(40, 1200*time.Millisecond)
 	m.LogFailed()
+	m.WebhookSent("accepted", 3, 20*time.Millisecond)
+	m.WebhookSent("failed", 5, time.Second)
 	m.HandshakeFailed()
 	m.ConnectionRefused()
 	m.ScannerTested("away")
@@ -106,6 +108,9 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_tally_settled_timestamp_seconds gauge",
 		"lineproof_tls_handshake_failures_total counter",
 		"lineproof_verify_waiting gauge",
+		"lineproof_webhook_delay_seconds histogram",
+		"lineproof_webhook_events_total counter",
+		"lineproof_webhook_requests_total counter",
 	}
 	var got []string
 	text := scrape(t, busy())
@@ -154,6 +159,9 @@ func TestMetricsCount(t *testing.T) {
 		`lineproof_guard_alerts_total{kind="density",level="slowed"} 1`,
 		`lineproof_guard_alerts_total{kind="density",level="stopped"} 0`,
 		`lineproof_document_scans_total{outcome="infected"} 1`,
+		`lineproof_webhook_requests_total{outcome="failed"} 1`,
+		`lineproof_webhook_events_total 3`,
+		`lineproof_webhook_delay_seconds_count 1`,
 		`lineproof_document_scans_total{outcome="clean"} 0`,
 		`lineproof_document_files_removed_total{why="orphan"} 3`,
 		`lineproof_documents_waiting 2`,

@@ -17,9 +17,10 @@ func (v *Verifier) enqueue(ctx context.Context, requests ...*pending) error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	excess := v.queue.size + len(requests) - v.queueLimit(time.Now())
+	now := time.Now()
+	excess := v.queue.size + len(requests) - v.queueLimit(now)
 	for range min(excess, len(requests)) {
-		v.congestion.refused = true
+		v.congestion.refuse(now)
 		evicted := v.queue.evictFor(requests[0].request.Entity, len(requests))
 		if evicted == nil {
 			return ErrBusy

@@ -18,7 +18,7 @@ func simulate(rate, capacity int, stall time.Duration) (early, late, waiting int
 	for now := start; now.Before(start.Add(5 * time.Second)); now = now.Add(tick) {
 		for arrived += float64(rate) * tick.Seconds(); arrived >= 1; arrived-- {
 			if waiting >= c.limit(now) {
-				c.refused = true
+				c.refuse(now)
 				if now.Sub(start) < time.Second {
 					early++
 				} else {
@@ -79,7 +79,7 @@ func TestOverloadByCallersThatWaitKeepsTheQueueShort(t *testing.T) {
 	for i := range measurements {
 		arriving := callers - waiting - rng.IntN(callers/8) // some are on their way
 		if free := c.limit(now) - waiting; arriving > free {
-			c.refused = true
+			c.refuse(now)
 			arriving = free
 		}
 		waiting += max(arriving, 0)
@@ -92,5 +92,46 @@ func TestOverloadByCallersThatWaitKeepsTheQueueShort(t *testing.T) {
 	}
 	if long > measurements/10 {
 		t.Errorf("the queue was long %d of %d times", long, measurements)
+	}
+}
+
+// Under overload the queue is at its low limit, and at times a little shorter when a batch is
+// taken: that does not end the overload. Otherwise the queue would fill up again and again,
+// and each time all answers would be late.
+func TestOverloadDoesNotEndWhileRequestsAreRefused(t *testing.T) {
+	t.Parallel()
+	const batch, tick = 256, 25 * time.Millisecond
+	c := congestion{low: 256, high: 4096, patience: 500 * time.Millisecond}
+	rng := rand.New(rand.NewPCG(3, 4))
+	now, long, waiting := time.Unix(0, 0), 0, 0
+	c.idle(now)
+	const measurements = 2000
+	for i := range measurements {
+		arriving := 3 * batch
+		if free := c.limit(now) - waiting; arriving > free {
+			c.refuse(now)
+			arriving = free
+		}
+		waiting += max(arriving, 0)
+		seen := waiting
+		if rng.IntN(20) == 0 {
+			seen -= min(seen, rng.IntN(batch/8)) // the batch starts before the last of them have arrived
+		}
+		c.observe(now, seen)
+		if i > measurements/10 && waiting > 2*c.low {
+			long++
+		}
+		waiting -= min(waiting, batch)
+		now = now.Add(tick)
+	}
+	if long > 0 {
+		t.Errorf("the queue was long %d of %d times", long, measurements)
+	}
+	for range 10 { // the load ends
+		now = now.Add(tick)
+		c.observe(now, 1)
+	}
+	if c.limit(now) != c.high {
+		t.Error("the overload has not ended a quarter of a second after the load")
 	}
 }

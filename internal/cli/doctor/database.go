@@ -38,6 +38,7 @@ func (d *databaseChecks) run(ctx context.Context) {
 	d.reader(ctx, maxLag)
 	if d.schema(ctx) {
 		d.rights(ctx)
+		d.plannedRights(ctx)
 		if peppers := d.pepper(ctx); peppers != nil {
 			d.rows(ctx, peppers)
 		}

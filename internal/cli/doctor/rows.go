@@ -3,13 +3,12 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/lineproof/lineproof/internal/rowmac"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// maxListed is how many ids of a table the doctor prints.
+// maxListed is how many things of a kind the doctor prints.
 const maxListed = 10
 
 // rows checks that the service wrote every row that decides access.
@@ -28,13 +27,10 @@ func (d *databaseChecks) rows(ctx context.Context, peppers *secret.Peppers) {
 			continue
 		}
 		var ids []string
-		for _, id := range t.Broken[:min(len(t.Broken), maxListed)] {
+		for _, id := range t.Broken {
 			ids = append(ids, id.String())
 		}
-		if more := len(t.Broken) - maxListed; more > 0 {
-			ids = append(ids, fmt.Sprintf("%d more", more))
-		}
-		d.fail(check, fmt.Sprintf("the service did not write %d rows of %s and does not accept them: %s", len(t.Broken), t.Name, strings.Join(ids, ", ")),
+		d.fail(check, fmt.Sprintf("the service did not write %d rows of %s and does not accept them: %s", len(t.Broken), t.Name, listed(ids)),
 			"compare them with the audit trail; see: lineproof rows accept --help")
 	}
 	if broken == 0 {

@@ -32,7 +32,6 @@ func tuning(memory int64, connections int) []setting {
 		{"wal_compression", "lz4", "those pages are the largest part of the log"},
 		{"wal_buffers", "64MB", "an import does not wait for the log to be written"},
 		{"random_page_cost", "1.1", "on an SSD a line is looked up by index, whatever the size of the table"},
-		{"jit", "off", "the queries are short; compiling one takes longer than running it"},
 		{"track_io_timing", "on", "shows whether a slow query waited for the disk"},
 		{"log_checkpoints", "on", "shows what a stall coincides with"},
 	}

@@ -23,7 +23,7 @@ func GuardCommand(con *console.Console) *cobra.Command {
 rate and, if the scanning continues, stops it, until it is released here.`,
 		Example: "  lineproof guard list",
 	}
-	cmd.AddCommand(c.guardListCommand(), c.guardReleaseCommand())
+	cmd.AddCommand(c.guardListCommand(), c.guardReleaseCommand(), c.guardHeldCommand(), c.guardReleaseListCommand())
 	return cmd
 }
 

@@ -106,6 +106,11 @@ func whomToBelieve(key, file string) (*receipt.Policy, error) {
 		}
 		return p, nil
 	}
+	return ReadPolicy(file)
+}
+
+// ReadPolicy reads a file that has a policy.
+func ReadPolicy(file string) (*receipt.Policy, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the caller names the file
 	if err != nil {
 		return nil, console.Usagef("the policy can't be read: %v", err)

@@ -2,6 +2,7 @@ package receipts_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -27,7 +28,7 @@ const origin = "lineproof.example/log/0/2027"
 func TestVerifySaysThatAPromiseIsNotYetProven(t *testing.T) {
 	t.Parallel()
 	key := logtest.NewKey(t, origin)
-	signer, err := promise.New(key, time.Now())
+	signer, err := promise.New(t.Context(), key, time.Now(), func(context.Context, string) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

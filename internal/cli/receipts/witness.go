@@ -41,7 +41,7 @@ HTTP; put TLS in front of it. It stops on SIGTERM.`,
 		_ = cmd.MarkFlagRequired(required) // the flag exists
 	}
 	cmd.RunE = con.Run(func(cmd *cobra.Command, _ []string) error {
-		if _, err := logkey.CreateUnlessThere(*key); err != nil {
+		if _, err := logkey.UnlessThere(*key, logkey.Create); err != nil {
 			return err
 		}
 		opened, err := logkey.Open(cmd.Context(), *key, *name)

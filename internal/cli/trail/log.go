@@ -2,6 +2,7 @@ package trail
 
 import (
 	"encoding/hex"
+	"errors"
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -10,6 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/server"
 )
 
 // LogCommand returns the command "log".
@@ -30,15 +32,20 @@ func logCheckCommand(con *console.Console) *cobra.Command {
 		Use:   "check",
 		Short: "Check that the public log has every batch of the journal, once, and nothing else",
 		Long: `Reads the log from its beginning: its entries have no gap, their tree has the roots of all checkpoints, every batch of
-the journal that the database still has is in it, and nothing else. A batch that was written within the last minute
+the journal that the database still has is in it, and nothing else. Entries about archived batches are read from the archives. A batch that was written within the last minute
 may still be missing. The service may be running. The exit code is 6 when a problem was found.`,
 		Example: "  lineproof log check",
 		Args:    cobra.NoArgs,
 	}
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = con.Run(func(cmd *cobra.Command, _ []string) error {
-		return withReader(cmd.Context(), con, func(_ *backend.Backend, reader *pgxpool.Pool) error {
-			r, err := publiclog.Check(cmd.Context(), reader)
+		return withReader(cmd.Context(), con, func(b *backend.Backend, reader *pgxpool.Pool) (err error) {
+			archive, err := server.OpenStore(b.Config, server.JournalStore)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, archive.Close()) }()
+			r, err := publiclog.Check(cmd.Context(), reader, archive)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func logRebuildCommand(con *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebuild DIRECTORY",
 		Short: "Compute the published files of the log anew, and compare them with those in the store",
-		Long: `Computes all tiles of the public log from its entries in the database, writes them and the newest checkpoint to DIRECTORY, which
+		Long: `Computes all tiles of the public log from its entries in the database and in the archives of the journal, writes them and the newest checkpoint to DIRECTORY, which
 must not exist, and compares each with the published one. DIRECTORY can be served by any web server as a copy of the log.
 The service may be running. The exit code is 6 when a published file is missing or another one.`,
 		Example: "  lineproof log rebuild /tmp/log",
@@ -37,7 +37,12 @@ The service may be running. The exit code is 6 when a published file is missing 
 				return err
 			}
 			defer func() { err = errors.Join(err, tiles.Close()) }()
-			r, err := rebuild(cmd.Context(), con, reader, tiles, args[0])
+			archive, err := server.OpenStore(b.Config, server.JournalStore)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, archive.Close()) }()
+			r, err := rebuild(cmd.Context(), con, reader, archive, tiles, args[0])
 			if err != nil {
 				return err
 			}
@@ -48,12 +53,12 @@ The service may be running. The exit code is 6 when a published file is missing 
 }
 
 // rebuild writes the log into a directory.
-func rebuild(ctx context.Context, con *console.Console, from *pgxpool.Pool, tiles blob.Store, dir string) (r publiclog.Rebuilt, err error) {
+func rebuild(ctx context.Context, con *console.Console, from *pgxpool.Pool, archive, tiles blob.Store, dir string) (r publiclog.Rebuilt, err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil { //nolint:gosec // what is in it is public
 		return r, fmt.Errorf("trail: create the directory: %w", err)
 	}
 	progress := con.NewCounter()
-	r, err = publiclog.Rebuild(ctx, from, tiles, writeInto(dir), func(done, all int64) { progress.Items("entries", int(done), int(all)) })
+	r, err = publiclog.Rebuild(ctx, from, archive, tiles, writeInto(dir), func(done, all int64) { progress.Items("entries", int(done), int(all)) })
 	progress.End()
 	if err != nil || r.Note == "" {
 		return r, err

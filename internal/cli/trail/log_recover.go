@@ -8,15 +8,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/cli/receipts"
+	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/logentry"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/server"
-	"github.com/lineproof/lineproof/receipt"
 )
 
 // restoreReasons are the reasons that the public entry about a restore can name.
@@ -32,22 +34,24 @@ This command reads those entries back from the published files, compares them wi
 database has lost, and adds an entry to the log that says so in public: how many answers are lost, and which batches.
 Entries that were added since the restore follow it. Nothing that was signed changes.
 
-Get the newest checkpoint from every witness and monitor, at <witness>/<hash of the origin>/checkpoint, and name their
-files with --checkpoint. Run lineproof journal new-epoch first. The service may be running. The command needs the
-rights of the owner, as migrate does, and does nothing if nothing is missing.`,
-		Example: "  lineproof log recover --reason restore --policy policy --checkpoint bank-association.txt --checkpoint university.txt",
-		Args:    cobra.NoArgs,
+It asks every witness of the policy for the newest checkpoint that it has signed. Name checkpoints that you got in another
+way, from a monitor or from a witness that can't be reached, with --checkpoint. It also moves the counter of epochs, as
+lineproof journal new-epoch does, so that no batch gets the number of a lost one: run it before the service starts. The
+command needs the rights of the owner, as migrate does, and changes nothing in the log if nothing is missing.`,
+		Example: `  lineproof log recover --reason restore --policy policy
+  lineproof log recover --reason restore --policy policy --checkpoint bank-association.txt`,
+		Args: cobra.NoArgs,
 	}
 	reason := cmd.Flags().String("reason", "", "what happened, for the public entry: "+strings.Join(restoreReasons, ", "))
 	policy := cmd.Flags().String("policy", "", "file with the policy of the log, such as that of LINEPROOF_LOG_POLICY")
 	checkpoints := cmd.Flags().StringArray("checkpoint", nil, "file with a signed checkpoint; may be repeated")
-	console.Require(cmd, "reason", "policy", "checkpoint")
+	console.Require(cmd, "reason", "policy")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = con.Run(func(cmd *cobra.Command, _ []string) error {
 		if !slices.Contains(restoreReasons, *reason) {
 			return console.Usagef("--reason must be one of: %s", strings.Join(restoreReasons, ", "))
 		}
-		signed, err := openCheckpoints(*policy, *checkpoints)
+		signed, err := findCheckpoints(cmd.Context(), con, *policy, *checkpoints)
 		if err != nil {
 			return err
 		}
@@ -74,28 +78,41 @@ func recoverLog(ctx context.Context, con *console.Console, reason string, signed
 		return done, err
 	}
 	defer func() { err = errors.Join(err, tiles.Close()) }()
+	if _, _, err := journalepoch.SkipEpochs(ctx, pool, "log recover: "+reason, time.Now()); err != nil {
+		return done, err
+	}
 	r := publiclog.Recovery{Pool: pool, Tiles: tiles, Reason: reason, Signed: signed}
 	return r.Run(ctx)
 }
 
-// openCheckpoints reads signed checkpoints and verifies the signature of the log.
-func openCheckpoints(policyFile string, files []string) (texts []string, err error) {
-	content, err := os.ReadFile(policyFile) //nolint:gosec // the operator's file
+// findCheckpoints returns the signed checkpoints of files and of the witnesses, after the
+// signature of the log was verified.
+func findCheckpoints(ctx context.Context, con *console.Console, policyFile string, files []string) (texts []string, err error) {
+	policy, err := receipts.ReadPolicy(policyFile)
 	if err != nil {
-		return nil, console.Usagef("the policy can't be read: %v", err)
+		return nil, err
 	}
-	policy, err := receipt.ParsePolicy(string(content))
-	if err != nil {
-		return nil, console.Usagef("%v", err)
+	notes, silent := (&publiclog.Witnesses{Policy: policy}).Checkpoints(ctx)
+	for _, name := range silent {
+		con.Note("Witness " + name + " shows no checkpoint. If it has signed a newer one than the others, the log stops again.")
 	}
 	for _, name := range files {
-		content, err := os.ReadFile(name) //nolint:gosec // as above
+		content, err := os.ReadFile(name) //nolint:gosec // the operator's file
 		if err != nil {
 			return nil, console.Usagef("a checkpoint can't be read: %v", err)
 		}
-		text, _, err := policy.Open(string(content))
-		if err != nil {
+		if _, _, err := policy.Open(string(content)); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		notes = append(notes, string(content))
+	}
+	if len(notes) == 0 {
+		return nil, console.Usagef("no witness shows a checkpoint; name at least one signed checkpoint with --checkpoint")
+	}
+	for _, note := range notes {
+		text, _, err := policy.Open(note)
+		if err != nil {
+			return nil, err
 		}
 		texts = append(texts, text)
 	}

@@ -9,10 +9,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/webhook"
 )
 
 // Names as people have them: long, in words that do not break, with marks, from
@@ -37,7 +39,7 @@ type browserData struct {
 // a name.
 func newGallery(t *testing.T, keys, entries int, name string) *browserData {
 	t.Helper()
-	w := newFixture(t, needDatabase(t))
+	w := newFixture(t, browserDatabase(t))
 	g := &browserData{portalData: plantTown(t, w, 55, keys, entries)}
 	for _, e := range []struct {
 		id        *uuid.UUID
@@ -59,6 +61,7 @@ func newGallery(t *testing.T, keys, entries int, name string) *browserData {
 	g.plantPeople(t)
 	g.plantTrouble(t)
 	g.plantFiles(t)
+	g.plantHooks(t)
 	return g
 }
 
@@ -136,4 +139,33 @@ func (g *browserData) plantFiles(t *testing.T) {
 	g.exec(t, `INSERT INTO supply_reach SELECT network, (now() AT TIME ZONE 'utc')::date - i, 8000000 - i * 90000, 20000000,
 			now() - i * interval '1 day' - CASE WHEN i < 9 THEN interval '5 hours' ELSE (25 - i) * interval '1 day' END, now() - i * interval '1 day'
 		FROM supply_coverage, generate_series(1, 24) i WHERE topic = 1 AND i NOT IN (15, 16)`)
+}
+
+// plantHooks makes webhook endpoints in every state, with attempts and refused events.
+func (g *browserData) plantHooks(t *testing.T) {
+	t.Helper()
+	s := webhookService(t, g.fixture)
+	for i, state := range []string{"active", "active", "active", "paused", "disabled", "unconfirmed"} {
+		form := webhook.NewForm{Name: []string{"core banking", "fraud desk", string([]rune(names["long"])[:100]), "data warehouse", names["yoruba"], "card processor"}[i], URL: "https://hooks.bank.example/lineproof/" + strings.Repeat("tenant-", 4*i)}
+		if i%2 == 1 {
+			form.Form, form.Algorithm = webhook.Single, "hmac"
+		}
+		mode := []string{"test", "live"}[i%2]
+		e := must(s.Create(t.Context(), feed.Owner{Entity: g.bank.ID, Mode: mode}, form, webhook.By{Actor: access.Operator}))(t)
+		g.exec(t, `UPDATE hook_endpoint SET state = $2, reason = CASE WHEN $2 = 'disabled' THEN 'failing' ELSE '' END WHERE id = $1`, e.ID, state)
+		if state == "unconfirmed" {
+			continue
+		}
+		g.exec(t, `UPDATE hook_cursor SET seq = 1048577, attempts = 60, delivered_at = now() - $2 * interval '1 hour' WHERE endpoint_id = $1`, e.ID, i)
+		if i != 1 {
+			g.exec(t, `UPDATE hook_cursor SET failures = $2, failing_since = now() - interval '90 minutes', next_at = now() + interval '20 minutes' WHERE endpoint_id = $1`, e.ID, 5+i)
+		}
+		g.exec(t, `INSERT INTO hook_attempt (endpoint_id, n, at, kind, message, first_seq, last_seq, events, status, error, took_ms, answer)
+			SELECT $1, i, now() - (60 - i) * interval '7 minutes', CASE i WHEN 1 THEN 'challenge' WHEN 58 THEN 'test' WHEN 50 THEN 'again' ELSE 'events' END, '1-' || 1048000 + i || '_1-' || 1048020 + i,
+				CASE WHEN i NOT IN (1, 58) THEN 1048000 + i END, CASE WHEN i NOT IN (1, 58) THEN 1048020 + i END, 21, CASE i % 4 WHEN 0 THEN 503 WHEN 1 THEN NULL ELSE 204 END,
+				CASE i % 4 WHEN 1 THEN 'no complete response within 10 seconds' ELSE '' END, CASE i % 4 WHEN 1 THEN 10003 ELSE 12 END, CASE i % 4 WHEN 0 THEN convert_to($2, 'UTF8') ELSE '' END
+			FROM generate_series(1, 60) i`, e.ID, `{"error":"the database is being maintained","trace":"`+strings.Repeat("0123456789abcdef", 20)+`"}`)
+		g.exec(t, `INSERT INTO hook_dead (endpoint_id, seq, type, refusals, died_at, status, answer, sent_at)
+			SELECT $1, 1047000 + i, 'line.v1.ported', 10, now() - i * interval '1 day', 422, convert_to('unknown network', 'UTF8'), CASE WHEN i = 2 THEN now() END FROM generate_series(1, 2) i`, e.ID)
+	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-// needDatabase returns the address of a database, on a machine with a browser.
-func needDatabase(t *testing.T) string {
+// browserDatabase returns the address of a database, on a machine with a browser.
+func browserDatabase(t *testing.T) string {
 	t.Helper()
 	needBrowser(t)
 	return pgtest.URL(t)

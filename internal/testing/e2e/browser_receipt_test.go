@@ -13,7 +13,7 @@ import (
 // as every verifier does, says what was proven, and takes at most 10 ms; so does the page
 // of the portal. LINEPROOF_E2E_PICTURES names a folder for pictures.
 func TestBrowserReceipts(t *testing.T) {
-	w := newFixture(t, needDatabase(t))
+	w := newFixture(t, browserDatabase(t))
 	_, base := startAt(t, w)
 	file := filepath.Join(t.TempDir(), "verify-receipt.html")
 	if err := os.WriteFile(file, must(view.ReceiptFile(t.Context(), "Lineproof", ""))(t), 0o600); err != nil {

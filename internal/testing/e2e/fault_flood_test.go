@@ -140,6 +140,13 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
+// after returns the phase without the requests of its beginning.
+func (d *loadPhase) after(begin time.Duration) *loadPhase {
+	rest := *d
+	rest.ripples = slices.DeleteFunc(slices.Clone(d.ripples), func(r timedRequest) bool { return r.due.Sub(d.ripples[0].due) < begin })
+	return &rest
+}
+
 // p99 returns the time within which 99 in 100 answers came.
 func (d *loadPhase) p99() time.Duration { return quantile(d.times(markAnswered), 0.99) }
 

@@ -38,7 +38,7 @@ const trialName = "lineproof-trial"
 
 // newFaultRun starts a server on the fixture, which connects to the database at
 // url, and starts the clients.
-func newFaultRun(t *testing.T, w *fixture, url string) *faultRun {
+func newFaultRun(t *testing.T, w *fixture, url string, settings ...string) *faultRun {
 	t.Helper()
 	f := &faultRun{t: t, w: w, began: time.Now(), logs: t.TempDir(), port: must(process.FreePort(t.Context()))(t)}
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port))
@@ -46,6 +46,7 @@ func newFaultRun(t *testing.T, w *fixture, url string) *faultRun {
 		"LINEPROOF_LISTEN=" + address, "LINEPROOF_DATABASE_URL=" + url + "&application_name=" + trialName,
 		"LINEPROOF_LOG_LEVEL=warn", "LINEPROOF_VERIFY_TIMEOUT=1s",
 	}
+	f.settings = append(f.settings, settings...)
 	f.clients = newClients(w, address, newTape(t))
 	f.serve()
 	f.callers = size(t, "LINEPROOF_E2E_CALLERS", 32)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/logtile"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -24,62 +27,138 @@ const (
 	logPath   = "/log/0/2027/"
 )
 
-// Two nodes keep the public log and are killed in turn: every answer that a caller got has a
-// receipt that a stranger can verify, no two checkpoints that anybody saw contradict each
-// other, and the check finds nothing.
+// promotionEvery is the number of kills of a node per loss of the primary.
+const promotionEvery = 20
+
+// Three nodes keep the public log and are killed in turn, and now and then the database is
+// lost and its standby promoted: every answer that a caller got has a receipt that a
+// stranger can verify, every batch is in the log once, no two checkpoints that anybody saw
+// contradict each other, the check finds nothing, and the tiles can be made anew, the same
+// to the byte.
 func TestPublicLogKill(t *testing.T) {
-	url, _ := durable(t)
-	w, book := newFixture(t, url), newLedger(t)
-	kills := size(t, "LINEPROOF_E2E_KILLS", 4)
+	p, w := newPair(t)
+	k := &logKill{t: t, pair: p, w: w, book: newLedger(t), seen: map[int64]tlog.Tree{}}
 	opened, file := logtest.NewKeyFile(t, logOrigin)
-	key := opened.Verifier()
-	startNode := func(name string) *instance {
-		return start(t, w, "LINEPROOF_NODE="+name, "LINEPROOF_LOG_ORIGIN="+logOrigin, "LINEPROOF_LOG_KEY="+file)
+	k.key, k.settings = opened.Verifier(), []string{"LINEPROOF_LOG_ORIGIN=" + logOrigin, "LINEPROOF_LOG_KEY=" + file}
+	for i := range k.nodes {
+		k.start(i)
 	}
-	nodes := []*instance{startNode("one"), startNode("two")}
-	seen := map[int64]tlog.Tree{}
+	kills, promotions := size(t, "LINEPROOF_E2E_KILLS", 4), 0
 	for i := range kills {
-		stop := make(chan struct{})
-		victim := nodes[i%2]
-		wait := rush(t, w, victim.public, book, killWorkers, stop)
-		for end := time.Now().Add(500*time.Millisecond + rand.N(2*time.Second)); time.Now().Before(end); <-time.After(100 * time.Millisecond) {
-			see(t, seen, nodes[(i+1)%2].public, key)
+		k.kill(i % len(k.nodes))
+		if i%promotionEvery == promotionEvery/2 || i == kills-1 && promotions == 0 {
+			k.promote(i == kills-1)
+			promotions++
 		}
-		victim.Kill()
-		close(stop)
-		wait()
-		nodes[i%2] = startNode([]string{"one", "two"}[i%2])
+		if i%50 == 49 {
+			t.Logf("%d kills, %d promotions, %d checkpoints seen", i+1, promotions, len(k.seen))
+		}
 	}
 	<-time.After(3 * time.Second) // the last answers are published
-	newest := see(t, seen, nodes[0].public, key)
+	newest := see(t, k.seen, k.nodes[0].public, k.key)
 	if newest.N == 0 {
 		t.Fatal("nothing was published")
 	}
-	hashes := tlog.TileHashReader(newest, &httpTiles{t, nodes[1].public})
-	for _, tree := range seen {
+	hashes := tlog.TileHashReader(newest, &httpTiles{t, k.nodes[1].public})
+	for _, tree := range k.seen {
+		if tree.N == 0 {
+			continue
+		}
 		proof := must(tlog.ProveTree(newest.N, tree.N, hashes))(t)
 		if err := tlog.CheckTree(proof, newest.N, newest.Hash, tree.N, tree.Hash); err != nil {
 			t.Errorf("the checkpoint of size %d contradicts that of size %d: %v", tree.N, newest.N, err)
 		}
 	}
-	policy, proven, most := must(receipt.NewPolicy(key))(t), 0, size(t, "LINEPROOF_E2E_RECEIPTS", 500)
-	for _, e := range book.read(t) {
+	proven := k.verifyReceipts()
+	pool := pgtest.Open(t, p.url, "")
+	r := must(publiclog.Check(t.Context(), pool, nil))(t)
+	var batches int64
+	if err := pool.QueryRow(t.Context(), `SELECT count(*) FROM journal_batch`).Scan(&batches); err != nil {
+		t.Fatal(err)
+	}
+	k.rebuild()
+	t.Logf("%d kills over %d nodes, %d promotions, %d batches, %d receipts, %d checkpoints seen of %d, %d entries", kills, len(k.nodes), promotions, batches, proven, len(k.seen), r.Checkpoints, r.Size)
+	if len(r.Found) > 0 || proven == 0 || len(k.seen) < 2 {
+		t.Errorf("findings: %v", r.Found)
+	}
+}
+
+// logKill is a run of that test.
+type logKill struct {
+	t        *testing.T
+	pair     *pair
+	w        *fixture
+	book     *ledger
+	nodes    [3]*instance
+	key      string
+	settings []string
+	seen     map[int64]tlog.Tree
+}
+
+func (k *logKill) start(i int) {
+	k.t.Helper()
+	k.nodes[i] = start(k.t, k.w, append(k.settings, "LINEPROOF_NODE="+[]string{"one", "two", "three"}[i])...)
+}
+
+// kill kills a node under load, at a random moment, and starts it again.
+func (k *logKill) kill(i int) {
+	k.t.Helper()
+	victim, other := k.nodes[i], k.nodes[(i+1)%len(k.nodes)]
+	stop := make(chan struct{})
+	wait := rush(k.t, k.w, victim.public, k.book, killWorkers/2, stop)
+	for end := time.Now().Add(100*time.Millisecond + rand.N(900*time.Millisecond)); time.Now().Before(end); <-time.After(100 * time.Millisecond) {
+		see(k.t, k.seen, other.public, k.key)
+	}
+	victim.Kill()
+	close(stop)
+	wait()
+	k.start(i)
+}
+
+// promote kills the primary under load and promotes its standby, and adds a new standby
+// unless it was the last time.
+func (k *logKill) promote(last bool) {
+	k.t.Helper()
+	port := k.pair.primary.Port()
+	stop := make(chan struct{})
+	wait := rush(k.t, k.w, k.nodes[0].public, k.book, killWorkers/2, stop)
+	<-time.After(rand.N(500 * time.Millisecond))
+	k.pair.lose()
+	<-time.After(time.Second)
+	close(stop)
+	wait()
+	if !last {
+		k.pair.copy(port)
+	}
+}
+
+// verifyReceipts verifies receipts of what callers were told, and returns how many.
+func (k *logKill) verifyReceipts() (proven int) {
+	k.t.Helper()
+	policy, most := must(receipt.NewPolicy(k.key))(k.t), size(k.t, "LINEPROOF_E2E_RECEIPTS", 500)
+	for _, e := range k.book.read(k.t) {
 		if e.sent.Asked == nil || e.outcome() != okay || proven == most {
 			continue
 		}
 		told := e.answered().Told
-		text := download(t, nodes[0].public, strings.TrimSuffix(verifyPath, "verify")+"verifications/"+told.RequestID+"/receipt", w.key.Text.Reveal())
-		r := must(receipt.Parse(text))(t)
+		text := download(k.t, k.nodes[proven%len(k.nodes)].public, strings.TrimSuffix(verifyPath, "verify")+"verifications/"+told.RequestID+"/receipt", k.w.key.Text.Reveal())
+		r := must(receipt.Parse(text))(k.t)
 		v, err := r.Verify(policy)
 		if err != nil || v.RequestID != told.RequestID || v.Status != told.Status || v.MobileNetwork != told.MobileNetwork {
-			t.Fatalf("the receipt of %s proves %+v, %v", told.RequestID, v, err)
+			k.t.Fatalf("the receipt of %s proves %+v, %v", told.RequestID, v, err)
 		}
 		proven++
 	}
-	r := must(publiclog.Check(t.Context(), w.pool))(t)
-	t.Logf("%d kills, %d receipts, %d checkpoints seen of %d, %d entries", kills, proven, len(seen), r.Checkpoints, r.Size)
-	if len(r.Found) > 0 || proven == 0 || len(seen) < 2 {
-		t.Errorf("findings: %v", r.Found)
+	return proven
+}
+
+// rebuild makes all tiles anew and compares them with those that were published.
+func (k *logKill) rebuild() {
+	k.t.Helper()
+	log := must(os.Create(filepath.Join(k.t.TempDir(), "rebuild.log")))(k.t)
+	p := launch(k.t, log, append(k.w.settings(), k.settings...), "log", "rebuild", filepath.Join(k.t.TempDir(), "log"))
+	if !p.ends(k.t, 10*time.Minute) || p.ExitCode() != 0 {
+		k.t.Errorf("log rebuild ended with %d:\n%s", p.ExitCode(), p.output(k.t))
 	}
 }
 
@@ -92,8 +171,8 @@ func see(t *testing.T, seen map[int64]tlog.Tree, address, key string) tlog.Tree 
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode == http.StatusNotFound {
-		return tlog.Tree{} // nothing is published yet
+	if res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusServiceUnavailable {
+		return tlog.Tree{} // nothing is published yet, or the database is away
 	}
 	signed := must(io.ReadAll(res.Body))(t)
 	tree := openCheckpoint(t, signed, key)

@@ -17,14 +17,15 @@ import (
 
 // Case is a receipt with the policy by which it is judged.
 type Case struct {
-	Text   string `json:"text"`
-	Policy string `json:"policy"`
+	Text    string `json:"text"`
+	Policy  string `json:"policy"`
+	Promise bool   `json:"promise,omitempty"` // it is judged as a promise, and not as a proof
 }
 
 // codes are the words for the ways in which a receipt can be wrong.
 var codes = map[error]string{
 	receipt.ErrFormat: "format", receipt.ErrNotYet: "promise", receipt.ErrRecord: "record", receipt.ErrBatch: "batch", receipt.ErrProof: "proof",
-	receipt.ErrCheckpoint: "checkpoint", receipt.ErrQuorum: "quorum", receipt.ErrLog: "log",
+	receipt.ErrCheckpoint: "checkpoint", receipt.ErrQuorum: "quorum", receipt.ErrLog: "log", receipt.ErrPromise: "unpromised",
 }
 
 // ByGo judges receipts with package receipt: for each the facts that it proves, as JSON,
@@ -32,12 +33,9 @@ var codes = map[error]string{
 func ByGo(_ context.Context, cases []Case) ([]string, error) {
 	all := make([]string, len(cases))
 	for i, c := range cases {
-		var facts map[string]any
-		v, err := byGo(c)
+		facts, err := byGo(c)
 		if err != nil {
 			facts = map[string]any{"refused": codeOf(err)}
-		} else {
-			facts = factsOf(v)
 		}
 		text, err := json.Marshal(facts)
 		if err != nil {
@@ -48,7 +46,7 @@ func ByGo(_ context.Context, cases []Case) ([]string, error) {
 	return all, nil
 }
 
-func byGo(c Case) (*receipt.Verified, error) {
+func byGo(c Case) (map[string]any, error) {
 	var p *receipt.Policy
 	var err error
 	if strings.ContainsAny(strings.TrimSpace(c.Policy), " \n") {
@@ -63,7 +61,26 @@ func byGo(c Case) (*receipt.Verified, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Verify(p)
+	if c.Promise {
+		promised, err := r.VerifyPromise(p)
+		if err != nil {
+			return nil, err
+		}
+		f := factsOf(&promised.Record)
+		f["origin"], f["until"] = promised.Origin, promised.Until.UnixMilli()
+		return f, nil
+	}
+	v, err := r.Verify(p)
+	if err != nil {
+		return nil, err
+	}
+	witnessed := map[string]int64{}
+	for name, at := range v.Witnessed {
+		witnessed[name] = at.Unix()
+	}
+	f := factsOf(&v.Record)
+	f["origin"], f["index"], f["size"], f["witnessed"] = v.Origin, v.Index, v.Size, witnessed
+	return f, nil
 }
 
 var errPolicy = errors.New("the policy is wrong")
@@ -80,16 +97,12 @@ func codeOf(err error) string {
 	return err.Error()
 }
 
-// factsOf returns what a receipt proves, by the names that the other verifiers use.
-func factsOf(v *receipt.Verified) map[string]any {
-	witnessed := map[string]int64{}
-	for name, at := range v.Witnessed {
-		witnessed[name] = at.Unix()
-	}
+// factsOf returns what is in a record, by the names that the other verifiers use.
+func factsOf(v *receipt.Record) map[string]any {
 	f := map[string]any{
 		"requestId": v.RequestID, "at": v.At.UnixMilli(), "type": v.Type, "entity": v.Entity, "key": v.Key, "mode": v.Mode, "purpose": v.Purpose, "purposeText": v.PurposeText,
 		"status": v.Status, "reason": v.Reason, "mobileNetwork": v.MobileNetwork, "lineVersion": v.LineVersion, "policyVersion": v.PolicyVersion, "planVersion": v.PlanVersion,
-		"rules": v.Rules, "coverage": hex.EncodeToString(v.Coverage), "erased": v.Erased, "origin": v.Origin, "index": v.Index, "size": v.Size, "witnessed": witnessed,
+		"rules": v.Rules, "coverage": hex.EncodeToString(v.Coverage), "erased": v.Erased,
 	}
 	if !v.Erased {
 		maps.Copy(f, map[string]any{

@@ -135,6 +135,21 @@ func (m *Maker) Any() Plan {
 
 // Make returns a receipt as it is sent.
 func (m *Maker) Make(p Plan) string {
+	r := m.make(p)
+	r.Proof = m.proof(p, &r.Batch)
+	return encode(r)
+}
+
+func encode(r *receipt.Receipt) string {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // texts and numbers can always be written
+	}
+	return string(text)
+}
+
+// make returns a receipt without a proof.
+func (m *Maker) make(p Plan) *receipt.Receipt {
 	e := m.record(p)
 	hash := e.Hash()
 	root, path := m.tree(0, int64(p.Count), p.Index, tlog.RecordHash(hash[:]))
@@ -151,12 +166,7 @@ func (m *Maker) Make(p Plan) string {
 	for _, h := range path {
 		r.Batch.Path = append(r.Batch.Path, h[:])
 	}
-	r.Proof = m.proof(p, &r.Batch)
-	text, err := json.Marshal(r)
-	if err != nil {
-		panic(err) // texts and numbers can always be written
-	}
-	return string(text)
+	return r
 }
 
 func (m *Maker) record(p Plan) *record.Entry {

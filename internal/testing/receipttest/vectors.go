@@ -61,7 +61,7 @@ func inProof(old, replacement string) edit {
 // Vectors returns receipts of every kind, good ones and bad ones, the same every time.
 func Vectors() []Vector {
 	m := NewMaker(19)
-	return slices.Concat(m.good(), m.bad(), m.policies())
+	return slices.Concat(m.good(), m.bad(), m.policies(), m.tlogProofs(), m.promises())
 }
 
 // usual is the receipt that is altered.
@@ -69,7 +69,7 @@ var usual = Plan{Count: 150, Index: 37, Size: 66667, Entry: 1000, Witnesses: []i
 
 func (m *Maker) good() (all []Vector) {
 	key := m.Log.Verifier()
-	add := func(name, text, policy string) { all = append(all, Vector{name, Case{text, policy}, ""}) }
+	add := func(name, text, policy string) { all = append(all, Vector{name, Case{Text: text, Policy: policy}, ""}) }
 	add("a batch of one, a log of one", m.Make(Plan{Count: 1, Size: 1}), key)
 	add("a batch of 150", m.Make(usual), key)
 	add("the last of a batch that is no power of two", m.Make(Plan{Count: 7, Index: 6, Size: 13, Entry: 12}), key)
@@ -93,7 +93,9 @@ func (m *Maker) good() (all []Vector) {
 
 func (m *Maker) bad() (all []Vector) {
 	key, text, erased := m.Log.Verifier(), m.Make(usual), m.Make(Plan{Erased: true, Count: 3, Index: 1, Size: 9, Entry: 4})
-	add := func(code, name, text, policy string) { all = append(all, Vector{name, Case{text, policy}, code}) }
+	add := func(code, name, text, policy string) {
+		all = append(all, Vector{name, Case{Text: text, Policy: policy}, code})
+	}
 	set := func(name string, value any) edit { return func(r, _ map[string]any) { r[name] = value } }
 	inBatch := func(name string, value any) edit { return func(_, b map[string]any) { b[name] = value } }
 	path := func(change func([]any) []any) edit {
@@ -272,7 +274,7 @@ func (m *Maker) policies() (all []Vector) {
 		{"a witness with the name none", strings.Replace(policy, "group", "witness none "+m.signer("west.example", ofWitness).Verifier()+"\ngroup", 1)},
 		{"a line that is not known", policy + "trust me\n"},
 	} {
-		all = append(all, Vector{"policy: " + c[0], Case{text, c[1]}, "policy"})
+		all = append(all, Vector{"policy: " + c[0], Case{Text: text, Policy: c[1]}, "policy"})
 	}
 	return all
 }

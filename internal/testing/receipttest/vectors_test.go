@@ -22,6 +22,7 @@ type vector struct {
 	Name    string          `json:"name"`
 	Text    string          `json:"text"`
 	Policy  string          `json:"policy"`
+	Promise bool            `json:"promise,omitempty"` // judged as a promise
 	Refused string          `json:"refused,omitempty"`
 	Proves  json.RawMessage `json:"proves,omitempty"`
 }
@@ -29,9 +30,11 @@ type vector struct {
 // The module in JavaScript stays small enough to be read, and to be part of a page.
 func TestJavaScriptIsSmall(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../receipt/verify.mjs")
-	if err != nil || len(text) > 10_000 {
-		t.Errorf("it has %d bytes, %v", len(text), err)
+	for _, name := range []string{"verify.mjs", "promise.mjs"} {
+		text, err := os.ReadFile("../../../receipt/" + name)
+		if err != nil || len(text) > 10_000 {
+			t.Errorf("%s has %d bytes, %v", name, len(text), err)
+		}
 	}
 }
 
@@ -65,7 +68,7 @@ func checkFile(t *testing.T, all []receipttest.Vector, judged []string) {
 	t.Helper()
 	var rows []string
 	for i, v := range all {
-		row := vector{Name: v.Name, Text: v.Text, Policy: v.Policy, Refused: v.Refused}
+		row := vector{Name: v.Name, Text: v.Text, Policy: v.Policy, Promise: v.Promise, Refused: v.Refused}
 		if len(v.Text) > 1<<19 {
 			continue // what is too long needs no example
 		}
@@ -112,8 +115,16 @@ func TestVerifiersJudgeAlike(t *testing.T) {
 			cases[i].Policy = m.Policy(1 + i%3)
 		}
 	}
+	for i := range n { // the other form, and promises
+		switch i % 4 {
+		case 1:
+			cases[i].Text = receipttest.AsTlogProof(cases[i].Text)
+		case 3:
+			cases[i].Text, cases[i].Promise = m.MakePromise(m.Any()), true
+		}
+	}
 	for i := range n {
-		cases = append(cases, receipttest.Case{Text: m.Alter(cases[i].Text, cases[(i*7+1)%n].Text), Policy: cases[i].Policy})
+		cases = append(cases, receipttest.Case{Promise: cases[i].Promise, Text: m.Alter(cases[i].Text, cases[(i*7+1)%n].Text), Policy: cases[i].Policy})
 	}
 	judged := alike(t, cases)
 	refused := 0

@@ -12,7 +12,8 @@ import verify
 for line in sys.stdin:
     case = json.loads(line)
     try:
-        facts = verify.verify(case["text"], case["policy"])
+        judge = verify.verify_promise if case.get("promise") else verify.verify
+        facts = judge(case["text"], case["policy"])
     except verify.Refused as refused:
         facts = {"refused": refused.code}
     print(json.dumps(facts))

@@ -1,0 +1,51 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/distribute"
+	"github.com/lineproof/lineproof/internal/feed"
+	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/httpapi/bankapi"
+	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/outbox"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/sandbox"
+	"github.com/lineproof/lineproof/internal/watchlist"
+)
+
+// feeds is what tells organisations about changes.
+type feeds struct {
+	feed        *feed.Service
+	distributor *distribute.Distributor
+	lists       *watchlist.Service
+	api         *bankapi.API
+	// close lets go whoever waits for a feed or streams it.
+	close func()
+}
+
+func openFeeds(l *lanes, scanGuard *guard.Guard, lines *linestore.Resolver, simulator *sandbox.Simulator, region *phone.Region) feeds {
+	closing := make(chan struct{})
+	f := feeds{
+		distributor: distribute.New(&distribute.Distributor{Pool: l.jobs, Lines: lines, Now: time.Now}),
+		lists:       &watchlist.Service{Pool: l.people, Guard: scanGuard, Lines: lines, Now: time.Now},
+		close:       sync.OnceFunc(func() { close(closing) }),
+	}
+	f.feed = &feed.Service{Pool: l.people, Now: time.Now, Channels: map[string]func(){outbox.Channel: f.distributor.Wake}}
+	f.api = &bankapi.API{
+		Lists: f.lists, Feed: f.feed, Sandbox: &sandbox.Service{Pool: l.people, Simulator: simulator, Now: time.Now},
+		Tests: &distribute.Tests{Simulator: simulator, Lines: lines}, Region: region, Closing: closing,
+	}
+	return f
+}
+
+// run tells organisations about changes until ctx ends.
+func (f *feeds) run(ctx context.Context, log *slog.Logger) {
+	var group sync.WaitGroup
+	group.Go(func() { f.feed.Run(ctx, log) })
+	group.Go(func() { f.distributor.Run(ctx, log) })
+	group.Wait()
+}
