@@ -15,7 +15,7 @@ CHECKS := lint test e2e
 # Tested with the race detector for every patch: the packages in which goroutines
 # share memory. make race-detector runs it over everything else, nightly, and over
 # supply, whose tests take three times as long with it.
-WITH_RACE := /internal/(access|blob|guard|httpapi|idempotency|jobs|journal|limit|pg|server|tally|telemetry|verify|web)$$
+WITH_RACE := /internal/(access|blob|feed|guard|httpapi|idempotency|jobs|journal|limit|pg|server|tally|telemetry|verify|web)$$
 
 # Not part of test: what starts servers of its own, for which there are e2e and
 # browser.
@@ -23,7 +23,7 @@ END_TO_END := /internal/testing/e2e$$
 
 # Not part of e2e either: what only a longer run can show. Each has a target of its
 # own, which the nightly starts.
-NIGHTLY_ONLY := TestBrowser|TestVerifyDuringImport|TestRevocationReachesEveryNode|TestLoginFlood|TestLoginTiming|TestDocumentsMemory|TestLimitsWithoutRedis|TestPortalLoad
+NIGHTLY_ONLY := TestBrowser|TestVerifyDuringImport|TestRevocationReachesEveryNode|TestLoginFlood|TestLoginTiming|TestDocumentsMemory|TestLimitsWithoutRedis|TestPortalLoad|TestWebhookKill|TestWebhookHang
 
 # The sizes of the long runs. Their last figures stand in
 # docs/reference/measurements.md beside the command that made them.
@@ -40,6 +40,7 @@ WORKERS ?= 48
 EVENTS ?= 10000000
 MESSAGES ?= 1000000
 OUTBOX_CHANGES ?= 1000000
+LIST ?= 100000000
 LINES ?= 20000000
 CHANGES ?= 4000000
 IMPACT_ANSWERS ?= 1000000
@@ -51,6 +52,9 @@ ANSWERS_A_DAY ?= 1000000
 OPEN_DAY ?= 500000
 RECORDS ?= 1000000
 RECEIPTS ?= 1000
+TAMPERINGS ?= 10000
+UNTOUCHED ?= 1000
+PUBLIC_ANSWERS ?= 100000
 RATE ?= 1000
 PHASE ?= 60
 ANSWERS ?= 2500
@@ -170,9 +174,26 @@ kill: ## Kill the server under load KILLS times (50) and look for lost or double
 receipts: ## Let the verifiers in Go, JavaScript and Python judge RECEIPTS good receipts and as many altered ones (1,000 each)
 	LINEPROOF_RECEIPTS=$(RECEIPTS) go test -count=1 -v -run 'TestVerifiersJudgeAlike|TestVectors' ./internal/testing/receipttest
 
+.PHONY: tampering
+tampering: ## Attack the evidence TAMPERINGS times (10000) with database, files and key of the log: all are found; and UNTOUCHED (1000) worlds are not reported
+	$(call long_run,TestTampering,LINEPROOF_TAMPERINGS=$(TAMPERINGS),testing/tampering)
+	$(call long_run,TestUntouchedWorldsAreNotReported,LINEPROOF_UNTOUCHED=$(UNTOUCHED),testing/tampering)
+
+.PHONY: privacy
+privacy: ## Search everything that is public after PUBLIC_ANSWERS (100000) answers for numbers, organisations, keys, ids and statuses in every encoding, and test guesses against it
+	$(call long_run,TestPublicLogShowsNothing,LINEPROOF_E2E_ANSWERS=$(PUBLIC_ANSWERS))
+
 .PHONY: log-kill
-log-kill: ## Kill two nodes that keep the public log KILLS times (50), and verify a receipt of every answer
-	$(call long_run,TestPublicLogKill,LINEPROOF_E2E_KILLS=$(KILLS) LINEPROOF_E2E_RECEIPTS=100000000)
+log-kill: ## Kill three nodes that keep the public log KILLS times (50), promote standbys, and verify receipts
+	$(call long_run,TestPublicLogKill,LINEPROOF_E2E_KILLS=$(KILLS) LINEPROOF_E2E_RECEIPTS=20000)
+
+.PHONY: webhook-kill
+webhook-kill: ## Kill two nodes that send webhooks KILLS times (50), to receivers that hang, cut and fail, and look for lost, disordered and altered events
+	$(call long_run,TestWebhookKill,LINEPROOF_E2E_KILLS=$(KILLS))
+
+.PHONY: webhook-hang
+webhook-hang: ## Measure how long 200 webhook endpoints wait for an event, in turn with and beside a tenth that hang
+	$(call long_run,TestWebhookHang,LINEPROOF_E2E_SECONDS=30 LINEPROOF_E2E_ROUNDS=3 LINEPROOF_E2E_RATIO=1.5)
 
 .PHONY: drain
 drain: ## Stop the server under load DRAINS times (20) and look for requests without a response
@@ -185,6 +206,10 @@ random: ## Report EVENTS (10000000) random events and compare every row with a s
 .PHONY: outbox
 outbox: ## Change few numbers OUTBOX_CHANGES (1000000) times by 24 writers of which some roll back: the reader of the outbox misses none, and gets those of a number in order
 	$(call long_run,TestNoChangeIsMissed,LINEPROOF_E2E_CHANGES=$(OUTBOX_CHANGES),outbox)
+
+.PHONY: watch-list
+watch-list: ## Load a watch-list of LIST (100000000) numbers, and measure its size, the CPU of loading and of matching a change
+	$(call long_run,TestLargeListIsSmall,LINEPROOF_E2E_LIST=$(LIST),watchlist)
 
 .PHONY: liar
 liar: ## Let an operator send MESSAGES (1000000) lies: no answer about other networks' lines may get better by them; then a clearing house that lies, which is only measured
