@@ -87,9 +87,17 @@ func (d *Distributor) Run(ctx context.Context, log *slog.Logger) {
 	}
 }
 
+// pause waits until it is woken, for some time at most. It waits settleTime at least: every
+// login of the database can send notifications, and a flood of them must not become one of
+// queries.
 func (d *Distributor) pause(ctx context.Context, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(settleTime):
+	}
 	select {
 	case <-ctx.Done():
 	case <-d.wake:

@@ -178,7 +178,7 @@ func moveHeads(ctx context.Context, tx pg.Tx, owners []Owner, heads []head) erro
 	batch := &pgx.Batch{}
 	batch.Queue(`UPDATE feed_head h SET seq = t.seq, hash = t.hash FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bytea[]) AS t (e, m, seq, hash)
 		WHERE h.entity_id = t.e AND h.mode = t.m`, entities, modes, seqs, hashes)
-	batch.Queue(`SELECT pg_notify($1, t.e::text || ' ' || t.m || ' ' || t.seq) FROM unnest($2::uuid[], $3::text[], $4::bigint[]) AS t (e, m, seq)`, Channel, entities, modes, seqs)
+	batch.Queue(`SELECT pg_notify($1, t.e::text || ' ' || t.m) FROM unnest($2::uuid[], $3::text[]) AS t (e, m)`, Channel, entities, modes)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("feed: move heads: %w", err)
 	}

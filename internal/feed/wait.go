@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,8 +16,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Channel is notified of every feed that got entries: entity, mode and the seq of the
-// last entry, with spaces between them.
+// Channel is notified of every feed that got entries: entity and mode, with a space
+// between them. Every login of the database can send such a notification, so it is only a
+// hint to read the head of the feed.
 const Channel = "feed"
 
 // Service reads feeds, and lets readers wait for entries. Pool and Now are required, and
@@ -30,18 +32,24 @@ type Service struct {
 
 	mu      sync.Mutex
 	waiting map[Owner]*waiters
+	hinted  map[Owner]bool // whose heads are to be read; only feeds that somebody waits for
+	hints   chan struct{}
 }
 
 // waiters are the readers that wait for one feed.
 type waiters struct {
 	readers int
-	seq     int64         // of the last entry, as far as notifications told
+	seq     int64         // of the last entry, as the head was last read
 	woken   chan struct{} // closed when seq grows, and replaced
 }
 
 // pollInterval is how often heads are read that somebody waits for. A notification is
 // faster; this is for those that were missed while the connection was down.
 const pollInterval = 2 * time.Second
+
+// hintInterval is the shortest time between two reads of heads. Hints that come meanwhile
+// cost one read together, however many there are.
+const hintInterval = 10 * time.Millisecond
 
 // Wait returns as soon as the feed has an entry after seq, or when ctx ends, with its
 // error.
@@ -72,9 +80,7 @@ func (s *Service) Wait(ctx context.Context, o Owner, seq int64) error {
 func (s *Service) enter(o Owner) *waiters {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.waiting == nil {
-		s.waiting = make(map[Owner]*waiters)
-	}
+	s.init()
 	w := s.waiting[o]
 	if w == nil {
 		w = &waiters{woken: make(chan struct{})}
@@ -84,12 +90,34 @@ func (s *Service) enter(o Owner) *waiters {
 	return w
 }
 
+// init prepares the zero value. The caller has the lock.
+func (s *Service) init() {
+	if s.waiting == nil {
+		s.waiting, s.hinted, s.hints = make(map[Owner]*waiters), make(map[Owner]bool), make(chan struct{}, 1)
+	}
+}
+
 func (s *Service) leave(o Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.waiting[o]
 	if w.readers--; w.readers == 0 {
 		delete(s.waiting, o)
+		delete(s.hinted, o)
+	}
+}
+
+// hint has the head of a feed read soon, if somebody waits for it.
+func (s *Service) hint(o Owner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting[o] == nil {
+		return
+	}
+	s.hinted[o] = true
+	select {
+	case s.hints <- struct{}{}:
+	default: // the next read has it
 	}
 }
 
@@ -116,9 +144,20 @@ func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 			}
 		}
 	})
+	s.mu.Lock()
+	s.init()
+	s.mu.Unlock()
+	polled := time.NewTicker(pollInterval)
+	defer polled.Stop()
 	for ctx.Err() == nil {
-		_ = s.poll(ctx) // tried again; the outage is in the log already
-		pause(ctx, pollInterval)
+		select {
+		case <-ctx.Done():
+		case <-polled.C:
+			_ = s.readHeads(ctx, s.owners(true)) // tried again; the outage is in the log already
+		case <-s.hints:
+			_ = s.readHeads(ctx, s.owners(false))
+			pause(ctx, hintInterval)
+		}
 	}
 }
 
@@ -191,25 +230,26 @@ func (s *Service) notified(n *pgconn.Notification) {
 		fn()
 		return
 	}
-	parts := strings.Fields(n.Payload)
-	if n.Channel != Channel || len(parts) != 3 {
-		return
-	}
-	entity, err := uuid.Parse(parts[0])
-	seq, numErr := strconv.ParseInt(parts[2], 10, 64)
-	if err == nil && numErr == nil {
-		s.wake(Owner{Entity: entity, Mode: parts[1]}, seq)
+	id, mode, _ := strings.Cut(n.Payload, " ")
+	if entity, err := uuid.Parse(id); err == nil {
+		s.hint(Owner{Entity: entity, Mode: mode})
 	}
 }
 
-// poll reads the heads of all feeds that somebody waits for.
-func (s *Service) poll(ctx context.Context) error {
+// owners returns the feeds that somebody waits for: all, or those that were hinted at.
+func (s *Service) owners(all bool) []Owner {
 	s.mu.Lock()
-	owners := make([]Owner, 0, len(s.waiting))
-	for o := range s.waiting {
-		owners = append(owners, o)
+	defer s.mu.Unlock()
+	if all {
+		return slices.Collect(maps.Keys(s.waiting))
 	}
-	s.mu.Unlock()
+	hinted := slices.Collect(maps.Keys(s.hinted))
+	clear(s.hinted)
+	return hinted
+}
+
+// readHeads reads how far feeds go, and wakes those who wait for more.
+func (s *Service) readHeads(ctx context.Context, owners []Owner) error {
 	if len(owners) == 0 {
 		return nil
 	}
