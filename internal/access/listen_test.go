@@ -41,7 +41,7 @@ func (w *world) nodeOn(t *testing.T, pool *pgxpool.Pool, b *pg.Breaker) *access.
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
-		k.Listen(ctx)
+		(&pg.Listener{Pool: pool, Breaker: b, Channels: []pg.Channel{k.Channel()}}).Run(ctx)
 		close(ended)
 	}()
 	t.Cleanup(func() {

@@ -10,7 +10,6 @@ package access
 
 import (
 	"context"
-	"log/slog"
 	"net/netip"
 	"slices"
 	"time"
@@ -172,7 +171,6 @@ type Service struct {
 	Grace           time.Duration // how long cached credentials are accepted while the database is unavailable; zero means not at all
 	Limits          Limits        // defaults for keys and entities without their own
 	Now             func() time.Time
-	Log             *slog.Logger
 	OnGrace         func() // called for every request accepted by grace; may be nil
 	// CheckNewKey is called before a live key of an entity is created or rolled, in
 	// that transaction, and rejects it with an error; nil allows every entity.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -36,6 +35,23 @@ func newEnv(t *testing.T) *env {
 	url := pgtest.URL(t)
 	pool := pgtest.Open(t, url, pg.Serve)
 	return &env{&feed.Service{Pool: pool, Now: time.Now}, t, url, pool}
+}
+
+// run has a service wake its readers until the test ends, and returns when it listens.
+func (e *env) run(s *feed.Service) context.Context {
+	e.t.Helper()
+	ctx, stop := context.WithCancel(e.t.Context())
+	var running sync.WaitGroup
+	listens := make(chan bool, 100)
+	listener := &pg.Listener{Pool: s.Pool, Channels: []pg.Channel{s.Channel(), {Name: pg.Named("another"), Listening: func(on bool) { listens <- on }}}}
+	running.Go(func() { s.Run(ctx) })
+	running.Go(func() { listener.Run(ctx) })
+	e.t.Cleanup(func() {
+		stop()
+		running.Wait()
+	})
+	<-listens
+	return ctx
 }
 
 func (e *env) bank() feed.Owner {
@@ -210,14 +226,7 @@ func TestWaitingReadersAreWoken(t *testing.T) {
 	t.Parallel()
 
 	e := newEnv(t)
-	heard := make(chan struct{}, 100)
-	e.Channels = map[string]func(){"line_change": func() { heard <- struct{}{} }}
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { e.Run(ctx, slog.New(slog.DiscardHandler)) })
-	defer running.Wait()
-	defer stop()
-	<-heard // it listens
+	ctx := e.run(e.Service)
 
 	o, other := e.bank(), e.bank()
 	e.add(o, event(1))
@@ -244,15 +253,10 @@ func TestWaitingReadersAreWoken(t *testing.T) {
 	if took := time.Since(begun); took > time.Second {
 		t.Errorf("woken after %v", took)
 	}
-	if _, err := e.pool.Exec(t.Context(), `SELECT pg_notify('line_change', '')`); err != nil {
-		t.Fatal(err)
-	}
-	<-heard
-
 	// Without the connection for notifications, the poll wakes them.
 	go func() { woken <- e.Wait(ctx, o, 2) }()
 	owner := pgtest.Open(t, e.url, "")
-	if _, err := owner.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lineproof-feed' AND datname = current_database()`); err != nil {
+	if _, err := owner.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lineproof-listen' AND datname = current_database()`); err != nil {
 		t.Fatal(err)
 	}
 	e.add(o, event(3))

@@ -3,7 +3,6 @@ package feed
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -12,8 +11,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/pg"
 )
 
 // Channel is notified of every feed that got entries: entity and mode, with a space
@@ -21,14 +21,11 @@ import (
 // hint to read the head of the feed.
 const Channel = "feed"
 
-// Service reads feeds, and lets readers wait for entries. Pool and Now are required, and
-// Run must be running.
+// Service reads feeds, and lets readers wait for entries. Pool and Now are required, Run
+// must be running, and a listener should have its Channel.
 type Service struct {
 	Pool *pgxpool.Pool
 	Now  func() time.Time
-	// Channels are other channels that the node's one connection for notifications listens
-	// to, with what to do on a notification. It is also done when one may have been missed.
-	Channels map[string]func()
 
 	mu      sync.Mutex
 	waiting map[Owner]*waiters
@@ -132,18 +129,20 @@ func (s *Service) wake(o Owner, seq int64) {
 	}
 }
 
+// Channel receives notifications of entries.
+func (s *Service) Channel() pg.Channel {
+	return pg.Channel{Name: pg.Named(Channel), Notified: s.notified}
+}
+
+func (s *Service) notified(payload string) {
+	id, mode, _ := strings.Cut(payload, " ")
+	if entity, err := uuid.Parse(id); err == nil {
+		s.hint(Owner{Entity: entity, Mode: mode})
+	}
+}
+
 // Run wakes readers until ctx ends, by notifications and by a slow poll.
-func (s *Service) Run(ctx context.Context, log *slog.Logger) {
-	var group sync.WaitGroup
-	defer group.Wait()
-	group.Go(func() {
-		for ctx.Err() == nil {
-			if err := s.listen(ctx); ctx.Err() == nil {
-				log.LogAttrs(ctx, slog.LevelWarn, "not listening for entries of feeds; heads are polled", slog.String("error", err.Error()))
-				pause(ctx, pollInterval)
-			}
-		}
-	})
+func (s *Service) Run(ctx context.Context) {
 	s.mu.Lock()
 	s.init()
 	s.mu.Unlock()
@@ -165,74 +164,6 @@ func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):
-	}
-}
-
-// listen uses a connection of its own, so that it does not take one of the pool for ever.
-// It returns when the connection fails or ctx ends.
-func (s *Service) listen(ctx context.Context) error {
-	dial, cancel := context.WithTimeout(ctx, pollInterval)
-	defer cancel()
-	config := s.Pool.Config().ConnConfig.Copy()
-	config.RuntimeParams["application_name"] = "lineproof-feed"
-	conn, err := pgx.ConnectConfig(dial, config)
-	if err != nil {
-		return fmt.Errorf("feed: connect: %w", err)
-	}
-	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = conn.Close(end) // it is not used again
-	}()
-	statements := []string{"LISTEN " + pgx.Identifier{Channel}.Sanitize()}
-	for name := range s.Channels {
-		statements = append(statements, "LISTEN "+pgx.Identifier{name}.Sanitize())
-	}
-	if _, err := conn.Exec(dial, strings.Join(statements, "; ")); err != nil {
-		return fmt.Errorf("feed: listen: %w", err)
-	}
-	for _, notified := range s.Channels {
-		notified() // what happened before was missed
-	}
-	for {
-		if err := s.receive(ctx, conn); err != nil {
-			return err
-		}
-	}
-}
-
-// aliveInterval is how often the connection is tried when nothing is received.
-const aliveInterval = 15 * time.Second
-
-// receive waits for one notification and passes it on. Without one for some time, it
-// tries whether the connection still works.
-func (s *Service) receive(ctx context.Context, conn *pgx.Conn) error {
-	wait, cancel := context.WithTimeout(ctx, aliveInterval)
-	defer cancel()
-	n, err := conn.WaitForNotification(wait)
-	switch {
-	case err == nil:
-		s.notified(n)
-		return nil
-	case ctx.Err() == nil && wait.Err() != nil && !conn.IsClosed():
-		try, cancel := context.WithTimeout(ctx, pollInterval)
-		defer cancel()
-		if err := conn.Ping(try); err != nil {
-			return fmt.Errorf("feed: the connection for notifications: %w", err)
-		}
-		return nil
-	}
-	return fmt.Errorf("feed: wait for notifications: %w", err)
-}
-
-func (s *Service) notified(n *pgconn.Notification) {
-	if fn := s.Channels[n.Channel]; fn != nil {
-		fn()
-		return
-	}
-	id, mode, _ := strings.Cut(n.Payload, " ")
-	if entity, err := uuid.Parse(id); err == nil {
-		s.hint(Owner{Entity: entity, Mode: mode})
 	}
 }
 

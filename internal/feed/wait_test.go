@@ -2,7 +2,6 @@ package feed_test
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,14 +36,9 @@ func (e *env) counted() (*feed.Service, *headReads) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	s := &feed.Service{Pool: pool, Now: time.Now, Channels: map[string]func(){}}
-	listens := make(chan struct{}, 100)
-	s.Channels["started"] = func() { listens <- struct{}{} }
-	ctx, stop := context.WithCancel(e.t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { s.Run(ctx, slog.New(slog.DiscardHandler)) })
-	e.t.Cleanup(func() { stop(); running.Wait(); pool.Close() })
-	<-listens
+	e.t.Cleanup(pool.Close)
+	s := &feed.Service{Pool: pool, Now: time.Now}
+	e.run(s)
 	return s, reads
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -297,17 +298,15 @@ func feedAnswers() map[string]answer {
 func (s *stack) serve(t *testing.T) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	running := make(chan struct{})
-	go func() {
-		defer close(running)
-		s.Bank.Feed.Run(ctx, slog.New(slog.DiscardHandler))
-	}()
+	var running sync.WaitGroup
+	running.Go(func() { s.Bank.Feed.Run(ctx) })
+	running.Go(func() { (&pg.Listener{Pool: s.Bank.Feed.Pool, Channels: []pg.Channel{s.Bank.Feed.Channel()}}).Run(ctx) })
 	server := httptest.NewServer(s.handler)
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
 		stop()
-		<-running
+		running.Wait()
 	})
 	return server.URL
 }

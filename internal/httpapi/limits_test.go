@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/limit"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
@@ -324,7 +325,7 @@ func (s *stack) hearing(tb testing.TB) (stop func()) {
 	ctx, cancel := context.WithCancel(tb.Context())
 	done := make(chan struct{})
 	go func() {
-		s.Access.Listen(ctx)
+		(&pg.Listener{Pool: s.Access.Pool, Channels: []pg.Channel{s.Access.Channel()}}).Run(ctx)
 		close(done)
 	}()
 	for begin := time.Now(); !s.Access.Listening(); {

@@ -41,6 +41,7 @@ type service struct {
 	journal      *journal.Journal
 	breaker      *pg.Breaker
 	access       *access.Service
+	listener     *pg.Listener
 	stores       *Stores
 	imports      *supply.Service // processes imported files, in a lane of its own
 	watched      *supply.Service // reads the state of the supply, in the lane of jobs
@@ -95,7 +96,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 
 	accessService := &access.Service{
 		Pool: l.people, Gate: l.verify, Breaker: breaker, Peppers: peppers, TokenLifetime: cfg.TokenLifetime, SessionLifetime: cfg.SessionLifetime, SessionIdle: cfg.SessionIdle,
-		Grace: cfg.AccessGrace, Limits: Limits(cfg), Now: time.Now, Log: log, OnGrace: metrics.GraceUsed,
+		Grace: cfg.AccessGrace, Limits: Limits(cfg), Now: time.Now, OnGrace: metrics.GraceUsed,
 	}
 	metrics.RegisterListening(accessService.Listening)
 	documents, err := OpenDocuments(cfg, l.people, stores.Documents)
@@ -170,7 +171,8 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	if cfg.Portal {
 		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator, webhooks, public.policy))
 	}
-	return &service{pool: l.verify, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, log: public, feeds: told, webhooks: sender, closeLimiter: closeLimiter}, nil
+	listener := &pg.Listener{Pool: l.people, Breaker: breaker, Log: log, Channels: append(told.channels(), accessService.Channel())}
+	return &service{pool: l.verify, listener: listener, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, log: public, feeds: told, webhooks: sender, closeLimiter: closeLimiter}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/httpapi/bankapi"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/outbox"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/watchlist"
@@ -34,7 +35,7 @@ func openFeeds(l *lanes, scanGuard *guard.Guard, lines *linestore.Resolver, simu
 		lists:       &watchlist.Service{Pool: l.people, Guard: scanGuard, Lines: lines, Now: time.Now},
 		close:       sync.OnceFunc(func() { close(closing) }),
 	}
-	f.feed = &feed.Service{Pool: l.people, Now: time.Now, Channels: map[string]func(){outbox.Channel: f.distributor.Wake}}
+	f.feed = &feed.Service{Pool: l.people, Now: time.Now}
 	f.api = &bankapi.API{
 		Lists: f.lists, Feed: f.feed, Sandbox: &sandbox.Service{Pool: l.people, Simulator: simulator, Now: time.Now},
 		Tests: &distribute.Tests{Simulator: simulator, Lines: lines}, Region: region, Closing: closing,
@@ -42,10 +43,17 @@ func openFeeds(l *lanes, scanGuard *guard.Guard, lines *linestore.Resolver, simu
 	return f
 }
 
+// channels are those whose notifications wake the feeds and the distributor.
+func (f *feeds) channels() []pg.Channel {
+	return []pg.Channel{f.feed.Channel(), {
+		Name: pg.Named(outbox.Channel), Notified: func(string) { f.distributor.Wake() }, Listening: func(bool) { f.distributor.Wake() },
+	}}
+}
+
 // run tells organisations about changes until ctx ends.
 func (f *feeds) run(ctx context.Context, log *slog.Logger) {
 	var group sync.WaitGroup
-	group.Go(func() { f.feed.Run(ctx, log) })
+	group.Go(func() { f.feed.Run(ctx) })
 	group.Go(func() { f.distributor.Run(ctx, log) })
 	group.Wait()
 }

@@ -139,7 +139,7 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 		return nil
 	})
 	group.Go(func() error {
-		s.access.Listen(groupCtx)
+		s.listener.Run(groupCtx)
 		return nil
 	})
 	group.Go(func() error {

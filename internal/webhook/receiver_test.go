@@ -57,12 +57,10 @@ func newEnv(t *testing.T) *env {
 		},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f.Run(ctx, slog.New(slog.DiscardHandler))
-	}()
-	t.Cleanup(func() { cancel(); <-done })
+	var running sync.WaitGroup
+	running.Go(func() { f.Run(ctx) })
+	running.Go(func() { (&pg.Listener{Pool: e.pool, Channels: []pg.Channel{f.Channel()}}).Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
 	return e
 }
 
