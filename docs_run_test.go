@@ -132,6 +132,7 @@ type reader struct {
 	dir             string
 	env             []string
 	public, private string // where the service listens, instead of at the usual ports
+	witnesses       [2]string
 	before          string // what was done before the page is begun
 }
 
@@ -146,7 +147,7 @@ func newReader(t *testing.T, dir string) *reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{dir: dir, public: freeAddress(t), private: freeAddress(t)}
+	r := &reader{dir: dir, public: freeAddress(t), private: freeAddress(t), witnesses: [2]string{freeAddress(t), freeAddress(t)}}
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "PG") && !strings.HasPrefix(entry, "LINEPROOF_") {
 			r.env = append(r.env, entry)
@@ -252,7 +253,8 @@ func (r *reader) waitReady(t *testing.T) {
 // here puts the reader's addresses in the place of the usual ones, which may be
 // taken on this machine; asWritten puts them back.
 func (r *reader) here(text string) string {
-	return strings.NewReplacer("127.0.0.1:8080", r.public, "127.0.0.1:8081", r.private).Replace(text)
+	return strings.NewReplacer("127.0.0.1:8080", r.public, "127.0.0.1:8081", r.private,
+		"127.0.0.1:7380", r.witnesses[0], "127.0.0.1:7381", r.witnesses[1]).Replace(text)
 }
 
 func (r *reader) asWritten(text string) string {
