@@ -30,7 +30,7 @@ A day is read in slices, several at the same time, each from a snapshot of its o
 LINEPROOF_READ_DATABASE_URL the records are read from that database, such as a standby: the command waits until it
 has replayed what the primary has, and compares every batch with the primary.
 
-It can be stopped at any time, and continues when it is run again. It does not block verifications, and has a low priority for the processor. A day is archived
+It can be stopped at any time, and continues when it is run again. It does not block verifications, and uses half of the processors, with a low priority. A day is archived
 when it ended at least an hour ago, and not if it is damaged. It needs the rights of the owner, as migrate does.`,
 		Example: `  lineproof journal archive
   lineproof journal archive --days 90

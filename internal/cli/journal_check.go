@@ -20,7 +20,7 @@ func (a *app) journalCheckCommand() *cobra.Command {
 		Short: "Check that every record and every batch is there and unchanged",
 		Long: `Reads the journal and checks that every record matches its hash and has the time of its id, that no id occurs twice on
 a day, that every batch has all its records in order, that they match its batch root, and that no number of a batch is
-missing. The service may keep running; the command has a low priority for the processor.
+missing. The service may keep running; the command uses half of the processors, with a low priority.
 With --archived the archives of the same days are checked too: every file against the manifest, the manifest against
 the database, their content as above, and that the number filters are those of the records.
 

@@ -30,8 +30,8 @@ type Env struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
-	// LowerPriority lowers the priority of the process, for work that can wait. Without it
-	// the priority stays.
+	// LowerPriority makes the process use less of the processors, for work that can wait.
+	// Without it nothing changes.
 	LowerPriority func() error
 }
 

@@ -23,6 +23,6 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(cli.Main(context.Background(), cli.Env{
-		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LowerPriority: priority.Lower,
+		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LowerPriority: priority.Background,
 	}))
 }
