@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +70,7 @@ func TestKeyOfAnAgentSignsNotes(t *testing.T) {
 	t.Parallel()
 	ring := agent.NewKeyring()
 	addKey(t, ring)
-	socket := serveAgent(t, ring)
+	socket := logtest.ServeAgent(t, ring)
 	k, err := logkey.Open(t.Context(), "ssh-agent:"+socket, name)
 	if err != nil {
 		t.Fatal(err)
@@ -95,27 +94,6 @@ func addKey(t *testing.T, ring agent.Agent) {
 	if err := ring.Add(agent.AddedKey{PrivateKey: &key}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// serveAgent serves the protocol of an ssh-agent on a socket.
-func serveAgent(t *testing.T, ring agent.Agent) string {
-	t.Helper()
-	socket := filepath.Join(t.TempDir(), "agent")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() { _ = agent.ServeAgent(ring, conn) }()
-		}
-	}()
-	return socket
 }
 
 // What is not a key says what to do.

@@ -21,6 +21,12 @@ import (
 // them.
 func (p *press) serveWitnesses(count int) (*receipt.Policy, []*httptest.Server) {
 	p.t.Helper()
+	return p.serveWitnessesAt(count, func(int) time.Time { return time.Now() })
+}
+
+// serveWitnessesAt does so with clocks of their own.
+func (p *press) serveWitnessesAt(count int, clock func(i int) time.Time) (*receipt.Policy, []*httptest.Server) {
+	p.t.Helper()
 	var policy, members strings.Builder
 	policy.WriteString("log " + p.key.Verifier() + "\n")
 	var servers []*httptest.Server
@@ -30,6 +36,7 @@ func (p *press) serveWitnesses(count int) (*receipt.Policy, []*httptest.Server) 
 		if err != nil {
 			p.t.Fatal(err)
 		}
+		w.Now = func() time.Time { return clock(i) }
 		server := httptest.NewServer(w.Handler(slog.New(slog.DiscardHandler)))
 		p.t.Cleanup(server.Close)
 		servers = append(servers, server)

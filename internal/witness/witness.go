@@ -25,7 +25,7 @@ type Witness struct {
 	key   *Key
 	logs  map[string]note.Verifier // by origin
 	state *state
-	now   func() time.Time
+	Now   func() time.Time // the time in its signatures; time.Now unless a test changes it
 
 	mu sync.Mutex // one checkpoint at a time
 }
@@ -33,7 +33,7 @@ type Witness struct {
 // Open opens a witness with a key, the public keys of the logs that it watches, and the
 // directory of its state.
 func Open(key *Key, logs []string, dir string) (*Witness, error) {
-	w := &Witness{key: key, logs: map[string]note.Verifier{}, now: time.Now}
+	w := &Witness{key: key, logs: map[string]note.Verifier{}, Now: time.Now}
 	for _, text := range logs {
 		v, err := note.NewVerifier(text)
 		if err != nil {
@@ -98,7 +98,7 @@ func (w *Witness) Add(request string) (string, error) {
 		(old == 0 || tree.N == old) && len(proof) > 0:
 		return "", errProof
 	}
-	signature, err := w.key.cosign(opened.Text, w.now())
+	signature, err := w.key.cosign(opened.Text, w.Now())
 	if err != nil {
 		return "", err
 	}
