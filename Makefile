@@ -15,7 +15,12 @@ CHECKS := lint test e2e
 # Tested with the race detector for every patch: the packages in which goroutines
 # share memory. make race-detector runs it over everything else, nightly, and over
 # supply, whose tests take three times as long with it.
-WITH_RACE := /internal/(access|blob|feed|guard|httpapi|idempotency|jobs|journal|limit|pg|server|tally|telemetry|verify|web)$$
+WITH_RACE := /internal/(access|blob|feed|guard|idempotency|jobs|journal|limit|pg|server|tally|telemetry|verify|web)$$
+
+# Of these packages only some tests concern it: those of httpapi in which requests run at
+# once, and all but the simulations of guard, in which one goroutine does everything.
+RACING_REQUESTS := Parallel|Poll|Stream|Limit
+SIMULATIONS := TestSlowHarvestsAreFound|TestHonestQuarterStopsNobody
 
 # Not part of test: what starts servers of its own, for which there are e2e and
 # browser.
@@ -133,7 +138,9 @@ lint: ## Check the format, lint, and prove that generated queries and pages are 
 
 .PHONY: test
 test: bin/versitygw ## Run the tests of every package, with the race detector where goroutines share memory
-	go test -race -shuffle=on -timeout 20m $$(go list ./... | grep -E '$(WITH_RACE)')
+	go test -race -shuffle=on -timeout 20m -skip '$(SIMULATIONS)' $$(go list ./... | grep -E '$(WITH_RACE)')
+	go test -race -shuffle=on -timeout 20m -run '$(RACING_REQUESTS)' ./internal/httpapi/...
+	go test -shuffle=on -timeout 20m -run '$(SIMULATIONS)' ./internal/guard
 	go test -shuffle=on -timeout 20m $$(go list ./... | grep -vE '$(WITH_RACE)|$(END_TO_END)')
 
 .PHONY: e2e

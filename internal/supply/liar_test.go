@@ -349,14 +349,14 @@ func (w *liarWorld) askSome(n int) {
 // line elsewhere. LINEPROOF_E2E_MESSAGES sets how many messages it sends.
 func TestLiarOperator(t *testing.T) { //nolint:tparallel // the sum of the worlds is logged after them
 	t.Parallel()
-	runLiars(t, false, fromEnv(t, "LINEPROOF_E2E_MESSAGES", 1500))
+	runLiars(t, false, fromEnv(t, "LINEPROOF_E2E_MESSAGES", 500))
 }
 
 // A clearing house that lies is believed: its ports move numbers. The run reports how
 // many answers it changes.
 func TestLiarClearingHouse(t *testing.T) { //nolint:tparallel // as above
 	t.Parallel()
-	runLiars(t, true, fromEnv(t, "LINEPROOF_E2E_HOUSE_MESSAGES", 300))
+	runLiars(t, true, fromEnv(t, "LINEPROOF_E2E_HOUSE_MESSAGES", 100))
 }
 
 // maxLies is how many messages are sent in one world: more than 10,000 of them could
