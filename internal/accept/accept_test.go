@@ -1,6 +1,8 @@
 package accept_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -12,8 +14,10 @@ import (
 	"github.com/lineproof/lineproof/internal/accept"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/logkey"
 	"github.com/lineproof/lineproof/internal/logreceipt"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/promise"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
@@ -29,6 +33,8 @@ const (
 // lost is a service whose database has lost a batch that the public log has.
 type lost struct {
 	owner   *pgxpool.Pool
+	journal *journal.Journal
+	key     *logkey.Key
 	maker   *logreceipt.Maker
 	service *accept.Service
 	entries []record.Entry
@@ -40,20 +46,16 @@ func newLost(t *testing.T) *lost {
 	url := pgtest.URL(t)
 	pool := pgtest.Open(t, url, pg.Serve)
 	l := &lost{owner: pgtest.Open(t, url, pg.Owner)}
-	j := must(journal.Open(t.Context(), pool, "a", 2))(t)
+	l.journal, l.key = must(journal.Open(t.Context(), pool, "a", 2))(t), logtest.NewKey(t, origin)
 	log := &publiclog.Log{Pool: pool, Origin: origin}
 	check(t, log.Open(t.Context()))
 	archive, tiles := must(blob.OpenDir(t.TempDir()))(t), must(blob.OpenDir(t.TempDir()))(t)
-	at := time.Now().UTC().Truncate(time.Millisecond)
 	for i := range 3 {
-		l.entries = append(l.entries, record.Entry{
-			RequestID: record.NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Type: "number", Mode: "live", Status: "NORMAL", MobileNetwork: "MTN",
-			LineVersion: 3, PolicyVersion: 1, PlanVersion: 2, Rules: 1, Nonce: record.NewNonce(), Personal: record.Personal{Number: 2348031234567 + int64(i), PhoneNumber: "0803 123 4567"},
-		})
+		l.entries = append(l.entries, newEntry(i))
 	}
-	check(t, j.Record(t.Context(), func(pg.DB) ([]record.Entry, error) { return l.entries, nil }))
+	check(t, l.journal.Record(t.Context(), func(pg.DB) ([]record.Entry, error) { return l.entries, nil }))
 	_ = must(log.Tick(t.Context()))(t)
-	_ = must(publiclog.NewPublisher(log, tiles, logtest.NewKey(t, origin)).Publish(t.Context()))(t)
+	_ = must(publiclog.NewPublisher(log, tiles, l.key).Publish(t.Context()))(t)
 	l.maker = &logreceipt.Maker{Pool: pool, Archive: archive, Tiles: tiles, Origin: origin}
 	for i := range l.entries {
 		r := must(l.maker.Make(t.Context(), must(l.maker.Find(t.Context(), l.entries[i].RequestID))(t), false))(t)
@@ -63,6 +65,14 @@ func newLost(t *testing.T) *lost {
 	check(t, err)
 	l.service = &accept.Service{Pool: l.owner, Files: archive, Now: time.Now}
 	return l
+}
+
+func newEntry(i int) record.Entry {
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	return record.Entry{
+		RequestID: record.NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Type: "number", Mode: "live", Status: "NORMAL", MobileNetwork: "MTN",
+		LineVersion: 3, PolicyVersion: 1, PlanVersion: 2, Rules: 1, Nonce: record.NewNonce(), Personal: record.Personal{Number: 2348031234567 + int64(i), PhoneNumber: "0803 123 4567"},
+	}
 }
 
 func (l *lost) accept(t *testing.T, i int) error {
@@ -124,6 +134,46 @@ func TestLostRecordComesBack(t *testing.T) {
 	}
 	if n := len(l.search(t, want.Number)); n != 0 {
 		t.Errorf("after the erasure a search finds %d records", n)
+	}
+}
+
+// What the log never had because its database was lost before comes back by the promise that
+// came with the answer, if the key of the log has signed it.
+func TestPromisedRecordComesBackThatTheLogNeverHad(t *testing.T) {
+	t.Parallel()
+	l := newLost(t)
+	want := newEntry(7)
+	signer := must(promise.New(t.Context(), l.key, time.Now(), func(context.Context, string) error { return nil }))(t)
+	var promised *promise.Batch
+	check(t, l.journal.RecordSealed(t.Context(), func(pg.DB) ([]record.Entry, error) { return []record.Entry{want}, nil },
+		func(b *journal.Sealed) { promised = signer.Sign(b) }))
+	text := promise.Receipt{Batch: promised}.Append("", nil)
+	_, err := l.owner.Exec(t.Context(), `DELETE FROM journal_entry; DELETE FROM journal_batch`)
+	check(t, err)
+
+	accepted := func(text []byte, key *logkey.Key) error {
+		l.service.Policy = nil
+		if key != nil {
+			l.service.Policy = must(receipt.NewPolicy(key.Verifier()))(t)
+		}
+		_, err := l.service.Accept(t.Context(), must(receipt.Parse(text))(t), reason)
+		return err
+	}
+	if err := accepted(text, nil); !errors.Is(err, accept.ErrNotLost) {
+		t.Errorf("without the key of the log: %v", err)
+	}
+	if err := accepted(text, logtest.NewKey(t, origin)); !errors.Is(err, accept.ErrNotLost) {
+		t.Errorf("signed with another key: %v", err)
+	}
+	if err := accepted(bytes.Replace(text, []byte(`"n":`), []byte(`"n":1`), 1), l.key); !errors.Is(err, accept.ErrNotLost) {
+		t.Errorf("of another batch: %v", err)
+	}
+	check(t, accepted(text, l.key))
+	if got := must(journal.Get(t.Context(), l.owner, want.RequestID))(t); got != want {
+		t.Errorf("it came back as %+v, want %+v", got, want)
+	}
+	if err := accepted(text, l.key); !errors.Is(err, accept.ErrThere) {
+		t.Errorf("a second time: %v", err)
 	}
 }
 
