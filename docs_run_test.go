@@ -132,7 +132,7 @@ type reader struct {
 	dir             string
 	env             []string
 	public, private string // where the service listens, instead of at the usual ports
-	witnesses       [2]string
+	others          [3]string // two witnesses and a monitor
 	before          string // what was done before the page is begun
 }
 
@@ -147,7 +147,7 @@ func newReader(t *testing.T, dir string) *reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{dir: dir, public: freeAddress(t), private: freeAddress(t), witnesses: [2]string{freeAddress(t), freeAddress(t)}}
+	r := &reader{dir: dir, public: freeAddress(t), private: freeAddress(t), others: [3]string{freeAddress(t), freeAddress(t), freeAddress(t)}}
 	for _, entry := range os.Environ() {
 		if !strings.HasPrefix(entry, "PG") && !strings.HasPrefix(entry, "LINEPROOF_") {
 			r.env = append(r.env, entry)
@@ -254,7 +254,7 @@ func (r *reader) waitReady(t *testing.T) {
 // taken on this machine; asWritten puts them back.
 func (r *reader) here(text string) string {
 	return strings.NewReplacer("127.0.0.1:8080", r.public, "127.0.0.1:8081", r.private,
-		"127.0.0.1:7380", r.witnesses[0], "127.0.0.1:7381", r.witnesses[1]).Replace(text)
+		"127.0.0.1:7380", r.others[0], "127.0.0.1:7381", r.others[1], "127.0.0.1:7382", r.others[2]).Replace(text)
 }
 
 func (r *reader) asWritten(text string) string {
