@@ -131,9 +131,9 @@ func TestHowToPagesCanBeFollowed(t *testing.T) {
 type reader struct {
 	dir             string
 	env             []string
-	public, private string // where the service listens, instead of at the usual ports
+	public, private string    // where the service listens, instead of at the usual ports
 	others          [3]string // two witnesses and a monitor
-	before          string // what was done before the page is begun
+	before          string    // what was done before the page is begun
 }
 
 func newReader(t *testing.T, dir string) *reader {
