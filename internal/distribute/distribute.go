@@ -162,6 +162,8 @@ type watcher struct {
 
 // events returns what is to be told to whom, for each feed in the order of the changes.
 func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Change) (map[feed.Owner][]feed.Event, error) {
+	isPast := func(c outbox.Change) bool { return c.Kind == outbox.Past } // and nobody who asks now would notice it
+	changes = slices.DeleteFunc(slices.Clone(changes), isPast)
 	var numbers []phone.Number
 	isClass := false
 	for i := range changes {

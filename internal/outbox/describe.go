@@ -17,19 +17,19 @@ type Rules struct {
 	Now    time.Time
 }
 
-// Describe compares the stored row of a line with its new one. It returns false if
+// Describe compares the stored row of a line with its new one. The kind is [Past] if
 // nothing differs that an answer shows now: the signals, the network, the tenure. The
 // status alone would not do: a SIM swap of a barred line must be told.
 //
 // Whether the supply is fresh is left out here: that changes by the clock and for all
 // lines of a network at once. Whoever passes the change on takes it into account.
-func (r *Rules) Describe(n phone.Number, stored, row *line.Row, events []line.Event) (Change, bool) {
+func (r *Rules) Describe(n phone.Number, stored, row *line.Row, events []line.Event) Change {
 	before, after := r.view(n, stored), r.view(n, row)
 	sameTenure := stored.Tenure == row.Tenure && stored.State.Ongoing() == row.State.Ongoing()
-	if before.Status == after.Status && before.Reason == after.Reason && before.Network == after.Network && sameTenure && slices.Equal(before.Signals, after.Signals) {
-		return Change{}, false
-	}
 	kind, at := kindOf(&before, &after)
+	if before.Status == after.Status && before.Reason == after.Reason && before.Network == after.Network && sameTenure && slices.Equal(before.Signals, after.Signals) {
+		kind, at = Past, line.Never
+	}
 	c := Change{
 		Number: n, FromVersion: stored.Version, Version: row.Version, ReportedAt: r.Now, Kind: kind, Effective: at, Before: before.Status, After: after.Status,
 		FromNetwork: before.Network, Network: after.Network, Until: untilOf(&after),
@@ -42,7 +42,7 @@ func (r *Rules) Describe(n phone.Number, stored, row *line.Row, events []line.Ev
 			c.Effective = max(c.Effective, e.Effective)
 		}
 	}
-	return c, true
+	return c
 }
 
 // view is the status that a row gives a line while the supply is fresh.

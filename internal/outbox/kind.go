@@ -32,6 +32,8 @@ const (
 	Settled   // the dispute is over
 	Assigned  // to the first holder that the number has
 
+	Past Kind = 99 // only what was known about an earlier time changed: no answer of now shows it
+
 	firstClass     Kind = 100
 	SupplyStarted  Kind = 100 // a network's first snapshot was applied
 	LinesAdded     Kind = 101 // a later snapshot has lines that nobody had reported

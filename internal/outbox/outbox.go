@@ -224,3 +224,22 @@ func Unsettled(ctx context.Context, from pg.DB, mark int64) (bool, error) {
 	}
 	return last > mark, nil
 }
+
+// Mark returns up to where a reader has read the outbox. The feed has functions of its
+// own: watch-lists lock its mark.
+func Mark(ctx context.Context, from pg.DB, reader string) (mark int64, err error) {
+	if err := from.QueryRow(ctx, `SELECT n FROM outbox_mark WHERE reader = $1`, reader).Scan(&mark); err != nil {
+		return 0, fmt.Errorf("outbox: read a mark: %w", err)
+	}
+	return mark, nil
+}
+
+// AdvanceMark records up to where a reader has read, and returns false if somebody else
+// has moved its mark meanwhile.
+func AdvanceMark(ctx context.Context, tx pg.Tx, reader string, from, to int64) (bool, error) {
+	moved, err := tx.Exec(ctx, `UPDATE outbox_mark SET n = $3 WHERE reader = $1 AND n = $2`, reader, from, to)
+	if err != nil {
+		return false, fmt.Errorf("outbox: move a mark: %w", err)
+	}
+	return moved.RowsAffected() == 1, nil
+}

@@ -36,9 +36,7 @@ func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 			events = append(events, linestore.EventRow{Number: c.Number, Event: c.NewEvents[i]})
 		}
 		cs.counts.countMove(&c.Stored, &c.Row)
-		if change, ok := describe.Describe(c.Number, &c.Stored, &c.Row, c.NewEvents); ok {
-			told = append(told, change)
-		}
+		told = append(told, describe.Describe(c.Number, &c.Stored, &c.Row, c.NewEvents))
 		if before, after := c.Open(); len(before)+len(after) > 0 {
 			reopened, open = append(reopened, c.Number), append(open, after...)
 			for i := range before {
