@@ -24,27 +24,26 @@ import (
 	"github.com/lineproof/lineproof/internal/returned"
 )
 
-// Search finds the records of live keys about some numbers, in the database and in
-// the archives, each record once. It reads every day of the period once, in the order
-// in which it is stored, and needs little memory.
+// Search finds the records of live keys about some numbers, in the database and in the
+// archives, each once. It reads every day once, in its order, and needs little memory.
 type Search struct {
 	Pool     *pgxpool.Pool
 	Files    blob.Store // has the archives
 	From, To time.Time  // From is included, To is not
-	// Match reports whether records about a number, of a version of its line, are
-	// looked for. It is called by several goroutines.
+	// Match, called by several goroutines, reports whether a record is looked for.
 	Match func(number, version int64) bool
 	// Numbers, if there are at most [MaxIndexed], are all that match, and are found by
-	// the index of the database and by the filters of the archives.
+	// the index of the database and by the filters of the archives. NumbersOn, if set,
+	// returns those of a day instead; the day is not read if it returns none.
 	Numbers    []int64
+	NumbersOn  func(day time.Time) []int64
 	EveryMode  bool                // also the records of test keys
 	OnProgress func(records int64) // how many were read, or ruled out by a filter; may be nil
 	OnErased   func(records int64) // called with erased records of the days that were read, whose number is gone; may be nil
 }
 
-// MaxIndexed is for how many numbers the index is used. It has a filter for every few
-// hundred records, and each number is looked for in all filters of a day; for more
-// numbers it is faster to read the day.
+// MaxIndexed is for how many numbers the index is used. Each number is looked for in all
+// filters of a day; for more numbers it is faster to read the day.
 const MaxIndexed = 20
 
 // Run calls each for every record that is found, day by day, and never twice at the
@@ -61,8 +60,13 @@ func (s *Search) Run(ctx context.Context, each func(*record.Entry) error) error 
 		days = append(days, archives[i].Day)
 	}
 	slices.SortFunc(days, time.Time.Compare)
-	r := &searchRun{Search: s, each: each}
+	r := &searchRun{Search: s, each: each, numbers: s.Numbers}
 	for _, day := range slices.CompactFunc(days, time.Time.Equal) {
+		if s.NumbersOn != nil {
+			if r.numbers = s.NumbersOn(day); len(r.numbers) == 0 {
+				continue
+			}
+		}
 		if err = r.readDay(ctx, day); errors.Is(err, ErrNoDay) {
 			err = r.readArchive(ctx, day)
 		}
@@ -78,15 +82,16 @@ func (s *Search) Run(ctx context.Context, each func(*record.Entry) error) error 
 	})
 }
 
-func (s *Search) indexed() bool { return len(s.Numbers) > 0 && len(s.Numbers) <= MaxIndexed }
+func (r *searchRun) indexed() bool { return len(r.numbers) > 0 && len(r.numbers) <= MaxIndexed }
 
 // searchRun is one run of a search.
 type searchRun struct {
 	*Search
 
-	mu   sync.Mutex
-	each func(*record.Entry) error
-	read int64 // records
+	numbers []int64 // of the day
+	mu      sync.Mutex
+	each    func(*record.Entry) error
+	read    int64 // records
 }
 
 // found passes records on, and counts those that were read to find them.
@@ -112,7 +117,7 @@ func (r *searchRun) found(entries []archivefile.Entry, read int64) error {
 func (r *searchRun) readDay(ctx context.Context, day time.Time) error {
 	return inDaySnapshot(ctx, r.Pool, day, func(tx pg.Tx) error {
 		query, args := r.query(day)
-		if !r.indexed() { // it reads the day from the first page to the last
+		if !r.indexed() && !r.From.After(day) { // it reads the day from the first page to the last
 			if _, err := tx.Exec(ctx, `SELECT set_config('enable_seqscan', 'on', true), set_config('synchronize_seqscans', 'off', true)`); err != nil {
 				return err
 			}
@@ -133,13 +138,13 @@ func (r *searchRun) readDay(ctx context.Context, day time.Time) error {
 	})
 }
 
-func (s *Search) query(day time.Time) (sql string, args []any) {
-	sql, args = `SELECT `+entryColumns+` FROM journal_entry`+whereDay(day)+` AND at >= $1 AND at < $2`, []any{s.From, s.To}
-	if !s.EveryMode {
+func (r *searchRun) query(day time.Time) (sql string, args []any) {
+	sql, args = `SELECT `+entryColumns+` FROM journal_entry`+whereDay(day)+` AND at >= $1 AND at < $2`, []any{r.From, r.To}
+	if !r.EveryMode {
 		sql += ` AND mode = 'live'`
 	}
-	if s.indexed() {
-		sql, args = sql+` AND number = ANY($3)`, append(args, s.Numbers)
+	if r.indexed() {
+		sql, args = sql+` AND number = ANY($3)`, append(args, r.numbers)
 	}
 	return sql, args
 }
@@ -171,9 +176,8 @@ func (r *searchRun) readRows(rows pgx.Rows) error {
 	return r.found(entries, read)
 }
 
-// readArchive reads an archived day, a part on each core. The newest archive of a day
-// has everything. The records of a part are passed on when the whole file has proved
-// to be the one that was archived.
+// readArchive reads the newest archive of a day, a part on each core. The records of a
+// part are passed on when the whole file has proved to be the one that was archived.
 func (r *searchRun) readArchive(ctx context.Context, day time.Time) error {
 	archives, err := Archives(ctx, r.Pool, day, day)
 	if err != nil || len(archives) == 0 {
@@ -201,7 +205,7 @@ func (r *searchRun) readArchive(ctx context.Context, day time.Time) error {
 		if r.OnErased != nil {
 			r.OnErased(p.Erased)
 		}
-		if filters != nil && !slices.ContainsFunc(r.Numbers, filters[i].MayHave) {
+		if filters != nil && !slices.ContainsFunc(r.numbers, filters[i].MayHave) {
 			if err := r.found(nil, p.Entries); err != nil {
 				return err
 			}

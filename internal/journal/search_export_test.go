@@ -24,7 +24,7 @@ func (s *Search) PagesRead(ctx context.Context, day time.Time) (pages int, err e
 			return err
 		}
 		var text []byte
-		sql, args := s.query(dayOf(day))
+		sql, args := (&searchRun{Search: s, numbers: s.Numbers}).query(dayOf(day))
 		if err := tx.QueryRow(ctx, `EXPLAIN (ANALYZE, FORMAT JSON) `+sql, args...).Scan(&text); err != nil {
 			return err
 		}

@@ -27,6 +27,11 @@ type Correction struct {
 	Seq      int64     // of an event
 	Import   uuid.UUID // of a file
 	From, To time.Time // reported from, and before
+	// Numbers selects the events about some numbers that were reported from From on. The
+	// answers are compared with everything that is known now. Baselines are left out.
+	Numbers []int64
+	// NotBefore leaves out earlier answers; zero for none.
+	NotBefore time.Time
 }
 
 // Difference is a past answer that would have been different if everything that
@@ -34,8 +39,11 @@ type Correction struct {
 type Difference struct {
 	RequestID  uuid.UUID
 	At         time.Time
+	Number     int64
+	Version    int64     // how many events about the number it was recomputed by
 	Entity     uuid.UUID // that received the answer
 	Key        uuid.UUID
+	Purpose    string   // of the key
 	Options    string   // what was requested beyond the number, with the since
 	Answered   Said     // as recorded
 	Recomputed Said     // by what is known now
@@ -45,6 +53,7 @@ type Difference struct {
 // ImpactResult is the result of [ImpactFinder.Find].
 type ImpactResult struct {
 	Differences  []Difference // by time
+	Same         []Difference // compared, and the same; only with KeepSame
 	Numbers      int          // that the events of the correction are about
 	Records      int64        // of the journal that were read
 	Compared     int64        // answers that the correction concerns
@@ -58,6 +67,8 @@ type ImpactFinder struct {
 	Files      blob.Store // has the archives of the journal
 	Lines      *linestore.Resolver
 	OnProgress func(records int64) // how many records were read; may be nil
+	KeepSame   bool                // also return the answers that do not differ
+	Workers    int                 // compare answers at the same time; 0 for one on each core
 }
 
 // ErrNoEvent reports an event that does not exist.
@@ -109,7 +120,7 @@ type impactRun struct {
 // search reads the journal and compares what it finds, in batches.
 func (r *impactRun) search(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
+	group.SetLimit(cmp.Or(r.finder.Workers, runtime.GOMAXPROCS(0)))
 	batch := make([]record.Entry, 0, answersPerBatch)
 	send := func() {
 		full := batch
@@ -126,10 +137,8 @@ func (r *impactRun) search(ctx context.Context) error {
 			}
 		},
 	}
-	if len(r.baselines) == 0 && len(r.numbers) <= journal.MaxIndexed {
-		for _, n := range r.numbers {
-			s.Numbers = append(s.Numbers, n.number)
-		}
+	if len(r.baselines) == 0 {
+		s.NumbersOn = r.numbersOn
 	}
 	err := s.Run(ctx, func(e *record.Entry) error {
 		if r.inPeriod(e) {

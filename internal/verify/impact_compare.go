@@ -72,7 +72,7 @@ func (r *impactRun) compare(ctx context.Context, answers []record.Entry) error {
 	if err != nil {
 		return err
 	}
-	var found []Difference
+	var found, unchanged []Difference
 	var compared, notDerivable int64
 	for i := range answers {
 		e := &answers[i]
@@ -88,12 +88,15 @@ func (r *impactRun) compare(ctx context.Context, answers []record.Entry) error {
 			continue
 		case is == different:
 			found = append(found, d)
+		case r.finder.KeepSame:
+			unchanged = append(unchanged, d)
 		}
 		compared++
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.result.Differences = append(r.result.Differences, found...)
+	r.result.Same = append(r.result.Same, unchanged...)
 	r.result.Compared += compared
 	r.result.NotDerivable += notDerivable
 	return nil
@@ -155,6 +158,11 @@ func (r *impactRun) difference(ctx context.Context, e *record.Entry, h *line.His
 	if !r.concerns(known, hindsight) {
 		return d, unconcerned, nil
 	}
+	said := Said{Status: e.Status, Network: e.MobileNetwork, Extra: e.Extra}
+	d = Difference{
+		RequestID: e.RequestID, At: e.At, Number: e.Number, Entity: e.Entity, Key: e.Key, Purpose: e.Purpose, Options: e.Options,
+		Version: int64(len(h.Events)), Answered: said, Recomputed: said,
+	}
 	l.Row = line.NoRow()
 	if e.LineVersion > 0 {
 		l.Row = known.Row(r.terms)
@@ -174,8 +182,7 @@ func (r *impactRun) difference(ctx context.Context, e *record.Entry, h *line.His
 	if err != nil || then == now {
 		return d, same, err
 	}
-	d = Difference{RequestID: e.RequestID, At: e.At, Entity: e.Entity, Key: e.Key, Options: e.Options, Recomputed: now}
-	d.Answered = Said{Status: e.Status, Network: e.MobileNetwork, Extra: e.Extra}
+	d.Recomputed = now
 	d.Parts, err = then.parts(now)
 	return d, different, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -64,7 +65,7 @@ func (f *ImpactFinder) choose(ctx context.Context, c Correction) (*selection, er
 	if len(s.baselines) > 0 {
 		from, s.to = line.Never, later(s.to, s.known)
 	}
-	s.from = from.Time() // the zero time for Never
+	s.from = later(from.Time(), c.NotBefore) // the zero time for Never
 	return s, nil
 }
 
@@ -72,6 +73,9 @@ func (f *ImpactFinder) choose(ctx context.Context, c Correction) (*selection, er
 // the selection needs beside them.
 func (f *ImpactFinder) condition(ctx context.Context, c Correction, s *selection) (where string, args []any, err error) {
 	switch {
+	case len(c.Numbers) > 0:
+		s.contains = func(*line.Event) bool { return true }
+		return `number = ANY($1) AND reported_at >= $2`, []any{c.Numbers, c.From}, nil
 	case c.Seq != 0:
 		s.contains = func(e *line.Event) bool { return e.Seq == c.Seq }
 		return `seq = $1`, []any{c.Seq}, nil
@@ -146,6 +150,18 @@ func (s *selection) find(number int64) (affected, bool) {
 		return affected{}, false
 	}
 	return s.numbers[i], true
+}
+
+// numbersOn returns the numbers that the correction may concern on a day, or some of
+// them if they are too many to be found by the index.
+func (s *selection) numbersOn(day time.Time) (numbers []int64) {
+	start, end := line.InstantOf(day), line.InstantOf(day.AddDate(0, 0, 1))
+	for _, n := range s.numbers {
+		if n.from < end && n.to >= start && len(numbers) <= journal.MaxIndexed {
+			numbers = append(numbers, n.number)
+		}
+	}
+	return numbers
 }
 
 // mayConcern reports whether the correction may concern answers about a number that
