@@ -39,12 +39,30 @@ func (p Policy) PurposeCodes() (codes []string) {
 // DatesFor returns how the answers to a purpose give dates. They give none to a purpose
 // that the policy does not have, such as that of a key which is older than the policy.
 func (p Policy) DatesFor(code string) DateForm {
+	form, _ := p.purpose(code)
+	return form
+}
+
+// quiet follows the form of a purpose that gets no notices.
+const quiet = "quiet"
+
+// NoticesFor reports whether the organisation is told when an answer to a purpose would
+// be different now. It is, unless the policy says that the purpose is quiet.
+func (p Policy) NoticesFor(code string) bool {
+	_, option := p.purpose(code)
+	return option != quiet
+}
+
+// purpose returns what the policy says about a purpose: the form of dates, and what
+// follows it after a slash.
+func (p Policy) purpose(code string) (form DateForm, option string) {
 	for purpose := range strings.SplitSeq(p.Purposes, ",") {
-		if name, form, _ := strings.Cut(purpose, "="); name == code {
-			return DateForm(form)
+		if name, text, _ := strings.Cut(purpose, "="); name == code {
+			text, option, _ := strings.Cut(text, "/")
+			return DateForm(text), option
 		}
 	}
-	return AbsentDates
+	return AbsentDates, ""
 }
 
 // checkPurposes reports the first thing that is wrong with the purposes.
@@ -52,13 +70,14 @@ func (p Policy) checkPurposes(wrong *fault.Form) {
 	const field = "purposes"
 	codes := p.PurposeCodes()
 	malformed := func(code string) bool {
-		return !purposeCode.MatchString(code) || !slices.Contains(dateForms, p.DatesFor(code))
+		form, option := p.purpose(code)
+		return !purposeCode.MatchString(code) || !slices.Contains(dateForms, form) || option != "" && option != quiet || strings.Contains(p.Purposes+",", "/,")
 	}
 	switch {
 	case len(p.Purposes) > maxPurposes:
 		wrong.Check(false, field, fault.TooLong, "Use at most 1000 characters.")
 	case slices.ContainsFunc(codes, malformed):
-		wrong.Check(false, field, fault.BadFormat, "Write each purpose as code=exact, code=month or code=absent, with commas between them. A code has at most 40 lower-case letters, digits and hyphens, such as account-opening.")
+		wrong.Check(false, field, fault.BadFormat, "Write each purpose as code=exact, code=month or code=absent, with commas between them, and /quiet after it for no notices about past answers. A code has at most 40 lower-case letters, digits and hyphens, such as account-opening.")
 	case len(slices.Compact(slices.Sorted(slices.Values(codes)))) < len(codes):
 		wrong.Check(false, field, fault.NotAllowed, "Name each purpose once.")
 	case !slices.Contains(codes, OtherPurpose):

@@ -25,6 +25,20 @@ func TestDefaultPurposes(t *testing.T) {
 	}
 }
 
+// Every purpose gets notices, also one that the policy no longer has, unless it is quiet.
+func TestQuietPurposes(t *testing.T) {
+	t.Parallel()
+	p := Policy{Purposes: "payment=month/quiet,other=absent"}
+	for code, want := range map[string]bool{"payment": false, "other": true, "collection": true} {
+		if got := p.NoticesFor(code); got != want {
+			t.Errorf("notices for %q: %v, want %v", code, got, want)
+		}
+	}
+	if got := p.DatesFor("payment"); got != MonthDates {
+		t.Errorf("dates for a quiet purpose are %s", got)
+	}
+}
+
 // Purposes are codes with a form of dates; each is named once, and other stays.
 func TestPurposesAreChecked(t *testing.T) {
 	t.Parallel()
@@ -33,14 +47,19 @@ func TestPurposesAreChecked(t *testing.T) {
 		"other=exact":                "",
 		"payment=exact,other=absent": "",
 		"p" + strings.Repeat("2", 39) + "=month,other=month": "",
-		"":                          form,
-		"other":                     form,
-		"other=":                    form,
-		"other=day":                 form,
-		"other=exact,":              form,
-		"Payment=month,other=month": form,
-		"2pay=month,other=month":    form,
-		"a b=month,other=month":     form,
+		"payment=exact/quiet,other=absent":                   "",
+		"other=month/":                                       form,
+		"other=month/,pay=month":                             form,
+		"other=month/loud":                                   form,
+		"other=/quiet":                                       form,
+		"":                                                   form,
+		"other":                                              form,
+		"other=":                                             form,
+		"other=day":                                          form,
+		"other=exact,":                                       form,
+		"Payment=month,other=month":                          form,
+		"2pay=month,other=month":                             form,
+		"a b=month,other=month":                              form,
 		"p" + strings.Repeat("2", 40) + "=month,other=month": form,
 		"payment=month,payment=month,other=month":            "Name each purpose once.",
 		"payment=month,credit=month":                         "Keep the purpose other",
