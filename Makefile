@@ -224,8 +224,9 @@ liar: ## Let an operator send MESSAGES (1000000) lies: no answer about other net
 	$(call long_run,TestLiarClearingHouse,LINEPROOF_E2E_HOUSE_MESSAGES=$$(( $(MESSAGES) / 20 )),supply)
 
 .PHONY: impact
-impact: ## Compare the impact of corrections with a replay of IMPACT_ANSWERS (1000000) answers, and time that of a file of IMPACT_ROWS rows (4000000)
+impact: ## Compare the impact of corrections, and the notices about it, with a replay of IMPACT_ANSWERS (1000000) answers, and time that of a file of IMPACT_ROWS rows (4000000)
 	$(call long_run,TestImpactIsWhatAReplayOfEveryAnswerFinds,LINEPROOF_E2E_IMPACT_ANSWERS=$(IMPACT_ANSWERS),verify)
+	$(call long_run,TestNoticesAreWhatAReplayOfEveryAnswerFinds,LINEPROOF_E2E_IMPACT_NOTICES=$(IMPACT_ANSWERS),verify)
 	$(call long_run,TestImpactOfALargeFile,LINEPROOF_E2E_IMPACT_ROWS=$(IMPACT_ROWS) LINEPROOF_E2E_IMPACT_ANSWERS=$(IMPACT_ANSWERS),verify)
 
 .PHONY: who-asked

@@ -32,6 +32,7 @@ var mayRead = map[string]string{
 	"logreceipt":  "journal_entry",
 	"publiclog":   "journal_archive journal_batch",
 	"entitylimit": "entity",
+	"impact":      "entity",
 	"webhook":     "entity feed_head",
 }
 

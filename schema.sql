@@ -1560,6 +1560,27 @@ CREATE TABLE public.idempotency (
 COMMENT ON TABLE public.idempotency IS 'The first response to a request with an Idempotency-Key, kept for a day and written in the transaction of its effect.';
 -- Name: COLUMN idempotency.replayed_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.idempotency.replayed_at IS 'Written at every replay: the commit of that write proves that the first one is durable, too.';
+-- Name: impact_notice; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.impact_notice (
+    request_id uuid NOT NULL,
+    events bigint NOT NULL,
+    entity_id uuid NOT NULL,
+    event_id text NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    acknowledged_at timestamp with time zone,
+    digest bytea,
+    CONSTRAINT impact_notice_digest_check CHECK ((octet_length(digest) = 32))
+);
+-- Name: TABLE impact_notice; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.impact_notice IS 'The answers of which an entity was told that they would be different now, with the entry of its feed. The last notice of an answer is the one that counts. Has no number, so that erasing a number leaves nothing here.';
+-- Name: COLUMN impact_notice.events; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.impact_notice.events IS 'How many events about the number the answer was recomputed by. It orders the notices of an answer, also when two passes find the same answer at once.';
+-- Name: COLUMN impact_notice.event_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.impact_notice.event_id IS 'The id of the event in the feed of the live keys, which the entity acknowledges.';
+-- Name: COLUMN impact_notice.acknowledged_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.impact_notice.acknowledged_at IS 'When the entity confirmed that it has dealt with the notice.';
+-- Name: COLUMN impact_notice.digest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.impact_notice.digest IS 'SHA-256 of what the answer would say, so that it is told once; null if it would again say what it said.';
 -- Name: journal_archive_run; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_archive_run (
     day date NOT NULL,
@@ -3315,6 +3336,12 @@ ALTER TABLE ONLY public.hook_endpoint
 -- Name: idempotency idempotency_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (caller, operation, key_mac);
+-- Name: impact_notice impact_notice_entity_id_event_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.impact_notice
+    ADD CONSTRAINT impact_notice_entity_id_event_id_key UNIQUE (entity_id, event_id);
+-- Name: impact_notice impact_notice_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.impact_notice
+    ADD CONSTRAINT impact_notice_pkey PRIMARY KEY (request_id, events);
 -- Name: journal_archive journal_archive_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.journal_archive
     ADD CONSTRAINT journal_archive_pkey PRIMARY KEY (manifest);
@@ -3611,6 +3638,8 @@ CREATE INDEX guard_seen_at ON public.guard_seen USING btree (at);
 CREATE INDEX hook_endpoint_entity ON public.hook_endpoint USING btree (entity_id, mode);
 -- Name: idempotency_created; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX idempotency_created ON public.idempotency USING btree (created_at);
+-- Name: impact_notice_told; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX impact_notice_told ON public.impact_notice USING brin (told_at);
 -- Name: journal_archive_day; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_archive_day ON public.journal_archive USING btree (day, archived_at);
 -- Name: journal_archive_run_epoch; Type: INDEX; Schema: public; Owner: -
@@ -4134,6 +4163,9 @@ ALTER TABLE ONLY public.hook_dead
 -- Name: hook_endpoint hook_endpoint_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.hook_endpoint
     ADD CONSTRAINT hook_endpoint_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: impact_notice impact_notice_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.impact_notice
+    ADD CONSTRAINT impact_notice_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
 -- Name: login_device login_device_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.login_device
     ADD CONSTRAINT login_device_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
@@ -4442,6 +4474,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_dead TO lineproof_serve;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_endpoint TO lineproof_serve;
 -- Name: TABLE idempotency; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO lineproof_serve;
+-- Name: TABLE impact_notice; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE ON TABLE public.impact_notice TO lineproof_serve;
+-- Name: COLUMN impact_notice.acknowledged_at; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(acknowledged_at) ON TABLE public.impact_notice TO lineproof_serve;
 -- Name: TABLE journal_archive_run; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.journal_archive_run TO lineproof_serve;
 GRANT SELECT ON TABLE public.journal_archive_run TO lineproof_read;

@@ -27,6 +27,7 @@ type Event struct {
 	Number phone.Number // that it is about; zero if it is about none
 	Time   time.Time    // when we came to know it
 	Data   any          // becomes JSON; its numbers are integers below 2^53
+	ID     string       // set when it is added
 }
 
 // TypePrefix is what the type of every event begins with.
@@ -98,8 +99,8 @@ func AppendAll(ctx context.Context, tx pg.Tx, events map[Owner][]Event) error {
 	var entries [][]any
 	for i, o := range owners {
 		h := &heads[i]
-		for _, event := range events[o] {
-			row, err := h.add(o, &event, at)
+		for k := range events[o] {
+			row, err := h.add(o, &events[o][k], at)
 			if err != nil {
 				return err
 			}
@@ -116,6 +117,7 @@ func AppendAll(ctx context.Context, tx pg.Tx, events map[Owner][]Event) error {
 // add appends one event to the chain, and returns its row.
 func (h *head) add(o Owner, event *Event, at time.Time) ([]any, error) {
 	h.seq++
+	event.ID = idOf(h.epoch, h.seq)
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt) // never fails
 	body, err := encode(o, h.epoch, h.seq, event.Type, event.Number, event.Time, base64.RawURLEncoding.EncodeToString(salt), event.Data)

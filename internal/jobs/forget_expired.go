@@ -7,6 +7,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/lineproof/lineproof/internal/impact"
 	"github.com/lineproof/lineproof/internal/outbox"
 	"github.com/lineproof/lineproof/internal/whoasked"
 )
@@ -49,10 +50,14 @@ func (w *forgetExpired) Work(ctx context.Context, _ *river.Job[ForgetExpiredArgs
 	if err != nil {
 		return err
 	}
-	if credentials+answers+logins+searches+changes > 0 {
+	notices, err := impact.DeleteOld(ctx, w.jobs.Pool, w.jobs.Now())
+	if err != nil {
+		return err
+	}
+	if credentials+answers+logins+searches+changes+notices > 0 {
 		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "deleted expired rows",
 			slog.Int64("credentials", credentials), slog.Int64("answers", answers),
-			slog.Int64("logins", logins), slog.Int64("searches", searches), slog.Int64("changes", changes))
+			slog.Int64("logins", logins), slog.Int64("searches", searches), slog.Int64("changes", changes), slog.Int64("notices", notices))
 	}
 	return nil
 }

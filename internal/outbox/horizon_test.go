@@ -264,7 +264,7 @@ func TestReaderWaitsForOpenWriters(t *testing.T) {
 	}
 }
 
-// Changes are kept for a week, and until the feed has read them.
+// Changes are kept for a week, and until every reader has read them.
 func TestOldChangesAreDeleted(t *testing.T) {
 	t.Parallel()
 
@@ -280,6 +280,19 @@ func TestOldChangesAreDeleted(t *testing.T) {
 	}
 	if err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error { return outbox.MoveMark(t.Context(), tx, 3) }); err != nil {
 		t.Fatal(err)
+	}
+	if n, err := outbox.DeleteOld(t.Context(), pool, now); n != 0 || err != nil {
+		t.Fatalf("%d deleted that other readers had not read, %v", n, err)
+	}
+	for _, reader := range []string{"impact", "impact-recent"} {
+		moved := false
+		err := pg.InTx(t.Context(), pool, func(tx pg.Tx) (err error) {
+			moved, err = outbox.AdvanceMark(t.Context(), tx, reader, 0, 3)
+			return err
+		})
+		if !moved || err != nil {
+			t.Fatalf("the mark of %s: moved %v, %v", reader, moved, err)
+		}
 	}
 	if n, err := outbox.DeleteOld(t.Context(), pool, now); n != 2 || err != nil {
 		t.Fatalf("%d deleted, %v", n, err)

@@ -120,7 +120,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	lines, simulator := &linestore.Resolver{}, sandbox.NewSimulator(cfg.Region)
 	told := openFeeds(l, scanGuard, lines, simulator, region)
 	webhooks, sender := openWebhooks(cfg, l, told.feed, peopleService, peppers, metrics, log)
-	told.api.Webhooks = webhooks
+	told.api.Webhooks, told.impact = webhooks, openImpact(ctx, cfg, l, lines, stores.Journal, log)
 	supplyService := &supply.Service{
 		Pool: l.supply, Region: region, Lines: lines, Files: stores.Supplies, Peppers: peppers, Now: time.Now,
 		Limits: supply.ImportLimits{Rows: cfg.ImportMaxRows, CheckTime: cfg.ImportCheckTimeout},

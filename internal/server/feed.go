@@ -6,10 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/distribute"
 	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi/bankapi"
+	"github.com/lineproof/lineproof/internal/impact"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/outbox"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -22,6 +25,7 @@ import (
 type feeds struct {
 	feed        *feed.Service
 	distributor *distribute.Distributor
+	impact      *impact.Teller
 	lists       *watchlist.Service
 	api         *bankapi.API
 	// close lets go whoever waits for a feed or streams it.
@@ -50,10 +54,20 @@ func (f *feeds) channels() []pg.Channel {
 	}}
 }
 
+// openImpact returns what tells organisations of past answers. A verification that began
+// before a change is over after the timeout of a request.
+func openImpact(ctx context.Context, cfg config.Config, l *lanes, lines *linestore.Resolver, archives blob.Store, log *slog.Logger) *impact.Teller {
+	told := func(notices int, oldest time.Duration) {
+		log.LogAttrs(ctx, slog.LevelInfo, "told organisations of past answers that would be different", slog.Int("notices", notices), slog.Float64("seconds_since_report", oldest.Seconds()))
+	}
+	return impact.New(&impact.Teller{Pool: l.impact, Files: archives, Lines: lines, Now: time.Now, Settle: cfg.RequestTimeout + 5*time.Second, Told: told})
+}
+
 // run tells organisations about changes until ctx ends.
 func (f *feeds) run(ctx context.Context, log *slog.Logger) {
 	var group sync.WaitGroup
 	group.Go(func() { f.feed.Run(ctx) })
 	group.Go(func() { f.distributor.Run(ctx, log) })
+	group.Go(func() { f.impact.Run(ctx, log) })
 	group.Wait()
 }

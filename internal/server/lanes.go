@@ -19,6 +19,7 @@ type lanes struct {
 	imports *pgxpool.Pool // files; without a timeout, because a chunk may take as long as it needs
 	people  *pgxpool.Pool // the portal, onboarding, documents, and everything else that the API does
 	jobs    *pgxpool.Pool // jobs and metrics
+	impact  *pgxpool.Pool // the search for past answers that changes make different; without a timeout, because a day of the journal takes as long as it needs
 	reader  *pgxpool.Pool // searches and exports, on another server such as a standby; nil without LINEPROOF_READ_DATABASE_URL
 }
 
@@ -37,9 +38,10 @@ func openLanes(ctx context.Context, cfg config.Config, breaker *pg.Breaker, metr
 		{"people", &l.people, cfg.PeopleConns},
 		{"jobs", &l.jobs, cfg.JobConns},
 		{"imports", &l.imports, config.ImportConns},
+		{"impact", &l.impact, config.ImpactConns},
 	} {
 		o := pg.Options{Name: "lineproof " + lane.name, Role: cfg.DatabaseRole, Conns: int32(lane.conns), StatementTimeout: statementTimeout, Breaker: breaker} //nolint:gosec // at most 1,000
-		if lane.pool == &l.imports {
+		if lane.pool == &l.imports || lane.pool == &l.impact {
 			o.StatementTimeout = 0
 		}
 		if *lane.pool, err = pg.Open(ctx, cfg.DatabaseURL.Reveal(), o); err != nil {
@@ -60,7 +62,7 @@ func openLanes(ctx context.Context, cfg config.Config, breaker *pg.Breaker, metr
 }
 
 func (l *lanes) close() {
-	for _, pool := range []*pgxpool.Pool{l.reader, l.jobs, l.imports, l.people, l.supply, l.verify} {
+	for _, pool := range []*pgxpool.Pool{l.reader, l.impact, l.jobs, l.imports, l.people, l.supply, l.verify} {
 		if pool != nil {
 			pool.Close()
 		}

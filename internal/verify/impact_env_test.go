@@ -69,6 +69,8 @@ type impactRun struct {
 	records     map[uuid.UUID]bool // the answers that were given
 	imports     []uuid.UUID
 	createdAt   map[int32]time.Time // of imports
+	banks       []uuid.UUID
+	onStep      func() // called after each half day; may be nil
 }
 
 func newImpactRun(t *testing.T, lines int) *impactRun {
@@ -90,6 +92,15 @@ func newImpactRun(t *testing.T, lines int) *impactRun {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.files.Close() })
+	for range 3 {
+		id := uuid.Must(uuid.NewV7())
+		_, err := r.pool.Exec(t.Context(), `INSERT INTO entity (id, name, cac, status, document_required, asks, supplies, created_at)
+			VALUES ($1, 'A Bank', 'RC 1', 'Approved', false, true, false, '2020-01-01')`, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.banks = append(r.banks, id)
+	}
 	region, err := phone.NewRegion("NG")
 	if err != nil {
 		t.Fatal(err)
@@ -122,8 +133,9 @@ func (r *impactRun) number() int64 { return firstLine + r.random.Int64N(int64(r.
 func (r *impactRun) verifyMany(n int) {
 	r.t.Helper()
 	requests := make([]verify.Request, n)
-	entity, key := uuid.New(), uuid.New()
+	key := uuid.New()
 	for i := range requests {
+		entity := r.banks[r.random.IntN(len(r.banks))]
 		q := verify.Request{Entity: entity, Key: key, Mode: "live", RawNumber: "as sent"}
 		q.Number, _ = phone.FromInt(r.number())
 		if r.random.IntN(3) > 0 {

@@ -117,6 +117,9 @@ func (r *impactRun) live(answers int) {
 		}
 		r.clock = r.clock.Add(time.Second)
 		r.verifyMany(answers / steps)
+		if r.onStep != nil {
+			r.onStep()
+		}
 	}
 	r.archive(runDays / 2)
 }

@@ -1,0 +1,88 @@
+package impact
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// Notices reads what was told, and records what organisations say to it. All fields are
+// required.
+type Notices struct {
+	Pool *pgxpool.Pool
+	Now  func() time.Time
+}
+
+// Acknowledge records that an organisation has dealt with notices, which it names by the
+// ids of their events. To do that again changes nothing. It returns the ids under which
+// the organisation got no notice.
+func (n *Notices) Acknowledge(ctx context.Context, entity uuid.UUID, events []string) (unknown []string, err error) {
+	// The update does not return what was acknowledged before, so the ids are read as well.
+	rows, err := n.Pool.Query(ctx, `WITH done AS (UPDATE impact_notice SET acknowledged_at = $3 WHERE entity_id = $1 AND event_id = ANY($2) AND acknowledged_at IS NULL)
+		SELECT event_id FROM impact_notice WHERE entity_id = $1 AND event_id = ANY($2)`, entity, events, n.Now())
+	if err != nil {
+		return nil, fmt.Errorf("impact: acknowledge: %w", err)
+	}
+	known, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("impact: acknowledge: %w", err)
+	}
+	unknown = []string{}
+	for _, id := range events {
+		if !slices.Contains(known, id) {
+			unknown = append(unknown, id)
+		}
+	}
+	return unknown, nil
+}
+
+// Count is how many answers an organisation was told of on a day, and with how many of them
+// it has dealt.
+type Count struct {
+	Day                time.Time
+	Entity             uuid.UUID
+	Name               string
+	Told, Acknowledged int64
+}
+
+// Counts returns the counts since a time, by day and organisation. They have answers, and
+// not notices: with the last notice about an answer, it is acknowledged.
+func (n *Notices) Counts(ctx context.Context, since time.Time) ([]Count, error) {
+	rows, err := n.Pool.Query(ctx, `SELECT n.day, n.entity_id, e.name, n.told, n.acknowledged FROM (
+			SELECT date_trunc('day', told_at, 'UTC') AS day, entity_id, count(*) AS told, count(acknowledged_at) AS acknowledged
+			FROM (SELECT DISTINCT ON (request_id) told_at, entity_id, acknowledged_at FROM impact_notice WHERE told_at >= $1 ORDER BY request_id, events DESC) last
+			GROUP BY 1, 2) n
+		JOIN entity e ON e.id = n.entity_id ORDER BY n.day, e.name, n.entity_id`, since)
+	if err != nil {
+		return nil, fmt.Errorf("impact: count notices: %w", err)
+	}
+	counts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Count])
+	if err != nil {
+		return nil, fmt.Errorf("impact: count notices: %w", err)
+	}
+	for i := range counts {
+		counts[i].Day = counts[i].Day.UTC()
+	}
+	return counts, nil
+}
+
+// keptFor is how long notices are kept: longer than a report may be backdated.
+const keptFor = 400 * 24 * time.Hour
+
+// DeleteOld deletes old notices, and returns how many.
+func DeleteOld(ctx context.Context, in pg.DB, now time.Time) (int64, error) {
+	return pg.InBatches(func() (int64, error) {
+		done, err := in.Exec(ctx, `DELETE FROM impact_notice WHERE (request_id, events) IN (SELECT request_id, events FROM impact_notice WHERE told_at < $1 LIMIT 10000)`, now.Add(-keptFor))
+		if err != nil {
+			return 0, fmt.Errorf("impact: delete old notices: %w", err)
+		}
+		return done.RowsAffected(), nil
+	})
+}
