@@ -72,6 +72,7 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"DELETE /api/regulator/v1/team/{accountId}",
 		"POST /api/regulator/v1/upload-document",
 		"GET /api/v1/feed",
+		"POST /api/v1/feed/acknowledgements",
 		"GET /api/v1/feed/stream",
 		"GET /api/v1/lines/conflicts",
 		"POST /api/v1/lines/events",

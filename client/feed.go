@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -96,6 +97,30 @@ func (c *Client) readFeed(ctx context.Context, key Secret, after string, o *Feed
 	case err != nil:
 		return nil, err
 	case answer.Data.Events == nil || answer.Data.Next == "":
+		return nil, r.incomplete()
+	}
+	return &answer.Data, nil
+}
+
+// Acknowledgement says which events were acknowledged.
+type Acknowledgement struct {
+	Acknowledged int      `json:"acknowledged"` // now or before
+	Unknown      []string `json:"unknown"`      // ids under which the feed has no notice about a past answer
+}
+
+// AcknowledgeNotices tells the regulator that you have dealt with up to 1,000 events about
+// past answers, whose type is org.lineproof.answer.v1.changed. The key needs the right feed.
+func (c *Client) AcknowledgeNotices(ctx context.Context, key Secret, eventIDs ...string) (*Acknowledgement, error) {
+	r, err := c.newWatch(ctx, "acknowledge notices", http.MethodPost, feedPath+"/acknowledgements", key, map[string]any{"eventIds": eventIDs})
+	if err != nil {
+		return nil, err
+	}
+	r.repeatable = true // the result is the same
+	answer, err := send[envelope[Acknowledgement]](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.Data.Unknown == nil:
 		return nil, r.incomplete()
 	}
 	return &answer.Data, nil

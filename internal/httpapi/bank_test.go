@@ -22,6 +22,7 @@ import (
 	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi/bankapi"
+	"github.com/lineproof/lineproof/internal/impact"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -34,12 +35,13 @@ const (
 	listsPath  = "/api/v1/watch-lists"
 	feedPath   = "/api/v1/feed"
 	streamPath = "/api/v1/feed/stream"
+	acksPath   = "/api/v1/feed/acknowledgements"
 )
 
 // bankRoutes are the routes that need a right of a key.
 var bankRoutes = []string{
 	"GET " + listsPath, "POST " + listsPath, "GET " + listsPath + "/{listId}", "DELETE " + listsPath + "/{listId}", "GET " + listsPath + "/{listId}/members",
-	"PUT " + listsPath + "/{listId}/members", "POST " + listsPath + "/{listId}/members", "GET " + feedPath, "GET " + streamPath,
+	"PUT " + listsPath + "/{listId}/members", "POST " + listsPath + "/{listId}/members", "GET " + feedPath, "GET " + streamPath, "POST " + acksPath,
 	"GET " + hooksPath, "POST " + hooksPath, "GET " + hooksPath + "/{webhookId}", "DELETE " + hooksPath + "/{webhookId}", "GET " + hooksPath + "/{webhookId}/attempts",
 	"POST " + hooksPath + "/{webhookId}/confirm", "POST " + hooksPath + "/{webhookId}/test", "POST " + hooksPath + "/{webhookId}/pause", "POST " + hooksPath + "/{webhookId}/resume",
 	"POST " + hooksPath + "/{webhookId}/roll", "POST " + hooksPath + "/{webhookId}/replay",
@@ -52,6 +54,8 @@ func bankRequest(t *testing.T, s *stack, method, path string) *http.Request {
 	switch path {
 	case feedPath:
 		return get(feedPath, "")
+	case acksPath:
+		return post(acksPath, "", `{"eventIds":["1-1"]}`)
 	case streamPath:
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		t.Cleanup(cancel)
@@ -87,7 +91,7 @@ func (s *stack) withBank(t testing.TB, region *phone.Region, stage *sandbox.Simu
 	lines := &linestore.Resolver{}
 	g := guard.New(&guard.Guard{Pool: s.pool, Node: "test", Mode: guard.Stop, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	s.Bank = &bankapi.API{
-		Lists: &watchlist.Service{Pool: s.pool, Guard: g, Lines: lines, Now: time.Now}, Feed: &feed.Service{Pool: s.pool, Now: time.Now},
+		Lists: &watchlist.Service{Pool: s.pool, Guard: g, Lines: lines, Now: time.Now}, Feed: &feed.Service{Pool: s.pool, Now: time.Now}, Notices: &impact.Notices{Pool: s.pool, Now: time.Now},
 		Sandbox: &sandbox.Service{Pool: s.pool, Simulator: stage, Now: time.Now}, Tests: &distribute.Tests{Simulator: stage, Lines: lines}, Region: region,
 		Closing: make(chan struct{}), Webhooks: newWebhooks(s.pool, s.Answers.Peppers),
 	}
@@ -160,6 +164,7 @@ func bankAnswers() map[string]answer {
 		"members_replace": func(key string) *http.Request { return put(some+"/members", key, "text/csv", []byte(knownNumber)) },
 		"members_change":  func(key string) *http.Request { return post(some+"/members", key, `{"add":["`+knownNumber+`"]}`) },
 		"feed":            func(key string) *http.Request { return get(feedPath, key) }, "stream": func(key string) *http.Request { return get(streamPath, key) },
+		"acks": func(key string) *http.Request { return post(acksPath, key, `{"eventIds":["1-1"]}`) },
 	} {
 		maps.Copy(all, bankTrouble(name, ask))
 	}
@@ -272,7 +277,24 @@ func feedAnswers() map[string]answer {
 		must(owner.Exec(t.Context(), `DELETE FROM feed_entry WHERE mode = 'live' AND seq <= 2`))(t)
 		return cursor
 	}
+	acks := func(mode, body string) asker {
+		return func(t *testing.T, s *stack) *http.Request {
+			super(t, s, `INSERT INTO impact_notice (request_id, events, entity_id, event_id, told_at) SELECT gen_random_uuid(), 1, '`+s.bank.ID.String()+`', '1-' || i, now() FROM generate_series(1, 3) i`)
+			super(t, s, `UPDATE impact_notice SET acknowledged_at = told_at WHERE event_id = '1-2'`)
+			return post(acksPath, s.bankKey(t, mode), body)
+		}
+	}
 	return map[string]answer{
+		"acks_ok":      {200, acks(access.Live, `{"eventIds":["1-1","1-2","1-4"]}`)},
+		"acks_ok_test": {200, acks(access.Test, `{"eventIds":["1-1"]}`)},
+		"acks_empty":   {400, acks(access.Live, `{}`)},
+		"acks_wrong":   {400, acks(access.Live, `{"eventIds":["1-1","1","1-1"]}`)},
+		"acks_large":   {413, acks(access.Live, `{"eventIds":["`+strings.Repeat("1", 65<<10)+`"]}`)},
+		"acks_type": {415, func(t *testing.T, s *stack) *http.Request {
+			r := acks(access.Live, `{}`)(t, s)
+			r.Header.Del("Content-Type")
+			return r
+		}},
 		"feed_ok":       {200, read("")},
 		"feed_ok_limit": {200, read("?limit=1")},
 		"feed_ok_after": {200, after(feedPath, same)},

@@ -62,6 +62,7 @@ func effects() map[string]effect {
 		"DELETE " + listsPath + "/{listId}":              {once, "api key bank", "SELECT -count(*) FROM watch_list"},
 		"PUT " + listsPath + "/{listId}/members":         {ended, "api key bank", "SELECT sum(members) FROM watch_list"},
 		"POST " + listsPath + "/{listId}/members":        {ended, "api key bank", "SELECT sum(members) FROM watch_list"},
+		"POST " + acksPath:                               {ended, "api key bank", "SELECT count(acknowledged_at) FROM impact_notice"},
 		"POST " + hooksPath:                              {each, "api key bank", count("hook_endpoint")},
 		"DELETE " + hooksPath + "/{webhookId}":           {once, "api key bank", "SELECT -count(*) FROM hook_endpoint"},
 		"POST " + hooksPath + "/{webhookId}/confirm":     {once, "api key bank", "SELECT count(*) FROM audit WHERE action = 'webhook.confirmed'"},
@@ -118,6 +119,10 @@ func parallelRequest(t *testing.T, s *stack, route, credential, entity string) *
 		return r
 	case "POST " + hooksPath + "/{webhookId}/confirm": // only one of a test key can be on this machine
 		return post(hooksPath+"/"+s.hook(t, s.bank.ID, access.Test, "unconfirmed").String()+"/confirm", s.bankKey(t, access.Test), `{}`)
+	case "POST " + acksPath:
+		super(t, s, `DELETE FROM impact_notice`)
+		super(t, s, `INSERT INTO impact_notice (request_id, events, entity_id, event_id, told_at) VALUES (gen_random_uuid(), 1, '`+s.bank.ID.String()+`', '1-1', now())`)
+		return post(acksPath, credential, `{"eventIds":["1-1"]}`)
 	case "POST " + eventsPath:
 		return post(eventsPath, credential, eventsBody(t, happened(uuid.NewString(), knownNumber, "USED", day)))
 	}

@@ -41,7 +41,7 @@ func openFeeds(l *lanes, scanGuard *guard.Guard, lines *linestore.Resolver, simu
 	}
 	f.feed = &feed.Service{Pool: l.people, Now: time.Now}
 	f.api = &bankapi.API{
-		Lists: f.lists, Feed: f.feed, Sandbox: &sandbox.Service{Pool: l.people, Simulator: simulator, Now: time.Now},
+		Lists: f.lists, Feed: f.feed, Notices: &impact.Notices{Pool: l.people, Now: time.Now}, Sandbox: &sandbox.Service{Pool: l.people, Simulator: simulator, Now: time.Now},
 		Tests: &distribute.Tests{Simulator: simulator, Lines: lines}, Region: region, Closing: closing,
 	}
 	return f

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ func (r *remote) feedCommand() *cobra.Command {
 		Long:    "Reads the feed of your organisation: what happened to the numbers of its watch-lists. The API key needs the right feed.",
 		Example: "  lineproof api feed tail --position position.txt",
 	}
-	cmd.AddCommand(r.feedTailCommand())
+	cmd.AddCommand(r.feedTailCommand(), r.feedAckCommand())
 	return cmd
 }
 
@@ -87,4 +88,24 @@ func (r *remote) printEvent(e *client.Event, asJSON bool) error {
 	}
 	fmt.Fprintf(r.Out, "%s %s %s %s %s -> %s%s\n", e.ID, console.FormatTime(e.Time), kind, line.PhoneNumber, line.Previous, line.Status, until)
 	return nil
+}
+
+func (r *remote) feedAckCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "ack EVENT...", Short: "Acknowledge notices about past answers", Args: cobra.MinimumNArgs(1),
+		Long: `Tells the regulator that you have dealt with events of the type answer.v1.changed: an answer that you received would be
+different now. Name them by their ids. It changes nothing else.`,
+		Example: "  lineproof api feed ack 1-1048577 1-1048580",
+	}
+	asJSON := console.JSONFlag(cmd)
+	return r.withKey(cmd, func(ctx context.Context, c *client.Client, key client.Secret, ids []string) error {
+		done, err := c.AcknowledgeNotices(ctx, key, ids...)
+		if err != nil {
+			return err
+		}
+		if len(done.Unknown) > 0 {
+			r.Note("Your feed has no notice about a past answer under %s.", strings.Join(done.Unknown, ", "))
+		}
+		return r.Print(*asJSON, done, []string{"ACKNOWLEDGED"}, []string{strconv.Itoa(done.Acknowledged)})
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/distribute"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/feed"
+	"github.com/lineproof/lineproof/internal/impact"
 	"github.com/lineproof/lineproof/internal/keyright"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/sandbox"
@@ -27,6 +28,7 @@ import (
 type API struct {
 	Lists   *watchlist.Service
 	Feed    *feed.Service
+	Notices *impact.Notices
 	Sandbox *sandbox.Service
 	Tests   *distribute.Tests
 	Region  *phone.Region
@@ -96,6 +98,7 @@ const (
 	membersPath = listPath + "/members"
 	feedPath    = "/api/v1/feed"
 	streamPath  = feedPath + "/stream"
+	acksPath    = feedPath + "/acknowledgements"
 	clockPath   = "/api/v1/test/clock"
 )
 
@@ -111,6 +114,7 @@ func (a *API) Operations() []Operation {
 		{http.MethodGet, membersPath, keyright.Watch, File, a.sendMembers},
 		{http.MethodGet, feedPath, keyright.Feed, Own, a.readFeed},
 		{http.MethodGet, streamPath, keyright.Feed, Own, a.streamFeed},
+		{http.MethodPost, acksPath, keyright.Feed, Short, a.acknowledge},
 		{http.MethodGet, clockPath, "", Short, a.showClock},
 		{http.MethodPost, clockPath, "", Short, a.moveClock},
 	}...)
