@@ -102,7 +102,7 @@ var plan = []part{
 	{domain, "linestore", "line numbering pg phone policy", "line_now line_event line_open network_lines supply_coverage supply_coverage_history"},
 	{domain, "share", "line linestore numbering pg policy", "supply_share supply_announced"},
 	{domain, "testing/linemodel", "line numbering", ""},
-	{domain, "outbox", "line numbering pg phone policy", "line_change outbox_mark"},
+	{domain, "outbox", "line numbering pg phone policy", "line_change line_timer outbox_mark"},
 	{domain, "linechange", "line numbering phone policy", ""},
 	{domain, "linefile", "fault line numbering phone", ""},
 	{domain, "testing/brokenfile", "line linefile", ""},

@@ -2620,6 +2620,18 @@ CREATE TABLE public.log_published (
 -- Name: TABLE log_published; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.log_published IS 'How much of the public log is published, in one row.';
 -- Name: COLUMN log_published.written; Type: COMMENT; Schema: public; Owner: -
+-- Name: line_timer; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_timer (
+    number bigint NOT NULL,
+    due integer NOT NULL,
+    told boolean DEFAULT false NOT NULL
+);
+-- Name: TABLE line_timer; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_timer IS 'The announced churn dates of lines, written in the transaction that stores the announcement, so that watchers are told when one is reached. Whether it still holds is decided then. Kept for some days after it was told.';
+-- Name: COLUMN line_timer.due; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_timer.due IS 'The announced churn date, in seconds since 2020-01-01 UTC (line_time).';
+-- Name: COLUMN line_timer.told; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_timer.told IS 'It was reached and passed on: the same date is not told again.';
 COMMENT ON COLUMN public.log_published.written IS 'Up to which size the tiles are durable.';
 -- Name: COLUMN log_published.published; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.log_published.published IS 'The size of the newest signed checkpoint. No smaller one is signed any more.';
@@ -3456,6 +3468,9 @@ ALTER TABLE ONLY public.numbering_plan
 -- Name: numbering_plan numbering_plan_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_plan
     ADD CONSTRAINT numbering_plan_pkey PRIMARY KEY (version);
+-- Name: line_timer line_timer_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_timer
+    ADD CONSTRAINT line_timer_pkey PRIMARY KEY (number);
 -- Name: numbering_range numbering_range_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_range
     ADD CONSTRAINT numbering_range_pkey PRIMARY KEY (version, prefix, allocated);
@@ -3868,6 +3883,8 @@ ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_00_seq_re
 ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_00_supplier_event_id_idx;
 -- Name: line_event_01_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
 ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_01_import_number_idx;
+-- Name: line_timer_due; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_timer_due ON public.line_timer USING btree (due) WHERE (NOT told);
 -- Name: line_event_01_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
 ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_01_number_supplier_event_id_idx;
 -- Name: line_event_01_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
@@ -4600,6 +4617,8 @@ GRANT SELECT ON TABLE public.numbering_draft TO lineproof_read;
 GRANT SELECT,UPDATE ON TABLE public.outbox_mark TO lineproof_serve;
 -- Name: TABLE pepper_check; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.pepper_check TO lineproof_serve;
+-- Name: TABLE line_timer; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.line_timer TO lineproof_serve;
 -- Name: TABLE recovery_code; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.recovery_code TO lineproof_serve;
 -- Name: COLUMN recovery_code.account_id; Type: ACL; Schema: public; Owner: -

@@ -119,22 +119,26 @@ func (d *Distributor) Step(ctx context.Context) (n int, unsettled bool, err erro
 		if err != nil {
 			return err
 		}
-		if next == mark {
+		due, err := outbox.TakeDue(ctx, tx, d.Now(), batch)
+		if err != nil {
+			return err
+		}
+		if next == mark && len(due) == 0 {
 			unsettled, err = outbox.Unsettled(ctx, tx, mark)
 			return errors.Join(err, errNothing)
 		}
-		events, err := d.events(ctx, tx, changes)
+		events, err := d.events(ctx, tx, changes, due)
 		if err != nil {
 			return err
 		}
 		if err := feed.AppendAll(ctx, tx, events); err != nil {
 			return err
 		}
-		n = len(changes)
+		n = len(changes) + len(due)
 		for _, of := range events {
 			entries += len(of)
 		}
-		if n > 0 {
+		if len(changes) > 0 {
 			oldest = d.Now().Sub(changes[0].ReportedAt)
 		}
 		return outbox.MoveMark(ctx, tx, next)
@@ -161,7 +165,7 @@ type watcher struct {
 }
 
 // events returns what is to be told to whom, for each feed in the order of the changes.
-func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Change) (map[feed.Owner][]feed.Event, error) {
+func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Change, due []outbox.Timer) (map[feed.Owner][]feed.Event, error) {
 	isPast := func(c outbox.Change) bool { return c.Kind == outbox.Past } // and nobody who asks now would notice it
 	changes = slices.DeleteFunc(slices.Clone(changes), isPast)
 	var numbers []phone.Number
@@ -183,6 +187,9 @@ func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Cha
 			return nil, err
 		}
 	}
+	for _, t := range due {
+		numbers = append(numbers, t.Number)
+	}
 	if len(watchers) == 0 && len(all) == 0 {
 		return nil, nil
 	}
@@ -200,10 +207,16 @@ func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Cha
 			}
 			continue
 		}
-		for _, w := range watchers[c.Number] {
-			o := feed.Owner{Entity: w.entity, Mode: "live"}
-			event, _ := s.lineEvent(c, w.lists)
-			events[o] = append(events[o], event)
+		s.tell(events, c, watchers[c.Number])
+	}
+	rules := outbox.Rules{Policy: s.policy, Plan: s.plan, Now: s.at}
+	for _, t := range due {
+		if len(watchers[t.Number]) == 0 {
+			continue
+		}
+		row := s.found.Get(t.Number).Row
+		if c, ok := rules.FellDue(t, &row); ok {
+			s.tell(events, &c, watchers[t.Number])
 		}
 	}
 	return events, nil
@@ -219,6 +232,15 @@ func match(ctx context.Context, tx pg.Tx, numbers []phone.Number) (map[phone.Num
 		return nil, err
 	}
 	return watchersOf(matches), nil
+// tell adds a change of one line to the feeds of those who watch it.
+func (s *standings) tell(events map[feed.Owner][]feed.Event, c *outbox.Change, watchers []watcher) {
+	for _, w := range watchers {
+		o := feed.Owner{Entity: w.entity, Mode: "live"}
+		event, _ := s.lineEvent(c, w.lists)
+		events[o] = append(events[o], event)
+	}
+}
+
 }
 
 // watchersOf collects who watches each number.

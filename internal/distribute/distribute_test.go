@@ -105,7 +105,7 @@ func (e *env) step() {
 		if _, _, err := e.Step(e.t.Context()); err != nil {
 			e.t.Fatal(err)
 		}
-		if err := e.pool.QueryRow(e.t.Context(), `SELECT n < (SELECT last_value FROM line_change_n WHERE is_called) FROM outbox_mark WHERE reader = 'feed'`).Scan(&left); err != nil {
+		if err := e.pool.QueryRow(e.t.Context(), `SELECT coalesce(n < (SELECT last_value FROM line_change_n WHERE is_called), false) FROM outbox_mark WHERE reader = 'feed'`).Scan(&left); err != nil {
 			e.t.Fatal(err)
 		}
 	}

@@ -51,8 +51,8 @@ func (t *Tests) Distribute(ctx context.Context, tx pg.Tx, entity uuid.UUID, m sa
 			continue
 		}
 		rules := outbox.Rules{Policy: p, Plan: s.plan, Now: c.At.Time()} // an empty plan: every test number is allocated
-		described := rules.Describe(c.Number, &c.Before, &c.After, []line.Event{c.Event})
-		if described.Kind == outbox.Past {
+		described, differs := describe(&rules, c)
+		if !differs {
 			continue
 		}
 		described.Version = c.Version
@@ -61,4 +61,12 @@ func (t *Tests) Distribute(ctx context.Context, tx pg.Tx, entity uuid.UUID, m sa
 		events = append(events, event)
 	}
 	return feed.Append(ctx, tx, feed.Owner{Entity: entity, Mode: "test"}, events...)
+}
+
+func describe(rules *outbox.Rules, c *sandbox.Change) (outbox.Change, bool) {
+	if c.FellDue {
+		return rules.FellDue(outbox.Timer{Number: c.Number, Due: c.At}, &c.Before)
+	}
+	described := rules.Describe(c.Number, &c.Before, &c.After, []line.Event{c.Event})
+	return described, described.Kind != outbox.Past
 }

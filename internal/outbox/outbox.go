@@ -173,16 +173,25 @@ const (
 )
 
 // DeleteOld deletes the changes that are older than a week and that every reader has
-// read, and returns how many.
-func DeleteOld(ctx context.Context, from pg.DB, now time.Time) (int64, error) {
-	return pg.InBatches(func() (int64, error) {
-		done, err := from.Exec(ctx, `DELETE FROM line_change WHERE n IN (SELECT n FROM line_change WHERE n <= (SELECT min(n) FROM outbox_mark) ORDER BY n LIMIT $2) AND reported_at < $1`,
-			now.Add(-keptFor), deleteBatch)
+// read, and the timers that fell due as long ago, and returns how many.
+func DeleteOld(ctx context.Context, from pg.DB, now time.Time) (deleted int64, err error) {
+	for _, statement := range []string{
+		`DELETE FROM line_change WHERE n IN (SELECT n FROM line_change WHERE n <= (SELECT min(n) FROM outbox_mark) ORDER BY n LIMIT $2) AND reported_at < $1`,
+		`DELETE FROM line_timer WHERE number IN (SELECT number FROM line_timer WHERE told AND line_time(due) < $1 LIMIT $2)`,
+	} {
+		n, err := pg.InBatches(func() (int64, error) {
+			done, err := from.Exec(ctx, statement, now.Add(-keptFor), deleteBatch)
+			if err != nil {
+				return 0, fmt.Errorf("outbox: delete changes: %w", err)
+			}
+			return done.RowsAffected(), nil
+		})
+		deleted += n
 		if err != nil {
-			return 0, fmt.Errorf("outbox: delete changes: %w", err)
+			return deleted, err
 		}
-		return done.RowsAffected(), nil
-	})
+	}
+	return deleted, nil
 }
 
 // LockMark returns up to where the feed has read the outbox, and keeps it from

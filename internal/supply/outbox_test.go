@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
@@ -116,5 +117,32 @@ func TestFirstLoadsAreClassChanges(t *testing.T) {
 	got, _ = k.told(mark)
 	if diff := cmp.Diff([]string{"lines-withdrawn 2 MTN", "corrected SWAPPED>NORMAL v3 correction"}, got); diff != "" {
 		t.Errorf("voided:\n%s", diff)
+	}
+}
+
+// An announced churn has a timer, whether an event or the first snapshot announces it; one
+// that was announced for a date in the past has none.
+func TestAnnouncedChurnsHaveTimers(t *testing.T) {
+	t.Parallel()
+
+	k := newImportEnv(t)
+	k.raiseHoldLimit()
+	rows := append(actives(0, 100), number(200)+",2024-02-03,,PENDING_CHURN,"+k.at(3).Format(time.DateOnly))
+	k.importFile(supply.ImportForm{Kind: linefile.Snapshot, AsOf: k.at(2)}, snapshotOf(rows...))
+	for i, churn := range []int{-30, 0} {
+		notice := k.event(number(i), "CHURN_NOTICE", 1)
+		notice.ChurnAt = k.ago(churn)
+		k.reportNow(operator("MTN"), notice)
+	}
+	rowsOf, err := k.Pool.Query(t.Context(), `SELECT '+' || t.number FROM line_timer t JOIN line_now n ON n.number = t.number AND n.until = t.due WHERE line_time(t.due) > $1 ORDER BY 1`, k.clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pgx.CollectRows(rowsOf, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{number(0), number(200)}, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -25,6 +25,7 @@ func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 	var reopened []phone.Number
 	var open []line.OpenEvent
 	var told []outbox.Change
+	var timers []outbox.Timer
 	describe := outbox.Rules{Policy: cs.policy, Plan: cs.plan, Now: cs.now}
 	settled := map[numbering.Network]bool{} // had events that were held for the share
 	for _, c := range cs.ordered {
@@ -37,6 +38,9 @@ func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 		}
 		cs.counts.countMove(&c.Stored, &c.Row)
 		told = append(told, describe.Describe(c.Number, &c.Stored, &c.Row, c.NewEvents))
+		if t, ok := outbox.TimerOf(c.Number, &c.Row, cs.now); ok {
+			timers = append(timers, t)
+		}
 		if before, after := c.Open(); len(before)+len(after) > 0 {
 			reopened, open = append(reopened, c.Number), append(open, after...)
 			for i := range before {
@@ -56,6 +60,9 @@ func (cs *changeSet) save(ctx context.Context, tx pg.Tx) error {
 		return err
 	}
 	if err := cs.holdCoverage(ctx, tx, settled); err != nil {
+		return err
+	}
+	if err := outbox.Schedule(ctx, tx, timers...); err != nil {
 		return err
 	}
 	return outbox.Append(ctx, tx, told...)

@@ -10,6 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/linechange"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/outbox"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
@@ -73,6 +74,15 @@ func (r *importRun) applySnapshotRows(ctx context.Context, tx pg.Tx, rows []*lin
 		if err := linestore.InsertBaselines(ctx, tx, added); err != nil {
 			return nil, err
 		}
+	}
+	var timers []outbox.Timer
+	for i := range added {
+		if t, ok := outbox.TimerOf(added[i].Number, &added[i].Row, cs.now); ok {
+			timers = append(timers, t)
+		}
+	}
+	if err := outbox.Schedule(ctx, tx, timers...); err != nil {
+		return nil, err
 	}
 	if err := cs.save(ctx, tx); err != nil {
 		return nil, err
