@@ -133,8 +133,8 @@ var plan = []part{
 	{domain, "feed", "fault pg phone", "feed_head feed_entry"},
 	{domain, "impact", "blob feed line linestore outbox pg phone policy verify", "impact_notice"},
 	{domain, "webhook", "audit egress fault feed hooksign pg secret", "hook_endpoint hook_cursor hook_attempt hook_dead"},
-	{domain, "watchlist", "approval audit fault guard line linestore outbox pg phone registry", "watch_list watch_block"},
-	{domain, "distribute", "feed line linestore numbering outbox pg phone policy sandbox watchlist", ""},
+	{domain, "watchlist", "approval audit fault feed guard line linestore outbox pg phone registry", "watch_list watch_block"},
+	{domain, "distribute", "feed line linestore numbering outbox pg phone policy sandbox watchlist", "class_told"},
 	{domain, "tally", "fault journal pg record staffaccess", "journal_minute journal_day tally_mark usage_pace"},
 
 	{transports, "apidocs", "api", ""},

@@ -1069,6 +1069,15 @@ COMMENT ON COLUMN public.break_glass.reason IS 'Why it cannot wait for a second 
 COMMENT ON COLUMN public.break_glass.row_sum IS 'As in account.';
 -- Name: COLUMN break_glass.row_mac; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.break_glass.row_mac IS 'As in account.';
+-- Name: class_told; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.class_told (
+    subject text NOT NULL,
+    value text NOT NULL
+);
+-- Name: TABLE class_told; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.class_told IS 'What was last told to everybody who watches: the version of the policy and of the numbering plan, and whether the supply of each network is fresh or stale. Written with the entries of the feeds, so that a change is told once.';
+-- Name: COLUMN class_told.subject; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.class_told.subject IS 'policy, plan, or supply and the code of a network.';
 -- Name: client; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.client (
     id uuid NOT NULL,
@@ -3318,6 +3327,9 @@ ALTER TABLE ONLY public.feed_entry
 -- Name: feed_head feed_head_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.feed_head
     ADD CONSTRAINT feed_head_pkey PRIMARY KEY (entity_id, mode);
+-- Name: class_told class_told_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.class_told
+    ADD CONSTRAINT class_told_pkey PRIMARY KEY (subject);
 -- Name: goose_db_version goose_db_version_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.goose_db_version
     ADD CONSTRAINT goose_db_version_pkey PRIMARY KEY (id);
@@ -4456,6 +4468,8 @@ GRANT SELECT ON TABLE public.document_move TO lineproof_read;
 -- Name: TABLE entity; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.entity TO lineproof_serve;
 GRANT SELECT ON TABLE public.entity TO lineproof_read;
+-- Name: TABLE class_told; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.class_told TO lineproof_serve;
 -- Name: TABLE entity_limit; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.entity_limit TO lineproof_serve;
 GRANT SELECT ON TABLE public.entity_limit TO lineproof_read;

@@ -5,6 +5,11 @@
 //   - Every change that the outbox has, and that an active list matches at its place, is
 //     added once to the feed of the list's owner, in the order of the outbox: entries and
 //     the mark of the outbox are written in one transaction ([Distributor.Step]).
+//   - An announced churn of a watched number is told once when its date is reached, if it
+//     still holds then, in the same way.
+//   - What concerns many lines at once is told once to each organisation that watches: a
+//     network's supply starts, becomes stale or is fresh again, a new policy or plan is in
+//     effect ([Distributor.TellClasses]).
 //   - One node does it at a time. When that node fails, another goes on at the mark.
 package distribute
 
@@ -71,8 +76,13 @@ const (
 // Run distributes until ctx ends.
 func (d *Distributor) Run(ctx context.Context, log *slog.Logger) {
 	failing := false
+	var classes time.Time
 	for ctx.Err() == nil {
 		n, unsettled, err := d.Step(ctx)
+		if err == nil && time.Since(classes) >= classInterval {
+			err = d.TellClasses(ctx)
+			classes = time.Now()
+		}
 		if err != nil && ctx.Err() == nil && !failing && !pg.IsUnavailable(err) { // an outage is in the log already
 			log.LogAttrs(ctx, slog.LevelError, "changes of watched numbers are not told; trying again", slog.String("error", err.Error()))
 		}
@@ -177,6 +187,9 @@ func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Cha
 		}
 		numbers = append(numbers, changes[i].Number)
 	}
+	for _, t := range due {
+		numbers = append(numbers, t.Number)
+	}
 	watchers, err := match(ctx, tx, numbers)
 	if err != nil {
 		return nil, err
@@ -186,9 +199,6 @@ func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Cha
 		if all, err = watchlist.WhoWatches(ctx, tx); err != nil {
 			return nil, err
 		}
-	}
-	for _, t := range due {
-		numbers = append(numbers, t.Number)
 	}
 	if len(watchers) == 0 && len(all) == 0 {
 		return nil, nil
@@ -201,9 +211,9 @@ func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Cha
 	for i := range changes {
 		c := &changes[i]
 		if c.IsClass() {
-			for _, entity := range all {
-				o := feed.Owner{Entity: entity, Mode: "live"}
-				events[o] = append(events[o], s.classEvent(c))
+			event := feed.Event{Type: "supply.v1." + c.Kind.String(), Time: c.ReportedAt}
+			if err := s.tellSupply(ctx, tx, events, all, c.Network, &c.Lines, event); err != nil {
+				return nil, err
 			}
 			continue
 		}
@@ -222,6 +232,15 @@ func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Cha
 	return events, nil
 }
 
+// tell adds a change of one line to the feeds of those who watch it.
+func (s *standings) tell(events map[feed.Owner][]feed.Event, c *outbox.Change, watchers []watcher) {
+	for _, w := range watchers {
+		o := feed.Owner{Entity: w.entity, Mode: "live"}
+		event, _ := s.lineEvent(c, w.lists)
+		events[o] = append(events[o], event)
+	}
+}
+
 // match returns who watches each of the numbers.
 func match(ctx context.Context, tx pg.Tx, numbers []phone.Number) (map[phone.Number][]watcher, error) {
 	if len(numbers) == 0 {
@@ -232,15 +251,6 @@ func match(ctx context.Context, tx pg.Tx, numbers []phone.Number) (map[phone.Num
 		return nil, err
 	}
 	return watchersOf(matches), nil
-// tell adds a change of one line to the feeds of those who watch it.
-func (s *standings) tell(events map[feed.Owner][]feed.Event, c *outbox.Change, watchers []watcher) {
-	for _, w := range watchers {
-		o := feed.Owner{Entity: w.entity, Mode: "live"}
-		event, _ := s.lineEvent(c, w.lists)
-		events[o] = append(events[o], event)
-	}
-}
-
 }
 
 // watchersOf collects who watches each number.
@@ -319,18 +329,4 @@ func (s *standings) lineEvent(c *outbox.Change, lists []string) (feed.Event, *Li
 		}
 	}
 	return feed.Event{Type: "line.v1." + c.Kind.String(), Number: c.Number, Time: c.ReportedAt, Data: data}, data
-}
-
-func (s *standings) networkName(n numbering.Network) string {
-	return cmp.Or(s.plan.Name(n), line.UnknownNetwork)
-}
-
-// classData is what an event tells about many lines at once.
-type classData struct {
-	Lines         int64  `json:"lines"`
-	MobileNetwork string `json:"mobileNetwork"`
-}
-
-func (s *standings) classEvent(c *outbox.Change) feed.Event {
-	return feed.Event{Type: "supply.v1." + c.Kind.String(), Time: c.ReportedAt, Data: &classData{Lines: c.Lines, MobileNetwork: s.networkName(c.Network)}}
 }

@@ -3,6 +3,7 @@ package distribute_test
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -78,6 +79,16 @@ func (e *env) watch(bank uuid.UUID, numbers ...int) string {
 	return l.ID.String()
 }
 
+func numbersTo(count int) iter.Seq2[phone.Number, error] {
+	return func(yield func(phone.Number, error) bool) {
+		for i := range count {
+			if !yield(number(i), nil) {
+				return
+			}
+		}
+	}
+}
+
 func number(i int) phone.Number {
 	n, _ := phone.FromInt(2348030000000 + int64(i))
 	return n
@@ -118,6 +129,8 @@ type told struct {
 		Lists               []string
 		Version             int32
 		Lines               int64
+		MobileNetwork       string
+		WatchedNumbers      int64
 		Until               *string
 	}
 }

@@ -2,13 +2,17 @@ package watchlist
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/outbox"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -95,17 +99,11 @@ func (s *Service) HeldLists(ctx context.Context) (held []Figures, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("watchlist: read held lists: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var f Figures
-		var digest []byte
-		if err := rows.Scan(&f.ID, &f.Name, &f.State, &f.Members, &digest, &f.EffectiveFrom, &f.CreatedAt, &f.ChangedAt, &f.Entity, &f.Sampled, &f.Missing, &f.Uncovered); err != nil {
-			return nil, fmt.Errorf("watchlist: read held lists: %w", err)
-		}
-		copy(f.Digest[:], digest)
-		held = append(held, f)
-	}
-	if err := rows.Err(); err != nil {
+	held, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (f Figures, err error) {
+		f.List, err = scanList(row, &f.Entity, &f.Sampled, &f.Missing, &f.Uncovered)
+		return f, err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("watchlist: read held lists: %w", err)
 	}
 	return held, nil
@@ -116,17 +114,22 @@ var ErrNotHeld = fault.New(fault.IncompatibleState, "This watch-list is not held
 
 // Release lets a held list take effect, in the caller's transaction, who has made sure
 // that two people agreed. What was sampled before no longer counts.
-func Release(ctx context.Context, tx pg.Tx, id uuid.UUID) error {
+func Release(ctx context.Context, tx pg.Tx, id uuid.UUID, at time.Time) error {
 	mark, err := outbox.LockMark(ctx, tx)
 	if err != nil {
 		return err
 	}
-	done, err := tx.Exec(ctx, `UPDATE watch_list SET state = 'active', sampled = 0, missing = 0, uncovered = 0, effective_from = $2 WHERE id = $1 AND state = 'held'`, id, mark)
+	var o feed.Owner
+	rows, err := tx.Query(ctx, `UPDATE watch_list SET state = 'active', sampled = 0, missing = 0, uncovered = 0, effective_from = $2 WHERE id = $1 AND state = 'held' RETURNING `+listColumns+`, entity_id, mode`, id, mark)
 	if err != nil {
 		return fmt.Errorf("watchlist: release a list: %w", err)
 	}
-	if done.RowsAffected() == 0 {
+	l, err := pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (List, error) { return scanList(row, &o.Entity, &o.Mode) })
+	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNotHeld
 	}
-	return nil
+	if err != nil {
+		return fmt.Errorf("watchlist: release a list: %w", err)
+	}
+	return tell(ctx, tx, o, &l, at)
 }

@@ -74,6 +74,7 @@ func (s *Service) Change(ctx context.Context, o Owner, id uuid.UUID, add, remove
 		if l, err = lock(ctx, tx, &o, id); err != nil {
 			return err
 		}
+		wasHeld := l.State == Held
 		l.ChangedAt = s.now()
 		before, err := l.read(ctx, tx, slices.Concat(add, remove))
 		if err != nil {
@@ -98,7 +99,10 @@ func (s *Service) Change(ctx context.Context, o Owner, id uuid.UUID, add, remove
 		if err := l.write(ctx, tx, before, after); err != nil {
 			return err
 		}
-		return l.save(ctx, tx)
+		if err := l.save(ctx, tx); err != nil || l.State != Held || wasHeld {
+			return err
+		}
+		return tell(ctx, tx, o.feed(), &l.List, l.ChangedAt)
 	})
 	if err != nil {
 		return List{}, err
@@ -221,10 +225,13 @@ func (s *Service) Replace(ctx context.Context, o Owner, id uuid.UUID, numbers it
 		if _, err := tx.Exec(ctx, `DELETE FROM watch_block WHERE list = $1`, old); err != nil {
 			return fmt.Errorf("watchlist: replace a list: %w", err)
 		}
-		if err := l.save(ctx, tx); err != nil || !dryRun {
+		if err := l.save(ctx, tx); err != nil {
 			return err
 		}
-		return errDryRun
+		if dryRun {
+			return errDryRun
+		}
+		return tell(ctx, tx, o.feed(), &l.List, l.ChangedAt)
 	})
 	if err != nil && !errors.Is(err, errDryRun) {
 		return List{}, err

@@ -80,3 +80,36 @@ func WhoWatches(ctx context.Context, from pg.DB) ([]uuid.UUID, error) {
 	}
 	return entities, nil
 }
+
+// Interval is a run of numbers, without its end.
+type Interval struct{ Start, End int64 }
+
+// CountWithin returns how many numbers each organisation watches in these intervals, by its
+// active live lists. A number in two lists counts twice. Intervals begin and end with whole
+// blocks, as ranges of a numbering plan do; others are counted by their whole blocks.
+func CountWithin(ctx context.Context, from pg.DB, intervals []Interval) (map[uuid.UUID]int64, error) {
+	counts := make(map[uuid.UUID]int64)
+	if len(intervals) == 0 {
+		return counts, nil
+	}
+	var first, end []int64
+	for _, i := range intervals {
+		first, end = append(first, i.Start/perBlock), append(end, (i.End+perBlock-1)/perBlock)
+	}
+	rows, err := from.Query(ctx, `SELECT l.entity_id, sum(CASE WHEN octet_length(b.members) = $3 THEN bit_count(b.members) ELSE octet_length(b.members) / 2 END)::bigint
+		FROM unnest($1::bigint[], $2::bigint[]) AS r (first, past) JOIN watch_block b ON b.block >= r.first AND b.block < r.past JOIN watch_list l ON l.blocks = b.list
+		WHERE l.mode = 'live' AND l.state = 'active' GROUP BY l.entity_id`, first, end, bitmapSize)
+	if err != nil {
+		return nil, fmt.Errorf("watchlist: count numbers: %w", err)
+	}
+	var entity uuid.UUID
+	var count int64
+	_, err = pgx.ForEachRow(rows, []any{&entity, &count}, func() error {
+		counts[entity] = count
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("watchlist: count numbers: %w", err)
+	}
+	return counts, nil
+}

@@ -66,7 +66,7 @@ func RequestRelease(ctx context.Context, pool *pgxpool.Pool, now time.Time, f Re
 
 // release is the effect of [ReleaseKind].
 func release(ctx context.Context, tx pg.Tx, a approval.Approval) error {
-	if err := Release(ctx, tx, a.Subject); err != nil {
+	if err := Release(ctx, tx, a.Subject, a.DecidedAt); err != nil {
 		return err
 	}
 	return audit.Write(ctx, tx, audit.Entry{

@@ -116,13 +116,16 @@ func (s *Service) Create(ctx context.Context, o Owner, name string) (l List, err
 
 const listColumns = `id, name, state, members, digest, effective_from, created_at, changed_at`
 
-func scanList(row pgx.CollectableRow) (l List, err error) {
+// scanList reads a list, and the columns that follow those of the list.
+func scanList(row pgx.CollectableRow, more ...any) (l List, err error) {
 	var digest []byte
-	err = row.Scan(&l.ID, &l.Name, &l.State, &l.Members, &digest, &l.EffectiveFrom, &l.CreatedAt, &l.ChangedAt)
+	err = row.Scan(append([]any{&l.ID, &l.Name, &l.State, &l.Members, &digest, &l.EffectiveFrom, &l.CreatedAt, &l.ChangedAt}, more...)...)
 	copy(l.Digest[:], digest)
 	l.CreatedAt, l.ChangedAt = l.CreatedAt.UTC(), l.ChangedAt.UTC()
 	return l, err
 }
+
+func oneList(row pgx.CollectableRow) (List, error) { return scanList(row) }
 
 // Lists returns the lists of an organisation, oldest first.
 func (s *Service) Lists(ctx context.Context, o Owner) ([]List, error) {
@@ -130,7 +133,7 @@ func (s *Service) Lists(ctx context.Context, o Owner) ([]List, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watchlist: read lists: %w", err)
 	}
-	lists, err := pgx.CollectRows(rows, scanList)
+	lists, err := pgx.CollectRows(rows, oneList)
 	if err != nil {
 		return nil, fmt.Errorf("watchlist: read lists: %w", err)
 	}
@@ -143,7 +146,7 @@ func (s *Service) List(ctx context.Context, o Owner, id uuid.UUID) (List, error)
 	if err != nil {
 		return List{}, fmt.Errorf("watchlist: read a list: %w", err)
 	}
-	l, err := pgx.CollectExactlyOneRow(rows, scanList)
+	l, err := pgx.CollectExactlyOneRow(rows, oneList)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return List{}, ErrNoList
 	}

@@ -264,7 +264,7 @@ func TestRandomListsAreHeld(t *testing.T) {
 	if held, err := e.HeldLists(t.Context()); err != nil || len(held) != 3 || held[2].Sampled == 0 {
 		t.Errorf("held lists: %+v, %v", held, err)
 	}
-	release := func(tx pg.Tx) error { return watchlist.Release(t.Context(), tx, id) }
+	release := func(tx pg.Tx) error { return watchlist.Release(t.Context(), tx, id, time.Now()) }
 	if err := pg.InTx(context.WithoutCancel(t.Context()), e.pool, release); err != nil {
 		t.Fatal(err)
 	}
