@@ -1302,6 +1302,18 @@ COMMENT ON COLUMN public.feed_entry.body IS 'The event as canonical JSON (RFC 87
 COMMENT ON COLUMN public.feed_entry.digest IS 'SHA-256 of an erased body, so that the chain can still be checked. The body had a salt: the digest does not betray it.';
 -- Name: COLUMN feed_entry.hash; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.feed_entry.hash IS 'SHA-256(hash of the entry before || SHA-256(body)).';
+-- Name: feed_epoch; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.feed_epoch (
+    one boolean DEFAULT true NOT NULL,
+    epoch integer NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT feed_epoch_epoch_check CHECK ((epoch > 0)),
+    CONSTRAINT feed_epoch_one_check CHECK (one)
+);
+-- Name: TABLE feed_epoch; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.feed_epoch IS 'One row: the epoch of every feed. Only the owner raises it, after a restore from a backup.';
+-- Name: COLUMN feed_epoch.epoch; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_epoch.epoch IS 'After a restore: the time in seconds since 2020-01-01 UTC, so that two restores of the same backup give two epochs.';
 -- Name: feed_head; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.feed_head (
     entity_id uuid NOT NULL,
@@ -3348,6 +3360,9 @@ ALTER TABLE ONLY public.guard_year
 -- Name: hook_attempt hook_attempt_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.hook_attempt
     ADD CONSTRAINT hook_attempt_pkey PRIMARY KEY (endpoint_id, n);
+-- Name: feed_epoch feed_epoch_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.feed_epoch
+    ADD CONSTRAINT feed_epoch_pkey PRIMARY KEY (one);
 -- Name: hook_cursor hook_cursor_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.hook_cursor
     ADD CONSTRAINT hook_cursor_pkey PRIMARY KEY (endpoint_id);
@@ -4502,6 +4517,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_cursor TO lineproof_serve
 -- Name: TABLE hook_dead; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_dead TO lineproof_serve;
 -- Name: TABLE hook_endpoint; Type: ACL; Schema: public; Owner: -
+-- Name: TABLE feed_epoch; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.feed_epoch TO lineproof_serve;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_endpoint TO lineproof_serve;
 -- Name: TABLE idempotency; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO lineproof_serve;

@@ -39,7 +39,9 @@ type feedAnswer struct {
 
 // Feed reads the feed of the key's organisation, which needs the right feed. It checks that
 // no event is missing, altered, moved or repeated; if one is, it ends with
-// [ErrFeedTampered]. It ends with the first error.
+// [ErrFeedTampered]. It ends with the first error. If a restore of the service from a backup
+// has ended the history that the position is of, it goes on where the two part, and the
+// event org.lineproof.feed.v1.rebased says which events are void ([Rebased]).
 func (c *Client) Feed(ctx context.Context, key Secret, o FeedOptions) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		chain, err := ParseFeedChain(o.Position)
@@ -48,7 +50,11 @@ func (c *Client) Feed(ctx context.Context, key Secret, o FeedOptions) iter.Seq2[
 			return
 		}
 		for {
-			answer, err := c.readFeed(ctx, key, chain.Cursor(), &o)
+			answer, err := c.readFeed(ctx, key, chain.Cursor(), &o, false)
+			if CodeOf(err) == CodeIncompatibleState && chain.anchored {
+				answer, err = c.readFeed(ctx, key, chain.Cursor(), &o, true)
+				chain = FeedChain{epoch: chain.epoch + 1, rebasing: true} // nothing of the epoch that was cut is taken any more
+			}
 			if err != nil {
 				yield(Event{}, err)
 				return
@@ -76,13 +82,16 @@ func (c *Client) Feed(ctx context.Context, key Secret, o FeedOptions) iter.Seq2[
 	}
 }
 
-func (c *Client) readFeed(ctx context.Context, key Secret, after string, o *FeedOptions) (*feedAnswer, error) {
+func (c *Client) readFeed(ctx context.Context, key Secret, after string, o *FeedOptions, rebase bool) (*feedAnswer, error) {
 	query := url.Values{"limit": {strconv.Itoa(defaultFeedLimit)}}
 	if o.Limit > 0 {
 		query.Set("limit", strconv.Itoa(o.Limit))
 	}
 	if after != "" {
 		query.Set("after", after)
+	}
+	if rebase {
+		query.Set("rebase", "true")
 	}
 	if o.Follow {
 		query.Set("wait", strconv.Itoa(feedWait))

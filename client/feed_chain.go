@@ -43,7 +43,20 @@ type LineChange struct {
 // Nothing after the last good event may be relied on.
 var ErrFeedTampered = errors.New("client: the feed is not the one that the service wrote: an event is missing, altered, moved or repeated")
 
-const erasedType = "org.lineproof.feed.v1.erased"
+const (
+	erasedType  = "org.lineproof.feed.v1.erased"
+	rebasedType = "org.lineproof.feed.v1.rebased"
+)
+
+// Rebased is the data of an event of the type org.lineproof.feed.v1.rebased: the service was
+// restored from a backup. Forget what events after Cursor told that came before this one,
+// and verify their numbers again: their ids are of an epoch up to PreviousEpoch, and their
+// sequence is higher than that of Cursor.
+type Rebased struct {
+	Cursor        string `json:"cursor"`
+	Hash          string `json:"hash"`
+	PreviousEpoch int64  `json:"previousEpoch"`
+}
 
 // FeedChain checks events as they are read, whichever way they came. The zero FeedChain has
 // read none.
@@ -51,6 +64,7 @@ type FeedChain struct {
 	epoch, seq int64
 	hash       [sha256.Size]byte
 	anchored   bool // hash is known
+	rebasing   bool // the next event must say that the feed was rebased
 }
 
 // ParseFeedChain returns the chain at a position that [FeedChain.Position] returned; the
@@ -138,12 +152,31 @@ func (f *FeedChain) Check(raw []byte) (e Event, isNew bool, err error) {
 	if f.anchored && seq == f.seq && epoch == f.epoch && hash == f.hash {
 		return e, false, nil
 	}
-	known := f.anchored || seq == 1 // the hash before the first event is zero
-	if known && (seq != f.seq+1 || sha256.Sum256(append(bytes.Clone(f.hash[:]), digest[:]...)) != hash) {
+	before, known := f.hash, f.anchored || seq == 1 // the hash before the first event is zero
+	if !known && sent.Type == rebasedType {
+		if before, known = hashBefore(sent.Data); !known {
+			return Event{}, false, ErrFeedTampered
+		}
+	}
+	if f.rebasing && sent.Type != rebasedType || f.anchored && seq != f.seq+1 {
 		return Event{}, false, ErrFeedTampered
 	}
-	f.epoch, f.seq, f.hash, f.anchored = epoch, seq, hash, true
+	if known && sha256.Sum256(append(bytes.Clone(before[:]), digest[:]...)) != hash {
+		return Event{}, false, ErrFeedTampered
+	}
+	*f = FeedChain{epoch: epoch, seq: seq, hash: hash, anchored: true}
 	return e, true, nil
+}
+
+// hashBefore returns the hash that an event of the type rebased names.
+func hashBefore(data []byte) (hash [sha256.Size]byte, ok bool) {
+	var rebased Rebased
+	if json.Unmarshal(data, &rebased) != nil {
+		return hash, false
+	}
+	sum, err := base64.RawURLEncoding.Strict().DecodeString(rebased.Hash)
+	copy(hash[:], sum)
+	return hash, err == nil && len(sum) == len(hash)
 }
 
 // splitChain separates an event from its hash, which is its last member.

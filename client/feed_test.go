@@ -187,3 +187,94 @@ func TestFeedGoesOnWhereItWasSaved(t *testing.T) {
 		}
 	}
 }
+
+// rebasedFeed returns a feed as a reader had it, and as it is after a restore to its third
+// event.
+func rebasedFeed(t *testing.T) (had, now [][]byte) {
+	t.Helper()
+	url := pgtest.URL(t)
+	pool, owner := pgtest.Open(t, url, pg.Serve), pgtest.Open(t, url, pg.Owner)
+	o := feed.Owner{Entity: uuid.Must(uuid.NewV7()), Mode: "live"}
+	if _, err := pool.Exec(t.Context(), `INSERT INTO entity (id, name, cac, status, document_required, asks, supplies, created_at)
+		VALUES ($1, 'A Bank', 'RC 1', 'Approved', false, true, false, '2020-01-01')`, o.Entity); err != nil {
+		t.Fatal(err)
+	}
+	add := func(count int) [][]byte {
+		t.Helper()
+		err := pg.InTx(t.Context(), pool, func(tx pg.Tx) error {
+			for i := range count {
+				if err := feed.Append(t.Context(), tx, o, feed.Event{Type: "list.v1.applied", Time: time.Now(), Data: map[string]int{"members": i}}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := (&feed.Service{Pool: pool, Now: time.Now}).After(t.Context(), o, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var raw [][]byte
+		for i := range entries {
+			raw = append(raw, entries[i].JSON())
+		}
+		return raw
+	}
+	had = add(6)
+	if _, err := owner.Exec(t.Context(), `WITH gone AS (DELETE FROM feed_entry WHERE seq > 3) UPDATE feed_head h SET seq = 3, hash = e.hash FROM feed_entry e WHERE e.seq = 3`); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := feed.Rebase(t.Context(), owner, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return had, add(2)
+}
+
+// After a restore of the service a reader goes on where its history was cut, is told so, and
+// takes no event that does not follow from there.
+func TestFeedGoesOnAfterARestore(t *testing.T) {
+	t.Parallel()
+
+	had, now := rebasedFeed(t)
+	var chain client.FeedChain
+	for _, raw := range had {
+		if _, _, err := chain.Check(raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+	serve := func(after [][]byte) (types []string, last error) {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("rebase") != "true" {
+				w.WriteHeader(http.StatusConflict)
+				_ = json.NewEncoder(w).Encode(map[string]any{"status": "Error", "statusCode": "409",
+					"data": map[string]any{"code": "INCOMPATIBLE_STATE", "message": "restored", "violations": []string{}, "requestId": "x"}})
+				return
+			}
+			events := []json.RawMessage{}
+			for _, raw := range after {
+				events = append(events, raw)
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"status": "Success", "statusCode": "200", "data": map[string]any{"events": events, "next": "2-1-0123456789abcdef", "more": false}})
+		}))
+		defer srv.Close()
+		c := &client.Client{BaseURL: srv.URL, HTTP: srv.Client(), Retries: -1}
+		for e, err := range c.Feed(t.Context(), apiKey, client.FeedOptions{Position: chain.Position()}) {
+			if err != nil {
+				return types, err
+			}
+			types = append(types, strings.TrimPrefix(e.Type, "org.lineproof."))
+		}
+		return types, nil
+	}
+	if types, err := serve(now[3:]); err != nil || !slices.Equal(types, []string{"feed.v1.rebased", "list.v1.applied", "list.v1.applied"}) {
+		t.Errorf("read %v, %v", types, err)
+	}
+	altered := bytes.Replace(bytes.Clone(now[3]), []byte(`"hash":"`), []byte(`"hash":"A`), 1)
+	for name, after := range map[string][][]byte{"without the event": now[4:], "of the lost history": had[3:], "altered": append([][]byte{altered}, now[4:]...)} {
+		if types, err := serve(after); !errors.Is(err, client.ErrFeedTampered) || len(types) != 0 {
+			t.Errorf("%s: %v, %v", name, types, err)
+		}
+	}
+}

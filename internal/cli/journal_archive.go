@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/publiclog"
@@ -133,7 +134,8 @@ func (a *app) journalNewEpochCommand() *cobra.Command {
 		Long: `Every node takes an epoch from a counter in the database when it starts, and the ids of journal batches contain it. A
 database that was restored to an earlier time hands out epochs again that were used after that time: by batches that
 are lost here and may be known elsewhere, and by nodes that may still run. This command moves the counter to the current
-time in seconds since 1970, beyond all of them, and records when and why.
+time in seconds since 1970, beyond all of them, and records when and why. It also raises the epoch of the feeds, and tells
+every feed from where its events are void, so that no event gets the id of a lost one.
 
 Run it after every restore and after promoting a standby that was not synchronous, before the service starts.
 It needs the rights of the owner, as migrate does.`,
@@ -154,6 +156,9 @@ It needs the rights of the owner, as migrate does.`,
 		defer pool.Close()
 		last, next, err := journalepoch.SkipEpochs(cmd.Context(), pool, *reason, time.Now())
 		if err != nil {
+			return err
+		}
+		if _, _, err := feed.Rebase(cmd.Context(), pool, time.Now()); err != nil {
 			return err
 		}
 		return a.Print(*asJSON, map[string]int64{"last": last, "next": next},

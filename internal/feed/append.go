@@ -85,9 +85,7 @@ func Append(ctx context.Context, tx pg.Tx, o Owner, events ...Event) error {
 
 // AppendAll is [Append] for many feeds at once.
 func AppendAll(ctx context.Context, tx pg.Tx, events map[Owner][]Event) error {
-	owners := slices.SortedFunc(maps.Keys(events), func(a, b Owner) int {
-		return cmp.Or(slices.Compare(a.Entity[:], b.Entity[:]), cmp.Compare(a.Mode, b.Mode))
-	})
+	owners := slices.SortedFunc(maps.Keys(events), compareOwners)
 	owners = slices.DeleteFunc(owners, func(o Owner) bool { return len(events[o]) == 0 })
 	if len(owners) == 0 {
 		return nil
@@ -99,8 +97,12 @@ func AppendAll(ctx context.Context, tx pg.Tx, events map[Owner][]Event) error {
 	var entries [][]any
 	for i, o := range owners {
 		h := &heads[i]
-		for k := range events[o] {
-			row, err := h.add(o, &events[o][k], at)
+		of := events[o]
+		if h.seq == 0 && h.epoch > 1 { // whoever had a feed before the restore sees that nothing of it is left
+			of = slices.Concat([]Event{rebased(&head{epoch: 1}, at)}, of)
+		}
+		for k := range of {
+			row, err := h.add(o, &of[k], at)
 			if err != nil {
 				return err
 			}
@@ -112,6 +114,11 @@ func AppendAll(ctx context.Context, tx pg.Tx, events map[Owner][]Event) error {
 		return fmt.Errorf("feed: write entries: %w", err)
 	}
 	return moveHeads(ctx, tx, owners, heads)
+}
+
+// compareOwners is the order of feed_head.
+func compareOwners(a, b Owner) int {
+	return cmp.Or(slices.Compare(a.Entity[:], b.Entity[:]), cmp.Compare(a.Mode, b.Mode))
 }
 
 // add appends one event to the chain, and returns its row.
@@ -145,7 +152,7 @@ func split(owners []Owner) (entities []uuid.UUID, modes []string) {
 // that of the last lock, so that entries are in the order of their times.
 func lockHeads(ctx context.Context, tx pg.Tx, owners []Owner) (heads []head, at time.Time, err error) {
 	entities, modes := split(owners)
-	_, err = tx.Exec(ctx, `INSERT INTO feed_head (entity_id, mode) SELECT e, m FROM unnest($1::uuid[], $2::text[]) AS t (e, m) ON CONFLICT DO NOTHING`, entities, modes)
+	_, err = tx.Exec(ctx, `INSERT INTO feed_head (entity_id, mode, epoch) SELECT t.e, t.m, f.epoch FROM unnest($1::uuid[], $2::text[]) AS t (e, m), feed_epoch f ON CONFLICT DO NOTHING`, entities, modes)
 	if err != nil {
 		return nil, at, fmt.Errorf("feed: create heads: %w", err)
 	}

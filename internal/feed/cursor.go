@@ -23,8 +23,11 @@ var (
 	})
 	// ErrCursorTooOld reports a cursor after which entries have been deleted.
 	ErrCursorTooOld = fault.New(fault.Gone, "The events after this cursor are no longer kept. Verify your numbers, and read the feed from its oldest event, without a cursor.")
-	// ErrOtherChain reports a cursor that is not of this feed as it is now.
-	ErrOtherChain = fault.New(fault.IncompatibleState, "This cursor is not of this feed, or of one before a restore from a backup. Read again from an earlier cursor, or without one.")
+	// ErrOtherChain reports a cursor that is not of this feed.
+	ErrOtherChain = fault.New(fault.IncompatibleState, "This cursor is not of this feed. Read again from an earlier cursor, or without one.")
+	// ErrRebased reports a cursor of entries that a restore from a backup has lost.
+	ErrRebased = fault.New(fault.IncompatibleState, "The service was restored from a backup, and the last events before this cursor are void. "+
+		"Read GET /api/v1/feed once with this cursor and rebase=true: its events begin where your history was cut, and feed.v1.rebased says from where you have to forget.")
 )
 
 // Resume returns the seq after which a reader with this cursor goes on; 0 for "".
@@ -40,12 +43,16 @@ func (s *Service) Resume(ctx context.Context, o Owner, cursor string) (seq int64
 	if err != nil {
 		return 0, err
 	}
+	other := ErrOtherChain
+	if epoch < h.epoch {
+		other = ErrRebased
+	}
 	switch {
 	case seq > h.seq || epoch > h.epoch:
-		return 0, ErrOtherChain
+		return 0, other
 	case seq == h.seq: // its entry may have been deleted long ago
 		if hex.EncodeToString(h.hash[:cursorHash]) != hash {
-			return 0, ErrOtherChain
+			return 0, other
 		}
 		return seq, nil
 	}
@@ -62,7 +69,7 @@ func (s *Service) Resume(ctx context.Context, o Owner, cursor string) (seq int64
 	case err != nil:
 		return 0, fmt.Errorf("feed: find a cursor: %w", err)
 	case foundEpoch != epoch || hex.EncodeToString(found[:cursorHash]) != hash:
-		return 0, ErrOtherChain
+		return 0, other
 	}
 	return seq, nil
 }

@@ -138,7 +138,7 @@ func readHead(ctx context.Context, from pg.DB, o Owner) (h head, err error) {
 	var hash []byte
 	err = from.QueryRow(ctx, `SELECT epoch, seq, hash FROM feed_head WHERE entity_id = $1 AND mode = $2`, o.Entity, o.Mode).Scan(&h.epoch, &h.seq, &hash)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return head{epoch: 1}, nil
+		err = from.QueryRow(ctx, `SELECT epoch FROM feed_epoch`).Scan(&h.epoch)
 	}
 	if err != nil {
 		return h, fmt.Errorf("feed: read the head: %w", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/cli/receipts"
+	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/logentry"
 	"github.com/lineproof/lineproof/internal/publiclog"
@@ -35,8 +36,9 @@ database has lost, and adds an entry to the log that says so in public: how many
 Entries that were added since the restore follow it. Nothing that was signed changes.
 
 It asks every witness of the policy for the newest checkpoint that it has signed. Name checkpoints that you got in another
-way, from a monitor or from a witness that can't be reached, with --checkpoint. It also moves the counter of epochs, as
-lineproof journal new-epoch does, so that no batch gets the number of a lost one: run it before the service starts. The
+way, from a monitor or from a witness that can't be reached, with --checkpoint. It also moves the counter of epochs and
+raises the epoch of the feeds, as lineproof journal new-epoch does, so that no batch gets the number of a lost one and no
+event the id of one: run it before the service starts. The
 command needs the rights of the owner, as migrate does, and changes nothing in the log if nothing is missing.`,
 		Example: `  lineproof log recover --reason restore --policy policy
   lineproof log recover --reason restore --policy policy --checkpoint bank-association.txt`,
@@ -79,6 +81,9 @@ func recoverLog(ctx context.Context, con *console.Console, reason string, signed
 	}
 	defer func() { err = errors.Join(err, tiles.Close()) }()
 	if _, _, err := journalepoch.SkipEpochs(ctx, pool, "log recover: "+reason, time.Now()); err != nil {
+		return done, err
+	}
+	if _, _, err := feed.Rebase(ctx, pool, time.Now()); err != nil {
 		return done, err
 	}
 	r := publiclog.Recovery{Pool: pool, Tiles: tiles, Reason: reason, Signed: signed}

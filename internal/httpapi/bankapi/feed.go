@@ -30,7 +30,7 @@ type feedResponse struct {
 
 // readFeed serves GET /api/v1/feed.
 func (a *API) readFeed(w http.ResponseWriter, r *http.Request, c *Call) error {
-	values, wrong, err := c.Query("after", "limit", "wait")
+	values, wrong, err := c.Query("after", "limit", "wait", "rebase")
 	if err != nil {
 		return err
 	}
@@ -45,13 +45,19 @@ func (a *API) readFeed(w http.ResponseWriter, r *http.Request, c *Call) error {
 		return n
 	}
 	limit, wait := number("limit", defaultEvents, maxEvents), number("wait", 0, maxWait)
+	rebase := values.Get("rebase")
+	wrong.Check(!values.Has("rebase") || rebase == "true" || rebase == "false", "rebase", fault.NotAllowed, "Must be true or false.")
 	if err := wrong.Err(); err != nil {
 		return err
 	}
 	ctx, cancel := web.WithTimeout(r.Context(), w, answerTime+time.Duration(wait)*time.Second)
 	defer cancel()
 	o := c.feedOwner()
-	seq, err := a.Feed.Resume(ctx, o, values.Get("after"))
+	resume := a.Feed.Resume
+	if rebase == "true" {
+		resume = a.Feed.Rejoin
+	}
+	seq, err := resume(ctx, o, values.Get("after"))
 	if err != nil {
 		return err
 	}
@@ -68,7 +74,7 @@ func (a *API) readFeed(w http.ResponseWriter, r *http.Request, c *Call) error {
 	for _, e := range entries[:min(limit, len(entries))] {
 		answer.Events, answer.Next = append(answer.Events, e.JSON()), e.Cursor()
 	}
-	if answer.Next == "" { // a feed that has nothing yet
+	if len(answer.Events) == 0 && (answer.Next == "" || rebase == "true") { // a feed that has nothing yet
 		if answer.Next, err = a.Feed.CursorBefore(ctx, o, seq); err != nil {
 			return err
 		}
