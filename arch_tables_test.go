@@ -33,6 +33,7 @@ var mayRead = map[string]string{
 	"publiclog":   "journal_archive journal_batch",
 	"entitylimit": "entity",
 	"impact":      "entity",
+	"feedarchive": "feed_entry",
 	"webhook":     "entity feed_head",
 }
 

@@ -1335,6 +1335,27 @@ COMMENT ON COLUMN public.feed_head.epoch IS 'Raised after a restore from a backu
 COMMENT ON COLUMN public.feed_head.seq IS 'Of the last entry; 0 before the first.';
 -- Name: COLUMN feed_head.hash; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.feed_head.hash IS 'Of the last entry; zeros before the first.';
+-- Name: feed_segment; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.feed_segment (
+    day date NOT NULL,
+    file uuid NOT NULL,
+    key bytea,
+    sha256 bytea NOT NULL,
+    entries bigint NOT NULL,
+    bytes bigint NOT NULL,
+    written_at timestamp with time zone NOT NULL,
+    lapsed_at timestamp with time zone,
+    CONSTRAINT feed_segment_check CHECK (((key IS NULL) = (lapsed_at IS NOT NULL))),
+    CONSTRAINT feed_segment_entries_check CHECK ((entries > 0)),
+    CONSTRAINT feed_segment_key_check CHECK ((octet_length(key) = 32)),
+    CONSTRAINT feed_segment_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+-- Name: TABLE feed_segment; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.feed_segment IS 'The old days of the feeds, each in an encrypted file of the blob store. Only the owner reads and writes it.';
+-- Name: COLUMN feed_segment.key; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_segment.key IS 'The key of the file (AES-256-GCM). Null once it has lapsed: then nobody can read the file, wherever copies of it are.';
+-- Name: COLUMN feed_segment.sha256; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.feed_segment.sha256 IS 'Of the encrypted file.';
 -- Name: goose_db_version; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.goose_db_version (
     id integer NOT NULL,
@@ -2599,6 +2620,18 @@ COMMENT ON COLUMN public.line_order.seq IS 'The event in line_event that carried
 COMMENT ON COLUMN public.line_order.bar_reason IS 'Of a bar, as given; so are bar_scope, given_at (the time it names; empty for now) and event (the seq that a VOID or CONFIRM names). A confirmation reads them.';
 -- Name: COLUMN line_order.lapses_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_order.lapses_at IS 'When a bar by one person ends, or would have ended, unless a second one confirms it; null for other orders. Nothing is written then.';
+-- Name: line_timer; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_timer (
+    number bigint NOT NULL,
+    due integer NOT NULL,
+    told boolean DEFAULT false NOT NULL
+);
+-- Name: TABLE line_timer; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_timer IS 'The announced churn dates of lines, written in the transaction that stores the announcement, so that watchers are told when one is reached. Whether it still holds is decided then. Kept for some days after it was told.';
+-- Name: COLUMN line_timer.due; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_timer.due IS 'The announced churn date, in seconds since 2020-01-01 UTC (line_time).';
+-- Name: COLUMN line_timer.told; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_timer.told IS 'It was reached and passed on: the same date is not told again.';
 -- Name: log_checkpoint; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.log_checkpoint (
     size bigint NOT NULL,
@@ -2641,18 +2674,6 @@ CREATE TABLE public.log_published (
 -- Name: TABLE log_published; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.log_published IS 'How much of the public log is published, in one row.';
 -- Name: COLUMN log_published.written; Type: COMMENT; Schema: public; Owner: -
--- Name: line_timer; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.line_timer (
-    number bigint NOT NULL,
-    due integer NOT NULL,
-    told boolean DEFAULT false NOT NULL
-);
--- Name: TABLE line_timer; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.line_timer IS 'The announced churn dates of lines, written in the transaction that stores the announcement, so that watchers are told when one is reached. Whether it still holds is decided then. Kept for some days after it was told.';
--- Name: COLUMN line_timer.due; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_timer.due IS 'The announced churn date, in seconds since 2020-01-01 UTC (line_time).';
--- Name: COLUMN line_timer.told; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_timer.told IS 'It was reached and passed on: the same date is not told again.';
 COMMENT ON COLUMN public.log_published.written IS 'Up to which size the tiles are durable.';
 -- Name: COLUMN log_published.published; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.log_published.published IS 'The size of the newest signed checkpoint. No smaller one is signed any more.';
@@ -3306,6 +3327,9 @@ ALTER TABLE ONLY public.audit
 -- Name: break_glass break_glass_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.break_glass
     ADD CONSTRAINT break_glass_pkey PRIMARY KEY (approval_id);
+-- Name: class_told class_told_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.class_told
+    ADD CONSTRAINT class_told_pkey PRIMARY KEY (subject);
 -- Name: client client_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.client
     ADD CONSTRAINT client_pkey PRIMARY KEY (id);
@@ -3336,12 +3360,18 @@ ALTER TABLE ONLY public.erasure
 -- Name: feed_entry feed_entry_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.feed_entry
     ADD CONSTRAINT feed_entry_pkey PRIMARY KEY (entity_id, mode, seq, at);
+-- Name: feed_epoch feed_epoch_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.feed_epoch
+    ADD CONSTRAINT feed_epoch_pkey PRIMARY KEY (one);
 -- Name: feed_head feed_head_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.feed_head
     ADD CONSTRAINT feed_head_pkey PRIMARY KEY (entity_id, mode);
--- Name: class_told class_told_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-ALTER TABLE ONLY public.class_told
-    ADD CONSTRAINT class_told_pkey PRIMARY KEY (subject);
+-- Name: feed_segment feed_segment_file_key; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.feed_segment
+    ADD CONSTRAINT feed_segment_file_key UNIQUE (file);
+-- Name: feed_segment feed_segment_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.feed_segment
+    ADD CONSTRAINT feed_segment_pkey PRIMARY KEY (day);
 -- Name: goose_db_version goose_db_version_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.goose_db_version
     ADD CONSTRAINT goose_db_version_pkey PRIMARY KEY (id);
@@ -3360,9 +3390,6 @@ ALTER TABLE ONLY public.guard_year
 -- Name: hook_attempt hook_attempt_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.hook_attempt
     ADD CONSTRAINT hook_attempt_pkey PRIMARY KEY (endpoint_id, n);
--- Name: feed_epoch feed_epoch_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-ALTER TABLE ONLY public.feed_epoch
-    ADD CONSTRAINT feed_epoch_pkey PRIMARY KEY (one);
 -- Name: hook_cursor hook_cursor_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.hook_cursor
     ADD CONSTRAINT hook_cursor_pkey PRIMARY KEY (endpoint_id);
@@ -3441,6 +3468,9 @@ ALTER TABLE ONLY public.line_open
 -- Name: line_order line_order_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_order
     ADD CONSTRAINT line_order_pkey PRIMARY KEY (id);
+-- Name: line_timer line_timer_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_timer
+    ADD CONSTRAINT line_timer_pkey PRIMARY KEY (number);
 -- Name: log_checkpoint log_checkpoint_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.log_checkpoint
     ADD CONSTRAINT log_checkpoint_pkey PRIMARY KEY (size);
@@ -3495,9 +3525,6 @@ ALTER TABLE ONLY public.numbering_plan
 -- Name: numbering_plan numbering_plan_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_plan
     ADD CONSTRAINT numbering_plan_pkey PRIMARY KEY (version);
--- Name: line_timer line_timer_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-ALTER TABLE ONLY public.line_timer
-    ADD CONSTRAINT line_timer_pkey PRIMARY KEY (number);
 -- Name: numbering_range numbering_range_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_range
     ADD CONSTRAINT numbering_range_pkey PRIMARY KEY (version, prefix, allocated);
@@ -3856,6 +3883,8 @@ CREATE INDEX line_open_network ON public.line_open USING btree (network, outcome
 CREATE INDEX line_open_outcome ON public.line_open USING btree (outcome, reported_at, number);
 -- Name: line_order_pending; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_order_pending ON public.line_order USING btree (asked_at) WHERE (state = ANY (ARRAY['PENDING'::text, 'UNCONFIRMED'::text]));
+-- Name: line_timer_due; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_timer_due ON public.line_timer USING btree (due) WHERE (NOT told);
 -- Name: log_entry_other; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX log_entry_other ON ONLY public.log_entry USING btree (kind) WHERE (kind <> 1);
 -- Name: login_device_account; Type: INDEX; Schema: public; Owner: -
@@ -3910,8 +3939,6 @@ ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_00_seq_re
 ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_00_supplier_event_id_idx;
 -- Name: line_event_01_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
 ALTER INDEX public.line_event_implied ATTACH PARTITION public.line_event_01_import_number_idx;
--- Name: line_timer_due; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX line_timer_due ON public.line_timer USING btree (due) WHERE (NOT told);
 -- Name: line_event_01_number_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
 ALTER INDEX public.line_event_reported_once ATTACH PARTITION public.line_event_01_number_supplier_event_id_idx;
 -- Name: line_event_01_seq_reported_at_idx; Type: INDEX ATTACH; Schema: public; Owner: -
@@ -4441,6 +4468,8 @@ GRANT SELECT,INSERT ON TABLE public.break_glass TO lineproof_serve;
 GRANT SELECT ON TABLE public.break_glass TO lineproof_read;
 -- Name: COLUMN break_glass.row_mac; Type: ACL; Schema: public; Owner: -
 GRANT UPDATE(row_mac) ON TABLE public.break_glass TO lineproof_serve;
+-- Name: TABLE class_told; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.class_told TO lineproof_serve;
 -- Name: TABLE client; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.client TO lineproof_serve;
 GRANT SELECT ON TABLE public.client TO lineproof_read;
@@ -4483,13 +4512,13 @@ GRANT SELECT ON TABLE public.document_move TO lineproof_read;
 -- Name: TABLE entity; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.entity TO lineproof_serve;
 GRANT SELECT ON TABLE public.entity TO lineproof_read;
--- Name: TABLE class_told; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT,UPDATE ON TABLE public.class_told TO lineproof_serve;
 -- Name: TABLE entity_limit; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.entity_limit TO lineproof_serve;
 GRANT SELECT ON TABLE public.entity_limit TO lineproof_read;
 -- Name: TABLE feed_entry; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.feed_entry TO lineproof_serve;
+-- Name: TABLE feed_epoch; Type: ACL; Schema: public; Owner: -
+GRANT SELECT ON TABLE public.feed_epoch TO lineproof_serve;
 -- Name: TABLE feed_head; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.feed_head TO lineproof_serve;
 -- Name: COLUMN feed_head.seq; Type: ACL; Schema: public; Owner: -
@@ -4517,8 +4546,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_cursor TO lineproof_serve
 -- Name: TABLE hook_dead; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_dead TO lineproof_serve;
 -- Name: TABLE hook_endpoint; Type: ACL; Schema: public; Owner: -
--- Name: TABLE feed_epoch; Type: ACL; Schema: public; Owner: -
-GRANT SELECT ON TABLE public.feed_epoch TO lineproof_serve;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.hook_endpoint TO lineproof_serve;
 -- Name: TABLE idempotency; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO lineproof_serve;
@@ -4590,6 +4617,8 @@ GRANT SELECT ON TABLE public.line_open TO lineproof_read;
 -- Name: TABLE line_order; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.line_order TO lineproof_serve;
 GRANT SELECT ON TABLE public.line_order TO lineproof_read;
+-- Name: TABLE line_timer; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.line_timer TO lineproof_serve;
 -- Name: TABLE log_checkpoint; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.log_checkpoint TO lineproof_serve;
 GRANT SELECT ON TABLE public.log_checkpoint TO lineproof_read;
@@ -4648,8 +4677,6 @@ GRANT SELECT ON TABLE public.numbering_draft TO lineproof_read;
 GRANT SELECT,UPDATE ON TABLE public.outbox_mark TO lineproof_serve;
 -- Name: TABLE pepper_check; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.pepper_check TO lineproof_serve;
--- Name: TABLE line_timer; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.line_timer TO lineproof_serve;
 -- Name: TABLE recovery_code; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.recovery_code TO lineproof_serve;
 -- Name: COLUMN recovery_code.account_id; Type: ACL; Schema: public; Owner: -

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/cli/doctor"
+	"github.com/lineproof/lineproof/internal/cli/feeds"
 	"github.com/lineproof/lineproof/internal/cli/limits"
 	"github.com/lineproof/lineproof/internal/cli/lines"
 	"github.com/lineproof/lineproof/internal/cli/receipts"
@@ -63,7 +64,7 @@ Settings are read from the environment (LINEPROOF_...). Print the current settin
 		}
 	}
 	add("service", a.serveCommand(), a.migrateCommand(), doctor.Command(a.Console), a.configCommand(), a.demoCommand())
-	add("data", a.clientCommand(), a.entityCommand(), a.keyCommand(), a.mandateCommand(), a.staffCommand(), a.accountCommand(), a.inviteCommand(), a.documentsCommand(), lines.Command(a.Console), a.planCommand(), a.policyCommand(), a.journalCommand(), limits.GuardCommand(a.Console), limits.Command(a.Console), a.approvalCommand(), a.auditCommand(), rows.Command(a.Console), trail.LogCommand(a.Console), receipts.Command(a.Console), receipts.WitnessCommand(a.Console), receipts.MonitorCommand(a.Console))
+	add("data", a.clientCommand(), a.entityCommand(), a.keyCommand(), a.mandateCommand(), a.staffCommand(), a.accountCommand(), a.inviteCommand(), a.documentsCommand(), lines.Command(a.Console), a.planCommand(), a.policyCommand(), a.journalCommand(), feeds.Command(a.Console), limits.GuardCommand(a.Console), limits.Command(a.Console), a.approvalCommand(), a.auditCommand(), rows.Command(a.Console), trail.LogCommand(a.Console), receipts.Command(a.Console), receipts.WitnessCommand(a.Console), receipts.MonitorCommand(a.Console))
 	add("remote", remote.Command(a.Console))
 	root.AddCommand(a.versionCommand(), a.completionCommand(), console.ExitCodesTopic())
 	return root

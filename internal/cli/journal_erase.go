@@ -15,7 +15,9 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/cli/feeds"
 	"github.com/lineproof/lineproof/internal/erasure"
+	"github.com/lineproof/lineproof/internal/feedarchive"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
@@ -179,7 +181,9 @@ anew by the first run after the day has ended. It needs the rights of the owner,
 // function ends the display before it prints.
 func (a *app) asEraser(ctx context.Context, fn func(context.Context, *erasure.Runner, *console.Progress) error) error {
 	return a.withArchiver(ctx, func(archiver *journal.Archiver, display *console.Progress) error {
-		return fn(ctx, &erasure.Runner{Archiver: archiver, OnSearch: func(records int64) { display.Rows("searching", records) }}, display)
+		return feeds.WithArchive(ctx, a.Console, func(archive *feedarchive.Archive) error {
+			return fn(ctx, &erasure.Runner{Archiver: archiver, Feeds: archive, OnSearch: func(records int64) { display.Rows("searching", records) }}, display)
+		})
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/feedarchive"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -34,6 +35,8 @@ type list struct {
 	Records  []listedRecord   `json:"records,omitempty"`
 	Days     []time.Time      `json:"days,omitempty"`
 	Replaced *journal.Archive `json:"replaced,omitempty"` // the new archive of a day
+	// Feeds are the entries of feeds that the erasure covers.
+	Feeds []feedarchive.Place `json:"feeds,omitempty"`
 }
 
 type listedRecord struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/feedarchive"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
@@ -19,6 +20,9 @@ import (
 type Runner struct {
 	Archiver *journal.Archiver
 	OnSearch func(records int64) // reports how many records were read to find those of a number; may be nil
+	// Feeds are the feeds from which the events about a number are erased with its records;
+	// nil for none.
+	Feeds *feedarchive.Archive
 }
 
 // Run erases what an order names, and returns the order as it is then.
@@ -37,6 +41,9 @@ func (r *Runner) Run(ctx context.Context, id uuid.UUID) (Erasure, error) {
 	}
 	if e.State == Marked {
 		if err := r.erase(ctx, id); err != nil {
+			return e, err
+		}
+		if err := r.eraseFeeds(ctx, &e); err != nil {
 			return e, err
 		}
 		if err := r.finish(ctx, id); err != nil {
@@ -108,13 +115,16 @@ func (r *Runner) mark(ctx context.Context, e *Erasure) error {
 	if err != nil {
 		return err
 	}
+	if l.Feeds, err = r.findFeeds(ctx, e, &inForce); err != nil {
+		return err
+	}
 	e.State, e.Records = Marked, int64(len(l.Records))
 	return r.store(ctx, &l, e)
 }
 
 // store lists what an erasure covers, first in a file and then in the database.
 func (r *Runner) store(ctx context.Context, l *list, e *Erasure) error {
-	if len(l.Records)+len(l.Days) > 0 {
+	if len(l.Records)+len(l.Days)+len(l.Feeds) > 0 {
 		if err := appendList(ctx, r.Archiver.Files, l); err != nil {
 			return err
 		}
@@ -202,6 +212,11 @@ func (r *Runner) Again(ctx context.Context) (int, error) {
 		if !seen[l.Erasure] {
 			seen[l.Erasure] = true
 			ids = append(ids, l.Erasure)
+		}
+		if r.Feeds != nil {
+			if err := r.Feeds.Erase(ctx, l.Feeds); err != nil {
+				return err
+			}
 		}
 		return r.note(ctx, l, &Erasure{ID: l.Erasure, Ground: l.Ground, Records: int64(len(l.Records))})
 	})

@@ -97,12 +97,16 @@ func AppendAll(ctx context.Context, tx pg.Tx, events map[Owner][]Event) error {
 	var entries [][]any
 	for i, o := range owners {
 		h := &heads[i]
-		of := events[o]
 		if h.seq == 0 && h.epoch > 1 { // whoever had a feed before the restore sees that nothing of it is left
-			of = slices.Concat([]Event{rebased(&head{epoch: 1}, at)}, of)
+			first := rebased(&head{epoch: 1}, at)
+			row, err := h.add(o, &first, at)
+			if err != nil {
+				return err
+			}
+			entries = append(entries, row)
 		}
-		for k := range of {
-			row, err := h.add(o, &of[k], at)
+		for k := range events[o] {
+			row, err := h.add(o, &events[o][k], at)
 			if err != nil {
 				return err
 			}
@@ -131,7 +135,7 @@ func (h *head) add(o Owner, event *Event, at time.Time) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.hash = chain(h.hash, sha256.Sum256(body))
+	h.hash = Chain(h.hash, sha256.Sum256(body))
 	var number *int64
 	if !event.Number.IsZero() {
 		n := event.Number.Int()

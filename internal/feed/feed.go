@@ -71,9 +71,9 @@ func (e *Entry) JSON() []byte {
 	return append(base64.RawURLEncoding.AppendEncode(text, e.Hash[:]), `"}`...)
 }
 
-// chain returns the hash of an entry from the hash of the one before and the digest of
+// Chain returns the hash of an entry from the hash of the one before and the digest of
 // its body.
-func chain(before [sha256.Size]byte, digest [sha256.Size]byte) [sha256.Size]byte {
+func Chain(before [sha256.Size]byte, digest [sha256.Size]byte) [sha256.Size]byte {
 	return sha256.Sum256(append(before[:], digest[:]...))
 }
 

@@ -16,6 +16,7 @@ const (
 	SupplyStore   = "supplies"
 	JournalStore  = "journal"
 	LogStore      = "log"
+	FeedStore     = "feeds"
 )
 
 // Stores are the file stores, in LINEPROOF_DATA or in a bucket.

@@ -19,7 +19,7 @@ func (r *report) bucket(ctx context.Context, cfg config.Config) {
 		r.ok(check, "none is set; files are kept in LINEPROOF_DATA, which works for one node only")
 		return
 	}
-	for _, name := range []string{server.DocumentStore, server.SupplyStore, server.JournalStore, server.LogStore} {
+	for _, name := range []string{server.DocumentStore, server.SupplyStore, server.JournalStore, server.LogStore, server.FeedStore} {
 		o := server.BucketOptions(cfg, name)
 		o.Spool, o.Timeout, o.Idle = os.TempDir(), 3*time.Second, 3*time.Second
 		b, err := blob.OpenBucket(o)
