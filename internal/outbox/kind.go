@@ -44,7 +44,7 @@ var words = map[Kind]string{
 	Swapped: "swapped", Recycled: "recycled", Ported: "ported", Barred: "barred", Unbarred: "unbarred", Flagged: "flagged", Unflagged: "unflagged",
 	Quarantined: "quarantined", Reinstated: "reinstated", ChurnAnnounced: "churn-announced", ChurnCalledOff: "churn-called-off", Parked: "parked",
 	Inactive: "inactive", Active: "active", Blacklisted: "blacklisted", Released: "released", Corrected: "corrected", Disputed: "disputed",
-	Settled: "settled", Assigned: "assigned", SupplyStarted: "started", LinesAdded: "lines-added", LinesWithdrawn: "lines-withdrawn",
+	Settled: "settled", Assigned: "assigned", Past: "past", SupplyStarted: "started", LinesAdded: "lines-added", LinesWithdrawn: "lines-withdrawn",
 }
 
 // String returns the word of the kind, as the type of an event has it.

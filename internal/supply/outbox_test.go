@@ -42,8 +42,8 @@ func (s *env) told(mark int64) (words []string, next int64) {
 	return words, next
 }
 
-// Whatever changes what an answer shows of a line is in the outbox once, in the order
-// of the line's versions, and nothing else is.
+// Whatever changes what an answer shows of a line, or would have shown, is in the outbox
+// once, in the order of the line's versions, and nothing else is.
 func TestChangesOfALineAreInTheOutbox(t *testing.T) {
 	t.Parallel()
 
@@ -89,7 +89,7 @@ func TestChangesOfALineAreInTheOutbox(t *testing.T) {
 	end := at("ENDED")
 	end.Reason = "CHURNED"
 	step("an end", operator("AIRTEL"), end, "quarantined NORMAL>QUARANTINED v11 Airtel>MTN")
-	step("a late swap, which an ended line does not show", mtn, s.event(number(1), "SIM_CHANGED", 100))
+	step("a late swap, which an ended line does not show", mtn, s.event(number(1), "SIM_CHANGED", 100), "past QUARANTINED>QUARANTINED v12 correction")
 }
 
 // The lines of a first snapshot are one change, and so are those that are withdrawn
