@@ -71,6 +71,10 @@ var calls = map[string]func(ctx context.Context, c *client.Client) error{
 		_, err := c.CreateWatchList(ctx, apiKey, "customers")
 		return err
 	},
+	"/api/v1/feed/acknowledgements": func(ctx context.Context, c *client.Client) error {
+		_, err := c.AcknowledgeNotices(ctx, apiKey, "1-1048577", "1-1048580")
+		return err
+	},
 }
 
 // contract is the service's published contract.
