@@ -75,9 +75,13 @@ func (r *impactRun) teller() *impact.Teller {
 
 func (r *impactRun) tell(teller *impact.Teller) {
 	r.t.Helper()
-	for more, err := true, error(nil); more; {
-		if more, err = teller.Step(r.t.Context()); err != nil {
+	for {
+		more, err := teller.Step(r.t.Context())
+		if err != nil {
 			r.t.Fatal(err)
+		}
+		if !more {
+			return
 		}
 	}
 }
