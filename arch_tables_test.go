@@ -28,6 +28,7 @@ var mayRead = map[string]string{
 	"verify":      "line_event supply_import",
 	"guard":       "client document document_move entity",
 	"tally":       "journal_entry",
+	"filejob":     "journal_entry journal_erased journal_erased_day",
 	"journalgap":  "journal_epoch_end journal_epoch_start",
 	"logreceipt":  "journal_entry",
 	"publiclog":   "journal_archive journal_batch",

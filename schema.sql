@@ -1356,6 +1356,76 @@ COMMENT ON TABLE public.feed_segment IS 'The old days of the feeds, each in an e
 COMMENT ON COLUMN public.feed_segment.key IS 'The key of the file (AES-256-GCM). Null once it has lapsed: then nobody can read the file, wherever copies of it are.';
 -- Name: COLUMN feed_segment.sha256; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.feed_segment.sha256 IS 'Of the encrypted file.';
+-- Name: file_job; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.file_job (
+    id uuid NOT NULL,
+    entity_id uuid NOT NULL,
+    mode text NOT NULL,
+    key_id uuid NOT NULL,
+    name text NOT NULL,
+    state text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    file uuid,
+    bytes bigint DEFAULT 0 NOT NULL,
+    rows bigint DEFAULT 0 NOT NULL,
+    place bigint DEFAULT 0 NOT NULL,
+    answered bigint DEFAULT 0 NOT NULL,
+    rejected bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    received_at timestamp with time zone,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    result uuid,
+    kept_until timestamp with time zone,
+    CONSTRAINT file_job_answered_check CHECK ((answered >= 0)),
+    CONSTRAINT file_job_bytes_check CHECK ((bytes >= 0)),
+    CONSTRAINT file_job_check CHECK (((state = 'done'::text) = (kept_until IS NOT NULL))),
+    CONSTRAINT file_job_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+    CONSTRAINT file_job_place_check CHECK ((place >= 0)),
+    CONSTRAINT file_job_rejected_check CHECK ((rejected >= 0)),
+    CONSTRAINT file_job_rows_check CHECK ((rows >= 0)),
+    CONSTRAINT file_job_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'checking'::text, 'running'::text, 'writing'::text, 'done'::text, 'cancelled'::text, 'failed'::text])))
+)
+WITH (fillfactor='50');
+-- Name: TABLE file_job; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.file_job IS 'Files of numbers that organisations send to be verified. The numbers are in the file store, never here.';
+-- Name: COLUMN file_job.key_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job.key_id IS 'The key under which every row is recorded.';
+-- Name: COLUMN file_job.reason; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job.reason IS 'Why it failed.';
+-- Name: COLUMN file_job.file; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job.file IS 'The key of the sent file in the store; null before it is sent and once it is deleted.';
+-- Name: COLUMN file_job.rows; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job.rows IS 'Rows of the file; known once it is checked.';
+-- Name: COLUMN file_job.place; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job.place IS 'The line of the file up to which its rows are recorded; 0 before the first.';
+-- Name: COLUMN file_job.result; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job.result IS 'The key of the result in the store; null before it is written and once it is deleted.';
+-- Name: COLUMN file_job.kept_until; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job.kept_until IS 'When the result is deleted.';
+-- Name: file_job_chunk; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.file_job_chunk (
+    job uuid NOT NULL,
+    place bigint NOT NULL,
+    epoch bigint,
+    n bigint,
+    at timestamp with time zone,
+    unanswered bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    reasons text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT file_job_chunk_check CHECK ((num_nulls(epoch, n, at) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT file_job_chunk_check1 CHECK ((cardinality(unanswered) = cardinality(reasons))),
+    CONSTRAINT file_job_chunk_place_check CHECK ((place > 0))
+);
+-- Name: TABLE file_job_chunk; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.file_job_chunk IS 'Which batch of the journal has the records of which rows of a file job, until its result is deleted. Inserted in the transaction of the batch.';
+-- Name: COLUMN file_job_chunk.place; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job_chunk.place IS 'The line of the file after the chunk. It begins at the place of the chunk before.';
+-- Name: COLUMN file_job_chunk.epoch; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job_chunk.epoch IS 'With n and at the key of the batch; null if no row of the chunk has a record.';
+-- Name: COLUMN file_job_chunk.unanswered; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job_chunk.unanswered IS 'Lines whose number could be read and has no answer, because a test number simulates an error.';
+-- Name: COLUMN file_job_chunk.reasons; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job_chunk.reasons IS 'Why, for each of them.';
 -- Name: goose_db_version; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.goose_db_version (
     id integer NOT NULL,
@@ -3372,6 +3442,12 @@ ALTER TABLE ONLY public.feed_segment
 -- Name: feed_segment feed_segment_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.feed_segment
     ADD CONSTRAINT feed_segment_pkey PRIMARY KEY (day);
+-- Name: file_job_chunk file_job_chunk_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.file_job_chunk
+    ADD CONSTRAINT file_job_chunk_pkey PRIMARY KEY (job, place);
+-- Name: file_job file_job_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.file_job
+    ADD CONSTRAINT file_job_pkey PRIMARY KEY (id);
 -- Name: goose_db_version goose_db_version_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.goose_db_version
     ADD CONSTRAINT goose_db_version_pkey PRIMARY KEY (id);
@@ -3687,6 +3763,12 @@ CREATE INDEX entity_status ON public.entity USING btree (status, lower(name) COL
 COMMENT ON INDEX public.entity_status IS 'Entities by status and then by name, and those of one status by name.';
 -- Name: entity_token; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX entity_token ON public.entity USING btree (token_id, created_at);
+-- Name: file_job_entity; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX file_job_entity ON public.file_job USING btree (entity_id, mode, created_at);
+-- Name: file_job_files; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX file_job_files ON public.file_job USING btree (id) WHERE ((file IS NOT NULL) OR (result IS NOT NULL));
+-- Name: file_job_open; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX file_job_open ON public.file_job USING btree (state) WHERE (state = ANY (ARRAY['waiting'::text, 'checking'::text, 'running'::text, 'writing'::text]));
 -- Name: guard_alert_budget; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX guard_alert_budget ON public.guard_alert USING btree (COALESCE(entity_id, sponsor_id), kind, ends_at) WHERE (ends_at IS NOT NULL);
 -- Name: guard_alert_ends; Type: INDEX; Schema: public; Owner: -
@@ -4216,6 +4298,15 @@ ALTER TABLE ONLY public.entity_limit
 -- Name: feed_head feed_head_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.feed_head
     ADD CONSTRAINT feed_head_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: file_job_chunk file_job_chunk_job_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.file_job_chunk
+    ADD CONSTRAINT file_job_chunk_job_fkey FOREIGN KEY (job) REFERENCES public.file_job(id) ON DELETE CASCADE;
+-- Name: file_job file_job_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.file_job
+    ADD CONSTRAINT file_job_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: file_job file_job_key_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.file_job
+    ADD CONSTRAINT file_job_key_id_fkey FOREIGN KEY (key_id) REFERENCES public.api_key(id);
 -- Name: guard_alert guard_alert_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.guard_alert
     ADD CONSTRAINT guard_alert_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
@@ -4525,6 +4616,12 @@ GRANT SELECT,INSERT ON TABLE public.feed_head TO lineproof_serve;
 GRANT UPDATE(seq) ON TABLE public.feed_head TO lineproof_serve;
 -- Name: COLUMN feed_head.hash; Type: ACL; Schema: public; Owner: -
 GRANT UPDATE(hash) ON TABLE public.feed_head TO lineproof_serve;
+-- Name: TABLE file_job; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.file_job TO lineproof_serve;
+GRANT SELECT ON TABLE public.file_job TO lineproof_read;
+-- Name: TABLE file_job_chunk; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE ON TABLE public.file_job_chunk TO lineproof_serve;
+GRANT SELECT ON TABLE public.file_job_chunk TO lineproof_read;
 -- Name: TABLE goose_db_version; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_serve;
 GRANT SELECT ON TABLE public.goose_db_version TO lineproof_read;

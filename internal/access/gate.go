@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/access/internal/db"
@@ -179,9 +180,7 @@ func (s *Service) readSession(ctx context.Context, from pg.DB, macs [][]byte, no
 
 func (s *Service) readKey(ctx context.Context, conn pg.DB, macs [][]byte, from netip.Addr, now time.Time) (*cachedCredential, error) {
 	q := db.New(conn)
-	key, err := q.KeyByMAC(ctx, db.KeyByMACParams{Macs: macs, Now: now})
-	err = pg.Signed(ctx, conn, err, pg.Row{Table: "api_key", ID: key.ID, Sum: key.RowSum, MAC: key.RowMac}, pg.Row{Table: "entity", ID: key.EntityID, Sum: key.EntitySum, MAC: key.EntityMac},
-		pg.Row{Table: "entity_limit", ID: key.LimitedID.UUID, Sum: key.LimitSum, MAC: key.LimitMac})
+	key, who, err := s.loadKey(ctx, conn, db.KeyByMACParams{Macs: macs, Now: now})
 	if err != nil {
 		return nil, err
 	}
@@ -196,18 +195,34 @@ func (s *Service) readKey(ctx context.Context, conn pg.DB, macs [][]byte, from n
 			return nil, err
 		}
 	}
-	mandates, err := parseMandates(ctx, conn, key.Mandates)
-	if err != nil {
-		return nil, err
-	}
-	credential := &cachedCredential{
-		who:      Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Sponsor: key.SponsorID.UUID, Mode: key.Mode, Purpose: key.Purpose, PurposeText: key.PurposeText, Rights: key.Rights, Limits: s.limits(key), mandates: mandates},
-		networks: key.Networks, freshFor: freshness,
-	}
+	credential := &cachedCredential{who: who, networks: key.Networks, freshFor: freshness}
 	if key.ExpiresAt != nil {
 		credential.expiresAt = *key.ExpiresAt
 	}
 	return credential, nil
+}
+
+// loadKey reads a key that is valid, and what it may do.
+func (s *Service) loadKey(ctx context.Context, from pg.DB, which db.KeyByMACParams) (key db.KeyByMACRow, who Principal, err error) {
+	key, err = db.New(from).KeyByMAC(ctx, which)
+	err = pg.Signed(ctx, from, err, pg.Row{Table: "api_key", ID: key.ID, Sum: key.RowSum, MAC: key.RowMac}, pg.Row{Table: "entity", ID: key.EntityID, Sum: key.EntitySum, MAC: key.EntityMac},
+		pg.Row{Table: "entity_limit", ID: key.LimitedID.UUID, Sum: key.LimitSum, MAC: key.LimitMac})
+	if err != nil {
+		return key, who, err
+	}
+	mandates, err := parseMandates(ctx, from, key.Mandates)
+	who = Principal{Kind: APIKey, ID: key.ID, Entity: key.EntityID, Sponsor: key.SponsorID.UUID, Mode: key.Mode, Purpose: key.Purpose, PurposeText: key.PurposeText, Rights: key.Rights, Limits: s.limits(key), mandates: mandates}
+	return key, who, err
+}
+
+// PrincipalOf returns what a key may do now, for work that goes on without a request. It
+// returns ErrUnauthenticated for a key that is no longer valid.
+func (s *Service) PrincipalOf(ctx context.Context, from pg.DB, id uuid.UUID) (Principal, error) {
+	_, who, err := s.loadKey(ctx, from, db.KeyByMACParams{ID: id, Now: s.now()})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Principal{}, ErrUnauthenticated.Because(errUnknown)
+	}
+	return who, err
 }
 
 // HasCached reports whether this node has a credential in its cache that has not

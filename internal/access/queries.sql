@@ -167,6 +167,7 @@ WHERE k.id = due.id AND (k.expiry_notice IS NULL OR k.expiry_notice > due.days) 
 -- name: ExpireKey :exec
 UPDATE api_key SET expires_at = @at WHERE id = @id;
 
+-- KeyByMAC finds a key by one of its HMACs or, for work that it has started, by its id.
 -- name: KeyByMAC :one
 SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.networks, k.rate, k.burst, k.rights, k.mac, k.last_used_at,
        coalesce(l.rate, 0)::double precision AS entity_rate, coalesce(l.burst, 0)::integer AS entity_burst,
@@ -178,7 +179,7 @@ SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.net
                     'sum', encode(m.row_sum, 'base64'), 'mac', encode(m.row_mac, 'base64'))) FROM mandate m
                  WHERE m.entity_id = e.id AND m.ended_at IS NULL AND m.until > @now::timestamptz), '[]')::jsonb AS mandates
 FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
-WHERE k.mac = ANY(@macs::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz) AND k.revoked_at IS NULL
+WHERE (k.mac = ANY(@macs::bytea[]) OR k.id = @id) AND (k.expires_at IS NULL OR k.expires_at > @now::timestamptz) AND k.revoked_at IS NULL
   AND e.status = 'Approved' AND e.asks;
 
 -- name: TouchKey :exec

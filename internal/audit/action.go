@@ -67,6 +67,13 @@ const (
 	SessionsEnded   Action = "session.all_ended" // all sessions of an account
 )
 
+// The actions on files of numbers.
+const (
+	JobCreated   Action = "job.created"
+	JobReceived  Action = "job.received" // its file was received, and is answered
+	JobCancelled Action = "job.cancelled"
+)
+
 // The actions on webhook endpoints.
 const (
 	WebhookCreated   Action = "webhook.created"

@@ -12,7 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/sketch"
 )
 
-// Enter counts numbers that an organisation puts into a watch-list as if it had verified
+// Enter counts numbers that an organisation puts into a watch-list or sends in a file as if it had verified
 // them in this year, but does not judge them as a scan: a list comes all at once. If it
 // returns an error, the transaction must be rolled back. Nothing is ever given back.
 func (g *Guard) Enter(ctx context.Context, tx pg.Tx, entity uuid.UUID, b Budget, numbers iter.Seq[phone.Number]) error {
@@ -42,6 +42,11 @@ func (g *Guard) Enter(ctx context.Context, tx pg.Tx, entity uuid.UUID, b Budget,
 		}
 	}
 	return nil
+}
+
+// CheckStopped refuses work of an organisation that is stopped, or whose sponsor is.
+func (g *Guard) CheckStopped(entity uuid.UUID, b Budget) error {
+	return g.sponsored(entity, b.Sponsor).checkStopped().fault(&b, g.Now())
 }
 
 // yearWith returns how many numbers the year has with those of a stored sketch.

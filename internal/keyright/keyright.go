@@ -13,10 +13,11 @@ import (
 const (
 	Watch = "watch" // change watch-lists, and read them
 	Feed  = "feed"  // read the feed of events
+	Jobs  = "jobs"  // send files of numbers, and get the answers
 )
 
 // All lists every right.
-var All = []string{Watch, Feed}
+var All = []string{Watch, Feed, Jobs}
 
 // Check reports rights that do not exist, or are named twice.
 func Check(wrong *fault.Form, rights []string) {

@@ -29,6 +29,8 @@ const (
 	colChurnAt      = "churnAt"
 	colVoids        = "voids"
 	colNote         = "note"
+	colSince        = "since"
+	colExternalID   = "externalId"
 )
 
 // Indexes of snapshotColumns.
@@ -57,17 +59,29 @@ const (
 	eventNote
 )
 
+// Indexes of questionColumns.
+const (
+	questionNumber = iota
+	questionSince
+	questionExternalID
+)
+
 // The required columns are first.
 var (
 	snapshotColumns = []string{colNumber, colState, colStateSince, colTenureStart, colSIMChangedAt, colChurnAt}
 	eventColumns    = []string{
 		colID, colNumber, colType, colEffectiveAt, colNetwork, colLevel, colReason, colScope, colFirstHolder, colChurnAt, colVoids, colNote,
 	}
+	questionColumns = []string{colNumber, colSince, colExternalID}
 )
 
 func columnsOf(k Kind) []string {
-	if k == Snapshot {
+	switch k {
+	case Snapshot:
 		return snapshotColumns
+	case Questions:
+		return questionColumns
+	case Events:
 	}
 	return eventColumns
 }
@@ -75,8 +89,12 @@ func columnsOf(k Kind) []string {
 // requiredColumns is how many columns of columnsOf, from the first on, a file must
 // have.
 func (k Kind) requiredColumns() int {
-	if k == Snapshot {
+	switch k {
+	case Snapshot:
 		return snapStateSince + 1
+	case Questions:
+		return questionNumber + 1
+	case Events:
 	}
 	return eventEffectiveAt + 1
 }
@@ -149,7 +167,7 @@ func findColumns(k Kind, names []string, hint string) (header, error) {
 	if len(form.Violations()) == 0 {
 		return h, nil
 	}
-	if other := k.other(); hint == "" && isHeaderOf(other, names) {
+	if other := k.other(); hint == "" && other != "" && isHeaderOf(other, names) {
 		hint = "These are the columns of " + other.describe() + ". Send the file as that kind."
 	}
 	return header{}, badHeader(k, hint).With(form.Violations()...)
@@ -165,16 +183,25 @@ func isHeaderOf(k Kind, names []string) bool {
 	return true
 }
 
+// other returns the kind with which a file of an operator can be confused.
 func (k Kind) other() Kind {
-	if k == Snapshot {
+	switch k {
+	case Snapshot:
 		return Events
+	case Events:
+		return Snapshot
+	case Questions:
 	}
-	return Snapshot
+	return ""
 }
 
 func (k Kind) describe() string {
-	if k == Snapshot {
+	switch k {
+	case Snapshot:
 		return "a snapshot"
+	case Questions:
+		return "a file of numbers"
+	case Events:
 	}
 	return "an events file"
 }

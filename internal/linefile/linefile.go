@@ -1,5 +1,6 @@
-// Package linefile reads the files in which operators report about their lines,
-// and generates such files for tests at any scale.
+// Package linefile reads the files in which operators report about their lines and
+// those in which banks send numbers to verify, and generates such files for tests at
+// any scale.
 //
 // What it promises about reading:
 //
@@ -30,8 +31,9 @@ type Kind string
 
 // The kinds of file.
 const (
-	Snapshot Kind = "snapshot" // the state of all lines of an operator at one time
-	Events   Kind = "events"   // changes of some lines
+	Snapshot  Kind = "snapshot"  // the state of all lines of an operator at one time
+	Events    Kind = "events"    // changes of some lines
+	Questions Kind = "questions" // numbers that a bank wants to have verified
 )
 
 // maxClockSkew is how far a supplier's clock may be ahead of ours.
@@ -42,7 +44,7 @@ type Options struct {
 	Kind   Kind
 	Region *phone.Region
 	AsOf   time.Time      // for a snapshot: the time at which it was correct
-	Now    time.Time      // for events: the current time; later events are refused
+	Now    time.Time      // for events and questions: the current time; later times are refused
 	Zone   *time.Location // of bare dates; nil means UTC
 }
 
@@ -52,6 +54,7 @@ type Row struct {
 	Number phone.Number
 	Snap   line.Baseline // for a snapshot: everything but Import and Network
 	Event  Event         // for events
+	Asked  Question      // for questions
 }
 
 // Event is a row of an events file. Its texts are those of the file: package supply
@@ -91,6 +94,8 @@ func Open(r io.Reader, o Options) (*Reader, error) {
 		f.parse, f.limit = f.snapshot, line.InstantOf(o.AsOf)
 	case Events:
 		f.parse, f.limit = f.event, line.InstantOf(o.Now.Add(maxClockSkew))
+	case Questions:
+		f.parse, f.limit = f.question, line.InstantOf(o.Now)
 	default:
 		return nil, fmt.Errorf("linefile: open a file: there is no kind %q", o.Kind)
 	}

@@ -69,8 +69,12 @@ func (p problem) message(k Kind) string {
 	case BeforeTenure:
 		return "Write a time that is not before tenureStart."
 	case Future:
-		if k == Snapshot {
+		switch k {
+		case Snapshot:
 			return "Write a time that is not later than the snapshot's asOf."
+		case Questions:
+			return "Write a time that has passed."
+		case Events:
 		}
 		return "Write a time that has passed. Report an event once it has taken effect."
 	case Missing:
@@ -110,6 +114,8 @@ var formats = map[string]string{
 	colScope:        textFormat,
 	colVoids:        textFormat,
 	colNote:         textFormat,
+	colSince:        timeFormat,
+	colExternalID:   textFormat,
 }
 
 // notAllowed returns what to write in a column instead.

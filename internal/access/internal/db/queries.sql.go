@@ -500,13 +500,14 @@ SELECT k.id, k.entity_id, k.mode, k.purpose, k.purpose_text, k.expires_at, k.net
                     'sum', encode(m.row_sum, 'base64'), 'mac', encode(m.row_mac, 'base64'))) FROM mandate m
                  WHERE m.entity_id = e.id AND m.ended_at IS NULL AND m.until > $1::timestamptz), '[]')::jsonb AS mandates
 FROM api_key k JOIN entity e ON e.id = k.entity_id LEFT JOIN entity_limit l ON l.entity_id = e.id
-WHERE k.mac = ANY($2::bytea[]) AND (k.expires_at IS NULL OR k.expires_at > $1::timestamptz) AND k.revoked_at IS NULL
+WHERE (k.mac = ANY($2::bytea[]) OR k.id = $3) AND (k.expires_at IS NULL OR k.expires_at > $1::timestamptz) AND k.revoked_at IS NULL
   AND e.status = 'Approved' AND e.asks
 `
 
 type KeyByMACParams struct {
 	Now  time.Time
 	Macs [][]byte
+	ID   uuid.UUID
 }
 
 type KeyByMACRow struct {
@@ -539,8 +540,9 @@ type KeyByMACRow struct {
 	Mandates    []byte
 }
 
+// KeyByMAC finds a key by one of its HMACs or, for work that it has started, by its id.
 func (q *Queries) KeyByMAC(ctx context.Context, arg KeyByMACParams) (KeyByMACRow, error) {
-	row := q.db.QueryRow(ctx, keyByMAC, arg.Now, arg.Macs)
+	row := q.db.QueryRow(ctx, keyByMAC, arg.Now, arg.Macs, arg.ID)
 	var i KeyByMACRow
 	err := row.Scan(
 		&i.ID,

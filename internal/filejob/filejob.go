@@ -1,0 +1,278 @@
+// Package filejob verifies files of numbers that organisations send, and returns files
+// with the answers.
+//
+// What it guarantees:
+//
+//   - Every row that could be read has exactly one record in the journal, as if it had
+//     been sent to verify, and one line in the result; every other row has one line that
+//     says why. That holds whatever is killed at whatever moment: the records of a chunk
+//     of rows, and how far the job has come, are committed together.
+//   - No answer leaves before its record: the result is made from the journal, when all
+//     rows are recorded. A record that is erased before that has no number in the result.
+//   - A file spends the budget of different numbers of the year, which it shares with
+//     verifications and watch-lists, all of it before the first row is answered, or
+//     nothing. It is not judged as a scan.
+//   - A job ends when its key is revoked, and waits while its organisation is stopped.
+//   - Verifications do not wait for jobs: all jobs of a node take turns with small chunks,
+//     over connections of their own, and leave half of the time of their core to requests.
+//   - The sent file is deleted when the job ends, and the result when its time is over.
+//     Their names in the store say nothing, and no table has a number.
+package filejob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/verify"
+)
+
+// Service takes files, and runs the jobs. All fields but Journal are required; that is
+// needed to run jobs.
+type Service struct {
+	Pool     *pgxpool.Pool
+	Files    blob.Store
+	Verifier *verify.Verifier // answers; its queue is not used
+	Journal  *journal.Journal // of the jobs alone, so that verifications do not share its connections
+	Guard    *guard.Guard
+	Region   *phone.Region
+	// Caller returns what a key may do now, or an error of code UNAUTHENTICATED if it is no
+	// longer valid.
+	Caller  func(ctx context.Context, from pg.DB, key uuid.UUID) (Caller, error)
+	Now     func() time.Time
+	MaxRows int64         // of a file
+	Keep    time.Duration // how long a result is kept
+
+	chunk int // rows in one transaction; 0 means chunkRows
+}
+
+// Owner is whose jobs a call is about.
+type Owner struct {
+	Entity uuid.UUID
+	Mode   string // of the key: live or test; "" for both
+}
+
+// By is who does something with a job.
+type By struct {
+	Actor   audit.Actor
+	Request uuid.UUID
+}
+
+// Caller is what every row of a job is recorded with.
+type Caller struct {
+	Owner
+
+	Purpose, PurposeText string
+	Budget               guard.Budget
+}
+
+// State is the state of a job. The values are stored.
+type State string
+
+// The states.
+const (
+	Waiting   State = "waiting"  // for its file
+	Checking  State = "checking" // the file is read, and the budget spent
+	Running   State = "running"  // rows are answered and recorded
+	Writing   State = "writing"  // all rows are recorded, and the result is written
+	Done      State = "done"
+	Cancelled State = "cancelled"
+	Failed    State = "failed"
+)
+
+// Open reports whether a job in this state has not ended.
+func (s State) Open() bool {
+	return s == Waiting || s == Checking || s == Running || s == Writing
+}
+
+// Job is a file and what became of it.
+type Job struct {
+	ID       uuid.UUID
+	Owner    Owner
+	Key      uuid.UUID // under which its rows are recorded
+	Name     string    // that its owner gave it
+	State    State
+	Reason   string // why it failed
+	Bytes    int64  // of the sent file
+	Rows     int64  // of the file; 0 until it is checked
+	Answered int64  // rows that are recorded
+	Rejected int64  // rows that could not be read
+
+	Created, Received, Started, Finished time.Time // zero if that has not happened yet
+	KeptUntil                            time.Time // when the result is deleted; zero until it is written
+
+	file, result uuid.NullUUID // in the store
+	place        int64         // the line after the last recorded row; 0 before the first
+}
+
+// HasResult reports whether the result can be read.
+func (j *Job) HasResult() bool { return j.result.Valid }
+
+// Progress returns how much of the rows is done, in percent.
+func (j *Job) Progress() int {
+	switch {
+	case j.State == Done:
+		return 100
+	case j.Rows == 0:
+		return 0
+	}
+	return int((j.Answered + j.Rejected) * 100 / j.Rows)
+}
+
+const (
+	maxName = 100
+	// maxOpen is how many jobs of an organisation may be open.
+	maxOpen = 20
+)
+
+var (
+	// ErrNoJob reports a job that does not exist for this caller.
+	ErrNoJob = fault.New(fault.NotFound, "There is no such job.")
+	// ErrTooManyJobs reports an organisation that has as many open jobs as it may.
+	ErrTooManyJobs = fault.New(fault.IncompatibleState, "The organisation has "+strconv.Itoa(maxOpen)+" jobs that have not ended, which is the limit. Wait for one of them, or cancel it.")
+	// ErrEnded reports a job that has ended.
+	ErrEnded = fault.New(fault.IncompatibleState, "This job has ended.")
+)
+
+// Create creates a job, which then waits for its file. Its rows will be recorded under a
+// key of the owner.
+func (s *Service) Create(ctx context.Context, o Owner, key uuid.UUID, name string, by By) (Job, error) {
+	name = strings.TrimSpace(name)
+	var wrong fault.Form
+	wrong.Check(utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName && !strings.ContainsRune(name, 0), "name", fault.TooLong, "Use at most 100 characters in UTF-8.")
+	if err := wrong.Err(); err != nil {
+		return Job{}, err
+	}
+	j := Job{ID: uuid.Must(uuid.NewV7()), Owner: o, Key: key, Name: name, State: Waiting, Created: s.now()}
+	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		// Of two calls at once the second counts the job of the first.
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof file jobs ' || $1::text, 0))`, o.Entity.String()); err != nil {
+			return fmt.Errorf("filejob: create a job: %w", err)
+		}
+		made, err := tx.Exec(ctx, `INSERT INTO file_job (id, entity_id, mode, key_id, name, state, created_at) SELECT $1, $2, $3, $4, $5, $6, $7
+			WHERE (SELECT count(*) FROM file_job WHERE entity_id = $2 AND mode = $3 AND state IN ('waiting', 'checking', 'running', 'writing')) < $8`,
+			j.ID, o.Entity, o.Mode, key, name, j.State, j.Created, maxOpen)
+		if err != nil {
+			return fmt.Errorf("filejob: create a job: %w", err)
+		}
+		if made.RowsAffected() == 0 {
+			return ErrTooManyJobs
+		}
+		return audit.Write(ctx, tx, audit.Entry{At: j.Created, Actor: by.Actor, Action: audit.JobCreated, Subject: j.ID, Request: by.Request, After: map[string]any{"key": key, "mode": o.Mode}})
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	return j, nil
+}
+
+const columns = `id, entity_id, mode, key_id, name, state, reason, bytes, rows, answered, rejected, created_at, received_at, started_at, finished_at, kept_until, file, result, place`
+
+func scanJob(row pgx.CollectableRow) (j Job, err error) {
+	var received, started, finished, kept *time.Time
+	err = row.Scan(&j.ID, &j.Owner.Entity, &j.Owner.Mode, &j.Key, &j.Name, &j.State, &j.Reason, &j.Bytes, &j.Rows, &j.Answered, &j.Rejected,
+		&j.Created, &received, &started, &finished, &kept, &j.file, &j.result, &j.place)
+	j.Created = j.Created.UTC()
+	for _, t := range []struct {
+		from *time.Time
+		to   *time.Time
+	}{{received, &j.Received}, {started, &j.Started}, {finished, &j.Finished}, {kept, &j.KeptUntil}} {
+		if t.from != nil {
+			*t.to = t.from.UTC()
+		}
+	}
+	return j, err
+}
+
+// query returns the jobs that a condition selects.
+func query(ctx context.Context, from pg.DB, which string, args ...any) ([]Job, error) {
+	rows, err := from.Query(ctx, `SELECT `+columns+` FROM file_job `+which, args...)
+	if err != nil {
+		return nil, fmt.Errorf("filejob: read jobs: %w", err)
+	}
+	jobs, err := pgx.CollectRows(rows, scanJob)
+	if err != nil {
+		return nil, fmt.Errorf("filejob: read jobs: %w", err)
+	}
+	return jobs, nil
+}
+
+func one(jobs []Job, err error) (Job, error) {
+	switch {
+	case err != nil:
+		return Job{}, err
+	case len(jobs) == 0:
+		return Job{}, ErrNoJob
+	}
+	return jobs[0], nil
+}
+
+// Jobs returns the jobs of an organisation, newest first, at most limit of those before a
+// job; the zero id means the newest.
+func (s *Service) Jobs(ctx context.Context, o Owner, before uuid.UUID, limit int) ([]Job, error) {
+	return query(ctx, s.Pool, `WHERE entity_id = $1 AND ($2 = '' OR mode = $2) AND ($3 = '00000000-0000-0000-0000-000000000000'::uuid OR id < $3) ORDER BY id DESC LIMIT $4`, o.Entity, o.Mode, before, limit)
+}
+
+// Job returns one job of an organisation, or [ErrNoJob].
+func (s *Service) Job(ctx context.Context, o Owner, id uuid.UUID) (Job, error) {
+	return one(query(ctx, s.Pool, `WHERE id = $1 AND entity_id = $2 AND ($3 = '' OR mode = $3)`, id, o.Entity, o.Mode))
+}
+
+// Cancel ends a job. What is recorded stays recorded, and the budget spent; there is no
+// result. A job that was cancelled before stays as it is.
+func (s *Service) Cancel(ctx context.Context, o Owner, id uuid.UUID, by By) (Job, error) {
+	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+		now := s.now()
+		done, err := tx.Exec(ctx, `UPDATE file_job SET state = $4, finished_at = $5 WHERE id = $1 AND entity_id = $2 AND ($3 = '' OR mode = $3) AND state IN ('waiting', 'checking', 'running', 'writing')`,
+			id, o.Entity, o.Mode, Cancelled, now)
+		if err != nil {
+			return fmt.Errorf("filejob: cancel: %w", err)
+		}
+		if done.RowsAffected() == 0 {
+			return nil
+		}
+		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by.Actor, Action: audit.JobCancelled, Subject: id, Request: by.Request})
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	j, err := s.Job(ctx, o, id)
+	if err == nil && j.State != Cancelled {
+		return Job{}, ErrEnded
+	}
+	return j, err
+}
+
+// now returns the time in whole microseconds, the precision of PostgreSQL.
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microsecond) }
+
+// errChanged means that the job is no longer as the run knows it: it was cancelled, or
+// another process has continued it.
+var errChanged = errors.New("filejob: the job was changed meanwhile")
+
+// change updates an open job in the state in which the run knows it.
+func change(ctx context.Context, tx pg.Tx, j *Job, set string, args ...any) error {
+	done, err := tx.Exec(ctx, `UPDATE file_job SET `+set+` WHERE id = $1 AND state = $2 AND place = $3`, append([]any{j.ID, j.State, j.place}, args...)...)
+	if err != nil {
+		return fmt.Errorf("filejob: save: %w", err)
+	}
+	if done.RowsAffected() == 0 {
+		return errChanged
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package filejob
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/pg"
+)
+
+// Columns are the columns of a result. They are part of the contract: further ones are
+// added at the end.
+var Columns = []string{
+	"line", "phoneNumber", "status", "requestId", "mobileNetwork", "verificationTimestamp", "changedSince", "changes", "knownThrough", "externalId", "error", "column",
+}
+
+// erased is the error of a row whose record was erased before the result was written.
+const erased = "ERASED"
+
+// contractTime is the form of times in the API contract.
+const contractTime = "2006-01-02T15:04:05.000Z"
+
+// write writes the result from the journal, and ends the job. The sent file says which
+// lines were rejected. A run that is stopped leaves nothing that can be read, and the next
+// one starts again.
+func (r *jobRun) write(ctx context.Context) error {
+	key := resultKey(r.job.ID)
+	if err := r.remove(ctx, key); err != nil { // an earlier run may have been stopped after it was written
+		return err
+	}
+	pipe, to := io.Pipe()
+	var writer sync.WaitGroup
+	writer.Go(func() { _ = to.CloseWithError(r.writeAll(ctx, to)) })
+	_, err := r.Files.Put(ctx, key.String(), pipe)
+	_ = pipe.Close() // it never fails, and ends the writer if the store has not read everything
+	if writer.Wait(); err != nil {
+		return err
+	}
+	return pg.InTx(ctx, r.Pool, func(tx pg.Tx) error {
+		now := r.now()
+		return change(ctx, tx, &r.job, `state = $4, result = $5, finished_at = $6, kept_until = $7`, Done, key, now, now.Add(r.Keep))
+	})
+}
+
+// resultKey returns the name of a result in the store, which is known before it is
+// written, so that none is left without a job.
+func resultKey(job uuid.UUID) uuid.UUID { return uuid.NewSHA1(job, []byte("result")) }
+
+// writeAll writes the lines of all chunks, compressed.
+func (r *jobRun) writeAll(ctx context.Context, to io.Writer) error {
+	reader, closeAll, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	z, err := gzip.NewWriterLevel(to, gzip.BestSpeed)
+	if err != nil {
+		return fmt.Errorf("filejob: compress: %w", err)
+	}
+	out := csv.NewWriter(z)
+	_ = out.Write(Columns) // Error returns what failed
+	rows := r.buffer()
+	for place := int64(0); place < r.job.place; {
+		err := r.turns.Do(ctx, 0, func() error {
+			c, err := r.readChunk(ctx, place)
+			if err != nil {
+				return err
+			}
+			place = c.place
+			for reader.Place() < place {
+				n, refused, err := reader.Next(rows[:min(int64(len(rows)), place-reader.Place())])
+				if err != nil {
+					return err
+				}
+				if err := c.writeLines(out, rows[:n], refused); err != nil {
+					return err
+				}
+			}
+			if len(c.answers) > 0 {
+				return errMismatch
+			}
+			out.Flush()
+			return out.Error()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+var errMismatch = errors.New("filejob: the records of a chunk are not those of its rows")
+
+// recorded is a chunk with its answers that are not written yet.
+type recorded struct {
+	place      int64
+	answers    []answer
+	unanswered map[int64]string
+}
+
+// readChunk reads the chunk that begins at a place, and its records.
+func (r *jobRun) readChunk(ctx context.Context, place int64) (c recorded, err error) {
+	var epoch, n *int64
+	var at *time.Time
+	var lines []int64
+	var reasons []string
+	err = r.Pool.QueryRow(ctx, `SELECT place, epoch, n, at, unanswered, reasons FROM file_job_chunk WHERE job = $1 AND place > $2 ORDER BY place LIMIT 1`, r.job.ID, place).
+		Scan(&c.place, &epoch, &n, &at, &lines, &reasons)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return c, errChanged
+	}
+	if err != nil {
+		return c, fmt.Errorf("filejob: read a chunk: %w", err)
+	}
+	c.unanswered = make(map[int64]string, len(lines))
+	for i, line := range lines {
+		c.unanswered[line] = reasons[i]
+	}
+	if epoch != nil {
+		c.answers, err = r.readAnswers(ctx, *epoch, *n, *at)
+	}
+	return c, err
+}
+
+// answer is the part of a record that is in the result.
+type answer struct {
+	number                                                      int64
+	requestID                                                   uuid.UUID
+	phoneNumber, status, network, externalID, extra, recordedAt string
+	erased                                                      bool // its number is no longer there
+}
+
+// readAnswers returns the answers of a batch, in the order of its rows.
+func (r *jobRun) readAnswers(ctx context.Context, epoch, n int64, at time.Time) ([]answer, error) {
+	rows, err := r.Pool.Query(ctx, `SELECT number, request_id, phone_number, status, mobile_network, external_id, extra, octet_length(nonce) > 16 FROM journal_entry
+		WHERE at = $1 AND epoch = $2 AND n = $3 ORDER BY idx`, at, epoch, n)
+	if err != nil {
+		return nil, fmt.Errorf("filejob: read the records of a chunk: %w", err)
+	}
+	text := at.UTC().Format(contractTime)
+	answers, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a answer, err error) {
+		a.recordedAt = text
+		err = row.Scan(&a.number, &a.requestID, &a.phoneNumber, &a.status, &a.network, &a.externalID, &a.extra, &a.erased)
+		return a, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("filejob: read the records of a chunk: %w", err)
+	}
+	return answers, nil
+}
+
+// writeLines writes the lines about some rows of the chunk, in the order of the file.
+func (c *recorded) writeLines(out *csv.Writer, rows []linefile.Row, refused []linefile.Refusal) error {
+	for len(rows)+len(refused) > 0 {
+		if len(rows) == 0 || len(refused) > 0 && refused[0].Place < rows[0].Place {
+			_ = out.Write(rejectedLine(refused[0].Place, "", refused[0].Reason, refused[0].Field))
+			refused = refused[1:]
+			continue
+		}
+		row := &rows[0]
+		rows = rows[1:]
+		if reason, ok := c.unanswered[row.Place]; ok {
+			_ = out.Write(rejectedLine(row.Place, row.Asked.ExternalID, reason, "number"))
+			continue
+		}
+		if len(c.answers) == 0 {
+			return errMismatch
+		}
+		a := &c.answers[0]
+		c.answers = c.answers[1:]
+		if !a.erased && (a.number != row.Number.Int() || a.externalID != row.Asked.ExternalID) {
+			return errMismatch
+		}
+		line, err := a.line(row.Place)
+		if err != nil {
+			return err
+		}
+		_ = out.Write(line)
+	}
+	return nil // Error returns what failed
+}
+
+func rejectedLine(place int64, externalID, reason, column string) []string {
+	line := make([]string, len(Columns))
+	line[0], line[9], line[10], line[11] = strconv.FormatInt(place, 10), externalID, reason, column
+	return line
+}
+
+// line returns the line about a row.
+func (a *answer) line(place int64) ([]string, error) {
+	line := []string{strconv.FormatInt(place, 10), a.phoneNumber, a.status, a.requestID.String(), a.network, a.recordedAt, "", "", "", a.externalID, "", ""}
+	switch {
+	case a.erased:
+		line[10] = erased
+	case a.extra != "":
+		var extra struct {
+			ChangedSince string
+			Changes      []string
+			KnownThrough string
+		}
+		if err := json.Unmarshal([]byte(a.extra), &extra); err != nil {
+			return nil, fmt.Errorf("filejob: read the extra fields of a record: %w", err)
+		}
+		line[6], line[7], line[8] = extra.ChangedSince, strings.Join(extra.Changes, " "), extra.KnownThrough
+	}
+	return line, nil
+}
+
+var (
+	errNoResult  = fault.New(fault.IncompatibleState, "This job has no result yet. Ask for the job until its state is done.")
+	errEnded     = fault.New(fault.IncompatibleState, "This job was cancelled or has failed, so there is no result.")
+	errDeleted   = fault.New(fault.Gone, "The result of this job was deleted: its time was over, or a number in it was erased. Send the file again.")
+	errElsewhere = fault.New(fault.Unavailable, "Another node has the result. Send the request again.")
+)
+
+// Result returns the result of a job, CSV compressed with gzip. The caller closes it.
+func (s *Service) Result(ctx context.Context, o Owner, id uuid.UUID) (io.ReadCloser, error) {
+	j, err := s.Job(ctx, o, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case j.State.Open():
+		return nil, errNoResult
+	case j.State != Done:
+		return nil, errEnded
+	case !j.HasResult():
+		return nil, errDeleted
+	}
+	in, err := s.Files.Open(ctx, j.result.UUID.String())
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, errElsewhere.Because(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("filejob: open a result: %w", err)
+	}
+	return in, nil
+}
