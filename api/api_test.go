@@ -33,7 +33,7 @@ func TestDocumentIsValid(t *testing.T) {
 
 // The contract has the five operations of the specification, those on documents
 // and lines, those for batches and recorded answers, the test clock, those of
-// watch-lists, the feed and webhooks, and no others.
+// files of numbers, watch-lists, the feed and webhooks, and no others.
 func TestDocumentHasTheOperations(t *testing.T) {
 	t.Parallel()
 
@@ -74,6 +74,12 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"GET /api/v1/feed",
 		"POST /api/v1/feed/acknowledgements",
 		"GET /api/v1/feed/stream",
+		"GET /api/v1/jobs",
+		"POST /api/v1/jobs",
+		"GET /api/v1/jobs/{jobId}",
+		"POST /api/v1/jobs/{jobId}/cancel",
+		"PUT /api/v1/jobs/{jobId}/file",
+		"GET /api/v1/jobs/{jobId}/result",
 		"GET /api/v1/lines/conflicts",
 		"POST /api/v1/lines/events",
 		"POST /api/v1/lines/history",

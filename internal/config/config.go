@@ -231,6 +231,12 @@ type Config struct {
 	// ImportCheckTimeout is how long the check of such a file may take, from its start in one process. A file that takes longer is rejected before anything of it is applied.
 	ImportCheckTimeout time.Duration `env:"LINEPROOF_IMPORT_CHECK_TIMEOUT, default=12h" min:"1s" max:"168h"`
 
+	// JobMaxRows is the maximum number of rows of a file of numbers that a bank sends to be verified.
+	JobMaxRows int64 `env:"LINEPROOF_JOB_MAX_ROWS, default=5000000" min:"1000" max:"50000000"`
+
+	// JobKeep is how long the result of a file of numbers is kept. Then it is deleted.
+	JobKeep time.Duration `env:"LINEPROOF_JOB_KEEP, default=168h" min:"1h" max:"2160h"`
+
 	// RedisURL is the Redis server with which all nodes share their rate limits, as redis://user:password@host:port/db, rediss:// for TLS or unix:// for a socket. While it is unavailable or slow, each node limits by itself, with half of every rate.
 	RedisURL secret.Text `env:"LINEPROOF_REDIS_URL" unset:"each node limits by itself, in memory"`
 

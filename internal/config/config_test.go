@@ -59,7 +59,7 @@ func TestDefaultsLoadFromAnEmptyEnvironment(t *testing.T) {
 		PasswordMin: 8, Argon2MemoryKiB: 19456, Argon2Time: 2, Argon2Parallel: max(1, runtime.GOMAXPROCS(0)/2), Argon2Queue: 32,
 		TokenLifetime: time.Hour, SessionLifetime: 8 * time.Hour, SessionIdle: 30 * time.Minute, AccessGrace: time.Minute, StaffSecondFactor: true, Portal: true,
 		VerifyTimeout: time.Second, VerifyBatch: 256, VerifyFlushes: 2, VerifyQueue: 4096, RequestTimeout: 10 * time.Second, UploadTimeout: 2 * time.Minute, UploadMaxBytes: 10 << 20, ClamdTimeout: time.Minute,
-		ImportMaxBytes: 4 << 30, ImportMaxRows: 300_000_000, ImportTimeout: 30 * time.Minute, ImportCheckTimeout: 12 * time.Hour, KeyRate: 50, KeyBurst: 100, EntityRate: 500, EntityBurst: 1000, AddressRate: 10, AddressBurst: 100, AddressConns: 1024, DayNumbers: 100_000, SponsorDayNumbers: 100_000, YearNumbers: 5_000_000, SponsorYearNumbers: 5_000_000, ScanGuard: "stop",
+		ImportMaxBytes: 4 << 30, ImportMaxRows: 300_000_000, JobMaxRows: 5_000_000, JobKeep: 168 * time.Hour, ImportTimeout: 30 * time.Minute, ImportCheckTimeout: 12 * time.Hour, KeyRate: 50, KeyBurst: 100, EntityRate: 500, EntityBurst: 1000, AddressRate: 10, AddressBurst: 100, AddressConns: 1024, DayNumbers: 100_000, SponsorDayNumbers: 100_000, YearNumbers: 5_000_000, SponsorYearNumbers: 5_000_000, ScanGuard: "stop",
 	}
 	if diff := cmp.Diff(want, load(t)); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

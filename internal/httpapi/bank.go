@@ -37,7 +37,7 @@ func (a *API) serveBank(op bankapi.Operation) func(http.ResponseWriter, *http.Re
 		}
 		return op.Serve(w, r, &bankapi.Call{
 			Key:     who.ID,
-			Owner:   watchlist.Owner{Entity: who.Entity, Mode: who.Mode, Budget: budgetOf(&who)},
+			Owner:   watchlist.Owner{Entity: who.Entity, Mode: who.Mode, Budget: BudgetOf(&who)},
 			By:      webhook.By{Actor: audit.Actor{Kind: audit.APIKey, ID: who.ID, From: who.From}, Request: requestID(r.Context())},
 			Respond: func(data any) error { return a.respond(w, r, data) },
 			Decode: func(limit int64, check func(*fault.Form), fields ...bankapi.Field) error {

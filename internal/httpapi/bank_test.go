@@ -45,6 +45,7 @@ var bankRoutes = []string{
 	"GET " + hooksPath, "POST " + hooksPath, "GET " + hooksPath + "/{webhookId}", "DELETE " + hooksPath + "/{webhookId}", "GET " + hooksPath + "/{webhookId}/attempts",
 	"POST " + hooksPath + "/{webhookId}/confirm", "POST " + hooksPath + "/{webhookId}/test", "POST " + hooksPath + "/{webhookId}/pause", "POST " + hooksPath + "/{webhookId}/resume",
 	"POST " + hooksPath + "/{webhookId}/roll", "POST " + hooksPath + "/{webhookId}/replay",
+	"GET " + jobsPath, "POST " + jobsPath, "GET " + jobsPath + "/{jobId}", "PUT " + jobsPath + "/{jobId}/file", "GET " + jobsPath + "/{jobId}/result", "POST " + jobsPath + "/{jobId}/cancel",
 }
 
 // bankRequest returns a request about watch-lists or the feed that succeeds with a key of
@@ -69,6 +70,9 @@ func bankRequest(t *testing.T, s *stack, method, path string) *http.Request {
 	}
 	if strings.HasPrefix(path, hooksPath) {
 		return hookRequest(t, s, method, path)
+	}
+	if strings.HasPrefix(path, jobsPath) {
+		return jobRequest(t, s, method, path)
 	}
 	if !strings.HasPrefix(path, listsPath) {
 		return nil
@@ -95,13 +99,14 @@ func (s *stack) withBank(t testing.TB, region *phone.Region, stage *sandbox.Simu
 		Sandbox: &sandbox.Service{Pool: s.pool, Simulator: stage, Now: time.Now}, Tests: &distribute.Tests{Simulator: stage, Lines: lines}, Region: region,
 		Closing: make(chan struct{}), Webhooks: newWebhooks(s.pool, s.Answers.Peppers),
 	}
+	s.Bank.Jobs = s.newJobs(t, g, region)
 	s.ImportMaxBytes, s.Timeouts.Import = 1<<20, 20*time.Second
 }
 
-// bankKey creates a key that may watch and read the feed.
+// bankKey creates a key that has every right.
 func (s *stack) bankKey(t testing.TB, mode string) string {
 	t.Helper()
-	form := access.KeyForm{Entity: s.bank.ID, Name: "feed", Mode: mode, Rights: []string{"watch", "feed"}}
+	form := access.KeyForm{Entity: s.bank.ID, Name: "feed", Mode: mode, Rights: []string{"watch", "feed", "jobs"}}
 	return must(s.Access.CreateKey(t.Context(), form, access.Operator, uuid.Nil))(t).Text.Reveal()
 }
 
@@ -243,6 +248,7 @@ func bankAnswers() map[string]answer {
 	})
 	maps.Copy(all, feedAnswers())
 	maps.Copy(all, hookAnswers())
+	maps.Copy(all, jobAnswers())
 	return all
 }
 

@@ -12,7 +12,8 @@ import (
 // never reads a real line, so its requests are not counted.
 func (a *API) guarded(mode string) bool { return a.Guard != nil && mode == access.Live }
 
-func budgetOf(who *access.Principal) guard.Budget {
+// BudgetOf returns how much the organisation of an API key may verify.
+func BudgetOf(who *access.Principal) guard.Budget {
 	l := &who.Limits
 	return guard.Budget{
 		Day: l.DayQuota, Month: l.MonthQuota, Numbers: l.DayNumbers, Year: l.YearNumbers, OwnNumbers: l.OwnDay, OwnYear: l.OwnYear,
@@ -25,7 +26,7 @@ func (a *API) admitRequest(q *verify.Request, who *access.Principal) error {
 	if !a.guarded(q.Mode) {
 		return nil
 	}
-	return a.Guard.Admit(q.Entity, budgetOf(who), q.Number)
+	return a.Guard.Admit(q.Entity, BudgetOf(who), q.Number)
 }
 
 // recordOutcome reports the outcome of an admitted request to the guard.
@@ -50,7 +51,7 @@ func (a *API) admitBatch(requests []verify.Request, who *access.Principal, probl
 	for i := range requests {
 		numbers[i] = requests[i].Number
 	}
-	refused, err := a.Guard.AdmitAll(requests[0].Entity, budgetOf(who), numbers)
+	refused, err := a.Guard.AdmitAll(requests[0].Entity, BudgetOf(who), numbers)
 	if err != nil || refused == nil {
 		return requests, err
 	}

@@ -83,7 +83,7 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 		"DELETE " + sessionsPath + "/{sessionId}":    byPerson(http.MethodDelete, sessionsPath+"/"+a.sessionID.String(), ""),
 	}
 	bankKey := func(of party, mode string) string {
-		form := access.KeyForm{Entity: of.entity, Name: "feed", Mode: mode, Rights: []string{"watch", "feed"}}
+		form := access.KeyForm{Entity: of.entity, Name: "feed", Mode: mode, Rights: []string{"watch", "feed", "jobs"}}
 		return must(s.Access.CreateKey(t.Context(), form, access.Operator, uuid.Nil))(t).Text.Reveal()
 	}
 	for _, route := range bankRoutes {
@@ -92,9 +92,12 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 			continue
 		}
 		own, mode := path, access.Live
-		if strings.Contains(path, "{listId}") {
+		switch {
+		case strings.Contains(path, "{listId}"):
 			own = strings.Replace(path, "{listId}", s.list(t, bankKey(a, mode)), 1)
-		} else {
+		case strings.Contains(path, "{jobId}"):
+			own = strings.Replace(path, "{jobId}", s.job(t, bankKey(a, mode), jobState(path)), 1)
+		default:
 			mode = access.Test // whose endpoint can be on this machine
 			own = strings.Replace(path, "{webhookId}", s.oneMoreHook(t, a.entity, mode, hookState(path)).String(), 1)
 		}
@@ -102,7 +105,7 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 			switch {
 			case method == http.MethodPut:
 				return put(own, bankKey(who, mode), "text/csv", []byte(knownNumber))
-			case method == http.MethodPost && strings.Contains(own, hooksPath):
+			case method == http.MethodPost && (strings.Contains(own, hooksPath) || strings.Contains(own, jobsPath)):
 				return post(own, bankKey(who, mode), `{}`)
 			case method == http.MethodPost:
 				return post(own, bankKey(who, mode), `{"add":["`+knownNumber+`"]}`)

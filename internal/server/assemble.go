@@ -54,6 +54,7 @@ type service struct {
 	meter        *tally.Meter
 	log          publicLog
 	feeds        feeds
+	fileJobs     fileJobs
 	webhooks     *webhook.Sender
 	closeLimiter func() error
 }
@@ -130,6 +131,11 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		Journal: journalWriter, Breaker: breaker, Lines: lines, Simulator: simulator, Now: time.Now,
 		MaxBatch: cfg.VerifyBatch, MaxInFlight: cfg.VerifyFlushes, MaxQueue: cfg.VerifyQueue, Timeout: cfg.VerifyTimeout,
 	}
+	files, err := openFileJobs(ctx, cfg, l, stores.Jobs, verifier, scanGuard, accessService, region)
+	if err != nil {
+		return nil, errors.Join(err, stores.Close())
+	}
+	told.api.Jobs = files.api
 	breaker.Warm, breaker.OnChange = verifier.Warm, logOutages(ctx, log)
 	metrics.RegisterWaiting(verifier.Waiting)
 	limiter, closeLimiter, err := openLimiter(ctx, cfg, metrics, log)
@@ -172,7 +178,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator, webhooks, public.policy))
 	}
 	listener := &pg.Listener{Pool: l.people, Breaker: breaker, Log: log, Channels: append(told.channels(), accessService.Channel())}
-	return &service{pool: l.verify, listener: listener, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, log: public, feeds: told, webhooks: sender, closeLimiter: closeLimiter}, nil
+	return &service{pool: l.verify, listener: listener, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, log: public, feeds: told, fileJobs: files, webhooks: sender, closeLimiter: closeLimiter}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {

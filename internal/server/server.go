@@ -139,6 +139,13 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 		return nil
 	})
 	group.Go(func() error {
+		s.fileJobs.runner.Run(groupCtx, log)
+		flushCtx, cancel := context.WithTimeout(context.WithoutCancel(groupCtx), 2*time.Second)
+		defer cancel()
+		_ = s.fileJobs.journal.Close(flushCtx) // otherwise another node ends the epoch
+		return nil
+	})
+	group.Go(func() error {
 		s.listener.Run(groupCtx)
 		return nil
 	})

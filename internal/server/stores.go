@@ -14,6 +14,7 @@ import (
 const (
 	DocumentStore = "documents"
 	SupplyStore   = "supplies"
+	JobStore      = "jobs"
 	JournalStore  = "journal"
 	LogStore      = "log"
 	FeedStore     = "feeds"
@@ -21,13 +22,13 @@ const (
 
 // Stores are the file stores, in LINEPROOF_DATA or in a bucket.
 type Stores struct {
-	Documents, Supplies, Journal, Log blob.Store
+	Documents, Supplies, Jobs, Journal, Log blob.Store
 }
 
 // OpenStores opens all stores. It does not connect to a bucket yet.
 func OpenStores(cfg config.Config) (*Stores, error) {
 	s := &Stores{}
-	for name, store := range map[string]*blob.Store{DocumentStore: &s.Documents, SupplyStore: &s.Supplies, JournalStore: &s.Journal, LogStore: &s.Log} {
+	for name, store := range map[string]*blob.Store{DocumentStore: &s.Documents, SupplyStore: &s.Supplies, JobStore: &s.Jobs, JournalStore: &s.Journal, LogStore: &s.Log} {
 		opened, err := OpenStore(cfg, name)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -65,7 +66,7 @@ func BucketOptions(cfg config.Config, name string) blob.BucketOptions {
 // Close closes the open stores.
 func (s *Stores) Close() error {
 	var failed error
-	for _, store := range []blob.Store{s.Documents, s.Supplies, s.Journal, s.Log} {
+	for _, store := range []blob.Store{s.Documents, s.Supplies, s.Jobs, s.Journal, s.Log} {
 		if store != nil {
 			failed = errors.Join(failed, store.Close())
 		}

@@ -1,5 +1,5 @@
-// Package bankapi has the operations of API keys beside verify: watch-lists, the feed of
-// events, webhook endpoints, and the test clock. Package httpapi mounts them in its route table: it has
+// Package bankapi has the operations of API keys beside verify: files of numbers,
+// watch-lists, the feed of events, webhook endpoints, and the test clock. Package httpapi mounts them in its route table: it has
 // checked the credential, its rights and its limits before an operation is called.
 package bankapi
 
@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/distribute"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/feed"
+	"github.com/lineproof/lineproof/internal/filejob"
 	"github.com/lineproof/lineproof/internal/impact"
 	"github.com/lineproof/lineproof/internal/keyright"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -27,6 +29,7 @@ import (
 // API serves the operations. All fields are required.
 type API struct {
 	Lists   *watchlist.Service
+	Jobs    *filejob.Service
 	Feed    *feed.Service
 	Notices *impact.Notices
 	Sandbox *sandbox.Service
@@ -104,7 +107,7 @@ const (
 
 // Operations lists all operations.
 func (a *API) Operations() []Operation {
-	return append(a.webhookOperations(), []Operation{
+	return slices.Concat(a.webhookOperations(), a.jobOperations(), []Operation{
 		{http.MethodPost, listsPath, keyright.Watch, Short, a.createList},
 		{http.MethodGet, listsPath, keyright.Watch, Short, a.showLists},
 		{http.MethodGet, listPath, keyright.Watch, Short, a.showList},
@@ -117,7 +120,7 @@ func (a *API) Operations() []Operation {
 		{http.MethodPost, acksPath, keyright.Feed, Short, a.acknowledge},
 		{http.MethodGet, clockPath, "", Short, a.showClock},
 		{http.MethodPost, clockPath, "", Short, a.moveClock},
-	}...)
+	})
 }
 
 // timestamp is ISO 8601 in UTC with milliseconds, as the contract has it.
