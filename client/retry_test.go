@@ -21,11 +21,11 @@ func TestRequestsAreRepeatedOnlyWhereSafe(t *testing.T) {
 
 	const (
 		never       = ""
-		always      = "token onboard upload login verify list ack"
+		always      = "token onboard upload login verify list ack job"
 		notForLogin = "token onboard upload verify ack"
 		withKey     = "onboard upload"
 	)
-	names := map[string]string{tokenPath: "token", onboardPath: "onboard", uploadPath: "upload", loginPath: "login", verifyPath: "verify", "/api/v1/watch-lists": "list", "/api/v1/feed/acknowledgements": "ack"}
+	names := map[string]string{tokenPath: "token", onboardPath: "onboard", uploadPath: "upload", loginPath: "login", verifyPath: "verify", "/api/v1/watch-lists": "list", "/api/v1/feed/acknowledgements": "ack", "/api/v1/jobs": "job"}
 	for _, outcome := range []struct {
 		answer
 		repeated string

@@ -67,6 +67,10 @@ var calls = map[string]func(ctx context.Context, c *client.Client) error{
 		_, err := c.Verify(ctx, apiKey, phoneNumber)
 		return err
 	},
+	"/api/v1/jobs": func(ctx context.Context, c *client.Client) error {
+		_, err := c.CreateJob(ctx, apiKey, "customers")
+		return err
+	},
 	"/api/v1/watch-lists": func(ctx context.Context, c *client.Client) error {
 		_, err := c.CreateWatchList(ctx, apiKey, "customers")
 		return err
