@@ -52,6 +52,8 @@ IMPACT_ANSWERS ?= 1000000
 IMPACT_ROWS ?= 4000000
 DERIVED ?= 1000000
 IMPORT_ROWS ?= 5000000
+JOB_ROWS ?= 5000000
+JOB_KILLS ?= 20
 DAYS ?= 90
 ANSWERS_A_DAY ?= 1000000
 OPEN_DAY ?= 500000
@@ -245,6 +247,10 @@ nation: ## Load a nation of LINES lines (20000000) from pipes, apply CHANGES eve
 .PHONY: import-kill
 import-kill: ## Kill an import of IMPORT_ROWS rows (5000000) KILLS times (50), of the server and of the command
 	$(call long_run,TestImportKill,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_IMPORT_KILLS=$(KILLS))
+
+.PHONY: jobs-kill
+jobs-kill: ## Verify a file of JOB_ROWS rows (5000000) beside RATE (1000) requests a second, killed JOB_KILLS (20) times; ENFORCE=1 fails above 15 minutes or twice the p99
+	$(call long_run,TestJobKill,LINEPROOF_E2E_JOB_ROWS=$(JOB_ROWS) LINEPROOF_E2E_JOB_KILLS=$(JOB_KILLS) LINEPROOF_E2E_RATE=$(RATE) LINEPROOF_E2E_SECONDS=$(PHASE) $(if $(ENFORCE),LINEPROOF_E2E_RATIO=2 LINEPROOF_E2E_MINUTES=15))
 
 .PHONY: archive-kill
 archive-kill: ## Kill the archiving of the journal KILLS times (50) and look for lost records
