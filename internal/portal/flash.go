@@ -28,6 +28,8 @@ var flashMessages = map[string]view.Flash{
 	"webhook.not.sent":    {Tone: view.Warn, Text: "The endpoint did not accept it. The newest attempt below says why."},
 	"webhook.replayed":    {Tone: view.Good, Text: "The events are being sent again."},
 	"webhook.deleted":     {Tone: view.Good, Text: "The endpoint is deleted."},
+	"file.sent":           {Tone: view.Good, Text: "The file is received. This page shows how far it has come."},
+	"file.cancelled":      {Tone: view.Good, Text: "The job is cancelled."},
 	"team.invited":        {Tone: view.Good, Text: "Invitation e-mail queued."},
 	"team.removed":        {Tone: view.Good, Text: "The account is removed, and its sessions have ended."},
 	"team.keys":           {Tone: view.Good, Text: "The right to create live keys is changed."},

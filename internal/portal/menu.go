@@ -18,6 +18,7 @@ var menuEntries = []menuEntry{
 	{"", "Overview", "/portal/overview"},
 	{"", "API settings", "/portal/keys"},
 	{"", "Webhooks", "/portal/webhooks"},
+	{"", "Files", "/portal/files"},
 	{"", "Try it", "/portal/try"},
 	{"", "Journal", "/portal/journal"},
 	{"", "Verify receipt", "/portal/receipts"},

@@ -288,6 +288,8 @@ func TestOrganisationsTextIsNeverHTML(t *testing.T) {
 	record := s.asked(t, key.Text.Reveal(), "", testNumber)[0]
 	paper := s.uploaded(t, admin, hostile+".pdf", hostile)
 	hook := s.hook(t, s.bank.ID).String()
+	file := newFile(t, s).String()
+	must(s.pool.Exec(t.Context(), `UPDATE file_job SET name = $1, reason = $1`, hostile))(t)
 	must(s.pool.Exec(t.Context(), `UPDATE hook_endpoint SET name = $1 WHERE id = $2`, hostile, hook))(t)
 	must(s.pool.Exec(t.Context(), `INSERT INTO hook_attempt (endpoint_id, n, at, kind, message, first_seq, last_seq, events, status, error, took_ms, answer)
 		VALUES ($1, 1000, now(), 'events', '1-1', 1, 1, 1, 500, '', 12, $2)`, hook, []byte(hostile)))(t)
@@ -300,6 +302,7 @@ func TestOrganisationsTextIsNeverHTML(t *testing.T) {
 		"/portal/keys", "/portal/new-key", "/portal/keys/" + id, "/portal/keys/" + id + "/roll", "/portal/keys/" + id + "/revoke", "/portal/try", "/portal/team",
 		"/portal/team/" + admin.id.String() + "/remove", "/portal/profile", "/portal/documents", "/portal/documents/" + paper, "/portal/overview", "/portal/journal", "/portal/journal/" + record,
 		"/portal/webhooks", "/portal/webhooks/" + hook, "/portal/webhooks/" + hook + "/roll", "/portal/webhooks/" + hook + "/replay", "/portal/webhooks/" + hook + "/delete",
+		"/portal/files", "/portal/files/" + file, "/portal/files/" + file + "/cancel",
 	} {
 		answers := map[string]string{
 			"GET": s.get(t, path, admin.session).Body.String(), "GET with a query": s.get(t, path+"?"+all.Encode(), admin.session).Body.String(),

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/filejob"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/registry"
 )
@@ -21,6 +23,7 @@ func (s *stack) belongings(t testing.TB, owner visitor) map[string]string {
 	page := s.sent(t, owner, eventsForm, "", eventsFile)
 	return map[string]string{
 		"key": id, "request": s.asked(t, key, "", testNumber)[0], "document": s.uploaded(t, owner, "certificate.pdf", "CAC_CERTIFICATE"),
+		"job":     must(s.jobs.Create(t.Context(), filejob.Owner{Entity: s.telco.ID, Mode: access.Test}, s.fileKey(t), "", filejob.By{Actor: access.Operator}))(t).ID.String(),
 		"webhook": s.hook(t, s.telco.ID).String(), "import": page[strings.LastIndex(page, "/")+1:], "session": must(s.Access.Sessions(t.Context(), owner.id))(t)[0].ID.String(),
 		"account": s.joined(t, people.InviteForm{Kind: registry.MemberAccount, Entity: s.telco.ID}).id.String(),
 	}

@@ -138,6 +138,7 @@ func submissions() map[string]submission {
 		"/portal/webhooks/{webhook}/roll":    {once, "webhook.rolled", form(admin, ofNew("/portal/webhooks/", "/roll", newHook("active")))},
 		"/portal/webhooks/{webhook}/replay":  {each, "webhook.replayed", form(admin, ofNew("/portal/webhooks/", "/replay", newHook("active")))},
 		"/portal/webhooks/{webhook}/delete":  {once, "webhook.deleted", form(admin, ofNew("/portal/webhooks/", "/delete", newHook("active")))},
+		"/portal/files/{job}/cancel":         {ended, "job.cancelled", form(admin, ofNew("/portal/files/", "/cancel", newFile))},
 		"/portal/team":                       {each, "invitation.sent", form(admin, fixed("/portal/team"), "email", "NEW@people.example", "kind", "member")},
 		"/portal/team/{account}/invite":      {each, "invitation.sent", form(admin, ofNew("/portal/team/", "/invite", member))},
 		"/portal/team/{account}/role":        {once, "account.kind_given", form(admin, ofNew("/portal/team/", "/role", newMember), "kind", "admin")},
@@ -247,6 +248,7 @@ var elsewhere = []string{
 	"/portal/theme", "/portal/sign-in", "/portal/sign-in/code", "/portal/invitation", "/portal/forgotten", "/portal/reset", "/portal/confirm",
 	"/portal/security/sessions/{session}/end", "/portal/security/factor/confirm", "/portal/security/factor/remove", "/portal/try", "/portal/documents",
 	"/portal/webhooks/{webhook}/test", "/portal/webhooks/{webhook}/again",
+	"/portal/files",
 	"/portal/desk/journal", "/portal/desk/journal/record", "/portal/desk/numbers", "/portal/desk/new-plan", "/portal/desk/plan", "/portal/supply/imports",
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/egress"
 	"github.com/lineproof/lineproof/internal/feed"
+	"github.com/lineproof/lineproof/internal/filejob"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/httpapi/bankapi"
@@ -38,6 +39,7 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/desk"
+	"github.com/lineproof/lineproof/internal/portal/files"
 	"github.com/lineproof/lineproof/internal/portal/org"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/telco"
@@ -75,6 +77,7 @@ type stack struct {
 	publisher  *publiclog.Publisher
 	receipts   *logreceipt.Maker
 	webhooks   *webhook.Service
+	jobs       *filejob.Service
 
 	pool    *pgxpool.Pool
 	handler http.Handler
@@ -140,6 +143,13 @@ func newStack(t testing.TB) *stack {
 			RegulatorCode: "REGULATOR", PublicURL: "https://lineproof.example", Now: time.Now,
 		},
 	}
+	s.jobs = &filejob.Service{
+		Pool: pool, Files: must(blob.OpenDir(t.TempDir()))(t), Verifier: api.Verifier, Journal: api.Verifier.Journal, Region: region, Now: time.Now, MaxRows: 1000, Keep: time.Hour,
+		Caller: func(ctx context.Context, from pg.DB, key uuid.UUID) (filejob.Caller, error) {
+			who, err := accessService.PrincipalOf(ctx, from, key)
+			return filejob.Caller{Owner: filejob.Owner{Entity: who.Entity, Mode: who.Mode}, Purpose: who.Purpose}, err
+		},
+	}
 	s.openLog(t)
 	s.addPages(record, simulator)
 	s.handler = s.Handler()
@@ -163,6 +173,7 @@ func (s *stack) addPages(record func(context.Context, uuid.UUID) (record.Entry, 
 	s.telcoPages = &telco.Pages{Supply: lines, ImportMaxBytes: 1 << 20}
 	s.Pages = slices.Concat(
 		(&org.Pages{Portal: s.Portal, Documents: s.Documents, Tally: s.Tally, Record: record, Region: s.Region, API: s.API, Simulator: simulator, Webhooks: s.webhooks, Receipts: s.receipts, LogPolicy: s.publisher.Key.Verifier()}).Routes(),
+		(&files.Pages{Portal: s.Portal, Jobs: s.jobs, MaxBytes: 1 << 20}).Routes(),
 		s.telcoPages.Routes(),
 		(&desk.Pages{Supply: lines, Documents: s.Documents, Approvals: s.Approvals, Tally: s.Tally, Record: record, Region: s.Region}).Routes(),
 	)

@@ -20,6 +20,7 @@ import (
 	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/desk"
+	"github.com/lineproof/lineproof/internal/portal/files"
 	"github.com/lineproof/lineproof/internal/portal/org"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/telco"
@@ -45,6 +46,7 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 	lines := present.Supply{Portal: shell, Lines: &supplied}
 	shell.Pages = slices.Concat(
 		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator, Webhooks: webhooks, Receipts: api.Receipts, LogPolicy: logPolicy}).Routes(),
+		(&files.Pages{Portal: shell, Jobs: api.Bank.Jobs, MaxBytes: api.ImportMaxBytes}).Routes(),
 		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes}).Routes(),
 		(&desk.Pages{
 			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now, NotifyStaff: api.People.NotifyOfBreakGlass},
