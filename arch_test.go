@@ -132,7 +132,7 @@ var plan = []part{
 	{domain, "verify", "blob fault journal line linestore numbering pg phone policy promise record sandbox supply", ""},
 	{domain, "entered", "pg sketch", "guard_entered"},
 	{domain, "guard", "approval audit entered fault numberreport pg phone policy registry sketch", "usage_day guard_alert guard_seen guard_key guard_year"},
-	{domain, "filejob", "audit blob fault guard journal linefile pg phone record sandbox turns verify", "file_job file_job_chunk"},
+	{domain, "filejob", "audit blob fault guard journal journalepoch linefile pg phone record sandbox turns verify", "file_job file_job_chunk"},
 	{domain, "impact", "blob feed line linestore outbox pg phone policy verify", "impact_notice"},
 	{domain, "webhook", "audit egress fault feed hooksign pg secret", "hook_endpoint hook_cursor hook_attempt hook_dead"},
 	{domain, "watchlist", "approval audit fault feed guard line linestore outbox pg phone registry", "watch_list watch_block"},
@@ -156,7 +156,7 @@ var plan = []part{
 	{transports, "jobs", "access auditchain clamd document idempotency impact journal journalgap mail outbox people pg rowmac supply tally whoasked", ""},
 	{transports, "client", "", ""},
 
-	{assembly, "server", "access apidocs approval blob clamd config distribute document egress erasure feed filejob guard hashing httpapi httpapi/bankapi idempotency impact inspect jobs journal limit line linestore logentry logfiles logkey logreceipt mail numbering order outbox people peppercheck pg phone policy portal portal/desk portal/files portal/org portal/present portal/telco promise publiclog receipt record registry sandbox secret supply tally telemetry verify watchlist web webhook whoasked", ""},
+	{assembly, "server", "access apidocs approval blob clamd config distribute document egress erasure feed filejob guard hashing httpapi httpapi/bankapi idempotency impact inspect jobs journal journalepoch limit line linestore logentry logfiles logkey logreceipt mail numbering order outbox people peppercheck pg phone policy portal portal/desk portal/files portal/org portal/present portal/telco promise publiclog receipt record registry sandbox secret supply tally telemetry verify watchlist web webhook whoasked", ""},
 	{assembly, "cli/console", "approval client config fault pg secret", ""},
 	{assembly, "cli/backend", "access blob cli/console config document line linestore people peppercheck pg phone registry secret server supply", ""},
 	{assembly, "cli/remote", "cli/console client config secret statefile telemetry", ""},

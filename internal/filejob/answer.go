@@ -126,7 +126,7 @@ func (r *jobRun) record(ctx context.Context, c *chunk) error {
 	requests := r.requests(c.rows, &who)
 	unanswered, reasons := []int64{}, []string{}
 	next := r.job
-	err = r.Journal.RecordWith(ctx, func(from pg.DB) ([]record.Entry, error) {
+	err = r.writeBatch(ctx, func(from pg.DB) ([]record.Entry, error) {
 		entries, errs, err := r.Verifier.AnswerIn(ctx, from, requests)
 		for i, problem := range errs {
 			if problem != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/filejob"
 	"github.com/lineproof/lineproof/internal/guard"
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
@@ -71,7 +71,7 @@ func newEnv(t *testing.T, lines int) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, err := journal.Open(t.Context(), pool, "test", 1)
+	numbers, err := journalepoch.Open(t.Context(), pool, "test", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func newEnv(t *testing.T, lines int) *env {
 		t.Fatal(err)
 	}
 	e.Service = &filejob.Service{
-		Pool: pool, Files: files, Verifier: &verify.Verifier{Lines: &linestore.Resolver{}, Simulator: sandbox.NewSimulator("NG"), Now: now}, Journal: records, Guard: g, Region: region,
+		Pool: pool, Files: files, Verifier: &verify.Verifier{Lines: &linestore.Resolver{}, Simulator: sandbox.NewSimulator("NG"), Now: now}, Records: &filejob.Records{Node: "test", Numbers: numbers}, Guard: g, Region: region,
 		Caller: func(context.Context, pg.DB, uuid.UUID) (filejob.Caller, error) {
 			if e.keyEnded {
 				return filejob.Caller{}, fault.New(fault.Unauthenticated, "revoked")

@@ -36,19 +36,18 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/guard"
-	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
-// Service takes files, and runs the jobs. All fields but Journal are required; that is
+// Service takes files, and runs the jobs. All fields but Records are required; that is
 // needed to run jobs.
 type Service struct {
 	Pool     *pgxpool.Pool
 	Files    blob.Store
 	Verifier *verify.Verifier // answers; its queue is not used
-	Journal  *journal.Journal // of the jobs alone, so that verifications do not share its connections
+	Records  *Records
 	Guard    *guard.Guard
 	Region   *phone.Region
 	// Caller returns what a key may do now, or an error of code UNAUTHENTICATED if it is no

@@ -16,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/filejob"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi"
+	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
@@ -25,7 +26,7 @@ const jobsPath = "/api/v1/jobs"
 func (s *stack) newJobs(t testing.TB, g *guard.Guard, region *phone.Region) *filejob.Service {
 	t.Helper()
 	return &filejob.Service{
-		Pool: s.pool, Files: must(blob.OpenDir(t.TempDir()))(t), Verifier: s.Verifier, Journal: s.Verifier.Journal, Guard: g, Region: region,
+		Pool: s.pool, Files: must(blob.OpenDir(t.TempDir()))(t), Verifier: s.Verifier, Records: &filejob.Records{Node: "jobs", Numbers: must(journalepoch.Open(t.Context(), s.pool, "jobs", 1))(t)}, Guard: g, Region: region,
 		Now: time.Now, MaxRows: 1000, Keep: time.Hour,
 		Caller: func(ctx context.Context, from pg.DB, key uuid.UUID) (filejob.Caller, error) {
 			who, err := s.Access.PrincipalOf(ctx, from, key)

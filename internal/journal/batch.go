@@ -56,6 +56,19 @@ type Sealed struct {
 
 func (b *batch) sealed() *Sealed { return &Sealed{b.epoch, b.n, b.at, b.entries, b.tree} }
 
+// Write writes entries as one batch of a node, in the transaction of a caller who numbers
+// the batches and stores in the same transaction what it needs to know of them.
+func Write(ctx context.Context, tx pg.Tx, node string, number *journalepoch.Number, entries []record.Entry) (*Sealed, error) {
+	b, err := (&Journal{node: node}).seal(number, entries)
+	if err != nil {
+		return nil, err
+	}
+	if written, _, err := b.insert(ctx, tx); err != nil || !written {
+		return nil, fmt.Errorf("journal: the key of the batch is taken, or: %w", err)
+	}
+	return b.sealed(), nil
+}
+
 // entryFields are the columns of a record beside those of its batch, in the order of
 // values and scanEntry.
 const entryFields = `request_id, at, type, entity_id, key_id, mode, purpose, purpose_text, status, reason, mobile_network, line_version,

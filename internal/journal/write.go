@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,43 +70,6 @@ func (j *Journal) RecordSealed(ctx context.Context, decide func(from pg.DB) ([]r
 	return j.finish(len(b.entries), start, err)
 }
 
-// RecordWith is Record for work that can be continued: in the same transaction, after the
-// batch is written, also stores how far the work has come. Its batch is nil without
-// entries. An unknown outcome is not settled: what also has stored says what happened.
-func (j *Journal) RecordWith(ctx context.Context, decide func(from pg.DB) ([]record.Entry, error), also func(tx pg.Tx, b *Sealed) error) error {
-	number, err := j.numbers.Take(ctx)
-	if err != nil {
-		return fmt.Errorf("journal: record: %w", err)
-	}
-	written := false
-	err = pg.InSnapshot(ctx, j.pool, func(tx pg.Tx) error {
-		entries, err := decide(tx)
-		if err != nil {
-			return err
-		}
-		if len(entries) == 0 {
-			return also(tx, nil)
-		}
-		b, err := j.seal(number, entries)
-		if err != nil {
-			return err
-		}
-		if written, _, err = b.insert(ctx, tx); err != nil || !written {
-			return cmp.Or(err, errKeyTaken)
-		}
-		return also(tx, b.sealed())
-	})
-	switch {
-	case errors.Is(err, pg.ErrUnknown):
-		number.Unknown()
-	case err == nil && written:
-		number.Written()
-	default:
-		number.NotWritten()
-	}
-	return err
-}
-
 // finish reports a batch and returns what the caller of Record gets.
 func (j *Journal) finish(entries int, start time.Time, err error) error {
 	if j.Observe != nil && (entries > 0 || err != nil) {
@@ -125,12 +87,10 @@ func (j *Journal) finish(entries int, start time.Time, err error) error {
 func requireWritten(row [][]byte) error {
 	written, _, err := readInserted(row)
 	if err == nil && !written {
-		return errKeyTaken
+		return errors.New("journal: the key of the batch is taken; after a restore run lineproof journal new-epoch and start the nodes again")
 	}
 	return err
 }
-
-var errKeyTaken = errors.New("journal: the key of the batch is taken; after a restore run lineproof journal new-epoch and start the nodes again")
 
 // retryPause is the time before a batch whose commit was not confirmed is retried.
 const retryPause = 25 * time.Millisecond

@@ -29,6 +29,7 @@ import (
 	"github.com/lineproof/lineproof/internal/httpapi/bankapi"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/logreceipt"
 	"github.com/lineproof/lineproof/internal/numbering"
@@ -144,7 +145,7 @@ func newStack(t testing.TB) *stack {
 		},
 	}
 	s.jobs = &filejob.Service{
-		Pool: pool, Files: must(blob.OpenDir(t.TempDir()))(t), Verifier: api.Verifier, Journal: api.Verifier.Journal, Region: region, Now: time.Now, MaxRows: 1000, Keep: time.Hour,
+		Pool: pool, Files: must(blob.OpenDir(t.TempDir()))(t), Verifier: api.Verifier, Records: &filejob.Records{Node: "jobs", Numbers: must(journalepoch.Open(t.Context(), pool, "jobs", 1))(t)}, Region: region, Now: time.Now, MaxRows: 1000, Keep: time.Hour,
 		Caller: func(ctx context.Context, from pg.DB, key uuid.UUID) (filejob.Caller, error) {
 			who, err := accessService.PrincipalOf(ctx, from, key)
 			return filejob.Caller{Owner: filejob.Owner{Entity: who.Entity, Mode: who.Mode}, Purpose: who.Purpose}, err

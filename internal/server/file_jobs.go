@@ -12,22 +12,22 @@ import (
 	"github.com/lineproof/lineproof/internal/filejob"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi"
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
 // fileJobs are files of numbers: the service that takes them, and the one that runs them,
-// in the lane of files and with a journal of its own.
+// in the lane of files and with batches of its own.
 type fileJobs struct {
 	api     *filejob.Service
 	runner  *filejob.Service
-	journal *journal.Journal
+	numbers *journalepoch.Writer
 }
 
 func openFileJobs(ctx context.Context, cfg config.Config, l *lanes, files blob.Store, verifier *verify.Verifier, scanGuard *guard.Guard, keys *access.Service, region *phone.Region) (fileJobs, error) {
-	records, err := journal.Open(ctx, l.imports, cfg.Node, filejob.MaxWorkers)
+	numbers, err := journalepoch.Open(ctx, l.imports, cfg.Node, filejob.MaxWorkers)
 	if err != nil {
 		return fileJobs{}, err
 	}
@@ -41,6 +41,6 @@ func openFileJobs(ctx context.Context, cfg config.Config, l *lanes, files blob.S
 		},
 	}
 	runner := *api
-	runner.Pool, runner.Journal = l.imports, records
-	return fileJobs{api, &runner, records}, nil
+	runner.Pool, runner.Records = l.imports, &filejob.Records{Node: cfg.Node, Numbers: numbers}
+	return fileJobs{api, &runner, numbers}, nil
 }

@@ -142,7 +142,7 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 		s.fileJobs.runner.Run(groupCtx, log)
 		flushCtx, cancel := context.WithTimeout(context.WithoutCancel(groupCtx), 2*time.Second)
 		defer cancel()
-		_ = s.fileJobs.journal.Close(flushCtx) // otherwise another node ends the epoch
+		_ = s.fileJobs.numbers.Close(flushCtx) // otherwise another node ends the epoch
 		return nil
 	})
 	group.Go(func() error {
