@@ -205,8 +205,9 @@ func submissions() map[string]submission {
 		}, "decision", "accepted")},
 		"/portal/desk/limits/{entity}/release": {once, "approval.asked", form(boss, func(t *testing.T, s *stack) string {
 			t.Helper()
-			s.found(t, s.bank, "density", "slowed", nil)
-			return "/portal/desk/limits/" + s.bank.ID.String() + "/release"
+			bank := must(s.Registry.CreateRelyingParty(t.Context(), "Lagoon Bank", "RC 71", access.Operator, uuid.Nil))(t)
+			s.found(t, bank, "density", "slowed", nil)
+			return "/portal/desk/limits/" + bank.ID.String() + "/release"
 		}, "reason", "Payroll", "quiet", "24")},
 		"/portal/desk/supply/imports/{import}/confirm": {once, "approval.asked", form(reviewer, heldImport("/portal/desk/supply/imports/", "/confirm"), "confirm", "MTN", "reason", "A merger")},
 		"/portal/desk/supply/imports/{import}/cancel":  {once, "import.cancelled", form(reviewer, heldImport("/portal/desk/supply/imports/", "/cancel"))},
