@@ -7,7 +7,7 @@ import (
 	"github.com/lineproof/lineproof/internal/priority"
 )
 
-func TestBackgroundLeavesHalfOfTheProcessorsToOthers(t *testing.T) {
+func TestBackgroundLeavesHalfOfTheProcessorsToOthers(t *testing.T) { //nolint:paralleltest // it changes the whole process
 	for given, want := range map[int]int{1: 1, 2: 1, 5: 2, 8: 4} {
 		before := runtime.GOMAXPROCS(given)
 		if err := priority.Background(); err != nil {
