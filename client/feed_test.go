@@ -248,8 +248,8 @@ func TestFeedGoesOnAfterARestore(t *testing.T) {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("rebase") != "true" {
 				w.WriteHeader(http.StatusConflict)
-				_ = json.NewEncoder(w).Encode(map[string]any{"status": "Error", "statusCode": "409",
-					"data": map[string]any{"code": "INCOMPATIBLE_STATE", "message": "restored", "violations": []string{}, "requestId": "x"}})
+				data := map[string]any{"code": "INCOMPATIBLE_STATE", "message": "restored", "violations": []string{}, "requestId": "x"}
+				_ = json.NewEncoder(w).Encode(map[string]any{"status": "Error", "statusCode": "409", "data": data})
 				return
 			}
 			events := []json.RawMessage{}

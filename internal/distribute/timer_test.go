@@ -2,7 +2,7 @@ package distribute_test
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -29,7 +29,7 @@ func (e *env) announce(i int, version int32, due time.Time) {
 		if timer, ok := outbox.TimerOf(number(i), &row, due.Add(-time.Hour)); ok {
 			return outbox.Schedule(e.t.Context(), tx, timer)
 		}
-		return fmt.Errorf("there is no timer")
+		return errors.New("there is no timer")
 	})
 	if err != nil {
 		e.t.Fatal(err)

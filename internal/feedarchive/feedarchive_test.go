@@ -105,7 +105,7 @@ func (e *env) files() (all []byte) {
 		if err != nil || info.IsDir() {
 			return err
 		}
-		text, err := os.ReadFile(path) //nolint:gosec // a file of the test
+		text, err := os.ReadFile(path)
 		all = append(all, text...)
 		return err
 	})
@@ -230,7 +230,7 @@ func TestAlteredSegmentsAreNotRead(t *testing.T) {
 		}
 		return nil
 	})
-	good, err := os.ReadFile(path) //nolint:gosec // a file of the test
+	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
