@@ -61,7 +61,7 @@ func newEnv(t *testing.T, lines int) *env {
 	e.exec(`INSERT INTO line_now (number, version, baseline, network, state, bits, state_since, tenure_start, sim_at)
 		SELECT 2348030000000 + i, 1, 1, $1, 1, 0, $2, $2, CASE WHEN i = 7 THEN $3::integer END FROM generate_series(0, $4::bigint - 1) AS i`,
 		mtn, line.InstantOf(now().AddDate(-5, 0, 0)), line.InstantOf(now().AddDate(0, 0, -3)), lines)
-	e.exec(`INSERT INTO entity (id, name, cac, status, document_required, supplies, asks, created_at) VALUES ($1, 'A Bank', 'RC 1', 'Approved', false, false, true, '2020-01-01')`, e.bank.Entity)
+	e.exec(`INSERT INTO entity (id, name, cac, status, document_required, supplies, asks, created_at) VALUES ($1, 'A Bank', 'RC 1', 'Approved', $2, $2, $3, '2020-01-01')`, e.bank.Entity, false, true)
 	e.exec(`INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, created_at) VALUES ($1, $2, 'files', 'live', 'payment', sha256('x'), 'lp_live_x', now())`, e.key, e.bank.Entity)
 	region, err := phone.NewRegion("NG")
 	if err != nil {

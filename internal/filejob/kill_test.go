@@ -22,7 +22,7 @@ func TestKilledJobRecordsEveryRowOnce(t *testing.T) {
 	e := newEnv(t, 100)
 	e.SetChunk(25)
 	id := e.send(fileOf(rows))
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // not a secret
+	random := rand.New(rand.NewPCG(1, 2))
 	stops, cuts := 0, 0
 	for start := time.Now(); e.job(id).State.Open() && time.Since(start) < time.Minute; stops++ {
 		ctx, kill := context.WithCancel(t.Context())

@@ -122,7 +122,7 @@ func (s *Service) run(ctx context.Context, id uuid.UUID, t *turns.Turns, locks *
 	}
 	defer unlock()
 	r := &jobRun{Service: s, turns: t}
-	steps := map[State]func(context.Context) error{Checking: r.check, Running: r.answer, Writing: r.write}
+	steps := map[State]func(context.Context) error{Checking: r.check, Running: r.answer, Writing: r.write} //nolint:exhaustive // in the other states there is nothing to do
 	for {
 		if r.job, err = one(query(ctx, s.Pool, `WHERE id = $1`, id)); err != nil {
 			return r.job, err

@@ -53,7 +53,7 @@ var importStates = map[string]StateText{
 	supply.Voided:    {"Voided", "The regulator's staff voided this snapshot. What it changed was taken back.", view.Neutral},
 }
 
-var importKinds = map[linefile.Kind]string{linefile.Snapshot: "Snapshot", linefile.Events: "Events"}
+var importKinds = map[linefile.Kind]string{linefile.Snapshot: "Snapshot", linefile.Events: "Events"} //nolint:exhaustive // operators send no questions
 
 // ImportRow returns an import as a row that links to its page below base.
 func ImportRow(im *supply.Import, plan *numbering.Plan, base string) orgview.ImportRow {
