@@ -111,8 +111,8 @@ func TestOpenBreakerFailsCallsUntilTheDatabaseAnswers(t *testing.T) {
 			t.Fatalf("a call during the outage failed after %s", took)
 		}
 	}
-	if n := connections.Load() - before; n > 1 { // the probe's own
-		t.Errorf("%d connections were tried during the outage", n)
+	if n := connections.Load() - before; n > 4 { // those of the probe, which goes on on its own
+		t.Errorf("%d connections were tried during the outage, by 20 calls", n)
 	}
 	if err := node.Thaw(); err != nil {
 		t.Fatal(err)
