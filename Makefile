@@ -58,6 +58,8 @@ DAYS ?= 90
 ANSWERS_A_DAY ?= 1000000
 OPEN_DAY ?= 500000
 RECORDS ?= 1000000
+LOG_RATE ?= 5000
+LOG_SECONDS ?= 600
 RECEIPTS ?= 1000
 TAMPERINGS ?= 10000
 UNTOUCHED ?= 1000
@@ -195,6 +197,10 @@ privacy: ## Search everything that is public after PUBLIC_ANSWERS (100000) answe
 .PHONY: log-kill
 log-kill: ## Kill three nodes that keep the public log KILLS times (50), promote standbys, and verify receipts
 	$(call long_run,TestPublicLogKill,LINEPROOF_E2E_KILLS=$(KILLS) LINEPROOF_E2E_RECEIPTS=20000)
+
+.PHONY: log-latency
+log-latency: ## Verify at LOG_RATE (5000) a second for LOG_SECONDS (600), without and then with a transaction that stays open, and measure how soon two witnesses have signed each answer
+	$(call long_run,TestAnswersAreWitnessedSoon,LINEPROOF_E2E_RATE=$(LOG_RATE) LINEPROOF_E2E_SECONDS=$(LOG_SECONDS))
 
 .PHONY: webhook-kill
 webhook-kill: ## Kill two nodes that send webhooks KILLS times (50), to receivers that hang, cut and fail, and look for lost, disordered and altered events
