@@ -5,7 +5,9 @@ package receipts
 import (
 	"errors"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -126,8 +128,8 @@ func ReadPolicy(file string) (*receipt.Policy, error) {
 func rows(v *receipt.Verified) [][]string {
 	all := append([][]string{{"verified", "yes"}}, rowsOf(&v.Record)...)
 	all = append(all, []string{"log", v.Origin}, []string{"entry", strconv.FormatInt(v.Index, 10)}, []string{"means", receipt.Statement})
-	for name, at := range v.Witnessed {
-		all = append(all, []string{"witnessed by", name + ", " + console.FormatTime(at)})
+	for _, name := range slices.Sorted(maps.Keys(v.Witnessed)) {
+		all = append(all, []string{"witnessed by", name + ", " + console.FormatTime(v.Witnessed[name])})
 	}
 	return all
 }
