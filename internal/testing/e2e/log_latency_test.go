@@ -30,6 +30,7 @@ func TestAnswersAreWitnessedSoon(t *testing.T) {
 		var oldest int64
 		if name == "a transaction is open" {
 			open = must(w.pool.Begin(t.Context()))(t)
+			_ = must(open.Exec(t.Context(), `SET LOCAL idle_in_transaction_session_timeout = 0`))(t) // as a session of another program has it
 			if err := open.QueryRow(t.Context(), `SELECT pg_current_xact_id()::text::bigint`).Scan(&oldest); err != nil {
 				t.Fatal(err)
 			}
