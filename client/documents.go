@@ -103,14 +103,7 @@ func (c *Client) Documents(ctx context.Context, credential Secret, q DocumentsQu
 	if err != nil {
 		return nil, err
 	}
-	answer, err := send[envelope[DocumentList]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.Documents == nil:
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *DocumentList) bool { return d.Documents == nil })
 }
 
 // Document returns a document with the history of its state. The credential is a
@@ -124,14 +117,7 @@ func (c *Client) Document(ctx context.Context, credential Secret, id string) (*D
 }
 
 func sendDocument(ctx context.Context, c *Client, r *request) (*DocumentRecord, error) {
-	answer, err := send[envelope[DocumentRecord]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.ID == "" || answer.Data.State == "":
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *DocumentRecord) bool { return d.ID == "" || d.State == "" })
 }
 
 // DocumentContent writes the file of a document to w. The credential is a

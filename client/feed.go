@@ -101,14 +101,7 @@ func (c *Client) readFeed(ctx context.Context, key Secret, after string, o *Feed
 		return nil, err
 	}
 	r.limit = time.Minute
-	answer, err := send[envelope[feedAnswer]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.Events == nil || answer.Data.Next == "":
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *feedAnswer) bool { return d.Events == nil || d.Next == "" })
 }
 
 // Acknowledgement says which events were acknowledged.
@@ -125,12 +118,5 @@ func (c *Client) AcknowledgeNotices(ctx context.Context, key Secret, eventIDs ..
 		return nil, err
 	}
 	r.repeatable = true // the result is the same
-	answer, err := send[envelope[Acknowledgement]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.Unknown == nil:
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *Acknowledgement) bool { return d.Unknown == nil })
 }

@@ -90,16 +90,15 @@ func (c *Client) Jobs(ctx context.Context, key Secret, before string) ([]Job, er
 	if err != nil {
 		return nil, err
 	}
-	answer, err := send[envelope[struct {
+	data, err := sendData(ctx, c, r, func(d *struct {
 		Jobs []Job `json:"jobs"`
-	}]](ctx, c, r)
-	switch {
-	case err != nil:
+	}) bool {
+		return d.Jobs == nil
+	})
+	if err != nil {
 		return nil, err
-	case answer.Data.Jobs == nil:
-		return nil, r.incomplete()
 	}
-	return answer.Data.Jobs, nil
+	return data.Jobs, nil
 }
 
 // Job returns one job.
@@ -134,12 +133,5 @@ func (c *Client) JobResult(ctx context.Context, key Secret, id string, w io.Writ
 }
 
 func sendJob(ctx context.Context, c *Client, r *request) (*Job, error) {
-	answer, err := send[envelope[Job]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.ID == "" || answer.Data.State == "":
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *Job) bool { return d.ID == "" || d.State == "" })
 }

@@ -137,14 +137,7 @@ func (c *Client) reportEvents(ctx context.Context, token Secret, events []LineEv
 		return nil, err
 	}
 	r.repeatable = true // each event has an id
-	answer, err := send[envelope[EventsReceipt]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(answer.Data.Results) != len(events):
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *EventsReceipt) bool { return len(d.Results) != len(events) })
 }
 
 // fields returns the text fields of an event; those that are not set are empty.
@@ -238,12 +231,5 @@ func (c *Client) order(ctx context.Context, credential Secret, key string, field
 	if err := r.sendJSON(fields); err != nil {
 		return nil, err
 	}
-	answer, err := send[envelope[CreatedOrder]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.ID == "" || answer.Data.State == "":
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *CreatedOrder) bool { return d.ID == "" || d.State == "" })
 }

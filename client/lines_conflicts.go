@@ -65,12 +65,5 @@ func (c *Client) Conflicts(ctx context.Context, credential Secret, q ConflictsQu
 	if err != nil {
 		return nil, err
 	}
-	answer, err := send[envelope[ConflictList]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.Conflicts == nil:
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *ConflictList) bool { return d.Conflicts == nil })
 }

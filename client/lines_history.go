@@ -48,16 +48,15 @@ func (c *Client) Supply(ctx context.Context, credential Secret) ([]Standing, err
 	if err != nil {
 		return nil, err
 	}
-	answer, err := send[envelope[struct {
+	data, err := sendData(ctx, c, r, func(d *struct {
 		Operators []Standing `json:"operators"`
-	}]](ctx, c, r)
-	switch {
-	case err != nil:
+	}) bool {
+		return d.Operators == nil
+	})
+	if err != nil {
 		return nil, err
-	case answer.Data.Operators == nil:
-		return nil, r.incomplete()
 	}
-	return answer.Data.Operators, nil
+	return data.Operators, nil
 }
 
 // HistoryQuery selects the history of a number. Only staff may set the times.
@@ -130,12 +129,5 @@ func (c *Client) History(ctx context.Context, credential Secret, q HistoryQuery)
 		return nil, err
 	}
 	r.repeatable = true
-	answer, err := send[envelope[History]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.Status == "" || answer.Data.MobileNetwork == "":
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *History) bool { return d.Status == "" || d.MobileNetwork == "" })
 }

@@ -111,14 +111,7 @@ func (c *Client) Import(ctx context.Context, credential Secret, id string) (*Lin
 }
 
 func sendImport(ctx context.Context, c *Client, r *request) (*LineImport, error) {
-	answer, err := send[envelope[LineImport]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.ID == "" || answer.Data.State == "":
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *LineImport) bool { return d.ID == "" || d.State == "" })
 }
 
 // Imports returns the last 50 imports, newest first: those of the token's
@@ -128,16 +121,15 @@ func (c *Client) Imports(ctx context.Context, credential Secret) ([]LineImport, 
 	if err != nil {
 		return nil, err
 	}
-	answer, err := send[envelope[struct {
+	data, err := sendData(ctx, c, r, func(d *struct {
 		Imports []LineImport `json:"imports"`
-	}]](ctx, c, r)
-	switch {
-	case err != nil:
+	}) bool {
+		return d.Imports == nil
+	})
+	if err != nil {
 		return nil, err
-	case answer.Data.Imports == nil:
-		return nil, r.incomplete()
 	}
-	return answer.Data.Imports, nil
+	return data.Imports, nil
 }
 
 // RefusedRows writes the rejected rows of an import to w, as CSV with the line of

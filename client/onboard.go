@@ -63,14 +63,7 @@ func (c *Client) Onboard(ctx context.Context, token Secret, a Application) (*Ent
 	if err != nil {
 		return nil, err
 	}
-	answer, err := send[envelope[Entity]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.UID == "" || answer.Data.AdminUID == "" || answer.Data.Status == "":
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *Entity) bool { return d.UID == "" || d.AdminUID == "" || d.Status == "" })
 }
 
 // once sets the Idempotency-Key of r, so that it takes effect once however often

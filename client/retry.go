@@ -37,6 +37,19 @@ func send[T any](ctx context.Context, c *Client, r *request) (answer T, err erro
 	return answer, nil
 }
 
+// sendData sends r and returns the data of its answer, unless the data lacks something that
+// the contract requires.
+func sendData[T any](ctx context.Context, c *Client, r *request, lacks func(*T) bool) (*T, error) {
+	answer, err := send[envelope[T]](ctx, c, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case lacks(&answer.Data):
+		return nil, r.incomplete()
+	}
+	return &answer.Data, nil
+}
+
 // incomplete is the error for a success that lacks required fields.
 func (r *request) incomplete() error {
 	return r.wrong("the response does not match the API contract; is BaseURL a Lineproof service?")

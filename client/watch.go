@@ -58,16 +58,15 @@ func (c *Client) WatchLists(ctx context.Context, key Secret) ([]WatchList, error
 	if err != nil {
 		return nil, err
 	}
-	answer, err := send[envelope[struct {
+	data, err := sendData(ctx, c, r, func(d *struct {
 		Lists []WatchList `json:"watchLists"`
-	}]](ctx, c, r)
-	switch {
-	case err != nil:
+	}) bool {
+		return d.Lists == nil
+	})
+	if err != nil {
 		return nil, err
-	case answer.Data.Lists == nil:
-		return nil, r.incomplete()
 	}
-	return answer.Data.Lists, nil
+	return data.Lists, nil
 }
 
 // WatchList returns one list.
@@ -127,14 +126,7 @@ func (c *Client) ReplaceWatchList(ctx context.Context, key Secret, id string, co
 	if s, ok := content.(io.Seeker); ok {
 		r.form.measure(s)
 	}
-	answer, err := send[envelope[ReplacedList]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.ID == "" || answer.Data.RejectedRows == nil:
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *ReplacedList) bool { return d.ID == "" || d.RejectedRows == nil })
 }
 
 // WatchListMembers writes the numbers of a list to w, one a line.
@@ -164,12 +156,5 @@ func (c *Client) newWatch(ctx context.Context, op, method, path string, key Secr
 }
 
 func sendList(ctx context.Context, c *Client, r *request) (*WatchList, error) {
-	answer, err := send[envelope[WatchList]](ctx, c, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Data.ID == "" || answer.Data.State == "":
-		return nil, r.incomplete()
-	}
-	return &answer.Data, nil
+	return sendData(ctx, c, r, func(d *WatchList) bool { return d.ID == "" || d.State == "" })
 }
