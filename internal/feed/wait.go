@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/pause"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -155,15 +156,8 @@ func (s *Service) Run(ctx context.Context) {
 			_ = s.readHeads(ctx, s.owners(true)) // tried again; the outage is in the log already
 		case <-s.hints:
 			_ = s.readHeads(ctx, s.owners(false))
-			pause(ctx, hintInterval)
+			pause.For(ctx, hintInterval)
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
 	}
 }
 

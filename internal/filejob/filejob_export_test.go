@@ -3,6 +3,8 @@ package filejob
 import (
 	"context"
 	"log/slog"
+
+	"github.com/lineproof/lineproof/internal/pause"
 )
 
 // SetChunk sets how many rows are recorded in one transaction.
@@ -22,7 +24,7 @@ func (s *Service) RunUntilIdle(ctx context.Context, log *slog.Logger) error {
 		if err == nil && len(open) == 0 {
 			break
 		}
-		sleep(ctx, pollInterval/20)
+		pause.For(ctx, pollInterval/20)
 	}
 	stop()
 	<-done

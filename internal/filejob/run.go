@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/pause"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/turns"
@@ -51,9 +52,9 @@ func (s *Service) Run(ctx context.Context, log *slog.Logger) {
 		}
 		if err != nil && ctx.Err() == nil {
 			log.LogAttrs(ctx, slog.LevelWarn, "file jobs could not be started or cleaned up, will retry", slog.Any("error", err))
-			sleep(ctx, retryInterval)
+			pause.For(ctx, retryInterval)
 		}
-		sleep(ctx, pollInterval)
+		pause.For(ctx, pollInterval)
 	}
 }
 
@@ -212,11 +213,3 @@ type readerFunc func(p []byte) (int, error)
 
 // Read implements [io.Reader].
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// sleep waits for a duration, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}

@@ -28,6 +28,7 @@ import (
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/outbox"
+	"github.com/lineproof/lineproof/internal/pause"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -86,15 +87,8 @@ func (t *Teller) run(ctx context.Context, log *slog.Logger, p pass) {
 			log.LogAttrs(ctx, slog.LevelError, "changes of past answers are not told; trying again", slog.String("pass", p.reader), slog.String("error", err.Error()))
 		}
 		if failing = err != nil; failing || !more {
-			pause(ctx, pollInterval)
+			pause.For(ctx, pollInterval)
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/journalslice"
+	"github.com/lineproof/lineproof/internal/pause"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
 )
@@ -206,13 +207,6 @@ const (
 
 var errOldTransaction = errors.New("a transaction that began before the erasure still runs; run `lineproof journal erase run` again when it has ended")
 
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 // rewriteDay writes the file of a day anew from which records were erased, so that it
 // no longer has their bytes.
 func (a *Archiver) rewriteDay(ctx context.Context, conn *pgx.Conn, day time.Time) error {
@@ -235,7 +229,7 @@ func (a *Archiver) rewriteDay(ctx context.Context, conn *pgx.Conn, day time.Time
 		if patience <= 0 || ctx.Err() != nil {
 			return fmt.Errorf("journal: the file of %s still has %d erased rows: %w", day.Format(time.DateOnly), kept, errOldTransaction)
 		}
-		pause(ctx, min(wait, patience))
+		pause.For(ctx, min(wait, patience))
 		patience -= wait
 	}
 	_, err = conn.Exec(ctx, `DELETE FROM journal_rewrite WHERE day = $1::timestamptz::date`, day)

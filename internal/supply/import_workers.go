@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/pause"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/turns"
 )
@@ -42,9 +43,9 @@ func (s *Service) RunImports(ctx context.Context, log *slog.Logger) {
 			since = s.now().Add(-time.Hour)
 		} else if ctx.Err() == nil {
 			log.LogAttrs(ctx, slog.LevelWarn, "imports could not be started or cleaned up, will retry", slog.Any("error", err))
-			sleep(ctx, retryInterval)
+			pause.For(ctx, retryInterval)
 		}
-		sleep(ctx, pollInterval)
+		pause.For(ctx, pollInterval)
 	}
 }
 
@@ -153,12 +154,4 @@ func (s *Service) apiImports(ctx context.Context, where string, args ...any) ([]
 		return nil, fmt.Errorf("supply: find imports: %w", err)
 	}
 	return list, nil
-}
-
-// sleep waits for a duration, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/lineproof/lineproof/internal/pause"
 )
 
 // maxCharged is the longest time that is charged for work outside a turn. Reading
@@ -44,19 +46,11 @@ func (t *Turns) Do(ctx context.Context, outside time.Duration, fn func() error) 
 	err := fn()
 	// What was done outside a turn counts twice: once for the work itself, during
 	// which others may have worked too, and once for its pause.
-	pause := time.Since(started) + 2*min(outside, maxCharged)
+	rest := time.Since(started) + 2*min(outside, maxCharged)
 	if overtime.Stop() {
-		time.AfterFunc(pause, release)
+		time.AfterFunc(rest, release)
 	} else if err == nil {
-		sleep(ctx, pause) // the others work, so only this one pauses
+		pause.For(ctx, rest) // the others work, so only this one pauses
 	}
 	return err
-}
-
-// sleep waits for a duration, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/lineproof/lineproof/internal/pause"
 )
 
 // All imports together work at most half of the time, and each gets its turn.
@@ -18,7 +20,7 @@ func TestTurnsAreSharedAndPaused(t *testing.T) {
 		turns, counts := New(), make([]int, workers)
 		for i := range workers {
 			go func() {
-				for turns.Do(ctx, 0, func() error { sleep(t.Context(), work); return nil }) == nil {
+				for turns.Do(ctx, 0, func() error { pause.For(t.Context(), work); return nil }) == nil {
 					counts[i]++
 				}
 			}()
@@ -35,7 +37,7 @@ func TestTurnsAreSharedAndPaused(t *testing.T) {
 		if busy := time.Duration(total) * work; busy > span/2+work {
 			t.Errorf("worked %v of %v", busy, span)
 		}
-		sleep(t.Context(), time.Second) // the pause of the last turn ends
+		pause.For(t.Context(), time.Second) // the pause of the last turn ends
 	})
 }
 
@@ -68,7 +70,7 @@ func TestTurnsDoNotWaitForSlowWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns, started := New(), time.Now()
 		go func() {
-			if err := turns.Do(t.Context(), 0, func() error { sleep(t.Context(), time.Minute); return nil }); err != nil {
+			if err := turns.Do(t.Context(), 0, func() error { pause.For(t.Context(), time.Minute); return nil }); err != nil {
 				t.Error(err)
 			}
 			if took := time.Since(started); took != 2*time.Minute {
@@ -84,7 +86,7 @@ func TestTurnsDoNotWaitForSlowWork(t *testing.T) {
 				t.Fatalf("turn %d began after %v", i, took)
 			}
 		}
-		sleep(t.Context(), 3*time.Minute)
+		pause.For(t.Context(), 3*time.Minute)
 	})
 }
 
@@ -95,7 +97,7 @@ func TestTurnsEndWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := New()
 		failure := errors.New("a failure")
-		if err := turns.Do(t.Context(), 0, func() error { sleep(t.Context(), maxTurn/2); return failure }); !errors.Is(err, failure) {
+		if err := turns.Do(t.Context(), 0, func() error { pause.For(t.Context(), maxTurn/2); return failure }); !errors.Is(err, failure) {
 			t.Errorf("the error is %v", err)
 		}
 		ctx, stop := context.WithTimeout(t.Context(), maxTurn/4)
@@ -112,6 +114,6 @@ func TestTurnsEndWithTheContext(t *testing.T) {
 		if took := time.Since(started); took != 0 {
 			t.Errorf("without turns it waited %v", took)
 		}
-		sleep(t.Context(), time.Minute) // the pause of the first turn ends
+		pause.For(t.Context(), time.Minute) // the pause of the first turn ends
 	})
 }

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/feed"
+	"github.com/lineproof/lineproof/internal/pause"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -48,16 +48,7 @@ func (s *Sender) send(ctx, work context.Context, l *leased) {
 			}
 			return
 		}
-		pause(ctx, tickInterval) // the database does not answer; Run logs that once for all endpoints
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
+		pause.For(ctx, tickInterval) // the database does not answer; Run logs that once for all endpoints
 	}
 }
 
@@ -80,7 +71,7 @@ func (x *sending) begin(ctx context.Context) error {
 // next waits for the next events, sends them, and records what became of them.
 func (x *sending) next(ctx, work context.Context) error {
 	if now := x.Service.now(); now.Before(x.NextAt) {
-		pause(ctx, x.NextAt.Sub(now))
+		pause.For(ctx, x.NextAt.Sub(now))
 		return ctx.Err()
 	}
 	entries, err := x.read(ctx)
