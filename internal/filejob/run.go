@@ -196,20 +196,10 @@ func (r *jobRun) open(ctx context.Context) (reader *linefile.Reader, closeAll fu
 	if r.job.Owner.Mode == "test" {
 		latest = latest.Add(sandbox.MaxAhead)
 	}
-	reader, err = linefile.Open(readerFunc(func(p []byte) (int, error) {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		return in.Read(p)
-	}), linefile.Options{Kind: linefile.Questions, Region: r.Region, Now: latest, Zone: rules.Zone()})
+	reader, err = linefile.Open(linefile.Until(ctx, in), linefile.Options{Kind: linefile.Questions, Region: r.Region, Now: latest, Zone: rules.Zone()})
 	if err != nil {
 		_ = in.Close() // nothing was written
 		return nil, nil, err
 	}
 	return reader, func() { _, _ = reader.Close(), in.Close() }, nil
 }
-
-type readerFunc func(p []byte) (int, error)
-
-// Read implements [io.Reader].
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -34,12 +34,7 @@ func (r *importRun) openFile(ctx context.Context) (closeFile func(), err error) 
 	if err != nil {
 		return nil, fmt.Errorf("supply: open the file: %w", err)
 	}
-	r.reader, err = linefile.Open(readerFunc(func(p []byte) (int, error) {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		return in.Read(p)
-	}), linefile.Options{Kind: r.im.Kind, Region: r.service.Region, AsOf: r.im.AsOf, Now: r.rules.now, Zone: r.rules.policy.Zone()})
+	r.reader, err = linefile.Open(linefile.Until(ctx, in), linefile.Options{Kind: r.im.Kind, Region: r.service.Region, AsOf: r.im.AsOf, Now: r.rules.now, Zone: r.rules.policy.Zone()})
 	if err != nil {
 		_ = in.Close() // nothing was written
 		return nil, err
@@ -47,11 +42,6 @@ func (r *importRun) openFile(ctx context.Context) (closeFile func(), err error) 
 	r.seen, r.unreadable = phone.NewSet(), phone.NewSet()
 	return func() { _ = in.Close() }, nil
 }
-
-type readerFunc func(p []byte) (int, error)
-
-// Read implements [io.Reader].
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // readChunks reads the file ahead: while one chunk is written to the database,
 // the next one is parsed. The caller returns each chunk through done. Reading
