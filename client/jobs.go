@@ -90,11 +90,10 @@ func (c *Client) Jobs(ctx context.Context, key Secret, before string) ([]Job, er
 	if err != nil {
 		return nil, err
 	}
-	data, err := sendData(ctx, c, r, func(d *struct {
+	type list struct {
 		Jobs []Job `json:"jobs"`
-	}) bool {
-		return d.Jobs == nil
-	})
+	}
+	data, err := sendData(ctx, c, r, func(d *list) bool { return d.Jobs == nil })
 	if err != nil {
 		return nil, err
 	}

@@ -48,11 +48,10 @@ func (c *Client) Supply(ctx context.Context, credential Secret) ([]Standing, err
 	if err != nil {
 		return nil, err
 	}
-	data, err := sendData(ctx, c, r, func(d *struct {
+	type list struct {
 		Operators []Standing `json:"operators"`
-	}) bool {
-		return d.Operators == nil
-	})
+	}
+	data, err := sendData(ctx, c, r, func(d *list) bool { return d.Operators == nil })
 	if err != nil {
 		return nil, err
 	}

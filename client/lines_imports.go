@@ -121,11 +121,10 @@ func (c *Client) Imports(ctx context.Context, credential Secret) ([]LineImport, 
 	if err != nil {
 		return nil, err
 	}
-	data, err := sendData(ctx, c, r, func(d *struct {
+	type list struct {
 		Imports []LineImport `json:"imports"`
-	}) bool {
-		return d.Imports == nil
-	})
+	}
+	data, err := sendData(ctx, c, r, func(d *list) bool { return d.Imports == nil })
 	if err != nil {
 		return nil, err
 	}

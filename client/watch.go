@@ -58,11 +58,10 @@ func (c *Client) WatchLists(ctx context.Context, key Secret) ([]WatchList, error
 	if err != nil {
 		return nil, err
 	}
-	data, err := sendData(ctx, c, r, func(d *struct {
+	type list struct {
 		Lists []WatchList `json:"watchLists"`
-	}) bool {
-		return d.Lists == nil
-	})
+	}
+	data, err := sendData(ctx, c, r, func(d *list) bool { return d.Lists == nil })
 	if err != nil {
 		return nil, err
 	}
