@@ -183,7 +183,7 @@ func TestCodesAreThoseOfTheService(t *testing.T) {
 		client.CodeInvalidArgument, client.CodeOutOfRange, client.CodeUnauthenticated, client.CodeSecondFactorRequired,
 		client.CodePermissionDenied, client.CodeIncompleteAccount, client.CodeNotFound, client.CodeMethodNotAllowed, client.CodeAlreadyExists, client.CodeAborted,
 		client.CodeIncompatibleState, client.CodeGone, client.CodePayloadTooLarge, client.CodeUnsupportedMediaType, client.CodeNotApplicable,
-		client.CodeTooManyRequests, client.CodeQuotaExceeded, client.CodeInternal, client.CodeUnavailable,
+		client.CodeTooManyRequests, client.CodeQuotaExceeded, client.CodeScanSuspected, client.CodeInternal, client.CodeUnavailable,
 	}
 	for _, code := range fault.Codes {
 		if !slices.Contains(ours, client.Code(code)) {

@@ -31,6 +31,7 @@ const (
 	CodeNotApplicable        Code = "SERVICE_NOT_APPLICABLE" // 422: not a mobile number of the service's country
 	CodeTooManyRequests      Code = "TOO_MANY_REQUESTS"      // 429: a rate limit is exceeded
 	CodeQuotaExceeded        Code = "QUOTA_EXCEEDED"         // 429: a quota is used up
+	CodeScanSuspected        Code = "SCAN_SUSPECTED"         // 429: slowed or stopped; contact the regulator
 	CodeInternal             Code = "INTERNAL"               // 500
 	CodeUnavailable          Code = "UNAVAILABLE"            // 503
 )

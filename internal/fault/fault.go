@@ -45,6 +45,7 @@ const (
 	NotApplicable        Code = "SERVICE_NOT_APPLICABLE"
 	TooManyRequests      Code = "TOO_MANY_REQUESTS"
 	QuotaExceeded        Code = "QUOTA_EXCEEDED"
+	ScanSuspected        Code = "SCAN_SUSPECTED"
 	Internal             Code = "INTERNAL"
 	Unavailable          Code = "UNAVAILABLE"
 )
@@ -53,7 +54,7 @@ const (
 var Codes = []Code{
 	InvalidArgument, OutOfRange, Unauthenticated, SecondFactorRequired, PermissionDenied, IncompleteAccount, NotFound,
 	MethodNotAllowed, AlreadyExists, Aborted, IncompatibleState, Gone, PayloadTooLarge, UnsupportedMediaType,
-	NotApplicable, TooManyRequests, QuotaExceeded, Internal, Unavailable,
+	NotApplicable, TooManyRequests, QuotaExceeded, ScanSuspected, Internal, Unavailable,
 }
 
 // The codes of a violation: what is wrong with one field.

@@ -145,7 +145,7 @@ func (s *Service) run(ctx context.Context, id uuid.UUID, t *turns.Turns, locks *
 // endsJob reports whether an error is about the job, and trying again is in vain.
 func endsJob(f *fault.Error) bool {
 	switch f.Code {
-	case fault.InvalidArgument, fault.IncompatibleState, fault.PayloadTooLarge, fault.UnsupportedMediaType, fault.QuotaExceeded:
+	case fault.InvalidArgument, fault.IncompatibleState, fault.PayloadTooLarge, fault.UnsupportedMediaType, fault.QuotaExceeded, fault.ScanSuspected:
 		return true
 	default:
 		return false

@@ -39,7 +39,7 @@ var (
 )
 
 func stoppedFault(why string) *fault.Error {
-	f := fault.New(fault.QuotaExceeded, why+", so the service no longer answers them. Only the regulator can lift this: contact the regulator.")
+	f := fault.New(fault.ScanSuspected, why+", so the service no longer answers them. Stop whatever sends them, and ask the regulator for a release: nobody else can give it.")
 	f.RetryAfter = stoppedRetryAfter
 	return f
 }

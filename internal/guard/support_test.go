@@ -129,8 +129,8 @@ func refused(tb testing.TB, err error) {
 func refusalOf(tb testing.TB, err error) *fault.Error {
 	tb.Helper()
 	f, ok := errors.AsType[*fault.Error](err)
-	if !ok || f.Code != fault.QuotaExceeded {
-		tb.Fatalf("got %v, want QUOTA_EXCEEDED", err)
+	if !ok || f.Code != fault.QuotaExceeded && f.Code != fault.ScanSuspected {
+		tb.Fatalf("got %v, want QUOTA_EXCEEDED or SCAN_SUSPECTED", err)
 	}
 	return f
 }

@@ -38,7 +38,14 @@ func asking(key, number string) *http.Request {
 // to retry.
 func quotaRefusal(t *testing.T, res *httptest.ResponseRecorder, words string) {
 	t.Helper()
-	if res.Code != http.StatusTooManyRequests || field(t, res.Body.Bytes(), "data", "code") != "QUOTA_EXCEEDED" {
+	refusal(t, res, "QUOTA_EXCEEDED", words)
+}
+
+// refusal fails unless a response is 429 with a code, says what happened, and when to
+// retry.
+func refusal(t *testing.T, res *httptest.ResponseRecorder, code, words string) {
+	t.Helper()
+	if res.Code != http.StatusTooManyRequests || field(t, res.Body.Bytes(), "data", "code") != code {
 		t.Fatalf("answered %d: %s", res.Code, res.Body)
 	}
 	if got := field(t, res.Body.Bytes(), "data", "message"); !strings.Contains(got, words) {
@@ -141,8 +148,8 @@ func TestNumberScanningIsBlocked(t *testing.T) {
 		}
 		res := s.checked(t, post(batchPath, s.key, `{"phoneNumbers":[`+strings.Join(numbers, ",")+`]}`))
 		if res.Code == http.StatusTooManyRequests {
-			quotaRefusal(t, res, "Only the regulator can lift this")
-			quotaRefusal(t, s.checked(t, asking(s.key, knownNumber)), "Only the regulator can lift this")
+			refusal(t, res, "SCAN_SUSPECTED", "ask the regulator for a release")
+			refusal(t, s.checked(t, asking(s.key, knownNumber)), "SCAN_SUSPECTED", "ask the regulator for a release")
 			if i < 2 {
 				t.Errorf("stopped after %d numbers", 1000*i)
 			}

@@ -74,6 +74,7 @@ var (
 	errClientRate  = fault.New(fault.TooManyRequests, "This client exceeds its rate limit. Retry after the time in the Retry-After header, and send more in each request instead of more requests.")
 	errSessionRate = fault.New(fault.TooManyRequests, "This session exceeds its rate limit. Retry after the time in the Retry-After header.")
 	errAddress     = fault.New(fault.TooManyRequests, "Too many requests without a valid credential from this network. Retry after the time in the Retry-After header.")
+	errSlowed      = fault.New(fault.ScanSuspected, "The requests of this organisation look like number scanning, so it is slowed to a tenth of its rate limits, and this request exceeds them. Stop whatever sends consecutive or unallocated numbers, and ask the regulator for a release. Until then retry after the time in the Retry-After header.")
 	errConcurrent  = fault.New(fault.TooManyRequests, "As many requests with this credential are in progress as it may have. Wait for one of them to finish, then send this one again.")
 )
 
@@ -99,10 +100,14 @@ type bucket struct {
 func (a *API) buckets(who *access.Principal) [2]bucket {
 	switch who.Kind {
 	case access.APIKey:
-		key, entity := a.rates(who)
+		key, entity := limiter.Rate{PerSecond: who.Limits.KeyRate, Burst: who.Limits.KeyBurst}, limiter.Rate{PerSecond: who.Limits.EntityRate, Burst: who.Limits.EntityBurst}
+		keyError, entityError := errKeyRate, errEntityRate
+		if f := a.slowed(who.Entity); f < 1 {
+			key, entity, keyError, entityError = key.Times(f), entity.Times(f), errSlowed, errSlowed
+		}
 		return [2]bucket{
-			{byKey, callerKey(who), key, errKeyRate},
-			{byEntity, limiter.Of(limiter.Entity, who.Entity), entity, errEntityRate},
+			{byKey, callerKey(who), key, keyError},
+			{byEntity, limiter.Of(limiter.Entity, who.Entity), entity, entityError},
 		}
 	case access.Client:
 		return [2]bucket{{byClient, callerKey(who), a.Limits.Client, errClientRate}}
@@ -246,16 +251,12 @@ func (a *API) chargeMore(w http.ResponseWriter, r *http.Request, n int) error {
 	return err
 }
 
-// rates returns the rates of a key and of all keys of its entity together.
-func (a *API) rates(who *access.Principal) (key, entity limiter.Rate) {
-	key = limiter.Rate{PerSecond: who.Limits.KeyRate, Burst: who.Limits.KeyBurst}
-	entity = limiter.Rate{PerSecond: who.Limits.EntityRate, Burst: who.Limits.EntityBurst}
-	if a.Limits.Slowed != nil {
-		if f := a.Limits.Slowed(who.Entity); f < 1 {
-			return key.Times(f), entity.Times(f)
-		}
+// slowed returns the factor for the rates of an entity.
+func (a *API) slowed(entity uuid.UUID) float64 {
+	if a.Limits.Slowed == nil {
+		return 1
 	}
-	return key, entity
+	return a.Limits.Slowed(entity)
 }
 
 // limitError counts a refusal and returns f with the time to retry after, in

@@ -188,7 +188,8 @@ func TestForgedForwardedForIsIgnored(t *testing.T) {
 	}
 }
 
-// The guard slows an entity by lowering its rates.
+// The guard slows an entity by lowering its rates, and what is refused then has a code
+// and a message that say so.
 func TestSuspectedEntityHasLowerRates(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -201,9 +202,11 @@ func TestSuspectedEntityHasLowerRates(t *testing.T) {
 	}
 	passed := 0
 	for range 20 {
-		res := s.do(t, post(verifyPath, s.key, question))
+		res := s.checked(t, post(verifyPath, s.key, question))
 		if res.Code == http.StatusOK {
 			passed++
+		} else {
+			refusal(t, res, "SCAN_SUSPECTED", "slowed to a tenth of its rate limits")
 		}
 		if got := res.Header().Get("RateLimit-Policy"); got != `"key";q=5;w=1000` {
 			t.Errorf("the policy is %s", got)

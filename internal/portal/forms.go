@@ -21,7 +21,7 @@ func FormErrors(r *http.Request, err error) (form view.Form, invalid bool) {
 	problem := FaultOf(err)
 	switch problem.Code {
 	case fault.InvalidArgument, fault.OutOfRange, fault.AlreadyExists, fault.IncompatibleState, fault.NotApplicable, fault.TooManyRequests, fault.Unauthenticated,
-		fault.PayloadTooLarge, fault.UnsupportedMediaType, fault.Aborted, fault.QuotaExceeded, fault.IncompleteAccount:
+		fault.PayloadTooLarge, fault.UnsupportedMediaType, fault.Aborted, fault.QuotaExceeded, fault.ScanSuspected, fault.IncompleteAccount:
 	default:
 		return f, false
 	}

@@ -29,6 +29,7 @@ var statuses = map[fault.Code]int{
 	fault.NotApplicable:        http.StatusUnprocessableEntity,
 	fault.TooManyRequests:      http.StatusTooManyRequests,
 	fault.QuotaExceeded:        http.StatusTooManyRequests,
+	fault.ScanSuspected:        http.StatusTooManyRequests,
 	fault.Internal:             http.StatusInternalServerError,
 	fault.Unavailable:          http.StatusServiceUnavailable,
 }

@@ -146,7 +146,7 @@ func (s *scan) count(a answer, err error) {
 		err = json.Unmarshal(a.body, &said)
 	}
 	switch {
-	case err == nil && a.status == http.StatusTooManyRequests && said.Data.Code == "QUOTA_EXCEEDED" && a.header.Get("Retry-After") != "":
+	case err == nil && a.status == http.StatusTooManyRequests && (said.Data.Code == "QUOTA_EXCEEDED" || said.Data.Code == "SCAN_SUSPECTED") && a.header.Get("Retry-After") != "":
 		s.refused.Add(int64(s.batch))
 	case err == nil && a.status == http.StatusOK:
 		for _, r := range said.Data.Results {
