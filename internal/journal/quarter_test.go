@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math/rand/v2"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
+	"github.com/lineproof/lineproof/internal/testing/process"
 	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
@@ -161,12 +161,12 @@ func TestWhoAskedOverAQuarter(t *testing.T) {
 	}
 
 	service, id := q.allowed(t)
-	before, start := cpuTime(t), time.Now()
+	before, start := ownCPU(t), time.Now()
 	report, err := service.Run(t.Context(), id, audit.Actor{Kind: audit.Operator}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	took, work := time.Since(start), cpuTime(t)-before
+	took, work := time.Since(start), ownCPU(t)-before
 	if report.Answers != want {
 		t.Errorf("found %d answers, and %d were planted", report.Answers, want)
 	}
@@ -198,12 +198,11 @@ func (q *quarter) allowed(t *testing.T) (*whoasked.Service, uuid.UUID) {
 	return service, id
 }
 
-// cpuTime returns the CPU time that this process has used.
-func cpuTime(t *testing.T) time.Duration {
+func ownCPU(t *testing.T) time.Duration {
 	t.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+	used, err := process.OwnCPU()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	return used
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/merkle"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 // A day is checked and archived with a bounded amount of CPU for each record, in this
@@ -52,8 +52,8 @@ func TestArchiveRate(t *testing.T) { //nolint:paralleltest // it measures the CP
 		m := p.measure(t, step.run)
 		perRecord := func(d time.Duration) time.Duration { return d / time.Duration(records) }
 		t.Logf("%s of %d records: %v, %.0f records/s; CPU of a record: %v in this process and %v in PostgreSQL; oldest snapshot %v",
-			step.name, records, m.took.Round(time.Millisecond), float64(records)/m.took.Seconds(), perRecord(m.own), perRecord(m.postgres), m.snapshot.Round(time.Millisecond))
-		if enforced && (perRecord(m.own+m.postgres) > step.goal || m.snapshot > goalSnapshot) {
+			step.name, records, m.took.Round(time.Millisecond), float64(records)/m.took.Seconds(), perRecord(m.used.Own), perRecord(m.used.Server), m.snapshot.Round(time.Millisecond))
+		if enforced && (perRecord(m.used.Total()) > step.goal || m.snapshot > goalSnapshot) {
 			t.Errorf("the goal is %v of CPU and a snapshot of at most %v", step.goal, goalSnapshot)
 		}
 	}
@@ -101,7 +101,10 @@ func (p *past) fillFast(t *testing.T, day time.Time, records, size int) {
 }
 
 // measured is what some work has cost.
-type measured struct{ took, own, postgres, snapshot time.Duration }
+type measured struct {
+	took, snapshot time.Duration
+	used           pgtest.CPU
+}
 
 // measure runs some work and looks at its snapshots ten times a second.
 func (p *past) measure(t *testing.T, work func() error) (m measured) {
@@ -125,46 +128,12 @@ func (p *past) measure(t *testing.T, work func() error) (m measured) {
 			}
 		}
 	}()
-	own, postgres, start := cpuTime(t), p.postgresCPU(t), time.Now()
+	used, start := pgtest.UsedCPU(t, p.super), time.Now()
 	err := work()
-	m.took, m.own, m.postgres = time.Since(start), cpuTime(t)-own, p.postgresCPU(t)-postgres
+	m.took, m.used = time.Since(start), pgtest.UsedCPU(t, p.super).Since(used)
 	stop()
 	if m.snapshot = <-oldest; err != nil {
 		t.Fatal(err)
 	}
 	return m
-}
-
-// postgresCPU returns the CPU time that all processes of PostgreSQL have used.
-func (p *past) postgresCPU(t *testing.T) (sum time.Duration) {
-	t.Helper()
-	var server string
-	if err := p.super.QueryRow(t.Context(), `SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)`).Scan(&server); err != nil {
-		t.Fatal(err)
-	}
-	processes, err := os.ReadDir("/proc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const tick = 10 * time.Millisecond
-	for _, process := range processes {
-		text, err := os.ReadFile("/proc/" + process.Name() + "/stat")
-		_, rest, found := strings.Cut(string(text), ") ")
-		fields := strings.Fields(rest)
-		if err != nil || !found || len(fields) < 15 || process.Name() != server && fields[1] != server {
-			continue
-		}
-		last := 13 // user and system time
-		if process.Name() == server {
-			last = 15 // and that of its children that have ended
-		}
-		for _, ticks := range fields[11:last] {
-			n, err := strconv.Atoi(ticks)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum += time.Duration(n) * tick
-		}
-	}
-	return sum
 }

@@ -1,73 +1,16 @@
 package watchlist_test
 
 import (
-	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
-	"syscall"
 	"testing"
-	"time"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/watchlist"
 )
-
-// cpu is the processor time of this process and of all processes of the database.
-type cpu struct{ own, database time.Duration }
-
-func (c cpu) since(before cpu) cpu { return cpu{c.own - before.own, c.database - before.database} }
-
-func (c cpu) String() string {
-	return fmt.Sprintf("%.2f s (own %.2f, database %.2f)", (c.own + c.database).Seconds(), c.own.Seconds(), c.database.Seconds())
-}
-
-func usage(t *testing.T, pool *pgxpool.Pool) (c cpu) {
-	t.Helper()
-	var own syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
-		t.Fatal(err)
-	}
-	c.own = time.Duration(own.Utime.Nano() + own.Stime.Nano())
-	var backend int
-	if err := pool.QueryRow(t.Context(), `SELECT pg_backend_pid()`).Scan(&backend); err != nil {
-		t.Fatal(err)
-	}
-	master := stat(backend)[1] // the parent of a backend
-	found, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range found {
-		pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
-		of := stat(pid)
-		const tick = 10 * time.Millisecond
-		switch {
-		case len(of) < 15:
-		case pid == master: // with those of its processes that have ended
-			c.database += time.Duration(of[11]+of[12]+of[13]+of[14]) * tick
-		case of[1] == master:
-			c.database += time.Duration(of[11]+of[12]) * tick
-		}
-	}
-	return c
-}
-
-// stat returns the numbers of /proc/pid/stat after the name: state, parent, and so on.
-func stat(pid int) (values []int) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return nil
-	}
-	for field := range bytes.FieldsSeq(text[bytes.LastIndexByte(text, ')')+1:]) {
-		n, _ := strconv.Atoi(string(field))
-		values = append(values, n)
-	}
-	return values
-}
 
 // A list of a nation's size is stored in a few bytes for each number, and a change is
 // matched with it at little cost. LINEPROOF_E2E_LIST is how many numbers it has (50,000);
@@ -89,12 +32,12 @@ func TestLargeListIsSmall(t *testing.T) {
 		}
 	}
 	id := e.create(o)
-	before := usage(t, e.pool)
+	before := pgtest.UsedCPU(t, e.pool)
 	l, err := e.Replace(t.Context(), o, id, numbers, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded := usage(t, e.pool).since(before)
+	loaded := pgtest.UsedCPU(t, e.pool).Since(before)
 	var bytes int64
 	if err := e.pool.QueryRow(t.Context(), `SELECT pg_total_relation_size('watch_block')`).Scan(&bytes); err != nil {
 		t.Fatal(err)
@@ -108,7 +51,7 @@ func TestLargeListIsSmall(t *testing.T) {
 	const changes, batch = 50_000, 1_000
 	random := rand.New(rand.NewPCG(3, 4))
 	matched := 0
-	before = usage(t, e.pool)
+	before = pgtest.UsedCPU(t, e.pool)
 	for range changes / batch {
 		some := make([]phone.Number, batch)
 		for i := range some {
@@ -122,9 +65,9 @@ func TestLargeListIsSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cost := usage(t, e.pool).since(before)
-	t.Logf("%d numbers: %.2f bytes each with the indexes, loaded with %v of CPU, numbers counted and judged included; %d of %d random changes matched, %.1f µs of CPU each",
-		size, float64(bytes)/float64(size), loaded, matched, changes, float64((cost.own+cost.database).Microseconds())/changes)
+	cost := pgtest.UsedCPU(t, e.pool).Since(before)
+	t.Logf("%d numbers: %.2f bytes each with the indexes, loaded with %v of CPU, %v of it the service's, numbers counted and judged included; %d of %d random changes matched, %.1f µs of CPU each",
+		size, float64(bytes)/float64(size), loaded.Total(), loaded.Own, matched, changes, float64(cost.Total().Microseconds())/changes)
 	if matched < changes/6 {
 		t.Errorf("%d of %d changes were matched, about a fifth of them are in the list", matched, changes)
 	}

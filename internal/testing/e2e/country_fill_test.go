@@ -3,13 +3,13 @@ package e2e_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // What the fill factor of line_now costs and saves: the size of a line, and the CPU
@@ -37,9 +37,9 @@ func TestFillFactor(t *testing.T) {
 		n.exec(`VACUUM ANALYZE line_now`)
 		n.exec(`CHECKPOINT`)
 		heap, index := n.bytes()
-		wal, cpu := n.wal(), cpuTime(t, cluster.PID())
+		wal, cpu := n.wal(), must(process.CPU(cluster.PID()))(t)
 		took := n.change(changes, asOf, true)
-		cpu, wal = cpuTime(t, cluster.PID())-cpu, n.wal()-wal
+		cpu, wal = must(process.CPU(cluster.PID()))(t)-cpu, n.wal()-wal
 		heapAfter, indexAfter := n.bytes()
 		t.Logf("fill factor %s: %.1f bytes of a line (heap %.1f, index %.1f), %.1f after the changes (heap %.1f, index %.1f)",
 			factor, heap+index, heap, index, heapAfter+indexAfter, heapAfter, indexAfter)
@@ -85,30 +85,4 @@ func (n *country) hotShare() string {
 		return "an unknown share"
 	}
 	return fmt.Sprintf("%.0f %%", 100*float64(hot)/float64(all))
-}
-
-// cpuTime returns the CPU time of a process, of its children, and of its former
-// children.
-func cpuTime(t *testing.T, pid int) (total time.Duration) {
-	t.Helper()
-	const tick = 10 * time.Millisecond
-	for _, path := range must(filepath.Glob("/proc/[0-9]*/stat"))(t) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		own, _, _ := strings.Cut(string(text), " ")
-		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // state, parent, ...; user and system time are the 12th and 13th
-		used := fields[11:13]
-		switch {
-		case own == strconv.Itoa(pid):
-			used = fields[11:15] // and those of children that have ended
-		case fields[1] != strconv.Itoa(pid):
-			continue
-		}
-		for _, f := range used {
-			total += time.Duration(must(strconv.ParseInt(f, 10, 64))(t)) * tick
-		}
-	}
-	return total
 }
