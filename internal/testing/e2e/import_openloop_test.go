@@ -33,8 +33,9 @@ var errStuck = errors.New("e2e: the server has answered nothing for a minute")
 type openLoop struct {
 	world   *fixture
 	address string
-	rate    int   // a second
-	asked   int64 // lines, beside those of every fixture
+	rate    int    // a second
+	asked   int64  // lines, beside those of every fixture
+	include string // fields of the body, after the number
 	conns   [openConns]wire
 }
 
@@ -123,7 +124,7 @@ func (l *openLoop) ask(conn *wire) (a openLoopRequest) {
 		number = firstLine + rand.Int64N(knownLines)
 		status, network, _ = l.world.expected(number)
 	}
-	body := []byte(`{"phoneNumber":"+` + strconv.FormatInt(number, 10) + `"}`)
+	body := []byte(`{"phoneNumber":"+` + strconv.FormatInt(number, 10) + `"` + l.include + `}`)
 	got, err := conn.send(post(verifyPath, "application/json", body, "Authorization", "Bearer "+l.world.key.Text.Reveal()))
 	switch {
 	case err != nil:
