@@ -101,8 +101,13 @@ func hostileNow(w http.ResponseWriter, r *http.Request) bool {
 // settle waits until every organisation has what it should.
 func (x *hooks) settle(t *testing.T, within time.Duration, done func(*hooked) bool) {
 	t.Helper()
+	settle(t, x.all, within, done)
+}
+
+func settle(t *testing.T, all []*hooked, within time.Duration, done func(*hooked) bool) {
+	t.Helper()
 	deadline := time.Now().Add(within)
-	for _, h := range x.all {
+	for _, h := range all {
 		for {
 			h.mu.Lock()
 			ok, next := done(h), h.next

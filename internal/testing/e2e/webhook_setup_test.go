@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,7 +34,8 @@ type hooked struct {
 	answer   func(w http.ResponseWriter, r *http.Request) (accepted bool) // nil accepts
 	next     int                                                          // the seq of the next event
 	repeated int                                                          // events that came again
-	bodies   map[string]string                                            // of requests, by webhook-id
+	bodies   map[string][sha256.Size]byte                                 // hashes of requests, by webhook-id
+	sentAt   func(*sentEvent) time.Time                                   // just before the commit; nil reads it from the event
 	wrong    []string
 	took     []time.Duration // from just before the commit to here
 }
@@ -41,8 +43,10 @@ type hooked struct {
 type sentEvent struct {
 	ID, Type, Sequence string
 	Data               struct {
-		Challenge string
-		At        int64 // microseconds, just before the commit
+		Challenge   string
+		At          int64 // microseconds, just before the commit
+		PhoneNumber string
+		Version     int32
 	}
 }
 
@@ -72,27 +76,37 @@ func (h *hooked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *hooked) take(id string, body []byte, arrived time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if before, seen := h.bodies[id]; seen && before != string(body) {
+	hash := sha256.Sum256(body)
+	if before, seen := h.bodies[id]; seen && before != hash {
 		h.wrong = append(h.wrong, "the same id with other bytes: "+id)
 	}
-	h.bodies[id] = string(body)
+	h.bodies[id] = hash
 	var events []sentEvent
 	if err := json.Unmarshal(body, &events); err != nil {
 		h.wrong = append(h.wrong, "no batch: "+err.Error())
 		return
 	}
-	for _, e := range events {
-		var seq int
-		_, _ = fmt.Sscan(e.Sequence, &seq)
-		switch {
-		case seq < h.next:
-			h.repeated++
-		case seq > h.next:
-			h.wrong = append(h.wrong, fmt.Sprintf("event %d came before %d", seq, h.next))
-		default:
-			h.next++
-			h.took = append(h.took, arrived.Sub(time.UnixMicro(e.Data.At)))
+	for i := range events {
+		h.count(&events[i], arrived)
+	}
+}
+
+// count notes one event that has arrived.
+func (h *hooked) count(e *sentEvent, arrived time.Time) {
+	var seq int
+	_, _ = fmt.Sscan(e.Sequence, &seq)
+	switch {
+	case seq < h.next:
+		h.repeated++
+	case seq > h.next:
+		h.wrong = append(h.wrong, fmt.Sprintf("event %d came before %d", seq, h.next))
+	default:
+		h.next++
+		at := time.UnixMicro(e.Data.At)
+		if h.sentAt != nil {
+			at = h.sentAt(e)
 		}
+		h.took = append(h.took, arrived.Sub(at))
 	}
 }
 
@@ -128,7 +142,7 @@ func newHooks(t *testing.T, w *fixture, count int) *hooks {
 	by := webhook.By{Actor: access.Operator}
 	for i := range count {
 		bank := must(w.registry.CreateRelyingParty(t.Context(), fmt.Sprintf("Bank %d", i), fmt.Sprintf("RC %d", 1000+i), access.Operator, uuid.Nil))(t)
-		h := &hooked{owner: feed.Owner{Entity: bank.ID, Mode: access.Test}, next: 1, bodies: map[string]string{}}
+		h := &hooked{owner: feed.Owner{Entity: bank.ID, Mode: access.Test}, next: 1, bodies: map[string][sha256.Size]byte{}}
 		h.server = httptest.NewServer(h)
 		t.Cleanup(func() {
 			h.server.CloseClientConnections()
@@ -143,12 +157,16 @@ func newHooks(t *testing.T, w *fixture, count int) *hooks {
 
 // tell adds one event to each of the feeds, in one transaction.
 func (x *hooks) tell(ctx context.Context, of []*hooked) error {
+	return pg.InTx(ctx, x.w.pool, func(tx pg.Tx) error { return tellIn(ctx, tx, of) })
+}
+
+func tellIn(ctx context.Context, tx pg.Tx, of []*hooked) error {
 	events := map[feed.Owner][]feed.Event{}
 	now := time.Now()
 	for _, h := range of {
 		events[h.owner] = append(events[h.owner], feed.Event{Type: "line.v1.swapped", Time: now, Data: map[string]any{"at": now.UnixMicro()}})
 	}
-	return pg.InTx(ctx, x.w.pool, func(tx pg.Tx) error { return feed.AppendAll(ctx, tx, events) })
+	return feed.AppendAll(ctx, tx, events)
 }
 
 func percentile(list []time.Duration, p float64) time.Duration {
