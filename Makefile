@@ -60,6 +60,10 @@ OPEN_DAY ?= 500000
 RECORDS ?= 1000000
 LOG_RATE ?= 5000
 LOG_SECONDS ?= 600
+COST_RATE ?= 3000
+COST_ROUNDS ?= 5
+PAIRS ?= 300000000
+FEED_CHANGES ?= 1000000
 RECEIPTS ?= 1000
 TAMPERINGS ?= 10000
 UNTOUCHED ?= 1000
@@ -202,9 +206,21 @@ log-kill: ## Kill three nodes that keep the public log KILLS times (50), promote
 log-latency: ## Verify at LOG_RATE (5000) a second for LOG_SECONDS (600), without and then with a transaction that stays open, and measure how soon two witnesses have signed each answer
 	$(call long_run,TestAnswersAreWitnessedSoon,LINEPROOF_E2E_RATE=$(LOG_RATE) LINEPROOF_E2E_SECONDS=$(LOG_SECONDS))
 
+.PHONY: log-cost
+log-cost: ## Verify at COST_RATE (3000) a second in turn without the public log, with it, and with a receipt for all, COST_ROUNDS (5) times 20 s each, and compare CPU and p99
+	$(call long_run,TestPublicLogCost,LINEPROOF_E2E_RATE=$(COST_RATE) LINEPROOF_E2E_ROUNDS=$(COST_ROUNDS) LINEPROOF_E2E_SECONDS=20)
+
 .PHONY: webhook-kill
 webhook-kill: ## Kill two nodes that send webhooks KILLS times (50), to receivers that hang, cut and fail, and look for lost, disordered and altered events
 	$(call long_run,TestWebhookKill,LINEPROOF_E2E_KILLS=$(KILLS))
+
+.PHONY: feed-faults
+feed-faults: ## Kill nodes, sessions and the database and promote standbys while FEED_CHANGES (1000000) changes are written, and compare every feed, read by the client and sent by webhook
+	$(call long_run,TestFeedFaults,LINEPROOF_E2E_CHANGES=$(FEED_CHANGES) LINEPROOF_E2E_PROMOTE=20)
+
+.PHONY: feed-latency
+feed-latency: ## Measure how soon 200 banks hear of 278 changes a second, for a minute, by streams and webhooks
+	$(call long_run,TestChangesReachBanksSoon,LINEPROOF_E2E_BANKS=200 LINEPROOF_E2E_SECONDS=60)
 
 .PHONY: webhook-hang
 webhook-hang: ## Measure how long 200 webhook endpoints wait for an event, in turn with and beside a tenth that hang
@@ -223,8 +239,9 @@ outbox: ## Change few numbers OUTBOX_CHANGES (1000000) times by 24 writers of wh
 	$(call long_run,TestNoChangeIsMissed,LINEPROOF_E2E_CHANGES=$(OUTBOX_CHANGES),outbox)
 
 .PHONY: watch-list
-watch-list: ## Load a watch-list of LIST (100000000) numbers, and measure its size, the CPU of loading and of matching a change
+watch-list: ## Load a watch-list of LIST (100000000) numbers, then 200 with PAIRS (300000000), and measure their size, the CPU of loading, of matching and of distributing a change
 	$(call long_run,TestLargeListIsSmall,LINEPROOF_E2E_LIST=$(LIST),watchlist)
+	$(call long_run,TestListsOfANationAreSmall,LINEPROOF_E2E_PAIRS=$(PAIRS) LINEPROOF_E2E_CHANGES=50000,distribute)
 
 .PHONY: liar
 liar: ## Let an operator send MESSAGES (1000000) lies: no answer about other networks' lines may get better by them; then a clearing house that lies, which is only measured
