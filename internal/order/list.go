@@ -35,6 +35,11 @@ func (s *Service) List(ctx context.Context, pendingOnly bool, limit int) ([]Orde
 		ORDER BY asked_at DESC, id DESC LIMIT $2`, pendingOnly, limit, s.now())
 }
 
+// About lists the latest orders about a number, the newest first.
+func (s *Service) About(ctx context.Context, n phone.Number, limit int) ([]Order, error) {
+	return s.query(ctx, `SELECT `+orderColumns+` FROM line_order WHERE number = $1 ORDER BY asked_at DESC, id DESC LIMIT $2`, n.Int(), limit)
+}
+
 // Decided lists orders that a second person has confirmed or refused, the
 // newest decision first. It searches only the latest orders, because there may be
 // many that need no second person. Ids are ordered by time, so that

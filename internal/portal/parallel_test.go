@@ -197,6 +197,7 @@ func submissions() map[string]submission {
 			id := must(s.Registry.Restore(t.Context(), bank, "Renewed", actorOf(asker), uuid.Nil))(t).Pending
 			return newRequest(http.MethodPost, "/portal/desk/approvals/"+id.String()+"/break-glass", asker.session, url.Values{"reason": {"Nobody is there"}})
 		}},
+		"/portal/desk/orders":                 {each, "order.given", form(reviewer, fixed("/portal/desk/orders"), "phoneNumber", "+2348035550001", "action", "BLACKLIST", "note", "Case 12")},
 		"/portal/desk/orders/{order}/confirm": {once, "order.confirmed", form(reviewer, ofNew("/portal/desk/orders/", "/confirm", newBlacklisting))},
 		"/portal/desk/orders/{order}/refuse":  {once, "order.refused", form(reviewer, ofNew("/portal/desk/orders/", "/refuse", newBlacklisting))},
 		"/portal/desk/documents/{document}/review": {once, "document.accepted", form(reviewer, func(t *testing.T, s *stack) string {
@@ -250,7 +251,7 @@ var elsewhere = []string{
 	"/portal/security/sessions/{session}/end", "/portal/security/factor/confirm", "/portal/security/factor/remove", "/portal/try", "/portal/documents",
 	"/portal/webhooks/{webhook}/test", "/portal/webhooks/{webhook}/again",
 	"/portal/files",
-	"/portal/desk/journal", "/portal/desk/journal/record", "/portal/desk/numbers", "/portal/desk/new-plan", "/portal/desk/plan", "/portal/supply/imports",
+	"/portal/desk/journal", "/portal/desk/journal/record", "/portal/desk/numbers", "/portal/desk/numbers/order", "/portal/desk/new-plan", "/portal/desk/plan", "/portal/supply/imports",
 }
 
 // The same form, sent 32 times at once, answers nothing but success and errors of the

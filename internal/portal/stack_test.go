@@ -41,6 +41,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/desk"
 	"github.com/lineproof/lineproof/internal/portal/files"
+	"github.com/lineproof/lineproof/internal/portal/linedesk"
 	"github.com/lineproof/lineproof/internal/portal/org"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/telco"
@@ -176,7 +177,8 @@ func (s *stack) addPages(record func(context.Context, uuid.UUID) (record.Entry, 
 		(&org.Pages{Portal: s.Portal, Documents: s.Documents, Tally: s.Tally, Record: record, Region: s.Region, API: s.API, Simulator: simulator, Webhooks: s.webhooks, Receipts: s.receipts, LogPolicy: s.publisher.Key.Verifier()}).Routes(),
 		(&files.Pages{Portal: s.Portal, Jobs: s.jobs, MaxBytes: 1 << 20}).Routes(),
 		s.telcoPages.Routes(),
-		(&desk.Pages{Supply: lines, Documents: s.Documents, Approvals: s.Approvals, Tally: s.Tally, Record: record, Region: s.Region}).Routes(),
+		(&desk.Pages{Supply: lines, Documents: s.Documents, Approvals: s.Approvals, Tally: s.Tally, Record: record}).Routes(),
+		(&linedesk.Pages{Supply: lines, Region: s.Region}).Routes(),
 	)
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/desk"
 	"github.com/lineproof/lineproof/internal/portal/files"
+	"github.com/lineproof/lineproof/internal/portal/linedesk"
 	"github.com/lineproof/lineproof/internal/portal/org"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/telco"
@@ -50,8 +51,9 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes}).Routes(),
 		(&desk.Pages{
 			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now, NotifyStaff: api.People.NotifyOfBreakGlass},
-			Tally: counts, Record: api.Record, Region: api.Region,
+			Tally: counts, Record: api.Record,
 		}).Routes(),
+		(&linedesk.Pages{Supply: lines, Region: api.Region}).Routes(),
 	)
 	return shell.Handler()
 }

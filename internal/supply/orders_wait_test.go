@@ -72,7 +72,13 @@ func TestOrdersThatLowerAGuardWait(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := c.form(s)
-			f.PhoneNumber, f.Note = number(1), "case 12 of 2026"
+			f.PhoneNumber = number(1)
+			would, err := s.orders().Preview(t.Context(), asker, f)
+			if err != nil || would.Kind != c.kind || string(would.Before.Status)+" MTN" != c.before || string(would.After.Status)+" MTN" != c.after {
+				t.Fatalf("the preview is %+v, %v", would, err)
+			}
+			s.wantStatus(number(1), c.before)
+			f.Note = "case 12 of 2026"
 			o, err := s.orders().Create(t.Context(), asker, f)
 			if err != nil || o.State != order.Pending || o.Kind() != c.kind || o.Result != (supply.Result{}) || !o.EffectiveAt.IsZero() {
 				t.Fatalf("the order is %+v, %v", o, err)
@@ -86,6 +92,10 @@ func TestOrdersThatLowerAGuardWait(t *testing.T) {
 				}
 			}
 			s.wantStatus(number(1), c.before)
+			again, err := s.orders().PreviewOf(t.Context(), accountHolder(), o)
+			if err != nil || again.Kind != c.kind || again.Before.Status != would.Before.Status || again.After.Status != would.After.Status {
+				t.Errorf("the second person previews %+v, %v", again, err)
+			}
 			done, err := s.orders().Confirm(t.Context(), accountHolder(), o.ID)
 			if err != nil || done.State != order.Done || done.Result.Outcome != supply.Applied || done.Kind() != c.kind {
 				t.Errorf("confirmed: %+v, %v", done, err)

@@ -31,6 +31,8 @@ type Regulated struct {
 	Seq         int64
 	EffectiveAt time.Time
 	Hold        line.Hold // of CONFIRM: why its event was held
+
+	Before, After line.View // with Check: the answer now, and with the event
 }
 
 // InTx runs fn in a transaction, and retries it if another transaction was in
@@ -81,12 +83,20 @@ func (s *Service) Regulate(ctx context.Context, tx pg.Tx, from Supplier, e Regul
 		done.Hold = change.BySeq(i.event.Target).Hold
 	}
 	if e.Check {
+		done.Before, done.After = r.view(e.Number, &change.Stored), r.view(e.Number, &change.Row)
 		return done, nil
 	}
 	if err := cs.save(ctx, tx); err != nil {
 		return Regulated{}, err
 	}
 	return done, cs.counts.save(ctx, tx)
+}
+
+// view returns the answer about a number that has a row.
+func (r *rules) view(n phone.Number, row *line.Row) line.View {
+	l := linestore.Lookup{Facts: line.Facts{Row: *row, Coverage: r.coverage}, Policy: r.policy, Plan: r.plan}
+	l.ApplyPlan(n, r.now)
+	return l.View(r.now)
 }
 
 // The words of violations that reports and orders share.
@@ -102,6 +112,9 @@ func IsNote(text string) bool { return printable(text, maxNote) }
 // IsBarReason reports whether a code can be the reason of a bar, and BarReasons lists
 // those codes in words.
 func IsBarReason(c line.Code) bool { return slices.Contains(barReasons, c) }
+
+// MaxNote is how many characters a note has at most.
+const MaxNote = maxNote
 
 // BarReasons lists the reasons of a bar.
 func BarReasons() string { return joinCodes(barReasons) }

@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/erasure"
 	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -23,7 +24,7 @@ import (
 type approvalRows struct {
 	approvals []approval.Approval
 	orders    []order.Order
-	names     actorNames
+	names     present.ActorNames
 	visit     *portal.Visit
 	service   *approval.Service
 	now       time.Time
@@ -40,7 +41,7 @@ func (p *Pages) approvalRows(r *http.Request, approvals []approval.Approval, ord
 	for i := range orders {
 		actors = append(actors, orders[i].RequestedBy, orders[i].DecidedBy)
 	}
-	names, err := p.actorNames(r.Context(), actors, subjects...)
+	names, err := present.NamesOf(r.Context(), p.Portal, actors, subjects...)
 	return &approvalRows{approvals: approvals, orders: orders, names: names, visit: portal.VisitOf(r), service: p.Approvals, now: p.Now()}, err
 }
 
@@ -75,9 +76,9 @@ const (
 func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 	who := m.visit.Who.Account
 	row := deskview.ApprovalRow{
-		AloneFrom: a.AloneFrom, Href: approvalsPath + "/" + a.ID.String(), What: string(a.Kind), About: m.names.called(a.Subject, a.Subject.String()), Reason: a.Reason, AskedBy: m.names.name(a.RequestedBy), AskedAt: a.RequestedAt,
+		AloneFrom: a.AloneFrom, Href: approvalsPath + "/" + a.ID.String(), What: string(a.Kind), About: m.names.Called(a.Subject, a.Subject.String()), Reason: a.Reason, AskedBy: m.names.Name(a.RequestedBy), AskedAt: a.RequestedAt,
 		Expires: a.ExpiresAt, Pending: a.State == approval.Waiting, Own: isAccount(a.RequestedBy, who), CanDecide: slices.Contains(approval.ActionOf(a.Kind).Confirm, string(m.visit.Who.Role)),
-		State: approvalStates[a.State].word, Tone: approvalStates[a.State].tone, DecidedBy: m.names.name(a.DecidedBy), DecidedAt: a.DecidedAt,
+		State: approvalStates[a.State].word, Tone: approvalStates[a.State].tone, DecidedBy: m.names.Name(a.DecidedBy), DecidedAt: a.DecidedAt,
 	}
 	switch {
 	case !m.service.HasKind(a.Kind):
@@ -97,7 +98,7 @@ func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 	case registry.GiveStaffRole:
 		row.What, row.After = "Give a role to a member of staff", a.Details["role"]
 		if row.Pending { // the current role; what it was at the time of a decision is in the audit trail
-			row.Before = m.names.names[a.Subject].Role
+			row.Before = m.names.Names[a.Subject].Role
 		}
 		row.Effect = row.About + " gets the role " + row.After + " and its rights at once."
 	case whoasked.Kind:
@@ -134,8 +135,8 @@ var orderStates = map[string]struct {
 func (m *approvalRows) order(o *order.Order) deskview.ApprovalRow {
 	row := deskview.ApprovalRow{
 		Href: ordersPath + "/" + o.ID.String(), What: orderTexts[o.Kind()].what, About: o.Number.E164(), Number: true, Reason: o.Note,
-		After: orderTexts[o.Kind()].after, AskedBy: m.names.name(o.RequestedBy), AskedAt: o.RequestedAt, Pending: o.State == order.Pending || o.State == order.Unconfirmed, CanDecide: m.visit.Has(portal.Decider),
-		State: orderStates[o.State].word, Tone: orderStates[o.State].tone, DecidedBy: m.names.name(o.DecidedBy), DecidedAt: o.DecidedAt,
+		After: orderTexts[o.Kind()].after, AskedBy: m.names.Name(o.RequestedBy), AskedAt: o.RequestedAt, Pending: o.State == order.Pending || o.State == order.Unconfirmed, CanDecide: m.visit.Has(portal.Decider),
+		State: orderStates[o.State].word, Tone: orderStates[o.State].tone, DecidedBy: m.names.Name(o.DecidedBy), DecidedAt: o.DecidedAt,
 		Own: isAccount(o.RequestedBy, m.visit.Who.Account), Effect: orderTexts[o.Kind()].effect,
 	}
 	if o.Event != "" {

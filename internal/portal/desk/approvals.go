@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -173,7 +174,28 @@ func (p *Pages) pathOrder(r *http.Request) (uuid.UUID, deskview.ApprovalRow, err
 	if err != nil {
 		return uuid.Nil, deskview.ApprovalRow{}, err
 	}
-	return id, m.order(&o), nil
+	row := m.order(&o)
+	return id, row, p.previewOrder(r, &o, &row)
+}
+
+// previewOrder fills in the answer about the number now, and with the order. Who sees
+// the page learns the number's status, so it is recorded like every look-up.
+func (p *Pages) previewOrder(r *http.Request, o *order.Order, row *deskview.ApprovalRow) error {
+	if !row.Pending || !row.CanDecide || r.Method != http.MethodGet {
+		return nil
+	}
+	v := portal.VisitOf(r)
+	would, err := p.orderService().PreviewOf(r.Context(), supply.Supplier{Actor: v.Who.Actor()}, *o)
+	if _, invalid := portal.FormErrors(r, err); invalid {
+		return nil // the confirmation says why it is not possible
+	}
+	if err != nil {
+		return err
+	}
+	_, err = p.Lines.StaffLookup(r.Context(), supply.HistoryQuery{Number: o.Number}, supply.LookupReason{By: v.Who.Actor(), Reason: "Decides on order " + o.ID.String(), Request: v.ID})
+	row.Before, row.After = string(would.Before.Status), string(would.After.Status)
+	row.BeforeTone, row.AfterTone = present.StatusTone(row.Before), present.StatusTone(row.After)
+	return err
 }
 
 // waiting is an action that waits for a second person, as its decision needs it.

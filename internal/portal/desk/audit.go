@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 	"github.com/lineproof/lineproof/internal/web"
@@ -100,7 +101,7 @@ func trailFilter(r *http.Request) (audit.Filter, view.Form) {
 
 // trailNames looks up the names of the actors, organisations and subjects of
 // entries.
-func (p *Pages) trailNames(r *http.Request, list []audit.Record) (actorNames, error) {
+func (p *Pages) trailNames(r *http.Request, list []audit.Record) (present.ActorNames, error) {
 	var actors []audit.Actor
 	var others []uuid.UUID
 	for i := range list {
@@ -112,5 +113,5 @@ func (p *Pages) trailNames(r *http.Request, list []audit.Record) (actorNames, er
 			others = append(others, e.Subject)
 		}
 	}
-	return p.actorNames(r.Context(), actors, others...)
+	return present.NamesOf(r.Context(), p.Portal, actors, others...)
 }

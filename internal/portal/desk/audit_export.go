@@ -11,6 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
 )
 
 // maxExported is the most entries that one export has. A longer period is exported
@@ -74,7 +75,7 @@ func (p *Pages) trailPages(r *http.Request, f audit.Filter, list []audit.Record,
 	}
 }
 
-func trailCells(e *audit.Record, names actorNames) []string {
+func trailCells(e *audit.Record, names present.ActorNames) []string {
 	idText := func(id uuid.UUID) string {
 		if id == uuid.Nil {
 			return ""
@@ -96,7 +97,7 @@ func trailCells(e *audit.Record, names actorNames) []string {
 		from = e.Actor.From.String()
 	}
 	return []string{
-		e.At.UTC().Format("2006-01-02T15:04:05.000000Z"), string(e.Action), string(e.Actor.Kind), idText(e.Actor.ID), names.name(e.Actor), from,
+		e.At.UTC().Format("2006-01-02T15:04:05.000000Z"), string(e.Action), string(e.Actor.Kind), idText(e.Actor.ID), names.Name(e.Actor), from,
 		e.Subject.String(), idText(e.Entity), idText(e.Request), e.ID.String(), facts(e.Before), facts(e.After),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 )
@@ -89,9 +90,9 @@ var actorKindNames = map[audit.ActorKind]string{
 	audit.Account: "person", audit.Client: "client", audit.APIKey: "API key", audit.Operator: "on the command line", audit.System: "automatic",
 }
 
-func trailRow(e *audit.Record, names actorNames) deskview.TrailRow {
+func trailRow(e *audit.Record, names present.ActorNames) deskview.TrailRow {
 	row := deskview.TrailRow{
-		ID: e.ID.String(), At: e.At, Who: names.name(e.Actor), Kind: actorKindNames[e.Actor.Kind], Action: string(e.Action), Word: actionName(e.Action),
+		ID: e.ID.String(), At: e.At, Who: names.Name(e.Actor), Kind: actorKindNames[e.Actor.Kind], Action: string(e.Action), Word: actionName(e.Action),
 		Subject: e.Subject.String(), Changes: trailChanges(e.Before, e.After),
 	}
 	if e.Actor.ID != uuid.Nil {
@@ -104,14 +105,14 @@ func trailRow(e *audit.Record, names actorNames) deskview.TrailRow {
 		row.Request = e.Request.String()
 	}
 	if e.Entity != uuid.Nil && e.Entity != e.Subject {
-		row.Entity, row.EntityHref = names.called(e.Entity, e.Entity.String()), entityURL(e.Entity)
+		row.Entity, row.EntityHref = names.Called(e.Entity, e.Entity.String()), entityURL(e.Entity)
 	}
 	row.About, row.AboutHref = trailAbout(e, names)
 	return row
 }
 
 // trailAbout names the subject of an entry, and returns the address of its page.
-func trailAbout(e *audit.Record, names actorNames) (label, href string) {
+func trailAbout(e *audit.Record, names present.ActorNames) (label, href string) {
 	group, _, _ := strings.Cut(string(e.Action), ".")
 	switch group {
 	case "entity", "guard":
@@ -129,7 +130,7 @@ func trailAbout(e *audit.Record, names actorNames) (label, href string) {
 	default:
 		label = "Account"
 	}
-	return names.called(e.Subject, label), href
+	return names.Called(e.Subject, label), href
 }
 
 // trailChanges returns the fields that changed, by name.

@@ -137,7 +137,7 @@ func (p *Pages) reviewData(r *http.Request, d *document.Document, form view.Form
 	for i := range moves {
 		actors = append(actors, moves[i].Actor)
 	}
-	names, err := p.actorNames(r.Context(), actors)
+	names, err := present.NamesOf(r.Context(), p.Portal, actors)
 	if err != nil {
 		return deskview.ReviewData{}, err
 	}
@@ -157,13 +157,13 @@ func (p *Pages) reviewData(r *http.Request, d *document.Document, form view.Form
 	return data, nil
 }
 
-func documentMoment(m *document.Move, names actorNames) view.TimelineEntry {
+func documentMoment(m *document.Move, names present.ActorNames) view.TimelineEntry {
 	state := present.DocumentStates[m.To]
 	title := state.Word
 	if m.From == "" {
 		title = "Uploaded"
 	}
-	return view.TimelineEntry{At: m.At, Title: title, Tone: state.Tone, Body: deskview.ReviewStep(names.name(m.Actor), m.Reason, m.Note)}
+	return view.TimelineEntry{At: m.At, Title: title, Tone: state.Tone, Body: deskview.ReviewStep(names.Name(m.Actor), m.Reason, m.Note)}
 }
 
 // reviewDocument serves POST /portal/desk/documents/{document}/review.

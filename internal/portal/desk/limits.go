@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 	"github.com/lineproof/lineproof/internal/web"
@@ -107,7 +108,7 @@ func (p *Pages) alertRows(r *http.Request, list []guard.AlertRow, now time.Time)
 	for i := range list {
 		actors = append(actors, releasedBy(&list[i]))
 	}
-	names, err := p.actorNames(r.Context(), actors)
+	names, err := present.NamesOf(r.Context(), p.Portal, actors)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ var alertLevels = map[guard.Level]struct {
 	guard.None: {"Nothing", view.Neutral}, guard.Notified: {"Staff notified", view.Info}, guard.Slowed: {"Slowed to a tenth", view.Warn}, guard.Stopped: {"Stopped", view.Bad},
 }
 
-func alertRow(f *guard.AlertRow, names actorNames, now time.Time) deskview.AlertRow {
+func alertRow(f *guard.AlertRow, names present.ActorNames, now time.Time) deskview.AlertRow {
 	level := alertLevels[f.Level]
 	row := deskview.AlertRow{
 		ID: f.ID.String(), Subject: f.Entity.String(), Name: f.Name, Found: alertText(f), Level: level.word, Node: f.Node, Tone: level.tone,
@@ -151,7 +152,7 @@ func alertRow(f *guard.AlertRow, names actorNames, now time.Time) deskview.Alert
 	}
 	switch {
 	case !f.ReleasedAt.IsZero():
-		row.State, row.By = "Released "+view.Stamp(f.ReleasedAt), names.by(releasedBy(f))
+		row.State, row.By = "Released "+view.Stamp(f.ReleasedAt), names.By(releasedBy(f))
 		if f.QuietUntil.After(now) {
 			row.Quiet = f.QuietUntil
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/document"
-	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/record"
@@ -24,14 +23,13 @@ type Pages struct {
 	Approvals *approval.Service
 	Tally     *tally.Tally
 	Record    func(context.Context, uuid.UUID) (record.Entry, error) // finds a record in the database or the archive
-	Region    *phone.Region
 }
 
 // Routes returns the routes of these pages. All staff may look; each route names
 // who may change something.
 func (p *Pages) Routes() []portal.Route {
 	return slices.Concat(
-		p.entityRoutes(), p.clientRoutes(), p.documentRoutes(), p.approvalRoutes(), p.numberRoutes(), p.supplyRoutes(),
+		p.entityRoutes(), p.clientRoutes(), p.documentRoutes(), p.approvalRoutes(), p.supplyRoutes(),
 		p.planRoutes(), p.journalRoutes(), p.limitRoutes(), p.auditRoutes(), p.staffRoutes(),
 	)
 }

@@ -188,7 +188,7 @@ func (p *Pages) importMoments(r *http.Request, id uuid.UUID) ([]view.TimelineEnt
 	var moments []view.TimelineEntry
 	for i := range list {
 		action := importActions[list[i].Action]
-		moments = append(moments, view.TimelineEntry{At: list[i].At, Title: action.text + ", by " + names.by(list[i].Actor), Tone: action.tone})
+		moments = append(moments, view.TimelineEntry{At: list[i].At, Title: action.text + ", by " + names.By(list[i].Actor), Tone: action.tone})
 	}
 	return moments, nil
 }

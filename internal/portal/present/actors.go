@@ -1,4 +1,4 @@
-package desk
+package present
 
 import (
 	"context"
@@ -8,20 +8,21 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
-// actorNames names the actors of entries to staff: a person with the organisation
+// ActorNames names the actors of entries to staff: a person with the organisation
 // for which they work, a program by its client. Organisations see less; package
 // org has their version.
-type actorNames struct {
-	names   map[uuid.UUID]registry.DisplayName // people and organisations
+type ActorNames struct {
+	Names   map[uuid.UUID]registry.DisplayName // people and organisations
 	clients map[uuid.UUID]string
 }
 
-// actorNames looks up the names of actors and of other ids in one query, or in two
+// NamesOf looks up the names of actors and of other ids in one query, or in two
 // if a program is among the actors.
-func (p *Pages) actorNames(ctx context.Context, actors []audit.Actor, others ...uuid.UUID) (c actorNames, err error) {
+func NamesOf(ctx context.Context, p *portal.Portal, actors []audit.Actor, others ...uuid.UUID) (c ActorNames, err error) {
 	ids, programs := slices.Clone(others), false
 	for _, a := range actors {
 		ids = append(ids, a.ID)
@@ -32,7 +33,7 @@ func (p *Pages) actorNames(ctx context.Context, actors []audit.Actor, others ...
 	if len(ids) == 0 {
 		return c, nil
 	}
-	if c.names, err = p.Registry.Names(ctx, ids); err != nil || !programs {
+	if c.Names, err = p.Registry.Names(ctx, ids); err != nil || !programs {
 		return c, err
 	}
 	clients, err := p.Access.Clients(ctx)
@@ -43,8 +44,8 @@ func (p *Pages) actorNames(ctx context.Context, actors []audit.Actor, others ...
 	return c, err
 }
 
-// name returns the name of an actor, "" if there is none.
-func (c actorNames) name(a audit.Actor) string {
+// Name returns the name of an actor, "" if there is none.
+func (c ActorNames) Name(a audit.Actor) string {
 	switch a.Kind {
 	case audit.Operator:
 		return "Service operator"
@@ -58,7 +59,7 @@ func (c actorNames) name(a audit.Actor) string {
 	case audit.APIKey:
 		return "API key " + a.ID.String()
 	case audit.Account:
-		if named, ok := c.names[a.ID]; ok {
+		if named, ok := c.Names[a.ID]; ok {
 			return named.String()
 		}
 		return "A deleted account, " + a.ID.String() // entries outlive their actors
@@ -66,18 +67,18 @@ func (c actorNames) name(a audit.Actor) string {
 	return ""
 }
 
-// by returns the name as it is written within a sentence.
-func (c actorNames) by(a audit.Actor) string {
-	if rest, ok := strings.CutPrefix(c.name(a), "The "); ok && (a.Kind == audit.Operator || a.Kind == audit.System) {
+// By returns the name as it is written within a sentence.
+func (c ActorNames) By(a audit.Actor) string {
+	if rest, ok := strings.CutPrefix(c.Name(a), "The "); ok && (a.Kind == audit.Operator || a.Kind == audit.System) {
 		return "the " + rest
 	}
-	return c.name(a)
+	return c.Name(a)
 }
 
-// called returns the name of a person, an organisation or a client, or the text
+// Called returns the name of a person, an organisation or a client, or the text
 // otherwise if the id is none of them.
-func (c actorNames) called(id uuid.UUID, otherwise string) string {
-	if named, ok := c.names[id]; ok {
+func (c ActorNames) Called(id uuid.UUID, otherwise string) string {
+	if named, ok := c.Names[id]; ok {
 		return named.String()
 	}
 	if name := c.clients[id]; name != "" {

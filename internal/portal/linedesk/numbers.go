@@ -1,4 +1,4 @@
-package desk
+package linedesk
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
-	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/portal/view/lineview"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/web"
 )
@@ -40,7 +40,7 @@ var numbersPage = view.Page{Title: "Number history", Lead: "Everything that was 
 
 // showNumbers serves GET /portal/desk/numbers.
 func (p *Pages) showNumbers(w http.ResponseWriter, r *http.Request) error {
-	return p.Show(w, r, numbersPage, deskview.NumberPage(deskview.NumberData{}))
+	return p.Show(w, r, numbersPage, lineview.NumberPage(lineview.NumberData{}))
 }
 
 // lookUp serves POST /portal/desk/numbers. The result is shown in this
@@ -54,7 +54,7 @@ func (p *Pages) lookUp(w http.ResponseWriter, r *http.Request) error {
 		found, err = p.Lines.StaffLookup(ctx, q, reason)
 	}
 	if form, invalid := portal.FormErrors(r, err); invalid {
-		return p.ShowInvalid(w, r, err, numbersPage, deskview.NumberPage(deskview.NumberData{Form: form}))
+		return p.ShowInvalid(w, r, err, numbersPage, lineview.NumberPage(lineview.NumberData{Form: form}))
 	}
 	if err != nil {
 		return err
@@ -63,7 +63,11 @@ func (p *Pages) lookUp(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	names, err := p.trailNames(r, lookups)
+	var actors []audit.Actor
+	for i := range lookups {
+		actors = append(actors, lookups[i].Actor)
+	}
+	names, err := present.NamesOf(ctx, p.Portal, actors)
 	if err != nil {
 		return err
 	}
@@ -71,13 +75,16 @@ func (p *Pages) lookUp(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	history := numberHistory(&found, rules.Plan, p.Now())
-	history.Number, history.AsOf, history.KnownAt = q.Number.E164(), q.AsOf, q.KnownAt
+	history := numberHistory(&found, rules.Plan, v.Has(portal.Decider), p.Now())
+	history.Number, history.AsOf, history.KnownAt, history.LookupReason = q.Number.E164(), q.AsOf, q.KnownAt, reason.Reason
+	if history.Orders, err = p.orderRows(r, q); err != nil {
+		return err
+	}
 	for i := range lookups {
 		why, _ := lookups[i].After["reason"].(string)
-		history.Lookups = append(history.Lookups, deskview.LookupRow{By: names.name(lookups[i].Actor), Reason: why, At: lookups[i].At})
+		history.Lookups = append(history.Lookups, lineview.LookupRow{By: names.Name(lookups[i].Actor), Reason: why, At: lookups[i].At})
 	}
-	return p.Show(w, r, numbersPage, deskview.NumberPage(deskview.NumberData{Form: view.Form{Values: r.PostForm}, History: &history, Now: p.Now()}))
+	return p.Show(w, r, numbersPage, lineview.NumberPage(lineview.NumberData{Form: view.Form{Values: r.PostForm}, History: &history, Now: p.Now()}))
 }
 
 // readLookup reads the number to look up, and as of which time.
@@ -103,20 +110,27 @@ func (p *Pages) readLookup(r *http.Request, reason string) (q supply.HistoryQuer
 	return q, wrong.Err()
 }
 
-// numberHistory returns a number's history as rows, the newest first.
-func numberHistory(h *supply.History, plan *numbering.Plan, now time.Time) deskview.NumberHistory {
-	d := deskview.NumberHistory{
+// numberHistory returns a number's history as rows, the newest first. With decides, it
+// has the orders that the visitor can give.
+func numberHistory(h *supply.History, plan *numbering.Plan, decides bool, now time.Time) lineview.NumberHistory {
+	d := lineview.NumberHistory{
 		Status: string(h.Status), Tone: present.StatusTone(string(h.Status)), Reason: string(h.Reason), Network: networkName(plan, h.Network),
 	}
 	for i := range h.Tenures {
 		t := &h.Tenures[i]
-		d.Tenures = append(d.Tenures, deskview.TenureRow{
+		d.Tenures = append(d.Tenures, lineview.TenureRow{
 			Number: i + 1, Network: networkName(plan, t.Network), State: t.State, EndReason: t.EndReason, Start: t.Start, End: t.End, EndedAfter: t.EndedAfter,
 			Current: t.End.IsZero(),
 		})
 	}
 	for i := range h.Events {
-		d.Events = append(d.Events, eventRow(&h.Events[i], plan))
+		row := eventRow(&h.Events[i], plan)
+		row.CanVoid = decides && !row.Withdrawn && row.Type != line.Void.String() && row.Type != line.Confirm.String()
+		row.CanConfirm = decides && h.Events[i].Outcome == supply.Waiting && h.Events[i].Held != ""
+		d.Events = append(d.Events, row)
+	}
+	if decides {
+		d.Actions = orderActions(h, d.Events)
 	}
 	d.Arrange(now)
 	return d
@@ -145,12 +159,12 @@ var sourceNames = map[string]string{
 	line.Operator.String(): "Operator", line.ClearingHouse.String(): "The clearing house", line.Sector.String(): "A sector regulator", line.Regulator.String(): "The regulator",
 }
 
-func eventRow(e *supply.HistoryEvent, plan *numbering.Plan) deskview.EventRow {
+func eventRow(e *supply.HistoryEvent, plan *numbering.Plan) lineview.EventRow {
 	name, by := eventNames[e.Type], sourceNames[e.Source]
 	if e.Network != "" {
 		by += " " + networkName(plan, e.Network)
 	}
-	row := deskview.EventRow{
+	row := lineview.EventRow{
 		Seq: e.Seq, ID: e.ID, Title: cmp.Or(name.text, e.Type), Type: e.Type, Tone: cmp.Or(name.tone, view.Neutral), By: strings.TrimSpace(by),
 		Peer: e.Peer, Code: e.Code, Note: e.Note, Effective: e.EffectiveAt, Reported: e.ReportedAt, Churn: e.ChurnAt, Withdrawn: e.Voided, Withdraws: e.Voids,
 		Outcome: cmp.Or(reasonNames[e.Reason], outcomeNames[e.Outcome], e.Outcome),

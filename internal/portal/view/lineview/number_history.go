@@ -1,4 +1,4 @@
-package deskview
+package lineview
 
 import (
 	"slices"
@@ -24,6 +24,9 @@ type NumberHistory struct {
 	Events                          []EventRow
 	Timeline                        []view.TimelineEntry // start and end of the tenures, and the events; newest first
 	Lookups                         []LookupRow
+	LookupReason                    string        // why it was looked up now
+	Orders                          []OrderRow    // the newest first
+	Actions                         []OrderAction // that the visitor can order; none for those who may not
 }
 
 // TenureRow is the time during which one holder had the number.
@@ -44,6 +47,7 @@ type EventRow struct {
 	Withdrawn                  bool
 	Withdraws                  int64
 	Outcome, Import            string
+	CanConfirm, CanVoid        bool // by the visitor
 }
 
 // LookupRow is an earlier lookup of the number.

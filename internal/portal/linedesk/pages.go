@@ -1,0 +1,34 @@
+// Package linedesk serves the pages of the regulator's staff about lines: the history of
+// a number, and orders about it.
+package linedesk
+
+import (
+	"slices"
+
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/order"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// Pages serves the pages of the regulator's staff about lines. All fields are required.
+type Pages struct {
+	present.Supply
+
+	Region *phone.Region
+}
+
+// Routes returns the routes of these pages. All staff may look; each route names
+// who may change something.
+func (p *Pages) Routes() []portal.Route {
+	return slices.Concat(p.numberRoutes(), p.orderRoutes())
+}
+
+func (p *Pages) orders() *order.Service { return &order.Service{Supply: p.Lines} }
+
+// regulator is the visitor as somebody who gives orders.
+func regulator(v *portal.Visit) supply.Supplier {
+	return supply.Supplier{Authorities: []line.Authority{line.Regulator}, Actor: v.Who.Actor()}
+}

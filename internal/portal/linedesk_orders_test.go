@@ -1,0 +1,97 @@
+package portal_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/order"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+const (
+	prepareOrder = "/portal/desk/numbers/order"
+	orders       = "/portal/desk/orders"
+)
+
+// orderOf returns the form of an order about lifeNumber.
+func orderOf(action string, fields ...string) url.Values {
+	f := url.Values{"phoneNumber": {lifeNumber}, "lookupReason": {lifeReason}, "action": {action}}
+	for i := 0; i < len(fields); i += 2 {
+		f.Set(fields[i], fields[i+1])
+	}
+	return f
+}
+
+func (s *stack) answerAbout(t testing.TB, number string) line.Status {
+	t.Helper()
+	return must(s.Lines.History(t.Context(), supply.HistoryQuery{Number: must(s.Region.ParseMobile(number))(t)}))(t).Status
+}
+
+// From a number's page a reviewer reaches the order with what banks would be told; the
+// bar acts at once, and a second person sees the answer now and then before confirming.
+func TestBarIsOrderedFromANumbersPage(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	asker, second, auditor := s.as(t, "reviewer"), s.as(t, "reviewer"), s.as(t, "auditor")
+	s.told(t, supply.Item{ID: "a", PhoneNumber: lifeNumber, Type: "ASSIGNED", EffectiveAt: daysAgo(29)})
+	look := url.Values{"phoneNumber": {lifeNumber}, "reason": {lifeReason}}
+	wantPage(t, s.post(t, numbers, asker.session, look), http.StatusOK, "No orders", "Bar number", "Blacklist number", "Void event", `name="lookupReason" value="`+lifeReason+`"`)
+	if body := s.post(t, numbers, auditor.session, look).Body.String(); strings.Contains(body, "Bar number") || strings.Contains(body, "Void event") {
+		t.Error("an auditor is offered orders")
+	}
+	wantPage(t, s.post(t, prepareOrder, auditor.session, orderOf("BAR")), http.StatusNotFound)
+	lookups := s.rows(t, "history.read")
+	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf("BAR")), http.StatusOK, lifeNumber, "Answer now", "#answer-RECYCLED", "Answer with this order", "#answer-BARRED",
+		"ends after 72 hours", `value="COURT"`, `value="`+lifeReason+`"`)
+	if n := s.rows(t, "history.read"); n != lookups+1 {
+		t.Errorf("the page of the order wrote %d look-ups, want 1", n-lookups)
+	}
+	if n := s.rows(t, "order.given"); n != 0 || s.answerAbout(t, lifeNumber) != line.Recycled {
+		t.Fatalf("the preview gave %d orders", n)
+	}
+	wantPage(t, s.post(t, orders, asker.session, orderOf("BAR", "note", "Suit 12")), http.StatusUnprocessableEntity, `id="error-reason"`)
+	wantPage(t, s.post(t, orders, asker.session, orderOf("BAR", "reason", "COURT", "note", "")), http.StatusUnprocessableEntity, `id="error-note"`)
+	wantPage(t, s.post(t, orders, asker.session, orderOf("BAR", "reason", "COURT", "note", "x", "effectiveAt", "yesterday")), http.StatusUnprocessableEntity, `id="error-effectiveAt"`)
+	wantGo(t, s.post(t, orders, asker.session, orderOf("BAR", "reason", "COURT", "note", "Suit 12")), approvals)
+	if got := s.answerAbout(t, lifeNumber); got != line.Barred {
+		t.Fatalf("the number is %s", got)
+	}
+	wantPage(t, s.post(t, numbers, asker.session, look), http.StatusOK, "In effect, waiting for a second person", "Suit 12", "Lift bars")
+	id := must((&order.Service{Supply: s.Lines}).List(t.Context(), true, 1))(t)[0].ID.String()
+	wantPage(t, s.get(t, orders+"/"+id+"/confirm", second.session), http.StatusOK, "Answer about the number", "#answer-BARRED", "the bar lasts until it is lifted")
+	wantGo(t, s.post(t, orders+"/"+id+"/confirm", second.session, url.Values{}), approvals)
+	wantPage(t, s.post(t, numbers, asker.session, look), http.StatusOK, "In effect", "Suit 12")
+}
+
+// A void waits: its page shows the answer without the event, nothing changes before the
+// second person confirms it, and what cannot be voided says why.
+func TestVoidIsOrderedFromAnEvent(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	asker, second := s.as(t, "reviewer"), s.as(t, "reviewer")
+	s.told(t, supply.Item{ID: "a", PhoneNumber: lifeNumber, Type: "ASSIGNED", EffectiveAt: daysAgo(29)})
+	s.told(t, supply.Item{ID: "b", PhoneNumber: lifeNumber, Type: "SIM_CHANGED", EffectiveAt: daysAgo(2)})
+	h := must(s.Lines.History(t.Context(), supply.HistoryQuery{Number: must(s.Region.ParseMobile(lifeNumber))(t)}))(t)
+	void := "VOID " + strconv.FormatInt(h.Events[1].Seq, 10)
+	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf(void)), http.StatusOK, "#answer-SWAPPED", "#answer-RECYCLED", "Nothing changes until another administrator or reviewer")
+	wantGo(t, s.post(t, orders, asker.session, orderOf(void, "note", "MTN has no SIM order")), approvals)
+	if got := s.answerAbout(t, lifeNumber); got != line.Swapped {
+		t.Fatalf("one person voided the event: %s", got)
+	}
+	id := must((&order.Service{Supply: s.Lines}).List(t.Context(), true, 1))(t)[0].ID.String()
+	wantPage(t, s.get(t, orders+"/"+id+"/confirm", second.session), http.StatusOK, "#answer-SWAPPED", "#answer-RECYCLED")
+	wantGo(t, s.post(t, orders+"/"+id+"/confirm", second.session, url.Values{}), approvals)
+	if got := s.answerAbout(t, lifeNumber); got != line.Recycled {
+		t.Errorf("the number is %s", got)
+	}
+	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf(void)), http.StatusUnprocessableEntity, "already been voided")
+	wantPage(t, s.post(t, orders, asker.session, orderOf(void, "note", "again")), http.StatusUnprocessableEntity, "already been voided")
+	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf("EXPLODE")), http.StatusBadRequest, "Look up the number first")
+	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf("BAR", "phoneNumber", uuid.NewString())), http.StatusBadRequest, "Look up the number first")
+}
