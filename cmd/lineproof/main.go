@@ -10,12 +10,14 @@ import (
 	"github.com/lineproof/lineproof/internal/cli"
 	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/inspect"
+	"github.com/lineproof/lineproof/internal/pageimage"
 	"github.com/lineproof/lineproof/internal/priority"
 )
 
 func main() {
-	inspect.Main() // in a child process that inspects a document, this call does not return
-	hashing.Main() // nor does this one in the process that hashes passwords
+	inspect.Main()   // in a child process that inspects a document, this call does not return
+	pageimage.Main() // nor this one in a process that draws a page of a document
+	hashing.Main()   // nor this one in the process that hashes passwords
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	os.Exit(cli.Main(ctx, cli.Env{

@@ -32,6 +32,7 @@ import (
 	"github.com/lineproof/lineproof/internal/document/internal/db"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/inspect"
+	"github.com/lineproof/lineproof/internal/pageimage"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -42,7 +43,8 @@ type Store struct {
 	Files     blob.Store
 	Scanner   *clamd.Scanner // nil if none is configured: documents wait
 	Inspector *inspect.Inspector
-	Spool     string // the directory for temporary copies; "" means the system's
+	Pictures  pageimage.Drawer // the zero value is ready
+	Spool     string           // the directory for temporary copies; "" means the system's
 	MaxBytes  int64
 	Strict    bool // whether only the known types are allowed
 	// Required are the types, or labels, of documents that an entity must submit if

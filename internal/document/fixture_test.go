@@ -26,6 +26,7 @@ import (
 	"github.com/lineproof/lineproof/internal/clamd"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/inspect"
+	"github.com/lineproof/lineproof/internal/pageimage"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/testing/clamtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
@@ -35,6 +36,7 @@ import (
 // can ask for more.
 func TestMain(m *testing.M) {
 	inspect.Main()
+	pageimage.Main()
 	if err := flag.Set("rapid.checks", "10"); err != nil {
 		panic(err)
 	}

@@ -1,131 +1,85 @@
 package document
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"image"
-	"image/color"
-	"image/jpeg"
-	"image/png"
-	"io"
 
 	"github.com/google/uuid"
-	"golang.org/x/image/draw"
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pageimage"
 )
 
-const (
-	previewSide      = 1200      // pixels of the longer side of a preview
-	maxPreviewPixels = 40 << 20  // of the original, as inspection allows
-	maxPreviewMemory = 192 << 20 // bytes of the decoded original
-	previewStripRows = 64        // rows drawn at a time
-	previewQuality   = 85
-)
-
-// The errors of Preview.
+// The errors of pictures.
 var (
-	ErrNoPreview = fault.New(fault.NotFound, "There is no preview for this type of file. Download it.")
-	errTooLarge  = fault.New(fault.NotApplicable, "The image is too large for a preview. Download it.")
-	errPicture   = fault.New(fault.NotApplicable, "No preview could be created of this image. Download it.")
+	errNoPicture = fault.New(fault.NotFound, "There are no pictures of this type of file. Download it.")
+	errTooLarge  = fault.New(fault.NotApplicable, "The image is too large to be shown. Download it.")
+	errPicture   = fault.New(fault.NotApplicable, "No picture could be made of this page. Download the file.")
 )
 
-// previewSlot lets one picture be decoded at a time: that may take a fifth of a
-// gigabyte.
-var previewSlot = make(chan struct{}, 1)
+// pictureSlots lets two pictures be made at a time: each may take most of a gigabyte.
+var pictureSlots = make(chan struct{}, 2)
 
-// decoders are the decoders of the media types that have previews.
-var decoders = map[string]struct {
-	size func(io.Reader) (image.Config, error)
-	all  func(io.Reader) (image.Image, error)
-}{
-	"image/png":  {png.DecodeConfig, png.Decode},
-	"image/jpeg": {jpeg.DecodeConfig, jpeg.Decode},
+// Drawn reports whether pictures can be made of a type of file.
+func (s *Store) Drawn(mediaType string) bool { return s.Pictures.CanDraw(mediaType) }
+
+// Pages returns how many pages of a document can be drawn; 0 if it can't be read.
+func (s *Store) Pages(ctx context.Context, d *Document) (int, error) {
+	if !d.State.Open() || !s.Drawn(d.MediaType) {
+		return 0, nil
+	}
+	f, err := s.fetch(ctx, d)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	n := 0
+	err = inSlot(ctx, func() error {
+		n, err = s.Pictures.Pages(ctx, f, d.MediaType)
+		return err
+	})
+	if errors.Is(err, pageimage.ErrFailed) {
+		return 0, nil
+	}
+	return n, err
 }
 
-// Previewed reports whether files of a media type have previews.
-func Previewed(mediaType string) bool { return decoders[mediaType].all != nil }
-
-// Preview returns a small JPEG of a document that is a PNG or a JPEG. It is
-// encoded anew from the pixels alone, so that it contains nothing else of the
-// file. It is audited as an access to the content.
-func (s *Store) Preview(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) ([]byte, error) {
+// Picture returns a JPEG of one page of a document, made from its pixels alone, so that it
+// contains nothing else of the file. It is audited as an access to the content.
+func (s *Store) Picture(ctx context.Context, id uuid.UUID, page int, by audit.Actor, request uuid.UUID) (picture []byte, err error) {
 	d, err := s.Find(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	decode, ok := decoders[d.MediaType]
-	if !ok {
-		return nil, ErrNoPreview
+	if !s.Drawn(d.MediaType) {
+		return nil, errNoPicture
 	}
 	_, content, err := s.Content(ctx, id, by, request)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = content.Close() }() // nothing was written
-	select {
-	case previewSlot <- struct{}{}:
-		defer func() { <-previewSlot }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("document: wait to create a preview: %w", ctx.Err())
-	}
-	var head bytes.Buffer
-	config, err := decode.size(io.TeeReader(content, &head))
-	if err != nil {
-		return nil, errPicture.Because(err)
-	}
-	if err := checkPixels(config, bytes.Contains(head.Bytes(), progressive)); err != nil {
-		return nil, err
-	}
-	picture, err := decode.all(io.MultiReader(&head, content))
-	if err != nil {
-		return nil, errPicture.Because(err)
-	}
-	var small bytes.Buffer
-	if err := jpeg.Encode(&small, shrink(picture), &jpeg.Options{Quality: previewQuality}); err != nil {
-		return nil, fmt.Errorf("document: write a preview: %w", err)
-	}
-	return small.Bytes(), nil
-}
-
-// progressive is the marker of a progressive JPEG, whose passes the decoder keeps
-// in memory until the last one. If these bytes occur for another reason, the
-// picture is only assumed to need more memory than it does.
-var progressive = []byte{0xff, 0xc2}
-
-// checkPixels checks the size in the header of a picture before memory is allocated for it.
-func checkPixels(c image.Config, isProgressive bool) error {
-	bytesPerPixel := int64(4)
+	err = inSlot(ctx, func() error {
+		picture, err = s.Pictures.Draw(ctx, content, d.MediaType, page)
+		return err
+	})
 	switch {
-	case isProgressive:
-		bytesPerPixel = 16
-	case c.ColorModel == color.RGBA64Model, c.ColorModel == color.NRGBA64Model:
-		bytesPerPixel = 8
+	case errors.Is(err, pageimage.ErrTooLarge):
+		return nil, errTooLarge
+	case errors.Is(err, pageimage.ErrFailed):
+		return nil, errPicture.Because(err)
 	}
-	width, height := int64(c.Width), int64(c.Height)
-	if width <= 0 || height <= 0 || width > maxPreviewPixels || height > maxPreviewPixels || width*height > maxPreviewPixels || width*height*bytesPerPixel > maxPreviewMemory {
-		return errTooLarge
-	}
-	return nil
+	return picture, err
 }
 
-// shrink draws a picture on a white background, at most as large as a preview. It
-// draws in strips, because scaling needs 32 bytes of temporary memory for each row
-// of the original and column of the preview.
-func shrink(picture image.Image) image.Image {
-	from := picture.Bounds()
-	width, height := from.Dx(), from.Dy()
-	if longer := max(width, height); longer > previewSide {
-		width, height = max(1, width*previewSide/longer), max(1, height*previewSide/longer)
+func inSlot(ctx context.Context, work func() error) error {
+	select {
+	case pictureSlots <- struct{}{}:
+		defer func() { <-pictureSlots }()
+		return work()
+	case <-ctx.Done():
+		return fmt.Errorf("document: wait to make a picture: %w", ctx.Err())
 	}
-	canvas := image.NewRGBA(image.Rect(0, 0, width, height))
-	draw.Draw(canvas, canvas.Bounds(), image.White, image.Point{}, draw.Src)
-	for top := 0; top < height; top += previewStripRows {
-		bottom := min(top+previewStripRows, height)
-		part := image.Rect(from.Min.X, from.Min.Y+top*from.Dy()/height, from.Max.X, from.Min.Y+bottom*from.Dy()/height)
-		draw.BiLinear.Scale(canvas, image.Rect(0, top, width, bottom), picture, part, draw.Over, nil)
-	}
-	return canvas
 }

@@ -12,6 +12,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"time"
+
+	"github.com/lineproof/lineproof/internal/confined"
 )
 
 // argument tells a process that it was started to inspect a file. No command of
@@ -35,6 +37,9 @@ const clockFactor = 10
 // exitDelay is how long after its time limit a process ends itself if its parent has not
 // ended it.
 const exitDelay = 10 * time.Second
+
+// maxOpenFiles are for the Go runtime itself.
+const maxOpenFiles = 16
 
 // maxResult is longer than any output of an inspection.
 const maxResult = 64
@@ -75,7 +80,7 @@ func (i *Inspector) Inspect(ctx context.Context, f *os.File, mediaType string) e
 	}
 	command := i.Command
 	if len(command) == 0 {
-		command = []string{self()}
+		command = []string{confined.Self()}
 	}
 	clockCtx, cancel := context.WithTimeout(ctx, clock)
 	defer cancel()
@@ -87,7 +92,7 @@ func (i *Inspector) Inspect(ctx context.Context, f *os.File, mediaType string) e
 	cmd.Env = []string{"GOTRACEBACK=none", "GOMAXPROCS=1"} // and none of the caller's secrets
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
-	tieToParent(cmd)
+	confined.TieToParent(cmd)
 
 	// The signal for the end of the parent (Pdeathsig) is tied to the thread that
 	// starts the process.
@@ -106,7 +111,7 @@ func (i *Inspector) Inspect(ctx context.Context, f *os.File, mediaType string) e
 	switch {
 	case cmd.ProcessState.ExitCode() == exitNotInspected:
 		return errNotInspected
-	case err != nil && wasKilled(cmd.ProcessState) && used < timeout/2: // the kernel measures the limit by another clock
+	case err != nil && confined.WasKilled(cmd.ProcessState) && used < timeout/2: // the kernel measures the limit by another clock
 		return fmt.Errorf("inspect: %w after %v of CPU time: %w", errKilled, used, err)
 	case err != nil:
 		return Unreadable
@@ -162,7 +167,7 @@ func serve(f *os.File, w io.Writer, mediaType, memory, timeout, clock string) in
 	}
 	// The garbage collector works harder before the hard limit ends the process.
 	debug.SetMemoryLimit(bytes / 4 * 3)
-	if err := setLimits(bytes, limit); err != nil {
+	if err := confined.Limit(bytes, limit, maxOpenFiles); err != nil {
 		return exitNotInspected
 	}
 	time.AfterFunc(elapsedLimit+exitDelay, func() { os.Exit(exitNotInspected) }) // if the parent does not end it

@@ -10,11 +10,19 @@ import (
 	"image/png"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/pageimage"
 )
+
+func TestMain(m *testing.M) {
+	pageimage.Main() // documents are drawn by a process of their own
+	os.Exit(m.Run())
+}
 
 // rows counts the entries of the audit trail with an action.
 func (s *stack) rows(t testing.TB, action string) (n int) {
@@ -115,9 +123,9 @@ func TestAuditorsCannotDecideDocuments(t *testing.T) {
 	}
 }
 
-// A preview is drawn from the pixels only: what was hidden in the file is not in it.
+// A page is drawn from the pixels only: what was hidden in the file is not in it.
 // It is small, an image and not a page, and opening it is audited.
-func TestPreviewHasNoBytesOfTheFile(t *testing.T) {
+func TestPicturesHaveNoBytesOfTheFile(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	reviewer := s.as(t, "reviewer")
@@ -126,8 +134,8 @@ func TestPreviewHasNoBytesOfTheFile(t *testing.T) {
 	head := len("\x89PNG\r\n\x1a\n") + 25
 	polyglot := string(plain[:head]) + string(chunk("tEXt", "Comment\x00"+payload)) + string(plain[head:]) + payload + "PK\x03\x04"
 	id := s.uploadedAs(t, s.as(t, "member"), "scan.png", polyglot)
-	wantPage(t, s.get(t, "/portal/desk/documents/"+id, reviewer.session), http.StatusOK, `src="/portal/desk/documents/`+id+`/preview"`, `alt="Preview of CAC certificate of Harbour Bank"`)
-	res := s.get(t, "/portal/desk/documents/"+id+"/preview", reviewer.session)
+	wantPage(t, s.get(t, "/portal/desk/documents/"+id, reviewer.session), http.StatusOK, `src="/portal/desk/documents/`+id+`/pages/1"`, `alt="The page of CAC certificate of Harbour Bank"`)
+	res := s.get(t, "/portal/desk/documents/"+id+"/pages/1", reviewer.session)
 	small := res.Body.Bytes()
 	h := res.Header()
 	if res.Code != http.StatusOK || h.Get("Content-Type") != "image/jpeg" || h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "sandbox") {
@@ -135,12 +143,12 @@ func TestPreviewHasNoBytesOfTheFile(t *testing.T) {
 	}
 	for _, part := range []string{payload, "<script", "Comment", "tEXt", "PK\x03\x04", "IDAT", "PNG"} {
 		if bytes.Contains(small, []byte(part)) {
-			t.Errorf("the preview holds %q", part)
+			t.Errorf("the picture holds %q", part)
 		}
 	}
 	picture := must(jpeg.Decode(bytes.NewReader(small)))(t)
 	if size := picture.Bounds().Size(); size != image.Pt(1200, 300) {
-		t.Errorf("the preview has %v dots", size)
+		t.Errorf("the picture has %v dots", size)
 	}
 	for x, want := range map[int]color.RGBA{100: {R: 255}, 1100: {B: 255}} {
 		for _, y := range []int{0, 63, 64, 299} { // at the seams, too
@@ -155,32 +163,34 @@ func TestPreviewHasNoBytesOfTheFile(t *testing.T) {
 	}
 }
 
-// There is a preview only of images that may be opened, and of none that claims more
-// pixels than the limit.
-func TestDocumentsWithoutPreview(t *testing.T) {
+// There are pictures only of files that may be opened and read, and of no image that claims
+// more pixels than the limit.
+func TestDocumentsWithoutPictures(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	member, reviewer := s.as(t, "member"), s.as(t, "reviewer")
 	paper := s.uploadedAs(t, member, "scan.pdf", pdf)
-	if strings.Contains(s.get(t, "/portal/desk/documents/"+paper, reviewer.session).Body.String(), "/preview") {
-		t.Error("the page of a PDF has a preview")
-	}
-	preview := func(id string) string { return "/portal/desk/documents/" + id + "/preview" }
+	preview := func(id string) string { return "/portal/desk/documents/" + id + "/pages/1" }
+	wantPage(t, s.get(t, "/portal/desk/documents/"+paper, reviewer.session), http.StatusOK, "No picture could be made of this file")
+	wantPage(t, s.get(t, preview(paper), reviewer.session), http.StatusUnprocessableEntity, "No picture could be made")
+	wantPage(t, s.get(t, "/portal/desk/documents/"+paper+"/pages/0", reviewer.session), http.StatusNotFound)
+	s.Documents.Pictures = pageimage.Drawer{Tools: t.TempDir()}
+	wantPage(t, s.get(t, "/portal/desk/documents/"+paper, reviewer.session), http.StatusOK, "needs poppler")
 	wantPage(t, s.get(t, preview(paper), reviewer.session), http.StatusNotFound)
 	huge := []byte("\x89PNG\r\n\x1a\n")
 	size := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, 20000), 20000)
 	huge = append(huge, chunk("IHDR", string(size)+"\x08\x02\x00\x00\x00")...)
 	huge = append(append(huge, chunk("IDAT", "x")...), chunk("IEND", "")...)
-	wantPage(t, s.get(t, preview(s.uploadedAs(t, member, "huge.png", string(huge))), reviewer.session), http.StatusUnprocessableEntity, "too large for a preview")
+	wantPage(t, s.get(t, preview(s.uploadedAs(t, member, "huge.png", string(huge))), reviewer.session), http.StatusUnprocessableEntity, "too large to be shown")
 	broken := drawn(t, 20, 20)
-	wantPage(t, s.get(t, preview(s.uploadedAs(t, member, "broken.png", string(broken[:50]))), reviewer.session), http.StatusUnprocessableEntity, "No preview could be created")
+	wantPage(t, s.get(t, preview(s.uploadedAs(t, member, "broken.png", string(broken[:50]))), reviewer.session), http.StatusUnprocessableEntity, "No picture could be made")
 	wantGo(t, s.upload(t, member, "CAC_CERTIFICATE", "fresh.png", string(drawn(t, 20, 20))), "/portal/documents")
 	var fresh string
 	if err := s.pool.QueryRow(t.Context(), `SELECT id FROM document WHERE state = 'received'`).Scan(&fresh); err != nil {
 		t.Fatal(err)
 	}
 	wantPage(t, s.get(t, preview(fresh), reviewer.session), http.StatusConflict, "waiting for its virus scan")
-	if n := s.rows(t, "document.opened"); n != 2 {
-		t.Errorf("%d looks are in the trail, want the 2 at what could be opened", n)
+	if n := s.rows(t, "document.opened"); n != 3 {
+		t.Errorf("%d looks are in the trail, want the 3 at what could be opened", n)
 	}
 }

@@ -24,7 +24,7 @@ const (
 	documentPath        = "/portal/desk/documents/{document}"
 	documentReviewPath  = "/portal/desk/documents/{document}/review"
 	documentFilePath    = "/portal/desk/documents/{document}/content"
-	documentPreviewPath = "/portal/desk/documents/{document}/preview"
+	documentPicturePath = "/portal/desk/documents/{document}/pages/{page}"
 )
 
 // documentRoutes are the pages on which documents are reviewed.
@@ -35,7 +35,7 @@ func (p *Pages) documentRoutes() []portal.Route {
 		{Method: get, Path: documentPath, Right: portal.Staff, Serve: p.showDocument},
 		{Method: post, Path: documentReviewPath, Right: portal.Decider, Serve: p.reviewDocument},
 		{Method: get, Path: documentFilePath, Right: portal.Staff, Upload: true, Serve: p.sendDocument},
-		{Method: get, Path: documentPreviewPath, Right: portal.Staff, Upload: true, Serve: p.sendPreview},
+		{Method: get, Path: documentPicturePath, Right: portal.Staff, Upload: true, Serve: p.sendPicture},
 	}
 }
 
@@ -143,7 +143,13 @@ func (p *Pages) reviewData(r *http.Request, d *document.Document, form view.Form
 	}
 	data := deskview.ReviewData{
 		QueueRow: queueRow(d), Label: d.Label, Reason: d.Reason, HeldFor: d.HeldFor, SHA256: portal.HexSum(d.SHA256), Form: form, Now: p.Now(),
-		Decide: d.State == document.Clean && portal.VisitOf(r).Has(portal.Decider), Preview: d.State.Open() && document.Previewed(d.MediaType),
+		Decide: d.State == document.Clean && portal.VisitOf(r).Has(portal.Decider),
+	}
+	if data.Document.Open {
+		if data.Pages, err = p.Documents.Pages(r.Context(), d); err != nil {
+			return deskview.ReviewData{}, err
+		}
+		data.NoTool = !p.Documents.Drawn(d.MediaType)
 	}
 	for i := range slices.Backward(moves) {
 		data.Timeline = append(data.Timeline, documentMoment(&moves[i], names))
@@ -203,23 +209,27 @@ func (p *Pages) sendDocument(w http.ResponseWriter, r *http.Request) error {
 	return present.SendDocument(w, r, p.Documents, &d)
 }
 
-// sendPreview serves GET /portal/desk/documents/{document}/preview: an
-// image that the service has drawn from the uploaded one, with none of its bytes.
-func (p *Pages) sendPreview(w http.ResponseWriter, r *http.Request) error {
+// sendPicture serves GET /portal/desk/documents/{document}/pages/{page}: a page as the
+// service has drawn it, with none of the file's bytes.
+func (p *Pages) sendPicture(w http.ResponseWriter, r *http.Request) error {
 	v := portal.VisitOf(r)
 	id, err := portal.PathID(r, "document")
 	if err != nil {
 		return err
 	}
-	picture, err := p.Documents.Preview(r.Context(), id, v.Who.Actor(), v.ID)
+	page, err := strconv.Atoi(r.PathValue("page"))
+	if err != nil || page < 1 || page > deskview.MaxPages {
+		return portal.ErrNotFound
+	}
+	picture, err := p.Documents.Picture(r.Context(), id, page, v.Who.Actor(), v.ID)
 	if err != nil {
 		return err
 	}
-	h, name := w.Header(), "preview-"+id.String()+".jpg"
+	h, name := w.Header(), "page-"+strconv.Itoa(page)+"-"+id.String()+".jpg"
 	web.SetDownloadHeaders(h, "image/jpeg", name)
 	h.Set("Content-Disposition", `inline; filename="`+name+`"`) // the page shows it
 	h.Set("Content-Length", strconv.Itoa(len(picture)))
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(picture) //nolint:gosec // a JPEG that the service has encoded; the browser may have closed the connection
+	_, _ = w.Write(picture) //nolint:gosec // a JPEG that was drawn from pixels; the browser may have closed the connection
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/cli"
 	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/inspect"
+	"github.com/lineproof/lineproof/internal/pageimage"
 	"github.com/lineproof/lineproof/internal/priority"
 )
 
@@ -25,6 +26,7 @@ const (
 // TestMain runs the tests, or the command if a test has started it.
 func TestMain(m *testing.M) {
 	inspect.Main()
+	pageimage.Main()
 	hashing.Main()
 	if os.Getenv(childSwitch) == "" {
 		m.Run()

@@ -1,4 +1,4 @@
-package inspect
+package confined
 
 import (
 	"fmt"
@@ -8,18 +8,19 @@ import (
 	"time"
 )
 
-// self returns the running program, even after an upgrade has replaced its file.
-func self() string { return "/proc/self/exe" }
+// Self returns the running program, even after an upgrade has replaced its file.
+func Self() string { return "/proc/self/exe" }
 
-// tieToParent ends the process when this one ends, and protects it from the signals of
-// the terminal.
-func tieToParent(cmd *exec.Cmd) {
+// TieToParent ends the process when this one ends, and protects it from the signals of
+// the terminal. The thread that starts it must be locked: the signal for the end of the
+// parent is tied to that.
+func TieToParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
-// wasKilled reports whether a process was ended by SIGKILL: because of its CPU
+// WasKilled reports whether a process was ended by SIGKILL: because of its CPU
 // limit, or from outside.
-func wasKilled(state *os.ProcessState) bool {
+func WasKilled(state *os.ProcessState) bool {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
@@ -27,13 +28,12 @@ func wasKilled(state *os.ProcessState) bool {
 const (
 	prSetDumpable   = 4
 	prSetNoNewPrivs = 38
-	maxOpenFiles    = 16 // for the Go runtime itself
 )
 
-// setLimits sets the limits of this process, which it cannot raise again. Memory
-// is limited as data, not as address space: Go reserves far more addresses than
-// it ever uses.
-func setLimits(memory int64, limit time.Duration) error {
+// Limit sets the limits of this process, which it cannot raise again: memory, CPU time and
+// open files; no core file, no written file, no new privileges, no tracing. Memory is
+// limited as data, not as address space: Go reserves far more addresses than it ever uses.
+func Limit(memory int64, limit time.Duration, openFiles uint64) error {
 	seconds := uint64(max(limit, 0)/time.Second) + 1
 	for _, l := range []struct {
 		name     string
@@ -44,10 +44,10 @@ func setLimits(memory int64, limit time.Duration) error {
 		{"processor", syscall.RLIMIT_CPU, seconds},
 		{"core files", syscall.RLIMIT_CORE, 0},
 		{"written files", syscall.RLIMIT_FSIZE, 0},
-		{"open files", syscall.RLIMIT_NOFILE, maxOpenFiles},
+		{"open files", syscall.RLIMIT_NOFILE, openFiles},
 	} {
 		if err := syscall.Setrlimit(l.resource, &syscall.Rlimit{Cur: l.value, Max: l.value}); err != nil {
-			return fmt.Errorf("inspect: limit of %s: %w", l.name, err)
+			return fmt.Errorf("confined: limit of %s: %w", l.name, err)
 		}
 	}
 	for _, option := range [][2]uintptr{{prSetNoNewPrivs, 1}, {prSetDumpable, 0}} {
@@ -58,7 +58,7 @@ func setLimits(memory int64, limit time.Duration) error {
 			_, _, errno = syscall.RawSyscall6(syscall.SYS_PRCTL, option[0], option[1], 0, 0, 0, 0)
 		}
 		if errno != 0 {
-			return fmt.Errorf("inspect: set the limits: %w", errno)
+			return fmt.Errorf("confined: set the limits: %w", errno)
 		}
 	}
 	return nil
