@@ -30,6 +30,8 @@ type Files struct {
 	Origin string
 	// Verifier is the public key of the log, as a verifier of signed notes takes it.
 	Verifier string
+	// Next is that of the key that will replace it and signs already; "" without one.
+	Next string
 
 	mu         sync.Mutex
 	checkpoint string
@@ -121,10 +123,11 @@ func (f *Files) list(w http.ResponseWriter) {
 	type log struct {
 		Origin string `json:"origin"`
 		Key    string `json:"key"`
+		Next   string `json:"nextKey,omitempty"`
 		Path   string `json:"path"`
 		State  string `json:"state"`
 	}
-	content, err := json.Marshal(map[string]any{"logs": []log{{f.Origin, f.Verifier, f.Path(), "open"}}})
+	content, err := json.Marshal(map[string]any{"logs": []log{{f.Origin, f.Verifier, f.Next, f.Path(), "open"}}})
 	if err != nil {
 		panic(err) // it consists of texts
 	}

@@ -65,7 +65,7 @@ func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, t
 	p.worker.Publisher = publiclog.NewPublisher(l, tiles, p.key)
 	p.policy = p.key.Verifier()
 	if cfg.LogPolicy != "" {
-		if p.worker.Publisher.Witnesses, p.policy, err = openWitnesses(cfg); err != nil {
+		if p.worker.Publisher.Witnesses, p.policy, err = openWitnesses(cfg, p.key); err != nil {
 			return p, err
 		}
 	}
@@ -75,6 +75,9 @@ func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, t
 		}
 	}
 	p.files = &logfiles.Files{Pool: pool, Tiles: tiles, Origin: cfg.LogOrigin, Verifier: p.key.Verifier()}
+	if p.next != nil {
+		p.files.Next = p.next.Verifier()
+	}
 	return p, nil
 }
 
@@ -105,7 +108,7 @@ func (p *publicLog) openMoreKeys(ctx context.Context, cfg config.Config, l *publ
 }
 
 // openWitnesses reads the policy that names the witnesses.
-func openWitnesses(cfg config.Config) (*publiclog.Witnesses, string, error) {
+func openWitnesses(cfg config.Config, key *logkey.Key) (*publiclog.Witnesses, string, error) {
 	text, err := os.ReadFile(cfg.LogPolicy)
 	if err != nil {
 		return nil, "", fmt.Errorf("server: LINEPROOF_LOG_POLICY: %w", err)
@@ -116,6 +119,14 @@ func openWitnesses(cfg config.Config) (*publiclog.Witnesses, string, error) {
 	}
 	if policy.Log() != cfg.LogOrigin {
 		return nil, "", errors.New("server: LINEPROOF_LOG_POLICY is the policy of another log than LINEPROOF_LOG_ORIGIN")
+	}
+	// Otherwise no signature of a witness could be verified, and none would be published.
+	signed, err := key.SignCheckpoint(0, make([]byte, sha256.Size))
+	if err != nil {
+		return nil, "", err
+	}
+	if _, _, err := policy.Open(signed); err != nil {
+		return nil, "", errors.New("server: the log in LINEPROOF_LOG_POLICY has another key than LINEPROOF_LOG_KEY and LINEPROOF_LOG_NEXT_KEY; put the public key of one of them into its line log (lineproof log key prints it)")
 	}
 	return &publiclog.Witnesses{Policy: policy, PolicyHash: fmt.Sprintf("%x", sha256.Sum256(text))}, string(text), nil
 }

@@ -23,7 +23,7 @@ import (
 // Witness signs checkpoints of logs that it knows.
 type Witness struct {
 	key   *Key
-	logs  map[string]note.Verifier // by origin
+	logs  map[string][]note.Verifier // the keys of each log, by its origin; while a key is replaced there are two
 	state *state
 	Now   func() time.Time // the time in its signatures; time.Now unless a test changes it
 
@@ -31,15 +31,15 @@ type Witness struct {
 }
 
 // Open opens a witness with a key, the public keys of the logs that it watches, and the
-// directory of its state.
+// directory of its state. A checkpoint needs a signature of one of the keys of its log.
 func Open(key *Key, logs []string, dir string) (*Witness, error) {
-	w := &Witness{key: key, logs: map[string]note.Verifier{}, Now: time.Now}
+	w := &Witness{key: key, logs: map[string][]note.Verifier{}, Now: time.Now}
 	for _, text := range logs {
 		v, err := note.NewVerifier(text)
 		if err != nil {
 			return nil, fmt.Errorf("witness: the key of a log: %w", err)
 		}
-		w.logs[v.Name()] = v
+		w.logs[v.Name()] = append(w.logs[v.Name()], v)
 	}
 	var err error
 	w.state, err = openState(dir)
@@ -71,11 +71,11 @@ func (w *Witness) Add(request string) (string, error) {
 		return "", err
 	}
 	origin, _, _ := strings.Cut(signed, "\n")
-	log := w.logs[origin]
-	if log == nil {
+	keys := w.logs[origin]
+	if keys == nil {
 		return "", errUnknown
 	}
-	opened, err := note.Open([]byte(signed), note.VerifierList(log))
+	opened, err := note.Open([]byte(signed), note.VerifierList(keys...))
 	if err != nil {
 		return "", errUnsigned
 	}

@@ -112,7 +112,7 @@ func TestWitnessSignsOnlyWhatContinues(t *testing.T) {
 		{"nothing", "", 400, ""},
 		{"growth after all that", honest.request(t, 20, 40), 200, ""},
 	} {
-		w, err := witness.Open(key, []string{logKey.Verifier()}, dir) // started again each time
+		w, err := witness.Open(key, []string{logKey.Verifier(), logtest.NewKey(t, origin).Verifier()}, dir) // started again each time; the log has a next key, which signs nothing
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,5 +155,32 @@ func TestMonitorsReadTheLastCheckpoint(t *testing.T) {
 	}
 	if status, _ := get(fmt.Sprintf(hash, witness.HashOf("x"))); status != http.StatusNotFound {
 		t.Errorf("of another log: %d", status)
+	}
+}
+
+// While the key of a log is replaced, a witness takes checkpoints that either key has
+// signed, and goes on from what it has seen.
+func TestWitnessTakesBothKeysOfALog(t *testing.T) {
+	t.Parallel()
+	before, after := logtest.NewKey(t, origin), logtest.NewKey(t, origin)
+	w, err := witness.Open(witness.NewKey(logtest.NewKey(t, "witness.example")), []string{before.Verifier(), after.Verifier()}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		key       *logkey.Key
+		old, size int64
+		history   string
+		status    int
+	}{
+		{before, 0, 7, "honest", http.StatusOK},
+		{after, 7, 9, "honest", http.StatusOK},
+		{before, 9, 12, "honest", http.StatusOK},
+		{after, 12, 14, "fork", http.StatusUnprocessableEntity},
+		{logtest.NewKey(t, origin), 12, 14, "honest", http.StatusForbidden},
+	} {
+		if status, body := send(t, w, newHistory(t, step.history, step.key, 0, 20).request(t, step.old, step.size)); status != step.status {
+			t.Errorf("from %d to %d: %d %s, want %d", step.old, step.size, status, body, step.status)
+		}
 	}
 }

@@ -35,7 +35,7 @@ HTTP; put TLS in front of it. It stops on SIGTERM.`,
 	name := flags.String("name", "", "the name of the witness, a host name (required)")
 	key := flags.String("key-file", "", "the file of its key, or ssh-agent: and the path of a socket (required)")
 	dir := flags.String("state", "", "the directory of its state (required)")
-	logs := flags.StringArray("log", nil, "the public key of a log that it watches; may be repeated (required)")
+	logs := flags.StringArray("log", nil, "the public key of a log that it watches; may be repeated, also with the next key of the same log (required)")
 	listen := flags.String("listen", "127.0.0.1:7380", "the address on which it listens")
 	for _, required := range []string{"name", "key-file", "state", "log"} {
 		_ = cmd.MarkFlagRequired(required) // the flag exists
