@@ -15,7 +15,11 @@ import (
 // Find returns the record of a request that was made at a time, or nil if the archive
 // does not have it.
 func (a *Archive) Find(ctx context.Context, files blob.Store, requestID uuid.UUID, at time.Time) (*Entry, error) {
-	b, index, err := a.FindInBatch(ctx, files, requestID, at)
+	m, err := a.Open(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	b, index, err := m.FindInBatch(ctx, files, requestID, at)
 	if b == nil || err != nil {
 		return nil, err
 	}
@@ -26,11 +30,7 @@ func (a *Archive) Find(ctx context.Context, files blob.Store, requestID uuid.UUI
 // place of the record in it, or nil if the archive does not have it. It reads the parts
 // whose period includes the time: few of them, because records are stored roughly in the
 // order in which they were written.
-func (a *Archive) FindInBatch(ctx context.Context, files blob.Store, requestID uuid.UUID, at time.Time) (found *Batch, index int, err error) {
-	m, err := a.Open(ctx, files)
-	if err != nil {
-		return nil, 0, err
-	}
+func (m *Manifest) FindInBatch(ctx context.Context, files blob.Store, requestID uuid.UUID, at time.Time) (found *Batch, index int, err error) {
 	text := at.Format(TimeFormat)
 	times := 0
 	for _, p := range m.Parts {

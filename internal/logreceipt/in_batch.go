@@ -92,7 +92,11 @@ func (m *Maker) findInArchive(ctx context.Context, requestID uuid.UUID) (*InBatc
 		return nil, err
 	}
 	for i := range archives {
-		batch, index, err := archives[i].FindInBatch(ctx, m.Archive, requestID, at)
+		manifest, err := m.manifests.open(ctx, m.Archive, &archives[i])
+		if err != nil {
+			return nil, err
+		}
+		batch, index, err := manifest.FindInBatch(ctx, m.Archive, requestID, at)
 		if err != nil {
 			return nil, err
 		}

@@ -28,6 +28,8 @@ type Maker struct {
 	Archive blob.Store // of the journal
 	Tiles   blob.Store
 	Origin  string
+
+	manifests manifests
 }
 
 var (
