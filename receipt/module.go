@@ -1,8 +1,19 @@
 package receipt
 
-import _ "embed"
+import (
+	_ "embed"
+	"strings"
+)
 
-// Module is the verifier in JavaScript, for pages: it exports verify and Refused.
-//
 //go:embed verify.mjs
-var Module string
+var proofModule string
+
+//go:embed promise.mjs
+var promiseModule string
+
+// Module returns the verifiers in JavaScript as one text, for pages: it exports verify,
+// verifyPromise and Refused.
+func Module() string {
+	_, promises, _ := strings.Cut(promiseModule, "from './verify.mjs'\n")
+	return proofModule + promises
+}

@@ -11,8 +11,8 @@ import (
 	"github.com/lineproof/lineproof/receipt"
 )
 
-// ReceiptScript is the name of the script that verifies receipts: the module that
-// everybody can use, and behind it what shows its result.
+// ReceiptScript is the name of the script that verifies receipts: the modules that
+// everybody can use, and behind them what shows their result.
 const ReceiptScript = "receipt.js"
 
 // ReceiptFile returns the page that verifies receipts as one file that needs no network. It
@@ -31,10 +31,10 @@ func hashOf(text string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// withModule puts the module that verifies before the script of the page.
+// withModule puts the modules that verify before the script of the page.
 func withModule(name string, plain []byte) []byte {
 	if name != ReceiptScript {
 		return plain
 	}
-	return append([]byte(receipt.Module+"\n"), plain...)
+	return append([]byte(receipt.Module()+"\n"), plain...)
 }

@@ -1,4 +1,4 @@
-// The page that verifies receipts: what the module before this text proves, in words. It
+// The page that verifies receipts: what the modules before this text prove, in words. It
 // sends nothing, and nothing here turns text into HTML.
 const form = document.querySelector("form[data-receipt]");
 const place = document.getElementById("verified");
@@ -8,7 +8,7 @@ const [textField, policyField, fileField] = ["receipt", "policy", "file"].map((n
 const refusals = {
   policy: ["The key can't be read", "Enter the public key of the log, or a policy, exactly as you got it from the owner of the log."],
   format: ["This is not a receipt", "The text is not a complete receipt. Choose the file as you received it; do not retype or reformat it."],
-  promise: ["This is a promise and not yet a proof", "It came with the answer, before the public log had it. Ask for the receipt of this answer; it is there about a second after the answer."],
+  unpromised: ["This promise is not genuine", "It is not signed for this answer by a key that the log certified. Either it was changed, or the key is that of another log. It promises nothing."],
   record: ["This receipt is damaged", "The record in it can't be read. It proves nothing. Ask for the file again."],
   batch: ["This receipt was changed", "What it says is not what was recorded: it was changed, or put together from several receipts. It proves nothing."],
   proof: ["This receipt is damaged", "The part that leads to the public log can't be read. It proves nothing. Ask for the file again."],
@@ -28,6 +28,9 @@ const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "
 const when = (ms) => make("span", "two", clock.format(ms), make("span", "faint", new Date(ms).toISOString()));
 const mono = (text) => make("code", "mono", text);
 const auto = (text) => Object.assign(make("span", "", text), { dir: "auto" });
+
+// Receipts of supplied files are verified by the command only.
+const ofFile = /^\s*\{\s*"form"\s*:\s*"lineproof supply receipt 1"|^c2sp\.org\/tlog-proof@v1\nextra bGluZXByb29mIGxvZyBlbnRyeSAxCgI/;
 
 // note shows a judgement, and moves to it.
 function note(tone, title, ...rest) {
@@ -53,13 +56,40 @@ function since(p) {
   return all.length > 0 && make("span", "two", when(Math.min(...all) * 1000), make("span", "faint", "Since then the answer can't have been changed or dated back without the witnesses' help."));
 }
 
+// answered says in one sentence what was answered.
+const answered = (p) => `${clock.format(p.at)}: the organisation below asked about ${p.erased ? "a number that was erased since" : "+" + p.number}, and the answer was ${p.status}.`;
+const identity = "The answer states what suppliers had reported by then. It is no certificate of identity.";
+
 function accepted(p, ms) {
-  const number = p.erased ? "a number that was erased since" : "+" + p.number;
-  const head = note("good", "This receipt is genuine",
-    `${clock.format(p.at)}: the organisation below asked about ${number}, and the answer was ${p.status}.`,
-    "The answer states what suppliers had reported by then. It is no certificate of identity.");
+  const head = note("good", "This receipt is genuine", answered(p), identity);
+  details("What it proves", p, ms, [
+    ["Public log", make("span", "two", mono(p.origin), make("span", "faint", `entry ${p.index + 1} of ${p.size}`))],
+    ["Confirmed by witnesses", witnesses(p)],
+    ["Proven since", since(p)],
+  ]);
+  return head;
+}
+
+// promised shows a receipt that came with an answer, before the log had it.
+function promised(p, ms) {
+  const late = Date.now() > p.until;
+  const head = note("warn", "This promise is genuine, and not yet a proof", answered(p),
+    "It proves that the service gave this answer and promised in writing that the public log will have it. It does not prove that the log has it: nobody else has seen it yet.",
+    late ? "The time of the promise is over. Ask the service for the receipt of this answer. If it has none, and the log does not have the answer, this promise shows to anybody that the log broke its word."
+      : "Ask the service for the receipt of this answer, which is there about a second after the answer, and keep this promise until you have it.",
+    identity);
+  details("What it promises", p, ms, [
+    ["Public log", mono(p.origin)],
+    ["Will have it by", when(p.until)],
+    ["Confirmed by witnesses", "Not yet. Witnesses confirm what the log has."],
+  ]);
+  return head;
+}
+
+// details lists everything that a receipt says.
+function details(title, p, ms, more) {
   if (p.mode !== "live") place.append(make("div", "note tone-warn", make("p", "note-title", "This was a test"), make("p", "", "The request was made with a test key. The answer is not about a real line.")));
-  const card = make("section", "card", make("h2", "", "What it proves"), terms([
+  const card = make("section", "card", make("h2", "", title), terms([
     ["Asked by", make("span", "two", mono(p.entity), make("span", "faint", "API key ", mono(p.key)))],
     ["For the purpose", auto([p.purpose, p.purposeText].filter((x) => x).join(": "))],
     ["On behalf of", p.onBehalfOf && auto(p.onBehalfOf)],
@@ -71,12 +101,9 @@ function accepted(p, ms) {
     ["Request", mono(p.requestId)],
     ["Reference of the asker", p.externalId && auto(p.externalId)],
     ["Decided by", `version ${p.lineVersion} of the line, ${p.policyVersion} of the policy, ${p.planVersion} of the numbering plan`],
-    ["Public log", make("span", "two", mono(p.origin), make("span", "faint", `entry ${p.index + 1} of ${p.size}`))],
-    ["Confirmed by witnesses", witnesses(p)],
-    ["Proven since", since(p)],
+    ...more,
   ]), make("p", "faint", `Verified in ${ms.toFixed(1)} ms in this browser. Nothing was sent.`));
   place.append(card);
-  return head;
 }
 
 function refused(e) {
@@ -87,13 +114,27 @@ function refused(e) {
   return note("bad", title, text, make("p", "faint", "Reason: " + e.message + "."));
 }
 
+// verdict verifies a receipt as a proof, or as a promise if it is one, and shows what it says.
+async function verdict(text, policy, began) {
+  if (ofFile.test(text)) {
+    place.dataset.judged = "file";
+    return note("warn", "This is the receipt of a supplied file", "This page verifies receipts of answers. Verify this one with the command lineproof receipt verify. Nothing was proven or refuted.");
+  }
+  const proven = await verify(text, policy).catch((e) => { if (e.code !== "promise") throw e; });
+  if (proven) {
+    place.dataset.judged = "genuine";
+    return accepted(proven, performance.now() - began);
+  }
+  const waiting = await verifyPromise(text, policy);
+  place.dataset.judged = "promised";
+  return promised(waiting, performance.now() - began);
+}
+
 async function judge(focus) {
   const began = performance.now();
   let head;
   try {
-    const proven = await verify(textField.value, policyField.value);
-    place.dataset.judged = "genuine";
-    head = accepted(proven, performance.now() - began);
+    head = await verdict(textField.value, policyField.value, began);
   } catch (e) {
     place.dataset.judged = e.code || "unable";
     head = refused(e);
