@@ -155,7 +155,7 @@ var plan = []part{
 	{transports, "portal/present", "access audit document fault journal line linefile numbering order people policy portal portal/view portal/view/orgview record registry supply tally web", ""},
 	{transports, "portal/files", "fault filejob keyright portal portal/view portal/view/orgview web", ""},
 	{transports, "portal/org", "access audit document fault feed guard hooksign journal keyright line logreceipt people pg phone portal portal/present portal/view portal/view/orgview receipt record registry sandbox secret tally web webhook", ""},
-	{transports, "portal/telco", "fault line linefile numbering portal portal/present portal/view portal/view/orgview supply web", ""},
+	{transports, "portal/telco", "fault line linefile logreceipt numbering portal portal/present portal/view portal/view/orgview supply web", ""},
 	{transports, "portal/desk", "access approval audit document entitylimit erasure fault guard journal line numbering order people pg phone policy portal portal/present portal/view portal/view/deskview portal/view/orgview record registry staffaccess supply tally watchlist web whoasked", ""},
 	{transports, "portal/linedesk", "approval audit fault line numbering order phone portal portal/present portal/view portal/view/lineview supply web", ""},
 	{transports, "jobs", "access auditchain clamd document idempotency impact journal journalgap mail outbox people pg rowmac supply tally whoasked", ""},

@@ -462,6 +462,80 @@ CREATE FUNCTION public.log_time(t timestamp with time zone) RETURNS bytea
     RETURN int8send((floor((EXTRACT(epoch FROM t) * (1000)::numeric)))::bigint);
 -- Name: FUNCTION log_time(t timestamp with time zone); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.log_time(t timestamp with time zone) IS 'A time in an entry of the public log: milliseconds since 1970, 8 bytes.';
+-- Name: supply_import; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_import (
+    id integer NOT NULL,
+    uid uuid NOT NULL,
+    network smallint NOT NULL,
+    supplier integer NOT NULL,
+    kind text NOT NULL,
+    as_of timestamp with time zone,
+    dry_run boolean NOT NULL,
+    source text NOT NULL,
+    client_id uuid,
+    state text NOT NULL,
+    phase text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    rows bigint DEFAULT 0 NOT NULL,
+    place bigint DEFAULT 0 NOT NULL,
+    cursor bigint DEFAULT 0 NOT NULL,
+    digest bytea DEFAULT '\x'::bytea NOT NULL,
+    file_digest bytea DEFAULT '\x'::bytea NOT NULL,
+    added bigint DEFAULT 0 NOT NULL,
+    changed bigint DEFAULT 0 NOT NULL,
+    unchanged bigint DEFAULT 0 NOT NULL,
+    ended bigint DEFAULT 0 NOT NULL,
+    duplicates bigint DEFAULT 0 NOT NULL,
+    no_effect bigint DEFAULT 0 NOT NULL,
+    waiting bigint DEFAULT 0 NOT NULL,
+    ported_out bigint DEFAULT 0 NOT NULL,
+    refused bigint DEFAULT 0 NOT NULL,
+    voided bigint DEFAULT 0 NOT NULL,
+    confirmed_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    updated_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    log_nonce bytea DEFAULT SUBSTRING(sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) FROM 1 FOR 16) NOT NULL,
+    supplier_name text,
+    CONSTRAINT supply_import_kind_check CHECK ((kind = ANY (ARRAY['snapshot'::text, 'events'::text]))),
+    CONSTRAINT supply_import_log_nonce_check CHECK ((octet_length(log_nonce) = 16)),
+    CONSTRAINT supply_import_source_check CHECK ((source = ANY (ARRAY['api'::text, 'cli'::text]))),
+    CONSTRAINT supply_import_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'applied'::text, 'checked'::text, 'refused'::text, 'cancelled'::text, 'voiding'::text, 'voided'::text]))),
+    CONSTRAINT supply_import_supplier_name_check CHECK (((octet_length(supplier_name) >= 1) AND (octet_length(supplier_name) <= 255)))
+);
+-- Name: TABLE supply_import; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
+-- Name: COLUMN supply_import.as_of; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.as_of IS 'When a snapshot was correct. For a file of events, up to when all events are reported; null if it was not given.';
+-- Name: COLUMN supply_import.reason; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.reason IS 'Why the import is held or was rejected.';
+-- Name: COLUMN supply_import.rows; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.rows IS 'Rows of the file that this phase has processed; place is the line of the file after the last of them.';
+-- Name: COLUMN supply_import.cursor; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones, or up to which it is voided. For events, the newest effective time so far.';
+-- Name: COLUMN supply_import.digest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place, to check that a resumed import reads the same file.';
+-- Name: COLUMN supply_import.file_digest; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.file_digest IS 'SHA-256 of all rows, once the whole file was checked.';
+-- Name: COLUMN supply_import.waiting; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.waiting IS 'Rows that are stored and do not count yet: held, or about numbers whose port is not known.';
+-- Name: COLUMN supply_import.voided; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.voided IS 'Lines from which voiding has taken back what the snapshot said, so far.';
+-- Name: COLUMN supply_import.confirmed_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.confirmed_at IS 'When staff confirmed an import that was held.';
+-- Name: COLUMN supply_import.log_nonce; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.log_nonce IS 'Part of what the entry of the public log commits to, so that nobody can guess the rest. Only the supplier gets it.';
+-- Name: COLUMN supply_import.supplier_name; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.supplier_name IS 'The code of the network when the file was applied, to which the entry of the public log commits; null before that, and for files that were applied by a version before receipts of files.';
+-- Name: log_supply(public.supply_import); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.log_supply(i public.supply_import) RETURNS bytea
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'public'
+    RETURN (((((((((('\x6c696e6570726f6f6620737570706c792032'::bytea || '\x0a'::bytea) || public.log_field((i).log_nonce)) || public.log_field(uuid_send((i).uid))) || public.log_field(int8send(((i).supplier)::bigint))) || public.log_field(convert_to((i).supplier_name, 'UTF8'::name))) || public.log_field(convert_to((i).kind, 'UTF8'::name))) || public.log_field(public.log_time(COALESCE((i).as_of, '1970-01-01 00:00:00+00'::timestamp with time zone)))) || public.log_field(int8send((i).rows))) || public.log_field(int8send((i).refused))) || public.log_field((i).file_digest));
+-- Name: FUNCTION log_supply(i public.supply_import); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.log_supply(i public.supply_import) IS 'What the entry of the public log about a file commits to, and what the receipt of its supplier has; null if the file has no receipt.';
 -- Name: audit_hour; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.audit_hour (
     hour timestamp with time zone NOT NULL,
@@ -626,74 +700,11 @@ CREATE TABLE public.log_pending (
 COMMENT ON TABLE public.log_pending IS 'Entries that the public log does not have yet, other than those about batches. Only triggers write it; a row is deleted in the transaction that adds the entry.';
 -- Name: COLUMN log_pending.body; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.log_pending.body IS 'The bytes of the entry after its time, as docs/reference/public-log.md describes. The time is that of the addition.';
--- Name: supply_import; Type: TABLE; Schema: public; Owner: -
-CREATE TABLE public.supply_import (
-    id integer NOT NULL,
-    uid uuid NOT NULL,
-    network smallint NOT NULL,
-    supplier integer NOT NULL,
-    kind text NOT NULL,
-    as_of timestamp with time zone,
-    dry_run boolean NOT NULL,
-    source text NOT NULL,
-    client_id uuid,
-    state text NOT NULL,
-    phase text DEFAULT ''::text NOT NULL,
-    reason text DEFAULT ''::text NOT NULL,
-    bytes bigint DEFAULT 0 NOT NULL,
-    rows bigint DEFAULT 0 NOT NULL,
-    place bigint DEFAULT 0 NOT NULL,
-    cursor bigint DEFAULT 0 NOT NULL,
-    digest bytea DEFAULT '\x'::bytea NOT NULL,
-    file_digest bytea DEFAULT '\x'::bytea NOT NULL,
-    added bigint DEFAULT 0 NOT NULL,
-    changed bigint DEFAULT 0 NOT NULL,
-    unchanged bigint DEFAULT 0 NOT NULL,
-    ended bigint DEFAULT 0 NOT NULL,
-    duplicates bigint DEFAULT 0 NOT NULL,
-    no_effect bigint DEFAULT 0 NOT NULL,
-    waiting bigint DEFAULT 0 NOT NULL,
-    ported_out bigint DEFAULT 0 NOT NULL,
-    refused bigint DEFAULT 0 NOT NULL,
-    voided bigint DEFAULT 0 NOT NULL,
-    confirmed_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
-    started_at timestamp with time zone,
-    updated_at timestamp with time zone NOT NULL,
-    finished_at timestamp with time zone,
-    log_nonce bytea DEFAULT SUBSTRING(sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) FROM 1 FOR 16) NOT NULL,
-    CONSTRAINT supply_import_kind_check CHECK ((kind = ANY (ARRAY['snapshot'::text, 'events'::text]))),
-    CONSTRAINT supply_import_log_nonce_check CHECK ((octet_length(log_nonce) = 16)),
-    CONSTRAINT supply_import_source_check CHECK ((source = ANY (ARRAY['api'::text, 'cli'::text]))),
-    CONSTRAINT supply_import_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'applied'::text, 'checked'::text, 'refused'::text, 'cancelled'::text, 'voiding'::text, 'voided'::text])))
-);
--- Name: TABLE supply_import; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
--- Name: COLUMN supply_import.as_of; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.as_of IS 'When a snapshot was correct. For a file of events, up to when all events are reported; null if it was not given.';
--- Name: COLUMN supply_import.reason; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.reason IS 'Why the import is held or was rejected.';
--- Name: COLUMN supply_import.rows; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.rows IS 'Rows of the file that this phase has processed; place is the line of the file after the last of them.';
--- Name: COLUMN supply_import.cursor; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones, or up to which it is voided. For events, the newest effective time so far.';
--- Name: COLUMN supply_import.digest; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place, to check that a resumed import reads the same file.';
--- Name: COLUMN supply_import.file_digest; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.file_digest IS 'SHA-256 of all rows, once the whole file was checked.';
--- Name: COLUMN supply_import.waiting; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.waiting IS 'Rows that are stored and do not count yet: held, or about numbers whose port is not known.';
--- Name: COLUMN supply_import.voided; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.voided IS 'Lines from which voiding has taken back what the snapshot said, so far.';
--- Name: COLUMN supply_import.confirmed_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.confirmed_at IS 'When staff confirmed an import that was held.';
--- Name: COLUMN supply_import.log_nonce; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.log_nonce IS 'Part of what the entry of the public log commits to, so that nobody can guess the rest. Only the supplier gets it.';
 -- Name: log_source; Type: VIEW; Schema: public; Owner: -
 CREATE VIEW public.log_source AS
  SELECT (2)::smallint AS kind,
     ('import '::text || i.id) AS key,
-    sha256((((((('\x6c696e6570726f6f6620737570706c792031'::bytea || '\x0a'::bytea) || i.log_nonce) || uuid_send(i.uid)) || int4send(i.supplier)) || int8send(i.rows)) || public.log_field(i.file_digest))) AS body
+    sha256(COALESCE(public.log_supply(i.*), (((((('\x6c696e6570726f6f6620737570706c792031'::bytea || '\x0a'::bytea) || i.log_nonce) || uuid_send(i.uid)) || int4send(i.supplier)) || int8send(i.rows)) || public.log_field(i.file_digest)))) AS body
    FROM public.supply_import i
   WHERE ((i.state = ANY (ARRAY['applied'::text, 'voiding'::text, 'voided'::text])) AND (NOT i.dry_run))
 UNION ALL
@@ -3971,6 +3982,8 @@ CREATE INDEX line_order_pending ON public.line_order USING btree (asked_at) WHER
 CREATE INDEX line_timer_due ON public.line_timer USING btree (due) WHERE (NOT told);
 -- Name: log_entry_other; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX log_entry_other ON ONLY public.log_entry USING btree (kind) WHERE (kind <> 1);
+-- Name: log_entry_supply; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX log_entry_supply ON ONLY public.log_entry USING btree (SUBSTRING(entry FROM 32)) WHERE (kind = 2);
 -- Name: login_device_account; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX login_device_account ON public.login_device USING btree (account_id, last_used_at);
 -- Name: login_device_used; Type: INDEX; Schema: public; Owner: -
@@ -4395,6 +4408,9 @@ GRANT SELECT ON TABLE public.numbering_range TO lineproof_read;
 -- Name: TABLE policy; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.policy TO lineproof_serve;
 GRANT SELECT ON TABLE public.policy TO lineproof_read;
+-- Name: TABLE supply_import; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_import TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_import TO lineproof_read;
 -- Name: TABLE audit_hour; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.audit_hour TO lineproof_serve;
 GRANT SELECT ON TABLE public.audit_hour TO lineproof_read;
@@ -4438,9 +4454,6 @@ GRANT SELECT ON TABLE public.log_key TO lineproof_read;
 -- Name: TABLE log_pending; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,DELETE ON TABLE public.log_pending TO lineproof_serve;
 GRANT SELECT ON TABLE public.log_pending TO lineproof_read;
--- Name: TABLE supply_import; Type: ACL; Schema: public; Owner: -
-GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_import TO lineproof_serve;
-GRANT SELECT ON TABLE public.supply_import TO lineproof_read;
 -- Name: TABLE log_source; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.log_source TO lineproof_serve;
 GRANT SELECT ON TABLE public.log_source TO lineproof_read;

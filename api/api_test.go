@@ -86,6 +86,7 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"GET /api/v1/lines/imports",
 		"POST /api/v1/lines/imports",
 		"GET /api/v1/lines/imports/{importId}",
+		"GET /api/v1/lines/imports/{importId}/receipt",
 		"GET /api/v1/lines/imports/{importId}/refused",
 		"POST /api/v1/lines/orders",
 		"GET /api/v1/lines/supply",

@@ -145,6 +145,19 @@ func (c *Client) RefusedRows(ctx context.Context, credential Secret, id string, 
 	return err
 }
 
+// ImportReceipt writes the receipt of an applied file to w: the proof that the service
+// applied it, for anybody to whom you give it. Package receipt verifies it. The token needs
+// [ScopeSupply]. If it fails, w may have received a part of it.
+func (c *Client) ImportReceipt(ctx context.Context, token Secret, id string, w io.Writer) error {
+	r, err := c.newRead(ctx, "receipt of an import", importsPath+"/"+url.PathEscape(id)+"/receipt", token)
+	if err != nil {
+		return err
+	}
+	r.into = w
+	_, err = c.sendWithRetries(ctx, r)
+	return err
+}
+
 // newRead returns a request that changes nothing.
 func (c *Client) newRead(ctx context.Context, op, path string, credential Secret) (*request, error) {
 	r, err := c.newRequest(ctx, op, path)

@@ -15,7 +15,11 @@ import (
 // Verified is what a receipt proves.
 type Verified struct {
 	Record
+	InLog
+}
 
+// InLog is where the log has the entry that a receipt is about.
+type InLog struct {
 	Origin string // the name of the log
 	Index  int64  // of the entry in it
 	Size   int64  // of the log when the checkpoint was signed
@@ -43,19 +47,28 @@ func (r *Receipt) Verify(p *Policy) (*Verified, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Verified{Record: record, Origin: p.Log()}
-	proof, signed, err := v.readProof(r.Proof)
+	in, err := p.find(r.Entry(), r.Proof)
 	if err != nil {
 		return nil, err
 	}
-	root, err := v.openCheckpoint(signed, p)
+	return &Verified{record, in}, nil
+}
+
+// find verifies a proof that the log has an entry.
+func (p *Policy) find(entry []byte, proof string) (in InLog, err error) {
+	in.Origin = p.Log()
+	path, signed, err := in.readProof(proof)
 	if err != nil {
-		return nil, err
+		return in, err
 	}
-	if tlog.CheckRecord(proof, v.Size, root, v.Index, tlog.RecordHash(r.Entry())) != nil {
-		return nil, ErrLog
+	root, err := in.openCheckpoint(signed, p)
+	if err != nil {
+		return in, err
 	}
-	return v, nil
+	if tlog.CheckRecord(path, in.Size, root, in.Index, tlog.RecordHash(entry)) != nil {
+		return in, ErrLog
+	}
+	return in, nil
 }
 
 // checkBatch checks that the record is in the batch.
@@ -91,13 +104,13 @@ func (r *Receipt) Entry() []byte {
 
 // readProof reads the proof: its name, the index, the hashes, an empty line, and the
 // checkpoint.
-func (v *Verified) readProof(proof string) (path []tlog.Hash, signed string, err error) {
+func (in *InLog) readProof(proof string) (path []tlog.Hash, signed string, err error) {
 	head, signed, found := strings.Cut(proof, "\n\n")
 	lines := strings.Split(head, "\n")
 	if !found || len(lines) < 2 || lines[0] != "c2sp.org/tlog-proof@v1" {
 		return nil, "", ErrProof
 	}
-	if v.Index, err = checkpoint.ParseNumber(strings.TrimPrefix(lines[1], "index ")); err != nil || v.Index > maxNumber || !strings.HasPrefix(lines[1], "index ") {
+	if in.Index, err = checkpoint.ParseNumber(strings.TrimPrefix(lines[1], "index ")); err != nil || in.Index > maxNumber || !strings.HasPrefix(lines[1], "index ") {
 		return nil, "", ErrProof
 	}
 	for _, line := range lines[2:] {
@@ -111,7 +124,7 @@ func (v *Verified) readProof(proof string) (path []tlog.Hash, signed string, err
 }
 
 // openCheckpoint verifies the signatures of the checkpoint.
-func (v *Verified) openCheckpoint(signed string, p *Policy) (root tlog.Hash, err error) {
+func (in *InLog) openCheckpoint(signed string, p *Policy) (root tlog.Hash, err error) {
 	text, witnessed, err := p.Open(signed)
 	if err != nil {
 		return root, err
@@ -119,11 +132,11 @@ func (v *Verified) openCheckpoint(signed string, p *Policy) (root tlog.Hash, err
 	if !p.Satisfied(witnessed) {
 		return root, ErrQuorum
 	}
-	v.Witnessed = witnessed
+	in.Witnessed = witnessed
 	origin, tree, err := checkpoint.Parse(text)
-	if err != nil || origin != v.Origin || tree.N > maxNumber {
+	if err != nil || origin != in.Origin || tree.N > maxNumber {
 		return root, ErrCheckpoint
 	}
-	v.Size = tree.N
+	in.Size = tree.N
 	return tree.Hash, nil
 }

@@ -3,6 +3,8 @@
 
     python3 verify.py receipt.json policy.txt
 
+Receipts of supplied files are verified by the command lineproof receipt verify only.
+
 The policy is the public key of the log, or a policy that names witnesses, too
 (c2sp.org/tlog-policy), from somebody you trust. docs/reference/receipt.md describes what
 is verified. In a program:
@@ -350,8 +352,11 @@ def main(args):
     if len(args) != 2:
         sys.exit("usage: python3 verify.py RECEIPT POLICY")
     with open(args[0], encoding="utf-8") as receipt, open(args[1], encoding="utf-8") as policy:
+        text = receipt.read()
+        if '"lineproof supply receipt 1"' in text[:200]:
+            sys.exit("This is the receipt of a supplied file. Verify it with the command: lineproof receipt verify")
         try:
-            print(json.dumps(verify(receipt.read(), policy.read()), indent=2, ensure_ascii=False))
+            print(json.dumps(verify(text, policy.read()), indent=2, ensure_ascii=False))
         except Refused as refused:
             print(f"The receipt proves nothing: {refused}.", file=sys.stderr)
             sys.exit(6)

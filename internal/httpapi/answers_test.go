@@ -74,9 +74,9 @@ var (
 	months   = regexp.MustCompile(`"\d{4}-(0[1-9]|1[0-2])"`)
 	tokens   = regexp.MustCompile(`lp_(tok|ses|live|test|dev)_[0-9A-Za-z]{38}`)
 	previews = regexp.MustCompile(`(lp_[a-z]+_)[0-9A-Za-z]{4}…[0-9A-Za-z]{4}`)
-	shared   = regexp.MustCompile(`\b[A-Z2-7]{32}\b`)                                                                     // with an authenticator
-	onces    = regexp.MustCompile(`"[02-9a-hjkmnp-z]{5}-[02-9a-hjkmnp-z]{5}"`)                                            // recovery codes
-	proofs   = regexp.MustCompile(`("public"|"personal"|"root"|"proof"|"promise"|"key"|"lpsalt"|"lpchain"):(\s*)"[^"]*"`) // of a receipt
+	shared   = regexp.MustCompile(`\b[A-Z2-7]{32}\b`)                                                                              // with an authenticator
+	onces    = regexp.MustCompile(`"[02-9a-hjkmnp-z]{5}-[02-9a-hjkmnp-z]{5}"`)                                                     // recovery codes
+	proofs   = regexp.MustCompile(`("public"|"personal"|"supply"|"root"|"proof"|"promise"|"key"|"lpsalt"|"lpchain"):(\s*)"[^"]*"`) // of a receipt
 	tlogs    = regexp.MustCompile(`(?s)(c2sp.org/tlog-proof@v1\nextra ).*`)
 	counts   = regexp.MustCompile(`("epoch"|"n"|"at"):(\s*)\d+`)
 	cursors  = regexp.MustCompile(`\b(\d+-\d+)-[0-9a-f]{16}\b`)

@@ -160,6 +160,7 @@ func (a *API) routes() []route {
 		{http.MethodGet, importsPath, session, scope(access.LineSupply), access.Roles, t.Request, a.listImports},
 		{http.MethodGet, importsPath + "/{importId}", session, scope(access.LineSupply), access.Roles, t.Request, a.showImport},
 		{http.MethodGet, importsPath + "/{importId}/refused", session, scope(access.LineSupply), access.Roles, t.Import, a.sendRefused},
+		{http.MethodGet, importReceiptPath, client, scope(access.LineSupply), nil, t.Request, a.showImportReceipt},
 		{http.MethodGet, "/api/v1/lines/supply", session, scope(access.LineSupply), access.Roles, t.Request, a.showSupply},
 		{http.MethodGet, "/api/v1/lines/conflicts", session, scope(access.LineOrder), access.Roles, t.Request, a.listConflicts},
 		{http.MethodPost, "/api/v1/lines/history", session, scope(access.LineSupply), access.Roles, t.Request, a.showHistory},

@@ -165,6 +165,7 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 		imports:               readers,
 		one:                   readers,
 		one + "/refused":      readers,
+		one + "/receipt":      {supplies},
 		"GET " + supplyPath:   readers,
 		"POST " + historyPath: readers,
 
@@ -177,6 +178,7 @@ func TestEveryRouteAgainstEveryCredential(t *testing.T) {
 		"POST " + uploadPath:  append(append([]string{"session limited"}, staff...), tokens...),
 		"POST " + eventsPath:  tokens,
 		"POST " + importsPath: tokens,
+		one + "/receipt":      tokens,
 
 		"GET " + documentsPath: append([]string{"session limited"}, tokens...),
 		document:               append([]string{"session limited"}, tokens...),
@@ -310,6 +312,8 @@ func validRequest(t *testing.T, s *stack, route, credential, entity string) *htt
 		if r = get(clockPath, ""); method == http.MethodPost {
 			r = post(clockPath, "", `{"advance":"P1D"}`)
 		}
+	case importsPath + "/{importId}/receipt":
+		r = get(importsPath+"/"+s.receiptedImport(t)+"/receipt", "")
 	default:
 		id := s.sent(t, validRequest(t, s, "POST "+importsPath, s.operator(t), entity))
 		r = get(strings.Replace(path, "{importId}", id, 1), "")

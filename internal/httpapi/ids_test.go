@@ -79,8 +79,12 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 		},
 		"GET " + importsPath + "/{importId}":         ofImport(""),
 		"GET " + importsPath + "/{importId}/refused": ofImport("/refused"),
-		"DELETE " + teamPath + "/{accountId}":        byPerson(http.MethodDelete, teamPath+"/"+s.colleague(t, a).String(), ""),
-		"DELETE " + sessionsPath + "/{sessionId}":    byPerson(http.MethodDelete, sessionsPath+"/"+a.sessionID.String(), ""),
+		"GET " + importsPath + "/{importId}/receipt": func(who party) *http.Request {
+			publish()
+			return ofImport("/receipt")(who)
+		},
+		"DELETE " + teamPath + "/{accountId}":     byPerson(http.MethodDelete, teamPath+"/"+s.colleague(t, a).String(), ""),
+		"DELETE " + sessionsPath + "/{sessionId}": byPerson(http.MethodDelete, sessionsPath+"/"+a.sessionID.String(), ""),
 	}
 	bankKey := func(of party, mode string) string {
 		form := access.KeyForm{Entity: of.entity, Name: "feed", Mode: mode, Rights: []string{"watch", "feed", "jobs"}}

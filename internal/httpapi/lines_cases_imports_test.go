@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -134,6 +135,7 @@ func importedAnswers() map[string]answer {
 		all[name+"_no_id"] = answer{404, read(strings.Replace(suffix, "{id}", "7", 1), own)}
 		all = lost(name, read(suffix, own), all)
 	}
+	maps.Copy(all, importReceiptAnswers(own, other, deaf))
 	return all
 }
 

@@ -72,6 +72,9 @@ type Batch struct {
 // BatchSize is the length of an entry about a batch.
 const BatchSize = headSize + 8 + 8 + 4 + len(merkle.Hash{})
 
+// CommitmentSize is the length of an entry about a file of an operator.
+const CommitmentSize = headSize + len(merkle.Hash{})
+
 // Encode returns the bytes of the entry.
 func (b *Batch) Encode() []byte {
 	to := writer{make([]byte, 0, BatchSize-headSize)}

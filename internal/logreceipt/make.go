@@ -1,5 +1,5 @@
-// Package logreceipt makes receipts: for a record of the journal, the proof that the public
-// log has it. Package receipt, which is for everybody, verifies them.
+// Package logreceipt makes receipts: for a record of the journal, or a file of a supplier, the
+// proof that the public log has it. Package receipt, which is for everybody, verifies them.
 package logreceipt
 
 import (
@@ -118,7 +118,7 @@ func (m *Maker) prove(ctx context.Context, index int64, entry []byte, postQuantu
 		return "", fault.New(fault.Unavailable, "The public log can't be read right now. Send the request again shortly.").Because(fmt.Errorf("logreceipt: prove: %w", err))
 	}
 	if err := tlog.CheckRecord(path, tree.N, tree.Hash, index, tlog.RecordHash(entry)); err != nil {
-		return "", fmt.Errorf("logreceipt: the public log has another entry at %d than that of the batch: %w", index, err)
+		return "", fmt.Errorf("logreceipt: the public log has another entry at %d than the database: %w", index, err)
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "c2sp.org/tlog-proof@v1\nindex %d\n", index)

@@ -23,6 +23,7 @@ import (
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/receipt"
 )
 
 const (
@@ -101,6 +102,20 @@ func (s *stack) held(t testing.TB, who visitor) (page string, id uuid.UUID) {
 	return page, s.worked(t, page, supply.Held)
 }
 
+// wantReceipt checks that the page of an applied file leads to its receipt, and that the
+// receipt is right.
+func (s *stack) wantReceipt(t testing.TB, who visitor, page string, id uuid.UUID) {
+	t.Helper()
+	wantPage(t, s.get(t, page, who.session), http.StatusOK, page+"/receipt", "Download receipt")
+	wantPage(t, s.get(t, page+"/receipt", who.session), http.StatusServiceUnavailable, "does not cover this file yet")
+	s.publish(t)
+	file := s.get(t, page+"/receipt", who.session)
+	v := must(must(receipt.ParseSupply(file.Body.Bytes()))(t).Verify(must(receipt.NewPolicy(s.publisher.Key.Verifier()))(t)))(t)
+	if name := file.Header().Get("Content-Disposition"); v.Import != id.String() || v.Supplier != "MTN" || name != `attachment; filename="receipt-`+id.String()+`.json"` {
+		t.Errorf("the file %s proves %+v", name, v)
+	}
+}
+
 // linesKnown counts MTN's lines.
 func (s *stack) linesKnown(t testing.TB) int64 {
 	t.Helper()
@@ -168,6 +183,7 @@ func TestImportsAreUploadedAndTracked(t *testing.T) {
 		h.Get("Content-Disposition") != `attachment; filename="refused-`+id.String()+`.csv"` || !strings.HasPrefix(h.Get("Content-Type"), "text/csv") || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("the refused rows came as %v: %q", h, file.Body)
 	}
+	s.wantReceipt(t, telco, page, id)
 	wantPage(t, s.get(t, "/portal/supply", telco.session), http.StatusOK, page, "Applied")
 
 	dry := s.sendLines(t, telco, snapshotForm, formTime(1), "yes", "lines.csv", lines(3)).Header().Get("Location")
@@ -253,7 +269,7 @@ func TestImportsOfOthersDoNotExist(t *testing.T) {
 		who  visitor
 		page string
 	}{{telco, "/portal/supply/imports/" + im.ID.String()}, {telco, "/portal/supply/imports/" + uuid.NewString()}, {bank, own}} {
-		for _, rest := range []string{"", "/progress", "/refused.csv", "/mean", "/withdraw"} {
+		for _, rest := range []string{"", "/progress", "/refused.csv", "/receipt", "/mean", "/withdraw"} {
 			wantPage(t, s.get(t, tried.page+rest, tried.who.session), http.StatusNotFound)
 		}
 		for _, rest := range []string{"/mean", "/withdraw"} {

@@ -172,7 +172,7 @@ func (s *stack) addPages(record func(context.Context, uuid.UUID) (record.Entry, 
 		Notify: func(context.Context, pg.Tx, uuid.UUID, webhook.Notice) error { return nil },
 	}
 	lines := present.Supply{Portal: s.Portal, Lines: s.Lines}
-	s.telcoPages = &telco.Pages{Supply: lines, ImportMaxBytes: 1 << 20}
+	s.telcoPages = &telco.Pages{Supply: lines, ImportMaxBytes: 1 << 20, Receipts: s.receipts}
 	s.Pages = slices.Concat(
 		(&org.Pages{Portal: s.Portal, Documents: s.Documents, Tally: s.Tally, Record: record, Region: s.Region, API: s.API, Simulator: simulator, Webhooks: s.webhooks, Receipts: s.receipts, LogPolicy: s.publisher.Key.Verifier()}).Routes(),
 		(&files.Pages{Portal: s.Portal, Jobs: s.jobs, MaxBytes: 1 << 20}).Routes(),

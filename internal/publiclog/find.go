@@ -14,8 +14,8 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// ErrNotLogged reports a batch that the log does not have.
-var ErrNotLogged = errors.New("publiclog: the log does not have this batch")
+// ErrNotLogged reports something that the log does not have.
+var ErrNotLogged = errors.New("publiclog: the log does not have this")
 
 // IndexOf returns the index of a batch of the journal, or [ErrNotLogged].
 func IndexOf(ctx context.Context, from pg.DB, epoch, n int64, at time.Time) (index int64, err error) {
@@ -27,6 +27,21 @@ func IndexOf(ctx context.Context, from pg.DB, epoch, n int64, at time.Time) (ind
 		return 0, fmt.Errorf("publiclog: find a batch: %w", err)
 	}
 	return index, nil
+}
+
+// FindSupply returns the index and the time of the entry about what a supplier supplied, or
+// [ErrNotLogged].
+func FindSupply(ctx context.Context, from pg.DB, body []byte) (index int64, at time.Time, err error) {
+	// OFFSET 0 keeps the planner from walking all entries in the order of their indexes.
+	err = from.QueryRow(ctx, `SELECT idx, at FROM (SELECT idx, at FROM log_entry WHERE kind = 2 AND substring(entry FROM `+bodyAt+`) = $1 AND NOT lost OFFSET 0) found
+		ORDER BY idx LIMIT 1`, body).Scan(&index, &at)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, time.Time{}, ErrNotLogged
+	}
+	if err != nil {
+		return 0, time.Time{}, fmt.Errorf("publiclog: find an entry: %w", err)
+	}
+	return index, at, nil
 }
 
 // IsLost reports whether the log has an entry about a batch that a restore has lost.

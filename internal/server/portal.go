@@ -48,7 +48,7 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 	shell.Pages = slices.Concat(
 		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator, Webhooks: webhooks, Receipts: api.Receipts, LogPolicy: logPolicy}).Routes(),
 		(&files.Pages{Portal: shell, Jobs: api.Bank.Jobs, MaxBytes: api.ImportMaxBytes}).Routes(),
-		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes}).Routes(),
+		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes, Receipts: api.Receipts}).Routes(),
 		(&desk.Pages{
 			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now, NotifyStaff: api.People.NotifyOfBreakGlass},
 			Tally: counts, Record: api.Record,

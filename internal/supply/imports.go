@@ -184,6 +184,26 @@ func (s *Service) CountHeld(ctx context.Context) (held int, err error) {
 	return held, nil
 }
 
+var (
+	errNotApplied = fault.New(fault.IncompatibleState, "This import is not applied, so there is no receipt of it. A file has a receipt once all of its rows are applied; a dry run has none.")
+	errNoReceipt  = fault.New(fault.NotFound, "This file was applied before the service gave receipts of files, so there is none of it.")
+)
+
+// Committed returns what the public log commits to about an import that was applied. It is
+// for the supplier of the file alone: who has it can recognise the entry.
+func (s *Service) Committed(ctx context.Context, im Import) (committed []byte, err error) {
+	if im.DryRun || im.State != Finished && im.State != Voiding && im.State != Voided {
+		return nil, errNotApplied
+	}
+	if err := s.Pool.QueryRow(ctx, `SELECT log_supply(i) FROM supply_import i WHERE id = $1`, im.id).Scan(&committed); err != nil {
+		return nil, fmt.Errorf("supply: read what the public log commits to: %w", err)
+	}
+	if committed == nil {
+		return nil, errNoReceipt
+	}
+	return committed, nil
+}
+
 // RefusedRow is a row of a file that was refused.
 type RefusedRow struct {
 	Line           int64

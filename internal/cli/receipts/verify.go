@@ -3,6 +3,7 @@
 package receipts
 
 import (
+	"encoding/hex"
 	"errors"
 	"io"
 	"maps"
@@ -22,7 +23,8 @@ func Command(con *console.Console) *cobra.Command {
 		Use:   "receipt",
 		Short: "Verify receipts",
 		Long: `A receipt proves which answer the service gave to whom and when. The organisation that asked gets it from
-GET /api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt and can show it to anybody.`,
+GET /api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt and can show it to anybody. The receipt of a file proves that the
+service applied it; its supplier gets it with lineproof api lines receipt.`,
 		Example: "  lineproof receipt verify receipt.json --verifier 'lineproof.example/log/0/2027+1a2b3c4d+AZ...'",
 	}
 	cmd.AddCommand(verifyCommand(con))
@@ -34,7 +36,8 @@ func verifyCommand(con *console.Console) *cobra.Command {
 		Use:   "verify FILE",
 		Short: "Verify a receipt with the public key of the log, without a network",
 		Long: `Verifies a receipt: that the record has not been changed, that it is in its batch, that the batch is in the log, and that
-the key of the log has signed that. It needs no network. FILE may be - for standard input.
+the key of the log has signed that. It needs no network. FILE may be - for standard input. Of a supplied file, compare the printed
+SHA-256 with that of your file.
 
 Get the key from somebody you trust, and not from where the receipt comes from: lineproof log key prints it. Compare what is
 printed with what you believe was answered. The exit code is 6 when the receipt is wrong, and also when it is the promise that came
@@ -66,6 +69,9 @@ with the answer: then it prints what is promised, which is not yet proven.`,
 
 // verify prints what a receipt proves or promises.
 func verify(con *console.Console, asJSON bool, text []byte, whom *receipt.Policy) error {
+	if file, err := receipt.ParseSupply(text); err == nil {
+		return verifySupply(con, asJSON, file, whom)
+	}
 	r, err := receipt.Parse(text)
 	if err != nil {
 		return refuse(con, asJSON, err)
@@ -87,6 +93,27 @@ func verify(con *console.Console, asJSON bool, text []byte, whom *receipt.Policy
 		return err
 	}
 	return console.ErrProblems
+}
+
+// verifySupply prints what the receipt of a file proves.
+func verifySupply(con *console.Console, asJSON bool, r *receipt.SupplyReceipt, whom *receipt.Policy) error {
+	v, err := r.Verify(whom)
+	if err != nil {
+		return refuse(con, asJSON, err)
+	}
+	all := [][]string{
+		{"verified", "yes"},
+		{"supplied by", v.Supplier},
+		{"kind of file", v.Kind},
+		{"SHA-256 of the file, uncompressed", hex.EncodeToString(v.File[:])},
+		{"rows", strconv.FormatInt(v.Rows, 10)},
+		{"of these rejected", strconv.FormatInt(v.Refused, 10)},
+	}
+	if !v.AsOf.IsZero() {
+		all = append(all, []string{"as of", console.FormatTime(v.AsOf)})
+	}
+	all = append(all, []string{"in the log since", console.FormatTime(v.At)}, []string{"import", v.Import})
+	return con.Print(asJSON, map[string]any{"verified": true, "proven": v}, append(all, logRows(&v.InLog, receipt.SupplyStatement)...)...)
 }
 
 func refuse(con *console.Console, asJSON bool, why error) error {
@@ -127,7 +154,12 @@ func ReadPolicy(file string) (*receipt.Policy, error) {
 // rows say in words what was proven.
 func rows(v *receipt.Verified) [][]string {
 	all := append([][]string{{"verified", "yes"}}, rowsOf(&v.Record)...)
-	all = append(all, []string{"log", v.Origin}, []string{"entry", strconv.FormatInt(v.Index, 10)}, []string{"means", receipt.Statement})
+	return append(all, logRows(&v.InLog, receipt.Statement)...)
+}
+
+// logRows say where the log has the entry, who has seen it, and what that means.
+func logRows(v *receipt.InLog, statement string) [][]string {
+	all := [][]string{{"log", v.Origin}, {"entry", strconv.FormatInt(v.Index, 10)}, {"means", statement}}
 	for _, name := range slices.Sorted(maps.Keys(v.Witnessed)) {
 		all = append(all, []string{"witnessed by", name + ", " + console.FormatTime(v.Witnessed[name])})
 	}

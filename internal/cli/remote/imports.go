@@ -123,3 +123,17 @@ func (r *remote) linesRejectedCommand() *cobra.Command {
 	})
 	return cmd
 }
+
+func (r *remote) linesReceiptCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "receipt IMPORT", Short: "Write the receipt of an applied file", Args: cobra.ExactArgs(1),
+		Long: `Writes the receipt of a file: the proof that the service applied it, with its SHA-256, its rows and the time. Keep it. Only your
+network gets it, and anybody to whom you give it can verify it with "lineproof receipt verify", without this service. A file has a
+receipt about a second after its import is applied.`,
+		Example: "  lineproof api lines receipt 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 >receipt.json",
+	}
+	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) error {
+		return c.ImportReceipt(ctx, token, args[0], r.Out)
+	})
+	return cmd
+}

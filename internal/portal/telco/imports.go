@@ -1,6 +1,7 @@
 package telco
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -60,6 +61,7 @@ func (p *Pages) importData(r *http.Request) (orgview.ImportData, error) {
 	if err != nil {
 		return orgview.ImportData{}, err
 	}
+	d.Receipt = p.Receipts != nil && (im.State == supply.Finished || im.State == supply.Voiding || im.State == supply.Voided) && !im.DryRun
 	confirm := view.Action{Label: "Confirm this is intentional", Href: d.Row.Href + "/mean", Kind: view.Primary}
 	withdraw := view.Action{Label: "Withdraw file", Href: d.Row.Href + "/withdraw", Kind: view.Danger}
 	switch im.State {
@@ -78,6 +80,33 @@ func (p *Pages) sendRejected(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return p.SendRejectedRows(w, r, im)
+}
+
+// sendReceipt serves GET /portal/supply/imports/{import}/receipt: the receipt of an applied
+// file, as a file.
+func (p *Pages) sendReceipt(w http.ResponseWriter, r *http.Request) error {
+	im, _, err := p.ownImport(r)
+	if err != nil {
+		return err
+	}
+	if p.Receipts == nil {
+		return portal.ErrNotFound
+	}
+	committed, err := p.Lines.Committed(r.Context(), im)
+	if err != nil {
+		return err
+	}
+	made, err := p.Receipts.MakeSupply(r.Context(), committed, false)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	portal.StartDownload(w, "application/json", "receipt-"+im.ID.String()+".json")
+	_, _ = w.Write(text)
+	return nil
 }
 
 // serveStep serves GET and POST of a step with one of the visitor's imports.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/lineproof/lineproof/internal/logreceipt"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
@@ -19,7 +20,8 @@ import (
 type Pages struct {
 	present.Supply
 
-	ImportMaxBytes int64 // of a file of lines, as it is sent
+	ImportMaxBytes int64             // of a file of lines, as it is sent
+	Receipts       *logreceipt.Maker // nil without a public log
 }
 
 const (
@@ -28,6 +30,7 @@ const (
 	importPath         = "/portal/supply/imports/{import}"
 	importProgressPath = "/portal/supply/imports/{import}/progress"
 	importCSVPath      = "/portal/supply/imports/{import}/refused.csv"
+	importReceiptPath  = "/portal/supply/imports/{import}/receipt"
 	importIntentPath   = "/portal/supply/imports/{import}/mean"
 	importWithdrawPath = "/portal/supply/imports/{import}/withdraw"
 )
@@ -41,6 +44,7 @@ func (p *Pages) Routes() []portal.Route {
 		{Method: get, Path: importPath, Right: portal.TelcoMember, Serve: p.showImport},
 		{Method: get, Path: importProgressPath, Right: portal.TelcoMember, Serve: p.showImportProgress},
 		{Method: get, Path: importCSVPath, Right: portal.TelcoMember, Upload: true, Serve: p.sendRejected},
+		{Method: get, Path: importReceiptPath, Right: portal.TelcoMember, Serve: p.sendReceipt},
 		{Method: get, Path: importIntentPath, Right: portal.TelcoMember, Serve: p.confirmIntent},
 		{Method: post, Path: importIntentPath, Right: portal.TelcoMember, Serve: p.confirmIntent},
 		{Method: get, Path: importWithdrawPath, Right: portal.TelcoMember, Serve: p.withdrawImport},

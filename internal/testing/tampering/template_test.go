@@ -76,7 +76,7 @@ INSERT INTO numbering_network VALUES (1, 7, 'Seven'), (1, 8, 'Eight');
 INSERT INTO numbering_range VALUES (1, '234803', 7, '2020-01-01', NULL), (1, '234805', 8, '2020-01-01', '2025-01-01');
 INSERT INTO supply_import (uid, network, supplier, kind, dry_run, source, state, rows, created_at, updated_at)
 	SELECT gen_random_uuid(), 7, i, 'events', false, 'api', 'applying', 9 * i, now(), now() FROM generate_series(1, 3) i;
-UPDATE supply_import SET state = 'applied', file_digest = sha256(uuid_send(uid));
+UPDATE supply_import SET state = 'applied', file_digest = sha256(uuid_send(uid)), supplier_name = 'Seven';
 INSERT INTO audit (id, at, actor_kind, action, subject_id, after)
 	SELECT gen_random_uuid(), date_trunc('hour', now()) - interval '3 hours' + i * interval '19 minutes', 'operator', 'policy.set', gen_random_uuid(), jsonb_build_object('i', i) FROM generate_series(0, 8) i;
 UPDATE log_head SET began = date_trunc('month', now() - interval '1 month 2 days');
