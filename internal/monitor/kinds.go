@@ -44,6 +44,8 @@ func (s *state) addOther(index int64, e *logentry.Entry) error {
 		}
 		s.Last.Month = b.Month
 		return notYet(index, e, next)
+	case *logentry.KeyUse:
+		s.addKey(index, b)
 	case *logentry.Day:
 		return notYet(index, e, b.Day.AddDate(0, 0, 1))
 	case *logentry.Restore:

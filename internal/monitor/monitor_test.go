@@ -170,6 +170,52 @@ func TestHonestLogIsNotReported(t *testing.T) {
 	}
 }
 
+// A log that replaced its key, and said so before, is not accused: the monitor says that its
+// policy is out of date, and goes on with the new one. A key that was never announced is a
+// violation.
+func TestReplacedKeyIsNoViolation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	check := func() error { _, err := w.monitor.Check(t.Context()); return err }
+	believe := func(key *logkey.Key) {
+		p, err := receipt.NewPolicy(key.Verifier())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.monitor.Policy = p
+	}
+	believe(w.key)
+	w.grow(3)
+	w.publish()
+	if err := check(); err != nil {
+		t.Fatal(err)
+	}
+	next, stranger := logtest.NewKey(t, origin), logtest.NewKey(t, origin)
+	w.other(&logentry.KeyUse{Role: logentry.RoleNext, Value: next.Verifier()})
+	w.key.SignWith(next, nil)
+	w.publish()
+	if err := check(); err != nil {
+		t.Fatal(err)
+	}
+	w.key = next
+	w.grow(1)
+	w.publish()
+	_, accused := errors.AsType[*monitor.Violation](check())
+	if err := check(); accused || err == nil || !strings.Contains(err.Error(), next.Verifier()) {
+		t.Errorf("with the old policy: %v", err)
+	}
+	believe(next)
+	if err := check(); err != nil {
+		t.Errorf("with the new policy: %v", err)
+	}
+	w.key = stranger
+	w.grow(1)
+	w.publish()
+	if _, accused := errors.AsType[*monitor.Violation](check()); !accused {
+		t.Error("a key that was never announced is accepted")
+	}
+}
+
 // Whatever the owner of the log does with entries, tiles and key, the monitor finds it, and
 // keeps what shows it.
 func TestEveryMisdeedIsFound(t *testing.T) {

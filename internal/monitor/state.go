@@ -25,6 +25,8 @@ type state struct {
 	Cosigned time.Time `json:"cosigned"` // the newest signature of a witness on it
 	Epochs   epochs    `json:"epochs"`
 	Last     lastOf    `json:"last"`
+	// Announced are the keys of the log that its entries have named, the newest last.
+	Announced []announced `json:"announced,omitempty"`
 }
 
 func (s *state) root() (h merkle.Hash) {
@@ -34,6 +36,7 @@ func (s *state) root() (h merkle.Hash) {
 
 func (s *state) clone() *state {
 	next := *s
+	next.Announced = slices.Clone(s.Announced)
 	next.Epochs = epochs{}
 	for epoch, runs := range s.Epochs {
 		next.Epochs[epoch] = slices.Clone(runs)
