@@ -2701,6 +2701,23 @@ COMMENT ON COLUMN public.line_order.seq IS 'The event in line_event that carried
 COMMENT ON COLUMN public.line_order.bar_reason IS 'Of a bar, as given; so are bar_scope, given_at (the time it names; empty for now) and event (the seq that a VOID or CONFIRM names). A confirmation reads them.';
 -- Name: COLUMN line_order.lapses_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_order.lapses_at IS 'When a bar by one person ends, or would have ended, unless a second one confirms it; null for other orders. Nothing is written then.';
+-- Name: line_seal; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.line_seal (
+    id uuid NOT NULL,
+    number bigint NOT NULL,
+    until timestamp with time zone NOT NULL,
+    active boolean NOT NULL,
+    asked_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+-- Name: TABLE line_seal; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.line_seal IS 'Numbers about which no organisation is told anything before a time, by two people. A row is deleted when the seal ends; the changes of a number wait while it has an active one.';
+-- Name: COLUMN line_seal.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_seal.id IS 'The subject of the approvals.';
+-- Name: COLUMN line_seal.active; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_seal.active IS 'A second person has confirmed it.';
+-- Name: COLUMN line_seal.expires_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_seal.expires_at IS 'Until when it can be confirmed.';
 -- Name: line_timer; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_timer (
     number bigint NOT NULL,
@@ -2988,6 +3005,28 @@ CREATE TABLE public.river_queue (
 );
 -- Name: TABLE river_queue; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.river_queue IS 'Belongs to River, the job queue.';
+-- Name: sealed_change; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.sealed_change (
+    n bigint NOT NULL,
+    number bigint NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
+    from_version integer,
+    version integer,
+    effective integer,
+    until integer,
+    import integer NOT NULL,
+    kind smallint NOT NULL,
+    before smallint,
+    after smallint,
+    from_network smallint,
+    network smallint NOT NULL,
+    correction boolean NOT NULL,
+    feed boolean NOT NULL
+);
+-- Name: TABLE sealed_change; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.sealed_change IS 'The changes of sealed numbers that the readers of line_change have set aside, with the columns of line_change. They are passed on in the order of n when the last seal of the number ends.';
+-- Name: COLUMN sealed_change.feed; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.sealed_change.feed IS 'The feeds have not told it. False if they told it before the number was sealed, and only notices about past answers are to follow.';
 -- Name: second_factor; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.second_factor (
     account_id uuid NOT NULL,
@@ -3555,6 +3594,9 @@ ALTER TABLE ONLY public.line_open
 -- Name: line_order line_order_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_order
     ADD CONSTRAINT line_order_pkey PRIMARY KEY (id);
+-- Name: line_seal line_seal_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.line_seal
+    ADD CONSTRAINT line_seal_pkey PRIMARY KEY (id);
 -- Name: line_timer line_timer_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.line_timer
     ADD CONSTRAINT line_timer_pkey PRIMARY KEY (number);
@@ -3648,6 +3690,9 @@ ALTER TABLE ONLY public.river_notification
 -- Name: river_queue river_queue_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_queue
     ADD CONSTRAINT river_queue_pkey PRIMARY KEY (name);
+-- Name: sealed_change sealed_change_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.sealed_change
+    ADD CONSTRAINT sealed_change_pkey PRIMARY KEY (n);
 -- Name: second_factor second_factor_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.second_factor
     ADD CONSTRAINT second_factor_pkey PRIMARY KEY (account_id);
@@ -3978,6 +4023,8 @@ CREATE INDEX line_open_outcome ON public.line_open USING btree (outcome, reporte
 CREATE INDEX line_order_number ON public.line_order USING btree (number, asked_at);
 -- Name: line_order_pending; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_order_pending ON public.line_order USING btree (asked_at) WHERE (state = ANY (ARRAY['PENDING'::text, 'UNCONFIRMED'::text]));
+-- Name: line_seal_number; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_seal_number ON public.line_seal USING btree (number) WHERE active;
 -- Name: line_timer_due; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_timer_due ON public.line_timer USING btree (due) WHERE (NOT told);
 -- Name: log_entry_other; Type: INDEX; Schema: public; Owner: -
@@ -4010,6 +4057,8 @@ CREATE UNIQUE INDEX river_job_unique_idx ON public.river_job USING btree (unique
 CREATE INDEX river_notification_created_at_idx ON public.river_notification USING btree (created_at);
 -- Name: river_notification_topic_id_idx; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX river_notification_topic_id_idx ON public.river_notification USING btree (topic, id);
+-- Name: sealed_change_number; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX sealed_change_number ON public.sealed_change USING btree (number);
 -- Name: session_account; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX session_account ON public.session USING btree (account_id);
 -- Name: session_expiry; Type: INDEX; Schema: public; Owner: -
@@ -4729,6 +4778,20 @@ GRANT SELECT ON TABLE public.line_open TO lineproof_read;
 -- Name: TABLE line_order; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.line_order TO lineproof_serve;
 GRANT SELECT ON TABLE public.line_order TO lineproof_read;
+-- Name: TABLE line_seal; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE ON TABLE public.line_seal TO lineproof_serve;
+-- Name: COLUMN line_seal.id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(id) ON TABLE public.line_seal TO lineproof_read;
+-- Name: COLUMN line_seal.until; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(until) ON TABLE public.line_seal TO lineproof_serve;
+GRANT SELECT(until) ON TABLE public.line_seal TO lineproof_read;
+-- Name: COLUMN line_seal.active; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(active) ON TABLE public.line_seal TO lineproof_serve;
+GRANT SELECT(active) ON TABLE public.line_seal TO lineproof_read;
+-- Name: COLUMN line_seal.asked_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(asked_at) ON TABLE public.line_seal TO lineproof_read;
+-- Name: COLUMN line_seal.expires_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(expires_at) ON TABLE public.line_seal TO lineproof_read;
 -- Name: TABLE line_timer; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.line_timer TO lineproof_serve;
 -- Name: TABLE log_checkpoint; Type: ACL; Schema: public; Owner: -
@@ -4817,6 +4880,10 @@ GRANT USAGE ON SEQUENCE public.river_notification_id_seq TO lineproof_serve;
 -- Name: TABLE river_queue; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.river_queue TO lineproof_serve;
 GRANT SELECT ON TABLE public.river_queue TO lineproof_read;
+-- Name: TABLE sealed_change; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE ON TABLE public.sealed_change TO lineproof_serve;
+-- Name: COLUMN sealed_change.feed; Type: ACL; Schema: public; Owner: -
+GRANT UPDATE(feed) ON TABLE public.sealed_change TO lineproof_serve;
 -- Name: TABLE second_factor; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.second_factor TO lineproof_serve;
 -- Name: COLUMN second_factor.account_id; Type: ACL; Schema: public; Owner: -

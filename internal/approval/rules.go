@@ -69,6 +69,8 @@ var Actions = []Action{
 	{Kind: "client.secret", What: "add a secret to a client that has such a scope", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "guard.release", What: "release an organisation that the guard slowed or stopped", Rule: TwoPeople, Request: administrators, Confirm: administrators},
 	{Kind: "watch.release", What: "let a watch-list take effect that is held because too many of its numbers are nobody's", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "notice.seal", What: "seal a number: nothing about it is sent before a date", Rule: TwoPeople, Request: administrators, Confirm: administrators},
+	{Kind: "notice.unseal", What: "lift the seal of a number before its date", Rule: TwoPeople, Request: administrators, Confirm: administrators},
 	{Kind: "entity.limits", What: "raise a limit of an organisation", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "plan.set", What: "set a new version of the numbering plan", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "policy.set", What: "set a new version of the policy", Rule: TwoPeople, Request: administrators, Confirm: administrators},
@@ -76,6 +78,7 @@ var Actions = []Action{
 	{Kind: "staff.reset_factor", What: "reset the two-factor authentication of a member of staff", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 	{Kind: "staff.reset_password", What: "start a new password of a member of staff", Rule: TwoPeople, Request: administrators, Confirm: administrators, BreakGlass: true},
 
+	{Kind: "watch.reject", What: "reject a watch-list that is held, which deletes it", Rule: OnePerson, Request: administrators},
 	{Kind: "entity.lower_limits", What: "lower the limits of an organisation", Rule: OnePerson, Request: administrators},
 	{Kind: "entity.resume", What: "restore a suspended organisation", Rule: OnePerson, Request: administrators},
 	{Kind: "client.resume", What: "resume a suspended client", Rule: OnePerson, Request: administrators},

@@ -13,6 +13,10 @@ const (
 	LimitsSet       Action = "entity.limits_set"
 	GuardReleased   Action = "guard.released"
 	ListReleased    Action = "watch.released" // a held watch-list
+	ListRejected    Action = "watch.rejected" // and deleted
+	NumberSealed    Action = "seal.started"   // nothing about a number is told before a time
+	SealLifted      Action = "seal.lifted"    // before its time, by two people
+	SealEnded       Action = "seal.ended"     // and what waited was told
 
 	DocumentUploaded  Action = "document.uploaded"
 	DocumentScanned   Action = "document.scanned" // and found clean

@@ -45,6 +45,16 @@ func (m machine) object(environ []string, args ...string) map[string]any {
 	return v
 }
 
+// list runs a command that prints a list as JSON.
+func (m machine) list(environ []string, args ...string) (v []map[string]any) {
+	m.t.Helper()
+	stdout, _ := m.run(0, environ, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(stdout), &v); err != nil {
+		m.t.Fatalf("%v is not a list: %v\n%s", args, err, stdout)
+	}
+	return v
+}
+
 // serve runs the service until the test ends, and returns its address.
 func (m machine) serve() string {
 	m.t.Helper()

@@ -10,6 +10,8 @@
 //   - What concerns many lines at once is told once to each organisation that watches: a
 //     network's supply starts, becomes stale or is fresh again, a new policy or plan is in
 //     effect ([Distributor.TellClasses]).
+//   - Nothing about a sealed number is told before its seal ends. Then its changes are told,
+//     each once and in their order.
 //   - One node does it at a time. When that node fails, another goes on at the mark.
 package distribute
 
@@ -24,6 +26,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
@@ -45,8 +48,8 @@ type Distributor struct {
 	Lines *linestore.Resolver
 	Now   func() time.Time
 	// Distributed is called after each transaction that moved something: with how many
-	// changes were read, how many entries they made, and how old the oldest was.
-	Distributed func(changes, entries int, oldest time.Duration)
+	// changes that were, and how many events of each type they became.
+	Distributed func(changes int, events map[string]int)
 
 	wake chan struct{}
 }
@@ -118,14 +121,21 @@ func (d *Distributor) pause(ctx context.Context, most time.Duration) {
 // Step distributes one batch. It returns how many changes that were, and whether there are
 // more that are not settled yet.
 func (d *Distributor) Step(ctx context.Context) (n int, unsettled bool, err error) {
-	var entries int
-	var oldest time.Duration
+	types := make(map[string]int)
 	err = pg.InTx(ctx, d.Pool, func(tx pg.Tx) error {
 		mark, mine, err := outbox.TryLockMark(ctx, tx)
 		if err != nil || !mine {
 			return err
 		}
+		ended, err := outbox.TakeEnded(ctx, tx, d.Now())
+		if err != nil {
+			return err
+		}
 		changes, next, err := outbox.Read(ctx, tx, mark, batch)
+		if err != nil {
+			return err
+		}
+		open, err := outbox.SetAside(ctx, tx, changes, true)
 		if err != nil {
 			return err
 		}
@@ -133,23 +143,25 @@ func (d *Distributor) Step(ctx context.Context) (n int, unsettled bool, err erro
 		if err != nil {
 			return err
 		}
-		if next == mark && len(due) == 0 {
+		if next == mark && len(due) == 0 && ended.Empty() {
 			unsettled, err = outbox.Unsettled(ctx, tx, mark)
 			return errors.Join(err, errNothing)
 		}
-		events, err := d.events(ctx, tx, changes, due)
+		events, err := d.events(ctx, tx, slices.Concat(ended.Changes, open), due)
 		if err != nil {
 			return err
 		}
 		if err := feed.AppendAll(ctx, tx, events); err != nil {
 			return err
 		}
-		n = len(changes) + len(due)
+		n = len(changes) + len(due) + len(ended.Changes)
 		for _, of := range events {
-			entries += len(of)
+			for i := range of {
+				types[of[i].Type]++
+			}
 		}
-		if len(changes) > 0 {
-			oldest = d.Now().Sub(changes[0].ReportedAt)
+		if err := closeSeals(ctx, tx, &ended, d.Now()); err != nil {
+			return err
 		}
 		return outbox.MoveMark(ctx, tx, next)
 	})
@@ -160,13 +172,24 @@ func (d *Distributor) Step(ctx context.Context) (n int, unsettled bool, err erro
 		return 0, false, err
 	}
 	if n > 0 && d.Distributed != nil {
-		d.Distributed(n, entries, oldest)
+		d.Distributed(n, types)
 	}
 	return n, false, nil
 }
 
 // errNothing rolls back a transaction that has nothing to write.
 var errNothing = errors.New("distribute: there is nothing to distribute")
+
+// closeSeals records that seals have ended, and lets the readers of the outbox that look for
+// past answers look at what waited.
+func closeSeals(ctx context.Context, tx pg.Tx, ended *outbox.EndedSeals, at time.Time) error {
+	for _, id := range ended.IDs {
+		if err := audit.Write(ctx, tx, audit.Entry{At: at, Actor: audit.Actor{Kind: audit.System}, Action: audit.SealEnded, Subject: id}); err != nil {
+			return err
+		}
+	}
+	return ended.Announce(ctx, tx)
+}
 
 // watcher is an organisation that watches a number, by which of its lists.
 type watcher struct {
@@ -176,8 +199,7 @@ type watcher struct {
 
 // events returns what is to be told to whom, for each feed in the order of the changes.
 func (d *Distributor) events(ctx context.Context, tx pg.Tx, changes []outbox.Change, due []outbox.Timer) (map[feed.Owner][]feed.Event, error) {
-	isPast := func(c outbox.Change) bool { return c.Kind == outbox.Past } // and nobody who asks now would notice it
-	changes = slices.DeleteFunc(slices.Clone(changes), isPast)
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c outbox.Change) bool { return !c.Kind.IsTold() })
 	var numbers []phone.Number
 	isClass := false
 	for i := range changes {

@@ -15,8 +15,8 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// With the records about a number, the events about it are erased from the feeds, and its
-// timer; not those of an organisation that is under a hold. After a restore everything that
+// With the records about a number, the events about it are erased from the feeds, its timer,
+// and what waits because it is sealed; not those of an organisation that is under a hold. After a restore everything that
 // was erased is erased again.
 func TestFeedsForgetANumberToo(t *testing.T) {
 	t.Parallel()
@@ -40,6 +40,7 @@ func TestFeedsForgetANumberToo(t *testing.T) {
 		}
 	}
 	d.exec(t, `INSERT INTO line_timer (number, due) VALUES ($1, 0), ($2, 0)`, int64(person), int64(other))
+	d.exec(t, `INSERT INTO sealed_change (n, number, reported_at, import, kind, network, correction, feed) VALUES (1, $1, now(), 0, 1, 1, false, true), (2, $2, now(), 0, 1, 1, false, true)`, int64(person), int64(other))
 	if _, err := d.PlaceHold(t.Context(), 0, held, "order of the Federal High Court, case 2", audit.Actor{Kind: audit.Operator}); err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +58,11 @@ func TestFeedsForgetANumberToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("erased")
-	var timers int64
-	if err := d.super.QueryRow(t.Context(), `SELECT sum(number)::bigint FROM line_timer`).Scan(&timers); err != nil || timers != other {
-		t.Errorf("the timers that are left sum up to %d, %v", timers, err)
+	for _, table := range []string{"line_timer", "sealed_change"} {
+		var left int64
+		if err := d.super.QueryRow(t.Context(), `SELECT sum(number)::bigint FROM `+table).Scan(&left); err != nil || left != other {
+			t.Errorf("the numbers that are left in %s sum up to %d, %v", table, left, err)
+		}
 	}
 	d.exec(t, `DELETE FROM feed_entry`)
 	d.exec(t, `INSERT INTO feed_entry SELECT * FROM backup`)

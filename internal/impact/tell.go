@@ -80,6 +80,10 @@ func (t *Teller) tell(ctx context.Context, reader string, mark, next int64, chan
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof impact notices', 0))`); err != nil {
 			return fmt.Errorf("impact: lock the notices: %w", err)
 		}
+		open, err := outbox.SetAside(ctx, tx, changes, false)
+		if err != nil {
+			return err
+		}
 		rules, _, err := t.Lines.Current(ctx, tx, t.Now())
 		if err != nil {
 			return err
@@ -88,6 +92,7 @@ func (t *Teller) tell(ctx context.Context, reader string, mark, next int64, chan
 		if err != nil {
 			return err
 		}
+		fresh = without(fresh, sealed(changes, open))
 		n = len(fresh)
 		told, places := events(fresh, changes)
 		if err := feed.AppendAll(ctx, tx, told); err != nil {
@@ -110,6 +115,26 @@ func (t *Teller) tell(ctx context.Context, reader string, mark, next int64, chan
 		return 0, nil
 	}
 	return n, err
+}
+
+// sealed returns the numbers of the changes that are not among the open ones.
+func sealed(changes, open []outbox.Change) map[int64]bool {
+	numbers := make(map[int64]bool)
+	if len(open) == len(changes) {
+		return numbers
+	}
+	for i := range changes {
+		numbers[changes[i].Number.Int()] = true
+	}
+	for i := range open {
+		delete(numbers, open[i].Number.Int())
+	}
+	return numbers
+}
+
+// without returns the answers that are not about some numbers.
+func without(answers []verify.Difference, numbers map[int64]bool) []verify.Difference {
+	return slices.DeleteFunc(answers, func(d verify.Difference) bool { return numbers[d.Number] })
 }
 
 // digest identifies what an answer would say; nil if that is what it said.

@@ -9,8 +9,8 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
-// Forget deletes what the outbox keeps about a number after it was passed on, and its
-// timer. The pool must have the rights of the owner.
+// Forget deletes what the outbox keeps about a number after it was passed on, what
+// waits because the number is sealed, and its timer. The pool must have the rights of the owner.
 func Forget(ctx context.Context, pool *pgxpool.Pool, number int64) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -18,7 +18,8 @@ func Forget(ctx context.Context, pool *pgxpool.Pool, number int64) error {
 	}
 	defer conn.Release()
 	for table, statement := range map[string]string{
-		"line_timer": `DELETE FROM line_timer WHERE number = $1`, "line_change": `DELETE FROM line_change WHERE number = $1 AND n <= (SELECT min(n) FROM outbox_mark)`,
+		"line_timer": `DELETE FROM line_timer WHERE number = $1`, "sealed_change": `DELETE FROM sealed_change WHERE number = $1`,
+		"line_change": `DELETE FROM line_change WHERE number = $1 AND n <= (SELECT min(n) FROM outbox_mark)`,
 	} {
 		done, err := conn.Exec(ctx, statement, number)
 		if err != nil {

@@ -32,7 +32,8 @@ const (
 	Settled   // the dispute is over
 	Assigned  // to the first holder that the number has
 
-	Past Kind = 99 // only what was known about an earlier time changed: no answer of now shows it
+	Unsealed Kind = 98 // the number was sealed, and the feeds have told by now what waited: past answers are to be looked at
+	Past     Kind = 99 // only what was known about an earlier time changed: no answer of now shows it
 
 	firstClass     Kind = 100
 	SupplyStarted  Kind = 100 // a network's first snapshot was applied
@@ -44,11 +45,14 @@ var words = map[Kind]string{
 	Swapped: "swapped", Recycled: "recycled", Ported: "ported", Barred: "barred", Unbarred: "unbarred", Flagged: "flagged", Unflagged: "unflagged",
 	Quarantined: "quarantined", Reinstated: "reinstated", ChurnAnnounced: "churn-announced", ChurnCalledOff: "churn-called-off", Parked: "parked",
 	Inactive: "inactive", Active: "active", Blacklisted: "blacklisted", Released: "released", Corrected: "corrected", Disputed: "disputed",
-	Settled: "settled", Assigned: "assigned", Past: "past", SupplyStarted: "started", LinesAdded: "lines-added", LinesWithdrawn: "lines-withdrawn",
+	Settled: "settled", Assigned: "assigned", Unsealed: "unsealed", Past: "past", SupplyStarted: "started", LinesAdded: "lines-added", LinesWithdrawn: "lines-withdrawn",
 }
 
 // String returns the word of the kind, as the type of an event has it.
 func (k Kind) String() string { return words[k] }
+
+// IsTold reports whether a change of this kind is told to whoever watches the number.
+func (k Kind) IsTold() bool { return k != Past && k != Unsealed }
 
 // Kinds lists every kind that a line can have.
 func Kinds() (all []Kind) {

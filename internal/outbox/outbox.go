@@ -8,6 +8,8 @@
 //     changes of one number in the order in which they were made, whichever
 //     transactions were open meanwhile. It waits only for transactions that are about
 //     to write changes, and not for others.
+//   - Nothing about a number is passed on while it is sealed ([Seal]). The readers set its
+//     changes aside ([SetAside]), and pass them on in their order when the seal has ended.
 //
 // Numbers of a sequence do not become visible in their order: a reader that asks for
 // "n greater than the last one" misses what commits late. So a writer first takes a
@@ -146,24 +148,32 @@ func Read(ctx context.Context, from pg.DB, mark int64, limit int) (changes []Cha
 	if err != nil {
 		return nil, mark, fmt.Errorf("outbox: read changes: %w", err)
 	}
-	var c Change
-	var number int64
-	var before, after int16
-	_, err = pgx.ForEachRow(rows, []any{
-		&c.N, &number, &c.Lines, &c.ReportedAt, &c.Import, &c.Kind, &c.FromVersion, &c.Version, &c.Effective, &c.Until, &before, &after, &c.FromNetwork, &c.Network, &c.Correction,
-	}, func() error {
-		c.Number, _ = phone.FromInt(number)
-		c.ReportedAt, c.Before, c.After = c.ReportedAt.UTC(), StatusOf(before), StatusOf(after)
-		changes = append(changes, c)
-		return nil
-	})
-	if err != nil {
-		return nil, mark, fmt.Errorf("outbox: read changes: %w", err)
+	if err := scanChanges(rows, nil, func(c Change) { changes = append(changes, c) }); err != nil {
+		return nil, mark, err
 	}
 	if len(changes) == limit {
 		return changes, changes[limit-1].N, nil
 	}
 	return changes, horizon, nil
+}
+
+// scanChanges reads the columns of changes, and further ones.
+func scanChanges(rows pgx.Rows, further []any, each func(Change)) error {
+	var c Change
+	var number int64
+	var before, after int16
+	_, err := pgx.ForEachRow(rows, append([]any{
+		&c.N, &number, &c.Lines, &c.ReportedAt, &c.Import, &c.Kind, &c.FromVersion, &c.Version, &c.Effective, &c.Until, &before, &after, &c.FromNetwork, &c.Network, &c.Correction,
+	}, further...), func() error {
+		c.Number, _ = phone.FromInt(number)
+		c.ReportedAt, c.Before, c.After = c.ReportedAt.UTC(), StatusOf(before), StatusOf(after)
+		each(c)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("outbox: read changes: %w", err)
+	}
+	return nil
 }
 
 // keptFor is how long a change is kept, and deleteBatch how many one statement deletes.
@@ -173,11 +183,13 @@ const (
 )
 
 // DeleteOld deletes the changes that are older than a week and that every reader has
-// read, and the timers that fell due as long ago, and returns how many.
+// read, the timers that fell due as long ago, and the seals that nobody has confirmed in
+// time and that are as old, and returns how many.
 func DeleteOld(ctx context.Context, from pg.DB, now time.Time) (deleted int64, err error) {
 	for _, statement := range []string{
 		`DELETE FROM line_change WHERE n IN (SELECT n FROM line_change WHERE n <= (SELECT min(n) FROM outbox_mark) ORDER BY n LIMIT $2) AND reported_at < $1`,
 		`DELETE FROM line_timer WHERE number IN (SELECT number FROM line_timer WHERE told AND line_time(due) < $1 LIMIT $2)`,
+		deleteUnconfirmed,
 	} {
 		n, err := pg.InBatches(func() (int64, error) {
 			done, err := from.Exec(ctx, statement, now.Add(-keptFor), deleteBatch)

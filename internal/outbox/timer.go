@@ -44,10 +44,10 @@ func Schedule(ctx context.Context, tx pg.Tx, timers ...Timer) error {
 }
 
 // TakeDue returns up to limit timers that have fallen due, the oldest first, and marks them
-// as told in this transaction.
+// as told in this transaction. Those of sealed numbers wait.
 func TakeDue(ctx context.Context, tx pg.Tx, now time.Time, limit int) (due []Timer, err error) {
 	rows, err := tx.Query(ctx, `UPDATE line_timer SET told = true WHERE number IN (
-			SELECT number FROM line_timer WHERE NOT told AND due <= $1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)
+			SELECT number FROM line_timer t WHERE NOT told AND due <= $1 AND NOT EXISTS (SELECT FROM line_seal s WHERE s.active AND s.number = t.number) ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)
 		RETURNING number, due`, int32(line.InstantOf(now)), limit)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: take timers: %w", err)

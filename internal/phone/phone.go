@@ -95,3 +95,22 @@ func (n Number) Format(s fmt.State, _ rune) {
 
 // LogValue implements [slog.LogValuer] with the masked form.
 func (n Number) LogValue() slog.Value { return slog.StringValue(n.Masked()) }
+
+// NamedIn reports whether a text has the number, in any spelling.
+func (n Number) NamedIn(text string) bool {
+	const national = 9 // the last digits, without a country code or a leading zero
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
+	all := n.E164()
+	return len(all) > national && strings.Contains(digits, all[len(all)-national:])
+}
+
+// LastDigits returns the last two digits, by which people who know the number recognise it.
+func (n Number) LastDigits() string {
+	all := n.E164()
+	return all[max(0, len(all)-2):]
+}

@@ -27,6 +27,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal/telco"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/sandbox"
+	"github.com/lineproof/lineproof/internal/seal"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/watchlist"
@@ -62,7 +63,7 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 func Effects(p *people.People, lines *supply.Service) map[approval.Kind]approval.Effect {
 	all := p.Registry.Effects()
 	for _, some := range []map[approval.Kind]approval.Effect{
-		p.Effects(), access.Effects(), p.Access.EntityLimits().Effects(), guard.Effects(), watchlist.Effects(), erasure.Effects(), whoasked.Effects(), (&order.Service{Supply: lines}).Effects(),
+		p.Effects(), access.Effects(), p.Access.EntityLimits().Effects(), guard.Effects(), watchlist.Effects(), erasure.Effects(), whoasked.Effects(), seal.Effects(), (&order.Service{Supply: lines}).Effects(),
 		(&numbering.Service{Pool: p.Pool, Now: p.Now}).Effects(), (&policy.Service{Pool: p.Pool, Now: p.Now}).Effects(),
 	} {
 		maps.Copy(all, some)

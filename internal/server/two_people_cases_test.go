@@ -16,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/seal"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/watchlist"
@@ -115,6 +116,12 @@ func importCase(state, then string, request func(*order.Service, *twoPeople, ord
 			return w.holds(`state = $2 FROM supply_import WHERE uid = $1`, w.subject, then)
 		},
 	}
+}
+
+// seal seals the number for half a year.
+func (w *twoPeople) seal(by audit.Actor) (id, pending uuid.UUID, err error) {
+	n := value(w.people.Registry.Region.Parse(number))(w)
+	return seal.Request(w.Context(), w.pool, time.Now(), seal.Form{Number: n, Until: time.Now().AddDate(0, 6, 0), Reason: reason, By: by})
 }
 
 // actionCases has every action of the table that takes two people.
@@ -278,5 +285,26 @@ var actionCases = map[approval.Kind]actionCase{
 			return (&whoasked.Service{Pool: w.pool, Registry: w.people.Registry, Now: time.Now}).Request(w.Context(), whoasked.Request{Number: n, First: day, Last: day, Reason: reason, By: by})
 		},
 		func(w *twoPeople) bool { return w.holds(`EXISTS (SELECT FROM who_asked WHERE allowed)`) },
+	},
+	"notice.seal": {
+		nil,
+		func(w *twoPeople, by audit.Actor) (uuid.UUID, error) {
+			_, pending, err := w.seal(by)
+			return pending, err
+		},
+		func(w *twoPeople) bool { return w.holds(`EXISTS (SELECT FROM line_seal WHERE active)`) },
+	},
+	"notice.unseal": {
+		func(w *twoPeople) {
+			id, pending, err := w.seal(access.Operator)
+			if err != nil || pending != uuid.Nil {
+				w.Fatal(pending, err)
+			}
+			w.subject = id
+		},
+		func(w *twoPeople, by audit.Actor) (uuid.UUID, error) {
+			return seal.Lift(w.Context(), w.pool, time.Now(), w.subject, reason, by)
+		},
+		func(w *twoPeople) bool { return w.holds(`until <= $1 FROM line_seal`, w.approvals.Now()) },
 	},
 }

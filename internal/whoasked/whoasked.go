@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,25 +62,12 @@ type Request struct {
 func (r Request) check(now time.Time) error {
 	var wrong fault.Form
 	audit.CheckReason(&wrong, "reason", r.Reason)
-	wrong.Check(!namesNumber(r.Reason, r.Number), "reason", fault.BadFormat, "Leave out the number: the reason is kept for years. Name the case.")
+	wrong.Check(!r.Number.NamedIn(r.Reason), "reason", fault.BadFormat, "Leave out the number: the reason is kept for years. Name the case.")
 	wrong.Check(!r.Number.IsZero(), "number", fault.Required, "Give the number.")
 	wrong.Check(!r.First.IsZero(), "from", fault.Required, "Give the first day.")
 	wrong.Check(!r.Last.Before(r.First), "to", fault.BadFormat, "The last day must not be before the first.")
 	wrong.Check(!r.Last.After(now), "to", fault.BadFormat, "The last day must not be in the future.")
 	return wrong.Err()
-}
-
-// namesNumber reports whether a text has the number, in any spelling.
-func namesNumber(text string, n phone.Number) bool {
-	const national = 9 // the last digits, without a country code or a leading zero
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, text)
-	all := n.E164()
-	return len(all) > national && strings.Contains(digits, all[len(all)-national:])
 }
 
 // Request stores a search that waits for a second person, and returns the id of the
@@ -92,11 +78,10 @@ func (s *Service) Request(ctx context.Context, r Request) (id uuid.UUID, err err
 		return uuid.Nil, err
 	}
 	search := uuid.Must(uuid.NewV7())
-	digits := r.Number.E164()
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		id, err = approval.Create(ctx, tx, registry.CheckStaff, approval.Request{
 			Kind: Kind, Subject: search, Reason: r.Reason, By: r.By, Request: r.Request, At: now,
-			Details: map[string]string{"from": r.First.Format(time.DateOnly), "to": r.Last.Format(time.DateOnly), "lastDigits": digits[len(digits)-2:]},
+			Details: map[string]string{"from": r.First.Format(time.DateOnly), "to": r.Last.Format(time.DateOnly), "lastDigits": r.Number.LastDigits()},
 		})
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ and maintain it. A number that no supply covers is UNKNOWN.`,
 		Example: "  lineproof lines import --network MTN --kind snapshot --as-of 2026-11-01 mtn.csv.gz",
 	}
 	cmd.AddCommand(c.importCommand(), c.importsCommand(), c.rejectedCommand(), c.confirmCommand(), c.cancelCommand(), c.voidCommand(), c.announceCommand(),
-		c.generateCommand(), c.supplyCommand(), c.conflictsCommand(), c.ordersCommand(), c.impactCommand(), c.noticesCommand(), c.checkCommand(), c.compactCommand())
+		c.generateCommand(), c.supplyCommand(), c.conflictsCommand(), c.ordersCommand(), c.impactCommand(), c.noticesCommand(), c.sealCommand(), c.checkCommand(), c.compactCommand())
 	return cmd
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/seal"
 	"github.com/lineproof/lineproof/internal/watchlist"
 )
 
@@ -46,6 +47,12 @@ func describe(a *approval.Approval, row *deskview.ApprovalRow) bool {
 	case watchlist.ReleaseKind:
 		row.What, row.About = "Let a watch-list take effect", "A list of "+a.Details["members"]+" numbers, list ID "+a.Subject.String()
 		row.Effect = "The organisation is told from now on what happens to these numbers. Check first why so many of them are nobody's: a list at random reads the country's numbers out."
+	case seal.StartKind:
+		row.What, row.About, row.After = "Seal a number", "Number ending in "+a.Details["lastDigits"], "Sealed until "+a.Details["until"]
+		row.Effect = "Until then no organisation is told what happens to the number: not by its feed, by a webhook or by a notice about a past answer. Verifications are answered as before. Compare the order in the reason with the order of the court."
+	case seal.LiftKind:
+		row.What, row.About, row.Before = "Lift the seal of a number", "Number ending in "+a.Details["lastDigits"], "Sealed until "+a.Details["until"]
+		row.Effect = "Whoever watches the number is told at once everything that has happened to it since it was sealed. That cannot be taken back."
 	case entitylimit.Raise:
 		row.What, row.AboutHref = "Raise the limits of an organisation", limitsPath+"/"+a.Subject.String()
 		row.Before, row.After = a.Details["before"], entitylimit.Text(a.Details)
