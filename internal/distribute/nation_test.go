@@ -59,7 +59,11 @@ func TestListsOfANationAreSmall(t *testing.T) {
 		e.change(some...)
 	}
 	entries := 0
-	e.Distributed = func(_, made int, _ time.Duration) { entries += made }
+	e.Distributed = func(_ int, events map[string]int) {
+		for _, made := range events {
+			entries += made
+		}
+	}
 	before, begin := pgtest.UsedCPU(t, e.pool), time.Now()
 	e.step()
 	cost, took := pgtest.UsedCPU(t, e.pool).Since(before), time.Since(begin)

@@ -152,10 +152,14 @@ func (r *jobRun) record(ctx context.Context, c *chunk) error {
 		}
 		return nil
 	})
-	if err == nil {
-		r.job = next
+	if err != nil {
+		return err
 	}
-	return err
+	if r.Observe.Rows != nil {
+		r.Observe.Rows(next.Answered-r.job.Answered, next.Rejected-r.job.Rejected)
+	}
+	r.job = next
+	return nil
 }
 
 // requests returns the rows as requests of the caller. The correlator of each record is

@@ -56,8 +56,15 @@ type Service struct {
 	Now     func() time.Time
 	MaxRows int64         // of a file
 	Keep    time.Duration // how long a result is kept
+	Observe Observe       // what is counted; its functions can be nil
 
 	chunk int // rows in one transaction; 0 means chunkRows
+}
+
+// Observe is called while jobs are run.
+type Observe struct {
+	Ended func(State)                    // a job is done or has failed
+	Rows  func(answered, rejected int64) // a chunk of rows is recorded
 }
 
 // Owner is whose jobs a call is about.
@@ -274,4 +281,18 @@ func change(ctx context.Context, tx pg.Tx, j *Job, set string, args ...any) erro
 		return errChanged
 	}
 	return nil
+}
+
+// CountOpen returns how many jobs have their file and have not ended, and when the file of
+// the oldest was received.
+func (s *Service) CountOpen(ctx context.Context) (jobs int64, oldest time.Time, err error) {
+	var first *time.Time
+	err = s.Pool.QueryRow(ctx, `SELECT count(*), min(received_at) FROM file_job WHERE state IN ('checking', 'running', 'writing')`).Scan(&jobs, &first)
+	if err != nil {
+		return 0, time.Time{}, fmt.Errorf("filejob: count jobs: %w", err)
+	}
+	if first != nil {
+		oldest = first.UTC()
+	}
+	return jobs, oldest, nil
 }

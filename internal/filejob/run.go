@@ -102,6 +102,9 @@ func (w *workers) run(ctx context.Context, id uuid.UUID) {
 	delete(w.running, id)
 	switch {
 	case err == nil:
+		if ended := w.service.Observe.Ended; ended != nil && (j.State == Done || j.State == Failed) {
+			ended(j.State)
+		}
 		w.log.LogAttrs(ctx, slog.LevelInfo, "file job", slog.String("job", id.String()), slog.String("state", string(j.State)), slog.Int64("rows", j.Rows),
 			slog.Int64("rejected", j.Rejected))
 	case errors.Is(err, pg.ErrLocked), errors.Is(err, blob.ErrNotFound), errors.Is(err, errChanged):

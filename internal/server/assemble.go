@@ -119,9 +119,9 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		return nil, errors.Join(err, stores.Close())
 	}
 	lines, simulator := &linestore.Resolver{}, sandbox.NewSimulator(cfg.Region)
-	told := openFeeds(l, scanGuard, lines, simulator, region)
+	told := openFeeds(l, scanGuard, lines, simulator, region, metrics)
 	webhooks, sender := openWebhooks(cfg, l, told.feed, peopleService, peppers, metrics, log)
-	told.api.Webhooks, told.impact = webhooks, openImpact(ctx, cfg, l, lines, stores.Journal, log)
+	told.api.Webhooks, told.impact = webhooks, openImpact(ctx, cfg, l, lines, stores.Journal, metrics, log)
 	supplyService := &supply.Service{
 		Pool: l.supply, Region: region, Lines: lines, Files: stores.Supplies, Peppers: peppers, Now: time.Now,
 		Limits: supply.ImportLimits{Rows: cfg.ImportMaxRows, CheckTime: cfg.ImportCheckTimeout},
@@ -131,7 +131,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		Journal: journalWriter, Breaker: breaker, Lines: lines, Simulator: simulator, Now: time.Now,
 		MaxBatch: cfg.VerifyBatch, MaxInFlight: cfg.VerifyFlushes, MaxQueue: cfg.VerifyQueue, Timeout: cfg.VerifyTimeout,
 	}
-	files, err := openFileJobs(ctx, cfg, l, stores.Jobs, verifier, scanGuard, accessService, region)
+	files, err := openFileJobs(ctx, cfg, l, stores.Jobs, verifier, scanGuard, accessService, region, metrics)
 	if err != nil {
 		return nil, errors.Join(err, stores.Close())
 	}

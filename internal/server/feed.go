@@ -18,6 +18,7 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/sandbox"
+	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/watchlist"
 )
 
@@ -32,10 +33,10 @@ type feeds struct {
 	close func()
 }
 
-func openFeeds(l *lanes, scanGuard *guard.Guard, lines *linestore.Resolver, simulator *sandbox.Simulator, region *phone.Region) feeds {
+func openFeeds(l *lanes, scanGuard *guard.Guard, lines *linestore.Resolver, simulator *sandbox.Simulator, region *phone.Region, metrics *telemetry.Metrics) feeds {
 	closing := make(chan struct{})
 	f := feeds{
-		distributor: distribute.New(&distribute.Distributor{Pool: l.jobs, Lines: lines, Now: time.Now}),
+		distributor: distribute.New(&distribute.Distributor{Pool: l.jobs, Lines: lines, Now: time.Now, Distributed: metrics.ChangesDistributed}),
 		lists:       &watchlist.Service{Pool: l.people, Guard: scanGuard, Lines: lines, Now: time.Now},
 		close:       sync.OnceFunc(func() { close(closing) }),
 	}
@@ -56,8 +57,9 @@ func (f *feeds) channels() []pg.Channel {
 
 // openImpact returns what tells organisations of past answers. A verification that began
 // before a change is over after the timeout of a request.
-func openImpact(ctx context.Context, cfg config.Config, l *lanes, lines *linestore.Resolver, archives blob.Store, log *slog.Logger) *impact.Teller {
+func openImpact(ctx context.Context, cfg config.Config, l *lanes, lines *linestore.Resolver, archives blob.Store, metrics *telemetry.Metrics, log *slog.Logger) *impact.Teller {
 	told := func(notices int, oldest time.Duration) {
+		metrics.NoticesTold(notices)
 		log.LogAttrs(ctx, slog.LevelInfo, "told organisations of past answers that would be different", slog.Int("notices", notices), slog.Float64("seconds_since_report", oldest.Seconds()))
 	}
 	return impact.New(&impact.Teller{Pool: l.impact, Files: archives, Lines: lines, Now: time.Now, Settle: cfg.RequestTimeout + 5*time.Second, Told: told})
@@ -70,4 +72,26 @@ func (f *feeds) run(ctx context.Context, log *slog.Logger) {
 	group.Go(func() { f.distributor.Run(ctx, log) })
 	group.Go(func() { f.impact.Run(ctx, log) })
 	group.Wait()
+}
+
+// feedsInterval is how often the metrics of feeds and file jobs are updated.
+const feedsInterval = 15 * time.Second
+
+// watchFeeds updates the metrics of what waits to be told, and of files of numbers, until
+// ctx ends. Every node does it, because the one that tells may be the one that hangs.
+func (s *service) watchFeeds(ctx context.Context) error {
+	return every(ctx, feedsInterval, func() {
+		queryCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		if lag, err := outbox.Lag(queryCtx, s.feeds.feed.Pool, time.Now()); err == nil { // an outage is already in the log
+			s.metrics.OutboxLag(lag)
+		}
+		if jobs, oldest, err := s.fileJobs.api.CountOpen(queryCtx); err == nil {
+			var age time.Duration
+			if jobs > 0 {
+				age = max(0, time.Since(oldest))
+			}
+			s.metrics.FileJobsOpen(jobs, age)
+		}
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/verify"
 )
 
@@ -26,7 +27,7 @@ type fileJobs struct {
 	numbers *journalepoch.Writer
 }
 
-func openFileJobs(ctx context.Context, cfg config.Config, l *lanes, files blob.Store, verifier *verify.Verifier, scanGuard *guard.Guard, keys *access.Service, region *phone.Region) (fileJobs, error) {
+func openFileJobs(ctx context.Context, cfg config.Config, l *lanes, files blob.Store, verifier *verify.Verifier, scanGuard *guard.Guard, keys *access.Service, region *phone.Region, metrics *telemetry.Metrics) (fileJobs, error) {
 	numbers, err := journalepoch.Open(ctx, l.imports, cfg.Node, filejob.MaxWorkers)
 	if err != nil {
 		return fileJobs{}, err
@@ -41,6 +42,7 @@ func openFileJobs(ctx context.Context, cfg config.Config, l *lanes, files blob.S
 		},
 	}
 	runner := *api
+	runner.Observe = filejob.Observe{Ended: func(s filejob.State) { metrics.FileJobEnded(string(s)) }, Rows: metrics.FileJobRows}
 	runner.Pool, runner.Records = l.imports, &filejob.Records{Node: cfg.Node, Numbers: numbers}
 	return fileJobs{api, &runner, numbers}, nil
 }

@@ -133,6 +133,7 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 	group.Go(func() error { return s.watchSupply(groupCtx, log) })
 	group.Go(func() error { return s.watchDiskUsage(groupCtx, cfg.JournalDiskBytes) })
 	group.Go(func() error { return s.watchDocuments(groupCtx) })
+	group.Go(func() error { return s.watchFeeds(groupCtx) })
 	group.Go(func() error { return s.watchScanner(groupCtx, log) })
 	group.Go(func() error {
 		s.imports.RunImports(groupCtx, log)

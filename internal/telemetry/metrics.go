@@ -34,6 +34,7 @@ type Metrics struct {
 	doors       doorMetrics
 	log         logMetrics
 	webhooks    webhookMetrics
+	feeds       feedMetrics
 
 	supply supplyMetrics
 	disk   diskMetrics
@@ -97,6 +98,7 @@ func NewMetrics() *Metrics {
 	m.doors.register(m.registry)
 	m.log.register(m.registry)
 	m.webhooks.register(m.registry)
+	m.feeds.register(m.registry)
 	m.registry.MustRegister(
 		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, m.graceUses, m.rowsRefused, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),

@@ -45,6 +45,12 @@ func busy() *telemetry.Metrics {
 	m.LogFailed()
 	m.WebhookSent("accepted", 3, 20*time.Millisecond)
 	m.WebhookSent("failed", 5, time.Second)
+	m.ChangesDistributed(7, map[string]int{"line.v1.swapped": 5})
+	m.NoticesTold(2)
+	m.OutboxLag(map[string]time.Duration{"feed": 2 * time.Second, "impact": 0})
+	m.FileJobEnded("done")
+	m.FileJobRows(998, 2)
+	m.FileJobsOpen(3, 40*time.Second)
 	m.HandshakeFailed()
 	m.ConnectionRefused()
 	m.ScannerTested("away")
@@ -84,10 +90,17 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_document_scans_total counter",
 		"lineproof_documents_waiting gauge",
 		"lineproof_documents_waiting_seconds gauge",
+		"lineproof_feed_changes_total counter",
+		"lineproof_feed_events_total counter",
+		"lineproof_file_job_rows_total counter",
+		"lineproof_file_jobs_open gauge",
+		"lineproof_file_jobs_open_seconds gauge",
+		"lineproof_file_jobs_total counter",
 		"lineproof_guard_alerts_total counter",
 		"lineproof_http_in_flight gauge",
 		"lineproof_http_request_seconds histogram",
 		"lineproof_http_requests_total counter",
+		"lineproof_impact_notices_total counter",
 		"lineproof_journal_batch_entries histogram",
 		"lineproof_journal_bytes gauge",
 		"lineproof_journal_bytes_per_day gauge",
@@ -100,6 +113,7 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_log_delay_seconds gauge",
 		"lineproof_log_entries_total counter",
 		"lineproof_log_failures_total counter",
+		"lineproof_outbox_lag_seconds gauge",
 		"lineproof_panics_total counter",
 		"lineproof_password_hashes_in_flight gauge",
 		"lineproof_rows_refused_total counter",
@@ -161,6 +175,17 @@ func TestMetricsCount(t *testing.T) {
 		`lineproof_document_scans_total{outcome="infected"} 1`,
 		`lineproof_webhook_requests_total{outcome="failed"} 1`,
 		`lineproof_webhook_events_total 3`,
+		`lineproof_feed_changes_total 7`,
+		`lineproof_feed_events_total{type="line.v1.swapped"} 5`,
+		`lineproof_impact_notices_total 2`,
+		`lineproof_outbox_lag_seconds{reader="feed"} 2`,
+		`lineproof_outbox_lag_seconds{reader="impact"} 0`,
+		`lineproof_file_jobs_total{outcome="done"} 1`,
+		`lineproof_file_jobs_total{outcome="failed"} 0`,
+		`lineproof_file_job_rows_total{outcome="answered"} 998`,
+		`lineproof_file_job_rows_total{outcome="rejected"} 2`,
+		`lineproof_file_jobs_open 3`,
+		`lineproof_file_jobs_open_seconds 40`,
 		`lineproof_webhook_delay_seconds_count 1`,
 		`lineproof_document_scans_total{outcome="clean"} 0`,
 		`lineproof_document_files_removed_total{why="orphan"} 3`,
