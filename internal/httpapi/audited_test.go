@@ -38,7 +38,7 @@ func (s *stack) audited(t *testing.T, name string, before int, r *http.Request, 
 	if r.Method == http.MethodGet || res.Code < 200 || res.Code > 299 || res.Header().Get("Idempotency-Replayed") != "" {
 		return
 	}
-	if strings.HasPrefix(r.URL.Path, hooksPath) && strings.HasSuffix(r.URL.Path, "/test") {
+	if strings.HasPrefix(r.URL.Path, hooksPath) && (strings.HasSuffix(r.URL.Path, "/test") || strings.HasSuffix(r.URL.Path, "/resend")) {
 		return // what was sent is in the list of attempts
 	}
 	if strings.HasPrefix(r.URL.Path, listsPath) {

@@ -70,6 +70,7 @@ func effects() map[string]effect {
 		"DELETE " + hooksPath + "/{webhookId}":           {once, "api key bank", "SELECT -count(*) FROM hook_endpoint"},
 		"POST " + hooksPath + "/{webhookId}/confirm":     {once, "api key bank", "SELECT count(*) FROM audit WHERE action = 'webhook.confirmed'"},
 		"POST " + hooksPath + "/{webhookId}/test":        {once, "api key bank", count("hook_attempt")},
+		"POST " + hooksPath + "/{webhookId}/resend":      {once, "api key bank", count("hook_attempt")},
 		"POST " + hooksPath + "/{webhookId}/pause":       {once, "api key bank", "SELECT count(*) FROM audit WHERE action = 'webhook.paused'"},
 		"POST " + hooksPath + "/{webhookId}/resume":      {once, "api key bank", "SELECT count(*) FROM audit WHERE action = 'webhook.resumed'"},
 		"POST " + hooksPath + "/{webhookId}/roll":        {once, "api key bank", "SELECT count(*) FROM audit WHERE action = 'webhook.rolled'"},

@@ -65,6 +65,14 @@ func (s *stack) oneMoreHook(t *testing.T, entity uuid.UUID, mode, state string) 
 	return e.ID
 }
 
+// tellBank adds an event to a feed of the bank.
+func (s *stack) tellBank(t *testing.T, mode string) {
+	t.Helper()
+	must(struct{}{}, pg.InTx(t.Context(), s.Bank.Webhooks.Pool, func(tx pg.Tx) error {
+		return feed.Append(t.Context(), tx, feed.Owner{Entity: s.bank.ID, Mode: mode}, feed.Event{Type: "list.v1.applied", Time: time.Now(), Data: map[string]int{"members": 7}})
+	}))(t)
+}
+
 // hookState is the state in which an endpoint must be for an operation to succeed.
 func hookState(path string) string {
 	switch {
@@ -83,6 +91,9 @@ func hookRequest(t *testing.T, s *stack, method, path string) *http.Request {
 	switch {
 	case path == hooksPath && method == http.MethodPost:
 		return post(path, "", `{"name":"core banking","url":"https://hooks.bank.example/"}`)
+	case strings.HasSuffix(path, "/resend"):
+		s.tellBank(t, access.Live)
+		return post(strings.Replace(path, "{webhookId}", id, 1), "", `{"first":"1"}`)
 	case method == http.MethodPost:
 		return post(strings.Replace(path, "{webhookId}", id, 1), "", `{}`)
 	}
@@ -99,7 +110,8 @@ func hookAnswers() map[string]answer {
 		"hooks": func(key string) *http.Request { return get(hooksPath, key) }, "hooks_create": body(hooksPath), "hooks_show": func(key string) *http.Request { return get(some, key) },
 		"hooks_delete": func(key string) *http.Request { return without(http.MethodDelete, some, key) }, "hooks_attempts": func(key string) *http.Request { return get(some+"/attempts", key) },
 		"hooks_confirm": body(some + "/confirm"), "hooks_test": body(some + "/test"), "hooks_pause": body(some + "/pause"), "hooks_resume": body(some + "/resume"),
-		"hooks_roll": body(some + "/roll"), "hooks_replay": body(some + "/replay"),
+		"hooks_roll": body(some + "/roll"), "hooks_replay": body(some + "/replay"), "hooks_refused": func(key string) *http.Request { return get(some+"/refused", key) },
+		"hooks_resend": func(key string) *http.Request { return post(some+"/resend", key, `{"first":"1"}`) },
 	}
 	on := func(name, state, mode string) asker {
 		return func(t *testing.T, s *stack) *http.Request {
@@ -116,7 +128,7 @@ func hookAnswers() map[string]answer {
 		}
 		all[name+"_none"] = answer{404, func(t *testing.T, s *stack) *http.Request { return ask(s.bankKey(t, access.Live)) }}
 	}
-	for name, state := range map[string]string{"hooks": "active", "hooks_show": "active", "hooks_delete": "active", "hooks_pause": "active", "hooks_resume": "paused", "hooks_roll": "active", "hooks_replay": "active", "hooks_attempts": "active"} {
+	for name, state := range map[string]string{"hooks": "active", "hooks_show": "active", "hooks_delete": "active", "hooks_pause": "active", "hooks_resume": "paused", "hooks_roll": "active", "hooks_replay": "active", "hooks_attempts": "active", "hooks_refused": "active"} {
 		all[name+"_ok"] = answer{200, on(name, state, access.Live)}
 	}
 	create := func(text string) asker {
@@ -127,6 +139,13 @@ func hookAnswers() map[string]answer {
 		return func(t *testing.T, s *stack) *http.Request {
 			id := s.hook(t, s.bank.ID, access.Live, "active").String()
 			return post(hooksPath+"/"+id+"/replay", s.bankKey(t, access.Live), text)
+		}
+	}
+	resend := func(text string) asker {
+		return func(t *testing.T, s *stack) *http.Request {
+			r := on("hooks_resend", "active", access.Test)(t, s)
+			s.tellBank(t, access.Test)
+			return post(r.URL.Path, s.bankKey(t, access.Test), text)
 		}
 	}
 	untyped := func(ask asker) asker {
@@ -175,10 +194,23 @@ func hookAnswers() map[string]answer {
 			super(t, s, `UPDATE hook_endpoint SET previous_key = key, previous_until = now() + interval '1 hour'`)
 			return r
 		}},
-		"hooks_replay_cursor": {400, replay(`{"after":"x"}`)},
-		"hooks_replay_other":  {409, replay(`{"after":"1-1-0123456789abcdef"}`)},
-		"hooks_replay_large":  {413, replay(large)},
-		"hooks_replay_type":   {415, untyped(replay(`{}`))},
+		"hooks_refused_ok_one": {200, func(t *testing.T, s *stack) *http.Request {
+			r := on("hooks_refused", "active", access.Live)(t, s)
+			super(t, s, `INSERT INTO hook_dead (endpoint_id, seq, type, refusals, died_at, status, answer) SELECT id, 7, 'line.v1.swapped', 10, now(), 422, 'unknown type' FROM hook_endpoint`)
+			return r
+		}},
+		"hooks_resend_ok":       {200, resend(`{"first":"1"}`)},
+		"hooks_resend_ok_range": {200, resend(`{"first":"1","last":"9"}`)},
+		"hooks_resend_wrong":    {400, resend(`{"first":"1-1","last":"0"}`)},
+		"hooks_resend_order":    {400, resend(`{"first":"9","last":"2"}`)},
+		"hooks_resend_unknown":  {404, resend(`{"first":"99"}`)},
+		"hooks_resend_new":      {409, on("hooks_resend", "unconfirmed", access.Test)},
+		"hooks_resend_large":    {413, resend(strings.Replace(large, "after", "first", 1))},
+		"hooks_resend_type":     {415, untyped(resend(`{}`))},
+		"hooks_replay_cursor":   {400, replay(`{"after":"x"}`)},
+		"hooks_replay_other":    {409, replay(`{"after":"1-1-0123456789abcdef"}`)},
+		"hooks_replay_large":    {413, replay(large)},
+		"hooks_replay_type":     {415, untyped(replay(`{}`))},
 		"hooks_replay_gone": {410, func(t *testing.T, s *stack) *http.Request {
 			gone := feedAnswers()["feed_gone"].ask(t, s) // a cursor whose events are deleted
 			id := s.hook(t, s.bank.ID, access.Live, "active").String()

@@ -40,6 +40,7 @@ const (
 
 	WebhookFailing  EmailKind = "webhook_failing"  // to admins of an organisation
 	WebhookDisabled EmailKind = "webhook_disabled" // to admins of an organisation
+	WebhookRefused  EmailKind = "webhook_refused"  // to admins of an organisation
 )
 
 // Email is an e-mail to be sent: its recipient and its kind. It holds no secret,
@@ -52,14 +53,14 @@ type Email struct {
 // linkOf is the kind of link in an e-mail; "" for none.
 var linkOf = map[EmailKind]linkKind{
 	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "", FactorLocked: "", KeyExpires: "", GuardFound: "", BreakGlass: "",
-	WebhookFailing: "", WebhookDisabled: "",
+	WebhookFailing: "", WebhookDisabled: "", WebhookRefused: "",
 }
 
 // staleAfter is how long an e-mail may wait before it is not worth sending.
 var staleAfter = map[EmailKind]time.Duration{
 	Confirmation: 7 * 24 * time.Hour, Reset: time.Hour, Invitation: 7 * 24 * time.Hour,
 	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour, FactorLocked: 7 * 24 * time.Hour, KeyExpires: 24 * time.Hour, GuardFound: 24 * time.Hour, BreakGlass: 24 * time.Hour,
-	WebhookFailing: 24 * time.Hour, WebhookDisabled: 24 * time.Hour,
+	WebhookFailing: 24 * time.Hour, WebhookDisabled: 24 * time.Hour, WebhookRefused: 24 * time.Hour,
 }
 
 // ErrNoMail reports that no SMTP server is configured.
@@ -118,7 +119,7 @@ func (e Email) suits(a registry.Account) bool {
 		return a.MayLogIn() && a.Accepted
 	case PasswordChanged, FactorSet, FactorRemoved, FactorLocked:
 		return !a.Disabled
-	case KeyExpires, WebhookFailing, WebhookDisabled:
+	case KeyExpires, WebhookFailing, WebhookDisabled, WebhookRefused:
 		return a.MayLogIn() && a.Kind == registry.AdminAccount
 	case GuardFound:
 		return a.MayLogIn() && a.Role == string(access.Administrator)

@@ -21,7 +21,7 @@ import (
 // openWebhooks returns the service of webhook endpoints for people and the API, and what
 // sends to them, each with its own connections.
 func openWebhooks(cfg config.Config, l *lanes, feeds *feed.Service, persons *people.People, peppers *secret.Peppers, metrics *telemetry.Metrics, log *slog.Logger) (*webhook.Service, *webhook.Sender) {
-	notices := map[webhook.Notice]people.EmailKind{webhook.NoticeFailing: people.WebhookFailing, webhook.NoticeDisabled: people.WebhookDisabled}
+	notices := map[webhook.Notice]people.EmailKind{webhook.NoticeFailing: people.WebhookFailing, webhook.NoticeDisabled: people.WebhookDisabled, webhook.NoticeRefused: people.WebhookRefused}
 	client := egress.New(egress.Options{Blocked: cfg.WebhookBlocked})
 	of := func(pool *pgxpool.Pool) *webhook.Service {
 		return &webhook.Service{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -166,13 +167,7 @@ func (x *sending) settleWith(ctx context.Context, tx pg.Tx, a *Attempt, o *outco
 		return err
 	}
 	if o.dead {
-		_, err := tx.Exec(ctx, `INSERT INTO hook_dead (endpoint_id, seq, type, refusals, died_at, status, answer) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (endpoint_id, seq) DO UPDATE
-			SET refusals = excluded.refusals, died_at = excluded.died_at, status = excluded.status, answer = excluded.answer, sent_at = NULL`,
-			x.ID, seq, first.Type, x.refusals+1, a.At, a.Status, a.Answer)
-		if err != nil {
-			return fmt.Errorf("webhook: put an event aside: %w", err)
-		}
-		return nil
+		return x.putAside(ctx, tx, a, seq, first)
 	}
 	notice, since := NoticeFailing, o.failingSince
 	if o.disable != "" {
@@ -200,6 +195,29 @@ func (x *sending) settleWith(ctx context.Context, tx pg.Tx, a *Attempt, o *outco
 		data["reason"] = o.disable
 	}
 	return feed.Append(ctx, tx, x.Owner(), feed.Event{Type: "endpoint.v1." + string(notice), Time: a.At, Data: data})
+}
+
+// refusedNotice is how often admins get an e-mail about events that were put aside.
+const refusedNotice = 24 * time.Hour
+
+// putAside records an event that the endpoint will never accept, and tells the admins, once a
+// day at most. The feed does not tell it: an endpoint that refuses everything would refuse
+// that event, too, and make another one of it.
+func (x *sending) putAside(ctx context.Context, tx pg.Tx, a *Attempt, seq int64, first *feed.Entry) error {
+	var told bool
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM hook_dead WHERE endpoint_id = $1 AND died_at > $2)`, x.ID, a.At.Add(-refusedNotice)).Scan(&told); err != nil {
+		return fmt.Errorf("webhook: read dead events: %w", err)
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO hook_dead (endpoint_id, seq, type, refusals, died_at, status, answer) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (endpoint_id, seq) DO UPDATE
+		SET refusals = excluded.refusals, died_at = excluded.died_at, status = excluded.status, answer = excluded.answer, sent_at = NULL`,
+		x.ID, seq, first.Type, x.refusals+1, a.At, a.Status, a.Answer)
+	if err != nil {
+		return fmt.Errorf("webhook: put an event aside: %w", err)
+	}
+	if told {
+		return nil
+	}
+	return x.Service.Notify(ctx, tx, x.entity, NoticeRefused)
 }
 
 // word names an outcome for metrics.

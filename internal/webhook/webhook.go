@@ -55,6 +55,7 @@ type Notice string
 const (
 	NoticeFailing  Notice = "failing"
 	NoticeDisabled Notice = "disabled"
+	NoticeRefused  Notice = "refused" // an event was put aside
 )
 
 // State is the state of an endpoint. The values are stored and part of the contract.

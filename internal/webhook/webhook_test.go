@@ -233,6 +233,11 @@ func TestPoisonEventIsPutAside(t *testing.T) {
 	if err != nil || len(dead) != 1 || dead[0].Seq != 3 || dead[0].Refusals != 10 || string(dead[0].Answer) != "what is this?" || e.now(o, c.ID).Dead != 1 {
 		t.Fatalf("dead: %+v, %v", dead, err)
 	}
+	e.mu.Lock()
+	if diff := cmp.Diff([]webhook.Notice{webhook.NoticeRefused}, e.notices); diff != "" {
+		t.Errorf("what the admins are told: %s", diff)
+	}
+	e.mu.Unlock()
 	r.on(nil)
 	e.hurry(c.ID)
 	if a, err := e.SendAgain(t.Context(), o, c.ID, 3, 3); err != nil || !a.Succeeded() || a.Kind != webhook.KindAgain {

@@ -35,6 +35,8 @@ func (a *API) webhookOperations() []Operation {
 		{http.MethodGet, webhookPath, keyright.Feed, Short, a.onWebhook(a.showWebhook)},
 		{http.MethodDelete, webhookPath, keyright.Feed, Short, a.onWebhook(a.deleteWebhook)},
 		{http.MethodGet, webhookPath + "/attempts", keyright.Feed, Short, a.onWebhook(a.showAttempts)},
+		{http.MethodGet, webhookPath + "/refused", keyright.Feed, Short, a.onWebhook(a.showRefused)},
+		{http.MethodPost, webhookPath + "/resend", keyright.Feed, Own, a.onWebhook(a.resendWebhook)},
 		{http.MethodPost, webhookPath + "/confirm", keyright.Feed, Own, a.onWebhook(a.confirmWebhook)},
 		{http.MethodPost, webhookPath + "/test", keyright.Feed, Own, a.onWebhook(a.testWebhook)},
 		{http.MethodPost, webhookPath + "/pause", keyright.Feed, Short, a.onWebhook(a.pauseWebhook)},
