@@ -34,7 +34,7 @@ var mayRead = map[string]string{
 	"publiclog":   "journal_archive journal_batch",
 	"entitylimit": "entity",
 	"impact":      "entity",
-	"feedarchive": "feed_entry",
+	"feedarchive": "feed_entry feed_head",
 	"webhook":     "entity feed_head",
 }
 

@@ -50,7 +50,13 @@ func TestFeedCommands(t *testing.T) {
 	if out, _ := m.run(0, nil, append(shown, "--mode", "test")...); out != "" {
 		t.Errorf("show of the test keys printed:\n%s", out)
 	}
+	if checked := m.object(nil, "feed", "check"); checked["archivedDays"] != 1.0 || checked["entries"] != 1.0 || checked["feeds"] != 1.0 {
+		t.Errorf("check printed %v", checked)
+	}
 	m.run(0, nil, "feed", "archive", "--keep-days", "95")
+	if checked := m.object(nil, "feed", "check"); checked["lapsedDays"] != 1.0 || checked["entries"] != 0.0 {
+		t.Errorf("check of a lapsed day printed %v", checked)
+	}
 	if _, stderr := m.run(5, nil, shown...); !strings.Contains(stderr, "lapsed") {
 		t.Errorf("show of a lapsed day reports:\n%s", stderr)
 	}

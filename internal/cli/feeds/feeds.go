@@ -21,10 +21,10 @@ func Command(con *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "feed",
 		Short:   "Keep the feeds of organisations",
-		Long:    "Moves old days of the feeds from the database into encrypted files, and reads them there.",
+		Long:    "Moves old days of the feeds from the database into encrypted files, reads them there, and checks the chains of all feeds.",
 		Example: "  lineproof feed archive",
 	}
-	cmd.AddCommand(archiveCommand(con), showCommand(con))
+	cmd.AddCommand(archiveCommand(con), showCommand(con), checkCommand(con))
 	return cmd
 }
 
@@ -141,6 +141,40 @@ without their hash. The chain of the day is checked. It needs the rights of the 
 				_, err := fmt.Fprintf(con.Out, "%s\n", text)
 				return err
 			})
+		})
+	})
+	return cmd
+}
+
+// checkedJSON is what a check has read, as printed with --json.
+type checkedJSON struct {
+	Segments int   `json:"archivedDays"`
+	Days     int   `json:"days"`
+	Lapsed   int   `json:"lapsedDays"`
+	Entries  int64 `json:"entries"`
+	Feeds    int   `json:"feeds"`
+}
+
+func checkCommand(con *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check the chains of all feeds, archived days included",
+		Long: `Reads every entry of every feed, from the oldest archived day whose key has not lapsed to the newest, and checks that each
+follows the one before it, also from one day to the next: nothing was left out, altered or moved. It reads everything,
+so run it when the service is quiet. It needs the rights of the owner, as migrate does.`,
+		Example: "  lineproof feed check",
+		Args:    cobra.NoArgs,
+	}
+	asJSON := console.JSONFlag(cmd)
+	cmd.RunE = con.Run(func(cmd *cobra.Command, _ []string) error {
+		return WithArchive(cmd.Context(), con, func(archive *feedarchive.Archive) error {
+			c, err := archive.Check(cmd.Context())
+			if err != nil {
+				return err
+			}
+			count := func(n int) string { return strconv.Itoa(n) }
+			return con.Print(*asJSON, checkedJSON(c), []string{"archived days", count(c.Segments)}, []string{"days in the database", count(c.Days)}, []string{"lapsed days", count(c.Lapsed)},
+				[]string{"feeds", count(c.Feeds)}, []string{"entries", strconv.FormatInt(c.Entries, 10)})
 		})
 	})
 	return cmd
