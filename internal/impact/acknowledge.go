@@ -73,6 +73,32 @@ func (n *Notices) Counts(ctx context.Context, since time.Time) ([]Count, error) 
 	return counts, nil
 }
 
+// Round is what was told at once: the answers that the changes of some seconds made
+// different, such as those of one correction, or more if a file corrected much.
+type Round struct {
+	At                              time.Time
+	Answers, Entities, Acknowledged int64
+}
+
+// Rounds returns the last rounds, newest first. A notice counts as acknowledged if a later
+// one about the same answer is, too.
+func (n *Notices) Rounds(ctx context.Context, since time.Time, limit int) ([]Round, error) {
+	rows, err := n.Pool.Query(ctx, `SELECT told_at, count(*), count(DISTINCT entity_id),
+			count(*) FILTER (WHERE acknowledged_at IS NOT NULL OR EXISTS (SELECT FROM impact_notice l WHERE l.request_id = n.request_id AND l.events > n.events AND l.acknowledged_at IS NOT NULL))
+		FROM impact_notice n WHERE told_at >= $1 GROUP BY told_at ORDER BY told_at DESC LIMIT $2`, since, limit)
+	if err != nil {
+		return nil, fmt.Errorf("impact: count rounds: %w", err)
+	}
+	rounds, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Round])
+	if err != nil {
+		return nil, fmt.Errorf("impact: count rounds: %w", err)
+	}
+	for i := range rounds {
+		rounds[i].At = rounds[i].At.UTC()
+	}
+	return rounds, nil
+}
+
 // keptFor is how long notices are kept: longer than a report may be backdated.
 const keptFor = 400 * 24 * time.Hour
 

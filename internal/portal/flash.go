@@ -36,6 +36,8 @@ var flashMessages = map[string]view.Flash{
 	"team.role":           {Tone: view.Good, Text: "The role is changed."},
 	"limits.set":          {Tone: view.Good, Text: "The limits are set. Every node applies them within five seconds."},
 	"guard.released":      {Tone: view.Good, Text: "The organisation is released. Every node applies it within five seconds."},
+	"list.released":       {Tone: view.Good, Text: "The list takes effect: its organisation is told from now on what happens to its numbers."},
+	"list.rejected":       {Tone: view.Good, Text: "The list is deleted, and its organisation is told so in its feed."},
 	"plan.set":            {Tone: view.Good, Text: "The new version of the numbering plan is created."},
 	"staff.invited":       {Tone: view.Good, Text: "Invitation e-mail queued."},
 	"staff.invited.waits": {Tone: view.Info, Text: "Invitation e-mail queued. The person starts as an auditor until another administrator confirms the role under Approvals."},

@@ -36,6 +36,8 @@ var menuEntries = []menuEntry{
 	{"Numbers", "Numbering plan", "/portal/desk/plan"},
 	{"Oversight", "Journal search", "/portal/desk/journal"},
 	{"Oversight", "Limits and alerts", "/portal/desk/limits"},
+	{"Oversight", "Watch-lists", "/portal/desk/watch"},
+	{"Oversight", "Notices", "/portal/desk/notices"},
 	{"Oversight", "Audit trail", "/portal/desk/audit"},
 	{"Oversight", "Staff", "/portal/desk/staff"},
 

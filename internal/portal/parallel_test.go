@@ -210,6 +210,8 @@ func submissions() map[string]submission {
 			s.found(t, bank, "density", "slowed", nil)
 			return "/portal/desk/limits/" + bank.ID.String() + "/release"
 		}, "reason", "Payroll", "quiet", "24")},
+		"/portal/desk/watch/{list}/release":            {once, "approval.asked", form(boss, heldListPath("/release"), "reason", "Old customers")},
+		"/portal/desk/watch/{list}/reject":             {once, "watch.rejected", form(boss, heldListPath("/reject"), "reason", "Numbers at random")},
 		"/portal/desk/supply/imports/{import}/confirm": {once, "approval.asked", form(reviewer, heldImport("/portal/desk/supply/imports/", "/confirm"), "confirm", "MTN", "reason", "A merger")},
 		"/portal/desk/supply/imports/{import}/cancel":  {once, "import.cancelled", form(reviewer, heldImport("/portal/desk/supply/imports/", "/cancel"))},
 		"/portal/supply/imports/{import}/mean":         {each, "import.meant", form(role("telco"), heldImport("/portal/supply/imports/", "/mean"))},
@@ -218,6 +220,14 @@ func submissions() map[string]submission {
 		"/portal/security/password":                    {once, "password.changed", form(admin, fixed("/portal/security/password"), "password", password, "newPassword", freshPassword)},
 		"/portal/security/sessions/end":                {ended, "session.all_ended", form(admin, fixed("/portal/security/sessions/end"))},
 		"/portal/sign-out":                             {ended, "session.ended", form(admin, fixed("/portal/sign-out"))},
+	}
+}
+
+// heldListPath creates a watch-list that waits for staff, and returns the address of a decision.
+func heldListPath(decision string) func(*testing.T, *stack) string {
+	return func(t *testing.T, s *stack) string {
+		t.Helper()
+		return "/portal/desk/watch/" + s.heldList(t, s.bank, "customers").String() + decision
 	}
 }
 

@@ -55,6 +55,7 @@ import (
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/verify"
+	"github.com/lineproof/lineproof/internal/watchlist"
 	"github.com/lineproof/lineproof/internal/webhook"
 )
 
@@ -132,7 +133,7 @@ func newStack(t testing.TB) *stack {
 	}
 	effects := reg.Effects()
 	for _, some := range []map[approval.Kind]approval.Effect{
-		(&order.Service{Supply: lines}).Effects(), persons.Effects(), access.Effects(), accessService.EntityLimits().Effects(), guard.Effects(),
+		(&order.Service{Supply: lines}).Effects(), persons.Effects(), access.Effects(), accessService.EntityLimits().Effects(), guard.Effects(), watchlist.Effects(),
 		(&numbering.Service{Pool: pool, Now: time.Now}).Effects(), (&policy.Service{Pool: pool, Now: time.Now}).Effects(),
 	} {
 		maps.Copy(effects, some)

@@ -95,7 +95,11 @@ type Figures struct {
 
 // HeldLists returns the lists that wait for staff, oldest first, without their members.
 func (s *Service) HeldLists(ctx context.Context) (held []Figures, err error) {
-	rows, err := s.Pool.Query(ctx, `SELECT `+listColumns+`, entity_id, sampled, missing, uncovered FROM watch_list WHERE state = 'held' ORDER BY changed_at, id`)
+	return heldLists(ctx, s.Pool, "")
+}
+
+func heldLists(ctx context.Context, from pg.DB, which string, args ...any) (held []Figures, err error) {
+	rows, err := from.Query(ctx, `SELECT `+listColumns+`, entity_id, sampled, missing, uncovered FROM watch_list WHERE state = 'held' `+which+` ORDER BY changed_at, id`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("watchlist: read held lists: %w", err)
 	}

@@ -21,13 +21,15 @@ type listData struct {
 	Name          string `json:"name"`
 }
 
+func dataOf(l *List) *listData {
+	return &listData{Digest: hex.EncodeToString(l.Digest[:]), EffectiveFrom: l.EffectiveFrom, ListID: l.ID.String(), Members: l.Members, Name: l.Name}
+}
+
 // tell adds what has become of a list to the feed of its owner, in the transaction that
 // changes it: the list as a whole takes effect, or it waits for staff. Tx has the mark of
 // the outbox locked.
 func tell(ctx context.Context, tx pg.Tx, o feed.Owner, l *List, at time.Time) error {
-	event := feed.Event{Type: "list.v1.applied", Time: at, Data: &listData{
-		Digest: hex.EncodeToString(l.Digest[:]), EffectiveFrom: l.EffectiveFrom, ListID: l.ID.String(), Members: l.Members, Name: l.Name,
-	}}
+	event := feed.Event{Type: "list.v1.applied", Time: at, Data: dataOf(l)}
 	if l.State == Held {
 		event.Type = "list.v1.held"
 	}

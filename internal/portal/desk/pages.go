@@ -30,6 +30,6 @@ type Pages struct {
 func (p *Pages) Routes() []portal.Route {
 	return slices.Concat(
 		p.entityRoutes(), p.clientRoutes(), p.documentRoutes(), p.approvalRoutes(), p.supplyRoutes(),
-		p.planRoutes(), p.journalRoutes(), p.limitRoutes(), p.auditRoutes(), p.staffRoutes(),
+		p.planRoutes(), p.journalRoutes(), p.limitRoutes(), p.watchRoutes(), p.auditRoutes(), p.staffRoutes(),
 	)
 }
