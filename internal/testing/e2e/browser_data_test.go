@@ -62,6 +62,8 @@ func newGallery(t *testing.T, keys, entries int, name string) *browserData {
 	g.plantTrouble(t)
 	g.plantFiles(t)
 	g.plantHooks(t)
+	g.plantJobs(t)
+	g.plantWatch(t)
 	return g
 }
 
