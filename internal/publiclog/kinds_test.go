@@ -78,8 +78,8 @@ func TestEveryKindOfEntryIsInTheLogOnce(t *testing.T) {
 	uid := uuid.MustParse("7d444840-9dc0-41d1-b245-5ffdce74fad3")
 	named := uuid.MustParse("7d444840-9dc0-41d1-b245-5ffdce74fad5")
 	file, a, b := sum("file"), sum("a"), sum("b")
-	number := func(n int64) string { return string(binary.BigEndian.AppendUint64(nil, uint64(n))) }          //nolint:gosec // small
-	field := func(f string) string { return string(binary.BigEndian.AppendUint32(nil, uint32(len(f)))) + f } //nolint:gosec // short
+	number := func(n int64) string { return string(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+	field := func(f string) string { return string(binary.BigEndian.AppendUint32(nil, uint32(len(f)))) + f }
 	if sumA, sumB := string(a[:]), string(b[:]); sumA > sumB {
 		a, b = b, a
 	}
