@@ -158,7 +158,7 @@ var plan = []part{
 	{transports, "portal/org", "access audit document fault feed guard hooksign journal keyright line logreceipt people pg phone portal portal/present portal/view portal/view/orgview receipt record registry sandbox secret tally web webhook", ""},
 	{transports, "portal/telco", "fault line linefile logreceipt numbering portal portal/present portal/view portal/view/orgview supply web", ""},
 	{transports, "portal/desk", "access approval audit document entitylimit erasure fault guard impact journal line numbering order people pg phone policy portal portal/present portal/view portal/view/deskview portal/view/orgview record registry seal staffaccess supply tally watchlist web whoasked", ""},
-	{transports, "portal/linedesk", "approval audit fault line numbering order phone portal portal/present portal/view portal/view/lineview supply web", ""},
+	{transports, "portal/linedesk", "approval audit fault line linechange numbering order phone policy portal portal/present portal/view portal/view/lineview supply web whoasked", ""},
 	{transports, "jobs", "access auditchain clamd document idempotency impact journal journalgap mail outbox people pg rowmac supply tally whoasked", ""},
 	{transports, "client", "", ""},
 

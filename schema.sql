@@ -4019,6 +4019,8 @@ COMMENT ON INDEX public.line_now_ported IS 'The few numbers that are not with th
 CREATE INDEX line_open_network ON public.line_open USING btree (network, outcome);
 -- Name: line_open_outcome; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_open_outcome ON public.line_open USING btree (outcome, reported_at, number);
+-- Name: line_open_seq; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_open_seq ON public.line_open USING btree (seq);
 -- Name: line_order_number; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_order_number ON public.line_order USING btree (number, asked_at);
 -- Name: line_order_pending; Type: INDEX; Schema: public; Owner: -

@@ -18,6 +18,7 @@ const (
 	SealLifted      Action = "seal.lifted"    // before its time, by two people
 	SealEnded       Action = "seal.ended"     // and what waited was told
 
+	DocumentsRequired Action = "entity.documents_required" // of an entity, or no longer
 	DocumentUploaded  Action = "document.uploaded"
 	DocumentScanned   Action = "document.scanned" // and found clean
 	DocumentRefused   Action = "document.refused"

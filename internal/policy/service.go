@@ -24,7 +24,7 @@ var ErrNoVersion = fault.New(fault.NotFound, "There is no such version of the po
 
 // ErrStale reports a policy that is based on a version that is no longer the
 // latest.
-var ErrStale = fault.New(fault.Aborted, "Somebody else has changed the policy in the meantime. Review it with lineproof policy history, and try again.")
+var ErrStale = fault.New(fault.Aborted, "Somebody else has changed the policy in the meantime. Review its latest version, and try again.")
 
 // Errors about the time at which a policy takes effect.
 var (
@@ -34,7 +34,7 @@ var (
 	})
 	errBeforeLast = fault.ErrInvalid.With(fault.Violation{
 		Field: "effectiveAt", Code: fault.NotAllowed,
-		Message: "A policy must take effect after every earlier version. To see their times, run: lineproof policy history",
+		Message: "A policy must take effect after every earlier version. The history of the policy has their times.",
 	})
 )
 
@@ -115,10 +115,7 @@ func (s *Service) Set(ctx context.Context, p Policy) (Policy, error) {
 // SetBy is Set on behalf of somebody else. Request is the id of the HTTP request; zero
 // for none.
 func (s *Service) SetBy(ctx context.Context, p Policy, by audit.Actor, requestID uuid.UUID) (Policy, error) {
-	for _, text := range []*string{&p.TimeZone, &p.ClearingHouse, &p.Note} {
-		*text = strings.TrimSpace(*text)
-	}
-	p.Purposes = strings.Join(strings.Fields(p.Purposes), "")
+	p = p.trimmed()
 	if err := p.check(); err != nil {
 		return Policy{}, err
 	}
@@ -149,6 +146,38 @@ func (s *Service) SetBy(ctx context.Context, p Policy, by audit.Actor, requestID
 		return Policy{}, err
 	}
 	return created, approval.Waits(pending)
+}
+
+// trimmed returns p without spaces around its texts.
+func (p Policy) trimmed() Policy {
+	for _, text := range []*string{&p.TimeZone, &p.ClearingHouse, &p.Note} {
+		*text = strings.TrimSpace(*text)
+	}
+	p.Purposes = strings.Join(strings.Fields(p.Purposes), "")
+	return p
+}
+
+// Preview checks p like SetBy and returns it with its version and times, and the latest
+// version, which it would follow. Nothing is stored.
+func (s *Service) Preview(ctx context.Context, p Policy) (next, last Policy, err error) {
+	p = p.trimmed()
+	if err := p.check(); err != nil {
+		return Policy{}, Policy{}, err
+	}
+	if last, err = s.Last(ctx); err != nil {
+		return Policy{}, Policy{}, err
+	}
+	next, err = s.next(p, last)
+	return next, last, err
+}
+
+// Last returns the latest version, which may have yet to take effect.
+func (s *Service) Last(ctx context.Context) (Policy, error) {
+	last, err := db.New(s.Pool).Last(ctx)
+	if err != nil {
+		return Policy{}, fmt.Errorf("policy: read the last version: %w", err)
+	}
+	return Load(ctx, s.Pool, last.Version)
 }
 
 // lockLast keeps others from creating a version until the transaction ends, and returns

@@ -113,11 +113,11 @@ func TestAdministratorAddsOrganisation(t *testing.T) {
 		`id="error-name"`, `id="error-cac"`, `id="error-email"`)
 	name := "港口银行 " + strings.Repeat("ب", 190)
 	taken := s.as(t, "member")
-	wantPage(t, s.post(t, "/portal/desk/new-entity", boss.session, url.Values{"name": {name}, "cac": {"RC-007"}, "email": {taken.email}}), http.StatusConflict, `id="error-email"`)
+	wantPage(t, s.post(t, "/portal/desk/new-entity", boss.session, url.Values{"name": {name}, "cac": {"RC-007"}, "another": {"yes"}, "email": {taken.email}}), http.StatusConflict, `id="error-email"`)
 	if found := must(s.Registry.Search(t.Context(), registry.EntityFilter{Text: "港口"}))(t); len(found.Entities) != 0 {
 		t.Fatal("the organisation was made without its admin")
 	}
-	res := s.post(t, "/portal/desk/new-entity", boss.session, url.Values{"name": {name}, "cac": {"RC-007"}, "email": {"bola@delta.example"}})
+	res := s.post(t, "/portal/desk/new-entity", boss.session, url.Values{"name": {name}, "cac": {"RC-007"}, "another": {"yes"}, "email": {"bola@delta.example"}})
 	found := must(s.Registry.Search(t.Context(), registry.EntityFilter{Text: "港口"}))(t)
 	if len(found.Entities) != 1 {
 		t.Fatalf("answered %d, and %d organisations are there", res.Code, len(found.Entities))

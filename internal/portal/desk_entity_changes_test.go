@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -25,7 +26,7 @@ func TestAdministratorSuspendsAndRestoresOrganisation(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	boss, second := s.promoted(t, s.as(t, "administrator")), s.promoted(t, s.as(t, "administrator"))
-	because := url.Values{"reason": {"No answer to\r\nour letter"}}
+	because := url.Values{"reason": {"No answer to\r\nour letter"}, "confirm": {"Harbour Bank"}}
 	wantPage(t, s.get(t, deskPage(s.bank, "/suspend"), boss.session), http.StatusOK, "field-reason", "Harbour Bank")
 	wantPage(t, s.post(t, deskPage(s.bank, "/suspend"), boss.session, url.Values{}), http.StatusUnprocessableEntity, `id="error-reason"`)
 	wantPage(t, s.post(t, deskPage(s.bank, "/restore"), boss.session, because), http.StatusConflict, "does not allow this")
@@ -119,7 +120,8 @@ func TestOnlyAdministratorsChangeOrganisationsAndClients(t *testing.T) {
 	_, key := s.madeKey(t, admin, "mobile app", "live")
 	client := must(s.Access.Clients(t.Context()))(t)[0]
 	secret := must(s.Access.Secrets(t.Context(), client.ID))(t)[0]
-	actual := strings.NewReplacer("{entity}", s.bank.ID.String(), "{account}", admin.id.String(), "{key}", key, "{client}", client.ID.String(), "{secret}", secret.ID.String())
+	mandate := must(s.Access.AddMandate(t.Context(), access.MandateForm{Entity: s.bank.ID, Principal: "Shop", Document: "letter", Until: time.Now().Add(time.Hour)}, access.Operator, uuid.Nil))(t)
+	actual := strings.NewReplacer("{mandate}", mandate.String(), "{entity}", s.bank.ID.String(), "{account}", admin.id.String(), "{key}", key, "{client}", client.ID.String(), "{secret}", secret.ID.String())
 	form := url.Values{
 		"reason": {"Because"}, "confirm": {"mobile app"}, "email": {"new@bank.example"}, "kind": {"admin"}, "name": {"New"}, "cac": {"RC 1"}, "scope": {"entity:onboard"},
 	}

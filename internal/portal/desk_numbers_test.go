@@ -55,10 +55,11 @@ func TestNumberHistory(t *testing.T) {
 	s.told(t, supply.Item{ID: "c", PhoneNumber: lifeNumber, Type: "VOIDED", Voids: "b", Note: "another line", EffectiveAt: daysAgo(0)})
 	wantPage(t, s.get(t, numbers, auditor.session), http.StatusOK, `action="/portal/desk/numbers"`, "Phone number", "Reason")
 	res := s.post(t, numbers, auditor.session, url.Values{"phoneNumber": {"0803 555 0001"}, "reason": {lifeReason}})
+	wantPage(t, res, http.StatusOK, "<svg", "Show data table", "Show what was true against what was known", "Holder 1", `class="mark"`, "× withdrawn")
 	wantPage(t, res, http.StatusOK, lifeNumber, "#answer-", "MTN", "Tenure 1 started with MTN", "Assigned to a holder", "SIM changed (withdrawn)", "Withdrawn", "another line", "<dt>Reported</dt>",
 		"Lookups", lifeReason)
 	body := res.Body.String()
-	if i, j := strings.Index(body, "SIM changed (withdrawn)"), strings.Index(body, "Assigned to a holder"); i > j {
+	if i, j := strings.LastIndex(body, "SIM changed (withdrawn)"), strings.LastIndex(body, "Assigned to a holder"); i > j {
 		t.Error("the oldest comes first")
 	}
 	before := time.Now().UTC().AddDate(0, 0, -1).Format("2006-01-02T15:04")

@@ -68,7 +68,9 @@ func TestStaffConfirmHeldFiles(t *testing.T) {
 	}
 	wantPage(t, s.post(t, page+"/confirm", auditor.session, url.Values{"confirm": {"MTN"}}), http.StatusNotFound)
 	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, page+"/confirm", page+"/cancel")
-	wantPage(t, s.get(t, page+"/confirm", reviewer.session), http.StatusOK, "data-confirm", "Type MTN to confirm", "end 20 of 40")
+	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "Apply held file")
+	wantPage(t, s.get(t, page+"/confirm", reviewer.session), http.StatusOK, "data-confirm", "Type MTN to confirm", "end 20 of 40", "20 tenures of MTN end.", "Lines that change")
+	wantPage(t, s.get(t, page+"/cancel", reviewer.session), http.StatusOK, "Nothing of the file is applied, and nothing of it will be.")
 	for _, word := range []string{"", "GLO"} {
 		wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {word}}), http.StatusUnprocessableEntity, `id="error-confirm"`)
 	}

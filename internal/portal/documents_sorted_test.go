@@ -51,7 +51,7 @@ func (s *stack) listedPapers(t testing.TB, path, session string) (list []listedP
 }
 
 // stateRanks are the words of the states in their order.
-var stateRanks = []string{"received", "being scanned", "waiting for a decision", "refused", "infected", "accepted", "rejected", "deleted"}
+var stateRanks = []string{"received", "being scanned", "waiting for a decision", "rejected, not safe", "infected", "accepted", "rejected", "deleted"}
 
 func sortedCell(p listedPaper, label string) string {
 	text := p.cells[label]

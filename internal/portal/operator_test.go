@@ -180,7 +180,7 @@ func TestImportsAreUploadedAndTracked(t *testing.T) {
 	}
 	file := s.get(t, page+"/refused.csv", telco.session)
 	if h := file.Header(); file.Body.String() != "line,column,reason\n3,effectiveAt,BAD_FORMAT\n4,number,NOT_YOURS\n" ||
-		h.Get("Content-Disposition") != `attachment; filename="refused-`+id.String()+`.csv"` || !strings.HasPrefix(h.Get("Content-Type"), "text/csv") || h.Get("Cache-Control") != "no-store" {
+		h.Get("Content-Disposition") != `attachment; filename="rejected-`+id.String()+`.csv"` || !strings.HasPrefix(h.Get("Content-Type"), "text/csv") || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("the refused rows came as %v: %q", h, file.Body)
 	}
 	s.wantReceipt(t, telco, page, id)

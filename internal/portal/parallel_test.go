@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -177,7 +178,7 @@ func submissions() map[string]submission {
 			return "/portal/desk/clients/" + id.String() + "/secrets/" + must(s.Access.Secrets(t.Context(), id))(t)[0].ID.String() + "/revoke"
 		})},
 		"/portal/desk/entities/{entity}/suspend": {once, "entity.suspended", form(boss, ofNew(bankPath, "/suspend", newBank), "reason", "Late")},
-		"/portal/desk/entities/{entity}/revoke":  {once, "entity.revoked", form(boss, ofNew(bankPath, "/revoke", newBank), "reason", "No licence")},
+		"/portal/desk/entities/{entity}/revoke":  {once, "entity.revoked", form(boss, ofNew(bankPath, "/revoke", newBank), "reason", "No licence", "confirm", "Creek Bank")},
 		"/portal/desk/entities/{entity}/restore": {once, "approval.asked", form(boss, ofNew(bankPath, "/restore", func(t *testing.T, s *stack) uuid.UUID {
 			t.Helper()
 			bank := newBank(t, s)
@@ -197,9 +198,19 @@ func submissions() map[string]submission {
 			id := must(s.Registry.Restore(t.Context(), bank, "Renewed", actorOf(asker), uuid.Nil))(t).Pending
 			return newRequest(http.MethodPost, "/portal/desk/approvals/"+id.String()+"/break-glass", asker.session, url.Values{"reason": {"Nobody is there"}})
 		}},
-		"/portal/desk/orders":                 {each, "order.given", form(reviewer, fixed("/portal/desk/orders"), "phoneNumber", "+2348035550001", "action", "BLACKLIST", "note", "Case 12")},
-		"/portal/desk/orders/{order}/confirm": {once, "order.confirmed", form(reviewer, ofNew("/portal/desk/orders/", "/confirm", newBlacklisting))},
-		"/portal/desk/orders/{order}/refuse":  {once, "order.refused", form(reviewer, ofNew("/portal/desk/orders/", "/refuse", newBlacklisting))},
+		"/portal/desk/entities/{entity}/mandates": {each, "mandate.added", form(boss, ofNew(bankPath, "/mandates", newBank), "principal", "Shop", "document", "letter 1", "until", "2099-01-01T00:00")},
+		"/portal/desk/entities/{entity}/mandates/{mandate}/end": {once, "mandate.ended", form(boss, func(t *testing.T, s *stack) string {
+			t.Helper()
+			id := must(s.Access.AddMandate(t.Context(), access.MandateForm{Entity: s.bank.ID, Principal: "Shop", Document: "letter 1", Until: time.Now().Add(time.Hour)}, access.Operator, uuid.Nil))(t)
+			return bankPath + s.bank.ID.String() + "/mandates/" + id.String() + "/end"
+		})},
+		"/portal/desk/entities/{entity}/documents/require": {once, "entity.documents_required", form(boss, ofNew(bankPath, "/documents/require", newBank), "reason", "A new licence", "required", "yes")},
+		"/portal/desk/who-asked":                           {each, "approval.asked", form(boss, fixed("/portal/desk/who-asked"), "number", "+2348035550001", "from", "2026-01-01", "to", "2026-02-01", "askedReason", "Request 12 of 2026")},
+		"/portal/desk/who-asked/{approval}":                {each, "journal.who_asked", form(boss, ofNew("/portal/desk/who-asked/", "", newSearch))},
+		"/portal/desk/policy":                              {each, "approval.asked", form(boss, fixed("/portal/desk/policy"), "swappedHours", "120", "note", "Case 12")},
+		"/portal/desk/orders":                              {each, "order.given", form(reviewer, fixed("/portal/desk/orders"), "phoneNumber", "+2348035550001", "action", "BLACKLIST", "note", "Case 12")},
+		"/portal/desk/orders/{order}/confirm":              {once, "order.confirmed", form(reviewer, ofNew("/portal/desk/orders/", "/confirm", newBlacklisting))},
+		"/portal/desk/orders/{order}/refuse":               {once, "order.refused", form(reviewer, ofNew("/portal/desk/orders/", "/refuse", newBlacklisting))},
 		"/portal/desk/documents/{document}/review": {once, "document.accepted", form(reviewer, func(t *testing.T, s *stack) string {
 			t.Helper()
 			return "/portal/desk/documents/" + s.uploadedAs(t, s.as(t, "admin"), "cac.pdf", pdf) + "/review"
@@ -261,7 +272,7 @@ var elsewhere = []string{
 	"/portal/security/sessions/{session}/end", "/portal/security/factor/confirm", "/portal/security/factor/remove", "/portal/try", "/portal/documents",
 	"/portal/webhooks/{webhook}/test", "/portal/webhooks/{webhook}/again",
 	"/portal/files",
-	"/portal/desk/journal", "/portal/desk/journal/record", "/portal/desk/numbers", "/portal/desk/numbers/order", "/portal/desk/new-plan", "/portal/desk/plan", "/portal/supply/imports",
+	"/portal/desk/journal", "/portal/desk/journal/record", "/portal/desk/numbers", "/portal/desk/numbers/order", "/portal/desk/new-policy", "/portal/desk/new-plan", "/portal/desk/plan", "/portal/supply/imports",
 }
 
 // The same form, sent 32 times at once, answers nothing but success and errors of the

@@ -18,7 +18,7 @@ func (s *stack) aged(t testing.TB, who visitor) {
 
 const askAgain = "Enter your password again"
 
-// Every change of factors, keys, people and approvals asks for the password again if it
+// Every change of factors, keys, people, mandates, the policy and approvals asks for the password again if it
 // was entered more than five minutes ago, before anything else is looked at. Those that
 // ask for it themselves, and the code that ends a setup, do not.
 func TestChangesAskForThePasswordAgain(t *testing.T) {
@@ -33,7 +33,7 @@ func TestChangesAskForThePasswordAgain(t *testing.T) {
 	asked := 0
 	for _, row := range s.Rows() {
 		changes := false
-		for _, part := range []string{"/portal/security/factor", "/portal/new-key", "/portal/keys/", "/portal/new-webhook", "{webhook}/roll", "{webhook}/delete", "/portal/team", "/portal/desk/staff", "/portal/desk/approvals", "/portal/desk/orders", "/people", "/keys/{key}"} {
+		for _, part := range []string{"/portal/security/factor", "/portal/new-key", "/portal/keys/", "/portal/new-webhook", "{webhook}/roll", "{webhook}/delete", "/portal/team", "/portal/desk/staff", "/portal/desk/approvals", "/portal/desk/orders", "/portal/desk/policy", "/portal/desk/who-asked", "/people", "/keys/{key}", "/mandates", "/documents/require", "{import}/confirm"} {
 			changes = changes || strings.Contains(row.Path, part)
 		}
 		if changes = changes && row.Method == http.MethodPost && !own[row.Path]; changes != row.Prove {

@@ -57,6 +57,7 @@ import (
 	"github.com/lineproof/lineproof/internal/verify"
 	"github.com/lineproof/lineproof/internal/watchlist"
 	"github.com/lineproof/lineproof/internal/webhook"
+	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
 const (
@@ -134,7 +135,7 @@ func newStack(t testing.TB) *stack {
 	effects := reg.Effects()
 	for _, some := range []map[approval.Kind]approval.Effect{
 		(&order.Service{Supply: lines}).Effects(), persons.Effects(), access.Effects(), accessService.EntityLimits().Effects(), guard.Effects(), watchlist.Effects(),
-		(&numbering.Service{Pool: pool, Now: time.Now}).Effects(), (&policy.Service{Pool: pool, Now: time.Now}).Effects(),
+		(&numbering.Service{Pool: pool, Now: time.Now}).Effects(), (&policy.Service{Pool: pool, Now: time.Now}).Effects(), whoasked.Effects(),
 	} {
 		maps.Copy(effects, some)
 	}
@@ -179,7 +180,7 @@ func (s *stack) addPages(record func(context.Context, uuid.UUID) (record.Entry, 
 		(&files.Pages{Portal: s.Portal, Jobs: s.jobs, MaxBytes: 1 << 20}).Routes(),
 		s.telcoPages.Routes(),
 		(&desk.Pages{Supply: lines, Documents: s.Documents, Approvals: s.Approvals, Tally: s.Tally, Record: record}).Routes(),
-		(&linedesk.Pages{Supply: lines, Region: s.Region}).Routes(),
+		(&linedesk.Pages{Supply: lines, Approvals: s.Approvals, WhoAsked: &whoasked.Service{Pool: s.pool, Files: s.Lines.Files, Registry: s.Registry, Now: time.Now}, Region: s.Region}).Routes(),
 	)
 }
 

@@ -30,11 +30,20 @@ SELECT o.id, o.name, o.cac, o.status, o.document_required, o.created_at FROM ent
 WHERE e.id = @id AND o.id <> e.id ORDER BY o.created_at, o.id LIMIT 10;
 
 -- LockEntity serialises changes of the status of one entity.
+-- WithCAC lists the entities with a number, in any spelling.
+-- name: WithCAC :many
+SELECT id, name, cac, status, document_required, created_at FROM entity WHERE upper(cac) = upper(@cac::text)
+    OR (cac_class = @cac_class::text AND cac_digits = @cac_digits::text)
+ORDER BY created_at LIMIT 10;
+
 -- name: LockEntity :one
 SELECT id, name, cac, status, document_required, created_at FROM entity WHERE id = @id FOR UPDATE;
 
 -- name: SetStatus :exec
 UPDATE entity SET status = @status, status_reason = @reason, status_since = @since::timestamptz WHERE id = @id;
+
+-- name: SetDocumentRequired :exec
+UPDATE entity SET document_required = @required WHERE id = @id;
 
 -- name: EntityDetails :one
 SELECT e.id, e.name, e.cac, e.status, e.document_required, e.supplies, e.asks, e.client_id, e.status_reason, e.status_since, e.created_at,

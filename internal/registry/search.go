@@ -165,6 +165,23 @@ func (r *Registry) addCursor(ctx context.Context, q *pg.Where, f EntityFilter) e
 	return nil
 }
 
+// WithCAC lists at most ten entities with a CAC number, in any spelling, oldest first.
+func (r *Registry) WithCAC(ctx context.Context, written string) ([]Entity, error) {
+	number, ok := cac.Parse(written)
+	if !ok {
+		return nil, nil
+	}
+	rows, err := db.New(r.Pool).WithCAC(ctx, db.WithCACParams{Cac: number.Text, CacClass: number.Class, CacDigits: number.Digits})
+	if err != nil {
+		return nil, fmt.Errorf("registry: look for a CAC number: %w", err)
+	}
+	list := make([]Entity, len(rows))
+	for i, o := range rows {
+		list[i] = Entity{ID: o.ID, Name: o.Name, CAC: o.Cac, Status: Status(o.Status), DocumentRequired: o.DocumentRequired, CreatedAt: o.CreatedAt.UTC()}
+	}
+	return list, nil
+}
+
 // SameCAC lists at most ten other entities with the same CAC number as this one,
 // in any spelling, oldest first.
 func (r *Registry) SameCAC(ctx context.Context, id uuid.UUID) ([]Entity, error) {

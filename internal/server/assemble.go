@@ -175,7 +175,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	}
 	handler := api.Handler()
 	if cfg.Portal {
-		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator, webhooks, public.policy))
+		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator, webhooks, stores.Journal, public.policy))
 	}
 	listener := &pg.Listener{Pool: l.people, Breaker: breaker, Log: log, Channels: append(told.channels(), accessService.Channel())}
 	return &service{pool: l.verify, listener: listener, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, log: public, feeds: told, fileJobs: files, webhooks: sender, closeLimiter: closeLimiter}, nil

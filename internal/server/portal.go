@@ -11,6 +11,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/erasure"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi"
@@ -37,8 +38,8 @@ import (
 
 // portalHandler assembles the portal over the services that the API uses.
 // APIHandler is the API itself, to which "Try it" sends requests; logPolicy is for
-// receipts.
-func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler, counts *tally.Tally, simulator *sandbox.Simulator, webhooks *webhook.Service, logPolicy string) http.Handler {
+// receipts. Archives has the old records.
+func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler, counts *tally.Tally, simulator *sandbox.Simulator, webhooks *webhook.Service, archives blob.Store, logPolicy string) http.Handler {
 	shell := &portal.Portal{
 		Pool: pool, Access: api.Access, Registry: api.Registry, People: api.People, Log: api.Log, Metrics: api.Metrics,
 		Limiter: api.Limits.By, Address: api.Limits.Address, Session: api.Limits.Session, Files: api.Limits.Files, InProgress: api.Limits.InProgress, Concurrent: api.Limits.Concurrent.Session, RegulatorCode: api.RegulatorCode, PublicURL: api.PublicURL, Proxies: api.Proxies, Now: time.Now,
@@ -46,15 +47,16 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 	supplied := *api.Lines // people do not wait for suppliers
 	supplied.Pool = pool
 	lines := present.Supply{Portal: shell, Lines: &supplied}
+	approvals := &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now, NotifyStaff: api.People.NotifyOfBreakGlass}
 	shell.Pages = slices.Concat(
 		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator, Webhooks: webhooks, Receipts: api.Receipts, LogPolicy: logPolicy}).Routes(),
 		(&files.Pages{Portal: shell, Jobs: api.Bank.Jobs, MaxBytes: api.ImportMaxBytes}).Routes(),
 		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes, Receipts: api.Receipts}).Routes(),
 		(&desk.Pages{
-			Supply: lines, Documents: api.Documents, Approvals: &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now, NotifyStaff: api.People.NotifyOfBreakGlass},
+			Supply: lines, Documents: api.Documents, Approvals: approvals,
 			Tally: counts, Record: api.Record,
 		}).Routes(),
-		(&linedesk.Pages{Supply: lines, Region: api.Region}).Routes(),
+		(&linedesk.Pages{Supply: lines, Approvals: approvals, WhoAsked: &whoasked.Service{Pool: pool, Files: archives, Registry: api.Registry, Now: time.Now}, Region: api.Region}).Routes(),
 	)
 	return shell.Handler()
 }

@@ -1,12 +1,15 @@
 package supply
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linechange"
 	"github.com/lineproof/lineproof/internal/linestore"
@@ -89,6 +92,30 @@ func (s *Service) OpenEvents(ctx context.Context, q OpenQuery) ([]OpenEvent, err
 		}
 	}
 	return list, nil
+}
+
+// ErrNotOpen reports an event that is not open, or no longer.
+var ErrNotOpen = fault.New(fault.NotFound, "This event does not wait for a decision. It counts, was withdrawn, or the conflict is settled.")
+
+// OpenEvent returns the open event with a sequence number, or [ErrNotOpen].
+func (s *Service) OpenEvent(ctx context.Context, seq int64) (OpenEvent, error) {
+	r, err := s.rulesAt(ctx, s.Pool, s.now())
+	if err != nil {
+		return OpenEvent{}, err
+	}
+	var number int64
+	err = s.Pool.QueryRow(ctx, `SELECT number FROM line_open WHERE seq = $1`, seq).Scan(&number)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return OpenEvent{}, ErrNotOpen
+	}
+	if err != nil {
+		return OpenEvent{}, fmt.Errorf("supply: find an open event: %w", err)
+	}
+	n, _ := phone.FromInt(number)
+	if found, err := s.openEvent(ctx, n, seq, r); err != nil || found != nil {
+		return *cmp.Or(found, &OpenEvent{}), err
+	}
+	return OpenEvent{}, ErrNotOpen
 }
 
 // pendingTime is how long an event may wait for a port before staff see it.

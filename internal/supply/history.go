@@ -12,6 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/linechange"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -33,9 +34,10 @@ type HistoryQuery struct {
 type History struct {
 	Status  line.Status
 	Reason  line.Reason
-	Network string         // code; empty if it is not known
-	Tenures []Tenure       // the oldest first
-	Events  []HistoryEvent // by effective time
+	Network string            // code; empty if it is not known
+	Tenures []Tenure          // the oldest first
+	Events  []HistoryEvent    // by effective time
+	Spans   []linechange.Span // what was true, for staff
 }
 
 func (q *HistoryQuery) check(wrong *fault.Form, now time.Time) {
@@ -108,6 +110,9 @@ func (s *Service) History(ctx context.Context, q HistoryQuery) (History, error) 
 	}
 	view := lookup.View(asOf)
 	result := History{Status: view.Status, Reason: view.Reason, Network: r.plan.Code(view.Network), Tenures: tenures(history, until, r)}
+	if q.Network == "" {
+		result.Spans = linechange.Spans(history, r.terms, r.policy.Flagged(), line.InstantOf(asOf))
+	}
 	result.Events = historyEvents(history.Events, outcomes, until, q.Network, r.plan, imports)
 	return result, nil
 }

@@ -111,7 +111,8 @@ export async function crawl(who, visit) {
 }
 
 // Pages that are reached only by submitting a form: the page of the form, the
-// values of its fields (true ticks a checkbox), the button, and the status.
+// values of its fields (true ticks a checkbox), the button, the status, and the buttons
+// to press on the resulting pages.
 const forms = {
   admin: [
     ["/portal/new-key", { "Application name": "fraud desk" }, "Generate key"],
@@ -119,6 +120,9 @@ const forms = {
   ],
   administrator: [
     ["/portal/desk/numbers", { "Phone number": "+2348031000001", Reason: "A complaint, case 12/26" }, "Look up number"],
+    ["/portal/desk/numbers", { "Phone number": "+2348037700002", Reason: "A complaint, case 12/26" }, "Look up number", 200, ["Bar number"]],
+    ["/portal/desk/numbers", { "Phone number": "+2348037700002", Reason: "A complaint, case 12/26" }, "Look up number", 200, ["Void event"]],
+    ["/portal/desk/new-policy", { Note: "A direction", "SWAPPED after a new SIM, in hours": "120" }, "Review changes"],
     ["/portal/desk/journal", { Reason: "A complaint, case 12/26", Organisation: "First Telco" }, "Search"],
     ["/portal/desk/journal", { Reason: "A complaint, case 12/26", Organisation: "Amalgamated" }, "Search", 422], // several organisations match
     ["/portal/desk/new-client", { Name: "Harmattan Telecom", "entity:onboard": true }, "Create client"],
@@ -127,7 +131,7 @@ const forms = {
 
 // answers submits the forms of a role and calls visit for each resulting page.
 export async function answers(who, visit) {
-  for (const [path, fields, button, status = 200] of forms[who.role.name] || []) {
+  for (const [path, fields, button, status = 200, more = []] of forms[who.role.name] || []) {
     await open(who, path);
     for (const [label, value] of Object.entries(fields)) {
       const field = who.page.locator("main").getByLabel(label).first();
@@ -141,5 +145,13 @@ export async function answers(who, visit) {
     who.at = path + " sent" + (fields.Organisation ? " " + fields.Organisation : "");
     if (answer.status() !== status) blame({ role: who.role.name, look: who.look, page: who.at }, "answered " + answer.status());
     await visit(who, who.at);
+    for (const next of more) {
+      const shown = who.page.waitForNavigation({ waitUntil: "load" });
+      await who.page.locator("main").getByRole("button", { name: next, exact: true }).first().click();
+      const status = (await shown).status();
+      who.at = path + " sent, " + next;
+      if (status !== 200) blame({ role: who.role.name, look: who.look, page: who.at }, "answered " + status);
+      await visit(who, who.at);
+    }
   }
 }

@@ -19,9 +19,9 @@ import (
 // shown as it is stored.
 var actionNames = map[audit.Action]string{
 	audit.EntityOnboarded: "Organisation onboarded", audit.EntityCreated: "Organisation created", audit.EntitySuspended: "Organisation suspended",
-	audit.EntityRestored: "Organisation restored", audit.EntityRevoked: "Organisation revoked", audit.LimitsSet: "Limits set", audit.GuardReleased: "Released from the guard", audit.ListReleased: "Watch-list released", audit.ListRejected: "Watch-list rejected",
+	audit.EntityRestored: "Organisation restored", audit.EntityRevoked: "Organisation revoked", audit.DocumentsRequired: "Required documents changed", audit.LimitsSet: "Limits set", audit.GuardReleased: "Released from the guard", audit.ListReleased: "Watch-list released", audit.ListRejected: "Watch-list rejected",
 	audit.NumberSealed: "Number sealed", audit.SealLifted: "Seal lifted", audit.SealEnded: "Seal ended, and what waited was told",
-	audit.DocumentUploaded: "Document uploaded", audit.DocumentScanned: "Document scanned and clean", audit.DocumentRefused: "Document refused", audit.DocumentInfected: "Document infected",
+	audit.DocumentUploaded: "Document uploaded", audit.DocumentScanned: "Document scanned and clean", audit.DocumentRefused: "Document rejected, not safe to open", audit.DocumentInfected: "Document infected",
 	audit.DocumentRescanned: "Document scanned again", audit.DocumentAccepted: "Document accepted", audit.DocumentRejected: "Document rejected", audit.DocumentHeld: "Document put on hold",
 	audit.DocumentReleased: "Document released from hold", audit.DocumentDeleted: "Document deleted", audit.DocumentOpened: "Document opened",
 	audit.StaffCreated: "Member of staff created", audit.RoleGiven: "Staff role given", audit.Invited: "Invitation sent", audit.InvitationAccepted: "Invitation accepted",

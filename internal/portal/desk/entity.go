@@ -37,7 +37,7 @@ func entityFrame(r *http.Request, e *registry.EntityDetails, tab string) (view.P
 	page := view.Page{Title: e.Name, Crumbs: []view.Link{{Label: "Organisations", Href: entitiesPath}}, Active: entitiesPath}
 	f := deskview.EntityFrame{ID: e.ID.String(), State: string(e.Status), Tone: present.EntityTones[e.Status], CanEdit: portal.VisitOf(r).Has(portal.Administrator)}
 	for _, t := range []view.Tab{
-		{Label: "Overview"}, {Label: "People", Href: "/people"}, {Label: "Keys", Href: "/keys"}, {Label: "Documents", Href: "/documents"}, {Label: "Audit", Href: "/audit"},
+		{Label: "Overview"}, {Label: "People", Href: "/people"}, {Label: "Keys", Href: "/keys"}, {Label: "Documents", Href: "/documents"}, {Label: "Mandates", Href: "/mandates"}, {Label: "Audit", Href: "/audit"},
 	} {
 		f.Tabs = append(f.Tabs, view.Tab{Label: t.Label, Href: entityURL(e.ID) + t.Href, Active: t.Href == tab})
 	}
@@ -102,11 +102,7 @@ func (p *Pages) addRelations(ctx context.Context, e *registry.EntityDetails, d *
 	if err != nil {
 		return err
 	}
-	for i := range same {
-		d.SameCAC = append(d.SameCAC, deskview.EntityRow{
-			ID: same[i].ID.String(), Name: same[i].Name, CAC: same[i].CAC, State: string(same[i].Status), Tone: present.EntityTones[same[i].Status], Created: same[i].CreatedAt,
-		})
-	}
+	d.SameCAC = sameRows(same)
 	if e.Client != uuid.Nil {
 		c, err := p.Access.Client(ctx, e.Client)
 		if err != nil {

@@ -93,7 +93,7 @@ func (p *Pages) showEntityDocuments(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	page, frame := entityFrame(r, &e, "/documents")
-	d := deskview.EntityDocumentsData{EntityFrame: frame, First: links.First, Next: links.Next, Heads: o.Head, Now: p.Now()}
+	d := deskview.EntityDocumentsData{EntityFrame: frame, IsRequired: e.DocumentRequired, First: links.First, Next: links.Next, Heads: o.Head, Now: p.Now()}
 	for i := range needed {
 		d.Required = append(d.Required, present.RequirementRow(&needed[i], documentsPath))
 	}

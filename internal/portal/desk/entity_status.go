@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
@@ -52,6 +53,9 @@ func statusChangeQuestion(e *registry.EntityDetails, m *statusChange, f view.For
 	q := view.ConfirmData{
 		Text: e.Name + " (" + e.CAC + ") " + m.text, Action: entityURL(e.ID) + "/" + m.verb, Label: m.label, Kind: m.kind, Cancel: entityURL(e.ID), Reason: true, Form: f,
 	}
+	if m.verb == "revoke" {
+		q.Word = e.Name
+	}
 	if m.verb == "restore" && e.Status == registry.Revoked {
 		q.Label, q.Extra = "Request approval", deskview.NeedsTwo()
 	}
@@ -77,7 +81,12 @@ func (p *Pages) changeStatus(m statusChange) func(http.ResponseWriter, *http.Req
 		if err != nil {
 			return err
 		}
-		moved, err := m.do(p.Registry, r.Context(), e.ID, portal.OneLine(r.PostFormValue("reason")), v.Who.Actor(), v.ID)
+		var wrong fault.Form
+		wrong.Check(m.verb != "revoke" || portal.SameText(r.PostFormValue("confirm"), e.Name), "confirm", fault.NotAllowed, "Type "+e.Name+".")
+		var moved registry.StatusChange
+		if err = wrong.Err(); err == nil {
+			moved, err = m.do(p.Registry, r.Context(), e.ID, portal.OneLine(r.PostFormValue("reason")), v.Who.Actor(), v.ID)
+		}
 		if form, invalid := portal.FormErrors(r, err); invalid {
 			return p.ShowInvalid(w, r, err, statusChangePage(&e, &m), view.Confirm(statusChangeQuestion(&e, &m, form)))
 		}

@@ -29,7 +29,7 @@ type Pages struct {
 // who may change something.
 func (p *Pages) Routes() []portal.Route {
 	return slices.Concat(
-		p.entityRoutes(), p.clientRoutes(), p.documentRoutes(), p.approvalRoutes(), p.supplyRoutes(),
+		p.entityRoutes(), p.mandateRoutes(), p.clientRoutes(), p.documentRoutes(), p.approvalRoutes(), p.supplyRoutes(),
 		p.planRoutes(), p.journalRoutes(), p.limitRoutes(), p.watchRoutes(), p.auditRoutes(), p.staffRoutes(),
 	)
 }

@@ -38,7 +38,7 @@ func (p *Pages) supplyRoutes() []portal.Route {
 		{Method: get, Path: boardProgressPath, Right: portal.Staff, Serve: p.showImportProgress},
 		{Method: get, Path: boardCSVPath, Right: portal.Staff, Upload: true, Serve: p.sendRejected},
 		{Method: get, Path: boardConfirmPath, Right: portal.Decider, Serve: p.confirmImport},
-		{Method: post, Path: boardConfirmPath, Right: portal.Decider, Serve: p.confirmImport},
+		{Method: post, Path: boardConfirmPath, Right: portal.Decider, Prove: true, Serve: p.confirmImport},
 		{Method: get, Path: boardCancelPath, Right: portal.Decider, Serve: p.cancelImport},
 		{Method: post, Path: boardCancelPath, Right: portal.Decider, Serve: p.cancelImport},
 	}
@@ -154,9 +154,9 @@ func (p *Pages) importData(r *http.Request) (orgview.ImportData, error) {
 	}
 	if portal.VisitOf(r).Has(portal.Decider) && im.Open() {
 		if im.State == supply.Held {
-			d.Tools = append(d.Tools, view.Action{Label: "Confirm import", Href: d.Row.Href + "/confirm", Kind: view.Primary})
+			d.Tools = append(d.Tools, view.Action{Label: "Apply held file", Href: d.Row.Href + "/confirm", Kind: view.Danger})
 		}
-		d.Tools = append(d.Tools, view.Action{Label: "Cancel import", Href: d.Row.Href + "/cancel", Kind: view.Danger})
+		d.Tools = append(d.Tools, view.Action{Label: "Cancel import", Href: d.Row.Href + "/cancel", Kind: view.Secondary})
 	}
 	d.Timeline, err = p.importMoments(r, im.ID)
 	return d, err

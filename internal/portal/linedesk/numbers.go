@@ -75,10 +75,18 @@ func (p *Pages) lookUp(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	history := numberHistory(&found, rules.Plan, v.Has(portal.Decider), p.Now())
+	end := p.Now().UTC()
+	if !q.AsOf.IsZero() {
+		end = q.AsOf
+	}
+	history := numberHistory(&found, rules.Plan, v.Has(portal.Decider), end, p.Now())
 	history.Number, history.AsOf, history.KnownAt, history.LookupReason = q.Number.E164(), q.AsOf, q.KnownAt, reason.Reason
 	if history.Orders, err = p.orderRows(r, q); err != nil {
 		return err
+	}
+	if v.Has(portal.Administrator) {
+		form := p.askedForm(view.Form{}, history.Number, reason.Reason)
+		history.Asked = &form
 	}
 	for i := range lookups {
 		why, _ := lookups[i].After["reason"].(string)
@@ -111,8 +119,8 @@ func (p *Pages) readLookup(r *http.Request, reason string) (q supply.HistoryQuer
 }
 
 // numberHistory returns a number's history as rows, the newest first. With decides, it
-// has the orders that the visitor can give.
-func numberHistory(h *supply.History, plan *numbering.Plan, decides bool, now time.Time) lineview.NumberHistory {
+// has the orders that the visitor can give. Its picture ends at a time.
+func numberHistory(h *supply.History, plan *numbering.Plan, decides bool, end, now time.Time) lineview.NumberHistory {
 	d := lineview.NumberHistory{
 		Status: string(h.Status), Tone: present.StatusTone(string(h.Status)), Reason: string(h.Reason), Network: networkName(plan, h.Network),
 	}
@@ -125,6 +133,7 @@ func numberHistory(h *supply.History, plan *numbering.Plan, decides bool, now ti
 	}
 	for i := range h.Events {
 		row := eventRow(&h.Events[i], plan)
+		row.Open = h.Events[i].Outcome == supply.Waiting || h.Events[i].Outcome == supply.Conflict
 		row.CanVoid = decides && !row.Withdrawn && row.Type != line.Void.String() && row.Type != line.Confirm.String()
 		row.CanConfirm = decides && h.Events[i].Outcome == supply.Waiting && h.Events[i].Held != ""
 		d.Events = append(d.Events, row)
@@ -132,6 +141,7 @@ func numberHistory(h *supply.History, plan *numbering.Plan, decides bool, now ti
 	if decides {
 		d.Actions = orderActions(h, d.Events)
 	}
+	d.Picture = pictureOf(h, d.Events, plan, end)
 	d.Arrange(now)
 	return d
 }

@@ -128,7 +128,7 @@ func (p *Pages) giveOrder(w http.ResponseWriter, r *http.Request) error {
 	case order.Pending:
 		return p.RedirectWithFlash(w, r, approvalsPath, "order.waits")
 	default:
-		return p.RedirectWithFlash(w, r, approvalsPath, "order.done")
+		return p.RedirectWithFlash(w, r, conflictsPath, "order.done")
 	}
 }
 

@@ -79,7 +79,7 @@ var DocumentStates = map[document.State]StateText{
 	document.Received: {"Received", "The file has arrived and waits for the virus scanner. Nobody can open it before that.", view.Info},
 	document.Scanning: {"Being scanned", "The virus scanner is checking the file. Nobody can open it before that is finished.", view.Info},
 	document.Clean:    {"Waiting for a decision", "Nothing wrong was found in the file. The regulator has not decided yet.", view.Info},
-	document.Refused:  {"Refused", "The file cannot be opened safely, so nobody can open it. Save the document as a new file and send that.", view.Bad},
+	document.Refused:  {"Rejected, not safe to open", "The file cannot be opened safely, so nobody can open it. Save the document as a new file and send that.", view.Bad},
 	document.Infected: {"Infected", "The virus scanner found malware in the file, so nobody can open it. Send the document from a clean computer.", view.Bad},
 	document.Accepted: {"Accepted", "The regulator has accepted the document.", view.Good},
 	document.Rejected: {"Rejected", "The regulator has rejected the document. Send another in its place.", view.Bad},

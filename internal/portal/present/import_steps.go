@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/orgview"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
@@ -20,6 +21,7 @@ import (
 // that carries it out, and the message after it.
 type ImportStep struct {
 	title, text, label string
+	heldText           string // instead of text, for a file that is held
 	verb               string // the end of the path
 	kind               view.Kind
 	do                 func(d *supply.Service, ctx context.Context, id uuid.UUID, by audit.Actor) (supply.Import, error)
@@ -37,12 +39,13 @@ var (
 		text: "You confirm that the file is complete and correct, although it would change so many lines. The regulator's staff see your confirmation and decide: the file is applied when they confirm it.",
 	}
 	ConfirmStep = ImportStep{
-		title: "Confirm import", verb: "confirm", label: "Request approval", kind: view.Primary, request: (*order.Service).ConfirmHeld, message: "import.requested",
+		title: "Apply held file", verb: "confirm", label: "Request approval", kind: view.Danger, request: (*order.Service).ConfirmHeld, message: "import.requested",
 		text: "The file replaces what is stored about the network's lines, and every answer follows it. Request it when you know from the operator why it differs so much. It is applied when a second person has confirmed it, under Approvals.",
 	}
 	CancelStep = ImportStep{
 		title: "Cancel import", verb: "cancel", label: "Cancel import", kind: view.Danger, do: (*supply.Service).Cancel, message: "import.cancelled",
-		text: "The import stops here. Rows that it has applied stay; the others are not applied. The operator can send another file.",
+		text:     "The import stops here. Rows that it has applied stay; the others are not applied. The operator can send another file.",
+		heldText: "Nothing of the file is applied, and nothing of it will be. The operator can send another file.",
 	}
 	WithdrawStep = ImportStep{
 		title: "Withdraw file", verb: "withdraw", label: "Withdraw file", kind: view.Danger, do: (*supply.Service).Withdraw, message: "import.withdrawn",
@@ -66,12 +69,20 @@ func (c ImportContext) page(step *ImportStep) view.Page {
 }
 
 func (c ImportContext) question(step *ImportStep, f view.Form) view.ConfirmData {
-	q := view.ConfirmData{Text: step.text, Action: c.href() + "/" + step.verb, Label: step.label, Kind: step.kind, Cancel: c.href(), Form: f}
+	text := step.text
+	if c.Import.State == supply.Held && step.heldText != "" {
+		text = step.heldText
+	}
+	q := view.ConfirmData{Text: text, Action: c.href() + "/" + step.verb, Label: step.label, Kind: step.kind, Cancel: c.href(), Form: f}
 	if c.Import.Reason != "" {
-		q.Text = c.Import.Reason + " " + step.text
+		q.Text = c.Import.Reason + " " + text
 	}
 	if step.request != nil {
 		q.Word, q.Reason = c.Network, true
+		n := c.Import.Counts
+		q.Extra = orgview.ImportEffect(orgview.EffectData{
+			Network: c.Network, Added: n.Added, Changed: n.Changed, Ended: n.Ended, Unchanged: n.Unchanged, Rejected: n.Refused,
+		})
 	}
 	return q
 }

@@ -173,7 +173,7 @@ func ImportURL(base string, id uuid.UUID) string { return base + "/" + id.String
 // first byte is returned; after it, the connection is cut so that the file does
 // not look complete.
 func (s Supply) SendRejectedRows(w http.ResponseWriter, r *http.Request, im supply.Import) error {
-	out := &download{w: w, kind: "text/csv; charset=utf-8", name: "refused-" + im.ID.String() + ".csv"}
+	out := &download{w: w, kind: "text/csv; charset=utf-8", name: "rejected-" + im.ID.String() + ".csv"}
 	buffered := bufio.NewWriter(out)
 	err := s.Lines.RefusedRows(r.Context(), im, buffered)
 	if err == nil {

@@ -61,6 +61,7 @@ func newGallery(t *testing.T, keys, entries int, name string) *browserData {
 	g.plantPeople(t)
 	g.plantTrouble(t)
 	g.plantFiles(t)
+	g.plantOrders(t)
 	g.plantHooks(t)
 	g.plantJobs(t)
 	g.plantWatch(t)

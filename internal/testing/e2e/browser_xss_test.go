@@ -81,6 +81,9 @@ func (g *browserData) poison(t *testing.T) {
 		{"document", "note", "500", ""},
 		{"client", "name", "200", ""},
 		{"approval", "reason", "500", ""},
+		{"line_order", "reason", "200", ""},
+		{"mandate", "principal", "100", ""},
+		{"mandate", "document", "200", ""},
 		{"network", "name", "64", ""},
 		{"numbering_plan", "source", "2000", ""},
 	} {

@@ -170,7 +170,7 @@ func staffRoles(f Form, value string) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = Radios(f, FieldData{Name: "role", Label: "Role", Value: value, Required: true}, []Option{
 			{Value: "auditor", Label: "Auditor", Hint: "Can see everything and change nothing."},
-			{Value: "reviewer", Label: "Reviewer", Hint: "Like an auditor, and decides on documents."},
+			{Value: "reviewer", Label: "Reviewer", Hint: "Like an auditor, and decides on documents, orders about numbers, held files and held events. The dangerous ones take a second person."},
 			{Value: "administrator", Label: "Administrator", Hint: "Like a reviewer, and manages organisations, clients, limits, the numbering plan and staff. Another administrator has to confirm this role."},
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {

@@ -24,6 +24,8 @@ type NumberHistory struct {
 	Events                          []EventRow
 	Timeline                        []view.TimelineEntry // start and end of the tenures, and the events; newest first
 	Lookups                         []LookupRow
+	Picture                         PictureData
+	Asked                           *AskedForm    // the search for who asked about it; nil for those who may not request it
 	LookupReason                    string        // why it was looked up now
 	Orders                          []OrderRow    // the newest first
 	Actions                         []OrderAction // that the visitor can order; none for those who may not
@@ -48,6 +50,7 @@ type EventRow struct {
 	Withdraws                  int64
 	Outcome, Import            string
 	CanConfirm, CanVoid        bool // by the visitor
+	Open                       bool // it is held or in conflict
 }
 
 // LookupRow is an earlier lookup of the number.

@@ -429,7 +429,6 @@ type LockEntityRow struct {
 	CreatedAt        time.Time
 }
 
-// LockEntity serialises changes of the status of one entity.
 func (q *Queries) LockEntity(ctx context.Context, id uuid.UUID) (LockEntityRow, error) {
 	row := q.db.QueryRow(ctx, lockEntity, id)
 	var i LockEntityRow
@@ -552,6 +551,20 @@ func (q *Queries) SameOrigin(ctx context.Context, arg SameOriginParams) (bool, e
 	return shared, err
 }
 
+const setDocumentRequired = `-- name: SetDocumentRequired :exec
+UPDATE entity SET document_required = $1 WHERE id = $2
+`
+
+type SetDocumentRequiredParams struct {
+	Required bool
+	ID       uuid.UUID
+}
+
+func (q *Queries) SetDocumentRequired(ctx context.Context, arg SetDocumentRequiredParams) error {
+	_, err := q.db.Exec(ctx, setDocumentRequired, arg.Required, arg.ID)
+	return err
+}
+
 const setRole = `-- name: SetRole :exec
 UPDATE account SET role = $1::text WHERE id = $2 AND kind = 'staff'
 `
@@ -604,4 +617,54 @@ func (q *Queries) StaffRole(ctx context.Context, id uuid.UUID) (StaffRoleRow, er
 	var i StaffRoleRow
 	err := row.Scan(&i.Role, &i.RowSum, &i.RowMac)
 	return i, err
+}
+
+const withCAC = `-- name: WithCAC :many
+SELECT id, name, cac, status, document_required, created_at FROM entity WHERE upper(cac) = upper($1::text)
+    OR (cac_class = $2::text AND cac_digits = $3::text)
+ORDER BY created_at LIMIT 10
+`
+
+type WithCACParams struct {
+	Cac       string
+	CacClass  string
+	CacDigits string
+}
+
+type WithCACRow struct {
+	ID               uuid.UUID
+	Name             string
+	Cac              string
+	Status           string
+	DocumentRequired bool
+	CreatedAt        time.Time
+}
+
+// LockEntity serialises changes of the status of one entity.
+// WithCAC lists the entities with a number, in any spelling.
+func (q *Queries) WithCAC(ctx context.Context, arg WithCACParams) ([]WithCACRow, error) {
+	rows, err := q.db.Query(ctx, withCAC, arg.Cac, arg.CacClass, arg.CacDigits)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WithCACRow
+	for rows.Next() {
+		var i WithCACRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Cac,
+			&i.Status,
+			&i.DocumentRequired,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

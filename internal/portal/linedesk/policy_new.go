@@ -1,0 +1,127 @@
+package linedesk
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/lineview"
+	"github.com/lineproof/lineproof/internal/web"
+)
+
+var newPolicyPage = view.Page{
+	Title: "Propose a change", Lead: "The next page shows what changes. It takes effect when another administrator has confirmed it.", Crumbs: []view.Link{{Label: "Policy", Href: policyPath}}, Active: policyPath,
+}
+
+func (p *Pages) policies() *policy.Service { return &policy.Service{Pool: p.Pool, Now: p.Now} }
+
+// showNewPolicy serves GET /portal/desk/new-policy. A change is based on the latest
+// version, which may have yet to take effect.
+func (p *Pages) showNewPolicy(w http.ResponseWriter, r *http.Request) error {
+	last, err := p.policies().Last(r.Context())
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, newPolicyPage, lineview.NewPolicy(p.newPolicyData(&last, view.Form{})))
+}
+
+func (p *Pages) newPolicyData(last *policy.Policy, form view.Form) lineview.NewPolicyData {
+	return lineview.NewPolicyData{Form: form, Base: last.Version, Scheduled: last.EffectiveAt.After(p.Now()), Effective: last.EffectiveAt, Groups: policyFields(last)}
+}
+
+// readPolicy reads a proposal: the latest version with what the form changes.
+func (p *Pages) readPolicy(r *http.Request, last policy.Policy) (policy.Policy, error) {
+	var wrong fault.Form
+	next := last
+	for _, f := range policy.Fields {
+		if r.PostForm.Has(f.Name) {
+			n, err := strconv.Atoi(r.PostForm.Get(f.Name))
+			wrong.Check(err == nil, f.Name, fault.BadFormat, "Write a whole number from "+strconv.Itoa(f.Min)+" to "+strconv.Itoa(f.Max)+".")
+			*f.Of(&next) = n
+		}
+	}
+	for _, f := range policy.TextFields {
+		if r.PostForm.Has(f.Name) {
+			*f.Of(&next) = portal.OneLine(r.PostForm.Get(f.Name))
+		}
+	}
+	next.Note = portal.OneLine(r.PostForm.Get("note"))
+	base, err := strconv.ParseInt(r.PostForm.Get("base"), 10, 32)
+	if err != nil {
+		base = int64(last.Version)
+	}
+	next.Version = int32(base)
+	at, ok := web.ParseFormTime(r.PostForm.Get("effectiveAt"))
+	wrong.Check(ok || r.PostForm.Get("effectiveAt") == "", "effectiveAt", fault.BadFormat, "Write a time as 2026-01-31T08:00, or a date as 2026-01-31.")
+	next.EffectiveAt = at // zero: when it is confirmed
+	return next, wrong.Err()
+}
+
+var errNothingChanges = fault.New(fault.InvalidArgument, "Nothing changes. Change at least one value.")
+
+// proposal reads a proposal and compares it with the version that it would follow.
+func (p *Pages) proposal(r *http.Request) (sent, next, last policy.Policy, err error) {
+	if err := r.ParseForm(); err != nil {
+		return sent, next, last, err
+	}
+	if last, err = p.policies().Last(r.Context()); err != nil {
+		return sent, next, last, err
+	}
+	if sent, err = p.readPolicy(r, last); err != nil {
+		return sent, next, last, err
+	}
+	next, _, err = p.policies().Preview(r.Context(), sent)
+	if err == nil && len(policy.Compare(&last, &next)) == 0 {
+		err = errNothingChanges
+	}
+	return sent, next, last, err
+}
+
+// previewPolicy serves POST /portal/desk/new-policy: what a proposal changes. It
+// changes nothing itself.
+func (p *Pages) previewPolicy(w http.ResponseWriter, r *http.Request) error {
+	_, next, last, err := p.proposal(r)
+	if err != nil {
+		return p.showInvalidPolicy(w, r, &last, err)
+	}
+	d := lineview.PolicyPreviewData{Changes: differences(policy.Compare(&last, &next)), Note: next.Note, Base: last.Version, Now: p.Now()}
+	if r.PostForm.Get("effectiveAt") != "" {
+		d.Effective = next.EffectiveAt
+	}
+	for _, g := range policyFields(&next) {
+		for _, f := range g.Fields {
+			d.Hidden = append(d.Hidden, view.Option{Label: f.Name, Value: f.Value})
+		}
+	}
+	d.Hidden = append(d.Hidden, view.Option{Label: "base", Value: strconv.Itoa(int(last.Version))}, view.Option{Label: "note", Value: next.Note}, view.Option{Label: "effectiveAt", Value: r.PostForm.Get("effectiveAt")})
+	page := view.Page{Title: "What changes", Lead: "Nothing is changed yet.", Crumbs: []view.Link{{Label: "Policy", Href: policyPath}, {Label: newPolicyPage.Title, Href: newPolicyPath}}, Active: policyPath}
+	return p.Show(w, r, page, lineview.PolicyPreview(d))
+}
+
+// setPolicy serves POST /portal/desk/policy.
+func (p *Pages) setPolicy(w http.ResponseWriter, r *http.Request) error {
+	sent, _, last, err := p.proposal(r)
+	if err == nil {
+		v := portal.VisitOf(r)
+		_, err = p.policies().SetBy(r.Context(), sent, v.Who.Actor(), v.ID)
+	}
+	if waits(err) {
+		return p.RedirectWithFlash(w, r, policyPath, "entity.waits")
+	}
+	if err != nil {
+		return p.showInvalidPolicy(w, r, &last, err)
+	}
+	return p.RedirectWithFlash(w, r, policyPath, "policy.set")
+}
+
+// showInvalidPolicy shows the form again, with what is wrong with it.
+func (p *Pages) showInvalidPolicy(w http.ResponseWriter, r *http.Request, last *policy.Policy, err error) error {
+	form, invalid := portal.FormErrors(r, err)
+	if !invalid {
+		return err
+	}
+	return p.ShowInvalid(w, r, err, newPolicyPage, lineview.NewPolicy(p.newPolicyData(last, form)))
+}
