@@ -19,7 +19,7 @@ import (
 var mayRead = map[string]string{
 	"auditchain":  "audit",
 	"access":      "account entity entity_limit",
-	"people":      "account entity",
+	"people":      "account client entity",
 	"document":    "entity",
 	"linestore":   "numbering_plan policy",
 	"share":       "network_lines",

@@ -44,6 +44,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	m.ScannerTested("ok")
 	m.ScannerSignatures(time.Unix(1, 0))
 	m.TallySettled(time.Unix(1, 0))
+	m.RequestLogDropped(1)
 	m.RegisterPasswords(func() int { return 0 })
 	m.RegisterWaiting(func() int { return 0 })
 	m.RegisterListening(func() bool { return true })

@@ -772,6 +772,38 @@ CREATE FUNCTION public.log_note_months() RETURNS bigint
 END;
 -- Name: FUNCTION log_note_months(); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.log_note_months() IS 'Adds the erasures of the months that are over to log_pending, unless the public log has an entry about the month. Called with log_head locked.';
+-- Name: refused_request_make_partitions(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.refused_request_make_partitions() RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    AS $_$
+DECLARE
+    today   date := (now() AT TIME ZONE 'UTC')::date;
+    child   text;
+    changed integer := 0;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('lineproof partitions of refused requests', 0));
+    FOR day IN -1 .. 2 LOOP
+        child := 'refused_request_' || to_char(today + day, 'YYYYMMDD');
+        IF to_regclass('public.' || child) IS NULL THEN
+            EXECUTE format('CREATE TABLE public.%I (LIKE public.refused_request INCLUDING ALL)', child);
+            EXECUTE format('ALTER TABLE public.refused_request ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)', child,
+                to_char(today + day, 'YYYY-MM-DD') || ' 00:00:00+00', to_char(today + day + 1, 'YYYY-MM-DD') || ' 00:00:00+00');
+            changed := changed + 1;
+        END IF;
+    END LOOP;
+    FOR child IN SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = 'public.refused_request'::regclass AND c.relname ~ '^refused_request_[0-9]{8}$'
+        AND to_date(right(c.relname, 8), 'YYYYMMDD') < today - 30
+    LOOP
+        EXECUTE format('DROP TABLE public.%I', child);
+        changed := changed + 1;
+    END LOOP;
+    RETURN changed;
+END
+$_$;
+-- Name: FUNCTION refused_request_make_partitions(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.refused_request_make_partitions() IS 'Creates the daily partitions of refused_request from yesterday to two days ahead, and drops those older than 30 days; returns how many it created or dropped.';
 -- Name: river_job_state_in_bitmask(bit, public.river_job_state); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.river_job_state_in_bitmask(bitmask bit, state public.river_job_state) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -2845,6 +2877,40 @@ COMMENT ON COLUMN public.mandate.created_by IS 'The account that recorded the ma
 COMMENT ON COLUMN public.mandate.row_sum IS 'As in account.';
 -- Name: COLUMN mandate.row_mac; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.mandate.row_mac IS 'As in account.';
+-- Name: message; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.message (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    kind text NOT NULL,
+    about text NOT NULL,
+    detail text NOT NULL,
+    path text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    read_at timestamp with time zone,
+    ref uuid,
+    CONSTRAINT message_about_check CHECK ((char_length(about) <= 300)),
+    CONSTRAINT message_detail_check CHECK ((char_length(detail) <= 500)),
+    CONSTRAINT message_path_check CHECK ((path ~~ '/portal/%'::text))
+);
+-- Name: TABLE message; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.message IS 'What a person finds under Messages in the portal, each also sent as an e-mail unless the person has muted its kind. Deleted after 90 days. No phone number and no secret.';
+-- Name: COLUMN message.kind; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.message.kind IS 'The kind of the e-mail that says the same.';
+-- Name: COLUMN message.about; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.message.about IS 'The name of what it is about: an organisation, a file, a document.';
+-- Name: COLUMN message.path; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.message.path IS 'The page of the portal where the person can act.';
+-- Name: COLUMN message.read_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.message.read_at IS 'Null until the person has opened it or marked it as read.';
+-- Name: COLUMN message.ref; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.message.ref IS 'What it is about, where a job looks for it again and again: each person is told once. Null for a message that its event stores.';
+-- Name: message_mute; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.message_mute (
+    account_id uuid NOT NULL,
+    kind text NOT NULL
+);
+-- Name: TABLE message_mute; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.message_mute IS 'Kinds of message that a person does not want as an e-mail. They stay in the portal.';
 -- Name: network; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.network (
     id smallint NOT NULL,
@@ -2904,6 +2970,32 @@ CREATE TABLE public.recovery_code (
 );
 -- Name: TABLE recovery_code; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.recovery_code IS 'Recovery codes for a lost authenticator, as HMACs. Each works once.';
+-- Name: refused_request; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.refused_request (
+    at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    entity_id uuid NOT NULL,
+    key_id uuid NOT NULL,
+    mode text NOT NULL,
+    route text NOT NULL,
+    status integer NOT NULL,
+    code text NOT NULL,
+    violations text[] NOT NULL,
+    number_mac bytea,
+    correlator text NOT NULL,
+    skipped bigint NOT NULL
+)
+PARTITION BY RANGE (at);
+-- Name: TABLE refused_request; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.refused_request IS 'Requests with an API key that were refused or failed, for the people of its organisation. A sample above a rate, partitioned by day, dropped after 30 days. No phone number.';
+-- Name: COLUMN refused_request.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.refused_request.id IS 'The X-Request-Id of the response.';
+-- Name: COLUMN refused_request.violations; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.refused_request.violations IS 'What was wrong, each as field and code.';
+-- Name: COLUMN refused_request.number_mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.refused_request.number_mac IS 'HMAC of the organisation and the number under the pepper, so that the organisation can find its requests about a number; null if the request has no valid number.';
+-- Name: COLUMN refused_request.skipped; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.refused_request.skipped IS 'How many refused requests of the organisation are not stored since the one before.';
 -- Name: rehearsal_clock; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.rehearsal_clock (
     key_id uuid NOT NULL,
@@ -3264,6 +3356,21 @@ COMMENT ON COLUMN public.usage_day.answered IS 'Verifications that were answered
 COMMENT ON COLUMN public.usage_day.misses IS 'Answers that the number is not allocated.';
 -- Name: COLUMN usage_day.numbers; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.usage_day.numbers IS 'Different numbers, as the node counted them. A number that is verified on two nodes, or before and after a restart, counts twice.';
+-- Name: usage_key; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.usage_key (
+    entity_id uuid NOT NULL,
+    day date NOT NULL,
+    key_id uuid NOT NULL,
+    mode text NOT NULL,
+    node text NOT NULL,
+    outcome text NOT NULL,
+    n bigint NOT NULL,
+    CONSTRAINT usage_key_n_check CHECK ((n > 0))
+);
+-- Name: TABLE usage_key; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.usage_key IS 'What each API key got, by day (UTC) and node: numbers by the status of their answer, and refused or failed requests by the code of their error. A node adds its counts every few seconds; the total is the sum over the nodes.';
+-- Name: COLUMN usage_key.outcome; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.usage_key.outcome IS 'The status of an answer, or the code of an error.';
 -- Name: usage_pace; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.usage_pace (
     entity_id uuid NOT NULL,
@@ -3633,6 +3740,12 @@ ALTER TABLE ONLY public.login_trouble
 -- Name: mandate mandate_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.mandate
     ADD CONSTRAINT mandate_pkey PRIMARY KEY (id);
+-- Name: message_mute message_mute_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.message_mute
+    ADD CONSTRAINT message_mute_pkey PRIMARY KEY (account_id, kind);
+-- Name: message message_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.message
+    ADD CONSTRAINT message_pkey PRIMARY KEY (id);
 -- Name: network_lines network_lines_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.network_lines
     ADD CONSTRAINT network_lines_pkey PRIMARY KEY (network);
@@ -3672,6 +3785,9 @@ ALTER TABLE ONLY public.policy
 -- Name: recovery_code recovery_code_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.recovery_code
     ADD CONSTRAINT recovery_code_pkey PRIMARY KEY (account_id, mac);
+-- Name: refused_request refused_request_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.refused_request
+    ADD CONSTRAINT refused_request_pkey PRIMARY KEY (entity_id, at, id);
 -- Name: rehearsal_clock rehearsal_clock_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.rehearsal_clock
     ADD CONSTRAINT rehearsal_clock_pkey PRIMARY KEY (key_id);
@@ -3744,6 +3860,9 @@ ALTER TABLE ONLY public.tally_mark
 -- Name: usage_day usage_day_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.usage_day
     ADD CONSTRAINT usage_day_pkey PRIMARY KEY (day, entity_id, node);
+-- Name: usage_key usage_key_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.usage_key
+    ADD CONSTRAINT usage_key_pkey PRIMARY KEY (entity_id, day, key_id, mode, node, outcome);
 -- Name: usage_pace usage_pace_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.usage_pace
     ADD CONSTRAINT usage_pace_pkey PRIMARY KEY (entity_id, day, mode, node);
@@ -4043,6 +4162,18 @@ CREATE INDEX login_trouble_counted ON public.login_trouble USING btree (counted_
 CREATE INDEX login_trouble_failed ON public.login_trouble USING btree (account_id) WHERE (failed > 0);
 -- Name: mandate_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX mandate_entity ON public.mandate USING btree (entity_id);
+-- Name: message_account; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX message_account ON public.message USING btree (account_id, id);
+-- Name: message_created; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX message_created ON public.message USING btree (created_at);
+-- Name: message_once; Type: INDEX; Schema: public; Owner: -
+CREATE UNIQUE INDEX message_once ON public.message USING btree (account_id, kind, ref) WHERE (ref IS NOT NULL);
+-- Name: message_unread; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX message_unread ON public.message USING btree (account_id) WHERE (read_at IS NULL);
+-- Name: refused_request_correlator; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX refused_request_correlator ON ONLY public.refused_request USING btree (entity_id, correlator) WHERE (correlator <> ''::text);
+-- Name: refused_request_number; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX refused_request_number ON ONLY public.refused_request USING btree (entity_id, number_mac) WHERE (number_mac IS NOT NULL);
 -- Name: river_job_args_index; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX river_job_args_index ON public.river_job USING gin (args);
 -- Name: river_job_kind; Type: INDEX; Schema: public; Owner: -
@@ -4071,6 +4202,8 @@ CREATE INDEX supply_announced_network ON public.supply_announced USING btree (ne
 CREATE INDEX supply_import_network ON public.supply_import USING btree (network, created_at);
 -- Name: supply_import_open; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX supply_import_open ON public.supply_import USING btree (id) WHERE (state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'voiding'::text]));
+-- Name: usage_pace_day; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX usage_pace_day ON public.usage_pace USING btree (day);
 -- Name: watch_block_of_list; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX watch_block_of_list ON public.watch_block USING btree (list, block);
 -- Name: watch_list_entity; Type: INDEX; Schema: public; Owner: -
@@ -4400,6 +4533,12 @@ ALTER TABLE ONLY public.login_device
 -- Name: mandate mandate_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.mandate
     ADD CONSTRAINT mandate_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: message message_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.message
+    ADD CONSTRAINT message_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
+-- Name: message_mute message_mute_account_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.message_mute
+    ADD CONSTRAINT message_mute_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.account(id);
 -- Name: numbering_network numbering_network_version_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.numbering_network
     ADD CONSTRAINT numbering_network_version_fkey FOREIGN KEY (version) REFERENCES public.numbering_plan(version);
@@ -4421,6 +4560,9 @@ ALTER TABLE ONLY public.session
 -- Name: usage_day usage_day_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.usage_day
     ADD CONSTRAINT usage_day_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: usage_key usage_key_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.usage_key
+    ADD CONSTRAINT usage_key_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
 -- Name: usage_pace usage_pace_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.usage_pace
     ADD CONSTRAINT usage_pace_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
@@ -4511,6 +4653,9 @@ GRANT SELECT ON TABLE public.log_source TO lineproof_read;
 -- Name: FUNCTION log_note_months(); Type: ACL; Schema: public; Owner: -
 REVOKE ALL ON FUNCTION public.log_note_months() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.log_note_months() TO lineproof_serve;
+-- Name: FUNCTION refused_request_make_partitions(); Type: ACL; Schema: public; Owner: -
+REVOKE ALL ON FUNCTION public.refused_request_make_partitions() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.refused_request_make_partitions() TO lineproof_serve;
 -- Name: TABLE access_channel; Type: ACL; Schema: public; Owner: -
 GRANT SELECT ON TABLE public.access_channel TO lineproof_serve;
 -- Name: TABLE access_given; Type: ACL; Schema: public; Owner: -
@@ -4841,6 +4986,12 @@ GRANT UPDATE(ended_at) ON TABLE public.mandate TO lineproof_serve;
 GRANT UPDATE(ended_by) ON TABLE public.mandate TO lineproof_serve;
 -- Name: COLUMN mandate.row_mac; Type: ACL; Schema: public; Owner: -
 GRANT UPDATE(row_mac) ON TABLE public.mandate TO lineproof_serve;
+-- Name: TABLE message; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.message TO lineproof_serve;
+GRANT SELECT ON TABLE public.message TO lineproof_read;
+-- Name: TABLE message_mute; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE ON TABLE public.message_mute TO lineproof_serve;
+GRANT SELECT ON TABLE public.message_mute TO lineproof_read;
 -- Name: TABLE network; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.network TO lineproof_serve;
 GRANT SELECT ON TABLE public.network TO lineproof_read;
@@ -4860,6 +5011,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.recovery_code TO lineproof_ser
 GRANT SELECT(account_id) ON TABLE public.recovery_code TO lineproof_read;
 -- Name: COLUMN recovery_code.used_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(used_at) ON TABLE public.recovery_code TO lineproof_read;
+-- Name: TABLE refused_request; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.refused_request TO lineproof_serve;
+GRANT SELECT ON TABLE public.refused_request TO lineproof_read;
 -- Name: TABLE rehearsal_clock; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.rehearsal_clock TO lineproof_serve;
 GRANT SELECT ON TABLE public.rehearsal_clock TO lineproof_read;
@@ -4950,6 +5104,9 @@ GRANT SELECT ON TABLE public.tally_mark TO lineproof_read;
 -- Name: TABLE usage_day; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.usage_day TO lineproof_serve;
 GRANT SELECT ON TABLE public.usage_day TO lineproof_read;
+-- Name: TABLE usage_key; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,UPDATE ON TABLE public.usage_key TO lineproof_serve;
+GRANT SELECT ON TABLE public.usage_key TO lineproof_read;
 -- Name: TABLE usage_pace; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.usage_pace TO lineproof_serve;
 GRANT SELECT ON TABLE public.usage_pace TO lineproof_read;

@@ -25,12 +25,14 @@ import (
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi/bankapi"
 	"github.com/lineproof/lineproof/internal/idempotency"
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/logfiles"
 	"github.com/lineproof/lineproof/internal/logreceipt"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/requestlog"
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/telemetry"
 	"github.com/lineproof/lineproof/internal/verify"
@@ -53,10 +55,11 @@ type API struct {
 	Region    *phone.Region
 	Log       *slog.Logger
 	Metrics   *telemetry.Metrics
-	Docs      http.Handler      // the API reference: /docs and /openapi.*
-	LogFiles  *logfiles.Files   // the public log; nil without one
-	Receipts  *logreceipt.Maker // nil without a public log
-	Ended     func(End)         // is called after each verify request of an authenticated caller; may be nil
+	Docs      http.Handler             // the API reference: /docs and /openapi.*
+	LogFiles  *logfiles.Files          // the public log; nil without one
+	Receipts  *logreceipt.Maker        // nil without a public log
+	Ended     func(End)                // is called after each verify request of an authenticated caller; may be nil
+	Refused   func(requestlog.Refused) // is called after each request with an API key that was refused or failed; may be nil
 
 	RegulatorCode  string
 	PublicURL      string // of the service, without a trailing slash; "" if it is not set
@@ -78,6 +81,13 @@ type End struct {
 	Single bool   // one number, not a batch
 	Status int    // the HTTP status
 	Took   time.Duration
+
+	Key uuid.UUID
+	// Answer is the status of the answer about a single number, and Answers has those of a
+	// batch.
+	Answer  line.Status
+	Answers map[line.Status]int64
+	Code    fault.Code // of the error; "" for none
 }
 
 // Timeouts limit how long a handler may take. After that the caller gets 503.

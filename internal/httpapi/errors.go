@@ -52,7 +52,9 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // problem logs the fault, sets its headers, and returns its status and body.
 func (a *API) problem(w http.ResponseWriter, r *http.Request, f *fault.Error) (int, problem) {
-	status := logOf(r.Context()).AddFault(f)
+	l := logOf(r.Context())
+	l.fault = f
+	status := l.AddFault(f)
 	if status == http.StatusUnauthorized {
 		challenge := `Bearer realm="lineproof"`
 		if r.Header.Get("Authorization") != "" {

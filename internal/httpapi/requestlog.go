@@ -16,6 +16,9 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/requestlog"
 	"github.com/lineproof/lineproof/internal/web"
 )
 
@@ -24,9 +27,13 @@ type requestLog struct {
 	web.RequestLog
 
 	correlator string
-	record     string            // the id of the verification record that the response has
-	who        *access.Principal // nil before authorization, and on routes that need no credential
-	quiet      bool              // a success needs no log line
+	record     string                // the id of the verification record that the response has
+	who        *access.Principal     // nil before authorization, and on routes that need no credential
+	quiet      bool                  // a success needs no log line
+	fault      *fault.Error          // with which the request ends; nil for none
+	number     phone.Number          // that it is about; zero if it has no valid one
+	answer     line.Status           // of a single number; "" for none
+	answers    map[line.Status]int64 // of a batch
 }
 
 type requestLogKey struct{}
@@ -79,7 +86,14 @@ func (a *API) observe(next http.Handler) http.Handler {
 		status, took := observer.Serve(w, r, &l.RequestLog, next)
 		route := l.Route()
 		if l.quiet && l.who != nil && a.Ended != nil {
-			a.Ended(End{Entity: l.who.Entity, Mode: l.who.Mode, Single: route == verifyRoute, Status: status, Took: took})
+			end := End{Entity: l.who.Entity, Mode: l.who.Mode, Single: route == verifyRoute, Status: status, Took: took, Key: l.who.ID, Answer: l.answer, Answers: l.answers}
+			if l.fault != nil {
+				end.Code = l.fault.Code
+			}
+			a.Ended(end)
+		}
+		if l.fault != nil && l.who != nil && l.who.Kind == access.APIKey && a.Refused != nil {
+			a.Refused(l.refused(route, status))
 		}
 		if span != nil {
 			span.SetName(route)
@@ -88,6 +102,27 @@ func (a *API) observe(next http.Handler) http.Handler {
 		a.logLine(ctx, l, status, took)
 	})
 }
+
+// refused returns what the organisation may know about the request that was refused.
+func (l *requestLog) refused(route string, status int) requestlog.Refused {
+	r := requestlog.Refused{
+		ID: l.ID, Entity: l.who.Entity, Key: l.who.ID, Mode: l.who.Mode, Route: route, Status: status, Code: string(l.fault.Code), Correlator: loggable(l.correlator),
+	}
+	if !l.number.IsZero() {
+		r.Number = l.number.E164()
+	}
+	for i, v := range l.fault.Violations {
+		if i == maxViolationsKept {
+			break
+		}
+		r.Violations = append(r.Violations, v.Field+": "+v.Code)
+	}
+	return r
+}
+
+// maxViolationsKept is how many violations of a refused request its organisation finds
+// in the portal. The response has all of them.
+const maxViolationsKept = 10
 
 // correlators is CAMARA's pattern. A value that does not match it is not echoed.
 var correlators = regexp.MustCompile(`^[a-zA-Z0-9\-_:;./<>{}]{1,256}$`)

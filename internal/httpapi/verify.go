@@ -36,6 +36,7 @@ func (a *API) verifyNumber(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	logOf(ctx).number = q.Number
 	who := principal(ctx)
 	q.Entity, q.Key, q.Mode, q.Purpose, q.PurposeText, q.Correlator, q.Grace = who.Entity, who.ID, who.Mode, who.Purpose, who.PurposeText, correlator(ctx), who.Grace
 	if err := a.checkMandate(&q, &who); err != nil {
@@ -53,7 +54,8 @@ func (a *API) verifyNumber(w http.ResponseWriter, r *http.Request) error {
 	// the response to the journal and to the log.
 	id := answer.RequestID.String()
 	w.Header()["X-Request-Id"] = []string{id}
-	logOf(ctx).record = id
+	l := logOf(ctx)
+	l.record, l.answer = id, answer.Status
 	sendAnswer(w, r, q.RawNumber, &answer, id, q.ExternalID)
 	return nil
 }

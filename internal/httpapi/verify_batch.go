@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/verify"
 )
@@ -76,7 +77,7 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	body := append(make([]byte, 0, 256*len(numbers)), `{"status":"Success","data":{"results":[`...)
-	answered := 0
+	answered, statuses := 0, make(map[line.Status]int64, len(line.Statuses))
 	for i := range numbers {
 		sent := &numbers[i]
 		if i > 0 {
@@ -86,6 +87,7 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 		if problem == nil {
 			if problem = errs[0]; problem == nil {
 				answered++
+				statuses[answers[0].Status]++
 				body = appendAnswer(body, sent.sent, &answers[0], answers[0].RequestID.String())
 				body = appendExternalID(body, sent.external.text)
 			}
@@ -97,6 +99,7 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 	}
+	logOf(ctx).answers = statuses
 	add(ctx, slog.Int("numbers", len(numbers)), slog.Int("answered", answered))
 	send(w, r, http.StatusOK, append(body, `]},"statusCode":"200"}`...))
 	return nil

@@ -99,6 +99,17 @@ func (n *Notices) Rounds(ctx context.Context, since time.Time, limit int) ([]Rou
 	return rounds, nil
 }
 
+// CountOf returns of how many answers an organisation was told since a time, and how many
+// of them it has acknowledged.
+func CountOf(ctx context.Context, from pg.DB, entity uuid.UUID, since time.Time) (told, acknowledged int64, err error) {
+	err = from.QueryRow(ctx, `SELECT count(*), count(acknowledged_at) FROM (
+			SELECT DISTINCT ON (request_id) acknowledged_at FROM impact_notice WHERE told_at >= $1 AND entity_id = $2 ORDER BY request_id, events DESC) last`, since, entity).Scan(&told, &acknowledged)
+	if err != nil {
+		return 0, 0, fmt.Errorf("impact: count notices of an organisation: %w", err)
+	}
+	return told, acknowledged, nil
+}
+
 // keptFor is how long notices are kept: longer than a report may be backdated.
 const keptFor = 400 * 24 * time.Hour
 

@@ -8,12 +8,13 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/lineproof/lineproof/internal/impact"
+	"github.com/lineproof/lineproof/internal/message"
 	"github.com/lineproof/lineproof/internal/outbox"
 	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
 // ForgetExpiredArgs deletes expired credentials, idempotency responses, login
-// records, searches of who asked about a number, and changes of lines that were passed on.
+// records, searches of who asked about a number, messages, and changes of lines that were passed on.
 type ForgetExpiredArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -54,10 +55,14 @@ func (w *forgetExpired) Work(ctx context.Context, _ *river.Job[ForgetExpiredArgs
 	if err != nil {
 		return err
 	}
-	if credentials+answers+logins+searches+changes+notices > 0 {
+	messages, err := message.DeleteOld(ctx, w.jobs.Pool, w.jobs.Now())
+	if err != nil {
+		return err
+	}
+	if credentials+answers+logins+searches+changes+notices+messages > 0 {
 		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "deleted expired rows",
 			slog.Int64("credentials", credentials), slog.Int64("answers", answers),
-			slog.Int64("logins", logins), slog.Int64("searches", searches), slog.Int64("changes", changes), slog.Int64("notices", notices))
+			slog.Int64("logins", logins), slog.Int64("searches", searches), slog.Int64("changes", changes), slog.Int64("notices", notices), slog.Int64("messages", messages))
 	}
 	return nil
 }

@@ -68,6 +68,7 @@ func New(j *Jobs) (*Client, error) {
 		river.AddWorkerSafely(workers, &recordFailures{jobs: j}),
 		river.AddWorkerSafely(workers, &notifyExpiry{jobs: j}),
 		river.AddWorkerSafely(workers, &renewRows{jobs: j}),
+		river.AddWorkerSafely(workers, &notifyWork{jobs: j}),
 	} {
 		if add != nil {
 			return nil, fmt.Errorf("jobs: register: %w", add)
@@ -87,6 +88,7 @@ func New(j *Jobs) (*Client, error) {
 			periodic(failureInterval, RecordFailuresArgs{}),
 			periodic(time.Hour, NotifyExpiryArgs{}),
 			periodic(time.Hour, RenewRowsArgs{}),
+			periodic(workInterval, NotifyWorkArgs{}),
 		},
 		JobTimeout: time.Minute,
 		// Every login of the database may send notifications, and by one it could pause a

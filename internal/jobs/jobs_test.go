@@ -104,7 +104,7 @@ func TestKindsNeverChange(t *testing.T) {
 	for kind, args := range map[string]interface{ Kind() string }{
 		"make_partitions": jobs.MakePartitionsArgs{}, "forget_expired": jobs.ForgetExpiredArgs{}, "send_letter": jobs.SendEmailArgs{},
 		"scan_document": jobs.ScanDocumentArgs{}, "scan_waiting": jobs.ScanWaitingArgs{}, "sweep_documents": jobs.SweepDocumentsArgs{},
-		"count_answers": jobs.CountAnswersArgs{}, "note_reach": jobs.NoteReachArgs{}, "chain_audit": jobs.ChainAuditArgs{},
+		"count_answers": jobs.CountAnswersArgs{}, "note_reach": jobs.NoteReachArgs{}, "chain_audit": jobs.ChainAuditArgs{}, "notify_work": jobs.NotifyWorkArgs{},
 	} {
 		if args.Kind() != kind {
 			t.Errorf("%q became %q", kind, args.Kind())

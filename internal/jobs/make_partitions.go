@@ -9,10 +9,11 @@ import (
 
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/journalgap"
+	"github.com/lineproof/lineproof/internal/requestlog"
 )
 
-// MakePartitionsArgs creates the journal's partitions of the coming days, and records the
-// ends of epochs whose process was killed.
+// MakePartitionsArgs creates the partitions of the journal and of refused requests of the
+// coming days, drops those of refused requests that are too old, and records the ends of epochs whose process was killed.
 type MakePartitionsArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -40,6 +41,9 @@ func (w *makePartitions) Work(ctx context.Context, _ *river.Job[MakePartitionsAr
 	w.jobs.Ahead(ahead)
 	if created > 0 {
 		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "created journal partitions", slog.Int("created", created), slog.Int("days_ahead", ahead))
+	}
+	if _, err := requestlog.MakePartitions(ctx, w.jobs.Pool); err != nil {
+		return err
 	}
 	_, err = journalgap.EndDead(ctx, w.jobs.Pool)
 	return err

@@ -21,6 +21,7 @@ import (
 type SendEmailArgs struct {
 	Email   people.EmailKind `json:"letter"` // the name is stored; never change it
 	Account uuid.UUID        `json:"account"`
+	Message uuid.UUID        `json:"message,omitzero"`
 }
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -38,7 +39,7 @@ type sendEmail struct {
 // Work implements river.Worker. An e-mail that the server does not accept now is
 // retried at growing intervals, until it has expired.
 func (w *sendEmail) Work(ctx context.Context, job *river.Job[SendEmailArgs]) error {
-	err := w.jobs.People.Deliver(ctx, people.Email{Kind: job.Args.Email, Account: job.Args.Account}, job.CreatedAt)
+	err := w.jobs.People.Deliver(ctx, people.Email{Kind: job.Args.Email, Account: job.Args.Account, Message: job.Args.Message}, job.CreatedAt)
 	switch {
 	case errors.Is(err, people.ErrNoMail):
 		w.jobs.noMail.Do(func() {
@@ -62,7 +63,7 @@ func EmailQueue(pool *pgxpool.Pool) (func(context.Context, pg.Tx, people.Email) 
 		return nil, err
 	}
 	return func(ctx context.Context, tx pg.Tx, m people.Email) error {
-		if _, err := c.InsertTx(ctx, tx, SendEmailArgs{Email: m.Kind, Account: m.Account}, nil); err != nil {
+		if _, err := c.InsertTx(ctx, tx, SendEmailArgs{Email: m.Kind, Account: m.Account, Message: m.Message}, nil); err != nil {
 			return fmt.Errorf("jobs: queue an e-mail: %w", err)
 		}
 		return nil

@@ -2,11 +2,9 @@ package people
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
@@ -111,23 +109,4 @@ func (p *People) recordReset(ctx context.Context, tx pg.Tx, a registry.Account, 
 // Effects returns the effects of the approvals that this package requests.
 func (p *People) Effects() map[approval.Kind]approval.Effect {
 	return map[approval.Kind]approval.Effect{RemoveAdministrator: p.disable, ResetStaffFactor: p.resetFactor, ResetStaffPassword: p.sendReset}
-}
-
-// NotifyOfBreakGlass queues an e-mail to all staff that somebody wants to act alone, in
-// the caller's transaction.
-func (p *People) NotifyOfBreakGlass(ctx context.Context, tx pg.Tx) error {
-	rows, err := tx.Query(ctx, `SELECT id FROM account WHERE kind = 'staff' AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at`)
-	if err != nil {
-		return fmt.Errorf("people: find the staff: %w", err)
-	}
-	staff, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	if err != nil {
-		return fmt.Errorf("people: find the staff: %w", err)
-	}
-	for _, account := range staff {
-		if err := p.QueueEmail(ctx, tx, Email{Kind: BreakGlass, Account: account}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

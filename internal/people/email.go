@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/mail"
-	"github.com/lineproof/lineproof/internal/people/internal/db"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/message"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
 )
@@ -38,9 +38,14 @@ const (
 	GuardFound      EmailKind = "guard_found" // to administrators of the regulator
 	BreakGlass      EmailKind = "break_glass" // to all staff
 
-	WebhookFailing  EmailKind = "webhook_failing"  // to admins of an organisation
-	WebhookDisabled EmailKind = "webhook_disabled" // to admins of an organisation
-	WebhookRefused  EmailKind = "webhook_refused"  // to admins of an organisation
+	WebhookFailing   EmailKind = "webhook_failing"   // to admins of an organisation
+	WebhookDisabled  EmailKind = "webhook_disabled"  // to admins of an organisation
+	WebhookRefused   EmailKind = "webhook_refused"   // to admins of an organisation
+	ScanSlowed       EmailKind = "scan_slowed"       // to admins of an organisation
+	ScanStopped      EmailKind = "scan_stopped"      // to admins of an organisation
+	DocumentRejected EmailKind = "document_rejected" // to admins of an organisation
+	FileHeld         EmailKind = "file_held"         // to admins of a telco, and to staff who decide
+	ApprovalWaits    EmailKind = "approval_waits"    // to staff who decide
 )
 
 // Email is an e-mail to be sent: its recipient and its kind. It holds no secret,
@@ -48,19 +53,21 @@ const (
 type Email struct {
 	Kind    EmailKind
 	Account uuid.UUID
+	Message uuid.UUID // the message of the portal that says the same; zero for none
 }
 
 // linkOf is the kind of link in an e-mail; "" for none.
 var linkOf = map[EmailKind]linkKind{
 	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "", FactorLocked: "", KeyExpires: "", GuardFound: "", BreakGlass: "",
-	WebhookFailing: "", WebhookDisabled: "", WebhookRefused: "",
+	WebhookFailing: "", WebhookDisabled: "", WebhookRefused: "", ScanSlowed: "", ScanStopped: "", DocumentRejected: "", FileHeld: "", ApprovalWaits: "",
 }
 
 // staleAfter is how long an e-mail may wait before it is not worth sending.
 var staleAfter = map[EmailKind]time.Duration{
 	Confirmation: 7 * 24 * time.Hour, Reset: time.Hour, Invitation: 7 * 24 * time.Hour,
 	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour, FactorLocked: 7 * 24 * time.Hour, KeyExpires: 24 * time.Hour, GuardFound: 24 * time.Hour, BreakGlass: 24 * time.Hour,
-	WebhookFailing: 24 * time.Hour, WebhookDisabled: 24 * time.Hour, WebhookRefused: 24 * time.Hour,
+	WebhookFailing: 24 * time.Hour, WebhookDisabled: 24 * time.Hour, WebhookRefused: 24 * time.Hour, ScanSlowed: 24 * time.Hour, ScanStopped: 24 * time.Hour,
+	DocumentRejected: 7 * 24 * time.Hour, FileHeld: 24 * time.Hour, ApprovalWaits: 24 * time.Hour,
 }
 
 // ErrNoMail reports that no SMTP server is configured.
@@ -119,8 +126,12 @@ func (e Email) suits(a registry.Account) bool {
 		return a.MayLogIn() && a.Accepted
 	case PasswordChanged, FactorSet, FactorRemoved, FactorLocked:
 		return !a.Disabled
-	case KeyExpires, WebhookFailing, WebhookDisabled, WebhookRefused:
+	case KeyExpires, WebhookFailing, WebhookDisabled, WebhookRefused, ScanSlowed, ScanStopped, DocumentRejected:
 		return a.MayLogIn() && a.Kind == registry.AdminAccount
+	case FileHeld:
+		return a.MayLogIn() && (a.Kind == registry.AdminAccount || decides(a))
+	case ApprovalWaits:
+		return a.MayLogIn() && decides(a)
 	case GuardFound:
 		return a.MayLogIn() && a.Role == string(access.Administrator)
 	case BreakGlass:
@@ -129,63 +140,13 @@ func (e Email) suits(a registry.Account) bool {
 	return false
 }
 
-// NotifyOfExpiry queues an e-mail to every admin of an organisation whose live keys
-// expire in 30, 7 or 1 days, once for each.
-func (p *People) NotifyOfExpiry(ctx context.Context) error {
-	return pg.InTx(ctx, p.Pool, func(tx pg.Tx) error {
-		entities, err := p.Access.TakeExpiring(ctx, tx)
-		if err != nil || len(entities) == 0 {
-			return err
-		}
-		admins, err := db.New(tx).AdminsOf(ctx, entities)
-		if err != nil {
-			return fmt.Errorf("people: find the admins: %w", err)
-		}
-		for _, account := range admins {
-			if err := p.QueueEmail(ctx, tx, Email{Kind: KeyExpires, Account: account}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// NotifyAdmins queues an e-mail to every admin of an organisation, in the caller's
-// transaction.
-func (p *People) NotifyAdmins(ctx context.Context, tx pg.Tx, entity uuid.UUID, kind EmailKind) error {
-	admins, err := db.New(tx).AdminsOf(ctx, []uuid.UUID{entity})
-	if err != nil {
-		return fmt.Errorf("people: find the admins: %w", err)
-	}
-	for _, account := range admins {
-		if err := p.QueueEmail(ctx, tx, Email{Kind: kind, Account: account}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// NotifyAdministrators queues an e-mail to every administrator of the regulator, in
-// the caller's transaction.
-func (p *People) NotifyAdministrators(ctx context.Context, tx pg.Tx, kind EmailKind) error {
-	administrators, err := db.New(tx).Administrators(ctx)
-	if err != nil {
-		return fmt.Errorf("people: find the administrators: %w", err)
-	}
-	for _, account := range administrators {
-		if err := p.QueueEmail(ctx, tx, Email{Kind: kind, Account: account}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // templateData are the fields of the templates.
 type templateData struct {
 	Service, Name, Entity, Role, At string
 	Link                            string
 	Until                           string
 	Keys                            []expiringKey
+	About, Detail, Page             string // of the message of the portal
 }
 
 // expiringKey is an API key that expires soon.
@@ -200,6 +161,16 @@ func (p *People) render(ctx context.Context, e Email, a registry.Account) (mail.
 			return mail.Message{}, err
 		}
 		data.Link, data.Until = link.Reveal(), expires.Format(layout)
+	}
+	if e.Message != uuid.Nil {
+		m, err := message.Get(ctx, p.Pool, a.ID, e.Message)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return mail.Message{}, errNothingToSay
+		}
+		if err != nil {
+			return mail.Message{}, err
+		}
+		data.About, data.Detail, data.Page = m.About, m.Detail, p.PublicURL+m.Path
 	}
 	if e.Kind == KeyExpires {
 		keys, err := p.Access.ExpiringKeys(ctx, a.Entity)

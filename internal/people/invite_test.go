@@ -3,6 +3,7 @@ package people_test
 import (
 	"errors"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/message"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
@@ -207,14 +209,17 @@ func TestInvitationsAreThrottled(t *testing.T) {
 }
 
 // Every administrator of the regulator is notified of alerts of the guard, and
-// nobody else.
+// nobody else. The e-mail names the organisation and links to it.
 func TestAdministratorsAreNotifiedOfGuardAlerts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.join(t, people.InviteForm{Email: "second@regulator.example", Kind: registry.StaffAccount, Role: "administrator"})
 	w.join(t, people.InviteForm{Email: "auditor@regulator.example", Kind: registry.StaffAccount, Role: "auditor"})
 	before := len(w.mail.Messages())
-	err := pg.InTx(t.Context(), w.pool, func(tx pg.Tx) error { return w.NotifyAdministrators(t.Context(), tx, people.GuardFound) })
+	n := people.Notice{Kind: people.GuardFound, Content: message.Content{About: "Harbour <Bank>", Detail: "2,100 of 2,500 different numbers are in dense blocks of 1,000.", Path: "/portal/desk/limits/" + w.bank.ID.String()}}
+	err := pg.InTx(t.Context(), w.pool, func(tx pg.Tx) error {
+		return w.NotifyStaff(t.Context(), tx, n, uuid.Nil, access.Administrator)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,8 +227,13 @@ func TestAdministratorsAreNotifiedOfGuardAlerts(t *testing.T) {
 	var told []string
 	for _, l := range w.mail.Messages()[before:] {
 		told = append(told, l.To)
-		if !strings.Contains(l.Text, "lineproof guard list") {
-			t.Errorf("the letter does not say where to look: %s", l.Text)
+		for _, want := range []string{"Harbour <Bank>", n.Detail, "https://lineproof.example/portal/desk/limits/" + w.bank.ID.String(), "lineproof guard list"} {
+			if !strings.Contains(l.Text, want) || !strings.Contains(l.HTML, html.EscapeString(want)) {
+				t.Errorf("the e-mail lacks %q: %s", want, l.Text)
+			}
+		}
+		if !strings.Contains(l.Subject, "Harbour <Bank>") {
+			t.Errorf("the subject is %q", l.Subject)
 		}
 	}
 	slices.Sort(told)

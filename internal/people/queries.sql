@@ -160,6 +160,20 @@ UPDATE account_link SET used_at = @now WHERE account_id = @account_id AND used_a
 -- name: AdminsOf :many
 SELECT id FROM account WHERE kind = 'admin' AND entity_id = ANY(@entities::uuid[]) AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at;
 
--- Administrators returns the active administrators of the regulator.
--- name: Administrators :many
-SELECT id FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at;
+-- AdminsOfSponsored returns the active admins of the entities that a client onboarded, the
+-- newest first, up to a number.
+-- name: AdminsOfSponsored :many
+SELECT a.id FROM account a JOIN entity e ON e.id = a.entity_id
+WHERE e.client_id = @client::uuid AND e.status = 'Approved' AND a.kind = 'admin' AND a.disabled_at IS NULL AND a.password_hash IS NOT NULL
+ORDER BY e.created_at DESC LIMIT @most::integer;
+
+-- AdminsOfNetwork returns the active admins of the entities whose client supplies for a
+-- network.
+-- name: AdminsOfNetwork :many
+SELECT a.id FROM account a JOIN entity e ON e.id = a.entity_id JOIN client c ON c.id = e.client_id
+WHERE c.network = @network::text AND c.revoked_at IS NULL AND e.status = 'Approved' AND a.kind = 'admin' AND a.disabled_at IS NULL AND a.password_hash IS NOT NULL
+ORDER BY a.created_at LIMIT @most::integer;
+
+-- StaffIn returns the active staff with one of the roles, but for one account.
+-- name: StaffIn :many
+SELECT id FROM account WHERE kind = 'staff' AND role = ANY(@roles::text[]) AND id <> @but::uuid AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at;

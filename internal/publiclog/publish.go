@@ -180,3 +180,16 @@ func Checkpoint(ctx context.Context, from pg.DB) (string, error) {
 	}
 	return note, nil
 }
+
+// PublishedAt returns when the newest checkpoint was published, or the zero time if there
+// is none.
+func PublishedAt(ctx context.Context, from pg.DB) (at time.Time, err error) {
+	err = from.QueryRow(ctx, `SELECT at FROM log_published`).Scan(&at)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("publiclog: read the time of the checkpoint: %w", err)
+	}
+	return at.UTC(), nil
+}

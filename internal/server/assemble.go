@@ -26,6 +26,7 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/requestlog"
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -52,6 +53,7 @@ type service struct {
 	certs        *certificates // nil without TLS
 	guard        *guard.Guard
 	meter        *tally.Meter
+	refused      *requestlog.Log
 	log          publicLog
 	feeds        feeds
 	fileJobs     fileJobs
@@ -143,6 +145,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		return nil, errors.Join(err, stores.Close())
 	}
 	tallies, meter := &tally.Tally{Pool: l.people, Read: l.reader, Now: time.Now}, tally.NewMeter(l.verify, cfg.Node, time.Now, log)
+	refused := requestlog.New(l.jobs, peppers, time.Now, log, metrics.RequestLogDropped)
 	public, err := openPublicLog(ctx, cfg, l.jobs, stores.Log, metrics)
 	if err != nil {
 		return nil, errors.Join(err, stores.Close(), closeLimiter())
@@ -159,7 +162,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		},
 		Lines: supplyService, ImportMaxBytes: cfg.ImportMaxBytes, Guard: scanGuard,
 		Limits:  callerLimits(cfg, limiter, accessService, scanGuard),
-		Answers: responses, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(), LogFiles: public.files, Receipts: public.receipts(l.people, stores), Ended: countEnd(meter),
+		Answers: responses, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(), LogFiles: public.files, Receipts: public.receipts(l.people, stores), Ended: countEnd(meter), Refused: refused.Add,
 		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies, Traced: cfg.TracesEndpoint != "",
 		Timeouts: httpapi.Timeouts{Upload: cfg.UploadTimeout, Import: cfg.ImportTimeout, Request: cfg.RequestTimeout},
 	}
@@ -178,7 +181,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator, webhooks, stores.Journal, public.policy))
 	}
 	listener := &pg.Listener{Pool: l.people, Breaker: breaker, Log: log, Channels: append(told.channels(), accessService.Channel())}
-	return &service{pool: l.verify, listener: listener, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, log: public, feeds: told, fileJobs: files, webhooks: sender, closeLimiter: closeLimiter}, nil
+	return &service{pool: l.verify, listener: listener, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, refused: refused, log: public, feeds: told, fileJobs: files, webhooks: sender, closeLimiter: closeLimiter}, nil
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {
@@ -198,6 +201,15 @@ func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {
 // refused and not as failed.
 func countEnd(m *tally.Meter) func(httpapi.End) {
 	return func(e httpapi.End) {
+		switch {
+		case e.Code != "":
+			m.RecordKey(e.Entity, e.Key, e.Mode, string(e.Code), 1)
+		case e.Answer != "":
+			m.RecordKey(e.Entity, e.Key, e.Mode, string(e.Answer), 1)
+		}
+		for status, n := range e.Answers {
+			m.RecordKey(e.Entity, e.Key, e.Mode, string(status), n)
+		}
 		switch {
 		case e.Status >= http.StatusInternalServerError:
 			m.Record(e.Entity, e.Mode, tally.Failed, 0)

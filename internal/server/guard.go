@@ -5,12 +5,16 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/message"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/restriction"
 	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
@@ -28,9 +32,44 @@ func openGuard(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, peopl
 	g := guard.New(&guard.Guard{
 		Pool: pool, Node: cfg.Node, Mode: guard.Mode(cfg.ScanGuard), Now: time.Now, Log: log,
 		OnAlert: func(k guard.Kind, l guard.Level) { metrics.GuardAlert(string(k), l.String()) },
-		Notify: func(ctx context.Context, tx pg.Tx, _ guard.Alert) error {
-			return peopleService.NotifyAdministrators(ctx, tx, people.GuardFound)
+		Notify: func(ctx context.Context, tx pg.Tx, a guard.Alert) error {
+			return notifyOfAlert(ctx, tx, peopleService, &a)
 		},
 	})
 	return g, g.Sync(ctx)
+}
+
+// notifyOfAlert notifies the administrators of the regulator of an alert, and the admins
+// of the organisation if it is slowed or stopped.
+func notifyOfAlert(ctx context.Context, tx pg.Tx, p *people.People, a *guard.Alert) error {
+	about := message.Content{Detail: restriction.Finding(a) + ". The organisation is " + restriction.Consequence(a) + ".", Path: "/portal/desk/limits/" + a.Entity.String()}
+	if a.Sponsor != uuid.Nil {
+		c, err := p.Access.Client(ctx, a.Sponsor)
+		if err != nil {
+			return err
+		}
+		about.About, about.Detail, about.Path = "Organisations of the client "+c.Name, restriction.Finding(a)+". All its organisations together are "+restriction.Consequence(a)+".", "/portal/desk/limits"
+	} else {
+		e, err := p.Registry.Entity(ctx, a.Entity)
+		if err != nil {
+			return err
+		}
+		about.About = e.Name
+	}
+	if err := p.NotifyStaff(ctx, tx, people.Notice{Kind: people.GuardFound, Content: about}, uuid.Nil, access.Administrator); err != nil {
+		return err
+	}
+	kind := people.ScanSlowed
+	switch a.Level {
+	case guard.None, guard.Notified:
+		return nil // the organisation gets every answer
+	case guard.Slowed:
+	case guard.Stopped:
+		kind = people.ScanStopped
+	}
+	n := people.Notice{Kind: kind, Content: message.Content{Detail: restriction.Finding(a) + ".", Path: "/portal/overview"}}
+	if a.Sponsor != uuid.Nil {
+		return p.NotifySponsored(ctx, tx, n, a.Sponsor)
+	}
+	return p.NotifyAdmins(ctx, tx, n, a.Entity)
 }

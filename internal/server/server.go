@@ -159,6 +159,10 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 		return nil
 	})
 	group.Go(func() error {
+		s.refused.Run(groupCtx)
+		return nil
+	})
+	group.Go(func() error {
 		s.feeds.run(groupCtx, log)
 		return nil
 	})
@@ -208,6 +212,7 @@ func (s *service) drain(ctx context.Context, cfg config.Config, front, back *htt
 	defer cancel()
 	_ = s.guard.Sync(flushCtx) // the counts of the last moments; if the database does not answer, the stored counts stay a little too low
 	_ = s.meter.Flush(flushCtx)
+	_ = s.refused.Flush(flushCtx)
 	_ = s.journal.Close(flushCtx) // otherwise another node ends the epoch
 	drainCtx, cancel = context.WithTimeout(ctx, cfg.DrainTimeout)
 	defer cancel()

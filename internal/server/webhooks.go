@@ -11,6 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/egress"
 	"github.com/lineproof/lineproof/internal/feed"
+	"github.com/lineproof/lineproof/internal/message"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -27,7 +28,7 @@ func openWebhooks(cfg config.Config, l *lanes, feeds *feed.Service, persons *peo
 		return &webhook.Service{
 			Pool: pool, Feed: feeds, Egress: client, Peppers: peppers, Loopback: cfg.WebhookLoopback, Now: time.Now,
 			Notify: func(ctx context.Context, tx pg.Tx, entity uuid.UUID, n webhook.Notice) error {
-				return persons.NotifyAdmins(ctx, tx, entity, notices[n])
+				return persons.NotifyAdmins(ctx, tx, people.Notice{Kind: notices[n], Content: message.Content{Path: "/portal/webhooks"}}, entity)
 			},
 		}
 	}

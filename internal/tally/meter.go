@@ -32,6 +32,8 @@ type Meter struct {
 
 	mu       sync.Mutex
 	unstored map[seriesKey]*outcomes
+	// unstoredKeys is what keys got.
+	unstoredKeys map[keySeries]int64
 
 	flushing sync.Mutex // held during Flush
 }
@@ -51,7 +53,7 @@ type outcomes struct {
 
 // NewMeter returns a meter that stores its counts under the name of a node.
 func NewMeter(pool *pgxpool.Pool, node string, now func() time.Time, log *slog.Logger) *Meter {
-	return &Meter{pool: pool, node: node, now: now, log: log, unstored: make(map[seriesKey]*outcomes)}
+	return &Meter{pool: pool, node: node, now: now, log: log, unstored: make(map[seriesKey]*outcomes), unstoredKeys: make(map[keySeries]int64)}
 }
 
 // Outcome is how a request ended.
@@ -115,24 +117,32 @@ func (m *Meter) Flush(ctx context.Context) error {
 	m.flushing.Lock()
 	defer m.flushing.Unlock()
 	m.mu.Lock()
-	counts := m.unstored
-	m.unstored = make(map[seriesKey]*outcomes, len(counts))
+	counts, keys := m.unstored, m.unstoredKeys
+	m.unstored, m.unstoredKeys = make(map[seriesKey]*outcomes, len(counts)), make(map[keySeries]int64, len(keys))
 	m.mu.Unlock()
-	if len(counts) == 0 {
+	if len(counts) == 0 && len(keys) == 0 {
 		return nil
 	}
-	err := pg.InTx(ctx, m.pool, func(tx pg.Tx) error { return save(ctx, tx, m.node, counts) })
+	err := pg.InTx(ctx, m.pool, func(tx pg.Tx) error {
+		if err := save(ctx, tx, m.node, counts); err != nil {
+			return err
+		}
+		return saveKeys(ctx, tx, m.node, keys)
+	})
 	if err != nil {
-		m.restore(counts)
+		m.restore(counts, keys)
 	}
 	return err
 }
 
 // restore adds back counts after a failed transaction. If the transaction was
 // committed although its result was lost, some seconds of requests count twice.
-func (m *Meter) restore(counts map[seriesKey]*outcomes) {
+func (m *Meter) restore(counts map[seriesKey]*outcomes, keys map[keySeries]int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for at, n := range keys {
+		m.unstoredKeys[at] += n
+	}
 	for key, old := range counts {
 		if since := m.unstored[key]; since != nil {
 			old.requests, old.refused, old.failed = old.requests+since.requests, old.refused+since.refused, old.failed+since.failed
@@ -151,6 +161,9 @@ const saveSQL = `INSERT INTO usage_pace AS u (entity_id, day, mode, node, asked,
 		times = (SELECT array_agg(coalesce(a, 0) + coalesce(b, 0) ORDER BY i) FROM unnest(u.times, excluded.times) WITH ORDINALITY AS s (a, b, i))`
 
 func save(ctx context.Context, tx pg.Tx, node string, counts map[seriesKey]*outcomes) error {
+	if len(counts) == 0 {
+		return nil
+	}
 	keys := make([]seriesKey, 0, len(counts))
 	for key := range counts {
 		keys = append(keys, key)

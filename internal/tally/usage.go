@@ -87,3 +87,16 @@ func (t *Tally) DailyUsage(ctx context.Context, entity uuid.UUID, mode string, f
 	}
 	return days, nil
 }
+
+// AllUse is how the requests of all entities ended on a day.
+type AllUse struct {
+	Requests, Refused, Failed int64 // Refused with 4xx, Failed with 5xx
+	Nodes                     int   // that had requests
+}
+
+// AllUsage returns how the requests of all entities ended on the day of a time.
+func (t *Tally) AllUsage(ctx context.Context, mode string, at time.Time) (u AllUse, err error) {
+	err = t.Pool.QueryRow(ctx, `SELECT coalesce(sum(u.asked), 0)::bigint, coalesce(sum(u.refused), 0)::bigint, coalesce(sum(u.failed), 0)::bigint, count(DISTINCT u.node)
+		FROM usage_pace u WHERE u.day = $1::timestamptz::date AND u.mode = $2`, dayOf(at), mode).Scan(&u.Requests, &u.Refused, &u.Failed, &u.Nodes)
+	return u, wrap("read the usage of all", err)
+}

@@ -41,8 +41,9 @@ type Metrics struct {
 	guard  guardMetrics
 	limits limitMetrics
 
-	documents documentMetrics
-	tally     tallyMetrics
+	documents  documentMetrics
+	tally      tallyMetrics
+	requestLog requestLogMetrics
 
 	certificate     prometheus.Gauge
 	certificateOnce sync.Once

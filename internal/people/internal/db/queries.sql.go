@@ -60,13 +60,13 @@ func (q *Queries) AccountForLogin(ctx context.Context, emailKey string) (Account
 	return i, err
 }
 
-const administrators = `-- name: Administrators :many
-SELECT id FROM account WHERE kind = 'staff' AND role = 'administrator' AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at
+const adminsOf = `-- name: AdminsOf :many
+SELECT id FROM account WHERE kind = 'admin' AND entity_id = ANY($1::uuid[]) AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at
 `
 
-// Administrators returns the active administrators of the regulator.
-func (q *Queries) Administrators(ctx context.Context) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, administrators)
+// AdminsOf returns the active admins of entities.
+func (q *Queries) AdminsOf(ctx context.Context, entities []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, adminsOf, entities)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +85,54 @@ func (q *Queries) Administrators(ctx context.Context) ([]uuid.UUID, error) {
 	return items, nil
 }
 
-const adminsOf = `-- name: AdminsOf :many
-SELECT id FROM account WHERE kind = 'admin' AND entity_id = ANY($1::uuid[]) AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at
+const adminsOfNetwork = `-- name: AdminsOfNetwork :many
+SELECT a.id FROM account a JOIN entity e ON e.id = a.entity_id JOIN client c ON c.id = e.client_id
+WHERE c.network = $1::text AND c.revoked_at IS NULL AND e.status = 'Approved' AND a.kind = 'admin' AND a.disabled_at IS NULL AND a.password_hash IS NOT NULL
+ORDER BY a.created_at LIMIT $2::integer
 `
 
-// AdminsOf returns the active admins of entities.
-func (q *Queries) AdminsOf(ctx context.Context, entities []uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, adminsOf, entities)
+type AdminsOfNetworkParams struct {
+	Network string
+	Most    int32
+}
+
+// AdminsOfNetwork returns the active admins of the entities whose client supplies for a
+// network.
+func (q *Queries) AdminsOfNetwork(ctx context.Context, arg AdminsOfNetworkParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, adminsOfNetwork, arg.Network, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const adminsOfSponsored = `-- name: AdminsOfSponsored :many
+SELECT a.id FROM account a JOIN entity e ON e.id = a.entity_id
+WHERE e.client_id = $1::uuid AND e.status = 'Approved' AND a.kind = 'admin' AND a.disabled_at IS NULL AND a.password_hash IS NOT NULL
+ORDER BY e.created_at DESC LIMIT $2::integer
+`
+
+type AdminsOfSponsoredParams struct {
+	Client uuid.UUID
+	Most   int32
+}
+
+// AdminsOfSponsored returns the active admins of the entities that a client onboarded, the
+// newest first, up to a number.
+func (q *Queries) AdminsOfSponsored(ctx context.Context, arg AdminsOfSponsoredParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, adminsOfSponsored, arg.Client, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -679,6 +720,36 @@ func (q *Queries) RecoveryCodesLeft(ctx context.Context, accountID uuid.UUID) (i
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const staffIn = `-- name: StaffIn :many
+SELECT id FROM account WHERE kind = 'staff' AND role = ANY($1::text[]) AND id <> $2::uuid AND disabled_at IS NULL AND password_hash IS NOT NULL ORDER BY created_at
+`
+
+type StaffInParams struct {
+	Roles []string
+	But   uuid.UUID
+}
+
+// StaffIn returns the active staff with one of the roles, but for one account.
+func (q *Queries) StaffIn(ctx context.Context, arg StaffInParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, staffIn, arg.Roles, arg.But)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const takeFailures = `-- name: TakeFailures :many

@@ -1,0 +1,132 @@
+package jobs
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/riverqueue/river"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/message"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// NotifyWorkArgs notifies people of held files, approvals that wait for a second person,
+// and rejected documents, each once.
+type NotifyWorkArgs struct{}
+
+// Kind implements river.JobArgs. It is stored; never change it.
+func (NotifyWorkArgs) Kind() string { return "notify_work" }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (NotifyWorkArgs) InsertOpts() river.InsertOpts { return once(workInterval) }
+
+const (
+	workInterval = time.Minute
+	// workSince is how far back the job looks, so that an outage of a day hides nothing.
+	workSince = 2 * 24 * time.Hour
+	// workMost is how many of each kind it looks at.
+	workMost = 200
+)
+
+type notifyWork struct {
+	river.WorkerDefaults[NotifyWorkArgs]
+
+	jobs *Jobs
+}
+
+// Work implements river.Worker.
+func (w *notifyWork) Work(ctx context.Context, _ *river.Job[NotifyWorkArgs]) error {
+	for _, notify := range []func(context.Context) error{w.approvals, w.files, w.documents} {
+		if err := notify(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *notifyWork) approvals(ctx context.Context) error {
+	j := w.jobs
+	list, err := (&approval.Service{Pool: j.Pool, Now: j.Now}).List(ctx, false, workMost)
+	if err != nil {
+		return err
+	}
+	return pg.InTx(ctx, j.Pool, func(tx pg.Tx) error {
+		for i := range list {
+			a := &list[i]
+			if a.State != approval.Waiting || j.Now().Sub(a.RequestedAt) > workSince {
+				continue
+			}
+			action := approval.ActionOf(a.Kind)
+			var roles []access.Role
+			for _, role := range action.Confirm {
+				roles = append(roles, access.Role(role))
+			}
+			requester := uuid.Nil
+			if a.RequestedBy.Kind == audit.Account {
+				requester = a.RequestedBy.ID
+			}
+			n := people.Notice{Kind: people.ApprovalWaits, Content: message.Content{About: action.What, Detail: "It expires on " + a.ExpiresAt.UTC().Format("2 January 2006, 15:04 UTC") + ".", Path: "/portal/desk/approvals", Ref: a.ID}}
+			if err := j.People.NotifyStaff(ctx, tx, n, requester, roles...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (w *notifyWork) files(ctx context.Context) error {
+	j := w.jobs
+	list, _, err := j.Supply.ImportPage(ctx, supply.ImportFilter{Open: true, Limit: workMost})
+	held := slices.DeleteFunc(list, func(im supply.Import) bool { return im.State != supply.Held })
+	if err != nil || len(held) == 0 {
+		return err
+	}
+	_, plan, err := j.Supply.Lines.Current(ctx, j.Pool, j.Now())
+	if err != nil {
+		return err
+	}
+	return pg.InTx(ctx, j.Pool, func(tx pg.Tx) error {
+		for i := range held {
+			im := &held[i]
+			code := plan.Code(im.Network)
+			c := message.Content{About: string(im.Kind) + " of " + code, Detail: im.Reason, Path: "/portal/desk/supply/imports/" + im.ID.String(), Ref: im.ID}
+			if err := j.People.NotifyStaff(ctx, tx, people.Notice{Kind: people.FileHeld, Content: c}, uuid.Nil, access.Administrator, access.Reviewer); err != nil {
+				return err
+			}
+			c.Path = "/portal/supply/imports/" + im.ID.String()
+			if err := j.People.NotifyNetwork(ctx, tx, people.Notice{Kind: people.FileHeld, Content: c}, code); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (w *notifyWork) documents(ctx context.Context) error {
+	j := w.jobs
+	list, _, err := j.Documents.List(ctx, document.Filter{States: []document.State{document.Rejected}, Limit: workMost})
+	if err != nil {
+		return err
+	}
+	return pg.InTx(ctx, j.Pool, func(tx pg.Tx) error {
+		for i := range list {
+			d := &list[i]
+			if j.Now().Sub(d.Moved) > workSince {
+				continue
+			}
+			c := message.Content{About: d.Label, Detail: d.Note, Path: "/portal/documents/" + d.ID.String(), Ref: d.ID}
+			if err := j.People.NotifyAdmins(ctx, tx, people.Notice{Kind: people.DocumentRejected, Content: c}, d.Entity); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
