@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/web"
 )
 
 func bodyFields(text *string, flag *bool, list *[]string) []field {
@@ -101,7 +102,7 @@ func TestRetryAfterIsSpreadAndNeverZero(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 200 {
-		s := retryAfter(1)
+		s := web.SpreadRetry(1)
 		if s == "0" || s == "" {
 			t.Fatalf("Retry-After %q", s)
 		}
@@ -118,8 +119,8 @@ func TestPrivateCorrelatorsAreNotLogged(t *testing.T) {
 		"order-77/a": "order-77/a", "2348031234567": "[withheld]", "x08031234567y": "[withheld]", "0803-123-4567": "[withheld]", "08031234567080312345670803123456": "[withheld]", "lp_live_abc": "[withheld]",
 		"01890000-0000-7000-8000-000000000001": "01890000-0000-7000-8000-000000000001", "a1b2-c3": "a1b2-c3",
 	} {
-		if got := loggable(in); got != want {
-			t.Errorf("loggable(%q) = %q, want %q", in, got, want)
+		if got := web.Loggable(in); got != want {
+			t.Errorf("Loggable(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 
@@ -66,7 +65,7 @@ func (a *API) problem(w http.ResponseWriter, r *http.Request, f *fault.Error) (i
 		}
 	}
 	if seconds, ok := web.RetryAfter(f); ok {
-		w.Header().Set("Retry-After", retryAfter(seconds))
+		w.Header().Set("Retry-After", web.SpreadRetry(seconds))
 	}
 	return status, problemOf(f, requestID(r.Context()).String())
 }
@@ -78,10 +77,4 @@ func problemOf(f *fault.Error, id string) problem {
 		p.Violations = append(p.Violations, violation(v))
 	}
 	return p
-}
-
-// retryAfter adds up to two seconds, so that callers who were refused together
-// do not all retry at the same moment.
-func retryAfter(seconds int) string {
-	return strconv.Itoa(seconds + rand.IntN(3)) //nolint:gosec // spreading load needs no secrecy
 }

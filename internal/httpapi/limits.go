@@ -102,8 +102,12 @@ func (a *API) buckets(who *access.Principal) [2]bucket {
 	case access.APIKey:
 		key, entity := limiter.Rate{PerSecond: who.Limits.KeyRate, Burst: who.Limits.KeyBurst}, limiter.Rate{PerSecond: who.Limits.EntityRate, Burst: who.Limits.EntityBurst}
 		keyError, entityError := errKeyRate, errEntityRate
-		if f := a.slowed(who.Entity); f < 1 {
-			key, entity, keyError, entityError = key.Times(f), entity.Times(f), errSlowed, errSlowed
+		slowed := 1.0
+		if a.Limits.Slowed != nil {
+			slowed = a.Limits.Slowed(who.Entity)
+		}
+		if slowed < 1 {
+			key, entity, keyError, entityError = key.Times(slowed), entity.Times(slowed), errSlowed, errSlowed
 		}
 		return [2]bucket{
 			{byKey, callerKey(who), key, keyError},
@@ -249,14 +253,6 @@ func (a *API) chargeMore(w http.ResponseWriter, r *http.Request, n int) error {
 		by.Return(ctx, from[0].key, from[0].rate, n)
 	}
 	return err
-}
-
-// slowed returns the factor for the rates of an entity.
-func (a *API) slowed(entity uuid.UUID) float64 {
-	if a.Limits.Slowed == nil {
-		return 1
-	}
-	return a.Limits.Slowed(entity)
 }
 
 // limitError counts a refusal and returns f with the time to retry after, in

@@ -105,24 +105,11 @@ func (a *API) observe(next http.Handler) http.Handler {
 
 // refused returns what the organisation may know about the request that was refused.
 func (l *requestLog) refused(route string, status int) requestlog.Refused {
-	r := requestlog.Refused{
-		ID: l.ID, Entity: l.who.Entity, Key: l.who.ID, Mode: l.who.Mode, Route: route, Status: status, Code: string(l.fault.Code), Correlator: loggable(l.correlator),
+	return requestlog.Refused{
+		ID: l.ID, Entity: l.who.Entity, Key: l.who.ID, Mode: l.who.Mode, Route: route, Status: status, Code: string(l.fault.Code), Correlator: web.Loggable(l.correlator),
+		Violations: requestlog.Violations(l.fault), Number: requestlog.Number(l.number),
 	}
-	if !l.number.IsZero() {
-		r.Number = l.number.E164()
-	}
-	for i, v := range l.fault.Violations {
-		if i == maxViolationsKept {
-			break
-		}
-		r.Violations = append(r.Violations, v.Field+": "+v.Code)
-	}
-	return r
 }
-
-// maxViolationsKept is how many violations of a refused request its organisation finds
-// in the portal. The response has all of them.
-const maxViolationsKept = 10
 
 // correlators is CAMARA's pattern. A value that does not match it is not echoed.
 var correlators = regexp.MustCompile(`^[a-zA-Z0-9\-_:;./<>{}]{1,256}$`)
@@ -165,23 +152,7 @@ func (a *API) logLine(ctx context.Context, l *requestLog, status int, took time.
 		more = append(more, slog.String("record_id", l.record))
 	}
 	if l.correlator != "" {
-		more = append(more, slog.String("correlator", loggable(l.correlator)))
+		more = append(more, slog.String("correlator", web.Loggable(l.correlator)))
 	}
 	l.Write(ctx, a.Log, level, status, took, more...)
-}
-
-// private matches what a caller must not be able to write into our log through a
-// correlator: a phone number in any spelling, or one of our own credentials.
-var private = regexp.MustCompile(`([0-9][-_:;./<>{}]?){9}|lp_[a-z]+_`)
-
-// loggable returns s, or "[withheld]" in its place. Most callers send a UUID,
-// whose groups of digits are not a phone number.
-func loggable(s string) string {
-	if _, err := uuid.Parse(s); err == nil && len(s) == 36 {
-		return s
-	}
-	if private.MatchString(s) {
-		return "[withheld]"
-	}
-	return s
 }

@@ -18,6 +18,8 @@ var flashMessages = map[string]view.Flash{
 	"account.ready":    {Tone: view.Good, Text: "Your account is ready."},
 	"email.confirmed":  {Tone: view.Good, Text: "The e-mail address is confirmed."},
 	"factor.removed":   {Tone: view.Warn, Text: "Two-factor authentication is removed. Your password alone opens your account now."},
+	"messages.read":    {Tone: view.Good, Text: "All messages are marked as read."},
+	"messages.set":     {Tone: view.Good, Text: "Your choice of e-mails is stored."},
 	"factor.set":       {Tone: view.Good, Text: "Two-factor authentication is on."},
 
 	"key.revoked":         {Tone: view.Good, Text: "The key is revoked. Every node refuses it within five seconds."},

@@ -1,10 +1,13 @@
 package portal
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/lineproof/lineproof/internal/message"
 	"github.com/lineproof/lineproof/internal/portal/view"
 )
 
@@ -15,11 +18,14 @@ type menuEntry struct{ group, label, path string }
 // who may open its page, so the rights are in the route table only, and an entry
 // without a page is not shown.
 var menuEntries = []menuEntry{
-	{"", "Overview", "/portal/overview"},
+	{"", "Home", "/portal/home"},
+	{"", "Home", "/portal/desk/home"},
+	{"", "Usage", "/portal/overview"},
 	{"", "API settings", "/portal/keys"},
 	{"", "Webhooks", "/portal/webhooks"},
 	{"", "Files", "/portal/files"},
 	{"", "Try it", "/portal/try"},
+	{"", "Requests", "/portal/requests"},
 	{"", "Journal", "/portal/journal"},
 	{"", "Verify receipt", "/portal/receipts"},
 	{"", "Documents", "/portal/documents"},
@@ -44,12 +50,13 @@ var menuEntries = []menuEntry{
 	{"Oversight", "Audit trail", "/portal/desk/audit"},
 	{"Oversight", "Staff", "/portal/desk/staff"},
 
+	{"You", "Messages", messagesPath},
 	{"You", "Security", securityPath},
 }
 
 // menu returns the entries for a visitor. Active is the path of the shown page, or
-// of the entry to which it belongs.
-func (p *Portal) menu(v *Visit, active string) []view.MenuGroup {
+// of the entry to which it belongs; counts are by path.
+func (p *Portal) menu(v *Visit, active string, counts map[string]int) []view.MenuGroup {
 	var groups []view.MenuGroup
 	best := ""
 	open := p.openEntries(v)
@@ -63,9 +70,31 @@ func (p *Portal) menu(v *Visit, active string) []view.MenuGroup {
 		if i < 0 {
 			groups, i = append(groups, view.MenuGroup{Label: at.group}), len(groups)
 		}
-		groups[i].Items = append(groups[i].Items, view.MenuItem{Label: at.label, Href: at.path, Active: at.path == best})
+		groups[i].Items = append(groups[i].Items, view.MenuItem{Label: at.label, Href: at.path, Active: at.path == best, Count: counts[at.path]})
 	}
 	return groups
+}
+
+// counts returns how many things wait behind entries of the menu, by path. A count that
+// cannot be read is left out: the page itself is worth more.
+func (p *Portal) counts(ctx context.Context, v *Visit) map[string]int {
+	all := map[string]int{}
+	var err error
+	if p.Waiting != nil && !v.Who.Limited {
+		if all, err = p.Waiting(ctx, v); err != nil {
+			p.Log.LogAttrs(ctx, slog.LevelWarn, "a page is shown without the counts of its menu", slog.String("error", err.Error()))
+			all = map[string]int{}
+		}
+	}
+	if all[messagesPath], err = message.Unread(ctx, p.Pool, v.Who.Account); err != nil {
+		p.Log.LogAttrs(ctx, slog.LevelWarn, "a page is shown without the number of unread messages", slog.String("error", err.Error()))
+	}
+	return all
+}
+
+// Opens reports whether there is a page at a path that the visitor may open.
+func (p *Portal) Opens(v *Visit, path string) bool {
+	return slices.ContainsFunc(p.routes(), func(rt Route) bool { return rt.Method == http.MethodGet && rt.Path == path && v.Has(rt.Right) })
 }
 
 // openEntries returns the entries whose pages a visitor may open.

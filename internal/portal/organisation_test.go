@@ -300,7 +300,7 @@ func TestOrganisationsTextIsNeverHTML(t *testing.T) {
 	id := key.ID.String()
 	for _, path := range []string{
 		"/portal/keys", "/portal/new-key", "/portal/keys/" + id, "/portal/keys/" + id + "/roll", "/portal/keys/" + id + "/revoke", "/portal/try", "/portal/team",
-		"/portal/team/" + admin.id.String() + "/remove", "/portal/profile", "/portal/documents", "/portal/documents/" + paper, "/portal/overview", "/portal/journal", "/portal/journal/" + record,
+		"/portal/team/" + admin.id.String() + "/remove", "/portal/profile", "/portal/home", "/portal/requests", "/portal/messages", "/portal/documents", "/portal/documents/" + paper, "/portal/overview", "/portal/journal", "/portal/journal/" + record,
 		"/portal/webhooks", "/portal/webhooks/" + hook, "/portal/webhooks/" + hook + "/roll", "/portal/webhooks/" + hook + "/replay", "/portal/webhooks/" + hook + "/delete",
 		"/portal/files", "/portal/files/" + file, "/portal/files/" + file + "/cancel",
 	} {

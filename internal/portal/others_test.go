@@ -11,7 +11,9 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/filejob"
+	messages "github.com/lineproof/lineproof/internal/message"
 	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
 )
 
@@ -21,7 +23,18 @@ func (s *stack) belongings(t testing.TB, owner visitor) map[string]string {
 	t.Helper()
 	key, id := s.madeKey(t, owner, "Lone Palm", "test")
 	page := s.sent(t, owner, eventsForm, "", eventsFile)
+	var message string
+	err := pg.InTx(t.Context(), s.pool, func(tx pg.Tx) error {
+		return s.People.NotifyAdmins(t.Context(), tx, people.Notice{Kind: people.DocumentRejected, Content: messages.Content{Path: "/portal/documents"}}, s.telco.ID)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.pool.QueryRow(t.Context(), `SELECT id FROM message WHERE account_id = $1`, owner.id).Scan(&message); err != nil {
+		t.Fatal(err)
+	}
 	return map[string]string{
+		"message": message, "refused": s.refusedRequest(t, s.telco.ID, uuid.New()).String(),
 		"key": id, "request": s.asked(t, key, "", testNumber)[0], "document": s.uploaded(t, owner, "certificate.pdf", "CAC_CERTIFICATE"),
 		"job":     must(s.jobs.Create(t.Context(), filejob.Owner{Entity: s.telco.ID, Mode: access.Test}, s.fileKey(t), "", filejob.By{Actor: access.Operator}))(t).ID.String(),
 		"webhook": s.hook(t, s.telco.ID).String(), "import": page[strings.LastIndex(page, "/")+1:], "session": must(s.Access.Sessions(t.Context(), owner.id))(t)[0].ID.String(),

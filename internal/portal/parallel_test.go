@@ -268,6 +268,7 @@ func heldImport(prefix, suffix string) func(*testing.T, *stack) string {
 // elsewhere are forms that the same test of the API sends to the same methods, or
 // that change nothing.
 var elsewhere = []string{
+	"/portal/read-messages", "/portal/message-settings", "/portal/requests",
 	"/portal/theme", "/portal/sign-in", "/portal/sign-in/code", "/portal/invitation", "/portal/forgotten", "/portal/reset", "/portal/confirm",
 	"/portal/security/sessions/{session}/end", "/portal/security/factor/confirm", "/portal/security/factor/remove", "/portal/try", "/portal/documents",
 	"/portal/webhooks/{webhook}/test", "/portal/webhooks/{webhook}/again",

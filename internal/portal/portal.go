@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -47,6 +48,14 @@ type Portal struct {
 	InProgress *limit.InProgress
 	Concurrent int
 
+	// Banner returns what all pages of a visitor show first, such as that the
+	// organisation is stopped; nil for nothing. A nil Banner shows none.
+	Banner func(context.Context, *Visit) (*view.Banner, error)
+
+	// Waiting returns how many things wait for a visitor behind entries of the menu, by
+	// path. A nil Waiting counts nothing.
+	Waiting func(context.Context, *Visit) (map[string]int, error)
+
 	exports exportTurn
 
 	RegulatorCode string
@@ -76,7 +85,9 @@ type Route struct {
 func (rt Route) name() string { return rt.Method + " " + rt.Path }
 
 // routes returns the complete route table.
-func (p *Portal) routes() []Route { return slices.Concat(p.accountRoutes(), p.Pages) }
+func (p *Portal) routes() []Route {
+	return slices.Concat(p.accountRoutes(), p.messageRoutes(), p.Pages)
+}
 
 // ErrNotFound answers a request for something that does not exist or that the
 // visitor may not see; the two must not be distinguishable.

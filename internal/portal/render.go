@@ -84,7 +84,14 @@ func (p *Portal) fillLayout(w http.ResponseWriter, r *http.Request, page *view.P
 	if page.Who.Organisation == "" {
 		page.Who.Organisation = p.RegulatorCode
 	}
-	page.Menu = p.menu(v, page.Active)
+	page.Menu = p.menu(v, page.Active, p.counts(r.Context(), v))
+	if p.Banner != nil {
+		b, err := p.Banner(r.Context(), v)
+		if err != nil { // the page itself is worth more
+			p.Log.LogAttrs(r.Context(), slog.LevelWarn, "a page is shown without its banner", slog.String("error", err.Error()))
+		}
+		page.Banner = b
+	}
 }
 
 func roleName(v *Visit) string {

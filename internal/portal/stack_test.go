@@ -39,6 +39,7 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/console"
 	"github.com/lineproof/lineproof/internal/portal/desk"
 	"github.com/lineproof/lineproof/internal/portal/files"
 	"github.com/lineproof/lineproof/internal/portal/linedesk"
@@ -175,11 +176,18 @@ func (s *stack) addPages(record func(context.Context, uuid.UUID) (record.Entry, 
 	}
 	lines := present.Supply{Portal: s.Portal, Lines: s.Lines}
 	s.telcoPages = &telco.Pages{Supply: lines, ImportMaxBytes: 1 << 20, Receipts: s.receipts}
+	organisations := &org.Pages{Portal: s.Portal, Documents: s.Documents, Tally: s.Tally, Record: record, Region: s.Region, API: s.API, Simulator: simulator, Webhooks: s.webhooks, Receipts: s.receipts, LogPolicy: s.publisher.Key.Verifier()}
+	staff := &desk.Pages{
+		Supply: lines, Documents: s.Documents, Approvals: s.Approvals, Tally: s.Tally, Record: record,
+		Checkpoint: func(ctx context.Context) (time.Time, error) { return publiclog.PublishedAt(ctx, s.pool) },
+	}
+	s.Banner, s.Waiting = organisations.Banner, staff.WaitingFor
 	s.Pages = slices.Concat(
-		(&org.Pages{Portal: s.Portal, Documents: s.Documents, Tally: s.Tally, Record: record, Region: s.Region, API: s.API, Simulator: simulator, Webhooks: s.webhooks, Receipts: s.receipts, LogPolicy: s.publisher.Key.Verifier()}).Routes(),
+		organisations.Routes(),
+		(&console.Pages{Supply: lines, Peppers: s.People.Peppers, Region: s.Region, Documents: s.Documents, Tally: s.Tally, Webhooks: s.webhooks}).Routes(),
 		(&files.Pages{Portal: s.Portal, Jobs: s.jobs, MaxBytes: 1 << 20}).Routes(),
 		s.telcoPages.Routes(),
-		(&desk.Pages{Supply: lines, Documents: s.Documents, Approvals: s.Approvals, Tally: s.Tally, Record: record}).Routes(),
+		staff.Routes(),
 		(&linedesk.Pages{Supply: lines, Approvals: s.Approvals, WhoAsked: &whoasked.Service{Pool: s.pool, Files: s.Lines.Files, Registry: s.Registry, Now: time.Now}, Region: s.Region}).Routes(),
 	)
 }

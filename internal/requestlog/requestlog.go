@@ -28,6 +28,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
@@ -58,6 +60,25 @@ type Refused struct {
 	Number      string // in E.164; "" if there is no valid one. It is not stored
 	Correlator  string
 	Skipped     int64 // how many of the organisation were not stored before this one
+}
+
+// maxViolations is how many violations of a request are kept. The response has all.
+const maxViolations = 10
+
+// Violations returns what was wrong with a request, each as field and code.
+func Violations(f *fault.Error) (list []string) {
+	for _, v := range f.Violations[:min(len(f.Violations), maxViolations)] {
+		list = append(list, v.Field+": "+v.Code)
+	}
+	return list
+}
+
+// Number returns a number as [Refused] has it.
+func Number(n phone.Number) string {
+	if n.IsZero() {
+		return ""
+	}
+	return n.E164()
 }
 
 // Log writes refused requests. Create one with [New].

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"slices"
@@ -20,12 +21,14 @@ import (
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/policy"
 	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/console"
 	"github.com/lineproof/lineproof/internal/portal/desk"
 	"github.com/lineproof/lineproof/internal/portal/files"
 	"github.com/lineproof/lineproof/internal/portal/linedesk"
 	"github.com/lineproof/lineproof/internal/portal/org"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/telco"
+	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/seal"
@@ -48,14 +51,22 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 	supplied.Pool = pool
 	lines := present.Supply{Portal: shell, Lines: &supplied}
 	approvals := &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now, NotifyStaff: api.People.NotifyOfBreakGlass}
+	organisations := &org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator, Webhooks: webhooks, Receipts: api.Receipts, LogPolicy: logPolicy}
+	shell.Banner = organisations.Banner
+	staff := &desk.Pages{
+		Supply: lines, Documents: api.Documents, Approvals: approvals,
+		Tally: counts, Record: api.Record,
+	}
+	if api.Receipts != nil {
+		staff.Checkpoint = func(ctx context.Context) (time.Time, error) { return publiclog.PublishedAt(ctx, pool) }
+	}
+	shell.Waiting = staff.WaitingFor
 	shell.Pages = slices.Concat(
-		(&org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator, Webhooks: webhooks, Receipts: api.Receipts, LogPolicy: logPolicy}).Routes(),
+		organisations.Routes(),
+		(&console.Pages{Supply: lines, Peppers: api.People.Peppers, Region: api.Region, Documents: api.Documents, Tally: counts, Webhooks: webhooks}).Routes(),
 		(&files.Pages{Portal: shell, Jobs: api.Bank.Jobs, MaxBytes: api.ImportMaxBytes}).Routes(),
 		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes, Receipts: api.Receipts}).Routes(),
-		(&desk.Pages{
-			Supply: lines, Documents: api.Documents, Approvals: approvals,
-			Tally: counts, Record: api.Record,
-		}).Routes(),
+		staff.Routes(),
 		(&linedesk.Pages{Supply: lines, Approvals: approvals, WhoAsked: &whoasked.Service{Pool: pool, Files: archives, Registry: api.Registry, Now: time.Now}, Region: api.Region}).Routes(),
 	)
 	return shell.Handler()
@@ -73,9 +84,8 @@ func Effects(p *people.People, lines *supply.Service) map[approval.Kind]approval
 	return all
 }
 
-// besideAPI serves the portal and the API from one address. A browser that opens
-// the root is redirected to the portal; any other request for the root goes to
-// the API.
+// besideAPI serves the portal and the API from one address. Whoever opens the root is
+// redirected: a browser to the portal, a program to the reference of the API.
 func besideAPI(api, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -83,6 +93,8 @@ func besideAPI(api, pages http.Handler) http.Handler {
 			pages.ServeHTTP(w, r)
 		case r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
 			http.Redirect(w, r, portal.Path, http.StatusSeeOther)
+		case r.URL.Path == "/" && r.Method == http.MethodGet:
+			http.Redirect(w, r, "/docs", http.StatusSeeOther)
 		default:
 			api.ServeHTTP(w, r)
 		}

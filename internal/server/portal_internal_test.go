@@ -9,8 +9,8 @@ import (
 	"github.com/lineproof/lineproof/internal/portal"
 )
 
-// A browser at the root is led to the portal. Everything else that is not below
-// the portal's path is the API's, the root for programs included.
+// A browser at the root is led to the portal, and a program to the reference of the API.
+// Everything else that is not below the portal's path is the API's.
 func TestPortalStandsBesideTheAPI(t *testing.T) {
 	t.Parallel()
 	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "api") })
@@ -18,7 +18,7 @@ func TestPortalStandsBesideTheAPI(t *testing.T) {
 	h := besideAPI(api, pages)
 	for _, c := range []struct{ method, path, accept, want string }{
 		{http.MethodGet, "/", "text/html,application/xhtml+xml", portal.Path},
-		{http.MethodGet, "/", "*/*", "api"},
+		{http.MethodGet, "/", "*/*", "/docs"},
 		{http.MethodPost, "/", "text/html", "api"},
 		{http.MethodGet, "/portal", "", "portal"},
 		{http.MethodGet, "/portal/", "", "portal"},

@@ -57,7 +57,7 @@ await run(async (browser) => {
   await fill("Your name", job.name);
   await fill("Choose a password", job.password);
   await press("button", "Activate account");
-  await read("Overview");
+  await read("Home");
   await press("link", "API settings");
   await read("API settings");
   await press("link", "Generate key");

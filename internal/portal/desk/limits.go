@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/restriction"
 	"github.com/lineproof/lineproof/internal/web"
 )
 
@@ -141,7 +141,7 @@ var alertLevels = map[guard.Level]struct {
 func alertRow(f *guard.AlertRow, names present.ActorNames, now time.Time) deskview.AlertRow {
 	level := alertLevels[f.Level]
 	row := deskview.AlertRow{
-		ID: f.ID.String(), Subject: f.Entity.String(), Name: f.Name, Found: alertText(f), Level: level.word, Node: f.Node, Tone: level.tone,
+		ID: f.ID.String(), Subject: f.Entity.String(), Name: f.Name, Found: restriction.Finding(&f.Alert), Level: level.word, Node: f.Node, Tone: level.tone,
 		Since: f.Since, Inactive: !f.Active(now), Releasable: f.Active(now) && f.Until.IsZero(), Reason: f.Reason,
 	}
 	if f.Sponsor != uuid.Nil {
@@ -164,27 +164,6 @@ func alertRow(f *guard.AlertRow, names present.ActorNames, now time.Time) deskvi
 		row.State = "Active until it is released"
 	}
 	return row
-}
-
-// alertText describes what the guard found.
-func alertText(f *guard.AlertRow) string {
-	switch f.Kind {
-	case guard.Density:
-		return fmt.Sprintf("%s of %s different numbers are in dense blocks of %s", view.Count(f.Dense), view.Count(f.Numbers), view.Count(f.Block))
-	case guard.Misses:
-		return fmt.Sprintf("%s of %s different numbers are not allocated", view.Count(f.Misses), view.Count(f.Numbers))
-	case guard.BudgetUsed:
-		return fmt.Sprintf("All %s different numbers of the day are used up", view.Count(f.Budget))
-	case guard.YearUsed:
-		return fmt.Sprintf("All %s different numbers of the year are used up", view.Count(f.Budget))
-	case guard.YearNearlyUsed:
-		return fmt.Sprintf("%s of %s different numbers of the year are used", view.Count(f.Numbers), view.Count(f.Budget))
-	case guard.Harvest:
-		return fmt.Sprintf("Over this year, %s of %s different numbers are in dense blocks of %s", view.Count(f.Dense), view.Count(f.Numbers), view.Count(f.Block))
-	case guard.HarvestMisses:
-		return fmt.Sprintf("Over this year, %s of %s different numbers are not allocated", view.Count(f.Misses), view.Count(f.Numbers))
-	}
-	return string(f.Kind)
 }
 
 var releaseQuestionPage = view.Page{Title: "Release organisation", Crumbs: []view.Link{{Label: "Limits and alerts", Href: limitsPath}}, Active: limitsPath}

@@ -4,6 +4,7 @@ package desk
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -15,7 +16,7 @@ import (
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
-// Pages serves the pages of the regulator's staff. All fields are required.
+// Pages serves the pages of the regulator's staff. All fields but Checkpoint are required.
 type Pages struct {
 	present.Supply
 
@@ -23,13 +24,18 @@ type Pages struct {
 	Approvals *approval.Service
 	Tally     *tally.Tally
 	Record    func(context.Context, uuid.UUID) (record.Entry, error) // finds a record in the database or the archive
+	// Checkpoint returns the time of the newest checkpoint of the public log; zero if
+	// there is none yet. Nil without a public log.
+	Checkpoint func(context.Context) (time.Time, error)
+
+	counted workCache
 }
 
 // Routes returns the routes of these pages. All staff may look; each route names
 // who may change something.
 func (p *Pages) Routes() []portal.Route {
 	return slices.Concat(
-		p.entityRoutes(), p.mandateRoutes(), p.clientRoutes(), p.documentRoutes(), p.approvalRoutes(), p.supplyRoutes(),
+		p.homeRoutes(), p.entityRoutes(), p.mandateRoutes(), p.clientRoutes(), p.documentRoutes(), p.approvalRoutes(), p.supplyRoutes(),
 		p.planRoutes(), p.journalRoutes(), p.limitRoutes(), p.watchRoutes(), p.auditRoutes(), p.staffRoutes(),
 	)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // periods are the numbers of days that an overview can show, the default first.
-var periods = []int{30, 7, 90}
+var periods = []int{30, 7, 90, 365}
 
 // showOverview serves GET /portal/overview. All figures are counted in the
 // background, so the page is fast.
@@ -59,7 +59,7 @@ func (p *Pages) showOverview(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return p.Show(w, r, view.Page{Title: "Overview", Lead: "The requests of your applications and the answers they got. Days are in UTC."}, orgview.Overview(d))
+	return p.Show(w, r, view.Page{Title: "Usage", Lead: "The requests of your applications and the answers they got. Days are in UTC."}, orgview.Overview(d))
 }
 
 func overviewTabs(mode string, days int) (tabs [2][]view.Tab) {

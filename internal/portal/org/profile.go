@@ -4,10 +4,12 @@ import (
 	"net/http"
 
 	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/orgview"
+	"github.com/lineproof/lineproof/internal/restriction"
 )
 
 // showProfile serves GET /portal/profile.
@@ -33,6 +35,13 @@ func (p *Pages) showProfile(w http.ResponseWriter, r *http.Request) error {
 		ID: e.ID.String(), Name: e.Name, CAC: e.CAC, Status: string(e.Status), Tone: present.EntityTones[e.Status], Since: e.CreatedAt, Keys: keys[e.ID], People: e.Accounts,
 		Verifies: e.Verifies, Supplies: e.Supplies, DocumentsRequired: e.DocumentRequired, Now: p.Now(),
 		KeyRate: limits.KeyRate, EntityRate: limits.EntityRate, DayQuota: limits.DayQuota, MonthQuota: limits.MonthQuota, DayNumbers: limits.DayNumbers,
+	}
+	limited, err := restriction.Of(ctx, p.Pool, v.Who.Entity, p.Now())
+	if err != nil {
+		return err
+	}
+	if limited != nil {
+		d.Slowed, d.Stopped = limited.Level == guard.Slowed, limited.Level == guard.Stopped
 	}
 	for _, n := range needed {
 		if n.State != document.RequirementAccepted {

@@ -14,11 +14,9 @@ import (
 // ChartDay is the format of a day in charts.
 const ChartDay = "2 Jan"
 
-// maxSeries is how many statuses a chart shows separately; the rest are summed up.
-const maxSeries = 6
-
-// AnswersChart shows the answers by day and status. The most frequent statuses
-// have a colour of their own. The totals are over all days.
+// AnswersChart shows the answers by day and status. A status has the same colour in every
+// chart, whatever its share, and none is summed up with others: the rarest are those that
+// matter. The totals are over all days, the most frequent first.
 func AnswersChart(days []tally.Day) (view.ChartData, []orgview.StatusTotal) {
 	sums := map[string]int64{}
 	for _, d := range days {
@@ -31,48 +29,20 @@ func AnswersChart(days []tally.Day) (view.ChartData, []orgview.StatusTotal) {
 	for i, status := range statuses {
 		totals[i] = orgview.StatusTotal{Status: status, Tone: StatusTone(status), N: sums[status]}
 	}
-	shown, rest := statuses, []string(nil)
-	if len(statuses) > maxSeries {
-		shown, rest = statuses[:maxSeries-1], statuses[maxSeries-1:]
-	}
-	// A fixed order, so that the colours do not change with the counts.
-	shown = slices.SortedFunc(slices.Values(shown), func(a, b string) int { return cmp.Compare(statusIndex(a), statusIndex(b)) })
-	chart := view.ChartData{Title: "Answers by status", Unit: "answers", None: "No answers in this period.", Series: slices.Clone(shown)}
-	chart.Colours = colours(shown)
-	if len(rest) > 0 {
-		chart.Series, chart.Rest = append(chart.Series, "Other"), true
+	// The mildest at the bottom, in a fixed order.
+	slices.SortFunc(statuses, func(a, b string) int { return cmp.Compare(statusIndex(b), statusIndex(a)) })
+	chart := view.ChartData{Title: "Answers by status", Unit: "answers", None: "No answers in this period.", Series: statuses}
+	for _, status := range statuses {
+		chart.Classes = append(chart.Classes, view.StatusClass(status))
 	}
 	for _, d := range days {
 		bar := view.Bar{Label: d.Day.Format(ChartDay)}
-		for _, status := range shown {
+		for _, status := range statuses {
 			bar.Values = append(bar.Values, d.ByStatus[status])
-		}
-		if len(rest) > 0 {
-			var others int64
-			for _, status := range rest {
-				others += d.ByStatus[status]
-			}
-			bar.Values = append(bar.Values, others)
 		}
 		chart.Bars = append(chart.Bars, bar)
 	}
 	return chart, totals
-}
-
-// colours gives each status a colour of its own, where possible one of its tone:
-// red is for statuses to refuse.
-func colours(statuses []string) []int {
-	preferred := map[view.Tone][]int{view.Good: {0}, view.Warn: {1, 5, 4}, view.Bad: {2, 3}, view.Info: {5}, view.Neutral: {4}}
-	taken := make([]int, 0, len(statuses))
-	for _, status := range statuses {
-		for _, c := range append(preferred[StatusTone(status)], 5, 4, 3, 1, 0, 2) {
-			if !slices.Contains(taken, c) {
-				taken = append(taken, c)
-				break
-			}
-		}
-	}
-	return taken
 }
 
 func statusIndex(status string) int { return slices.Index(line.Statuses, line.Status(status)) }

@@ -1,14 +1,20 @@
 package view
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // The size of a chart in its own units; the page scales it.
 const (
 	chartWide = 720
 	chartHigh = 160
+	// leastHigh is the height of the smallest value that is not 0: beside a value that is
+	// ten thousand times as high it would not be seen otherwise.
+	leastHigh = 2
 )
 
-// maxSeries is how many series have a colour of their own.
+// maxSeries is how many series have a colour by their place.
 const maxSeries = 6
 
 // block is one segment of a bar, with its position.
@@ -20,7 +26,7 @@ type block struct {
 
 // layoutBars places the segments of all bars, the first series at the bottom.
 func layoutBars(c ChartData) []block {
-	top := highest(c)
+	top := axisTop(highest(c))
 	if top == 0 || len(c.Bars) == 0 {
 		return nil
 	}
@@ -32,8 +38,8 @@ func layoutBars(c ChartData) []block {
 			if v <= 0 || s >= len(c.Series) {
 				continue
 			}
-			high := float64(v) / float64(top) * (chartHigh - 4)
-			y -= high
+			high := max(float64(v)/float64(top)*chartHigh, leastHigh)
+			y = max(y-high, 0)
 			all = append(all, block{
 				series: s, x: float64(i)*step + step*0.15, y: y, wide: step * 0.7, high: high, title: b.Label + ", " + c.Series[s] + ": " + Count(v),
 			})
@@ -54,7 +60,63 @@ func highest(c ChartData) (top int64) {
 	return top
 }
 
+// axisTop is the value at the top of the axis: the lowest of 1, 2, 4, 10, 20, 40 and so on
+// that is not below n, so that a half and a quarter of it are round numbers, too.
+func axisTop(n int64) int64 {
+	if n <= 0 {
+		return 0
+	}
+	for unit := int64(1); ; unit *= 10 {
+		for _, times := range []int64{1, 2, 4} {
+			if unit*times >= n {
+				return unit * times
+			}
+		}
+	}
+}
+
+// tick is a line of the axis of values.
+type tick struct {
+	label string
+	y     float64
+}
+
+// ticks returns the lines of the axis of values, from the top: its half, and its quarters
+// where these are whole numbers.
+func (c ChartData) ticks() []tick {
+	top := axisTop(highest(c))
+	parts := int64(4)
+	for top%parts != 0 {
+		parts /= 2
+	}
+	var all []tick
+	for i := parts; i > 0; i-- {
+		all = append(all, tick{Count(top * i / parts), chartHigh * (1 - float64(i)/float64(parts))})
+	}
+	return append(all, tick{"0", chartHigh})
+}
+
+// maxDates is how many dates stand below a chart.
+const maxDates = 6
+
+// dates returns the labels below a chart: all, or a few at equal distances.
+func (c ChartData) dates() (labels []string) {
+	if len(c.Bars) <= maxDates {
+		for _, b := range c.Bars {
+			labels = append(labels, b.Label)
+		}
+		return labels
+	}
+	for i := range maxDates {
+		labels = append(labels, c.Bars[i*(len(c.Bars)-1)/(maxDates-1)].Label)
+	}
+	return labels
+}
+
 func (c ChartData) class(series int) string {
+	if series < len(c.Classes) {
+		return c.Classes[series]
+	}
 	if c.Rest && series == len(c.Series)-1 {
 		return "series-rest"
 	}
@@ -62,6 +124,11 @@ func (c ChartData) class(series int) string {
 		series = c.Colours[series]
 	}
 	return "series-" + strconv.Itoa(series%maxSeries)
+}
+
+// StatusClass returns the class of the colour that a status has in every chart.
+func StatusClass(status string) string {
+	return "status-" + strings.ToLower(strings.ReplaceAll(status, "_", "-"))
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }

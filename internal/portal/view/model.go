@@ -24,6 +24,7 @@ type Page struct {
 	Menu    []MenuGroup
 	Theme   string // light, dark, or "" for the setting of the system
 	Flash   *Flash
+	Banner  *Banner
 	Path    string // of the request
 }
 
@@ -39,6 +40,13 @@ type Who struct {
 type Flash struct {
 	Tone Tone
 	Text string
+}
+
+// Banner is what all pages of a visitor show first until it is over.
+type Banner struct {
+	Tone        Tone
+	Title, Text string
+	Link        Link // the zero Link for none
 }
 
 // Link is a link with a label.
@@ -60,6 +68,7 @@ type MenuGroup struct {
 type MenuItem struct {
 	Label, Href string
 	Active      bool
+	Count       int // of things that wait behind it; 0 for none
 }
 
 // Kind is the emphasis of a button.
@@ -217,8 +226,9 @@ type ChartData struct {
 	Title   string
 	Unit    string   // unit of the values
 	None    string   // text shown if all values are 0
-	Series  []string // their names; at most six
+	Series  []string // their names
 	Colours []int    // for each of the series, 0 to 5; nil for one after the other
+	Classes []string // for each of the series, the class of its colour, instead of Colours; nil for none
 	Rest    bool     // the last series is the remainder up to a total, and is drawn faintly
 	Bars    []Bar
 }

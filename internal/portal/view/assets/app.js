@@ -10,6 +10,43 @@
     const wrong = part.querySelector("[data-focus]");
     if (wrong) wrong.focus();
     takeToken(part);
+    for (const frame of part.querySelectorAll("[data-chart]")) readable(frame);
+  }
+
+  // readable lets a reader move over the days of a chart, with a pointer or the arrow
+  // keys, and writes the values of the day below it. They are in the table of the chart.
+  function readable(frame) {
+    const figure = frame.closest("figure"), svg = frame.querySelector("svg"), place = figure.querySelector("[data-reading]");
+    const rows = [...figure.querySelectorAll("tbody tr")], names = [...figure.querySelectorAll("thead th")].slice(1).map((th) => th.textContent);
+    if (rows.length === 0) return;
+    const hint = place.textContent, wide = svg.viewBox.baseVal.width / rows.length;
+    const cursor = root.createElementNS("http://www.w3.org/2000/svg", "rect");
+    for (const [name, value] of [["class", "chart-cursor"], ["y", "0"], ["height", "100%"], ["width", wide], ["visibility", "hidden"]]) cursor.setAttribute(name, value);
+    svg.prepend(cursor);
+    let at = -1;
+    const show = (i, read) => {
+      at = i;
+      cursor.setAttribute("visibility", i < 0 ? "hidden" : "visible");
+      if (i < 0) { place.textContent = hint; return; }
+      cursor.setAttribute("x", i * wide);
+      const cells = [...rows[i].children].map((cell) => cell.textContent);
+      const parts = names.map((name, n) => name + " " + cells[n + 1]).filter((_, n) => cells[n + 1] !== "0");
+      place.textContent = cells[0] + ": " + (parts.join(", ") || "0");
+      if (read) announce(place.textContent);
+    };
+    svg.tabIndex = 0;
+    svg.addEventListener("pointermove", (event) => {
+      const box = svg.getBoundingClientRect();
+      show(Math.min(rows.length - 1, Math.max(0, Math.floor((event.clientX - box.left) / box.width * rows.length))));
+    });
+    svg.addEventListener("pointerleave", () => show(-1));
+    svg.addEventListener("blur", () => show(-1));
+    svg.addEventListener("keydown", (event) => {
+      const to = { ArrowRight: at + 1, ArrowLeft: at < 0 ? rows.length - 1 : at - 1, Home: 0, End: rows.length - 1 }[event.key];
+      if (to === undefined) return;
+      event.preventDefault();
+      show(Math.min(rows.length - 1, Math.max(0, to)), true);
+    });
   }
 
   // A link in an e-mail has its code after the #, which browsers never send to a

@@ -25,6 +25,7 @@ type ProfileData struct {
 	Since                            time.Time
 	Keys, People                     int64
 	KeyRate, EntityRate              float64 // requests per second; 0 for no limit
+	Slowed, Stopped                  bool    // the guard has slowed it to a tenth, or stopped it
 	DayQuota, MonthQuota, DayNumbers int64   // 0 for no limit
 	Now                              time.Time
 }
@@ -106,8 +107,8 @@ func Profile(d ProfileData) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = DescriptionList([]Term{
-					{Label: "Requests per second, each key", Value: Text(RateText(d.KeyRate))},
-					{Label: "Requests per second, all keys", Value: Text(RateText(d.EntityRate))},
+					{Label: "Requests per second, each key", Value: currentRate(d, d.KeyRate)},
+					{Label: "Requests per second, all keys", Value: currentRate(d, d.EntityRate)},
 					{Label: "Answers per day", Value: Text(QuotaText(d.DayQuota))},
 					{Label: "Answers per month", Value: Text(QuotaText(d.MonthQuota))},
 					{Label: "Different numbers per day", Value: Text(QuotaText(d.DayNumbers))},
@@ -134,6 +135,21 @@ func Profile(d ProfileData) templ.Component {
 		return nil
 	})
 }
+
+// currentRate is the rate that applies now: less than the agreed one while the guard has
+// slowed or stopped the organisation.
+func currentRate(d ProfileData, rate float64) templ.Component {
+	switch {
+	case d.Stopped:
+		return Two("0, stopped now", RateText(rate)+" after a release")
+	case d.Slowed && rate > 0:
+		return Two(RateText(rate*guardSlowed)+", slowed now", RateText(rate)+" after a release")
+	}
+	return Text(RateText(rate))
+}
+
+// guardSlowed is the part of its rates that a slowed organisation has.
+const guardSlowed = 0.1
 
 func profileTerms(d ProfileData) []Term {
 	return []Term{

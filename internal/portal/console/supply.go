@@ -1,0 +1,81 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/consoleview"
+	"github.com/lineproof/lineproof/internal/supply"
+)
+
+// maxConflicts is how many conflicts the home page counts.
+const maxConflicts = 100
+
+// fillSupply fills in how a telco supplies: its state, its last file, conflicts about its
+// numbers, and its client.
+func (p *Pages) fillSupply(r *http.Request, d *consoleview.HomeData) error {
+	ctx, v := r.Context(), portal.VisitOf(r)
+	rules, err := p.Rules(r)
+	if err != nil {
+		return err
+	}
+	code, err := p.Access.NetworkOf(ctx, v.Client)
+	if err != nil {
+		return err
+	}
+	network, ok := rules.Plan.Network(code)
+	if !ok {
+		d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Warn, Text: "Your client may not supply lines of a network on the numbering plan. Ask the regulator.", Href: "/portal/supply"})
+		return nil
+	}
+	list, err := p.Lines.NetworkStatuses(ctx, code, d.Now.AddDate(0, 0, -present.SupplyDays))
+	if err != nil {
+		return err
+	}
+	standing := present.NetworkStatusData(&list[0], rules.Policy)
+	s := &consoleview.Supply{
+		Network: standing.Name, State: "Fresh", Tone: view.Good, Through: standing.Through, Freshness: view.Hours(rules.Policy.SIMFreshnessHours) + " for SIM changes, " + view.Hours(rules.Policy.LifecycleFreshnessHours) + " for the rest",
+		Late: standing.Late, Rejected: standing.Rejected, Days: present.SupplyDays,
+	}
+	switch {
+	case standing.Through.IsZero():
+		s.State, s.Tone = "Never supplied", view.Warn
+		d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Warn, Text: "You have not supplied any lines yet", Href: "/portal/supply"})
+	case standing.Silent:
+		s.State, s.Tone = "Too old", view.Bad
+		d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Bad, Text: "Your supply is too old: your lines are answered as UNKNOWN", Href: "/portal/supply"})
+	}
+	files, _, err := p.Lines.ImportPage(ctx, supply.ImportFilter{Network: network, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(files) > 0 {
+		row := present.ImportRow(&files[0], rules.Plan, "/portal/supply/imports")
+		s.File = &row
+		if row.Held {
+			d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Warn, Text: "Your last file is held and waits for a decision", Href: row.Href})
+		}
+	}
+	events, err := p.Lines.OpenEvents(ctx, supply.OpenQuery{Network: code, Limit: maxConflicts})
+	if err != nil {
+		return err
+	}
+	s.Conflicts, s.MaxConflicts = len(events), len(events) == maxConflicts
+	c, err := p.Access.Client(ctx, v.Client)
+	if err != nil {
+		return err
+	}
+	row := consoleview.ClientRow{Name: c.Name, Scopes: strings.Join(c.Scopes, ", "), State: "Active", Tone: view.Good, Secrets: c.Secrets, LastToken: c.LastTokenAt}
+	switch {
+	case c.Revoked:
+		row.State, row.Tone = "Revoked", view.Bad
+	case c.Suspended:
+		row.State, row.Tone = "Suspended", view.Warn
+	}
+	s.Clients = append(s.Clients, row)
+	d.Supply = s
+	return nil
+}

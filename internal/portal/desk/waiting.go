@@ -1,0 +1,149 @@
+package desk
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/lineproof/lineproof/internal/approval"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/order"
+	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/watchlist"
+)
+
+// work is what waits for staff, counted up to maxWork each.
+type work struct {
+	approvals []audit.Actor // who requested them
+	orders    []audit.Actor // who gave them
+	files     int           // held files of lines
+	documents int           // that can be reviewed
+	conflicts int           // events that contradict each other, or wait too long
+	lists     int           // held watch-lists
+	alerts    int           // active ones
+}
+
+// maxWork is the highest count: whoever has more to do needs no exact number.
+const maxWork = 100
+
+// workFor is how long counts are used again. Every page of staff shows them in its
+// menu.
+const workFor = 5 * time.Second
+
+// workCache keeps the last counts of this node.
+type workCache struct {
+	mu    sync.Mutex
+	at    time.Time
+	last  work
+	valid bool
+}
+
+// work returns what waits for staff, at most a few seconds old.
+func (p *Pages) work(ctx context.Context) (work, error) {
+	c := &p.counted
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := p.Now(); !c.valid || now.Sub(c.at) > workFor || now.Before(c.at) {
+		w, err := p.countWaiting(ctx)
+		if err != nil {
+			return work{}, err
+		}
+		c.at, c.last, c.valid = now, w, true
+	}
+	return c.last, nil
+}
+
+func (p *Pages) countWaiting(ctx context.Context) (w work, err error) {
+	approvals, err := p.Approvals.List(ctx, false, maxWork)
+	if err != nil {
+		return w, err
+	}
+	for i := range approvals {
+		if approvals[i].State == approval.Waiting {
+			w.approvals = append(w.approvals, approvals[i].RequestedBy)
+		}
+	}
+	orders, err := (&order.Service{Supply: p.Lines}).List(ctx, true, maxWork)
+	if err != nil {
+		return w, err
+	}
+	for i := range orders {
+		w.orders = append(w.orders, orders[i].RequestedBy)
+	}
+	if w.files, err = p.Lines.CountHeld(ctx); err != nil {
+		return w, err
+	}
+	documents, _, err := p.Documents.List(ctx, document.Filter{States: []document.State{document.Clean}, Limit: maxWork})
+	if err != nil {
+		return w, err
+	}
+	events, err := p.Lines.OpenEvents(ctx, supply.OpenQuery{Limit: maxWork})
+	if err != nil {
+		return w, err
+	}
+	lists, err := (&watchlist.Service{Pool: p.Pool}).HeldLists(ctx)
+	if err != nil {
+		return w, err
+	}
+	alerts, err := guard.List(ctx, p.Pool, p.Now(), false, maxWork)
+	w.documents, w.conflicts, w.lists, w.alerts = len(documents), len(events), len(lists), len(alerts)
+	return w, err
+}
+
+// byOthers counts what somebody else than the visitor requested: nobody confirms the own.
+func byOthers(requested []audit.Actor, v *portal.Visit) (n int) {
+	me := v.Who.Actor()
+	for _, by := range requested {
+		if !by.Same(me) {
+			n++
+		}
+	}
+	return n
+}
+
+// WaitingFor counts what waits for a visitor behind the entries of the menu, by path. It
+// counts only what the visitor may decide.
+func (p *Pages) WaitingFor(ctx context.Context, v *portal.Visit) (map[string]int, error) {
+	all := map[string]int{}
+	if !v.Has(portal.Decider) {
+		return all, nil
+	}
+	w, err := p.work(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range p.waitingRows(&w, v) {
+		all[row.menu] += row.n
+	}
+	return all, nil
+}
+
+// waitingRow is one kind of work.
+type waitingRow struct {
+	label, href string
+	menu        string // the entry of the menu that counts it
+	n           int
+}
+
+// waitingRows returns the kinds of work that a visitor may decide, most urgent first.
+func (p *Pages) waitingRows(w *work, v *portal.Visit) []waitingRow {
+	rows := []waitingRow{
+		{"Approvals and orders to confirm", approvalsPath, approvalsPath, byOthers(w.approvals, v) + byOthers(w.orders, v)},
+		{"Held files of lines", boardPath, boardPath, w.files},
+		{"Conflicts and events that wait", conflictsPath, conflictsPath, w.conflicts},
+		{"Documents to review", documentsPath, documentsPath, w.documents},
+	}
+	if v.Has(portal.Administrator) {
+		rows = append(rows, waitingRow{"Active alerts", limitsPath, limitsPath, w.alerts}, waitingRow{"Held watch-lists", heldListsPath, heldListsPath, w.lists})
+	}
+	return rows
+}
+
+// Pages of other packages to which the home page leads, where they exist.
+const (
+	conflictsPath = "/portal/desk/conflicts"
+	heldListsPath = "/portal/desk/watch"
+)

@@ -1,0 +1,160 @@
+package portal
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/message"
+	"github.com/lineproof/lineproof/internal/people"
+	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/web"
+)
+
+const (
+	messagesPath        = "/portal/messages"
+	messagePath         = "/portal/messages/{message}"
+	messagesReadPath    = "/portal/read-messages"
+	messageSettingsPath = "/portal/message-settings"
+)
+
+// messageRoutes are the pages of a person's messages.
+func (p *Portal) messageRoutes() []Route {
+	return []Route{
+		{Method: http.MethodGet, Path: messagesPath, Right: SignedIn, Serve: p.showMessages},
+		{Method: http.MethodGet, Path: messagePath, Right: SignedIn, Serve: p.openMessage},
+		{Method: http.MethodPost, Path: messagesReadPath, Right: SignedIn, Serve: p.readMessages},
+		{Method: http.MethodPost, Path: messageSettingsPath, Right: SignedIn, Serve: p.setMessages},
+	}
+}
+
+// messageKind describes a kind of message: its title, whom it concerns, and whether a
+// person may go without its e-mail.
+type messageKind struct {
+	kind   people.EmailKind
+	title  string
+	label  string // in the settings
+	tone   view.Tone
+	staff  bool // staff get it
+	others bool // organisations get it
+	always bool // its e-mail cannot be turned off
+}
+
+var messageKinds = []messageKind{
+	{people.ScanStopped, "Your organisation is stopped", "Your organisation is stopped", view.Bad, false, true, true},
+	{people.ScanSlowed, "Your organisation is slowed", "Your organisation is slowed", view.Warn, false, true, true},
+	{people.KeyExpires, "API keys expire soon", "API keys expire soon", view.Warn, false, true, false},
+	{people.WebhookDisabled, "A webhook endpoint was disabled", "A webhook endpoint was disabled", view.Bad, false, true, false},
+	{people.WebhookFailing, "A webhook endpoint is failing", "A webhook endpoint is failing", view.Warn, false, true, false},
+	{people.WebhookRefused, "A webhook endpoint refused events", "A webhook endpoint refuses events for good", view.Warn, false, true, false},
+	{people.DocumentRejected, "A document was rejected", "A document was rejected", view.Bad, false, true, false},
+	{people.FileHeld, "A file of lines waits for a decision", "A file of lines waits for a decision", view.Warn, true, true, false},
+	{people.ApprovalWaits, "An approval waits for a second person", "An approval waits for a second person", view.Info, true, false, false},
+	{people.GuardFound, "Alert about an organisation", "The guard raises an alert about an organisation", view.Warn, true, false, false},
+	{people.BreakGlass, "Somebody uses break-glass", "Somebody uses break-glass", view.Bad, true, false, true},
+}
+
+// messagesShown is the number of messages on one page.
+const messagesShown = 50
+
+// showMessages serves GET /portal/messages.
+func (p *Portal) showMessages(w http.ResponseWriter, r *http.Request) error {
+	v, before := VisitOf(r), web.CursorID(r)
+	list, err := message.List(r.Context(), p.Pool, v.Who.Account, before, messagesShown+1)
+	if err != nil {
+		return err
+	}
+	muted, err := message.Muted(r.Context(), p.Pool, v.Who.Account)
+	if err != nil {
+		return err
+	}
+	list, next := web.CutPage(list, messagesShown, func(m *message.Message) string { return m.ID.String() })
+	links := web.PageLinks(r, web.IDCursor(before), next)
+	d := view.MessagesData{First: links.First, Next: links.Next, Now: p.Now()}
+	for i := range list {
+		d.Rows = append(d.Rows, messageRow(&list[i]))
+		d.Unread = d.Unread || list[i].ReadAt.IsZero()
+	}
+	for _, k := range messageKinds {
+		if (v.Who.Role != "" && k.staff) || (v.Who.Role == "" && k.others) {
+			d.Kinds = append(d.Kinds, view.MessageChoice{Kind: string(k.kind), Label: k.label, Always: k.always, On: k.always || !slices.Contains(muted, string(k.kind))})
+		}
+	}
+	return p.Show(w, r, view.Page{Title: "Messages", Lead: "What needs your attention. Messages are kept for 90 days."}, view.Messages(d))
+}
+
+func messageRow(m *message.Message) view.MessageRow {
+	row := view.MessageRow{ID: m.ID.String(), Title: m.Kind, Tone: view.Info, About: m.About, Detail: m.Detail, At: m.CreatedAt, Unread: m.ReadAt.IsZero()}
+	if i := slices.IndexFunc(messageKinds, func(k messageKind) bool { return string(k.kind) == m.Kind }); i >= 0 {
+		row.Title, row.Tone = messageKinds[i].title, messageKinds[i].tone
+	}
+	return row
+}
+
+// NewestMessages returns the newest messages of a visitor, for the home page.
+func (p *Portal) NewestMessages(r *http.Request, most int) ([]view.MessageRow, error) {
+	list, err := message.List(r.Context(), p.Pool, VisitOf(r).Who.Account, uuid.Nil, most)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]view.MessageRow, len(list))
+	for i := range list {
+		rows[i] = messageRow(&list[i])
+	}
+	return rows, nil
+}
+
+// openMessage serves GET /portal/messages/{message}: it marks the message as read and
+// leads to the page that it is about.
+func (p *Portal) openMessage(w http.ResponseWriter, r *http.Request) error {
+	id, err := PathID(r, "message")
+	if err != nil {
+		return err
+	}
+	m, err := message.Get(r.Context(), p.Pool, VisitOf(r).Who.Account, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	if err := message.MarkRead(r.Context(), p.Pool, m.Account, id, p.now()); err != nil {
+		return err
+	}
+	http.Redirect(w, r, localPath(m.Path), http.StatusSeeOther) //nolint:gosec // localPath returns only paths of the portal
+	return nil
+}
+
+// readMessages serves POST /portal/read-messages.
+func (p *Portal) readMessages(w http.ResponseWriter, r *http.Request) error {
+	if err := message.MarkRead(r.Context(), p.Pool, VisitOf(r).Who.Account, uuid.Nil, p.now()); err != nil {
+		return err
+	}
+	return p.RedirectWithFlash(w, r, messagesPath, "messages.read")
+}
+
+// setMessages serves POST /portal/message-settings: the form has the kinds of which the
+// person wants e-mails.
+func (p *Portal) setMessages(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	var muted []string
+	for _, k := range messageKinds {
+		if !k.always && !slices.Contains(r.PostForm["email"], string(k.kind)) {
+			muted = append(muted, string(k.kind))
+		}
+	}
+	err := pg.InTx(r.Context(), p.Pool, func(tx pg.Tx) error { return message.Mute(r.Context(), tx, VisitOf(r).Who.Account, muted) })
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithFlash(w, r, messagesPath, "messages.set")
+}
+
+func (p *Portal) now() time.Time { return p.Now().UTC().Truncate(time.Microsecond) }
