@@ -15,6 +15,24 @@ const (
 	ImportEvents   = "events"   // events of some lines
 )
 
+// The states of an import in which it stays, or waits for staff.
+const (
+	ImportHeld      = "held"      // staff have to confirm it
+	ImportApplied   = "applied"   // with or without rejected rows
+	ImportChecked   = "checked"   // a dry run has ended
+	ImportRefused   = "refused"   // the whole file
+	ImportCancelled = "cancelled" // by the supplier or by staff
+)
+
+// IsEnded reports whether the import will not change any more.
+func (i *LineImport) IsEnded() bool {
+	switch i.State {
+	case ImportApplied, ImportChecked, ImportRefused, ImportCancelled:
+		return true
+	}
+	return false
+}
+
 // importTimeout is for one attempt to send a national file.
 const importTimeout = time.Hour
 

@@ -14,13 +14,15 @@ import (
 func (r *remote) linesSendCommand() *cobra.Command {
 	var f client.LinesFile
 	var asOf string
+	var wait bool
 	cmd := &cobra.Command{
 		Use:   "send FILE",
 		Short: "Send a file of lines or events; - is standard input",
 		Long: `Sends a supply file of the client's network, a snapshot of all its lines or events, plain or compressed with gzip
 or zstd, and prints the id and state of the import. The service processes it in the background; see its progress with
-"lineproof api lines import".`,
-		Example: `  lineproof api lines send --kind snapshot --as-of 2026-11-01 lines.csv.gz
+"lineproof api lines import". With --wait the command shows the progress and ends when the import has ended or is held;
+the exit code is 6 if it is held, was rejected or has rejected rows.`,
+		Example: `  lineproof api lines send --kind snapshot --as-of 2026-11-01 --wait lines.csv.gz
   lineproof api lines send --kind events --dry-run events.csv`,
 		Args: cobra.ExactArgs(1),
 	}
@@ -29,6 +31,7 @@ or zstd, and prints the id and state of the import. The service processes it in 
 	flags.StringVar(&asOf, "as-of", "", "time of the snapshot; for events: the time up to which the supply is complete")
 	flags.BoolVar(&f.DryRun, "dry-run", false, "only report what would change")
 	flags.StringVar(&f.IdempotencyKey, "idempotency-key", "", "identifies this file, so that a retry does not import it twice")
+	flags.BoolVar(&wait, "wait", false, "wait until the import has ended or is held")
 	console.Require(cmd, "kind")
 	console.Complete(cmd, "kind", client.ImportSnapshot, client.ImportEvents)
 	asJSON := console.JSONFlag(cmd)
@@ -46,7 +49,17 @@ or zstd, and prints the id and state of the import. The service processes it in 
 		if err != nil {
 			return err
 		}
-		return r.Print(*asJSON, im, []string{"import", im.ID}, []string{"state", im.State})
+		if !wait {
+			return r.Print(*asJSON, im, []string{"import", im.ID}, []string{"state", im.State})
+		}
+		r.Note("import %s", im.ID) // so that it can be looked at if this command is stopped
+		if im, err = r.waitForImport(ctx, c, token, im.ID); err != nil {
+			return err
+		}
+		if err := r.printImport(*asJSON, im); err != nil {
+			return err
+		}
+		return importResult(im)
 	})
 	return cmd
 }
@@ -63,30 +76,34 @@ func (r *remote) linesImportCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		count := func(n int64) string { return strconv.FormatInt(n, 10) }
-		rows := [][]string{
-			{"import", im.ID},
-			{"network", im.Network},
-			{"kind", im.Kind},
-			{"state", im.State},
-			{"rows", count(im.Rows)},
-			{"rows per second", count(im.Rate)},
-			{"added", count(im.Added)},
-			{"changed", count(im.Changed)},
-			{"unchanged", count(im.Unchanged)},
-			{"ended", count(im.Ended)},
-			{"duplicates", count(im.Duplicates)},
-			{"no effect", count(im.NoEffect)},
-			{"waiting", count(im.Waiting)},
-			{"ported out", count(im.PortedOut)},
-			{"refused", count(im.Refused)},
-		}
-		if im.Reason != "" {
-			rows = append(rows, []string{"reason", im.Reason})
-		}
-		return r.Print(*asJSON, im, rows...)
+		return r.printImport(*asJSON, im)
 	})
 	return cmd
+}
+
+func (r *remote) printImport(asJSON bool, im *client.LineImport) error {
+	count := func(n int64) string { return strconv.FormatInt(n, 10) }
+	rows := [][]string{
+		{"import", im.ID},
+		{"network", im.Network},
+		{"kind", im.Kind},
+		{"state", im.State},
+		{"rows", count(im.Rows)},
+		{"rows per second", count(im.Rate)},
+		{"added", count(im.Added)},
+		{"changed", count(im.Changed)},
+		{"unchanged", count(im.Unchanged)},
+		{"ended", count(im.Ended)},
+		{"duplicates", count(im.Duplicates)},
+		{"no effect", count(im.NoEffect)},
+		{"waiting", count(im.Waiting)},
+		{"ported out", count(im.PortedOut)},
+		{"rejected", count(im.Refused)},
+	}
+	if im.Reason != "" {
+		rows = append(rows, []string{"reason", im.Reason})
+	}
+	return r.Print(asJSON, im, rows...)
 }
 
 func (r *remote) linesImportsCommand() *cobra.Command {

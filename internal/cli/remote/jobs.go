@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"time"
@@ -122,17 +123,22 @@ func (r *remote) waitForJob(ctx context.Context, c *client.Client, key client.Se
 	}
 }
 
-// saveResult writes a result to a file that is complete or not there.
+// saveResult writes a result to a file or to standard output.
 func (r *remote) saveResult(ctx context.Context, c *client.Client, key client.Secret, id, path string) error {
 	if path == "-" {
 		return c.JobResult(ctx, key, id, r.Out)
 	}
+	return writeWhole(path, func(w io.Writer) error { return c.JobResult(ctx, key, id, w) })
+}
+
+// writeWhole writes a file that is complete or not there.
+func writeWhole(path string, write func(io.Writer) error) error {
 	part := path + ".part"
 	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) //nolint:gosec // the user names the file
 	if err != nil {
 		return err
 	}
-	err = c.JobResult(ctx, key, id, file)
+	err = write(file)
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}
