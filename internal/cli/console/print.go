@@ -104,6 +104,16 @@ func Terminal(stream any) (fd int, ok bool) {
 	return fd, term.IsTerminal(fd)
 }
 
+// IsRegularFile reports whether a stream is a file on a disk: no terminal, pipe or device.
+func IsRegularFile(stream any) bool {
+	f, isFile := stream.(*os.File)
+	if !isFile {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
 // OpenInput opens a file, or standard input for "-". Size is -1 when unknown.
 func (c *Console) OpenInput(name string) (in io.ReadCloser, size int64, err error) {
 	if name == "-" {

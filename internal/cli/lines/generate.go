@@ -155,8 +155,9 @@ func (c *commands) stream(ctx context.Context, f generateFlags, total int64, wri
 		out, finish = z, z.Close
 	}
 	w := &rowWriter{ctx: ctx, to: out}
-	_, onScreen := console.Terminal(c.Env.Stdout)
-	if _, interactive := console.Terminal(c.Env.Stderr); interactive && !onScreen {
+	// Beside rows on the screen a bar is in the way, and so it is where another program reads
+	// them: that one shows its own, in the same place.
+	if _, interactive := console.Terminal(c.Env.Stderr); interactive && console.IsRegularFile(c.Env.Stdout) {
 		bars := mpb.New(mpb.WithOutput(c.Env.Stderr), mpb.WithWidth(40))
 		w.bar = bars.AddBar(total+1, // and the header
 			mpb.PrependDecorators(decor.CountersNoUnit("%d / %d rows ")),
