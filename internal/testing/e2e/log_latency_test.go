@@ -3,7 +3,9 @@ package e2e_test
 import (
 	"context"
 	"io"
+	"io/fs"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -62,6 +64,31 @@ func TestAnswersAreWitnessedSoon(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	var answers, entries int64
+	if err := w.pool.QueryRow(t.Context(), `SELECT (SELECT sum(count) FROM journal_batch)::bigint, (SELECT count(*) FROM log_entry)`).Scan(&answers, &entries); err != nil {
+		t.Fatal(err)
+	}
+	public := bytesBelow(t, filepath.Join(w.data, "log"))
+	t.Logf("%d answers in %d entries of the log; its public files have %d bytes, %.2f for an answer and %.0f for an entry", answers, entries, public, float64(public)/float64(answers), float64(public)/float64(entries))
+}
+
+// bytesBelow adds up the sizes of the files in a directory and below it.
+func bytesBelow(t *testing.T, dir string) (sum int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
 }
 
 // watched is when which size of a log was signed by all witnesses.
