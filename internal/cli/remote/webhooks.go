@@ -47,8 +47,14 @@ type webhookJSON struct {
 func (r *remote) printWebhook(asJSON bool, w *client.WebhookEndpoint) error {
 	count := func(n int64) string { return strconv.FormatInt(n, 10) }
 	rows := [][]string{
-		{"webhook", w.ID}, {"name", w.Name}, {"url", w.URL}, {"mode", w.Mode}, {"form", w.Form}, {"state", strings.TrimSpace(w.State + " " + w.Reason)},
-		{"waiting events", count(w.WaitingEvents)}, {"refused events", count(w.RefusedEvents)},
+		{"webhook", w.ID},
+		{"name", w.Name},
+		{"url", w.URL},
+		{"mode", w.Mode},
+		{"form", w.Form},
+		{"state", strings.TrimSpace(w.State + " " + w.Reason)},
+		{"waiting events", count(w.WaitingEvents)},
+		{"refused events", count(w.RefusedEvents)},
 	}
 	if w.PublicKey != "" {
 		rows = append(rows, []string{"public key", w.PublicKey})
