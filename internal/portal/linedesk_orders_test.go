@@ -28,9 +28,9 @@ func orderOf(action string, fields ...string) url.Values {
 	return f
 }
 
-func (s *stack) answerAbout(t testing.TB, number string) line.Status {
+func (s *stack) answerNow(t testing.TB) line.Status {
 	t.Helper()
-	return must(s.Lines.History(t.Context(), supply.HistoryQuery{Number: must(s.Region.ParseMobile(number))(t)}))(t).Status
+	return must(s.Lines.History(t.Context(), supply.HistoryQuery{Number: must(s.Region.ParseMobile(lifeNumber))(t)}))(t).Status
 }
 
 // From a number's page a reviewer reaches the order with what banks would be told; the
@@ -52,14 +52,14 @@ func TestBarIsOrderedFromANumbersPage(t *testing.T) {
 	if n := s.rows(t, "history.read"); n != lookups+1 {
 		t.Errorf("the page of the order wrote %d look-ups, want 1", n-lookups)
 	}
-	if n := s.rows(t, "order.given"); n != 0 || s.answerAbout(t, lifeNumber) != line.Recycled {
+	if n := s.rows(t, "order.given"); n != 0 || s.answerNow(t) != line.Recycled {
 		t.Fatalf("the preview gave %d orders", n)
 	}
 	wantPage(t, s.post(t, orders, asker.session, orderOf("BAR", "note", "Suit 12")), http.StatusUnprocessableEntity, `id="error-reason"`)
 	wantPage(t, s.post(t, orders, asker.session, orderOf("BAR", "reason", "COURT", "note", "")), http.StatusUnprocessableEntity, `id="error-note"`)
 	wantPage(t, s.post(t, orders, asker.session, orderOf("BAR", "reason", "COURT", "note", "x", "effectiveAt", "yesterday")), http.StatusUnprocessableEntity, `id="error-effectiveAt"`)
 	wantGo(t, s.post(t, orders, asker.session, orderOf("BAR", "reason", "COURT", "note", "Suit 12")), approvals)
-	if got := s.answerAbout(t, lifeNumber); got != line.Barred {
+	if got := s.answerNow(t); got != line.Barred {
 		t.Fatalf("the number is %s", got)
 	}
 	wantPage(t, s.post(t, numbers, asker.session, look), http.StatusOK, "In effect, waiting for a second person", "Suit 12", "Lift bars")
@@ -81,13 +81,13 @@ func TestVoidIsOrderedFromAnEvent(t *testing.T) {
 	void := "VOID " + strconv.FormatInt(h.Events[1].Seq, 10)
 	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf(void)), http.StatusOK, "#answer-SWAPPED", "#answer-RECYCLED", "Nothing changes until another administrator or reviewer")
 	wantGo(t, s.post(t, orders, asker.session, orderOf(void, "note", "MTN has no SIM order")), approvals)
-	if got := s.answerAbout(t, lifeNumber); got != line.Swapped {
+	if got := s.answerNow(t); got != line.Swapped {
 		t.Fatalf("one person voided the event: %s", got)
 	}
 	id := must((&order.Service{Supply: s.Lines}).List(t.Context(), true, 1))(t)[0].ID.String()
 	wantPage(t, s.get(t, orders+"/"+id+"/confirm", second.session), http.StatusOK, "#answer-SWAPPED", "#answer-RECYCLED")
 	wantGo(t, s.post(t, orders+"/"+id+"/confirm", second.session, url.Values{}), approvals)
-	if got := s.answerAbout(t, lifeNumber); got != line.Recycled {
+	if got := s.answerNow(t); got != line.Recycled {
 		t.Errorf("the number is %s", got)
 	}
 	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf(void)), http.StatusUnprocessableEntity, "already been voided")

@@ -23,7 +23,7 @@ func TestNoticesAboutSealedNumbersWait(t *testing.T) {
 		t.Helper()
 		err := pg.InTx(t.Context(), r.pool, func(tx pg.Tx) error {
 			for n := firstLine + odd; n < firstLine+100; n += 2 {
-				number, _ := phone.FromInt(int64(n))
+				number, _ := phone.FromInt(n)
 				s := outbox.Seal{ID: uuid.New(), Number: number, Until: r.clock.AddDate(0, 6, 0), AskedAt: r.clock, Expires: r.clock.AddDate(0, 0, 7)}
 				if err := outbox.AddSeal(t.Context(), tx, s); err != nil {
 					return err

@@ -55,7 +55,7 @@ var ruleTexts = map[approval.Rule]string{
 }
 
 // barReasonWords describe the reasons of a bar.
-var barReasonWords = map[line.Code]string{
+var barReasonWords = map[line.Code]string{ //nolint:exhaustive // the reasons of a bar only
 	line.ReasonNIN: "The holder is not linked to a national identity number", line.ReasonFraud: "Fraud with the number", line.ReasonCourt: "By order of a court",
 	line.ReasonLost: "The SIM is lost or stolen", line.ReasonDebt: "Unpaid bills", line.ReasonOther: "Another reason; say which in the note",
 }
