@@ -9,8 +9,9 @@ import (
 const (
 	chartWide = 720
 	chartHigh = 160
-	// leastHigh is the height of the smallest value that is not 0: beside a value that is
-	// ten thousand times as high it would not be seen otherwise.
+	// leastHigh is the height of the smallest bar that is not 0: beside one that is ten
+	// thousand times as high it would not be seen otherwise. The parts of a bar have their
+	// true share of it, so that no bar looks higher than its total.
 	leastHigh = 2
 )
 
@@ -33,13 +34,14 @@ func layoutBars(c ChartData) []block {
 	step := float64(chartWide) / float64(len(c.Bars))
 	var all []block
 	for i, b := range c.Bars {
-		y := float64(chartHigh)
+		y, sum := float64(chartHigh), total(b)
+		whole := max(float64(sum)/float64(top)*chartHigh, leastHigh)
 		for s, v := range b.Values {
 			if v <= 0 || s >= len(c.Series) {
 				continue
 			}
-			high := max(float64(v)/float64(top)*chartHigh, leastHigh)
-			y = max(y-high, 0)
+			high := float64(v) / float64(sum) * whole
+			y -= high
 			all = append(all, block{
 				series: s, x: float64(i)*step + step*0.15, y: y, wide: step * 0.7, high: high, title: b.Label + ", " + c.Series[s] + ": " + Count(v),
 			})
@@ -51,13 +53,17 @@ func layoutBars(c ChartData) []block {
 // highest is the total of the highest bar.
 func highest(c ChartData) (top int64) {
 	for _, b := range c.Bars {
-		var sum int64
-		for _, v := range b.Values {
-			sum += max(v, 0)
-		}
-		top = max(top, sum)
+		top = max(top, total(b))
 	}
 	return top
+}
+
+// total is the sum of the values of a bar.
+func total(b Bar) (sum int64) {
+	for _, v := range b.Values {
+		sum += max(v, 0)
+	}
+	return sum
 }
 
 // axisTop is the value at the top of the axis: the lowest of 1, 2, 4, 10, 20, 40 and so on
