@@ -31,6 +31,9 @@ func (s *Store) Pages(ctx context.Context, d *Document) (int, error) {
 		return 0, nil
 	}
 	f, err := s.fetch(ctx, d)
+	if errors.Is(err, ErrDamaged) {
+		return 0, nil // whoever downloads it is told
+	}
 	if err != nil {
 		return 0, err
 	}

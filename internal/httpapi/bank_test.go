@@ -44,7 +44,7 @@ var bankRoutes = []string{
 	"PUT " + listsPath + "/{listId}/members", "POST " + listsPath + "/{listId}/members", "GET " + feedPath, "GET " + streamPath, "POST " + acksPath,
 	"GET " + hooksPath, "POST " + hooksPath, "GET " + hooksPath + "/{webhookId}", "DELETE " + hooksPath + "/{webhookId}", "GET " + hooksPath + "/{webhookId}/attempts",
 	"POST " + hooksPath + "/{webhookId}/confirm", "POST " + hooksPath + "/{webhookId}/test", "POST " + hooksPath + "/{webhookId}/pause", "POST " + hooksPath + "/{webhookId}/resume",
-	"POST " + hooksPath + "/{webhookId}/roll", "POST " + hooksPath + "/{webhookId}/replay",
+	"POST " + hooksPath + "/{webhookId}/roll", "POST " + hooksPath + "/{webhookId}/replay", "GET " + hooksPath + "/{webhookId}/refused", "POST " + hooksPath + "/{webhookId}/resend",
 	"GET " + jobsPath, "POST " + jobsPath, "GET " + jobsPath + "/{jobId}", "PUT " + jobsPath + "/{jobId}/file", "GET " + jobsPath + "/{jobId}/result", "POST " + jobsPath + "/{jobId}/cancel",
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/httpapi"
 )
 
@@ -90,6 +91,7 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 		form := access.KeyForm{Entity: of.entity, Name: "feed", Mode: mode, Rights: []string{"watch", "feed", "jobs"}}
 		return must(s.Access.CreateKey(t.Context(), form, access.Operator, uuid.Nil))(t).Text.Reveal()
 	}
+	var read uuid.UUID
 	for _, route := range bankRoutes {
 		method, path, _ := strings.Cut(route, " ")
 		if !strings.Contains(path, "{") {
@@ -103,12 +105,22 @@ func TestIdsOfAnotherEntityAreNotFound(t *testing.T) {
 			own = strings.Replace(path, "{jobId}", s.job(t, bankKey(a, mode), jobState(path)), 1)
 		default:
 			mode = access.Test // whose endpoint can be on this machine
-			own = strings.Replace(path, "{webhookId}", s.oneMoreHook(t, a.entity, mode, hookState(path)).String(), 1)
+			id := read
+			if method != http.MethodGet || read == uuid.Nil {
+				id = s.oneMoreHook(t, a.entity, mode, hookState(path))
+			}
+			if method == http.MethodGet { // several requests can read one endpoint
+				read = id
+			}
+			own = strings.Replace(path, "{webhookId}", id.String(), 1)
+			s.tellFeed(t, feed.Owner{Entity: a.entity, Mode: mode})
 		}
 		ways[route] = func(who party) *http.Request {
 			switch {
 			case method == http.MethodPut:
 				return put(own, bankKey(who, mode), "text/csv", []byte(knownNumber))
+			case strings.HasSuffix(own, "/resend"):
+				return post(own, bankKey(who, mode), `{"first":"1"}`)
 			case method == http.MethodPost && (strings.Contains(own, hooksPath) || strings.Contains(own, jobsPath)):
 				return post(own, bankKey(who, mode), `{}`)
 			case method == http.MethodPost:

@@ -68,8 +68,14 @@ func (s *stack) oneMoreHook(t *testing.T, entity uuid.UUID, mode, state string) 
 // tellBank adds an event to a feed of the bank.
 func (s *stack) tellBank(t *testing.T, mode string) {
 	t.Helper()
+	s.tellFeed(t, feed.Owner{Entity: s.bank.ID, Mode: mode})
+}
+
+// tellFeed adds an event to a feed.
+func (s *stack) tellFeed(t *testing.T, o feed.Owner) {
+	t.Helper()
 	must(struct{}{}, pg.InTx(t.Context(), s.Bank.Webhooks.Pool, func(tx pg.Tx) error {
-		return feed.Append(t.Context(), tx, feed.Owner{Entity: s.bank.ID, Mode: mode}, feed.Event{Type: "list.v1.applied", Time: time.Now(), Data: map[string]int{"members": 7}})
+		return feed.Append(t.Context(), tx, o, feed.Event{Type: "list.v1.applied", Time: time.Now(), Data: map[string]int{"members": 7}})
 	}))(t)
 }
 

@@ -35,7 +35,7 @@ function walked() {
 export async function tabs(who) {
   const count = await who.page.evaluate(mark);
   for (let i = 0; i < count + 2; i++) await who.page.keyboard.press("Tab"); // once around, including the browser's own tab stop
-  for (let i = 0; i < 12; i++) { // and over scrollable elements
+  for (let i = 0; i < 40; i++) { // and over scrollable elements and the parts of dates
     if ((await who.page.evaluate(() => window.walked.reached.size)) >= count) break;
     await who.page.keyboard.press("Tab");
   }

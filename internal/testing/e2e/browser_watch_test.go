@@ -25,7 +25,7 @@ func (g *browserData) plantJobs(t *testing.T) {
 		{"failed", names["chinese"], "The file has more than 5000000 rows. Send it in parts.", 0, 0, 0},
 	} {
 		g.exec(t, `INSERT INTO file_job (id, entity_id, mode, key_id, name, state, reason, bytes, rows, place, answered, rejected, created_at, received_at, started_at, finished_at, result, kept_until)
-			VALUES (gen_random_uuid(), $1, 'live', $2, $3, $4, $5, $6 * 17, $6, $7 + $8, $7, $8, now() - $9 * interval '7 minutes', CASE WHEN $4 <> 'waiting' THEN now() - $9 * interval '6 minutes' END,
+			VALUES (gen_random_uuid(), $1, 'live', $2, $3, $4, $5, $6::bigint * 17, $6, $7::bigint + $8::bigint, $7, $8, now() - $9 * interval '7 minutes', CASE WHEN $4 <> 'waiting' THEN now() - $9 * interval '6 minutes' END,
 				CASE WHEN $4 NOT IN ('waiting', 'checking') THEN now() - $9 * interval '5 minutes' END, CASE WHEN $4 IN ('done', 'cancelled', 'failed') THEN now() - interval '1 minute' END,
 				CASE WHEN $4 = 'done' THEN gen_random_uuid() END, CASE WHEN $4 = 'done' THEN now() + interval '7 days' END)`,
 			g.bank.ID, key.ID, j.name, j.state, j.reason, j.rows, j.answered, j.rejected, i+1)
