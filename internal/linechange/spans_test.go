@@ -33,7 +33,7 @@ func words(spans []linechange.Span) (list []string) {
 		return strconv.Itoa(int(i.Time().Sub(epoch.Time()) / day))
 	}
 	for _, s := range spans {
-		list = append(list, string(s.Lane)+" "+s.Label+strconv.Itoa(int(s.Network))+" "+on(s.Start)+"-"+on(s.End))
+		list = append(list, string(s.Lane)+": "+s.Label+strconv.Itoa(int(s.Network))+" "+on(s.Start)+"-"+on(s.End))
 	}
 	return list
 }
@@ -51,10 +51,10 @@ func TestSpansFollowTheHistory(t *testing.T) {
 	terms := line.TermsOf([]policy.Policy{policy.Defaults()})
 	for until, want := range map[int][]string{
 		300: {
-			"Holder Holder 10 0-60", "Holder Quarantined0 60-200", "Holder Holder 20 200-?", "Network 1 0-?", "SIM SIM 10 0-10", "SIM SIM 20 10-60", "SIM SIM 10 200-?",
-			"Bars Regulator, number0 20-23", "Flags HIGH0 30-60",
+			"Holder: Holder 10 0-60", "Holder: Quarantined0 60-200", "Holder: Holder 20 200-?", "Network: 1 0-?", "SIM: SIM 10 0-10", "SIM: SIM 20 10-60", "SIM: SIM 10 200-?",
+			"Bars: Regulator, number0 20-23", "Flags: HIGH0 30-60",
 		},
-		21: {"Holder Holder 10 0-?", "Network 1 0-?", "SIM SIM 10 0-10", "SIM SIM 20 10-?", "Bars Regulator, number0 20-?"},
+		21: {"Holder: Holder 10 0-?", "Network: 1 0-?", "SIM: SIM 10 0-10", "SIM: SIM 20 10-?", "Bars: Regulator, number0 20-?"},
 	} {
 		got := words(linechange.Spans(h, terms, 90*day, epoch.Add(time.Duration(until)*day)))
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -71,7 +71,7 @@ func TestSpansOfASnapshotStartWhereItKnows(t *testing.T) {
 	t.Parallel()
 	h := &line.History{Base: &line.Baseline{Import: 1, AsOf: epoch.Add(50 * day), Network: 1, Tenure: line.Never, SIM: line.Never, State: line.StateActive, StateSince: line.Never, Until: line.Never}}
 	got := words(linechange.Spans(h, line.TermsOf([]policy.Policy{policy.Defaults()}), 90*day, epoch.Add(100*day)))
-	if diff := cmp.Diff([]string{"Holder Holder 10 ?-?", "Network 1 ?-?", "SIM SIM 10 ?-?"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"Holder: Holder 10 ?-?", "Network: 1 ?-?", "SIM: SIM 10 ?-?"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -126,7 +126,7 @@ func (p *Portal) openMessage(w http.ResponseWriter, r *http.Request) error {
 	if err := message.MarkRead(r.Context(), p.Pool, m.Account, id, p.now()); err != nil {
 		return err
 	}
-	http.Redirect(w, r, localPath(m.Path), http.StatusSeeOther) //nolint:gosec // localPath returns only paths of the portal
+	http.Redirect(w, r, localPath(m.Path), http.StatusSeeOther)
 	return nil
 }
 

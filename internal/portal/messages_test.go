@@ -57,7 +57,7 @@ func TestPeopleChooseTheirEmails(t *testing.T) {
 	s := newStack(t)
 	admin := s.as(t, "admin")
 	wantGo(t, s.post(t, "/portal/message-settings", admin.session, url.Values{"email": {"webhook_failing", "unknown"}}), "/portal/messages")
-	for kind, emailed := range map[people.EmailKind]bool{people.DocumentRejected: false, people.WebhookFailing: true, people.ScanStopped: true} {
+	for kind, emailed := range map[people.EmailKind]bool{people.DocumentRejected: false, people.WebhookFailing: true, people.ScanStopped: true} { //nolint:exhaustive // one of each choice
 		s.emails.Delete(admin.id)
 		s.notify(t, kind, message.Content{Path: "/portal/overview"})
 		if _, sent := s.emails.Load(admin.id); sent != emailed {

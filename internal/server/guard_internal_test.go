@@ -67,7 +67,7 @@ func TestAlertsReachThoseConcerned(t *testing.T) {
 	}
 	admin := join(people.InviteForm{Email: "admin@bank.example", Kind: registry.AdminAccount, Entity: bank.ID})
 	staff := join(people.InviteForm{Email: "ada@regulator.example", Kind: registry.StaffAccount, Role: "administrator"})
-	for level, kind := range map[guard.Level]any{guard.Notified: nil, guard.Slowed: people.ScanSlowed, guard.Stopped: people.ScanStopped} {
+	for level, kind := range map[guard.Level]any{guard.Notified: nil, guard.Slowed: people.ScanSlowed, guard.Stopped: people.ScanStopped} { //nolint:exhaustive // every level that is told
 		emails.Clear()
 		a := guard.Alert{ID: uuid.New(), Entity: bank.ID, Kind: guard.Density, Level: level, Since: time.Now(), Figures: guard.Figures{Numbers: 2500, Dense: 2100, Block: 1000}}
 		if err := pg.InTx(ctx, pool, func(tx pg.Tx) error { return notifyOfAlert(ctx, tx, p, &a) }); err != nil {
