@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
@@ -35,6 +36,7 @@ import (
 	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/watchlist"
+	"github.com/lineproof/lineproof/internal/web"
 	"github.com/lineproof/lineproof/internal/webhook"
 	"github.com/lineproof/lineproof/internal/whoasked"
 )
@@ -92,11 +94,19 @@ func besideAPI(api, pages http.Handler) http.Handler {
 		case r.URL.Path+"/" == portal.Path || strings.HasPrefix(r.URL.Path, portal.Path):
 			pages.ServeHTTP(w, r)
 		case r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
-			http.Redirect(w, r, portal.Path, http.StatusSeeOther)
+			redirectFromRoot(w, r, portal.Path)
 		case r.URL.Path == "/" && r.Method == http.MethodGet:
-			http.Redirect(w, r, "/docs", http.StatusSeeOther)
+			redirectFromRoot(w, r, "/docs")
 		default:
 			api.ServeHTTP(w, r)
 		}
 	})
+}
+
+// redirectFromRoot has the headers that every response has: an id, and those of pages.
+func redirectFromRoot(w http.ResponseWriter, r *http.Request, to string) {
+	h := w.Header()
+	h.Set("X-Request-Id", uuid.Must(uuid.NewV7()).String())
+	web.SetPageHeaders(h)
+	http.Redirect(w, r, to, http.StatusSeeOther)
 }
