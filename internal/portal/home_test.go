@@ -43,6 +43,14 @@ func TestHomeOfABankShowsWhatNeedsAttention(t *testing.T) {
 	if attention, usage := strings.Index(body, "Needs attention"), strings.Index(body, "Answers today"); attention > usage {
 		t.Error("what needs attention does not come first")
 	}
+	for range 4 {
+		must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "many", Mode: access.Live, Expires: access.Days(5)}, access.Operator, uuid.Nil))(t)
+	}
+	page = s.get(t, "/portal/home", admin.session)
+	wantPage(t, page, http.StatusOK, "5 keys expire within 30 days")
+	if strings.Contains(page.Body.String(), "Key many") {
+		t.Error("so many keys are named one by one")
+	}
 }
 
 // The home of a telco shows the state of its supply, its last file, conflicts and its

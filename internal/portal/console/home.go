@@ -24,6 +24,7 @@ const (
 	// keysExpireSoon is when the home page begins to name a key that expires, as the
 	// first e-mail does.
 	keysExpireSoon = 30 * 24 * time.Hour
+	maxNamedKeys   = 3 // of those; more are counted
 )
 
 // showHome serves GET /portal/home.
@@ -114,6 +115,7 @@ func (p *Pages) fillKeys(r *http.Request, d *consoleview.HomeData, u *consolevie
 		return err
 	}
 	u.KeysState = view.Good
+	var soon []consoleview.Attention
 	for i := range keys {
 		k := &keys[i]
 		if !k.RevokedAt.IsZero() || (!k.ExpiresAt.IsZero() && !k.ExpiresAt.After(d.Now)) {
@@ -122,11 +124,15 @@ func (p *Pages) fillKeys(r *http.Request, d *consoleview.HomeData, u *consolevie
 		u.Keys++
 		if k.Mode == access.Live && !k.ExpiresAt.IsZero() && k.ExpiresAt.Sub(d.Now) < keysExpireSoon {
 			u.KeysState = view.Warn
-			d.Attention = append(d.Attention, consoleview.Attention{
+			soon = append(soon, consoleview.Attention{
 				Tone: view.Warn, Text: "Key " + k.Name + " expires in " + expiresIn(k.ExpiresAt.Sub(d.Now)), Href: "/portal/keys/" + k.ID.String(),
 			})
 		}
 	}
+	if len(soon) > maxNamedKeys {
+		soon = []consoleview.Attention{{Tone: view.Warn, Text: strconv.Itoa(len(soon)) + " keys expire within " + expiresIn(keysExpireSoon), Href: "/portal/keys"}}
+	}
+	d.Attention = append(d.Attention, soon...)
 	if u.Keys == 0 {
 		u.KeysState = view.Neutral
 		d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Info, Text: "Generate an API key to send a first request", Href: "/portal/keys"})

@@ -571,7 +571,11 @@ func eventTerms(e EventRow, now time.Time) []Term {
 	more("Supplier's event ID", e.ID, Mono(e.ID))
 	more("Import", e.Import, Mono(e.Import))
 	if !e.Churn.IsZero() {
-		terms = append(terms, Term{Label: "Churn announced for", Value: Text(Stamp(e.Churn))})
+		label := "Churn announced for"
+		if e.Type == "BARRED" {
+			label = "Lapses unless confirmed"
+		}
+		terms = append(terms, Term{Label: label, Value: Text(Stamp(e.Churn))})
 	}
 	if e.Withdraws != 0 {
 		terms = append(terms, Term{Label: "Withdraws event", Value: Mono(strconv.FormatInt(e.Withdraws, 10))})
