@@ -51,6 +51,21 @@ type OpenPosition struct {
 	Seq        int64
 }
 
+// needsStaff selects the rows of line_open that do more than wait for a report that may still
+// come: $1 is the code of those that do, and $2 since when they wait too long.
+const needsStaff = `(outcome <> $1 OR reported_at < $2)`
+
+// CountOpen counts the events that [Service.OpenEvents] lists without a filter, most at the
+// most.
+func (s *Service) CountOpen(ctx context.Context, most int) (n int, err error) {
+	err = s.Pool.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM line_open WHERE `+needsStaff+` LIMIT $3) AS open`,
+		int16(line.Pending), s.now().Add(-pendingTime), most).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("supply: count open events: %w", err)
+	}
+	return n, nil
+}
+
 // OpenEvents lists open events, the oldest report first. Events that merely wait for a
 // port are listed once they are 30 days old.
 func (s *Service) OpenEvents(ctx context.Context, q OpenQuery) ([]OpenEvent, error) {
@@ -69,9 +84,9 @@ func (s *Service) OpenEvents(ctx context.Context, q OpenQuery) ([]OpenEvent, err
 		network = &code
 	}
 	rows, err := s.Pool.Query(ctx, `SELECT number, seq FROM line_open
-		WHERE ($1::smallint IS NULL OR network = $1) AND CASE WHEN $2 THEN outcome = $3 ELSE outcome <> $4 OR reported_at < $5 END
+		WHERE ($3::smallint IS NULL OR network = $3) AND CASE WHEN $4 THEN outcome = $5 ELSE `+needsStaff+` END
 			AND (reported_at, seq) > ($6, $7) ORDER BY reported_at, seq LIMIT $8`,
-		network, q.Held, int16(line.Held), int16(line.Pending), now.Add(-pendingTime), q.After.ReportedAt, q.After.Seq, q.Limit)
+		int16(line.Pending), now.Add(-pendingTime), network, q.Held, int16(line.Held), q.After.ReportedAt, q.After.Seq, q.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("supply: list open events: %w", err)
 	}

@@ -38,11 +38,12 @@ const (
 func (p *Pages) showHome(w http.ResponseWriter, r *http.Request) error {
 	ctx, v, now := r.Context(), portal.VisitOf(r), p.Now().UTC()
 	d := deskview.HomeData{Decides: v.Has(portal.Decider), Weekday: now.Weekday().String(), Now: now}
-	waits, err := p.work(ctx)
-	if err != nil {
-		return err
-	}
+	var err error
 	if d.Decides {
+		waits, err := p.work(ctx)
+		if err != nil {
+			return err
+		}
 		for _, row := range p.waitingRows(&waits, v) {
 			shown := deskview.WaitingRow{Label: row.label, N: row.n, Max: row.n >= maxWork}
 			if p.Opens(v, row.href) {

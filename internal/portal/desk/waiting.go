@@ -11,7 +11,6 @@ import (
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/portal"
-	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/watchlist"
 )
 
@@ -80,8 +79,7 @@ func (p *Pages) countWaiting(ctx context.Context) (w work, err error) {
 	if err != nil {
 		return w, err
 	}
-	events, err := p.Lines.OpenEvents(ctx, supply.OpenQuery{Limit: maxWork})
-	if err != nil {
+	if w.conflicts, err = p.Lines.CountOpen(ctx, maxWork); err != nil {
 		return w, err
 	}
 	lists, err := (&watchlist.Service{Pool: p.Pool}).HeldLists(ctx)
@@ -89,7 +87,7 @@ func (p *Pages) countWaiting(ctx context.Context) (w work, err error) {
 		return w, err
 	}
 	alerts, err := guard.List(ctx, p.Pool, p.Now(), false, maxWork)
-	w.documents, w.conflicts, w.lists, w.alerts = len(documents), len(events), len(lists), len(alerts)
+	w.documents, w.lists, w.alerts = len(documents), len(lists), len(alerts)
 	return w, err
 }
 
