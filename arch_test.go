@@ -95,7 +95,7 @@ var plan = []part{
 	{domain, "approval", "audit fault pg", "approval break_glass"},
 	{domain, "idempotency", "fault pg secret", "idempotency"},
 	{domain, "message", "pg", "message message_mute"},
-	{domain, "requestlog", "fault pg phone secret", "refused_request"},
+	{domain, "requestlog", "fault pause pg phone secret", "refused_request"},
 	{domain, "registry", "approval audit cac fault pg phone secret", "entity account access_given"},
 	{domain, "policy", "approval audit fault pg registry", "policy"},
 	{domain, "entitylimit", "approval audit fault pg registry", "entity_limit"},
@@ -144,7 +144,7 @@ var plan = []part{
 	{domain, "webhook", "audit egress fault feed hooksign pause pg secret", "hook_endpoint hook_cursor hook_attempt hook_dead"},
 	{domain, "watchlist", "approval audit fault feed guard line linestore outbox pg phone registry", "watch_list watch_block"},
 	{domain, "distribute", "audit feed line linestore numbering outbox pg phone policy sandbox watchlist", "class_told"},
-	{domain, "tally", "fault journal pg record staffaccess", "journal_minute journal_day tally_mark usage_pace usage_key"},
+	{domain, "tally", "fault journal pause pg record staffaccess", "journal_minute journal_day tally_mark usage_pace usage_key"},
 
 	{transports, "apidocs", "api", ""},
 	{transports, "logfiles", "blob fault logtile publiclog", ""},

@@ -29,6 +29,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pause"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/secret"
 )
@@ -159,23 +160,9 @@ func (l *Log) forgetFull(now time.Time) {
 // Run calls [Log.Flush] every second until ctx ends. Call it once more after the last
 // request.
 func (l *Log) Run(ctx context.Context) {
-	tick := time.NewTicker(flushInterval)
-	defer tick.Stop()
-	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		bounded, cancel := context.WithTimeout(ctx, flushTimeout)
-		err := l.Flush(bounded)
-		cancel()
-		if err != nil && !failing && ctx.Err() == nil {
-			l.log.LogAttrs(ctx, slog.LevelWarn, "refused requests cannot be stored; they wait in memory, up to a number", slog.String("error", err.Error()))
-		}
-		failing = err != nil
-	}
+	pause.Every(ctx, flushInterval, flushTimeout, l.Flush, func(err error) {
+		l.log.LogAttrs(ctx, slog.LevelWarn, "refused requests cannot be stored; they wait in memory, up to a number", slog.String("error", err.Error()))
+	})
 }
 
 // Flush writes the queue. What cannot be written waits for the next call, as far as the

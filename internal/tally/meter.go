@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/pause"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -93,23 +94,9 @@ func (m *Meter) Record(entity uuid.UUID, mode string, how Outcome, took time.Dur
 // Run calls [Meter.Flush] every few seconds until ctx ends. Call it once more after
 // the last request.
 func (m *Meter) Run(ctx context.Context) {
-	tick := time.NewTicker(flushInterval)
-	defer tick.Stop()
-	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		bounded, cancel := context.WithTimeout(ctx, flushTimeout)
-		err := m.Flush(bounded)
-		cancel()
-		if err != nil && !failing && ctx.Err() == nil {
-			m.log.LogAttrs(ctx, slog.LevelWarn, "the outcomes of requests cannot be stored; counting continues in memory", slog.String("error", err.Error()))
-		}
-		failing = err != nil
-	}
+	pause.Every(ctx, flushInterval, flushTimeout, m.Flush, func(err error) {
+		m.log.LogAttrs(ctx, slog.LevelWarn, "the outcomes of requests cannot be stored; counting continues in memory", slog.String("error", err.Error()))
+	})
 }
 
 // Flush stores the counts.
