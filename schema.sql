@@ -468,6 +468,7 @@ CREATE TABLE public.supply_import (
     uid uuid NOT NULL,
     network smallint NOT NULL,
     supplier integer NOT NULL,
+    supplier_name text,
     kind text NOT NULL,
     as_of timestamp with time zone,
     dry_run boolean NOT NULL,
@@ -482,6 +483,7 @@ CREATE TABLE public.supply_import (
     cursor bigint DEFAULT 0 NOT NULL,
     digest bytea DEFAULT '\x'::bytea NOT NULL,
     file_digest bytea DEFAULT '\x'::bytea NOT NULL,
+    log_nonce bytea DEFAULT SUBSTRING(sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) FROM 1 FOR 16) NOT NULL,
     added bigint DEFAULT 0 NOT NULL,
     changed bigint DEFAULT 0 NOT NULL,
     unchanged bigint DEFAULT 0 NOT NULL,
@@ -497,18 +499,21 @@ CREATE TABLE public.supply_import (
     started_at timestamp with time zone,
     updated_at timestamp with time zone NOT NULL,
     finished_at timestamp with time zone,
-    log_nonce bytea DEFAULT SUBSTRING(sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) FROM 1 FOR 16) NOT NULL,
-    supplier_name text,
     CONSTRAINT supply_import_kind_check CHECK ((kind = ANY (ARRAY['snapshot'::text, 'events'::text]))),
     CONSTRAINT supply_import_log_nonce_check CHECK ((octet_length(log_nonce) = 16)),
-    CONSTRAINT supply_import_source_check CHECK ((source = ANY (ARRAY['api'::text, 'cli'::text]))),
+    CONSTRAINT supply_import_source_check CHECK ((source = ANY (ARRAY['api'::text, 'portal'::text, 'cli'::text]))),
     CONSTRAINT supply_import_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'applied'::text, 'checked'::text, 'refused'::text, 'cancelled'::text, 'voiding'::text, 'voided'::text]))),
-    CONSTRAINT supply_import_supplier_name_check CHECK (((octet_length(supplier_name) >= 1) AND (octet_length(supplier_name) <= 255)))
+    CONSTRAINT supply_import_supplier_name_check CHECK (((octet_length(supplier_name) >= 1) AND (octet_length(supplier_name) <= 255))),
+    CONSTRAINT supply_import_supplier_named CHECK (((state <> ALL (ARRAY['applied'::text, 'voiding'::text, 'voided'::text])) OR dry_run OR (supplier_name IS NOT NULL)))
 );
 -- Name: TABLE supply_import; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
+-- Name: COLUMN supply_import.supplier_name; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.supplier_name IS 'The code of the network when the file was applied, to which the entry of the public log commits; null before that.';
 -- Name: COLUMN supply_import.as_of; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.as_of IS 'When a snapshot was correct. For a file of events, up to when all events are reported; null if it was not given.';
+-- Name: COLUMN supply_import.source; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.source IS 'How the file came: sent to the API, uploaded in the portal, or read by the command.';
 -- Name: COLUMN supply_import.reason; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.reason IS 'Why the import is held or was rejected.';
 -- Name: COLUMN supply_import.rows; Type: COMMENT; Schema: public; Owner: -
@@ -519,23 +524,21 @@ COMMENT ON COLUMN public.supply_import.cursor IS 'For a snapshot, the last numbe
 COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place, to check that a resumed import reads the same file.';
 -- Name: COLUMN supply_import.file_digest; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.file_digest IS 'SHA-256 of all rows, once the whole file was checked.';
+-- Name: COLUMN supply_import.log_nonce; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.log_nonce IS 'Part of what the entry of the public log commits to, so that nobody can guess the rest. Only the supplier gets it.';
 -- Name: COLUMN supply_import.waiting; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.waiting IS 'Rows that are stored and do not count yet: held, or about numbers whose port is not known.';
 -- Name: COLUMN supply_import.voided; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.voided IS 'Lines from which voiding has taken back what the snapshot said, so far.';
 -- Name: COLUMN supply_import.confirmed_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.confirmed_at IS 'When staff confirmed an import that was held.';
--- Name: COLUMN supply_import.log_nonce; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.log_nonce IS 'Part of what the entry of the public log commits to, so that nobody can guess the rest. Only the supplier gets it.';
--- Name: COLUMN supply_import.supplier_name; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.supplier_name IS 'The code of the network when the file was applied, to which the entry of the public log commits; null before that, and for files that were applied by a version before receipts of files.';
 -- Name: log_supply(public.supply_import); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_supply(i public.supply_import) RETURNS bytea
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'public'
-    RETURN (((((((((('\x6c696e6570726f6f6620737570706c792032'::bytea || '\x0a'::bytea) || public.log_field((i).log_nonce)) || public.log_field(uuid_send((i).uid))) || public.log_field(int8send(((i).supplier)::bigint))) || public.log_field(convert_to((i).supplier_name, 'UTF8'::name))) || public.log_field(convert_to((i).kind, 'UTF8'::name))) || public.log_field(public.log_time(COALESCE((i).as_of, '1970-01-01 00:00:00+00'::timestamp with time zone)))) || public.log_field(int8send((i).rows))) || public.log_field(int8send((i).refused))) || public.log_field((i).file_digest));
+    RETURN (((((((((('\x6c696e6570726f6f6620737570706c792031'::bytea || '\x0a'::bytea) || public.log_field((i).log_nonce)) || public.log_field(uuid_send((i).uid))) || public.log_field(int8send(((i).supplier)::bigint))) || public.log_field(convert_to((i).supplier_name, 'UTF8'::name))) || public.log_field(convert_to((i).kind, 'UTF8'::name))) || public.log_field(public.log_time(COALESCE((i).as_of, '1970-01-01 00:00:00+00'::timestamp with time zone)))) || public.log_field(int8send((i).rows))) || public.log_field(int8send((i).refused))) || public.log_field((i).file_digest));
 -- Name: FUNCTION log_supply(i public.supply_import); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.log_supply(i public.supply_import) IS 'What the entry of the public log about a file commits to, and what the receipt of its supplier has; null if the file has no receipt.';
+COMMENT ON FUNCTION public.log_supply(i public.supply_import) IS 'What the entry of the public log about a file commits to, and what the receipt of its supplier has; null before the file is applied.';
 -- Name: audit_hour; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.audit_hour (
     hour timestamp with time zone NOT NULL,
@@ -557,10 +560,10 @@ CREATE TABLE public.erasure (
     request_ids uuid[],
     asked_at timestamp with time zone NOT NULL,
     confirmed_at timestamp with time zone,
+    marked_at timestamp with time zone,
     finished_at timestamp with time zone,
     records bigint DEFAULT 0 NOT NULL,
     held bigint DEFAULT 0 NOT NULL,
-    marked_at timestamp with time zone,
     CONSTRAINT erasure_ground_check CHECK ((ground = ANY (ARRAY['request'::text, 'court'::text, 'mistake'::text, 'retention'::text]))),
     CONSTRAINT erasure_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'confirmed'::text, 'marked'::text, 'finished'::text])))
 );
@@ -572,10 +575,10 @@ COMMENT ON COLUMN public.erasure.state IS 'waiting for a second person; confirme
 COMMENT ON COLUMN public.erasure.number IS 'The number whose records are erased, until they are; or null.';
 -- Name: COLUMN erasure.request_ids; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.erasure.request_ids IS 'The records to erase, until they are; or null.';
--- Name: COLUMN erasure.held; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.erasure.held IS 'How many records stay because of a legal hold.';
 -- Name: COLUMN erasure.marked_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.erasure.marked_at IS 'When the records were chosen, also after a restore; the public log counts them in that month.';
+-- Name: COLUMN erasure.held; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.erasure.held IS 'How many records stay because of a legal hold.';
 -- Name: journal_archive; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_archive (
     manifest uuid NOT NULL,
@@ -583,10 +586,10 @@ CREATE TABLE public.journal_archive (
     sha256 bytea NOT NULL,
     batches bigint NOT NULL,
     entries bigint NOT NULL,
+    logged bigint DEFAULT 0 NOT NULL,
     bytes bigint NOT NULL,
     root bytea NOT NULL,
     archived_at timestamp with time zone NOT NULL,
-    logged bigint DEFAULT 0 NOT NULL,
     CONSTRAINT journal_archive_check CHECK (((logged >= 0) AND (logged <= batches))),
     CONSTRAINT journal_archive_root_check CHECK ((octet_length(root) = 32)),
     CONSTRAINT journal_archive_sha256_check CHECK ((octet_length(sha256) = 32))
@@ -597,12 +600,12 @@ COMMENT ON TABLE public.journal_archive IS 'Days of the journal that were writte
 COMMENT ON COLUMN public.journal_archive.manifest IS 'The key of the manifest in the archive, which lists the files of the day.';
 -- Name: COLUMN journal_archive.sha256; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_archive.sha256 IS 'SHA-256 of the manifest, which has those of the files.';
+-- Name: COLUMN journal_archive.logged; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.journal_archive.logged IS 'How many of its batches have their index in the public log in the archive.';
 -- Name: COLUMN journal_archive.bytes; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_archive.bytes IS 'The size of all files, including the manifest.';
 -- Name: COLUMN journal_archive.root; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.journal_archive.root IS 'Merkle root (RFC 6962) over the roots of the batches, in the order of the archive.';
--- Name: COLUMN journal_archive.logged; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.journal_archive.logged IS 'How many of its batches have their index in the public log in the archive.';
 -- Name: journal_erased; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_erased (
     request_id uuid NOT NULL,
@@ -704,7 +707,7 @@ COMMENT ON COLUMN public.log_pending.body IS 'The bytes of the entry after its t
 CREATE VIEW public.log_source AS
  SELECT (2)::smallint AS kind,
     ('import '::text || i.id) AS key,
-    sha256(COALESCE(public.log_supply(i.*), (((((('\x6c696e6570726f6f6620737570706c792031'::bytea || '\x0a'::bytea) || i.log_nonce) || uuid_send(i.uid)) || int4send(i.supplier)) || int8send(i.rows)) || public.log_field(i.file_digest)))) AS body
+    sha256(public.log_supply(i.*)) AS body
    FROM public.supply_import i
   WHERE ((i.state = ANY (ARRAY['applied'::text, 'voiding'::text, 'voided'::text])) AND (NOT i.dry_run))
 UNION ALL
@@ -856,18 +859,20 @@ CREATE TABLE public.access_channel (
 COMMENT ON TABLE public.access_channel IS 'One row: the secret name of the channel on which nodes are notified of changed credentials.';
 -- Name: access_given; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.access_given (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
     subject_id uuid NOT NULL,
     by_id uuid NOT NULL,
     how text NOT NULL,
     before_staff boolean NOT NULL,
     at timestamp with time zone NOT NULL,
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
     row_sum bytea,
     row_mac bytea,
     CONSTRAINT access_given_how_check CHECK ((how = ANY (ARRAY['founder'::text, 'created'::text, 'raised'::text, 'reset'::text, 'cosigned'::text])))
 );
 -- Name: TABLE access_given; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.access_given IS 'Who alone created, raised or reset the access of a member of staff or of a client. For 30 days the two do not count as two people.';
+-- Name: COLUMN access_given.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_given.id IS 'Names the row in reports; the rows are never changed.';
 -- Name: COLUMN access_given.subject_id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.access_given.subject_id IS 'The account of staff, or the client, that got access.';
 -- Name: COLUMN access_given.by_id; Type: COMMENT; Schema: public; Owner: -
@@ -876,8 +881,6 @@ COMMENT ON COLUMN public.access_given.by_id IS 'The account that gave it; the ze
 COMMENT ON COLUMN public.access_given.how IS 'founder: enrolled together with the other founders, which never counts. cosigned: a second person confirmed what was created or raised before, which then no longer counts.';
 -- Name: COLUMN access_given.before_staff; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.access_given.before_staff IS 'By the operator while there were fewer than two administrators: it separates the subject from the operator, not from others whom the operator set up.';
--- Name: COLUMN access_given.id; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.access_given.id IS 'Names the row in reports; the rows are never changed.';
 -- Name: COLUMN access_given.row_sum; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.access_given.row_sum IS 'As in account.';
 -- Name: COLUMN access_given.row_mac; Type: COMMENT; Schema: public; Owner: -
@@ -912,11 +915,11 @@ CREATE TABLE public.account (
     email_key text NOT NULL,
     phone bigint,
     password_hash text,
+    has_factor boolean DEFAULT false NOT NULL,
     verified_at timestamp with time zone,
     verified_by text,
     disabled_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
-    has_factor boolean DEFAULT false NOT NULL,
     row_sum bytea,
     row_mac bytea,
     CONSTRAINT account_check CHECK (((kind = 'staff'::text) = (entity_id IS NULL))),
@@ -935,10 +938,10 @@ COMMENT ON COLUMN public.account.makes_keys IS 'Whether a member of an entity ma
 COMMENT ON COLUMN public.account.email IS 'The address as it was sent. email_key is its case-folded form, unique over all kinds of account.';
 -- Name: COLUMN account.phone; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.phone IS 'E.164 without the plus sign, unique over all kinds of account.';
--- Name: COLUMN account.verified_by; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.account.verified_by IS 'What verified the account: its e-mail, its phone, or a client that may vouch for its admins.';
 -- Name: COLUMN account.has_factor; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.has_factor IS 'Whether two-factor authentication is enabled. A trigger keeps it, so that a second factor cannot be deleted without changing the row that is signed.';
+-- Name: COLUMN account.verified_by; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.account.verified_by IS 'What verified the account: its e-mail, its phone, or a client that may vouch for its admins.';
 -- Name: COLUMN account.row_sum; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.row_sum IS 'The SHA-256 of the columns that decide access. A trigger sets it.';
 -- Name: COLUMN account.row_mac; Type: COMMENT; Schema: public; Owner: -
@@ -975,6 +978,7 @@ CREATE TABLE public.api_key (
     networks cidr[] DEFAULT '{}'::cidr[] NOT NULL,
     rate double precision DEFAULT 0 NOT NULL,
     burst integer DEFAULT 0 NOT NULL,
+    rights text[] DEFAULT '{}'::text[] NOT NULL,
     replaces uuid,
     last_used_at timestamp with time zone,
     last_used_from inet,
@@ -986,7 +990,6 @@ CREATE TABLE public.api_key (
     created_by uuid,
     row_sum bytea,
     row_mac bytea,
-    rights text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT api_key_burst_check CHECK ((burst >= 0)),
     CONSTRAINT api_key_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
     CONSTRAINT api_key_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
@@ -1003,6 +1006,8 @@ COMMENT ON COLUMN public.api_key.purpose_text IS 'The purpose in the words that 
 COMMENT ON COLUMN public.api_key.networks IS 'The networks from which the key is accepted; empty means from anywhere.';
 -- Name: COLUMN api_key.rate; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.api_key.rate IS 'Requests a second. 0 means the value in the settings; the same for burst.';
+-- Name: COLUMN api_key.rights; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.rights IS 'What the key may do beyond verifying numbers; see package keyright.';
 -- Name: COLUMN api_key.replaces; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.api_key.replaces IS 'The key whose successor this one is. A key has at most one successor.';
 -- Name: COLUMN api_key.last_used_at; Type: COMMENT; Schema: public; Owner: -
@@ -1015,8 +1020,6 @@ COMMENT ON COLUMN public.api_key.created_by IS 'The account that created the key
 COMMENT ON COLUMN public.api_key.row_sum IS 'As in account.';
 -- Name: COLUMN api_key.row_mac; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.api_key.row_mac IS 'As in account.';
--- Name: COLUMN api_key.rights; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.api_key.rights IS 'What the key may do beyond verifying numbers; see package keyright.';
 -- Name: approval; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.approval (
     id uuid NOT NULL,
@@ -1128,6 +1131,7 @@ CREATE TABLE public.client (
     scopes text[] NOT NULL,
     network text DEFAULT ''::text NOT NULL,
     vouches boolean DEFAULT false NOT NULL,
+    sole boolean DEFAULT false NOT NULL,
     suspended_at timestamp with time zone,
     revoked_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
@@ -1141,6 +1145,8 @@ COMMENT ON TABLE public.client IS 'A program of a pre-approved telco, or of anot
 COMMENT ON COLUMN public.client.network IS 'The network for which the client may supply lines; empty if it may supply none.';
 -- Name: COLUMN client.vouches; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.client.vouches IS 'Whether the admins that the client onboards are verified from the start.';
+-- Name: COLUMN client.sole; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.client.sole IS 'Whether the client belongs to the one organisation that it onboards. It onboards no other, and the admins of that organisation change its secrets.';
 -- Name: COLUMN client.row_sum; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.client.row_sum IS 'As in account.';
 -- Name: COLUMN client.row_mac; Type: COMMENT; Schema: public; Owner: -
@@ -2882,12 +2888,12 @@ CREATE TABLE public.message (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
     kind text NOT NULL,
+    ref uuid,
     about text NOT NULL,
     detail text NOT NULL,
     path text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     read_at timestamp with time zone,
-    ref uuid,
     CONSTRAINT message_about_check CHECK ((char_length(about) <= 300)),
     CONSTRAINT message_detail_check CHECK ((char_length(detail) <= 500)),
     CONSTRAINT message_path_check CHECK ((path ~~ '/portal/%'::text))
@@ -2896,14 +2902,14 @@ CREATE TABLE public.message (
 COMMENT ON TABLE public.message IS 'What a person finds under Messages in the portal, each also sent as an e-mail unless the person has muted its kind. Deleted after 90 days. No phone number and no secret.';
 -- Name: COLUMN message.kind; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.message.kind IS 'The kind of the e-mail that says the same.';
+-- Name: COLUMN message.ref; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.message.ref IS 'What it is about, where a job looks for it again and again: each person is told once. Null for a message that its event stores.';
 -- Name: COLUMN message.about; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.message.about IS 'The name of what it is about: an organisation, a file, a document.';
 -- Name: COLUMN message.path; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.message.path IS 'The page of the portal where the person can act.';
 -- Name: COLUMN message.read_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.message.read_at IS 'Null until the person has opened it or marked it as read.';
--- Name: COLUMN message.ref; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.message.ref IS 'What it is about, where a job looks for it again and again: each person is told once. Null for a message that its event stores.';
 -- Name: message_mute; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.message_mute (
     account_id uuid NOT NULL,
@@ -3097,6 +3103,27 @@ CREATE TABLE public.river_queue (
 );
 -- Name: TABLE river_queue; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.river_queue IS 'Belongs to River, the job queue.';
+-- Name: running_node; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.running_node (
+    name text NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    version text NOT NULL,
+    connections integer NOT NULL,
+    peppers bytea[] NOT NULL,
+    files text NOT NULL,
+    settings jsonb NOT NULL,
+    CONSTRAINT running_node_connections_check CHECK ((connections > 0))
+);
+-- Name: TABLE running_node; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.running_node IS 'The nodes that run, so that each can be compared with the others. A node writes its row at its start, renews seen_at, and deletes the row when it stops; one that ended otherwise is deleted by the others after a day.';
+-- Name: COLUMN running_node.connections; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.running_node.connections IS 'How many connections the node may open.';
+-- Name: COLUMN running_node.peppers; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.running_node.peppers IS 'The HMAC of a known text under each of its peppers, newest first.';
+-- Name: COLUMN running_node.files; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.running_node.files IS 'Where it stores documents: the bucket, or the id that stands in its directory.';
+-- Name: COLUMN running_node.settings; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.running_node.settings IS 'The HMAC of each setting that all nodes should share, under the newest pepper, by its name.';
 -- Name: sealed_change; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.sealed_change (
     n bigint NOT NULL,
@@ -3269,6 +3296,24 @@ COMMENT ON COLUMN public.supply_day.early IS 'Numbers assigned to a new holder b
 COMMENT ON COLUMN public.supply_day.broken IS 'Events that took effect before the operator''s own suppliedThrough.';
 -- Name: COLUMN supply_day.seconds; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_day.seconds IS 'Sum of the seconds between the effective time and the report; worst is the greatest of them.';
+-- Name: supply_example; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_example (
+    import integer NOT NULL,
+    kind text NOT NULL,
+    place smallint NOT NULL,
+    number text NOT NULL,
+    before text NOT NULL,
+    after text NOT NULL,
+    stored_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT supply_example_kind_check CHECK ((kind = ANY (ARRAY['added'::text, 'changed'::text, 'ended'::text]))),
+    CONSTRAINT supply_example_place_check CHECK (((place >= 1) AND (place <= 10)))
+);
+-- Name: TABLE supply_example; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_example IS 'Examples of what a held file would change, at most ten of each kind, for those who decide about it. Deleted after 30 days.';
+-- Name: COLUMN supply_example.before; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_example.before IS 'The line as it is stored, in words; empty for a number of which nothing is known.';
+-- Name: COLUMN supply_example.after; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_example.after IS 'The line as the file would leave it, in words.';
 -- Name: supply_import_id_seq; Type: SEQUENCE; Schema: public; Owner: -
 ALTER TABLE public.supply_import ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.supply_import_id_seq
@@ -3304,6 +3349,21 @@ CREATE TABLE public.supply_refused (
 );
 -- Name: TABLE supply_refused; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.supply_refused IS 'Rejected rows of a file: the line of the file, the column and the reason. Only the first hundred thousand of each import.';
+-- Name: supply_refused_value; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.supply_refused_value (
+    import integer NOT NULL,
+    place bigint NOT NULL,
+    field text NOT NULL,
+    number text NOT NULL,
+    value text NOT NULL,
+    stored_at timestamp with time zone DEFAULT now() NOT NULL
+);
+-- Name: TABLE supply_refused_value; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.supply_refused_value IS 'What stood in rejected rows of a file, shortened, for the people of the operator that sent it. Deleted after 30 days; supply_refused stays.';
+-- Name: COLUMN supply_refused_value.number; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_refused_value.number IS 'The phone number as in the file; empty if the line has none that can be read.';
+-- Name: COLUMN supply_refused_value.value; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_refused_value.value IS 'The value of the column as in the file.';
 -- Name: supply_share; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.supply_share (
     supplier integer NOT NULL,
@@ -3404,11 +3464,11 @@ CREATE TABLE public.watch_block (
 );
 ALTER TABLE ONLY public.watch_block ALTER COLUMN members SET STORAGE PLAIN;
 -- Name: TABLE watch_block; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.watch_block IS 'The members of watch-lists: one row for each list and block of 1,000 numbers. No page or command shows them to staff.';
+COMMENT ON TABLE public.watch_block IS 'The members of watch-lists: one row for each list and block of 1,000 numbers that it has; the lock of the row in watch_list keeps it one. No page or command shows them to staff.';
 -- Name: COLUMN watch_block.block; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.watch_block.block IS 'The number divided by 1,000.';
 -- Name: COLUMN watch_block.members; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.watch_block.members IS 'The rests of the numbers: ascending, two bytes each, while there are at most 62; else 125 bytes with a bit for each rest, the lowest bit of the first byte for 0.';
+COMMENT ON COLUMN public.watch_block.members IS 'The rests of the numbers: a byte with their count, and their differences in a Rice code; or, if that is not shorter, 125 bytes with a bit for each rest, the lowest bit of the first byte for 0. See internal/watchlist/block.go.';
 -- Name: watch_list; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.watch_list (
     id uuid NOT NULL,
@@ -3806,6 +3866,9 @@ ALTER TABLE ONLY public.river_notification
 -- Name: river_queue river_queue_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_queue
     ADD CONSTRAINT river_queue_pkey PRIMARY KEY (name);
+-- Name: running_node running_node_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.running_node
+    ADD CONSTRAINT running_node_pkey PRIMARY KEY (name);
 -- Name: sealed_change sealed_change_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.sealed_change
     ADD CONSTRAINT sealed_change_pkey PRIMARY KEY (n);
@@ -3839,6 +3902,9 @@ ALTER TABLE ONLY public.supply_coverage
 -- Name: supply_day supply_day_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_day
     ADD CONSTRAINT supply_day_pkey PRIMARY KEY (network, day, kind);
+-- Name: supply_example supply_example_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_example
+    ADD CONSTRAINT supply_example_pkey PRIMARY KEY (import, kind, place);
 -- Name: supply_import supply_import_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_import
     ADD CONSTRAINT supply_import_pkey PRIMARY KEY (id);
@@ -3851,6 +3917,9 @@ ALTER TABLE ONLY public.supply_reach
 -- Name: supply_refused supply_refused_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_refused
     ADD CONSTRAINT supply_refused_pkey PRIMARY KEY (import, place, field);
+-- Name: supply_refused_value supply_refused_value_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.supply_refused_value
+    ADD CONSTRAINT supply_refused_value_pkey PRIMARY KEY (import, place, field);
 -- Name: supply_share supply_share_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.supply_share
     ADD CONSTRAINT supply_share_pkey PRIMARY KEY (supplier, network, hour);
@@ -3866,9 +3935,6 @@ ALTER TABLE ONLY public.usage_key
 -- Name: usage_pace usage_pace_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.usage_pace
     ADD CONSTRAINT usage_pace_pkey PRIMARY KEY (entity_id, day, mode, node);
--- Name: watch_block watch_block_pkey; Type: CONSTRAINT; Schema: public; Owner: -
-ALTER TABLE ONLY public.watch_block
-    ADD CONSTRAINT watch_block_pkey PRIMARY KEY (block, list);
 -- Name: watch_list watch_list_blocks_key; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.watch_list
     ADD CONSTRAINT watch_list_blocks_key UNIQUE (blocks);
@@ -3964,6 +4030,8 @@ CREATE INDEX guard_seen_at ON public.guard_seen USING btree (at);
 CREATE INDEX hook_endpoint_entity ON public.hook_endpoint USING btree (entity_id, mode);
 -- Name: idempotency_created; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX idempotency_created ON public.idempotency USING btree (created_at);
+-- Name: impact_notice_entity; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX impact_notice_entity ON public.impact_notice USING btree (entity_id, told_at, request_id);
 -- Name: impact_notice_told; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX impact_notice_told ON public.impact_notice USING brin (told_at);
 -- Name: journal_archive_day; Type: INDEX; Schema: public; Owner: -
@@ -4198,14 +4266,20 @@ CREATE INDEX session_account ON public.session USING btree (account_id);
 CREATE INDEX session_expiry ON public.session USING btree (expires_at);
 -- Name: supply_announced_network; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX supply_announced_network ON public.supply_announced USING btree (network, ends_at);
+-- Name: supply_example_age; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX supply_example_age ON public.supply_example USING btree (stored_at);
 -- Name: supply_import_network; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX supply_import_network ON public.supply_import USING btree (network, created_at);
 -- Name: supply_import_open; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX supply_import_open ON public.supply_import USING btree (id) WHERE (state = ANY (ARRAY['receiving'::text, 'checking'::text, 'held'::text, 'applying'::text, 'voiding'::text]));
+-- Name: supply_refused_value_age; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX supply_refused_value_age ON public.supply_refused_value USING btree (stored_at);
 -- Name: usage_pace_day; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX usage_pace_day ON public.usage_pace USING btree (day);
+-- Name: watch_block_block; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX watch_block_block ON public.watch_block USING btree (block);
 -- Name: watch_block_of_list; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX watch_block_of_list ON public.watch_block USING btree (list, block);
+CREATE INDEX watch_block_of_list ON public.watch_block USING btree (list);
 -- Name: watch_list_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX watch_list_entity ON public.watch_list USING btree (entity_id, mode);
 -- Name: who_asked_expires; Type: INDEX; Schema: public; Owner: -
@@ -4421,7 +4495,7 @@ CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.approval FOR EACH RO
 -- Name: break_glass row_summed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.break_glass FOR EACH ROW EXECUTE FUNCTION public.row_summed('approval_id', 'reason', 'at');
 -- Name: client row_summed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.client FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'scopes', 'network', 'vouches', 'suspended_at', 'revoked_at', 'created_at');
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.client FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'scopes', 'network', 'vouches', 'sole', 'suspended_at', 'revoked_at', 'created_at');
 -- Name: client_secret row_summed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.client_secret FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'client_id', 'mac', 'waits', 'revoked_at', 'created_at');
 -- Name: entity row_summed; Type: TRIGGER; Schema: public; Owner: -
@@ -5036,6 +5110,9 @@ GRANT USAGE ON SEQUENCE public.river_notification_id_seq TO lineproof_serve;
 -- Name: TABLE river_queue; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.river_queue TO lineproof_serve;
 GRANT SELECT ON TABLE public.river_queue TO lineproof_read;
+-- Name: TABLE running_node; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.running_node TO lineproof_serve;
+GRANT SELECT ON TABLE public.running_node TO lineproof_read;
 -- Name: TABLE sealed_change; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE ON TABLE public.sealed_change TO lineproof_serve;
 -- Name: COLUMN sealed_change.feed; Type: ACL; Schema: public; Owner: -
@@ -5089,12 +5166,18 @@ GRANT SELECT ON TABLE public.supply_coverage_history TO lineproof_read;
 -- Name: TABLE supply_day; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_day TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_day TO lineproof_read;
+-- Name: TABLE supply_example; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE ON TABLE public.supply_example TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_example TO lineproof_read;
 -- Name: TABLE supply_reach; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_reach TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_reach TO lineproof_read;
 -- Name: TABLE supply_refused; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT ON TABLE public.supply_refused TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_refused TO lineproof_read;
+-- Name: TABLE supply_refused_value; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT,DELETE ON TABLE public.supply_refused_value TO lineproof_serve;
+GRANT SELECT ON TABLE public.supply_refused_value TO lineproof_read;
 -- Name: TABLE supply_share; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,UPDATE ON TABLE public.supply_share TO lineproof_serve;
 GRANT SELECT ON TABLE public.supply_share TO lineproof_read;

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/pause"
 )
 
 var (
@@ -24,7 +27,8 @@ var (
 const (
 	// probeTimeout bounds one probe, connecting included. It is generous because
 	// a probe that times out loses its connection, and a database that is just
-	// recovering can hardly open new ones.
+	// recovering can hardly open new ones. Several hosts are asked at once, so
+	// that none waits for another.
 	probeTimeout = 15 * time.Second
 	// probePause is the time between two probes, so that a server that refuses
 	// connections at once is not flooded with attempts.
@@ -55,10 +59,13 @@ type Breaker struct {
 	// and the length of the outage when it closes.
 	OnChange func(open bool, lasted time.Duration)
 
-	pool   *pgxpool.Pool
-	ctx    context.Context //nolint:containedctx // the probe's; it outlives the caller that started it
-	cancel context.CancelFunc
-	outage atomic.Pointer[outage] // nil while the breaker is closed
+	hosts   hosts
+	sockets sockets // of all pools
+	guards  sync.Mutex
+	pools   []*pgxpool.Pool // that share it
+	ctx     context.Context //nolint:containedctx // the probe's; it outlives the caller that started it
+	cancel  context.CancelFunc
+	outage  atomic.Pointer[outage] // nil while the breaker is closed
 }
 
 // outage is one period in which the breaker is open.
@@ -68,7 +75,7 @@ type outage struct{ ended chan struct{} }
 // database is unavailable. Only calls that normally end long before their deadline may
 // report a failure; a timeout of a caller's own is no evidence of an outage.
 func (b *Breaker) ReportFailure(err error) {
-	if b == nil || b.pool == nil || !IsUnavailable(err) || errors.Is(err, ErrDatabaseDown) || errors.Is(err, errPoolExhausted) {
+	if b == nil || !IsUnavailable(err) || errors.Is(err, ErrDatabaseDown) || errors.Is(err, errPoolExhausted) || b.pool() == nil {
 		return
 	}
 	if o := (&outage{make(chan struct{})}); b.outage.CompareAndSwap(nil, o) {
@@ -92,6 +99,44 @@ func (b *Breaker) Wait(ctx context.Context) {
 	}
 }
 
+// add lets a pool share the breaker.
+func (b *Breaker) add(pool *pgxpool.Pool) {
+	b.guards.Lock()
+	defer b.guards.Unlock()
+	b.pools = append(b.pools, pool)
+}
+
+// pool returns the pool of the probe, or nil before there is one.
+func (b *Breaker) pool() *pgxpool.Pool {
+	b.guards.Lock()
+	defer b.guards.Unlock()
+	if len(b.pools) == 0 {
+		return nil
+	}
+	return b.pools[0]
+}
+
+// findPrimary looks for the primary among several hosts. If it is another one than before,
+// all connections are given up: those to the one before may hang.
+func (b *Breaker) findPrimary() {
+	if moved := b.hosts.find(b.ctx, b.pool().Config().ConnConfig); !moved {
+		return
+	}
+	b.sockets.closeAll()
+	b.guards.Lock()
+	defer b.guards.Unlock()
+	for _, pool := range b.pools {
+		pool.Reset()
+	}
+}
+
+// Prefer lets a configuration try the host first that was last known to be the primary.
+func (b *Breaker) Prefer(c *pgx.ConnConfig) {
+	if b != nil {
+		b.hosts.first(c)
+	}
+}
+
 // Close ends the probe. Call it before closing the pool: the pool waits for all
 // of its connections, the probe's too.
 func (b *Breaker) Close() { b.cancel() }
@@ -102,11 +147,11 @@ func (b *Breaker) probeUntilUp(o *outage, since time.Time) {
 	if b.OnChange != nil {
 		b.OnChange(true, 0)
 	}
-	for b.probe() != nil && b.ctx.Err() == nil {
-		select {
-		case <-b.ctx.Done():
-		case <-time.After(probePause):
+	for b.ctx.Err() == nil {
+		if b.findPrimary(); b.probe() == nil {
+			break
 		}
+		pause.For(b.ctx, probePause)
 	}
 	b.outage.Store(nil)
 	close(o.ended)
@@ -119,7 +164,7 @@ func (b *Breaker) probeUntilUp(o *outage, since time.Time) {
 func (b *Breaker) probe() error {
 	ctx, cancel := context.WithTimeout(context.WithValue(b.ctx, probeKey{}, true), probeTimeout)
 	defer cancel()
-	return InTx(ctx, b.pool, func(tx Tx) error {
+	return InTx(ctx, b.pool(), func(tx Tx) error {
 		if b.Warm != nil {
 			return b.Warm(ctx, tx)
 		}
@@ -141,6 +186,7 @@ func (b *Breaker) guard(ctx context.Context, cfg *pgxpool.Config) {
 	if b.ctx == nil {
 		b.ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	}
+	cfg.ConnConfig.DialFunc = b.sockets.track(cfg.ConnConfig.DialFunc)
 	blocked := func(ctx context.Context) bool { return b.Open() && !isProbe(ctx) }
 	cfg.ShouldPing = func(ctx context.Context, p pgxpool.ShouldPingParams) bool {
 		return p.IdleDuration > maxIdleWithoutPing && !blocked(ctx)
@@ -158,6 +204,7 @@ func (b *Breaker) guard(ctx context.Context, cfg *pgxpool.Config) {
 		case isProbe(ctx):
 			c.ConnectTimeout = probeTimeout
 		}
+		b.hosts.first(c)
 		return nil
 	}
 }

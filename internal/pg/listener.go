@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/lineproof/lineproof/internal/pause"
 )
 
 // Channel is what to do with the notifications of one channel. None of its functions may
@@ -62,10 +64,7 @@ func (l *Listener) Run(ctx context.Context) {
 		if l.Log != nil {
 			l.Log.LogAttrs(ctx, slog.LevelWarn, "not listening for notifications; every credential is read from the database, and feeds are polled", slog.String("error", err.Error()))
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(reconnectPause):
-		}
+		pause.For(ctx, reconnectPause)
 	}
 }
 
@@ -84,6 +83,7 @@ func (l *Listener) listen(ctx context.Context) error {
 	defer cancel()
 	config := l.Pool.Config().ConnConfig.Copy()
 	config.RuntimeParams["application_name"] = "lineproof-listen"
+	l.Breaker.Prefer(config)
 	conn, err := pgx.ConnectConfig(dial, config)
 	if err != nil {
 		return fmt.Errorf("pg: connect to listen: %w", err)

@@ -1,15 +1,15 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 )
@@ -26,42 +26,75 @@ func Migrations() fs.FS {
 	return sub
 }
 
-// Migrate creates the roles and brings the schema, River's included, to the
-// newest version. Several processes may run it at once, and a second run does
-// nothing. It returns the versions that it applied.
+// MigrateOptions tune [MigrateWith]. The zero value says nothing and waits for locks for ten
+// minutes.
+type MigrateOptions struct {
+	// LockWait is how long one migration may try to get its locks; 0 means ten minutes.
+	LockWait time.Duration
+	// Applied gets each migration that was applied, and how long it took; nil for nobody.
+	Applied func(name string, took time.Duration)
+	// Waiting gets in words what a migration waits for, and how far it is; nil for nobody.
+	Waiting func(text string)
+}
+
+// Migrate is [MigrateWith] without options.
 func Migrate(ctx context.Context, url string) ([]int64, error) {
+	return MigrateWith(ctx, url, MigrateOptions{})
+}
+
+// MigrateWith creates the roles and brings the schema, River's included, to the newest
+// version. Nodes may serve meanwhile: a migration that waits for a lock gives up after a
+// moment, so that nobody waits behind it, and tries again. Several processes may run it at
+// once, and a second run does nothing. It returns the versions that it applied.
+func MigrateWith(ctx context.Context, url string, o MigrateOptions) ([]int64, error) {
+	return migrateFrom(ctx, url, Migrations(), o)
+}
+
+func migrateFrom(ctx context.Context, url string, files fs.FS, o MigrateOptions) (applied []int64, err error) {
 	if err := ensureRoles(ctx, url); err != nil {
 		return nil, err
 	}
-	pool, err := Open(ctx, url, Options{Role: Owner, Conns: 4})
-	if err != nil {
-		return nil, err
+	m := &migrator{files: files, limit: cmp.Or(o.LockWait, 10*time.Minute), applied: o.Applied, waiting: o.Waiting}
+	if m.applied == nil {
+		m.applied = func(string, time.Duration) {}
 	}
-	defer pool.Close()
-
-	unlock, err := lockMigrations(ctx, pool)
+	if m.waiting == nil {
+		m.waiting = func(string) {}
+	}
+	for pool, timeout := range map[**pgxpool.Pool]string{&m.brief: briefLock, &m.patient: "0"} {
+		if *pool, err = openMigrating(ctx, url, timeout); err != nil {
+			return nil, err
+		}
+		defer (*pool).Close()
+	}
+	unlock, err := lockMigrations(ctx, m.patient)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	db := stdlib.OpenDBFromPool(pool)
-	defer db.Close() // the wrapper; the pool stays open
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, Migrations())
+	if applied, err = m.applyAll(ctx); err != nil {
+		return applied, err
+	}
+	return applied, m.untilLocked(ctx, "the job tables", nil, func() error { return migrateRiver(ctx, m.brief) })
+}
+
+// openMigrating connects as the owner, with the time that a statement waits for a lock.
+func openMigrating(ctx context.Context, url, lockTimeout string) (*pgxpool.Pool, error) {
+	cfg, err := Config(ctx, url, Options{Role: Owner, Conns: 4})
 	if err != nil {
-		return nil, fmt.Errorf("pg: read the migrations: %w", err)
-	}
-	results, err := provider.Up(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("pg: migrate: %w", err)
-	}
-	applied := make([]int64, 0, len(results))
-	for _, r := range results {
-		applied = append(applied, r.Source.Version)
-	}
-	if err := migrateRiver(ctx, pool); err != nil {
 		return nil, err
 	}
-	return applied, nil
+	cfg.MinConns = 0
+	cfg.ConnConfig.RuntimeParams["lock_timeout"] = lockTimeout
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("pg: create the pool: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, unreachable(err, Owner)
+	}
+	return pool, nil
 }
 
 // lockMigrations waits until no other process migrates this database. It does
@@ -72,7 +105,7 @@ func lockMigrations(ctx context.Context, pool *pgxpool.Pool) (unlock func(), err
 	if err != nil {
 		return nil, fmt.Errorf("pg: acquire a connection: %w", err)
 	}
-	if _, err := conn.Exec(ctx, `SET lock_timeout = 0; SELECT pg_advisory_lock(hashtextextended('lineproof migrate', 0))`); err != nil {
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtextextended('lineproof migrate', 0))`); err != nil {
 		conn.Release()
 		return nil, fmt.Errorf("pg: wait for other migrations: %w", err)
 	}
@@ -119,7 +152,7 @@ func migrateRiver(ctx context.Context, pool *pgxpool.Pool) error {
 var ErrSchema = errors.New("the schema is not up to date; run: lineproof migrate")
 
 // CheckSchema returns ErrSchema unless every migration of this program has been
-// applied. A newer schema is fine: migrations are additive.
+// applied. A newer schema is fine: migrations only add, so that nodes can be replaced one by one.
 func CheckSchema(ctx context.Context, pool *pgxpool.Pool) error {
 	have, want, err := SchemaVersion(ctx, pool)
 	if err != nil {
@@ -131,16 +164,20 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
+// NewestMigration returns the newest version that this program knows.
+func NewestMigration() int64 {
+	names, _ := fs.Glob(Migrations(), "*.sql") // the pattern is well formed
+	var newest int64
+	for _, name := range names {
+		newest = max(newest, versionOf(name))
+	}
+	return newest
+}
+
 // SchemaVersion returns the newest version that was applied and the newest that
 // this program knows.
 func SchemaVersion(ctx context.Context, pool *pgxpool.Pool) (have, want int64, err error) {
-	names, err := fs.Glob(Migrations(), "*.sql")
-	if err != nil || len(names) == 0 {
-		return 0, 0, errors.New("pg: no migrations are embedded")
-	}
-	if _, err := fmt.Sscanf(names[len(names)-1], "%d_", &want); err != nil {
-		return 0, 0, fmt.Errorf("pg: read the name of a migration: %w", err)
-	}
+	want = NewestMigration()
 	var exists bool
 	if err := pool.QueryRow(ctx, `SELECT to_regclass('public.goose_db_version') IS NOT NULL`).Scan(&exists); err != nil {
 		return 0, want, fmt.Errorf("pg: find the schema's version: %w", err)

@@ -104,6 +104,12 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Breaker != nil && o.Breaker.hosts.primary.Load() == nil { // the first of its pools looks for all
+		// A host that accepts connections and does not answer must not delay the start.
+		look, cancel := context.WithTimeout(ctx, cfg.ConnConfig.ConnectTimeout)
+		o.Breaker.hosts.find(look, cfg.ConnConfig)
+		cancel()
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("pg: create the pool: %w", err)
@@ -115,8 +121,8 @@ func Open(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 		pool.Close()
 		return nil, unreachable(err, o.Role)
 	}
-	if o.Breaker != nil && o.Breaker.pool == nil {
-		o.Breaker.pool = pool
+	if o.Breaker != nil {
+		o.Breaker.add(pool)
 	}
 	return pool, nil
 }

@@ -6,11 +6,15 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/pause"
 )
 
 // ErrStandbyBehind reports a standby that has not everything of the primary.
 var ErrStandbyBehind = fault.New(fault.Unavailable,
 	"The database of LINEPROOF_READ_DATABASE_URL is too far behind the primary. Run the command again later, or without that setting.")
+
+// standbyPause is the wait between two looks at a standby.
+const standbyPause = 100 * time.Millisecond
 
 // WaitForStandby waits until a standby has replayed everything that the primary has
 // written so far, at most for a time. A server that is no standby, such as the primary
@@ -20,7 +24,6 @@ func WaitForStandby(ctx context.Context, primary, standby DB, atMost time.Durati
 	if err := primary.QueryRow(ctx, `SELECT pg_current_wal_insert_lsn()::text`).Scan(&written); err != nil {
 		return fmt.Errorf("pg: read the position in the log: %w", err)
 	}
-	const pause = 100 * time.Millisecond
 	for deadline := time.Now().Add(atMost); ; {
 		var replayed bool
 		err := standby.QueryRow(ctx, `SELECT NOT pg_is_in_recovery() OR coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false)`, written).Scan(&replayed)
@@ -32,10 +35,8 @@ func WaitForStandby(ctx context.Context, primary, standby DB, atMost time.Durati
 		case time.Now().After(deadline):
 			return ErrStandbyBehind
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, standbyPause); ctx.Err() != nil {
 			return ctx.Err()
-		case <-time.After(pause):
 		}
 	}
 }

@@ -103,7 +103,7 @@ func (q *Queries) ClientSecrets(ctx context.Context, clientID uuid.UUID) ([]Clie
 }
 
 const clients = `-- name: Clients :many
-SELECT c.id, c.name, c.scopes, c.network, c.vouches, c.suspended_at, c.revoked_at, c.created_at,
+SELECT c.id, c.name, c.scopes, c.network, c.vouches, c.sole, c.suspended_at, c.revoked_at, c.created_at,
        (SELECT count(*) FROM client_secret s WHERE s.client_id = c.id AND s.revoked_at IS NULL) AS secrets,
        coalesce((SELECT max(t.created_at) FROM access_token t WHERE t.client_id = c.id), '0001-01-01T00:00:00Z')::timestamptz AS last_token_at
 FROM client c WHERE c.id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY c.created_at, c.id
@@ -115,6 +115,7 @@ type ClientsRow struct {
 	Scopes      []string
 	Network     string
 	Vouches     bool
+	Sole        bool
 	SuspendedAt *time.Time
 	RevokedAt   *time.Time
 	CreatedAt   time.Time
@@ -138,6 +139,7 @@ func (q *Queries) Clients(ctx context.Context, id uuid.UUID) ([]ClientsRow, erro
 			&i.Scopes,
 			&i.Network,
 			&i.Vouches,
+			&i.Sole,
 			&i.SuspendedAt,
 			&i.RevokedAt,
 			&i.CreatedAt,
@@ -306,8 +308,8 @@ func (q *Queries) HasSuccessor(ctx context.Context, id uuid.UUID) (bool, error) 
 }
 
 const insertClient = `-- name: InsertClient :exec
-INSERT INTO client (id, name, scopes, network, vouches, created_at)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO client (id, name, scopes, network, vouches, sole, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type InsertClientParams struct {
@@ -316,6 +318,7 @@ type InsertClientParams struct {
 	Scopes    []string
 	Network   string
 	Vouches   bool
+	Sole      bool
 	CreatedAt time.Time
 }
 
@@ -326,6 +329,7 @@ func (q *Queries) InsertClient(ctx context.Context, arg InsertClientParams) erro
 		arg.Scopes,
 		arg.Network,
 		arg.Vouches,
+		arg.Sole,
 		arg.CreatedAt,
 	)
 	return err
@@ -802,20 +806,26 @@ func (q *Queries) Keys(ctx context.Context, entityID uuid.UUID) ([]KeysRow, erro
 }
 
 const lockClient = `-- name: LockClient :one
-SELECT scopes, row_sum, row_mac FROM client WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
+SELECT scopes, sole, row_sum, row_mac FROM client WHERE id = $1 AND revoked_at IS NULL FOR UPDATE
 `
 
 type LockClientRow struct {
 	Scopes []string
+	Sole   bool
 	RowSum []byte
 	RowMac []byte
 }
 
-// LockClient serialises changes of the secrets of one client, and returns its scopes.
+// LockClient serialises changes of the secrets of one client, and returns what decides who may.
 func (q *Queries) LockClient(ctx context.Context, id uuid.UUID) (LockClientRow, error) {
 	row := q.db.QueryRow(ctx, lockClient, id)
 	var i LockClientRow
-	err := row.Scan(&i.Scopes, &i.RowSum, &i.RowMac)
+	err := row.Scan(
+		&i.Scopes,
+		&i.Sole,
+		&i.RowSum,
+		&i.RowMac,
+	)
 	return i, err
 }
 
@@ -1269,7 +1279,7 @@ func (q *Queries) TakeExpiring(ctx context.Context, arg TakeExpiringParams) ([]u
 }
 
 const tokenByMAC = `-- name: TokenByMAC :one
-SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.vouches, c.network,
+SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.vouches, c.sole, c.network,
        t.row_sum, t.row_mac, c.row_sum AS client_sum, c.row_mac AS client_mac FROM access_token t JOIN client c ON c.id = t.client_id
 WHERE t.mac = ANY($1::bytea[]) AND t.expires_at > $2 AND t.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL
 `
@@ -1286,6 +1296,7 @@ type TokenByMACRow struct {
 	ExpiresAt    time.Time
 	ClientScopes []string
 	Vouches      bool
+	Sole         bool
 	Network      string
 	RowSum       []byte
 	RowMac       []byte
@@ -1303,6 +1314,7 @@ func (q *Queries) TokenByMAC(ctx context.Context, arg TokenByMACParams) (TokenBy
 		&i.ExpiresAt,
 		&i.ClientScopes,
 		&i.Vouches,
+		&i.Sole,
 		&i.Network,
 		&i.RowSum,
 		&i.RowMac,
