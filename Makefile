@@ -48,6 +48,7 @@ OUTBOX_CHANGES ?= 1000000
 LIST ?= 100000000
 LINES ?= 20000000
 CHANGES ?= 4000000
+DEMO_LINES ?= 1000000
 IMPACT_ANSWERS ?= 1000000
 IMPACT_ROWS ?= 4000000
 DERIVED ?= 1000000
@@ -74,6 +75,12 @@ ANSWERS ?= 2500
 FAULTS ?= 100
 FAULT_TOTAL ?= 1000000
 FAULT_LEDGER ?= /dev/shm
+HA_ROUNDS ?= 5
+UPGRADE_RATE ?= 300
+UPGRADE_LINES ?= 2000000
+UPGRADE_SECONDS ?= 20
+PGBACKREST_SECONDS ?= 20
+PGBACKREST_LINES ?= 5000000
 OVERLOAD ?= 120
 ACCOUNTS ?= 1000
 GUESSES ?= 10000
@@ -92,6 +99,7 @@ UPLOADS ?= 50
 SCAN_KILLS ?= 20
 LOOKS ?= 2
 FUZZTIME ?= 30s
+DIST_FOR ?= amd64,arm64
 BENCH ?= -lines 20000000 -grow-c 16,64,128,256,512 -grow-lines 1000000,20000000,100000000
 
 # A long run of one test: name, its settings, and its package if that is not
@@ -120,14 +128,67 @@ bin/versitygw: tools/s3/go.mod
 .PHONY: s3
 s3: bin/versitygw ## Build the S3 server of the tests, bin/versitygw
 
+# Two minutes and a half, so it is built once.
+bin/helm: tools/helm/go.mod
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -modfile=tools/helm/go.mod -o $@ helm.sh/helm/v3/cmd/helm
+
+.PHONY: chart-test
+chart-test: bin/helm ## Render the Helm chart with helm and check its objects with the types and rules of Kubernetes, and the compose file with its schema
+	go -C deploy/testdata/check test -mod=mod -count=1 $(if $(V),-v) ./...
+
+# The version of the image, as a tag can have it.
+IMAGE_VERSION ?= $(shell git describe --tags --always --dirty | sed 's/^v//')
+IMAGE := dist/lineproof-$(IMAGE_VERSION).oci.tar
+
+.PHONY: image
+image: ## Build the OCI image dist/lineproof-VERSION.oci.tar, as root, with buildah
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/image/lineproof ./cmd/lineproof
+	deploy/oci/build bin/image/lineproof $(IMAGE_VERSION) $(IMAGE)
+
+.PHONY: image-test
+image-test: image bin/versitygw ## Build the image again and compare; run what it contains as a container would, as root: migrate, serve, verify, draw a document, doctor
+	deploy/oci/build bin/image/lineproof $(IMAGE_VERSION) bin/image/again.oci.tar
+	cmp $(IMAGE) bin/image/again.oci.tar
+	$(call long_run,TestImageIsSmallAndClosed,LINEPROOF_IMAGE=$(CURDIR)/$(IMAGE),testing/imagetest)
+	$(call long_run,TestImageRuns,LINEPROOF_IMAGE=$(CURDIR)/$(IMAGE),testing/imagetest)
+
+bin/nfpm: tools/dist/go.mod
+	CGO_ENABLED=0 go build -trimpath -modfile=tools/dist/go.mod -o $@ github.com/goreleaser/nfpm/v2/cmd/nfpm
+
+.PHONY: dist
+dist: bin/nfpm ## Make a release in dist: static programs, deb and rpm, bills of materials, checksums, signed if SIGNING_KEY names an SSH key
+	go run -trimpath ./cmd/dist -nfpm bin/nfpm -out dist -for $(DIST_FOR) $(if $(RELEASE),-release '$(RELEASE)') $(if $(SIGNING_KEY),-sign '$(SIGNING_KEY)')
+
+.PHONY: dist-again
+dist-again: dist ## Make the release a second time, in another directory and with an empty build cache, and compare every byte
+	rm -rf bin/dist-again bin/dist-cache
+	GOCACHE=$(CURDIR)/bin/dist-cache go run -trimpath ./cmd/dist -nfpm bin/nfpm -out bin/dist-again -for $(DIST_FOR) $(if $(RELEASE),-release '$(RELEASE)')
+	diff <(grep -v 'oci.tar$$' dist/SHA256SUMS) bin/dist-again/SHA256SUMS && echo "the same: $$(wc -l <dist/SHA256SUMS) files"
+	rm -rf bin/dist-again bin/dist-cache
+
+.PHONY: release
+release: ## Rehearse release VERSION, such as 0.1.0: changelog and tags allow it, and everything is built into dist, twice, with the same bytes
+	$(MAKE) --no-print-directory dist-again RELEASE='$(or $(VERSION),$(error name the release: make release VERSION=0.1.0))'
+
+.PHONY: release-test
+release-test: bin/nfpm ## Rehearse a release of a clone whose changelog is cut
+	$(call long_run,TestRehearsalIsTheRelease,LINEPROOF_NFPM=$(CURDIR)/bin/nfpm,dist)
+
+.PHONY: deb-test
+deb-test: ## Check the packages, and install the deb in a clean Debian with the commands of docs/how-to/install.md (needs root and debootstrap)
+	$(MAKE) --no-print-directory dist DIST_FOR=$$(go env GOARCH)
+	$(call long_run,TestPackagesAreComplete,LINEPROOF_DIST=$(CURDIR)/dist,dist)
+	$(call long_run,TestInstallOnCleanDebian,LINEPROOF_DIST=$(CURDIR)/dist,dist)
+
 .PHONY: generate
-generate: ## Rebuild everything that is generated: queries, pages, schema.sql, the references of settings and commands
+generate: ## Rebuild everything that is generated: queries, pages, schema.sql, the references of settings and commands, dashboards
 	$(TOOL) sqlc generate
 	$(TOOL) templ generate -path internal/portal/view
 	go test ./internal/config -run Reference -count=1 -update
 	go test ./internal/cli -run Reference -count=1 -update
 	go test ./internal/approval -run Reference -count=1 -update
 	go test ./internal/line -run Reference -count=1 -update
+	go test ./internal/dashboard -run Fresh -count=1 -update
 	go test ./internal/sandbox -run Reference -count=1 -update
 	go test ./internal/pg -run Schema -count=1 -update
 	go test ./internal/testing/receipttest -run Vectors -count=1 -update
@@ -191,8 +252,8 @@ receipts: ## Let the verifiers in Go, JavaScript and Python judge RECEIPTS good 
 
 .PHONY: tampering
 tampering: ## Attack the evidence TAMPERINGS times (10000) with database, files and key of the log: all are found; and UNTOUCHED (1000) worlds are not reported
-	$(call long_run,TestTampering,LINEPROOF_TAMPERINGS=$(TAMPERINGS),testing/tampering)
-	$(call long_run,TestUntouchedWorldsAreNotReported,LINEPROOF_UNTOUCHED=$(UNTOUCHED),testing/tampering)
+	$(call long_run,TestTampering,TMPDIR= LINEPROOF_TAMPERINGS=$(TAMPERINGS),testing/tampering)
+	$(call long_run,TestUntouchedWorldsAreNotReported,TMPDIR= LINEPROOF_UNTOUCHED=$(UNTOUCHED),testing/tampering)
 
 .PHONY: privacy
 privacy: ## Search everything that is public after PUBLIC_ANSWERS (100000) answers for numbers, organisations, keys, ids and statuses in every encoding, and test guesses against it
@@ -243,6 +304,11 @@ watch-list: ## Load a watch-list of LIST (100000000) numbers, then 200 with PAIR
 	$(call long_run,TestLargeListIsSmall,LINEPROOF_E2E_LIST=$(LIST),watchlist)
 	$(call long_run,TestListsOfANationAreSmall,LINEPROOF_E2E_PAIRS=$(PAIRS) LINEPROOF_E2E_CHANGES=50000,distribute)
 
+.PHONY: watch-abuse
+watch-abuse: ## Show that a watch-list of a million random numbers is held and tells nothing, and that lists of 50,000 which are replaced weekly for a year show no more numbers than the budget
+	$(call long_run,TestListOfRandomNumbersTellsNothing,LINEPROOF_E2E_LIST=1000000,distribute)
+	$(call long_run,TestWeeklyListsNeverShowMoreThanTheYear,LINEPROOF_E2E_WEEKLY=50000,watchlist)
+
 .PHONY: liar
 liar: ## Let an operator send MESSAGES (1000000) lies: no answer about other networks' lines may get better by them; then a clearing house that lies, which is only measured
 	$(call long_run,TestLiarOperator,LINEPROOF_E2E_MESSAGES=$(MESSAGES),supply)
@@ -267,6 +333,11 @@ derive: ## Derive DERIVED (1000000) answers again that were given while events a
 nation: ## Load a nation of LINES lines (20000000) from pipes, apply CHANGES events, and measure
 	$(call long_run,TestNation,LINEPROOF_E2E_LINES=$(LINES) LINEPROOF_E2E_CHANGES=$(CHANGES))
 
+.PHONY: demo-full
+demo-full: ## Run the small nation of `lineproof demo --full` with DEMO_LINES lines (1000000): everything moves, every role logs in, it ends and goes on, and every panel of the dashboards has data
+	$(call long_run,TestDemoFullMoves,LINEPROOF_E2E_NATION=$(DEMO_LINES))
+	$(call long_run,TestEveryPanelHasDataOfTheSmallNation,LINEPROOF_E2E_NATION=$(DEMO_LINES),testing/alerts)
+
 .PHONY: import-kill
 import-kill: ## Kill an import of IMPORT_ROWS rows (5000000) KILLS times (50), of the server and of the command
 	$(call long_run,TestImportKill,LINEPROOF_E2E_IMPORT_ROWS=$(IMPORT_ROWS) LINEPROOF_E2E_IMPORT_KILLS=$(KILLS))
@@ -287,9 +358,9 @@ archive-rate: ## Check and archive a day of RECORDS (1000000) records, and measu
 erase-kill: ## Erase ERASED (1000) records in the database and the archive, kill the command ERASE_KILLS times (20), and search every byte of their files
 	$(call long_run,TestEraseKill,LINEPROOF_E2E_ERASE_KILLS=$(ERASE_KILLS) LINEPROOF_E2E_ERASE_RECORDS=$(ERASED))
 
-.PHONY: restore
-restore: ## Lose a database under load and restore it to a point in time, with the commands of docs/how-to/back-up-and-restore.md
-	$(call long_run,TestRestore)
+.PHONY: pgbackrest
+pgbackrest: ## Back up under load with pgBackRest, PGBACKREST_SECONDS (20) before and after, with PGBACKREST_LINES (5000000), lose the database and restore it to a point in time with documents and log, by the commands of docs/how-to/back-up-and-restore.md. Needs pgbackrest
+	$(call long_run,TestRestore,LINEPROOF_E2E_PGBACKREST=1 LINEPROOF_E2E_SECONDS=$(PGBACKREST_SECONDS) LINEPROOF_E2E_LINES=$(PGBACKREST_LINES))
 
 .PHONY: import-load
 import-load: ## Verify at RATE (1000) requests a second, PHASE seconds (60) without and then with an import of IMPORT_ROWS rows
@@ -302,6 +373,19 @@ archive-load: ## Verify at RATE (1000) requests a second, PHASE seconds (60) wit
 # A fault of its full count, or of FAULTS per cent of it.
 FAULT_RUN = LINEPROOF_E2E_LEDGER=$(FAULT_LEDGER) LINEPROOF_E2E_RESULTS=$(CURDIR)/bin/faults.jsonl LINEPROOF_E2E_ANSWERS=$(ANSWERS) LINEPROOF_E2E_CALLERS=64
 fault = $(call long_run,$(1),$(FAULT_RUN) LINEPROOF_E2E_FAULTS=$$(( ($(2) * $(FAULTS) + 99) / 100 )))
+
+.PHONY: ha
+ha: ## Break every part of deploy/ha (Patroni, etcd, PostgreSQL, nodes, HAProxy) under load, HA_ROUNDS times (5); no acknowledged record may be lost. Needs patroni, etcd-server and haproxy
+	$(call long_run,TestDoctorOfACluster,LINEPROOF_E2E_HA=1)
+	$(call long_run,TestHighAvailability,LINEPROOF_E2E_HA=1 LINEPROOF_E2E_ROUNDS=$(HA_ROUNDS))
+
+.PHONY: upgrade
+upgrade: ## Upgrade two nodes behind HAProxy to a release with more migrations and back, at UPGRADE_RATE (300) requests a second to all operations over UPGRADE_LINES (2000000) lines, UPGRADE_SECONDS (20) between the steps. Needs haproxy
+	$(call long_run,TestUpgrade,LINEPROOF_E2E_UPGRADE=1 LINEPROOF_E2E_RATE=$(UPGRADE_RATE) LINEPROOF_E2E_LINES=$(UPGRADE_LINES) LINEPROOF_E2E_SECONDS=$(UPGRADE_SECONDS))
+
+.PHONY: alerts
+alerts: ## Break each part of a real node under a real Prometheus, with the windows of the rules divided by 60, and see each alert fire and end. Needs prometheus, prometheus-node-exporter and the right to mount
+	$(call long_run,TestAlertsFireByTheirFaults,LINEPROOF_E2E_ALERTS=1,testing/alerts)
 
 .PHONY: faults
 faults: ## Kill, cut, fill, slow and promote server and PostgreSQL under load, FAULTS per cent (100) of the counts; no acknowledged record may be lost
@@ -361,9 +445,12 @@ $(BROWSER)/node_modules/.package-lock.json: $(BROWSER)/package-lock.json
 	@touch $@
 
 .PHONY: browser
-browser: $(BROWSER)/node_modules/.package-lock.json ## Use the portal in Chromium: from an invitation to an API key, receipts with the network off, and every page in LOOKS (2) of its 4 looks
+browser: $(BROWSER)/node_modules/.package-lock.json ## Use the portal and the guide in Chromium: from an invitation to an API key, nine tasks with counted acts, from the landing page of the guide to an answer, receipts with the network off, charts, and every page in LOOKS (2) of its 4 looks
 	$(call long_run,TestBrowserWalk)
+	$(call long_run,TestBrowserTasks)
+	$(call long_run,TestBrowserGuide,LINEPROOF_E2E_LOOKS=$(LOOKS) LINEPROOF_E2E_PAGES=200)
 	$(call long_run,TestBrowserReceipts,LINEPROOF_E2E_LOOKS=$(LOOKS))
+	$(call long_run,TestBrowserCharts,LINEPROOF_E2E_LOOKS=$(LOOKS))
 	$(call long_run,TestBrowserPages,LINEPROOF_E2E_LOOKS=$(LOOKS) LINEPROOF_E2E_PAGES=150)
 
 .PHONY: browser-xss
@@ -374,6 +461,7 @@ browser-xss: $(BROWSER)/node_modules/.package-lock.json ## Send hostile text thr
 screenshots: $(BROWSER)/node_modules/.package-lock.json ## Take pictures of every page of the portal, into bin/screenshots
 	rm -rf bin/screenshots
 	$(call long_run,TestBrowserShots,LINEPROOF_E2E_SHOTS=$(CURDIR)/bin/screenshots)
+	$(call long_run,TestBrowserCharts,LINEPROOF_E2E_SHOTS=$(CURDIR)/bin/screenshots)
 
 .PHONY: bench
 bench: ## Measure verify beside net/http and pgbench, and write docs/reference/measurements.md (flags: BENCH)
@@ -421,5 +509,5 @@ fuzz: ## Run each Go fuzz target for FUZZTIME (30s)
 
 .PHONY: clean
 clean: ## Remove what was built, cached test results and fuzz inputs
-	rm -rf bin
+	rm -rf bin dist
 	go clean -testcache -fuzzcache

@@ -25,19 +25,27 @@ func TestDependenciesAreDocumented(t *testing.T) {
 	if diff := cmp.Diff(directRequires(readText(t, "go.mod")), documented); diff != "" {
 		t.Errorf("%s does not list what go.mod requires (-go.mod +page):\n%s", dependenciesPage, diff)
 	}
-	tools := slices.Sorted(slices.Values(slices.Concat(toolLines(readText(t, "tools/go.mod")), toolLines(readText(t, "tools/s3/go.mod")))))
+	tools := slices.Sorted(slices.Values(slices.Concat(
+		toolLines(readText(t, "tools/go.mod")), toolLines(readText(t, "tools/s3/go.mod")), toolLines(readText(t, "tools/helm/go.mod")), toolLines(readText(t, "tools/dist/go.mod")))))
 	if diff := cmp.Diff(tools, documentedUnder(page, "Tools")); diff != "" {
-		t.Errorf("%s does not list the tools of tools/go.mod and tools/s3/go.mod (-modules +page):\n%s", dependenciesPage, diff)
+		t.Errorf("%s does not list the tools of tools/go.mod, tools/s3/go.mod, tools/helm/go.mod and tools/dist/go.mod (-modules +page):\n%s", dependenciesPage, diff)
 	}
 }
 
-// So does the part about the programs of others that read the public log.
-func TestForeignReadersAreDocumented(t *testing.T) {
+// So do the parts about modules of their own: the programs of others that read the public log, and the
+// tests of packages, of the chart and of the compose file.
+func TestModulesOfTestsAreDocumented(t *testing.T) {
 	t.Parallel()
 
-	documented := documentedUnder(readText(t, dependenciesPage), "In the tests with programs of others")
-	if diff := cmp.Diff(directRequires(readText(t, "internal/testing/e2e/testdata/foreign/go.mod")), documented); diff != "" {
-		t.Errorf("%s does not list what internal/testing/e2e/testdata/foreign/go.mod requires (-go.mod +page):\n%s", dependenciesPage, diff)
+	for heading, gomod := range map[string]string{
+		"In the tests with programs of others":              "internal/testing/e2e/testdata/foreign/go.mod",
+		"In the tests of packages":                          "internal/dist/testdata/schema/go.mod",
+		"In the tests of the chart and of the compose file": "deploy/testdata/check/go.mod",
+	} {
+		documented := documentedUnder(readText(t, dependenciesPage), heading)
+		if diff := cmp.Diff(directRequires(readText(t, gomod)), documented); diff != "" {
+			t.Errorf("%s does not list what %s requires (-go.mod +page):\n%s", dependenciesPage, gomod, diff)
+		}
 	}
 }
 
