@@ -27,7 +27,7 @@ func TestAPILinesCommandsCoverEveryOperation(t *testing.T) {
 		}
 		return path
 	}
-	m.object(nil, "demo")
+	m.object(nil, "demo", "--accounts=false")
 	at := "LINEPROOF_API_URL=" + m.serve()
 	password := file("password", "quiet-harbour-94-lanterns\n")
 	staff := func(email string) string {

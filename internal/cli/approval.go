@@ -83,14 +83,14 @@ func (a *app) runAsActor(idName string, session *string,
 func (a *app) approvalCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approval",
-		Short: "List, confirm and refuse changes that need two people",
+		Short: "List, confirm and reject changes that need two people",
 		Long: `Changes that are too dangerous for one person wait until another confirms them: everything that lowers a guard, such as
 giving rights to staff and clients, restoring a revoked entity, raising limits, a new plan or policy, applying a held file,
 and erasing records. The operator who runs the command line is one person. A member of staff who has logged in over the API
 acts here with --session-file.`,
 		Example: "  lineproof approval list",
 	}
-	cmd.AddCommand(a.approvalListCommand(), a.approvalConfirmCommand(), a.approvalRefuseCommand(), a.approvalBreakGlassCommand())
+	cmd.AddCommand(a.approvalListCommand(), a.approvalConfirmCommand(), a.approvalRejectCommand(), a.approvalBreakGlassCommand())
 	return cmd
 }
 
@@ -136,7 +136,7 @@ func (a *app) approvalListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List changes that wait for a second person, newest first",
-		Long: `Lists changes that wait for a second person; with --all also those that were confirmed or refused, or have expired.
+		Long: `Lists changes that wait for a second person; with --all also those that were confirmed or rejected, or have expired.
 Pending orders about numbers are listed too; they are confirmed in the portal or over the API.`,
 		Example: "  lineproof approval list --all",
 		Args:    cobra.NoArgs,
@@ -179,12 +179,13 @@ and neither can the account that it concerns.`,
 	}, (*approval.Service).Confirm)
 }
 
-func (a *app) approvalRefuseCommand() *cobra.Command {
+func (a *app) approvalRejectCommand() *cobra.Command {
 	return a.approvalDecideCommand(&cobra.Command{
-		Use:     "refuse ID",
-		Short:   "Refuse or withdraw a change that waits",
-		Long:    "Refuses a change that waits for a second person. The person who requested it uses this command to withdraw it.",
-		Example: "  lineproof approval refuse 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
+		Use:     "reject ID",
+		Aliases: []string{"refuse"},
+		Short:   "Reject or withdraw a change that waits",
+		Long:    "Rejects a change that waits for a second person. The person who requested it uses this command to withdraw it.",
+		Example: "  lineproof approval reject 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 	}, (*approval.Service).Refuse)
 }
 

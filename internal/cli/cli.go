@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/cli/demo"
 	"github.com/lineproof/lineproof/internal/cli/doctor"
 	"github.com/lineproof/lineproof/internal/cli/feeds"
 	"github.com/lineproof/lineproof/internal/cli/limits"
@@ -19,6 +20,7 @@ import (
 	"github.com/lineproof/lineproof/internal/cli/receipts"
 	"github.com/lineproof/lineproof/internal/cli/remote"
 	"github.com/lineproof/lineproof/internal/cli/rows"
+	"github.com/lineproof/lineproof/internal/cli/schema"
 	"github.com/lineproof/lineproof/internal/cli/trail"
 )
 
@@ -63,7 +65,7 @@ Settings are read from the environment (LINEPROOF_...). Print the current settin
 			root.AddCommand(c)
 		}
 	}
-	add("service", a.serveCommand(), a.migrateCommand(), doctor.Command(a.Console), a.configCommand(), a.demoCommand())
+	add("service", a.serveCommand(), schema.Command(a.Console), doctor.Command(a.Console), a.configCommand(), demo.Command(a.Console, Main))
 	add("data", a.clientCommand(), a.entityCommand(), a.keyCommand(), a.mandateCommand(), a.staffCommand(), a.accountCommand(), a.inviteCommand(), a.documentsCommand(), lines.Command(a.Console), a.planCommand(), a.policyCommand(), a.journalCommand(), feeds.Command(a.Console), limits.GuardCommand(a.Console), limits.Command(a.Console), a.approvalCommand(), a.auditCommand(), rows.Command(a.Console), trail.LogCommand(a.Console), receipts.Command(a.Console), receipts.WitnessCommand(a.Console), receipts.MonitorCommand(a.Console))
 	add("remote", remote.Command(a.Console))
 	root.AddCommand(a.versionCommand(), a.completionCommand(), console.ExitCodesTopic())

@@ -54,6 +54,7 @@ administrators, the client has all its scopes at once.`,
 	flags.StringSliceVar(&form.Scopes, "scope", nil, "scope of the client: "+strings.Join(scopes(), ", ")+"; may be repeated")
 	flags.StringVar(&form.Network, "network", "", "network for which the client may supply lines")
 	flags.BoolVar(&form.Vouches, "vouches", false, "admins that this client onboards are verified from the start")
+	flags.BoolVar(&form.Sole, "sole", false, "the client onboards its own organisation and no other; that organisation's admins change its secrets")
 	reason := console.ReasonFlag(cmd)
 	console.Require(cmd, "name", "scope")
 	console.Complete(cmd, "scope", scopes()...)
@@ -87,6 +88,7 @@ type clientJSON struct {
 	Scopes      []string `json:"scopes"`
 	Network     string   `json:"network,omitempty"`
 	Vouches     bool     `json:"vouches"`
+	Sole        bool     `json:"sole"`
 	Suspended   bool     `json:"suspended"`
 	Revoked     bool     `json:"revoked"`
 	CreatedAt   string   `json:"createdAt"`
@@ -111,7 +113,7 @@ func (a *app) clientListCommand() *cobra.Command {
 		rows := [][]string{{"CLIENT ID", "NAME", "SCOPES", "NETWORK", "VOUCHES", "STATUS", "LAST TOKEN"}}
 		for _, c := range clients {
 			list = append(list, clientJSON{
-				c.ID.String(), c.Name, c.Scopes, c.Network, c.Vouches, c.Suspended, c.Revoked, console.FormatTime(c.CreatedAt), console.FormatTime(c.LastTokenAt),
+				c.ID.String(), c.Name, c.Scopes, c.Network, c.Vouches, c.Sole, c.Suspended, c.Revoked, console.FormatTime(c.CreatedAt), console.FormatTime(c.LastTokenAt),
 			})
 			status := "active"
 			switch {

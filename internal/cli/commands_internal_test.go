@@ -65,7 +65,9 @@ func TestDemoNumbersHaveTheirStatus(t *testing.T) {
 	if code := Main(t.Context(), env); code != console.ExitOK {
 		t.Fatalf("demo: exit code %d: %s", code, stderr.String())
 	}
-	var created demo
+	var created struct {
+		Numbers map[string]string `json:"numbers"`
+	}
 	if err := json.Unmarshal(stdout.Bytes(), &created); err != nil {
 		t.Fatal(err)
 	}

@@ -104,10 +104,7 @@ func (a *app) printNewKey(key access.NewKey, asJSON bool) error {
 func parseNetworks(list []string) ([]netip.Prefix, error) {
 	networks := make([]netip.Prefix, 0, len(list))
 	for _, text := range list {
-		network, err := netip.ParsePrefix(text)
-		if address, e := netip.ParseAddr(text); e == nil {
-			network, err = netip.PrefixFrom(address, address.BitLen()), nil
-		}
+		network, err := access.ParseNetwork(text)
 		if err != nil {
 			return nil, console.Usagef("--network %q is not an IP network such as 192.0.2.0/24", text)
 		}

@@ -19,7 +19,7 @@ func TestWatchedDirectoryIsDelivered(t *testing.T) {
 		"LINEPROOF_DATABASE_URL=" + pgtest.URL(t), "LINEPROOF_DATA=" + filepath.Join(dir, "data"), "LINEPROOF_LISTEN=127.0.0.1:0",
 		"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1",
 	}}
-	m.object(nil, "demo")
+	m.object(nil, "demo", "--accounts=false")
 	at := "LINEPROOF_API_URL=" + m.serve()
 	created := m.object(nil, "client", "create", "--name", "MTN", "--scope", "line:supply", "--network", "MTN")
 	id, _ := created["clientId"].(string)
@@ -77,7 +77,7 @@ func TestSendWaitsForTheImport(t *testing.T) {
 		"LINEPROOF_DATABASE_URL=" + pgtest.URL(t), "LINEPROOF_DATA=" + filepath.Join(dir, "data"), "LINEPROOF_LISTEN=127.0.0.1:0",
 		"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1",
 	}}
-	m.object(nil, "demo")
+	m.object(nil, "demo", "--accounts=false")
 	at := "LINEPROOF_API_URL=" + m.serve()
 	created := m.object(nil, "client", "create", "--name", "MTN", "--scope", "line:supply", "--network", "MTN")
 	id, _ := created["clientId"].(string)

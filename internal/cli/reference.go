@@ -21,6 +21,9 @@ Commands that use the database read the service's [settings](configuration.md) f
 variables with the prefix ` + "`LINEPROOF_API_`" + ` instead.
 `
 
+// Root returns the tree of commands, to be described and not to be run.
+func Root() *cobra.Command { return (&app{console.New(Env{})}).root() }
+
 // Reference returns the text of docs/reference/cli.md.
 func Reference() string {
 	var b strings.Builder
@@ -33,7 +36,7 @@ func Reference() string {
 	for _, v := range remote.Variables {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", v.Name, v.Meaning)
 	}
-	describe(&b, (&app{console.New(Env{})}).root())
+	describe(&b, Root())
 	return b.String()
 }
 

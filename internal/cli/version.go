@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
@@ -20,7 +21,7 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = a.Run(func(*cobra.Command, []string) error {
-		version, schema := telemetry.Version(), newestMigration()
+		version, schema := telemetry.Version(), pg.NewestMigration()
 		return a.Print(*asJSON, map[string]any{"version": version, "go": runtime.Version(), "schema": schema},
 			[]string{"lineproof", version}, []string{"go", runtime.Version()}, []string{"schema", strconv.FormatInt(schema, 10)})
 	})

@@ -54,6 +54,9 @@ func (c *Config) checkAddresses(found *problems) {
 		found.add("LINEPROOF_PRIVATE_LISTEN", "LINEPROOF_PRIVATE_LISTEN is not a loopback address, and metrics, health and profiles need no credential: "+
 			"set it to an address such as 127.0.0.1:8081, or, where only your own machines can reach it, set LINEPROOF_PRIVATE_REMOTE=true")
 	}
+	if c.WebhookLoopbackLive && found.none("LINEPROOF_LISTEN") && (!c.WebhookLoopback || !isLoopback(c.Listen)) {
+		found.add("LINEPROOF_WEBHOOK_LOOPBACK_LIVE", "LINEPROOF_WEBHOOK_LOOPBACK_LIVE is for a demonstration on one machine: set LINEPROOF_WEBHOOK_LOOPBACK=true and LINEPROOF_LISTEN to an address such as 127.0.0.1:8080, or remove it")
+	}
 	for _, p := range c.TrustedProxies {
 		// An extra comma decodes to the zero prefix.
 		if !p.IsValid() && found.none("LINEPROOF_TRUSTED_PROXIES") {

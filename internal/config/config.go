@@ -16,67 +16,67 @@ import (
 // struct: the comment on a field is its documentation, and the tags have the rest.
 // group starts a section; [Load] checks min, max and oneof; unset describes what
 // no value means; empty marks a setting for which an empty variable differs from
-// no variable.
+// no variable; node marks a setting in which nodes may differ, see [Config.Shared].
 type Config struct {
 	// Listen is the address of the public listener: the API and its documentation. Port 0 chooses a free port.
-	Listen string `env:"LINEPROOF_LISTEN, default=127.0.0.1:8080" group:"Listeners"`
+	Listen string `env:"LINEPROOF_LISTEN, default=127.0.0.1:8080" group:"Listeners" node:"own"`
 
 	// PrivateListen is the address of metrics, health and profiles. It needs no credential and serves plain HTTP, so make it reachable from your own machines only. An address that is not loopback needs LINEPROOF_PRIVATE_REMOTE.
-	PrivateListen string `env:"LINEPROOF_PRIVATE_LISTEN, default=127.0.0.1:8081"`
+	PrivateListen string `env:"LINEPROOF_PRIVATE_LISTEN, default=127.0.0.1:8081" node:"own"`
 
 	// PrivateRemote allows LINEPROOF_PRIVATE_LISTEN on an address that other machines can reach. Everybody who reaches it can read the metrics and take profiles, so let a firewall or the network admit your monitoring only.
-	PrivateRemote bool `env:"LINEPROOF_PRIVATE_REMOTE, default=false"`
+	PrivateRemote bool `env:"LINEPROOF_PRIVATE_REMOTE, default=false" node:"own"`
 
 	// TLSCert is the file with the certificate chain (PEM) of the public listener. It is reloaded when it changes. Set it together with LINEPROOF_TLS_KEY.
-	TLSCert string `env:"LINEPROOF_TLS_CERT" unset:"no TLS"`
+	TLSCert string `env:"LINEPROOF_TLS_CERT" unset:"no TLS" node:"own"`
 
 	// TLSKey is the file with the private key (PEM) that belongs to LINEPROOF_TLS_CERT.
-	TLSKey string `env:"LINEPROOF_TLS_KEY" unset:"no TLS"`
+	TLSKey string `env:"LINEPROOF_TLS_KEY" unset:"no TLS" node:"own"`
 
 	// PlainHTTP allows plain HTTP on an address that is not loopback, for a proxy in front of the service that terminates TLS. It needs LINEPROOF_TRUSTED_PROXIES.
-	PlainHTTP bool `env:"LINEPROOF_PLAIN_HTTP, default=false"`
+	PlainHTTP bool `env:"LINEPROOF_PLAIN_HTTP, default=false" node:"own"`
 
 	// TrustedProxies lists the networks of the proxies in front of the service. X-Forwarded-For is trusted from them only.
-	TrustedProxies []netip.Prefix `env:"LINEPROOF_TRUSTED_PROXIES" unset:"none"`
+	TrustedProxies []netip.Prefix `env:"LINEPROOF_TRUSTED_PROXIES" unset:"none" node:"own"`
 
 	// DatabaseURL is the connection string of PostgreSQL, as a URL or as keyword=value pairs. Several hosts may be listed.
-	DatabaseURL secret.Text `env:"LINEPROOF_DATABASE_URL, default=postgres:///lineproof?host=/var/run/postgresql" group:"Database"`
+	DatabaseURL secret.Text `env:"LINEPROOF_DATABASE_URL, default=postgres:///lineproof?host=/var/run/postgresql" group:"Database" node:"own"`
 
 	// ReadDatabaseURL is the connection string of a database that is only read, such as a standby. Checks and archives of the journal, searches in it and its export read from there, so that they do not load the primary; what they write goes to LINEPROOF_DATABASE_URL.
-	ReadDatabaseURL secret.Text `env:"LINEPROOF_READ_DATABASE_URL" unset:"LINEPROOF_DATABASE_URL is read"`
+	ReadDatabaseURL secret.Text `env:"LINEPROOF_READ_DATABASE_URL" unset:"LINEPROOF_DATABASE_URL is read" node:"own"`
 
 	// DatabaseRole is the database role that the server sets after connecting (SET ROLE), so that it has no more rights than it needs. If empty, the server keeps the rights of the login.
 	DatabaseRole string `env:"LINEPROOF_DATABASE_ROLE, default=lineproof_serve" empty:"keep"`
 
 	// VerifyConns is the maximum number of connections of this node to PostgreSQL for verifications and the check of their keys. Each kind of work has connections of its own, so that none waits for another's; imports have a few more. `lineproof doctor` compares the sum with what the database allows.
-	VerifyConns int `env:"LINEPROOF_VERIFY_CONNS, default=6" min:"2" max:"1000"`
+	VerifyConns int `env:"LINEPROOF_VERIFY_CONNS, default=6" min:"2" max:"1000" node:"own"`
 
 	// SupplyConns is the maximum number of connections for events and orders that are reported to the API.
-	SupplyConns int `env:"LINEPROOF_SUPPLY_CONNS, default=4" min:"2" max:"1000"`
+	SupplyConns int `env:"LINEPROOF_SUPPLY_CONNS, default=4" min:"2" max:"1000" node:"own"`
 
 	// PeopleConns is the maximum number of connections for the portal, onboarding, documents, and the other operations of the API.
-	PeopleConns int `env:"LINEPROOF_PEOPLE_CONNS, default=6" min:"2" max:"1000"`
+	PeopleConns int `env:"LINEPROOF_PEOPLE_CONNS, default=6" min:"2" max:"1000" node:"own"`
 
 	// JobConns is the maximum number of connections for jobs and metrics.
-	JobConns int `env:"LINEPROOF_JOB_CONNS, default=4" min:"2" max:"1000"`
+	JobConns int `env:"LINEPROOF_JOB_CONNS, default=4" min:"2" max:"1000" node:"own"`
 
 	// JournalDaysAhead is for how many days in advance the partitions of the journal are created.
 	JournalDaysAhead int `env:"LINEPROOF_JOURNAL_DAYS_AHEAD, default=7" min:"1" max:"90"`
 
 	// JournalDiskBytes is how many bytes the whole database may use, for the metric lineproof_journal_disk_days_left, which shows for how many days the disk space lasts. 0 means unknown: there is no such metric.
-	JournalDiskBytes int64 `env:"LINEPROOF_JOURNAL_DISK_BYTES, default=0" min:"0" max:"1125899906842624"`
+	JournalDiskBytes int64 `env:"LINEPROOF_JOURNAL_DISK_BYTES, default=0" min:"0" max:"1125899906842624" node:"own"`
 
 	// Node is the name of this node in the journal: 1 to 64 printable ASCII characters, different on every node.
-	Node string `env:"LINEPROOF_NODE" unset:"the host name" group:"Node"`
+	Node string `env:"LINEPROOF_NODE" unset:"the host name" group:"Node" node:"own"`
 
 	// Data is the directory for the files of a single node: documents, archived days of the journal and supply files until they are imported, unless they are stored in a bucket; files being uploaded to a bucket; and the pepper if none is set.
-	Data string `env:"LINEPROOF_DATA, default=lineproof-data"`
+	Data string `env:"LINEPROOF_DATA, default=lineproof-data" node:"own"`
 
 	// DrainDelay is the time between reporting "not ready" and closing the public listener, so that a load balancer can remove the node first.
-	DrainDelay time.Duration `env:"LINEPROOF_DRAIN_DELAY, default=0s" min:"0s" max:"5m"`
+	DrainDelay time.Duration `env:"LINEPROOF_DRAIN_DELAY, default=0s" min:"0s" max:"5m" node:"own"`
 
 	// DrainTimeout is how long requests in flight may still take after the public listener has closed.
-	DrainTimeout time.Duration `env:"LINEPROOF_DRAIN_TIMEOUT, default=25s" min:"1s" max:"10m"`
+	DrainTimeout time.Duration `env:"LINEPROOF_DRAIN_TIMEOUT, default=25s" min:"1s" max:"10m" node:"own"`
 
 	// S3Endpoint is the S3 server whose bucket stores documents, archived days of the journal and supply files for all nodes, such as https://s3.regulator.example. It must support conditional writes. Plain http is allowed on this machine only.
 	S3Endpoint string `env:"LINEPROOF_S3_ENDPOINT" unset:"files are stored in LINEPROOF_DATA" group:"Bucket"`
@@ -88,10 +88,10 @@ type Config struct {
 	S3Region string `env:"LINEPROOF_S3_REGION, default=us-east-1"`
 
 	// S3AccessKey is the id of the access key, which must be allowed to read, write, delete and list in the bucket.
-	S3AccessKey string `env:"LINEPROOF_S3_ACCESS_KEY" unset:"none"`
+	S3AccessKey string `env:"LINEPROOF_S3_ACCESS_KEY" unset:"none" node:"own"`
 
 	// S3SecretKey is the secret that belongs to LINEPROOF_S3_ACCESS_KEY.
-	S3SecretKey secret.Text `env:"LINEPROOF_S3_SECRET_KEY" unset:"none"`
+	S3SecretKey secret.Text `env:"LINEPROOF_S3_SECRET_KEY" unset:"none" node:"own"`
 
 	// S3SSE is the server-side encryption to request: none leaves it to the bucket, s3 uses keys of the server (SSE-S3), kms a key of a key management service (SSE-KMS).
 	S3SSE string `env:"LINEPROOF_S3_SSE, default=none" oneof:"none|s3|kms"`
@@ -103,25 +103,25 @@ type Config struct {
 	LogOrigin string `env:"LINEPROOF_LOG_ORIGIN" unset:"no public log" group:"Public log"`
 
 	// LogKey is the Ed25519 key that signs the public log: a file with the key in PKCS #8 (PEM), as `lineproof log key` creates it, or `ssh-agent:` and the path of the socket of an agent that has one such key. Without it entries are added to the log, and nothing is published by this node.
-	LogKey string `env:"LINEPROOF_LOG_KEY" unset:"this node publishes nothing"`
+	LogKey string `env:"LINEPROOF_LOG_KEY" unset:"this node publishes nothing" node:"own"`
 
 	// LogNextKey is another key that signs beside LINEPROOF_LOG_KEY, in the same form, while the key of the log is replaced: those who verify with either key believe the log. It then becomes LINEPROOF_LOG_KEY.
-	LogNextKey string `env:"LINEPROOF_LOG_NEXT_KEY" unset:"one key signs"`
+	LogNextKey string `env:"LINEPROOF_LOG_NEXT_KEY" unset:"one key signs" node:"own"`
 
 	// LogPostQuantumKey is a file with an ML-DSA-44 key in PKCS #8 (PEM), as `lineproof log key --post-quantum` creates it, which signs each checkpoint, too. Quantum computers could forge signatures with Ed25519, and not these. Receipts have them only on request.
-	LogPostQuantumKey string `env:"LINEPROOF_LOG_POST_QUANTUM_KEY" unset:"Ed25519 only"`
+	LogPostQuantumKey string `env:"LINEPROOF_LOG_POST_QUANTUM_KEY" unset:"Ed25519 only" node:"own"`
 
 	// LogPolicy is a file that names the witnesses of the public log, with their keys and addresses, in the form of c2sp.org/tlog-policy. Each checkpoint is sent to them, and published with the signatures of those that answer within 2 seconds.
-	LogPolicy string `env:"LINEPROOF_LOG_POLICY" unset:"no witnesses"`
+	LogPolicy string `env:"LINEPROOF_LOG_POLICY" unset:"no witnesses" node:"own"`
 
 	// LogLevel is the least severe level that is logged.
-	LogLevel string `env:"LINEPROOF_LOG_LEVEL, default=info" oneof:"debug|info|warn|error" group:"Observability"`
+	LogLevel string `env:"LINEPROOF_LOG_LEVEL, default=info" oneof:"debug|info|warn|error" group:"Observability" node:"own"`
 
 	// LogFormat is the format of the log.
-	LogFormat string `env:"LINEPROOF_LOG_FORMAT, default=json" oneof:"json|text"`
+	LogFormat string `env:"LINEPROOF_LOG_FORMAT, default=json" oneof:"json|text" node:"own"`
 
 	// TracesEndpoint is the URL to which OpenTelemetry traces are sent (OTLP over HTTP), for example http://127.0.0.1:4318. Set headers for it in OTEL_EXPORTER_OTLP_HEADERS.
-	TracesEndpoint string `env:"LINEPROOF_TRACES_ENDPOINT" unset:"no traces"`
+	TracesEndpoint string `env:"LINEPROOF_TRACES_ENDPOINT" unset:"no traces" node:"own"`
 
 	// Region is the country of the phone numbers, as two letters of ISO 3166.
 	Region string `env:"LINEPROOF_REGION, default=NG" group:"Contract"`
@@ -145,16 +145,16 @@ type Config struct {
 	DocumentsRestrict bool `env:"LINEPROOF_DOCUMENTS_RESTRICT, default=false"`
 
 	// ClamdAddr is the virus scanner, clamd: unix:/run/clamav/clamd.ctl, or host:port. The connection is neither encrypted nor authenticated, so keep it on this machine or on a private network. No document is shown before it is scanned.
-	ClamdAddr string `env:"LINEPROOF_CLAMD_ADDR" unset:"documents wait"`
+	ClamdAddr string `env:"LINEPROOF_CLAMD_ADDR" unset:"documents wait" node:"own"`
 
 	// ClamdTimeout is how long the scan of one document may take before it is retried.
-	ClamdTimeout time.Duration `env:"LINEPROOF_CLAMD_TIMEOUT, default=1m" min:"1s" max:"10m"`
+	ClamdTimeout time.Duration `env:"LINEPROOF_CLAMD_TIMEOUT, default=1m" min:"1s" max:"10m" node:"own"`
 
 	// DocumentRetention is how long a document is stored after the decision about it, by its type or its label; OTHER applies to every label that is not listed. A document under a legal hold is not deleted, nor is one that meets a requirement of an entity that is not revoked.
 	DocumentRetention Retention `env:"LINEPROOF_DOCUMENT_RETENTION" unset:"without a limit"`
 
 	// PepperList holds the keys with which stored credentials are hashed: comma separated, newest first, each at least 32 bytes. Add a new one at the front; keep an old one until no credential hashed with it is in use. If none is set, one is created in LINEPROOF_DATA/pepper, which works for a single node only.
-	PepperList secret.Text `env:"LINEPROOF_PEPPERS" unset:"one is created at first use" group:"Credentials"`
+	PepperList secret.Text `env:"LINEPROOF_PEPPERS" unset:"one is created at first use" group:"Credentials" node:"own"`
 
 	// PasswordMin is the minimum number of characters of a password. The maximum is 128 and is not a setting.
 	PasswordMin int `env:"LINEPROOF_PASSWORD_MIN, default=8" min:"8" max:"128"`
@@ -166,10 +166,10 @@ type Config struct {
 	Argon2Time uint32 `env:"LINEPROOF_ARGON2_TIME, default=2" min:"1" max:"16"`
 
 	// Argon2Parallel is how many passwords are hashed at the same time, for logins and for onboarding each; 0 means half of the cores.
-	Argon2Parallel int `env:"LINEPROOF_ARGON2_PARALLEL, default=0" min:"0" max:"1024"`
+	Argon2Parallel int `env:"LINEPROOF_ARGON2_PARALLEL, default=0" min:"0" max:"1024" node:"own"`
 
 	// Argon2Queue is how many more may wait; beyond that a login is refused with 503 and Retry-After.
-	Argon2Queue int `env:"LINEPROOF_ARGON2_QUEUE, default=32" min:"1" max:"100000"`
+	Argon2Queue int `env:"LINEPROOF_ARGON2_QUEUE, default=32" min:"1" max:"100000" node:"own"`
 
 	// TokenLifetime is how long an access token is valid.
 	TokenLifetime time.Duration `env:"LINEPROOF_TOKEN_LIFETIME, default=1h" min:"1s" max:"24h"`
@@ -202,13 +202,13 @@ type Config struct {
 	VerifyTimeout time.Duration `env:"LINEPROOF_VERIFY_TIMEOUT, default=1s" min:"50ms" max:"30s" group:"Limits"`
 
 	// VerifyBatch is the maximum number of answers per commit. With 1 every answer has a commit of its own.
-	VerifyBatch int `env:"LINEPROOF_VERIFY_BATCH, default=256" min:"1" max:"1000"`
+	VerifyBatch int `env:"LINEPROOF_VERIFY_BATCH, default=256" min:"1" max:"1000" node:"own"`
 
 	// VerifyFlushes is how many such commits may run at the same time. Another one starts when as many requests wait as the last one took.
-	VerifyFlushes int `env:"LINEPROOF_VERIFY_FLUSHES, default=2" min:"1" max:"64"`
+	VerifyFlushes int `env:"LINEPROOF_VERIFY_FLUSHES, default=2" min:"1" max:"64" node:"own"`
 
 	// VerifyQueue is the maximum number of requests that may wait for a commit in a burst. While requests arrive faster than they can be answered, the limit is a sixteenth of it. Beyond that a request is refused with 503 and Retry-After.
-	VerifyQueue int `env:"LINEPROOF_VERIFY_QUEUE, default=4096" min:"1" max:"100000"`
+	VerifyQueue int `env:"LINEPROOF_VERIFY_QUEUE, default=4096" min:"1" max:"100000" node:"own"`
 
 	// RequestTimeout is the same for every other request except an upload.
 	RequestTimeout time.Duration `env:"LINEPROOF_REQUEST_TIMEOUT, default=10s" min:"1s" max:"5m"`
@@ -314,4 +314,7 @@ type Config struct {
 
 	// WebhookLoopback allows test-mode webhook endpoints at http://127.0.0.1, for development on one machine. Never set it where others can add endpoints: they could reach every service of the machine.
 	WebhookLoopback bool `env:"LINEPROOF_WEBHOOK_LOOPBACK, default=false"`
+
+	// WebhookLoopbackLive allows live-mode endpoints at http://127.0.0.1 as well, for a demonstration with fictitious lines. It needs LINEPROOF_WEBHOOK_LOOPBACK and a LINEPROOF_LISTEN on this machine.
+	WebhookLoopbackLive bool `env:"LINEPROOF_WEBHOOK_LOOPBACK_LIVE, default=false"`
 }

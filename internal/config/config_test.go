@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,8 @@ func TestEachMistakeIsNamed(t *testing.T) {
 			"LINEPROOF_PLAIN_HTTP is true although",
 		},
 		"key without certificate": {[]string{"LINEPROOF_TLS_KEY=k"}, "LINEPROOF_TLS_KEY is set without LINEPROOF_TLS_CERT"},
+		"live webhooks to itself": {[]string{"LINEPROOF_WEBHOOK_LOOPBACK_LIVE=true"}, "set LINEPROOF_WEBHOOK_LOOPBACK=true"},
+		"live webhooks, public":   {[]string{"LINEPROOF_WEBHOOK_LOOPBACK_LIVE=true", "LINEPROOF_WEBHOOK_LOOPBACK=true", "LINEPROOF_LISTEN=:8443", "LINEPROOF_TLS_CERT=c", "LINEPROOF_TLS_KEY=k"}, "a demonstration on one machine"},
 		"metrics for all":         {[]string{"LINEPROOF_PRIVATE_LISTEN=:8081"}, "set LINEPROOF_PRIVATE_REMOTE=true"},
 		"metrics on a network":    {[]string{"LINEPROOF_PRIVATE_LISTEN=192.0.2.7:8081"}, "LINEPROOF_PRIVATE_LISTEN is not a loopback address"},
 		"one address twice":       {[]string{"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:8080"}, "are the same address"},
@@ -285,5 +288,23 @@ func TestSecretsNeverPrint(t *testing.T) {
 	})
 	if err == nil || strings.Contains(err.Error(), canary) {
 		t.Errorf("error = %v, want one without values", err)
+	}
+}
+
+// Settings that every node needs with the same value are compared, secrets by their value, and
+// those that belong to one machine are not.
+func TestSharedSettings(t *testing.T) {
+	t.Parallel()
+	one := load(t, "LINEPROOF_NODE=one", "LINEPROOF_LISTEN=127.0.0.1:1", "LINEPROOF_REDIS_URL=redis://127.0.0.1/1", "LINEPROOF_DOCUMENT_RETENTION=OTHER=30d,CAC_CERTIFICATE=60d")
+	two := load(t, "LINEPROOF_NODE=two", "LINEPROOF_LISTEN=127.0.0.1:2", "LINEPROOF_REDIS_URL=redis://127.0.0.1/2", "LINEPROOF_DOCUMENT_RETENTION=CAC_CERTIFICATE=60d,OTHER=30d")
+	a, b := one.Shared(), two.Shared()
+	var differ []string
+	for name := range a {
+		if a[name] != b[name] {
+			differ = append(differ, name)
+		}
+	}
+	if len(a) != len(b) || !slices.Equal(differ, []string{"LINEPROOF_REDIS_URL"}) || a["LINEPROOF_REGION"] != "NG" {
+		t.Errorf("differing: %v; %v", differ, a)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/nodes"
 	"github.com/lineproof/lineproof/internal/peppercheck"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -32,18 +33,26 @@ type databaseChecks struct {
 func (d *databaseChecks) run(ctx context.Context) {
 	d.server(ctx)
 	d.durability(ctx)
-	d.connections(ctx)
+	d.standby(ctx, commitTimeout)
+	d.archive(ctx)
+	d.transactionIDs(ctx, idAge)
+	d.slots(ctx, slotBytes)
 	d.clock(ctx)
 	d.role(ctx)
 	d.reader(ctx, maxLag)
+	var running []nodes.Node
 	if d.schema(ctx) {
+		running = d.running(ctx)
 		d.rights(ctx)
 		d.plannedRights(ctx)
 		if peppers := d.pepper(ctx); peppers != nil {
 			d.rows(ctx, peppers)
+			d.nodes(running, peppers)
 		}
 		d.partitions(ctx)
+		d.databaseDisk(ctx)
 	}
+	d.connections(ctx, running)
 }
 
 // failQuery reports a query that failed.
@@ -113,26 +122,6 @@ func (d *databaseChecks) durability(ctx context.Context) {
 	}
 }
 
-// connections compares how many connections a node may open with what the database
-// allows.
-func (d *databaseChecks) connections(ctx context.Context) {
-	const check = "connections"
-	var allowed int
-	err := d.pool.QueryRow(ctx, `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int`).Scan(&allowed)
-	own := d.cfg.Connections()
-	switch {
-	case err != nil:
-		d.failQuery(check, err)
-	case own > allowed:
-		d.fail(check, fmt.Sprintf("a node may open %d, and the database allows %d", own, allowed),
-			"raise max_connections in postgresql.conf, or lower LINEPROOF_VERIFY_CONNS, _SUPPLY_CONNS, _PEOPLE_CONNS or _JOB_CONNS")
-	case 2*own > allowed:
-		d.warn(check, fmt.Sprintf("a node may open %d, and the database allows %d: there is no room for a second node", own, allowed), "raise max_connections in postgresql.conf")
-	default:
-		d.ok(check, fmt.Sprintf("a node may open %d, and the database allows %d: enough for %d nodes", own, allowed, allowed/own))
-	}
-}
-
 // clock compares this machine's clock with the database's. Of several readings
 // it uses the one with the shortest round trip, which is the most exact.
 func (d *databaseChecks) clock(ctx context.Context) {
@@ -190,6 +179,9 @@ func (d *databaseChecks) schema(ctx context.Context) bool {
 		d.failQuery("schema", err)
 	case have < want:
 		d.fail("schema", fmt.Sprintf("version %d, but this program needs %d", have, want), "run: lineproof migrate")
+	case have > want:
+		d.ok("schema", fmt.Sprintf("version %d, of a newer release; this program needs %d", have, want))
+		return true
 	default:
 		d.ok("schema", fmt.Sprintf("version %d", have))
 		return true

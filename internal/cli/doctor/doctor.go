@@ -1,5 +1,5 @@
 // Package doctor has the command that checks everything the service needs:
-// settings, machine, bucket, virus scanner and database.
+// settings, machine, bucket, virus scanner, database and, with --ha, what a cluster needs.
 package doctor
 
 import (
@@ -26,14 +26,20 @@ what was found and what to do about it. Exits with 6 when any check fails.
 
 Run it with the same settings and as the same user as the service.
 
+With --ha it expects a cluster and fails where one machine gets a warning: every host of LINEPROOF_DATABASE_URL answers, one
+of them is the primary, the others follow it, a synchronous standby confirms commits, the log is archived, and at least two
+nodes run, with the same version, settings, pepper and files.
+
 With --tune it checks nothing and prints settings of PostgreSQL for a machine of this size that PostgreSQL has to itself,
 to which --nodes nodes with these settings connect.`,
 		Example: `  lineproof doctor
   lineproof doctor --json
+  lineproof doctor --ha
   lineproof doctor --tune --memory 64 --nodes 3 >/etc/postgresql/15/main/conf.d/lineproof.conf`,
 		Args: cobra.NoArgs,
 	}
 	asJSON := console.JSONFlag(cmd)
+	ha := cmd.Flags().Bool("ha", false, "expect a cluster: fail where one machine gets a warning")
 	tune := cmd.Flags().Bool("tune", false, "print settings of PostgreSQL instead")
 	gigabytes := cmd.Flags().Int("memory", 0, "with --tune: the memory of PostgreSQL's machine in GiB (default: of this one)")
 	nodes := cmd.Flags().Int("nodes", 2, "with --tune: how many nodes connect")
@@ -41,7 +47,8 @@ to which --nodes nodes with these settings connect.`,
 		if *tune {
 			return printTuning(cmd.Context(), con, int64(*gigabytes)<<30, *nodes, *asJSON)
 		}
-		r := runAll(cmd.Context(), con)
+		r := &report{strict: *ha}
+		r.runAll(cmd.Context(), con)
 		if *asJSON {
 			if err := con.PrintJSON(map[string]any{"healthy": !r.failed(), "findings": r.findings}); err != nil {
 				return err
@@ -102,12 +109,23 @@ func (f finding) line() string {
 
 // report collects the findings of all checks.
 type report struct {
+	strict   bool // of a cluster
 	findings []finding
 }
 
 func (r *report) ok(check, found string)       { r.add(passed, check, found, "") }
 func (r *report) warn(check, found, do string) { r.add(warning, check, found, do) }
 func (r *report) fail(check, found, do string) { r.add(failure, check, found, do) }
+
+// risk reports what one machine can be run with, and a cluster not.
+func (r *report) risk(check, found, do string) {
+	if r.strict {
+		r.fail(check, found, do)
+	} else {
+		r.warn(check, found, do)
+	}
+}
+
 func (r *report) add(v verdict, check, found, do string) {
 	r.findings = append(r.findings, finding{Verdict: v, Check: check, Found: found, Do: do})
 }
@@ -122,36 +140,36 @@ func (r *report) failed() bool {
 }
 
 // runAll runs all checks. A check is skipped if it depends on one that failed.
-func runAll(ctx context.Context, con *console.Console) *report {
-	r := &report{}
+func (r *report) runAll(ctx context.Context, con *console.Console) {
 	cfg, err := con.Settings(ctx)
 	if e, ok := errors.AsType[*config.Error](err); ok {
 		for _, complaint := range e.Problems {
 			r.fail("settings", complaint, "")
 		}
-		return r
+		return
 	}
 	r.ok("settings", "all are valid")
 	r.dataDirectory(cfg.Data)
+	r.disk(cfg.Data)
 	r.pepper(cfg)
 	r.certificate(cfg)
 	r.bucket(ctx, cfg)
 	r.scanner(ctx, cfg)
 
+	r.hosts(ctx, cfg, maxBehind)
 	pool, err := backend.Connect(ctx, cfg)
 	switch {
 	case errors.Is(err, pg.ErrSchema):
 		r.fail("database", "the role "+cfg.DatabaseRole+" does not exist", "run: lineproof migrate")
-		return r
+		return
 	case pg.IsUnavailable(err):
 		r.fail("database", err.Error(), "check LINEPROOF_DATABASE_URL, and that PostgreSQL runs and can be reached from here")
-		return r
+		return
 	case err != nil:
 		r.fail("database", err.Error(), "check the login in LINEPROOF_DATABASE_URL, and that it was granted the role "+cfg.DatabaseRole)
-		return r
+		return
 	}
 	defer pool.Close()
 	d := &databaseChecks{report: r, pool: pool, cfg: cfg}
 	d.run(ctx)
-	return r
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/testing/clamtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
@@ -131,6 +132,28 @@ func TestMissingPartitionsAreReported(t *testing.T) {
 	}
 }
 
+// During an upgrade the schema is newer than a program that still serves: that is no problem, and
+// the doctor says so.
+func TestNewerSchemaIsNoProblem(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	if _, err := pgtest.Open(t, url, "").Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (90001, true)`); err != nil {
+		t.Fatal(err)
+	}
+	d := &databaseChecks{report: &report{}, pool: pgtest.Open(t, url, pg.Serve), cfg: config.Config{ReadDatabaseURL: secret.Text(url), DatabaseRole: pg.Serve}}
+	d.schema(t.Context())
+	d.plannedRights(t.Context())
+	d.reader(t.Context(), time.Minute)
+	for _, f := range d.findings {
+		if f.Verdict == failure {
+			t.Errorf("%s", f.line())
+		}
+	}
+	if len(d.findings) != 3 || !strings.Contains(d.findings[0].line(), "version 90001, of a newer release") {
+		t.Errorf("findings = %v", d.findings)
+	}
+}
+
 // The scanner must detect the test virus, also in a file of the largest size that
 // is accepted.
 func TestScannerMustDetectTheTestVirus(t *testing.T) {
@@ -165,7 +188,7 @@ func TestConnectionsOfANodeAreComparedWithTheDatabase(t *testing.T) {
 	d := &databaseChecks{report: &report{}, pool: pgtest.New(t)}
 	for _, conns := range []int{6, 200, 400} { // of the 297 that the cluster of the tests allows
 		d.cfg = config.Config{VerifyConns: conns}
-		d.connections(t.Context())
+		d.connections(t.Context(), nil)
 	}
 	for i, want := range []verdict{passed, warning, failure} {
 		if f := d.findings[i]; f.Verdict != want {

@@ -10,7 +10,6 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
-	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // A standby that follows passes, and one that does not replay is behind.
@@ -18,20 +17,7 @@ func TestStandbyThatLagsIsReported(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	primary, err := pgtest.StartNode(ctx, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(primary.Stop)
-	port, err := process.FreePort(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	standby, err := primary.Standby(ctx, "second", port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(standby.Stop)
+	primary, standby := pgtest.StartPair(ctx, t)
 	r := &report{}
 	d := &databaseChecks{report: r, cfg: config.Config{ReadDatabaseURL: secret.Text(standby.Database()), DatabaseRole: pg.Serve}}
 	check := func(want string) {

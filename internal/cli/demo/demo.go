@@ -1,4 +1,6 @@
-package cli
+// Package demo is the command that fills an empty database with demo data, or with
+// --full runs a small nation.
+package demo
 
 import (
 	"context"
@@ -13,6 +15,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/cli/nation"
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
@@ -21,20 +24,38 @@ import (
 
 var errNotEmpty = fault.New(fault.IncompatibleState, "the database is not empty; demo needs an empty one")
 
-func (a *app) demoCommand() *cobra.Command {
+// Command returns the command "demo". Main runs any other command, as
+// [nation.Options] wants it.
+func Command(con *console.Console, main func(context.Context, console.Env) int) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Fill an empty database with demo data",
-		Long: `Fills an empty database with a client, a relying party, a live API key and a few thousand lines, and prints a curl command
-that verifies one of them. With --accounts it also creates a portal account for every role and prints their passwords. It
-refuses to run on a database that is not empty.`,
+		Short: "Fill an empty database with demo data, or run a small nation",
+		Long: `Fills an empty database with a client, a relying party, a live API key, a few thousand lines and a portal account for every
+role, and prints a curl command that verifies one of the lines. The passwords of the accounts are printed once; with
+--accounts=false there are none. It refuses to run on a database that is not empty.
+
+With --full it runs a small nation on this machine until it is stopped: it creates the tables, starts the service with a public
+log, two witnesses and a monitor, lets four operators supply a million lines over the API, and then banks verify numbers,
+operators and the clearing house report events, and a bank receives webhooks. It prints where to look, and the accounts with
+their passwords. It needs nothing but an empty PostgreSQL database (LINEPROOF_DATABASE_URL); its files are in LINEPROOF_DATA,
+or in lineproof-demo. Run again, it goes on with what is there. All people and lines are invented, and two-factor
+authentication is off: never put it where others can reach it.`,
 		Example: `  lineproof migrate
-  lineproof demo`,
+  lineproof demo
+  LINEPROOF_DATABASE_URL=postgres:///nation?host=/var/run/postgresql lineproof demo --full
+  lineproof demo --full --lines 100000 --for 10m --json`,
 		Args: cobra.NoArgs,
 	}
-	accounts := cmd.Flags().Bool("accounts", false, "also create a portal account for every role, for development")
-	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+	flags := cmd.Flags()
+	accounts := flags.Bool("accounts", true, "create a portal account for every role")
+	full := flags.Bool("full", false, "run a small nation until stopped")
+	options := nation.Options{Main: main}
+	flags.Int64Var(&options.Lines, "lines", 1_000_000, "with --full: number of lines, of all operators together")
+	flags.IntVar(&options.Rate, "rate", 20, "with --full: verifications per second")
+	flags.DurationVar(&options.For, "for", 0, "with --full: stop after this time, counted from when everything runs (default: run until stopped)")
+	flags.StringVar(&options.Listen, "listen", "", "with --full: the address of the service on this machine; port 0 chooses a free port (default LINEPROOF_LISTEN)")
+	asJSON := flags.Bool("json", false, "print one JSON document, for programs; with --full a line for each step and each second")
+	small := backend.Run(con, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
 		if err := requireEmpty(cmd.Context(), b); err != nil {
 			return err
 		}
@@ -43,10 +64,22 @@ refuses to run on a database that is not empty.`,
 			return err
 		}
 		if *asJSON {
-			return a.PrintJSON(created)
+			return con.PrintJSON(created)
 		}
-		a.printDemo(created)
+		printDemo(con, created)
 		return nil
+	})
+	cmd.RunE = con.Run(func(cmd *cobra.Command, args []string) error {
+		if !*full {
+			for _, name := range []string{"lines", "rate", "for", "listen"} {
+				if flags.Changed(name) {
+					return console.Usagef("--%s needs --full", name)
+				}
+			}
+			return small(cmd, args)
+		}
+		options.JSON = *asJSON
+		return nation.Run(cmd.Context(), con, options)
 	})
 	return cmd
 }
@@ -80,6 +113,7 @@ type demo struct {
 	Lines        int               `json:"lines"`
 	Numbers      map[string]string `json:"numbers"` // status to number
 	Accounts     []demoAccount     `json:"accounts,omitempty"`
+	Portal       string            `json:"portal"`
 	Curl         string            `json:"curl"`
 }
 
@@ -104,7 +138,7 @@ func createDemo(ctx context.Context, b *backend.Backend, accounts bool) (demo, e
 	}
 	created := demo{
 		ClientID: c.ID.String(), ClientSecret: c.Secret.Reveal(), EntityUID: bank.ID.String(), APIKey: key.Text.Reveal(),
-		Lines: lines, Numbers: map[string]string{},
+		Lines: lines, Numbers: map[string]string{}, Portal: baseURL(b.Config) + "/portal/",
 	}
 	if accounts {
 		if created.Accounts, err = createDemoAccounts(ctx, b, bank.ID, c.ID); err != nil {
@@ -119,30 +153,30 @@ func createDemo(ctx context.Context, b *backend.Backend, accounts bool) (demo, e
 	return created, nil
 }
 
-func (a *app) printDemo(d demo) {
-	a.PrintRows([][]string{
+func printDemo(con *console.Console, d demo) {
+	con.PrintRows([][]string{
 		{"client id", d.ClientID},
 		{"client secret", d.ClientSecret},
 		{"entityUid", d.EntityUID},
 		{"API key", d.APIKey},
 		{"lines", strconv.Itoa(d.Lines)},
 	})
-	fmt.Fprintln(a.Out, "\nA number for each status:")
+	fmt.Fprintln(con.Out, "\nA number for each status:")
 	var rows [][]string
 	for _, s := range line.Statuses {
 		rows = append(rows, []string{"  " + string(s), d.Numbers[string(s)]})
 	}
-	a.PrintRows(rows)
+	con.PrintRows(rows)
 	if len(d.Accounts) > 0 {
 		rows = [][]string{{"  ROLE", "E-MAIL", "PASSWORD"}}
 		for _, m := range d.Accounts {
 			rows = append(rows, []string{"  " + m.Role, m.Email, m.Password})
 		}
-		fmt.Fprintln(a.Out, "\nPortal accounts:")
-		a.PrintRows(rows)
+		fmt.Fprintln(con.Out, "\nPortal accounts, for "+d.Portal+":")
+		con.PrintRows(rows)
 	}
-	fmt.Fprintln(a.Out, "\nStart the service with: lineproof serve\nThen verify a number:")
-	fmt.Fprintln(a.Out, d.Curl)
+	fmt.Fprintln(con.Out, "\nStart the service with: lineproof serve\nThen verify a number:")
+	fmt.Fprintln(con.Out, d.Curl)
 }
 
 // baseURL returns the URL of the service on this machine.
