@@ -17,14 +17,15 @@ var addr = netip.MustParseAddr("192.0.2.7")
 
 // mayOpen says which roles have which right.
 var mayOpen = map[string][]string{
-	"anyone":        everybody,
-	"person":        {"limited", "admin", "member", "telco", "administrator", "reviewer", "auditor"},
-	"entity":        {"admin", "member", "telco"},
-	"manager":       {"admin", "telco"},
-	"operator":      {"telco"},
-	"staff":         {"limited", "administrator", "reviewer", "auditor"},
-	"decider":       {"administrator", "reviewer"},
-	"administrator": {"administrator"},
+	"anyone":         everybody,
+	"person":         {"limited", "admin", "member", "telco", "administrator", "reviewer", "auditor"},
+	"entity":         {"admin", "member", "telco"},
+	"manager":        {"admin", "telco"},
+	"operator":       {"telco"},
+	"operator admin": {"telco"},
+	"staff":          {"limited", "administrator", "reviewer", "auditor"},
+	"decider":        {"administrator", "reviewer"},
+	"administrator":  {"administrator"},
 }
 
 // concrete puts an id that does not exist into a path.

@@ -3,6 +3,8 @@ package portal
 import (
 	"net/http"
 	"time"
+
+	"github.com/lineproof/lineproof/internal/portal/view"
 )
 
 // The cookies. The prefix __Host- makes browsers accept them only from this host,
@@ -11,7 +13,7 @@ const (
 	sessionCookie = "__Host-lineproof"
 	deviceCookie  = "__Host-lineproof-device"
 	flashCookie   = "__Host-lineproof-flash"
-	themeCookie   = "__Host-lineproof-theme"
+	themeCookie   = view.ThemeCookie
 )
 
 // deviceLifetime is how long a browser keeps the cookie by which it is recognised.
@@ -37,12 +39,3 @@ func setCookie(w http.ResponseWriter, name, value string, lifetime time.Duration
 }
 
 func dropCookie(w http.ResponseWriter, name string) { setCookie(w, name, "", -time.Second) }
-
-// themeOf returns the theme that the visitor has chosen; "" is the system's.
-func themeOf(r *http.Request) string {
-	switch t := cookieOf(r, themeCookie); t {
-	case "light", "dark":
-		return t
-	}
-	return ""
-}

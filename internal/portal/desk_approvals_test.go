@@ -87,20 +87,20 @@ func TestASecondPersonConfirms(t *testing.T) {
 		t.Errorf("the entity is %s", e.Status)
 	}
 	wantPage(t, s.get(t, approvals, other.session), http.StatusOK, "No pending requests", "Confirmed", "The licence is renewed.")
-	wantPage(t, s.post(t, approvals+"/"+id+"/confirm", other.session, url.Values{}), http.StatusConflict, "already confirmed or refused")
+	wantPage(t, s.post(t, approvals+"/"+id+"/confirm", other.session, url.Values{}), http.StatusConflict, "already confirmed or rejected")
 	wantPage(t, s.get(t, approvals+"/"+id+"/refuse", other.session), http.StatusConflict)
 }
 
-// A request can be refused by others and withdrawn by the person who made it.
-func TestApprovalsAreRefused(t *testing.T) {
+// A request can be rejected by others and withdrawn by the person who made it.
+func TestApprovalsAreRejected(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	asker, other := s.asAdministrator(t), s.asAdministrator(t)
 	id := s.restoring(t, asker, "A mistake")
 	wantPage(t, s.get(t, approvals+"/"+id+"/refuse", asker.session), http.StatusOK, "Your request is withdrawn", "Withdraw")
-	wantPage(t, s.get(t, approvals+"/"+id+"/refuse", other.session), http.StatusOK, "It is refused")
+	wantPage(t, s.get(t, approvals+"/"+id+"/refuse", other.session), http.StatusOK, "It is rejected")
 	wantGo(t, s.post(t, approvals+"/"+id+"/refuse", other.session, url.Values{}), approvals)
-	wantPage(t, s.get(t, approvals, other.session), http.StatusOK, "No pending requests", "Refused")
+	wantPage(t, s.get(t, approvals, other.session), http.StatusOK, "No pending requests", "Rejected")
 	if e := must(s.Registry.Entity(t.Context(), s.bank.ID))(t); e.Status != registry.Revoked {
 		t.Errorf("the entity is %s", e.Status)
 	}
@@ -132,14 +132,14 @@ func TestBlacklistingsWaitForASecondPerson(t *testing.T) {
 	again := blacklist()
 	wantGo(t, s.post(t, path+again.ID.String()+"/refuse", asker.session, url.Values{}), approvals)
 	wantPage(t, s.get(t, path+again.ID.String()+"/confirm", other.session), http.StatusConflict)
-	wantPage(t, s.get(t, approvals, auditor.session), http.StatusOK, "No pending requests", "Refused", "Confirmed")
+	wantPage(t, s.get(t, approvals, auditor.session), http.StatusOK, "No pending requests", "Rejected", "Confirmed")
 	if n := s.rows(t, string(audit.OrderRefused)); n != 1 {
 		t.Errorf("%d refusals are in the trail, want 1", n)
 	}
 }
 
 // A request made with a later version is shown as unknown. It cannot be confirmed
-// here; the person who made it can withdraw it, and others can refuse it.
+// here; the person who made it can withdraw it, and others can reject it.
 func TestUnknownApprovalsAreShownAndNotConfirmed(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -154,15 +154,15 @@ func TestUnknownApprovalsAreShownAndNotConfirmed(t *testing.T) {
 	list := s.get(t, approvals, other.session)
 	wantPage(t, list, http.StatusOK, "Unknown to this version: later.version", "It is needed.", "Zainab Sule", at+"/refuse")
 	page := s.get(t, at+"/confirm", other.session)
-	wantPage(t, page, http.StatusOK, "later.version", "This version of the service does not know this action", "It is needed.", "Refuse request", at+"/refuse")
+	wantPage(t, page, http.StatusOK, "later.version", "This version of the service does not know this action", "It is needed.", "Reject request", at+"/refuse")
 	if strings.Contains(page.Body.String(), "data-confirm") || strings.Contains(list.Body.String(), at+"/confirm") {
 		t.Error("the confirmation is offered")
 	}
-	wantPage(t, s.post(t, at+"/confirm", other.session, url.Values{}), http.StatusConflict, "This version of the service does not know this action", "Refuse request")
+	wantPage(t, s.post(t, at+"/confirm", other.session, url.Values{}), http.StatusConflict, "This version of the service does not know this action", "Reject request")
 	if n := s.rows(t, string(audit.ApprovalGiven)); n != 0 {
 		t.Errorf("%d confirmations are in the trail", n)
 	}
-	wantPage(t, s.get(t, at+"/refuse", other.session), http.StatusOK, "data-confirm", "It is refused")
+	wantPage(t, s.get(t, at+"/refuse", other.session), http.StatusOK, "data-confirm", "It is rejected")
 	wantGo(t, s.post(t, at+"/refuse", other.session, url.Values{}), approvals)
 	at = later()
 	wantPage(t, s.get(t, at+"/confirm", asker.session), http.StatusOK, "does not know this action", "Withdraw request")

@@ -108,7 +108,7 @@ func TestTrailIsPagedAndExported(t *testing.T) {
 	}
 	s.written(t, audit.Entry{Actor: audit.Actor{Kind: audit.Client, ID: client}, Action: audit.PolicySet, Subject: uuid.New()})
 	seen, path, most := map[string]bool{}, "/portal/desk/audit?action=policy.set", 0
-	subject := regexp.MustCompile(`<code class="mono faint">([0-9a-f-]{36})</code>`)
+	subject := regexp.MustCompile(`audit\?subject=([0-9a-f-]{36})"`)
 	for range 40 {
 		body := s.get(t, path, auditor.session).Body.String()
 		rows := subject.FindAllStringSubmatch(body, -1)
@@ -148,4 +148,29 @@ func TestEveryActionHasAName(t *testing.T) {
 			t.Errorf("%s cannot be chosen", m[1])
 		}
 	}
+}
+
+// Staff find entries by the name of an organisation or a person: one that fits is taken, of
+// several the page asks which is meant, and none is said. No name is in an address.
+func TestTrailIsFilteredByNames(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	auditor := s.as(t, "auditor")
+	s.as(t, "reviewer")
+	const at = "/portal/desk/audit"
+	bank := s.bank.ID.String()
+	wantGo(t, s.post(t, at, auditor.session, url.Values{"organisation": {"harbour"}, "action": {"key."}, "entity": {""}}), at+"?action=key.&entity="+bank)
+	picked := s.get(t, at+"?action=key.&entity="+bank, auditor.session)
+	wantPage(t, picked, http.StatusOK, ">Harbour Bank</strong>", `name="entity" value="`+bank+`"`, at+"?action=key.")
+	wantGo(t, s.post(t, at, auditor.session, url.Values{"entity": {bank}, "from": {"2026-01-01"}}), at+"?entity="+bank+"&from=2026-01-01")
+
+	several := s.post(t, at, auditor.session, url.Values{"person": {"Zainab"}, "organisation": {"a"}, "by": {"account"}})
+	wantPage(t, several, http.StatusOK, "Several names fit", `<select id="field-actor"`, `<select id="field-entity"`, "Zainab Sule, auditor", bank)
+	for name, form := range map[string]url.Values{"organisation": {"organisation": {"nobody"}}, "person": {"person": {"<b>nobody"}}} {
+		wantPage(t, s.post(t, at, auditor.session, form), http.StatusUnprocessableEntity, `id="error-`+name+`"`)
+	}
+	wantGo(t, s.post(t, at, auditor.session, url.Values{}), at+"?")
+	wantPage(t, s.post(t, at, s.as(t, "member").session, url.Values{"organisation": {"harbour"}}), http.StatusNotFound)
+	unknown := uuid.NewString()
+	wantPage(t, s.get(t, at+"?entity="+unknown+"&actor="+unknown, auditor.session), http.StatusOK, unknown, "No entries found")
 }

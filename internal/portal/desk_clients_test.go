@@ -43,7 +43,7 @@ func TestAdministratorCreatesClient(t *testing.T) {
 	if clients := must(s.Access.Clients(t.Context()))(t); !slices.Equal(clients[len(clients)-1].Scopes, []string{"entity:onboard"}) {
 		t.Errorf("one person gave the scopes %v", clients[len(clients)-1].Scopes)
 	}
-	s.confirmed(t, access.GiveScopes, "Let a client change lines", "entity:onboard line:supply for GLO")
+	s.confirmed(t, access.GiveScopes, "Let a client change lines", "Client Glo, supply", "entity:onboard line:supply for GLO")
 	clients := must(s.Access.Clients(t.Context()))(t)
 	c := clients[len(clients)-1]
 	if c.Name != "Glo, supply" || c.Network != "GLO" || !c.Vouches || len(c.Scopes) != 2 || c.Secrets != 1 {

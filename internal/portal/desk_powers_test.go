@@ -16,7 +16,7 @@ func TestOrganisationIsRevokedByItsName(t *testing.T) {
 	s := newStack(t)
 	boss := s.asAdministrator(t)
 	at := deskPage(s.bank, "/revoke")
-	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "Type Harbour Bank to confirm")
+	wantPage(t, s.get(t, at, boss.session), http.StatusOK, "Type “Harbour Bank” to confirm")
 	wantPage(t, s.post(t, at, boss.session, url.Values{"reason": {"No licence"}, "confirm": {"Lagoon Bank"}}), http.StatusUnprocessableEntity, `id="error-confirm"`)
 	if e := must(s.Registry.Entity(t.Context(), s.bank.ID))(t); e.Status != registry.Approved {
 		t.Fatalf("the organisation is %s", e.Status)

@@ -69,18 +69,22 @@ func TestStaffConfirmHeldFiles(t *testing.T) {
 	wantPage(t, s.post(t, page+"/confirm", auditor.session, url.Values{"confirm": {"MTN"}}), http.StatusNotFound)
 	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, page+"/confirm", page+"/cancel")
 	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "Apply held file")
-	wantPage(t, s.get(t, page+"/confirm", reviewer.session), http.StatusOK, "data-confirm", "Type MTN to confirm", "end 20 of 40", "20 tenures of MTN end.", "Lines that change")
-	wantPage(t, s.get(t, page+"/cancel", reviewer.session), http.StatusOK, "Nothing of the file is applied, and nothing of it will be.")
-	for _, word := range []string{"", "GLO"} {
-		wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {word}}), http.StatusUnprocessableEntity, `id="error-confirm"`)
+	wantPage(t, s.get(t, page+"/confirm", reviewer.session), http.StatusOK, "data-confirm", "end 20 of 40", "20 tenures of MTN end.", "Lines that change",
+		">…20<", "ACTIVE, holder since 2024-02-03", "QUARANTINED, since", "The first 10 of 20")
+	for _, path := range []string{page, page + "/confirm"} {
+		if body := s.get(t, path, reviewer.session).Body.String(); strings.Contains(body, "+234803") || strings.Contains(body, ">…30<") {
+			t.Errorf("%s shows a whole number, or more than ten examples", path)
+		}
 	}
+	wantPage(t, s.get(t, sent, telco.session), http.StatusOK, "+2348030000020", "Examples of what it would change")
+	wantPage(t, s.get(t, page+"/cancel", reviewer.session), http.StatusOK, "Nothing of the file is applied, and nothing of it will be.")
+	wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{}), http.StatusUnprocessableEntity, `id="error-reason"`)
 	if im := must(s.Lines.Import(t.Context(), id))(t); im.State != supply.Held {
 		t.Fatalf("the import is %s", im.State)
 	}
-	wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}}), http.StatusUnprocessableEntity, `id="error-reason"`)
-	wantGo(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}, "reason": {"A merger"}}), page)
+	wantGo(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"reason": {"A merger"}}), page)
 	wantPage(t, s.get(t, page, reviewer.session), http.StatusOK, "This file is on hold.")
-	wantPage(t, s.post(t, page+"/confirm", second.session, url.Values{"confirm": {"MTN"}, "reason": {"A merger"}}), http.StatusConflict, "already been requested")
+	wantPage(t, s.post(t, page+"/confirm", second.session, url.Values{"reason": {"A merger"}}), http.StatusConflict, "already been requested")
 	waiting := must(s.Approvals.List(t.Context(), false, 10))(t)
 	if len(waiting) != 1 || waiting[0].Subject != id {
 		t.Fatalf("waiting are %+v", waiting)
@@ -101,7 +105,7 @@ func TestStaffConfirmHeldFiles(t *testing.T) {
 	if len(list) != 1 || list[0].Actor.ID != second.id || list[0].After["askedBy"] != reviewer.id.String() {
 		t.Errorf("the trail has %+v", list)
 	}
-	wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"confirm": {"MTN"}, "reason": {"Again"}}), http.StatusConflict, "not waiting to be confirmed")
+	wantPage(t, s.post(t, page+"/confirm", reviewer.session, url.Values{"reason": {"Again"}}), http.StatusConflict, "not waiting to be confirmed")
 }
 
 // Deciders cancel an import that is not finished, and read its rejected rows.
@@ -124,5 +128,11 @@ func TestStaffCancelImports(t *testing.T) {
 	file := s.get(t, "/portal/desk/supply/imports/"+other.String()+"/refused.csv", reviewer.session)
 	if file.Code != http.StatusOK || !strings.Contains(file.Body.String(), "3,effectiveAt,BAD_FORMAT") {
 		t.Errorf("answered %d: %s", file.Code, file.Body)
+	}
+	shown := s.get(t, "/portal/desk/supply/imports/"+other.String(), reviewer.session)
+	wantPage(t, shown, http.StatusOK, "BAD_FORMAT", ">never<", ">…02<")
+	values := s.get(t, "/portal/desk/supply/imports/"+other.String()+"/refused.csv?values=yes", reviewer.session)
+	if strings.Contains(shown.Body.String()+values.Body.String(), "80300000") {
+		t.Error("staff see a whole number of the file")
 	}
 }

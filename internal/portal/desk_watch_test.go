@@ -32,7 +32,7 @@ func TestHeldListsAreDecided(t *testing.T) {
 	wantPage(t, s.get(t, at, auditor.session), http.StatusOK, "No list is on hold")
 	first, second := s.heldList(t, s.bank, "customers"), s.heldList(t, s.other, "leads")
 	page := s.get(t, at, boss.session)
-	wantPage(t, page, http.StatusOK, "Harbour Bank", "customers", "120,000", "53 %", "640 of 1,200 sampled", "1 %", at+"/"+first.String()+"/release", at+"/"+second.String()+"/reject")
+	wantPage(t, page, http.StatusOK, "Harbour Bank", "customers", "120,000", "53.3%", "640 of 1,200 sampled", "1.0%", at+"/"+first.String()+"/release", at+"/"+second.String()+"/reject")
 	if body := s.get(t, at, auditor.session).Body.String(); strings.Contains(body, "/reject") || strings.Contains(body, "/release") {
 		t.Error("an auditor is offered the decision")
 	}

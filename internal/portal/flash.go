@@ -62,6 +62,9 @@ var flashMessages = map[string]view.Flash{
 	"client.revoked":   {Tone: view.Good, Text: "The client and all its tokens are revoked."},
 	"secret.revoked":   {Tone: view.Good, Text: "The secret is revoked. Tokens that were issued for it stay valid until they expire."},
 
+	"corrections.done": {Tone: view.Good, Text: "Acknowledged. The regulator's staff see that you have dealt with it."},
+	"corrections.none": {Tone: view.Warn, Text: "Nothing was selected, so nothing is acknowledged."},
+
 	"document.sent": {Tone: view.Good, Text: "The document is uploaded. It is scanned for viruses first, then the regulator reviews it."},
 
 	"import.sent":       {Tone: view.Good, Text: "The file is uploaded and is being checked."},
@@ -75,8 +78,8 @@ var flashMessages = map[string]view.Flash{
 	"order.waits":       {Tone: view.Warn, Text: "Nothing has changed yet: another administrator or reviewer has to confirm it here."},
 	"order.done":        {Tone: view.Good, Text: "The event counts from now on."},
 	"approval.given":    {Tone: view.Good, Text: "Confirmed. It has taken effect."},
-	"approval.broken":   {Tone: view.Warn, Text: "All staff are notified. If nobody refuses it, you can confirm it yourself after 24 hours."},
-	"approval.refused":  {Tone: view.Good, Text: "Refused. It does not take effect."},
+	"approval.broken":   {Tone: view.Warn, Text: "All staff are notified. If nobody rejects it, you can confirm it yourself after 24 hours."},
+	"approval.refused":  {Tone: view.Good, Text: "Rejected. It does not take effect."},
 }
 
 // flashLifetime is how long a message waits to be shown.

@@ -3,6 +3,7 @@ package portal_test
 import (
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -68,7 +69,7 @@ func TestHomeOfATelcoShowsItsSupply(t *testing.T) {
 func TestHomeOfStaffShowsWhatWaits(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	requester, second, auditor := s.asAdministrator(t), s.asAdministrator(t), s.as(t, "auditor")
+	requester, second, auditor, reviewer := s.asAdministrator(t), s.asAdministrator(t), s.as(t, "auditor"), s.as(t, "reviewer")
 	bank := newBank(t, s)
 	must(s.Registry.Revoke(t.Context(), bank, "No licence", access.Operator, uuid.Nil))(t)
 	must(s.Registry.Restore(t.Context(), bank, "Renewed", actorOf(requester), uuid.Nil))(t)
@@ -80,6 +81,9 @@ func TestHomeOfStaffShowsWhatWaits(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/desk/home", auditor.session), http.StatusOK, "Your role reads everything and decides nothing.")
 	if body := s.get(t, "/portal/desk/entities", auditor.session).Body.String(); strings.Contains(body, count) {
 		t.Error("the menu of an auditor counts work")
+	}
+	if body := s.get(t, "/portal/desk/home", reviewer.session).Body.String(); strings.Contains(body, "Approvals and orders to confirm") {
+		t.Error("a reviewer is asked to confirm what administrators confirm")
 	}
 }
 
@@ -102,5 +106,28 @@ func TestUsageByKeyIsShownAndExported(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/export/usage.csv", member.session), http.StatusOK, "day,mode,keyId,keyName,outcome,count", key.ID.String()+",'=shop,SWAPPED,1234")
 	if body := s.get(t, "/portal/export/usage.csv", stranger.session).Body.String(); strings.Contains(body, key.ID.String()) {
 		t.Error("another organisation exports the usage")
+	}
+}
+
+// The home of staff leads straight to each thing that waits: a held file, the request of
+// somebody else, an alert, a document. Nobody is led to confirm what they requested.
+func TestHomeOfStaffLeadsToWhatWaits(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	reviewer, second, boss := s.as(t, "reviewer"), s.as(t, "reviewer"), s.asAdministrator(t)
+	_, id := s.held(t, s.as(t, "telco"))
+	s.found(t, s.bank, "density", "stopped", nil)
+	file := "/portal/desk/supply/imports/" + id.String()
+	wantPage(t, s.get(t, "/portal/desk/home", reviewer.session), http.StatusOK, `href="`+file+`"`, "Snapshot of ")
+	wantGo(t, s.post(t, file+"/confirm", reviewer.session, url.Values{"reason": {"A merger"}}), file)
+	confirm := `href="` + approvals + "/" + must(s.Approvals.List(t.Context(), false, 10))(t)[0].ID.String() + `/confirm"`
+	wantPage(t, s.get(t, "/portal/desk/home", second.session), http.StatusOK, confirm, "Apply a held file: A merger")
+	if strings.Contains(s.get(t, "/portal/desk/home", reviewer.session).Body.String(), confirm) {
+		t.Error("the person who requested it is led to confirm it")
+	}
+	release := `href="/portal/desk/limits/` + s.bank.ID.String() + `/release"`
+	wantPage(t, s.get(t, "/portal/desk/home", boss.session), http.StatusOK, release, "Harbour Bank: Stopped")
+	if strings.Contains(s.get(t, "/portal/desk/home", second.session).Body.String(), release) {
+		t.Error("a reviewer is led to a release, which is for administrators")
 	}
 }

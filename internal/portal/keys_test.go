@@ -56,7 +56,7 @@ func TestNewKeyIsShownOnceWithExamples(t *testing.T) {
 	res := s.post(t, "/portal/new-key", member.session, url.Values{
 		"name": {"mobile app"}, "mode": {"test"}, "purposeCode": {"account-opening"}, "expiresInDays": {"365"}, "networks": {"192.0.2.0/24\n2001:db8::/32"},
 	})
-	wantPage(t, res, http.StatusOK, "shown only once", "curl -sS https://lineproof.example/api/v1/phone/api/phone-numbers/verify", "client.Client{BaseURL", "AbortSignal.timeout")
+	wantPage(t, res, http.StatusOK, "shown only once", "curl -sS https://lineproof.example/api/v1/phone/api/phone-numbers/verify", "http.NewRequest(http.MethodPost", "AbortSignal.timeout")
 	key := apiKeyText.FindString(res.Body.String())
 	if n := strings.Count(res.Body.String(), key); n != 5 {
 		t.Errorf("the key stands %d times on the page, want once by itself, in three samples and in the form that tries it", n)
@@ -252,7 +252,7 @@ func TestRevokingNeedsTheKeyName(t *testing.T) {
 	admin := s.as(t, "admin")
 	key, id := s.madeKey(t, admin, "Ọjà àgbà", "live")
 	path := "/portal/keys/" + id + "/revoke"
-	wantPage(t, s.get(t, path, admin.session), http.StatusOK, "data-confirm", "Type Ọjà àgbà to confirm")
+	wantPage(t, s.get(t, path, admin.session), http.StatusOK, "data-confirm", "Type “Ọjà àgbà” to confirm")
 	for _, typed := range []string{"", "Oja agba", "Ọjà"} {
 		wantPage(t, s.post(t, path, admin.session, url.Values{"confirm": {typed}}), http.StatusUnprocessableEntity, `id="error-confirm"`)
 	}

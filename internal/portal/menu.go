@@ -27,9 +27,11 @@ var menuEntries = []menuEntry{
 	{"", "Try it", "/portal/try"},
 	{"", "Requests", "/portal/requests"},
 	{"", "Journal", "/portal/journal"},
+	{"", "Corrected answers", "/portal/corrections"},
 	{"", "Verify receipt", "/portal/receipts"},
 	{"", "Documents", "/portal/documents"},
 	{"", "Supply", "/portal/supply"},
+	{"", "API client", "/portal/client"},
 	{"Organisation", "Team", "/portal/team"},
 	{"Organisation", "Profile", "/portal/profile"},
 
@@ -94,13 +96,13 @@ func (p *Portal) counts(ctx context.Context, v *Visit) map[string]int {
 
 // Opens reports whether there is a page at a path that the visitor may open.
 func (p *Portal) Opens(v *Visit, path string) bool {
-	return slices.ContainsFunc(p.routes(), func(rt Route) bool { return rt.Method == http.MethodGet && rt.Path == path && v.Has(rt.Right) })
+	return slices.ContainsFunc(p.RouteTable(), func(rt Route) bool { return rt.Method == http.MethodGet && rt.Path == path && v.Has(rt.Right) })
 }
 
 // openEntries returns the entries whose pages a visitor may open.
 func (p *Portal) openEntries(v *Visit) []menuEntry {
 	var open []menuEntry
-	routes := p.routes()
+	routes := p.RouteTable()
 	for _, at := range menuEntries {
 		i := slices.IndexFunc(routes, func(rt Route) bool { return rt.Method == http.MethodGet && rt.Path == at.path })
 		if i >= 0 && v.Has(routes[i].Right) && (!v.Who.Limited || routes[i].Limited) {

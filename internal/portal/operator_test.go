@@ -141,9 +141,18 @@ func TestOperatorsSeeTheirSupplyStatus(t *testing.T) {
 	}
 	res := s.get(t, "/portal/supply", telco.session)
 	wantPage(t, res, http.StatusOK, "Supplying", "Applied", ">39<", "ENDED", "at the latest 7 days after the end", "mean 29 days",
-		"Events by the day on which they were reported", "Accepted, but late: 1", "Rejected: 1",
-		"Coverage over time", "no data", "Known: 39", "Up to 7 days: 24")
-	if strings.Contains(res.Body.String(), "Not supplying") {
+		"Events and rows of files by day", "Applied: 40", "Applied, but reported late: 1", "Rejected: 1", "of 42 events and rows",
+		"Coverage over time", "no data", s.Now().UTC().Format("2 Jan")+", Known: 39", "Up to 7 days: 24")
+	// What was sent is the first thing below the figures.
+	body, last := res.Body.String(), 0
+	for _, part := range []string{"Supplied through", "Events and rows of files by day", "Compliance in the last", "Coverage over time", "Upload a file"} {
+		at := strings.Index(body, part)
+		if at < last {
+			t.Errorf("%q stands too early", part)
+		}
+		last = at
+	}
+	if strings.Contains(body, "Not supplying") {
 		t.Error("a network that supplied yesterday is shown as not supplying")
 	}
 
@@ -171,9 +180,14 @@ func TestImportsAreUploadedAndTracked(t *testing.T) {
 		t.Error("the part is a whole page, or takes a button away under the finger every two seconds")
 	}
 	id := s.worked(t, page, supply.Finished)
+	if im := must(s.Lines.Import(t.Context(), id))(t); im.Source != "portal" {
+		t.Errorf("the file came by %s", im.Source)
+	}
+	wantPage(t, s.get(t, page, telco.session), http.StatusOK, "Sent with", "Portal")
 	for _, address := range []string{page, page + "/progress"} {
 		res := s.get(t, address, telco.session)
-		wantPage(t, res, http.StatusOK, "Applied", "Events applied", "BAD_FORMAT", "effectiveAt", "NOT_YOURS", "the number was not with this network")
+		wantPage(t, res, http.StatusOK, "Applied", "Events applied", "BAD_FORMAT", "effectiveAt", "NOT_YOURS", "the number was not with this network",
+			">never<", ">+2348030000002<", ">+2348050000002<", "50.0%", page+"?reason=BAD_FORMAT#rejected")
 		if strings.Contains(res.Body.String(), "hx-get") || strings.Contains(res.Body.String(), "/withdraw") {
 			t.Error("what is over asks for itself again, or can be withdrawn")
 		}
@@ -183,6 +197,18 @@ func TestImportsAreUploadedAndTracked(t *testing.T) {
 		h.Get("Content-Disposition") != `attachment; filename="rejected-`+id.String()+`.csv"` || !strings.HasPrefix(h.Get("Content-Type"), "text/csv") || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("the refused rows came as %v: %q", h, file.Body)
 	}
+	if file := s.get(t, page+"/refused.csv?values=yes", telco.session).Body.String(); file != "line,column,reason,number,value\n3,effectiveAt,BAD_FORMAT,'+2348030000002,never\n4,number,NOT_YOURS,'+2348050000002,'+2348050000002\n" {
+		t.Errorf("with values: %q", file)
+	}
+	only := s.get(t, page+"?reason=NOT_YOURS", telco.session)
+	wantPage(t, only, http.StatusOK, "Only rows with the reason NOT_YOURS", ">+2348050000002<", page+"?reason=BAD_FORMAT#rejected")
+	if strings.Contains(only.Body.String(), ">+2348030000002<") {
+		t.Error("a row with another reason is listed")
+	}
+	for _, query := range []string{"?reason=NOTHING", "?after=x", "?after=-1.number"} {
+		wantPage(t, s.get(t, page+query, telco.session), http.StatusOK, ">+2348030000002<", ">+2348050000002<")
+	}
+	wantPage(t, s.get(t, page+"?after=3.effectiveAt", telco.session), http.StatusOK, ">+2348050000002<", "First page")
 	s.wantReceipt(t, telco, page, id)
 	wantPage(t, s.get(t, "/portal/supply", telco.session), http.StatusOK, page, "Applied")
 

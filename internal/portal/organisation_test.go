@@ -195,14 +195,17 @@ func TestJournalListsOwnRecords(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	admin, stranger := s.as(t, "admin"), s.as(t, "stranger")
-	key, _ := s.madeKey(t, admin, "pipeline", "test")
+	key, keyID := s.madeKey(t, admin, "pipeline", "test")
+	other, otherID := s.madeKey(t, admin, "branch", "test")
 	theirs, _ := s.madeKey(t, stranger, "theirs", "test")
 	ids := s.asked(t, key, "", testNumber, "+2347290000022")
-	foreign := s.asked(t, theirs, "", testNumber)[0]
+	ids = append(ids, s.asked(t, other, "order-7", testNumber)...)
+	foreign := s.asked(t, theirs, "order-7", testNumber)[0]
 	wantPage(t, s.get(t, "/portal/journal", admin.session), http.StatusOK, ids[0], ids[1], "pipeline", "SWAPPED")
 	for query, want := range map[string][]bool{
-		"": {true, true}, "?status=SWAPPED": {false, true}, "?mode=live": {false, false}, "?mode=test&status=NORMAL": {true, false},
-		"?from=" + time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly): {false, false}, "?to=" + time.Now().UTC().Format(time.DateOnly): {true, true},
+		"": {true, true, true}, "?status=SWAPPED": {false, true, false}, "?mode=live": {false, false, false}, "?mode=test&status=NORMAL": {true, false, true},
+		"?key=" + keyID: {true, true, false}, "?key=" + otherID: {false, false, true}, "?correlator=order-7": {false, false, true}, "?correlator=order": {false, false, false}, "?status=NORMAL&key=" + keyID: {true, false, false},
+		"?from=" + time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly): {false, false, false}, "?to=" + time.Now().UTC().Format(time.DateOnly): {true, true, true},
 	} {
 		body := s.get(t, "/portal/journal"+query, admin.session).Body.String()
 		for i, id := range ids {
@@ -214,13 +217,25 @@ func TestJournalListsOwnRecords(t *testing.T) {
 			t.Errorf("%s shows a record of another organisation", query)
 		}
 	}
+	find := func(who visitor, form url.Values) string {
+		return s.post(t, "/portal/journal", who.session, form).Body.String()
+	}
+	if body := find(admin, url.Values{"phoneNumber": {"+2347290000022"}}); strings.Contains(body, ids[0]) || !strings.Contains(body, ids[1]) || strings.Contains(body, "?phoneNumber") {
+		t.Error("a search by number does not have the answer about it alone, or has the number in an address")
+	}
+	if body := find(stranger, url.Values{"phoneNumber": {"+2347290000022"}}); strings.Contains(body, ids[1]) || !strings.Contains(body, "No records found") {
+		t.Error("a search by number finds an answer to another organisation")
+	}
+	for _, number := range []string{"", "none", "+4915112345678"} {
+		wantPage(t, s.post(t, "/portal/journal", admin.session, url.Values{"phoneNumber": {number}}), http.StatusUnprocessableEntity, `id="error-phoneNumber"`)
+	}
 	wantGo(t, s.get(t, "/portal/journal?requestId="+ids[1], admin.session), "/portal/journal/"+ids[1])
 	wantPage(t, s.get(t, "/portal/journal/"+ids[1], admin.session), http.StatusOK, "+2347290000022", "SWAPPED", "Record hash")
 	wantPage(t, s.get(t, "/portal/journal/"+foreign, admin.session), http.StatusNotFound)
 	for _, id := range []string{foreign, "nothing", uuid.NewString()} {
 		wantPage(t, s.get(t, "/portal/journal?requestId="+id, admin.session), http.StatusUnprocessableEntity, "has no record with this requestId")
 	}
-	wantPage(t, s.get(t, "/portal/journal?from=yesterday&status=X&mode=y", admin.session), http.StatusUnprocessableEntity, `id="error-from"`, `id="error-status"`, `id="error-mode"`)
+	wantPage(t, s.get(t, "/portal/journal?from=yesterday&status=X&mode=y&key=z", admin.session), http.StatusUnprocessableEntity, `id="error-from"`, `id="error-status"`, `id="error-mode"`, `id="error-key"`)
 }
 
 // An export has every record that matches the filter once, however many pages were
@@ -294,13 +309,13 @@ func TestOrganisationsTextIsNeverHTML(t *testing.T) {
 	must(s.pool.Exec(t.Context(), `INSERT INTO hook_attempt (endpoint_id, n, at, kind, message, first_seq, last_seq, events, status, error, took_ms, answer)
 		VALUES ($1, 1000, now(), 'events', '1-1', 1, 1, 1, 500, '', 12, $2)`, hook, []byte(hostile)))(t)
 	all := url.Values{}
-	for _, name := range []string{"url", "form", "algorithm", "name", "mode", "purpose", "expiresInDays", "networks", "overlap", "confirm", "email", "kind", "key", "phoneNumber", "other", "since", "from", "to", "status", "requestId", "after"} {
+	for _, name := range []string{"url", "form", "algorithm", "name", "mode", "purpose", "expiresInDays", "networks", "overlap", "confirm", "email", "kind", "key", "phoneNumber", "other", "since", "from", "to", "status", "requestId", "after", "correlator", "code", "show", "event"} {
 		all.Set(name, hostile)
 	}
 	id := key.ID.String()
 	for _, path := range []string{
 		"/portal/keys", "/portal/new-key", "/portal/keys/" + id, "/portal/keys/" + id + "/roll", "/portal/keys/" + id + "/revoke", "/portal/try", "/portal/team",
-		"/portal/team/" + admin.id.String() + "/remove", "/portal/profile", "/portal/home", "/portal/requests", "/portal/messages", "/portal/documents", "/portal/documents/" + paper, "/portal/overview", "/portal/journal", "/portal/journal/" + record,
+		"/portal/team/" + admin.id.String() + "/remove", "/portal/profile", "/portal/home", "/portal/requests", "/portal/corrections", "/portal/corrections?show=all", "/portal/overview/keys", "/portal/messages", "/portal/documents", "/portal/documents/" + paper, "/portal/overview", "/portal/journal", "/portal/journal/" + record,
 		"/portal/webhooks", "/portal/webhooks/" + hook, "/portal/webhooks/" + hook + "/roll", "/portal/webhooks/" + hook + "/replay", "/portal/webhooks/" + hook + "/delete",
 		"/portal/files", "/portal/files/" + file, "/portal/files/" + file + "/cancel",
 	} {

@@ -128,6 +128,7 @@ func submissions() map[string]submission {
 		}
 	}
 	member := newGuest(people.InviteForm{Kind: registry.MemberAccount})
+	operator := func(t *testing.T, s *stack) visitor { t.Helper(); return s.enrolled(t, s.as(t, "telco")) }
 	return map[string]submission{
 		"/portal/new-key":                    {each, "key.created", form(admin, fixed("/portal/new-key"), "name", "app", "mode", "test")},
 		"/portal/keys/{key}/roll":            {once, "key.rolled", form(complete, ofNew("/portal/keys/", "/roll", newBankKey), "overlap", "1")},
@@ -223,10 +224,12 @@ func submissions() map[string]submission {
 		}, "reason", "Payroll", "quiet", "24")},
 		"/portal/desk/watch/{list}/release":            {once, "approval.asked", form(boss, heldListPath("/release"), "reason", "Old customers")},
 		"/portal/desk/watch/{list}/reject":             {once, "watch.rejected", form(boss, heldListPath("/reject"), "reason", "Numbers at random")},
-		"/portal/desk/supply/imports/{import}/confirm": {once, "approval.asked", form(reviewer, heldImport("/portal/desk/supply/imports/", "/confirm"), "confirm", "MTN", "reason", "A merger")},
+		"/portal/desk/supply/imports/{import}/confirm": {once, "approval.asked", form(reviewer, heldImport("/portal/desk/supply/imports/", "/confirm"), "reason", "A merger")},
 		"/portal/desk/supply/imports/{import}/cancel":  {once, "import.cancelled", form(reviewer, heldImport("/portal/desk/supply/imports/", "/cancel"))},
 		"/portal/supply/imports/{import}/mean":         {each, "import.meant", form(role("telco"), heldImport("/portal/supply/imports/", "/mean"))},
 		"/portal/supply/imports/{import}/withdraw":     {once, "import.cancelled", form(role("telco"), heldImport("/portal/supply/imports/", "/withdraw"))},
+		"/portal/client/secrets":                       {once, "client.secret_added", form(operator, ownSecret("/portal/client/secrets"))},
+		"/portal/client/secrets/{secret}/revoke":       {once, "client.secret_revoked", form(operator, ownSecret("/portal/client/secrets/ID/revoke"))},
 		"/portal/security/factor":                      {each, "factor.begun", form(admin, fixed("/portal/security/factor"))},
 		"/portal/security/password":                    {once, "password.changed", form(admin, fixed("/portal/security/password"), "password", password, "newPassword", freshPassword)},
 		"/portal/security/sessions/end":                {ended, "session.all_ended", form(admin, fixed("/portal/security/sessions/end"))},
@@ -239,6 +242,23 @@ func heldListPath(decision string) func(*testing.T, *stack) string {
 	return func(t *testing.T, s *stack) string {
 		t.Helper()
 		return "/portal/desk/watch/" + s.heldList(t, s.bank, "customers").String() + decision
+	}
+}
+
+// ownSecret leaves the telco's client one secret, and returns a path with its id.
+func ownSecret(path string) func(*testing.T, *stack) string {
+	return func(t *testing.T, s *stack) string {
+		t.Helper()
+		id, list := s.telcoClient(t), must(s.Access.Secrets(t.Context(), s.telcoClient(t)))(t)
+		if len(list) == 0 {
+			owner := s.enrolled(t, s.as(t, "telco"))
+			must(s.Access.AddOwnSecret(t.Context(), id, s.telco.ID, actorOf(owner), uuid.Nil))(t)
+			list = must(s.Access.Secrets(t.Context(), id))(t)
+		}
+		for _, more := range list[1:] {
+			must(0, s.Access.RevokeSecret(t.Context(), id, more.ID, access.Operator, uuid.Nil))(t)
+		}
+		return strings.Replace(path, "ID", list[0].ID.String(), 1)
 	}
 }
 
@@ -268,7 +288,7 @@ func heldImport(prefix, suffix string) func(*testing.T, *stack) string {
 // elsewhere are forms that the same test of the API sends to the same methods, or
 // that change nothing.
 var elsewhere = []string{
-	"/portal/read-messages", "/portal/message-settings", "/portal/requests",
+	"/portal/read-messages", "/portal/message-settings", "/portal/requests", "/portal/journal", "/portal/corrections", "/portal/desk/audit",
 	"/portal/theme", "/portal/sign-in", "/portal/sign-in/code", "/portal/invitation", "/portal/forgotten", "/portal/reset", "/portal/confirm",
 	"/portal/security/sessions/{session}/end", "/portal/security/factor/confirm", "/portal/security/factor/remove", "/portal/try", "/portal/documents",
 	"/portal/webhooks/{webhook}/test", "/portal/webhooks/{webhook}/again",

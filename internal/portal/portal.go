@@ -84,8 +84,8 @@ type Route struct {
 // name is the route's name in the log and in metrics.
 func (rt Route) name() string { return rt.Method + " " + rt.Path }
 
-// routes returns the complete route table.
-func (p *Portal) routes() []Route {
+// RouteTable returns every route, also those of Pages.
+func (p *Portal) RouteTable() []Route {
 	return slices.Concat(p.accountRoutes(), p.messageRoutes(), p.Pages)
 }
 
@@ -98,10 +98,14 @@ var (
 	errCrossOrigin      = fault.New(fault.PermissionDenied, "This request came from another site and was not carried out. Go back and try again from the portal itself.")
 )
 
+const assetRoute = http.MethodGet + " " + view.AssetPath
+
 // Handler returns the portal as one handler, for Path and everything below it.
 func (p *Portal) Handler() http.Handler {
 	mux := &web.Mux{NotAllowed: func(w http.ResponseWriter, r *http.Request) { p.showError(w, r, errMethodNotAllowed) }}
-	for _, rt := range p.routes() {
+	p.Metrics.RegisterRoute(assetRoute)
+	for _, rt := range p.RouteTable() {
+		p.Metrics.RegisterRoute(rt.name())
 		pattern := rt.Path
 		if strings.HasSuffix(pattern, "/") {
 			pattern += "{$}"
@@ -112,7 +116,7 @@ func (p *Portal) Handler() http.Handler {
 	return p.withRequestLog(p.sameOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, view.AssetPath) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-			VisitOf(r).SetRoute("GET " + view.AssetPath)
+			VisitOf(r).SetRoute(assetRoute)
 			switch {
 			case p.Limiter != nil && !p.Limiter.Take(r.Context(), limit.FilesFrom(VisitOf(r).From), p.Files, 1).OK:
 				p.showError(w, r, errAddressLimit)

@@ -70,7 +70,7 @@ func writeHTML(w http.ResponseWriter, status int, html []byte) {
 // visitor and the menu.
 func (p *Portal) fillLayout(w http.ResponseWriter, r *http.Request, page *view.Page) {
 	v := VisitOf(r)
-	page.Service, page.Theme, page.Path = "Lineproof "+p.RegulatorCode, themeOf(r), r.URL.Path
+	page.Service, page.Theme, page.Path = "Lineproof "+p.RegulatorCode, view.ThemeOf(r), r.URL.Path
 	if page.Flash == nil {
 		page.Flash = takeFlash(w, r)
 	}

@@ -37,13 +37,15 @@ func TestRequestsShowWhyTheyWereRefused(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/requests", member.session), http.StatusOK, "No refused requests")
 	key := must(s.Access.CreateKey(t.Context(), access.KeyForm{Entity: s.bank.ID, Name: "<b>app", Mode: access.Live}, access.Operator, uuid.Nil))(t)
 	id := s.refusedRequest(t, s.bank.ID, key.ID)
-	for _, query := range []string{"", "?code=INVALID_ARGUMENT", "?key=" + key.ID.String(), "?correlator=" + url.QueryEscape("order<7>")} {
+	for _, query := range []string{"", "?code=INVALID_ARGUMENT", "?status=400", "?status=400&code=INVALID_ARGUMENT", "?key=" + key.ID.String(), "?correlator=" + url.QueryEscape("order<7>")} {
 		wantPage(t, s.get(t, "/portal/requests"+query, member.session), http.StatusOK, "400 INVALID_ARGUMENT", "since: INVALID_FORMAT", "&lt;b&gt;app", id.String())
 	}
 	wantPage(t, s.post(t, "/portal/requests", member.session, url.Values{"phoneNumber": {"0803 123 4567"}}), http.StatusOK, id.String())
 	wantPage(t, s.post(t, "/portal/requests", member.session, url.Values{"phoneNumber": {"0803 123 4568"}}), http.StatusOK, "No requests found")
 	wantPage(t, s.post(t, "/portal/requests", member.session, url.Values{"phoneNumber": {"0803"}}), http.StatusUnprocessableEntity, "Write a phone number")
 	wantPage(t, s.get(t, "/portal/requests?code=QUOTA_EXCEEDED", member.session), http.StatusOK, "No requests found")
+	wantPage(t, s.get(t, "/portal/requests?status=429", member.session), http.StatusOK, "No requests found")
+	wantPage(t, s.get(t, "/portal/requests?status=200", member.session), http.StatusUnprocessableEntity, "Choose one of the statuses")
 	wantPage(t, s.get(t, "/portal/requests?code=NONSENSE", member.session), http.StatusUnprocessableEntity, "Choose one of the errors")
 	wantGo(t, s.get(t, "/portal/requests?requestId="+id.String(), member.session), "/portal/requests/"+id.String())
 	wantPage(t, s.get(t, "/portal/requests/"+id.String(), member.session), http.StatusOK, "What to do:", "order&lt;7&gt;", "Sending the same request again does not help")

@@ -8,13 +8,13 @@ type Row struct {
 }
 
 var rightNames = map[Right]string{
-	Anyone: "anyone", SignedIn: "person", OrgMember: "entity", OrgAdmin: "manager", TelcoMember: "operator", Staff: "staff", Decider: "decider", Administrator: "administrator",
+	Anyone: "anyone", SignedIn: "person", OrgMember: "entity", OrgAdmin: "manager", TelcoMember: "operator", TelcoAdmin: "operator admin", Staff: "staff", Decider: "decider", Administrator: "administrator",
 }
 
 // Rows returns the route table.
 func (p *Portal) Rows() []Row {
 	var rows []Row
-	for _, rt := range p.routes() {
+	for _, rt := range p.RouteTable() {
 		rows = append(rows, Row{rt.Method, rt.Path, rightNames[rt.Right], rt.Limited, rt.Upload, rt.Prove})
 	}
 	return rows

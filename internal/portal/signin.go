@@ -23,11 +23,14 @@ const (
 	maxDevice   = 128
 )
 
-// localPath returns an address within the portal to redirect to, or home: an
+// guidePath is the path of the documentation, whose pages have the portal's theme.
+const guidePath = "/guide/"
+
+// localPath returns an address within the portal or the guide to redirect to, or home: an
 // address from a request must not lead to another site.
 func localPath(to string) string {
 	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !strings.HasPrefix(u.Path, Path) ||
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !strings.HasPrefix(u.Path, Path) && !strings.HasPrefix(u.Path, guidePath) ||
 		strings.ContainsAny(u.Path, "\\\r\n\t") || path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/") {
 		return home
 	}

@@ -196,12 +196,12 @@ func (s *stack) addPages(record func(context.Context, uuid.UUID) (record.Entry, 
 func (s *stack) onboard(t testing.TB, network string, f registry.ApplicationForm) (e registry.Entity) {
 	t.Helper()
 	ctx := t.Context()
-	client := must(s.Access.CreateClient(ctx, access.ClientForm{Name: network, Scopes: []string{"entity:onboard", "line:supply"}, Network: network}, access.Operator, uuid.Nil))(t)
+	client := must(s.Access.CreateClient(ctx, access.ClientForm{Name: network, Scopes: []string{"entity:onboard", "line:supply"}, Network: network, Sole: true}, access.Operator, uuid.Nil))(t)
 	token := must(s.Access.IssueToken(ctx, client.ID.String(), client.Secret, nil))(t)
 	who := must(s.Access.Authenticate(ctx, token.Text.Reveal(), addr))(t)
 	form := must(s.Registry.Prepare(ctx, f))(t)
 	err := pg.InTx(ctx, s.pool, func(tx pg.Tx) (err error) {
-		e, _, err = s.Registry.Onboard(ctx, tx, form, registry.Onboarder{Client: client.ID, Token: who.ID})
+		e, _, err = s.Registry.Onboard(ctx, tx, form, registry.Onboarder{Client: client.ID, Token: who.ID, Sole: who.Sole})
 		return err
 	})
 	if err != nil {

@@ -49,6 +49,7 @@ const (
 	OrgMember                  // the people of an organisation
 	OrgAdmin                   // the admins of an organisation
 	TelcoMember                // the people of an organisation that supplies lines
+	TelcoAdmin                 // the admins of such an organisation
 	Staff                      // the regulator's staff
 	Decider                    // staff who decide: administrators and reviewers
 	Administrator              // the administrators among the staff
@@ -71,6 +72,8 @@ func (v *Visit) Has(need Right) bool {
 		return v.Who.Entity != uuid.Nil && v.Who.Manages
 	case TelcoMember:
 		return v.Who.Entity != uuid.Nil && v.Supplies
+	case TelcoAdmin:
+		return v.Who.Entity != uuid.Nil && v.Supplies && v.Who.Manages
 	case Staff:
 		return v.Who.Role != ""
 	case Decider:

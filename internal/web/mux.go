@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 )
@@ -30,4 +31,13 @@ func (m *Mux) Route(method, pattern string, h http.Handler) {
 	m.methods[pattern] = append(m.methods[pattern], method)
 	slices.Sort(m.methods[pattern])
 	m.Handle(method+" "+pattern, h)
+}
+
+// IsClean reports whether a path is in its clean form. Only paths below pages may end with
+// a slash.
+func IsClean(at, pages string) bool {
+	if strings.HasPrefix(at, pages) {
+		at = strings.TrimSuffix(at, "/")
+	}
+	return at != "" && at[0] == '/' && path.Clean(at) == at
 }

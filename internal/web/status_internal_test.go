@@ -1,9 +1,12 @@
 package web
 
 import (
+	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
 // Every fault code has a status, so that no response has the status 0.
@@ -16,5 +19,15 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	}
 	if len(statuses) != len(fault.Codes) {
 		t.Errorf("%d codes have a status, but there are %d codes", len(statuses), len(fault.Codes))
+	}
+}
+
+// Every status of a failure is in the metrics of a route from the start.
+func TestFailuresAreInTheMetrics(t *testing.T) {
+	t.Parallel()
+	for c, status := range statuses {
+		if status >= http.StatusInternalServerError && !slices.Contains(telemetry.FailureStatuses, status) {
+			t.Errorf("%s has the status %d, which the metrics do not know", c, status)
+		}
 	}
 }

@@ -46,7 +46,7 @@ async function fill(form, text, honest, i) {
       if (about.type === "email") value = `guest-${process.pid}-${i}@people.example`;
       else if (about.type === "date") value = "2026-01-15";
       else if (about.type === "number" || about.mode === "numeric") value = "7";
-      else if (about.name === "confirm") value = about.label.replace(/^\s*Type (.*) to confirm\s*$/s, "$1");
+      else if (about.name === "confirm") value = about.label.replace(/^\s*Type “(.*)” to confirm\s*$/s, "$1");
       else if (/network|number|phone|since|from|until/i.test(about.name)) value = "";
       else if (/cac/i.test(about.name)) value = "RC 7" + process.pid + i;
     }

@@ -102,7 +102,7 @@ func (p *Pages) fillUsage(r *http.Request, d *consoleview.HomeData) error {
 	}
 	u.Corrected, u.Acknowledged, err = impact.CountOf(ctx, p.Pool, entity, now.AddDate(0, 0, -homeDays))
 	if u.Corrected > u.Acknowledged {
-		d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Warn, Text: view.Count(u.Corrected-u.Acknowledged) + " past answers would be different today and are not acknowledged", Href: "/docs"})
+		d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Warn, Text: view.Count(u.Corrected-u.Acknowledged) + " past answers would be different today and are not acknowledged", Href: correctionsPath})
 	}
 	d.Usage = u
 	return err
@@ -130,7 +130,7 @@ func (p *Pages) fillKeys(r *http.Request, d *consoleview.HomeData, u *consolevie
 		}
 	}
 	if len(soon) > maxNamedKeys {
-		soon = []consoleview.Attention{{Tone: view.Warn, Text: strconv.Itoa(len(soon)) + " keys expire within " + expiresIn(keysExpireSoon), Href: "/portal/keys"}}
+		soon = []consoleview.Attention{{Tone: view.Warn, Text: view.Count(int64(len(soon))) + " keys expire within " + expiresIn(keysExpireSoon), Href: "/portal/keys"}}
 	}
 	d.Attention = append(d.Attention, soon...)
 	if u.Keys == 0 {
@@ -138,6 +138,13 @@ func (p *Pages) fillKeys(r *http.Request, d *consoleview.HomeData, u *consolevie
 		d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Info, Text: "Generate an API key to send a first request", Href: "/portal/keys"})
 	}
 	return nil
+}
+
+func events(n int64) string {
+	if n == 1 {
+		return "1 event"
+	}
+	return view.Count(n) + " events"
 }
 
 // expiresIn writes a time as whole days, or as hours of the last day.
@@ -167,9 +174,9 @@ func (p *Pages) fillConnections(r *http.Request, d *consoleview.HomeData, u *con
 		case e.State == webhook.Disabled:
 			trouble, tone = " is disabled", view.Bad
 		case e.State == webhook.Active && e.Failing():
-			trouble = " is failing, " + view.Count(e.Behind) + " events wait"
+			trouble = " is failing, " + events(e.Behind) + " waiting"
 		case e.Dead > 0:
-			trouble = " refused " + view.Count(e.Dead) + " events for good"
+			trouble = " refused " + events(e.Dead) + " for good"
 		}
 		if trouble != "" {
 			u.EndpointState = view.Warn

@@ -30,7 +30,10 @@ const (
 	usageKeysPath = "/portal/overview/keys"
 	usageCSVPath  = "/portal/export/usage.csv"
 	requestsPath  = "/portal/requests"
-	requestPath   = "/portal/requests/{refused}"
+
+	correctionsPath = "/portal/corrections"
+
+	requestPath = "/portal/requests/{refused}"
 )
 
 // Routes returns the routes of these pages.
@@ -42,6 +45,8 @@ func (p *Pages) Routes() []portal.Route {
 		{Method: get, Path: usageCSVPath, Right: portal.OrgMember, Serve: p.exportUsage},
 		{Method: get, Path: requestsPath, Right: portal.OrgMember, Serve: p.showRequests},
 		{Method: post, Path: requestsPath, Right: portal.OrgMember, Serve: p.findByNumber},
+		{Method: get, Path: correctionsPath, Right: portal.OrgMember, Serve: p.showCorrections},
+		{Method: post, Path: correctionsPath, Right: portal.OrgMember, Serve: p.acknowledge},
 		{Method: get, Path: requestPath, Right: portal.OrgMember, Serve: p.showRequest},
 	}
 }

@@ -45,6 +45,10 @@ func (p *Pages) showRequests(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := requestlog.Filter{Code: q.Get("code"), Correlator: strings.TrimSpace(q.Get("correlator"))}
 	portal.AddFieldError(&form, f.Code == "" || slices.Contains(fault.Codes, fault.Code(f.Code)), "code", "Choose one of the errors.")
+	if text := q.Get("status"); text != "" {
+		f.Status, _ = strconv.Atoi(text)
+		portal.AddFieldError(&form, slices.Contains(refusalStatuses(), f.Status), "status", "Choose one of the statuses.")
+	}
 	if text := q.Get("key"); text != "" {
 		var err error
 		f.Key, err = uuid.Parse(text)
@@ -74,8 +78,11 @@ func (p *Pages) findByNumber(w http.ResponseWriter, r *http.Request) error {
 func (p *Pages) list(w http.ResponseWriter, r *http.Request, f requestlog.Filter, form view.Form) error {
 	v, now := portal.VisitOf(r), p.Now()
 	d := consoleview.RequestsData{
-		Form: form, Codes: []view.Option{{Label: "Any"}}, Keys: []view.Option{{Label: "Any"}}, Days: int(requestlog.Retention / (24 * time.Hour)), Now: now,
-		Searched: f.Code != "" || f.Key != uuid.Nil || f.Correlator != "" || f.Number != "",
+		Form: form, Statuses: []view.Option{{Label: "Any"}}, Codes: []view.Option{{Label: "Any"}}, Keys: []view.Option{{Label: "Any"}}, Days: int(requestlog.Retention / (24 * time.Hour)), Now: now,
+		Searched: f.Code != "" || f.Status != 0 || f.Key != uuid.Nil || f.Correlator != "" || f.Number != "",
+	}
+	for _, status := range refusalStatuses() {
+		d.Statuses = append(d.Statuses, view.Option{Value: strconv.Itoa(status), Label: strconv.Itoa(status) + " " + http.StatusText(status)})
 	}
 	for _, code := range fault.Codes {
 		if helpOf(code).means != "" {
@@ -110,6 +117,18 @@ func (p *Pages) list(w http.ResponseWriter, r *http.Request, f requestlog.Filter
 		return err
 	}
 	return p.Show(w, r, requestsPage, consoleview.Requests(d))
+}
+
+// refusalStatuses returns the HTTP statuses that a refused request of a key can have.
+func refusalStatuses() []int {
+	var list []int
+	for _, code := range fault.Codes {
+		if helpOf(code).means != "" {
+			list = append(list, web.Status(code))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // showRequest serves GET /portal/requests/{refused}.

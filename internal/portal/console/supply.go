@@ -37,7 +37,7 @@ func (p *Pages) fillSupply(r *http.Request, d *consoleview.HomeData) error {
 	}
 	standing := present.NetworkStatusData(&list[0], rules.Policy)
 	s := &consoleview.Supply{
-		Network: standing.Name, State: "Fresh", Tone: view.Good, Through: standing.Through, Freshness: view.Hours(rules.Policy.SIMFreshnessHours) + " for SIM changes, " + view.Hours(rules.Policy.LifecycleFreshnessHours) + " for the rest",
+		Network: standing.Name, State: "Supplying", Tone: view.Good, Through: standing.Through, Freshness: view.Hours(rules.Policy.SIMFreshnessHours) + " for SIM changes, " + view.Hours(rules.Policy.LifecycleFreshnessHours) + " for the rest",
 		Late: standing.Late, Rejected: standing.Rejected, Days: present.SupplyDays,
 	}
 	switch {
@@ -75,7 +75,7 @@ func (p *Pages) fillSupply(r *http.Request, d *consoleview.HomeData) error {
 	case c.Suspended:
 		row.State, row.Tone = "Suspended", view.Warn
 	}
-	s.Clients = append(s.Clients, row)
+	s.Clients, s.Rotates = append(s.Clients, row), v.Has(portal.TelcoAdmin)
 	d.Supply = s
 	return nil
 }

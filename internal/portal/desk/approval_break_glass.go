@@ -12,7 +12,7 @@ var breakGlassPage = view.Page{Title: "Break glass", Crumbs: []view.Link{{Label:
 
 func breakGlassQuestion(row *deskview.ApprovalRow, form view.Form) view.ConfirmData {
 	return view.ConfirmData{
-		Text: "For a change that cannot wait until there is a second person: all staff get an e-mail now, and everybody who could confirm it can refuse it. After 24 hours you can confirm it yourself. " +
+		Text: "For a change that cannot wait until there is a second person: all staff get an e-mail now, and everybody who could confirm it can reject it. After 24 hours you can confirm it yourself. " +
 			"Say why it cannot wait.",
 		Action: row.Href + "/break-glass", Label: "Notify all staff", Kind: view.Danger, Cancel: approvalsPath, Reason: true, Form: form, Extra: deskview.ApprovalFacts(*row),
 	}

@@ -1,15 +1,18 @@
 package desk
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/erasure"
+	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
@@ -30,13 +33,17 @@ type approvalRows struct {
 	now       time.Time
 }
 
-// approvalRows looks up the names of the people and organisations that approvals
+// approvalRows looks up the names of the people, organisations and clients that approvals
 // and orders refer to.
 func (p *Pages) approvalRows(r *http.Request, approvals []approval.Approval, orders []order.Order) (*approvalRows, error) {
 	var actors []audit.Actor
 	var subjects []uuid.UUID
 	for i := range approvals {
-		actors, subjects = append(actors, approvals[i].RequestedBy, approvals[i].DecidedBy), append(subjects, approvals[i].Subject)
+		a := &approvals[i]
+		actors, subjects = append(actors, a.RequestedBy, a.DecidedBy), append(subjects, a.Subject)
+		if a.Kind == access.GiveScopes || a.Kind == access.UseSecret || a.Kind == guard.ReleaseKind { // the subject can be a client
+			actors = append(actors, audit.Actor{Kind: audit.Client, ID: a.Subject})
+		}
 	}
 	for i := range orders {
 		actors = append(actors, orders[i].RequestedBy, orders[i].DecidedBy)
@@ -45,7 +52,7 @@ func (p *Pages) approvalRows(r *http.Request, approvals []approval.Approval, ord
 	return &approvalRows{approvals: approvals, orders: orders, names: names, visit: portal.VisitOf(r), service: p.Approvals, now: p.Now()}, err
 }
 
-// rows returns approvals and orders together, the newest first.
+// rows returns approvals and orders together, what the visitor can decide first, then the newest.
 func (m *approvalRows) rows() []deskview.ApprovalRow {
 	rows := make([]deskview.ApprovalRow, 0, len(m.approvals)+len(m.orders))
 	for i := range m.approvals {
@@ -54,7 +61,10 @@ func (m *approvalRows) rows() []deskview.ApprovalRow {
 	for i := range m.orders {
 		rows = append(rows, m.order(&m.orders[i]))
 	}
-	slices.SortStableFunc(rows, func(a, b deskview.ApprovalRow) int { return b.AskedAt.Compare(a.AskedAt) })
+	decidable := func(row *deskview.ApprovalRow) bool { return row.Pending && row.CanDecide && row.NotConfirmable == "" }
+	slices.SortStableFunc(rows, func(a, b deskview.ApprovalRow) int {
+		return cmp.Or(portal.CompareBools(decidable(&b), decidable(&a)), b.AskedAt.Compare(a.AskedAt))
+	})
 	return rows
 }
 
@@ -63,7 +73,7 @@ var approvalStates = map[approval.State]struct {
 	tone view.Tone
 }{
 	approval.Waiting: {"Waiting for a second person", view.Info}, approval.Approved: {"Confirmed", view.Good},
-	approval.Refused: {"Refused", view.Neutral}, approval.Expired: {"Expired", view.Neutral},
+	approval.Refused: {"Rejected", view.Neutral}, approval.Expired: {"Expired", view.Neutral},
 }
 
 const (
@@ -115,7 +125,7 @@ func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 		row.Effect = "What the snapshot changed is taken back, its completeness first. The service operator then runs lineproof lines void at the command line, which voids its lines."
 	case order.AnnounceChange:
 		row.What, row.About = "Announce a mass change", a.Details["lines"]+" lines of "+a.Details["network"]
-		row.Effect = "From " + a.Details["from"] + " to " + a.Details["until"] + " so many lines of the network can end, move or get a new holder without being held for you. Ask the network first, and compare its plan with the reason."
+		row.Effect = "From " + stampText(a.Details["from"]) + " to " + stampText(a.Details["until"]) + " so many lines of the network can end, move or get a new holder without being held for you. Ask the network first, and compare its plan with the reason."
 	default:
 		if !describe(a, &row) {
 			row.What = "Unknown to this version: " + string(a.Kind)
@@ -129,7 +139,7 @@ var orderStates = map[string]struct {
 	tone view.Tone
 }{
 	order.Pending: {"Waiting for a second person", view.Info}, order.Unconfirmed: {"In effect, waiting for a second person", view.Info},
-	order.Lapsed: {"Ended, not confirmed in time", view.Neutral}, order.Done: {"Confirmed", view.Good}, order.Withdrawn: {"Refused", view.Neutral},
+	order.Lapsed: {"Ended, not confirmed in time", view.Neutral}, order.Done: {"Confirmed", view.Good}, order.Withdrawn: {"Rejected", view.Neutral},
 }
 
 func (m *approvalRows) order(o *order.Order) deskview.ApprovalRow {

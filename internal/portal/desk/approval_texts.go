@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/approval"
@@ -12,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 	"github.com/lineproof/lineproof/internal/seal"
 	"github.com/lineproof/lineproof/internal/watchlist"
@@ -29,29 +31,29 @@ func waits(err error) bool {
 func describe(a *approval.Approval, row *deskview.ApprovalRow) bool {
 	switch a.Kind {
 	case access.GiveScopes:
-		row.What, row.About, row.AboutHref = "Let a client change lines", "Client "+a.Subject.String(), clientURL(a.Subject)
+		row.What, row.About, row.AboutHref = "Let a client change lines", "Client "+row.About, clientURL(a.Subject)
 		row.After = a.Details["scopes"]
 		if network := a.Details["network"]; network != "" {
 			row.After += " for " + network
 		}
 		row.Effect = "The client gets these scopes, and its programs can change what banks are told about numbers."
 	case access.UseSecret:
-		row.What, row.About, row.AboutHref = "Let a client use another secret", "Client "+a.Subject.String(), clientURL(a.Subject)
+		row.What, row.About, row.AboutHref = "Let a client use another secret", "Client "+row.About, clientURL(a.Subject)
 		row.Effect = "Whoever has the secret can act as the client and change lines."
 	case guard.ReleaseKind:
 		row.What, row.AboutHref = "Release from the guard", limitsPath
 		if a.Entity != a.Subject {
-			row.About = "The organisations of client " + a.Subject.String()
+			row.About = "The organisations of client " + row.About
 		}
 		row.Effect = "It is no longer slowed or stopped, and the guard leaves it alone for " + a.Details["quiet"] + ". Check its requests in the journal first."
 	case watchlist.ReleaseKind:
 		row.What, row.About = "Let a watch-list take effect", "A list of "+a.Details["members"]+" numbers, list ID "+a.Subject.String()
 		row.Effect = "The organisation is told from now on what happens to these numbers. Check first why so many of them are nobody's: a list at random reads the country's numbers out."
 	case seal.StartKind:
-		row.What, row.About, row.After = "Seal a number", "Number ending in "+a.Details["lastDigits"], "Sealed until "+a.Details["until"]
+		row.What, row.About, row.After = "Seal a number", "Number ending in "+a.Details["lastDigits"], "Sealed until "+stampText(a.Details["until"])
 		row.Effect = "Until then no organisation is told what happens to the number: not by its feed, by a webhook or by a notice about a past answer. Verifications are answered as before. Compare the order in the reason with the order of the court."
 	case seal.LiftKind:
-		row.What, row.About, row.Before = "Lift the seal of a number", "Number ending in "+a.Details["lastDigits"], "Sealed until "+a.Details["until"]
+		row.What, row.About, row.Before = "Lift the seal of a number", "Number ending in "+a.Details["lastDigits"], "Sealed until "+stampText(a.Details["until"])
 		row.Effect = "Whoever watches the number is told at once everything that has happened to it since it was sealed. That cannot be taken back."
 	case entitylimit.Raise:
 		row.What, row.AboutHref = "Raise the limits of an organisation", limitsPath+"/"+a.Subject.String()
@@ -89,4 +91,13 @@ func planCounts(a *approval.Approval) string {
 		}
 	}
 	return cmp.Or(strings.Join(list, ", "), "no ranges change")
+}
+
+// stampText returns the time of a detail as pages show times.
+func stampText(detail string) string {
+	t, err := time.Parse(time.RFC3339, detail)
+	if err != nil {
+		return detail
+	}
+	return view.Stamp(t)
 }

@@ -94,16 +94,16 @@ func decided(list []approval.Approval) []approval.Approval {
 	return past
 }
 
-// decisionQuestion is the form in which an action is confirmed or refused.
+// decisionQuestion is the form in which an action is confirmed or rejected.
 func decisionQuestion(row *deskview.ApprovalRow, confirm bool, form view.Form) view.ConfirmData {
 	q := view.ConfirmData{Text: row.Effect, Action: row.Href + "/confirm", Label: "Confirm", Kind: view.Primary, Cancel: approvalsPath, Form: form, Extra: deskview.ApprovalFacts(*row)}
 	switch {
 	case !confirm && row.Acts:
-		q.Text, q.Action, q.Label, q.Kind = "Nobody can confirm it then, and it ends at the time below. To end it sooner, order UNBAR.", row.Href+"/refuse", "Refuse", view.Danger
+		q.Text, q.Action, q.Label, q.Kind = "Nobody can confirm it then, and it ends at the time below. To end it sooner, order UNBAR.", row.Href+"/refuse", "Reject", view.Danger
 	case !confirm && row.Own:
 		q.Text, q.Action, q.Label, q.Kind = "Your request is withdrawn and does not take effect.", row.Href+"/refuse", "Withdraw", view.Danger
 	case !confirm:
-		q.Text, q.Action, q.Label, q.Kind = "It is refused and does not take effect. The person who requested it can request it again.", row.Href+"/refuse", "Refuse", view.Danger
+		q.Text, q.Action, q.Label, q.Kind = "It is rejected and does not take effect. The person who requested it can request it again.", row.Href+"/refuse", "Reject", view.Danger
 	}
 	return q
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
-	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/portal/view/trailview"
 	"github.com/lineproof/lineproof/internal/web"
 )
 
@@ -23,9 +23,10 @@ const (
 
 // auditRoutes are the pages of the audit trail.
 func (p *Pages) auditRoutes() []portal.Route {
-	get := http.MethodGet
+	get, post := http.MethodGet, http.MethodPost
 	return []portal.Route{
 		{Method: get, Path: auditPath, Right: portal.Staff, Serve: p.showTrail},
+		{Method: post, Path: auditPath, Right: portal.Staff, Serve: p.pickTrail},
 		{Method: get, Path: auditCSVPath, Right: portal.Staff, Export: true, Serve: p.exportTrail},
 	}
 }
@@ -38,23 +39,26 @@ var trailPage = view.Page{Title: "Audit trail", Lead: "Who did what, from where,
 // showTrail serves GET /portal/desk/audit.
 func (p *Pages) showTrail(w http.ResponseWriter, r *http.Request) error {
 	f, form := trailFilter(r)
-	d := deskview.AuditData{Form: form, Actions: trailActions(form.Value("action")), Max: maxExported}
+	d := trailview.AuditData{Form: form, Actions: trailActions(form.Value("action")), Max: maxExported}
 	q := r.URL.Query()
 	q.Del("after")
 	d.CSV = auditCSVPath + "?" + q.Encode()
 	if form.Wrong() {
-		return p.ShowStatus(w, r, http.StatusUnprocessableEntity, trailPage, deskview.Audit(d))
+		return p.ShowStatus(w, r, http.StatusUnprocessableEntity, trailPage, trailview.Audit(d))
 	}
-	var err error
+	err := p.pickedNames(r, f, &d)
+	if err != nil {
+		return err
+	}
 	if d.Trail, err = p.trail(r, f); err != nil {
 		return err
 	}
-	return p.Show(w, r, trailPage, deskview.Audit(d))
+	return p.Show(w, r, trailPage, trailview.Audit(d))
 }
 
 // trail returns one page of the entries that match a filter, the newest first.
-func (p *Pages) trail(r *http.Request, f audit.Filter) (deskview.TrailData, error) {
-	d := deskview.TrailData{Now: p.Now()}
+func (p *Pages) trail(r *http.Request, f audit.Filter) (trailview.TrailData, error) {
+	d := trailview.TrailData{Now: p.Now()}
 	f.Limit = trailShown + 1 // one more shows whether there is a next page
 	list, err := audit.List(r.Context(), p.Pool, f)
 	if errors.Is(err, audit.ErrNoEntry) { // an invalid cursor shows the first page

@@ -12,7 +12,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
-	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/portal/view/trailview"
 )
 
 // actionNames are the names of actions on pages. An action that is not listed is
@@ -20,7 +20,7 @@ import (
 var actionNames = map[audit.Action]string{
 	audit.EntityOnboarded: "Organisation onboarded", audit.EntityCreated: "Organisation created", audit.EntitySuspended: "Organisation suspended",
 	audit.EntityRestored: "Organisation restored", audit.EntityRevoked: "Organisation revoked", audit.DocumentsRequired: "Required documents changed", audit.LimitsSet: "Limits set", audit.GuardReleased: "Released from the guard", audit.ListReleased: "Watch-list released", audit.ListRejected: "Watch-list rejected",
-	audit.NumberSealed: "Number sealed", audit.SealLifted: "Seal lifted", audit.SealEnded: "Seal ended, and what waited was told",
+	audit.NumberSealed: "Number sealed", audit.SealLifted: "Seal lifted", audit.SealEnded: "Seal ended, and what waited was told", audit.NoticesAcknowledged: "Corrected answers acknowledged",
 	audit.DocumentUploaded: "Document uploaded", audit.DocumentScanned: "Document scanned and clean", audit.DocumentRefused: "Document rejected, not safe to open", audit.DocumentInfected: "Document infected",
 	audit.DocumentRescanned: "Document scanned again", audit.DocumentAccepted: "Document accepted", audit.DocumentRejected: "Document rejected", audit.DocumentHeld: "Document put on hold",
 	audit.DocumentReleased: "Document released from hold", audit.DocumentDeleted: "Document deleted", audit.DocumentOpened: "Document opened",
@@ -33,12 +33,12 @@ var actionNames = map[audit.Action]string{
 	audit.KeyCreated: "Key generated", audit.KeyRolled: "Key rolled", audit.KeyRevoked: "Key revoked", audit.MandateAdded: "Mandate added", audit.MandateEnded: "Mandate ended",
 	audit.LoggedIn: "Signed in", audit.SessionProved: "Password entered again", audit.SessionEnded: "Session ended", audit.SessionsEnded: "All sessions ended",
 	audit.ImportBegun: "Import started", audit.ImportConfirmed: "Import confirmed", audit.ImportCancelled: "Import cancelled", audit.ImportApplied: "Import applied",
-	audit.ImportMeant: "Import confirmed as intentional", audit.ImportVoided: "Snapshot voided", audit.OrderRefused: "Order refused", audit.JournalRead: "Journal searched", audit.WhoAsked: "Searched who asked about a number",
+	audit.ImportMeant: "Import confirmed as intentional", audit.ImportVoided: "Snapshot voided", audit.OrderRefused: "Order rejected", audit.JournalRead: "Journal searched", audit.WhoAsked: "Searched who asked about a number",
 	audit.MassChangeAnnounced: "Mass change announced",
 	audit.PlanSet:             "Numbering plan set", audit.PolicySet: "Policy set", audit.OrderGiven: "Order given", audit.OrderConfirmed: "Order confirmed", audit.HistoryRead: "Number history read",
 	audit.JournalArchived: "Day of the journal archived", audit.JournalDropped: "Archived day dropped", audit.EpochsSkipped: "Epochs of the journal skipped", audit.RecordReturned: "Lost record taken back by its receipt",
 	audit.ErasureConfirmed: "Erasure of records confirmed", audit.JournalErased: "Records erased", audit.HoldPlaced: "Legal hold placed", audit.HoldEnded: "Legal hold ended",
-	audit.ApprovalAsked: "Approval requested", audit.ApprovalGiven: "Approval given", audit.ApprovalRefused: "Approval refused", audit.BreakGlassUsed: "Break-glass used",
+	audit.ApprovalAsked: "Approval requested", audit.ApprovalGiven: "Approval given", audit.ApprovalRefused: "Approval rejected", audit.BreakGlassUsed: "Break-glass used",
 	audit.JobCreated: "File job created", audit.JobReceived: "File of numbers received", audit.JobCancelled: "File job cancelled",
 	audit.WebhookCreated: "Webhook endpoint added", audit.WebhookConfirmed: "Webhook endpoint confirmed", audit.WebhookPaused: "Webhook endpoint paused", audit.WebhookResumed: "Webhook endpoint resumed",
 	audit.WebhookRolled: "Webhook key rolled", audit.WebhookReplayed: "Webhook events sent again", audit.WebhookDisabled: "Webhook endpoint disabled", audit.WebhookDeleted: "Webhook endpoint deleted",
@@ -91,8 +91,8 @@ var actorKindNames = map[audit.ActorKind]string{
 	audit.Account: "person", audit.Client: "client", audit.APIKey: "API key", audit.Operator: "on the command line", audit.System: "automatic",
 }
 
-func trailRow(e *audit.Record, names present.ActorNames) deskview.TrailRow {
-	row := deskview.TrailRow{
+func trailRow(e *audit.Record, names present.ActorNames) trailview.TrailRow {
+	row := trailview.TrailRow{
 		ID: e.ID.String(), At: e.At, Who: names.Name(e.Actor), Kind: actorKindNames[e.Actor.Kind], Action: string(e.Action), Word: actionName(e.Action),
 		Subject: e.Subject.String(), Changes: trailChanges(e.Before, e.After),
 	}
@@ -135,7 +135,7 @@ func trailAbout(e *audit.Record, names present.ActorNames) (label, href string) 
 }
 
 // trailChanges returns the fields that changed, by name.
-func trailChanges(before, after map[string]any) []deskview.TrailChange {
+func trailChanges(before, after map[string]any) []trailview.TrailChange {
 	both := map[string]bool{}
 	for name := range before {
 		both[name] = true
@@ -143,11 +143,11 @@ func trailChanges(before, after map[string]any) []deskview.TrailChange {
 	for name := range after {
 		both[name] = true
 	}
-	var list []deskview.TrailChange
+	var list []trailview.TrailChange
 	for _, name := range slices.Sorted(maps.Keys(both)) {
 		was, had := before[name]
 		is, has := after[name]
-		list = append(list, deskview.TrailChange{Name: name, Before: valueText(was), After: valueText(is), Was: had, Is: has})
+		list = append(list, trailview.TrailChange{Name: name, Before: valueText(was), After: valueText(is), Was: had, Is: has})
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 	"github.com/lineproof/lineproof/internal/web"
@@ -79,7 +80,7 @@ func (p *Pages) showClients(w http.ResponseWriter, r *http.Request) error {
 
 func clientRow(c *access.ClientRow) deskview.ClientRow {
 	row := deskview.ClientRow{
-		ID: c.ID.String(), Name: c.Name, Network: c.Network, Scopes: c.Scopes, Vouches: c.Vouches, Secrets: c.Secrets, Created: c.CreatedAt, LastToken: c.LastTokenAt,
+		ID: c.ID.String(), Name: c.Name, Network: c.Network, Scopes: c.Scopes, Vouches: c.Vouches, Sole: c.Sole, Secrets: c.Secrets, Created: c.CreatedAt, LastToken: c.LastTokenAt,
 		State: "Active", Tone: view.Good, Inactive: c.Revoked,
 	}
 	switch {
@@ -138,7 +139,7 @@ func (p *Pages) createClient(w http.ResponseWriter, r *http.Request) error {
 	v := portal.VisitOf(r)
 	f := access.ClientForm{
 		Name: strings.TrimSpace(r.PostFormValue("name")), Scopes: slices.Compact(slices.Sorted(slices.Values(r.PostForm["scope"]))),
-		Network: r.PostFormValue("network"), Vouches: r.PostFormValue("vouches") == "yes", Reason: portal.OneLine(r.PostFormValue("reason")),
+		Network: r.PostFormValue("network"), Vouches: r.PostFormValue("vouches") == "yes", Sole: r.PostFormValue("sole") == "yes", Reason: portal.OneLine(r.PostFormValue("reason")),
 	}
 	d, err := p.newClientData(r, view.Form{})
 	if err != nil {
@@ -160,18 +161,8 @@ func (p *Pages) createClient(w http.ResponseWriter, r *http.Request) error {
 	return p.showNewSecret(w, r, deskview.CreatedSecretData{ID: c.ID.String(), Name: f.Name, Secret: c.Secret.Reveal(), Waits: c.Pending != uuid.Nil})
 }
 
-// tokenPath is the API path at which a client gets an access token.
-const tokenPath = "/api/auth/token" //nolint:gosec // a path, not a token
-
 func (p *Pages) showNewSecret(w http.ResponseWriter, r *http.Request, d deskview.CreatedSecretData) error {
-	d.Curl = tokenExample(p.BaseURL(r), d.ID, d.Secret)
+	d.Curl = present.TokenExample(p.BaseURL(r), d.ID, d.Secret)
 	page := view.Page{Title: "New client secret", Lead: "Copy it now. It cannot be shown again.", Crumbs: clientCrumbs, Active: clientsPath}
 	return p.Show(w, r, page, deskview.CreatedSecret(d))
-}
-
-func tokenExample(base, id, secret string) string {
-	return `curl -sS ` + base + tokenPath + ` \
-  -u '` + id + `:` + secret + `' \
-  -d grant_type=client_credentials
-`
 }

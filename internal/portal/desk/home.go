@@ -40,16 +40,8 @@ func (p *Pages) showHome(w http.ResponseWriter, r *http.Request) error {
 	d := deskview.HomeData{Decides: v.Has(portal.Decider), Weekday: now.Weekday().String(), Now: now}
 	var err error
 	if d.Decides {
-		waits, err := p.work(ctx)
-		if err != nil {
+		if err := p.fillWaiting(r, &d); err != nil {
 			return err
-		}
-		for _, row := range p.waitingRows(&waits, v) {
-			shown := deskview.WaitingRow{Label: row.label, N: row.n, Max: row.n >= maxWork}
-			if p.Opens(v, row.href) {
-				shown.Href = row.href
-			}
-			d.Waiting = append(d.Waiting, shown)
 		}
 	}
 	if err := p.fillNation(r, &d); err != nil {
@@ -96,10 +88,10 @@ func (p *Pages) fillNation(r *http.Request, d *deskview.HomeData) error {
 	}
 	for i := range networks {
 		n := &networks[i]
-		row := deskview.OperatorState{Name: n.Name, Href: boardPath + "/" + url.PathEscape(n.Network), State: "Fresh", Tone: view.Good, Through: n.SuppliedThrough}
+		row := deskview.OperatorState{Name: n.Name, Href: boardPath + "/" + url.PathEscape(n.Network), State: "Supplying", Tone: view.Good, Through: n.SuppliedThrough}
 		switch {
 		case n.SuppliedThrough.IsZero():
-			row.State, row.Tone = "Never supplied", view.Neutral
+			row.State, row.Tone = "Never supplied", view.Warn
 		case n.Silent:
 			row.State, row.Tone = "Too old", view.Bad
 		}

@@ -203,9 +203,13 @@ func (p *Pages) releaseQuestion(r *http.Request, f view.Form) (view.ConfirmData,
 	if err != nil {
 		return view.ConfirmData{}, err
 	}
+	active, err := p.alertsOf(r, s.id, false)
+	if err != nil {
+		return view.ConfirmData{}, err
+	}
 	return view.ConfirmData{
 		Text:   "The guard no longer slows or stops " + s.name + ". First ask the organisation what it is doing, and check its requests in the journal.",
-		Action: limitsPath + "/" + s.id.String() + "/release", Label: "Request approval", Kind: view.Danger, Cancel: s.at, Reason: true, Form: f, Extra: deskview.ReleaseExtra(f),
+		Action: limitsPath + "/" + s.id.String() + "/release", Label: "Request approval", Kind: view.Danger, Cancel: s.at, Reason: true, Form: f, Extra: deskview.ReleaseExtra(f, active),
 	}, nil
 }
 

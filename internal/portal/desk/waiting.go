@@ -2,8 +2,11 @@ package desk
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
@@ -16,13 +19,20 @@ import (
 
 // work is what waits for staff, counted up to maxWork each.
 type work struct {
-	approvals []audit.Actor // who requested them
-	orders    []audit.Actor // who gave them
-	files     int           // held files of lines
-	documents int           // that can be reviewed
-	conflicts int           // events that contradict each other, or wait too long
-	lists     int           // held watch-lists
-	alerts    int           // active ones
+	approvals []request
+	orders    []request
+	files     int // held files of lines
+	documents int // that can be reviewed
+	conflicts int // events that contradict each other, or wait too long
+	lists     int // held watch-lists
+	alerts    int // active ones
+}
+
+// request is an approval or an order that waits for a second person.
+type request struct {
+	by    audit.Actor
+	about uuid.UUID
+	roles []string // that can confirm it; none: whoever decides
 }
 
 // maxWork is the highest count: whoever has more to do needs no exact number.
@@ -62,7 +72,7 @@ func (p *Pages) countWaiting(ctx context.Context) (w work, err error) {
 	}
 	for i := range approvals {
 		if approvals[i].State == approval.Waiting {
-			w.approvals = append(w.approvals, approvals[i].RequestedBy)
+			w.approvals = append(w.approvals, request{approvals[i].RequestedBy, approvals[i].Subject, approval.ActionOf(approvals[i].Kind).Confirm})
 		}
 	}
 	orders, err := (&order.Service{Supply: p.Lines}).List(ctx, true, maxWork)
@@ -70,7 +80,7 @@ func (p *Pages) countWaiting(ctx context.Context) (w work, err error) {
 		return w, err
 	}
 	for i := range orders {
-		w.orders = append(w.orders, orders[i].RequestedBy)
+		w.orders = append(w.orders, request{by: orders[i].RequestedBy})
 	}
 	if w.files, err = p.Lines.CountHeld(ctx); err != nil {
 		return w, err
@@ -91,11 +101,12 @@ func (p *Pages) countWaiting(ctx context.Context) (w work, err error) {
 	return w, err
 }
 
-// byOthers counts what somebody else than the visitor requested: nobody confirms the own.
-func byOthers(requested []audit.Actor, v *portal.Visit) (n int) {
+// toConfirm counts what the visitor can confirm: nobody confirms the own request, or one about the
+// own account.
+func toConfirm(requested []request, v *portal.Visit) (n int) {
 	me := v.Who.Actor()
-	for _, by := range requested {
-		if !by.Same(me) {
+	for _, r := range requested {
+		if !r.by.Same(me) && r.about != v.Who.Account && (r.roles == nil || slices.Contains(r.roles, string(v.Who.Role))) {
 			n++
 		}
 	}
@@ -129,7 +140,7 @@ type waitingRow struct {
 // waitingRows returns the kinds of work that a visitor may decide, most urgent first.
 func (p *Pages) waitingRows(w *work, v *portal.Visit) []waitingRow {
 	rows := []waitingRow{
-		{"Approvals and orders to confirm", approvalsPath, approvalsPath, byOthers(w.approvals, v) + byOthers(w.orders, v)},
+		{"Approvals and orders to confirm", approvalsPath, approvalsPath, toConfirm(w.approvals, v) + toConfirm(w.orders, v)},
 		{"Held files of lines", boardPath, boardPath, w.files},
 		{"Conflicts and events that wait", conflictsPath, conflictsPath, w.conflicts},
 		{"Documents to review", documentsPath, documentsPath, w.documents},

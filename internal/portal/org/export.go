@@ -69,7 +69,7 @@ func exportRow(e *record.Entry, keyName string) []string {
 // export sends records while it reads them. Write is called once without a record
 // before the first one.
 func (p *Pages) export(w http.ResponseWriter, r *http.Request, kind, extension string, write func(keyName string, e *record.Entry) error) error {
-	f, form := present.RecordFilter(r.URL.Query())
+	f, form := recordFilter(r.URL.Query())
 	if form.Wrong() {
 		return errFilter
 	}

@@ -148,7 +148,7 @@ func rollPage(k *access.KeyRow) view.Page {
 func (p *Pages) rollData(r *http.Request, k *access.KeyRow, f view.Form) (d orgview.RollKeyData, err error) {
 	d = orgview.RollKeyData{Form: f, Name: k.Name, Preview: k.Preview, Action: keyURL(k.ID) + "/roll", Cancel: keyURL(k.ID)}
 	if k.Mode == access.Live {
-		d.Missing, err = p.missingForLiveKey(r)
+		d.Missing, err = present.MissingForLiveKey(r, p.Portal)
 	}
 	return d, err
 }

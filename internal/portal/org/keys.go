@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -51,25 +50,9 @@ func (p *Pages) newKeyData(r *http.Request, f view.Form) (d orgview.NewKeyData, 
 	if d.Purposes, err = p.purposeOptions(r); err != nil {
 		return d, err
 	}
-	d.Missing, err = p.missingForLiveKey(r)
+	d.Missing, err = present.MissingForLiveKey(r, p.Portal)
 	d.Form = f
 	return d, err
-}
-
-// missingForLiveKey returns what the visitor's account lacks for a live key.
-func (p *Pages) missingForLiveKey(r *http.Request) (m orgview.Missing, err error) {
-	err = p.People.CheckKeyMaker(r.Context(), p.Pool, portal.VisitOf(r).Who.Account)
-	if errors.Is(err, people.ErrNoKeyRight) {
-		return orgview.Missing{Right: true}, nil
-	}
-	if !errors.Is(err, people.ErrIncompleteAccount) {
-		return m, err
-	}
-	for _, v := range portal.FaultOf(err).Violations {
-		m.Email = m.Email || v.Field == people.EmailField
-		m.Factor = m.Factor || v.Field == people.FactorField
-	}
-	return m, nil
 }
 
 // withoutMissing returns the form of somebody who asked for a live key without the
@@ -144,9 +127,9 @@ func keyForm(r *http.Request) (access.KeyForm, error) {
 	words := strings.FieldsFunc(r.PostFormValue("networks"), func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t' })
 	wrong.Check(len(words) <= maxNetworks, "networks", fault.TooLong, "Enter at most 64 networks.")
 	for _, text := range words[:min(len(words), maxNetworks)] {
-		network, err := netip.ParsePrefix(text)
+		network, err := access.ParseNetwork(text)
 		if err != nil {
-			wrong.Once("networks", fault.BadFormat, "Write each network as 192.0.2.0/24 or 2001:db8::/32.")
+			wrong.Once("networks", fault.BadFormat, "Write each address as 192.0.2.7, and each network as 192.0.2.0/24 or 2001:db8::/32.")
 			continue
 		}
 		f.Networks = append(f.Networks, network)

@@ -70,6 +70,7 @@ func (p *Pages) Routes() []portal.Route {
 	return append(p.webhookRoutes(), []portal.Route{
 		{Method: get, Path: overviewPath, Right: portal.OrgMember, Serve: p.showOverview},
 		{Method: get, Path: recordsPath, Right: portal.OrgMember, Serve: p.showRecords},
+		{Method: post, Path: recordsPath, Right: portal.OrgMember, Serve: p.findByNumber},
 		{Method: get, Path: recordPath, Right: portal.OrgMember, Serve: p.showRecord},
 		{Method: get, Path: recordProofPath, Right: portal.OrgMember, Serve: p.showReceipt},
 		{Method: get, Path: receiptFilePath, Right: portal.OrgMember, Serve: p.sendReceipt},

@@ -3,17 +3,22 @@ package org
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/line"
+	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/orgview"
 	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/sandbox"
 	"github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/web"
 )
@@ -22,13 +27,49 @@ var recordsPage = view.Page{Title: "Journal", Lead: "Every answer to your keys, 
 
 // showRecords serves GET /portal/journal.
 func (p *Pages) showRecords(w http.ResponseWriter, r *http.Request) error {
-	ctx, v, q := r.Context(), portal.VisitOf(r), r.URL.Query()
+	q := r.URL.Query()
 	if text := strings.TrimSpace(q.Get("requestId")); text != "" {
 		return p.findRecord(w, r, text)
 	}
+	f, form := recordFilter(q)
+	return p.listRecords(w, r, f, form)
+}
+
+// recordFilter is [present.RecordFilter] with what only the organisation filters by.
+func recordFilter(q url.Values) (tally.Filter, view.Form) {
 	f, form := present.RecordFilter(q)
+	if text := q.Get("key"); text != "" {
+		var err error
+		f.Key, err = uuid.Parse(text)
+		portal.AddFieldError(&form, err == nil, "key", "Choose one of the keys.")
+	}
+	f.Correlator = strings.TrimSpace(q.Get("correlator"))
+	return f, form
+}
+
+// findByNumber serves POST /portal/journal. The result is shown in this response, and its
+// next page is posted again, so that no number is in an address.
+func (p *Pages) findByNumber(w http.ResponseWriter, r *http.Request) error {
+	text := strings.TrimSpace(r.PostFormValue("phoneNumber"))
+	number, err := p.Region.ParseMobile(text)
+	f, form := present.RecordFilter(url.Values{"after": {r.PostFormValue("after")}})
+	form.Values = url.Values{"phoneNumber": {text}}
+	portal.AddFieldError(&form, text != "", "phoneNumber", "Enter the phone number.")
+	portal.AddFieldError(&form, text == "" || err == nil, "phoneNumber", "Write a mobile number of this country, for example +2348031234567 or 08031234567.")
+	if err == nil {
+		f.Number = number.Int()
+	}
+	return p.listRecords(w, r, f, form)
+}
+
+// listRecords shows the records of a filter, or the form if it has errors.
+func (p *Pages) listRecords(w http.ResponseWriter, r *http.Request, f tally.Filter, form view.Form) error {
+	ctx, v := r.Context(), portal.VisitOf(r)
 	f.Entity, f.Limit = v.Who.Entity, present.RecordsShown
-	d := p.recordsData(r, form)
+	d, err := p.recordsData(r, form)
+	if err != nil {
+		return err
+	}
 	if form.Wrong() {
 		return p.ShowStatus(w, r, http.StatusUnprocessableEntity, recordsPage, orgview.Records(d))
 	}
@@ -38,6 +79,11 @@ func (p *Pages) showRecords(w http.ResponseWriter, r *http.Request) error {
 	}
 	if d.Rows, err = present.RecordRows(r, p.Access, v.Who.Entity, page.Records); err != nil {
 		return err
+	}
+	d.Until = page.Until
+	if f.Number != 0 {
+		d.Number, d.After = form.Value("phoneNumber"), present.CursorText(page.Next)
+		return p.Show(w, r, recordsPage, orgview.Records(d))
 	}
 	links := web.PageLinks(r, present.CursorText(f.After), present.CursorText(page.Next))
 	d.First, d.Next = links.First, links.Next
@@ -57,16 +103,25 @@ func (p *Pages) findRecord(w http.ResponseWriter, r *http.Request, text string) 
 		}
 	}
 	form := view.Form{Values: r.URL.Query(), Errors: map[string]string{"requestId": "Your organisation has no record with this requestId."}, Order: []string{"requestId"}}
-	return p.ShowStatus(w, r, http.StatusUnprocessableEntity, recordsPage, orgview.Records(p.recordsData(r, form)))
+	d, err := p.recordsData(r, form)
+	if err != nil {
+		return err
+	}
+	return p.ShowStatus(w, r, http.StatusUnprocessableEntity, recordsPage, orgview.Records(d))
 }
 
-func (p *Pages) recordsData(r *http.Request, form view.Form) orgview.RecordsData {
+func (p *Pages) recordsData(r *http.Request, form view.Form) (orgview.RecordsData, error) {
 	d := orgview.RecordsData{Form: form, Statuses: present.StatusNames(), Days: int(tally.Retention / (24 * time.Hour)), Now: p.Now()}
 	q := r.URL.Query()
 	q.Del("after")
 	q.Del("requestId")
 	d.CSV, d.NDJSON = csvPath+"?"+q.Encode(), ndjsonPath+"?"+q.Encode()
-	return d
+	keys, err := p.Access.Keys(r.Context(), portal.VisitOf(r).Who.Entity)
+	d.Keys = []view.Option{{Label: "Any"}}
+	for i := range keys {
+		d.Keys = append(d.Keys, view.Option{Value: keys[i].ID.String(), Label: keys[i].Name})
+	}
+	return d, err
 }
 
 // ownRecord returns a record of the visitor's organisation. One of another
@@ -94,5 +149,8 @@ func (p *Pages) showRecord(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	d.Receipt = p.Receipts != nil
+	if n, ok := phone.FromInt(e.Number); ok && e.Mode == access.Live && e.Status == string(line.Unallocated) && p.Simulator != nil && p.Simulator.Has(n) {
+		d.Hint = sandbox.LiveHint
+	}
 	return p.Show(w, r, view.Page{Title: "Record", Crumbs: []view.Link{{Label: "Journal", Href: recordsPath}}, Active: recordsPath}, orgview.Record(d))
 }

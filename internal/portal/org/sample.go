@@ -33,24 +33,42 @@ func curlExample(base, key, number string) string {
 `
 }
 
+// goExample uses the standard library only, so that it runs without fetching anything.
 func goExample(base, key, number string) string {
 	return `package main
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"log"
-
-	"github.com/lineproof/lineproof/client"
+	"net/http"
+	"strings"
+	"time"
 )
 
 func main() {
-	c := &client.Client{BaseURL: "` + base + `"}
-	v, err := c.Verify(context.Background(), "` + key + `", "` + number + `")
+	body := strings.NewReader(` + "`" + `{"phoneNumber":"` + number + `"}` + "`" + `)
+	r, err := http.NewRequest(http.MethodPost, "` + base + verifyPath + `", body)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer ` + key + `")
+	r.Header.Set("Content-Type", "application/json")
+	response, err := (&http.Client{Timeout: 5 * time.Second}).Do(r)
 	if err != nil {
 		log.Fatal(err) // no answer: step up, never allow
 	}
-	fmt.Println(v.Status == client.StatusNormal, v.Status, v.MobileNetwork, v.RequestID)
+	defer response.Body.Close()
+	var v struct {
+		Data struct{ Status, MobileNetwork, RequestID, Code, Message string }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&v); err != nil {
+		log.Fatal(err)
+	}
+	if response.StatusCode != http.StatusOK {
+		log.Fatal("no answer: step up, never allow: ", v.Data.Code, " ", v.Data.Message)
+	}
+	fmt.Println(v.Data.Status == "NORMAL", v.Data.Status, v.Data.MobileNetwork, v.Data.RequestID)
 }
 `
 }

@@ -3,6 +3,7 @@ package org
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -21,8 +22,12 @@ import (
 
 var tryPage = view.Page{Title: "Try it", Lead: "Send a real request with a test key, and see the request and the response.", Active: tryPath}
 
-// tryKeyLifetime is the lifetime of a key that is generated here.
-const tryKeyLifetime = 24 * time.Hour
+// The name, the purpose and the lifetime of a key that is created here.
+const (
+	tryKeyName     = "Try it"
+	tryKeyPurpose  = "trying it in the portal"
+	tryKeyLifetime = 24 * time.Hour
+)
 
 const (
 	maxKey    = 256
@@ -81,11 +86,11 @@ func readTrial(r *http.Request) (t trial, err error) {
 // try serves POST /portal/try. The request is treated like every other request to
 // the API: the key, its limits and its networks apply.
 func (p *Pages) try(w http.ResponseWriter, r *http.Request) error {
-	v, d := portal.VisitOf(r), orgview.TryData{Numbers: p.testNumbers()}
+	d := orgview.TryData{Numbers: p.testNumbers()}
 	t, err := readTrial(r)
 	if err == nil && t.makeKey {
 		var key access.NewKey
-		key, err = p.Access.CreateKey(r.Context(), access.KeyForm{Entity: v.Who.Entity, Name: "Try it", Mode: access.Test, Purpose: "trying it in the portal", Expires: tryKeyLifetime}, v.Who.Actor(), v.ID)
+		key, err = p.createTryKey(r)
 		t.key, d.KeyCreated = key.Text.Reveal(), err == nil
 	}
 	if form, invalid := portal.FormErrors(r, err); invalid {
@@ -101,6 +106,30 @@ func (p *Pages) try(w http.ResponseWriter, r *http.Request) error {
 	d.Form.Values, d.Key = maps.Clone(r.PostForm), t.key
 	d.Form.Values.Set("key", t.key) // the next request uses the same key
 	return p.Show(w, r, tryPage, orgview.Try(d))
+}
+
+// createTryKey creates a test key for this page. It replaces those that the visitor
+// created here before, so that trying often leaves one key.
+func (p *Pages) createTryKey(r *http.Request) (access.NewKey, error) {
+	ctx, v := r.Context(), portal.VisitOf(r)
+	key, err := p.Access.CreateKey(ctx, access.KeyForm{Entity: v.Who.Entity, Name: tryKeyName, Mode: access.Test, Purpose: tryKeyPurpose, Expires: tryKeyLifetime}, v.Who.Actor(), v.ID)
+	if err != nil {
+		return access.NewKey{}, err
+	}
+	keys, err := p.Access.Keys(ctx, v.Who.Entity)
+	if err != nil {
+		return access.NewKey{}, err
+	}
+	for i := range keys {
+		k := &keys[i]
+		if k.ID == key.ID || k.Name != tryKeyName || k.PurposeText != tryKeyPurpose || k.Mode != access.Test || k.CreatedBy != v.Who.Account || !k.Active(p.Now()) {
+			continue
+		}
+		if err := p.Access.RevokeKey(ctx, v.Who.Entity, k.ID, v.Who.Actor(), v.ID); err != nil && !errors.Is(err, access.ErrNoKey) {
+			return access.NewKey{}, err
+		}
+	}
+	return key, nil
 }
 
 // callAPI sends a trial to the API and puts the request and the response into the

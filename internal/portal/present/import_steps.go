@@ -3,12 +3,10 @@ package present
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/portal"
@@ -26,8 +24,8 @@ type ImportStep struct {
 	kind               view.Kind
 	do                 func(d *supply.Service, ctx context.Context, id uuid.UUID, by audit.Actor) (supply.Import, error)
 	message            string
-	// request replaces do for what takes two people: the network's code has to be typed
-	// first, and a reason given. It returns the approval that must be confirmed.
+	// request replaces do for what takes two people: a reason has to be given. It returns
+	// the approval that must be confirmed.
 	request func(o *order.Service, ctx context.Context, d order.ImportDecision) (pending uuid.UUID, err error)
 }
 
@@ -59,6 +57,8 @@ type ImportContext struct {
 	Network string    // its code
 	Base    string    // the address below which the import's page is
 	Parent  view.Link // the page above it, for the breadcrumb and the menu
+
+	examples []orgview.ExampleGroup
 }
 
 func (c ImportContext) href() string { return ImportURL(c.Base, c.Import.ID) }
@@ -78,10 +78,10 @@ func (c ImportContext) question(step *ImportStep, f view.Form) view.ConfirmData 
 		q.Text = c.Import.Reason + " " + text
 	}
 	if step.request != nil {
-		q.Word, q.Reason = c.Network, true
+		q.Reason = true
 		n := c.Import.Counts
 		q.Extra = orgview.ImportEffect(orgview.EffectData{
-			Network: c.Network, Added: n.Added, Changed: n.Changed, Ended: n.Ended, Unchanged: n.Unchanged, Rejected: n.Refused,
+			Network: c.Network, Added: n.Added, Changed: n.Changed, Ended: n.Ended, Unchanged: n.Unchanged, Rejected: n.Refused, Examples: c.examples,
 		})
 	}
 	return q
@@ -90,20 +90,23 @@ func (c ImportContext) question(step *ImportStep, f view.Form) view.ConfirmData 
 // ServeStep shows the confirmation page of a step on GET and carries the step
 // out on POST.
 func (s Supply) ServeStep(w http.ResponseWriter, r *http.Request, step *ImportStep, c ImportContext) error {
+	if step.request != nil {
+		examples, err := s.exampleGroups(r, c.Import)
+		if err != nil {
+			return err
+		}
+		c.examples = examples
+	}
 	if r.Method != http.MethodPost {
 		return s.Show(w, r, c.page(step), view.Confirm(c.question(step, view.Form{})))
 	}
-	var wrong fault.Form
-	wrong.Check(step.request == nil || strings.EqualFold(strings.TrimSpace(r.PostFormValue("confirm")), c.Network), "confirm", fault.NotAllowed, "Type "+c.Network+".")
-	err := wrong.Err()
 	v := portal.VisitOf(r)
-	switch {
-	case err != nil:
-	case step.request != nil:
+	var err error
+	if step.request != nil {
 		_, err = step.request(&order.Service{Supply: s.Lines}, r.Context(), order.ImportDecision{
 			Import: c.Import.ID, Reason: portal.OneLine(r.PostFormValue("reason")), By: v.Who.Actor(), Request: v.ID,
 		})
-	default:
+	} else {
 		_, err = step.do(s.Lines, r.Context(), c.Import.ID, v.Who.Actor())
 	}
 	if form, invalid := portal.FormErrors(r, err); invalid {

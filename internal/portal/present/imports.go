@@ -1,10 +1,8 @@
 package present
 
 import (
-	"bufio"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -85,13 +83,10 @@ func (s Supply) PathImport(r *http.Request) (supply.Import, error) {
 	return im, err
 }
 
-// rejectedShown is the number of rejected rows on a page; the CSV file has all.
-const rejectedShown = 20
-
 // ImportData returns everything that the page of one import shows, except the
 // actions that this visitor may take.
 func (s Supply) ImportData(r *http.Request, rules Rules, im *supply.Import, base string) (orgview.ImportData, error) {
-	rejected, err := s.Lines.FirstRefused(r.Context(), *im, rejectedShown)
+	rejected, err := s.rejectedRows(r, im, ImportURL(base, im.ID))
 	if err != nil {
 		return orgview.ImportData{}, err
 	}
@@ -99,14 +94,15 @@ func (s Supply) ImportData(r *http.Request, rules Rules, im *supply.Import, base
 	if err != nil {
 		return orgview.ImportData{}, err
 	}
+	examples, err := s.exampleGroups(r, im)
+	if err != nil {
+		return orgview.ImportData{}, err
+	}
 	c := im.Counts
 	d := orgview.ImportData{
-		Row: ImportRow(im, rules.Plan, base), Snapshot: im.Kind == linefile.Snapshot, Console: im.Source == "cli", Bytes: im.Bytes,
-		Started: im.Started, Updated: im.Updated, Finished: im.Finished, Now: s.Now(),
+		Row: ImportRow(im, rules.Plan, base), Snapshot: im.Kind == linefile.Snapshot, Console: im.Source == "cli", Source: importSources[im.Source], Bytes: im.Bytes,
+		Rejected: rejected, Examples: examples, Started: im.Started, Updated: im.Updated, Finished: im.Finished, Now: s.Now(),
 		Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged, Ended: c.Ended, Duplicates: c.Duplicates, NoEffect: c.NoEffect, Waiting: c.Waiting, PortedOut: c.PortedOut,
-	}
-	for _, row := range rejected {
-		d.Rejected = append(d.Rejected, orgview.RejectedRow{Line: row.Line, Column: row.Column, Reason: row.Reason, Meaning: rejectionMeaning(row.Reason)})
 	}
 	if len(confirmed) > 0 {
 		d.Intentional = confirmed[0].At
@@ -114,37 +110,8 @@ func (s Supply) ImportData(r *http.Request, rules Rules, im *supply.Import, base
 	return d, nil
 }
 
-// rejectionMeaning explains the code with which a row was rejected.
-func rejectionMeaning(reason string) string {
-	if text, ok := rejectionMeanings[reason]; ok {
-		return text
-	}
-	for _, r := range linefile.Reasons() {
-		if r.Reason == reason {
-			return strings.ReplaceAll(r.Meaning, "`", "")
-		}
-	}
-	return ""
-}
-
-// rejectionMeanings explain the codes that are not about the file format alone;
-// package linefile explains those.
-var rejectionMeanings = map[string]string{
-	"BAD_VALUE":         "the column does not accept this value with this type",
-	"BLACKLISTED":       "the number is blacklisted, and no new tenure can start",
-	"CONTRADICTS":       "it contradicts what was reported before",
-	"DUPLICATE":         "the number appears in the file more than once",
-	"ID_REUSED":         "another event has this id",
-	linefile.NotAllowed: "the column does not accept this value here",
-	"NOT_ALLOCATED":     "the number is in no range that was allocated at that time",
-	"NOT_FOUND":         "no event about this number has that id",
-	"NOT_YOURS":         "the number was not with this network at that time",
-	"PORTED_OUT":        "the number has moved to another network",
-	"TOO_MANY_EVENTS":   "this network has reported too many events about the number",
-	"TOO_MANY_WAITING":  "too many events of this network wait for a port; send it again later",
-	"TOO_SOON":          "the churn notice came too late",
-	"VOIDED":            "the event is withdrawn already",
-}
+// importSources says how a file came.
+var importSources = map[string]string{"api": "API", "portal": "Portal", "cli": "Command line"}
 
 func importTitle(snapshot bool) string {
 	if snapshot {
@@ -168,36 +135,3 @@ func ImportPage(d *orgview.ImportData, parent view.Link) view.Page {
 
 // ImportURL returns the address of an import's page below base.
 func ImportURL(base string, id uuid.UUID) string { return base + "/" + id.String() }
-
-// SendRejectedRows sends the rejected rows as a CSV file. A failure before the
-// first byte is returned; after it, the connection is cut so that the file does
-// not look complete.
-func (s Supply) SendRejectedRows(w http.ResponseWriter, r *http.Request, im supply.Import) error {
-	out := &download{w: w, kind: "text/csv; charset=utf-8", name: "rejected-" + im.ID.String() + ".csv"}
-	buffered := bufio.NewWriter(out)
-	err := s.Lines.RefusedRows(r.Context(), im, buffered)
-	if err == nil {
-		err = buffered.Flush()
-	}
-	if err != nil && out.started {
-		portal.AbortDownload(w, r, err)
-		return nil
-	}
-	return err
-}
-
-// download sends the headers of a file with its first bytes, so that an error
-// before them can still become an error page.
-type download struct {
-	w          http.ResponseWriter
-	kind, name string
-	started    bool
-}
-
-func (d *download) Write(b []byte) (int, error) {
-	if !d.started {
-		d.started = true
-		portal.StartDownload(d.w, d.kind, d.name)
-	}
-	return d.w.Write(b)
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/orgview"
@@ -58,7 +59,7 @@ func KeyRow(k *access.KeyRow, now time.Time) orgview.KeyRow {
 		Revoked: k.RevokedAt, Used: k.LastUsedAt, UsedFrom: k.LastUsedFrom, Rolled: k.Rolled, Rights: k.Rights, Inactive: !k.Active(now), State: "Active", Tone: view.Good,
 	}
 	for _, n := range k.Networks {
-		row.Networks = append(row.Networks, n.String())
+		row.Networks = append(row.Networks, access.NetworkText(n))
 	}
 	switch {
 	case !k.RevokedAt.IsZero():
@@ -95,9 +96,16 @@ func PathKey(r *http.Request, keys *access.Service, entity uuid.UUID) (access.Ke
 // name has to be typed. The form is sent to action.
 func RevokeKeyQuestion(k *access.KeyRow, action, cancel string, f view.Form) view.ConfirmData {
 	return view.ConfirmData{
-		Text:   "The key " + k.Preview + " of “" + k.Name + "” is revoked for good, on every node within five seconds. Applications that still use it are refused from then on.",
+		Text:   "The key " + k.Preview + " of “" + k.Name + "” is revoked for good, on every node within five seconds. Applications that still use it are refused from then on. " + lastUsed(k),
 		Action: action, Label: "Revoke key", Kind: view.Danger, Cancel: cancel, Word: strings.TrimSpace(k.Name), Form: f,
 	}
+}
+
+func lastUsed(k *access.KeyRow) string {
+	if k.LastUsedAt.IsZero() {
+		return "It was never used."
+	}
+	return "It was last used on " + view.Stamp(k.LastUsedAt) + "."
 }
 
 // CheckKeyName checks that the visitor has typed the name of the key to revoke.
@@ -105,4 +113,21 @@ func CheckKeyName(r *http.Request, k *access.KeyRow) error {
 	var wrong fault.Form
 	wrong.Check(portal.SameText(r.PostFormValue("confirm"), k.Name), "confirm", fault.NotAllowed, "Type the name of the key as shown above.")
 	return wrong.Err()
+}
+
+// MissingForLiveKey returns what the visitor's account lacks for creating a live key, or
+// another credential that needs the same.
+func MissingForLiveKey(r *http.Request, p *portal.Portal) (m orgview.Missing, err error) {
+	err = p.People.CheckKeyMaker(r.Context(), p.Pool, portal.VisitOf(r).Who.Account)
+	if errors.Is(err, people.ErrNoKeyRight) {
+		return orgview.Missing{Right: true}, nil
+	}
+	if !errors.Is(err, people.ErrIncompleteAccount) {
+		return m, err
+	}
+	for _, v := range portal.FaultOf(err).Violations {
+		m.Email = m.Email || v.Field == people.EmailField
+		m.Factor = m.Factor || v.Field == people.FactorField
+	}
+	return m, nil
 }

@@ -51,8 +51,8 @@ func (s Supply) NetworkStatus(r *http.Request, rules Rules, code string, n numbe
 		return orgview.StandingData{}, err
 	}
 	d := NetworkStatusData(&list[0], rules.Policy)
-	d.EventChart = reportedChart(days)
-	d.CoverageChart, d.DelayChart = progressCharts(progress, rules.Policy)
+	d.EventChart, d.Applied = reportedChart(days)
+	d.CoverageChart, d.DelayChart = progressCharts(progress, supply.DayCoverage{RecordedAt: now, Lines: list[0].Lines, Capacity: list[0].Capacity, Through: list[0].SuppliedThrough}, rules.Policy)
 	d.Now = now
 	return d, nil
 }

@@ -8,28 +8,38 @@ import (
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
-// reportedChart shows the events that a network reported, by day.
-func reportedChart(days []supply.DayReport) view.ChartData {
-	chart := view.ChartData{Title: "Events by the day on which they were reported", Unit: "events", None: "None in this period.", Series: []string{"Accepted", "Accepted, but late", "Rejected"}}
+// reportedChart shows the events and rows that a network sent, by day, and returns how
+// many of them were applied.
+func reportedChart(days []supply.DayReport) (chart view.ChartData, applied int64) {
+	chart = view.ChartData{Title: "Events and rows of files by day", Unit: "events and rows", None: "None in this period.", Series: []string{"Applied", "Applied, but reported late", "Rejected"}}
 	for _, day := range days {
-		chart.Bars = append(chart.Bars, view.Bar{Label: day.Day.Format(ChartDay), Values: []int64{day.Applied - day.Late, day.Late, day.Refused}})
+		chart.Bars = append(chart.Bars, view.Bar{Label: day.Day.Format(ChartDay), Values: []int64{day.Applied - day.Late + day.Rows, day.Late, day.Refused}})
+		applied += day.Applied + day.Rows
 	}
-	return chart
+	return chart, applied
 }
 
 // progressCharts show by day how many of its numbers a network had supplied, and
 // how many hours it was behind: within the allowed time, or so far that its
 // lines were answered with UNKNOWN.
-func progressCharts(days []supply.DayCoverage, rule *policy.Policy) (reach, behind view.ChartData) {
+//
+// The last day is today: for a network that has supplied, now replaces its record,
+// which can be an hour old and would contradict the figures beside the chart.
+func progressCharts(days []supply.DayCoverage, now supply.DayCoverage, rule *policy.Policy) (reach, behind view.ChartData) {
 	reach = view.ChartData{Title: "Lines known", Unit: "numbers", None: "No measurements yet.", Series: []string{"Known", "The rest of the ranges"}, Rest: true}
-	behind = view.ChartData{Title: "Hours behind", Unit: "hours", None: "Never behind by an hour or more on the days that were measured.", Series: []string{"Up to " + view.Hours(rule.LifecycleFreshnessHours), "Longer: answered with UNKNOWN"}, Colours: []int{0, 2}}
-	for _, day := range days {
+	behind = view.ChartData{Title: "Hours behind", Unit: "hours", None: "No measurements yet.", Series: []string{"Up to " + view.Hours(rule.LifecycleFreshnessHours), "Longer: answered with UNKNOWN"}, Colours: []int{0, 2}}
+	for i, day := range days {
+		if i == len(days)-1 && !now.Through.IsZero() {
+			now.Day = day.Day
+			day = now
+		}
 		known, waited := []int64{view.NoData, view.NoData}, []int64{view.NoData, view.NoData}
 		if !day.RecordedAt.IsZero() {
 			known = []int64{day.Lines, max(day.Capacity-day.Lines, 0)}
 		}
 		if !day.RecordedAt.IsZero() && !day.Through.IsZero() { // a network that never supplied has no delay in hours
 			hours := int64(day.Behind() / time.Hour)
+			behind.None = "Less than an hour behind on every day that was measured."
 			waited = []int64{hours, 0}
 			if day.Behind() >= rule.LifecycleFreshness() {
 				waited = []int64{0, hours}

@@ -1,5 +1,5 @@
 // Package telco serves the pages of organisations that supply lines: the state of
-// their supply and the import of files.
+// their supply, the import of files, and the secrets of their API client.
 package telco
 
 import (
@@ -49,6 +49,10 @@ func (p *Pages) Routes() []portal.Route {
 		{Method: post, Path: importIntentPath, Right: portal.TelcoMember, Serve: p.confirmIntent},
 		{Method: get, Path: importWithdrawPath, Right: portal.TelcoMember, Serve: p.withdrawImport},
 		{Method: post, Path: importWithdrawPath, Right: portal.TelcoMember, Serve: p.withdrawImport},
+		{Method: get, Path: clientPath, Right: portal.TelcoAdmin, Serve: p.showClient},
+		{Method: post, Path: secretsPath, Right: portal.TelcoAdmin, Prove: true, Serve: p.addSecret},
+		{Method: get, Path: secretRevokePath, Right: portal.TelcoAdmin, Serve: p.confirmRevokeSecret},
+		{Method: post, Path: secretRevokePath, Right: portal.TelcoAdmin, Prove: true, Serve: p.revokeSecret},
 	}
 }
 

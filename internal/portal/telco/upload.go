@@ -113,7 +113,7 @@ func (p *Pages) receiveLines(r *http.Request, typed url.Values, part *multipart.
 
 // linesForm reads the fields that describe the file.
 func linesForm(typed url.Values) (f supply.ImportForm, err error) {
-	f.Kind, f.DryRun = linefile.Kind(typed.Get("kind")), typed.Get("dryRun") == "yes"
+	f.Kind, f.DryRun, f.Portal = linefile.Kind(typed.Get("kind")), typed.Get("dryRun") == "yes", true
 	var wrong fault.Form
 	wrong.Check(f.Kind == linefile.Snapshot || f.Kind == linefile.Events, "kind", fault.NotAllowed, "Choose events or a snapshot.")
 	if text := typed.Get("asOf"); text != "" {

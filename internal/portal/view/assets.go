@@ -74,6 +74,16 @@ func Asset(name string) string {
 	return address
 }
 
+// Tokens returns the variables of the style, for other pages of the service that should
+// look the same. They stand before the rules.
+func Tokens() string {
+	tokens, _, found := strings.Cut(string(served[Asset("app.css")].plain), "/* Base */")
+	if !found {
+		panic("view: app.css has no end of its variables")
+	}
+	return tokens
+}
+
 // ServeAsset sends the file at the requested path. It reports false if there is
 // none.
 func ServeAsset(w http.ResponseWriter, r *http.Request) bool {

@@ -13,6 +13,9 @@ const (
 	// thousand times as high it would not be seen otherwise. The parts of a bar have their
 	// true share of it, so that no bar looks higher than its total.
 	leastHigh = 2
+	// leastPart is the height of the smallest part of a bar that is high enough for it. The
+	// largest part gives it, so that the bar is as high as its total.
+	leastPart = 1.5
 )
 
 // maxSeries is how many series have a colour by their place.
@@ -36,11 +39,12 @@ func layoutBars(c ChartData) []block {
 	for i, b := range c.Bars {
 		y, sum := float64(chartHigh), total(b)
 		whole := max(float64(sum)/float64(top)*chartHigh, leastHigh)
+		parts := partHeights(b, whole)
 		for s, v := range b.Values {
 			if v <= 0 || s >= len(c.Series) {
 				continue
 			}
-			high := float64(v) / float64(sum) * whole
+			high := parts[s]
 			y -= high
 			all = append(all, block{
 				series: s, x: float64(i)*step + step*0.15, y: y, wide: step * 0.7, high: high, title: b.Label + ", " + c.Series[s] + ": " + Count(v),
@@ -48,6 +52,32 @@ func layoutBars(c ChartData) []block {
 		}
 	}
 	return all
+}
+
+// partHeights divides the height of a bar among its values. A value that is not 0 is seen,
+// however small its share is.
+func partHeights(b Bar, whole float64) []float64 {
+	heights := make([]float64, len(b.Values))
+	largest, parts, sum := 0, 0, total(b)
+	for i, v := range b.Values {
+		if v > 0 {
+			parts++
+		}
+		if v > b.Values[largest] {
+			largest = i
+		}
+	}
+	least := min(leastPart, whole/float64(max(parts, 1)))
+	given := 0.0
+	for i, v := range b.Values {
+		if v <= 0 || i == largest {
+			continue
+		}
+		heights[i] = max(float64(v)/float64(sum)*whole, least)
+		given += heights[i]
+	}
+	heights[largest] = max(whole-given, 0)
+	return heights
 }
 
 // highest is the total of the highest bar.

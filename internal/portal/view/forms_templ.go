@@ -1382,7 +1382,7 @@ func Confirm(c ConfirmData) templ.Component {
 			}
 		}
 		if c.Word != "" {
-			templ_7745c5c3_Err = Field(c.Form, FieldData{Name: "confirm", Label: "Type " + c.Word + " to confirm", Required: true}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Field(c.Form, FieldData{Name: "confirm", Label: "Type “" + c.Word + "” to confirm", Required: true}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

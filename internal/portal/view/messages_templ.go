@@ -272,7 +272,7 @@ func MessageList(rows []MessageRow, now time.Time) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Status(m.Tone, "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Dot(m.Tone).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -152,6 +152,7 @@ type Option struct {
 type HeadCell struct {
 	Label  string
 	Number bool   // the column has numbers, aligned right
+	Wide   bool   // the column has sentences
 	Sort   string // address that sorts by this column; "" if it is not sortable
 	Sorted string // ascending or descending, if the rows are sorted by it
 	Hidden bool   // for screen readers only; a column of buttons needs no visible header

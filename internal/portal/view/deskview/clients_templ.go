@@ -14,6 +14,7 @@ import (
 	"time"
 
 	. "github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/portal/view/trailview"
 )
 
 // ClientRow is an API client in a list.
@@ -21,7 +22,7 @@ type ClientRow struct {
 	ID, Name, Network, State string
 	Tone                     Tone
 	Scopes                   []string
-	Vouches                  bool
+	Vouches, Sole            bool
 	Secrets                  int64
 	Created, LastToken       time.Time
 	Inactive                 bool
@@ -275,6 +276,10 @@ func NewClient(d NewClientData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
+		templ_7745c5c3_Err = Checkbox(d.Form, FieldData{Name: "sole", Label: "Adds its own organisation and no other", Hint: "The admins of that organisation then rotate its secrets themselves. Leave it open for a client that adds other organisations."}).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
 		templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "reason", Label: "Reason", Hint: "Required for the scopes that begin with line: it needs two people to give them. Another administrator reads the reason and confirms it under Approvals; until then the client has only its other scopes.", Long: true, Max: 500}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -368,7 +373,7 @@ func scopeBoxes(d NewClientData) templ.Component {
 			var templ_7745c5c3_Var12 string
 			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.ResolveAttributeValue(scopeID(o.Value))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 103, Col: 47}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 105, Col: 47}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var12)
 			if templ_7745c5c3_Err != nil {
@@ -381,7 +386,7 @@ func scopeBoxes(d NewClientData) templ.Component {
 			var templ_7745c5c3_Var13 string
 			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.ResolveAttributeValue(scopeID(o.Value))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 104, Col: 48}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 106, Col: 48}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var13)
 			if templ_7745c5c3_Err != nil {
@@ -394,7 +399,7 @@ func scopeBoxes(d NewClientData) templ.Component {
 			var templ_7745c5c3_Var14 string
 			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.ResolveAttributeValue(o.Value)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 104, Col: 79}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 106, Col: 79}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var14)
 			if templ_7745c5c3_Err != nil {
@@ -417,7 +422,7 @@ func scopeBoxes(d NewClientData) templ.Component {
 			var templ_7745c5c3_Var15 string
 			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(o.Label)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 106, Col: 14}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 108, Col: 14}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {
@@ -430,7 +435,7 @@ func scopeBoxes(d NewClientData) templ.Component {
 			var templ_7745c5c3_Var16 string
 			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(o.Hint)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 107, Col: 32}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 109, Col: 32}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {
@@ -504,7 +509,7 @@ func CreatedSecret(d CreatedSecretData) templ.Component {
 			var templ_7745c5c3_Var19 string
 			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(d.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 128, Col: 46}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 130, Col: 46}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 			if templ_7745c5c3_Err != nil {
@@ -642,7 +647,7 @@ type ClientData struct {
 	Max      int // maximum number of active secrets
 	Entities string
 	Moves    []Action
-	Trail    TrailData
+	Trail    trailview.TrailData
 	CanEdit  bool
 	Now      time.Time
 
@@ -756,7 +761,7 @@ func Client(d ClientData) templ.Component {
 					var templ_7745c5c3_Var27 templ.SafeURL
 					templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinURLErrs(clientHref(d.Row.ID) + "/secrets")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 190, Col: 66}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `deskview/clients.templ`, Line: 192, Col: 66}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 					if templ_7745c5c3_Err != nil {
@@ -823,7 +828,7 @@ func Client(d ClientData) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Table(trailTable(d.Trail, noActivity())).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Table(trailview.Entries(d.Trail, noActivity())).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -843,8 +848,12 @@ func clientTerms(d ClientData) []Term {
 	if c.Vouches {
 		vouches = "Yes: addresses of admins that it adds count as confirmed"
 	}
+	adds := "Several organisations; the regulator's staff change its secrets"
+	if c.Sole {
+		adds = "Its own organisation, whose admins change its secrets"
+	}
 	return []Term{
-		{Label: "State", Value: Status(c.Tone, c.State)}, {Label: "Client ID", Value: Mono(c.ID)}, {Label: "Network", Value: clientNetwork(c)}, {Label: "Scopes", Value: clientScopes(c)}, {Label: "E-mail addresses trusted", Value: Text(vouches)},
+		{Label: "State", Value: Status(c.Tone, c.State)}, {Label: "Client ID", Value: Mono(c.ID)}, {Label: "Network", Value: clientNetwork(c)}, {Label: "Scopes", Value: clientScopes(c)}, {Label: "E-mail addresses trusted", Value: Text(vouches)}, {Label: "Adds", Value: Text(adds)},
 		{Label: "Created", Value: Time(c.Created, d.Now)}, {Label: "Last token", Value: Time(c.LastToken, d.Now)}, {Label: "Organisations", Value: Anchor("Organisations added by this client", d.Entities)},
 	}
 }

@@ -150,7 +150,7 @@ func conflictTable(d ConflictsData) TableData {
 	}
 	t := TableData{
 		Caption: "Open events, oldest report first", Empty: empty, First: d.First, Next: d.Next,
-		Heads: []HeadCell{{Label: "Event"}, {Label: "Number"}, {Label: "Reported by"}, {Label: "Why"}, {Label: "Answer now"}, {Label: "If confirmed"}, {Label: "Reported"}},
+		Heads: []HeadCell{{Label: "Event"}, {Label: "Number"}, {Label: "Reported by"}, {Label: "Why", Wide: true}, {Label: "Answer now"}, {Label: "If confirmed"}, {Label: "Reported"}},
 	}
 	for _, row := range d.Rows {
 		t.Rows = append(t.Rows, Row{Cells: []templ.Component{

@@ -523,7 +523,7 @@ func fileBody(d FileData) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				templ_7745c5c3_Err = DescriptionList([]Term{
-					{Label: "Rows", Value: Number(d.Row.Rows)}, {Label: "Answered", Value: Number(d.Row.Answered)}, {Label: "Rejected", Value: Number(d.Row.Rejected)},
+					{Label: "State", Value: fileStateCell(d.Row)}, {Label: "Rows in the file", Value: Number(d.Row.Rows)}, {Label: "Answered", Value: Number(d.Row.Answered)}, {Label: "Rejected", Value: Number(d.Row.Rejected)},
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -592,7 +592,7 @@ func fileBody(d FileData) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = DescriptionList([]Term{
-					{Label: "State", Value: fileStateCell(d.Row)}, {Label: "Job", Value: Mono(d.Row.ID)}, {Label: "Sent", Value: Time(d.Row.Created, d.Now)},
+					{Label: "Job", Value: Mono(d.Row.ID)}, {Label: "Sent", Value: Time(d.Row.Created, d.Now)},
 					{Label: "Started", Value: Time(d.Started, d.Now)}, {Label: "Finished", Value: Time(d.Row.Finished, d.Now)}, {Label: "Result kept until", Value: Time(d.Row.KeptUntil, d.Now)},
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {

@@ -360,7 +360,7 @@ func Answer(word string, tone Tone) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Status(tone, word).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = LineStatus(tone, word).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -742,7 +742,7 @@ func newKeyForm(f Form, d NewKeyData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Field(f, FieldData{Name: "networks", Label: "Allowed IP networks", Hint: "For example 192.0.2.0/24 or 2001:db8::/32, one per line. If empty, the key works from anywhere.", Long: true, Mono: true, Max: 4000}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Field(f, FieldData{Name: "networks", Label: "Allowed IP networks", Hint: "Addresses such as 192.0.2.7 or networks such as 192.0.2.0/24 or 2001:db8::/32, one per line. If empty, the key works from anywhere.", Long: true, Mono: true, Max: 4000}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -262,7 +262,7 @@ func Try(d TryData) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p>It is valid for one day and listed in <a href=\"/portal/keys\">API settings</a> as “Try it”.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p>It is valid for one day and listed in <a href=\"/portal/keys\">API settings</a> as “Try it”. It replaces the one that you created here before.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
