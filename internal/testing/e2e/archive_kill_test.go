@@ -19,6 +19,7 @@ import (
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // However often the archiving of the journal is killed, and at whatever point: no
@@ -49,7 +50,7 @@ func TestArchiveKill(t *testing.T) {
 	defer files.Close()
 	for range 20 * kills {
 		p := archiveCommand(t, cluster.URL(name), data)
-		until(t, "the command is at work", func() bool { return archiving(t, pool) > 0 || p.ends(t, 0) })
+		process.Until(t, "the command is at work", func() bool { return archiving(t, pool) > 0 || p.ends(t, 0) })
 		if !p.ends(t, rand.N(3*day)) {
 			p.Kill()
 			met++
@@ -129,7 +130,7 @@ func (p *instance) ends(t *testing.T, within time.Duration) bool {
 // free waits until the database has noticed the end of the killed process.
 func free(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
-	until(t, "nobody archives any more", func() bool { return archiving(t, pool) == 0 })
+	process.Until(t, "nobody archives any more", func() bool { return archiving(t, pool) == 0 })
 }
 
 // archiving returns how many sessions of the command there are.

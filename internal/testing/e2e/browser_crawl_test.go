@@ -63,6 +63,12 @@ func verifyWith(t *testing.T, p *instance, key string) (status int, body string)
 	r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+p.public+verifyPath, strings.NewReader(`{"phoneNumber":"+2347290000000"}`)))(t)
 	r.Header.Set("Authorization", "Bearer "+key)
 	r.Header.Set("Content-Type", "application/json")
+	return answered(t, r)
+}
+
+// answered sends a request.
+func answered(t *testing.T, r *http.Request) (status int, body string) {
+	t.Helper()
 	answer, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)

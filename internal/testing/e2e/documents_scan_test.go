@@ -17,6 +17,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/testing/clamtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // However often the scanner is killed during a scan: no document becomes clean
@@ -83,7 +84,7 @@ func TestScannerKilled(t *testing.T) {
 func (d *scanTest) killDuringScan(t *testing.T, clam *clamtest.Server) int {
 	t.Helper()
 	var under []uuid.UUID
-	until(t, "a document is being scanned", func() bool {
+	process.Until(t, "a document is being scanned", func() bool {
 		under = d.underScan(t)
 		return len(under) > 0 || len(d.unsettled(t)) == 0
 	})
@@ -94,7 +95,7 @@ func (d *scanTest) killDuringScan(t *testing.T, clam *clamtest.Server) int {
 	met := 0
 	for _, id := range under {
 		var job string
-		until(t, "the scan has ended", func() bool { job = d.job(t, id); return job != "running" })
+		process.Until(t, "the scan has ended", func() bool { job = d.job(t, id); return job != "running" })
 		if job == "scheduled" || job == "available" { // it is waiting for the scanner
 			met = 1
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // erasedNumber is whose records are erased. It has no line, so that nothing else of the
@@ -80,7 +81,7 @@ func TestEraseKill(t *testing.T) {
 	met := 0
 	for range 20 * kills {
 		p := eraseCommand(t, url, data)
-		until(t, "the command is at work", func() bool { return archiving(t, pool) > 0 || p.ends(t, 0) })
+		process.Until(t, "the command is at work", func() bool { return archiving(t, pool) > 0 || p.ends(t, 0) })
 		if !p.ends(t, rand.N(step)) {
 			p.Kill()
 			met++

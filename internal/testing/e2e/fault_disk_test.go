@@ -170,7 +170,7 @@ func slow(t *testing.T, node *pgtest.Node, by time.Duration) (ended <-chan struc
 		<-strace.Ended()
 		_ = log.Close()
 	})
-	until(t, "strace watches PostgreSQL", func() bool {
+	process.Until(t, "strace watches PostgreSQL", func() bool {
 		select {
 		case <-strace.Ended():
 			without(t, "strace cannot watch PostgreSQL: "+string(must(os.ReadFile(log.Name()))(t)))

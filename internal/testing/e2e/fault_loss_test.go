@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // These configurations are known to lose acknowledged answers. If the test harness
@@ -17,7 +19,7 @@ func runFaultyServer(t *testing.T, w *fixture, tp *compactLedger, m ackMode, hur
 	c := newClients(w, newFaultyServer(t, w, m), tp)
 	c.retry = true
 	c.begin(t, 16)
-	until(t, "the sham answers", func() bool { return c.answered.Load() > 100 })
+	process.Until(t, "the sham answers", func() bool { return c.answered.Load() > 100 })
 	hurt(c)
 	c.end()
 	for _, s := range c.unexpected {
@@ -25,7 +27,7 @@ func runFaultyServer(t *testing.T, w *fixture, tp *compactLedger, m ackMode, hur
 	}
 	w.pool.Reset()
 	// The last commits may not be visible for a moment.
-	until(t, "the transactions of the sham have ended", func() bool {
+	process.Until(t, "the transactions of the sham have ended", func() bool {
 		var busy int
 		err := w.pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND xact_start IS NOT NULL`, faultyServerName).Scan(&busy)
 		return err == nil && busy == 0
@@ -74,7 +76,7 @@ func TestRetryAnsweredFromAReadIsReportedAsLoss(t *testing.T) {
 	lose := func(c *clients) {
 		p.freeze()
 		off := c.putOff.Load()
-		until(t, "callers were put off and have asked again", func() bool { return c.putOff.Load() > off+40 })
+		process.Until(t, "callers were put off and have asked again", func() bool { return c.putOff.Load() > off+40 })
 		<-time.After(faultyServerTimeout)
 		p.loseBoth()
 	}

@@ -77,18 +77,7 @@ func (f *faultRun) serve() {
 // until waits until a condition is true, which must be soon.
 func (f *faultRun) until(what string, so func() bool) {
 	f.t.Helper()
-	until(f.t, what, so)
-}
-
-func until(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	const limit = 90 * time.Second
-	for deadline := time.Now().Add(limit); !so(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("within %s it has not come true that %s", limit, what)
-		}
-		<-time.After(2 * time.Millisecond)
-	}
+	process.Until(f.t, what, so)
 }
 
 // load returns at a random moment after the clients have had some answers.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/client"
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // While LINEPROOF_E2E_CHANGES changes are written, the two nodes, sessions of the
@@ -67,7 +68,7 @@ func TestFeedFaults(t *testing.T) {
 				}
 			}
 		}
-		until(t, "what was read meanwhile is complete", func() bool { return reads[i].count.Load() == whole.count.Load() })
+		process.Until(t, "what was read meanwhile is complete", func() bool { return reads[i].count.Load() == whole.count.Load() })
 		var told int
 		if err := w.pool.QueryRow(t.Context(), `SELECT count(*) FROM feed_entry WHERE entity_id = $1 AND mode = 'test'`, h.owner.Entity).Scan(&told); err != nil {
 			t.Fatal(err)
@@ -237,7 +238,7 @@ func (f *feedFaults) follow(ctx context.Context, i int, r *feedReader) {
 // readAll reads a feed from its beginning once all changes are distributed.
 func (f *feedFaults) readAll(i int) *feedReader {
 	f.t.Helper()
-	until(f.t, "all changes are distributed", func() bool {
+	process.Until(f.t, "all changes are distributed", func() bool {
 		var left bool
 		err := f.w.pool.QueryRow(f.t.Context(), `SELECT EXISTS (SELECT FROM line_change WHERE n > (SELECT n FROM outbox_mark WHERE reader = 'feed'))`).Scan(&left)
 		return err == nil && !left

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // From the commit of a change to the banks that watch its number, who read server-sent events,
@@ -58,7 +60,7 @@ func TestChangesReachBanksSoon(t *testing.T) {
 		})
 	}
 	commits.Wait()
-	until(t, "every change has arrived twice", func() bool { return len(tookOf(x.live)) >= 2*changes })
+	process.Until(t, "every change has arrived twice", func() bool { return len(tookOf(x.live)) >= 2*changes })
 	<-time.After(time.Second)
 	for how, readers := range map[string][]*hooked{"webhooks": x.all, "server-sent events": x.live} {
 		took := tookOf(readers)

@@ -25,7 +25,7 @@ const (
 	maxFailed = 100
 )
 
-var errStuck = errors.New("e2e: the server has answered nothing for a minute")
+var errBehind = errors.New("e2e: the answers are a minute behind the rate")
 
 // openLoop sends requests at a steady rate, whether or not earlier requests have
 // been answered, as independent callers do. Latency counts from when a request was
@@ -109,7 +109,7 @@ func (l *openLoop) pace(due chan<- time.Time, done <-chan error) error {
 		select {
 		case due <- next:
 		default:
-			return errStuck
+			return errBehind
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // An answer is in a checkpoint that both witnesses have signed within seconds, also while a
@@ -154,12 +156,12 @@ func (v *watched) delays(since time.Time) (all []time.Duration) {
 		}
 	}
 	read(`SELECT count(*) FROM journal_batch WHERE at >= $1`, &batches)
-	until(t, "all batches are in the log", func() bool {
+	process.Until(t, "all batches are in the log", func() bool {
 		var logged int64
 		read(`SELECT count(*), coalesce(max(idx), 0) FROM log_entry WHERE at >= $1 AND kind = 1`, &logged, &last)
 		return logged >= batches
 	})
-	until(t, "all of it is witnessed", func() bool {
+	process.Until(t, "all of it is witnessed", func() bool {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		return len(v.sizes) > 0 && v.sizes[len(v.sizes)-1] > last

@@ -19,6 +19,7 @@ import (
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/process"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -56,7 +57,7 @@ func (l *restoredLog) startWitness(name string) string {
 	l.witnesses = append(l.witnesses, p)
 	said := regexp.MustCompile(`key\s+(\S+)\s+listening\s+(\S+)`)
 	var found []string
-	until(l.t, "the witness listens", func() bool { found = said.FindStringSubmatch(p.output(l.t)); return found != nil })
+	process.Until(l.t, "the witness listens", func() bool { found = said.FindStringSubmatch(p.output(l.t)); return found != nil })
 	return fmt.Sprintf("witness %s %s http://%s\n", name, found[1], found[2])
 }
 
@@ -145,7 +146,7 @@ func TestRestoredLogIsRecovered(t *testing.T) {
 	kept := l.answered()
 	node.Kill()
 	l.w.pool.Close() // a database can be copied while nobody is connected
-	until(t, "the database is copied", func() bool { return cluster.Admin(t.Context(), "CREATE DATABASE restored TEMPLATE "+name) == nil })
+	process.Until(t, "the database is copied", func() bool { return cluster.Admin(t.Context(), "CREATE DATABASE restored TEMPLATE "+name) == nil })
 
 	node = start(t, l.w, l.settings...)
 	l.answer(node)
@@ -167,7 +168,7 @@ func TestRestoredLogIsRecovered(t *testing.T) {
 	}
 	l.command(0, "log", "recover", "--reason", "exercise", "--policy", l.file)
 	var newest tlog.Tree
-	until(t, "the log goes on", func() bool { newest = l.published(node); return newest.N > before.N })
+	process.Until(t, "the log goes on", func() bool { newest = l.published(node); return newest.N > before.N })
 	end()
 	l.answer(node)
 	newest = l.published(node)

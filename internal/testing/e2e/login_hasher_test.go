@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // A login whose hashing process is killed is answered with 503 and the time to wait,
@@ -39,20 +40,20 @@ func TestLoginWhenTheHashingProcessDies(t *testing.T) {
 		}
 		inFlight <- got
 	}()
-	until(t, "a password is being hashed", func() bool { return p.gauge(t, "lineproof_password_hashes_in_flight") == 1 })
+	process.Until(t, "a password is being hashed", func() bool { return p.gauge(t, "lineproof_password_hashes_in_flight") == 1 })
 	_ = pass(t.Context(), 200*time.Millisecond) // until it is sent to the process
 	must(0, syscall.Kill(first, syscall.SIGKILL))(t)
 	got := <-inFlight
 	if seconds, err := strconv.Atoi(got.header.Get("Retry-After")); got.status != http.StatusServiceUnavailable || err != nil || seconds < 1 {
 		t.Errorf("the login in flight: %d, Retry-After %q: %s", got.status, got.header.Get("Retry-After"), got.body)
 	}
-	until(t, "there is another process", func() bool { return p.hasher(t) != first })
+	process.Until(t, "there is another process", func() bool { return p.hasher(t) != first })
 	if got, err := logIn(adminPassword); err != nil || got.status != http.StatusOK {
 		t.Errorf("the right password, in the next process: %d %s, %v", got.status, got.body, err)
 	}
 	last := p.hasher(t)
 	p.Kill()
-	until(t, "the process ends with the server", func() bool { return hasEnded(last) })
+	process.Until(t, "the process ends with the server", func() bool { return hasEnded(last) })
 }
 
 // gauge returns the value of a metric without labels.

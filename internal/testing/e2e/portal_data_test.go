@@ -71,7 +71,7 @@ func plantTown(t *testing.T, w *fixture, entities, keys, entries int) *portalDat
 	w.exec(t, `INSERT INTO entity (id, name, cac, status, document_required, supplies, asks, created_at)
 		SELECT gen_random_uuid(), 'Planted Bank ' || i, 'RC 1' || i, 'Approved', 1 = 2, false, true, now() - i * interval '1 hour' FROM generate_series(1, $1) i`, entities-1)
 	o.entities = append(o.entities, w.plantedBanks(t)...)
-	w.exec(t, `UPDATE client SET network = 'COBALT', scopes = scopes || '{line:supply}' WHERE id = $1`, w.client.ID) // so that the telco has a network
+	w.exec(t, `UPDATE client SET sole = true, network = 'COBALT', scopes = scopes || '{line:supply}' WHERE id = $1`, w.client.ID) // so that the telco has a network and rotates its secret
 	w.exec(t, `INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, created_at)
 		SELECT gen_random_uuid(), ($2::uuid[])[1 + i % cardinality($2::uuid[])], 'key ' || i, CASE WHEN i % 3 = 0 THEN 'test' ELSE 'live' END, 'kyc',
 			decode(md5(i::text) || md5('mac' || i), 'hex'), 'lp_live_' || i, now() - i * interval '1 minute' FROM generate_series(1, $1) i`, keys, o.entities)

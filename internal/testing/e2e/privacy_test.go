@@ -25,6 +25,7 @@ import (
 	"github.com/lineproof/lineproof/internal/logtile"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // Nothing that the public log shows says who asked about whom, or what was answered: no
@@ -55,7 +56,7 @@ func TestPublicLogShowsNothing(t *testing.T) {
 	})
 	w.askMany(t, p.public, answers)
 	must(auditchain.Extend(t.Context(), w.pool))(t)
-	until(t, "everything is published", func() bool {
+	process.Until(t, "everything is published", func() bool {
 		var done bool
 		err := w.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM journal_batch) = (SELECT count(*) FROM log_entry WHERE kind = 1)
 			AND NOT EXISTS (SELECT FROM log_pending) AND (SELECT published FROM log_published) = (SELECT size FROM log_head)`).Scan(&done)
@@ -100,10 +101,10 @@ func TestPublicLogShowsNothing(t *testing.T) {
 func (w *fixture) decidingRows(t *testing.T) {
 	t.Helper()
 	_, err := w.pool.Exec(t.Context(), `
-		INSERT INTO supply_import (uid, network, supplier, kind, dry_run, source, state, rows, created_at, file_digest, updated_at)
-			VALUES (gen_random_uuid(), 7, 3, 'events', false, 'api', 'applied', 4711, now(), sha256('file'), now());
+		INSERT INTO supply_import (uid, network, supplier, kind, dry_run, source, state, rows, created_at, file_digest, supplier_name, updated_at)
+			VALUES (gen_random_uuid(), 7, 3, 'events', false, 'api', 'applied', 4711, now(), sha256('file'), 'Seven', now());
 		INSERT INTO audit (id, at, actor_kind, action, subject_id, entity_id) SELECT gen_random_uuid(), now() - interval '2 hours', 'operator', 'key.created', id, entity_id FROM api_key;
-		INSERT INTO journal_archive VALUES (gen_random_uuid(), '2026-01-02', sha256('manifest'), 1, 150, 1, sha256('root'), now());`)
+		INSERT INTO journal_archive (manifest, day, sha256, batches, entries, bytes, root, archived_at) VALUES (gen_random_uuid(), '2026-01-02', sha256('manifest'), 1, 150, 1, sha256('root'), now());`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,7 +197,7 @@ func cutListeners(t *testing.T, w *fixture) (mend func()) {
 func freezeListeners(t *testing.T, w *fixture) (mend func()) {
 	t.Helper()
 	var pids []int
-	until(t, "both nodes listen", func() bool {
+	process.Until(t, "both nodes listen", func() bool {
 		rows := must(w.pool.Query(t.Context(), listenerQuery))(t)
 		pids = nil
 		for rows.Next() {
@@ -216,7 +216,7 @@ func freezeListeners(t *testing.T, w *fixture) (mend func()) {
 			}
 		}
 	}
-	until(t, "they stand still, and nobody waits for them", func() bool {
+	process.Until(t, "they stand still, and nobody waits for them", func() bool {
 		each(process.Freeze)
 		// One that was stopped in the middle of a notice of its own holds up all others.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -6,13 +6,35 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // Port returns the port on which the node listens.
 func (n *Node) Port() int { return n.port }
+
+// StartPair starts a node and a standby that follows it. Both stop when the test ends.
+func StartPair(ctx context.Context, tb testing.TB) (primary, standby *Node) {
+	tb.Helper()
+	primary, err := StartNode(ctx, "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(primary.Stop)
+	port, err := process.FreePort(ctx)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if standby, err = primary.Standby(ctx, "second", port); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(standby.Stop)
+	return primary, standby
+}
 
 // Standby creates a standby of this node under the given name, on the given
 // port. Commits do not wait for it until [Node.Require] is called.

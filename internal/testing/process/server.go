@@ -176,8 +176,7 @@ func (s *Server) Processes() ([]int, error) {
 	if s.pid == 0 {
 		return nil, errors.New("process: the server is not running")
 	}
-	below, err := children(s.pid)
-	return append([]int{s.pid}, below...), err
+	return WithChildren(s.pid)
 }
 
 // Stop ends the server and removes its directory. A second call does nothing.

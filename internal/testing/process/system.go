@@ -118,3 +118,9 @@ func readStat(name string) (pid, parent int, state string) {
 	parent, _ = strconv.Atoi(rest[1])
 	return pid, parent, rest[0]
 }
+
+// WithChildren returns a process id and those of its direct children.
+func WithChildren(pid int) ([]int, error) {
+	below, err := children(pid)
+	return append([]int{pid}, below...), err
+}

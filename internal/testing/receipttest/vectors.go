@@ -229,7 +229,7 @@ func (m *Maker) bad() (all []Vector) {
 	other := m.Make(usual)
 	for _, c := range []struct{ code, name, text, policy string }{
 		{"format", "nothing", "", key},
-		{"format", "the receipt of a supplied file", `{"form":"` + receipt.SupplyForm + `","statement":"","supply":"bGluZXByb29mIHN1cHBseSAyCg==","at":1794648600123,"proof":""}`, key},
+		{"format", "the receipt of a supplied file", `{"form":"` + receipt.SupplyForm + `","statement":"","supply":"bGluZXByb29mIHN1cHBseSAxCg==","at":1794648600123,"proof":""}`, key},
 		{"format", "no JSON", text[1:], key},
 		{"format", "a text behind it", text + "x", key},
 		{"format", "a byte order mark", "\ufeff" + text, key},

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/filerows"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
@@ -308,7 +309,7 @@ func (e *env) runImport(id uuid.UUID, want string) {
 	if im.State != supply.Finished {
 		return
 	}
-	if refused, err := e.FirstRefused(e.ctx, im, 3); err != nil || im.Counts.Refused > im.Counts.PortedOut {
+	if refused, err := filerows.FindRejected(e.ctx, e.Pool, filerows.Filter{Import: im.Key(), Limit: 3}); err != nil || im.Counts.Refused > im.Counts.PortedOut {
 		e.failf("rows of the file were rejected: %v, %v", refused, err)
 	}
 }

@@ -39,7 +39,7 @@ func (a *attack) honestWork(owner, super *pgxpool.Pool) error {
 		for _, sql := range []string{
 			`INSERT INTO policy SELECT (jsonb_populate_record(p, jsonb_build_object('version', p.version + 1, 'id', gen_random_uuid()))).* FROM policy p ORDER BY p.version DESC LIMIT 1`,
 			`INSERT INTO supply_import (uid, network, supplier, kind, dry_run, source, state, rows, created_at, updated_at) VALUES (gen_random_uuid(), 7, 1, 'events', false, 'api', 'applying', 1, now(), now());
-			UPDATE supply_import SET state = 'applied' WHERE state = 'applying'`,
+			UPDATE supply_import SET state = 'applied', supplier_name = 'Seven' WHERE state = 'applying'`,
 			`INSERT INTO audit (id, at, actor_kind, action, subject_id) VALUES (gen_random_uuid(), now(), 'operator', 'policy.set', gen_random_uuid())`,
 		} {
 			if a.flip() {

@@ -72,7 +72,7 @@ var ownKinds = []kind{
 		a.exec(`INSERT INTO policy SELECT (jsonb_populate_record(p, jsonb_build_object('version', 3, 'id', gen_random_uuid(), 'effective_at', now() - interval '1 day'))).* FROM policy p WHERE version = 2`)
 	}, database},
 	{"60 import that the log does not get", func(a *attack) {
-		a.exec(`INSERT INTO supply_import (uid, network, supplier, kind, dry_run, source, state, rows, created_at, updated_at) VALUES (gen_random_uuid(), 7, 3, 'events', false, 'cli', 'applied', 9, now(), now())`)
+		a.exec(`INSERT INTO supply_import (uid, network, supplier, supplier_name, kind, dry_run, source, state, rows, created_at, updated_at) VALUES (gen_random_uuid(), 7, 3, 'Seven', 'events', false, 'cli', 'applied', 9, now(), now())`)
 	}, database},
 	{"61 list of keys altered", func(a *attack) {
 		a.exec(chance(a, []string{

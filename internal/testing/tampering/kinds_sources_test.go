@@ -41,7 +41,7 @@ var sourceKinds = []kind{
 	{"39 supplier's file replaced after an import", func(a *attack) {
 		a.exec(fmt.Sprintf(`UPDATE supply_import SET %s WHERE id = (SELECT id FROM supply_import ORDER BY id OFFSET %d LIMIT 1)`, chance(a, []string{
 			`file_digest = sha256('other')`, `rows = rows + 1`, `supplier = supplier + 1`, `uid = gen_random_uuid()`, `log_nonce = '\x00112233445566778899aabbccddeeff'`, `state = 'cancelled'`, `dry_run = true`,
-			`supplier_name = 'Eight'`, `supplier_name = NULL`, `kind = 'snapshot'`, `as_of = now()`, `refused = refused + 1`,
+			`supplier_name = 'Eight'`, `kind = 'snapshot'`, `as_of = now()`, `refused = refused + 1`,
 		}), a.rng.IntN(3)))
 	}, database},
 	{"40 audit row removed", func(a *attack) {
