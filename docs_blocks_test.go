@@ -61,6 +61,7 @@ var masks = []struct {
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "<uuid>"},
 	{regexp.MustCompile(`\b([0-9a-f]{64}|[0-9a-f]{32})\b`), "<hex>"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`), "<time>"},
+	{regexp.MustCompile(`\((\d+(\.\d+)?(ms|m|s))+\)`), "(<duration>)"},
 }
 
 // masked hides what is different each time, and what must not stand in a log.
