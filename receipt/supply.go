@@ -18,7 +18,7 @@ const SupplyForm = "lineproof supply receipt 1"
 // SupplyStatement is in every receipt of a file: what it means, in words.
 const SupplyStatement = "This receipt proves that the service applied this file, and whose it was. It does not prove that what the file says is true."
 
-const supplyName = "lineproof supply 2\n"
+const supplyName = "lineproof supply 1\n"
 
 // ErrSupply reports a receipt of a file whose entry does not have what was supplied.
 var ErrSupply = errors.New("receipt: what was supplied is not in the canonical encoding")

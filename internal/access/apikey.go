@@ -52,6 +52,23 @@ var prefixes = map[string]secret.Prefix{Live: secret.LiveKey, Test: secret.TestK
 
 const maxNetworks = 64
 
+// ParseNetwork reads an IP network. A single address is a network of one.
+func ParseNetwork(text string) (netip.Prefix, error) {
+	if address, err := netip.ParseAddr(text); err == nil {
+		return address.Prefix(address.BitLen())
+	}
+	return netip.ParsePrefix(text)
+}
+
+// NetworkText writes an IP network as people write it: a network of one address
+// without the length of its prefix.
+func NetworkText(n netip.Prefix) string {
+	if n.IsSingleIP() {
+		return n.Addr().String()
+	}
+	return n.String()
+}
+
 var (
 	errNoEntity = fault.New(fault.NotFound, "There is no entity with this id.")
 
@@ -72,7 +89,7 @@ func (f *KeyForm) check() error {
 	wrong.Check(f.Expires >= 0 || f.Expires == NoExpiry, "expires", fault.NotAllowed, "Give a time in the future, or none.")
 	wrong.Check(len(f.Networks) <= maxNetworks, "networks", fault.TooLong, "Give at most 64 networks.")
 	for _, n := range f.Networks {
-		wrong.Check(n.IsValid() && n.Masked() == n, "networks", fault.BadFormat, "Write a network as 192.0.2.0/24 or 2001:db8::/32, with no address bits set after the prefix length.")
+		wrong.Check(n.IsValid() && n.Masked() == n, "networks", fault.BadFormat, "Write an address as 192.0.2.7, or a network as 192.0.2.0/24 or 2001:db8::/32, with no address bits set after the prefix length.")
 	}
 	wrong.Check(f.Rate >= 0 && f.Rate <= entitylimit.MaxBurst, "rate", fault.NotAllowed, "Give requests per second, from 0 (use the default) to 1,000,000.")
 	wrong.Check(f.Burst >= 0 && f.Burst <= entitylimit.MaxBurst, "burst", fault.NotAllowed, "Give a number from 0 (use the default) to 1,000,000.")

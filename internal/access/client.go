@@ -38,6 +38,7 @@ type ClientForm struct {
 	Scopes  []string
 	Network string // the code of the network it may supply lines for; "" for none
 	Vouches bool   // the admins of the entities it onboards count as verified
+	Sole    bool   // it belongs to the one organisation that it onboards, whose admins change its secrets
 	Reason  string // required if a second person has to confirm the scopes
 }
 
@@ -70,7 +71,7 @@ func (s *Service) CreateClient(ctx context.Context, f ClientForm, by audit.Actor
 		}
 		q := db.New(tx)
 		err = q.InsertClient(ctx, db.InsertClientParams{
-			ID: c.ID, Name: f.Name, Scopes: c.Scopes, Network: f.Network, Vouches: f.Vouches, CreatedAt: now,
+			ID: c.ID, Name: f.Name, Scopes: c.Scopes, Network: f.Network, Vouches: f.Vouches, Sole: f.Sole, CreatedAt: now,
 		})
 		if err != nil {
 			return err
@@ -83,7 +84,7 @@ func (s *Service) CreateClient(ctx context.Context, f ClientForm, by audit.Actor
 		}
 		err = audit.Write(ctx, tx, audit.Entry{
 			At: now, Actor: by, Action: audit.ClientCreated, Subject: c.ID, Request: request,
-			After: map[string]any{"name": f.Name, "scopes": c.Scopes, "network": f.Network, "vouches": f.Vouches},
+			After: map[string]any{"name": f.Name, "scopes": c.Scopes, "network": f.Network, "vouches": f.Vouches, "sole": f.Sole},
 		})
 		if err != nil || !waits {
 			return err
@@ -120,6 +121,7 @@ type ClientRow struct {
 	Scopes      []string
 	Network     string
 	Vouches     bool
+	Sole        bool
 	Suspended   bool
 	Revoked     bool
 	Secrets     int64 // not revoked
@@ -153,7 +155,7 @@ func (s *Service) clients(ctx context.Context, id uuid.UUID) ([]ClientRow, error
 	list := make([]ClientRow, 0, len(rows))
 	for _, r := range rows {
 		list = append(list, ClientRow{
-			ID: r.ID, Name: r.Name, Scopes: r.Scopes, Network: r.Network, Vouches: r.Vouches,
+			ID: r.ID, Name: r.Name, Scopes: r.Scopes, Network: r.Network, Vouches: r.Vouches, Sole: r.Sole,
 			Suspended: r.SuspendedAt != nil, Revoked: r.RevokedAt != nil, Secrets: r.Secrets, CreatedAt: r.CreatedAt, LastTokenAt: r.LastTokenAt,
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access/internal/db"
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry"
 	"github.com/lineproof/lineproof/internal/secret"
@@ -53,7 +55,55 @@ func (s *Service) Secrets(ctx context.Context, client uuid.UUID) ([]SecretRow, e
 // AddSecret gives a client a second secret, so that the first can be replaced
 // without an interruption. If the client has a scope that changes lines, the secret
 // cannot be used until a second person has confirmed it.
-func (s *Service) AddSecret(ctx context.Context, client uuid.UUID, reason string, by audit.Actor, request uuid.UUID) (created NewSecret, err error) {
+func (s *Service) AddSecret(ctx context.Context, client uuid.UUID, reason string, by audit.Actor, request uuid.UUID) (NewSecret, error) {
+	return s.addSecret(ctx, client, reason, by, request, func(tx pg.Tx, c db.LockClientRow) (bool, error) { return takesTwo(ctx, tx, c.Scopes, by) })
+}
+
+// AddOwnSecret is [Service.AddSecret] for an admin of the organisation to which the
+// client belongs. The admin needs what the creator of a live key needs, and no second
+// person: the organisation has the access of its client already.
+func (s *Service) AddOwnSecret(ctx context.Context, client, entity uuid.UUID, by audit.Actor, request uuid.UUID) (NewSecret, error) {
+	return s.addSecret(ctx, client, "", by, request, func(tx pg.Tx, c db.LockClientRow) (bool, error) {
+		if err := checkOwn(ctx, tx, client, entity, c.Scopes, c.Sole); err != nil {
+			return false, err
+		}
+		if s.CheckKeyMaker == nil {
+			return false, errors.New("access: CheckKeyMaker is not set, so organisations add no secrets")
+		}
+		return false, s.CheckKeyMaker(ctx, tx, by.ID)
+	})
+}
+
+// ErrNotOwn reports a client whose secrets only the regulator's staff change.
+var ErrNotOwn = fault.New(fault.PermissionDenied, "This client may onboard other organisations, or has rights beyond those of a telco, so only the regulator's staff can change its secrets.")
+
+// CheckOwn returns nil if a client belongs to an organisation alone, which may then change
+// its secrets.
+func (s *Service) CheckOwn(ctx context.Context, c *ClientRow, entity uuid.UUID) error {
+	return checkOwn(ctx, s.Pool, c.ID, entity, c.Scopes, c.Sole)
+}
+
+func checkOwn(ctx context.Context, from pg.DB, client, entity uuid.UUID, scopes []string, sole bool) error {
+	if !sole {
+		return ErrNotOwn
+	}
+	for _, scope := range scopes {
+		if !slices.Contains([]Scope{EntityOnboard, DocumentUpload, LineSupply}, Scope(scope)) {
+			return ErrNotOwn
+		}
+	}
+	switch only, err := registry.OnlyEntityOf(ctx, from, client); {
+	case err != nil:
+		return err
+	case only == uuid.Nil || only != entity:
+		return ErrNotOwn
+	}
+	return nil
+}
+
+// addSecret adds a secret. Decide checks whether the actor may add it, and says whether a
+// second person has to confirm it.
+func (s *Service) addSecret(ctx context.Context, client uuid.UUID, reason string, by audit.Actor, request uuid.UUID, decide func(pg.Tx, db.LockClientRow) (bool, error)) (created NewSecret, err error) {
 	created.Text = secret.New(secret.ClientSecret)
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		q := db.New(tx)
@@ -65,7 +115,7 @@ func (s *Service) AddSecret(ctx context.Context, client uuid.UUID, reason string
 		if err != nil {
 			return err
 		}
-		waits, err := takesTwo(ctx, tx, row.Scopes, by)
+		waits, err := decide(tx, row)
 		if err != nil {
 			return err
 		}

@@ -153,7 +153,7 @@ func (s *Service) read(ctx context.Context, prefix secret.Prefix, macs [][]byte,
 func readToken(ctx context.Context, from pg.DB, macs [][]byte, now time.Time) (*cachedCredential, error) {
 	t, err := db.New(from).TokenByMAC(ctx, db.TokenByMACParams{Macs: macs, Now: now})
 	err = pg.Signed(ctx, from, err, pg.Row{Table: "access_token", ID: t.ID, Sum: t.RowSum, MAC: t.RowMac}, pg.Row{Table: "client", ID: t.ClientID, Sum: t.ClientSum, MAC: t.ClientMac})
-	who := Principal{Kind: Client, ID: t.ID, Client: t.ClientID, Scopes: usable(t.Scopes, t.ClientScopes), Vouches: t.Vouches, Network: t.Network}
+	who := Principal{Kind: Client, ID: t.ID, Client: t.ClientID, Scopes: usable(t.Scopes, t.ClientScopes), Vouches: t.Vouches, Sole: t.Sole, Network: t.Network}
 	return &cachedCredential{who: who, freshFor: freshness, expiresAt: t.ExpiresAt}, err
 }
 

@@ -102,6 +102,7 @@ type Principal struct {
 	Sponsor uuid.UUID // for APIKey: the client that onboarded the entity; zero if the regulator created it
 	Scopes  []string  // for Client
 	Vouches bool      // for Client: the admins of the entities it onboards count as verified
+	Sole    bool      // for Client: it onboards one entity, its own
 	Network string    // for Client: the code of the network it may supply lines for; "" for none
 	Role    Role      // for Session: of the regulator's staff; "" for others
 	Manages bool      // for Session: the person is an admin of the entity

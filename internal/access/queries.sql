@@ -1,6 +1,6 @@
 -- name: InsertClient :exec
-INSERT INTO client (id, name, scopes, network, vouches, created_at)
-VALUES (@id, @name, @scopes, @network, @vouches, @created_at);
+INSERT INTO client (id, name, scopes, network, vouches, sole, created_at)
+VALUES (@id, @name, @scopes, @network, @vouches, @sole, @created_at);
 
 -- name: InsertClientSecret :exec
 INSERT INTO client_secret (id, client_id, mac, preview, waits, created_at)
@@ -8,7 +8,7 @@ VALUES (@id, @client_id, @mac, @preview, @waits, @created_at);
 
 -- Clients returns one client, or all for the zero id.
 -- name: Clients :many
-SELECT c.id, c.name, c.scopes, c.network, c.vouches, c.suspended_at, c.revoked_at, c.created_at,
+SELECT c.id, c.name, c.scopes, c.network, c.vouches, c.sole, c.suspended_at, c.revoked_at, c.created_at,
        (SELECT count(*) FROM client_secret s WHERE s.client_id = c.id AND s.revoked_at IS NULL) AS secrets,
        coalesce((SELECT max(t.created_at) FROM access_token t WHERE t.client_id = c.id), '0001-01-01T00:00:00Z')::timestamptz AS last_token_at
 FROM client c WHERE c.id = @id OR @id = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY c.created_at, c.id;
@@ -17,9 +17,9 @@ FROM client c WHERE c.id = @id OR @id = '00000000-0000-0000-0000-000000000000'::
 -- name: NetworkOfClient :one
 SELECT network, row_sum, row_mac FROM client WHERE id = @id AND @scope::text = ANY(scopes) AND NOT @without::text = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL;
 
--- LockClient serialises changes of the secrets of one client, and returns its scopes.
+-- LockClient serialises changes of the secrets of one client, and returns what decides who may.
 -- name: LockClient :one
-SELECT scopes, row_sum, row_mac FROM client WHERE id = @id AND revoked_at IS NULL FOR UPDATE;
+SELECT scopes, sole, row_sum, row_mac FROM client WHERE id = @id AND revoked_at IS NULL FOR UPDATE;
 
 -- name: ClientSecrets :many
 SELECT id, preview, waits, created_at, last_used_at FROM client_secret
@@ -58,7 +58,7 @@ INSERT INTO access_token (id, client_id, mac, scopes, expires_at, created_at)
 VALUES (@id, @client_id, @mac, @scopes, @expires_at, @created_at);
 
 -- name: TokenByMAC :one
-SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.vouches, c.network,
+SELECT t.id, t.client_id, t.scopes, t.expires_at, c.scopes AS client_scopes, c.vouches, c.sole, c.network,
        t.row_sum, t.row_mac, c.row_sum AS client_sum, c.row_mac AS client_mac FROM access_token t JOIN client c ON c.id = t.client_id
 WHERE t.mac = ANY(@macs::bytea[]) AND t.expires_at > @now AND t.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL;
 

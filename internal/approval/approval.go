@@ -57,18 +57,18 @@ var (
 	ErrNotDecider = fault.New(fault.PermissionDenied,
 		"Only administrators and reviewers of the regulator's staff, and the operator at the command line, may do this.")
 	// ErrAlreadyRequested reports that the same change already waits.
-	ErrAlreadyRequested = fault.New(fault.IncompatibleState, "This change has already been requested and waits for a second person. Confirm or refuse that request first.")
+	ErrAlreadyRequested = fault.New(fault.IncompatibleState, "This change has already been requested and waits for a second person. Confirm or reject that request first.")
 	// ErrNotFound reports an approval that does not exist.
 	ErrNotFound = fault.New(fault.NotFound, "There is no such approval.")
 	// ErrNotWaiting reports an approval that is already decided or has expired.
-	ErrNotWaiting = fault.New(fault.IncompatibleState, "This request is already confirmed or refused, or it has expired. If the change is still needed, request it again.")
+	ErrNotWaiting = fault.New(fault.IncompatibleState, "This request is already confirmed or rejected, or it has expired. If the change is still needed, request it again.")
 	// ErrRequesterGone reports that the requester may no longer request changes, so
 	// that a confirmation would be the act of one person.
-	ErrRequesterGone = fault.New(fault.IncompatibleState, "The person who requested this no longer has the role for it. Refuse it and request it again.")
+	ErrRequesterGone = fault.New(fault.IncompatibleState, "The person who requested this no longer has the role for it. Reject it and request it again.")
 	// ErrUnknownKind reports a kind of change that this version does not know: it
 	// was requested by a later version of the service.
 	ErrUnknownKind = fault.New(fault.IncompatibleState,
-		"This version of the service does not know this kind of change. Confirm it with the version that it was requested with, or refuse it.")
+		"This version of the service does not know this kind of change. Confirm it with the version that it was requested with, or reject it.")
 	// ErrSecondPerson reports an actor who tries to confirm their own request, or
 	// one about their own account.
 	ErrSecondPerson = fault.New(fault.PermissionDenied,

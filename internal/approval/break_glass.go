@@ -26,7 +26,7 @@ var (
 	// ErrBroken reports a request for which break-glass is used already.
 	ErrBroken = fault.New(fault.IncompatibleState, "Break-glass is already used for this request.")
 	// ErrTooEarly reports a requester who uses break-glass and does not wait.
-	ErrTooEarly = fault.New(fault.IncompatibleState, "Break-glass takes effect 24 hours after its notice to all staff. Confirm it then; until then another person can confirm or refuse it.")
+	ErrTooEarly = fault.New(fault.IncompatibleState, "Break-glass takes effect 24 hours after its notice to all staff. Confirm it then; until then another person can confirm or reject it.")
 )
 
 // BreakGlass lets the requester confirm their own request after [BreakGlassDelay], for

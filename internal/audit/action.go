@@ -18,6 +18,8 @@ const (
 	SealLifted      Action = "seal.lifted"    // before its time, by two people
 	SealEnded       Action = "seal.ended"     // and what waited was told
 
+	NoticesAcknowledged Action = "notice.acknowledged" // of answers that would be different now
+
 	DocumentsRequired Action = "entity.documents_required" // of an entity, or no longer
 	DocumentUploaded  Action = "document.uploaded"
 	DocumentScanned   Action = "document.scanned" // and found clean

@@ -196,3 +196,23 @@ func TestCallerAndFileAreNotTakenForTheScanner(t *testing.T) {
 		t.Errorf("%v, want that the caller gave up", err)
 	}
 }
+
+// The date of the signatures is that of the daily file; clamd writes it in its local time.
+func TestDateOfTheSignatures(t *testing.T) {
+	t.Parallel()
+	server := clamtest.New(t)
+	made := time.Date(2026, 2, 3, 12, 30, 0, 0, time.UTC)
+	if err := server.SetDate(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	version, err := scanner(server.Address()).Version(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := clamd.Signatures(version); !ok || got.Sub(made).Abs() > 14*time.Hour {
+		t.Errorf("%q is of %s, want %s", version, got, made)
+	}
+	if err := scanner(server.Address()).SelfTest(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

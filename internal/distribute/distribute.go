@@ -35,6 +35,7 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/span"
 	"github.com/lineproof/lineproof/internal/watchlist"
 )
 
@@ -121,7 +122,7 @@ func (d *Distributor) pause(ctx context.Context, most time.Duration) {
 // Step distributes one batch. It returns how many changes that were, and whether there are
 // more that are not settled yet.
 func (d *Distributor) Step(ctx context.Context) (n int, unsettled bool, err error) {
-	types := make(map[string]int)
+	types, begin := make(map[string]int), time.Now()
 	err = pg.InTx(ctx, d.Pool, func(tx pg.Tx) error {
 		mark, mine, err := outbox.TryLockMark(ctx, tx)
 		if err != nil || !mine {
@@ -169,8 +170,10 @@ func (d *Distributor) Step(ctx context.Context) (n int, unsettled bool, err erro
 		return 0, unsettled, nil
 	}
 	if err != nil {
+		span.Record(ctx, "distribute changes", begin, 0, true)
 		return 0, false, err
 	}
+	span.Record(ctx, "distribute changes", begin, n, false)
 	if n > 0 && d.Distributed != nil {
 		d.Distributed(n, types)
 	}

@@ -70,6 +70,9 @@ func TestListsOfANationAreSmall(t *testing.T) {
 	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(changes) }
 	t.Logf("%d numbers in %d lists: %.2f bytes each with the indexes, loaded with %v of CPU, %v of it the service's", members, len(shares()), float64(stored)/float64(members), loaded.Total(), loaded.Own)
 	t.Logf("%d random changes made %d entries: %.0f a second, %.1f µs of CPU each, %.1f of it the service's", changes, entries, float64(changes)/took.Seconds(), each(cost.Total()), each(cost.Own))
+	if pairs >= 1_000_000 && float64(stored) > 4.5*float64(members) {
+		t.Errorf("%.2f bytes a number", float64(stored)/float64(members))
+	}
 	if entries < changes {
 		t.Errorf("%d changes made %d entries; each number is in one and a half lists", changes, entries)
 	}

@@ -116,8 +116,8 @@ func TestSealsLoseAndReorderNothing(t *testing.T) {
 	for range 2 {
 		d := distribute.New(&distribute.Distributor{Pool: e.pool, Lines: &linestore.Resolver{}, Now: time.Now})
 		running.Go(func() {
-			for ctx.Err() == nil {
-				short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+			for limit := 100 * time.Millisecond; ctx.Err() == nil; limit = min(2*limit, time.Second) { // on a slow machine 100 ms end before anything is told
+				short, cancel := context.WithTimeout(ctx, limit)
 				d.Run(short, slog.New(slog.DiscardHandler))
 				cancel()
 			}

@@ -57,6 +57,8 @@ type Store struct {
 	// the periodic job for waiting documents queues the scan.
 	Queue func(context.Context, pg.Tx, uuid.UUID) error
 	Now   func() time.Time
+
+	counted pageCounts
 }
 
 // now returns the current time to the microsecond, which is what PostgreSQL

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -25,10 +26,39 @@ var pictureSlots = make(chan struct{}, 2)
 // Drawn reports whether pictures can be made of a type of file.
 func (s *Store) Drawn(mediaType string) bool { return s.Pictures.CanDraw(mediaType) }
 
+// pageCounts keeps how many pages documents have, whose content never changes: to count
+// them, the file is fetched.
+type pageCounts struct {
+	mu    sync.Mutex
+	pages map[uuid.UUID]int
+}
+
+// maxPageCounts is how many counts are kept. Reviewers look at few documents at a time.
+const maxPageCounts = 1000
+
+func (c *pageCounts) of(document uuid.UUID) (pages int, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pages, ok = c.pages[document]
+	return pages, ok
+}
+
+func (c *pageCounts) keep(document uuid.UUID, pages int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pages == nil || len(c.pages) == maxPageCounts {
+		c.pages = make(map[uuid.UUID]int)
+	}
+	c.pages[document] = pages
+}
+
 // Pages returns how many pages of a document can be drawn; 0 if it can't be read.
 func (s *Store) Pages(ctx context.Context, d *Document) (int, error) {
 	if !d.State.Open() || !s.Drawn(d.MediaType) {
 		return 0, nil
+	}
+	if pages, ok := s.counted.of(d.ID); ok {
+		return pages, nil
 	}
 	f, err := s.fetch(ctx, d)
 	if errors.Is(err, ErrDamaged) {
@@ -45,6 +75,9 @@ func (s *Store) Pages(ctx context.Context, d *Document) (int, error) {
 	})
 	if errors.Is(err, pageimage.ErrFailed) {
 		return 0, nil
+	}
+	if err == nil {
+		s.counted.keep(d.ID, n)
 	}
 	return n, err
 }

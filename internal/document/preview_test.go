@@ -39,3 +39,24 @@ func TestDocumentsHavePicturesOfTheirPages(t *testing.T) {
 		t.Errorf("an infected one has %d pages", n)
 	}
 }
+
+// The pages of a document are counted once: its page in the portal fetches the file no more.
+func TestPagesAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
+		t.Fatal(err)
+	}
+	counted := must(w.Find(t.Context(), w.settled(t, certificate, b.Bytes())))(t)
+	other := must(w.Find(t.Context(), w.settled(t, certificate, b.Bytes())))(t)
+	must(w.Pages(t.Context(), &counted))(t)
+	for d, want := range map[*document.Document]int{&counted: 1, &other: 0} {
+		if err := w.Files.Delete(t.Context(), d.ID.String()); err != nil {
+			t.Fatal(err)
+		}
+		if n := must(w.Pages(t.Context(), d))(t); n != want {
+			t.Errorf("without its file it has %d pages, want %d", n, want)
+		}
+	}
+}

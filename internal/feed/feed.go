@@ -113,9 +113,18 @@ func (s *Service) After(ctx context.Context, o Owner, seq int64, limit int) ([]E
 	return s.after(ctx, o, seq, limit, time.Time{})
 }
 
+// Entries returns those of some entries that are still in the database, in their order.
+func (s *Service) Entries(ctx context.Context, o Owner, seqs []int64) ([]Entry, error) {
+	return s.read(ctx, o, `seq = ANY($3) ORDER BY seq`, seqs)
+}
+
 func (s *Service) after(ctx context.Context, o Owner, seq int64, limit int, since time.Time) ([]Entry, error) {
-	rows, err := s.Pool.Query(ctx, `SELECT `+entryColumns+` FROM feed_entry WHERE entity_id = $1 AND mode = $2 AND seq > $3 AND at >= $4 ORDER BY seq LIMIT $5`,
-		o.Entity, o.Mode, seq, since, limit)
+	return s.read(ctx, o, `seq > $3 AND at >= $4 ORDER BY seq LIMIT $5`, seq, since, limit)
+}
+
+// read returns the entries of a feed for which a condition holds, whose arguments begin at $3.
+func (s *Service) read(ctx context.Context, o Owner, where string, args ...any) ([]Entry, error) {
+	rows, err := s.Pool.Query(ctx, `SELECT `+entryColumns+` FROM feed_entry WHERE entity_id = $1 AND mode = $2 AND `+where, append([]any{o.Entity, o.Mode}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("feed: read entries: %w", err)
 	}

@@ -14,7 +14,8 @@ import (
 
 // Enter counts numbers that an organisation puts into a watch-list or sends in a file as if it had verified
 // them in this year, but does not judge them as a scan: a list comes all at once. If it
-// returns an error, the transaction must be rolled back. Nothing is ever given back.
+// returns an error, the transaction must be rolled back. Nothing is ever given back. To enter
+// no number is allowed with any budget: a list may always lose numbers.
 func (g *Guard) Enter(ctx context.Context, tx pg.Tx, entity uuid.UUID, b Budget, numbers iter.Seq[phone.Number]) error {
 	o, now := g.sponsored(entity, b.Sponsor), g.Now()
 	o.mu.Lock()
@@ -23,6 +24,9 @@ func (g *Guard) Enter(ctx context.Context, tx pg.Tx, entity uuid.UUID, b Budget,
 	o.mu.Unlock()
 	if reason := o.checkStopped(); reason != allowed {
 		return reason.fault(&b, now)
+	}
+	if entered.IsEmpty(numbers) {
+		return nil
 	}
 	hashes := func(yield func(uint64) bool) { numbers(func(n phone.Number) bool { return yield(g.hash(keyOf(n))) }) }
 	for _, s := range []struct {
@@ -37,7 +41,7 @@ func (g *Guard) Enter(ctx context.Context, tx pg.Tx, entity uuid.UUID, b Budget,
 		if err != nil {
 			return err
 		}
-		if s.budget > 0 && s.of.yearWith(registers) > s.budget {
+		if s.budget > 0 && s.of.overYear(registers, s.budget) {
 			return s.over.fault(&b, now)
 		}
 	}
@@ -49,12 +53,13 @@ func (g *Guard) CheckStopped(entity uuid.UUID, b Budget) error {
 	return g.sponsored(entity, b.Sponsor).checkStopped().fault(&b, g.Now())
 }
 
-// yearWith returns how many numbers the year has with those of a stored sketch.
-func (o *subject) yearWith(registers []byte) int64 {
+// overYear reports whether the year has more numbers than the budget, with those of a stored
+// sketch.
+func (o *subject) overYear(registers []byte, budget int64) bool {
 	var all sketch.Counter
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	all.Merge(o.year.numbers.Registers(), yearBits)
-	o.mu.Unlock()
 	all.Merge(registers, yearBits)
-	return all.Count()
+	return o.year.refused.Over(all.Count(), budget)
 }

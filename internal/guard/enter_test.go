@@ -94,3 +94,35 @@ func TestListsOfOneSponsorShareAYear(t *testing.T) {
 		t.Errorf("numbers that others of the sponsor have: %v", err)
 	}
 }
+
+// Whoever has used up a year, and goes on to offer numbers one by one, enters hardly any,
+// although the sketch that counts them changes with few; nor by offering some at a time.
+// What a list loses is never refused.
+func TestRefusedNumbersDoNotStretchTheYear(t *testing.T) {
+	t.Parallel()
+	const budget = 200_000
+	for _, atOnce := range []int64{1, 20} {
+		b := newBench(t)
+		bank, year, next, entered := b.entity(t), guard.Budget{Year: budget}, int64(0), int64(0)
+		for part := int64(budget / 2); part >= atOnce; { // to the end of the budget
+			if err := enter(t, b.Guard, bank, year, next, part); err == nil {
+				next += part
+				continue
+			}
+			part /= 2
+		}
+		const offers = 400
+		for range offers {
+			if enter(t, b.Guard, bank, year, next+1_000_000, atOnce) == nil {
+				entered += atOnce
+			}
+			next += atOnce
+		}
+		if entered > budget/1000 {
+			t.Errorf("of %d numbers, %d at a time, %d entered after the end of the budget", offers*atOnce, atOnce, entered)
+		}
+		if err := enter(t, b.Guard, bank, year, 0, 0); err != nil {
+			t.Errorf("no number: %v", err)
+		}
+	}
+}

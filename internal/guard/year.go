@@ -16,6 +16,7 @@ import (
 type yearly struct {
 	year    int
 	numbers sketch.Counter // for the budget of the year
+	refused entered.Refusals
 
 	// These are judged. They begin anew when staff release the subject, who have looked
 	// at everything before.

@@ -13,7 +13,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"path"
 	"sync"
 	"time"
 
@@ -55,7 +54,7 @@ type API struct {
 	Region    *phone.Region
 	Log       *slog.Logger
 	Metrics   *telemetry.Metrics
-	Docs      http.Handler             // the API reference: /docs and /openapi.*
+	Docs      http.Handler             // the API reference, /docs and /openapi.*, and the documentation, /guide/
 	LogFiles  *logfiles.Files          // the public log; nil without one
 	Receipts  *logreceipt.Maker        // nil without a public log
 	Ended     func(End)                // is called after each verify request of an authenticated caller; may be nil
@@ -111,9 +110,9 @@ type route struct {
 // name is the route's name in the log and the metrics.
 func (rt route) name() string { return rt.method + " " + rt.path }
 
-// quiet reports whether a successful request of the route needs no log line,
-// because it has a record in the journal.
-func (rt route) quiet() bool { return rt.path == verifyPath || rt.path == batchPath }
+// verifies reports whether the route verifies numbers. A request that succeeds needs no log
+// line then, because it has a record in the journal.
+func (rt route) verifies() bool { return rt.path == verifyPath || rt.path == batchPath }
 
 const (
 	verifyPath = "/api/v1/phone/api/phone-numbers/verify"
@@ -177,6 +176,8 @@ func (a *API) routes() []route {
 	}...)
 }
 
+const guidePath = "/guide/" // of the documentation
+
 var (
 	errNoRoute = fault.New(fault.NotFound, "Unknown path. See /docs for the list of operations.")
 	errMethod  = fault.New(fault.MethodNotAllowed, "Method not allowed. See the Allow header for the methods that this path takes.")
@@ -187,11 +188,13 @@ var (
 func (a *API) Handler() http.Handler {
 	mux := &web.Mux{NotAllowed: func(w http.ResponseWriter, r *http.Request) { a.fail(w, r, errMethod) }}
 	for _, rt := range a.routes() {
+		a.Metrics.RegisterRoute(rt.name())
 		mux.Route(rt.method, rt.path, a.authorize(rt))
 	}
+	a.Metrics.RegisterTimes(verifyRoute)
 	none := func(w http.ResponseWriter, r *http.Request) { a.fail(w, r, errNoRoute) }
 	mux.HandleFunc("/", none)
-	for _, p := range []string{"/docs", "/docs/", "/openapi.yaml", "/openapi.json"} {
+	for _, p := range []string{"/docs", "/docs/", "/openapi.yaml", "/openapi.json", "/guide", guidePath} {
 		mux.Handle(p, a.limitFiles(a.Docs))
 	}
 	if a.LogFiles != nil {
@@ -204,7 +207,7 @@ func (a *API) Handler() http.Handler {
 		mux.Route(http.MethodGet, a.LogFiles.Path(), files)
 	}
 	return a.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "" || r.URL.Path[0] != '/' || path.Clean(r.URL.Path) != r.URL.Path {
+		if !web.IsClean(r.URL.Path, guidePath) {
 			none(w, r)
 			return
 		}

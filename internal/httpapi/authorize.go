@@ -18,11 +18,11 @@ const maxJSON = 16 << 10
 // authorize checks the credential that a route needs, then calls the handler,
 // for as long as the route's timeout allows.
 func (a *API) authorize(rt route) http.Handler {
-	name, quiet := rt.name(), rt.quiet()
+	name, verifies := rt.name(), rt.verifies()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l := logOf(r.Context())
 		l.SetRoute(name)
-		l.quiet = quiet
+		l.verifies = verifies
 		if rt.timeout > 0 {
 			ctx, cancel := web.WithTimeout(r.Context(), w, rt.timeout)
 			defer cancel()
@@ -41,6 +41,9 @@ func (a *API) authorize(rt route) http.Handler {
 				err = a.enter(&who)
 			}
 			if err != nil {
+				if verifies {
+					err = a.orStopped(&who, err)
+				}
 				a.fail(w, r, err)
 				return
 			}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -27,6 +28,18 @@ func (a *API) admitRequest(q *verify.Request, who *access.Principal) error {
 		return nil
 	}
 	return a.Guard.Admit(q.Entity, BudgetOf(who), q.Number)
+}
+
+// orStopped returns the error of a limit, or that of the guard if the organisation is stopped:
+// it gets the same error for every verification, and to send fewer would not help it.
+func (a *API) orStopped(who *access.Principal, err error) error {
+	if fault.CodeOf(err) != fault.TooManyRequests || who.Kind != access.APIKey || !a.guarded(who.Mode) {
+		return err
+	}
+	if stopped := a.Guard.CheckStopped(who.Entity, BudgetOf(who)); stopped != nil {
+		return stopped
+	}
+	return err
 }
 
 // recordOutcome reports the outcome of an admitted request to the guard.

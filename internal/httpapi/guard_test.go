@@ -141,6 +141,16 @@ func TestNumberScanningIsBlocked(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	s.guarded(access.Limits{DayNumbers: 100_000})
+	if answered := s.scan(t); answered < 2000 {
+		t.Errorf("stopped after %d numbers", answered)
+	}
+	refusal(t, s.checked(t, asking(s.key, knownNumber)), "SCAN_SUSPECTED", "ask the regulator for a release")
+}
+
+// scan asks about neighbours in batches until the organisation is stopped. It returns how
+// many were answered.
+func (s *stack) scan(t *testing.T) (answered int) {
+	t.Helper()
 	for i := range 30 {
 		numbers := make([]string, 1000)
 		for j := range numbers {
@@ -149,14 +159,30 @@ func TestNumberScanningIsBlocked(t *testing.T) {
 		res := s.checked(t, post(batchPath, s.key, `{"phoneNumbers":[`+strings.Join(numbers, ",")+`]}`))
 		if res.Code == http.StatusTooManyRequests {
 			refusal(t, res, "SCAN_SUSPECTED", "ask the regulator for a release")
-			refusal(t, s.checked(t, asking(s.key, knownNumber)), "SCAN_SUSPECTED", "ask the regulator for a release")
-			if i < 2 {
-				t.Errorf("stopped after %d numbers", 1000*i)
-			}
-			return
+			return 1000 * i
 		}
 	}
-	t.Error("30,000 neighbours were answered")
+	t.Fatal("30,000 neighbours were answered")
+	return 0
+}
+
+// Whatever a stopped organisation sends, and however fast, it is told that it is stopped: a
+// caller that is told to send fewer would go on. Another operation has its rate as before.
+func TestStoppedOrganisationIsToldSoBeyondItsRate(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.guarded(access.Limits{DayNumbers: 100_000})
+	s.scan(t)
+	s.allow(2, 0, 0)
+	key, watching := s.newKey(t), s.bankKey(t, access.Live)
+	for i := range 3 {
+		refusal(t, s.checked(t, asking(key, knownNumber)), "SCAN_SUSPECTED", "the service no longer answers them")
+		refusal(t, s.checked(t, post(batchPath, key, `{"phoneNumbers":["`+knownNumber+`","`+swappedNumber+`","`+flaggedNumber+`"]}`)), "SCAN_SUSPECTED", "the service no longer answers them")
+		if res := s.checked(t, get(feedPath, watching)); (res.Code == http.StatusOK) != (i < 2) {
+			t.Errorf("the feed is answered with %d: %s", res.Code, res.Body)
+		}
+	}
+	refusal(t, s.checked(t, get(feedPath, watching)), "TOO_MANY_REQUESTS", "exceeds its rate limit")
 }
 
 // Organisations that the same client onboarded share the budget of different numbers

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"math"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/google/uuid"
@@ -106,8 +105,8 @@ func (a *API) createKey(w http.ResponseWriter, r *http.Request) error {
 		f.Expires = access.Days(days)
 	}
 	for _, text := range networks {
-		network, err := netip.ParsePrefix(text)
-		wrong.Check(err == nil, "networks", fault.BadFormat, "Each network must be in CIDR notation, for example 192.0.2.0/24 or 2001:db8::/32.")
+		network, err := access.ParseNetwork(text)
+		wrong.Check(err == nil, "networks", fault.BadFormat, "Each must be an address or a network in CIDR notation, for example 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32.")
 		f.Networks = append(f.Networks, network)
 	}
 	if err := mergeViolations(found, wrong.Err()); err != nil {

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -260,11 +259,9 @@ func (a *API) chargeMore(w http.ResponseWriter, r *http.Request, n int) error {
 func (a *API) limitError(f *fault.Error, by string, wait time.Duration) error {
 	a.Metrics.LimitRefused(by)
 	c := *f
-	c.RetryAfter = max(roundUp(wait), time.Second)
+	c.RetryAfter = max(limiter.WholeSeconds(wait), time.Second)
 	return &c
 }
-
-func roundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // setHeaders sets the headers of draft-ietf-httpapi-ratelimit-headers. Every
 // response to a key has them, so they are written without package fmt.
@@ -275,46 +272,10 @@ func (l *Limits) setHeaders(h http.Header, from *[2]bucket, verdicts *[2]limiter
 	names, rates := [2]string{from[0].name, from[1].name}, [2]limiter.Rate{from[0].rate, from[1].rate}
 	p := l.policyHeader.Load()
 	if p == nil || p.rates != rates || p.names != names {
-		p = &policyHeader{rates: rates, names: names, header: []string{policyText(from)}}
+		p = &policyHeader{rates: rates, names: names, header: []string{string(rates[1].AppendPolicy(rates[0].AppendPolicy(nil, names[0]), names[1]))}}
 		l.policyHeader.Store(p)
 	}
 	var buf [96]byte
-	b := appendState(buf[:0], names[0], verdicts[0])
-	b = appendState(b, names[1], verdicts[1])
+	b := verdicts[1].AppendState(verdicts[0].AppendState(buf[:0], names[0]), names[1])
 	h["Ratelimit-Policy"], h["Ratelimit"] = p.header, []string{string(b)}
-}
-
-// policyText returns how many requests each rate allows (q) in how many seconds
-// (w).
-func policyText(from *[2]bucket) string {
-	var b []byte
-	for _, p := range from {
-		if p.rate.Unlimited() {
-			continue
-		}
-		seconds := max(float64(p.rate.Burst)/p.rate.PerSecond, 1)
-		b = appendItem(b, p.name, ";q=", int64(p.rate.Burst))
-		b = strconv.AppendInt(append(b, ";w="...), int64(roundUp(time.Duration(seconds*float64(time.Second)))/time.Second), 10)
-	}
-	return string(b)
-}
-
-// appendState appends how many requests of a rate are left (r), and in how many
-// seconds all are available again (t).
-func appendState(b []byte, name string, v limiter.Verdict) []byte {
-	if v.Limit == 0 {
-		return b
-	}
-	b = appendItem(b, name, ";r=", int64(v.Remaining))
-	return strconv.AppendInt(append(b, ";t="...), int64(roundUp(v.Reset)/time.Second), 10)
-}
-
-// appendItem appends an item to a list of structured fields (RFC 9651), with its
-// first parameter.
-func appendItem(b []byte, name, parameter string, n int64) []byte {
-	if len(b) > 0 {
-		b = append(b, ", "...)
-	}
-	b = append(append(append(b, '"'), name...), '"')
-	return strconv.AppendInt(append(b, parameter...), n, 10)
 }

@@ -45,11 +45,6 @@ func importReceiptAnswers(own, other, deaf func(t *testing.T, s *stack, mtn stri
 		"imports_receipt_no_scope":   {403, read(deaf)},
 		"imports_receipt_of_another": {404, read(other)},
 		"imports_receipt_no_log":     {404, open(true, false, "")},
-		"imports_receipt_before": {404, func(t *testing.T, s *stack) *http.Request {
-			r := open(true, true, "")(t, s)
-			super(t, s, `UPDATE supply_import SET supplier_name = NULL`)
-			return r
-		}},
 		"imports_receipt_no_id": {404, inLines(func(t *testing.T, s *stack) *http.Request {
 			return get(importsPath+"/7/receipt", s.operator(t))
 		})},

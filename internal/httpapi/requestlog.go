@@ -29,7 +29,7 @@ type requestLog struct {
 	correlator string
 	record     string                // the id of the verification record that the response has
 	who        *access.Principal     // nil before authorization, and on routes that need no credential
-	quiet      bool                  // a success needs no log line
+	verifies   bool                  // its route verifies numbers: a success needs no log line
 	fault      *fault.Error          // with which the request ends; nil for none
 	number     phone.Number          // that it is about; zero if it has no valid one
 	answer     line.Status           // of a single number; "" for none
@@ -85,7 +85,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 		defer web.DrainBody(w, r) // last, so that its time is not counted
 		status, took := observer.Serve(w, r, &l.RequestLog, next)
 		route := l.Route()
-		if l.quiet && l.who != nil && a.Ended != nil {
+		if l.verifies && l.who != nil && a.Ended != nil {
 			end := End{Entity: l.who.Entity, Mode: l.who.Mode, Single: route == verifyRoute, Status: status, Took: took, Key: l.who.ID, Answer: l.answer, Answers: l.answers}
 			if l.fault != nil {
 				end.Code = l.fault.Code
@@ -139,9 +139,9 @@ func (a *API) logLine(ctx context.Context, l *requestLog, status int, took time.
 	level := web.LogLevel(status)
 	refused := status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
 	switch {
-	case refused && l.quiet && a.verifyRefusals.Skip(time.Now()), refused && l.Route() == loginRoute && a.loginRefusals.Skip(time.Now()):
+	case refused && l.verifies && a.verifyRefusals.Skip(time.Now()), refused && l.Route() == loginRoute && a.loginRefusals.Skip(time.Now()):
 		return
-	case l.quiet && status == http.StatusOK:
+	case l.verifies && status == http.StatusOK:
 		level = slog.LevelDebug // ten thousand a second, each with a record in the journal
 	}
 	if !a.Log.Enabled(ctx, level) {

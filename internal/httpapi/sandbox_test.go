@@ -199,3 +199,32 @@ func TestDocumentListsTheTestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A live key that asks about a test number is told in a header what to do, also where the
+// number is one of a batch. A test key is not, nor is a live key that asks about others.
+func TestLiveKeyIsToldOfTestNumbers(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	single := func(key, number string) *http.Request { return post(verifyPath, key, `{"phoneNumber":"`+number+`"}`) }
+	batch := func(key string, numbers ...string) *http.Request {
+		return post(batchPath, key, `{"phoneNumbers":["`+strings.Join(numbers, `","`)+`"]}`)
+	}
+	const other = "+2347290000199"
+	for name, tc := range map[string]struct {
+		request *http.Request
+		hint    string
+	}{
+		"a live key":                      {single(s.key, testNumber), sandbox.LiveHint},
+		"a live key and another number":   {single(s.key, other), ""},
+		"a test key":                      {single(s.testKey(t), testNumber), ""},
+		"a batch":                         {batch(s.key, "0803", other, testNumber), sandbox.LiveBatchHint},
+		"a batch without one":             {batch(s.key, "0803", other), ""},
+		"a batch of a test key":           {batch(s.testKey(t), testNumber), ""},
+		"a batch of which nothing is one": {batch(s.key, "0803"), ""},
+	} {
+		res := s.do(t, tc.request)
+		if got := res.Header().Get("Lineproof-Hint"); res.Code != http.StatusOK || got != tc.hint {
+			t.Errorf("%s: answered %d with the hint %q, want %q", name, res.Code, got, tc.hint)
+		}
+	}
+}

@@ -54,6 +54,9 @@ func (a *API) verifyNumber(w http.ResponseWriter, r *http.Request) error {
 	// the response to the journal and to the log.
 	id := answer.RequestID.String()
 	w.Header()["X-Request-Id"] = []string{id}
+	if hint := a.Verifier.Hint(&q, &answer); hint != "" {
+		w.Header().Set("Lineproof-Hint", hint)
+	}
 	l := logOf(ctx)
 	l.record, l.answer = id, answer.Status
 	sendAnswer(w, r, q.RawNumber, &answer, id, q.ExternalID)

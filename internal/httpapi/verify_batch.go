@@ -44,7 +44,7 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := a.chargeMore(w, r, len(numbers)-1); err != nil {
-		return err
+		return a.orStopped(&who, err)
 	}
 	common.Entity, common.Key, common.Mode, common.Grace = who.Entity, who.ID, who.Mode, who.Grace
 	common.Purpose, common.PurposeText, common.Correlator = who.Purpose, who.PurposeText, correlator(ctx)
@@ -74,6 +74,9 @@ func (a *API) verifyBatch(w http.ResponseWriter, r *http.Request) error {
 		answers, errs, err = a.Verifier.VerifyAll(ctx, requests)
 		if a.recordBatch(requests, answers, errs); err != nil {
 			return err
+		}
+		if hint := a.Verifier.BatchHint(requests, answers, errs); hint != "" {
+			w.Header().Set("Lineproof-Hint", hint)
 		}
 	}
 	body := append(make([]byte, 0, 256*len(numbers)), `{"status":"Success","data":{"results":[`...)

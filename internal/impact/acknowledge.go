@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/pg"
 )
 
@@ -20,27 +21,58 @@ type Notices struct {
 	Now  func() time.Time
 }
 
-// Acknowledge records that an organisation has dealt with notices, which it names by the
-// ids of their events. To do that again changes nothing. It returns the ids under which
-// the organisation got no notice.
-func (n *Notices) Acknowledge(ctx context.Context, entity uuid.UUID, events []string) (unknown []string, err error) {
-	// The update does not return what was acknowledged before, so the ids are read as well.
-	rows, err := n.Pool.Query(ctx, `WITH done AS (UPDATE impact_notice SET acknowledged_at = $3 WHERE entity_id = $1 AND event_id = ANY($2) AND acknowledged_at IS NULL)
-		SELECT event_id FROM impact_notice WHERE entity_id = $1 AND event_id = ANY($2)`, entity, events, n.Now())
+// Acknowledgement is that an organisation has dealt with notices, which it names by the
+// ids of their events, and who says so.
+type Acknowledgement struct {
+	Entity  uuid.UUID
+	Events  []string
+	By      audit.Actor
+	Request uuid.UUID
+}
+
+// Acknowledge records an acknowledgement, and in the audit trail which notices it is the
+// first about. To do that again changes nothing. It returns the ids under which the
+// organisation got no notice.
+func (n *Notices) Acknowledge(ctx context.Context, a Acknowledgement) (unknown []string, err error) {
+	var known []string
+	err = pg.InTx(ctx, n.Pool, func(tx pg.Tx) error {
+		at := n.Now()
+		fresh, err := eventIDs(ctx, tx, `UPDATE impact_notice SET acknowledged_at = $3 WHERE entity_id = $1 AND event_id = ANY($2) AND acknowledged_at IS NULL RETURNING event_id`, a.Entity, a.Events, at)
+		if err != nil {
+			return err
+		}
+		// The update does not return what was acknowledged before, so the ids are read as well.
+		if known, err = eventIDs(ctx, tx, `SELECT event_id FROM impact_notice WHERE entity_id = $1 AND event_id = ANY($2)`, a.Entity, a.Events); err != nil || len(fresh) == 0 {
+			return err
+		}
+		slices.Sort(fresh)
+		return audit.Write(ctx, tx, audit.Entry{
+			At: at, Actor: a.By, Action: audit.NoticesAcknowledged, Subject: a.Entity, Entity: a.Entity, Request: a.Request,
+			After: map[string]any{"notices": len(fresh), "eventIds": fresh},
+		})
+	})
 	if err != nil {
-		return nil, fmt.Errorf("impact: acknowledge: %w", err)
-	}
-	known, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("impact: acknowledge: %w", err)
+		return nil, err
 	}
 	unknown = []string{}
-	for _, id := range events {
+	for _, id := range a.Events {
 		if !slices.Contains(known, id) {
 			unknown = append(unknown, id)
 		}
 	}
 	return unknown, nil
+}
+
+func eventIDs(ctx context.Context, tx pg.Tx, statement string, args ...any) ([]string, error) {
+	rows, err := tx.Query(ctx, statement, args...)
+	if err != nil {
+		return nil, fmt.Errorf("impact: acknowledge: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("impact: acknowledge: %w", err)
+	}
+	return ids, nil
 }
 
 // Count is how many answers an organisation was told of on a day, and with how many of them

@@ -7,6 +7,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/lineproof/lineproof/internal/filerows"
 	"github.com/lineproof/lineproof/internal/impact"
 	"github.com/lineproof/lineproof/internal/message"
 	"github.com/lineproof/lineproof/internal/outbox"
@@ -14,7 +15,8 @@ import (
 )
 
 // ForgetExpiredArgs deletes expired credentials, idempotency responses, login
-// records, searches of who asked about a number, messages, and changes of lines that were passed on.
+// records, searches of who asked about a number, messages, values of rejected
+// rows, and changes of lines that were passed on.
 type ForgetExpiredArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -59,10 +61,14 @@ func (w *forgetExpired) Work(ctx context.Context, _ *river.Job[ForgetExpiredArgs
 	if err != nil {
 		return err
 	}
-	if credentials+answers+logins+searches+changes+notices+messages > 0 {
+	values, err := filerows.DeleteOld(ctx, w.jobs.Pool, w.jobs.Now())
+	if err != nil {
+		return err
+	}
+	if credentials+answers+logins+searches+changes+notices+messages+values > 0 {
 		w.jobs.Log.LogAttrs(ctx, slog.LevelInfo, "deleted expired rows",
 			slog.Int64("credentials", credentials), slog.Int64("answers", answers),
-			slog.Int64("logins", logins), slog.Int64("searches", searches), slog.Int64("changes", changes), slog.Int64("notices", notices), slog.Int64("messages", messages))
+			slog.Int64("logins", logins), slog.Int64("searches", searches), slog.Int64("changes", changes), slog.Int64("notices", notices), slog.Int64("messages", messages), slog.Int64("file_values", values))
 	}
 	return nil
 }

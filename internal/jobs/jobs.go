@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/clamd"
@@ -27,7 +28,7 @@ import (
 	"github.com/lineproof/lineproof/internal/tally"
 )
 
-// Jobs has the dependencies of the jobs. All fields but Scanner are required.
+// Jobs has the dependencies of the jobs. All fields but Scanner and Worked are required.
 type Jobs struct {
 	Pool      *pgxpool.Pool
 	Access    *access.Service
@@ -42,6 +43,7 @@ type Jobs struct {
 	Scanned   func(outcome string)           // called for every attempt to scan: a state, waiting or failed
 	Removed   func(reason string, files int) // called with the number of removed files: orphan or retention
 	Counted   func(settled time.Time)        // called with the time up to which the counts of the journal are final
+	Worked    func(kind string, err error)   // called when an attempt of a job has ended
 	Now       func() time.Time
 	Log       *slog.Logger
 
@@ -91,6 +93,7 @@ func New(j *Jobs) (*Client, error) {
 			periodic(workInterval, NotifyWorkArgs{}),
 		},
 		JobTimeout: time.Minute,
+		Middleware: []rivertype.Middleware{river.WorkerMiddlewareFunc(j.work)},
 		// Every login of the database may send notifications, and by one it could pause a
 		// queue or cancel a job. So River does not listen and asks every second.
 		PollOnly: true,
@@ -103,6 +106,37 @@ func New(j *Jobs) (*Client, error) {
 		return nil, fmt.Errorf("jobs: create the client: %w", err)
 	}
 	return c, nil
+}
+
+// Kinds returns the kinds of all jobs.
+func Kinds() []string {
+	kinds := []string{SendEmailArgs{}.Kind(), ScanDocumentArgs{}.Kind()}
+	for _, args := range []river.JobArgs{
+		MakePartitionsArgs{},
+		ForgetExpiredArgs{},
+		ScanWaitingArgs{},
+		SweepDocumentsArgs{},
+		CountAnswersArgs{},
+		NoteReachArgs{},
+		ChainAuditArgs{},
+		RecordFailuresArgs{},
+		NotifyExpiryArgs{},
+		RenewRowsArgs{},
+		NotifyWorkArgs{},
+	} {
+		kinds = append(kinds, args.Kind())
+	}
+	return kinds
+}
+
+// work runs an attempt of a job and reports how it ended. A job that waits has neither
+// succeeded nor failed.
+func (j *Jobs) work(ctx context.Context, job *rivertype.JobRow, do func(context.Context) error) error {
+	err := do(ctx)
+	if _, waits := errors.AsType[*river.JobSnoozeError](err); !waits && j.Worked != nil {
+		j.Worked(job.Kind, err)
+	}
+	return err
 }
 
 // insertOnly returns a client that queues jobs and runs none. Its log is

@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -36,11 +37,16 @@ func TestPeriodicJobsRunAtStartInTheServingRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	ahead, counted := make(chan int, 8), make(chan time.Time, 100)
+	worked := func(kind string, err error) {
+		if !slices.Contains(jobs.Kinds(), kind) || err != nil && t.Context().Err() == nil {
+			t.Errorf("the job %s is not among all kinds, or failed: %v", kind, err)
+		}
+	}
 	c, err := jobs.New(&jobs.Jobs{
 		Pool: pool, Access: &access.Service{Pool: pool, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Now: time.Now},
 		People: &people.People{Pool: pool, Now: time.Now}, DaysAhead: 11, Ahead: func(n int) { ahead <- n }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Documents: emptyDocuments(t, pool), Removed: func(string, int) {}, Tally: &tally.Tally{Pool: pool, Now: time.Now}, Counted: func(at time.Time) { counted <- at },
-		Supply: emptySupply(pool),
+		Supply: emptySupply(pool), Worked: worked,
 	})
 	if err != nil {
 		t.Fatal(err)

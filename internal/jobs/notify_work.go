@@ -32,8 +32,10 @@ const (
 	workInterval = time.Minute
 	// workSince is how far back the job looks, so that an outage of a day hides nothing.
 	workSince = 2 * 24 * time.Hour
-	// workMost is how many of each kind it looks at.
-	workMost = 200
+	// workPage is how many files or documents it reads at once.
+	workPage = 200
+	// mostApprovals is more than ever wait: people request them one by one.
+	mostApprovals = 10_000
 )
 
 type notifyWork struct {
@@ -54,7 +56,7 @@ func (w *notifyWork) Work(ctx context.Context, _ *river.Job[NotifyWorkArgs]) err
 
 func (w *notifyWork) approvals(ctx context.Context) error {
 	j := w.jobs
-	list, err := (&approval.Service{Pool: j.Pool, Now: j.Now}).List(ctx, false, workMost)
+	list, err := (&approval.Service{Pool: j.Pool, Now: j.Now}).List(ctx, false, mostApprovals)
 	if err != nil {
 		return err
 	}
@@ -83,12 +85,24 @@ func (w *notifyWork) approvals(ctx context.Context) error {
 }
 
 func (w *notifyWork) files(ctx context.Context) error {
-	j := w.jobs
-	list, _, err := j.Supply.ImportPage(ctx, supply.ImportFilter{Open: true, Limit: workMost})
-	held := slices.DeleteFunc(list, func(im supply.Import) bool { return im.State != supply.Held })
-	if err != nil || len(held) == 0 {
-		return err
+	open := supply.ImportFilter{Open: true, Limit: workPage}
+	for {
+		list, next, err := w.jobs.Supply.ImportPage(ctx, open)
+		if err != nil {
+			return err
+		}
+		if err := w.heldFiles(ctx, slices.DeleteFunc(list, func(im supply.Import) bool { return im.State != supply.Held })); err != nil || next == uuid.Nil {
+			return err
+		}
+		open.After = next
 	}
+}
+
+func (w *notifyWork) heldFiles(ctx context.Context, held []supply.Import) error {
+	if len(held) == 0 {
+		return nil
+	}
+	j := w.jobs
 	_, plan, err := j.Supply.Lines.Current(ctx, j.Pool, j.Now())
 	if err != nil {
 		return err
@@ -110,18 +124,35 @@ func (w *notifyWork) files(ctx context.Context) error {
 	})
 }
 
+// documents reads the documents in the order in which they were rejected, the last first,
+// until they are older than it looks back.
 func (w *notifyWork) documents(ctx context.Context) error {
 	j := w.jobs
-	list, _, err := j.Documents.List(ctx, document.Filter{States: []document.State{document.Rejected}, Limit: workMost})
-	if err != nil {
-		return err
+	rejected := document.Filter{States: []document.State{document.Rejected}, Sort: document.BySince, Descending: true, Limit: workPage}
+	for {
+		list, next, err := j.Documents.List(ctx, rejected)
+		if err != nil {
+			return err
+		}
+		old := slices.IndexFunc(list, func(d document.Document) bool { return j.Now().Sub(d.Moved) > workSince })
+		if old >= 0 {
+			list, next = list[:old], ""
+		}
+		if err := w.rejectedDocuments(ctx, list); err != nil || next == "" {
+			return err
+		}
+		rejected.After = next
 	}
+}
+
+func (w *notifyWork) rejectedDocuments(ctx context.Context, list []document.Document) error {
+	if len(list) == 0 {
+		return nil
+	}
+	j := w.jobs
 	return pg.InTx(ctx, j.Pool, func(tx pg.Tx) error {
 		for i := range list {
 			d := &list[i]
-			if j.Now().Sub(d.Moved) > workSince {
-				continue
-			}
 			c := message.Content{About: d.Label, Detail: d.Note, Path: "/portal/documents/" + d.ID.String(), Ref: d.ID}
 			if err := j.People.NotifyAdmins(ctx, tx, people.Notice{Kind: people.DocumentRejected, Content: c}, d.Entity); err != nil {
 				return err

@@ -160,7 +160,7 @@ func TestOnlyWhatIsArchivedCanBeDropped(t *testing.T) {
 	day := p.day(t, 40)
 	p.fill(t, day, 2, 2)
 	suffix, date := day.Format("20060102"), "'"+day.Format(time.DateOnly)+"'"
-	note := `INSERT INTO journal_archive VALUES (gen_random_uuid(), ` + date + `, sha256('x'), 2, 3, 1, sha256('x'), now())`
+	note := `INSERT INTO journal_archive (manifest, day, sha256, batches, entries, bytes, root, archived_at) VALUES (gen_random_uuid(), ` + date + `, sha256('x'), 2, 3, 1, sha256('x'), now())`
 	for _, sql := range []string{
 		note, `SELECT journal_drop_day(` + date + `)`, `ALTER TABLE journal_entry DETACH PARTITION journal_entry_` + suffix, `SELECT setval('journal_epoch', 9)`,
 		`INSERT INTO journal_epoch_skip VALUES (gen_random_uuid(), now(), 1, 2, 'x')`,

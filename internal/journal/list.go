@@ -32,6 +32,9 @@ type Position struct {
 type Query struct {
 	Entity       uuid.UUID // uuid.Nil for every entity
 	Mode, Status string    // "" for all
+	Key          uuid.UUID // uuid.Nil for every key
+	Number       int64     // 0 for every number
+	Correlator   string    // "" for all
 	Spans        []Span    // the periods to read; they do not overlap
 	Before       Position  // only records before this one; the zero value is no limit
 	Limit        int
@@ -42,6 +45,7 @@ type Query struct {
 const listEntries = `SELECT ` + entryColumns + ` FROM unnest($1::timestamptz[], $2::timestamptz[]) AS s (low, high)
 	CROSS JOIN LATERAL (SELECT * FROM journal_entry j WHERE j.at >= s.low AND j.at < s.high
 		AND ($3::uuid IS NULL OR j.entity_id = $3) AND ($4 = '' OR j.mode = $4) AND ($5 = '' OR j.status = $5)
+		AND ($9::uuid IS NULL OR j.key_id = $9) AND ($10::bigint = 0 OR j.number = $10) AND ($11 = '' OR j.correlator = $11)
 		AND ($6::timestamptz IS NULL OR (j.at, j.request_id) < ($6, $7::uuid))) e
 	ORDER BY at DESC, request_id DESC LIMIT $8`
 
@@ -61,7 +65,7 @@ func List(ctx context.Context, pool *pgxpool.Pool, q Query) (list []record.Entry
 		before = &q.Before.At
 	}
 	args := []any{
-		lows, highs, pg.ID(q.Entity), q.Mode, q.Status, before, q.Before.ID, q.Limit,
+		lows, highs, pg.ID(q.Entity), q.Mode, q.Status, before, q.Before.ID, q.Limit, pg.ID(q.Key), q.Number, q.Correlator,
 	}
 	err = pg.InTx(ctx, pool, func(tx pg.Tx) error {
 		// The planner scans tables that are empty according to the statistics, and the

@@ -13,7 +13,6 @@ import (
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
-	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 func compareFindings(a, b journal.Finding) int {
@@ -101,20 +100,7 @@ func TestArchiveReadsAStandby(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	primary, err := pgtest.StartNode(ctx, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(primary.Stop)
-	port, err := process.FreePort(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	standby, err := primary.Standby(ctx, "second", port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(standby.Stop)
+	primary, standby := pgtest.StartPair(ctx, t)
 	p := newPastAt(t, primary.Database())
 	reader, err := pg.Open(ctx, standby.Database(), pg.Options{ReadOnly: true, Role: pg.Serve})
 	if err != nil {

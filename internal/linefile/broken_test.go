@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -90,7 +92,10 @@ func compareCase(t *testing.T, k brokenfile.Case, got result) {
 	var refused []linefile.Refusal
 	for _, r := range got.refused {
 		checkMessage(t, r.Message)
-		r.Message = ""
+		if len(r.Number) > 70 || len(r.Value) > 70 || !utf8.ValidString(r.Number+r.Value) || strings.ContainsFunc(r.Number+r.Value, unicode.IsControl) {
+			t.Errorf("line %d is quoted as %q and %q", r.Place, r.Number, r.Value)
+		}
+		r.Message, r.Number, r.Value = "", "", ""
 		refused = append(refused, r)
 	}
 	if diff := cmp.Diff(k.WantRefusals, refused); diff != "" && k.WantRows != brokenfile.Unknown {

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/fault"
@@ -161,7 +162,16 @@ func (r *Reader) read(text []byte, row *Row) problem {
 }
 
 func (r *Reader) refusal(p problem) Refusal {
-	return Refusal{Place: r.in.place - 1, Field: p.field, Reason: p.reason, Message: p.message(r.opts.Kind)}
+	f := Refusal{Place: r.in.place - 1, Field: p.field, Reason: p.reason, Message: p.message(r.opts.Kind)}
+	if len(r.cells) != r.header.width || p.reason == BadEncoding || p.reason == BadQuotes || p.reason == TooLong && p.field == "" {
+		return f // the cells are not those of the columns, or of the line before
+	}
+	columns := columnsOf(r.opts.Kind)
+	f.Number = quoted(r.cell(slices.Index(columns, colNumber)))
+	if at := slices.Index(columns, p.field); at >= 0 {
+		f.Value = quoted(r.cell(at))
+	}
+	return f
 }
 
 // RefusedNumbers returns the numbers of the lines that the last Next refused, as far

@@ -1,19 +1,88 @@
 package linefile
 
 import (
+	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lineproof/lineproof/internal/line"
 )
 
 // Refusal is why a line of the file was refused. For a line with several mistakes it
-// has the first. It never quotes the line.
+// has the first. Message never quotes the line; Number and Value do, and are only for the
+// people who sent the file.
 type Refusal struct {
 	Place   int64  // the line of the file; the header is line 1
 	Field   string // the column; empty if the whole line is wrong
 	Reason  string
 	Message string // what to do
+	Number  string // as in the file; empty if the line has none that can be read
+	Value   string // of the column, as in the file
+}
+
+// maxQuoted is how many bytes of a cell a refusal has at most.
+const maxQuoted = 64
+
+// quoted returns a cell as text that can be stored and shown: shortened, and without
+// characters that are none.
+func quoted(cell []byte) string {
+	cut := ""
+	if len(cell) > maxQuoted {
+		cell, cut = cell[:maxQuoted], "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '·'
+		}
+		return r
+	}, string(bytes.ToValidUTF8(cell, nil))) + cut
+}
+
+// Refuse returns the refusal of a row whose form is right.
+func (row *Row) Refuse(field, reason string) Refusal {
+	return Refusal{Place: row.Place, Field: field, Reason: reason, Number: row.Number.E164(), Value: quoted([]byte(row.text(field)))}
+}
+
+// text returns the value of the number or of a column of an event. Times are in UTC,
+// whatever the file has.
+func (row *Row) text(field string) string {
+	e := &row.Event
+	switch field {
+	case colNumber:
+		return row.Number.E164()
+	case colID:
+		return e.ID
+	case colType:
+		return e.Kind.String()
+	case colEffectiveAt:
+		return timeText(e.Effective)
+	case colChurnAt:
+		return timeText(e.ChurnAt)
+	case colNetwork:
+		return e.Network
+	case colLevel:
+		return e.Level
+	case colReason:
+		return e.Reason
+	case colScope:
+		return e.Scope
+	case colVoids:
+		return e.Voids
+	case colFirstHolder:
+		return strconv.FormatBool(e.FirstHolder)
+	}
+	return ""
+}
+
+func timeText(at line.Instant) string {
+	if at == line.Never {
+		return ""
+	}
+	return at.Time().UTC().Format(time.RFC3339)
 }
 
 // The reasons. Suppliers' programs depend on them; they are never renamed.

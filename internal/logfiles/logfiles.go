@@ -46,7 +46,7 @@ const (
 )
 
 var (
-	errNoFile = fault.New(fault.NotFound, "The public log has no such file. A tile exists once a checkpoint covers it; see docs/reference/public-log.md.")
+	errNoFile = fault.New(fault.NotFound, "The public log has no such file. A tile exists once a checkpoint covers it; see /guide/reference/public-log.")
 	errNone   = fault.New(fault.NotFound, "The public log has no checkpoint yet. The first one follows the first answer within seconds.")
 	errStore  = fault.New(fault.Unavailable, "The public log can't be read right now. Send the request again shortly.")
 )

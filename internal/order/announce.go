@@ -90,7 +90,7 @@ func (s *Service) announce(ctx context.Context, tx pg.Tx, id uuid.UUID, details 
 	from, errFrom := time.Parse(time.RFC3339, details[detailFrom])
 	until, errUntil := time.Parse(time.RFC3339, details[detailUntil])
 	if !known || errLines != nil || errFrom != nil || errUntil != nil || !until.After(e.At) {
-		return fault.New(fault.IncompatibleState, "The announced period is over, or the network is no longer on the numbering plan. Refuse it, and announce the change again.")
+		return fault.New(fault.IncompatibleState, "The announced period is over, or the network is no longer on the numbering plan. Reject it, and announce the change again.")
 	}
 	if err := share.Announce(ctx, tx, share.Announcement{ID: id, Network: network, Lines: lines, From: from, Until: until}, e.At); err != nil {
 		return err

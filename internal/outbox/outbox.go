@@ -65,8 +65,10 @@ const Channel = "line_change"
 // 48 bits are a number of the sequence.
 const lockClass int64 = 77 << 48
 
-// lastNumber is the last number that the sequence has given out.
-const lastNumber = `SELECT last_value - CASE WHEN is_called THEN 0 ELSE 1 END FROM line_change_n`
+// lastNumber is the last number that the sequence has given out. The function locks the row of
+// the sequence. To select from the sequence does not: it can return a number up to 32 above
+// the last one, which the row has for a moment while nextval writes to the log.
+const lastNumber = `SELECT coalesce(pg_sequence_last_value('line_change_n'), 0)`
 
 // Append writes changes in the transaction that made them, which has the rows of
 // their lines locked. From then on until the transaction ends, no reader gets further:

@@ -28,7 +28,7 @@ func (p *People) PrepareOnboarding(ctx context.Context, f registry.ApplicationFo
 	if err != nil {
 		return nil, err
 	}
-	by := registry.Onboarder{Client: who.Client, Token: who.ID, Vouches: who.Vouches, Request: request, From: who.From}
+	by := registry.Onboarder{Client: who.Client, Token: who.ID, Vouches: who.Vouches, Sole: who.Sole, Request: request, From: who.From}
 	return func(tx pg.Tx) (Onboarded, error) {
 		entity, admin, err := p.Registry.Onboard(ctx, tx, application, by)
 		if err != nil {

@@ -63,7 +63,7 @@ func TestBatchThatWasRemovedBeforeTheArchiveIsFound(t *testing.T) {
 			}
 		}
 		root := tree.Root()
-		_, err = owner.Exec(t.Context(), `INSERT INTO journal_archive VALUES (gen_random_uuid(), current_date - 2, sha256('manifest'), $1::bigint, 3 * $1::bigint, 1, $2, now())`, batches, root[:])
+		_, err = owner.Exec(t.Context(), `INSERT INTO journal_archive (manifest, day, sha256, batches, entries, bytes, root, archived_at) VALUES (gen_random_uuid(), current_date - 2, sha256('manifest'), $1::bigint, 3 * $1::bigint, 1, $2, now())`, batches, root[:])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -324,13 +324,16 @@ func (w *recoveryWriter) add(ctx context.Context, entry []byte, lost bool) error
 	return nil
 }
 
-// finish moves the head to the new end. Batches are read on from where they were.
+// finish moves the head to the new end. The restored snapshot does not see batches that were
+// committed before the moment of the restore and shown after it, and they are in the log now. So
+// the next tick compares batches with entries instead, as in a database that was loaded into
+// another cluster.
 func (w *recoveryWriter) finish(ctx context.Context) error {
 	root := w.tree.Root()
 	if _, err := w.tx.Exec(ctx, `INSERT INTO log_checkpoint (size, root, at) VALUES ($1, $2, clock_timestamp())`, w.next, root[:]); err != nil {
 		return fmt.Errorf("publiclog: recover: %w", err)
 	}
-	if _, err := w.tx.Exec(ctx, `UPDATE log_head SET size = $1, edge = $2, root = $3`, w.next, w.tree.Edge(), root[:]); err != nil {
+	if _, err := w.tx.Exec(ctx, `UPDATE log_head SET size = $1, edge = $2, root = $3, system = 0`, w.next, w.tree.Edge(), root[:]); err != nil {
 		return fmt.Errorf("publiclog: recover: %w", err)
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/lineproof/lineproof/internal/logentry"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/publiclog"
@@ -39,19 +41,7 @@ func TestRecoveredLogGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []struct {
-		sql  string
-		args []any
-	}{
-		{`DELETE FROM log_entry WHERE idx >= 4; DELETE FROM log_checkpoint WHERE size > 4; DELETE FROM journal_batch WHERE n >= 3; DELETE FROM log_head; DELETE FROM log_published`, nil},
-		{`INSERT INTO log_head SELECT * FROM json_populate_record(NULL::log_head, $1::json)`, []any{head}},
-		{`INSERT INTO log_published SELECT * FROM json_populate_record(NULL::log_published, $1::json)`, []any{published}},
-		{`DELETE FROM log_pending`, nil}, // a new head adds what is there
-	} {
-		if _, err := owner.Exec(t.Context(), step.sql, step.args...); err != nil {
-			t.Fatal(err)
-		}
-	}
+	setBack(t, owner, head, published, 3)
 	p.next = 100
 	for range 3 { // fewer than were published, as many, and more
 		p.grow(1)
@@ -82,4 +72,56 @@ func TestRecoveredLogGoesOn(t *testing.T) {
 	if r, err := publiclog.Check(t.Context(), p.pool, nil); err != nil || len(r.Found) == 0 {
 		t.Errorf("a deletion that is marked as lost is not found: %v", err)
 	}
+}
+
+// setBack makes the database as it was when the log had four entries and head and published were
+// read; batches before a number were committed by then.
+func setBack(t *testing.T, owner *pgxpool.Pool, head, published string, batches int) {
+	t.Helper()
+	for _, step := range []struct {
+		sql  string
+		args []any
+	}{
+		{`DELETE FROM log_entry WHERE idx >= 4`, nil},
+		{`DELETE FROM journal_batch WHERE n >= $1`, []any{batches}},
+		{`DELETE FROM log_checkpoint WHERE size > 4; DELETE FROM log_head; DELETE FROM log_published`, nil},
+		{`INSERT INTO log_head SELECT * FROM json_populate_record(NULL::log_head, $1::json)`, []any{head}},
+		{`INSERT INTO log_published SELECT * FROM json_populate_record(NULL::log_published, $1::json)`, []any{published}},
+		{`DELETE FROM log_pending`, nil}, // a new head adds what is there
+	} {
+		if _, err := owner.Exec(t.Context(), step.sql, step.args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A batch that was committed before the moment of the restore and shown after it is neither lost
+// nor added twice, and the log goes on.
+func TestRecoveryAddsNoBatchTwice(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	p, owner := newPress(t, url), pgtest.Open(t, url, "")
+	p.grow(3)
+	p.publish(p.publisher())
+	var head, published string
+	const save = `SELECT (SELECT row_to_json(h)::text FROM log_head h), (SELECT row_to_json(p)::text FROM log_published p)`
+	if err := owner.QueryRow(t.Context(), save).Scan(&head, &published); err != nil {
+		t.Fatal(err)
+	}
+	p.grow(2)
+	p.publish(p.publisher())
+	setBack(t, owner, head, published, 4)
+	recovery := publiclog.Recovery{Pool: pgtest.Open(t, url, pg.Owner), Tiles: p.tiles, Reason: logentry.Restored}
+	done, err := recovery.Run(t.Context())
+	if want := (publiclog.Recovered{From: 4, To: 6, Lost: 1, Answers: 3}); err != nil || done != want {
+		t.Fatalf("%+v, %v; want %+v", done, err, want)
+	}
+	p.next = 100
+	for i := range int64(2) {
+		p.grow(1)
+		if size, err := p.publisher().Publish(t.Context()); err != nil || size != 8+i {
+			t.Fatalf("after the recovery: size %d, %v", size, err)
+		}
+	}
+	wantNothingFound(t, p.pool)
 }

@@ -44,6 +44,7 @@ type Onboarder struct {
 	Client  uuid.UUID
 	Token   uuid.UUID
 	Vouches bool // the admins of its entities count as verified
+	Sole    bool // it onboards one entity, its own
 	Request uuid.UUID
 	From    netip.Addr // the source address of the call
 }
@@ -72,7 +73,7 @@ func (r *Registry) Onboard(ctx context.Context, tx pg.Tx, a Application, by Onbo
 		}
 		return Entity{}, Admin{}, ErrTaken.With(cacConflict).With(others...)
 	}
-	if err := r.checkOnboardings(ctx, q, by.Client, now); err != nil {
+	if err := r.checkOnboardings(ctx, q, by, now); err != nil {
 		return Entity{}, Admin{}, err
 	}
 	if err := r.insertEntity(ctx, q, entity, a, by); err != nil {
@@ -195,6 +196,19 @@ func EntityFor(ctx context.Context, from pg.DB, by Onboarder, named uuid.UUID) (
 	}
 	if len(ids) != 1 {
 		return uuid.Nil, errWhichEntity
+	}
+	return ids[0], nil
+}
+
+// OnlyEntityOf returns the entity that a client onboarded, if it onboarded exactly one,
+// and else the zero id.
+func OnlyEntityOf(ctx context.Context, from pg.DB, client uuid.UUID) (uuid.UUID, error) {
+	ids, err := db.New(from).EntitiesOfClient(ctx, uuid.NullUUID{UUID: client, Valid: true})
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("registry: find the client's entities: %w", err)
+	}
+	if len(ids) != 1 {
+		return uuid.Nil, nil
 	}
 	return ids[0], nil
 }

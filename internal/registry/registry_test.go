@@ -3,7 +3,10 @@ package registry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,6 +169,35 @@ func TestPrepareReportsEveryField(t *testing.T) {
 	want := []string{"adminEmail", "adminName", "adminPassword", "adminPhone", "cac", "name"}
 	if diff := cmp.Diff(want, fieldsOf(err)); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+}
+
+// The admins of an organisation change the secrets of a client that is theirs alone, so it
+// must never onboard another: neither later nor at the same moment.
+func TestAClientOfOneOrganisationOnboardsNoOther(t *testing.T) {
+	t.Parallel()
+	r := newRegistry(t)
+	r.Onboardings = 0
+	by := sponsor(t, r.Pool)
+	by.Sole = true
+	var admitted atomic.Int32
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			_, err := onboard(t.Context(), r, form(func(f *registry.ApplicationForm) {
+				f.AdminEmail, f.AdminPhone = fmt.Sprintf("a%d@x.example", i), fmt.Sprintf("+23480987654%02d", i)
+			}), by)
+			switch {
+			case err == nil:
+				admitted.Add(1)
+			case !errors.Is(err, registry.ErrSole):
+				t.Errorf("the client got %v, want ErrSole", err)
+			}
+		})
+	}
+	all.Wait()
+	if n := admitted.Load(); n != 1 {
+		t.Errorf("%d organisations were onboarded, want 1", n)
 	}
 }
 

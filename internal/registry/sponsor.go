@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/registry/internal/db"
@@ -18,15 +16,29 @@ import (
 // at them must not be free: a client onboards only so many on a day, and the guard
 // counts them together.
 
+// ErrSole reports a client that belongs to the organisation that it has onboarded, and
+// would onboard another.
+var ErrSole = fault.New(fault.PermissionDenied, "This client onboards one organisation, its own, and has done so. Ask the regulator for a client that onboards others.")
+
 // checkOnboardings returns an error if the client has onboarded as many entities
-// today as it may. It serialises the onboardings of one client, so that concurrent
-// ones cannot exceed the limit.
-func (r *Registry) checkOnboardings(ctx context.Context, q *db.Queries, client uuid.UUID, now time.Time) error {
-	if r.Onboardings <= 0 {
+// today as it may, or the one to which it belongs. It serialises the onboardings of one
+// client, so that concurrent ones cannot exceed the limit.
+func (r *Registry) checkOnboardings(ctx context.Context, q *db.Queries, by Onboarder, now time.Time) error {
+	if r.Onboardings <= 0 && !by.Sole {
 		return nil
 	}
+	client := by.Client
 	if err := q.LockOnboardings(ctx, client.String()); err != nil {
 		return fmt.Errorf("registry: lock the onboardings of a client: %w", err)
+	}
+	if by.Sole {
+		switch n, err := q.CountOnboarded(ctx, db.CountOnboardedParams{ClientID: pg.ID(client)}); {
+		case err != nil:
+			return fmt.Errorf("registry: look for the entity of a client: %w", err)
+		case n > 0:
+			return ErrSole
+		}
+		return nil
 	}
 	today := now.UTC().Truncate(24 * time.Hour)
 	n, err := q.CountOnboarded(ctx, db.CountOnboardedParams{ClientID: pg.ID(client), Since: today})

@@ -18,6 +18,7 @@ type Filter struct {
 	Entity     uuid.UUID
 	Key        uuid.UUID // zero for all
 	Mode, Code string    // "" for all
+	Status     int       // of HTTP; 0 for all
 	Correlator string    // "" for all
 	Number     string    // in E.164; "" for all
 	Before     Position  // zero for the newest
@@ -42,6 +43,9 @@ func Find(ctx context.Context, from pg.DB, peppers *secret.Peppers, now time.Tim
 	}
 	if f.Code != "" {
 		q.Add(`r.code = ?`, f.Code)
+	}
+	if f.Status != 0 {
+		q.Add(`r.status = ?`, f.Status)
 	}
 	if f.Correlator != "" {
 		q.Add(`r.correlator = ?`, f.Correlator)

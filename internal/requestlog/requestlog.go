@@ -201,7 +201,7 @@ func (l *Log) Flush(ctx context.Context) error {
 const noPartition = "23514"
 
 func (l *Log) write(ctx context.Context, list []Refused) error {
-	rows := make([][]any, len(list))
+	var batch pgx.Batch
 	for i := range list {
 		r := &list[i]
 		var mac []byte
@@ -212,14 +212,18 @@ func (l *Log) write(ctx context.Context, list []Refused) error {
 		if violations == nil {
 			violations = []string{}
 		}
-		rows[i] = []any{r.At, r.ID, r.Entity, r.Key, r.Mode, r.Route, r.Status, r.Code, violations, mac, r.Correlator, r.Skipped}
+		batch.Queue(insertRefused, r.At, r.ID, r.Entity, r.Key, r.Mode, r.Route, r.Status, r.Code, violations, mac, r.Correlator, r.Skipped)
 	}
-	columns := []string{"at", "id", "entity_id", "key_id", "mode", "route", "status", "code", "violations", "number_mac", "correlator", "skipped"}
-	if _, err := l.pool.CopyFrom(ctx, pgx.Identifier{"refused_request"}, columns, pgx.CopyFromRows(rows)); err != nil {
+	if err := l.pool.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("requestlog: store: %w", err)
 	}
 	return nil
 }
+
+// insertRefused stores a row unless it is there: when a commit was not confirmed, the rows are
+// written again.
+const insertRefused = `INSERT INTO refused_request (at, id, entity_id, key_id, mode, route, status, code, violations, number_mac, correlator, skipped)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING`
 
 // numberKey is what a number is signed as: together with the organisation, so that the
 // rows of two organisations have nothing in common.

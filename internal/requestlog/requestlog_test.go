@@ -55,6 +55,7 @@ func TestOrganisationFindsItsRefusedRequests(t *testing.T) {
 	}{
 		"by key":        {requestlog.Filter{Key: key}, with.ID},
 		"by code":       {requestlog.Filter{Code: "INVALID_ARGUMENT"}, without.ID},
+		"by status":     {requestlog.Filter{Status: 400}, without.ID},
 		"by mode":       {requestlog.Filter{Mode: "test"}, without.ID},
 		"by number":     {requestlog.Filter{Number: number}, with.ID},
 		"by correlator": {requestlog.Filter{Correlator: "order-7"}, with.ID},
@@ -160,5 +161,28 @@ func TestOldRefusedRequestsAreDropped(t *testing.T) {
 		if n, err := requestlog.MakePartitions(ctx, pool); err != nil || n != want {
 			t.Errorf("%d changed, %v; want %d", n, err, want)
 		}
+	}
+}
+
+// When the database stops answering in the middle of a commit, the rows are written again, and
+// those that are there stay as they are: an error would stop the log for ever.
+func TestRowsOfAnUnconfirmedCommitAreWrittenAgain(t *testing.T) {
+	t.Parallel()
+	pool, now := pgtest.New(t), time.Now()
+	l := requestlog.New(pool, peppers(t, "a pepper for tests, thirty-two bytes long"), func() time.Time { return now }, slog.New(slog.DiscardHandler), nil)
+	first := requestlog.Refused{ID: uuid.Must(uuid.NewV7()), Entity: uuid.New(), Key: uuid.New(), Mode: "live", Route: "POST /verify", Status: 429, Code: "QUOTA_EXCEEDED"}
+	second := first
+	second.ID = uuid.Must(uuid.NewV7())
+	for _, list := range [][]requestlog.Refused{{first}, {first, second}} {
+		for _, r := range list {
+			l.Add(r)
+		}
+		if err := l.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stored int
+	if err := pool.QueryRow(t.Context(), `SELECT count(*) FROM refused_request`).Scan(&stored); err != nil || stored != 2 {
+		t.Errorf("%d rows are stored, %v", stored, err)
 	}
 }

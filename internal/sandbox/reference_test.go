@@ -48,7 +48,8 @@ A test key (^lp_test_…^) works with the numbers on this page and **never sees 
 - **The range is ^+2347290000000^ to ^+2347290000099^**; the last two digits select what is simulated. Numbers of the range that are not listed are not test numbers.
 - **Nobody has these numbers.** 0729 is a mobile range of Nigeria, so the numbers pass your own format checks, but
   [the plan that ships](../how-to/change-the-numbering-plan.md) allocates it to no network. A live key gets the ordinary answer for them, which is
-  ^UNALLOCATED^ as long as the regulator's plan does not allocate the range. If it is allocated one day, test keys are not affected, and live keys get the ordinary answer as before.
+  ^UNALLOCATED^ as long as the regulator's plan does not allocate the range. If it is allocated one day, test keys are not affected, and live keys get the ordinary answer as before. The header ^Lineproof-Hint^ of the response and the
+  page of the record say so.
 - **In another country** (^LINEPROOF_REGION^) the range is a different one, with the same last two digits. It is made from the example of a mobile number that
   the phone number library has for that country, so somebody may have these numbers there; that changes no answer. The 422 error names the range.
 - **The answer is computed like a real one**: the facts below go through the same rule as those of every other line, so ^signals^, ^coverage^ and ^since^ agree with

@@ -90,6 +90,13 @@ func (s *Simulator) Has(n phone.Number) bool {
 	return ok
 }
 
+// LiveHint is for a live key that asks about a test number that is not allocated, and
+// LiveBatchHint for one that does so in a batch.
+const (
+	LiveHint      = "This is a test number. A live key gets the ordinary answer for it, UNALLOCATED; use a test key (lp_test_) for the answer that it simulates."
+	LiveBatchHint = "There are test numbers in this batch. A live key gets the ordinary answer for them, UNALLOCATED; use a test key (lp_test_) for the answers that they simulate."
+)
+
 // Result is the simulated result for a test number at one moment.
 type Result struct {
 	// Look is the simulated look-up of the line. Its policy is the one that was

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,12 +16,14 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/guide"
 	"github.com/lineproof/lineproof/internal/hashing"
 	"github.com/lineproof/lineproof/internal/httpapi"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
 	"github.com/lineproof/lineproof/internal/journal"
 	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/nodes"
 	"github.com/lineproof/lineproof/internal/peppercheck"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -58,6 +61,7 @@ type service struct {
 	feeds        feeds
 	fileJobs     fileJobs
 	webhooks     *webhook.Sender
+	node         *nodes.Recorder
 	closeLimiter func() error
 }
 
@@ -138,7 +142,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		return nil, errors.Join(err, stores.Close())
 	}
 	told.api.Jobs = files.api
-	breaker.Warm, breaker.OnChange = verifier.Warm, logOutages(ctx, log)
+	breaker.Warm, breaker.OnChange = verifier.Warm, (&outages{ctx: ctx, log: log, metrics: metrics}).change
 	metrics.RegisterWaiting(verifier.Waiting)
 	limiter, closeLimiter, err := openLimiter(ctx, cfg, metrics, log)
 	if err != nil {
@@ -162,7 +166,7 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 		},
 		Lines: supplyService, ImportMaxBytes: cfg.ImportMaxBytes, Guard: scanGuard,
 		Limits:  callerLimits(cfg, limiter, accessService, scanGuard),
-		Answers: responses, Region: region, Log: log, Metrics: metrics, Docs: apidocs.Handler(), LogFiles: public.files, Receipts: public.receipts(l.people, stores), Ended: countEnd(meter), Refused: refused.Add,
+		Answers: responses, Region: region, Log: log, Metrics: metrics, Docs: documentation(&cfg), LogFiles: public.files, Receipts: public.receipts(l.people, stores), Ended: countEnd(meter), Refused: refused.Add,
 		RegulatorCode: cfg.RegulatorCode, Proxies: cfg.TrustedProxies, Traced: cfg.TracesEndpoint != "",
 		Timeouts: httpapi.Timeouts{Upload: cfg.UploadTimeout, Import: cfg.ImportTimeout, Request: cfg.RequestTimeout},
 	}
@@ -171,17 +175,28 @@ func assemble(ctx context.Context, cfg config.Config, l *lanes, breaker *pg.Brea
 	queue, err := jobs.New(&jobs.Jobs{
 		Pool: l.jobs, Access: accessService, Answers: responses, People: peopleService, DaysAhead: cfg.JournalDaysAhead, Ahead: metrics.JournalDaysAhead, Now: time.Now, Log: log,
 		Documents: documents, Scanner: documents.Scanner, Scanned: metrics.DocumentScanned, Removed: metrics.DocumentFilesRemoved,
-		Tally: tallies, Counted: metrics.TallySettled, Supply: &watched,
+		Tally: tallies, Counted: metrics.TallySettled, Supply: &watched, Worked: metrics.JobWorked,
 	})
 	if err != nil {
 		return nil, errors.Join(err, stores.Close(), closeLimiter())
 	}
+	metrics.RegisterJobs(jobs.Kinds())
 	handler := api.Handler()
 	if cfg.Portal {
 		handler = besideAPI(handler, portalHandler(l.people, api, handler, tallies, simulator, webhooks, stores.Journal, public.policy))
 	}
 	listener := &pg.Listener{Pool: l.people, Breaker: breaker, Log: log, Channels: append(told.channels(), accessService.Channel())}
-	return &service{pool: l.verify, listener: listener, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, refused: refused, log: public, feeds: told, fileJobs: files, webhooks: sender, closeLimiter: closeLimiter}, nil
+	return &service{pool: l.verify, listener: listener, journal: journalWriter, breaker: breaker, access: accessService, stores: stores, imports: &imports, watched: &watched, documents: documents, metrics: metrics, handler: handler, jobs: queue, guard: scanGuard, meter: meter, refused: refused, log: public, feeds: told, fileJobs: files, webhooks: sender, node: recordNode(ctx, cfg, l.jobs, peppers, log), closeLimiter: closeLimiter}, nil
+}
+
+// documentation serves the API reference and the guide.
+func documentation(cfg *config.Config) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", apidocs.Handler())
+	pages := guide.Handler(guide.Options{Portal: cfg.Portal, PublicURL: cfg.PublicURL})
+	mux.Handle(strings.TrimSuffix(guide.Root, "/"), pages)
+	mux.Handle(guide.Root, pages)
+	return mux
 }
 
 func observeJournal(m *telemetry.Metrics) func(int, time.Duration, error) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/pprof"
 	"sync/atomic"
@@ -66,18 +65,6 @@ func checkClock(skew time.Duration) error {
 
 // pingInterval is the time between two checks of the database.
 const pingInterval = 5 * time.Second
-
-// logOutages returns a function that logs the start and the end of an outage of
-// the database, once each. Failed requests are logged separately.
-func logOutages(ctx context.Context, log *slog.Logger) func(down bool, after time.Duration) {
-	return func(down bool, after time.Duration) {
-		if down {
-			log.LogAttrs(ctx, slog.LevelError, "the database does not answer; all requests are refused until it does")
-			return
-		}
-		log.LogAttrs(ctx, slog.LevelInfo, "the database answers again", slog.Duration("after", after))
-	}
-}
 
 // watchDatabase pings the database until ctx ends, so that a node without any
 // requests notices an outage too.

@@ -56,7 +56,7 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	}
 	defer l.close()
 	defer breaker.Close()
-	if err := prepare(ctx, l.verify, cfg, metrics); err != nil {
+	if err := prepare(ctx, l.verify, cfg, metrics, log); err != nil {
 		return err
 	}
 	hasher := hashing.Start(ctx, log)
@@ -86,9 +86,16 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 
 // prepare checks the schema and creates the journal's partitions before the node
 // accepts requests.
-func prepare(ctx context.Context, pool *pgxpool.Pool, cfg config.Config, metrics *telemetry.Metrics) error {
+func prepare(ctx context.Context, pool *pgxpool.Pool, cfg config.Config, metrics *telemetry.Metrics, log *slog.Logger) error {
 	if err := pg.CheckSchema(ctx, pool); err != nil {
 		return err
+	}
+	have, want, err := pg.SchemaVersion(ctx, pool)
+	if err != nil {
+		return err
+	}
+	if have > want { // during an upgrade, and after going back to the release before
+		log.LogAttrs(ctx, slog.LevelInfo, "the schema is that of a newer release, with which this one works", slog.Int64("schema", have), slog.Int64("known", want))
 	}
 	if _, err := journal.MakePartitions(ctx, pool, cfg.JournalDaysAhead); err != nil {
 		return err
@@ -134,6 +141,7 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 	group.Go(func() error { return s.watchDiskUsage(groupCtx, cfg.JournalDiskBytes) })
 	group.Go(func() error { return s.watchDocuments(groupCtx) })
 	group.Go(func() error { return s.watchFeeds(groupCtx) })
+	group.Go(func() error { return s.watchLog(groupCtx) })
 	group.Go(func() error { return s.watchScanner(groupCtx, log) })
 	group.Go(func() error {
 		s.imports.RunImports(groupCtx, log)
@@ -168,6 +176,10 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 	})
 	group.Go(func() error {
 		s.webhooks.Run(groupCtx)
+		return nil
+	})
+	group.Go(func() error {
+		s.node.Run(groupCtx)
 		return nil
 	})
 	if s.log.worker != nil {
@@ -214,6 +226,7 @@ func (s *service) drain(ctx context.Context, cfg config.Config, front, back *htt
 	_ = s.meter.Flush(flushCtx)
 	_ = s.refused.Flush(flushCtx)
 	_ = s.journal.Close(flushCtx) // otherwise another node ends the epoch
+	_ = s.node.Remove(flushCtx)   // otherwise it counts as gone without a word
 	drainCtx, cancel = context.WithTimeout(ctx, cfg.DrainTimeout)
 	defer cancel()
 	errs = append(errs, jobs.Stop(drainCtx, s.jobs), back.Close())

@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 // running is a server in this process. Its addresses come from its log.
 type running struct {
 	public, private string
+	begin           string // of the log, until it listens
 	stop            context.CancelFunc
 	done            chan error
 }
@@ -61,6 +62,7 @@ func start(t *testing.T, url string, settings ...string) running {
 	t.Cleanup(stop)
 	scan := bufio.NewScanner(lines)
 	for scan.Scan() {
+		r.begin += scan.Text() + "\n"
 		var line struct{ Msg, Public, Private string }
 		if json.Unmarshal(scan.Bytes(), &line) == nil && line.Msg == "listening" {
 			r.public, r.private = line.Public, line.Private
@@ -135,6 +137,22 @@ func TestNodeIsNotReadyWithoutSchemaOrPartitions(t *testing.T) {
 		if status, body := get(t, "http://"+r.private+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, tc.names) {
 			t.Errorf("/readyz: %d %s, want 503 that names %s", status, body, tc.names)
 		}
+	}
+}
+
+// A node serves on the schema of a newer release, and logs that.
+func TestNodeServesOnANewerSchema(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	if _, err := pgtest.Open(t, url, "").Exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (90001, true)`); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, url)
+	if status, body := get(t, "http://"+r.private+"/readyz"); status != http.StatusOK {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	if text := r.begin; !strings.Contains(text, "the schema is that of a newer release") || !strings.Contains(text, "90001") {
+		t.Errorf("the log does not say that the schema is newer:\n%s", text)
 	}
 }
 

@@ -46,5 +46,5 @@ func (s *service) checkSupply(ctx context.Context, log *slog.Logger, silent map[
 }
 
 func statOf(o *supply.NetworkStatus) telemetry.SupplyStat {
-	return telemetry.SupplyStat{Network: o.Network, Through: o.SuppliedThrough, Silent: o.Silent, Lines: o.Lines}
+	return telemetry.SupplyStat{Network: o.Network, Through: o.SuppliedThrough, FreshUntil: o.FreshUntil, Silent: o.Silent, Lines: o.Lines}
 }

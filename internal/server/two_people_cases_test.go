@@ -101,8 +101,8 @@ func imported(state string) func(*twoPeople) {
 	return func(w *twoPeople) {
 		w.Helper()
 		w.subject = uuid.New()
-		w.exec(`INSERT INTO supply_import (uid, network, supplier, kind, as_of, dry_run, source, state, created_at, updated_at, finished_at)
-			VALUES ($1, 1, 1, 'snapshot', now() - interval '1 hour', false, 'cli', $2, $3, $3, $3)`, w.subject, state, time.Now())
+		w.exec(`INSERT INTO supply_import (uid, network, supplier, supplier_name, kind, as_of, dry_run, source, state, created_at, updated_at, finished_at)
+			VALUES ($1, 1, 1, 'MTN', 'snapshot', now() - interval '1 hour', false, 'cli', $2, $3, $3, $3)`, w.subject, state, time.Now())
 	}
 }
 

@@ -26,7 +26,7 @@ func openWebhooks(cfg config.Config, l *lanes, feeds *feed.Service, persons *peo
 	client := egress.New(egress.Options{Blocked: cfg.WebhookBlocked})
 	of := func(pool *pgxpool.Pool) *webhook.Service {
 		return &webhook.Service{
-			Pool: pool, Feed: feeds, Egress: client, Peppers: peppers, Loopback: cfg.WebhookLoopback, Now: time.Now,
+			Pool: pool, Feed: feeds, Egress: client, Peppers: peppers, Loopback: cfg.WebhookLoopback, LoopbackLive: cfg.WebhookLoopbackLive, Now: time.Now,
 			Notify: func(ctx context.Context, tx pg.Tx, entity uuid.UUID, n webhook.Notice) error {
 				return persons.NotifyAdmins(ctx, tx, people.Notice{Kind: notices[n], Content: message.Content{Path: "/portal/webhooks"}}, entity)
 			},

@@ -38,8 +38,8 @@ func (s *env) baseline(number string, began time.Time, b line.Baseline) uuid.UUI
 	err := pg.InTx(s.t.Context(), s.Pool, func(tx pg.Tx) error {
 		b.Network, _ = s.plan.Network("MTN")
 		b.Until = line.Never
-		err := tx.QueryRow(s.t.Context(), `INSERT INTO supply_import (uid, network, supplier, kind, as_of, dry_run, source, state, created_at, updated_at)
-			VALUES ($1, $2, 1, 'snapshot', $3, false, 'cli', 'applied', $3, $3) RETURNING id`, uid, b.Network, began).Scan(&b.Import)
+		err := tx.QueryRow(s.t.Context(), `INSERT INTO supply_import (uid, network, supplier, supplier_name, kind, as_of, dry_run, source, state, created_at, updated_at)
+			VALUES ($1, $2, 1, 'MTN', 'snapshot', $3, false, 'cli', 'applied', $3, $3) RETURNING id`, uid, b.Network, began).Scan(&b.Import)
 		if err != nil {
 			return err
 		}

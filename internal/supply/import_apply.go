@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/lineproof/lineproof/internal/filerows"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -103,8 +104,8 @@ func (r *importRun) applyChunk(ctx context.Context, c *chunk) (err error) {
 		}
 		refused = append(refused, more...)
 		counts.Refused = int64(len(refused))
-		if r.im.Counts.Refused < maxRefused {
-			if err := r.service.saveRefused(ctx, tx, r.im.id, refused); err != nil {
+		if r.im.Counts.Refused < filerows.MaxRejected {
+			if err := filerows.SaveRejected(ctx, tx, r.im.id, refused); err != nil {
 				return err
 			}
 		}
@@ -135,7 +136,7 @@ func (r *importRun) applyEventRows(ctx context.Context, tx pg.Tx, from *chunk, c
 	rules.now = r.service.now()
 	items := make([]item, len(rows))
 	for i := range rows {
-		items[i].place, items[i].number = rows[i].Place, rows[i].Number
+		items[i].number = rows[i].Number
 		items[i].parseEvent(rows[i].Event, r.supplier, rules)
 		items[i].event.Import = r.im.id
 	}
@@ -160,7 +161,7 @@ func (r *importRun) applyEventRows(ctx context.Context, tx pg.Tx, from *chunk, c
 		case Duplicate:
 			counts.Duplicates++
 		default:
-			refused = append(refused, linefile.Refusal{Place: items[i].place, Field: columnOf(items[i].result.Field), Reason: items[i].result.Reason})
+			refused = append(refused, rows[i].Refuse(columnOf(items[i].result.Field), items[i].result.Reason))
 		}
 	}
 	return refused, newest, nil

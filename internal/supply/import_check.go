@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/lineproof/lineproof/internal/filerows"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linechange"
 	"github.com/lineproof/lineproof/internal/linefile"
@@ -12,10 +13,6 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
 )
-
-// maxRefused is the maximum number of rejected rows that are stored for one
-// import. All of them are counted.
-const maxRefused = 100_000
 
 // check reads the whole file before any of it is applied, so that a file which
 // is cut off, or which would change too much, changes nothing. On the way it
@@ -26,7 +23,7 @@ func (r *importRun) check(ctx context.Context) error {
 		return err
 	}
 	defer closeFile()
-	r.im.Rows, r.im.Counts = 0, Counts{}
+	r.im.Rows, r.im.Counts, r.examples = 0, Counts{}, filerows.NewExamples(r.zone())
 	var refused []linefile.Refusal
 	var digest [32]byte
 	var confirmed int64 // running tenures of the network whose numbers are in the file
@@ -56,14 +53,14 @@ func (r *importRun) check(ctx context.Context) error {
 			found = append(found, more...)
 		}
 		r.im.Counts.Refused += int64(len(found))
-		if free := maxRefused - len(refused); free > 0 {
+		if free := filerows.MaxRejected - len(refused); free > 0 {
 			refused = append(refused, found[:min(free, len(found))]...)
 		}
 		return r.reportProgress(ctx, false)
 	})
 	// If the file turned out to be cut off, the rows refused before that are stored, too.
 	if ctx.Err() == nil {
-		err = errors.Join(err, r.service.saveRefused(ctx, r.service.Pool, r.im.id, refused))
+		err = errors.Join(err, filerows.SaveRejected(ctx, r.service.Pool, r.im.id, refused))
 	}
 	if err != nil {
 		return err
@@ -114,6 +111,9 @@ func (r *importRun) decide(ctx context.Context, digest []byte) error {
 	case r.im.DryRun:
 		return r.setState(ctx, Checked, hold, digest)
 	case hold != "":
+		if err := r.saveExamples(ctx); err != nil {
+			return err
+		}
 		return r.setState(ctx, Held, hold, digest)
 	}
 	r.im.Rows, r.im.Counts = 0, Counts{} // from here on they count what is applied
@@ -176,11 +176,15 @@ func (r *importRun) compareChunk(ctx context.Context, c *chunk) (confirmed int64
 			if refusal.Reason == portedOut {
 				r.im.Counts.PortedOut++
 			}
-			refused = append(refused, refusal)
+			refused = append(refused, from.Refuse(refusal.Field, refusal.Reason))
 		case ok:
 			r.im.Counts.Unchanged++
 		default:
 			r.im.Counts.Added++
+			if r.examples.Wants(filerows.Added) {
+				after := line.FromBaseline(&base)
+				r.examples.Add(filerows.Added, from.Number, &row, &after)
+			}
 		}
 	}
 	more, err := r.tryRows(ctx, needEvents)
@@ -199,15 +203,31 @@ func (r *importRun) tryRows(ctx context.Context, rows []*linefile.Row) (refused 
 	}
 	cs.seqs = &seqAllocator{}
 	for _, from := range rows {
-		refusal, err := r.applyRow(ctx, cs, cs.byNumber[from.Number], from, &r.im.Counts)
+		refusal, err := r.tryRow(ctx, cs, from)
 		if err != nil {
 			return nil, err
 		}
 		if refusal.Reason != "" {
-			refused = append(refused, refusal)
+			refused = append(refused, from.Refuse(refusal.Field, refusal.Reason))
 		}
 	}
 	return refused, nil
+}
+
+// tryRow is applyRow for a row of which nothing is saved but an example.
+func (r *importRun) tryRow(ctx context.Context, cs *changeSet, from *linefile.Row) (linefile.Refusal, error) {
+	c := cs.byNumber[from.Number]
+	if !r.examples.Wants(filerows.Changed) { // so it is for nearly all rows of a large file
+		return r.applyRow(ctx, cs, c, from, &r.im.Counts)
+	}
+	asOf, changed := line.InstantOf(r.im.AsOf), r.im.Counts.Changed
+	before := c.RowAt(asOf)
+	refusal, err := r.applyRow(ctx, cs, c, from, &r.im.Counts)
+	if err == nil && r.im.Counts.Changed > changed {
+		after := c.RowAt(asOf)
+		r.examples.Add(filerows.Changed, from.Number, &before, &after)
+	}
+	return refusal, err
 }
 
 // dropRepeated returns the rows whose number has not occurred in the file before,
@@ -216,28 +236,10 @@ func (r *importRun) dropRepeated(c *chunk, refused *[]linefile.Refusal) []*linef
 	first := make([]*linefile.Row, 0, len(c.rows))
 	for i := range c.rows {
 		if !r.seen.Add(c.rows[i].Number) {
-			*refused = append(*refused, linefile.Refusal{Place: c.rows[i].Place, Field: "number", Reason: "DUPLICATE"})
+			*refused = append(*refused, c.rows[i].Refuse("number", "DUPLICATE"))
 			continue
 		}
 		first = append(first, &c.rows[i])
 	}
 	return first
-}
-
-// saveRefused stores which rows were refused and why. A row that is refused
-// in both readings of the file, or again after a restart, is stored once.
-func (s *Service) saveRefused(ctx context.Context, to pg.DB, id int32, refused []linefile.Refusal) error {
-	if len(refused) == 0 {
-		return nil
-	}
-	places, fields, reasons := make([]int64, len(refused)), make([]string, len(refused)), make([]string, len(refused))
-	for i, f := range refused {
-		places[i], fields[i], reasons[i] = f.Place, f.Field, f.Reason
-	}
-	_, err := to.Exec(ctx, `INSERT INTO supply_refused (import, place, field, reason)
-		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING`, id, places, fields, reasons)
-	if err != nil {
-		return fmt.Errorf("supply: store rejected rows: %w", err)
-	}
-	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/linefile"
 )
 
-// ImportLimits are limits of a file that was sent to the API. A file beyond them is
+// ImportLimits are limits of a file that was sent to the API or uploaded in the portal. A file beyond them is
 // rejected before anything of it is applied. The command has no such limits: the
 // regulator chooses its files. A limit of zero is none.
 type ImportLimits struct {
@@ -24,7 +24,7 @@ var errCheckTimeout = errors.New("supply: the check of a file took too long")
 // checkInTime is check with the limit of time.
 func (r *importRun) checkInTime(ctx context.Context) error {
 	limit := r.service.Limits.CheckTime
-	if r.im.Source != "api" || limit == 0 {
+	if r.im.Source == "cli" || limit == 0 {
 		return r.check(ctx)
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errCheckTimeout)
@@ -53,7 +53,7 @@ func shortDuration(d time.Duration) string {
 // checkRows refuses a file that has too many lines up to a chunk. Empty lines count:
 // they are read, too.
 func (r *importRun) checkRows(c *chunk) error {
-	if r.im.Source != "api" {
+	if r.im.Source == "cli" {
 		return nil
 	}
 	rows := c.place - 2 // place is the line after the chunk, and the first line is the header

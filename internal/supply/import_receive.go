@@ -25,6 +25,7 @@ type ImportForm struct {
 	AsOf   time.Time // see [Import]
 	DryRun bool
 	Once   bool // the file can be read only once, so it is not checked before it is applied
+	Portal bool // it was uploaded in the portal, and not sent to the API
 }
 
 // check checks what does not depend on the file or on the database.
@@ -75,7 +76,11 @@ func (s *Service) Receive(ctx context.Context, from Supplier, f ImportForm, body
 	if err != nil {
 		return Import{}, err
 	}
-	im, err := s.createImport(ctx, from, f, "api", uid, info.Size)
+	source := "api"
+	if f.Portal {
+		source = "portal"
+	}
+	im, err := s.createImport(ctx, from, f, source, uid, info.Size)
 	if err != nil && !errors.Is(err, pg.ErrUnknown) { // after an unknown commit the import may exist
 		ctx := context.WithoutCancel(ctx) // the sender may have closed the connection
 		if _, missing := s.Import(ctx, uid); errors.Is(missing, ErrNoImport) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/filerows"
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linechange"
 	"github.com/lineproof/lineproof/internal/linefile"
@@ -53,6 +54,8 @@ type importRun struct {
 	progressAt   time.Time    // when onProgress was called last
 	newestEvent  line.Instant // newest effective time of the stored events
 
+	examples *filerows.Examples // of what the check has found, for a file that is held
+
 	loadsAhead    bool                                   // numbers are loaded while the chunk before is written
 	appliedChunks atomic.Int64                           // how many this run has committed; the reading goroutine reads it
 	recentChanges [4]map[phone.Number]*linechange.Change // of the chunks applied last; more than are read ahead
@@ -62,10 +65,10 @@ func (r *importRun) chunkSize() int {
 	switch {
 	case r.src.chunk > 0:
 		return r.src.chunk
-	case r.im.Source == "api":
-		return chunkAPI
-	default:
+	case r.im.Source == "cli":
 		return chunkCLI
+	default:
+		return chunkAPI
 	}
 }
 

@@ -115,7 +115,7 @@ func (r *importRun) finish(ctx context.Context, digest []byte) error {
 				return err
 			}
 		}
-		done, err := tx.Exec(ctx, `UPDATE supply_import SET state = 'applied', phase = '', updated_at = $2, finished_at = $2, file_digest = $3, supplier_name = nullif($4, '')
+		done, err := tx.Exec(ctx, `UPDATE supply_import SET state = 'applied', phase = '', updated_at = $2, finished_at = $2, file_digest = $3, supplier_name = $4
 			WHERE id = $1 AND state = 'applying'`, r.im.id, now, digest, r.rules.plan.Code(r.im.Network))
 		if err != nil {
 			return fmt.Errorf("supply: finish an import: %w", err)

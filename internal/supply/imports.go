@@ -2,17 +2,16 @@ package supply
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/filerows"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -51,7 +50,7 @@ type Import struct {
 	Kind     linefile.Kind
 	AsOf     time.Time // when a snapshot was correct; for events, up to when all are reported, zero if not given
 	DryRun   bool
-	Source   string // api or cli
+	Source   string // api, portal or cli
 	State    string
 	Reason   string // why it is held or was rejected
 	Bytes    int64
@@ -101,6 +100,9 @@ func (i *Import) Rate() float64 {
 
 // Open reports whether the import is not finished.
 func (i *Import) Open() bool { return i.State == Checking || i.State == Held || i.State == Applying }
+
+// Key returns the number under which package filerows keeps rows of the import.
+func (i *Import) Key() int32 { return i.id }
 
 // Import returns an import.
 func (s *Service) Import(ctx context.Context, uid uuid.UUID) (Import, error) {
@@ -184,10 +186,7 @@ func (s *Service) CountHeld(ctx context.Context) (held int, err error) {
 	return held, nil
 }
 
-var (
-	errNotApplied = fault.New(fault.IncompatibleState, "This import is not applied, so there is no receipt of it. A file has a receipt once all of its rows are applied; a dry run has none.")
-	errNoReceipt  = fault.New(fault.NotFound, "This file was applied before the service gave receipts of files, so there is none of it.")
-)
+var errNotApplied = fault.New(fault.IncompatibleState, "This import is not applied, so there is no receipt of it. A file has a receipt once all of its rows are applied; a dry run has none.")
 
 // Committed returns what the public log commits to about an import that was applied. It is
 // for the supplier of the file alone: who has it can recognise the entry.
@@ -198,51 +197,10 @@ func (s *Service) Committed(ctx context.Context, im Import) (committed []byte, e
 	if err := s.Pool.QueryRow(ctx, `SELECT log_supply(i) FROM supply_import i WHERE id = $1`, im.id).Scan(&committed); err != nil {
 		return nil, fmt.Errorf("supply: read what the public log commits to: %w", err)
 	}
-	if committed == nil {
-		return nil, errNoReceipt
-	}
 	return committed, nil
-}
-
-// RefusedRow is a row of a file that was refused.
-type RefusedRow struct {
-	Line           int64
-	Column, Reason string
-}
-
-// FirstRefused returns the first rejected rows.
-func (s *Service) FirstRefused(ctx context.Context, im Import, limit int) ([]RefusedRow, error) {
-	rows, err := s.Pool.Query(ctx, `SELECT place, field, reason FROM supply_refused WHERE import = $1 ORDER BY place, field LIMIT $2`, im.id, limit)
-	if err != nil {
-		return nil, fmt.Errorf("supply: read rejected rows: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[RefusedRow])
-	if err != nil {
-		return nil, fmt.Errorf("supply: read rejected rows: %w", err)
-	}
-	return list, nil
 }
 
 // RefusedRows writes the rejected rows as CSV: line, column, reason.
 func (s *Service) RefusedRows(ctx context.Context, im Import, w io.Writer) error {
-	out := csv.NewWriter(w)
-	_ = out.Write([]string{"line", "column", "reason"}) // Error returns what failed
-	rows, err := s.Pool.Query(ctx, `SELECT place, field, reason FROM supply_refused WHERE import = $1 ORDER BY place, field`, im.id)
-	if err != nil {
-		return fmt.Errorf("supply: read rejected rows: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var place int64
-		var field, reason string
-		if err := rows.Scan(&place, &field, &reason); err != nil {
-			return fmt.Errorf("supply: read rejected rows: %w", err)
-		}
-		_ = out.Write([]string{strconv.FormatInt(place, 10), field, reason})
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("supply: read rejected rows: %w", err)
-	}
-	out.Flush()
-	return out.Error()
+	return filerows.WriteCSV(ctx, s.Pool, im.id, w, false)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/filerows"
 	"github.com/lineproof/lineproof/internal/linefile"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/supply"
@@ -95,6 +96,23 @@ func TestDailyReports(t *testing.T) {
 	}
 }
 
+// The rows of a snapshot are counted on the day on which it was applied, also if their lines
+// are new or have not changed; a dry run is not counted.
+func TestDailyReportsHaveRowsOfSnapshots(t *testing.T) {
+	t.Parallel()
+	k := newImportEnv(t)
+	file := snapshotOf(append(actives(0, 30), "x,2024-01-01,,ACTIVE,")...)
+	dry := asOf(march)
+	dry.DryRun = true
+	k.run(k.create(dry), file, supply.Checked)
+	k.run(k.create(asOf(march)), file, supply.Finished)
+	k.run(k.create(asOf(march.AddDate(0, 0, 1))), file, supply.Finished)
+	got, err := k.DailyReports(t.Context(), network(t, k, "MTN"), k.clock, k.clock)
+	if diff := cmp.Diff([]supply.DayReport{{Day: k.clock.Truncate(24 * time.Hour), Rows: 60, Refused: 2}}, got); diff != "" || err != nil {
+		t.Errorf("the day (-want +got), %v:\n%s", err, diff)
+	}
+}
+
 // The sender of a held file can confirm the intent, which only writes to the audit
 // trail, and can withdraw the file. Once it is being applied, only staff can cancel
 // it.
@@ -158,8 +176,8 @@ func TestFirstRefusedRows(t *testing.T) {
 	t.Parallel()
 	k := newImportEnv(t)
 	im := k.run(k.create(supply.ImportForm{Kind: linefile.Events}), eventsOf("a,1,USED,2026-05-01,,,,,,", "b,"+number(1)+",USED,never,,,,,,", "c,2,USED,2026-05-01,,,,,,"), supply.Finished)
-	got, err := k.FirstRefused(t.Context(), im, 2)
-	want := []supply.RefusedRow{{Line: 2, Column: "number", Reason: "BAD_FORMAT"}, {Line: 3, Column: "effectiveAt", Reason: "BAD_FORMAT"}}
+	got, err := filerows.FindRejected(t.Context(), k.Pool, filerows.Filter{Import: im.Key(), Limit: 2})
+	want := []filerows.Rejected{{Line: 2, Column: "number", Reason: "BAD_FORMAT", Number: "1", Value: "1"}, {Line: 3, Column: "effectiveAt", Reason: "BAD_FORMAT", Number: number(1), Value: "never"}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}

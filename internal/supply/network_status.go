@@ -19,6 +19,7 @@ type NetworkStatus struct {
 	KnownSince      time.Time // this and the next two are zero if there is none
 	CompleteSince   time.Time
 	SuppliedThrough time.Time // the earliest of its required topics
+	FreshUntil      time.Time // when a required topic becomes older than the policy allows; zero if one was never supplied
 	Topics          [3]line.TopicState
 	Silent          bool  // a required topic is older than the policy allows
 	Lines           int64 // numbers with a running tenure
@@ -82,14 +83,21 @@ func (s *Service) fillCoverage(ctx context.Context, byNetwork map[numbering.Netw
 		status.Topics = facts.Topics(r.policy, r.now)
 		status.Silent = false
 		first := true
+		freshness := map[line.Topic]time.Duration{line.TopicLifecycle: r.policy.LifecycleFreshness(), line.TopicSIM: r.policy.SIMFreshness(), line.TopicPort: r.policy.PortFreshness()}
 		for _, t := range status.Topics {
 			if !t.Required || t.Topic == line.TopicPort {
 				continue // ports are the clearing house's to supply
 			}
 			status.Silent = status.Silent || !t.Fresh
+			if until := t.Through.Add(freshness[t.Topic]); first || until.Before(status.FreshUntil) {
+				status.FreshUntil = until
+			}
 			if first || t.Through.Before(status.SuppliedThrough) {
 				status.SuppliedThrough, first = t.Through, false // zero if a topic was never supplied
 			}
+		}
+		if status.SuppliedThrough.IsZero() {
+			status.FreshUntil = time.Time{}
 		}
 	}
 	rows, err := s.Pool.Query(ctx, `SELECT network, lines FROM network_lines`)
@@ -154,14 +162,18 @@ type DayReport struct {
 	Day     time.Time
 	Applied int64
 	Late    int64 // of the applied ones
-	Refused int64
+	Refused int64 // events, and rows of files
+	Rows    int64 // of snapshots that were applied and are no events: the line was new, or had not changed
 }
 
 // DailyReports returns what a network reported on each day from one to another,
 // both included. A day without reports is included.
 func (s *Service) DailyReports(ctx context.Context, n numbering.Network, from, to time.Time) ([]DayReport, error) {
-	rows, err := s.Pool.Query(ctx, `SELECT day, sum(accepted)::bigint, sum(late)::bigint, sum(refused)::bigint FROM supply_day
-		WHERE network = $1 AND day BETWEEN $2 AND $3 GROUP BY day`, n, day(from), day(to))
+	rows, err := s.Pool.Query(ctx, `SELECT day, sum(accepted)::bigint, sum(late)::bigint, sum(refused)::bigint, sum(rows)::bigint FROM (
+		SELECT day, accepted, late, refused, 0 AS rows FROM supply_day WHERE network = $1 AND day BETWEEN $2 AND $3
+		UNION ALL SELECT (coalesce(finished_at, updated_at) AT TIME ZONE 'UTC')::date, 0, 0, 0, added + unchanged FROM supply_import
+		WHERE network = $1 AND kind = 'snapshot' AND NOT dry_run AND state IN ('applying', 'applied', 'voiding', 'voided')
+		AND (coalesce(finished_at, updated_at) AT TIME ZONE 'UTC')::date BETWEEN $2 AND $3) AS reported GROUP BY day`, n, day(from), day(to))
 	if err != nil {
 		return nil, fmt.Errorf("supply: read the daily counts: %w", err)
 	}

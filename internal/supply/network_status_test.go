@@ -28,7 +28,7 @@ func TestEveryNetworkHasAStatus(t *testing.T) {
 		want := supply.NetworkStatus{Network: got.Network, Name: s.plan.Name(n), Silent: true, Capacity: s.plan.Capacity(n, s.clock)}
 		want.Topics = [3]line.TopicState{{Topic: line.TopicLifecycle, Required: true}, {Topic: line.TopicSIM, Required: true}, {Topic: line.TopicPort}}
 		if got.Network == "MTN" {
-			want.Silent, want.KnownSince, want.SuppliedThrough = false, s.clock, s.clock
+			want.Silent, want.KnownSince, want.SuppliedThrough, want.FreshUntil = false, s.clock, s.clock, s.clock.Add(36*time.Hour)
 			want.Topics[0].Span, want.Topics[0].Fresh = line.Span{KnownSince: s.clock, Through: s.clock}, true
 			want.Topics[1].Span, want.Topics[1].Fresh = line.Span{KnownSince: s.clock, Through: s.clock}, true
 		}
@@ -67,8 +67,12 @@ func TestNetworkIsSilentWhenItsCoverageIsStale(t *testing.T) {
 					}
 				}
 				silent := after == tc.fresh
+				until := supplied.Add(tc.fresh)
+				if sim := s.clock.Add(36 * time.Hour); tc.topic == line.TopicLifecycle && sim.Before(until) {
+					until = sim
+				}
 				list, err := s.NetworkStatuses(t.Context(), "MTN", time.Time{})
-				if err != nil || len(list) != 1 || list[0].Silent != silent || !list[0].SuppliedThrough.Equal(supplied) {
+				if err != nil || len(list) != 1 || list[0].Silent != silent || !list[0].SuppliedThrough.Equal(supplied) || !list[0].FreshUntil.Equal(until) {
 					t.Errorf("after %v: %+v, %v", after, list, err)
 				}
 				if stale := s.status(number(1)) == "UNKNOWN STALE MTN"; stale != silent {
@@ -88,7 +92,7 @@ func TestNetworkThatSuppliesOneTopicIsSilent(t *testing.T) {
 	s.assure("AIRTEL", through(s.clock)[1])
 	for _, network := range []string{"MTN", "AIRTEL"} {
 		list, err := s.NetworkStatuses(t.Context(), network, time.Time{})
-		if err != nil || len(list) != 1 || !list[0].Silent || !list[0].SuppliedThrough.IsZero() {
+		if err != nil || len(list) != 1 || !list[0].Silent || !list[0].SuppliedThrough.IsZero() || !list[0].FreshUntil.IsZero() {
 			t.Errorf("%s: %+v, %v", network, list, err)
 		}
 	}

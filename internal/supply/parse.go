@@ -33,7 +33,6 @@ const (
 // authorised, applied. The first step that refuses it sets its result, and the
 // later steps skip it.
 type item struct {
-	place  int64 // the line of its file; 0 for a call
 	number phone.Number
 	event  line.Event
 	voids  string // the id of the event to void, as it was written

@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/span"
 )
 
 // MaxEvents is the maximum number of events in one call.
@@ -62,6 +63,8 @@ type Assurance struct {
 // the accepted ones are committed together. Assurances say how far the reports
 // reach; without events they mean that there was nothing to report up to then.
 func (s *Service) ApplyEvents(ctx context.Context, from Supplier, list []Item, assured ...Assurance) (r Receipt, err error) {
+	ctx, end := span.Start(ctx, "apply events")
+	defer func() { end(err) }()
 	now := s.now()
 	var wrong fault.Form
 	wrong.Check(len(list) <= MaxEvents, "events", fault.TooLong, "Send at most "+strconv.Itoa(MaxEvents)+" events at a time.")

@@ -54,7 +54,7 @@ func (r *importRun) applySnapshotRows(ctx context.Context, tx pg.Tx, rows []*lin
 					c = cs.addNumber(from.Number)
 				}
 			default:
-				refused = append(refused, refusal)
+				refused = append(refused, from.Refuse(refusal.Field, refusal.Reason))
 				continue
 			}
 		}
@@ -63,7 +63,7 @@ func (r *importRun) applySnapshotRows(ctx context.Context, tx pg.Tx, rows []*lin
 			return nil, err
 		}
 		if refusal.Reason != "" {
-			refused = append(refused, refusal)
+			refused = append(refused, from.Refuse(refusal.Field, refusal.Reason))
 		}
 	}
 	byNumber := func(a, b linestore.Record) int { return compareNumbers(a.Number, b.Number) }

@@ -18,6 +18,9 @@ const MaxRecords = 1000
 type Filter struct {
 	Entity       uuid.UUID        // uuid.Nil for every entity
 	Mode, Status string           // "" for all
+	Key          uuid.UUID        // uuid.Nil for every key
+	Number       int64            // 0 for every number
+	Correlator   string           // "" for all
 	From, To     time.Time        // zero for no limit; To is exclusive
 	After        journal.Position // the last record of the page before; zero for the first page
 	Limit        int
@@ -27,7 +30,12 @@ type Filter struct {
 type Page struct {
 	Records []record.Entry
 	Next    journal.Position // the After of the next page; zero on the last
+	Until   time.Time        // how far back was searched, if a page is not full and older records were not searched
 }
+
+// narrow reports whether the filter has what the counts do not know: then records are read
+// that are not wanted.
+func (f *Filter) narrow() bool { return f.Key != uuid.Nil || f.Number != 0 || f.Correlator != "" }
 
 const (
 	// recountTail is how much before the last count is read from the journal without
@@ -41,6 +49,10 @@ const (
 	mergeGap = 3
 	// minutesAtOnce is how many minutes of counts are read at once.
 	minutesAtOnce = 200
+	// narrowAtOnce is how many records one query reads for a filter that the counts do not
+	// know, and narrowQueries how many such queries a page takes at most.
+	narrowAtOnce  = 5_000
+	narrowQueries = 20
 )
 
 // Records lists records from the database, as far back as minutes are kept.
@@ -53,8 +65,15 @@ func (t *Tally) Records(ctx context.Context, f Filter) (Page, error) {
 	}
 	need := f.Limit + 1 // one more shows that there is a next page
 	var found []record.Entry
-	for len(found) < need {
-		spans, err := s.spans(ctx, need-len(found))
+	for queries := 0; len(found) < need; queries++ {
+		want := need - len(found)
+		if f.narrow() {
+			want = narrowAtOnce
+		}
+		if f.narrow() && queries == narrowQueries {
+			return Page{Records: found, Next: journal.Position{At: s.reached}, Until: s.reached}, nil
+		}
+		spans, err := s.spans(ctx, want)
 		if err != nil || len(spans) == 0 {
 			if err != nil {
 				return Page{}, err
@@ -62,12 +81,12 @@ func (t *Tally) Records(ctx context.Context, f Filter) (Page, error) {
 			break
 		}
 		part, err := journal.List(ctx, t.Pool, journal.Query{
-			Entity: f.Entity, Mode: f.Mode, Status: f.Status, Spans: spans, Before: f.After, Limit: need - len(found),
+			Entity: f.Entity, Mode: f.Mode, Status: f.Status, Key: f.Key, Number: f.Number, Correlator: f.Correlator, Spans: spans, Before: f.After, Limit: need - len(found),
 		})
 		if err != nil {
 			return Page{}, err
 		}
-		found = append(found, part...)
+		found, s.reached = append(found, part...), spans[len(spans)-1].From
 	}
 	if len(found) < need {
 		return Page{Records: found}, nil
@@ -84,6 +103,7 @@ type search struct {
 	days    []journal.Span // still to be searched, the newest first
 	tail    journal.Span   // read without using the counts
 	seconds []second       // known and not read yet, the newest first
+	reached time.Time      // the start of what was read last
 }
 
 // second is a second of the journal with the approximate number of wanted records.

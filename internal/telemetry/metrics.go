@@ -3,7 +3,6 @@ package telemetry
 import (
 	"net/http"
 	"runtime"
-	"strconv"
 	"sync"
 	"time"
 
@@ -32,9 +31,11 @@ type Metrics struct {
 	graceUses   prometheus.Counter
 	rowsRefused *prometheus.CounterVec
 	doors       doorMetrics
+	database    databaseMetrics
 	log         logMetrics
 	webhooks    webhookMetrics
 	feeds       feedMetrics
+	jobs        jobMetrics
 
 	supply supplyMetrics
 	disk   diskMetrics
@@ -79,6 +80,7 @@ func NewMetrics() *Metrics {
 		certificate: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "lineproof_certificate_expiry_timestamp_seconds", Help: "When the certificate of the public listener expires, in seconds since 1970; absent without TLS.",
 		}),
+		database: newDatabaseMetrics(),
 		graceUses: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "lineproof_access_graced_total", Help: "Requests whose credential was accepted from the cache because the database did not answer.",
 		}),
@@ -100,8 +102,10 @@ func NewMetrics() *Metrics {
 	m.log.register(m.registry)
 	m.webhooks.register(m.registry)
 	m.feeds.register(m.registry)
+	m.jobs.register(m.registry)
 	m.registry.MustRegister(
 		m.requests, m.requestTime, m.inFlight, m.entries, m.writeTime, m.batchSize, m.daysAhead, m.panics, m.graceUses, m.rowsRefused, build,
+		m.database.away, m.database.outages, m.database.outagesTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	// All outcomes exist from the start: a series that appeared only with the first
@@ -109,26 +113,13 @@ func NewMetrics() *Metrics {
 	for _, outcome := range []string{"written", "refused", "unknown"} {
 		m.entries.WithLabelValues(outcome)
 	}
+	m.RegisterRoute(noRoute)
 	return m
 }
 
 // Handler serves all metrics in Prometheus' text format.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
-}
-
-// RequestBegan counts the start of a request; RequestEnded must follow.
-func (m *Metrics) RequestBegan() { m.inFlight.Inc() }
-
-// RequestEnded counts the end of a request. Route is the pattern from the route
-// table, never the path of the request; it is empty for a path without a route.
-func (m *Metrics) RequestEnded(route string, status int, took time.Duration) {
-	if route == "" {
-		route = "none"
-	}
-	m.inFlight.Dec()
-	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
-	m.requestTime.WithLabelValues(route).Observe(took.Seconds())
 }
 
 // Panicked counts a panic that was caught.

@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -43,6 +44,9 @@ func busy() *telemetry.Metrics {
 	m.DocumentsWaiting(2, 90*time.Second)
 	m.LogGrew(40, 1200*time.Millisecond)
 	m.LogFailed()
+	m.LogState(1500*time.Millisecond, map[string]time.Time{"w1": time.Unix(1_795_000_000, 0), "w2": {}})
+	m.RegisterJobs([]string{"send_email"})
+	m.JobWorked("send_email", errors.New("no connection"))
 	m.WebhookSent("accepted", 3, 20*time.Millisecond)
 	m.WebhookSent("failed", 5, time.Second)
 	m.ChangesDistributed(7, map[string]int{"line.v1.swapped": 5})
@@ -82,8 +86,11 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_build_info gauge",
 		"lineproof_certificate_expiry_timestamp_seconds gauge",
 		"lineproof_connections_refused_total counter",
+		"lineproof_database_away gauge",
 		"lineproof_database_connections gauge",
 		"lineproof_database_connections_limit gauge",
+		"lineproof_database_outage_seconds_total counter",
+		"lineproof_database_outages_total counter",
 		"lineproof_database_wait_seconds_total counter",
 		"lineproof_database_waits_total counter",
 		"lineproof_document_files_removed_total counter",
@@ -101,6 +108,7 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_http_request_seconds histogram",
 		"lineproof_http_requests_total counter",
 		"lineproof_impact_notices_total counter",
+		"lineproof_jobs_total counter",
 		"lineproof_journal_batch_entries histogram",
 		"lineproof_journal_bytes gauge",
 		"lineproof_journal_bytes_per_day gauge",
@@ -113,6 +121,8 @@ func TestMetricNamesArePinned(t *testing.T) {
 		"lineproof_log_delay_seconds gauge",
 		"lineproof_log_entries_total counter",
 		"lineproof_log_failures_total counter",
+		"lineproof_log_unpublished_seconds gauge",
+		"lineproof_log_witness_timestamp_seconds gauge",
 		"lineproof_outbox_lag_seconds gauge",
 		"lineproof_panics_total counter",
 		"lineproof_password_hashes_in_flight gauge",
@@ -195,6 +205,11 @@ func TestMetricsCount(t *testing.T) {
 		`lineproof_scanner_test{state="away"} 0`,
 		`lineproof_scanner_signatures_timestamp_seconds 1.79e+09`,
 		`lineproof_journal_days_ahead 7`,
+		`lineproof_jobs_total{kind="send_email",outcome="failed"} 1`,
+		`lineproof_jobs_total{kind="send_email",outcome="done"} 0`,
+		`lineproof_log_unpublished_seconds 1.5`,
+		`lineproof_log_witness_timestamp_seconds{witness="w1"} 1.795e+09`,
+		`lineproof_log_witness_timestamp_seconds{witness="w2"} 0`,
 		`lineproof_journal_bytes 1000`,
 		`lineproof_journal_bytes_per_day 100`,
 		`lineproof_journal_disk_days_left 12.5`,

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,6 +11,11 @@ import (
 type logMetrics struct {
 	entries, failures prometheus.Counter
 	delay             prometheus.Gauge
+
+	// Registered with their first value: a node without a published log reports none.
+	stateOnce   sync.Once
+	unpublished prometheus.Gauge
+	witnessed   *prometheus.GaugeVec
 }
 
 func (l *logMetrics) register(r *prometheus.Registry) {
@@ -22,6 +28,12 @@ func (l *logMetrics) register(r *prometheus.Registry) {
 	l.delay = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "lineproof_log_delay_seconds", Help: "Age of the oldest batch among those that this node added to the public log last, when it added them.",
 	})
+	l.unpublished = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "lineproof_log_unpublished_seconds", Help: "Age of the oldest entry of the public log that no published checkpoint covers; 0 if all are published.",
+	})
+	l.witnessed = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "lineproof_log_witness_timestamp_seconds", Help: "When the newest checkpoint that each witness signed was published, as far as this node has seen, in seconds since 1970; 0 for none.",
+	}, []string{"witness"})
 	r.MustRegister(l.entries, l.failures, l.delay)
 }
 
@@ -33,3 +45,17 @@ func (m *Metrics) LogGrew(entries int, delay time.Duration) {
 
 // LogFailed counts a failed attempt to add to the public log.
 func (m *Metrics) LogFailed() { m.log.failures.Inc() }
+
+// LogState records how old the oldest entry is that is not published, and when the newest
+// checkpoint that each witness signed was published; the zero time for none.
+func (m *Metrics) LogState(unpublished time.Duration, witnessed map[string]time.Time) {
+	m.log.stateOnce.Do(func() { m.registry.MustRegister(m.log.unpublished, m.log.witnessed) })
+	m.log.unpublished.Set(unpublished.Seconds())
+	for witness, at := range witnessed {
+		seconds := 0.0
+		if !at.IsZero() {
+			seconds = float64(at.UnixMilli()) / 1000
+		}
+		m.log.witnessed.WithLabelValues(witness).Set(seconds)
+	}
+}

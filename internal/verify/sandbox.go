@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/linestore"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -17,6 +18,25 @@ import (
 // isTest reports whether the request comes from a test key, which never sees a
 // real line. The database knows no modes but live and test.
 func (r *Request) isTest() bool { return r.Mode == "test" }
+
+// Hint returns what the caller may have missed, or "": a live key gets UNALLOCATED for a
+// test number.
+func (v *Verifier) Hint(r *Request, a *Answer) string {
+	if r.isTest() || a.Status != line.Unallocated || v.Simulator == nil || !v.Simulator.Has(r.Number) {
+		return ""
+	}
+	return sandbox.LiveHint
+}
+
+// BatchHint is Hint for a batch: one hint, whichever numbers it is about.
+func (v *Verifier) BatchHint(requests []Request, answers []Answer, errs []error) string {
+	for i := range requests {
+		if errs[i] == nil && v.Hint(&requests[i], &answers[i]) != "" {
+			return sandbox.LiveBatchHint
+		}
+	}
+	return ""
+}
 
 // checkTestNumbers runs before requests of a test key are queued. It refuses
 // numbers that are not test numbers and those that simulate an error, and waits

@@ -66,6 +66,7 @@ import (
 	"github.com/lineproof/lineproof/internal/phone"
 	"github.com/lineproof/lineproof/internal/promise"
 	"github.com/lineproof/lineproof/internal/sandbox"
+	"github.com/lineproof/lineproof/internal/span"
 )
 
 var (
@@ -194,7 +195,9 @@ func (v *Verifier) verifyAll(ctx context.Context, requests []Request) ([]Answer,
 // first, the request is abandoned: it is dropped if it is still in the queue. If
 // it is already part of a batch, the journal may get a record of an answer that
 // was never delivered.
-func (v *Verifier) await(ctx context.Context, p *pending) (Answer, error) {
+func (v *Verifier) await(ctx context.Context, p *pending) (answer Answer, err error) {
+	_, end := span.Start(ctx, "wait for the record")
+	defer func() { end(err) }()
 	select {
 	case <-p.done:
 		return p.answer, p.err

@@ -3,14 +3,15 @@ package watchlist
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"iter"
+	"math"
 	"math/bits"
 
 	"github.com/lineproof/lineproof/internal/phone"
 )
 
-// perBlock is how many numbers a block has. It is stored; never change it. Blocks of
-// this size need 4.1 bytes for each member of a nation's lists, and a change is matched
-// with one row for each list that has its block.
+// perBlock is how many numbers a block has. It is stored; never change it. A change is
+// matched with one row for each list that has its block.
 const perBlock = 1000
 
 // block is a set of the numbers of one block, by their rests.
@@ -38,19 +39,56 @@ func (b *block) each(fn func(rest int)) {
 	}
 }
 
-// Up to maxOffsets members are stored as two bytes each; more as a bitmap.
-const (
-	maxOffsets = 62
-	bitmapSize = perBlock / 8
-)
+// bitmapSize is the length of a stored set with a bit for each rest. A set that is stored
+// as differences is shorter.
+const bitmapSize = perBlock / 8
 
-// encode returns the set as it is stored.
+// encode returns the set as it is stored. If that is shorter than a bitmap, the first byte
+// is how many rests it has, which PostgreSQL can read, and the following bits are the
+// differences of each from the one before, less one, in a Rice code: what is above the lower
+// bits as so many ones, a zero, and the lower bits. The code of 300 random rests is shorter
+// than the bitmap, and that of ten takes ten bytes.
 func (b *block) encode() []byte {
-	if n := b.count(); n <= maxOffsets {
-		text := make([]byte, 0, 2*n)
-		b.each(func(rest int) { text = binary.BigEndian.AppendUint16(text, uint16(rest)) }) //nolint:gosec // below perBlock
-		return text
+	count := b.count()
+	if count == 0 {
+		return nil
 	}
+	if count > math.MaxUint8 {
+		return b.bitmap()
+	}
+	text := make([]byte, 1, bitmapSize)
+	text[0] = byte(count) //nolint:gosec // at most MaxUint8
+	lower, last := lowerBits(count), -1
+	var full uint64 // bits that are not in the text yet, and how many
+	waiting := 0
+	put := func(value uint64, width int) {
+		full = full<<width | value
+		for waiting += width; waiting >= 8; waiting -= 8 {
+			text = append(text, byte(full>>(waiting-8))) //nolint:gosec // the next eight bits
+		}
+	}
+	b.each(func(rest int) {
+		gap := rest - last - 1
+		last = rest
+		for range gap >> lower {
+			put(1, 1)
+		}
+		put(uint64(gap&(1<<lower-1)), lower+1) //nolint:gosec // above 0
+	})
+	if waiting > 0 {
+		put(0, 8-waiting)
+	}
+	if len(text) >= bitmapSize {
+		return b.bitmap()
+	}
+	return text
+}
+
+// lowerBits returns how many bits of a difference are stored as they are: with a little less
+// than the logarithm of the mean difference the code is shortest.
+func lowerBits(count int) int { return bits.Len(uint(perBlock*7/10/count)) - 1 }
+
+func (b *block) bitmap() []byte {
 	text := make([]byte, bitmapSize)
 	b.each(func(rest int) { text[rest/8] |= 1 << (rest % 8) })
 	return text
@@ -58,16 +96,14 @@ func (b *block) encode() []byte {
 
 // decode reads a stored set.
 func decode(text []byte) (b block) {
-	if len(text) != bitmapSize {
-		for i := 0; i+1 < len(text); i += 2 {
-			if rest := int(binary.BigEndian.Uint16(text[i:])); rest < perBlock {
-				b.add(rest)
-			}
+	if len(text) == bitmapSize {
+		for i, octet := range text {
+			b[i/8] |= uint64(octet) << (i % 8 * 8)
 		}
 		return b
 	}
-	for i, octet := range text {
-		b[i/8] |= uint64(octet) << (i % 8 * 8)
+	for rest := range differences(text) {
+		b.add(rest)
 	}
 	return b
 }
@@ -77,31 +113,70 @@ func contains(text []byte, rest int) bool {
 	if len(text) == bitmapSize {
 		return text[rest/8]&(1<<(rest%8)) != 0
 	}
-	low, high := 0, len(text)/2
-	for low < high {
-		middle := (low + high) / 2
-		switch v := int(binary.BigEndian.Uint16(text[2*middle:])); {
-		case v == rest:
-			return true
-		case v < rest:
-			low = middle + 1
-		default:
-			high = middle
+	for stored := range differences(text) {
+		if stored >= rest {
+			return stored == rest
 		}
 	}
 	return false
+}
+
+// differences returns the rests of a set that is not stored as a bitmap, ascending.
+func differences(text []byte) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if len(text) < 2 || text[0] == 0 {
+			return
+		}
+		lower, last := lowerBits(int(text[0])), -1
+		next, left := text[1:], 0 // bits of ahead that are not read, from the highest on
+		var ahead uint64
+		for range text[0] {
+			gap := 0
+			for {
+				for ; left <= 56 && len(next) > 0; left += 8 {
+					ahead |= uint64(next[0]) << (56 - left)
+					next = next[1:]
+				}
+				ones := min(bits.LeadingZeros64(^ahead), left)
+				gap += ones << lower
+				ahead, left = ahead<<ones, left-ones
+				if left > lower { // the zero, and the lower bits
+					break
+				}
+				if len(next) == 0 {
+					return // it was cut
+				}
+			}
+			gap += int(ahead << 1 >> (64 - lower)) //nolint:gosec // below 1,000
+			ahead, left = ahead<<(lower+1), left-lower-1
+			if last += gap + 1; last >= perBlock || !yield(last) {
+				return
+			}
+		}
+	}
 }
 
 // Digest identifies the members of a list, whatever way they came into it: the XOR of
 // the hashes of its blocks, so that a change costs as much as it changes.
 type Digest [sha256.Size]byte
 
-// toggle adds a stored block to the digest, or takes it out again.
-func (d *Digest) toggle(key int64, text []byte) {
-	if len(text) == 0 {
+// maxOffsets is up to how many rests the digest takes as two bytes each; more as a bitmap.
+// The digest is part of the API, and how blocks are stored is not.
+const maxOffsets = 62
+
+// toggle adds a block to the digest, or takes it out again.
+func (d *Digest) toggle(key int64, b *block) {
+	n := b.count()
+	if n == 0 {
 		return
 	}
-	h := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, uint64(key)), text...)) //nolint:gosec // above 0
+	text := binary.BigEndian.AppendUint64(make([]byte, 0, 8+bitmapSize), uint64(key)) //nolint:gosec // above 0
+	if n > maxOffsets {
+		text = append(text, b.bitmap()...)
+	} else {
+		b.each(func(rest int) { text = binary.BigEndian.AppendUint16(text, uint16(rest)) }) //nolint:gosec // below perBlock
+	}
+	h := sha256.Sum256(text)
 	for i := range d {
 		d[i] ^= h[i]
 	}

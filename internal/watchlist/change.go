@@ -110,6 +110,10 @@ func (s *Service) Change(ctx context.Context, o Owner, id uuid.UUID, add, remove
 	return l.List, nil
 }
 
+// ofList finds some blocks of the list $1 by the blocks. By the list all its blocks would be
+// read, and PostgreSQL has no statistics yet of a list that was just replaced.
+const ofList = `list + 0 = $1`
+
 // read returns the blocks that have these numbers, also those that are empty.
 func (l *stored) read(ctx context.Context, tx pg.Tx, numbers []phone.Number) (map[int64]block, error) {
 	found := make(map[int64]block)
@@ -117,7 +121,7 @@ func (l *stored) read(ctx context.Context, tx pg.Tx, numbers []phone.Number) (ma
 		key, _ := place(n)
 		found[key] = block{}
 	}
-	rows, err := tx.Query(ctx, `SELECT block, members FROM watch_block WHERE list = $1 AND block = ANY($2)`, l.blocks, slices.Collect(maps.Keys(found)))
+	rows, err := tx.Query(ctx, `SELECT block, members FROM watch_block WHERE `+ofList+` AND block = ANY($2)`, l.blocks, slices.Collect(maps.Keys(found)))
 	if err != nil {
 		return nil, fmt.Errorf("watchlist: read blocks: %w", err)
 	}
@@ -156,28 +160,32 @@ func entering(before, after map[int64]block) iter.Seq[phone.Number] {
 	}
 }
 
-// write stores the blocks that have changed.
+// write stores the blocks that have changed. The row of the list is locked, so that nobody
+// else adds the same block.
 func (l *stored) write(ctx context.Context, tx pg.Tx, before, after map[int64]block) error {
-	var keys, gone []int64
-	var texts [][]byte
+	var added, changed, gone []int64
+	var addedTexts, changedTexts [][]byte
 	for _, key := range slices.Sorted(maps.Keys(after)) {
 		old, b := before[key], after[key]
 		if old == b {
 			continue
 		}
 		l.Members += int64(b.count() - old.count())
-		l.Digest.toggle(key, old.encode())
-		text := b.encode()
-		if l.Digest.toggle(key, text); len(text) == 0 {
+		l.Digest.toggle(key, &old)
+		l.Digest.toggle(key, &b)
+		switch text := b.encode(); {
+		case text == nil:
 			gone = append(gone, key)
-			continue
+		case old == (block{}):
+			added, addedTexts = append(added, key), append(addedTexts, text)
+		default:
+			changed, changedTexts = append(changed, key), append(changedTexts, text)
 		}
-		keys, texts = append(keys, key), append(texts, text)
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(`INSERT INTO watch_block (block, list, members) SELECT b, $1, m FROM unnest($2::bigint[], $3::bytea[]) AS t (b, m)
-		ON CONFLICT (block, list) DO UPDATE SET members = excluded.members`, l.blocks, keys, texts)
-	batch.Queue(`DELETE FROM watch_block WHERE list = $1 AND block = ANY($2)`, l.blocks, gone)
+	batch.Queue(`INSERT INTO watch_block (block, list, members) SELECT b, $1, m FROM unnest($2::bigint[], $3::bytea[]) AS t (b, m)`, l.blocks, added, addedTexts)
+	batch.Queue(`UPDATE watch_block SET members = t.m FROM unnest($2::bigint[], $3::bytea[]) AS t (b, m) WHERE block = t.b AND `+ofList, l.blocks, changed, changedTexts)
+	batch.Queue(`DELETE FROM watch_block WHERE `+ofList+` AND block = ANY($2)`, l.blocks, gone)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("watchlist: write blocks: %w", err)
 	}
@@ -269,10 +277,9 @@ func (l *stored) copyBlocks(ctx context.Context, tx pg.Tx, after map[int64]block
 	keys := slices.Sorted(maps.Keys(after))
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"watch_block"}, []string{"block", "list", "members"}, pgx.CopyFromSlice(len(keys), func(i int) ([]any, error) {
 		b := after[keys[i]]
-		text := b.encode()
 		l.Members += int64(b.count())
-		l.Digest.toggle(keys[i], text)
-		return []any{keys[i], l.blocks, text}, nil
+		l.Digest.toggle(keys[i], &b)
+		return []any{keys[i], l.blocks, b.encode()}, nil
 	}))
 	if err != nil {
 		return fmt.Errorf("watchlist: write blocks: %w", err)

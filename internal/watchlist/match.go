@@ -3,10 +3,12 @@ package watchlist
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/phone"
@@ -22,6 +24,10 @@ type Match struct {
 // MatchTest returns which of these test numbers are in which test lists of an
 // organisation.
 func MatchTest(ctx context.Context, tx pg.Tx, entity uuid.UUID, numbers []phone.Number) ([]Match, error) {
+	// Members and lists are read one after the other: no list may be replaced meanwhile.
+	if _, err := tx.Exec(ctx, `SELECT FROM watch_list WHERE entity_id = $1 AND mode = 'test' FOR SHARE`, entity); err != nil {
+		return nil, fmt.Errorf("watchlist: lock test lists: %w", err)
+	}
 	return matchLists(ctx, tx, numbers, ` AND l.mode = 'test' AND l.entity_id = $2`, entity)
 }
 
@@ -45,19 +51,22 @@ func matchLists(ctx context.Context, tx pg.Tx, numbers []phone.Number, condition
 			byBlock[key] = append(byBlock[key], n)
 		}
 	}
-	rows, err := tx.Query(ctx, `SELECT b.block, b.members, l.id, l.entity_id FROM watch_block b JOIN watch_list l ON l.blocks = b.list
-		WHERE b.block = ANY($1) AND l.state = 'active'`+condition, append([]any{keys}, args...)...)
+	found, err := findBlocks(ctx, tx, keys, byBlock)
 	if err != nil {
 		return nil, fmt.Errorf("watchlist: match numbers: %w", err)
 	}
-	var key int64
-	var text []byte
-	var list, entity uuid.UUID
-	_, err = pgx.ForEachRow(rows, []any{&key, &text, &list, &entity}, func() error {
-		for _, n := range byBlock[key] {
-			if _, rest := place(n); contains(text, rest) {
-				matches = append(matches, Match{Number: n, List: list, Entity: entity})
-			}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	rows, err := tx.Query(ctx, `SELECT blocks, id, entity_id FROM watch_list l WHERE l.blocks = ANY($1) AND l.state = 'active'`+condition, append([]any{slices.Collect(maps.Keys(found))}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("watchlist: match numbers: %w", err)
+	}
+	var list int32
+	var id, entity uuid.UUID
+	_, err = pgx.ForEachRow(rows, []any{&list, &id, &entity}, func() error {
+		for _, n := range found[list] {
+			matches = append(matches, Match{Number: n, List: id, Entity: entity})
 		}
 		return nil
 	})
@@ -65,6 +74,31 @@ func matchLists(ctx context.Context, tx pg.Tx, numbers []phone.Number, condition
 		return nil, fmt.Errorf("watchlist: match numbers: %w", err)
 	}
 	return matches, nil
+}
+
+// findBlocks returns which of the numbers of these blocks are in which lists, by the number
+// of the list in watch_block. It must not read the whole table, which PostgreSQL would do
+// before it has statistics of lists that were just loaded.
+func findBlocks(ctx context.Context, tx pg.Tx, keys []int64, byBlock map[int64][]phone.Number) (map[int32][]phone.Number, error) {
+	found := make(map[int32][]phone.Number)
+	var key int64
+	var list int32
+	var text pgtype.DriverBytes
+	batch := &pgx.Batch{}
+	batch.Queue(`SET LOCAL enable_seqscan = off`)
+	batch.Queue(`SELECT block, list, members FROM watch_block WHERE block = ANY($1)`, keys).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{&key, &list, &text}, func() error {
+			for _, n := range byBlock[key] {
+				if _, rest := place(n); contains(text, rest) {
+					found[list] = append(found[list], n)
+				}
+			}
+			return nil
+		})
+		return err
+	})
+	batch.Queue(`SET LOCAL enable_seqscan TO DEFAULT`)
+	return found, tx.SendBatch(ctx, batch).Close()
 }
 
 // WhoWatches returns the organisations that have an active live list with members, in the
@@ -96,7 +130,7 @@ func CountWithin(ctx context.Context, from pg.DB, intervals []Interval) (map[uui
 	for _, i := range intervals {
 		first, end = append(first, i.Start/perBlock), append(end, (i.End+perBlock-1)/perBlock)
 	}
-	rows, err := from.Query(ctx, `SELECT l.entity_id, sum(CASE WHEN octet_length(b.members) = $3 THEN bit_count(b.members) ELSE octet_length(b.members) / 2 END)::bigint
+	rows, err := from.Query(ctx, `SELECT l.entity_id, sum(CASE WHEN octet_length(b.members) = $3 THEN bit_count(b.members) ELSE get_byte(b.members, 0) END)::bigint
 		FROM unnest($1::bigint[], $2::bigint[]) AS r (first, past) JOIN watch_block b ON b.block >= r.first AND b.block < r.past JOIN watch_list l ON l.blocks = b.list
 		WHERE l.mode = 'live' AND l.state = 'active' GROUP BY l.entity_id`, first, end, bitmapSize)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -28,17 +29,22 @@ func (s *Service) Members(ctx context.Context, o Owner, id uuid.UUID, fn func([]
 	if l.Members == 0 {
 		return fn(nil)
 	}
-	for last := int64(-1); ; {
-		rows, err := s.Pool.Query(ctx, `SELECT block, members FROM watch_block WHERE list = $1 AND block > $2 ORDER BY block LIMIT $3`, blocks, last, blocksAtOnce)
+	keys, err := s.keys(ctx, blocks)
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(keys, blocksAtOnce) {
+		rows, err := s.Pool.Query(ctx, `SELECT block, members FROM watch_block WHERE `+ofList+` AND block = ANY($2) ORDER BY block`, blocks, part)
 		if err != nil {
 			return fmt.Errorf("watchlist: read members: %w", err)
 		}
 		var numbers []phone.Number
+		var key int64
 		var text []byte
-		read, err := pgx.ForEachRow(rows, []any{&last, &text}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&key, &text}, func() error {
 			b := decode(text)
 			b.each(func(rest int) {
-				n, _ := phone.FromInt(last*perBlock + int64(rest))
+				n, _ := phone.FromInt(key*perBlock + int64(rest))
 				numbers = append(numbers, n)
 			})
 			return nil
@@ -51,9 +57,6 @@ func (s *Service) Members(ctx context.Context, o Owner, id uuid.UUID, fn func([]
 				return err
 			}
 		}
-		if read.RowsAffected() < blocksAtOnce {
-			break
-		}
 	}
 	switch now, _, err := s.version(ctx, o, id); {
 	case err != nil && !errors.Is(err, ErrNoList):
@@ -62,6 +65,21 @@ func (s *Service) Members(ctx context.Context, o Owner, id uuid.UUID, fn func([]
 		return ErrChanged
 	}
 	return nil
+}
+
+// keys returns which blocks a list has, ascending. A part of a list is read by them: nothing
+// is in the order of lists and blocks, and a query that a slow reader keeps open would keep
+// a connection.
+func (s *Service) keys(ctx context.Context, blocks int32) ([]int64, error) {
+	rows, err := s.Pool.Query(ctx, `SELECT block FROM watch_block WHERE list = $1 ORDER BY block`, blocks)
+	if err != nil {
+		return nil, fmt.Errorf("watchlist: read members: %w", err)
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("watchlist: read members: %w", err)
+	}
+	return keys, nil
 }
 
 // version returns a list, and the number of its blocks.

@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/pause"
 	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/span"
 )
 
 // sending is one endpoint while its events are sent.
@@ -99,12 +100,14 @@ func (x *sending) next(ctx, work context.Context) error {
 	x.upTo = max(x.upTo, m.last)
 	limited, cancel := context.WithTimeout(work, x.postTime())
 	defer cancel()
+	begin := time.Now()
 	attempt, answer, err := x.Service.post(limited, &x.Endpoint, keys, m)
 	if work.Err() != nil {
 		return work.Err()
 	}
 	now := x.Service.now()
 	o := judge(x.progress(), answer, err, m.events, now, rand.Float64()) //nolint:gosec // spreads retries
+	span.Record(ctx, "send webhook", begin, m.events, !o.accepted)
 	if x.Observe != nil {
 		x.Observe(o.word(), m.events, now.Sub(entries[m.events-1].At))
 	}

@@ -36,13 +36,15 @@ import (
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
-// Service keeps the endpoints. All fields but Loopback are required.
+// Service keeps the endpoints. All fields but Loopback and LoopbackLive are required.
 type Service struct {
 	Pool     *pgxpool.Pool
 	Feed     *feed.Service
 	Egress   *egress.Client
 	Peppers  *secret.Peppers
 	Loopback bool // endpoints in test mode may be at http://127.0.0.1
+	// LoopbackLive allows that in live mode, too: for a demonstration with fictitious lines.
+	LoopbackLive bool
 	// Notify queues an e-mail to the admins of an entity, in the caller's transaction.
 	Notify func(ctx context.Context, tx pg.Tx, entity uuid.UUID, n Notice) error
 	Now    func() time.Time
@@ -154,12 +156,17 @@ func (s *Service) check(f *NewForm, mode string) error {
 	wrong.Check(utf8.ValidString(f.Name) && utf8.RuneCountInString(f.Name) <= maxName && !strings.ContainsRune(f.Name, 0), "name", fault.TooLong, "Use at most 100 characters in UTF-8.")
 	if f.URL == "" {
 		wrong.Check(false, "url", fault.Required, "Give the address of the endpoint.")
-	} else if _, problem := egress.CheckURL(f.URL, s.Loopback && mode == "test"); problem != "" {
+	} else if _, problem := egress.CheckURL(f.URL, s.allowsLoopback(mode)); problem != "" {
 		wrong.Check(false, "url", fault.BadFormat, problem)
 	}
 	wrong.Check(f.Form == Batch || f.Form == Single, "form", fault.NotAllowed, "The form must be batch or single.")
 	wrong.Check(f.Algorithm == hooksign.Ed25519 || f.Algorithm == hooksign.HMAC, "algorithm", fault.NotAllowed, "The algorithm must be ed25519 or hmac.")
 	return wrong.Err()
+}
+
+// allowsLoopback reports whether endpoints of the mode may be on this machine.
+func (s *Service) allowsLoopback(mode string) bool {
+	return s.Loopback && (mode == "test" || s.LoopbackLive)
 }
 
 // By is who changes an endpoint.

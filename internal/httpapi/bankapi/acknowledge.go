@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/impact"
 )
 
 // maxAcknowledged is how many events one request acknowledges, and maxAcknowledgement how
@@ -41,7 +42,7 @@ func (a *API) acknowledge(_ http.ResponseWriter, r *http.Request, c *Call) error
 	}
 	unknown := ids
 	if !c.isTest() { // only live keys get notices
-		if unknown, err = a.Notices.Acknowledge(r.Context(), c.Owner.Entity, ids); err != nil {
+		if unknown, err = a.Notices.Acknowledge(r.Context(), impact.Acknowledgement{Entity: c.Owner.Entity, Events: ids, By: c.By.Actor, Request: c.By.Request}); err != nil {
 			return err
 		}
 	}

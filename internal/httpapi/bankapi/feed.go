@@ -50,36 +50,47 @@ func (a *API) readFeed(w http.ResponseWriter, r *http.Request, c *Call) error {
 	if err := wrong.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := web.WithTimeout(r.Context(), w, answerTime+time.Duration(wait)*time.Second)
+	waits := time.Duration(wait) * time.Second
+	ctx, cancel := web.WithTimeout(r.Context(), w, answerTime+waits)
 	defer cancel()
-	o := c.feedOwner()
-	resume := a.Feed.Resume
-	if rebase == "true" {
-		resume = a.Feed.Rejoin
-	}
-	seq, err := resume(ctx, o, values.Get("after"))
-	if err != nil {
+	page, err := a.pageAfter(ctx, c.feedOwner(), values.Get("after"), limit, waits, rebase == "true")
+	switch {
+	case wait > 0 && r.Context().Err() != nil:
+		return nil // whoever waited has gone, which is no fault of the service
+	case err != nil:
 		return err
 	}
+	return c.Respond(page)
+}
+
+// pageAfter returns up to limit events after a cursor. If there are none, it waits for one.
+func (a *API) pageAfter(ctx context.Context, o feed.Owner, cursor string, limit int, waits time.Duration, rebase bool) (feedResponse, error) {
+	page := feedResponse{Events: []jsontext.Value{}, Next: cursor}
+	resume := a.Feed.Resume
+	if rebase {
+		resume = a.Feed.Rejoin
+	}
+	seq, err := resume(ctx, o, cursor)
+	if err != nil {
+		return page, err
+	}
 	entries, err := a.Feed.After(ctx, o, seq, limit+1) // one more tells whether there are more
-	if err == nil && len(entries) == 0 && wait > 0 {
-		if err = a.wait(ctx, o, seq, time.Duration(wait)*time.Second); err == nil {
+	if err == nil && len(entries) == 0 && waits > 0 {
+		if err = a.wait(ctx, o, seq, waits); err == nil {
 			entries, err = a.Feed.After(ctx, o, seq, limit+1)
 		}
 	}
 	if err != nil {
-		return err
+		return page, err
 	}
-	answer := feedResponse{Events: []jsontext.Value{}, Next: values.Get("after"), More: len(entries) > limit}
+	page.More = len(entries) > limit
 	for _, e := range entries[:min(limit, len(entries))] {
-		answer.Events, answer.Next = append(answer.Events, e.JSON()), e.Cursor()
+		page.Events, page.Next = append(page.Events, e.JSON()), e.Cursor()
 	}
-	if len(answer.Events) == 0 && (answer.Next == "" || rebase == "true") { // a feed that has nothing yet
-		if answer.Next, err = a.Feed.CursorBefore(ctx, o, seq); err != nil {
-			return err
-		}
+	if len(page.Events) == 0 && (cursor == "" || rebase) { // a feed that has nothing yet
+		page.Next, err = a.Feed.CursorBefore(ctx, o, seq)
 	}
-	return c.Respond(answer)
+	return page, err
 }
 
 // wait waits until the feed has more, for some time at most.

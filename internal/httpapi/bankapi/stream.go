@@ -99,12 +99,14 @@ func (a *API) streamFeed(w http.ResponseWriter, r *http.Request, c *Call) error 
 			seq = e.Seq
 		}
 		if len(entries) == 0 {
-			if a.wait(ctx, o, seq, heartbeat) != nil || ctx.Err() != nil || a.isClosing() {
+			if a.wait(ctx, o, seq, heartbeat) != nil || ctx.Err() != nil {
 				return nil
 			}
 			text = []byte(":\n\n")
 		}
-		err = write(text)
+		if err = write(text); a.isClosing() {
+			return nil // also if there is more: another node sends it
+		}
 	}
 	if errors.Is(err, http.ErrNotSupported) {
 		return err
