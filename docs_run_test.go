@@ -156,6 +156,9 @@ func newReader(t *testing.T, dir string) *reader {
 	r.env = append(r.env, "PGHOST="+server.Hostname(), "PGPORT="+server.Port(), "PGUSER="+server.User.Username(), "PGDATABASE=lineproof",
 		"LINEPROOF_DATABASE_URL="+server.String(), "LINEPROOF_LISTEN="+r.public, "LINEPROOF_PRIVATE_LISTEN="+r.private,
 		"LINEPROOF_API_URL=http://"+r.public, "TMPDIR="+t.TempDir(),
+		// Several pages at once, each with its own cluster, may keep the disk busy
+		// for longer than the second that a verification has.
+		"LINEPROOF_VERIFY_TIMEOUT=8s",
 		// Built as by make build, a clone finds the packages that were compiled before.
 		"CGO_ENABLED=0", "GOFLAGS=-trimpath")
 	return r
