@@ -4238,8 +4238,12 @@ CREATE INDEX message_created ON public.message USING btree (created_at);
 CREATE UNIQUE INDEX message_once ON public.message USING btree (account_id, kind, ref) WHERE (ref IS NOT NULL);
 -- Name: message_unread; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX message_unread ON public.message USING btree (account_id) WHERE (read_at IS NULL);
+-- Name: refused_request_code; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX refused_request_code ON ONLY public.refused_request USING btree (entity_id, code, at, id);
 -- Name: refused_request_correlator; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX refused_request_correlator ON ONLY public.refused_request USING btree (entity_id, correlator) WHERE (correlator <> ''::text);
+-- Name: refused_request_key; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX refused_request_key ON ONLY public.refused_request USING btree (entity_id, key_id, code, at, id);
 -- Name: refused_request_number; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX refused_request_number ON ONLY public.refused_request USING btree (entity_id, number_mac) WHERE (number_mac IS NOT NULL);
 -- Name: river_job_args_index; Type: INDEX; Schema: public; Owner: -

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
 )
@@ -16,12 +17,11 @@ import (
 // Filter selects refused requests of an organisation.
 type Filter struct {
 	Entity     uuid.UUID
-	Key        uuid.UUID // zero for all
-	Mode, Code string    // "" for all
-	Status     int       // of HTTP; 0 for all
-	Correlator string    // "" for all
-	Number     string    // in E.164; "" for all
-	Before     Position  // zero for the newest
+	Key        uuid.UUID    // zero for all
+	Codes      []fault.Code // nil for all
+	Correlator string       // "" for all
+	Number     string       // in E.164; "" for all
+	Before     Position     // zero for the newest
 	Limit      int
 }
 
@@ -38,15 +38,6 @@ func Find(ctx context.Context, from pg.DB, peppers *secret.Peppers, now time.Tim
 	if f.Key != uuid.Nil {
 		q.Add(`r.key_id = ?`, f.Key)
 	}
-	if f.Mode != "" {
-		q.Add(`r.mode = ?`, f.Mode)
-	}
-	if f.Code != "" {
-		q.Add(`r.code = ?`, f.Code)
-	}
-	if f.Status != 0 {
-		q.Add(`r.status = ?`, f.Status)
-	}
 	if f.Correlator != "" {
 		q.Add(`r.correlator = ?`, f.Correlator)
 	}
@@ -56,7 +47,13 @@ func Find(ctx context.Context, from pg.DB, peppers *secret.Peppers, now time.Tim
 	if !f.Before.At.IsZero() {
 		q.Add(`(r.at, r.id) < (?, ?)`, f.Before.At, f.Before.ID)
 	}
-	return find(ctx, from, &q, f.Limit)
+	if f.Codes == nil && f.Key == uuid.Nil {
+		return find(ctx, from, &q, f.Limit)
+	}
+	if f.Codes == nil {
+		f.Codes = fault.Codes
+	}
+	return findByCode(ctx, from, &q, f.Codes, f.Limit)
 }
 
 // ErrNone reports that the organisation has no such request.
@@ -85,10 +82,24 @@ func Get(ctx context.Context, from pg.DB, entity, id uuid.UUID) (Refused, error)
 	return list[0], nil
 }
 
+const newest = ` ORDER BY r.at DESC, r.id DESC LIMIT `
+
 func find(ctx context.Context, from pg.DB, q *pg.Where, limit int) ([]Refused, error) {
 	most := q.Bind(`?`, limit)
-	rows, err := from.Query(ctx, `SELECT r.at, r.id, r.entity_id, r.key_id, r.mode, r.route, r.status, r.code, r.violations, r.correlator, r.skipped
-		FROM refused_request r WHERE `+q.String()+` ORDER BY r.at DESC, r.id DESC LIMIT `+most, q.Args...)
+	return read(ctx, from, `refused_request r WHERE `+q.String()+newest+most, q.Args)
+}
+
+// findByCode takes the newest of each code from an index of codes. An organisation may
+// have millions of refused requests, and among them very few of a code, or of a key.
+func findByCode(ctx context.Context, from pg.DB, q *pg.Where, codes []fault.Code, limit int) ([]Refused, error) {
+	q.Add(`r.code = c.code`)
+	list, most := q.Bind(`?::text[]`, codes), q.Bind(`?`, limit)
+	return read(ctx, from, `unnest(`+list+`) AS c (code)
+		CROSS JOIN LATERAL (SELECT r.* FROM refused_request r WHERE `+q.String()+newest+most+`) r`+newest+most, q.Args)
+}
+
+func read(ctx context.Context, from pg.DB, source string, args []any) ([]Refused, error) {
+	rows, err := from.Query(ctx, `SELECT r.at, r.id, r.entity_id, r.key_id, r.mode, r.route, r.status, r.code, r.violations, r.correlator, r.skipped FROM `+source, args...)
 	if err != nil {
 		return nil, fmt.Errorf("requestlog: read: %w", err)
 	}

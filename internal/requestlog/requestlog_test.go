@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/requestlog"
 	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
@@ -54,9 +55,9 @@ func TestOrganisationFindsItsRefusedRequests(t *testing.T) {
 		want uuid.UUID
 	}{
 		"by key":        {requestlog.Filter{Key: key}, with.ID},
-		"by code":       {requestlog.Filter{Code: "INVALID_ARGUMENT"}, without.ID},
-		"by status":     {requestlog.Filter{Status: 400}, without.ID},
-		"by mode":       {requestlog.Filter{Mode: "test"}, without.ID},
+		"by code":       {requestlog.Filter{Codes: []fault.Code{fault.InvalidArgument}}, without.ID},
+		"by codes":      {requestlog.Filter{Codes: []fault.Code{fault.InvalidArgument, fault.NotFound}}, without.ID},
+		"by all":        {requestlog.Filter{Key: key, Codes: []fault.Code{fault.QuotaExceeded}, Correlator: "order-7", Number: number}, with.ID},
 		"by number":     {requestlog.Filter{Number: number}, with.ID},
 		"by correlator": {requestlog.Filter{Correlator: "order-7"}, with.ID},
 	} {

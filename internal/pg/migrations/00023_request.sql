@@ -28,6 +28,9 @@ CREATE TABLE refused_request (
     skipped    bigint      NOT NULL,
     PRIMARY KEY (entity_id, at, id)
 ) PARTITION BY RANGE (at);
+-- Those of a code, and of a code and a key, newest first. A status is a list of codes.
+CREATE INDEX refused_request_code ON refused_request (entity_id, code, at, id);
+CREATE INDEX refused_request_key ON refused_request (entity_id, key_id, code, at, id);
 CREATE INDEX refused_request_number ON refused_request (entity_id, number_mac) WHERE number_mac IS NOT NULL;
 CREATE INDEX refused_request_correlator ON refused_request (entity_id, correlator) WHERE correlator <> '';
 COMMENT ON TABLE refused_request IS 'Requests with an API key that were refused or failed, for the people of its organisation. A sample above a rate, partitioned by day, dropped after 30 days. No phone number.';

@@ -43,12 +43,10 @@ func (p *Pages) showRequests(w http.ResponseWriter, r *http.Request) error {
 		}
 		portal.AddFieldError(&form, false, "requestId", "Your organisation has no refused request with this requestId. The journal has the answered ones.")
 	}
-	f := requestlog.Filter{Code: q.Get("code"), Correlator: strings.TrimSpace(q.Get("correlator"))}
-	portal.AddFieldError(&form, f.Code == "" || slices.Contains(fault.Codes, fault.Code(f.Code)), "code", "Choose one of the errors.")
-	if text := q.Get("status"); text != "" {
-		f.Status, _ = strconv.Atoi(text)
-		portal.AddFieldError(&form, slices.Contains(refusalStatuses(), f.Status), "status", "Choose one of the statuses.")
-	}
+	code, status := fault.Code(q.Get("code")), q.Get("status")
+	portal.AddFieldError(&form, code == "" || slices.Contains(fault.Codes, code), "code", "Choose one of the errors.")
+	portal.AddFieldError(&form, status == "" || slices.Contains(refusalStatuses(), status), "status", "Choose one of the statuses.")
+	f := requestlog.Filter{Codes: codesOf(code, status), Correlator: strings.TrimSpace(q.Get("correlator"))}
 	if text := q.Get("key"); text != "" {
 		var err error
 		f.Key, err = uuid.Parse(text)
@@ -79,10 +77,11 @@ func (p *Pages) list(w http.ResponseWriter, r *http.Request, f requestlog.Filter
 	v, now := portal.VisitOf(r), p.Now()
 	d := consoleview.RequestsData{
 		Form: form, Statuses: []view.Option{{Label: "Any"}}, Codes: []view.Option{{Label: "Any"}}, Keys: []view.Option{{Label: "Any"}}, Days: int(requestlog.Retention / (24 * time.Hour)), Now: now,
-		Searched: f.Code != "" || f.Status != 0 || f.Key != uuid.Nil || f.Correlator != "" || f.Number != "",
+		Searched: f.Codes != nil || f.Key != uuid.Nil || f.Correlator != "" || f.Number != "",
 	}
 	for _, status := range refusalStatuses() {
-		d.Statuses = append(d.Statuses, view.Option{Value: strconv.Itoa(status), Label: strconv.Itoa(status) + " " + http.StatusText(status)})
+		n, _ := strconv.Atoi(status)
+		d.Statuses = append(d.Statuses, view.Option{Value: status, Label: status + " " + http.StatusText(n)})
 	}
 	for _, code := range fault.Codes {
 		if helpOf(code).means != "" {
@@ -120,15 +119,30 @@ func (p *Pages) list(w http.ResponseWriter, r *http.Request, f requestlog.Filter
 }
 
 // refusalStatuses returns the HTTP statuses that a refused request of a key can have.
-func refusalStatuses() []int {
-	var list []int
+func refusalStatuses() []string {
+	var list []string
 	for _, code := range fault.Codes {
 		if helpOf(code).means != "" {
-			list = append(list, web.Status(code))
+			list = append(list, strconv.Itoa(web.Status(code)))
 		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// codesOf returns the errors with this code and this HTTP status, each "" for any; nil
+// for all.
+func codesOf(code fault.Code, status string) []fault.Code {
+	if code == "" && status == "" {
+		return nil
+	}
+	list := []fault.Code{}
+	for _, c := range fault.Codes {
+		if (code == "" || c == code) && (status == "" || strconv.Itoa(web.Status(c)) == status) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // showRequest serves GET /portal/requests/{refused}.
