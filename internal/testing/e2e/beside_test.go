@@ -67,7 +67,7 @@ func (c *crowd) run(ctx context.Context, t *testing.T, address string) {
 func TestVerifyBeside(t *testing.T) {
 	rate, rounds := size(t, "LINEPROOF_E2E_RATE", 100), size(t, "LINEPROOF_E2E_ROUNDS", 1)
 	long := time.Duration(size(t, "LINEPROOF_E2E_SECONDS", 1)) * time.Second
-	o := plantTown(t, newFixture(t, startDurable(t)()), 20, 48, size(t, "LINEPROOF_E2E_ENTRIES", 2_000))
+	o := plantTown(t, newFixture(t, startDurable(t)()), 20, 48, size(t, "LINEPROOF_E2E_ENTRIES", 2_000), 0)
 	p := start(t, o.fixture, "LINEPROOF_CLIENT_RATE=20", "LINEPROOF_CLIENT_BURST=100", "LINEPROOF_CLIENT_CONCURRENT=4", "LINEPROOF_SESSION_RATE=20",
 		"LINEPROOF_SESSION_BURST=100", "LINEPROOF_SESSION_CONCURRENT=8", "LINEPROOF_FILE_RATE=50", "LINEPROOF_FILE_BURST=500", "LINEPROOF_ADDRESS_RATE=10",
 		"LINEPROOF_ADDRESS_BURST=100", "LINEPROOF_VERIFY_TIMEOUT=1s")

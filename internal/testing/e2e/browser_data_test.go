@@ -40,7 +40,7 @@ type browserData struct {
 func newGallery(t *testing.T, keys, entries int, name string) *browserData {
 	t.Helper()
 	w := newFixture(t, browserDatabase(t))
-	g := &browserData{portalData: plantTown(t, w, 55, keys, entries)}
+	g := &browserData{portalData: plantTown(t, w, 55, keys, entries, 0)}
 	for _, e := range []struct {
 		id        *uuid.UUID
 		name, cac string

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -26,17 +27,18 @@ type portalData struct {
 
 	entities []uuid.UUID
 	keys     int
+	refused  int // requests
 	days     int
 }
 
 // newTown returns a town in a database of its own, or the one that
 // LINEPROOF_E2E_TOWN names: a large one takes half an hour to plant, and can be
 // visited again with another version of the pages.
-func newTown(t *testing.T, entities, keys, entries int) *portalData {
+func newTown(t *testing.T, entities, keys, entries, refused int) *portalData {
 	t.Helper()
 	url := os.Getenv("LINEPROOF_E2E_TOWN")
 	if url == "" {
-		return plantTown(t, newFixture(t, pgtest.URL(t)), entities, keys, entries)
+		return plantTown(t, newFixture(t, pgtest.URL(t)), entities, keys, entries, refused)
 	}
 	must(pg.Migrate(t.Context(), url))(t)
 	w := &fixture{url: url, pool: pgtest.Open(t, url, ""), data: t.TempDir()}
@@ -45,7 +47,7 @@ func newTown(t *testing.T, entities, keys, entries int) *portalData {
 		t.Fatal(err)
 	}
 	if there == 0 {
-		return plantTown(t, newFixture(t, url), entities, keys, entries)
+		return plantTown(t, newFixture(t, url), entities, keys, entries, refused)
 	}
 	w.keeper = &access.Service{
 		Pool: w.pool, Peppers: must(secret.NewPeppers([]secret.Text{pepper}))(t), SessionLifetime: 12 * time.Hour, SessionIdle: 12 * time.Hour, Now: time.Now,
@@ -55,7 +57,7 @@ func newTown(t *testing.T, entities, keys, entries int) *portalData {
 			t.Fatal(err)
 		}
 	}
-	return &portalData{fixture: w, entities: append([]uuid.UUID{w.bank.ID}, w.plantedBanks(t)...), keys: keys}
+	return &portalData{fixture: w, entities: append([]uuid.UUID{w.bank.ID}, w.plantedBanks(t)...), keys: keys, refused: refused}
 }
 
 func (w *fixture) plantedBanks(t *testing.T) []uuid.UUID {
@@ -64,10 +66,10 @@ func (w *fixture) plantedBanks(t *testing.T) []uuid.UUID {
 	return must(pgx.CollectRows(rows, pgx.RowTo[uuid.UUID]))(t)
 }
 
-// plantTown makes so many organisations, keys and records.
-func plantTown(t *testing.T, w *fixture, entities, keys, entries int) *portalData {
+// plantTown makes so many organisations, keys, records and refused requests.
+func plantTown(t *testing.T, w *fixture, entities, keys, entries, refused int) *portalData {
 	t.Helper()
-	o := &portalData{fixture: w, entities: []uuid.UUID{w.bank.ID}, keys: keys, days: 30}
+	o := &portalData{fixture: w, entities: []uuid.UUID{w.bank.ID}, keys: keys, refused: refused, days: 30}
 	w.exec(t, `INSERT INTO entity (id, name, cac, status, document_required, supplies, asks, created_at)
 		SELECT gen_random_uuid(), 'Planted Bank ' || i, 'RC 1' || i, 'Approved', 1 = 2, false, true, now() - i * interval '1 hour' FROM generate_series(1, $1) i`, entities-1)
 	o.entities = append(o.entities, w.plantedBanks(t)...)
@@ -87,7 +89,8 @@ func plantTown(t *testing.T, w *fixture, entities, keys, entries int) *portalDat
 		o.fill(t, today.AddDate(0, 0, -ago), entries/o.days)
 	}
 	o.countAll(t)
-	for _, table := range []string{"entity", "api_key", "audit", "account", "journal_entry", "journal_minute", "journal_day"} {
+	o.refuse(t, today)
+	for _, table := range []string{"entity", "api_key", "audit", "account", "journal_entry", "journal_minute", "journal_day", "refused_request"} {
 		w.exec(t, "VACUUM ANALYZE "+table)
 	}
 	return o
@@ -133,6 +136,27 @@ func (o *portalData) fill(t *testing.T, day time.Time, entries int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// refuse writes a month of refused requests, one in five of the first bank, which has few
+// errors of the kind that its quiet key gets.
+func (o *portalData) refuse(t *testing.T, today time.Time) {
+	t.Helper()
+	const insert = `INSERT INTO refused_request (at, id, entity_id, key_id, mode, route, status, code, violations, number_mac, correlator, skipped) `
+	// The id of a request begins with its time.
+	const id = `(lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || left(md5(i::text || at), 3) || 'a' || right(md5(i::text || at), 15))::uuid`
+	for ago := o.days - 1; ago >= 0; ago-- {
+		day := today.AddDate(0, 0, -ago)
+		o.exec(t, fmt.Sprintf(`CREATE TABLE IF NOT EXISTS refused_request_%s PARTITION OF refused_request FOR VALUES FROM ('%s+00') TO ('%s+00')`,
+			day.Format("20060102"), day.Format(time.DateTime), day.AddDate(0, 0, 1).Format(time.DateTime)))
+		o.exec(t, insert+`SELECT at, `+id+`, CASE WHEN i % 5 = 0 THEN $4 ELSE ($6::uuid[])[1 + i % cardinality($6::uuid[])] END, $5, 'live', 'POST /api/v1/verify',
+				CASE WHEN i % 3 = 0 THEN 400 ELSE 429 END, CASE WHEN i % 3 = 0 THEN 'INVALID_ARGUMENT' ELSE 'TOO_MANY_REQUESTS' END,
+				CASE WHEN i % 3 = 0 THEN '{phoneNumber: REQUIRED}'::text[] ELSE '{}' END, CASE WHEN i % 3 > 0 THEN sha256(i::text::bytea) END, 'order-' || i, 0
+			FROM (SELECT i, $1::timestamptz + i * $2::interval / $3::integer AS at FROM generate_series(0, $3::integer - 1) i) t`,
+			day, min(time.Since(day), 24*time.Hour), o.refused/o.days, o.bank.ID, o.key.ID, o.entities)
+	}
+	o.exec(t, insert+`SELECT at, `+id+`, entity_id, key, mode, 'POST /api/v1/verify', 429, 'QUOTA_EXCEEDED', '{}', NULL, 'rare', 0
+		FROM (SELECT entity_id, id AS key, mode, 1 AS i, now() - interval '20 days' AS at FROM api_key WHERE entity_id = $1 ORDER BY name LIMIT 1) k`, o.bank.ID)
 }
 
 // countAll counts what was planted, as the job would.

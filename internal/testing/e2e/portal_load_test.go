@@ -28,18 +28,18 @@ const large = 10_000
 // pageBudget is the server time within which 95 of 100 pages must come.
 const pageBudget = 100 * time.Millisecond
 
-// Every page that a person can reach by following links is opened by somebody of
+// Every page that a person can reach by following links and by searching is opened by somebody of
 // each kind, again and again, in a service that has been in use for weeks. None
 // fails, and none makes the database read a large table from end to end. How
 // long they take depends on the machine: it is said, and judged only with
 // LINEPROOF_E2E_ENFORCE=1.
 func TestPortalLoad(t *testing.T) {
 	entries := size(t, "LINEPROOF_E2E_ENTRIES", 30_000)
-	o := newTown(t, size(t, "LINEPROOF_E2E_ENTITIES", 50), size(t, "LINEPROOF_E2E_KEYS", 500), entries)
+	o := newTown(t, size(t, "LINEPROOF_E2E_ENTITIES", 50), size(t, "LINEPROOF_E2E_KEYS", 500), entries, size(t, "LINEPROOF_E2E_REFUSED", 30_000))
 	p := start(t, o.fixture)
 	before := o.scans(t)
 	rounds := size(t, "LINEPROOF_E2E_ROUNDS", 3)
-	t.Logf("%d entities, %d keys, %d records; each page %d times", len(o.entities), o.keys, entries, rounds)
+	t.Logf("%d entities, %d keys, %d records, %d refused requests; each page %d times", len(o.entities), o.keys, entries, o.refused, rounds)
 	t.Logf("%-15s %-48s %6s %9s %9s", "who", "page", "kB", "p50", "p95")
 	slow := 0
 	for _, who := range []struct {
@@ -150,6 +150,7 @@ func (v *crawler) open(path string) (page []byte, file bool) {
 	switch {
 	case answer.StatusCode == http.StatusSeeOther:
 		return fmt.Appendf(nil, `<a href="%s">`, html.EscapeString(answer.Header.Get("Location"))), false
+	case answer.StatusCode == http.StatusUnprocessableEntity: // a search for something that can't be
 	case answer.StatusCode != http.StatusOK:
 		v.t.Errorf("%s: %s", path, answer.Status)
 	}
@@ -161,11 +162,11 @@ var (
 	skips = regexp.MustCompile(`^/portal/(assets/|sign-?out)`)
 )
 
-// explore follows every link, one of each shape, and returns a path for each,
-// and which of them are files.
+// explore follows every link, and every search by one field, one of each shape, and
+// returns a path for each, and which of them are files.
 func (v *crawler) explore(from string) (found map[string]string, files map[string]bool) {
 	v.t.Helper()
-	const most = 150
+	const most = 500
 	found, files = map[string]string{}, map[string]bool{}
 	for next := []string{from}; len(next) > 0 && len(found) < most; next = next[1:] {
 		shape := shapeOf(next[0])
@@ -178,6 +179,10 @@ func (v *crawler) explore(from string) (found map[string]string, files map[strin
 		for _, m := range links.FindAllSubmatch(page, -1) {
 			next = append(next, html.UnescapeString(string(m[1])))
 		}
+		next = append(next, searches(page, next[0])...)
+	}
+	if len(found) >= most {
+		v.t.Errorf("there are more than %d pages", most)
 	}
 	return found, files
 }
