@@ -1,6 +1,7 @@
 package tally
 
 import (
+	"cmp"
 	"context"
 	"math/bits"
 	"time"
@@ -24,6 +25,9 @@ type Filter struct {
 	From, To     time.Time        // zero for no limit; To is exclusive
 	After        journal.Position // the last record of the page before; zero for the first page
 	Limit        int
+	// Within is how long to look for a key, a number or a correlator before a page is
+	// returned that is not full; 0 for narrowTime.
+	Within time.Duration
 }
 
 // Page is a page of records, newest first.
@@ -49,10 +53,13 @@ const (
 	mergeGap = 3
 	// minutesAtOnce is how many minutes of counts are read at once.
 	minutesAtOnce = 200
-	// narrowAtOnce is how many records one query reads for a filter that the counts do not
-	// know, and narrowQueries how many such queries a page takes at most.
-	narrowAtOnce  = 5_000
-	narrowQueries = 20
+	// narrowTime is how long a page looks for what the counts do not know. Its first query
+	// reads narrowRecords records in at most narrowSeconds seconds of the journal, and each
+	// that takes less than narrowQuery is followed by one of twice that size.
+	narrowTime    = 40 * time.Millisecond
+	narrowQuery   = 10 * time.Millisecond
+	narrowRecords = 500
+	narrowSeconds = 50
 )
 
 // Records lists records from the database, as far back as minutes are kept.
@@ -65,15 +72,17 @@ func (t *Tally) Records(ctx context.Context, f Filter) (Page, error) {
 	}
 	need := f.Limit + 1 // one more shows that there is a next page
 	var found []record.Entry
-	for queries := 0; len(found) < need; queries++ {
-		want := need - len(found)
+	began, size := time.Now(), 1
+	for len(found) < need {
+		want, seconds := need-len(found), secondsAtOnce
 		if f.narrow() {
-			want = narrowAtOnce
+			want, seconds = narrowRecords*size, min(narrowSeconds*size, secondsAtOnce)
 		}
-		if f.narrow() && queries == narrowQueries {
+		if f.narrow() && !s.reached.IsZero() && time.Since(began) > cmp.Or(f.Within, narrowTime) {
 			return Page{Records: found, Next: journal.Position{At: s.reached}, Until: s.reached}, nil
 		}
-		spans, err := s.spans(ctx, want)
+		query := time.Now()
+		spans, err := s.spans(ctx, want, seconds)
 		if err != nil || len(spans) == 0 {
 			if err != nil {
 				return Page{}, err
@@ -87,6 +96,9 @@ func (t *Tally) Records(ctx context.Context, f Filter) (Page, error) {
 			return Page{}, err
 		}
 		found, s.reached = append(found, part...), spans[len(spans)-1].From
+		if time.Since(query) < narrowQuery {
+			size *= 2
+		}
 	}
 	if len(found) < need {
 		return Page{Records: found}, nil
@@ -127,7 +139,11 @@ func (t *Tally) search(ctx context.Context, f Filter) (*search, error) {
 	if !f.To.IsZero() && f.To.Before(to) {
 		to = f.To
 	}
-	if end := f.After.At.Add(time.Millisecond); !f.After.At.IsZero() && end.Before(to) {
+	end := f.After.At
+	if f.After.ID != uuid.Nil { // others of the same millisecond may follow
+		end = end.Add(time.Millisecond)
+	}
+	if !f.After.At.IsZero() && end.Before(to) {
 		to = end
 	}
 	s := &search{Tally: t, filter: f}
@@ -170,15 +186,16 @@ func (t *Tally) daysWith(ctx context.Context, f Filter, from, to time.Time) ([]j
 }
 
 // spans returns the spans to read next for the wanted number of records: enough
-// seconds to contain them according to the counts. It returns none at the end.
-func (s *search) spans(ctx context.Context, want int) ([]journal.Span, error) {
+// seconds to contain them according to the counts, or as many as allowed. It returns none
+// at the end.
+func (s *search) spans(ctx context.Context, want, seconds int) ([]journal.Span, error) {
 	if s.tail.To.After(s.tail.From) {
 		tail := s.tail
 		s.tail = journal.Span{}
 		return []journal.Span{tail}, nil
 	}
 	var spans []journal.Span
-	for taken := 0; want > 0 && taken < secondsAtOnce; taken++ {
+	for taken := 0; want > 0 && taken < seconds; taken++ {
 		if len(s.seconds) == 0 {
 			if err := s.loadSeconds(ctx); err != nil || len(s.seconds) == 0 {
 				return spans, err
