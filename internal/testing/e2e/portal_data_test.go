@@ -15,7 +15,6 @@ import (
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/record"
 	"github.com/lineproof/lineproof/internal/secret"
-	counting "github.com/lineproof/lineproof/internal/tally"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
@@ -57,7 +56,7 @@ func newTown(t *testing.T, entities, keys, entries, refused int) *portalData {
 			t.Fatal(err)
 		}
 	}
-	return &portalData{fixture: w, entities: append([]uuid.UUID{w.bank.ID}, w.plantedBanks(t)...), keys: keys, refused: refused}
+	return &portalData{fixture: w, entities: append([]uuid.UUID{w.bank.ID}, w.plantedBanks(t)...), keys: keys, refused: refused, days: 30}
 }
 
 func (w *fixture) plantedBanks(t *testing.T) []uuid.UUID {
@@ -88,7 +87,7 @@ func plantTown(t *testing.T, w *fixture, entities, keys, entries, refused int) *
 	for ago := o.days; ago > 0; ago-- {
 		o.fill(t, today.AddDate(0, 0, -ago), entries/o.days)
 	}
-	o.countAll(t)
+	o.countAll(t, today)
 	o.refuse(t, today)
 	for _, table := range []string{"entity", "api_key", "audit", "account", "journal_entry", "journal_minute", "journal_day", "refused_request"} {
 		w.exec(t, "VACUUM ANALYZE "+table)
@@ -159,15 +158,21 @@ func (o *portalData) refuse(t *testing.T, today time.Time) {
 		FROM (SELECT entity_id, id AS key, mode, 1 AS i, now() - interval '20 days' AS at FROM api_key WHERE entity_id = $1 ORDER BY name LIMIT 1) k`, o.bank.ID)
 }
 
-// countAll counts what was planted, as the job would.
-func (o *portalData) countAll(t *testing.T) {
+// countAll counts what was planted, with the result of the job, which would take hours
+// for what the journal of a month gets at once: every minute is written to an index that
+// does not fit into memory.
+func (o *portalData) countAll(t *testing.T, today time.Time) {
 	t.Helper()
 	began := time.Now()
-	counts := &counting.Tally{Pool: o.pool, Now: time.Now}
-	for want := time.Now().UTC().Truncate(24 * time.Hour); must(counts.Count(t.Context()))(t).Before(want); {
-		if time.Since(began) > 2*time.Hour {
-			t.Fatal("the journal is not counted after two hours")
-		}
+	o.exec(t, `ALTER TABLE journal_minute DROP CONSTRAINT journal_minute_pkey`)
+	for ago := o.days; ago > 0; ago-- {
+		day := today.AddDate(0, 0, -ago)
+		o.exec(t, `INSERT INTO journal_minute (entity_id, minute, mode, status, n, seconds)
+			SELECT entity_id, date_trunc('minute', at), mode, status, count(*), bit_or(1::bigint << date_part('second', at)::integer)
+			FROM (SELECT entity_id, date_trunc('second', at) AS at, mode, status FROM journal_entry WHERE at >= $1 AND at < $2) e GROUP BY 1, 2, 3, 4`, day, day.AddDate(0, 0, 1))
 	}
+	o.exec(t, `ALTER TABLE journal_minute ADD PRIMARY KEY (entity_id, minute, mode, status)`)
+	o.exec(t, `INSERT INTO journal_day (entity_id, day, mode, status, n) SELECT entity_id, (minute AT TIME ZONE 'UTC')::date, mode, status, sum(n) FROM journal_minute GROUP BY 1, 2, 3, 4`)
+	o.exec(t, `INSERT INTO tally_mark (settled, seen, fence_at, fence_xact) VALUES ($1, now(), now(), pg_current_xact_id())`, today)
 	t.Logf("the journal was counted in %s", time.Since(began).Round(time.Millisecond))
 }
