@@ -88,12 +88,14 @@ export async function open(who, address) {
 const outside = ["/portal/sign-in", "/portal/forgotten", "/portal/invitation", "/portal/reset", "/portal/confirm", "/portal/guide/answers"];
 
 // crawl follows links from the start page, breadth first, opens one page of each
-// shape, and calls visit for it. It submits no forms. It returns the pages.
+// shape, and calls visit for it; then it opens the pages of role.also, which show a
+// shape in another state, and follows what only they link to. It submits no forms and
+// leaves out parts of pages (progress). It returns the pages.
 export async function crawl(who, visit) {
-  const next = ["/portal/", ...(who.role.session ? [] : outside)], seen = new Set(), done = [];
-  while (next.length > 0 && done.length < (job.most || 150)) {
-    const address = next.shift(), shape = shapeOf(address);
-    if (seen.has(shape) || /\/(export|content|assets)\b/.test(address)) continue;
+  const next = ["/portal/", ...(who.role.session ? [] : outside)], also = [...(who.role.also || [])], seen = new Set(), done = [];
+  while (next.length + also.length > 0 && done.length < (job.most || 150)) {
+    const another = next.length === 0, address = (another ? also : next).shift(), shape = shapeOf(address);
+    if ((seen.has(shape) && !another) || /\/(export|content|assets|progress)\b/.test(address)) continue;
     seen.add(shape);
     const answer = await open(who, address);
     if (answer === null) continue;

@@ -61,7 +61,7 @@ async function fill(form, text, honest, i) {
 // storm submits every form of a role.
 async function storm(browser, role) {
   const who = await visitor(browser, role, "desktop light"), forms = [];
-  await crawl(who, async (_, shape) => {
+  const seen = await crawl(who, async (_, shape) => {
     await look(who);
     const actions = await who.page.$$eval("main form", (all) => all.map((f, n) => ({ n, method: f.method, action: f.getAttribute("action") || "", asks: "confirm" in f.dataset })));
     for (const f of actions) {
@@ -88,7 +88,7 @@ async function storm(browser, role) {
     }
   }
   await who.context.close();
-  say({ role: role.name, note: `${forms.length} forms: ${forms.map((f) => f.key).join(" ")}` });
+  say({ role: role.name, pages: seen, note: `${forms.length} forms: ${forms.map((f) => f.key).join(" ")}` });
 }
 
 await run(async (browser) => {

@@ -31,8 +31,9 @@ var names = map[string]string{
 type browserData struct {
 	*portalData
 
-	empty uuid.UUID // an organisation that has done nothing yet
-	one   uuid.UUID // one that has one of everything
+	empty  uuid.UUID // an organisation that has done nothing yet
+	one    uuid.UUID // one that has one of everything
+	paused uuid.UUID // a client that is suspended
 }
 
 // newGallery makes a town of that many keys and records, and gives its first bank
@@ -65,6 +66,7 @@ func newGallery(t *testing.T, keys, entries int, name string) *browserData {
 	g.plantHooks(t)
 	g.plantJobs(t)
 	g.plantWatch(t)
+	g.plantStates(t)
 	return g
 }
 
@@ -119,29 +121,35 @@ g,+2348037700003,SIM_CHANGED,never,
 // a snapshot that lacks almost all of its lines, which is held.
 func (g *browserData) plantFiles(t *testing.T) {
 	t.Helper()
-	desk := &supply.Service{Pool: g.pool, Region: g.region, Lines: &linestore.Resolver{}, Now: time.Now}
-	days := func(n int) string { return time.Now().AddDate(0, 0, -n).Format(time.DateOnly) }
-	events := strings.NewReplacer("BEGAN", days(25), "LATE", days(10)).Replace(eventsTold) // not so long ago that they are held
-	telco := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "COBALT", Actor: access.Operator}
-	for _, f := range []struct {
-		kind  linefile.Kind
-		asOf  time.Time
-		text  string
-		state string
-	}{
-		{linefile.Events, time.Time{}, events, supply.Finished},
-		{linefile.Snapshot, time.Now().Add(-time.Hour), "number,tenureStart,simChangedAt,state,stateSince\n+2348037700001," + days(25) + ",,ACTIVE,\n", supply.Held},
-	} {
-		im := must(desk.Begin(t.Context(), telco, supply.ImportForm{Kind: f.kind, AsOf: f.asOf}, "cli"))(t)
-		open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(f.text)), nil }
-		if im = must(desk.Run(t.Context(), im.ID, supply.Source{Open: open}, nil))(t); im.State != f.state {
-			t.Fatalf("the file is %s (%s), want %s", im.State, im.Reason, f.state)
-		}
-	}
+	g.hold(t, "COBALT", "+234803")
 	// A month in which it grew, was not looked at for two days, and fell silent.
 	g.exec(t, `INSERT INTO supply_reach SELECT network, (now() AT TIME ZONE 'utc')::date - i, 8000000 - i * 90000, 20000000,
 			now() - i * interval '1 day' - CASE WHEN i < 9 THEN interval '5 hours' ELSE (25 - i) * interval '1 day' END, now() - i * interval '1 day'
 		FROM supply_coverage, generate_series(1, 24) i WHERE topic = 1 AND i NOT IN (15, 16)`)
+}
+
+// send sends a file of a network, which must come to a state.
+func (g *browserData) send(t *testing.T, network string, form supply.ImportForm, text, state string) uuid.UUID {
+	t.Helper()
+	lines := &supply.Service{Pool: g.pool, Region: g.region, Lines: &linestore.Resolver{}, Now: time.Now}
+	telco := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: network, Actor: access.Operator}
+	im := must(lines.Begin(t.Context(), telco, form, "cli"))(t)
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
+	if im = must(lines.Run(t.Context(), im.ID, supply.Source{Open: open}, nil))(t); im.State != state {
+		t.Fatalf("the file is %s (%s), want %s", im.State, im.Reason, state)
+	}
+	return im.ID
+}
+
+// hold sends the events of a network with a prefix, and then a snapshot that lacks almost
+// all of its lines, which is held.
+func (g *browserData) hold(t *testing.T, network, prefix string) uuid.UUID {
+	t.Helper()
+	days := func(n int) string { return time.Now().AddDate(0, 0, -n).Format(time.DateOnly) }
+	events := strings.NewReplacer("BEGAN", days(25), "LATE", days(10), "+234803", prefix).Replace(eventsTold) // not so long ago that they are held
+	g.send(t, network, supply.ImportForm{Kind: linefile.Events}, events, supply.Finished)
+	text := "number,tenureStart,simChangedAt,state,stateSince\n" + prefix + "7700001," + days(25) + ",,ACTIVE,\n"
+	return g.send(t, network, supply.ImportForm{Kind: linefile.Snapshot, AsOf: time.Now().Add(-time.Hour)}, text, supply.Held)
 }
 
 // plantHooks makes webhook endpoints in every state, with attempts and refused events.

@@ -117,6 +117,7 @@ func browse(t *testing.T, script string, job any) []seen {
 type role struct {
 	Name    string    `json:"name"`
 	Session string    `json:"session"`
+	Also    []string  `json:"also"` // addresses to open besides the first of each shape
 	account uuid.UUID // whose it is
 }
 
@@ -145,7 +146,7 @@ func (w *fixture) guest(t *testing.T, name, kind, staffRole string, entity uuid.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return role{name, s.Text.Reveal(), id}
+	return role{Name: name, Session: s.Text.Reveal(), account: id}
 }
 
 // run runs a command of the program to its end, which must be a good one.

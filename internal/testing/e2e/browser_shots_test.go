@@ -17,6 +17,7 @@ func TestBrowserShots(t *testing.T) {
 	_, base := startAt(t, g.fixture)
 	roles := append(g.roles(t, g.bank.ID, g.telco.ID),
 		g.guest(t, "none", "admin", "", g.empty, false), g.guest(t, "one", "admin", "", g.one, false), g.guest(t, "solid", "admin", "", g.entities[2], false))
+	g.prepare(t, roles)
 	g.exec(t, `UPDATE entity SET name = $2 WHERE id = $1`, g.entities[2], names["solid"])
 	g.exec(t, `UPDATE account SET name = $2 WHERE id = $1`, roles[1].account, names["long"])
 	for _, s := range browse(t, "shots.mjs", map[string]any{
