@@ -181,9 +181,10 @@ const recountSQL = `WITH counted AS (
 		WHERE c.n > coalesce(m.n, 0)),
 	minutes AS (INSERT INTO journal_minute (entity_id, minute, mode, status, n, seconds)
 		SELECT entity_id, minute, mode, status, n, seconds FROM fresh ORDER BY minute, entity_id
-		ON CONFLICT (entity_id, minute, mode, status) DO UPDATE SET n = excluded.n, seconds = excluded.seconds)
+		ON CONFLICT (entity_id, minute, mode, status) DO UPDATE SET n = excluded.n, seconds = excluded.seconds),
+	days AS (SELECT entity_id, (minute AT TIME ZONE 'UTC')::date AS day, mode, status, sum(more) AS n FROM fresh GROUP BY 1, 2, 3, 4)
 	INSERT INTO journal_day AS d (entity_id, day, mode, status, n)
-		SELECT entity_id, (minute AT TIME ZONE 'UTC')::date, mode, status, sum(more) FROM fresh GROUP BY 1, 2, 3, 4
+		TABLE days UNION ALL SELECT '00000000-0000-0000-0000-000000000000', day, mode, status, sum(n) FROM days GROUP BY 2, 3, 4
 		ON CONFLICT (entity_id, day, mode, status) DO UPDATE SET n = d.n + excluded.n`
 
 // recount counts the minutes between from and to anew.

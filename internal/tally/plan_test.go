@@ -63,8 +63,10 @@ func TestNothingLargeIsScanned(t *testing.T) {
 	if err != nil || len(page.Records) != mine {
 		t.Errorf("Records = %+v, %v", page, err)
 	}
-	if _, err := b.Days(t.Context(), busy, "live", day.AddDate(0, 0, -30), day); err != nil {
-		t.Error(err)
+	for _, who := range []uuid.UUID{busy, uuid.Nil} {
+		if _, err := b.Days(t.Context(), who, "live", day.AddDate(0, 0, -30), day); err != nil {
+			t.Error(err)
+		}
 	}
 	if _, err := b.Minutes(t.Context(), busy, "live", "", day, day.Add(time.Hour)); err != nil {
 		t.Error(err)

@@ -164,12 +164,6 @@ func (t *Tally) search(ctx context.Context, f Filter) (*search, error) {
 // daysWith returns the days that contain wanted records. Without it, a search for a
 // rare status would read every minute of all days.
 func (t *Tally) daysWith(ctx context.Context, f Filter, from, to time.Time) ([]journal.Span, error) {
-	sql := `SELECT DISTINCT day::timestamptz FROM journal_day
-		WHERE day >= $1::timestamptz::date AND day <= $2::timestamptz::date AND ($3 = '' OR mode = $3) AND ($4 = '' OR status = $4)`
-	args := []any{from, to, f.Mode, f.Status}
-	if f.Entity != uuid.Nil {
-		sql, args = sql+` AND entity_id = $5`, append(args, f.Entity)
-	}
 	var days []journal.Span
 	var day time.Time
 	err := forEachRow(ctx, t.Pool, []any{&day}, func() {
@@ -181,7 +175,8 @@ func (t *Tally) daysWith(ctx context.Context, f Filter, from, to time.Time) ([]j
 		if span.To.After(span.From) {
 			days = append(days, span)
 		}
-	}, sql+` ORDER BY 1 DESC`, args...)
+	}, `SELECT DISTINCT day::timestamptz FROM journal_day WHERE entity_id = $1 AND day >= $2::timestamptz::date AND day <= $3::timestamptz::date
+		AND ($4 = '' OR mode = $4) AND ($5 = '' OR status = $5) ORDER BY 1 DESC`, f.Entity, from, to, f.Mode, f.Status)
 	return days, err
 }
 

@@ -104,7 +104,8 @@ func (b *bench) differ(tb testing.TB) int64 {
 	return b.number(tb, `WITH minutes AS (
 			SELECT entity_id, date_trunc('minute', at) AS minute, mode, status, count(*)::integer AS n,
 				bit_or(1::bigint << date_part('second', date_trunc('second', at))::integer) AS seconds FROM journal_entry GROUP BY 1, 2, 3, 4),
-		days AS (SELECT entity_id, (at AT TIME ZONE 'UTC')::date AS day, mode, status, count(*) AS n FROM journal_entry GROUP BY 1, 2, 3, 4)
+		counted AS (SELECT entity_id, (at AT TIME ZONE 'UTC')::date AS day, mode, status, count(*) AS n FROM journal_entry GROUP BY GROUPING SETS ((1, 2, 3, 4), (2, 3, 4))),
+		days AS (SELECT coalesce(entity_id, '00000000-0000-0000-0000-000000000000'), day, mode, status, n FROM counted)
 		SELECT (SELECT count(*) FROM (TABLE minutes EXCEPT TABLE journal_minute) x) + (SELECT count(*) FROM (TABLE journal_minute EXCEPT TABLE minutes) x)
 			+ (SELECT count(*) FROM (TABLE days EXCEPT TABLE journal_day) x) + (SELECT count(*) FROM (TABLE journal_day EXCEPT TABLE days) x)`)
 }

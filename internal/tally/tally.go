@@ -60,13 +60,6 @@ func (t *Tally) Days(ctx context.Context, entity uuid.UUID, mode string, from, t
 	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
 		days = append(days, Day{Day: day})
 	}
-	// Two statements instead of one for both cases, because each has its own index.
-	sql := `SELECT day::timestamptz, status, sum(n)::bigint FROM journal_day
-		WHERE day >= $1::timestamptz::date AND day <= $2::timestamptz::date AND ($3 = '' OR mode = $3)`
-	args := []any{first, last, mode}
-	if entity != uuid.Nil {
-		sql, args = sql+` AND entity_id = $4`, append(args, entity)
-	}
 	var at time.Time
 	var status string
 	var n int64
@@ -77,7 +70,8 @@ func (t *Tally) Days(ctx context.Context, entity uuid.UUID, mode string, from, t
 		}
 		d.ByStatus[status] = n
 		d.Total += n
-	}, sql+` GROUP BY day, status`, args...)
+	}, `SELECT day::timestamptz, status, sum(n)::bigint FROM journal_day
+		WHERE entity_id = $1 AND day >= $2::timestamptz::date AND day <= $3::timestamptz::date AND ($4 = '' OR mode = $4) GROUP BY day, status`, entity, first, last, mode)
 	if err != nil {
 		return nil, err
 	}

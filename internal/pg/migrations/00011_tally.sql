@@ -23,8 +23,7 @@ CREATE TABLE journal_day (
     n         bigint NOT NULL CHECK (n > 0),
     PRIMARY KEY (entity_id, day, mode, status)
 ) WITH (fillfactor = 70);
-CREATE INDEX journal_day_day ON journal_day (day);
-COMMENT ON TABLE journal_day IS 'The number of answers by entity, day (UTC), mode and status, counted from the journal by a job. Rows stay when the day is archived.';
+COMMENT ON TABLE journal_day IS 'The number of answers by entity, day (UTC), mode and status, counted from the journal by a job; under the zero entity that of all. Rows stay when the day is archived.';
 
 CREATE TABLE tally_mark (
     only_one   boolean     PRIMARY KEY DEFAULT true CHECK (only_one),

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lineproof/lineproof/internal/priority"
 )
 
@@ -78,7 +80,7 @@ func waitUntilCounted(t *testing.T, w *fixture, records int) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Minute)
 	for counted := 0; counted < records; {
-		if err := w.pool.QueryRow(t.Context(), `SELECT coalesce(sum(n), 0) FROM journal_day`).Scan(&counted); err != nil {
+		if err := w.pool.QueryRow(t.Context(), `SELECT coalesce(sum(n), 0) FROM journal_day WHERE entity_id = $1`, uuid.Nil).Scan(&counted); err != nil {
 			t.Fatal(err)
 		}
 		if time.Now().After(deadline) {
