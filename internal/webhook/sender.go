@@ -158,6 +158,8 @@ func (s *Sender) check(ctx context.Context, held map[uuid.UUID]*leased) error {
 	return nil
 }
 
+// renew extends the leases, but not one that its goroutine has just given back: nobody would
+// send until it expires.
 func (s *Sender) renew(ctx context.Context, held map[uuid.UUID]*leased) error {
 	if len(held) == 0 {
 		return nil
@@ -169,7 +171,7 @@ func (s *Sender) renew(ctx context.Context, held map[uuid.UUID]*leased) error {
 	}
 	asked := time.Now()
 	rows, err := s.Service.Pool.Query(ctx, `UPDATE hook_cursor c SET leased_until = clock_timestamp() + $3::interval FROM unnest($1::uuid[], $2::bigint[]) AS t (id, lease)
-		WHERE c.endpoint_id = t.id AND c.lease = t.lease RETURNING c.endpoint_id`, ids, leases, s.lease())
+		WHERE c.endpoint_id = t.id AND c.lease = t.lease AND c.leased_until IS NOT NULL RETURNING c.endpoint_id`, ids, leases, s.lease())
 	if err != nil {
 		return fmt.Errorf("webhook: renew leases: %w", err)
 	}
