@@ -1799,7 +1799,7 @@ CREATE TABLE public.journal_day (
 )
 WITH (fillfactor='70');
 -- Name: TABLE journal_day; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.journal_day IS 'The number of answers by entity, day (UTC), mode and status, counted from the journal by a job. Rows stay when the day is archived.';
+COMMENT ON TABLE public.journal_day IS 'The number of answers by entity, day (UTC), mode and status, counted from the journal by a job; under the zero entity that of all. Rows stay when the day is archived.';
 -- Name: journal_entry; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.journal_entry (
     at timestamp with time zone NOT NULL,
@@ -4042,8 +4042,6 @@ CREATE INDEX journal_archive_run_epoch ON public.journal_archive_run USING btree
 CREATE INDEX journal_batch_at ON ONLY public.journal_batch USING brin (at) WITH (pages_per_range='8');
 -- Name: journal_batch_xact; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_batch_xact ON ONLY public.journal_batch USING btree (xact);
--- Name: journal_day_day; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX journal_day_day ON public.journal_day USING btree (day);
 -- Name: journal_entry_at; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX journal_entry_at ON ONLY public.journal_entry USING brin (at) WITH (pages_per_range='32');
 -- Name: journal_entry_number; Type: INDEX; Schema: public; Owner: -
