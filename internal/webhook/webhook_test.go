@@ -130,6 +130,7 @@ func TestFailedRequestIsRepeated(t *testing.T) {
 	if len(r.changed) > 0 || r.bodies["1-1_1-5"] == "" {
 		t.Errorf("requests with other bytes: %v", r.changed)
 	}
+	eventually(t, "the cursor", func() bool { return e.now(o, c.ID).Behind == 0 }) // an attempt is recorded after its answer
 	attempts, err := e.Attempts(t.Context(), o, c.ID, 0, 10)
 	if err != nil || len(attempts) != 4 || attempts[2].Status != 500 || string(attempts[2].Answer) != "the database is away" {
 		t.Errorf("attempts: %+v, %v", attempts, err)
