@@ -18,8 +18,12 @@ func TestBoardIsSorted(t *testing.T) {
 	telco, auditor := s.as(t, "telco"), s.as(t, "auditor")
 	_, id := s.held(t, telco)
 	res := s.get(t, "/portal/desk/supply", auditor.session)
-	wantPage(t, res, http.StatusOK, "/portal/desk/supply/MTN", "/portal/desk/supply/GLO", "/portal/desk/supply/AIRTEL", "Not supplying", "Supplying", "40 lines",
-		"Files on hold or in progress", "/portal/desk/supply/imports/"+id.String(), "?sort=share")
+	wantPage(t, res, http.StatusOK, "/portal/desk/supply/MTN", "/portal/desk/supply/GLO", "/portal/desk/supply/AIRTEL", ">Never supplied<", ">Supplying<", "40 lines",
+		"Held files: waiting for a decision", "/portal/desk/supply/imports/"+id.String(), "?sort=share")
+	if body := res.Body.String(); strings.Index(body, "/portal/desk/supply/imports/"+id.String()) > strings.Index(body, ">Operators</h2>") || strings.Contains(body, "Files in progress") {
+		t.Error("what waits for a decision is not the first thing on the board")
+	}
+	wantPage(t, s.get(t, "/portal/desk/home", auditor.session), http.StatusOK, ">Never supplied<", ">Supplying<")
 	order := func(query string) bool {
 		t.Helper()
 		res := s.get(t, "/portal/desk/supply?"+query, auditor.session)
@@ -45,7 +49,11 @@ func TestStaffSeeOneOperator(t *testing.T) {
 	s := newStack(t)
 	telco, auditor := s.as(t, "telco"), s.as(t, "auditor")
 	_, id := s.held(t, telco)
-	wantPage(t, s.get(t, "/portal/desk/supply/MTN", auditor.session), http.StatusOK, "/portal/desk/supply/imports/"+id.String(), "Known since", "end 20 of 40")
+	res := s.get(t, "/portal/desk/supply/MTN", auditor.session)
+	wantPage(t, res, http.StatusOK, "/portal/desk/supply/imports/"+id.String(), "Review file", "Known since", "end 20 of 40")
+	if body := res.Body.String(); strings.Index(body, id.String()) > strings.Index(body, "Supplied through") {
+		t.Error("the file that waits for a decision stands below the figures")
+	}
 	wantPage(t, s.get(t, "/portal/desk/supply/GLO", auditor.session), http.StatusOK, "never supplied", "No files yet")
 	wantPage(t, s.get(t, "/portal/desk/supply/NOBODY", auditor.session), http.StatusNotFound)
 	wantPage(t, s.get(t, "/portal/desk/supply/MTN", telco.session), http.StatusNotFound)

@@ -129,7 +129,7 @@ func TestOperatorsSeeTheirSupplyStatus(t *testing.T) {
 	s := newStack(t)
 	telco := s.as(t, "telco")
 	wantPage(t, s.get(t, "/portal/supply", telco.session), http.StatusOK,
-		"never supplied", "Not supplying", "No files yet", "No events reported yet", "No complete snapshot yet", "data-upload", `name="dryRun"`, "MTN", "No measurements yet.")
+		"never supplied", ">Never supplied<", "No files yet", "No events reported yet", "No complete snapshot yet", "data-upload", `name="dryRun"`, "MTN", "No measurements yet.")
 	s.worked(t, s.sent(t, telco, snapshotForm, formTime(1), lines(40)), supply.Finished)
 	who := supply.Supplier{Authorities: []line.Authority{line.Operator}, Network: "MTN", Actor: access.Operator}
 	ended := time.Now().AddDate(0, 0, -29).Format(time.RFC3339)
@@ -143,9 +143,9 @@ func TestOperatorsSeeTheirSupplyStatus(t *testing.T) {
 	wantPage(t, res, http.StatusOK, "Supplying", "Applied", ">39<", "ENDED", "at the latest 7 days after the end", "mean 29 days",
 		"Events and rows of files by day", "Applied: 40", "Applied, but reported late: 1", "Rejected: 1", "of 42 events and rows",
 		"Coverage over time", "no data", s.Now().UTC().Format("2 Jan")+", Known: 39", "Up to 7 days: 24")
-	// What was sent is the first thing below the figures.
+	// The upload and the last file come first, figures and charts after the files.
 	body, last := res.Body.String(), 0
-	for _, part := range []string{"Supplied through", "Events and rows of files by day", "Compliance in the last", "Coverage over time", "Upload a file"} {
+	for _, part := range []string{"Upload a file", ">Last file<", "Supplied through", ">Files<", "Lines known", "Events and rows of files by day", "Compliance in the last", "Coverage over time"} {
 		at := strings.Index(body, part)
 		if at < last {
 			t.Errorf("%q stands too early", part)

@@ -37,27 +37,21 @@ func (p *Pages) fillSupply(r *http.Request, d *consoleview.HomeData) error {
 	}
 	standing := present.NetworkStatusData(&list[0], rules.Policy)
 	s := &consoleview.Supply{
-		Network: standing.Name, State: "Supplying", Tone: view.Good, Through: standing.Through, Freshness: view.Hours(rules.Policy.SIMFreshnessHours) + " for SIM changes, " + view.Hours(rules.Policy.LifecycleFreshnessHours) + " for the rest",
+		Network: standing.Name, Through: standing.Through, Freshness: view.Hours(rules.Policy.SIMFreshnessHours) + " for SIM changes, " + view.Hours(rules.Policy.LifecycleFreshnessHours) + " for the rest",
 		Late: standing.Late, Rejected: standing.Rejected, Days: present.SupplyDays,
 	}
+	s.State, s.Tone = view.SupplyWord(standing.Silent, standing.Through)
 	switch {
 	case standing.Through.IsZero():
-		s.State, s.Tone = "Never supplied", view.Warn
 		d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Warn, Text: "You have not supplied any lines yet", Href: "/portal/supply"})
 	case standing.Silent:
-		s.State, s.Tone = "Too old", view.Bad
 		d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Bad, Text: "Your supply is too old: your lines are answered as UNKNOWN", Href: "/portal/supply"})
 	}
-	files, _, err := p.Lines.ImportPage(ctx, supply.ImportFilter{Network: network, Limit: 1})
-	if err != nil {
+	if s.File, err = p.LastImport(r, rules, network, "/portal/supply/imports"); err != nil {
 		return err
 	}
-	if len(files) > 0 {
-		row := present.ImportRow(&files[0], rules.Plan, "/portal/supply/imports")
-		s.File = &row
-		if row.Held {
-			d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Warn, Text: "Your last file is held and waits for a decision", Href: row.Href})
-		}
+	if s.File != nil && s.File.Held {
+		d.Attention = append(d.Attention, consoleview.Attention{Tone: view.Warn, Text: "Your last file is held and waits for a decision", Href: s.File.Href})
 	}
 	events, err := p.Lines.OpenEvents(ctx, supply.OpenQuery{Network: code, Limit: maxConflicts})
 	if err != nil {

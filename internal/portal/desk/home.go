@@ -88,13 +88,8 @@ func (p *Pages) fillNation(r *http.Request, d *deskview.HomeData) error {
 	}
 	for i := range networks {
 		n := &networks[i]
-		row := deskview.OperatorState{Name: n.Name, Href: boardPath + "/" + url.PathEscape(n.Network), State: "Supplying", Tone: view.Good, Through: n.SuppliedThrough}
-		switch {
-		case n.SuppliedThrough.IsZero():
-			row.State, row.Tone = "Never supplied", view.Warn
-		case n.Silent:
-			row.State, row.Tone = "Too old", view.Bad
-		}
+		row := deskview.OperatorState{Name: n.Name, Href: boardPath + "/" + url.PathEscape(n.Network), Through: n.SuppliedThrough}
+		row.State, row.Tone = view.SupplyWord(n.Silent, n.SuppliedThrough)
 		d.Operators = append(d.Operators, row)
 	}
 	if p.Checkpoint == nil {

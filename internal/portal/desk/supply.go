@@ -66,13 +66,15 @@ func (p *Pages) showBoard(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d := deskview.BoardData{Days: present.SupplyDays, Now: p.Now(), Open: orgview.ImportsData{Now: p.Now()}}
+	d := deskview.BoardData{Days: present.SupplyDays, Now: p.Now(), Held: orgview.ImportsData{Now: p.Now()}, Open: orgview.ImportsData{Now: p.Now()}}
 	held := map[string]int{}
 	for i := range open {
 		row := present.ImportRow(&open[i], rules.Plan, boardImportsPath)
-		d.Open.Rows = append(d.Open.Rows, row)
 		if row.Held {
+			d.Held.Rows = append(d.Held.Rows, row)
 			held[row.Network]++
+		} else {
+			d.Open.Rows = append(d.Open.Rows, row)
 		}
 	}
 	for i := range list {
@@ -109,7 +111,16 @@ func (p *Pages) showNetwork(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return portal.ErrNotFound
 	}
-	d := deskview.OperatorData{}
+	open, _, err := p.Lines.ImportPage(r.Context(), supply.ImportFilter{Network: n, Open: true, Limit: maxOpenImports})
+	if err != nil {
+		return err
+	}
+	d := deskview.OperatorData{Held: orgview.ImportsData{Now: p.Now()}}
+	for i := range open {
+		if row := present.ImportRow(&open[i], rules.Plan, boardImportsPath); row.Held {
+			d.Held.Rows = append(d.Held.Rows, row)
+		}
+	}
 	if d.Standing, err = p.NetworkStatus(r, rules, code, n); err != nil {
 		return err
 	}

@@ -38,6 +38,16 @@ func (s Supply) ImportList(r *http.Request, rules Rules, path, base string, f su
 	return d, nil
 }
 
+// LastImport returns the newest import of a network, or nil for none.
+func (s Supply) LastImport(r *http.Request, rules Rules, n numbering.Network, base string) (*orgview.ImportRow, error) {
+	list, _, err := s.Lines.ImportPage(r.Context(), supply.ImportFilter{Network: n, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	row := ImportRow(&list[0], rules.Plan, base)
+	return &row, nil
+}
+
 // importStates describe each state in a word and in a sentence.
 var importStates = map[string]StateText{
 	supply.Checking:  {"Being checked", "The file is compared with the stored lines. Nothing is applied yet.", view.Info},

@@ -101,6 +101,9 @@ func (p *Pages) supplyData(r *http.Request, form view.Form) (orgview.SupplyData,
 	if d.Standing, err = p.NetworkStatus(r, rules, code, n); err != nil {
 		return orgview.SupplyData{}, err
 	}
+	if d.Last, err = p.LastImport(r, rules, n, importsPath); err != nil {
+		return orgview.SupplyData{}, err
+	}
 	d.Imports, err = p.ImportList(r, rules, supplyPath, importsPath, supply.ImportFilter{Network: n})
 	return d, err
 }

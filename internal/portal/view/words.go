@@ -39,6 +39,9 @@ func Bytes(n int64) string {
 // Stamp formats a time to the minute, in UTC.
 func Stamp(at time.Time) string { return at.UTC().Format("2 Jan 2006, 15:04") + "\u00a0UTC" }
 
+// Date formats a day.
+func Date(day time.Time) string { return day.UTC().Format("2 Jan 2006") }
+
 // Ago formats how long ago a time is, or how far ahead.
 func Ago(at, now time.Time) string {
 	d := now.Sub(at)
@@ -99,4 +102,15 @@ func Share(part, whole int64) string {
 		return "under 0.1%"
 	}
 	return fmt.Sprintf("%.1f%%", percent)
+}
+
+// SupplyWord says whether a network supplies data: the words and the tone of every page.
+func SupplyWord(silent bool, through time.Time) (string, Tone) {
+	switch {
+	case through.IsZero():
+		return "Never supplied", Warn
+	case silent:
+		return "Not supplying", Bad
+	}
+	return "Supplying", Good
 }
