@@ -38,12 +38,11 @@ func (p *Portal) ShowInvalid(w http.ResponseWriter, r *http.Request, err error, 
 // page.
 func (p *Portal) ShowStatus(w http.ResponseWriter, r *http.Request, status int, page view.Page, body templ.Component) error {
 	p.fillLayout(w, r, &page)
-	var b bytes.Buffer
-	ctx := context.WithoutCancel(r.Context()) // the page that reports a timeout is rendered after the deadline
-	if err := view.Layout(page).Render(templ.WithChildren(ctx, body), &b); err != nil {
+	html, err := view.Render(context.WithoutCancel(r.Context()), page, body) // the page that reports a timeout is rendered after the deadline
+	if err != nil {
 		return err
 	}
-	writeHTML(w, status, b.Bytes())
+	writeHTML(w, status, html)
 	return nil
 }
 

@@ -391,7 +391,7 @@ func token(f Form) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = FieldError(f, "token").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = FieldError(f, "token", "Code from the e-mail").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -216,7 +216,7 @@ func Mandates(d MandatesData) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = FieldError(d.Form, "purposes").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = FieldError(d.Form, "purposes", "Purposes").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
