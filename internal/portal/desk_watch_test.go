@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -67,12 +68,13 @@ func TestNoticesAreCounted(t *testing.T) {
 	s := newStack(t)
 	auditor := s.as(t, "auditor")
 	const at = "/portal/desk/notices"
+	today := time.Now().UTC().Add(-time.Hour)
 	wantPage(t, s.get(t, at, auditor.session), http.StatusOK, "No notices")
 	must(s.pool.Exec(t.Context(), `WITH answers AS (SELECT gen_random_uuid() AS id, i FROM generate_series(1, 1234) AS i)
 		INSERT INTO impact_notice (request_id, events, entity_id, event_id, told_at, acknowledged_at)
 		SELECT id, 1, CASE WHEN i <= 1000 THEN $1::uuid ELSE $2::uuid END, '1-' || i, now() - interval '1 hour', CASE WHEN i <= 30 THEN now() END FROM answers
 		UNION ALL SELECT id, 2, $1, '2-' || i, now() - interval '30 minutes', now() FROM answers WHERE i BETWEEN 31 AND 47`, s.bank.ID, s.other.ID))(t)
 	page := s.get(t, at, auditor.session)
-	wantPage(t, page, http.StatusOK, "1,234", "Harbour Bank", "1,000", "Lagoon Bank", "234", ">47<", ">17<")
+	wantPage(t, page, http.StatusOK, "1,234", "Harbour Bank", "1,000", "Lagoon Bank", "234", ">47<", ">17<", `datetime="`+today.Format(time.DateOnly)+`">`+today.Format("2 Jan 2006")+"<")
 	wantPage(t, s.get(t, at, s.as(t, "admin").session), http.StatusNotFound)
 }

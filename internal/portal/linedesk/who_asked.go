@@ -73,7 +73,7 @@ func (p *Pages) askedData(r *http.Request, form view.Form) (lineview.AskedData, 
 	}
 	for i := range list {
 		a := &list[i]
-		row := lineview.AskedSearch{Number: a.Details["lastDigits"], From: a.Details["from"], To: a.Details["to"], Reason: a.Reason, By: names.Name(a.RequestedBy), At: a.RequestedAt, State: "Refused or expired", Tone: view.Neutral}
+		row := lineview.AskedSearch{Number: a.Details["lastDigits"], From: dayOf(a.Details["from"]), To: dayOf(a.Details["to"]), Reason: a.Reason, By: names.Name(a.RequestedBy), At: a.RequestedAt, State: "Refused or expired", Tone: view.Neutral}
 		switch {
 		case a.State == approval.Waiting:
 			row.State, row.Tone, row.Decide = "Waiting for a second person", view.Info, true
@@ -130,7 +130,7 @@ func (p *Pages) runAsked(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d := lineview.AskedReport{Number: report.Number, From: report.First, To: report.Last, Answers: int64(report.Answers), Erased: report.Erased}
+	d := lineview.AskedReport{Number: report.Number, From: dayOf(report.First), To: dayOf(report.Last), Answers: int64(report.Answers), Erased: report.Erased}
 	seen := map[string]bool{}
 	for i := range report.Rows {
 		row := &report.Rows[i]
@@ -138,9 +138,24 @@ func (p *Pages) runAsked(w http.ResponseWriter, r *http.Request) error {
 		told := statusAnswer(row.Status)
 		told.Reason = row.Reason
 		d.Rows = append(d.Rows, lineview.AskedRow{
-			Organisation: row.Organisation, OnBehalfOf: row.OnBehalfOf, Purpose: strings.TrimSpace(row.Purpose + " " + row.PurposeText), Month: row.Month, Answer: told, Network: row.Network, Answers: int64(row.Answers),
+			Organisation: row.Organisation, OnBehalfOf: row.OnBehalfOf, Purpose: strings.TrimSpace(row.Purpose + " " + row.PurposeText), Month: monthOf(row.Month), Answer: told, Network: row.Network, Answers: int64(row.Answers),
 		})
 	}
 	d.Organisations = int64(len(seen))
 	return p.Show(w, r, view.Page{Title: "Who asked", Crumbs: []view.Link{{Label: askedPage.Title, Href: askedPath}}, Active: askedPath}, lineview.AskedAbout(d))
+}
+
+// dayOf reads a day that the service wrote.
+func dayOf(text string) time.Time {
+	day, _ := web.ParseDate(text)
+	return day
+}
+
+// monthOf writes a month, such as 2026-09, in words.
+func monthOf(text string) string {
+	month, err := time.Parse("2006-01", text)
+	if err != nil {
+		return text
+	}
+	return month.Format("January 2006")
 }

@@ -404,7 +404,7 @@ func noticeTable(d NoticesData) TableData {
 		Heads: []HeadCell{{Label: "Day"}, {Label: "Organisation"}, {Label: "Answers", Number: true}, {Label: "Acknowledged", Number: true}},
 	}
 	for _, one := range d.Rows {
-		t.Rows = append(t.Rows, Row{Cells: []templ.Component{Text(one.Day.Format("2006-01-02")), noticeOwner(one), Text(Count(one.Told)), Text(Count(one.Acknowledged))}})
+		t.Rows = append(t.Rows, Row{Cells: []templ.Component{Day(one.Day), noticeOwner(one), Text(Count(one.Told)), Text(Count(one.Acknowledged))}})
 	}
 	return t
 }

@@ -21,8 +21,8 @@ type AskedForm struct {
 
 // AskedSearch is a search that was requested.
 type AskedSearch struct {
-	Number   string // its last digits
-	From, To string
+	Number   string    // its last digits
+	From, To time.Time // the first and the last day
 	Reason   string
 	By       string
 	At       time.Time
@@ -42,7 +42,7 @@ type AskedData struct {
 
 // AskedRow is answers of one month that are the same but for their time.
 type AskedRow struct {
-	Organisation, OnBehalfOf, Purpose, Month string
+	Organisation, OnBehalfOf, Purpose, Month string // Month in words
 	Answer                                   Answer
 	Network                                  string
 	Answers                                  int64
@@ -50,7 +50,8 @@ type AskedRow struct {
 
 // AskedReport is what organisations were told about a number.
 type AskedReport struct {
-	Number, From, To       string
+	Number                 string
+	From, To               time.Time // the first and the last day
 	Organisations, Answers int64
 	Erased                 int64
 	Rows                   []AskedRow
@@ -236,7 +237,7 @@ func askedTable(d AskedData) TableData {
 		Heads: []HeadCell{{Label: "Number"}, {Label: "Period"}, {Label: "Reason"}, {Label: "Requested by"}, {Label: "State"}, {Label: "Actions", Hidden: true}},
 	}
 	for _, s := range d.Searches {
-		t.Rows = append(t.Rows, Row{Faint: s.Run == "" && !s.Decide, Cells: []templ.Component{Text("Ending in " + s.Number), Text(s.From + " to " + s.To), Text(s.Reason), orderBy(s.By, s.At, d.Now), Status(s.Tone, s.State), askedTools(s)}})
+		t.Rows = append(t.Rows, Row{Faint: s.Run == "" && !s.Decide, Cells: []templ.Component{Text("Ending in " + s.Number), Text(Date(s.From) + " to " + Date(s.To)), Text(s.Reason), orderBy(s.By, s.At, d.Now), Status(s.Tone, s.State), askedTools(s)}})
 	}
 	return t
 }
@@ -319,7 +320,7 @@ func AskedAbout(d AskedReport) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Stat("Answers", Count(d.Answers), d.From+" to "+d.To).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Stat("Answers", Count(d.Answers), Date(d.From)+" to "+Date(d.To)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
