@@ -61,10 +61,13 @@ func (m PictureMark) state() string {
 // The measures of the picture in its own units; the page scales it.
 const (
 	pictureWide = 960
-	laneLeft    = 84 // where the lanes begin, beside their names
-	laneHigh    = 24
-	laneStep    = 32
-	letterWide  = 6.6 // about the width of a letter
+	laneLeft    = 92  // where the lanes begin, beside their names
+	laneRight   = 952 // where they end: now
+	laneTop     = 8
+	laneHigh    = 32
+	laneStep    = 42
+	letterWide  = 7.8 // about the width of a letter
+	minSpan     = 12  // the width of a short span, so that it is seen and can be pointed at
 	axisSteps   = 6
 	squareSide  = 420 // of the picture with two axes
 	squareLeft  = 96
@@ -80,7 +83,7 @@ func place(at, from, to time.Time, low, high float64) float64 {
 }
 
 func (d *PictureData) x(at time.Time) float64 {
-	return place(at, d.From, d.To, laneLeft, pictureWide-8)
+	return place(at, d.From, d.To, laneLeft, laneRight)
 }
 
 // bar is a span as it is drawn.
@@ -88,15 +91,17 @@ type bar struct {
 	PictureSpan
 
 	x, y, wide  float64
-	text, title string // the text that fits into it
-	open        bool   // its start is not known
+	text, title string // the text that fits into it, or beside it
+	textX       float64
+	before      bool // the text ends at textX
+	open        bool // its start is not known
 }
 
 // bars places the spans of all lanes.
 func (d *PictureData) bars() (all []bar) {
 	for i, lane := range d.Lanes {
-		for _, s := range lane.Spans {
-			b := bar{PictureSpan: s, x: laneLeft, y: float64(i * laneStep), title: lane.Name + ": " + s.Label + ", " + spanTimes(s), open: s.Start.IsZero()}
+		for j, s := range lane.Spans {
+			b := bar{PictureSpan: s, x: laneLeft, y: float64(laneTop + i*laneStep), title: lane.Name + ": " + s.Label + ", " + spanTimes(s), open: s.Start.IsZero()}
 			end := d.To
 			if !s.Start.IsZero() {
 				b.x = d.x(s.Start)
@@ -104,17 +109,44 @@ func (d *PictureData) bars() (all []bar) {
 			if !s.End.IsZero() {
 				end = s.End
 			}
-			b.wide = max(d.x(end)-b.x, 3)
-			label := []rune(s.Label)
-			if fits := int((b.wide - 8) / letterWide); fits >= len(label) {
-				b.text = s.Label
-			} else if fits >= 4 {
-				b.text = string(label[:fits-1]) + "…"
-			}
+			b.wide = max(d.x(end)-b.x, minSpan)
+			b.x = min(b.x, laneRight-b.wide) // a short span of today ends now, and not behind it
+			b.write(d.free(lane.Spans, j))
 			all = append(all, b)
 		}
 	}
 	return all
+}
+
+// free returns the room before and after a span, up to its neighbours in the lane.
+func (d *PictureData) free(spans []PictureSpan, i int) (from, to float64) {
+	from, to = laneLeft, laneRight
+	if i > 0 && !spans[i-1].End.IsZero() {
+		from = max(from, d.x(spans[i-1].End)+minSpan)
+	}
+	if i+1 < len(spans) {
+		to = d.x(spans[i+1].Start)
+	}
+	return from, to
+}
+
+// write puts the label into the bar, else after or before it where there is room, else as
+// much of it into the bar as fits.
+func (b *bar) write(from, to float64) {
+	label := []rune(b.Label)
+	need, room := float64(len(label))*letterWide+12, int((b.wide-12)/letterWide)
+	b.text, b.textX = b.Label, b.x+6
+	switch {
+	case need <= b.wide:
+	case b.x+b.wide+need <= to:
+		b.textX = b.x + b.wide + 6
+	case b.x-need >= from:
+		b.textX, b.before = b.x-6, true
+	case room >= 4:
+		b.text = string(label[:room-1]) + "…"
+	default:
+		b.text = ""
+	}
 }
 
 func spanTimes(s PictureSpan) string {
@@ -164,6 +196,8 @@ func (d *PictureData) points() (all []point) {
 
 func px(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
 
-func markRow(d *PictureData) float64 { return float64(len(d.Lanes) * laneStep) }
+func markRow(d *PictureData) float64 { return float64(laneTop + len(d.Lanes)*laneStep) }
 
-func pictureHigh(d *PictureData) string { return strconv.Itoa((len(d.Lanes)+1)*laneStep + 26) }
+func pictureHigh(d *PictureData) string {
+	return strconv.Itoa(laneTop + (len(d.Lanes)+1)*laneStep + 26)
+}
