@@ -51,7 +51,15 @@ func TestTrySendsARealRequest(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	member := s.as(t, "member")
-	wantPage(t, s.get(t, "/portal/try", member.session), http.StatusOK, testNumber, "No request sent yet")
+	first := s.get(t, "/portal/try", member.session)
+	wantPage(t, first, http.StatusOK, testNumber+" · NORMAL<", "+2347290000022 · SWAPPED<", "+2347290000043 · UNAVAILABLE<", "+2347290000052 · UNAVAILABLE<", "No request sent yet", "The SIM was changed.")
+	comesFirst := func(body, card string) {
+		t.Helper()
+		if at := strings.Index(body, card); at < 0 || at > strings.Index(body, ">Request</h2>") {
+			t.Errorf("%s does not come first", card)
+		}
+	}
+	comesFirst(first.Body.String(), "No test key yet?")
 	key, _ := s.madeKey(t, member, "pipeline", "test")
 	for number, want := range map[string][]string{
 		testNumber:       {"200 OK", "NORMAL", "Savanna Mobile", "X-Request-Id"},
@@ -64,6 +72,7 @@ func TestTrySendsARealRequest(t *testing.T) {
 	}
 	made := s.post(t, "/portal/try", member.session, url.Values{"make": {"yes"}, "phoneNumber": {testNumber}})
 	wantPage(t, made, http.StatusOK, "200 OK", "NORMAL", "shown only once")
+	comesFirst(made.Body.String(), "New test key")
 	if page := must(s.Tally.Records(t.Context(), tally.Filter{Entity: s.bank.ID, Limit: 10}))(t); len(page.Records) != 3 {
 		t.Errorf("the journal has %d records, want the 3 that were answered", len(page.Records))
 	}

@@ -42,6 +42,17 @@ func (s *Simulator) Scenarios(c Clock, now time.Time, p *policy.Policy) []Scenar
 	return all
 }
 
+// Answer returns what a test key that never advanced its clock is answered for a test
+// number by the policy of a new service: a status, or the code of the error that is
+// returned instead.
+func (s *Simulator) Answer(n *TestNumber, now time.Time) string {
+	if n.delay >= beyondTimeout {
+		return string(fault.Unavailable)
+	}
+	p := policy.Defaults()
+	return s.evaluate(n, Clock{}.moment(now, &p)).answer
+}
+
 // evaluation is the answer for a test number at a moment, and the signals behind
 // it.
 type evaluation struct {

@@ -39,16 +39,17 @@ func (p *Pages) showTry(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, tryPage, orgview.Try(orgview.TryData{Numbers: p.testNumbers()}))
 }
 
-// testNumbers are the test numbers to choose from.
+// testNumbers are the test numbers to choose from, each with its answer: a sentence would be
+// cut off in the list.
 func (p *Pages) testNumbers() []view.Option {
 	if p.Simulator == nil {
 		return nil
 	}
 	numbers := p.Simulator.TestNumbers()
 	options := make([]view.Option, len(numbers))
-	for i, n := range numbers {
-		number := n.Number.E164()
-		options[i] = view.Option{Value: number, Label: number + " · " + n.Title}
+	for i := range numbers {
+		number := numbers[i].Number.E164()
+		options[i] = view.Option{Value: number, Label: number + " · " + p.Simulator.Answer(&numbers[i], p.Now()), Hint: numbers[i].Title}
 	}
 	return options
 }

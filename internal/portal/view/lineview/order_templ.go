@@ -142,10 +142,10 @@ func OrderPage(d OrderData) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Select(d.Form, FieldData{Name: "scope", Label: "What is barred"}, []Option{
-					{Value: "", Label: "As the reason implies: FRAUD and COURT bar the number, the others its holder"},
-					{Value: "HOLDER", Label: "The holder: the bar ends with the tenure"},
-					{Value: "NUMBER", Label: "The number: the bar lasts for every holder"},
+				templ_7745c5c3_Err = Radios(d.Form, FieldData{Name: "scope", Label: "What is barred"}, []Option{
+					{Value: "", Label: "As the reason implies", Hint: "FRAUD and COURT bar the number, the others its holder."},
+					{Value: "HOLDER", Label: "The holder", Hint: "The bar ends with the tenure."},
+					{Value: "NUMBER", Label: "The number", Hint: "The bar lasts for every holder."},
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
