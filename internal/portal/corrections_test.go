@@ -56,7 +56,8 @@ func TestCorrectedAnswersAreAcknowledged(t *testing.T) {
 	must(s.pool.Exec(t.Context(), `INSERT INTO impact_notice (request_id, events, entity_id, event_id, told_at) VALUES (gen_random_uuid(), 1, $1, '1-999', now() - interval '1 hour')`, s.bank.ID))(t)
 
 	page := s.get(t, at, member.session)
-	wantPage(t, page, http.StatusOK, "+2348030000001", ">NORMAL<", ">SWAPPED<", ", 09:30", ", 10:00", "&lt;b&gt;GLO", "other changes since your date", `value="`+event+`"`, "/portal/journal/"+request.String(), "Not kept here")
+	wantPage(t, page, http.StatusOK, "+2348030000001", ">NORMAL<", ">SWAPPED<", ", 09:30", ", 10:00", "&lt;b&gt;GLO", "other changes since your date", `value="`+event+`"`, "/portal/journal/"+request.String(), "Not kept here",
+		`name="one" value="`+event+`"`)
 	if body := page.Body.String(); strings.Contains(body, "+2348030000009") || strings.Count(body, `type="checkbox"`) != 2 {
 		t.Error("the page has another organisation's, or an answer twice")
 	}
@@ -66,6 +67,10 @@ func TestCorrectedAnswersAreAcknowledged(t *testing.T) {
 	wantGo(t, s.post(t, at, member.session, url.Values{}), at)
 	if n := s.acknowledged(t); n != 0 {
 		t.Fatalf("%d answers are acknowledged by nobody or by another organisation", n)
+	}
+	wantGo(t, s.post(t, at, member.session, url.Values{"one": {"no such"}, "event": {event}}), at)
+	if n := s.acknowledged(t); n != 0 {
+		t.Fatalf("the button of one row acknowledged %d others", n)
 	}
 	wantGo(t, s.post(t, at, member.session, url.Values{"event": {event, foreign, strings.Repeat("9", 90), "no such"}, "show": {"all"}}), at+"?show=all")
 	if n := s.acknowledged(t); n != 1 {

@@ -78,7 +78,11 @@ func (p *Pages) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return portal.ErrIncompleteUpload.Because(err)
 	}
-	events := slices.DeleteFunc(slices.Clone(r.PostForm["event"]), func(id string) bool { return len(id) > 40 })
+	chosen := r.PostForm["event"]
+	if one := r.PostForm["one"]; len(one) > 0 { // the button of a row; what is selected beside it stays open
+		chosen = one
+	}
+	events := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return len(id) > 40 })
 	events = events[:min(len(events), correctionsShown)]
 	back := correctionsPath
 	if r.PostFormValue("show") == "all" {
