@@ -60,7 +60,7 @@ func (g *browserData) prepare(t *testing.T, roles []role) {
 		case "administrator":
 			bank := "/portal/desk/entities/" + g.bank.ID.String()
 			r.Also = []string{
-				"/portal/desk/clients/" + g.paused.String(), "/portal/desk/clients/" + g.limited.ID.String(), "/portal/desk/entities/" + g.entities[4].String(), bank + "/keys", bank + "/mandates",
+				"/portal/desk/clients/" + g.paused.String(), "/portal/desk/clients/" + g.limited.ID.String(), "/portal/desk/entities/" + g.entities[4].String(), bank + "/people", bank + "/keys", bank + "/mandates",
 			}
 			g.notify(t, r.account, people.ApprovalWaits, message.Content{Detail: names["long"], Path: "/portal/desk/approvals"})
 			g.requestPlan(t, r.account)
