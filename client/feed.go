@@ -41,7 +41,11 @@ type feedAnswer struct {
 // no event is missing, altered, moved or repeated; if one is, it ends with
 // [ErrFeedTampered]. It ends with the first error. If a restore of the service from a backup
 // has ended the history that the position is of, it goes on where the two part, and the
-// event org.lineproof.feed.v1.rebased says which events are void ([Rebased]).
+// event org.lineproof.feed.v1.rebased says which events are void ([Rebased]). If the service
+// can't tell where they part, because it was restored more than once, it ends with an error
+// whose code is [CodeGone], as it does when the events after the position are no longer kept:
+// read on without a position, and take what does not come again, of the days that are kept,
+// for void.
 func (c *Client) Feed(ctx context.Context, key Secret, o FeedOptions) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		chain, err := ParseFeedChain(o.Position)

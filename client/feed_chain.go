@@ -49,9 +49,9 @@ const (
 )
 
 // Rebased is the data of an event of the type org.lineproof.feed.v1.rebased: the service was
-// restored from a backup. Forget what events after Cursor told that came before this one,
-// and verify their numbers again: their ids are of an epoch up to PreviousEpoch, and their
-// sequence is higher than that of Cursor.
+// restored from a backup. Forget what events told that came before this one and whose
+// sequence is higher than that of Cursor, whatever their epoch, and verify their numbers
+// again. PreviousEpoch is the epoch of Cursor.
 type Rebased struct {
 	Cursor        string `json:"cursor"`
 	Hash          string `json:"hash"`

@@ -28,6 +28,10 @@ var (
 	// ErrRebased reports a cursor of entries that a restore from a backup has lost.
 	ErrRebased = fault.New(fault.IncompatibleState, "The service was restored from a backup, and the last events before this cursor are void. "+
 		"Read GET /api/v1/feed once with this cursor and rebase=true: its events begin where your history was cut, and feed.v1.rebased says from where you have to forget.")
+	// ErrCutUnknown reports a cursor of a history of which the restored database knows nothing:
+	// it has been restored more than once.
+	ErrCutUnknown = fault.New(fault.Gone, "The service was restored from backups more than once, and where your history was cut can't be told. "+
+		"Read the feed from its oldest event, without a cursor. What you have of that time and do not get again is void: verify its numbers.")
 )
 
 // Resume returns the seq after which a reader with this cursor goes on; 0 for "".

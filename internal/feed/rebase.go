@@ -3,10 +3,12 @@ package feed
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -20,6 +22,8 @@ type rebasedData struct {
 	Hash          string `json:"hash"` // of the event before, so that the chain can be checked from here
 	PreviousEpoch int    `json:"previousEpoch"`
 }
+
+const rebasedType = "feed.v1.rebased"
 
 // epochZero is the time from which epochs after a restore count seconds.
 var epochZero = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -59,7 +63,7 @@ func Rebase(ctx context.Context, pool *pgxpool.Pool, now time.Time) (epoch int, 
 
 // rebased returns the event that follows the last entry of an earlier epoch.
 func rebased(h *head, at time.Time) Event {
-	return Event{Type: "feed.v1.rebased", Time: at, Data: &rebasedData{
+	return Event{Type: rebasedType, Time: at, Data: &rebasedData{
 		Cursor: cursorOf(h.epoch, h.seq, h.hash[:]), Hash: base64.RawURLEncoding.EncodeToString(h.hash[:]), PreviousEpoch: h.epoch,
 	}}
 }
@@ -78,7 +82,8 @@ func allOwners(ctx context.Context, tx pg.Tx) ([]Owner, error) {
 }
 
 // Rejoin is [Service.Resume] for a reader that takes a restore into account: if its cursor
-// is of a history that a restore has ended, it goes on where the histories part.
+// is of a history that a restore has ended, it goes on where the histories part, with the
+// event that says so.
 func (s *Service) Rejoin(ctx context.Context, o Owner, cursor string) (seq int64, err error) {
 	if seq, err = s.Resume(ctx, o, cursor); err != ErrRebased { //nolint:errorlint // exactly this error
 		return seq, err
@@ -87,13 +92,30 @@ func (s *Service) Rejoin(ctx context.Context, o Owner, cursor string) (seq int64
 	if err != nil {
 		return 0, err
 	}
-	var first *int64
-	err = s.Pool.QueryRow(ctx, `SELECT min(seq) FROM feed_entry WHERE entity_id = $1 AND mode = $2 AND epoch > $3`, o.Entity, o.Mode, epoch).Scan(&first)
-	if err != nil {
-		return 0, fmt.Errorf("feed: find where an epoch begins: %w", err)
-	}
-	if first == nil {
+	var eventType string
+	var body []byte
+	err = s.Pool.QueryRow(ctx, `SELECT seq, type, body FROM feed_entry WHERE entity_id = $1 AND mode = $2 AND epoch > $3 ORDER BY seq LIMIT 1`, o.Entity, o.Mode, epoch).Scan(&seq, &eventType, &body)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
 		return 0, nil // a feed that was created after the restore, and has nothing yet
+	case err != nil:
+		return 0, fmt.Errorf("feed: find where an epoch begins: %w", err)
+	case eventType != rebasedType:
+		return 0, ErrCursorTooOld // the event that said so is no longer kept
+	case seq == 1:
+		return 0, nil // nothing of any earlier history is left
 	}
-	return *first - 1, nil
+	var event struct {
+		Data rebasedData `json:"data"`
+	}
+	if err := json.Unmarshal(body, &event); err != nil {
+		return 0, fmt.Errorf("feed: read where an epoch begins: %w", err)
+	}
+	if event.Data.PreviousEpoch != epoch {
+		// The epoch of the reader is not in this history: it began with a restore to another
+		// moment, which may have been earlier than the one at which this history goes on. What
+		// lies between is void for the reader and counts here.
+		return 0, ErrCutUnknown
+	}
+	return seq - 1, nil
 }

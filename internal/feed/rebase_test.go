@@ -1,7 +1,9 @@
 package feed_test
 
 import (
+	"crypto/rand"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,18 +23,7 @@ func TestRestoreRaisesTheEpoch(t *testing.T) {
 	owner := pgtest.Open(t, e.url, pg.Owner)
 	o, lost := e.bank(), e.bank()
 	e.add(o, event(1), event(2), event(3))
-	backup := func() {
-		t.Helper()
-		for _, sql := range []string{
-			`DELETE FROM feed_entry WHERE seq > 3 OR entity_id <> $1`, `DELETE FROM feed_head WHERE entity_id <> $1`,
-			`UPDATE feed_head SET epoch = 1, seq = 3, hash = (SELECT hash FROM feed_entry WHERE seq = 3 AND entity_id = $1) WHERE entity_id = $1`,
-			`UPDATE feed_epoch SET epoch = 1 WHERE $1::uuid IS NOT NULL`,
-		} {
-			if _, err := owner.Exec(t.Context(), sql, o.Entity); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	backup := e.backUp()
 	seen := map[string]string{}
 	note := func(o feed.Owner) (entries []feed.Entry) {
 		t.Helper()
@@ -63,8 +54,8 @@ func TestRestoreRaisesTheEpoch(t *testing.T) {
 		if _, err := e.Resume(t.Context(), o, gone.Cursor()); !errors.Is(err, feed.ErrRebased) {
 			t.Errorf("a cursor of a lost entry: %v", err)
 		}
-		if seq, err := e.Rejoin(t.Context(), o, gone.Cursor()); seq != 3 || err != nil {
-			t.Errorf("rejoined at %d, %v", seq, err)
+		if seq, err := e.Rejoin(t.Context(), o, gone.Cursor()); round == 0 && (seq != 3 || err != nil) || round > 0 && !errors.Is(err, feed.ErrCutUnknown) {
+			t.Errorf("round %d: rejoined at %d, %v", round, seq, err)
 		}
 		if next := e.after(o, 3, 1); len(next) != 1 || next[0].Type != "feed.v1.rebased" || next[0].Epoch <= gone.Epoch {
 			t.Errorf("the epoch begins with %+v", next)
@@ -80,5 +71,93 @@ func TestRestoreRaisesTheEpoch(t *testing.T) {
 	}
 	if _, err := e.Rejoin(t.Context(), o, "1-2-0123456789abcdef"); err != nil {
 		t.Errorf("a wrong hash of an earlier epoch: %v", err)
+	}
+}
+
+// backUp copies the feeds, and returns a function that puts them back as they were, as often
+// as it is called.
+func (e *env) backUp() (restore func()) {
+	e.t.Helper()
+	t, all := e.t, pgtest.Open(e.t, e.url, "")
+	tables := []string{"feed_entry", "feed_head", "feed_epoch"}
+	run := func(sql string) {
+		t.Helper()
+		if _, err := all.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	schema := "backup_" + strings.ToLower(rand.Text())
+	run("CREATE SCHEMA " + schema)
+	for _, table := range tables {
+		run("CREATE TABLE " + schema + "." + table + " AS TABLE public." + table)
+	}
+	return func() {
+		t.Helper()
+		for _, table := range tables {
+			run("DELETE FROM public." + table)
+			run("INSERT INTO public." + table + " SELECT * FROM " + schema + "." + table)
+		}
+	}
+}
+
+// After a restore to a later moment of a history that an earlier restore had ended, events
+// count again that were void. A reader of the time between has forgotten them, and must not
+// go on where that history is cut: it would miss them. It is told to read everything again.
+func TestRestoreToALaterMomentOfALostHistory(t *testing.T) {
+	t.Parallel()
+
+	e := newEnv(t)
+	owner := pgtest.Open(t, e.url, pg.Owner)
+	o := e.bank()
+	e.add(o, event(1), event(2))
+	first := e.backUp()
+	e.add(o, event(3), event(4))
+	second := e.backUp()
+	e.add(o, event(5))
+	old := e.after(o, 4, 1)[0]
+	rebase := func(restore func(), epoch int) {
+		t.Helper()
+		restore()
+		if _, _, err := feed.Rebase(t.Context(), owner, time.Now().Add(time.Duration(epoch)*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rebase(first, 1)
+	e.add(o, event(6))
+	between := e.after(o, 3, 1)[0]
+	rebase(second, 2)
+	if seq, err := e.Rejoin(t.Context(), o, between.Cursor()); !errors.Is(err, feed.ErrCutUnknown) {
+		t.Errorf("a reader of the time between goes on after %d, and misses 3 and 4: %v", seq, err)
+	}
+	if seq, err := e.Rejoin(t.Context(), o, old.Cursor()); seq != 4 || err != nil {
+		t.Errorf("a reader that has read nothing since the first loss goes on after %d, %v; want 4", seq, err)
+	}
+	if _, err := e.Resume(t.Context(), o, between.Cursor()); !errors.Is(err, feed.ErrRebased) {
+		t.Errorf("without rebase: %v", err)
+	}
+}
+
+// A reader of a lost history that comes back when the event about the restore is no longer
+// kept gets 410: otherwise it would not learn what is void.
+func TestRejoinAfterTheEventAboutTheRestoreIsDeleted(t *testing.T) {
+	t.Parallel()
+
+	e := newEnv(t)
+	owner := pgtest.Open(t, e.url, pg.Owner)
+	o := e.bank()
+	e.add(o, event(1))
+	restore := e.backUp()
+	e.add(o, event(2), event(3), event(4))
+	gone := e.after(o, 3, 1)[0]
+	restore()
+	if _, _, err := feed.Rebase(t.Context(), owner, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	e.add(o, event(5), event(6), event(7))
+	if _, err := owner.Exec(t.Context(), `DELETE FROM feed_entry WHERE seq < 4`); err != nil {
+		t.Fatal(err)
+	}
+	if seq, err := e.Rejoin(t.Context(), o, gone.Cursor()); !errors.Is(err, feed.ErrCursorTooOld) {
+		t.Errorf("it goes on after %d, %v", seq, err)
 	}
 }
