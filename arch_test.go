@@ -182,7 +182,7 @@ var plan = []part{
 	{assembly, "cli/remote", "cli/console client config secret statefile telemetry", ""},
 	{assembly, "cli/doctor", "access blob clamd cli/backend cli/console config journal nodes peppercheck pg rowmac secret server", ""},
 	{assembly, "cli/receipts", "cli/console logkey monitor receipt witness", ""},
-	{assembly, "cli/trail", "auditchain blob cli/backend cli/console cli/receipts feed journalepoch logentry logkey publiclog server", ""},
+	{assembly, "cli/trail", "auditchain blob cli/backend cli/console cli/receipts feed journalepoch logentry logkey publiclog server webhook", ""},
 	{assembly, "cli/lines", "access approval audit cli/backend cli/console impact line linefile linestore numbering order outbox pg seal supply verify", ""},
 	{assembly, "cli/rows", "access cli/backend cli/console rowmac", ""},
 	{assembly, "cli/schema", "cli/backend cli/console config journal pg", ""},
@@ -191,7 +191,7 @@ var plan = []part{
 	{assembly, "cli/standin", "", ""},
 	{assembly, "cli/nation", "cli/console cli/standin client config fault line linefile numbering pause receipt", ""},
 	{assembly, "cli/demo", "access cli/backend cli/console cli/nation config fault line linefile linestore numbering pg registry secret supply", ""},
-	{assembly, "cli", "accept access approval archivefile audit blob cli/backend cli/console cli/demo cli/doctor cli/feeds cli/limits cli/lines cli/receipts cli/remote cli/rows cli/schema cli/trail config document erasure fault feed feedarchive journal journalepoch journalgap linestore numbering order people pg phone policy publiclog receipt record registry secret server staffaccess telemetry verify whoasked", ""},
+	{assembly, "cli", "accept access approval archivefile audit blob cli/backend cli/console cli/demo cli/doctor cli/feeds cli/limits cli/lines cli/receipts cli/remote cli/rows cli/schema cli/trail config document erasure fault feed feedarchive journal journalepoch journalgap linestore numbering order people pg phone policy publiclog receipt record registry secret server staffaccess telemetry verify webhook whoasked", ""},
 	{assembly, "cmd/lineproof", "cli hashing inspect priority pageimage", ""},
 
 	{proofs, "testing/scenario", "", ""},

@@ -17,6 +17,7 @@ import (
 	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/server"
+	"github.com/lineproof/lineproof/internal/webhook"
 )
 
 func (a *app) journalArchiveCommand() *cobra.Command {
@@ -135,7 +136,7 @@ func (a *app) journalNewEpochCommand() *cobra.Command {
 database that was restored to an earlier time hands out epochs again that were used after that time: by batches that
 are lost here and may be known elsewhere, and by nodes that may still run. This command moves the counter to the current
 time in seconds since 1970, beyond all of them, and records when and why. It also raises the epoch of the feeds, and tells
-every feed from where its events are void, so that no event gets the id of a lost one.
+every feed from where its events are void, so that no event gets the id of a lost one, and ends the leases of webhooks.
 
 Run it after every restore and after promoting a standby that was not synchronous, before the service starts.
 It needs the rights of the owner, as migrate does.`,
@@ -159,6 +160,9 @@ It needs the rights of the owner, as migrate does.`,
 			return err
 		}
 		if _, _, err := feed.Rebase(cmd.Context(), pool, time.Now()); err != nil {
+			return err
+		}
+		if err := webhook.EndLeases(cmd.Context(), pool); err != nil {
 			return err
 		}
 		return a.Print(*asJSON, map[string]int64{"last": last, "next": next},

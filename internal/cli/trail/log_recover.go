@@ -20,6 +20,7 @@ import (
 	"github.com/lineproof/lineproof/internal/logentry"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/server"
+	"github.com/lineproof/lineproof/internal/webhook"
 )
 
 // restoreReasons are the reasons that the public entry about a restore can name.
@@ -84,6 +85,9 @@ func recoverLog(ctx context.Context, con *console.Console, reason string, signed
 		return done, err
 	}
 	if _, _, err := feed.Rebase(ctx, pool, time.Now()); err != nil {
+		return done, err
+	}
+	if err := webhook.EndLeases(ctx, pool); err != nil {
 		return done, err
 	}
 	r := publiclog.Recovery{Pool: pool, Tiles: tiles, Reason: reason, Signed: signed}
