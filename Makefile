@@ -65,6 +65,7 @@ COST_RATE ?= 3000
 COST_ROUNDS ?= 5
 PAIRS ?= 300000000
 FEED_CHANGES ?= 1000000
+FEED_RESTORES ?= 3
 RECEIPTS ?= 1000
 TAMPERINGS ?= 10000
 UNTOUCHED ?= 1000
@@ -277,8 +278,8 @@ webhook-kill: ## Kill two nodes that send webhooks KILLS times (50), to receiver
 	$(call long_run,TestWebhookKill,LINEPROOF_E2E_KILLS=$(KILLS))
 
 .PHONY: feed-faults
-feed-faults: ## Kill nodes, sessions and the database and promote standbys while FEED_CHANGES (1000000) changes are written, and compare every feed, read by the client and sent by webhook
-	$(call long_run,TestFeedFaults,LINEPROOF_E2E_CHANGES=$(FEED_CHANGES) LINEPROOF_E2E_PROMOTE=20)
+feed-faults: ## Kill nodes, sessions and the database, promote standbys and restore backups (FEED_RESTORES, 3) while FEED_CHANGES (1000000) changes are written, and compare every feed, read by the client and sent by webhook
+	$(call long_run,TestFeedFaults,LINEPROOF_E2E_CHANGES=$(FEED_CHANGES) LINEPROOF_E2E_RESTORES=$(FEED_RESTORES) LINEPROOF_E2E_PROMOTE=20)
 
 .PHONY: feed-latency
 feed-latency: ## Measure how soon 200 banks hear of 278 changes a second, for a minute, by streams and webhooks

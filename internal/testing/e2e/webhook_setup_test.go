@@ -38,13 +38,16 @@ type hooked struct {
 	sentAt   func(*sentEvent) time.Time                                   // just before the commit; nil reads it from the event
 	wrong    []string
 	took     []time.Duration // from just before the commit to here
+
+	restores *restoredHistory // what a receiver has that takes restores into account; nil for others
 }
 
 type sentEvent struct {
 	ID, Type, Sequence string
 	Data               struct {
 		Challenge   string
-		At          int64 // microseconds, just before the commit
+		Cursor      string // of an event that tells of a restore
+		At          int64  // microseconds, just before the commit
 		PhoneNumber string
 		Version     int32
 	}
@@ -81,13 +84,20 @@ func (h *hooked) take(id string, body []byte, arrived time.Time) {
 		h.wrong = append(h.wrong, "the same id with other bytes: "+id)
 	}
 	h.bodies[id] = hash
-	var events []sentEvent
-	if err := json.Unmarshal(body, &events); err != nil {
+	var batch []json.RawMessage
+	if err := json.Unmarshal(body, &batch); err != nil {
 		h.wrong = append(h.wrong, "no batch: "+err.Error())
 		return
 	}
-	for i := range events {
-		h.count(&events[i], arrived)
+	for _, text := range batch {
+		var e sentEvent
+		if err := json.Unmarshal(text, &e); err != nil {
+			h.wrong = append(h.wrong, "no event: "+err.Error())
+			return
+		}
+		if h.restores == nil || h.isNext(&e, text) {
+			h.count(&e, arrived)
+		}
 	}
 }
 

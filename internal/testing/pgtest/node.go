@@ -52,6 +52,11 @@ func StartNode(ctx context.Context, dir string, settings ...string) (*Node, erro
 	if err != nil {
 		return nil, err
 	}
+	return startCopy(ctx, from, dir, port, settings...)
+}
+
+// startCopy starts a node on a copy of the data of another one, which does not run.
+func startCopy(ctx context.Context, from *Node, dir string, port int, settings ...string) (*Node, error) {
 	n, err := newNode(dir, port)
 	if err != nil {
 		return nil, err
