@@ -78,7 +78,9 @@ func matchLists(ctx context.Context, tx pg.Tx, numbers []phone.Number, condition
 
 // findBlocks returns which of the numbers of these blocks are in which lists, by the number
 // of the list in watch_block. It must not read the whole table, which PostgreSQL would do
-// before it has statistics of lists that were just loaded.
+// before it has statistics of lists that were just loaded. The blocks are looked up one by
+// one: for block = ANY there is a bitmap of pages, which for thousands of blocks does not
+// fit into work_mem, and then every row of a page is compared with every block.
 func findBlocks(ctx context.Context, tx pg.Tx, keys []int64, byBlock map[int64][]phone.Number) (map[int32][]phone.Number, error) {
 	found := make(map[int32][]phone.Number)
 	var key int64
@@ -86,7 +88,7 @@ func findBlocks(ctx context.Context, tx pg.Tx, keys []int64, byBlock map[int64][
 	var text pgtype.DriverBytes
 	batch := &pgx.Batch{}
 	batch.Queue(`SET LOCAL enable_seqscan = off`)
-	batch.Queue(`SELECT block, list, members FROM watch_block WHERE block = ANY($1)`, keys).Query(func(rows pgx.Rows) error {
+	batch.Queue(`SELECT b.block, b.list, b.members FROM unnest($1::bigint[]) AS k (block) CROSS JOIN LATERAL (SELECT * FROM watch_block w WHERE w.block = k.block OFFSET 0) b`, keys).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&key, &list, &text}, func() error {
 			for _, n := range byBlock[key] {
 				if _, rest := place(n); contains(text, rest) {
