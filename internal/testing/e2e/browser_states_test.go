@@ -30,9 +30,9 @@ func (g *browserData) plantStates(t *testing.T) {
 	next.NoticeDays, next.EffectiveAt, next.Note = next.NoticeDays+1, time.Time{}, names["long"]
 	must(rules.Set(t.Context(), next))(t) // which takes two people once there are staff
 	g.exec(t, `INSERT INTO second_factor (account_id, sealed, wrong_codes, locked_at, confirmed_at, created_at)
-		SELECT id, '', 100, now(), now(), now() FROM account WHERE entity_id = $1 AND name = 'Colleague 3'`, g.bank.ID)
+		SELECT id, '', 100, now(), now() - interval '1 day', current_timestamp - interval '2 days' FROM account WHERE entity_id = $1 AND name = 'Colleague 3'`, g.bank.ID)
 	lockedOut := g.guest(t, "locked out", "staff", "auditor", uuid.Nil, false).account
-	g.exec(t, `INSERT INTO second_factor (account_id, sealed, wrong_codes, locked_at, confirmed_at, created_at) VALUES ($1, '', 100, now(), now(), now())`, lockedOut)
+	g.exec(t, `INSERT INTO second_factor (account_id, sealed, wrong_codes, locked_at, confirmed_at, created_at) VALUES ($1, '', 100, now(), now() - interval '1 day', current_timestamp - interval '2 days')`, lockedOut)
 	g.paused = must(g.keeper.CreateClient(t.Context(), access.ClientForm{Name: names["yoruba"], Scopes: []string{"entity:onboard"}}, access.Operator, uuid.Nil))(t).ID
 	if err := g.keeper.SuspendClient(t.Context(), g.paused, access.Operator, uuid.Nil); err != nil {
 		t.Fatal(err)

@@ -174,6 +174,6 @@ func (o *portalData) countAll(t *testing.T, today time.Time) {
 	o.exec(t, `ALTER TABLE journal_minute ADD PRIMARY KEY (entity_id, minute, mode, status)`)
 	o.exec(t, `INSERT INTO journal_day (entity_id, day, mode, status, n) SELECT entity_id, (minute AT TIME ZONE 'UTC')::date, mode, status, sum(n) FROM journal_minute GROUP BY 1, 2, 3, 4`)
 	o.exec(t, `INSERT INTO journal_day (entity_id, day, mode, status, n) SELECT $1, day, mode, status, sum(n) FROM journal_day GROUP BY 2, 3, 4`, uuid.Nil)
-	o.exec(t, `INSERT INTO tally_mark (settled, seen, fence_at, fence_xact) VALUES ($1, now(), now(), pg_current_xact_id())`, today)
+	o.exec(t, `INSERT INTO tally_mark (settled, seen, fence_at, fence_xact) VALUES ($1, now(), current_timestamp, pg_current_xact_id())`, today)
 	t.Logf("the journal was counted in %s", time.Since(began).Round(time.Millisecond))
 }
