@@ -83,7 +83,9 @@ func TestWholeToolAtATinySize(t *testing.T) {
 		if overHTTP := !strings.HasPrefix(f.Variant, variantOneRow); overHTTP != (f.ServiceCPU.Median > 0) {
 			t.Errorf("%s: a service used %v µs per request", f.Variant, f.ServiceCPU.Median)
 		}
-		if f.Variant != variantBare && f.PostgresCPU.Median <= 0 {
+		// CPU is counted in steps of 10 ms, and in a second in which the disk stalls
+		// PostgreSQL may do too little for one.
+		if f.Variant != variantBare && f.PostgresCPU.Median <= 0 && f.Rate.Median > 100 {
 			t.Errorf("%s: PostgreSQL used no CPU", f.Variant)
 		}
 	}
