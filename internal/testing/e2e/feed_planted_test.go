@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"crypto/sha256"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func TestReceiverFindsPlantedFaults(t *testing.T) {
 	} {
 		h := &hooked{next: 1, bodies: map[string][sha256.Size]byte{}, restores: &restoredHistory{sums: map[eventID][sha256.Size]byte{}}}
 		for i, e := range c.events {
-			h.take(fmt.Sprint(i), []byte("["+e+"]"), time.Now())
+			h.take(strconv.Itoa(i), []byte("["+e+"]"), time.Now())
 		}
 		found := strings.Join(h.wrong, "; ")
 		if c.wrong == "" && found != "" || !strings.Contains(found, c.wrong) || h.restores.missing != c.missing || h.next != c.next {
