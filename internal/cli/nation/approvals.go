@@ -51,11 +51,7 @@ func (n *nation) requestApprovals(ctx context.Context) error {
 // requestSearch requests two searches for who has asked about a number. One is confirmed
 // by the second founder; the other waits.
 func (n *nation) requestSearch(ctx context.Context) error {
-	first, err := n.login(ctx, firstFounder)
-	if err != nil {
-		return err
-	}
-	second, err := n.login(ctx, secondFounder)
+	first, second, err := n.founders(ctx)
 	if err != nil {
 		return err
 	}

@@ -152,11 +152,7 @@ func (n *nation) flagLines(ctx context.Context) error {
 
 // giveOrders lets staff bar and blacklist lines: some orders wait for a second person.
 func (n *nation) giveOrders(ctx context.Context) error {
-	first, err := n.login(ctx, firstFounder)
-	if err != nil {
-		return err
-	}
-	second, err := n.login(ctx, secondFounder)
+	first, second, err := n.founders(ctx)
 	if err != nil {
 		return err
 	}

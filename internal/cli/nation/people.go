@@ -228,6 +228,14 @@ func (n *nation) login(ctx context.Context, email string) (client.Secret, error)
 	return s.Token, nil
 }
 
+// founders logs in the two first members of staff.
+func (n *nation) founders(ctx context.Context) (first, second client.Secret, err error) {
+	if first, err = n.login(ctx, firstFounder); err == nil {
+		second, err = n.login(ctx, secondFounder)
+	}
+	return first, second, err
+}
+
 // token gets an access token of a client.
 func (n *nation) token(ctx context.Context, name string) (client.Secret, error) {
 	c := n.st.Clients[name]
