@@ -191,7 +191,7 @@ var plan = []part{
 	{assembly, "cli/standin", "", ""},
 	{assembly, "cli/nation", "cli/console cli/standin client config fault line linefile numbering pause receipt", ""},
 	{assembly, "cli/demo", "access cli/backend cli/console cli/nation config fault line linefile linestore numbering pg registry secret supply", ""},
-	{assembly, "cli", "accept access approval archivefile audit blob cli/backend cli/console cli/demo cli/doctor cli/feeds cli/limits cli/lines cli/receipts cli/remote cli/rows cli/schema cli/trail config document erasure fault feed feedarchive journal journalepoch journalgap linestore numbering order people pg phone policy publiclog receipt record registry secret server staffaccess telemetry verify webhook whoasked", ""},
+	{assembly, "cli", "accept access approval archivefile audit blob cli/backend cli/console cli/demo cli/doctor cli/feeds cli/limits cli/lines cli/receipts cli/remote cli/rows cli/schema cli/trail config document erasure fault feedarchive journal journalgap linestore numbering order people pg phone policy publiclog receipt record registry secret server staffaccess telemetry verify whoasked", ""},
 	{assembly, "cmd/lineproof", "cli hashing inspect priority pageimage", ""},
 
 	{proofs, "testing/scenario", "", ""},

@@ -12,12 +12,10 @@ import (
 	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/feed"
+	"github.com/lineproof/lineproof/internal/cli/trail"
 	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/journalepoch"
 	"github.com/lineproof/lineproof/internal/publiclog"
 	"github.com/lineproof/lineproof/internal/server"
-	"github.com/lineproof/lineproof/internal/webhook"
 )
 
 func (a *app) journalArchiveCommand() *cobra.Command {
@@ -155,14 +153,8 @@ It needs the rights of the owner, as migrate does.`,
 			return err
 		}
 		defer pool.Close()
-		last, next, err := journalepoch.SkipEpochs(cmd.Context(), pool, *reason, time.Now())
+		last, next, err := trail.BeginEpoch(cmd.Context(), pool, *reason)
 		if err != nil {
-			return err
-		}
-		if _, _, err := feed.Rebase(cmd.Context(), pool, time.Now()); err != nil {
-			return err
-		}
-		if err := webhook.EndLeases(cmd.Context(), pool); err != nil {
 			return err
 		}
 		return a.Print(*asJSON, map[string]int64{"last": last, "next": next},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
@@ -81,13 +82,7 @@ func recoverLog(ctx context.Context, con *console.Console, reason string, signed
 		return done, err
 	}
 	defer func() { err = errors.Join(err, tiles.Close()) }()
-	if _, _, err := journalepoch.SkipEpochs(ctx, pool, "log recover: "+reason, time.Now()); err != nil {
-		return done, err
-	}
-	if _, _, err := feed.Rebase(ctx, pool, time.Now()); err != nil {
-		return done, err
-	}
-	if err := webhook.EndLeases(ctx, pool); err != nil {
+	if _, _, err := BeginEpoch(ctx, pool, "log recover: "+reason); err != nil {
 		return done, err
 	}
 	r := publiclog.Recovery{Pool: pool, Tiles: tiles, Reason: reason, Signed: signed}
@@ -126,4 +121,18 @@ func findCheckpoints(ctx context.Context, con *console.Console, policyFile strin
 		texts = append(texts, text)
 	}
 	return texts, nil
+}
+
+// BeginEpoch makes a restored database begin new epochs of the journal and of the feeds, and
+// ends the leases of webhooks, so that nothing is written twice under one id by what was lost
+// or still runs. It returns the last epoch of the journal before, and the next.
+func BeginEpoch(ctx context.Context, pool *pgxpool.Pool, reason string) (last, next int64, err error) {
+	now := time.Now()
+	if last, next, err = journalepoch.SkipEpochs(ctx, pool, reason, now); err != nil {
+		return 0, 0, err
+	}
+	if _, _, err = feed.Rebase(ctx, pool, now); err != nil {
+		return 0, 0, err
+	}
+	return last, next, webhook.EndLeases(ctx, pool)
 }
