@@ -64,15 +64,7 @@ func TestMissingSynchronousStandbyIsReported(t *testing.T) {
 	check := func() { d.standby(t.Context(), time.Second) }
 	expect(t, d, check, "warn  synchronous standby: synchronous_standby_names is empty", "fail  synchronous standby: synchronous_standby_names is empty")
 
-	port, err := process.FreePort(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := n.Standby(t.Context(), "second", port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(second.Stop)
+	second, _ := startStandby(t, n)
 	if err := n.Require(t.Context(), "second"); err != nil {
 		t.Fatal(err)
 	}
@@ -153,15 +145,7 @@ func TestSlotThatHoldsTheLogBackIsReported(t *testing.T) {
 func TestEveryHostIsAsked(t *testing.T) {
 	t.Parallel()
 	n, d := startNode(t)
-	port, err := process.FreePort(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := n.Standby(t.Context(), "second", port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(second.Stop)
+	second, port := startStandby(t, n)
 	free, err := process.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -243,4 +227,19 @@ func TestDiskThatFillsIsReported(t *testing.T) {
 	expect(t, d, func() { d.databaseDisk(t.Context()) }, "ok    database disk: ", "ok    database disk: ")
 	d.cfg.JournalDiskBytes = 1 << 20
 	expect(t, d, func() { d.databaseDisk(t.Context()) }, "fail  database disk: LINEPROOF_JOURNAL_DISK_BYTES lasts for 0 days", "fail  database disk: ")
+}
+
+// startStandby starts a standby with the name "second", and returns its port, too.
+func startStandby(t *testing.T, n *pgtest.Node) (second *pgtest.Node, port int) {
+	t.Helper()
+	port, err := process.FreePort(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err = n.Standby(t.Context(), "second", port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(second.Stop)
+	return second, port
 }
