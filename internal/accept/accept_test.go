@@ -50,8 +50,9 @@ func newLost(t *testing.T) *lost {
 	log := &publiclog.Log{Pool: pool, Origin: origin}
 	check(t, log.Open(t.Context()))
 	archive, tiles := must(blob.OpenDir(t.TempDir()))(t), must(blob.OpenDir(t.TempDir()))(t)
+	at := now() // one batch has one time
 	for i := range 3 {
-		l.entries = append(l.entries, newEntry(i))
+		l.entries = append(l.entries, newEntry(at, i))
 	}
 	check(t, l.journal.Record(t.Context(), func(pg.DB) ([]record.Entry, error) { return l.entries, nil }))
 	_ = must(log.Tick(t.Context()))(t)
@@ -67,8 +68,9 @@ func newLost(t *testing.T) *lost {
 	return l
 }
 
-func newEntry(i int) record.Entry {
-	at := time.Now().UTC().Truncate(time.Millisecond)
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+func newEntry(at time.Time, i int) record.Entry {
 	return record.Entry{
 		RequestID: record.NewRequestID(at), At: at, Entity: uuid.New(), Key: uuid.New(), Type: "number", Mode: "live", Status: "NORMAL", MobileNetwork: "MTN",
 		LineVersion: 3, PolicyVersion: 1, PlanVersion: 2, Rules: 1, Nonce: record.NewNonce(), Personal: record.Personal{Number: 2348031234567 + int64(i), PhoneNumber: "0803 123 4567"},
@@ -142,7 +144,7 @@ func TestLostRecordComesBack(t *testing.T) {
 func TestPromisedRecordComesBackThatTheLogNeverHad(t *testing.T) {
 	t.Parallel()
 	l := newLost(t)
-	want := newEntry(7)
+	want := newEntry(now(), 7)
 	signer := must(promise.New(t.Context(), l.key, time.Now(), func(context.Context, string) error { return nil }))(t)
 	var promised *promise.Batch
 	check(t, l.journal.RecordSealed(t.Context(), func(pg.DB) ([]record.Entry, error) { return []record.Entry{want}, nil },
