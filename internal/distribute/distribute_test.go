@@ -38,7 +38,11 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	url := pgtest.URL(t)
+	return newEnvAt(t, pgtest.URL(t))
+}
+
+func newEnvAt(t *testing.T, url string) *env {
+	t.Helper()
 	pool, lines := pgtest.Open(t, url, pg.Serve), &linestore.Resolver{}
 	g := guard.New(&guard.Guard{Pool: pool, Node: "one", Mode: guard.Stop, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	return &env{

@@ -25,7 +25,7 @@ func TestListsOfANationAreSmall(t *testing.T) {
 	t.Parallel()
 
 	pairs, changes := setting("LINEPROOF_E2E_PAIRS", 30_000), setting("LINEPROOF_E2E_CHANGES", 2_000)
-	e := newEnv(t)
+	e := newEnvAt(t, largeDatabase(t, pairs))
 	random := rand.New(rand.NewPCG(5, 6))
 	lines := pairs * 2 / 3
 	before := pgtest.UsedCPU(t, e.pool)
@@ -94,6 +94,22 @@ func TestListsOfANationAreSmall(t *testing.T) {
 		matched.Own, matched.Server = matched.Own+used.Own, matched.Server+used.Server
 	}
 	t.Logf("matching alone: %.1f µs of CPU for a change, %.1f of it the service's", each(matched.Total()), each(matched.Own))
+}
+
+// largeDatabase returns a database for so many numbers. Those of a nation get a server with
+// the memory that docs/how-to/tune-postgresql.md gives it on a machine like this one:
+// each change reads the blocks of all banks, which are as far apart as the lists are long.
+func largeDatabase(t *testing.T, pairs int) string {
+	t.Helper()
+	if pairs < 1_000_000 {
+		return pgtest.URL(t)
+	}
+	node, err := pgtest.StartNode(t.Context(), "", "shared_buffers = 6144MB", "max_wal_size = 4GB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(node.Stop)
+	return node.Database()
 }
 
 // shares returns which part of all numbers each bank has: ten large ones have almost all.
