@@ -10,10 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/lineproof/lineproof/internal/blob"
@@ -76,7 +74,7 @@ func (r *jobRun) writeAll(ctx context.Context, to io.Writer) error {
 	rows := r.buffer()
 	for place := int64(0); place < r.job.place; {
 		err := r.turns.Do(ctx, 0, func() error {
-			c, err := r.readChunk(ctx, place)
+			c, err := r.readChunks(ctx, place)
 			if err != nil {
 				return err
 			}
@@ -105,65 +103,7 @@ func (r *jobRun) writeAll(ctx context.Context, to io.Writer) error {
 
 var errMismatch = errors.New("filejob: the records of a chunk are not those of its rows")
 
-// recorded is a chunk with its answers that are not written yet.
-type recorded struct {
-	place      int64
-	answers    []answer
-	unanswered map[int64]string
-}
-
-// readChunk reads the chunk that begins at a place, and its records.
-func (r *jobRun) readChunk(ctx context.Context, place int64) (c recorded, err error) {
-	var epoch, n *int64
-	var at *time.Time
-	var lines []int64
-	var reasons []string
-	err = r.Pool.QueryRow(ctx, `SELECT place, epoch, n, at, unanswered, reasons FROM file_job_chunk WHERE job = $1 AND place > $2 ORDER BY place LIMIT 1`, r.job.ID, place).
-		Scan(&c.place, &epoch, &n, &at, &lines, &reasons)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return c, errChanged
-	}
-	if err != nil {
-		return c, fmt.Errorf("filejob: read a chunk: %w", err)
-	}
-	c.unanswered = make(map[int64]string, len(lines))
-	for i, line := range lines {
-		c.unanswered[line] = reasons[i]
-	}
-	if epoch != nil {
-		c.answers, err = r.readAnswers(ctx, *epoch, *n, *at)
-	}
-	return c, err
-}
-
-// answer is the part of a record that is in the result.
-type answer struct {
-	number                                                      int64
-	requestID                                                   uuid.UUID
-	phoneNumber, status, network, externalID, extra, recordedAt string
-	erased                                                      bool // its number is no longer there
-}
-
-// readAnswers returns the answers of a batch, in the order of its rows.
-func (r *jobRun) readAnswers(ctx context.Context, epoch, n int64, at time.Time) ([]answer, error) {
-	rows, err := r.Pool.Query(ctx, `SELECT number, request_id, phone_number, status, mobile_network, external_id, extra, octet_length(nonce) > 16 FROM journal_entry
-		WHERE at = $1 AND epoch = $2 AND n = $3 ORDER BY idx`, at, epoch, n)
-	if err != nil {
-		return nil, fmt.Errorf("filejob: read the records of a chunk: %w", err)
-	}
-	text := at.UTC().Format(contractTime)
-	answers, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a answer, err error) {
-		a.recordedAt = text
-		err = row.Scan(&a.number, &a.requestID, &a.phoneNumber, &a.status, &a.network, &a.externalID, &a.extra, &a.erased)
-		return a, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("filejob: read the records of a chunk: %w", err)
-	}
-	return answers, nil
-}
-
-// writeLines writes the lines about some rows of the chunk, in the order of the file.
+// writeLines writes the lines about some rows of the chunks, in the order of the file.
 func (c *recorded) writeLines(out *csv.Writer, rows []linefile.Row, refused []linefile.Refusal) error {
 	for len(rows)+len(refused) > 0 {
 		if len(rows) == 0 || len(refused) > 0 && refused[0].Place < rows[0].Place {
@@ -202,7 +142,7 @@ func rejectedLine(place int64, externalID, reason, column string) []string {
 
 // line returns the line about a row.
 func (a *answer) line(place int64) ([]string, error) {
-	line := []string{strconv.FormatInt(place, 10), a.phoneNumber, a.status, a.requestID.String(), a.network, a.recordedAt, "", "", "", a.externalID, "", ""}
+	line := []string{strconv.FormatInt(place, 10), a.phoneNumber, a.status, a.requestID.String(), a.network, a.recordedAt.UTC().Format(contractTime), "", "", "", a.externalID, "", ""}
 	switch {
 	case a.erased:
 		line[10] = erased

@@ -32,8 +32,11 @@ const (
 	// MaxWorkers is how many jobs a process runs at the same time; more wait for one of
 	// them to end. A job that is checked needs 8 bytes for each row of its file.
 	MaxWorkers = 4
-	// chunkRows is how many rows are answered in one transaction. It takes about 50 ms.
-	chunkRows = 1_000
+	// chunkRows is how many rows are answered in one transaction. Large ones delay the commits
+	// of verifications: 1,000 with a pause of 1 gave as many rows a second and a higher p99.
+	chunkRows = 250
+	// chunkPause is how long the pause after a chunk is, in parts of the time that it took.
+	chunkPause = 0.5
 	// chunkTime is how long that may take; a batch must be committed soon after its time.
 	chunkTime = 30 * time.Second
 )
@@ -42,7 +45,7 @@ const (
 // all jobs have stopped. Every node may call it: a job is run by a node that has its file,
 // and by one process at a time. A job that a killed process left is continued.
 func (s *Service) Run(ctx context.Context, log *slog.Logger) {
-	w := &workers{service: s, log: log, turns: turns.New(), locks: &pg.SessionLocks{Pool: s.Pool}, running: map[uuid.UUID]bool{}, paused: map[uuid.UUID]time.Time{}}
+	w := &workers{service: s, log: log, turns: turns.New(chunkPause), locks: &pg.SessionLocks{Pool: s.Pool}, running: map[uuid.UUID]bool{}, paused: map[uuid.UUID]time.Time{}}
 	defer w.all.Wait()
 	cleaned := time.Time{}
 	for ctx.Err() == nil {

@@ -65,7 +65,7 @@ type importWorkers struct {
 
 func (s *Service) newImportWorkers(log *slog.Logger) *importWorkers {
 	return &importWorkers{
-		service: s, log: log, turns: turns.New(), locks: &pg.SessionLocks{Pool: s.Pool},
+		service: s, log: log, turns: turns.New(1), locks: &pg.SessionLocks{Pool: s.Pool},
 		running: map[uuid.UUID]bool{}, failed: map[uuid.UUID]time.Time{}, deleted: map[uuid.UUID]bool{},
 	}
 }

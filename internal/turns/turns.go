@@ -21,15 +21,19 @@ const maxCharged = 200 * time.Millisecond
 // about one number.
 const maxTurn = 250 * time.Millisecond
 
-// Turns lets the imports of a process work on one chunk at a time, in the order in
-// which they ask, so that a small file is not delayed by a large one. After each
-// turn it pauses for as long as the work took: all imports together leave half of
-// the time of their core to requests. After maxTurn the next turn begins although
-// the work of this one goes on. A nil Turns neither waits nor pauses.
-type Turns struct{ turn *semaphore.Weighted }
+// Turns lets the files of a process be worked on one chunk at a time, in the order in
+// which they ask, so that a small file is not delayed by a large one. After each turn it
+// pauses for a share of the time that the work took, and leaves it to requests. After
+// maxTurn the next turn begins although the work of this one goes on. A nil Turns neither
+// waits nor pauses.
+type Turns struct {
+	turn  *semaphore.Weighted
+	pause float64
+}
 
-// New returns turns of which nobody has one.
-func New() *Turns { return &Turns{turn: semaphore.NewWeighted(1)} }
+// New returns turns of which nobody has one. With a pause of 1 all work together takes half
+// of the time of a core.
+func New(pause float64) *Turns { return &Turns{turn: semaphore.NewWeighted(1), pause: pause} }
 
 // Do waits for a turn and runs fn in it. Outside is how long the caller has worked
 // on the chunk outside a turn, for instance to read it. The next turn begins when
@@ -44,9 +48,10 @@ func (t *Turns) Do(ctx context.Context, outside time.Duration, fn func() error) 
 	started, release := time.Now(), func() { t.turn.Release(1) }
 	overtime := time.AfterFunc(maxTurn, release)
 	err := fn()
-	// What was done outside a turn counts twice: once for the work itself, during
-	// which others may have worked too, and once for its pause.
-	rest := time.Since(started) + 2*min(outside, maxCharged)
+	// What was done outside a turn counts once for the work itself, during which others may
+	// have worked too, and then for its pause, like the rest.
+	outside = min(outside, maxCharged)
+	rest := outside + time.Duration(t.pause*float64(time.Since(started)+outside))
 	if overtime.Stop() {
 		time.AfterFunc(rest, release)
 	} else if err == nil {

@@ -17,7 +17,7 @@ func TestTurnsAreSharedAndPaused(t *testing.T) {
 		const workers, work, span = 3, 10 * time.Millisecond, 6 * time.Second
 		ctx, stop := context.WithTimeout(t.Context(), span)
 		defer stop()
-		turns, counts := New(), make([]int, workers)
+		turns, counts := New(1), make([]int, workers)
 		for i := range workers {
 			go func() {
 				for turns.Do(ctx, 0, func() error { pause.For(t.Context(), work); return nil }) == nil {
@@ -41,13 +41,35 @@ func TestTurnsAreSharedAndPaused(t *testing.T) {
 	})
 }
 
+// The pause is a share of the time that the work took.
+func TestPauseIsAShareOfTheWork(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		pause float64
+		want  time.Duration
+	}{{1, 20 * time.Millisecond}, {0.5, 15 * time.Millisecond}, {0, 10 * time.Millisecond}} {
+		synctest.Test(t, func(t *testing.T) {
+			turns, started := New(tc.pause), time.Now()
+			for _, work := range []time.Duration{10 * time.Millisecond, 0} {
+				if err := turns.Do(t.Context(), 0, func() error { pause.For(t.Context(), work); return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := time.Since(started); got != tc.want {
+				t.Errorf("with a pause of %v the second turn began after %v, want %v", tc.pause, got, tc.want)
+			}
+			synctest.Wait()
+		})
+	}
+}
+
 // Work outside a turn, such as reading, is charged with its pause, up to a limit.
 func TestTurnsChargeWorkOutside(t *testing.T) {
 	t.Parallel()
 	for _, tc := range [][2]time.Duration{{0, 0}, {50 * time.Millisecond, 100 * time.Millisecond}, {time.Hour, 2 * maxCharged}} {
 		outside, want := tc[0], tc[1]
 		synctest.Test(t, func(t *testing.T) {
-			turns, nothing := New(), func() error { return nil }
+			turns, nothing := New(1), func() error { return nil }
 			if err := turns.Do(t.Context(), outside, nothing); err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +90,7 @@ func TestTurnsChargeWorkOutside(t *testing.T) {
 func TestTurnsDoNotWaitForSlowWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns, started := New(), time.Now()
+		turns, started := New(1), time.Now()
 		go func() {
 			if err := turns.Do(t.Context(), 0, func() error { pause.For(t.Context(), time.Minute); return nil }); err != nil {
 				t.Error(err)
@@ -95,7 +117,7 @@ func TestTurnsDoNotWaitForSlowWork(t *testing.T) {
 func TestTurnsEndWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := New()
+		turns := New(1)
 		failure := errors.New("a failure")
 		if err := turns.Do(t.Context(), 0, func() error { pause.For(t.Context(), maxTurn/2); return failure }); !errors.Is(err, failure) {
 			t.Errorf("the error is %v", err)
