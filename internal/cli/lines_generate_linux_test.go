@@ -38,12 +38,27 @@ func openTerminal(t *testing.T) (screen, program *os.File) {
 	return screen, program
 }
 
+// onTerminal runs a command whose standard error is a terminal, and returns its exit code and
+// what the terminal showed.
+func onTerminal(t *testing.T, env cli.Env) (code int, text string) {
+	t.Helper()
+	screen, stderr := openTerminal(t)
+	shown := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(screen) // ends with an error when the other end is closed
+		shown <- string(text)
+	}()
+	env.Stderr = stderr
+	code = cli.Main(t.Context(), env)
+	_ = stderr.Close()
+	return code, <-shown
+}
+
 // A program that writes rows to another one shows no bar: the other shows its own in the same
 // place. One that writes them to a file does.
 func TestOnlyTheLastProgramOfAPipeShowsABar(t *testing.T) {
 	t.Parallel()
 	for _, piped := range []bool{true, false} {
-		screen, stderr := openTerminal(t)
 		to, err := os.Create(t.TempDir() + "/lines.csv")
 		if err != nil {
 			t.Fatal(err)
@@ -55,14 +70,9 @@ func TestOnlyTheLastProgramOfAPipeShowsABar(t *testing.T) {
 			}
 			go func() { _, _ = io.Copy(io.Discard, from) }()
 		}
-		shown := make(chan string)
-		go func() {
-			text, _ := io.ReadAll(screen) // ends with an error when the other end is closed
-			shown <- string(text)
-		}()
-		code := cli.Main(t.Context(), cli.Env{Args: strings.Fields("lines generate --network MTN --lines 1000000"), Stdout: to, Stderr: stderr})
-		_, _ = to.Close(), stderr.Close()
-		if text := <-shown; code != 0 || strings.Contains(text, "rows") == piped {
+		code, text := onTerminal(t, cli.Env{Args: strings.Fields("lines generate --network MTN --lines 1000000"), Stdout: to})
+		_ = to.Close()
+		if code != 0 || strings.Contains(text, "rows") == piped {
 			t.Errorf("piped %t: exit code %d, and on the screen %q", piped, code, text)
 		}
 	}

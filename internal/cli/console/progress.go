@@ -67,23 +67,30 @@ func (p *Progress) rate() decor.Decorator {
 	})
 }
 
+// lineDue reports whether the next line is due where there is no bar; it then counts as written.
+func (p *Progress) lineDue() bool {
+	if time.Since(p.reported) < ReportInterval {
+		return false
+	}
+	p.reported = time.Now()
+	return true
+}
+
 // Rows reports that n rows are done.
 func (p *Progress) Rows(what string, n int64) {
 	p.count.Store(n)
-	if p.bars != nil || time.Since(p.reported) < ReportInterval {
+	if p.bars != nil || !p.lineDue() {
 		return
 	}
-	p.reported = time.Now()
 	fmt.Fprintf(p.console.Env.Stderr, "%s: %d rows, %.0f per second\n", what, n, float64(n)/max(time.Since(p.started).Seconds(), 0.001))
 }
 
 // Items reports that done of total items are done.
 func (p *Progress) Items(what string, done, total int) {
 	switch {
-	case p.bars == nil && time.Since(p.reported) < ReportInterval:
+	case p.bars == nil && !p.lineDue():
 		return
 	case p.bars == nil:
-		p.reported = time.Now()
 		fmt.Fprintf(p.console.Env.Stderr, "%s: %d of %d\n", what, done, total)
 		return
 	case p.bar == nil:
@@ -92,6 +99,27 @@ func (p *Progress) Items(what string, done, total int) {
 	}
 	p.bar.SetTotal(int64(total), false)
 	p.bar.SetCurrent(int64(done))
+}
+
+// Bytes reports that done of size bytes are done; -1 means that the size is unknown.
+func (p *Progress) Bytes(what string, done, size int64) {
+	switch {
+	case p.bars == nil && !p.lineDue():
+		return
+	case p.bars == nil:
+		text := fmt.Sprintf("% .1f", decor.SizeB1024(done))
+		if size >= 0 {
+			text += fmt.Sprintf(" of % .1f", decor.SizeB1024(size))
+		}
+		fmt.Fprintf(p.console.Env.Stderr, "%s: %s\n", what, text)
+		return
+	case p.bar == nil && size < 0:
+		p.bar = p.bars.AddSpinner(0, mpb.AppendDecorators(decor.Name(what+" "), decor.CurrentKibiByte("% .1f")))
+	case p.bar == nil:
+		p.bar = p.bars.AddBar(size, mpb.PrependDecorators(decor.Name(what+" "), decor.CountersKibiByte("% .1f / % .1f ")),
+			mpb.AppendDecorators(decor.Percentage(), decor.Name(", time left "), decor.AverageETA(decor.ET_STYLE_GO)))
+	}
+	p.bar.SetCurrent(done)
 }
 
 // End stops the display, leaves it on the screen, and waits until it is drawn.

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -39,16 +38,17 @@ the exit code is 6 if it is held, was rejected or has rejected rows.`,
 		if f.AsOf, err = console.ParseTime("as-of", asOf); err != nil {
 			return err
 		}
-		in, _, err := r.OpenInput(args[0])
+		content, sent, err := r.OpenUpload(args[0])
 		if err != nil {
-			return fmt.Errorf("open the file: %w", err)
+			return err
 		}
-		defer func() { _ = in.Close() }() // nothing was written
-		f.Content = in
+		defer sent()
+		f.Content = content
 		im, err := c.SendLines(ctx, token, f)
 		if err != nil {
 			return err
 		}
+		sent()
 		if !wait {
 			return r.Print(*asJSON, im, []string{"import", im.ID}, []string{"state", im.State})
 		}

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -62,19 +61,20 @@ exit code is 6 if rows were rejected. With --out it also waits, and writes the r
 	cmd.Flags().StringVar(&out, "out", "", "wait, and write the result to this file; - is standard output")
 	asJSON := console.JSONFlag(cmd)
 	return r.withKey(cmd, func(ctx context.Context, c *client.Client, key client.Secret, args []string) error {
-		in, _, err := r.OpenInput(args[0])
+		content, sent, err := r.OpenUpload(args[0])
 		if err != nil {
-			return fmt.Errorf("open the file: %w", err)
+			return err
 		}
-		defer func() { _ = in.Close() }() // nothing was written
+		defer sent()
 		j, err := c.CreateJob(ctx, key, name)
 		if err != nil {
 			return err
 		}
 		r.Note("job %s", j.ID) // so that it can be looked at if this command is stopped
-		if j, err = c.SendJobFile(ctx, key, j.ID, in, "application/octet-stream"); err != nil {
+		if j, err = c.SendJobFile(ctx, key, j.ID, content, "application/octet-stream"); err != nil {
 			return err
 		}
+		sent()
 		if wait || out != "" {
 			if j, err = r.waitForJob(ctx, c, key, j.ID); err != nil {
 				return err

@@ -3,7 +3,7 @@ package remote
 import (
 	"bufio"
 	"context"
-	"os"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -92,26 +92,23 @@ standard input. Rows that are not mobile numbers are rejected and listed, and th
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check the file and store nothing")
 	asJSON := console.JSONFlag(cmd)
 	return r.withKey(cmd, func(ctx context.Context, c *client.Client, key client.Secret, args []string) error {
-		content := r.Env.Stdin
-		if args[1] != "-" {
-			file, err := os.Open(args[1])
-			if err != nil {
-				return err
-			}
-			defer file.Close()
-			content = file
+		content, sent, err := r.OpenUpload(args[1])
+		if err != nil {
+			return err
 		}
+		defer sent()
 		l, err := c.ReplaceWatchList(ctx, key, args[0], content, "application/octet-stream", dryRun)
 		if err != nil {
 			return err
 		}
+		sent()
 		if err := r.printLists(*asJSON, l, l.WatchList); err != nil || l.Rejected == 0 {
 			return err
 		}
 		for _, row := range l.RejectedRows {
 			r.Note("line %d: %s", row.Line, row.Code)
 		}
-		r.Note("%d rows were rejected.", l.Rejected)
+		r.Note("rows rejected: %d", l.Rejected)
 		return console.ErrProblems
 	})
 }
@@ -127,10 +124,14 @@ func (r *remote) watchChangeCommand(verb string) *cobra.Command {
 		numbers := args[1:]
 		if len(numbers) == 1 && numbers[0] == "-" {
 			numbers = nil
-			for in := bufio.NewScanner(r.Env.Stdin); in.Scan(); {
+			in := bufio.NewScanner(r.Env.Stdin)
+			for in.Scan() {
 				if text := strings.TrimSpace(in.Text()); text != "" {
 					numbers = append(numbers, text)
 				}
+			}
+			if err := in.Err(); err != nil {
+				return fmt.Errorf("read the numbers: %w", err)
 			}
 		}
 		add, remove := numbers, []string(nil)
