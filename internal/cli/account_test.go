@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,10 +14,7 @@ import (
 // lists the account, resets its password, and disables accounts.
 func TestOperatorManagesAccounts(t *testing.T) {
 	t.Parallel()
-	m := machine{t: t, environ: []string{
-		"LINEPROOF_DATABASE_URL=" + pgtest.URL(t), "LINEPROOF_DATA=" + filepath.Join(t.TempDir(), "data"), "LINEPROOF_LISTEN=127.0.0.1:0",
-		"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1", "LINEPROOF_PUBLIC_URL=https://lineproof.example",
-	}}
+	m := newMachine(t, pgtest.URL(t), t.TempDir(), "LINEPROOF_PUBLIC_URL=https://lineproof.example")
 	at := m.serve()
 	call := func(path string, body map[string]string) int {
 		text, err := json.Marshal(body)

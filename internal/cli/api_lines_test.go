@@ -16,10 +16,7 @@ import (
 func TestAPILinesCommandsCoverEveryOperation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	m := machine{t, []string{
-		"LINEPROOF_DATABASE_URL=" + pgtest.URL(t), "LINEPROOF_DATA=" + filepath.Join(dir, "data"), "LINEPROOF_LISTEN=127.0.0.1:0",
-		"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1", "LINEPROOF_STAFF_SECOND_FACTOR=false",
-	}}
+	m := newMachine(t, pgtest.URL(t), dir, "LINEPROOF_STAFF_SECOND_FACTOR=false")
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {

@@ -21,6 +21,15 @@ type machine struct {
 	environ []string
 }
 
+// newMachine returns a machine with the database at url and its files in dir, which serves on
+// ports of its own and hashes passwords quickly.
+func newMachine(t *testing.T, url, dir string, settings ...string) machine {
+	return machine{t, append([]string{
+		"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_DATA=" + filepath.Join(dir, "data"), "LINEPROOF_LISTEN=127.0.0.1:0", "LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0",
+		"LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1", "LINEPROOF_VERIFY_TIMEOUT=8s", // the disk of a busy machine may stall
+	}, settings...)}
+}
+
 // run runs a command that must return the exit code want.
 func (m machine) run(want int, environ []string, args ...string) (stdout, stderr string) {
 	m.t.Helper()
@@ -93,10 +102,7 @@ func (m machine) serve() string {
 func TestAPICommandsCoverEveryOperation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	m := machine{t, []string{
-		"LINEPROOF_DATABASE_URL=" + pgtest.URL(t), "LINEPROOF_DATA=" + filepath.Join(dir, "data"), "LINEPROOF_LISTEN=127.0.0.1:0",
-		"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1",
-	}}
+	m := newMachine(t, pgtest.URL(t), dir)
 	demo := m.object(nil, "demo")
 	text := func(v any) string {
 		s, ok := v.(string)

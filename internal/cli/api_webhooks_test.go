@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,10 +21,7 @@ import (
 func bankMachine(t *testing.T, mode string) (m machine, url string, bank uuid.UUID, withKey []string) {
 	t.Helper()
 	url = pgtest.URL(t)
-	m = machine{t, []string{
-		"LINEPROOF_DATABASE_URL=" + url, "LINEPROOF_DATA=" + filepath.Join(t.TempDir(), "data"), "LINEPROOF_LISTEN=127.0.0.1:0", "LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0",
-		"LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1", "LINEPROOF_WEBHOOK_LOOPBACK=true",
-	}}
+	m = newMachine(t, url, t.TempDir(), "LINEPROOF_WEBHOOK_LOOPBACK=true")
 	m.object(nil, "demo")
 	at := "LINEPROOF_API_URL=" + m.serve()
 	made := m.object(nil, "entity", "create", "--name", "Harbour Bank", "--cac", "RC 100001")

@@ -25,10 +25,7 @@ type documentsTest struct {
 func newDocumentsTest(t *testing.T) *documentsTest {
 	t.Helper()
 	d := &documentsTest{dir: t.TempDir(), url: pgtest.URL(t), staff: map[string]string{}}
-	d.machine = machine{t, []string{
-		"LINEPROOF_DATABASE_URL=" + d.url, "LINEPROOF_DATA=" + filepath.Join(d.dir, "data"), "LINEPROOF_LISTEN=127.0.0.1:0",
-		"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1", "LINEPROOF_STAFF_SECOND_FACTOR=false",
-	}}
+	d.machine = newMachine(t, d.url, d.dir, "LINEPROOF_STAFF_SECOND_FACTOR=false")
 	created := d.object(nil, "client", "create", "--name", "Telco", "--scope", "entity:onboard", "--scope", "document:upload")
 	id, _ := created["clientId"].(string)
 	secret, _ := created["clientSecret"].(string)

@@ -15,10 +15,7 @@ import (
 func TestWatchedDirectoryIsDelivered(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	m := machine{t, []string{
-		"LINEPROOF_DATABASE_URL=" + pgtest.URL(t), "LINEPROOF_DATA=" + filepath.Join(dir, "data"), "LINEPROOF_LISTEN=127.0.0.1:0",
-		"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1",
-	}}
+	m := newMachine(t, pgtest.URL(t), dir)
 	m.object(nil, "demo", "--accounts=false")
 	at := "LINEPROOF_API_URL=" + m.serve()
 	created := m.object(nil, "client", "create", "--name", "MTN", "--scope", "line:supply", "--network", "MTN")
@@ -73,10 +70,7 @@ func TestWatchedDirectoryIsDelivered(t *testing.T) {
 func TestSendWaitsForTheImport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	m := machine{t, []string{
-		"LINEPROOF_DATABASE_URL=" + pgtest.URL(t), "LINEPROOF_DATA=" + filepath.Join(dir, "data"), "LINEPROOF_LISTEN=127.0.0.1:0",
-		"LINEPROOF_PRIVATE_LISTEN=127.0.0.1:0", "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1",
-	}}
+	m := newMachine(t, pgtest.URL(t), dir)
 	m.object(nil, "demo", "--accounts=false")
 	at := "LINEPROOF_API_URL=" + m.serve()
 	created := m.object(nil, "client", "create", "--name", "MTN", "--scope", "line:supply", "--network", "MTN")
