@@ -94,7 +94,7 @@ func witnessedReceipt(t *testing.T, p *instance, w *fixture, policy *receipt.Pol
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); <-time.After(200 * time.Millisecond) {
 		var r *receipt.Receipt
 		var v *receipt.Verified
-		text := download(t, p.public, strings.TrimSuffix(verifyPath, "verify")+"verifications/"+id+"/receipt", w.key.Text.Reveal())
+		text := download(t, p.public, receiptOf(id), w.key.Text.Reveal())
 		if r, err = receipt.Parse(text); err != nil {
 			t.Fatal(err)
 		}

@@ -132,14 +132,26 @@ func sendFile(ctx context.Context, address, token string, f supplyFile) (shownIm
 	return importAnswer(r, token, http.StatusAccepted)
 }
 
-// importState requests the state of an import.
+// importState requests the state of an import. It asks again for a while, as clients do, when
+// the service is unavailable: the disk of a busy machine may stall for longer than a request waits.
 func importState(ctx context.Context, address, token, id string) (shownImport, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+importsPath+"/"+id, http.NoBody)
-	if err != nil {
-		return shownImport{}, fmt.Errorf("e2e: make the request: %w", err)
+	for range 20 {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+importsPath+"/"+id, http.NoBody)
+		if err != nil {
+			return shownImport{}, fmt.Errorf("e2e: make the request: %w", err)
+		}
+		shown, err := importAnswer(r, token, http.StatusOK)
+		if !errors.Is(err, errUnavailable) {
+			return shown, err
+		}
+		if err := pass(ctx, 500*time.Millisecond); err != nil {
+			return shownImport{}, err
+		}
 	}
-	return importAnswer(r, token, http.StatusOK)
+	return shownImport{}, errUnavailable
 }
+
+var errUnavailable = errors.New("e2e: the service is unavailable")
 
 // importClient has no timeout: a national file takes minutes.
 var importClient = &http.Client{}
@@ -154,6 +166,9 @@ func importAnswer(r *http.Request, token string, want int) (shownImport, error) 
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return shownImport{}, fmt.Errorf("e2e: the answer was cut: %w", err)
+	}
+	if resp.StatusCode == http.StatusServiceUnavailable {
+		return shownImport{}, fmt.Errorf("%w: %s", errUnavailable, strings.TrimSpace(string(b)))
 	}
 	var body struct {
 		Data shownImport `json:"data"`

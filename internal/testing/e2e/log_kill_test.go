@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"encoding/base64"
 	"io"
 	"math/rand/v2"
@@ -141,7 +142,7 @@ func (k *logKill) verifyReceipts() (proven int) {
 			continue
 		}
 		told := e.answered().Told
-		text := download(k.t, k.nodes[proven%len(k.nodes)].public, strings.TrimSuffix(verifyPath, "verify")+"verifications/"+told.RequestID+"/receipt", k.w.key.Text.Reveal())
+		text := download(k.t, k.nodes[proven%len(k.nodes)].public, receiptOf(told.RequestID), k.w.key.Text.Reveal())
 		r := must(receipt.Parse(text))(k.t)
 		v, err := r.Verify(policy)
 		if err != nil || v.RequestID != told.RequestID || v.Status != told.Status || v.MobileNetwork != told.MobileNetwork {
@@ -213,21 +214,22 @@ func (h *httpTiles) ReadTiles(list []tlog.Tile) (all [][]byte, err error) {
 // SaveTiles implements tlog.TileReader.
 func (*httpTiles) SaveTiles([]tlog.Tile, [][]byte) {}
 
-// download returns what a GET answers with 200.
+// download returns what a GET answers with 200. It asks again for a while, as clients do, when
+// the service is unavailable: a receipt exists only once the public log covers its answer.
 func download(t *testing.T, address, path, key string) []byte {
 	t.Helper()
-	r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, http.NoBody))(t)
-	if key != "" {
-		r.Header.Set("Authorization", "Bearer "+key)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	for deadline := time.Now().Add(patience); ; <-time.After(200 * time.Millisecond) {
+		r := must(http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, http.NoBody))(t)
+		if key != "" {
+			r.Header.Set("Authorization", "Bearer "+key)
+		}
+		switch status, body := answered(t, r); {
+		case status == http.StatusOK:
+			return []byte(body)
+		case status != http.StatusServiceUnavailable || time.Now().After(deadline):
+			t.Fatalf("GET %s: %d: %s", path, status, body)
+		}
 	}
-	res, err := (&http.Client{Timeout: patience}).Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body := must(io.ReadAll(res.Body))(t)
-	if res.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: %d: %s", path, res.StatusCode, body)
-	}
-	return body
 }
