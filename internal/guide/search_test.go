@@ -31,6 +31,7 @@ var wanted = []struct{ query, page string }{
 	{"delete personal data", "how-to/erase-records"},
 	{"who asked about my number", "how-to/answer-who-asked"},
 	{"bulk check numbers csv", "how-to/verify-a-file"},
+	{"upload a watch-list", "how-to/keep-a-watch-list"},
 }
 
 var firstResult = regexp.MustCompile(`<ol class="results">\s*<li>\s*<h2><a href="/guide/([^"]*)"`)
