@@ -173,7 +173,7 @@ var plan = []part{
 	{transports, "portal/telco", "access fault line linefile logreceipt numbering portal portal/present portal/view portal/view/orgview supply web", ""},
 	{transports, "portal/desk", "access approval audit document entitylimit erasure fault guard impact journal line numbering order people pg phone policy portal portal/present portal/view portal/view/deskview portal/view/orgview portal/view/trailview record registry restriction seal staffaccess supply tally watchlist web whoasked", ""},
 	{transports, "portal/linedesk", "approval audit fault line linechange numbering order phone policy portal portal/present portal/view portal/view/lineview supply web whoasked", ""},
-	{transports, "jobs", "access approval audit auditchain clamd document filerows idempotency impact journal journalgap mail message outbox people pg requestlog rowmac supply tally whoasked", ""},
+	{transports, "jobs", "access approval audit auditchain clamd document filerows idempotency impact journal journalgap mail message order outbox people pg requestlog rowmac supply tally whoasked", ""},
 	{transports, "client", "", ""},
 
 	{assembly, "server", "access apidocs approval blob clamd config distribute document egress erasure feed filejob guard guide hashing httpapi httpapi/bankapi idempotency impact inspect jobs journal journalepoch limit line linestore logentry logfiles logkey logreceipt mail message nodes numbering order outbox people peppercheck pg phone policy portal portal/console portal/desk portal/files portal/linedesk portal/org portal/present portal/telco promise publiclog receipt record registry requestlog restriction sandbox seal secret supply tally telemetry verify watchlist web webhook whoasked", ""},

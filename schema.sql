@@ -1036,6 +1036,7 @@ CREATE TABLE public.approval (
     decided_kind text,
     decided_by uuid,
     decided_at timestamp with time zone,
+    rejected_for text DEFAULT ''::text NOT NULL,
     row_sum bytea,
     row_mac bytea,
     CONSTRAINT approval_asked_kind_check CHECK ((asked_kind = ANY (ARRAY['account'::text, 'operator'::text]))),
@@ -1043,9 +1044,11 @@ CREATE TABLE public.approval (
     CONSTRAINT approval_check1 CHECK (((COALESCE(decided_kind, ''::text) = 'account'::text) = (decided_by IS NOT NULL))),
     CONSTRAINT approval_check2 CHECK (((state = ANY (ARRAY['given'::text, 'refused'::text])) = (decided_kind IS NOT NULL))),
     CONSTRAINT approval_check3 CHECK (((decided_kind IS NULL) = (decided_at IS NULL))),
+    CONSTRAINT approval_check4 CHECK (((rejected_for = ''::text) OR (state = 'refused'::text))),
     CONSTRAINT approval_decided_kind_check CHECK ((decided_kind = ANY (ARRAY['account'::text, 'operator'::text, 'system'::text]))),
     CONSTRAINT approval_kind_check CHECK (((char_length(kind) >= 1) AND (char_length(kind) <= 64))),
     CONSTRAINT approval_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500))),
+    CONSTRAINT approval_rejected_for_check CHECK ((char_length(rejected_for) <= 500)),
     CONSTRAINT approval_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'given'::text, 'refused'::text, 'lapsed'::text]))),
     CONSTRAINT approval_two_people CHECK (((state <> 'given'::text) OR ((decided_kind IS DISTINCT FROM asked_kind) OR (decided_by IS DISTINCT FROM asked_by))))
 );
@@ -1063,6 +1066,8 @@ COMMENT ON COLUMN public.approval.asked_by IS 'The account that requested the ch
 COMMENT ON COLUMN public.approval.expires_at IS 'From then on the request cannot be confirmed. Its state becomes lapsed when the same change is requested again.';
 -- Name: COLUMN approval.decided_kind; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.approval.decided_kind IS 'system: no second person; the requester used break-glass and confirmed it after the delay.';
+-- Name: COLUMN approval.rejected_for; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.approval.rejected_for IS 'Why the second person rejected it, for the requester to read; empty if the requester withdrew it without a word.';
 -- Name: COLUMN approval.row_sum; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.approval.row_sum IS 'As in account.';
 -- Name: COLUMN approval.row_mac; Type: COMMENT; Schema: public; Owner: -
@@ -2722,9 +2727,11 @@ CREATE TABLE public.line_order (
     given_at text NOT NULL,
     event text NOT NULL,
     lapses_at timestamp with time zone,
+    rejected_for text DEFAULT ''::text NOT NULL,
     CONSTRAINT line_order_action_check CHECK ((action = ANY (ARRAY['BAR'::text, 'UNBAR'::text, 'BLACKLIST'::text, 'RELEASE'::text, 'VOID'::text, 'CONFIRM'::text]))),
     CONSTRAINT line_order_asked_kind_check CHECK ((asked_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text]))),
     CONSTRAINT line_order_lapses CHECK (((state <> 'UNCONFIRMED'::text) OR ((lapses_at IS NOT NULL) AND (seq IS NOT NULL)))),
+    CONSTRAINT line_order_rejected_for_check CHECK ((char_length(rejected_for) <= 500)),
     CONSTRAINT line_order_second_kind_check CHECK ((second_kind = ANY (ARRAY['client'::text, 'account'::text, 'operator'::text]))),
     CONSTRAINT line_order_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'UNCONFIRMED'::text, 'DONE'::text, 'WITHDRAWN'::text]))),
     CONSTRAINT line_order_two_people CHECK (((state <> 'DONE'::text) OR (second_kind IS NULL) OR ((second_kind IS DISTINCT FROM asked_kind) OR (second_by IS DISTINCT FROM asked_by))))
@@ -2739,6 +2746,8 @@ COMMENT ON COLUMN public.line_order.seq IS 'The event in line_event that carried
 COMMENT ON COLUMN public.line_order.bar_reason IS 'Of a bar, as given; so are bar_scope, given_at (the time it names; empty for now) and event (the seq that a VOID or CONFIRM names). A confirmation reads them.';
 -- Name: COLUMN line_order.lapses_at; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_order.lapses_at IS 'When a bar by one person ends, or would have ended, unless a second one confirms it; null for other orders. Nothing is written then.';
+-- Name: COLUMN line_order.rejected_for; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.line_order.rejected_for IS 'As in approval.';
 -- Name: line_seal; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.line_seal (
     id uuid NOT NULL,
@@ -4493,7 +4502,7 @@ CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.account_link FOR EAC
 -- Name: api_key row_summed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'entity_id', 'mode', 'purpose', 'purpose_text', 'mac', 'networks', 'rate', 'burst', 'rights', 'replaces', 'expires_at', 'revoked_at', 'created_at', 'created_by');
 -- Name: approval row_summed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.approval FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'kind', 'subject_id', 'entity_id', 'details', 'reason', 'state', 'asked_kind', 'asked_by', 'asked_at', 'expires_at', 'decided_kind', 'decided_by', 'decided_at');
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.approval FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'kind', 'subject_id', 'entity_id', 'details', 'reason', 'state', 'asked_kind', 'asked_by', 'asked_at', 'expires_at', 'decided_kind', 'decided_by', 'decided_at', 'rejected_for');
 -- Name: break_glass row_summed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.break_glass FOR EACH ROW EXECUTE FUNCTION public.row_summed('approval_id', 'reason', 'at');
 -- Name: client row_summed; Type: TRIGGER; Schema: public; Owner: -

@@ -132,6 +132,7 @@ type Approval struct {
 	ExpiresAt   time.Time
 	DecidedBy   audit.Actor // zero while it waits, and when it has expired
 	DecidedAt   time.Time
+	RejectedFor string    // why it was rejected; "" otherwise
 	Request     uuid.UUID // the id of the HTTP request that decided it, for the effect; zero for none
 	AloneFrom   time.Time // from when the requester can confirm it, because they use break-glass; zero if they do not
 	BreakGlass  bool      // for the effect: the requester confirmed it, and there is no second person
@@ -169,6 +170,16 @@ func CheckReason(wrong *fault.Form, field, reason string) {
 	wrong.Check(strings.TrimSpace(reason) != "", field, fault.Required, "Give a reason.")
 	wrong.Check(utf8.RuneCountInString(reason) <= MaxReason, field, fault.TooLong, "Use at most 500 characters.")
 	wrong.Check(utf8.ValidString(reason) && !strings.ContainsFunc(reason, unicode.IsControl), field, fault.BadFormat, "Leave out control characters and line breaks.")
+}
+
+// CheckRejection checks the reason for which a request is rejected. Who withdraws their own
+// need not give one.
+func CheckRejection(reason string, own bool) error {
+	var wrong fault.Form
+	if reason != "" || !own {
+		CheckReason(&wrong, "reason", reason)
+	}
+	return wrong.Err()
 }
 
 // Create stores a request in the caller's transaction and returns the id of the

@@ -118,7 +118,7 @@ func TestOnlyAnotherAdministratorConfirms(t *testing.T) {
 			if _, err := w.ask(c.by, uuid.New()); !errors.Is(err, c.want) {
 				t.Errorf("%s asks: %v, want %v", name, err, c.want)
 			}
-			if _, err := w.Refuse(t.Context(), id, c.by, uuid.Nil); !errors.Is(err, c.want) {
+			if _, err := w.Refuse(t.Context(), id, "It is not needed.", c.by, uuid.Nil); !errors.Is(err, c.want) {
 				t.Errorf("%s refuses: %v, want %v", name, err, c.want)
 			}
 		}
@@ -155,6 +155,11 @@ func TestOperatorIsOnePerson(t *testing.T) {
 	}
 }
 
+// refuse is Refuse with a reason.
+func (w *world) refuse(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) (approval.Approval, error) {
+	return w.Refuse(ctx, id, "It is not needed.", by, request)
+}
+
 // Of many concurrent decisions one succeeds, and the effect is applied once or
 // not at all, according to that one.
 func TestRaceHasOneEffect(t *testing.T) {
@@ -173,7 +178,7 @@ func TestRaceHasOneEffect(t *testing.T) {
 		for i, by := range people {
 			decide, word := w.Confirm, "given"
 			if i%4 == 3 {
-				decide, word = w.Refuse, "refused"
+				decide, word = w.refuse, "refused"
 			}
 			all.Go(func() {
 				<-start
@@ -236,7 +241,7 @@ func TestRequestsExpire(t *testing.T) {
 		t.Errorf("asked twice: %v", err)
 	}
 	w.clock = w.clock.Add(approval.Lifetime)
-	for name, decide := range map[string]func(context.Context, uuid.UUID, audit.Actor, uuid.UUID) (approval.Approval, error){"confirm": w.Confirm, "refuse": w.Refuse} {
+	for name, decide := range map[string]func(context.Context, uuid.UUID, audit.Actor, uuid.UUID) (approval.Approval, error){"confirm": w.Confirm, "refuse": w.refuse} {
 		if _, err := decide(t.Context(), id, staff, uuid.Nil); !errors.Is(err, approval.ErrNotWaiting) {
 			t.Errorf("%s after a week: %v", name, err)
 		}
@@ -255,15 +260,25 @@ func TestRequestsExpire(t *testing.T) {
 	}
 }
 
-// A request can be refused, also by the requester, and then has no effect.
+// A request can be refused, also by the requester, and then has no effect. Others have to
+// say why.
 func TestRefusedHasNoEffect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	asker, other := person(t, w.Pool, "administrator", false), person(t, w.Pool, "administrator", false)
 	for _, by := range []audit.Actor{asker, other, operator} {
-		id := w.asked(asker, uuid.New())
-		if got, err := w.Refuse(t.Context(), id, by, uuid.Nil); err != nil || got.State != approval.Refused {
+		id, reason := w.asked(asker, uuid.New()), ""
+		if by != asker {
+			if _, err := w.Refuse(t.Context(), id, reason, by, uuid.Nil); fault.CodeOf(err) != fault.InvalidArgument {
+				t.Errorf("without a reason: %v", err)
+			}
+			reason = "It is not needed."
+		}
+		if got, err := w.Refuse(t.Context(), id, reason, by, uuid.Nil); err != nil || got.State != approval.Refused {
 			t.Errorf("%+v, %v", got, err)
+		}
+		if kept, err := w.Find(t.Context(), id); err != nil || kept.RejectedFor != reason {
+			t.Errorf("stored as %+v, %v", kept, err)
 		}
 		if _, err := w.Confirm(t.Context(), id, other, uuid.Nil); !errors.Is(err, approval.ErrNotWaiting) || w.effects() != 0 {
 			t.Errorf("confirmed after a refusal: %v, %d effects", err, w.effects())
@@ -284,7 +299,7 @@ func TestRequesterMustStillBeAdministrator(t *testing.T) {
 		if _, err := w.Confirm(t.Context(), id, other, uuid.Nil); !errors.Is(err, approval.ErrRequesterGone) || w.effects() != 0 {
 			t.Errorf("%s: %v, %d effects", leave, err, w.effects())
 		}
-		if _, err := w.Refuse(t.Context(), id, other, uuid.Nil); err != nil {
+		if _, err := w.Refuse(t.Context(), id, "It is not needed.", other, uuid.Nil); err != nil {
 			t.Errorf("%s: it could not even be refused: %v", leave, err)
 		}
 	}
@@ -382,7 +397,7 @@ func TestUnknownKindsAreNotConfirmed(t *testing.T) {
 	if a, err := w.Find(t.Context(), id); err != nil || a.State != approval.Waiting || w.HasKind(dangerous) {
 		t.Errorf("it is %s, %v", a.State, err)
 	}
-	if a, err := w.Refuse(t.Context(), id, other, uuid.Nil); err != nil || a.State != approval.Refused {
+	if a, err := w.Refuse(t.Context(), id, "It is not needed.", other, uuid.Nil); err != nil || a.State != approval.Refused {
 		t.Errorf("refused: %s, %v", a.State, err)
 	}
 }

@@ -42,16 +42,16 @@ func (s *Service) HasKind(k Kind) bool { return s.Effects[k] != nil }
 // Confirm applies a requested change. By must be another person than the
 // requester.
 func (s *Service) Confirm(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) (Approval, error) {
-	return s.decide(ctx, id, Approved, by, request)
+	return s.decide(ctx, id, Approved, "", by, request)
 }
 
-// Refuse rejects a requested change. The requester may refuse it too, to withdraw
-// the request.
-func (s *Service) Refuse(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) (Approval, error) {
-	return s.decide(ctx, id, Refused, by, request)
+// Refuse rejects a requested change, for a reason that the requester reads. The requester
+// may refuse it too, to withdraw the request, and need not say why.
+func (s *Service) Refuse(ctx context.Context, id uuid.UUID, reason string, by audit.Actor, request uuid.UUID) (Approval, error) {
+	return s.decide(ctx, id, Refused, reason, by, request)
 }
 
-func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.Actor, request uuid.UUID) (a Approval, err error) {
+func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, reason string, by audit.Actor, request uuid.UUID) (a Approval, err error) {
 	now := s.now()
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
 		if a, err = lock(ctx, tx, id, now); err != nil {
@@ -68,10 +68,14 @@ func (s *Service) decide(ctx context.Context, id uuid.UUID, to State, by audit.A
 			return ErrUnknownKind
 		}
 		if to == Approved {
-			if err := s.checkConfirm(ctx, tx, action, &a, by, now); err != nil {
-				return err
-			}
+			err = s.checkConfirm(ctx, tx, action, &a, by, now)
+		} else {
+			err = CheckRejection(reason, by.Same(a.RequestedBy))
 		}
+		if err != nil {
+			return err
+		}
+		a.RejectedFor = reason
 		a.State, a.DecidedBy, a.DecidedAt, a.Request = to, by, now, request
 		return s.apply(ctx, tx, a)
 	})
@@ -139,7 +143,7 @@ func (s *Service) apply(ctx context.Context, tx pg.Tx, a Approval) error {
 		second = audit.Actor{Kind: audit.System} // there was none, and the row must not say that the requester is
 	}
 	err := db.New(tx).Decide(ctx, db.DecideParams{
-		ID: a.ID, State: string(a.State), DecidedKind: string(second.Kind), DecidedBy: pg.ID(second.ID), DecidedAt: a.DecidedAt,
+		ID: a.ID, State: string(a.State), DecidedKind: string(second.Kind), DecidedBy: pg.ID(second.ID), DecidedAt: a.DecidedAt, RejectedFor: a.RejectedFor,
 	})
 	if err != nil {
 		return fmt.Errorf("approval: decide: %w", err)
@@ -153,6 +157,9 @@ func (s *Service) apply(ctx context.Context, tx pg.Tx, a Approval) error {
 	}
 	after := a.Both()
 	after["kind"], after["subject"] = a.Kind, a.Subject
+	if a.RejectedFor != "" {
+		after["rejectedFor"] = a.RejectedFor
+	}
 	return audit.Write(ctx, tx, audit.Entry{
 		At: a.DecidedAt, Actor: a.DecidedBy, Action: action, Subject: a.ID, Entity: a.Entity, Request: a.Request, After: after,
 	})
@@ -181,11 +188,28 @@ func (a Approval) Both() map[string]any {
 // List returns approvals, the newest first: those that wait or, if all is set,
 // every one.
 func (s *Service) List(ctx context.Context, all bool, limit int) ([]Approval, error) {
-	now := s.now()
-	rows, err := db.New(s.Pool).List(ctx, db.ListParams{Every: all, Now: now, MaxRows: int64(limit)})
+	rows, err := db.New(s.Pool).List(ctx, db.ListParams{Every: all, Now: s.now(), MaxRows: int64(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("approval: list: %w", err)
 	}
+	list, err := s.fromRows(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return list, readBreakGlass(ctx, s.Pool, list)
+}
+
+// Rejected returns the requests that were rejected or withdrawn since a time.
+func (s *Service) Rejected(ctx context.Context, since time.Time) ([]Approval, error) {
+	rows, err := db.New(s.Pool).Rejected(ctx, db.RejectedParams{Since: &since, RequestedSince: since.Add(-Lifetime)})
+	if err != nil {
+		return nil, fmt.Errorf("approval: list what was rejected: %w", err)
+	}
+	return s.fromRows(ctx, rows)
+}
+
+// fromRows returns the approvals whose rows are signed.
+func (s *Service) fromRows(ctx context.Context, rows []db.Approval) ([]Approval, error) {
 	list := make([]Approval, 0, len(rows))
 	for _, row := range rows {
 		if err := signed(ctx, s.Pool, row); errors.Is(err, pgx.ErrNoRows) {
@@ -193,13 +217,13 @@ func (s *Service) List(ctx context.Context, all bool, limit int) ([]Approval, er
 		} else if err != nil {
 			return nil, err
 		}
-		a, err := fromRow(row, now)
+		a, err := fromRow(row, s.now())
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, a)
 	}
-	return list, readBreakGlass(ctx, s.Pool, list)
+	return list, nil
 }
 
 // Find returns an approval, or [ErrNotFound].
@@ -227,7 +251,7 @@ func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Microseco
 
 func fromRow(r db.Approval, now time.Time) (Approval, error) {
 	a := Approval{
-		ID: r.ID, Kind: Kind(r.Kind), Subject: r.SubjectID, Entity: r.EntityID.UUID, Reason: r.Reason, State: State(r.State),
+		ID: r.ID, Kind: Kind(r.Kind), Subject: r.SubjectID, Entity: r.EntityID.UUID, Reason: r.Reason, State: State(r.State), RejectedFor: r.RejectedFor,
 		RequestedBy: audit.Actor{Kind: audit.ActorKind(r.AskedKind), ID: r.AskedBy.UUID}, RequestedAt: r.AskedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(),
 	}
 	if a.State == Waiting && !now.Before(a.ExpiresAt) {

@@ -96,25 +96,26 @@ acts here with --session-file.`,
 
 // approvalJSON is a change that needs a second person, as printed with --json.
 type approvalJSON struct {
-	ID        string            `json:"approvalId"`
-	Kind      string            `json:"kind"`
-	Subject   string            `json:"subject"`
-	Details   map[string]string `json:"details,omitempty"`
-	Reason    string            `json:"reason"`
-	State     string            `json:"state"`
-	AskedBy   string            `json:"askedBy,omitempty"`
-	AskedAt   string            `json:"askedAt"`
-	ExpiresAt string            `json:"expiresAt,omitempty"`
-	DecidedBy string            `json:"decidedBy,omitempty"`
-	DecidedAt string            `json:"decidedAt,omitempty"`
-	AloneFrom string            `json:"aloneFrom,omitempty"` // with break-glass: from when its requester can confirm it
+	ID          string            `json:"approvalId"`
+	Kind        string            `json:"kind"`
+	Subject     string            `json:"subject"`
+	Details     map[string]string `json:"details,omitempty"`
+	Reason      string            `json:"reason"`
+	State       string            `json:"state"`
+	AskedBy     string            `json:"askedBy,omitempty"`
+	AskedAt     string            `json:"askedAt"`
+	ExpiresAt   string            `json:"expiresAt,omitempty"`
+	DecidedBy   string            `json:"decidedBy,omitempty"`
+	DecidedAt   string            `json:"decidedAt,omitempty"`
+	RejectedFor string            `json:"rejectedFor,omitempty"`
+	AloneFrom   string            `json:"aloneFrom,omitempty"` // with break-glass: from when its requester can confirm it
 }
 
 func newApprovalJSON(q approval.Approval) approvalJSON {
 	return approvalJSON{
 		ID: q.ID.String(), Kind: string(q.Kind), Subject: q.Subject.String(), Details: q.Details, Reason: q.Reason, State: string(q.State),
 		AskedBy: actorName(q.RequestedBy), AskedAt: console.FormatTime(q.RequestedAt), ExpiresAt: console.FormatTime(q.ExpiresAt),
-		DecidedBy: actorName(q.DecidedBy), DecidedAt: console.FormatTime(q.DecidedAt),
+		DecidedBy: actorName(q.DecidedBy), DecidedAt: console.FormatTime(q.DecidedAt), RejectedFor: q.RejectedFor,
 		AloneFrom: console.FormatTime(q.AloneFrom),
 	}
 }
@@ -180,13 +181,18 @@ and neither can the account that it concerns.`,
 }
 
 func (a *app) approvalRejectCommand() *cobra.Command {
-	return a.approvalDecideCommand(&cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "reject ID",
 		Aliases: []string{"refuse"},
 		Short:   "Reject or withdraw a change that waits",
-		Long:    "Rejects a change that waits for a second person. The person who requested it uses this command to withdraw it.",
-		Example: "  lineproof approval reject 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
-	}, (*approval.Service).Refuse)
+		Long: `Rejects a change that waits for a second person, for a reason that the person who requested it reads. That person uses
+this command to withdraw the request, and need not give a reason.`,
+		Example: `  lineproof approval reject 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --reason "The letter names another number."`,
+	}
+	reason := cmd.Flags().String("reason", "", "why; the person who requested it reads it")
+	return a.approvalDecideCommand(cmd, func(s *approval.Service, ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) (approval.Approval, error) {
+		return s.Refuse(ctx, id, *reason, by, request)
+	})
 }
 
 func (a *app) approvalDecideCommand(cmd *cobra.Command,

@@ -13,13 +13,14 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/message"
+	"github.com/lineproof/lineproof/internal/order"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
 // NotifyWorkArgs notifies people of held files, approvals that wait for a second person,
-// and rejected documents, each once.
+// requests of theirs that were rejected, and rejected documents, each once.
 type NotifyWorkArgs struct{}
 
 // Kind implements river.JobArgs. It is stored; never change it.
@@ -46,7 +47,7 @@ type notifyWork struct {
 
 // Work implements river.Worker.
 func (w *notifyWork) Work(ctx context.Context, _ *river.Job[NotifyWorkArgs]) error {
-	for _, notify := range []func(context.Context) error{w.approvals, w.files, w.documents} {
+	for _, notify := range []func(context.Context) error{w.approvals, w.rejections, w.files, w.documents} {
 		if err := notify(ctx); err != nil {
 			return err
 		}
@@ -77,6 +78,38 @@ func (w *notifyWork) approvals(ctx context.Context) error {
 			}
 			n := people.Notice{Kind: people.ApprovalWaits, Content: message.Content{About: action.What, Detail: "It expires on " + a.ExpiresAt.UTC().Format("2 January 2006, 15:04 UTC") + ".", Path: "/portal/desk/approvals", Ref: a.ID}}
 			if err := j.People.NotifyStaff(ctx, tx, n, requester, roles...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// rejections notifies the people whose requests and orders somebody else rejected.
+func (w *notifyWork) rejections(ctx context.Context) error {
+	j := w.jobs
+	since := j.Now().Add(-workSince)
+	requests, err := (&approval.Service{Pool: j.Pool, Now: j.Now}).Rejected(ctx, since)
+	if err != nil {
+		return err
+	}
+	orders, err := (&order.Service{Supply: j.Supply}).Decided(ctx, mostApprovals)
+	if err != nil {
+		return err
+	}
+	for i := range orders {
+		if o := &orders[i]; o.State == order.Withdrawn && o.DecidedAt.After(since) {
+			requests = append(requests, approval.Approval{ID: o.ID, Kind: o.Kind(), RequestedBy: o.RequestedBy, DecidedBy: o.DecidedBy, RejectedFor: o.RejectedFor})
+		}
+	}
+	return pg.InTx(ctx, j.Pool, func(tx pg.Tx) error {
+		for i := range requests {
+			a := &requests[i]
+			if a.RequestedBy.Kind != audit.Account || a.DecidedBy.Same(a.RequestedBy) {
+				continue
+			}
+			n := people.Notice{Kind: people.RequestRejected, Content: message.Content{About: approval.ActionOf(a.Kind).What, Detail: a.RejectedFor, Path: "/portal/desk/approvals", Ref: a.ID}}
+			if err := j.People.Notify(ctx, tx, n, []uuid.UUID{a.RequestedBy.ID}); err != nil {
 				return err
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/idempotency"
 	"github.com/lineproof/lineproof/internal/jobs"
+	"github.com/lineproof/lineproof/internal/message"
 	"github.com/lineproof/lineproof/internal/numbering"
 	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/pg"
@@ -21,8 +22,8 @@ import (
 )
 
 // An approval that waits is told to those who may confirm it, once, and not to who
-// requested it.
-func TestWaitingApprovalIsToldOnce(t *testing.T) {
+// requested it; one that was rejected is told to who requested it, with the reason.
+func TestApprovalsAreToldOnce(t *testing.T) {
 	t.Parallel()
 	ctx, pool := t.Context(), pgtest.New(t)
 	rows, source, _ := numbering.Shipped("NG")
@@ -38,13 +39,21 @@ func TestWaitingApprovalIsToldOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := pg.InTx(ctx, pool, func(tx pg.Tx) error {
-		_, err := approval.Create(ctx, tx, func(context.Context, pg.DB, audit.Actor, ...string) error { return nil }, approval.Request{
-			Kind: "entity.restore", Subject: uuid.New(), Reason: "Renewed", By: audit.Actor{Kind: audit.Account, ID: requester}, At: time.Now().UTC().Truncate(time.Microsecond),
+	anybody := func(context.Context, pg.DB, audit.Actor, ...string) error { return nil }
+	var ids [2]uuid.UUID
+	for i := range ids {
+		err := pg.InTx(ctx, pool, func(tx pg.Tx) (err error) {
+			ids[i], err = approval.Create(ctx, tx, anybody, approval.Request{
+				Kind: "entity.restore", Subject: uuid.New(), Reason: "Renewed", By: audit.Actor{Kind: audit.Account, ID: requester}, At: time.Now().UTC().Truncate(time.Microsecond),
+			})
+			return err
 		})
-		return err
-	})
-	if err != nil {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	decide := &approval.Service{Pool: pool, Now: time.Now, CheckStaff: anybody}
+	if _, err := decide.Refuse(ctx, ids[1], "The licence is of last year.", audit.Actor{Kind: audit.Account, ID: second}, uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	told := make(chan people.Email, 10)
@@ -71,17 +80,24 @@ func TestWaitingApprovalIsToldOnce(t *testing.T) {
 		}
 		defer func() { _ = jobs.Stop(context.WithoutCancel(ctx), c) }()
 	}
-	select {
-	case e := <-told:
-		if e.Account != second || e.Kind != people.ApprovalWaits {
-			t.Errorf("told is %+v", e)
+	want := map[uuid.UUID]people.EmailKind{second: people.ApprovalWaits, requester: people.RequestRejected}
+	for range len(want) {
+		select {
+		case e := <-told:
+			if e.Kind != want[e.Account] {
+				t.Errorf("told is %+v", e)
+			}
+			delete(want, e.Account)
+		case <-time.After(30 * time.Second):
+			t.Fatalf("nobody is told: %v", want)
 		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("nobody is told")
 	}
 	select {
 	case e := <-told:
 		t.Errorf("told again is %+v", e)
 	case <-time.After(3 * time.Second):
+	}
+	if list, err := message.List(ctx, pool, requester, uuid.Nil, 10); err != nil || len(list) != 1 || list[0].Detail != "The licence is of last year." {
+		t.Errorf("who made the request reads %+v, %v", list, err)
 	}
 }

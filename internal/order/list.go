@@ -79,7 +79,7 @@ func lockPending(ctx context.Context, tx pg.Tx, id uuid.UUID, now time.Time) (Or
 	return o, nil
 }
 
-const orderColumns = `id, number, action, state, reason, asked_kind, asked_by, asked_at, effective_at, second_kind, second_by, second_at, bar_reason, bar_scope, given_at, event, lapses_at, coalesce(seq, 0)`
+const orderColumns = `id, number, action, state, reason, asked_kind, asked_by, asked_at, effective_at, second_kind, second_by, second_at, bar_reason, bar_scope, given_at, event, lapses_at, coalesce(seq, 0), rejected_for`
 
 // scanOrder reads an order as it is at a time: nothing is written when a bar lapses.
 func scanOrder(row pgx.Row, now time.Time) (o Order, err error) {
@@ -90,7 +90,7 @@ func scanOrder(row pgx.Row, now time.Time) (o Order, err error) {
 		at, lapses *time.Time
 	)
 	err = row.Scan(&o.ID, &number, &o.Action, &o.State, &o.Note, &o.RequestedBy.Kind, &by, &o.RequestedAt, &o.EffectiveAt, &kind, &second, &at,
-		&o.Reason, &o.Scope, &o.Since, &o.Event, &lapses, &o.seq)
+		&o.Reason, &o.Scope, &o.Since, &o.Event, &lapses, &o.seq, &o.RejectedFor)
 	o.Number, _ = phone.FromInt(number)
 	o.RequestedBy.ID, o.RequestedAt, o.EffectiveAt = by.UUID, o.RequestedAt.UTC(), o.EffectiveAt.UTC()
 	if at != nil {

@@ -89,6 +89,7 @@ type Order struct {
 	ConfirmedAt time.Time     // zero while the order is not confirmed, and if it needs no second person
 	DecidedBy   audit.Actor   // who confirmed or refused it; zero like ConfirmedAt
 	DecidedAt   time.Time     // when that was
+	RejectedFor string        // why it was refused; "" otherwise
 	Result      supply.Result // of the event; set only by the call that made the order an event
 
 	Reason, Scope string // of a bar
@@ -295,23 +296,27 @@ func checkClient(ctx context.Context, tx pg.Tx, id uuid.UUID) error {
 
 // Refuse ends a pending order, so that it never takes effect. A bar that acts already
 // can then not be confirmed, and ends when it lapses. The person who requested the order
-// may do that, too. The caller has made sure that by may give orders.
-func (s *Service) Refuse(ctx context.Context, by audit.Actor, id, request uuid.UUID) (o Order, err error) {
+// may do that, too, and need not give a reason. The caller has made sure that by may give
+// orders.
+func (s *Service) Refuse(ctx context.Context, by audit.Actor, id uuid.UUID, reason string, request uuid.UUID) (o Order, err error) {
 	now := s.now()
 	err = s.Supply.InTx(ctx, func(tx pg.Tx) error {
 		if o, err = lockPending(ctx, tx, id, now); err != nil {
 			return err
 		}
+		if err := approval.CheckRejection(reason, by.Same(o.RequestedBy)); err != nil {
+			return err
+		}
 		before := o.State
-		o.State, o.DecidedBy, o.DecidedAt = Withdrawn, by, now
-		_, err := tx.Exec(ctx, `UPDATE line_order SET state = $2, second_kind = $3, second_by = $4, second_at = $5 WHERE id = $1`,
-			id, o.State, string(by.Kind), pg.ID(by.ID), now)
+		o.State, o.DecidedBy, o.DecidedAt, o.RejectedFor = Withdrawn, by, now, reason
+		_, err := tx.Exec(ctx, `UPDATE line_order SET state = $2, second_kind = $3, second_by = $4, second_at = $5, rejected_for = $6 WHERE id = $1`,
+			id, o.State, string(by.Kind), pg.ID(by.ID), now, reason)
 		if err != nil {
 			return fmt.Errorf("order: refuse an order: %w", err)
 		}
 		return audit.Write(ctx, tx, audit.Entry{
 			At: now, Actor: by, Action: audit.OrderRefused, Subject: id, Request: request,
-			Before: map[string]any{"state": before}, After: map[string]any{"state": o.State, "order": o.Action},
+			Before: map[string]any{"state": before}, After: map[string]any{"state": o.State, "order": o.Action, "rejectedFor": reason},
 		})
 	})
 	if err != nil {

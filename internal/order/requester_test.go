@@ -71,7 +71,7 @@ func TestOrderOfARequesterWhoHasLeftIsNotConfirmed(t *testing.T) {
 		if got := must(orders.Find(ctx, o.ID))(t); got.State != order.Pending {
 			t.Errorf("%s: the order is %s", name, got.State)
 		}
-		must(orders.Refuse(ctx, second.Actor, o.ID, uuid.Nil))(t)
+		must(orders.Refuse(ctx, second.Actor, o.ID, "It is not needed.", uuid.Nil))(t)
 		must(pool.Exec(ctx, c.back, c.asker.Actor.ID))(t)
 	}
 	// Somebody with a stolen login cannot bring a client back.
@@ -81,7 +81,7 @@ func TestOrderOfARequesterWhoHasLeftIsNotConfirmed(t *testing.T) {
 	if _, err := orders.Confirm(ctx, second, o.ID); !errors.Is(err, approval.ErrRequesterGone) {
 		t.Errorf("a client whose row is forged: %v", err)
 	}
-	must(orders.Refuse(ctx, second.Actor, o.ID, uuid.Nil))(t)
+	must(orders.Refuse(ctx, second.Actor, o.ID, "It is not needed.", uuid.Nil))(t)
 	o = must(orders.Create(ctx, by(audit.Account, ids[0]), order.Form{PhoneNumber: "+2348035550001", Action: "BLACKLIST", Note: "case 12 of 2026"}))(t)
 	if o = must(orders.Confirm(ctx, second, o.ID))(t); o.State != order.Done {
 		t.Errorf("two people who are still there: %s", o.State)

@@ -46,6 +46,7 @@ const (
 	DocumentRejected EmailKind = "document_rejected" // to admins of an organisation
 	FileHeld         EmailKind = "file_held"         // to admins of a telco, and to staff who decide
 	ApprovalWaits    EmailKind = "approval_waits"    // to staff who decide
+	RequestRejected  EmailKind = "request_rejected"  // to the member of staff who made the request
 )
 
 // Email is an e-mail to be sent: its recipient and its kind. It holds no secret,
@@ -59,7 +60,7 @@ type Email struct {
 // linkOf is the kind of link in an e-mail; "" for none.
 var linkOf = map[EmailKind]linkKind{
 	Confirmation: confirm, Reset: reset, Invitation: invite, PasswordChanged: "", FactorSet: "", FactorRemoved: "", FactorLocked: "", KeyExpires: "", GuardFound: "", BreakGlass: "",
-	WebhookFailing: "", WebhookDisabled: "", WebhookRefused: "", ScanSlowed: "", ScanStopped: "", DocumentRejected: "", FileHeld: "", ApprovalWaits: "",
+	WebhookFailing: "", WebhookDisabled: "", WebhookRefused: "", ScanSlowed: "", ScanStopped: "", DocumentRejected: "", FileHeld: "", ApprovalWaits: "", RequestRejected: "",
 }
 
 // staleAfter is how long an e-mail may wait before it is not worth sending.
@@ -67,7 +68,7 @@ var staleAfter = map[EmailKind]time.Duration{
 	Confirmation: 7 * 24 * time.Hour, Reset: time.Hour, Invitation: 7 * 24 * time.Hour,
 	PasswordChanged: 24 * time.Hour, FactorSet: 24 * time.Hour, FactorRemoved: 24 * time.Hour, FactorLocked: 7 * 24 * time.Hour, KeyExpires: 24 * time.Hour, GuardFound: 24 * time.Hour, BreakGlass: 24 * time.Hour,
 	WebhookFailing: 24 * time.Hour, WebhookDisabled: 24 * time.Hour, WebhookRefused: 24 * time.Hour, ScanSlowed: 24 * time.Hour, ScanStopped: 24 * time.Hour,
-	DocumentRejected: 7 * 24 * time.Hour, FileHeld: 24 * time.Hour, ApprovalWaits: 24 * time.Hour,
+	DocumentRejected: 7 * 24 * time.Hour, FileHeld: 24 * time.Hour, ApprovalWaits: 24 * time.Hour, RequestRejected: 7 * 24 * time.Hour,
 }
 
 // ErrNoMail reports that no SMTP server is configured.
@@ -134,7 +135,7 @@ func (e Email) suits(a registry.Account) bool {
 		return a.MayLogIn() && decides(a)
 	case GuardFound:
 		return a.MayLogIn() && a.Role == string(access.Administrator)
-	case BreakGlass:
+	case BreakGlass, RequestRejected:
 		return a.MayLogIn() && a.Kind == registry.StaffAccount
 	}
 	return false

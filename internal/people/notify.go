@@ -25,7 +25,7 @@ func (p *People) NotifyAdmins(ctx context.Context, tx pg.Tx, n Notice, entities 
 	if err != nil {
 		return fmt.Errorf("people: find the admins: %w", err)
 	}
-	return p.notify(ctx, tx, n, admins)
+	return p.Notify(ctx, tx, n, admins)
 }
 
 // maxSponsored is how many admins are notified of an alert about all organisations of
@@ -39,7 +39,7 @@ func (p *People) NotifySponsored(ctx context.Context, tx pg.Tx, n Notice, client
 	if err != nil {
 		return fmt.Errorf("people: find the admins of a client: %w", err)
 	}
-	return p.notify(ctx, tx, n, admins)
+	return p.Notify(ctx, tx, n, admins)
 }
 
 // NotifyNetwork notifies the admins of the organisations that supply for a network, in
@@ -49,7 +49,7 @@ func (p *People) NotifyNetwork(ctx context.Context, tx pg.Tx, n Notice, network 
 	if err != nil {
 		return fmt.Errorf("people: find the admins of a network: %w", err)
 	}
-	return p.notify(ctx, tx, n, admins)
+	return p.Notify(ctx, tx, n, admins)
 }
 
 // NotifyStaff notifies the staff with one of the roles, but for one account that knows
@@ -63,12 +63,12 @@ func (p *People) NotifyStaff(ctx context.Context, tx pg.Tx, n Notice, except uui
 	if err != nil {
 		return fmt.Errorf("people: find the staff: %w", err)
 	}
-	return p.notify(ctx, tx, n, staff)
+	return p.Notify(ctx, tx, n, staff)
 }
 
-// notify stores a message for each account, and queues an e-mail for those that have
+// Notify stores a message for each account, and queues an e-mail for those that have
 // not muted its kind.
-func (p *People) notify(ctx context.Context, tx pg.Tx, n Notice, accounts []uuid.UUID) error {
+func (p *People) Notify(ctx context.Context, tx pg.Tx, n Notice, accounts []uuid.UUID) error {
 	if len(accounts) == 0 {
 		return nil
 	}

@@ -131,6 +131,9 @@ const maxNote = 500
 // check returns an error with everything that is wrong with p.
 func (p Policy) check() error {
 	var wrong fault.Form
+	wrong.Check(p.Note != "", "note", fault.Required, "Say in a few words why the policy changes.")
+	wrong.Check(utf8.RuneCountInString(p.Note) <= maxNote, "note", fault.TooLong, fmt.Sprintf("Use at most %d characters.", maxNote))
+	wrong.Check(utf8.ValidString(p.Note) && !strings.ContainsRune(p.Note, 0), "note", fault.BadFormat, "Use text in UTF-8.")
 	fits := map[string]bool{}
 	for _, f := range Fields {
 		v := *f.of(&p)
@@ -157,8 +160,5 @@ func (p Policy) check() error {
 	wrong.Check(utf8.RuneCountInString(p.ClearingHouse) <= maxClearingHouse, "clearingHouse", fault.TooLong, fmt.Sprintf("Use at most %d characters.", maxClearingHouse))
 	wrong.Check(utf8.ValidString(p.ClearingHouse) && !strings.ContainsFunc(p.ClearingHouse, unicode.IsControl), "clearingHouse", fault.BadFormat, "Use text in UTF-8 without control characters.")
 	p.checkPurposes(&wrong)
-	wrong.Check(p.Note != "", "note", fault.Required, "Say in a few words why the policy changes.")
-	wrong.Check(utf8.RuneCountInString(p.Note) <= maxNote, "note", fault.TooLong, fmt.Sprintf("Use at most %d characters.", maxNote))
-	wrong.Check(utf8.ValidString(p.Note) && !strings.ContainsRune(p.Note, 0), "note", fault.BadFormat, "Use text in UTF-8.")
 	return wrong.Err()
 }

@@ -91,7 +91,8 @@ func TestASecondPersonConfirms(t *testing.T) {
 	wantPage(t, s.get(t, approvals+"/"+id+"/refuse", other.session), http.StatusConflict)
 }
 
-// A request can be rejected by others and withdrawn by the person who made it.
+// A request can be rejected by others, who say why, and withdrawn by the person who made it,
+// who reads that.
 func TestApprovalsAreRejected(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -99,8 +100,12 @@ func TestApprovalsAreRejected(t *testing.T) {
 	id := s.restoring(t, asker, "A mistake")
 	wantPage(t, s.get(t, approvals+"/"+id+"/refuse", asker.session), http.StatusOK, "Your request is withdrawn", "Withdraw")
 	wantPage(t, s.get(t, approvals+"/"+id+"/refuse", other.session), http.StatusOK, "It is rejected")
-	wantGo(t, s.post(t, approvals+"/"+id+"/refuse", other.session, url.Values{}), approvals)
-	wantPage(t, s.get(t, approvals, other.session), http.StatusOK, "No pending requests", "Rejected")
+	wantPage(t, s.post(t, approvals+"/"+id+"/refuse", other.session, url.Values{"reason": {" "}}), http.StatusUnprocessableEntity, "Give a reason.", "A mistake")
+	wantGo(t, s.post(t, approvals+"/"+id+"/refuse", other.session, because("The licence is of last year.")), approvals)
+	wantPage(t, s.get(t, approvals, asker.session), http.StatusOK, "No pending requests", "Rejected", "The licence is of last year.")
+	if list := s.trail(t, audit.ApprovalRefused); len(list) != 1 || list[0].After["rejectedFor"] != "The licence is of last year." {
+		t.Errorf("the trail has %+v", list)
+	}
 	if e := must(s.Registry.Entity(t.Context(), s.bank.ID))(t); e.Status != registry.Revoked {
 		t.Errorf("the entity is %s", e.Status)
 	}
@@ -129,14 +134,21 @@ func TestBlacklistingsWaitForASecondPerson(t *testing.T) {
 	}
 	wantPage(t, s.post(t, confirm, other.session, url.Values{}), http.StatusConflict, "not waiting")
 
+	third := path + blacklist().ID.String() + "/refuse"
+	wantPage(t, s.post(t, third, other.session, url.Values{}), http.StatusUnprocessableEntity, "Give a reason.")
+	wantGo(t, s.post(t, third, other.session, because("The letter names another number.")), approvals)
+	wantPage(t, s.get(t, approvals, asker.session), http.StatusOK, "The letter names another number.")
 	again := blacklist()
 	wantGo(t, s.post(t, path+again.ID.String()+"/refuse", asker.session, url.Values{}), approvals)
 	wantPage(t, s.get(t, path+again.ID.String()+"/confirm", other.session), http.StatusConflict)
 	wantPage(t, s.get(t, approvals, auditor.session), http.StatusOK, "No pending requests", "Rejected", "Confirmed")
-	if n := s.rows(t, string(audit.OrderRefused)); n != 1 {
-		t.Errorf("%d refusals are in the trail, want 1", n)
+	if n := s.rows(t, string(audit.OrderRefused)); n != 2 {
+		t.Errorf("%d refusals are in the trail, want 2", n)
 	}
 }
+
+// because is a form with a reason.
+func because(reason string) url.Values { return url.Values{"reason": {reason}} }
 
 // A request made with a later version is shown as unknown. It cannot be confirmed
 // here; the person who made it can withdraw it, and others can reject it.
@@ -163,7 +175,7 @@ func TestUnknownApprovalsAreShownAndNotConfirmed(t *testing.T) {
 		t.Errorf("%d confirmations are in the trail", n)
 	}
 	wantPage(t, s.get(t, at+"/refuse", other.session), http.StatusOK, "data-confirm", "It is rejected")
-	wantGo(t, s.post(t, at+"/refuse", other.session, url.Values{}), approvals)
+	wantGo(t, s.post(t, at+"/refuse", other.session, because("Nobody knows it.")), approvals)
 	at = later()
 	wantPage(t, s.get(t, at+"/confirm", asker.session), http.StatusOK, "does not know this action", "Withdraw request")
 	wantGo(t, s.post(t, at+"/refuse", asker.session, url.Values{}), approvals)

@@ -33,5 +33,5 @@ func TestBreakGlassIsAnnouncedToAllStaff(t *testing.T) {
 	if list := s.trail(t, audit.BreakGlassUsed); len(list) != 1 || list[0].Actor.ID != asker.id || list[0].After["reason"] != "Nobody is there" {
 		t.Errorf("the trail has %+v", list)
 	}
-	wantGo(t, s.post(t, at+"/refuse", other.session, url.Values{}), approvals)
+	wantGo(t, s.post(t, at+"/refuse", other.session, because("I am here.")), approvals)
 }

@@ -171,7 +171,7 @@ func TestDocumentsWithoutPictures(t *testing.T) {
 	member, reviewer := s.as(t, "member"), s.as(t, "reviewer")
 	paper := s.uploadedAs(t, member, "scan.pdf", pdf)
 	preview := func(id string) string { return "/portal/desk/documents/" + id + "/pages/1" }
-	wantPage(t, s.get(t, "/portal/desk/documents/"+paper, reviewer.session), http.StatusOK, "No picture could be made of this file")
+	wantPage(t, s.get(t, "/portal/desk/documents/"+paper, reviewer.session), http.StatusOK, "No picture could be made of this file", `<a href="/portal/desk/documents/`+paper+`/content" download>Download the file</a>`)
 	wantPage(t, s.get(t, preview(paper), reviewer.session), http.StatusUnprocessableEntity, "No picture could be made")
 	wantPage(t, s.get(t, "/portal/desk/documents/"+paper+"/pages/0", reviewer.session), http.StatusNotFound)
 	s.Documents.Pictures = pageimage.Drawer{Tools: t.TempDir()}

@@ -111,6 +111,8 @@ func TestPlanIsSetAfterPreview(t *testing.T) {
 	draft := "/portal/desk/plan/drafts/" + must(s.Approvals.List(t.Context(), false, 1))(t)[0].Subject.String()
 	wantPage(t, s.get(t, draft, s.as(t, "auditor").session), http.StatusOK, "Moved", "MAFAB", "Withdrawn", "2347020", "Added", "234914", "Newcomer", "Immediately")
 	wantNone(t, s.get(t, draft, boss.session).Body.String(), "Request version")
+	wantPage(t, s.get(t, draft, boss.session), http.StatusOK, "Requested by", "You requested this.", ">Withdraw<")
+	wantPage(t, s.get(t, draft, s.asAdministrator(t).session), http.StatusOK, "Waiting for a second person", ">Confirm<", ">Reject<")
 	wantPage(t, s.get(t, "/portal/desk/plan/drafts/"+uuid.NewString(), boss.session), http.StatusNotFound)
 	second := s.confirmed(t, numbering.SetKind, "Version 2", draft, "1 added, 1 withdrawn, 1 moved")
 	now := s.planNow(t)

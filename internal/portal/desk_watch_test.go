@@ -61,8 +61,9 @@ func TestHeldListsAreDecided(t *testing.T) {
 	wantPage(t, s.post(t, reject, boss.session, url.Values{"reason": {"again"}}), http.StatusNotFound)
 }
 
-// Staff see how many answers were told by correction, and by day and organisation, and how
-// many of the notices were acknowledged. A later acknowledgement counts for the earlier notice.
+// Staff see first how many answers were told in all and how many of the notices are not
+// acknowledged, then by whom, and by correction. A later acknowledgement counts for the
+// earlier notice.
 func TestNoticesAreCounted(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -75,6 +76,9 @@ func TestNoticesAreCounted(t *testing.T) {
 		SELECT id, 1, CASE WHEN i <= 1000 THEN $1::uuid ELSE $2::uuid END, '1-' || i, now() - interval '1 hour', CASE WHEN i <= 30 THEN now() END FROM answers
 		UNION ALL SELECT id, 2, $1, '2-' || i, now() - interval '30 minutes', now() FROM answers WHERE i BETWEEN 31 AND 47`, s.bank.ID, s.other.ID))(t)
 	page := s.get(t, at, auditor.session)
-	wantPage(t, page, http.StatusOK, "1,234", "Harbour Bank", "1,000", "Lagoon Bank", "234", ">47<", ">17<", `datetime="`+today.Format(time.DateOnly)+`">`+today.Format("2 Jan 2006")+"<")
+	wantPage(t, page, http.StatusOK, ">1,234<", ">3.8%<", ">1,187<", "Harbour Bank", ">1,000<", ">953<", "Lagoon Bank", ">234<", ">47<", ">17<", `datetime="`+today.Format(time.DateOnly)+`">`+today.Format("2 Jan 2006")+"<")
+	if body := page.Body.String(); strings.Index(body, ">1,187<") > strings.Index(body, "Harbour Bank") || strings.Index(body, "Harbour Bank") > strings.Index(body, "Lagoon Bank") {
+		t.Error("what is not acknowledged, and who has the most of it, does not come first")
+	}
 	wantPage(t, s.get(t, at, s.as(t, "admin").session), http.StatusNotFound)
 }

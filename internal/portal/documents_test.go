@@ -83,7 +83,7 @@ func TestDocumentsAreSubmittedAndTracked(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/documents", member.session), http.StatusOK, "certificate.pdf", "Received", "Waiting for a decision")
 	wantPage(t, s.get(t, "/portal/documents/"+id+"/content", member.session), http.StatusConflict, "waiting for its virus scan")
 	s.moved(t, id, "The stamp cannot be read.", "received", "scanning", "clean", "rejected")
-	wantPage(t, s.get(t, "/portal/documents/"+id, member.session), http.StatusOK, "Uploaded, by your organisation", "Rejected", "The stamp cannot be read.")
+	wantPage(t, s.get(t, "/portal/documents/"+id, member.session), http.StatusOK, "Uploaded, by your organisation", "Rejected", "The stamp cannot be read.", "Send another")
 	wantPage(t, s.get(t, "/portal/documents", member.session), http.StatusOK, "Rejected: send another")
 	file := s.get(t, "/portal/documents/"+id+"/content", member.session)
 	h := file.Header()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -63,6 +64,7 @@ func TestBarIsOrderedFromANumbersPage(t *testing.T) {
 		t.Fatalf("the number is %s", got)
 	}
 	wantPage(t, s.post(t, numbers, asker.session, look), http.StatusOK, "In effect, waiting for a second person", "Suit 12", "Lift bars")
+	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf("BAR")), http.StatusOK, "The answer stays BARRED.")
 	id := must((&order.Service{Supply: s.Lines}).List(t.Context(), true, 1))(t)[0].ID.String()
 	wantPage(t, s.get(t, orders+"/"+id+"/confirm", second.session), http.StatusOK, "Answer about the number", "#answer-BARRED", "the bar lasts until it is lifted")
 	wantGo(t, s.post(t, orders+"/"+id+"/confirm", second.session, url.Values{}), approvals)
@@ -79,7 +81,8 @@ func TestVoidIsOrderedFromAnEvent(t *testing.T) {
 	s.told(t, supply.Item{ID: "b", PhoneNumber: lifeNumber, Type: "SIM_CHANGED", EffectiveAt: daysAgo(2)})
 	h := must(s.Lines.History(t.Context(), supply.HistoryQuery{Number: must(s.Region.ParseMobile(lifeNumber))(t)}))(t)
 	void := "VOID " + strconv.FormatInt(h.Events[1].Seq, 10)
-	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf(void)), http.StatusOK, "#answer-SWAPPED", "#answer-RECYCLED", "Nothing changes until another administrator or reviewer")
+	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf(void)), http.StatusOK, "SIM changed", ">Operator MTN<", time.Now().UTC().AddDate(0, 0, -2).Format("2 Jan 2006, "), "#answer-SWAPPED", "#answer-RECYCLED", "Nothing changes until another administrator or reviewer")
+	wantPage(t, s.post(t, orders, asker.session, orderOf(void, "note", "")), http.StatusUnprocessableEntity, "SIM changed", `id="error-note"`)
 	wantGo(t, s.post(t, orders, asker.session, orderOf(void, "note", "MTN has no SIM order")), approvals)
 	if got := s.answerNow(t); got != line.Swapped {
 		t.Fatalf("one person voided the event: %s", got)

@@ -40,6 +40,11 @@ func TestPolicyIsChangedInThePortal(t *testing.T) {
 			wantPage(t, s.post(t, path, admin.session, form), http.StatusUnprocessableEntity, `id="error-`+field+`"`)
 		}
 	}
+	wantPage(t, s.post(t, newPolicy, admin.session, url.Values{"recycledDays": {""}, "swappedHours": {"9999"}, "note": {""}, "effectiveAt": {"soon"}}), http.StatusUnprocessableEntity,
+		`id="error-recycledDays"`, `id="error-swappedHours"`, `id="error-note"`, `id="error-effectiveAt"`)
+	if body := s.post(t, newPolicy, admin.session, url.Values{"recycledDays": {""}, "note": {""}}).Body.String(); strings.Index(body, `href="#field-note"`) > strings.Index(body, `href="#field-recycledDays"`) {
+		t.Error("the note, which is the first field, is not the first of what is wrong")
+	}
 	wantPage(t, s.post(t, newPolicy, admin.session, url.Values{"note": {"why"}}), http.StatusUnprocessableEntity, "Nothing changes")
 	change := url.Values{"swappedHours": {"120"}, "note": {"Direction of June"}, "base": {"1"}}
 	wantPage(t, s.post(t, newPolicy, admin.session, change), http.StatusOK, "<del dir=\"auto\">10 days (240 hours)</del>", "<ins dir=\"auto\">5 days (120 hours)</ins>", "When another administrator confirms it", `name="swappedHours" value="120"`)

@@ -55,6 +55,7 @@ var messageKinds = []messageKind{
 	{people.DocumentRejected, "A document was rejected", "A document was rejected", view.Bad, false, true, false},
 	{people.FileHeld, "A file of lines waits for a decision", "A file of lines waits for a decision", view.Warn, true, true, false},
 	{people.ApprovalWaits, "An approval waits for a second person", "An approval waits for a second person", view.Info, true, false, false},
+	{people.RequestRejected, "Your request was rejected", "A request of yours was rejected", view.Warn, true, false, false},
 	{people.GuardFound, "Alert about an organisation", "The guard raises an alert about an organisation", view.Warn, true, false, false},
 	{people.BreakGlass, "Somebody uses break-glass", "Somebody uses break-glass", view.Bad, true, false, true},
 }

@@ -143,9 +143,9 @@ func TestOperatorsSeeTheirSupplyStatus(t *testing.T) {
 	wantPage(t, res, http.StatusOK, "Supplying", "Applied", ">39<", "ENDED", "at the latest 7 days after the end", "mean 29 days",
 		"Events and rows of files by day", "Applied: 40", "Applied, but reported late: 1", "Rejected: 1", "of 42 events and rows",
 		"Coverage over time", "no data", s.Now().UTC().Format("2 Jan")+", Known: 39", "Up to 7 days: 24")
-	// The upload and the last file come first, figures and charts after the files.
+	// Whether the operator is up to date comes first, then the upload and the files; charts come last.
 	body, last := res.Body.String(), 0
-	for _, part := range []string{"Upload a file", ">Last file<", "Supplied through", ">Files<", "Lines known", "Events and rows of files by day", "Compliance in the last", "Coverage over time"} {
+	for _, part := range []string{"Supplied through", "in your ranges", "Upload a file", ">Last file<", ">Files<", "Events and rows of files by day", "Compliance in the last", "Coverage over time"} {
 		at := strings.Index(body, part)
 		if at < last {
 			t.Errorf("%q stands too early", part)

@@ -73,6 +73,11 @@ func TestTrySendsARealRequest(t *testing.T) {
 	made := s.post(t, "/portal/try", member.session, url.Values{"make": {"yes"}, "phoneNumber": {testNumber}})
 	wantPage(t, made, http.StatusOK, "200 OK", "NORMAL", "shown only once")
 	comesFirst(made.Body.String(), "New test key")
+	// Sent by the form, the browser goes to the answer; what is wrong with it is at the top.
+	wantPage(t, made, http.StatusOK, `action="/portal/try#answer"`, `id="answer"`)
+	if wrong := s.post(t, "/portal/try", member.session, url.Values{"phoneNumber": {testNumber}}); wrong.Code != http.StatusUnprocessableEntity || strings.Contains(wrong.Body.String(), `id="answer"`) {
+		t.Errorf("a form without a key is answered %d, and the browser goes past what is wrong", wrong.Code)
+	}
 	if page := must(s.Tally.Records(t.Context(), tally.Filter{Entity: s.bank.ID, Limit: 10}))(t); len(page.Records) != 3 {
 		t.Errorf("the journal has %d records, want the 3 that were answered", len(page.Records))
 	}

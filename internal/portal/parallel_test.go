@@ -191,7 +191,7 @@ func submissions() map[string]submission {
 		"/portal/desk/entities/{entity}/people/{account}/remove": {once, "account.disabled", form(boss, entityOf("/people/ID/remove", newMember))},
 		"/portal/desk/entities/{entity}/keys/{key}/revoke":       {once, "key.revoked", form(boss, entityOf("/keys/ID/revoke", newBankKey), "confirm", "app")},
 		"/portal/desk/approvals/{approval}/confirm":              {once, "approval.given", form(boss, ofNew("/portal/desk/approvals/", "/confirm", newRestoration))},
-		"/portal/desk/approvals/{approval}/refuse":               {once, "approval.refused", form(boss, ofNew("/portal/desk/approvals/", "/refuse", newRestoration))},
+		"/portal/desk/approvals/{approval}/refuse":               {once, "approval.refused", form(boss, ofNew("/portal/desk/approvals/", "/refuse", newRestoration), "reason", "It is not needed")},
 		"/portal/desk/approvals/{approval}/break-glass": {once, "approval.break_glass", func(t *testing.T, s *stack) *http.Request {
 			t.Helper()
 			asker, bank := boss(t, s), newBank(t, s)
@@ -211,7 +211,7 @@ func submissions() map[string]submission {
 		"/portal/desk/policy":                              {each, "approval.asked", form(boss, fixed("/portal/desk/policy"), "swappedHours", "120", "note", "Case 12")},
 		"/portal/desk/orders":                              {each, "order.given", form(reviewer, fixed("/portal/desk/orders"), "phoneNumber", "+2348035550001", "action", "BLACKLIST", "note", "Case 12")},
 		"/portal/desk/orders/{order}/confirm":              {once, "order.confirmed", form(reviewer, ofNew("/portal/desk/orders/", "/confirm", newBlacklisting))},
-		"/portal/desk/orders/{order}/refuse":               {once, "order.refused", form(reviewer, ofNew("/portal/desk/orders/", "/refuse", newBlacklisting))},
+		"/portal/desk/orders/{order}/refuse":               {once, "order.refused", form(reviewer, ofNew("/portal/desk/orders/", "/refuse", newBlacklisting), "reason", "It is not needed")},
 		"/portal/desk/documents/{document}/review": {once, "document.accepted", form(reviewer, func(t *testing.T, s *stack) string {
 			t.Helper()
 			return "/portal/desk/documents/" + s.uploadedAs(t, s.as(t, "admin"), "cac.pdf", pdf) + "/review"

@@ -204,7 +204,18 @@ func TestTwoFactorFromSetupToSignIn(t *testing.T) {
 	wantGo(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {codeAt(t, key, 30*time.Second)}}), "/portal/")
 	wantGo(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {codes[3]}}), "/portal/")
 	wantPage(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {codes[3]}}), http.StatusUnauthorized)
-	wantPage(t, s.get(t, "/portal/security", session), http.StatusOK, "Recovery codes left: 9")
+	few := s.get(t, "/portal/security", session)
+	wantPage(t, few, http.StatusOK, "Recovery codes left: 9")
+	if strings.Contains(few.Body.String(), "few recovery codes") {
+		t.Error("nine recovery codes are few")
+	}
+	for _, code := range codes[6:] {
+		wantGo(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {code}}), "/portal/")
+	}
+	for _, code := range codes[:3] {
+		wantGo(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {code}}), "/portal/")
+	}
+	wantPage(t, s.get(t, "/portal/security", session), http.StatusOK, "Recovery codes left: 2", "You have few recovery codes left.")
 
 	s.Now = func() time.Time { return time.Now().Add(6 * time.Minute) }
 	wantGo(t, s.post(t, "/portal/sign-in/code", "", url.Values{"pending": {sealed}, "otp": {codes[4]}}), "/portal/sign-in")

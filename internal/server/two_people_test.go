@@ -150,9 +150,9 @@ func (w *twoPeople) refuse(a approval.Action, id uuid.UUID, by audit.Actor) {
 	w.Helper()
 	var err error
 	if a.Order {
-		_, err = w.orders.Refuse(w.Context(), by, id, uuid.Nil)
+		_, err = w.orders.Refuse(w.Context(), by, id, "It is not needed.", uuid.Nil)
 	} else {
-		_, err = w.approvals.Refuse(w.Context(), id, by, uuid.Nil)
+		_, err = w.approvals.Refuse(w.Context(), id, "It is not needed.", by, uuid.Nil)
 	}
 	if err != nil {
 		w.Fatal(err)

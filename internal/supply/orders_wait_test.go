@@ -173,7 +173,7 @@ func TestRefusedBarLapses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.orders().Refuse(t.Context(), accountHolder().Actor, o.ID, uuid.Nil); err != nil || got.State != order.Withdrawn {
+	if got, err := s.orders().Refuse(t.Context(), accountHolder().Actor, o.ID, "It is not needed.", uuid.Nil); err != nil || got.State != order.Withdrawn {
 		t.Errorf("refused: %+v, %v", got, err)
 	}
 	if _, err := s.orders().Confirm(t.Context(), accountHolder(), o.ID); !errors.Is(err, order.ErrNotPending) {

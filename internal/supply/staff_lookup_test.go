@@ -88,18 +88,18 @@ func TestOrdersAreRefused(t *testing.T) {
 	for _, by := range []supply.Supplier{asker, other} {
 		o := s.createOrder(asker, number(1), "BLACKLIST")
 		s.clock = s.clock.Add(time.Minute)
-		got, err := s.orders().Refuse(t.Context(), by.Actor, o.ID, uuid.New())
+		got, err := s.orders().Refuse(t.Context(), by.Actor, o.ID, "The letter names another number.", uuid.New())
 		if err != nil || got.State != order.Withdrawn || !got.DecidedBy.Same(by.Actor) || !got.EffectiveAt.IsZero() {
 			t.Errorf("%+v, %v", got, err)
 		}
 		for _, err := range []error{
-			errorOf(s.orders().Confirm(t.Context(), accountHolder(), o.ID)), errorOf(s.orders().Refuse(t.Context(), by.Actor, o.ID, uuid.Nil)),
+			errorOf(s.orders().Confirm(t.Context(), accountHolder(), o.ID)), errorOf(s.orders().Refuse(t.Context(), by.Actor, o.ID, "Once more.", uuid.Nil)),
 		} {
 			if !errors.Is(err, order.ErrNotPending) {
 				t.Errorf("decided again: %v", err)
 			}
 		}
-		if kept, err := s.orders().Find(t.Context(), o.ID); err != nil || kept.State != order.Withdrawn || !kept.RequestedBy.Same(asker.Actor) || !kept.ConfirmedAt.IsZero() {
+		if kept, err := s.orders().Find(t.Context(), o.ID); err != nil || kept.State != order.Withdrawn || kept.RejectedFor != "The letter names another number." || !kept.RequestedBy.Same(asker.Actor) || !kept.ConfirmedAt.IsZero() {
 			t.Errorf("stored as %+v, %v", kept, err)
 		}
 		ids = append(ids, o.ID)
@@ -117,7 +117,7 @@ func TestOrdersAreRefused(t *testing.T) {
 	if past := s.numberHistory(supply.HistoryQuery{Number: s.parse(number(1))}); len(past.Events) != 0 {
 		t.Errorf("a refused order is an event: %+v", past.Events)
 	}
-	for _, err := range []error{errorOf(s.orders().Find(t.Context(), uuid.New())), errorOf(s.orders().Refuse(t.Context(), asker.Actor, uuid.New(), uuid.Nil))} {
+	for _, err := range []error{errorOf(s.orders().Find(t.Context(), uuid.New())), errorOf(s.orders().Refuse(t.Context(), asker.Actor, uuid.New(), "", uuid.Nil))} {
 		if !errors.Is(err, order.ErrNotFound) {
 			t.Errorf("of an order that does not exist: %v", err)
 		}

@@ -60,7 +60,7 @@ func TestRefusedAndExpiredSearchesDoNotRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	refused, expired := w.request(operator), w.request(operator)
-	if _, err := w.approvals.Refuse(t.Context(), refused, w.administrator(), uuid.Nil); err != nil {
+	if _, err := w.approvals.Refuse(t.Context(), refused, "There is no case.", w.administrator(), uuid.Nil); err != nil {
 		t.Fatal(err)
 	}
 	w.clock = w.clock.Add(7 * 24 * time.Hour)

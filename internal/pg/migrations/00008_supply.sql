@@ -197,6 +197,7 @@ CREATE TABLE line_order (
     given_at     text        NOT NULL,
     event        text        NOT NULL,
     lapses_at    timestamptz,
+    rejected_for text        NOT NULL DEFAULT '' CHECK (char_length(rejected_for) <= 500),
     CONSTRAINT line_order_lapses CHECK (state <> 'UNCONFIRMED' OR lapses_at IS NOT NULL AND seq IS NOT NULL),
     CONSTRAINT line_order_two_people CHECK (state <> 'DONE' OR second_kind IS NULL OR (second_kind, second_by) IS DISTINCT FROM (asked_kind, asked_by))
 );
@@ -207,6 +208,7 @@ COMMENT ON TABLE line_order IS 'Orders of the regulator about numbers. One that 
 COMMENT ON COLUMN line_order.lapses_at IS 'When a bar by one person ends, or would have ended, unless a second one confirms it; null for other orders. Nothing is written then.';
 COMMENT ON COLUMN line_order.bar_reason IS 'Of a bar, as given; so are bar_scope, given_at (the time it names; empty for now) and event (the seq that a VOID or CONFIRM names). A confirmation reads them.';
 COMMENT ON COLUMN line_order.asked_by IS 'The client or account that gave the order; null for the operator at the command line. second_by is the same for who confirmed or withdrew it.';
+COMMENT ON COLUMN line_order.rejected_for IS 'As in approval.';
 COMMENT ON COLUMN line_order.seq IS 'The event in line_event that carried the order out.';
 
 GRANT SELECT, INSERT ON supplier, supply_refused TO lineproof_serve;

@@ -14,12 +14,14 @@ CREATE TABLE approval (
     decided_kind text        CHECK (decided_kind IN ('account', 'operator', 'system')),
     decided_by   uuid,
     decided_at   timestamptz,
+    rejected_for text        NOT NULL DEFAULT '' CHECK (char_length(rejected_for) <= 500),
     row_sum      bytea,
     row_mac      bytea,
     CHECK ((asked_kind = 'account') = (asked_by IS NOT NULL)),
     CHECK ((coalesce(decided_kind, '') = 'account') = (decided_by IS NOT NULL)),
     CHECK ((state IN ('given', 'refused')) = (decided_kind IS NOT NULL)),
     CHECK ((decided_kind IS NULL) = (decided_at IS NULL)),
+    CHECK (rejected_for = '' OR state = 'refused'),
     CONSTRAINT approval_two_people CHECK (state <> 'given' OR (decided_kind, decided_by) IS DISTINCT FROM (asked_kind, asked_by))
 );
 CREATE UNIQUE INDEX approval_waiting ON approval (kind, subject_id) WHERE state = 'waiting';
@@ -32,10 +34,11 @@ COMMENT ON COLUMN approval.asked_by IS 'The account that requested the change; n
 COMMENT ON COLUMN approval.expires_at IS 'From then on the request cannot be confirmed. Its state becomes lapsed when the same change is requested again.';
 COMMENT ON CONSTRAINT approval_two_people ON approval IS 'Nobody can confirm their own request, even if the program has a bug.';
 COMMENT ON COLUMN approval.decided_kind IS 'system: no second person; the requester used break-glass and confirmed it after the delay.';
+COMMENT ON COLUMN approval.rejected_for IS 'Why the second person rejected it, for the requester to read; empty if the requester withdrew it without a word.';
 COMMENT ON COLUMN approval.row_sum IS 'As in account.';
 COMMENT ON COLUMN approval.row_mac IS 'As in account.';
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON approval FOR EACH ROW EXECUTE FUNCTION row_summed(
-    'id', 'kind', 'subject_id', 'entity_id', 'details', 'reason', 'state', 'asked_kind', 'asked_by', 'asked_at', 'expires_at', 'decided_kind', 'decided_by', 'decided_at');
+    'id', 'kind', 'subject_id', 'entity_id', 'details', 'reason', 'state', 'asked_kind', 'asked_by', 'asked_at', 'expires_at', 'decided_kind', 'decided_by', 'decided_at', 'rejected_for');
 CREATE TRIGGER row_inserted AFTER INSERT ON approval FOR EACH ROW EXECUTE FUNCTION row_changed('id');
 CREATE TRIGGER row_updated AFTER UPDATE ON approval FOR EACH ROW WHEN (OLD.row_sum IS DISTINCT FROM NEW.row_sum) EXECUTE FUNCTION row_changed('id');
 

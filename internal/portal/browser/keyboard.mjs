@@ -63,5 +63,10 @@ export async function dialogs(who, judge) {
   }
   await who.page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  if (!(await link.evaluate((e) => e === document.activeElement))) wrong(who, "the focus does not return from the dialog");
+  let back = false; // the event that returns the focus comes after the dialog is closed
+  for (let i = 0; i < 20 && !back; i++) {
+    if (i > 0) await who.page.waitForTimeout(100);
+    back = await link.evaluate((e) => e === document.activeElement);
+  }
+  if (!back) wrong(who, "the focus does not return from the dialog");
 }

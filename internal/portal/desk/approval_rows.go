@@ -14,11 +14,13 @@ import (
 	"github.com/lineproof/lineproof/internal/erasure"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/order"
+	"github.com/lineproof/lineproof/internal/people"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
 	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/seal"
 	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
@@ -88,7 +90,7 @@ func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 	row := deskview.ApprovalRow{
 		AloneFrom: a.AloneFrom, Href: approvalsPath + "/" + a.ID.String(), What: string(a.Kind), About: m.names.Called(a.Subject, a.Subject.String()), Reason: a.Reason, AskedBy: m.names.Name(a.RequestedBy), AskedAt: a.RequestedAt,
 		Expires: a.ExpiresAt, Pending: a.State == approval.Waiting, Own: isAccount(a.RequestedBy, who), CanDecide: slices.Contains(approval.ActionOf(a.Kind).Confirm, string(m.visit.Who.Role)),
-		State: approvalStates[a.State].word, Tone: approvalStates[a.State].tone, DecidedBy: m.names.Name(a.DecidedBy), DecidedAt: a.DecidedAt,
+		State: approvalStates[a.State].word, Tone: approvalStates[a.State].tone, DecidedBy: m.names.Name(a.DecidedBy), DecidedAt: a.DecidedAt, RejectedFor: a.RejectedFor, Severe: severe[a.Kind],
 	}
 	switch {
 	case !m.service.HasKind(a.Kind):
@@ -134,6 +136,13 @@ func (m *approvalRows) approval(a *approval.Approval) deskview.ApprovalRow {
 	return row
 }
 
+// severe are the changes whose confirmation is shown as danger, as their request is: they take
+// something away from somebody, or cannot be taken back.
+var severe = map[approval.Kind]bool{
+	order.KindBlacklist: true, order.KindBar: true, order.KindBackdated: true, order.KindVoid: true, order.KindUnbar: true, order.KindRelease: true,
+	order.ConfirmImport: true, order.VoidImport: true, erasure.Confirm: true, seal.LiftKind: true, people.RemoveAdministrator: true, people.ResetStaffFactor: true,
+}
+
 var orderStates = map[string]struct {
 	word string
 	tone view.Tone
@@ -146,7 +155,7 @@ func (m *approvalRows) order(o *order.Order) deskview.ApprovalRow {
 	row := deskview.ApprovalRow{
 		Href: ordersPath + "/" + o.ID.String(), What: orderTexts[o.Kind()].what, About: o.Number.E164(), Number: true, Reason: o.Note,
 		After: orderTexts[o.Kind()].after, AskedBy: m.names.Name(o.RequestedBy), AskedAt: o.RequestedAt, Pending: o.State == order.Pending || o.State == order.Unconfirmed, CanDecide: m.visit.Has(portal.Decider),
-		State: orderStates[o.State].word, Tone: orderStates[o.State].tone, DecidedBy: m.names.Name(o.DecidedBy), DecidedAt: o.DecidedAt,
+		State: orderStates[o.State].word, Tone: orderStates[o.State].tone, DecidedBy: m.names.Name(o.DecidedBy), DecidedAt: o.DecidedAt, RejectedFor: o.RejectedFor, Severe: severe[o.Kind()],
 		Own: isAccount(o.RequestedBy, m.visit.Who.Account), Effect: orderTexts[o.Kind()].effect,
 	}
 	if o.Event != "" {

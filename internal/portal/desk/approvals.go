@@ -97,13 +97,23 @@ func decided(list []approval.Approval) []approval.Approval {
 // decisionQuestion is the form in which an action is confirmed or rejected.
 func decisionQuestion(row *deskview.ApprovalRow, confirm bool, form view.Form) view.ConfirmData {
 	q := view.ConfirmData{Text: row.Effect, Action: row.Href + "/confirm", Label: "Confirm", Kind: view.Primary, Cancel: approvalsPath, Form: form, Extra: deskview.ApprovalFacts(*row)}
+	if confirm {
+		if row.Severe {
+			q.Kind = view.Danger
+		}
+		return q
+	}
+	q.Action, q.Label = row.Href+"/refuse", "Reject"
 	switch {
-	case !confirm && row.Acts:
-		q.Text, q.Action, q.Label, q.Kind = "Nobody can confirm it then, and it ends at the time below. To end it sooner, order UNBAR.", row.Href+"/refuse", "Reject", view.Danger
-	case !confirm && row.Own:
-		q.Text, q.Action, q.Label, q.Kind = "Your request is withdrawn and does not take effect.", row.Href+"/refuse", "Withdraw", view.Danger
-	case !confirm:
-		q.Text, q.Action, q.Label, q.Kind = "It is rejected and does not take effect. The person who requested it can request it again.", row.Href+"/refuse", "Reject", view.Danger
+	case row.Acts:
+		q.Text = "Nobody can confirm it then, and it ends at the time below. To end it sooner, order UNBAR."
+	case row.Own:
+		q.Text, q.Label = "Your request is withdrawn and does not take effect.", "Withdraw"
+	default:
+		q.Text = "It is rejected and does not take effect. The person who requested it can request it again."
+	}
+	if !row.Own {
+		q.Extra = deskview.Rejection(*row, form)
 	}
 	return q
 }
@@ -160,6 +170,24 @@ func (p *Pages) pathApproval(r *http.Request) (uuid.UUID, deskview.ApprovalRow, 
 	return id, m.approval(&a), nil
 }
 
+// requestAbout returns the rows of the newest request of a kind about a subject, or none.
+func (p *Pages) requestAbout(r *http.Request, kind approval.Kind, subject uuid.UUID) ([]deskview.ApprovalRow, error) {
+	list, err := p.Approvals.List(r.Context(), true, maxWaiting)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].Kind == kind && list[i].Subject == subject {
+			m, err := p.approvalRows(r, list[i:i+1], nil)
+			if err != nil {
+				return nil, err
+			}
+			return m.rows(), nil
+		}
+	}
+	return nil, nil
+}
+
 // pathOrder returns the order that the path names, with its row.
 func (p *Pages) pathOrder(r *http.Request) (uuid.UUID, deskview.ApprovalRow, error) {
 	id, err := portal.PathID(r, "order")
@@ -201,17 +229,17 @@ func (p *Pages) previewOrder(r *http.Request, o *order.Order, row *deskview.Appr
 // waiting is an action that waits for a second person, as its decision needs it.
 type waiting struct {
 	find       func(*http.Request) (uuid.UUID, deskview.ApprovalRow, error) // the one that the path names
-	decide     func(ctx context.Context, id uuid.UUID, confirm bool, v *portal.Visit) error
+	decide     func(ctx context.Context, id uuid.UUID, confirm bool, reason string, v *portal.Visit) error
 	notWaiting error // for one that was decided already
 }
 
 func (p *Pages) approvals() waiting {
-	return waiting{find: p.pathApproval, notWaiting: approval.ErrNotWaiting, decide: func(ctx context.Context, id uuid.UUID, confirm bool, v *portal.Visit) error {
-		decide := p.Approvals.Refuse
+	return waiting{find: p.pathApproval, notWaiting: approval.ErrNotWaiting, decide: func(ctx context.Context, id uuid.UUID, confirm bool, reason string, v *portal.Visit) (err error) {
 		if confirm {
-			decide = p.Approvals.Confirm
+			_, err = p.Approvals.Confirm(ctx, id, v.Who.Actor(), v.ID)
+		} else {
+			_, err = p.Approvals.Refuse(ctx, id, reason, v.Who.Actor(), v.ID)
 		}
-		_, err := decide(ctx, id, v.Who.Actor(), v.ID)
 		return err
 	}}
 }
@@ -219,11 +247,11 @@ func (p *Pages) approvals() waiting {
 func (p *Pages) orderService() *order.Service { return &order.Service{Supply: p.Lines} }
 
 func (p *Pages) orders() waiting {
-	return waiting{find: p.pathOrder, notWaiting: order.ErrNotPending, decide: func(ctx context.Context, id uuid.UUID, confirm bool, v *portal.Visit) (err error) {
+	return waiting{find: p.pathOrder, notWaiting: order.ErrNotPending, decide: func(ctx context.Context, id uuid.UUID, confirm bool, reason string, v *portal.Visit) (err error) {
 		if confirm {
 			_, err = p.orderService().Confirm(ctx, supply.Supplier{Authorities: []line.Authority{line.Regulator}, Actor: v.Who.Actor()}, id)
 		} else {
-			_, err = p.orderService().Refuse(ctx, v.Who.Actor(), id, v.ID)
+			_, err = p.orderService().Refuse(ctx, v.Who.Actor(), id, reason, v.ID)
 		}
 		return err
 	}}
@@ -256,7 +284,7 @@ func (p *Pages) decide(a waiting, confirm bool) func(http.ResponseWriter, *http.
 		if !row.CanDecide {
 			return portal.ErrNotFound
 		}
-		return p.finishDecision(w, r, &row, confirm, a.decide(r.Context(), id, confirm, portal.VisitOf(r)))
+		return p.finishDecision(w, r, &row, confirm, a.decide(r.Context(), id, confirm, portal.OneLine(r.PostFormValue("reason")), portal.VisitOf(r)))
 	}
 }
 

@@ -243,6 +243,10 @@ func (p *Pages) showDraft(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	request, err := p.requestAbout(r, numbering.SetKind, id)
+	if err != nil {
+		return err
+	}
 	page := view.Page{Title: "Requested version of the plan", Lead: "It has no effect before a second person confirms it.", Crumbs: []view.Link{{Label: "Approvals", Href: approvalsPath}}, Active: approvalsPath}
-	return p.Show(w, r, page, deskview.PlanPreview(planPreview(before, after)))
+	return p.Show(w, r, page, deskview.PlanDraft(request, planPreview(before, after)))
 }

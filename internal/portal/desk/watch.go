@@ -1,8 +1,10 @@
 package desk
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -142,7 +144,7 @@ func (p *Pages) decideList(w http.ResponseWriter, r *http.Request, d *listDecisi
 const (
 	noticeDays   = 30
 	roundsShown  = 50
-	maxNoticeRow = 200 // of organisations and days on one page
+	maxNoticeRow = 200 // organisations on the page
 )
 
 var noticesPage = view.Page{Title: "Notices", Lead: "Past answers that would be different now, of which organisations were told.", Active: noticesPath}
@@ -158,15 +160,32 @@ func (p *Pages) showNotices(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d := deskview.NoticesData{Days: noticeDays, Now: p.Now()}
+	d := deskview.NoticesData{Days: noticeDays, Now: p.Now(), Rows: noticeRows(counts)}
 	for _, one := range rounds {
 		d.Rounds = append(d.Rounds, deskview.NoticeRound{At: one.At, Answers: one.Answers, Entities: one.Entities, Acknowledged: one.Acknowledged})
 	}
-	for i := len(counts) - 1; i >= max(0, len(counts)-maxNoticeRow); i-- { // newest first
-		c := &counts[i]
-		d.Told += c.Told
-		d.Acknowledged += c.Acknowledged
-		d.Rows = append(d.Rows, deskview.NoticeRow{Day: c.Day, Entity: c.Entity.String(), Name: c.Name, Told: c.Told, Acknowledged: c.Acknowledged})
+	for _, one := range d.Rows {
+		d.Told += one.Told
+		d.Acknowledged += one.Acknowledged
 	}
+	d.Rows = d.Rows[:min(len(d.Rows), maxNoticeRow)]
 	return p.Show(w, r, noticesPage, deskview.Notices(d))
+}
+
+// noticeRows adds the days of each organisation up. Those with the most notices that are not
+// acknowledged come first: they may have to be called.
+func noticeRows(counts []impact.Count) (rows []deskview.NoticeRow) {
+	at := map[uuid.UUID]int{}
+	for _, c := range counts { // the oldest day first
+		i, found := at[c.Entity]
+		if !found {
+			i = len(rows)
+			at[c.Entity], rows = i, append(rows, deskview.NoticeRow{Entity: c.Entity.String(), Name: c.Name})
+		}
+		rows[i].Last, rows[i].Told, rows[i].Acknowledged = c.Day, rows[i].Told+c.Told, rows[i].Acknowledged+c.Acknowledged
+	}
+	slices.SortStableFunc(rows, func(a, b deskview.NoticeRow) int {
+		return cmp.Or(cmp.Compare(b.Told-b.Acknowledged, a.Told-a.Acknowledged), cmp.Compare(a.Name, b.Name))
+	})
+	return rows
 }

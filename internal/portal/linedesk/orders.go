@@ -2,6 +2,7 @@ package linedesk
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,7 +65,8 @@ var barReasonWords = map[line.Code]string{ //nolint:exhaustive // the reasons of
 type orderForm struct {
 	order.Form
 
-	lookup string // why the number was looked up
+	lookup string         // why the number was looked up
+	found  supply.History // what that look-up found
 }
 
 // readOrder reads an order. The field action holds the action and, for VOID and CONFIRM,
@@ -97,16 +99,24 @@ func (p *Pages) prepareOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return p.showOrder(w, r, &f, err)
 	}
-	number, err := p.Region.ParseMobile(f.PhoneNumber)
-	if _, known := orderWords[f.Action]; !known || err != nil {
+	if _, known := orderWords[f.Action]; !known {
 		return errNoOrder
 	}
-	v := portal.VisitOf(r)
-	_, err = p.Lines.StaffLookup(r.Context(), supply.HistoryQuery{Number: number}, supply.LookupReason{By: v.Who.Actor(), Reason: f.lookup, Request: v.ID})
-	if err != nil {
+	if f.found, err = p.lookUpFor(r, &f); err != nil {
 		return err
 	}
 	return p.showOrder(w, r, &f, nil)
+}
+
+// lookUpFor looks the number of an order up, which is recorded with the reason of the look-up
+// that led to it.
+func (p *Pages) lookUpFor(r *http.Request, f *orderForm) (supply.History, error) {
+	number, err := p.Region.ParseMobile(f.PhoneNumber)
+	if err != nil {
+		return supply.History{}, errNoOrder
+	}
+	v := portal.VisitOf(r)
+	return p.Lines.StaffLookup(r.Context(), supply.HistoryQuery{Number: number}, supply.LookupReason{By: v.Who.Actor(), Reason: f.lookup, Request: v.ID})
 }
 
 // giveOrder serves POST /portal/desk/orders.
@@ -117,6 +127,9 @@ func (p *Pages) giveOrder(w http.ResponseWriter, r *http.Request) error {
 		given, err = p.orders().Create(r.Context(), regulator(portal.VisitOf(r)), f.Form)
 	}
 	if _, invalid := portal.FormErrors(r, err); invalid && orderWords[f.Action].title != "" {
+		if f.Event != "" {
+			f.found, _ = p.lookUpFor(r, &f) // without it the page names the event by its number only
+		}
 		return p.showOrder(w, r, &f, err)
 	}
 	if err != nil {
@@ -145,6 +158,16 @@ func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, f *orderForm, 
 	}
 	if f.Action == "BAR" {
 		d.Reasons = barReasons()
+	}
+	for i := range f.found.Events {
+		if e := &f.found.Events[i]; strconv.FormatInt(e.Seq, 10) == f.Event {
+			rules, err := p.Rules(r)
+			if err != nil {
+				return err
+			}
+			row := eventRow(e, rules.Plan)
+			d.About = &row
+		}
 	}
 	preview := f.Form
 	if f.Action == "BAR" && preview.Reason == "" {
@@ -249,7 +272,7 @@ var orderStateWords = map[string]struct {
 	tone view.Tone
 }{
 	order.Pending: {"Waiting for a second person", view.Info}, order.Unconfirmed: {"In effect, waiting for a second person", view.Warn}, order.Done: {"In effect", view.Good},
-	order.Withdrawn: {"Refused", view.Neutral}, order.Lapsed: {"Ended, not confirmed in time", view.Neutral},
+	order.Withdrawn: {"Rejected", view.Neutral}, order.Lapsed: {"Ended, not confirmed in time", view.Neutral},
 }
 
 // ordersShown is how many orders about a number are listed.
@@ -274,7 +297,7 @@ func (p *Pages) orderRows(r *http.Request, q supply.HistoryQuery) ([]lineview.Or
 		o := &list[i]
 		state := orderStateWords[o.State]
 		row := lineview.OrderRow{
-			Title: orderWords[o.Action].title, State: state.text, Tone: state.tone, Note: o.Note, By: names.Name(o.RequestedBy), At: o.RequestedAt, DecidedBy: names.Name(o.DecidedBy), DecidedAt: o.DecidedAt,
+			Title: orderWords[o.Action].title, State: state.text, Tone: state.tone, Note: o.Note, By: names.Name(o.RequestedBy), At: o.RequestedAt, DecidedBy: names.Name(o.DecidedBy), DecidedAt: o.DecidedAt, RejectedFor: o.RejectedFor,
 		}
 		if o.Event != "" {
 			row.Title += " (event " + o.Event + ")"

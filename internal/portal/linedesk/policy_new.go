@@ -1,6 +1,7 @@
 package linedesk
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -32,14 +33,16 @@ func (p *Pages) newPolicyData(last *policy.Policy, form view.Form) lineview.NewP
 	return lineview.NewPolicyData{Form: form, Base: last.Version, Scheduled: last.EffectiveAt.After(p.Now()), Effective: last.EffectiveAt, Groups: policyFields(last)}
 }
 
-// readPolicy reads a proposal: the latest version with what the form changes.
-func (p *Pages) readPolicy(r *http.Request, last policy.Policy) (policy.Policy, error) {
-	var wrong fault.Form
-	next := last
+// readPolicy reads a proposal: the latest version with what the form changes. What is no
+// number becomes one that is not allowed, so that it is reported with everything else.
+func readPolicy(r *http.Request, last policy.Policy) (next policy.Policy, wrong fault.Form) {
+	next = last
 	for _, f := range policy.Fields {
 		if r.PostForm.Has(f.Name) {
 			n, err := strconv.Atoi(r.PostForm.Get(f.Name))
-			wrong.Check(err == nil, f.Name, fault.BadFormat, "Write a whole number from "+strconv.Itoa(f.Min)+" to "+strconv.Itoa(f.Max)+".")
+			if err != nil {
+				n = f.Min - 1
+			}
 			*f.Of(&next) = n
 		}
 	}
@@ -57,7 +60,7 @@ func (p *Pages) readPolicy(r *http.Request, last policy.Policy) (policy.Policy, 
 	at, ok := web.ParseFormTime(r.PostForm.Get("effectiveAt"))
 	wrong.Check(ok || r.PostForm.Get("effectiveAt") == "", "effectiveAt", fault.BadFormat, "Write a time as 2026-01-31T08:00, or a date as 2026-01-31.")
 	next.EffectiveAt = at // zero: when it is confirmed
-	return next, wrong.Err()
+	return next, wrong
 }
 
 var errNothingChanges = fault.New(fault.InvalidArgument, "Nothing changes. Change at least one value.")
@@ -70,11 +73,15 @@ func (p *Pages) proposal(r *http.Request) (sent, next, last policy.Policy, err e
 	if last, err = p.policies().Last(r.Context()); err != nil {
 		return sent, next, last, err
 	}
-	if sent, err = p.readPolicy(r, last); err != nil {
-		return sent, next, last, err
-	}
+	sent, wrong := readPolicy(r, last)
 	next, _, err = p.policies().Preview(r.Context(), sent)
-	if err == nil && len(policy.Compare(&last, &next)) == 0 {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		wrong.Add(f.Violations...)
+	}
+	switch {
+	case len(wrong.Violations()) > 0:
+		err = wrong.Err()
+	case err == nil && len(policy.Compare(&last, &next)) == 0:
 		err = errNothingChanges
 	}
 	return sent, next, last, err

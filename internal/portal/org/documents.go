@@ -99,6 +99,7 @@ func (p *Pages) showDocument(w http.ResponseWriter, r *http.Request) error {
 	if d.ReplacedBy.Valid {
 		data.ReplacedBy = documentURL(d.ReplacedBy.UUID.String())
 	}
+	data.Again = data.Row.Tone == view.Bad && data.ReplacedBy == ""
 	return p.Show(w, r, view.Page{Title: present.DocumentType(d.Label), Crumbs: []view.Link{{Label: "Documents", Href: documentsPath}}, Active: documentsPath}, orgview.Document(data))
 }
 

@@ -51,7 +51,7 @@ func (s Supply) LastImport(r *http.Request, rules Rules, n numbering.Network, ba
 // importStates describe each state in a word and in a sentence.
 var importStates = map[string]StateText{
 	supply.Checking:  {"Being checked", "The file is compared with the stored lines. Nothing is applied yet.", view.Info},
-	supply.Held:      {"Held", "It would change so many lines that the regulator's staff review it first. Nothing of it is applied.", view.Warn},
+	supply.Held:      {"Held", "Nothing of it is applied yet: it would change so many lines that the regulator's staff review it first.", view.Warn},
 	supply.Applying:  {"Being applied", "The rows are applied in batches.", view.Info},
 	supply.Finished:  {"Applied", "All rows that were not rejected are applied.", view.Good},
 	supply.Checked:   {"Dry run finished", "The file was checked. A dry run applies nothing.", view.Neutral},

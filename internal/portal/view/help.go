@@ -15,7 +15,7 @@ func toneWord(t Tone) string {
 	case Warn:
 		return "Note:"
 	case Bad:
-		return "Error:"
+		return "Important:"
 	case Neutral, Info:
 	}
 	return ""

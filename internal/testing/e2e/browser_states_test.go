@@ -108,6 +108,6 @@ func (g *browserData) startPublic(t *testing.T) (p *instance, base string) {
 	answer := requestID(t, p, g.key.Text.Reveal(), "+2348037700001", http.StatusOK)
 	refused := requestID(t, p, g.key.Text.Reveal(), "0803", http.StatusBadRequest)
 	g.await(t, "the refused request is kept", `SELECT count(*) > 0 FROM refused_request WHERE id = $1`, refused)
-	awaitReceipt(t, p, g.key.Text.Reveal(), answer)
+	download(t, p.public, receiptOf(answer), g.key.Text.Reveal()) // waits until the public log covers it
 	return p, base
 }

@@ -46,7 +46,7 @@ func TestBrowserTasks(t *testing.T) {
 	answer := requestID(t, p, g.key.Text.Reveal(), asked, http.StatusOK)
 	refused := requestID(t, p, g.key.Text.Reveal(), "0803", http.StatusBadRequest)
 	g.await(t, "the refused request is kept", `SELECT count(*) > 0 FROM refused_request WHERE id = $1`, refused)
-	awaitReceipt(t, p, g.key.Text.Reveal(), answer)
+	download(t, p.public, receiptOf(answer), g.key.Text.Reveal()) // waits until the public log covers it
 
 	took := map[string]seen{}
 	for _, r := range browse(t, "tasks.mjs", map[string]any{
@@ -88,22 +88,6 @@ func requestID(t *testing.T, p *instance, key, number string, status int) string
 		t.Fatalf("verify answered %d: %s", code, body)
 	}
 	return found[1]
-}
-
-// awaitReceipt waits until the public log covers an answer.
-func awaitReceipt(t *testing.T, p *instance, key, id string) {
-	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); ; <-time.After(200 * time.Millisecond) {
-		r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.public+"/api/v1/phone/api/phone-numbers/verifications/"+id+"/receipt", http.NoBody))(t)
-		r.Header.Set("Authorization", "Bearer "+key)
-		code, body := answered(t, r)
-		if code == http.StatusOK {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("there is no receipt: %d %s", code, body)
-		}
-	}
 }
 
 // await waits until a query says true.

@@ -32,6 +32,8 @@ type Approval struct {
 	DecidedKind *string
 	DecidedBy   uuid.NullUUID
 	DecidedAt   *time.Time
+	// Why the second person rejected it, for the requester to read; empty if the requester withdrew it without a word.
+	RejectedFor string
 	// As in account.
 	RowSum []byte
 	// As in account.

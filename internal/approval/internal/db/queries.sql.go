@@ -13,7 +13,7 @@ import (
 )
 
 const decide = `-- name: Decide :exec
-UPDATE approval SET state = $1, decided_kind = $2::text, decided_by = $3, decided_at = $4::timestamptz WHERE id = $5
+UPDATE approval SET state = $1, decided_kind = $2::text, decided_by = $3, decided_at = $4::timestamptz, rejected_for = $5 WHERE id = $6
 `
 
 type DecideParams struct {
@@ -21,6 +21,7 @@ type DecideParams struct {
 	DecidedKind string
 	DecidedBy   uuid.NullUUID
 	DecidedAt   time.Time
+	RejectedFor string
 	ID          uuid.UUID
 }
 
@@ -30,6 +31,7 @@ func (q *Queries) Decide(ctx context.Context, arg DecideParams) error {
 		arg.DecidedKind,
 		arg.DecidedBy,
 		arg.DecidedAt,
+		arg.RejectedFor,
 		arg.ID,
 	)
 	return err
@@ -53,7 +55,7 @@ func (q *Queries) Expire(ctx context.Context, arg ExpireParams) error {
 }
 
 const find = `-- name: Find :one
-SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, row_sum, row_mac
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, rejected_for, row_sum, row_mac
 FROM approval WHERE id = $1
 `
 
@@ -75,6 +77,7 @@ func (q *Queries) Find(ctx context.Context, id uuid.UUID) (Approval, error) {
 		&i.DecidedKind,
 		&i.DecidedBy,
 		&i.DecidedAt,
+		&i.RejectedFor,
 		&i.RowSum,
 		&i.RowMac,
 	)
@@ -121,7 +124,7 @@ func (q *Queries) Insert(ctx context.Context, arg InsertParams) (int64, error) {
 }
 
 const list = `-- name: List :many
-SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, row_sum, row_mac
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, rejected_for, row_sum, row_mac
 FROM approval WHERE $1::boolean OR (state = 'waiting' AND expires_at > $2) ORDER BY asked_at DESC, id DESC LIMIT $3::bigint
 `
 
@@ -155,6 +158,7 @@ func (q *Queries) List(ctx context.Context, arg ListParams) ([]Approval, error) 
 			&i.DecidedKind,
 			&i.DecidedBy,
 			&i.DecidedAt,
+			&i.RejectedFor,
 			&i.RowSum,
 			&i.RowMac,
 		); err != nil {
@@ -169,7 +173,7 @@ func (q *Queries) List(ctx context.Context, arg ListParams) ([]Approval, error) 
 }
 
 const lock = `-- name: Lock :one
-SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, row_sum, row_mac
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, rejected_for, row_sum, row_mac
 FROM approval WHERE id = $1 FOR UPDATE
 `
 
@@ -191,8 +195,59 @@ func (q *Queries) Lock(ctx context.Context, id uuid.UUID) (Approval, error) {
 		&i.DecidedKind,
 		&i.DecidedBy,
 		&i.DecidedAt,
+		&i.RejectedFor,
 		&i.RowSum,
 		&i.RowMac,
 	)
 	return i, err
+}
+
+const rejected = `-- name: Rejected :many
+SELECT id, kind, subject_id, entity_id, details, reason, state, asked_kind, asked_by, asked_at, expires_at, decided_kind, decided_by, decided_at, rejected_for, row_sum, row_mac
+FROM approval WHERE state = 'refused' AND decided_at > $1 AND asked_at > $2 ORDER BY asked_at
+`
+
+type RejectedParams struct {
+	Since          *time.Time
+	RequestedSince time.Time
+}
+
+// Rejected returns what was rejected since a time. A request is decided within its lifetime, so
+// the index by the time of the request finds it.
+func (q *Queries) Rejected(ctx context.Context, arg RejectedParams) ([]Approval, error) {
+	rows, err := q.db.Query(ctx, rejected, arg.Since, arg.RequestedSince)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Approval
+	for rows.Next() {
+		var i Approval
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.SubjectID,
+			&i.EntityID,
+			&i.Details,
+			&i.Reason,
+			&i.State,
+			&i.AskedKind,
+			&i.AskedBy,
+			&i.AskedAt,
+			&i.ExpiresAt,
+			&i.DecidedKind,
+			&i.DecidedBy,
+			&i.DecidedAt,
+			&i.RejectedFor,
+			&i.RowSum,
+			&i.RowMac,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -2,7 +2,9 @@
 // upload progress, and codes from e-mail links. Nothing here turns text into HTML.
 "use strict";
 (() => {
-  const root = document;
+  const root = document, narrow = matchMedia("(max-width: 820px)");
+
+  root.querySelector(".menu-wide [aria-current]")?.scrollIntoView({ block: "nearest" });
 
   // enhance prepares the page, or a part of it that was just inserted.
   function enhance(part) {
@@ -11,6 +13,20 @@
     if (wrong) wrong.focus();
     takeToken(part);
     for (const frame of part.querySelectorAll("[data-chart]")) readable(frame);
+    foldIn(part);
+    for (const box of part.querySelectorAll("[data-all][hidden]")) box.hidden = false;
+  }
+
+  // foldIn folds what would fill the first screen of a phone. A wide page has no button to
+  // unfold it again.
+  function foldIn(part) {
+    for (const fold of part.querySelectorAll("[data-fold]")) fold.open = !narrow.matches || isSet(fold);
+  }
+  narrow.addEventListener("change", () => foldIn(root));
+
+  // isSet reports whether one of the fields in a part has a value that somebody chose.
+  function isSet(part) {
+    return [...part.querySelectorAll("input:not([type=hidden]), select")].some((field) => field.value !== "" || field.getAttribute("aria-invalid"));
   }
 
   // readable lets a reader move over the days of a chart, with a pointer or the arrow
@@ -189,6 +205,9 @@
   root.addEventListener("change", (e) => {
     const form = e.target.closest("form[data-theme-form]");
     if (form) form.requestSubmit();
+    if (e.target.name === "" && e.target.closest("[data-all]")) {
+      for (const box of e.target.form.querySelectorAll("td input[type=checkbox]")) box.checked = e.target.checked;
+    }
   });
 
   root.addEventListener("htmx:afterSwap", (e) => enhance(e.target));

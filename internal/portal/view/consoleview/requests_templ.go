@@ -117,7 +117,7 @@ func Requests(d RequestsData) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Filters("/portal/requests").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Filters("/portal/requests", "Apply filters").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

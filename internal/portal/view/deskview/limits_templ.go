@@ -84,7 +84,7 @@ func Limits(d LimitsData) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Filters("/portal/desk/limits").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Filters("/portal/desk/limits", "Search").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -113,7 +113,7 @@ func Conflicts(d ConflictsData) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Filters("/portal/desk/conflicts").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Filters("/portal/desk/conflicts", "Apply filters").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

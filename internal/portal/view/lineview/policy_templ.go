@@ -515,7 +515,7 @@ func ComparePolicies(d CompareData) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = Filters("/portal/desk/policy/compare").Render(templ.WithChildren(ctx, templ_7745c5c3_Var19), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Filters("/portal/desk/policy/compare", "Compare").Render(templ.WithChildren(ctx, templ_7745c5c3_Var19), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
