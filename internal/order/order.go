@@ -314,9 +314,12 @@ func (s *Service) Refuse(ctx context.Context, by audit.Actor, id uuid.UUID, reas
 		if err != nil {
 			return fmt.Errorf("order: refuse an order: %w", err)
 		}
+		after := map[string]any{"state": o.State, "order": o.Action}
+		if reason != "" {
+			after["rejectedFor"] = reason
+		}
 		return audit.Write(ctx, tx, audit.Entry{
-			At: now, Actor: by, Action: audit.OrderRefused, Subject: id, Request: request,
-			Before: map[string]any{"state": before}, After: map[string]any{"state": o.State, "order": o.Action, "rejectedFor": reason},
+			At: now, Actor: by, Action: audit.OrderRefused, Subject: id, Request: request, Before: map[string]any{"state": before}, After: after,
 		})
 	})
 	if err != nil {
