@@ -17,7 +17,7 @@ import (
 // nationSettings suit a machine of 24 GB that does nothing else, as
 // docs/how-to/tune-postgresql.md says.
 var nationSettings = []string{
-	"shared_buffers = 6GB", "max_wal_size = 16GB", "checkpoint_timeout = 30min", "checkpoint_completion_target = 0.9",
+	"shared_buffers = 6GB", "min_wal_size = 4GB", "max_wal_size = 16GB", "checkpoint_timeout = 30min", "checkpoint_completion_target = 0.9",
 	"wal_compression = lz4", "wal_buffers = 64MB", "maintenance_work_mem = 1GB", "effective_cache_size = 16GB", "autovacuum = on",
 }
 

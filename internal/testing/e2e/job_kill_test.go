@@ -40,8 +40,15 @@ type jobRun struct {
 func TestJobKill(t *testing.T) {
 	rows, kills := int64(size(t, "LINEPROOF_E2E_JOB_ROWS", 8_000)), size(t, "LINEPROOF_E2E_JOB_KILLS", 3)
 	calm := time.Duration(size(t, "LINEPROOF_E2E_SECONDS", 1)) * time.Second
-	node, w := newFaultNode(t, "", "shared_buffers = 1GB", "max_wal_size = 4GB", "checkpoint_timeout = 15min")
+	var settings []string
+	if rows >= 100_000 {
+		settings = nationSettings
+	}
+	node, w := newFaultNode(t, "", settings...)
 	plantAsked(t, w, rows)
+	if rows >= 100_000 {
+		keepSegments(t, w)
+	}
 	key := must(w.keeper.CreateKey(t.Context(), access.KeyForm{Entity: w.bank.ID, Name: "files", Mode: "live", Purpose: "kyc", Rights: []string{"jobs"}}, access.Operator, uuid.Nil))(t)
 	j := &jobRun{fixture: w, t: t, node: node, server: start(t, w), key: client.Secret(key.Text.Reveal()), rows: rows}
 	j.load = &openLoop{world: w, address: j.server.public, rate: size(t, "LINEPROOF_E2E_RATE", 100), asked: rows}
@@ -79,6 +86,21 @@ func TestJobKill(t *testing.T) {
 		t.Errorf("the job took %s, more than %s minutes", took, most)
 	}
 	j.check()
+}
+
+// keepSegments leaves old segments of the WAL to be used again, as a server that has been
+// in use for a while has them: min_wal_size of them. Making a new one stalls commits.
+func keepSegments(t *testing.T, w *fixture) {
+	t.Helper()
+	const segments = 4 << 30 / (16 << 20)
+	for range segments {
+		if _, err := w.pool.Exec(t.Context(), `SELECT pg_logical_emit_message(false, 'e2e', 'x'), pg_switch_wal()`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.pool.Exec(t.Context(), `CHECKPOINT`); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // file writes the file. One row in a thousand cannot be read.
