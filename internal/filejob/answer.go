@@ -28,7 +28,7 @@ func (r *jobRun) check(ctx context.Context) error {
 	defer closeAll()
 	var numbers []phone.Number
 	var rejected int64
-	rows := r.buffer()
+	rows := make([]linefile.Row, checkRows)
 	for {
 		started := time.Now()
 		n, refused, err := reader.Next(rows)
@@ -43,6 +43,9 @@ func (r *jobRun) check(ctx context.Context) error {
 		}
 		if rejected += int64(len(refused)); int64(len(numbers))+rejected > r.MaxRows {
 			return fault.New(fault.PayloadTooLarge, "The file has more than "+strconv.FormatInt(r.MaxRows, 10)+" rows. Send it in parts.")
+		}
+		if most := 2 * r.MaxRows; reader.Place() > most {
+			return fault.New(fault.PayloadTooLarge, "The file has more than "+strconv.FormatInt(most, 10)+" lines, most of them empty. Leave out empty lines.")
 		}
 		if err := r.turns.Do(ctx, time.Since(started), ctx.Err); err != nil {
 			return err
@@ -66,14 +69,11 @@ func (r *jobRun) check(ctx context.Context) error {
 	})
 }
 
-// errStopped makes the job wait: unlike a used-up budget, this does not end it.
-var errStopped = errors.New("filejob: the organisation is stopped by the guard")
-
 func (r *jobRun) checkStopped(c *Caller) error {
-	if r.job.Owner.Mode == "live" && r.Guard.CheckStopped(r.job.Owner.Entity, c.Budget) != nil {
-		return errStopped
+	if r.job.Owner.Mode != "live" {
+		return nil
 	}
-	return nil
+	return r.Guard.CheckStopped(r.job.Owner.Entity, c.Budget)
 }
 
 // answer answers the rows after those that are recorded, chunk by chunk.
@@ -97,6 +97,9 @@ func (r *jobRun) answer(ctx context.Context) error {
 		}
 		if err != nil {
 			return err
+		}
+		if n == 0 && len(refused) == 0 {
+			continue // empty lines, which belong to the next chunk
 		}
 		c := chunk{rows: rows[:n], rejected: int64(len(refused)), place: reader.Place()}
 		if err := r.turns.Do(ctx, time.Since(started), func() error { return r.record(ctx, &c) }); err != nil {

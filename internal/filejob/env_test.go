@@ -48,7 +48,13 @@ type env struct {
 // newEnv returns a service that knows so many lines of MTN, from +2348030000000 on.
 func newEnv(t *testing.T, lines int) *env {
 	t.Helper()
-	url := pgtest.AnyTime(t, pgtest.URL(t))
+	return newEnvAt(t, pgtest.URL(t), lines)
+}
+
+// newEnvAt is newEnv with the database at an address.
+func newEnvAt(t *testing.T, url string, lines int) *env {
+	t.Helper()
+	url = pgtest.AnyTime(t, url)
 	e := &env{t: t, super: pgtest.Open(t, url, ""), bank: filejob.Owner{Entity: uuid.Must(uuid.NewV7()), Mode: "live"}, key: uuid.Must(uuid.NewV7())}
 	pool, now := pgtest.Open(t, url, pg.Serve), func() time.Time { return time.Now().Add(e.ahead) }
 	rows, source, _ := numbering.Shipped("NG")

@@ -14,7 +14,7 @@
 //     nothing. It is not judged as a scan.
 //   - A job ends when its key is revoked, and waits while its organisation is stopped.
 //   - Verifications do not wait for jobs: all jobs of a node take turns with small chunks,
-//     over connections of their own, and leave half of the time of their core to requests.
+//     over connections of their own, and leave a third of the time of their core to requests.
 //   - The sent file is deleted when the job ends, and the result when its time is over.
 //     Their names in the store say nothing, and no table has a number.
 package filejob

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,6 +39,8 @@ const (
 	chunkRows = 250
 	// chunkPause is how long the pause after a chunk is, in parts of the time that it took.
 	chunkPause = 0.5
+	// checkRows is how many rows are read at once while a file is checked, without a transaction.
+	checkRows = 5_000
 	// chunkTime is how long that may take; a batch must be committed soon after its time.
 	chunkTime = 30 * time.Second
 )
@@ -71,11 +75,12 @@ type workers struct {
 
 	mu      sync.Mutex
 	running map[uuid.UUID]bool
-	paused  map[uuid.UUID]time.Time // jobs that are not run before a time
+	paused  map[uuid.UUID]time.Time // open jobs that are not run before a time
 }
 
-// start starts a worker for every open job that has a file and no worker, the oldest
-// first.
+// start starts a worker for every open job that has a file and no worker: first the one
+// that has waited longest since it was received or tried, so that jobs of other nodes, which
+// are tried in vain, do not hold up others.
 func (w *workers) start(ctx context.Context) error {
 	open, err := query(ctx, w.service.Pool, `WHERE state IN ('checking', 'running', 'writing') ORDER BY received_at, id`)
 	if err != nil {
@@ -83,6 +88,16 @@ func (w *workers) start(ctx context.Context) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	maps.DeleteFunc(w.paused, func(id uuid.UUID, _ time.Time) bool {
+		return !slices.ContainsFunc(open, func(j Job) bool { return j.ID == id })
+	})
+	waitsSince := func(j Job) time.Time {
+		if tried := w.paused[j.ID]; tried.After(j.Received) {
+			return tried
+		}
+		return j.Received
+	}
+	slices.SortStableFunc(open, func(a, b Job) int { return waitsSince(a).Compare(waitsSince(b)) })
 	for _, j := range open {
 		if len(w.running) >= MaxWorkers {
 			break
@@ -90,7 +105,6 @@ func (w *workers) start(ctx context.Context) error {
 		if w.running[j.ID] || time.Now().Before(w.paused[j.ID]) {
 			continue
 		}
-		delete(w.paused, j.ID)
 		w.running[j.ID] = true
 		w.all.Go(func() { w.run(ctx, j.ID) })
 	}
@@ -111,8 +125,8 @@ func (w *workers) run(ctx context.Context, id uuid.UUID) {
 		w.log.LogAttrs(ctx, slog.LevelInfo, "file job", slog.String("job", id.String()), slog.String("state", string(j.State)), slog.Int64("rows", j.Rows),
 			slog.Int64("rejected", j.Rejected))
 	case errors.Is(err, pg.ErrLocked), errors.Is(err, blob.ErrNotFound), errors.Is(err, errChanged):
-		// Another process runs it, another node has its file, or it was cancelled.
-	case errors.Is(err, errStopped):
+		w.paused[id] = time.Now().Add(retryInterval) // another process runs it, another node has its file, or it was cancelled
+	case fault.CodeOf(err) == fault.ScanSuspected: // the guard stopped the organisation: unlike a used-up budget, that does not end the job
 		w.paused[id] = time.Now().Add(stoppedInterval)
 	case ctx.Err() == nil:
 		w.paused[id] = time.Now().Add(retryInterval)
@@ -151,7 +165,7 @@ func (s *Service) run(ctx context.Context, id uuid.UUID, t *turns.Turns, locks *
 // endsJob reports whether an error is about the job, and trying again is in vain.
 func endsJob(f *fault.Error) bool {
 	switch f.Code {
-	case fault.InvalidArgument, fault.IncompatibleState, fault.PayloadTooLarge, fault.UnsupportedMediaType, fault.QuotaExceeded, fault.ScanSuspected:
+	case fault.InvalidArgument, fault.IncompatibleState, fault.PayloadTooLarge, fault.UnsupportedMediaType, fault.QuotaExceeded:
 		return true
 	default:
 		return false
