@@ -9,6 +9,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/blob"
 	"github.com/lineproof/lineproof/internal/filejob"
+	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 // runFor runs jobs until a function returns true, and reports whether it did so in time.
@@ -29,6 +30,43 @@ func (e *env) runFor(d time.Duration, until func() bool) bool {
 		<-time.After(20 * time.Millisecond)
 	}
 	return false
+}
+
+// While no standby confirms commits, the records of the last rows can be lost with the
+// server although they can be read. So there is no result until a later commit is confirmed.
+func TestNoResultBeforeItsRecordsAreConfirmed(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs PostgreSQL; not run with -short")
+	}
+	node, err := pgtest.StartNode(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(node.Stop)
+	e := newEnvAt(t, node.Database(), 10)
+	id := e.send(fileOf(5))
+	e.finish(id)
+	e.exec(`UPDATE file_job SET state = 'writing', result = NULL, finished_at = NULL, kept_until = NULL WHERE id = $1`, id)
+	require := func(standby string) {
+		t.Helper()
+		if err := node.Configure("synchronous_standby_names = '" + standby + "'"); err != nil {
+			t.Fatal(err)
+		}
+		for _, sql := range []string{"SELECT pg_reload_conf()", "CHECKPOINT"} { // which makes the setting known to all processes
+			if err := node.Admin(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	require("nobody")
+	if e.runFor(12*time.Second, func() bool { return e.job(id).State == filejob.Done }) {
+		t.Error("the job is done although no commit was confirmed")
+	}
+	require("")
+	if j := e.finish(id); j.State != filejob.Done || len(e.result(id)) != 5 {
+		t.Errorf("with commits that are confirmed: %+v", j)
+	}
 }
 
 // Jobs whose files other nodes have do not hold up those that this node can run, however
