@@ -71,6 +71,30 @@ func TestBarIsOrderedFromANumbersPage(t *testing.T) {
 	wantPage(t, s.post(t, numbers, asker.session, look), http.StatusOK, "In effect", "Suit 12")
 }
 
+// What a number is answered is shown only with a look-up that is recorded, also on a form
+// that comes back with errors; without a reason for the look-up it is not shown.
+func TestOrdersShowNoAnswerWithoutALookUp(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	asker := s.as(t, "reviewer")
+	s.told(t, supply.Item{ID: "a", PhoneNumber: lifeNumber, Type: "ASSIGNED", EffectiveAt: daysAgo(29)})
+	for _, path := range []string{prepareOrder, orders} {
+		for _, action := range []string{"BAR", "BLACKLIST", "VOID 1"} {
+			for _, fields := range [][]string{{"effectiveAt", "x"}, {"note", ""}, {"effectiveAt", "x", "lookupReason", ""}, {"note", "", "lookupReason", ""}} {
+				before := s.rows(t, "history.read")
+				body := s.post(t, path, asker.session, orderOf(action, fields...)).Body.String()
+				shown, recorded := strings.Contains(body, "#answer-RECYCLED"), s.rows(t, "history.read")-before
+				if shown && recorded == 0 {
+					t.Errorf("%s %s %v shows the answer, and no look-up is recorded", path, action, fields)
+				}
+				if action == "BAR" && len(fields) == 2 && fields[0] == "effectiveAt" && !shown {
+					t.Errorf("%s %s %v does not show the answer", path, action, fields)
+				}
+			}
+		}
+	}
+}
+
 // A void waits: its page shows the answer without the event, nothing changes before the
 // second person confirms it, and what cannot be voided says why.
 func TestVoidIsOrderedFromAnEvent(t *testing.T) {

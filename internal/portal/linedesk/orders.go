@@ -65,8 +65,7 @@ var barReasonWords = map[line.Code]string{ //nolint:exhaustive // the reasons of
 type orderForm struct {
 	order.Form
 
-	lookup string         // why the number was looked up
-	found  supply.History // what that look-up found
+	lookup string // why the number was looked up
 }
 
 // readOrder reads an order. The field action holds the action and, for VOID and CONFIRM,
@@ -96,16 +95,10 @@ var errNoOrder = fault.New(fault.InvalidArgument, "Look up the number first, the
 // form that gives it. It changes nothing, and is a look-up of the number.
 func (p *Pages) prepareOrder(w http.ResponseWriter, r *http.Request) error {
 	f, err := readOrder(r)
-	if err != nil {
-		return p.showOrder(w, r, &f, err)
-	}
 	if _, known := orderWords[f.Action]; !known {
 		return errNoOrder
 	}
-	if f.found, err = p.lookUpFor(r, &f); err != nil {
-		return err
-	}
-	return p.showOrder(w, r, &f, nil)
+	return p.showOrder(w, r, &f, err)
 }
 
 // lookUpFor looks the number of an order up, which is recorded with the reason of the look-up
@@ -127,9 +120,6 @@ func (p *Pages) giveOrder(w http.ResponseWriter, r *http.Request) error {
 		given, err = p.orders().Create(r.Context(), regulator(portal.VisitOf(r)), f.Form)
 	}
 	if _, invalid := portal.FormErrors(r, err); invalid && orderWords[f.Action].title != "" {
-		if f.Event != "" {
-			f.found, _ = p.lookUpFor(r, &f) // without it the page names the event by its number only
-		}
 		return p.showOrder(w, r, &f, err)
 	}
 	if err != nil {
@@ -146,7 +136,8 @@ func (p *Pages) giveOrder(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showOrder shows the form of an order with its preview, and what was wrong with what was
-// sent. An error of a field that the form does not have is shown above it.
+// sent. An error of a field that the form does not have is shown above it. What is known about
+// the number is shown only if its look-up could be recorded.
 func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, f *orderForm, wrong error) error {
 	words := orderWords[f.Action]
 	d := lineview.OrderData{
@@ -159,8 +150,13 @@ func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, f *orderForm, 
 	if f.Action == "BAR" {
 		d.Reasons = barReasons()
 	}
-	for i := range f.found.Events {
-		if e := &f.found.Events[i]; strconv.FormatInt(e.Seq, 10) == f.Event {
+	found, err := p.lookUpFor(r, f)
+	lookedUp := err == nil
+	if _, invalid := portal.FormErrors(r, err); err != nil && (wrong == nil || !invalid) {
+		return err
+	}
+	for i := range found.Events {
+		if e := &found.Events[i]; strconv.FormatInt(e.Seq, 10) == f.Event {
 			rules, err := p.Rules(r)
 			if err != nil {
 				return err
@@ -177,7 +173,7 @@ func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, f *orderForm, 
 	switch _, invalid := portal.FormErrors(r, err); {
 	case invalid && wrong == nil:
 		wrong = err
-	case invalid:
+	case invalid, err == nil && !lookedUp:
 	case err != nil:
 		return err
 	default:
