@@ -4219,6 +4219,8 @@ CREATE INDEX line_open_seq ON public.line_open USING btree (seq);
 CREATE INDEX line_order_number ON public.line_order USING btree (number, asked_at);
 -- Name: line_order_pending; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_order_pending ON public.line_order USING btree (asked_at) WHERE (state = ANY (ARRAY['PENDING'::text, 'UNCONFIRMED'::text]));
+-- Name: line_order_refused; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX line_order_refused ON public.line_order USING btree (second_at) WHERE (state = 'WITHDRAWN'::text);
 -- Name: line_seal_number; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX line_seal_number ON public.line_seal USING btree (number) WHERE active;
 -- Name: line_timer_due; Type: INDEX; Schema: public; Owner: -

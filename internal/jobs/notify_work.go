@@ -93,13 +93,16 @@ func (w *notifyWork) rejections(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	orders, err := (&order.Service{Supply: j.Supply}).Decided(ctx, mostApprovals)
+	orders, err := (&order.Service{Supply: j.Supply}).Rejected(ctx, since)
 	if err != nil {
 		return err
 	}
+	actsUntil := map[uuid.UUID]string{} // a bar that was refused ends when it lapses
 	for i := range orders {
-		if o := &orders[i]; o.State == order.Withdrawn && o.DecidedAt.After(since) {
-			requests = append(requests, approval.Approval{ID: o.ID, Kind: o.Kind(), RequestedBy: o.RequestedBy, DecidedBy: o.DecidedBy, RejectedFor: o.RejectedFor})
+		o := &orders[i]
+		requests = append(requests, approval.Approval{ID: o.ID, Kind: o.Kind(), RequestedBy: o.RequestedBy, DecidedBy: o.DecidedBy, RejectedFor: o.RejectedFor})
+		if o.LapsesAt.After(j.Now()) {
+			actsUntil[o.ID] = ", which acts until " + o.LapsesAt.Format("2006-01-02 15:04") + " UTC"
 		}
 	}
 	return pg.InTx(ctx, j.Pool, func(tx pg.Tx) error {
@@ -108,7 +111,7 @@ func (w *notifyWork) rejections(ctx context.Context) error {
 			if a.RequestedBy.Kind != audit.Account || a.DecidedBy.Same(a.RequestedBy) {
 				continue
 			}
-			n := people.Notice{Kind: people.RequestRejected, Content: message.Content{About: approval.ActionOf(a.Kind).What, Detail: a.RejectedFor, Path: "/portal/desk/approvals", Ref: a.ID}}
+			n := people.Notice{Kind: people.RequestRejected, Content: message.Content{About: approval.ActionOf(a.Kind).What + actsUntil[a.ID], Detail: a.RejectedFor, Path: "/portal/desk/approvals", Ref: a.ID}}
 			if err := j.People.Notify(ctx, tx, n, []uuid.UUID{a.RequestedBy.ID}); err != nil {
 				return err
 			}

@@ -3,10 +3,12 @@ package jobs_test
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/approval"
@@ -25,20 +27,8 @@ import (
 // requested it; one that was rejected is told to who requested it, with the reason.
 func TestApprovalsAreToldOnce(t *testing.T) {
 	t.Parallel()
-	ctx, pool := t.Context(), pgtest.New(t)
-	rows, source, _ := numbering.Shipped("NG")
-	if _, err := (&numbering.Service{Pool: pool, Now: time.Now}).Set(ctx, rows, source, time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	requester, second := uuid.New(), uuid.New()
-	owner := pgtest.Open(t, pool.Config().ConnString(), "")
-	defer owner.Close()
-	for id, email := range map[uuid.UUID]string{requester: "ada@regulator.example", second: "bola@regulator.example"} {
-		_, err := owner.Exec(ctx, `INSERT INTO account (id, kind, name, email, email_key, role, password_hash, created_at) VALUES ($1, 'staff', 'Ada', $2, $2, 'administrator', 'x', now())`, id, email)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	ctx := t.Context()
+	pool, requester, second := newDesk(t)
 	anybody := func(context.Context, pg.DB, audit.Actor, ...string) error { return nil }
 	var ids [2]uuid.UUID
 	for i := range ids {
@@ -62,23 +52,7 @@ func TestApprovalsAreToldOnce(t *testing.T) {
 		return nil
 	}
 	for range 2 { // two nodes that start
-		c, err := jobs.New(&jobs.Jobs{
-			Pool: pool, Access: &access.Service{Pool: pool, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Now: time.Now},
-			People: &people.People{Pool: pool, Now: time.Now, QueueEmail: queue}, Ahead: func(int) {}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-			Documents: emptyDocuments(t, pool), Removed: func(string, int) {}, Tally: &tally.Tally{Pool: pool, Now: time.Now}, Counted: func(time.Time) {}, Supply: emptySupply(pool),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			if _, err := c.Insert(ctx, jobs.NotifyWorkArgs{}, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := c.Start(ctx); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = jobs.Stop(context.WithoutCancel(ctx), c) }()
+		startNotifying(t, pool, queue)
 	}
 	want := map[uuid.UUID]people.EmailKind{second: people.ApprovalWaits, requester: people.RequestRejected}
 	for range len(want) {
@@ -99,5 +73,95 @@ func TestApprovalsAreToldOnce(t *testing.T) {
 	}
 	if list, err := message.List(ctx, pool, requester, uuid.Nil, 10); err != nil || len(list) != 1 || list[0].Detail != "The licence is of last year." {
 		t.Errorf("who made the request reads %+v, %v", list, err)
+	}
+}
+
+// newDesk returns a database with a numbering plan and two administrators.
+func newDesk(t *testing.T) (pool *pgxpool.Pool, requester, second uuid.UUID) {
+	t.Helper()
+	pool = pgtest.New(t)
+	rows, source, _ := numbering.Shipped("NG")
+	if _, err := (&numbering.Service{Pool: pool, Now: time.Now}).Set(t.Context(), rows, source, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	requester, second = uuid.New(), uuid.New()
+	owner := pgtest.Open(t, pool.Config().ConnString(), "")
+	for id, email := range map[uuid.UUID]string{requester: "ada@regulator.example", second: "bola@regulator.example"} {
+		_, err := owner.Exec(t.Context(), `INSERT INTO account (id, kind, name, email, email_key, role, password_hash, created_at) VALUES ($1, 'staff', 'Ada', $2, $2, 'administrator', 'x', now())`, id, email)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pool, requester, second
+}
+
+// startNotifying starts a node that looks twice for what people are to be notified of.
+func startNotifying(t *testing.T, pool *pgxpool.Pool, queue func(context.Context, pg.Tx, people.Email) error) {
+	t.Helper()
+	c, err := jobs.New(&jobs.Jobs{
+		Pool: pool, Access: &access.Service{Pool: pool, Now: time.Now}, Answers: &idempotency.Store{Pool: pool, Now: time.Now},
+		People: &people.People{Pool: pool, Now: time.Now, QueueEmail: queue}, Ahead: func(int) {}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Documents: emptyDocuments(t, pool), Removed: func(string, int) {}, Tally: &tally.Tally{Pool: pool, Now: time.Now}, Counted: func(time.Time) {}, Supply: emptySupply(pool),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := c.Insert(t.Context(), jobs.NotifyWorkArgs{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = jobs.Stop(context.WithoutCancel(t.Context()), c) })
+}
+
+// Who requested an order hears that it was rejected, although many orders were given since;
+// of a bar, until when it acts.
+func TestRejectedOrdersAreTold(t *testing.T) {
+	t.Parallel()
+	pool, requester, second := newDesk(t)
+	owner := pgtest.Open(t, pool.Config().ConnString(), "")
+	give := func(action, state string, decider *uuid.UUID, lapses *time.Time, rejectedFor string) {
+		t.Helper()
+		_, err := owner.Exec(t.Context(), `INSERT INTO line_order (id, number, action, state, reason, asked_kind, asked_by, asked_at, second_kind, second_by, second_at, effective_at,
+				bar_reason, bar_scope, given_at, event, lapses_at, rejected_for)
+			VALUES ($1, 2348031234567, $2, $3, 'case 12', 'account', $4, now(), CASE WHEN $5::uuid IS NOT NULL THEN 'account' END, $5, CASE WHEN $5::uuid IS NOT NULL THEN now() END, now(), '', '', '', '', $6, $7)`,
+			uuid.Must(uuid.NewV7()), action, state, requester, decider, lapses, rejectedFor)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	lapses := time.Now().Add(48 * time.Hour).UTC()
+	give("BAR", "WITHDRAWN", &second, &lapses, "The letter names another line.")
+	give("BLACKLIST", "WITHDRAWN", &second, nil, "There is no case.")
+	give("BLACKLIST", "WITHDRAWN", &requester, nil, "") // which the requester withdrew
+	for range 600 {
+		give("UNBAR", "DONE", nil, nil, "")
+	}
+	told := make(chan people.Email, 10)
+	startNotifying(t, pool, func(_ context.Context, _ pg.Tx, e people.Email) error {
+		told <- e
+		return nil
+	})
+	for range 2 {
+		select {
+		case e := <-told:
+			if e.Kind != people.RequestRejected || e.Account != requester {
+				t.Errorf("told is %+v", e)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("nobody is told")
+		}
+	}
+	list, err := message.List(t.Context(), pool, requester, uuid.Nil, 10)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("who requested them reads %+v, %v", list, err)
+	}
+	for _, m := range list {
+		if acts := strings.Contains(m.About, "acts until "+lapses.Format("2006-01-02 15:04")+" UTC"); acts != (m.Detail == "The letter names another line.") {
+			t.Errorf("who requested it reads %+v", m)
+		}
 	}
 }

@@ -49,6 +49,11 @@ func (s *Service) Decided(ctx context.Context, limit int) ([]Order, error) {
 		WHERE second_at IS NOT NULL ORDER BY second_at DESC, id DESC LIMIT $2`, recentOrders, limit)
 }
 
+// Rejected lists the orders that were refused or withdrawn since a time.
+func (s *Service) Rejected(ctx context.Context, since time.Time) ([]Order, error) {
+	return s.query(ctx, `SELECT `+orderColumns+` FROM line_order WHERE state = 'WITHDRAWN' AND second_at > $1 ORDER BY second_at`, since)
+}
+
 func (s *Service) query(ctx context.Context, sql string, args ...any) ([]Order, error) {
 	rows, err := s.Supply.Pool.Query(ctx, sql, args...)
 	if err != nil {

@@ -202,6 +202,8 @@ CREATE TABLE line_order (
     CONSTRAINT line_order_two_people CHECK (state <> 'DONE' OR second_kind IS NULL OR (second_kind, second_by) IS DISTINCT FROM (asked_kind, asked_by))
 );
 CREATE INDEX line_order_pending ON line_order (asked_at) WHERE state IN ('PENDING', 'UNCONFIRMED');
+-- Who requested an order that was refused is notified of it.
+CREATE INDEX line_order_refused ON line_order (second_at) WHERE state = 'WITHDRAWN';
 -- The page of a number lists the orders about it.
 CREATE INDEX line_order_number ON line_order (number, asked_at);
 COMMENT ON TABLE line_order IS 'Orders of the regulator about numbers. One that lowers a guard waits until a second person confirms it; a bar acts at once, and ends if nobody confirms it.';
