@@ -172,13 +172,18 @@ func CheckReason(wrong *fault.Form, field, reason string) {
 	wrong.Check(utf8.ValidString(reason) && !strings.ContainsFunc(reason, unicode.IsControl), field, fault.BadFormat, "Leave out control characters and line breaks.")
 }
 
-// CheckRejection checks the reason for which a request is rejected. Who withdraws their own
-// need not give one.
+// CheckRejection checks the reason for which a request is rejected, which is sent to the
+// requester by e-mail. Who withdraws their own need not give one.
 func CheckRejection(reason string, own bool) error {
 	var wrong fault.Form
 	if reason != "" || !own {
 		CheckReason(&wrong, "reason", reason)
 	}
+	plain, err := audit.Plain(map[string]any{"reason": reason})
+	if err != nil {
+		return err
+	}
+	wrong.Check(plain, "reason", fault.NotAllowed, "Leave out phone numbers, e-mail addresses and secrets: the reason is sent by e-mail.")
 	return wrong.Err()
 }
 

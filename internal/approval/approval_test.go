@@ -269,8 +269,10 @@ func TestRefusedHasNoEffect(t *testing.T) {
 	for _, by := range []audit.Actor{asker, other, operator} {
 		id, reason := w.asked(asker, uuid.New()), ""
 		if by != asker {
-			if _, err := w.Refuse(t.Context(), id, reason, by, uuid.Nil); fault.CodeOf(err) != fault.InvalidArgument {
-				t.Errorf("without a reason: %v", err)
+			for _, wrong := range []string{"", "0803 000 0001 is not in the letter", "Ask ada@bank.example"} {
+				if _, err := w.Refuse(t.Context(), id, wrong, by, uuid.Nil); fault.CodeOf(err) != fault.InvalidArgument {
+					t.Errorf("with the reason %q: %v", wrong, err)
+				}
 			}
 			reason = "It is not needed."
 		}
