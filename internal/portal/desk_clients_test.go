@@ -1,14 +1,18 @@
 package portal_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/pg"
 	"github.com/lineproof/lineproof/internal/secret"
 )
 
@@ -134,4 +138,30 @@ func TestAdministratorStopsClient(t *testing.T) {
 	}
 	wantPage(t, s.get(t, "/portal/desk/entities?client="+c.ID.String(), boss.session), http.StatusOK, "Harmattan Telecom", "Showing organisations added by ")
 	wantNone(t, s.get(t, "/portal/desk/entities?client="+c.ID.String(), boss.session).Body.String(), "Harbour Bank")
+}
+
+// The audit trail of a client has a next page, with the older entries.
+func TestTrailOfClientHasANextPage(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	auditor := s.as(t, "auditor")
+	c := must(s.Access.Clients(t.Context()))(t)[0]
+	err := pg.InTx(t.Context(), s.pool, func(tx pg.Tx) error {
+		for range 55 {
+			if err := audit.Write(t.Context(), tx, audit.Entry{At: time.Now(), Actor: access.Operator, Action: audit.ClientSuspended, Subject: c.ID}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := s.get(t, "/portal/desk/clients/"+c.ID.String(), auditor.session)
+	next := regexp.MustCompile(`href="([^"]*after=[^"]*)"`).FindStringSubmatch(page.Body.String())
+	if next == nil {
+		t.Fatalf("the page has no next page:\n%s", page.Body)
+	}
+	wantNone(t, page.Body.String(), "client.created")
+	wantPage(t, s.get(t, html.UnescapeString(next[1]), auditor.session), http.StatusOK, "client.created", "First page")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/portal/view/deskview"
+	"github.com/lineproof/lineproof/internal/web"
 )
 
 // pathClient returns the client that the path names.
@@ -61,7 +62,7 @@ func (p *Pages) clientPage(r *http.Request, c *access.ClientRow, form view.Form)
 			d.Moves = append(d.Moves, view.Action{Label: m.label, Href: clientURL(c.ID) + "/" + m.verb, Kind: m.kind})
 		}
 	}
-	d.Trail, err = p.trail(r, audit.Filter{Subject: c.ID})
+	d.Trail, err = p.trail(r, audit.Filter{Subject: c.ID, Before: web.CursorID(r)})
 	return page, d, err
 }
 
