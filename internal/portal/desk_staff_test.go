@@ -119,3 +119,15 @@ func (s *stack) opened(t testing.TB, o access.SessionForm) bool {
 	_, err := s.Access.Authenticate(t.Context(), s.open(t, o), addr)
 	return err == nil
 }
+
+// The reason of a role change is typed in a field of several lines, and stored as one line.
+func TestReasonOfRoleChangeBecomesOneLine(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	boss, reviewer := s.asAdministrator(t), s.as(t, "reviewer")
+	at := "/portal/desk/staff/" + reviewer.id.String() + "/role"
+	wantGo(t, s.post(t, at, boss.session, url.Values{"role": {"administrator"}, "reason": {" Moves\r\nup "}}), "/portal/desk/staff")
+	if waiting := must(s.Approvals.List(t.Context(), false, 10))(t); len(waiting) != 1 || waiting[0].Reason != "Moves up" {
+		t.Errorf("what waits is %+v", waiting)
+	}
+}

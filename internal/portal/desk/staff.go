@@ -227,7 +227,7 @@ func (p *Pages) giveStaffRole(w http.ResponseWriter, r *http.Request) error {
 	v := portal.VisitOf(r)
 	return p.carryOut(w, r, staffRolePage, staffRoleQuestion, "staff.waits", func(a *registry.Account) error {
 		return pg.InTx(r.Context(), p.Pool, func(tx pg.Tx) error {
-			_, err := p.Registry.GiveRole(r.Context(), tx, a.ID, r.PostFormValue("role"), r.PostFormValue("reason"), v.Who.Actor(), v.ID)
+			_, err := p.Registry.GiveRole(r.Context(), tx, a.ID, r.PostFormValue("role"), portal.OneLine(r.PostFormValue("reason")), v.Who.Actor(), v.ID)
 			return err
 		})
 	})
