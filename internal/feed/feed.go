@@ -10,7 +10,8 @@
 //   - An id means the same bytes for ever, also after a restore from a backup, which
 //     raises the epoch. The only exception is an entry whose number was erased: it says
 //     so, and the chain can still be checked.
-//   - Entries are added in the transaction of what they tell.
+//   - Entries are added in the transaction of what they tell, and leave when they are durable,
+//     also on the standby for which commits wait.
 //
 // It knows nothing of what is told. Package distribute adds what changed about watched
 // numbers.
@@ -131,6 +132,11 @@ func (s *Service) read(ctx context.Context, o Owner, where string, args ...any) 
 	entries, err := pgx.CollectRows(rows, scanEntry(o))
 	if err != nil {
 		return nil, fmt.Errorf("feed: read entries: %w", err)
+	}
+	if len(entries) > 0 {
+		if err := s.confirm(ctx, o, &entries[len(entries)-1]); err != nil {
+			return nil, err
+		}
 	}
 	return entries, nil
 }

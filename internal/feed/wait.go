@@ -32,6 +32,8 @@ type Service struct {
 	waiting map[Owner]*waiters
 	hinted  map[Owner]bool // whose heads are to be read; only feeds that somebody waits for
 	hints   chan struct{}
+
+	confirmed confirmations
 }
 
 // waiters are the readers that wait for one feed.
