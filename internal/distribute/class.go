@@ -138,6 +138,10 @@ type supplyData struct {
 // tellSupply adds an event about the supply of a network to the feeds of all who watch,
 // each with how many of its numbers are concerned.
 func (s *standings) tellSupply(ctx context.Context, tx pg.Tx, events map[feed.Owner][]feed.Event, all []uuid.UUID, n numbering.Network, lines *int64, event feed.Event) error {
+	// It reads the lists of all; a limit that it reaches once, it would reach again and again.
+	if _, err := tx.Exec(ctx, `SET LOCAL statement_timeout = 0`); err != nil {
+		return fmt.Errorf("distribute: count without a limit: %w", err)
+	}
 	counts, err := watchlist.CountWithin(ctx, tx, intervals(s.plan, n, s.at))
 	if err != nil {
 		return err

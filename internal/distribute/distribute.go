@@ -140,9 +140,11 @@ func (d *Distributor) Step(ctx context.Context) (n int, unsettled bool, err erro
 		if err != nil {
 			return err
 		}
-		due, err := outbox.TakeDue(ctx, tx, d.Now(), batch)
-		if err != nil {
-			return err
+		var due []outbox.Timer
+		if len(changes) < batch { // what else waits may be about the same numbers, and comes first
+			if due, err = outbox.TakeDue(ctx, tx, d.Now(), batch); err != nil {
+				return err
+			}
 		}
 		if next == mark && len(due) == 0 && ended.Empty() {
 			unsettled, err = outbox.Unsettled(ctx, tx, mark)

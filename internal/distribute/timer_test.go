@@ -93,6 +93,27 @@ func TestAnnouncedChurnIsToldWhenItFallsDue(t *testing.T) {
 	}
 }
 
+// While more changes wait than one step reads, nothing falls due: what was reported about a
+// number before its date is told before it.
+func TestDueChurnIsToldAfterEarlierChanges(t *testing.T) {
+	t.Parallel()
+
+	e := newEnv(t)
+	bank := e.bank()
+	now := time.Now().Truncate(time.Second)
+	e.watch(bank, 1)
+	e.announce(1, 7, now)
+	waiting := make([]outbox.Change, 0, 5_001)
+	for i := range 5_000 {
+		waiting = append(waiting, swap(100+i, 2))
+	}
+	e.change(append(waiting, swap(1, 7))...)
+	e.stepAt(now.Add(time.Minute))
+	if got := e.told(bank); len(got) != 2 || got[0].Type != "line.v1.swapped" || got[1].Type != "line.v1.quarantined" {
+		t.Errorf("told %+v", got)
+	}
+}
+
 // Several distributors are stopped at any moment while timers fall due: each is told once.
 func TestTimersAreToldOnceWhateverIsStopped(t *testing.T) {
 	t.Parallel()
