@@ -40,13 +40,13 @@ func (s *Service) About(ctx context.Context, n phone.Number, limit int) ([]Order
 	return s.query(ctx, `SELECT `+orderColumns+` FROM line_order WHERE number = $1 ORDER BY asked_at DESC, id DESC LIMIT $2`, n.Int(), limit)
 }
 
-// Decided lists orders that a second person has confirmed or refused, the
-// newest decision first. It searches only the latest orders, because there may be
-// many that need no second person. Ids are ordered by time, so that
-// the primary key finds the latest.
+// Decided lists orders that a second person has confirmed or refused, and bars that
+// lapsed because nobody confirmed them, the newest decision or lapse first. It searches
+// only the latest orders, because there may be many that need no second person. Ids are
+// ordered by time, so that the primary key finds the latest.
 func (s *Service) Decided(ctx context.Context, limit int) ([]Order, error) {
 	return s.query(ctx, `SELECT `+orderColumns+` FROM (SELECT * FROM line_order ORDER BY id DESC LIMIT $1) o
-		WHERE second_at IS NOT NULL ORDER BY second_at DESC, id DESC LIMIT $2`, recentOrders, limit)
+		WHERE second_at IS NOT NULL OR state = 'UNCONFIRMED' AND lapses_at <= $3 ORDER BY coalesce(second_at, lapses_at) DESC, id DESC LIMIT $2`, recentOrders, limit, s.now())
 }
 
 // Rejected lists the orders that were refused or withdrawn since a time.

@@ -80,6 +80,7 @@ var flashMessages = map[string]view.Flash{
 	"approval.given":    {Tone: view.Good, Text: "Confirmed. It has taken effect."},
 	"approval.broken":   {Tone: view.Warn, Text: "All staff are notified. If nobody rejects it, you can confirm it yourself after 24 hours."},
 	"approval.refused":  {Tone: view.Good, Text: "Rejected. It does not take effect."},
+	"approval.bar.acts": {Tone: view.Warn, Text: "Rejected. The bar stays in effect until it ends by itself, at the time in the list below. To end it sooner, order UNBAR: \"Lift bars\" on the number's page."},
 }
 
 // flashLifetime is how long a message waits to be shown.

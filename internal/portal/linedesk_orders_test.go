@@ -12,6 +12,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/order"
+	"github.com/lineproof/lineproof/internal/portal/view"
 	"github.com/lineproof/lineproof/internal/supply"
 )
 
@@ -121,4 +122,52 @@ func TestVoidIsOrderedFromAnEvent(t *testing.T) {
 	wantPage(t, s.post(t, orders, asker.session, orderOf(void, "note", "again")), http.StatusUnprocessableEntity, "already been voided")
 	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf("EXPLODE")), http.StatusBadRequest, "Look up the number first")
 	wantPage(t, s.post(t, prepareOrder, asker.session, orderOf("BAR", "phoneNumber", uuid.NewString())), http.StatusBadRequest, "Look up the number first")
+}
+
+// A bar acts before it is confirmed. Rejecting it does not end it: the message, the list of
+// approvals and the number's page say until when it acts, and how to end it sooner.
+func TestRejectedBarSaysThatItStillActs(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	asker, second := s.as(t, "reviewer"), s.as(t, "reviewer")
+	s.told(t, supply.Item{ID: "a", PhoneNumber: lifeNumber, Type: "ASSIGNED", EffectiveAt: daysAgo(29)})
+	wantGo(t, s.post(t, orders, asker.session, orderOf("BAR", "reason", "COURT", "note", "Suit 12")), approvals)
+	o := must((&order.Service{Supply: s.Lines}).List(t.Context(), true, 1))(t)[0]
+	res := s.post(t, orders+"/"+o.ID.String()+"/refuse", second.session, because("The letter names another number."))
+	wantGo(t, res, approvals)
+	r := newRequest(http.MethodGet, approvals, second.session, nil)
+	r.AddCookie(cookie(t, res, "__Host-lineproof-flash"))
+	state := "Rejected, in effect until " + view.Stamp(o.LapsesAt)
+	list := s.do(t, r)
+	wantPage(t, list, http.StatusOK, "The bar stays in effect until it ends by itself", "Lift bars", state)
+	wantNone(t, list.Body.String(), "It does not take effect")
+	look := url.Values{"phoneNumber": {lifeNumber}, "reason": {lifeReason}}
+	wantPage(t, s.post(t, numbers, asker.session, look), http.StatusOK, state, "Lift bars")
+	if got := s.answerNow(t); got != line.Barred {
+		t.Errorf("the number is %s", got)
+	}
+	must(s.pool.Exec(t.Context(), `UPDATE line_order SET lapses_at = now() - interval '1 hour' WHERE id = $1`, o.ID))(t)
+	list = s.get(t, approvals, second.session)
+	wantPage(t, list, http.StatusOK, "Rejected")
+	wantNone(t, list.Body.String(), "in effect until")
+}
+
+// A bar that nobody confirmed in time is listed with the decided requests, by the time at
+// which it ended.
+func TestBarThatLapsedIsListedWithDecidedRequests(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	asker := s.as(t, "reviewer")
+	s.told(t, supply.Item{ID: "a", PhoneNumber: lifeNumber, Type: "ASSIGNED", EffectiveAt: daysAgo(29)})
+	wantGo(t, s.post(t, orders, asker.session, orderOf("BAR", "reason", "COURT", "note", "Suit 12")), approvals)
+	service := &order.Service{Supply: s.Lines}
+	if list := must(service.Decided(t.Context(), 10))(t); len(list) != 0 {
+		t.Errorf("a bar that waits is decided: %+v", list)
+	}
+	must(s.pool.Exec(t.Context(), `UPDATE line_order SET lapses_at = now() - interval '1 hour'`))(t)
+	list := must(service.Decided(t.Context(), 10))(t)
+	if len(list) != 1 || list[0].State != order.Lapsed {
+		t.Fatalf("decided are %+v", list)
+	}
+	wantPage(t, s.get(t, approvals, asker.session), http.StatusOK, "No pending requests", "Ended, not confirmed in time", "Suit 12", view.Stamp(list[0].LapsesAt))
 }

@@ -164,8 +164,13 @@ func (m *approvalRows) order(o *order.Order) deskview.ApprovalRow {
 	if o.Since != "" {
 		row.Effect += " It takes effect from " + o.Since + " on."
 	}
-	if o.State == order.Unconfirmed {
+	switch {
+	case o.State == order.Unconfirmed:
 		row.Expires, row.Acts = o.LapsesAt, true
+	case o.State == order.Lapsed: // nobody decided it
+		row.DecidedAt = o.LapsesAt
+	case o.State == order.Withdrawn && o.LapsesAt.After(m.now):
+		row.State, row.Tone = present.RejectedUntil(o.LapsesAt), view.Warn
 	}
 	if row.Own {
 		row.NotConfirmable = ownOrderText

@@ -149,6 +149,8 @@ func (p *Pages) finishDecision(w http.ResponseWriter, r *http.Request, row *desk
 		return err
 	case confirm:
 		return p.RedirectWithFlash(w, r, approvalsPath, "approval.given")
+	case row.Acts:
+		return p.RedirectWithFlash(w, r, approvalsPath, "approval.bar.acts")
 	}
 	return p.RedirectWithFlash(w, r, approvalsPath, "approval.refused")
 }

@@ -298,8 +298,11 @@ func (p *Pages) orderRows(r *http.Request, q supply.HistoryQuery) ([]lineview.Or
 		if o.Event != "" {
 			row.Title += " (event " + o.Event + ")"
 		}
-		if o.State == order.Pending || o.State == order.Unconfirmed {
+		switch {
+		case o.State == order.Pending || o.State == order.Unconfirmed:
 			row.Href = approvalsPath
+		case o.State == order.Withdrawn && o.LapsesAt.After(p.Now()):
+			row.State, row.Tone = present.RejectedUntil(o.LapsesAt), view.Warn
 		}
 		rows = append(rows, row)
 	}

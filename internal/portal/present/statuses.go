@@ -3,6 +3,7 @@ package present
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -37,6 +38,10 @@ func ActionFor(status string) string {
 
 // StatusTone is the colour of a line's status in a list.
 func StatusTone(status string) view.Tone { return ActionTones[ActionFor(status)] }
+
+// RejectedUntil is the state of a bar that was rejected while it acts: it ends by itself
+// when it lapses.
+func RejectedUntil(lapses time.Time) string { return "Rejected, in effect until " + view.Stamp(lapses) }
 
 // EntityTones are the colours of an organisation's states.
 var EntityTones = map[registry.Status]view.Tone{registry.Approved: view.Good, registry.Suspended: view.Warn, registry.Revoked: view.Bad}
