@@ -35,10 +35,7 @@ const (
 // admit counts the numbers that enter a list against the budget, and judges them. Test
 // lists are neither counted nor judged.
 func (s *Service) admit(ctx context.Context, tx pg.Tx, o *Owner, l *stored, numbers iter.Seq[phone.Number]) error {
-	if !o.live() {
-		return nil
-	}
-	if err := s.Guard.Enter(ctx, tx, o.Entity, o.Budget, numbers); err != nil {
+	if err := s.spend(ctx, tx, o, numbers); err != nil || !o.live() {
 		return err
 	}
 	sample := sampleFrom(numbers)
@@ -64,6 +61,14 @@ func (s *Service) admit(ctx context.Context, tx pg.Tx, o *Owner, l *stored, numb
 		l.State = Held
 	}
 	return nil
+}
+
+// spend counts the numbers that enter a live list against the budget.
+func (s *Service) spend(ctx context.Context, tx pg.Tx, o *Owner, numbers iter.Seq[phone.Number]) error {
+	if !o.live() {
+		return nil
+	}
+	return s.Guard.Enter(ctx, tx, o.Entity, o.Budget, numbers)
 }
 
 func tooMany(n, of int64) bool { return n > freeMisses && n*holdOver > of }

@@ -41,7 +41,7 @@ func lock(ctx context.Context, tx pg.Tx, o *Owner, id uuid.UUID) (l stored, err 
 		return l, fmt.Errorf("watchlist: lock a list: %w", err)
 	}
 	copy(l.Digest[:], digest)
-	l.CreatedAt = l.CreatedAt.UTC()
+	l.CreatedAt, l.ChangedAt = l.CreatedAt.UTC(), l.ChangedAt.UTC()
 	return l, nil
 }
 
@@ -193,8 +193,9 @@ func (l *stored) write(ctx context.Context, tx pg.Tx, before, after map[int64]bl
 }
 
 // Replace makes numbers the whole list. The new list is built beside the old one and
-// takes its place at once. With dryRun nothing is stored, and the result is what the
-// list would be.
+// takes its place at once. With dryRun nothing is stored and no line is looked up: the
+// result has the members and the digest that the list would have, and is otherwise the
+// list as it is stored. So a dry run, which spends nothing, tells nothing about lines.
 func (s *Service) Replace(ctx context.Context, o Owner, id uuid.UUID, numbers iter.Seq2[phone.Number, error], dryRun bool) (List, error) {
 	after := make(map[int64]block)
 	for n, err := range numbers {
@@ -214,11 +215,14 @@ func (s *Service) Replace(ctx context.Context, o Owner, id uuid.UUID, numbers it
 		if l, err = lock(ctx, tx, &o, id); err != nil {
 			return err
 		}
-		l.ChangedAt = s.now()
 		before, err := l.readAll(ctx, tx)
 		if err != nil {
 			return err
 		}
+		if dryRun {
+			return s.dryRun(ctx, tx, &o, &l, before, after)
+		}
+		l.ChangedAt = s.now()
 		if err := s.admit(ctx, tx, &o, &l, entering(before, after)); err != nil {
 			return err
 		}
@@ -236,9 +240,6 @@ func (s *Service) Replace(ctx context.Context, o Owner, id uuid.UUID, numbers it
 		if err := l.save(ctx, tx); err != nil {
 			return err
 		}
-		if dryRun {
-			return errDryRun
-		}
 		return tell(ctx, tx, o.feed(), &l.List, l.ChangedAt)
 	})
 	if err != nil && !errors.Is(err, errDryRun) {
@@ -251,8 +252,21 @@ func (s *Service) Replace(ctx context.Context, o Owner, id uuid.UUID, numbers it
 // between them: hashing a hundred million numbers takes longer than a transaction may idle.
 const noTimeout = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`
 
-// errDryRun rolls a dry run back.
+// errDryRun rolls a dry run back: to check the budget stores what is counted.
 var errDryRun = errors.New("watchlist: a dry run stores nothing")
+
+// dryRun checks the budget, and sets the members and the digest that the list would have.
+func (s *Service) dryRun(ctx context.Context, tx pg.Tx, o *Owner, l *stored, before, after map[int64]block) error {
+	if err := s.spend(ctx, tx, o, entering(before, after)); err != nil {
+		return err
+	}
+	l.Members, l.Digest = 0, Digest{}
+	for key, b := range after {
+		l.Members += int64(b.count())
+		l.Digest.toggle(key, &b)
+	}
+	return errDryRun
+}
 
 func (l *stored) readAll(ctx context.Context, tx pg.Tx) (map[int64]block, error) {
 	found := make(map[int64]block)
