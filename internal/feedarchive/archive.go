@@ -65,7 +65,7 @@ func (a *Archive) Archive(ctx context.Context, day time.Time) (s Segment, err er
 func (a *Archive) replace(ctx context.Context, s *Segment, bodies int64) error {
 	return pg.InTx(ctx, a.Pool, func(tx pg.Tx) error {
 		table := pgx.Identifier{"public", tableOf(s.Day)}.Sanitize()
-		if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '5s'; LOCK TABLE ONLY feed_entry, ONLY `+table+` IN ACCESS EXCLUSIVE MODE`); err != nil {
+		if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '5s'; LOCK TABLE ONLY `+table+` IN SHARE MODE`); err != nil { // it can be read, and not changed
 			return fmt.Errorf("feedarchive: lock a day: %w", err)
 		}
 		var entries int64
@@ -79,7 +79,8 @@ func (a *Archive) replace(ctx context.Context, s *Segment, bodies int64) error {
 				return fmt.Errorf("feedarchive: record a segment: %w", err)
 			}
 		}
-		if _, err := tx.Exec(ctx, `ALTER TABLE feed_entry DETACH PARTITION `+table+`; DROP TABLE `+table); err != nil {
+		// Everybody who reads a feed waits from here on.
+		if _, err := tx.Exec(ctx, `LOCK TABLE ONLY feed_entry, ONLY `+table+` IN ACCESS EXCLUSIVE MODE; ALTER TABLE feed_entry DETACH PARTITION `+table+`; DROP TABLE `+table); err != nil {
 			return fmt.Errorf("feedarchive: drop a day: %w", err)
 		}
 		return nil
