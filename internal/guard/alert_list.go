@@ -38,10 +38,11 @@ func List(ctx context.Context, from pg.DB, now time.Time, all bool, limit int) (
 
 // AlertFilter selects alerts.
 type AlertFilter struct {
-	Entity uuid.UUID // its alerts and those of its sponsor; zero for all
-	Past   bool      // ended alerts instead of active ones
-	Before uuid.UUID // an alert: return older ones; zero for the newest
-	Limit  int
+	Entity  uuid.UUID // its alerts and those of its sponsor; zero for all
+	Sponsor uuid.UUID // a client: the alerts about all its organisations together; zero for all
+	Past    bool      // ended alerts instead of active ones
+	Before  uuid.UUID // an alert: return older ones; zero for the newest
+	Limit   int
 }
 
 // Find returns the selected alerts, newest first.
@@ -54,6 +55,9 @@ func Find(ctx context.Context, from pg.DB, now time.Time, f AlertFilter) ([]Aler
 	}
 	if f.Entity != uuid.Nil {
 		q.Add(`(a.entity_id = ? OR a.sponsor_id = (SELECT o.client_id FROM entity o WHERE o.id = ?))`, f.Entity, f.Entity)
+	}
+	if f.Sponsor != uuid.Nil {
+		q.Add(`a.sponsor_id = ?`, f.Sponsor)
 	}
 	if f.Before != uuid.Nil {
 		q.Add(`(a.since, a.id) < (SELECT b.since, b.id FROM guard_alert b WHERE b.id = ?)`, f.Before)

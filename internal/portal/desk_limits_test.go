@@ -91,6 +91,28 @@ func TestSponsorIsReleasedAsOne(t *testing.T) {
 	wantPage(t, s.get(t, "/portal/desk/limits/"+uuid.NewString()+"/release", boss.session), http.StatusNotFound)
 }
 
+// The page of a release shows the alerts that the release ends, and no others: those of the
+// client for all its organisations, and an organisation's own.
+func TestReleaseShowsTheAlertsThatItEnds(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	boss := s.asAdministrator(t)
+	var client uuid.UUID
+	if err := s.pool.QueryRow(t.Context(), `SELECT client_id FROM entity WHERE id = $1`, s.telco.ID).Scan(&client); err != nil {
+		t.Fatal(err)
+	}
+	s.found(t, s.telco, "density", "stopped", nil)
+	must(s.pool.Exec(t.Context(), `INSERT INTO guard_alert (id, sponsor_id, kind, level, since, node, numbers, misses, dense, block, budget)
+		VALUES ($1, $2, 'misses', 'stopped', now(), 'one', 7000, 3000, 0, 0, 0)`, uuid.Must(uuid.NewV7()), client))(t)
+	own, shared := "4,200 of 5,000 different numbers", "of 7,000"
+	page := s.get(t, "/portal/desk/limits/"+client.String()+"/release", boss.session)
+	wantPage(t, page, http.StatusOK, shared)
+	wantNone(t, page.Body.String(), own)
+	page = s.get(t, "/portal/desk/limits/"+s.telco.ID.String()+"/release", boss.session)
+	wantPage(t, page, http.StatusOK, own)
+	wantNone(t, page.Body.String(), shared)
+}
+
 // Many alerts are paged, and the pages have each alert once.
 func TestAlertsArePaged(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -203,10 +204,15 @@ func (p *Pages) releaseQuestion(r *http.Request, f view.Form) (view.ConfirmData,
 	if err != nil {
 		return view.ConfirmData{}, err
 	}
-	active, err := p.alertsOf(r, s.id, false)
+	filter := guard.AlertFilter{Entity: s.id}
+	if s.client {
+		filter = guard.AlertFilter{Sponsor: s.id}
+	}
+	active, err := p.alertsOf(r, filter)
 	if err != nil {
 		return view.ConfirmData{}, err
 	}
+	active = slices.DeleteFunc(active, func(row deskview.AlertRow) bool { return row.Client != s.client }) // those of its sponsor do not end with it
 	return view.ConfirmData{
 		Text:   "The guard no longer slows or stops " + s.name + ". First ask the organisation what it is doing, and check its requests in the journal.",
 		Action: limitsPath + "/" + s.id.String() + "/release", Label: "Request approval", Kind: view.Danger, Cancel: s.at, Reason: true, Form: f, Extra: deskview.ReleaseExtra(f, active),

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/guard"
@@ -55,18 +53,19 @@ func (p *Pages) deskLimits(r *http.Request, form view.Form) (view.Page, deskview
 			d.Form = d.Form.With(l.field, strconv.FormatFloat(l.own, 'f', -1, 64))
 		}
 	}
-	if d.Active, err = p.alertsOf(r, id, false); err != nil {
+	if d.Active, err = p.alertsOf(r, guard.AlertFilter{Entity: id}); err != nil {
 		return none(err)
 	}
-	if d.Past, err = p.alertsOf(r, id, true); err != nil {
+	if d.Past, err = p.alertsOf(r, guard.AlertFilter{Entity: id, Past: true}); err != nil {
 		return none(err)
 	}
 	page := view.Page{Title: e.Name, Lead: "The limits of this organisation, and how much of them it has used.", Crumbs: []view.Link{{Label: "Limits and alerts", Href: limitsPath}}, Active: limitsPath}
 	return page, d, nil
 }
 
-func (p *Pages) alertsOf(r *http.Request, entity uuid.UUID, past bool) ([]deskview.AlertRow, error) {
-	list, err := guard.Find(r.Context(), p.Pool, p.Now(), guard.AlertFilter{Entity: entity, Past: past, Limit: pastAlertsShown})
+func (p *Pages) alertsOf(r *http.Request, f guard.AlertFilter) ([]deskview.AlertRow, error) {
+	f.Limit = pastAlertsShown
+	list, err := guard.Find(r.Context(), p.Pool, p.Now(), f)
 	if err != nil {
 		return nil, err
 	}
