@@ -185,3 +185,17 @@ func TestLimitsAreSetByAdministrators(t *testing.T) {
 	s.confirmed(t, entitylimit.Raise, "Raise the limits", "Harbour Bank", "dayQuota 100,000", "dayQuota 2,000,000")
 	wantPage(t, s.get(t, at, boss.session), http.StatusOK, `value="2000000"`)
 }
+
+// The profile, the usage page and the staff's page of a new organisation show the same
+// budget of numbers: the part that it has now.
+func TestPagesAgreeOnTheNumbersOfANewOrganisation(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.Access.Limits = access.Limits{DayNumbers: 100_000}
+	admin, auditor := s.as(t, "admin"), s.as(t, "auditor")
+	for path, who := range map[string]visitor{"/portal/overview": admin, "/portal/profile": admin, "/portal/desk/entities/" + s.bank.ID.String(): auditor} {
+		page := s.get(t, path, who.session)
+		wantPage(t, page, http.StatusOK, "10,000")
+		wantNone(t, page.Body.String(), "100,000")
+	}
+}

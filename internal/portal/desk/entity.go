@@ -11,6 +11,7 @@ import (
 	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/portal"
 	"github.com/lineproof/lineproof/internal/portal/present"
 	"github.com/lineproof/lineproof/internal/portal/view"
@@ -77,6 +78,13 @@ func (p *Pages) showEntity(w http.ResponseWriter, r *http.Request) error {
 	limits, err := present.LimitsOf(ctx, p.Access, e.ID)
 	if err != nil {
 		return err
+	}
+	used, err := guard.UsageOf(ctx, p.Pool, e.ID, now)
+	if err != nil {
+		return err
+	}
+	if !limits.OwnDay { // a new organisation has only a part of the budget in the settings
+		limits.DayNumbers = used.Allowed(limits.DayNumbers)
 	}
 	d.KeyRate, d.EntityRate, d.DayQuota, d.MonthQuota, d.DayNumbers = limits.KeyRate, limits.EntityRate, limits.DayQuota, limits.MonthQuota, limits.DayNumbers
 	if err := p.addRelations(ctx, &e, &d); err != nil {

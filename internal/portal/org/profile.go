@@ -27,6 +27,13 @@ func (p *Pages) showProfile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	used, err := guard.UsageOf(ctx, p.Pool, e.ID, p.Now())
+	if err != nil {
+		return err
+	}
+	if !limits.OwnDay { // a new organisation has only a part of the budget in the settings
+		limits.DayNumbers = used.Allowed(limits.DayNumbers)
+	}
 	needed, err := p.Documents.Requirements(ctx, v.Who.Entity)
 	if err != nil {
 		return err
