@@ -117,7 +117,7 @@ type chunk struct {
 
 // record answers and records a chunk, and that the job has come so far: both or neither.
 func (r *jobRun) record(ctx context.Context, c *chunk) error {
-	ctx, cancel := context.WithTimeout(ctx, chunkTime)
+	ctx, cancel := context.WithTimeout(ctx, ChunkTime)
 	defer cancel()
 	who, err := r.caller(ctx)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/config"
 	"github.com/lineproof/lineproof/internal/distribute"
 	"github.com/lineproof/lineproof/internal/feed"
+	"github.com/lineproof/lineproof/internal/filejob"
 	"github.com/lineproof/lineproof/internal/guard"
 	"github.com/lineproof/lineproof/internal/httpapi/bankapi"
 	"github.com/lineproof/lineproof/internal/impact"
@@ -56,13 +57,14 @@ func (f *feeds) channels() []pg.Channel {
 }
 
 // openImpact returns what tells organisations of past answers. A verification that began
-// before a change is over after the timeout of a request.
+// before a change is over after the timeout of a request, a chunk of a file after its own, and
+// the commit of either 5 s later.
 func openImpact(ctx context.Context, cfg config.Config, l *lanes, lines *linestore.Resolver, archives blob.Store, metrics *telemetry.Metrics, log *slog.Logger) *impact.Teller {
 	told := func(notices int, oldest time.Duration) {
 		metrics.NoticesTold(notices)
 		log.LogAttrs(ctx, slog.LevelInfo, "told organisations of past answers that would be different", slog.Int("notices", notices), slog.Float64("seconds_since_report", oldest.Seconds()))
 	}
-	return impact.New(&impact.Teller{Pool: l.impact, Files: archives, Lines: lines, Now: time.Now, Settle: cfg.RequestTimeout + 5*time.Second, Told: told})
+	return impact.New(&impact.Teller{Pool: l.impact, Files: archives, Lines: lines, Now: time.Now, Settle: max(cfg.RequestTimeout, filejob.ChunkTime) + 5*time.Second, Told: told})
 }
 
 // run tells organisations about changes until ctx ends.
