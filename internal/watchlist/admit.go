@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,7 +23,7 @@ import (
 // A list of a bank's customers has about one number in a hundred that nobody has; of
 // numbers at random more than half are no lines. So a list waits for staff when more
 // than a tenth of a sample of what entered is missing, or lies where nobody supplies
-// and so nobody can tell. The first fifty never hold a list: otherwise a list of one
+// and so nobody can tell: with one call, or since staff released it. The first fifty never hold a list: otherwise a list of one
 // number would say whether it is a line.
 const (
 	minSample  = 1_000
@@ -32,32 +33,43 @@ const (
 	lookupSize = 5_000 // numbers that are looked up with one query
 )
 
-// admit counts the numbers that enter a list against the budget, and judges them. Test
-// lists are neither counted nor judged.
-func (s *Service) admit(ctx context.Context, tx pg.Tx, o *Owner, l *stored, numbers iter.Seq[phone.Number]) error {
-	if err := s.spend(ctx, tx, o, numbers); err != nil || !o.live() {
-		return err
+// sample is what was found about numbers that entered a list.
+type sample struct{ sampled, missing, uncovered int64 }
+
+func (c *sample) tooBad() bool {
+	return tooMany(c.missing, c.sampled) || tooMany(c.uncovered, c.sampled)
+}
+
+// limit counts at most so many numbers as sampled, and forgets no miss: a number that is
+// removed and added again costs nothing and is sampled again, and must not hide others.
+func (c *sample) limit(most int64) { c.sampled = min(c.sampled, max(most, c.missing+c.uncovered)) }
+
+// judge holds a list if too many of a sample of these numbers are nobody's, or of those and
+// what was sampled before. Test lists are not judged.
+func (s *Service) judge(ctx context.Context, tx pg.Tx, o *Owner, l *stored, numbers iter.Seq[phone.Number]) error {
+	if !o.live() {
+		return nil
 	}
-	sample := sampleFrom(numbers)
-	for len(sample) > 0 {
-		part := sample[:min(lookupSize, len(sample))]
-		sample = sample[len(part):]
+	var c sample
+	for part := range slices.Chunk(sampleFrom(numbers), lookupSize) {
 		found, err := s.Lines.LookupAll(ctx, tx, part, l.ChangedAt)
 		if err != nil {
 			return err
 		}
 		for _, n := range part {
 			known := found.Get(n)
-			l.sampled++
+			c.sampled++
 			switch view := known.View(l.ChangedAt); {
 			case view.Reason == line.ReasonNoSupply:
-				l.uncovered++
+				c.uncovered++
 			case !known.Row.State.Ongoing():
-				l.missing++
+				c.missing++
 			}
 		}
 	}
-	if tooMany(l.missing, l.sampled) || tooMany(l.uncovered, l.sampled) {
+	l.limit(max(l.Members, minSample))
+	l.sampled, l.missing, l.uncovered = l.sampled+c.sampled, l.missing+c.missing, l.uncovered+c.uncovered
+	if c.tooBad() || l.tooBad() {
 		l.State = Held
 	}
 	return nil

@@ -24,9 +24,9 @@ const MaxChange = 10_000
 // stored is a list whose row is locked.
 type stored struct {
 	List
+	sample
 
-	blocks                      int32
-	sampled, missing, uncovered int64
+	blocks int32
 }
 
 // lock reads and locks the row of a list, so that its changes come one after the other.
@@ -93,7 +93,10 @@ func (s *Service) Change(ctx context.Context, o Owner, id uuid.UUID, add, remove
 			b.add(rest)
 			after[key] = b
 		}
-		if err := s.admit(ctx, tx, &o, &l, entering(before, after)); err != nil {
+		if err := s.spend(ctx, tx, &o, entering(before, after)); err != nil {
+			return err
+		}
+		if err := s.judge(ctx, tx, &o, &l, entering(before, after)); err != nil {
 			return err
 		}
 		if err := l.write(ctx, tx, before, after); err != nil {
@@ -160,6 +163,13 @@ func entering(before, after map[int64]block) iter.Seq[phone.Number] {
 	}
 }
 
+func isEmpty(numbers iter.Seq[phone.Number]) bool {
+	for range numbers {
+		return false
+	}
+	return true
+}
+
 // write stores the blocks that have changed. The row of the list is locked, so that nobody
 // else adds the same block.
 func (l *stored) write(ctx context.Context, tx pg.Tx, before, after map[int64]block) error {
@@ -223,8 +233,16 @@ func (s *Service) Replace(ctx context.Context, o Owner, id uuid.UUID, numbers it
 			return s.dryRun(ctx, tx, &o, &l, before, after)
 		}
 		l.ChangedAt = s.now()
-		if err := s.admit(ctx, tx, &o, &l, entering(before, after)); err != nil {
+		if err := s.spend(ctx, tx, &o, entering(before, after)); err != nil {
 			return err
+		}
+		// The new list is judged as a whole. If nothing enters there is nothing to judge: a
+		// list that staff have released may be sent again.
+		if !isEmpty(entering(before, after)) {
+			l.sample = sample{}
+			if err := s.judge(ctx, tx, &o, &l, entering(nil, after)); err != nil {
+				return err
+			}
 		}
 		l.Members, l.Digest = 0, Digest{}
 		old := l.blocks

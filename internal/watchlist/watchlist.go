@@ -3,11 +3,11 @@
 //
 // What it guarantees:
 //
-//   - A list is no oracle. Whether one number is a line is nothing that an organisation
-//     gets to see. Every number that enters a live list spends the budget of different
-//     numbers of the year, which it shares with verifications; removing one gives nothing
-//     back. A list with too many numbers that nobody has waits for staff; its state is all
-//     that depends on lines, and a dry run, which spends nothing, does not judge it.
+//   - A list is no free oracle. Every number that enters a live list spends the budget of
+//     different numbers of the year, which it shares with verifications; removing one gives
+//     nothing back. A list with too many numbers that nobody has waits for staff. Its state
+//     is all that an organisation sees of whether numbers are lines, and it sees it only
+//     after they are spent: a dry run, which spends nothing, does not judge a list.
 //   - Whether a change came before or after a change of the list is decidable: a list
 //     takes effect at a place in the outbox ([List.EffectiveFrom]).
 //   - Members are returned to their own organisation only, which can also compare digests.
