@@ -38,24 +38,31 @@ func (s *Service) seal(e *Endpoint, key hooksign.Key) ([]byte, error) {
 
 // open decrypts what seal encrypted under any of the peppers.
 func (s *Service) open(e *Endpoint, sealed []byte) (hooksign.Key, error) {
-	for _, derived := range s.Peppers.Candidates(sealLabel) {
+	key, _, err := s.openWith(e, sealed)
+	return key, err
+}
+
+// openWith is open, and returns which pepper it was; 0 is the newest.
+func (s *Service) openWith(e *Endpoint, sealed []byte) (key hooksign.Key, pepper int, err error) {
+	for i, derived := range s.Peppers.Candidates(sealLabel) {
 		aead, err := newAEAD(derived)
 		if err != nil {
-			return hooksign.Key{}, err
+			return hooksign.Key{}, 0, err
 		}
 		if len(sealed) < aead.NonceSize() {
-			return hooksign.Key{}, errSealed
+			return hooksign.Key{}, 0, errSealed
 		}
 		text, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], e.context())
 		if err == nil {
-			return hooksign.Parse(secret.Text(text))
+			key, err = hooksign.Parse(secret.Text(text))
+			return key, i, err
 		}
 	}
-	return hooksign.Key{}, errSealed
+	return hooksign.Key{}, 0, errSealed
 }
 
 // keys returns the keys that sign now: the newest first, and the one before while it is
-// still valid.
+// still valid and can be decrypted.
 func (s *Service) keys(e *Endpoint, now time.Time) ([]hooksign.Key, error) {
 	key, err := s.open(e, e.sealed)
 	if err != nil {
@@ -63,11 +70,9 @@ func (s *Service) keys(e *Endpoint, now time.Time) ([]hooksign.Key, error) {
 	}
 	keys := []hooksign.Key{key}
 	if e.previousSealed != nil && now.Before(e.PreviousUntil) {
-		previous, err := s.open(e, e.previousSealed)
-		if err != nil {
-			return nil, err
+		if previous, err := s.open(e, e.previousSealed); err == nil {
+			keys = append(keys, previous)
 		}
-		keys = append(keys, previous)
 	}
 	return keys, nil
 }

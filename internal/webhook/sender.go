@@ -73,11 +73,15 @@ func (l *leased) extend(until time.Time) {
 	l.until = until
 }
 
-// Run sends until ctx ends. Requests in flight then get a moment to finish.
+// Run sends until ctx ends. Requests in flight then get a moment to finish. At its start,
+// keys that are encrypted under an older pepper are encrypted again.
 func (s *Sender) Run(ctx context.Context) {
 	s.slots = make(chan struct{}, maxPosts)
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
+	var sealing sync.WaitGroup
+	sealing.Go(func() { s.sealAgain(ctx) })
+	defer sealing.Wait()
 	held := map[uuid.UUID]*leased{}
 	renewed, warned := time.Now(), time.Time{}
 	ticker := time.NewTicker(min(tickInterval, s.lease()/6))
