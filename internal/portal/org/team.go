@@ -15,7 +15,8 @@ import (
 	"github.com/lineproof/lineproof/internal/web"
 )
 
-var teamPage = view.Page{Title: "Team", Lead: "The people of your organisation who can sign in. Admins manage the team and create live keys; members can do everything else.", Active: teamPath, Actions: []view.Action{present.InviteAction}}
+var teamPage = view.Page{Title: "Team", Lead: "The people of your organisation who can sign in. Only admins can manage the team, change webhooks, send or cancel files of numbers, and change an operator's API client. " +
+	"Live keys are created by admins, and by members to whom an admin has given that right.", Active: teamPath, Actions: []view.Action{present.InviteAction}}
 
 // showTeam serves GET /portal/team.
 func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request) error {
@@ -170,11 +171,11 @@ func (p *Pages) confirmRole(w http.ResponseWriter, r *http.Request) error {
 
 func roleQuestion(a *registry.Account, f view.Form) view.ConfirmData {
 	q := view.ConfirmData{
-		Text:   a.Name + " (" + a.Email + ") becomes an admin and can invite and remove people, including you.",
+		Text:   a.Name + " (" + a.Email + ") becomes an admin and can invite and remove people, including you, change webhooks, send or cancel files of numbers, and change an operator's API client.",
 		Action: teamPath + "/" + a.ID.String() + "/role", Label: "Make admin", Kind: view.Primary, Cancel: teamPath, Form: f, Extra: view.Hidden("kind", string(registry.AdminAccount)),
 	}
 	if a.Kind == registry.AdminAccount {
-		q.Text = a.Name + " (" + a.Email + ") becomes a member and can no longer manage the team. They have to sign in again."
+		q.Text = a.Name + " (" + a.Email + ") becomes a member and can no longer manage the team, change webhooks, send or cancel files of numbers, or change an operator's API client. They have to sign in again."
 		q.Label, q.Extra = "Make member", view.Hidden("kind", string(registry.MemberAccount))
 	}
 	return q
