@@ -174,3 +174,20 @@ func TestTrailIsFilteredByNames(t *testing.T) {
 	unknown := uuid.NewString()
 	wantPage(t, s.get(t, at+"?entity="+unknown+"&actor="+unknown, auditor.session), http.StatusOK, unknown, "No entries found")
 }
+
+// While the page asks which person is meant, the organisation that was chosen before stays
+// chosen, and the other way round.
+func TestTrailKeepsTheFilterThatWasChosenBefore(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	auditor := s.as(t, "auditor")
+	s.as(t, "reviewer")
+	const at = "/portal/desk/audit"
+	bank, person := s.bank.ID.String(), auditor.id.String()
+	page := s.post(t, at, auditor.session, url.Values{"person": {"Zainab"}, "entity": {bank}, "by": {"account"}})
+	wantPage(t, page, http.StatusOK, `<select id="field-actor"`, ">Harbour Bank</strong>", `name="entity" value="`+bank+`"`, `href="`+at+`?by=account"`)
+	page = s.post(t, at, auditor.session, url.Values{"organisation": {"a"}, "actor": {person}})
+	wantPage(t, page, http.StatusOK, `<select id="field-entity"`, `name="actor" value="`+person+`"`)
+	page = s.post(t, at, auditor.session, url.Values{"person": {"<b>nobody"}, "entity": {bank}})
+	wantPage(t, page, http.StatusUnprocessableEntity, `id="error-person"`, `name="entity" value="`+bank+`"`)
+}

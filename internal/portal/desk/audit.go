@@ -46,7 +46,7 @@ func (p *Pages) showTrail(w http.ResponseWriter, r *http.Request) error {
 	if form.Wrong() {
 		return p.ShowStatus(w, r, http.StatusUnprocessableEntity, trailPage, trailview.Audit(d))
 	}
-	err := p.pickedNames(r, f, &d)
+	err := p.pickedNames(r, r.URL.Query(), &d)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -42,6 +43,9 @@ func (p *Pages) pickTrail(w http.ResponseWriter, r *http.Request) error {
 	d.Organisations = pick(&form, "organisation", "entity", "organisation", organisations)
 	d.People = pick(&form, "person", "actor", "person", people)
 	if form.Wrong() || len(d.Organisations)+len(d.People) > 0 {
+		if err := p.pickedNames(r, typed, &d); err != nil {
+			return err
+		}
 		if d.Form = form; form.Wrong() {
 			return p.ShowStatus(w, r, http.StatusUnprocessableEntity, trailPage, trailview.Audit(d))
 		}
@@ -107,23 +111,34 @@ func (p *Pages) fittingPeople(r *http.Request, text string) (options []view.Opti
 	return options, err
 }
 
-// pickedNames fills in the names behind the ids of the filters.
-func (p *Pages) pickedNames(r *http.Request, f audit.Filter, d *trailview.AuditData) error {
-	names, err := present.NamesOf(r.Context(), p.Portal, []audit.Actor{{Kind: audit.Client, ID: f.Actor}}, f.Entity)
+// pickedNames fills in the names behind the ids of the filters, which are in q.
+func (p *Pages) pickedNames(r *http.Request, q url.Values, d *trailview.AuditData) error {
+	entity, actor := idOf(q, "entity"), idOf(q, "actor")
+	names, err := present.NamesOf(r.Context(), p.Portal, []audit.Actor{{Kind: audit.Client, ID: actor}}, entity)
 	if err != nil {
 		return err
 	}
 	without := func(field string) string {
-		q := r.URL.Query()
-		q.Del(field)
-		q.Del("after")
-		return auditPath + "?" + q.Encode()
+		rest := maps.Clone(q)
+		for _, name := range []string{field, "after", "organisation", "person"} { // a typed name is in no address
+			rest.Del(name)
+		}
+		return auditPath + "?" + rest.Encode()
 	}
-	if f.Entity != uuid.Nil {
-		d.Organisation, d.WithoutEntity = names.Called(f.Entity, f.Entity.String()), without("entity")
+	if entity != uuid.Nil {
+		d.Organisation, d.WithoutEntity = names.Called(entity, entity.String()), without("entity")
 	}
-	if f.Actor != uuid.Nil {
-		d.Person, d.WithoutWho = names.Called(f.Actor, names.Name(audit.Actor{Kind: audit.Client, ID: f.Actor})), without("actor")
+	if actor != uuid.Nil {
+		d.Person, d.WithoutWho = names.Called(actor, names.Name(audit.Actor{Kind: audit.Client, ID: actor})), without("actor")
 	}
 	return nil
+}
+
+// idOf returns the id of a filter; the zero id for none, and for one that is invalid.
+func idOf(q url.Values, field string) uuid.UUID {
+	id, err := uuid.Parse(strings.TrimSpace(q.Get(field)))
+	if err != nil {
+		return uuid.Nil
+	}
+	return id
 }
