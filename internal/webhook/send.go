@@ -81,7 +81,15 @@ func (x *sending) next(ctx, work context.Context) error {
 		return err
 	}
 	if len(entries) == 0 {
-		return x.Service.Feed.Wait(ctx, x.Owner(), x.Seq)
+		if err := x.Service.Feed.Wait(ctx, x.Owner(), x.Seq); err != nil {
+			return err
+		}
+		if entries, err = x.read(ctx); err != nil {
+			return err
+		}
+	}
+	if len(entries) == 0 || entries[0].Seq != x.Seq+1 { // although the feed goes further
+		return x.skipArchived(ctx, work)
 	}
 	select {
 	case x.slots <- struct{}{}:
@@ -125,7 +133,8 @@ func (x *sending) read(ctx context.Context) ([]feed.Entry, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
-	return x.Service.Feed.After(ctx, x.Owner(), x.Seq, limit)
+	entries, err := x.Service.Feed.After(ctx, x.Owner(), x.Seq, limit)
+	return untilGap(entries), err
 }
 
 func (x *sending) progress() progress {

@@ -5,7 +5,8 @@
 //   - Every entry of the feed is sent until the endpoint has accepted it, in the order of
 //     the feed. An endpoint has one cursor and, over all nodes, one sender ([Sender]): an
 //     endpoint that hangs delays itself and nobody else. An entry may be sent twice, and
-//     is then the same bytes under the same id.
+//     is then the same bytes under the same id. An entry that was archived before the
+//     endpoint got it is left out, and the list of attempts says so.
 //   - Requests are signed ([hooksign]), and an endpoint gets events only after it has
 //     answered a signed challenge.
 //   - Nothing is sent to an address that the service itself did not store: the key that
