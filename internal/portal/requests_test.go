@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -54,5 +55,36 @@ func TestRequestsShowWhyTheyWereRefused(t *testing.T) {
 	}
 	if body := s.get(t, "/portal/requests", stranger.session).Body.String(); strings.Contains(body, id.String()) {
 		t.Error("another organisation lists the request")
+	}
+}
+
+// A search by number has pages, too: the next one is posted, so that no number is in an
+// address, and every request is on one page.
+func TestRequestsFoundByNumberArePaged(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	member := s.as(t, "member")
+	want := map[string]bool{}
+	for range 55 {
+		want[s.refusedRequest(t, s.bank.ID, uuid.New()).String()] = true
+	}
+	form := url.Values{"phoneNumber": {"0803 123 4567"}}
+	for page := range 2 {
+		body := s.post(t, "/portal/requests", member.session, form).Body.String()
+		for id := range want {
+			if strings.Contains(body, id) {
+				delete(want, id)
+			}
+		}
+		after := regexp.MustCompile(`name="after" value="([^"]+)"`).FindStringSubmatch(body)
+		if (after != nil) != (page == 0) || strings.Contains(body, "?after=") {
+			t.Fatalf("page %d has the next page %v", page+1, after)
+		}
+		if after != nil {
+			form.Set("after", after[1])
+		}
+	}
+	if len(want) != 0 {
+		t.Errorf("%d requests are on no page", len(want))
 	}
 }

@@ -56,8 +56,8 @@ func (p *Pages) showRequests(w http.ResponseWriter, r *http.Request) error {
 	return p.list(w, r, f, form)
 }
 
-// findByNumber serves POST /portal/requests. The result is shown in this response, so
-// that no number is in an address.
+// findByNumber serves POST /portal/requests. The result is shown in this response, and its
+// next page is posted again, so that no number is in an address.
 func (p *Pages) findByNumber(w http.ResponseWriter, r *http.Request) error {
 	text := strings.TrimSpace(r.PostFormValue("phoneNumber"))
 	number, err := p.Region.ParseMobile(text)
@@ -65,7 +65,7 @@ func (p *Pages) findByNumber(w http.ResponseWriter, r *http.Request) error {
 	portal.AddFieldError(&form, text != "", "phoneNumber", "Enter the phone number.")
 	portal.AddFieldError(&form, text == "" || !errors.Is(err, phone.ErrMalformed), "phoneNumber", "Write a phone number, for example +2348031234567 or 08031234567.")
 	portal.AddFieldError(&form, text == "" || err == nil || errors.Is(err, phone.ErrMalformed), "phoneNumber", "This is not a mobile number of this country.")
-	f := requestlog.Filter{}
+	f := requestlog.Filter{Before: parsePosition(r.PostFormValue("after"))}
 	if err == nil {
 		f.Number = number.E164()
 	}
@@ -104,7 +104,9 @@ func (p *Pages) list(w http.ResponseWriter, r *http.Request, f requestlog.Filter
 		return err
 	}
 	list, next := web.CutPage(list, requestsShown, positionText)
-	if f.Number == "" { // a page found by number has no address
+	if f.Number != "" { // a page found by number has no address
+		d.Number, d.After = form.Value("phoneNumber"), next
+	} else {
 		current := ""
 		if !f.Before.At.IsZero() {
 			current = web.Cursor(r)
