@@ -53,7 +53,7 @@ With --test it is a test key: it works for test numbers only, has a test clock, 
 	flags.StringSliceVar(&networks, "network", nil, "IP network from which the key may be used, such as 192.0.2.0/24; may be repeated (default: any)")
 	flags.Float64Var(&form.Rate, "rate", 0, "requests per second (default: from the settings)")
 	flags.IntVar(&form.Burst, "burst", 0, "burst of requests (default: from the settings)")
-	flags.StringSliceVar(&form.Rights, "right", nil, "what the key may do beyond verifying: watch (change watch-lists), feed (read the feed of events) or jobs (send files of numbers); may be repeated")
+	flags.StringSliceVar(&form.Rights, "right", nil, "what the key may do beyond verifying: watch (change watch-lists), feed (read the feed of events, change webhook endpoints) or jobs (send files of numbers); may be repeated")
 	flags.BoolVar(&test, "test", false, "create a test key (lp_test_...), which works for test numbers only")
 	console.Require(cmd, "entity", "name")
 	asJSON := console.JSONFlag(cmd)

@@ -12,7 +12,7 @@ import (
 // The rights. They are stored.
 const (
 	Watch = "watch" // change watch-lists, and read them
-	Feed  = "feed"  // read the feed of events
+	Feed  = "feed"  // read the feed of events, and change webhook endpoints
 	Jobs  = "jobs"  // send files of numbers, and get the answers
 )
 
