@@ -33,6 +33,7 @@ func (s *Service) Members(ctx context.Context, o Owner, id uuid.UUID, fn func([]
 	if err != nil {
 		return err
 	}
+	var read Digest
 	for part := range slices.Chunk(keys, blocksAtOnce) {
 		rows, err := s.Pool.Query(ctx, `SELECT block, members FROM watch_block WHERE `+ofList+` AND block = ANY($2) ORDER BY block`, blocks, part)
 		if err != nil {
@@ -43,6 +44,7 @@ func (s *Service) Members(ctx context.Context, o Owner, id uuid.UUID, fn func([]
 		var text []byte
 		_, err = pgx.ForEachRow(rows, []any{&key, &text}, func() error {
 			b := decode(text)
+			read.toggle(key, &b)
 			b.each(func(rest int) {
 				n, _ := phone.FromInt(key*perBlock + int64(rest))
 				numbers = append(numbers, n)
@@ -58,10 +60,10 @@ func (s *Service) Members(ctx context.Context, o Owner, id uuid.UUID, fn func([]
 			}
 		}
 	}
-	switch now, _, err := s.version(ctx, o, id); {
+	switch now, last, err := s.version(ctx, o, id); {
 	case err != nil && !errors.Is(err, ErrNoList):
 		return err
-	case err != nil || now.Digest != l.Digest:
+	case err != nil || now.Digest != read || last != blocks: // a list that is replaced by itself has other blocks
 		return ErrChanged
 	}
 	return nil
