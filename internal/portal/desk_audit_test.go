@@ -191,3 +191,28 @@ func TestTrailKeepsTheFilterThatWasChosenBefore(t *testing.T) {
 	page = s.post(t, at, auditor.session, url.Values{"person": {"<b>nobody"}, "entity": {bank}})
 	wantPage(t, page, http.StatusUnprocessableEntity, `id="error-person"`, `name="entity" value="`+bank+`"`)
 }
+
+// An entry calls its subject what it is, and links only to pages that exist: the release of
+// a client's organisations to the client.
+func TestTrailCallsSubjectsWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	auditor := s.as(t, "auditor")
+	for action, label := range map[audit.Action]string{
+		audit.WebhookCreated: "Webhook endpoint", audit.JobCreated: "File job", audit.ListReleased: "Watch-list", audit.MandateAdded: "Mandate", audit.NumberSealed: "Seal", audit.HoldPlaced: "Legal hold",
+		audit.ErasureConfirmed: "Erasure", audit.MassChangeAnnounced: "Announcement", audit.PasswordChanged: "Account", audit.FactorSet: "Account", audit.OrderGiven: "Order", "later.version": "Subject",
+	} {
+		subject := uuid.New()
+		s.written(t, audit.Entry{Actor: audit.Actor{Kind: audit.System}, Action: action, Subject: subject})
+		body := s.get(t, "/portal/desk/audit?subject="+subject.String(), auditor.session).Body.String()
+		if !strings.Contains(body, ">"+label+"<") || label != "Account" && strings.Contains(body, ">Account<") {
+			t.Errorf("%s does not call its subject %s", action, label)
+		}
+	}
+	client := must(s.Access.Clients(t.Context()))(t)[0].ID
+	s.written(t, audit.Entry{Actor: audit.Actor{Kind: audit.System}, Action: audit.GuardReleased, Subject: client})
+	s.written(t, audit.Entry{Actor: audit.Actor{Kind: audit.System}, Action: audit.GuardReleased, Subject: s.bank.ID, Entity: s.bank.ID})
+	page := s.get(t, "/portal/desk/audit?action=guard.released", auditor.session)
+	wantPage(t, page, http.StatusOK, `href="/portal/desk/clients/`+client.String()+`"`, ">MTN<", `href="/portal/desk/entities/`+s.bank.ID.String()+`"`)
+	wantNone(t, page.Body.String(), "/portal/desk/entities/"+client.String())
+}

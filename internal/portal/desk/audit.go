@@ -111,7 +111,7 @@ func (p *Pages) trailNames(r *http.Request, list []audit.Record) (present.ActorN
 	for i := range list {
 		e := &list[i]
 		actors, others = append(actors, e.Actor), append(others, e.Entity)
-		if strings.HasPrefix(string(e.Action), "client.") {
+		if aboutClient(e) {
 			actors = append(actors, audit.Actor{Kind: audit.Client, ID: e.Subject})
 		} else {
 			others = append(others, e.Subject)

@@ -115,23 +115,34 @@ func trailRow(e *audit.Record, names present.ActorNames) trailview.TrailRow {
 // trailAbout names the subject of an entry, and returns the address of its page.
 func trailAbout(e *audit.Record, names present.ActorNames) (label, href string) {
 	group, _, _ := strings.Cut(string(e.Action), ".")
-	switch group {
-	case "entity", "guard":
-		label, href = "Organisation", entityURL(e.Subject)
-	case "client":
+	label = cmp.Or(subjectLabels[group], "Subject")
+	switch {
+	case aboutClient(e):
 		label, href = "Client", clientURL(e.Subject)
-	case "document":
-		label, href = "Document", documentsPath+"/"+e.Subject.String()
-	case "approval":
-		label, href = "Approval", approvalsPath
-	case "plan":
-		label, href = "Numbering plan", planPath
-	case "key", "token", "session", "import", "policy", "order", "history", "journal":
-		label = strings.ToUpper(group[:1]) + group[1:]
-	default:
-		label = "Account"
+	case group == "entity" || group == "guard":
+		href = entityURL(e.Subject)
+	case group == "document":
+		href = documentsPath + "/" + e.Subject.String()
+	case group == "approval":
+		href = approvalsPath
+	case group == "plan":
+		href = planPath
 	}
 	return names.Called(e.Subject, label), href
+}
+
+// aboutClient reports whether the subject of an entry is a client. The guard releases an
+// organisation, or all organisations of a client; the latter have no entity.
+func aboutClient(e *audit.Record) bool {
+	return strings.HasPrefix(string(e.Action), "client.") || e.Action == audit.GuardReleased && e.Entity == uuid.Nil
+}
+
+// subjectLabels name the subjects of actions, by the group of the action.
+var subjectLabels = map[string]string{
+	"entity": "Organisation", "guard": "Organisation", "notice": "Organisation", "document": "Document", "approval": "Approval", "plan": "Numbering plan",
+	"key": "Key", "token": "Token", "session": "Session", "import": "Import", "policy": "Policy", "order": "Order", "history": "History", "journal": "Journal",
+	"webhook": "Webhook endpoint", "job": "File job", "watch": "Watch-list", "mandate": "Mandate", "seal": "Seal", "hold": "Legal hold", "erasure": "Erasure", "supply": "Announcement",
+	"staff": "Account", "account": "Account", "invitation": "Account", "password": "Account", "factor": "Account", "recovery": "Account", "login": "Account",
 }
 
 // trailChanges returns the fields that changed, by name.
