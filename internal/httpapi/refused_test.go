@@ -39,3 +39,17 @@ func TestRefusedRequestsAreReported(t *testing.T) {
 		}
 	}
 }
+
+// A caller chooses the names of the fields that it sends: one that looks like a phone
+// number, in any spelling, or like a key is not stored.
+func TestRefusedRequestsKeepNoNumberThatIsAFieldName(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	var got []requestlog.Refused
+	s.Refused = func(r requestlog.Refused) { got = append(got, r) }
+	s.do(t, post(verifyPath, s.key, `{"08031234567":true,"٠٨٠٣١٢٣٤٥٦٧":1,"+234 803 123 4567":1,"(0803) 1234567":1,"lp_live_abc":1,"0803[123]4567":1,"phone_number":1,"phoneNumber":"0803"}`))
+	want := []string{"[withheld]: UNKNOWN_FIELD", "[withheld]: UNKNOWN_FIELD", "[withheld]: UNKNOWN_FIELD", "[withheld]: UNKNOWN_FIELD", "[withheld]: UNKNOWN_FIELD", "[withheld]: UNKNOWN_FIELD", "phone_number: UNKNOWN_FIELD", "phoneNumber: INVALID_FORMAT"}
+	if len(got) != 1 || !slices.Equal(got[0].Violations, want) {
+		t.Errorf("stored is %+v, want %q", got, want)
+	}
+}

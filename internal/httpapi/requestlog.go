@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/netip"
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel"
@@ -107,8 +109,26 @@ func (a *API) observe(next http.Handler) http.Handler {
 func (l *requestLog) refused(route string, status int) requestlog.Refused {
 	return requestlog.Refused{
 		ID: l.ID, Entity: l.who.Entity, Key: l.who.ID, Mode: l.who.Mode, Route: route, Status: status, Code: string(l.fault.Code), Correlator: web.Loggable(l.correlator),
-		Violations: requestlog.Violations(l.fault), Number: requestlog.Number(l.number),
+		Violations: requestlog.Violations(l.fault, loggableField), Number: requestlog.Number(l.number),
 	}
+}
+
+// loggableField returns the name of a field as it may be stored. A caller can send any name,
+// and so a phone number in any spelling: signs between digits do not count.
+func loggableField(name string) string {
+	letters := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsDigit(r):
+			return '0'
+		case unicode.IsLetter(r), r == '_':
+			return r
+		}
+		return -1
+	}, name)
+	if kept := web.Loggable(letters); kept != letters {
+		return kept
+	}
+	return web.Loggable(name)
 }
 
 // correlators is CAMARA's pattern. A value that does not match it is not echoed.

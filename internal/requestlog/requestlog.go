@@ -66,10 +66,11 @@ type Refused struct {
 // maxViolations is how many violations of a request are kept. The response has all.
 const maxViolations = 10
 
-// Violations returns what was wrong with a request, each as field and code.
-func Violations(f *fault.Error) (list []string) {
+// Violations returns what was wrong with a request, each as field and code. Loggable
+// returns the name of a field as it may be stored: a caller can send any name.
+func Violations(f *fault.Error, loggable func(string) string) (list []string) {
 	for _, v := range f.Violations[:min(len(f.Violations), maxViolations)] {
-		list = append(list, v.Field+": "+v.Code)
+		list = append(list, loggable(v.Field)+": "+v.Code)
 	}
 	return list
 }
