@@ -33,9 +33,9 @@ func (p *Pages) clientRoutes() []portal.Route {
 	routes := []portal.Route{
 		{Method: get, Path: clientsPath, Right: portal.Staff, Serve: p.showClients},
 		{Method: get, Path: newClientPath, Right: portal.Administrator, Serve: p.showNewClient},
-		{Method: post, Path: newClientPath, Right: portal.Administrator, Serve: p.createClient},
+		{Method: post, Path: newClientPath, Right: portal.Administrator, Prove: true, Serve: p.createClient},
 		{Method: get, Path: clientPath, Right: portal.Staff, Serve: p.showClient},
-		{Method: post, Path: clientSecretsPath, Right: portal.Administrator, Serve: p.addSecret},
+		{Method: post, Path: clientSecretsPath, Right: portal.Administrator, Prove: true, Serve: p.addSecret},
 		{Method: get, Path: clientSecretRevokePath, Right: portal.Administrator, Serve: p.confirmRevokeSecret},
 		{Method: post, Path: clientSecretRevokePath, Right: portal.Administrator, Serve: p.revokeSecret},
 	}
