@@ -6,9 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"regexp"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel"
@@ -113,18 +111,12 @@ func (l *requestLog) refused(route string, status int) requestlog.Refused {
 	}
 }
 
+var signs, digit = regexp.MustCompile(`[^\pL\p{Nd}_]+`), regexp.MustCompile(`\p{Nd}`)
+
 // loggableField returns the name of a field as it may be stored. A caller can send any name,
 // and so a phone number in any spelling: signs between digits do not count.
 func loggableField(name string) string {
-	letters := strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsDigit(r):
-			return '0'
-		case unicode.IsLetter(r), r == '_':
-			return r
-		}
-		return -1
-	}, name)
+	letters := digit.ReplaceAllString(signs.ReplaceAllString(name, ""), "0")
 	if kept := web.Loggable(letters); kept != letters {
 		return kept
 	}
