@@ -55,7 +55,7 @@ type Reader struct {
 
 // Read calls fn with the registers of every subject that has entered something since
 // the last call.
-func (r *Reader) Read(ctx context.Context, from pg.DB, year int, fn func(s Subject, registers []byte)) error {
+func (r *Reader) Read(ctx context.Context, from pg.DB, year int, fn func(s Subject, year int, registers []byte)) error {
 	if r.year != year {
 		r.year, r.versions = year, make(map[uuid.UUID]int64)
 	}
@@ -73,7 +73,7 @@ func (r *Reader) Read(ctx context.Context, from pg.DB, year int, fn func(s Subje
 	var registers []byte
 	_, err = pgx.ForEachRow(rows, []any{&s.ID, &s.IsSponsor, &version, &registers}, func() error {
 		r.versions[s.ID] = version
-		fn(s, registers)
+		fn(s, year, registers)
 		return nil
 	})
 	if err != nil {

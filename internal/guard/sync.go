@@ -97,8 +97,7 @@ func (g *Guard) Sync(ctx context.Context) error {
 	for i := range created {
 		g.reportAlert(ctx, &created[i])
 	}
-	year := yearOf(dayOf(now))
-	return errors.Join(g.hear(ctx, now), g.entered.Read(ctx, g.Pool, year, g.mergeEntered(year)), g.storeYears(ctx, now))
+	return errors.Join(g.hear(ctx, now), g.entered.Read(ctx, g.Pool, yearOf(dayOf(now)), g.mergeEntered), g.storeYears(ctx, now))
 }
 
 // dayUsage is the usage of one organisation or sponsor on one day. That of a sponsor

@@ -164,17 +164,12 @@ func (o *subject) judgeYear(g *Guard, others total, now time.Time) {
 	o.raiseFinding(g, HarvestMisses, y.harvestMisses(others), now)
 }
 
-// mergeEntered counts what subjects have put into watch-lists in a year, unless it has ended
-// meanwhile.
-func (g *Guard) mergeEntered(year int) func(entered.Subject, []byte) {
-	return func(s entered.Subject, registers []byte) {
-		o := g.subject(s.ID, s.IsSponsor)
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.startDay(g.Now())
-		if o.year.year != year {
-			return
-		}
+// mergeEntered counts what a subject has put into watch-lists in a year that has not ended.
+func (g *Guard) mergeEntered(s entered.Subject, year int, registers []byte) {
+	o := g.subject(s.ID, s.IsSponsor)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.startDay(g.Now()); o.year.year == year {
 		o.year.numbers.Merge(registers, yearBits)
 		o.year.changed = true
 	}
