@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -29,11 +30,7 @@ func (r *AlertRow) Active(at time.Time) bool {
 
 // List returns alerts, newest first: active ones, or all.
 func List(ctx context.Context, from pg.DB, now time.Time, all bool, limit int) ([]AlertRow, error) {
-	var q pg.Where
-	if !all {
-		q.Add(activeSQL, now)
-	}
-	return find(ctx, from, &q, limit)
+	return Find(ctx, from, now, AlertFilter{All: all, Limit: limit})
 }
 
 // AlertFilter selects alerts.
@@ -41,16 +38,21 @@ type AlertFilter struct {
 	Entity  uuid.UUID // its alerts and those of its sponsor; zero for all
 	Sponsor uuid.UUID // a client: the alerts about all its organisations together; zero for all
 	Past    bool      // ended alerts instead of active ones
+	All     bool      // active and ended ones
 	Before  uuid.UUID // an alert: return older ones; zero for the newest
 	Limit   int
 }
 
+// activeSQL is the condition of an alert that is active at a time.
+const activeSQL = `a.released_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > ?)`
+
 // Find returns the selected alerts, newest first.
 func Find(ctx context.Context, from pg.DB, now time.Time, f AlertFilter) ([]AlertRow, error) {
 	var q pg.Where
-	if f.Past {
+	switch {
+	case f.Past:
 		q.Add(`NOT (`+activeSQL+`)`, now)
-	} else {
+	case !f.All:
 		q.Add(activeSQL, now)
 	}
 	if f.Entity != uuid.Nil {
@@ -62,14 +64,7 @@ func Find(ctx context.Context, from pg.DB, now time.Time, f AlertFilter) ([]Aler
 	if f.Before != uuid.Nil {
 		q.Add(`(a.since, a.id) < (SELECT b.since, b.id FROM guard_alert b WHERE b.id = ?)`, f.Before)
 	}
-	return find(ctx, from, &q, f.Limit)
-}
-
-// activeSQL is the condition of an alert that is active at a time.
-const activeSQL = `a.released_at IS NULL AND (a.ends_at IS NULL OR a.ends_at > ?)`
-
-func find(ctx context.Context, from pg.DB, q *pg.Where, limit int) ([]AlertRow, error) {
-	maxRows := q.Bind(`?`, limit)
+	maxRows := q.Bind(`?`, f.Limit)
 	rows, err := from.Query(ctx, `SELECT a.id, a.entity_id, a.sponsor_id, coalesce(e.name, c.name), a.kind, a.level, a.since, a.ends_at, a.node, a.numbers, a.misses, a.dense, a.block, a.budget,
 			a.released_at, a.released_by, coalesce(a.reason, ''), a.quiet_until
 		FROM guard_alert a LEFT JOIN entity e ON e.id = a.entity_id LEFT JOIN client c ON c.id = a.sponsor_id
@@ -79,25 +74,18 @@ func find(ctx context.Context, from pg.DB, q *pg.Where, limit int) ([]AlertRow, 
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f AlertRow, err error) {
 		var level string
-		var ends, released, quiet *time.Time
+		var ends, released, quiet sql.NullTime
 		var entity, sponsor, by uuid.NullUUID
 		err = row.Scan(&f.ID, &entity, &sponsor, &f.Name, &f.Kind, &level, &f.Since, &ends, &f.Node, &f.Numbers, &f.Misses, &f.Dense, &f.Block, &f.Budget,
 			&released, &by, &f.Reason, &quiet)
 		f.Entity, f.Sponsor = entity.UUID, sponsor.UUID
-		f.Level, f.Until, f.ReleasedAt, f.ReleasedBy, f.QuietUntil = levelOf(level), timeOrZero(ends), timeOrZero(released), by.UUID, timeOrZero(quiet)
+		f.Level, f.Until, f.ReleasedAt, f.ReleasedBy, f.QuietUntil = levelOf(level), ends.Time, released.Time, by.UUID, quiet.Time
 		return f, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("guard: list alerts: %w", err)
 	}
 	return list, nil
-}
-
-func timeOrZero(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
 }
 
 // Usage is the stored usage of an organisation.

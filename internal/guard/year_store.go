@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"fmt"
 	"log/slog"
@@ -35,7 +36,7 @@ func (g *Guard) load(ctx context.Context, now time.Time) error {
 	var id uuid.UUID
 	var isSponsor bool
 	var sponsor uuid.NullUUID
-	var since *time.Time
+	var since sql.NullTime
 	var storedAt time.Time
 	var numbers, recent, missed, blocks []byte
 	err := forEachRow(ctx, g.Pool, []any{&id, &isSponsor, &sponsor, &since, &storedAt, &numbers, &recent, &missed, &blocks}, func() {
@@ -46,7 +47,7 @@ func (g *Guard) load(ctx context.Context, now time.Time) error {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		y := &o.year
-		y.since, y.storedAt = timeOrZero(since), storedAt
+		y.since, y.storedAt = since.Time, storedAt
 		y.numbers.Merge(numbers, yearBits)
 		y.recent.Merge(recent, recentBits)
 		y.missed.Merge(missed, recentBits)
