@@ -198,11 +198,15 @@ func TestTrailCallsSubjectsWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
 	auditor := s.as(t, "auditor")
-	for action, label := range map[audit.Action]string{
-		audit.WebhookCreated: "Webhook endpoint", audit.JobCreated: "File job", audit.ListReleased: "Watch-list", audit.MandateAdded: "Mandate", audit.NumberSealed: "Seal", audit.HoldPlaced: "Legal hold",
-		audit.ErasureConfirmed: "Erasure", audit.MassChangeAnnounced: "Announcement", audit.PasswordChanged: "Account", audit.FactorSet: "Account", audit.OrderGiven: "Order", "later.version": "Subject",
+	for _, c := range []struct {
+		action audit.Action
+		label  string
+	}{
+		{audit.WebhookCreated, "Webhook endpoint"}, {audit.JobCreated, "File job"}, {audit.ListReleased, "Watch-list"}, {audit.MandateAdded, "Mandate"}, {audit.NumberSealed, "Seal"},
+		{audit.HoldPlaced, "Legal hold"}, {audit.ErasureConfirmed, "Erasure"}, {audit.MassChangeAnnounced, "Announcement"}, {audit.PasswordChanged, "Account"}, {audit.FactorSet, "Account"},
+		{audit.OrderGiven, "Order"}, {"later.version", "Subject"},
 	} {
-		subject := uuid.New()
+		action, label, subject := c.action, c.label, uuid.New()
 		s.written(t, audit.Entry{Actor: audit.Actor{Kind: audit.System}, Action: action, Subject: subject})
 		body := s.get(t, "/portal/desk/audit?subject="+subject.String(), auditor.session).Body.String()
 		if !strings.Contains(body, ">"+label+"<") || label != "Account" && strings.Contains(body, ">Account<") {
