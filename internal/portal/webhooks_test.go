@@ -134,3 +134,17 @@ func TestWebhookSecretAndDeadEvents(t *testing.T) {
 		t.Error("the secret is shown again")
 	}
 }
+
+// Events that were archived before an endpoint could get them are shown as not sent, and are
+// not offered to be sent again.
+func TestArchivedEventsAreShownAsNotSent(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	admin, hook := s.as(t, "admin"), s.hook(t, s.bank.ID).String()
+	must(s.pool.Exec(t.Context(), `UPDATE hook_endpoint SET state = 'active' WHERE id = $1`, hook))(t)
+	must(s.pool.Exec(t.Context(), `INSERT INTO hook_attempt (endpoint_id, n, at, kind, message, first_seq, last_seq, events, status, error, took_ms, answer)
+		VALUES ($1, 1000, now(), 'events', '', 3, 9, 7, NULL, 'not sent: archived', 0, '')`, hook))(t)
+	page := s.get(t, "/portal/webhooks/"+hook, admin.session)
+	wantPage(t, page, http.StatusOK, "Not sent", "The feed had archived these events", "3 to 9")
+	wantNone(t, page.Body.String(), `name="first" value="3"`)
+}

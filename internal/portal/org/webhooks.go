@@ -236,6 +236,8 @@ func attemptRow(a *webhook.Attempt) orgview.AttemptRow {
 		row.What = "Events"
 	}
 	switch {
+	case a.Message == "": // there was no request
+		row.Result, row.Tone, row.Took, row.Note = "Not sent", view.Warn, "", "The feed had archived these events before the endpoint could get them."
 	case a.Error != "":
 		row.Result, row.Tone, row.Note = "No answer", view.Bad, strings.ToUpper(a.Error[:1])+a.Error[1:]+"."
 	case a.Succeeded():

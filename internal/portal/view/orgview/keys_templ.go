@@ -730,7 +730,7 @@ func newKeyForm(f Form, d NewKeyData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Checkbox(f, FieldData{Name: "right-feed", Label: "May read the feed", Hint: "The key can read which watched numbers have changed."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Checkbox(f, FieldData{Name: "right-feed", Label: "May read the feed", Hint: "The key can read which watched numbers have changed, and change your webhook endpoints."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

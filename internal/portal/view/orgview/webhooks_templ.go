@@ -1121,7 +1121,7 @@ func attemptTools(d WebhookData, a AttemptRow) templ.Component {
 			templ_7745c5c3_Var38 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if d.Admin && d.Row.Confirmed && a.First > 0 {
+		if d.Admin && d.Row.Confirmed && a.First > 0 && a.Message != "" {
 			templ_7745c5c3_Err = sendAgain(d.Row.ID, a.First, a.Last).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
