@@ -202,9 +202,18 @@ func TestTrailCallsSubjectsWhatTheyAre(t *testing.T) {
 		action audit.Action
 		label  string
 	}{
-		{audit.WebhookCreated, "Webhook endpoint"}, {audit.JobCreated, "File job"}, {audit.ListReleased, "Watch-list"}, {audit.MandateAdded, "Mandate"}, {audit.NumberSealed, "Seal"},
-		{audit.HoldPlaced, "Legal hold"}, {audit.ErasureConfirmed, "Erasure"}, {audit.MassChangeAnnounced, "Announcement"}, {audit.PasswordChanged, "Account"}, {audit.FactorSet, "Account"},
-		{audit.OrderGiven, "Order"}, {"later.version", "Subject"},
+		{audit.WebhookCreated, "Webhook endpoint"},
+		{audit.JobCreated, "File job"},
+		{audit.ListReleased, "Watch-list"},
+		{audit.MandateAdded, "Mandate"},
+		{audit.NumberSealed, "Seal"},
+		{audit.HoldPlaced, "Legal hold"},
+		{audit.ErasureConfirmed, "Erasure"},
+		{audit.MassChangeAnnounced, "Announcement"},
+		{audit.PasswordChanged, "Account"},
+		{audit.FactorSet, "Account"},
+		{audit.OrderGiven, "Order"},
+		{"later.version", "Subject"},
 	} {
 		action, label, subject := c.action, c.label, uuid.New()
 		s.written(t, audit.Entry{Actor: audit.Actor{Kind: audit.System}, Action: action, Subject: subject})
