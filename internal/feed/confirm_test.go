@@ -29,18 +29,9 @@ func TestEntriesAreServedWhenTheyAreConfirmed(t *testing.T) {
 	e := &env{&feed.Service{Pool: pool, Now: time.Now}, t, node.Database(), pool}
 	o := e.bank()
 	e.add(o, event(1))
-	require := func(standby string) {
-		t.Helper()
-		if err := node.Configure("synchronous_standby_names = '" + standby + "'"); err != nil {
-			t.Fatal(err)
-		}
-		for _, sql := range []string{"SELECT pg_reload_conf()", "CHECKPOINT"} { // which makes the setting known to all processes
-			if err := node.Admin(t.Context(), sql); err != nil {
-				t.Fatal(err)
-			}
-		}
+	if err := node.WaitFor(t.Context(), "nobody"); err != nil {
+		t.Fatal(err)
 	}
-	require("nobody")
 	err = pg.InTx(t.Context(), pool, func(tx pg.Tx) error { return feed.Append(t.Context(), tx, o, event(2)) })
 	if !errors.Is(err, pg.ErrUnknown) {
 		t.Fatalf("a commit without its standby: %v", err)
@@ -62,7 +53,9 @@ func TestEntriesAreServedWhenTheyAreConfirmed(t *testing.T) {
 		})
 	}
 	readers.Wait()
-	require("")
+	if err := node.WaitFor(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
 	if entries := e.after(o, 0, 10); len(entries) != 2 {
 		t.Errorf("%d entries when they are confirmed, want 2", len(entries))
 	}

@@ -48,22 +48,15 @@ func TestNoResultBeforeItsRecordsAreConfirmed(t *testing.T) {
 	id := e.send(fileOf(5))
 	e.finish(id)
 	e.exec(`UPDATE file_job SET state = 'writing', result = NULL, finished_at = NULL, kept_until = NULL WHERE id = $1`, id)
-	require := func(standby string) {
-		t.Helper()
-		if err := node.Configure("synchronous_standby_names = '" + standby + "'"); err != nil {
-			t.Fatal(err)
-		}
-		for _, sql := range []string{"SELECT pg_reload_conf()", "CHECKPOINT"} { // which makes the setting known to all processes
-			if err := node.Admin(t.Context(), sql); err != nil {
-				t.Fatal(err)
-			}
-		}
+	if err := node.WaitFor(t.Context(), "nobody"); err != nil {
+		t.Fatal(err)
 	}
-	require("nobody")
 	if e.runFor(12*time.Second, func() bool { return e.job(id).State == filejob.Done }) {
 		t.Error("the job is done although no commit was confirmed")
 	}
-	require("")
+	if err := node.WaitFor(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
 	if j := e.finish(id); j.State != filejob.Done || len(e.result(id)) != 5 {
 		t.Errorf("with commits that are confirmed: %+v", j)
 	}

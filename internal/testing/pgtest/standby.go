@@ -67,16 +67,21 @@ func (n *Node) Configure(settings ...string) error {
 }
 
 // Require makes every commit wait for the standby of that name, and returns
-// once that is in effect.
+// once that is in effect and the standby confirms commits.
 func (n *Node) Require(ctx context.Context, name string) error {
+	if err := n.WaitFor(ctx, name); err != nil {
+		return err
+	}
+	return n.until(ctx, `SELECT count(*) = 1 FROM pg_stat_replication WHERE application_name = '`+name+`' AND state = 'streaming' AND sync_state = 'sync'`)
+}
+
+// WaitFor makes every commit wait for the standby of that name, which need not exist, or
+// with "" for none, and returns once that is in effect.
+func (n *Node) WaitFor(ctx context.Context, name string) error {
 	if err := n.Configure("synchronous_standby_names = '" + name + "'"); err != nil {
 		return err
 	}
 	if err := n.Admin(ctx, "SELECT pg_reload_conf()"); err != nil {
-		return err
-	}
-	err := n.until(ctx, `SELECT count(*) = 1 FROM pg_stat_replication WHERE application_name = '`+name+`' AND state = 'streaming' AND sync_state = 'sync'`)
-	if err != nil {
 		return err
 	}
 	// The checkpointer publishes the new setting to the other processes, and it
