@@ -80,15 +80,7 @@ func (s *Service) Resume(ctx context.Context, o Owner, cursor string) (seq int64
 
 // oldest returns the seq before the oldest entry that is kept; that of the head if none is.
 func (s *Service) oldest(ctx context.Context, o Owner) (seq int64, err error) {
-	var first *int64
-	if err := s.Pool.QueryRow(ctx, `SELECT min(seq) FROM feed_entry WHERE entity_id = $1 AND mode = $2`, o.Entity, o.Mode).Scan(&first); err != nil {
-		return 0, fmt.Errorf("feed: find the oldest entry: %w", err)
-	}
-	if first != nil {
-		return *first - 1, nil
-	}
-	h, err := readHead(ctx, s.Pool, o)
-	return h.seq, err
+	return s.SkipArchived(ctx, o, 0)
 }
 
 // CursorBefore returns the cursor with which a reader that has nothing begins: that of the
