@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -15,10 +14,8 @@ const confirmTime = 10 * time.Second
 
 var errUnconfirmed = fault.New(fault.Unavailable, "The newest events are not stored safely yet. Send the request again.")
 
-// confirmations make sure that entries are durable before they leave. A commit that waits
-// for a standby can be read before it is confirmed, when the wait was cancelled or the server
-// has crashed, and is lost if the standby then takes over. A later commit that is confirmed
-// confirms everything that could be read before it.
+// confirmations make sure that entries are durable before they leave, with one commit for
+// all who read at the same time ([pg.Confirm] says why).
 type confirmations struct {
 	mu      sync.Mutex
 	joining *confirmation  // that has not begun; nil for none
@@ -66,8 +63,7 @@ func (s *Service) confirm(ctx context.Context, o Owner, last *Entry) error {
 	return nil
 }
 
-// runConfirmation commits for all who have joined until the one before has ended. Where no
-// commit waits for a standby, what can be read is durable already.
+// runConfirmation confirms for all who have joined until the one before has ended.
 func (s *Service) runConfirmation(ctx context.Context, joined *confirmation) {
 	c := &s.confirmed
 	c.one.Lock()
@@ -77,15 +73,6 @@ func (s *Service) runConfirmation(ctx context.Context, joined *confirmation) {
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, confirmTime)
 	defer cancel()
-	var waits bool
-	joined.err = s.Pool.QueryRow(ctx, `SELECT current_setting('synchronous_standby_names') <> ''`).Scan(&waits)
-	if joined.err == nil && waits {
-		joined.err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-			if _, err := tx.Exec(ctx, `SELECT pg_logical_emit_message(true, 'lineproof feed', '')`); err != nil { // the smallest thing that is written
-				return fmt.Errorf("feed: confirm entries: %w", err)
-			}
-			return nil
-		})
-	}
+	joined.err = pg.Confirm(ctx, s.Pool)
 	close(joined.done)
 }

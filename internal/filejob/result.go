@@ -48,21 +48,14 @@ func (r *jobRun) write(ctx context.Context) error {
 	if writer.Wait(); err != nil {
 		return err
 	}
-	if err := r.confirm(ctx); err != nil {
+	// Then the result may be read, although the outcome of a chunk, or of the last step, is unknown.
+	if err := pg.Confirm(ctx, r.Pool); err != nil {
 		return err
 	}
 	return pg.InTx(ctx, r.Pool, func(tx pg.Tx) error {
 		now := r.now()
 		return change(ctx, tx, &r.job, `state = $4, result = $5, finished_at = $6, kept_until = $7`, Done, key, now, now.Add(r.Keep))
 	})
-}
-
-// confirm commits a transaction of its own. Records of which the outcome was unknown may
-// have been read, although their commit still waits for a standby: when a later commit is
-// confirmed, so are they, and the result may be read even if the outcome of the last step
-// is unknown.
-func (r *jobRun) confirm(ctx context.Context) error {
-	return pg.InTx(ctx, r.Pool, func(tx pg.Tx) error { return change(ctx, tx, &r.job, `place = $4`, r.job.place) })
 }
 
 // resultKey returns the name of a result in the store, which is known before it is
