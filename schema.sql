@@ -15,7 +15,7 @@ CREATE TYPE public.river_job_state AS ENUM (
 -- Name: access_changed(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.access_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     PERFORM pg_notify(name, TG_ARGV[0] || ':' || (to_jsonb(NEW) ->> TG_ARGV[1])) FROM access_channel;
@@ -36,7 +36,7 @@ COMMENT ON FUNCTION public.audit_is_append_only() IS 'Refuses to change or delet
 -- Name: audit_refuse_time(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.audit_refuse_time() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF pg_has_role(current_user, 'lineproof_owner', 'MEMBER') THEN
@@ -61,20 +61,21 @@ COMMENT ON FUNCTION public.document_move_is_append_only() IS 'Refuses to change 
 -- Name: factor_changed(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.factor_changed() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
-DECLARE changed uuid := coalesce(NEW.account_id, OLD.account_id);
+DECLARE
+    changed uuid := coalesce(NEW.account_id, OLD.account_id);
+    factor uuid := (SELECT f.id FROM second_factor f WHERE f.account_id = changed AND f.confirmed_at IS NOT NULL);
 BEGIN
-    UPDATE account a SET has_factor = NOT a.has_factor
-    WHERE a.id = changed AND a.has_factor <> EXISTS (SELECT FROM second_factor f WHERE f.account_id = changed AND f.confirmed_at IS NOT NULL);
+    UPDATE account a SET has_factor = factor IS NOT NULL, factor_id = factor WHERE a.id = changed AND a.factor_id IS DISTINCT FROM factor;
     RETURN NULL;
 END $$;
 -- Name: FUNCTION factor_changed(); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.factor_changed() IS 'Keeps account.has_factor.';
+COMMENT ON FUNCTION public.factor_changed() IS 'Keeps account.has_factor and account.factor_id.';
 -- Name: journal_batch_refuse_time(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_batch_refuse_time() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF pg_has_role(current_user, 'lineproof_owner', 'MEMBER') THEN
@@ -93,7 +94,7 @@ COMMENT ON FUNCTION public.journal_batch_refuse_time() IS 'Refuses a batch of an
 -- Name: journal_drop_day(date); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_drop_day(the_day date) RETURNS void
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     suffix  text := to_char(the_day, 'YYYYMMDD');
@@ -123,7 +124,7 @@ COMMENT ON FUNCTION public.journal_drop_day(the_day date) IS 'Drops the detached
 -- Name: journal_make_day(date); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_make_day(the_day date) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     parent text;
@@ -154,7 +155,7 @@ COMMENT ON FUNCTION public.journal_make_day(the_day date) IS 'Creates the partit
 -- Name: journal_make_partitions(integer); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_make_partitions(days integer) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 DECLARE
     today date := (now() AT TIME ZONE 'UTC')::date;
@@ -175,7 +176,7 @@ COMMENT ON FUNCTION public.journal_make_partitions(days integer) IS 'Creates the
 -- Name: journal_summarize(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.journal_summarize() RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET lock_timeout TO '100ms'
     AS $$
 DECLARE
@@ -199,7 +200,7 @@ COMMENT ON FUNCTION public.journal_summarize() IS 'Updates the BRIN indexes of t
 -- Name: line_delete_baselines(integer, bigint, bigint); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.line_delete_baselines(snapshot integer, after bigint, last bigint, OUT deleted bigint, OUT running bigint) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM supply_import WHERE id = snapshot AND kind = 'snapshot' AND state = 'voiding') THEN
@@ -224,7 +225,7 @@ COMMENT ON FUNCTION public.line_time(seconds integer) IS 'Converts a time of lin
 -- Name: log_drop_day(date); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_drop_day(the_day date) RETURNS bigint
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET lock_timeout TO '2s'
     AS $$
 DECLARE
@@ -266,14 +267,14 @@ COMMENT ON FUNCTION public.log_drop_day(the_day date) IS 'Drops the entries abou
 -- Name: log_field(bytea); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_field(b bytea) RETURNS bytea
     LANGUAGE sql IMMUTABLE
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     RETURN (int4send(octet_length(b)) || b);
 -- Name: FUNCTION log_field(b bytea); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.log_field(b bytea) IS 'A field of an entry of the public log: its length in 4 bytes, and the field.';
 -- Name: log_lines(jsonb); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_lines(of jsonb) RETURNS text
     LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET "TimeZone" TO 'UTC'
     RETURN (SELECT string_agg((((jsonb_each.key || '='::text) || (jsonb_each.value)::text) || '
 '::text), ''::text ORDER BY (jsonb_each.key COLLATE "C")) AS string_agg FROM jsonb_each(log_lines.of) jsonb_each(key, value));
@@ -282,7 +283,7 @@ COMMENT ON FUNCTION public.log_lines(of jsonb) IS 'An object as lines of text: n
 -- Name: log_note(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_note() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     INSERT INTO log_pending (kind, body)
@@ -295,7 +296,7 @@ COMMENT ON FUNCTION public.log_note() IS 'Adds the entry of log_source about a n
 -- Name: log_note_all(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_note_all() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 BEGIN
     INSERT INTO log_pending (kind, body) SELECT s.kind, s.body FROM log_source s ORDER BY s.kind, s.body;
@@ -352,7 +353,7 @@ COMMENT ON COLUMN public.numbering_range.withdrawn IS 'The first day (UTC) on wh
 -- Name: log_plan_text(public.numbering_plan); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_plan_text(p public.numbering_plan) RETURNS text
     LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET "TimeZone" TO 'UTC'
     RETURN ((public.log_lines(to_jsonb(p)) || COALESCE((SELECT string_agg((('network='::text || (jsonb_build_array(n.network, n.name))::text) || '
 '::text), ''::text ORDER BY n.network) AS string_agg FROM public.numbering_network n WHERE (n.version = (log_plan_text.p).version)), ''::text)) || COALESCE((SELECT string_agg((('range='::text || (jsonb_build_array(r.prefix, r.network, r.allocated, r.withdrawn))::text) || '
@@ -426,7 +427,7 @@ COMMENT ON COLUMN public.policy.sim_freshness_hours IS 'How old the supply of th
 -- Name: COLUMN policy.port_freshness_hours; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.port_freshness_hours IS 'How old the supply of the topic PORT may be. It is required only while clearing_house is not empty.';
 -- Name: COLUMN policy.false_assurance_percent; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.policy.false_assurance_percent IS 'A topic of which a greater share of the events of the last 30 days contradicts the supplier''s own suppliedThrough is not fresh until staff accept it again.';
+COMMENT ON COLUMN public.policy.false_assurance_percent IS 'A topic of which a greater share of the events of the last 30 days contradicts the supplier''s own suppliedThrough is not fresh until 30 days have passed without another.';
 -- Name: COLUMN policy.backdating_days; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.policy.backdating_days IS 'An event that took effect longer ago is held until the regulator confirms it.';
 -- Name: COLUMN policy.hold_percent; Type: COMMENT; Schema: public; Owner: -
@@ -450,7 +451,7 @@ COMMENT ON COLUMN public.policy.note IS 'Why the version was created.';
 -- Name: log_policy_text(public.policy); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_policy_text(p public.policy) RETURNS text
     LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET "TimeZone" TO 'UTC'
     RETURN public.log_lines(to_jsonb(p));
 -- Name: FUNCTION log_policy_text(p public.policy); Type: COMMENT; Schema: public; Owner: -
@@ -458,7 +459,7 @@ COMMENT ON FUNCTION public.log_policy_text(p public.policy) IS 'The text of a ve
 -- Name: log_time(timestamp with time zone); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_time(t timestamp with time zone) RETURNS bytea
     LANGUAGE sql IMMUTABLE
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     RETURN int8send((floor((EXTRACT(epoch FROM t) * (1000)::numeric)))::bigint);
 -- Name: FUNCTION log_time(t timestamp with time zone); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.log_time(t timestamp with time zone) IS 'A time in an entry of the public log: milliseconds since 1970, 8 bytes.';
@@ -519,7 +520,7 @@ COMMENT ON COLUMN public.supply_import.reason IS 'Why the import is held or was 
 -- Name: COLUMN supply_import.rows; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.rows IS 'Rows of the file that this phase has processed; place is the line of the file after the last of them.';
 -- Name: COLUMN supply_import.cursor; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones, or up to which it is voided. For events, the newest effective time so far.';
+COMMENT ON COLUMN public.supply_import.cursor IS 'For a snapshot, the last number that was searched for missing ones, or up to which it is voided.';
 -- Name: COLUMN supply_import.digest; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.digest IS 'SHA-256 of the rows up to place, to check that a resumed import reads the same file.';
 -- Name: COLUMN supply_import.file_digest; Type: COMMENT; Schema: public; Owner: -
@@ -535,7 +536,7 @@ COMMENT ON COLUMN public.supply_import.confirmed_at IS 'When staff confirmed an 
 -- Name: log_supply(public.supply_import); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_supply(i public.supply_import) RETURNS bytea
     LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     RETURN (((((((((('\x6c696e6570726f6f6620737570706c792031'::bytea || '\x0a'::bytea) || public.log_field((i).log_nonce)) || public.log_field(uuid_send((i).uid))) || public.log_field(int8send(((i).supplier)::bigint))) || public.log_field(convert_to((i).supplier_name, 'UTF8'::name))) || public.log_field(convert_to((i).kind, 'UTF8'::name))) || public.log_field(public.log_time(COALESCE((i).as_of, '1970-01-01 00:00:00+00'::timestamp with time zone)))) || public.log_field(int8send((i).rows))) || public.log_field(int8send((i).refused))) || public.log_field((i).file_digest));
 -- Name: FUNCTION log_supply(i public.supply_import); Type: COMMENT; Schema: public; Owner: -
 COMMENT ON FUNCTION public.log_supply(i public.supply_import) IS 'What the entry of the public log about a file commits to, and what the receipt of its supplier has; null before the file is applied.';
@@ -752,11 +753,11 @@ UNION ALL
              JOIN public.journal_erased_day j ON ((j.erasure = e.id)))
           WHERE ((e.marked_at >= (m.m AT TIME ZONE 'UTC'::text)) AND (e.marked_at < ((m.m + '1 mon'::interval) AT TIME ZONE 'UTC'::text)))) d);
 -- Name: VIEW log_source; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON VIEW public.log_source IS 'The entries, other than those about batches, that the public log must have about what is in the database.';
+COMMENT ON VIEW public.log_source IS 'The entries, other than those about batches, that the public log must have about what is in the database. Kind 2 is an import, 3 a version of the policy or the plan, 4 an hour of the audit trail, 5 a key of the log, 6 an archived day, 8 the erasures of a month.';
 -- Name: log_note_months(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.log_note_months() RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     BEGIN ATOMIC
  WITH added AS (
           INSERT INTO public.log_pending (kind, body)  SELECT s.kind,
@@ -778,7 +779,7 @@ COMMENT ON FUNCTION public.log_note_months() IS 'Adds the erasures of the months
 -- Name: refused_request_make_partitions(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.refused_request_make_partitions() RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $_$
 DECLARE
     today   date := (now() AT TIME ZONE 'UTC')::date;
@@ -826,20 +827,44 @@ $$;
 -- Name: row_changed(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.row_changed() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET bytea_output TO 'hex'
     AS $$
+DECLARE
+    key uuid := to_jsonb(NEW) ->> TG_ARGV[0];
+    before_sum bytea;
+    before_mac bytea;
+    newest row_signed;
 BEGIN
-    RAISE NOTICE USING MESSAGE = 'lineproof: row changed', DETAIL = concat_ws(' ', TG_TABLE_NAME, to_jsonb(NEW) ->> TG_ARGV[0], encode(NEW.row_sum, 'hex'),
-        CASE WHEN TG_OP = 'UPDATE' THEN 'after ' || encode(OLD.row_sum, 'hex') || ' ' || coalesce(encode(OLD.row_mac, 'hex'), '') END);
+    IF TG_OP = 'UPDATE' THEN
+        before_sum := OLD.row_sum;
+        before_mac := OLD.row_mac;
+    END IF;
+    SELECT * INTO newest FROM row_signed s WHERE s.table_name = TG_TABLE_NAME AND s.id = key ORDER BY n DESC LIMIT 1;
+    RAISE NOTICE USING MESSAGE = 'lineproof: row changed', DETAIL = format('%s %s %s %s %s %s %s %s %s', TG_TABLE_NAME, key, encode(NEW.row_sum, 'hex'),
+        TG_OP, encode(before_sum, 'hex'), encode(before_mac, 'hex'), coalesce(newest.n, 0), encode(newest.sum, 'hex'), encode(newest.mac, 'hex'));
     RETURN NULL;
 END $$;
 -- Name: FUNCTION row_changed(); Type: COMMENT; Schema: public; Owner: -
-COMMENT ON FUNCTION public.row_changed() IS 'Tells the session that it has to sign the row: table, id and sum, and the sum and HMAC that the row had before. The argument is the primary key.';
+COMMENT ON FUNCTION public.row_changed() IS 'Tells the session that it has to sign the row: table, id and sum, the sum and HMAC that the row had before, and the newest record of it. The argument is the primary key.';
+-- Name: row_signed_next(); Type: FUNCTION; Schema: public; Owner: -
+CREATE FUNCTION public.row_signed_next() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF NEW.n > 1 + coalesce((SELECT max(n) FROM row_signed s WHERE s.table_name = NEW.table_name AND s.id = NEW.id), 0) THEN
+        RAISE EXCEPTION 'the number of the record is not the next one' USING ERRCODE = 'check_violation', CONSTRAINT = 'row_signed_next';
+    END IF;
+    NEW.at := clock_timestamp();
+    RETURN NEW;
+END $$;
+-- Name: FUNCTION row_signed_next(); Type: COMMENT; Schema: public; Owner: -
+COMMENT ON FUNCTION public.row_signed_next() IS 'Refuses a record whose number leaves a gap, and sets its time.';
 -- Name: row_summed(); Type: FUNCTION; Schema: public; Owner: -
 CREATE FUNCTION public.row_summed() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'public'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET "TimeZone" TO 'UTC'
     SET bytea_output TO 'hex'
     SET extra_float_digits TO '1'
@@ -870,7 +895,7 @@ CREATE TABLE public.access_given (
     CONSTRAINT access_given_how_check CHECK ((how = ANY (ARRAY['founder'::text, 'created'::text, 'raised'::text, 'reset'::text, 'cosigned'::text])))
 );
 -- Name: TABLE access_given; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON TABLE public.access_given IS 'Who alone created, raised or reset the access of a member of staff or of a client. For 30 days the two do not count as two people.';
+COMMENT ON TABLE public.access_given IS 'Who alone created, raised or reset the access of a member of staff or of a client. The two do not count as two people until a second administrator confirms who the person is.';
 -- Name: COLUMN access_given.id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.access_given.id IS 'Names the row in reports; the rows are never changed.';
 -- Name: COLUMN access_given.subject_id; Type: COMMENT; Schema: public; Owner: -
@@ -878,7 +903,7 @@ COMMENT ON COLUMN public.access_given.subject_id IS 'The account of staff, or th
 -- Name: COLUMN access_given.by_id; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.access_given.by_id IS 'The account that gave it; the zero id for the operator at the command line.';
 -- Name: COLUMN access_given.how; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.access_given.how IS 'founder: enrolled together with the other founders, which never counts. cosigned: a second person confirmed what was created or raised before, which then no longer counts.';
+COMMENT ON COLUMN public.access_given.how IS 'founder: enrolled together with the other founders, which never counts. cosigned: a second administrator confirmed who the person is; at is when that was requested, and what was done before no longer counts.';
 -- Name: COLUMN access_given.before_staff; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.access_given.before_staff IS 'By the operator while there were fewer than two administrators: it separates the subject from the operator, not from others whom the operator set up.';
 -- Name: COLUMN access_given.row_sum; Type: COMMENT; Schema: public; Owner: -
@@ -889,6 +914,7 @@ COMMENT ON COLUMN public.access_given.row_mac IS 'As in account.';
 CREATE TABLE public.access_token (
     id uuid NOT NULL,
     client_id uuid NOT NULL,
+    secret_id uuid NOT NULL,
     mac bytea NOT NULL,
     scopes text[] NOT NULL,
     expires_at timestamp with time zone NOT NULL,
@@ -899,6 +925,8 @@ CREATE TABLE public.access_token (
 );
 -- Name: TABLE access_token; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.access_token IS 'Access tokens of clients, as HMACs.';
+-- Name: COLUMN access_token.secret_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.access_token.secret_id IS 'The secret that the client showed to get the token. The token ends with it.';
 -- Name: COLUMN access_token.row_sum; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.access_token.row_sum IS 'As in account.';
 -- Name: COLUMN access_token.row_mac; Type: COMMENT; Schema: public; Owner: -
@@ -910,12 +938,14 @@ CREATE TABLE public.account (
     entity_id uuid,
     role text,
     makes_keys boolean DEFAULT false NOT NULL,
+    supplies boolean DEFAULT false NOT NULL,
     name text NOT NULL,
     email text NOT NULL,
     email_key text NOT NULL,
     phone bigint,
     password_hash text,
     has_factor boolean DEFAULT false NOT NULL,
+    factor_id uuid,
     verified_at timestamp with time zone,
     verified_by text,
     disabled_at timestamp with time zone,
@@ -934,12 +964,16 @@ CREATE TABLE public.account (
 COMMENT ON TABLE public.account IS 'A person who can log in: staff of the regulator, or an admin or member of an entity.';
 -- Name: COLUMN account.makes_keys; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.makes_keys IS 'Whether a member of an entity may create and roll its live keys. Admins may in any case.';
+-- Name: COLUMN account.supplies; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.account.supplies IS 'Whether a member of an entity that supplies lines may send its files. Admins may in any case.';
 -- Name: COLUMN account.email; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.email IS 'The address as it was sent. email_key is its case-folded form, unique over all kinds of account.';
 -- Name: COLUMN account.phone; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.phone IS 'E.164 without the plus sign, unique over all kinds of account.';
 -- Name: COLUMN account.has_factor; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.has_factor IS 'Whether two-factor authentication is enabled. A trigger keeps it, so that a second factor cannot be deleted without changing the row that is signed.';
+-- Name: COLUMN account.factor_id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.account.factor_id IS 'Which one it is; kept in the same way, so that one that was replaced is not accepted.';
 -- Name: COLUMN account.verified_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.account.verified_by IS 'What verified the account: its e-mail, its phone, or a client that may vouch for its admins.';
 -- Name: COLUMN account.row_sum; Type: COMMENT; Schema: public; Owner: -
@@ -984,6 +1018,7 @@ CREATE TABLE public.api_key (
     last_used_from inet,
     expires_at timestamp with time zone,
     expiry_notice integer,
+    leak_notice_at timestamp with time zone,
     revoked_at timestamp with time zone,
     revoked_by uuid,
     created_at timestamp with time zone NOT NULL,
@@ -1014,6 +1049,8 @@ COMMENT ON COLUMN public.api_key.replaces IS 'The key whose successor this one i
 COMMENT ON COLUMN public.api_key.last_used_at IS 'Updated in coarse steps, together with last_used_from.';
 -- Name: COLUMN api_key.expiry_notice; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.api_key.expiry_notice IS 'How many days before the expiry the organisation was last notified of it; null if it was not.';
+-- Name: COLUMN api_key.leak_notice_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.api_key.leak_notice_at IS 'When the admins were last notified that somebody reported the key as leaked; null if they were not.';
 -- Name: COLUMN api_key.created_by; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.api_key.created_by IS 'The account that created the key; null for the operator at the command line. The same for revoked_by.';
 -- Name: COLUMN api_key.row_sum; Type: COMMENT; Schema: public; Owner: -
@@ -1425,6 +1462,11 @@ CREATE TABLE public.file_job (
     place bigint DEFAULT 0 NOT NULL,
     answered bigint DEFAULT 0 NOT NULL,
     rejected bigint DEFAULT 0 NOT NULL,
+    numbers bigint DEFAULT 0 NOT NULL,
+    missed bigint DEFAULT 0 NOT NULL,
+    dense bigint DEFAULT 0 NOT NULL,
+    block bigint DEFAULT 0 NOT NULL,
+    steps bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     received_at timestamp with time zone,
     started_at timestamp with time zone,
@@ -1438,7 +1480,7 @@ CREATE TABLE public.file_job (
     CONSTRAINT file_job_place_check CHECK ((place >= 0)),
     CONSTRAINT file_job_rejected_check CHECK ((rejected >= 0)),
     CONSTRAINT file_job_rows_check CHECK ((rows >= 0)),
-    CONSTRAINT file_job_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'checking'::text, 'running'::text, 'writing'::text, 'done'::text, 'cancelled'::text, 'failed'::text])))
+    CONSTRAINT file_job_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'checking'::text, 'held'::text, 'running'::text, 'writing'::text, 'done'::text, 'cancelled'::text, 'failed'::text])))
 )
 WITH (fillfactor='50');
 -- Name: TABLE file_job; Type: COMMENT; Schema: public; Owner: -
@@ -1448,13 +1490,15 @@ COMMENT ON COLUMN public.file_job.key_id IS 'The key under which every row is re
 -- Name: COLUMN file_job.reason; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.file_job.reason IS 'Why it failed.';
 -- Name: COLUMN file_job.file; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.file_job.file IS 'The key of the sent file in the store; null before it is sent and once it is deleted.';
+COMMENT ON COLUMN public.file_job.file IS 'With the id, the entity and the mode, the name of the sent file in the store; null before it is sent and once it is deleted.';
 -- Name: COLUMN file_job.rows; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.file_job.rows IS 'Rows of the file; known once it is checked.';
 -- Name: COLUMN file_job.place; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.file_job.place IS 'The line of the file up to which its rows are recorded; 0 before the first.';
+-- Name: COLUMN file_job.numbers; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.file_job.numbers IS 'Different numbers of a live file; about how many of them are not allocated (missed), how many lie in dense blocks of the size block, and in equal steps. For staff only.';
 -- Name: COLUMN file_job.result; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.file_job.result IS 'The key of the result in the store; null before it is written and once it is deleted.';
+COMMENT ON COLUMN public.file_job.result IS 'The name of the result in the store, which is made of the id, the entity and the mode; null before it is written and once it is deleted.';
 -- Name: COLUMN file_job.kept_until; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.file_job.kept_until IS 'When the result is deleted.';
 -- Name: file_job_chunk; Type: TABLE; Schema: public; Owner: -
@@ -1519,8 +1563,8 @@ CREATE TABLE public.guard_alert (
     quiet_until timestamp with time zone,
     CONSTRAINT guard_alert_check CHECK ((num_nonnulls(entity_id, sponsor_id) = 1)),
     CONSTRAINT guard_alert_check1 CHECK (((released_at IS NULL) = (reason IS NULL))),
-    CONSTRAINT guard_alert_check2 CHECK (((kind = ANY (ARRAY['budget'::text, 'year'::text, 'year-nearly'::text])) = (ends_at IS NOT NULL))),
-    CONSTRAINT guard_alert_kind_check CHECK ((kind = ANY (ARRAY['budget'::text, 'density'::text, 'misses'::text, 'year'::text, 'year-nearly'::text, 'harvest'::text, 'harvest-misses'::text]))),
+    CONSTRAINT guard_alert_check2 CHECK (((kind = ANY (ARRAY['budget'::text, 'year'::text, 'year-nearly'::text, 'file'::text, 'lists'::text])) = (ends_at IS NOT NULL))),
+    CONSTRAINT guard_alert_kind_check CHECK ((kind = ANY (ARRAY['budget'::text, 'density'::text, 'misses'::text, 'year'::text, 'year-nearly'::text, 'harvest'::text, 'harvest-misses'::text, 'file'::text, 'lists'::text]))),
     CONSTRAINT guard_alert_level_check CHECK ((level = ANY (ARRAY['told'::text, 'slowed'::text, 'stopped'::text]))),
     CONSTRAINT guard_alert_reason_check CHECK (((char_length(reason) >= 1) AND (char_length(reason) <= 500)))
 );
@@ -1531,7 +1575,7 @@ COMMENT ON COLUMN public.guard_alert.sponsor_id IS 'The client, if the alert is 
 -- Name: COLUMN guard_alert.level; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_alert.level IS 'The consequence: told, staff are notified; slowed, a tenth of the rate; stopped, no answers. The last two remain until staff release the entity.';
 -- Name: COLUMN guard_alert.ends_at; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_alert.ends_at IS 'When the alert ends by itself. Only an alert about a budget does: at the end of the day, or of the month for a year''s budget that is nearly used up.';
+COMMENT ON COLUMN public.guard_alert.ends_at IS 'When the alert ends by itself. Only an alert about a budget, a held file or watch-lists does: at the end of the day, or of the month for a year''s budget that is nearly used up.';
 -- Name: COLUMN guard_alert.numbers; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_alert.numbers IS 'Different numbers, as the node counted them: within a day, or within the year for the kinds year, year-nearly, harvest and harvest-misses.';
 -- Name: COLUMN guard_alert.dense; Type: COMMENT; Schema: public; Owner: -
@@ -1546,7 +1590,17 @@ CREATE TABLE public.guard_entered (
     year integer NOT NULL,
     is_sponsor boolean NOT NULL,
     version bigint NOT NULL,
-    numbers bytea NOT NULL
+    numbers bytea NOT NULL,
+    file_day bigint DEFAULT 0 NOT NULL,
+    file_spent bigint DEFAULT 0 NOT NULL,
+    file_judged bigint DEFAULT 0 NOT NULL,
+    file_missed bigint DEFAULT 0 NOT NULL,
+    file_day_blocks bytea DEFAULT '\x'::bytea NOT NULL,
+    file_since timestamp with time zone,
+    file_numbers bytea DEFAULT '\x'::bytea NOT NULL,
+    file_blocks bytea DEFAULT '\x'::bytea NOT NULL,
+    lists_held bigint DEFAULT 0 NOT NULL,
+    lists_deleted bigint DEFAULT 0 NOT NULL
 );
 ALTER TABLE ONLY public.guard_entered ALTER COLUMN numbers SET STORAGE EXTERNAL;
 -- Name: TABLE guard_entered; Type: COMMENT; Schema: public; Owner: -
@@ -1557,6 +1611,14 @@ COMMENT ON COLUMN public.guard_entered.subject_id IS 'The entity, or the client 
 COMMENT ON COLUMN public.guard_entered.version IS 'Increases with each change, so that nodes read only what they do not know.';
 -- Name: COLUMN guard_entered.numbers; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_entered.numbers IS 'A HyperLogLog sketch with 2^14 registers of a byte, with the hashes of guard_year.';
+-- Name: COLUMN guard_entered.file_day; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_entered.file_day IS 'The day, counted from 1970 (UTC), of whose files file_spent, file_judged, file_missed and file_day_blocks tell.';
+-- Name: COLUMN guard_entered.file_spent; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_entered.file_spent IS 'Different numbers of each file, added up; file_judged are those of files that were not held, and file_missed about how many of these are not allocated.';
+-- Name: COLUMN guard_entered.file_day_blocks; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_entered.file_day_blocks IS 'Where the numbers of the files of the day are, as in guard_year.blocks; file_numbers (a sketch with 2^12 registers) and file_blocks are those of the year since file_since, the last release.';
+-- Name: COLUMN guard_entered.lists_held; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.guard_entered.lists_held IS 'Live watch-lists of the entity that were held in the year; lists_deleted are those that it deleted.';
 -- Name: guard_key; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.guard_key (
     key bytea NOT NULL,
@@ -1576,7 +1638,7 @@ COMMENT ON TABLE public.guard_seen IS 'Which numbers each entity verified on eac
 -- Name: COLUMN guard_seen.n; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_seen.n IS 'Increases with each report of a node.';
 -- Name: COLUMN guard_seen.seen; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_seen.seen IS 'For each entity: its id, that of the client that onboarded it, how many numbers follow, and each as its difference from the one before; see internal/numberreport.';
+COMMENT ON COLUMN public.guard_seen.seen IS 'For each entity: its id, that of the client that onboarded it, how many numbers follow, and each as its difference from the one before; see internal/access/guard.';
 -- Name: guard_year; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.guard_year (
     subject_id uuid NOT NULL,
@@ -1603,9 +1665,9 @@ COMMENT ON COLUMN public.guard_year.since IS 'When staff last released the subje
 -- Name: COLUMN guard_year.counted; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.guard_year.counted IS 'The estimate of different numbers in the year, within 1 %.';
 -- Name: COLUMN guard_year.numbers; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_year.numbers IS 'A HyperLogLog sketch of the numbers, with 2^14 registers of a byte; recent and missed (those not allocated) have 2^12. See internal/sketch/counter.go.';
+COMMENT ON COLUMN public.guard_year.numbers IS 'A HyperLogLog sketch of the numbers, with 2^14 registers of a byte; recent and missed (those not allocated) have 2^12. See internal/access/guard/sketch/counter.go.';
 -- Name: COLUMN guard_year.blocks; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.guard_year.blocks IS 'For each block of 10,000 numbers its difference from the one before, and 64 bits, each of which stands for some twenty numbers; see internal/sketch/blocks.go.';
+COMMENT ON COLUMN public.guard_year.blocks IS 'For each block of 10,000 numbers its difference from the one before, and 64 bits, each of which stands for some twenty numbers; see internal/access/guard/sketch/blocks.go.';
 -- Name: hook_attempt; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.hook_attempt (
     endpoint_id uuid NOT NULL,
@@ -1690,6 +1752,7 @@ CREATE TABLE public.hook_endpoint (
     previous_key bytea,
     previous_until timestamp with time zone,
     version bigint DEFAULT 1 NOT NULL,
+    made_by_key uuid,
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
     CONSTRAINT hook_endpoint_algorithm_check CHECK ((algorithm = ANY (ARRAY['ed25519'::text, 'hmac'::text]))),
@@ -1712,6 +1775,8 @@ COMMENT ON COLUMN public.hook_endpoint.key IS 'The key that signs, encrypted und
 COMMENT ON COLUMN public.hook_endpoint.previous_key IS 'The key before the last roll, which also signs until previous_until.';
 -- Name: COLUMN hook_endpoint.version; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.hook_endpoint.version IS 'Increases with each change, so that senders notice it.';
+-- Name: COLUMN hook_endpoint.made_by_key; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.hook_endpoint.made_by_key IS 'The API key that created it; null if a person did, or resumed or confirmed it after that key was revoked. An endpoint whose key is revoked gets no events, whatever its state.';
 -- Name: idempotency; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.idempotency (
     caller uuid NOT NULL,
@@ -2000,7 +2065,10 @@ CREATE TABLE public.line_change (
     from_network smallint,
     network smallint NOT NULL,
     correction boolean NOT NULL,
-    CONSTRAINT line_change_check CHECK (((number IS NULL) = (lines IS NOT NULL)))
+    CONSTRAINT line_change_after_check CHECK (((after >= 0) AND (after <= 13))),
+    CONSTRAINT line_change_before_check CHECK (((before >= 0) AND (before <= 13))),
+    CONSTRAINT line_change_check CHECK (((number IS NULL) = (lines IS NOT NULL))),
+    CONSTRAINT line_change_kind_check CHECK ((((kind >= 1) AND (kind <= 20)) OR ((kind >= 98) AND (kind <= 102))))
 );
 -- Name: TABLE line_change; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_change IS 'The outbox: what changed about lines, written in the transaction that changed them and read up to the settled horizon. Kept for some days after it was read. Times are seconds since 2020-01-01 UTC (line_time).';
@@ -2061,7 +2129,14 @@ CREATE TABLE public.line_event (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 )
 PARTITION BY HASH (number);
 -- Name: TABLE line_event; Type: COMMENT; Schema: public; Owner: -
@@ -2126,7 +2201,14 @@ CREATE TABLE public.line_event_00 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_00; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_00 IS 'Partition of line_event.';
@@ -2158,7 +2240,14 @@ CREATE TABLE public.line_event_01 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_01; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_01 IS 'Partition of line_event.';
@@ -2190,7 +2279,14 @@ CREATE TABLE public.line_event_02 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_02; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_02 IS 'Partition of line_event.';
@@ -2222,7 +2318,14 @@ CREATE TABLE public.line_event_03 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_03; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_03 IS 'Partition of line_event.';
@@ -2254,7 +2357,14 @@ CREATE TABLE public.line_event_04 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_04; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_04 IS 'Partition of line_event.';
@@ -2286,7 +2396,14 @@ CREATE TABLE public.line_event_05 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_05; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_05 IS 'Partition of line_event.';
@@ -2318,7 +2435,14 @@ CREATE TABLE public.line_event_06 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_06; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_06 IS 'Partition of line_event.';
@@ -2350,7 +2474,14 @@ CREATE TABLE public.line_event_07 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_07; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_07 IS 'Partition of line_event.';
@@ -2382,7 +2513,14 @@ CREATE TABLE public.line_event_08 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_08; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_08 IS 'Partition of line_event.';
@@ -2414,7 +2552,14 @@ CREATE TABLE public.line_event_09 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_09; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_09 IS 'Partition of line_event.';
@@ -2446,7 +2591,14 @@ CREATE TABLE public.line_event_10 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_10; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_10 IS 'Partition of line_event.';
@@ -2478,7 +2630,14 @@ CREATE TABLE public.line_event_11 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_11; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_11 IS 'Partition of line_event.';
@@ -2510,7 +2669,14 @@ CREATE TABLE public.line_event_12 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_12; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_12 IS 'Partition of line_event.';
@@ -2542,7 +2708,14 @@ CREATE TABLE public.line_event_13 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_13; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_13 IS 'Partition of line_event.';
@@ -2574,7 +2747,14 @@ CREATE TABLE public.line_event_14 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_14; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_14 IS 'Partition of line_event.';
@@ -2606,7 +2786,14 @@ CREATE TABLE public.line_event_15 (
     base_until integer,
     target bigint,
     event_id text,
-    note text
+    note text,
+    CONSTRAINT line_event_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
+    CONSTRAINT line_event_base_bits_check CHECK (((base_bits >= 0) AND (base_bits <= 511))),
+    CONSTRAINT line_event_base_state_check CHECK (((base_state >= 0) AND (base_state <= 6))),
+    CONSTRAINT line_event_bits_check CHECK (((bits >= 0) AND (bits <= 31))),
+    CONSTRAINT line_event_code_check CHECK (((code >= 0) AND (code <= 12))),
+    CONSTRAINT line_event_hold_check CHECK (((hold >= 1) AND (hold <= 7))),
+    CONSTRAINT line_event_kind_check CHECK (((kind >= 1) AND (kind <= 24)))
 );
 -- Name: TABLE line_event_15; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_event_15 IS 'Partition of line_event.';
@@ -2653,7 +2840,12 @@ CREATE TABLE public.line_now (
     contested_port_window integer,
     doubt_at integer,
     holder_bar_reason smallint,
-    number_bar_reason smallint
+    number_bar_reason smallint,
+    CONSTRAINT line_now_bar_reason_check CHECK (((bar_reason >= 1) AND (bar_reason <= 12))),
+    CONSTRAINT line_now_bits_check CHECK (((bits >= 0) AND (bits <= 511))),
+    CONSTRAINT line_now_holder_bar_reason_check CHECK (((holder_bar_reason >= 1) AND (holder_bar_reason <= 12))),
+    CONSTRAINT line_now_number_bar_reason_check CHECK (((number_bar_reason >= 1) AND (number_bar_reason <= 12))),
+    CONSTRAINT line_now_state_check CHECK (((state >= 0) AND (state <= 6)))
 )
 WITH (fillfactor='82');
 -- Name: TABLE line_now; Type: COMMENT; Schema: public; Owner: -
@@ -2669,7 +2861,7 @@ COMMENT ON COLUMN public.line_now.network IS 'The network of the current tenure,
 -- Name: COLUMN line_now.state; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.state IS 'Code of the state of the tenure; see package line.';
 -- Name: COLUMN line_now.bits; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.line_now.bits IS 'What is unknown, which times are bare dates, first holder, contested end; see package line.';
+COMMENT ON COLUMN public.line_now.bits IS '1 the SIM change before the snapshot is not known, 2 tenure_start is a bare date, 4 sim_at, 8 port_at, 16 state_since of an end, 32 a first holder, 64 a contested end, 128 the snapshot is of the network that serves the line, 256 reported by a network that does not hold the range; see line.Bits.';
 -- Name: COLUMN line_now.state_since; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.line_now.state_since IS 'Null if it equals tenure_start.';
 -- Name: COLUMN line_now.newest; Type: COMMENT; Schema: public; Owner: -
@@ -2699,7 +2891,9 @@ CREATE TABLE public.line_open (
     outcome smallint NOT NULL,
     hold smallint NOT NULL,
     network smallint NOT NULL,
-    reported_at timestamp with time zone NOT NULL
+    reported_at timestamp with time zone NOT NULL,
+    CONSTRAINT line_open_hold_check CHECK (((hold >= 0) AND (hold <= 7))),
+    CONSTRAINT line_open_outcome_check CHECK (((outcome >= 0) AND (outcome <= 14)))
 );
 -- Name: TABLE line_open; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.line_open IS 'The events that are stored and do not count, and those in conflict: held, pending, superseded, half of a port. Written with the row that they belong to, and computed from the same events.';
@@ -3112,6 +3306,22 @@ CREATE TABLE public.river_queue (
 );
 -- Name: TABLE river_queue; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.river_queue IS 'Belongs to River, the job queue.';
+-- Name: row_signed; Type: TABLE; Schema: public; Owner: -
+CREATE TABLE public.row_signed (
+    table_name text NOT NULL,
+    id uuid NOT NULL,
+    n bigint NOT NULL,
+    sum bytea NOT NULL,
+    mac bytea NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT row_signed_n_check CHECK ((n > 0))
+);
+-- Name: TABLE row_signed; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON TABLE public.row_signed IS 'What was signed of the rows that decide access after they had changed: the newest sum of a row is that of its highest number. Append-only for the service; the owner removes what is superseded.';
+-- Name: COLUMN row_signed.n; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.row_signed.n IS 'One more than that of the record before.';
+-- Name: COLUMN row_signed.mac; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.row_signed.mac IS 'The version of the key and the HMAC of table, id, n and sum.';
 -- Name: running_node; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.running_node (
     name text NOT NULL,
@@ -3149,7 +3359,10 @@ CREATE TABLE public.sealed_change (
     from_network smallint,
     network smallint NOT NULL,
     correction boolean NOT NULL,
-    feed boolean NOT NULL
+    feed boolean NOT NULL,
+    CONSTRAINT sealed_change_after_check CHECK (((after >= 0) AND (after <= 13))),
+    CONSTRAINT sealed_change_before_check CHECK (((before >= 0) AND (before <= 13))),
+    CONSTRAINT sealed_change_kind_check CHECK ((((kind >= 1) AND (kind <= 20)) OR ((kind >= 98) AND (kind <= 102))))
 );
 -- Name: TABLE sealed_change; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.sealed_change IS 'The changes of sealed numbers that the readers of line_change have set aside, with the columns of line_change. They are passed on in the order of n when the last seal of the number ends.';
@@ -3158,6 +3371,7 @@ COMMENT ON COLUMN public.sealed_change.feed IS 'The feeds have not told it. Fals
 -- Name: second_factor; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.second_factor (
     account_id uuid NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
     sealed bytea NOT NULL,
     last_step bigint DEFAULT 0 NOT NULL,
     wrong_codes integer DEFAULT 0 NOT NULL,
@@ -3168,6 +3382,8 @@ CREATE TABLE public.second_factor (
 );
 -- Name: TABLE second_factor; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.second_factor IS 'The TOTP secret of an account, encrypted under a key that is derived from the pepper.';
+-- Name: COLUMN second_factor.id; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.second_factor.id IS 'Another at each set-up. The secret and the recovery codes are bound to it.';
 -- Name: COLUMN second_factor.last_step; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.second_factor.last_step IS 'The time step of the last accepted code. Codes of that step or an earlier one are rejected.';
 -- Name: COLUMN second_factor.wrong_codes; Type: COMMENT; Schema: public; Owner: -
@@ -3254,7 +3470,8 @@ CREATE TABLE public.supply_coverage (
     doubtful boolean DEFAULT false NOT NULL,
     held_from timestamp with time zone,
     held_through timestamp with time zone,
-    updated_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT supply_coverage_topic_check CHECK (((topic >= 1) AND (topic <= 3)))
 );
 -- Name: TABLE supply_coverage; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.supply_coverage IS 'The period that the supply of each topic covers: LIFECYCLE (1) and SIM (2) of each network, and PORT (3) of the nation, which is network 0.';
@@ -3265,7 +3482,7 @@ COMMENT ON COLUMN public.supply_coverage.complete_since IS 'The asOf of the firs
 -- Name: COLUMN supply_coverage.supplied_through; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_coverage.supplied_through IS 'Everything that took effect until then has been supplied. It advances when a whole import is applied, or when a call reports it.';
 -- Name: COLUMN supply_coverage.doubtful; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_coverage.doubtful IS 'Its assurances were false too often, so that it does not count as fresh until staff accept it again.';
+COMMENT ON COLUMN public.supply_coverage.doubtful IS 'Its assurances were false too often, so that it does not count as fresh until 30 days have passed without another false one.';
 -- Name: COLUMN supply_coverage.held_from; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_coverage.held_from IS 'The earliest event of a mass change that waits for the regulator took effect just after this time, and supplied_through does not pass it. Null if none waits.';
 -- Name: COLUMN supply_coverage.held_through; Type: COMMENT; Schema: public; Owner: -
@@ -3278,7 +3495,8 @@ CREATE TABLE public.supply_coverage_history (
     known_since timestamp with time zone,
     complete_since timestamp with time zone,
     supplied_through timestamp with time zone,
-    doubtful boolean NOT NULL
+    doubtful boolean NOT NULL,
+    CONSTRAINT supply_coverage_history_topic_check CHECK (((topic >= 1) AND (topic <= 3)))
 );
 -- Name: TABLE supply_coverage_history; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.supply_coverage_history IS 'What supply_coverage was from a time on, so that a past answer can be computed again.';
@@ -3293,10 +3511,13 @@ CREATE TABLE public.supply_day (
     early bigint NOT NULL,
     broken bigint NOT NULL,
     seconds bigint NOT NULL,
-    worst bigint NOT NULL
+    worst bigint NOT NULL,
+    CONSTRAINT supply_day_kind_check CHECK (((kind >= 0) AND (kind <= 24)))
 );
 -- Name: TABLE supply_day; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.supply_day IS 'Events of each operator by day and kind: how many were accepted, rejected and reported late.';
+-- Name: COLUMN supply_day.kind; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_day.kind IS 'Code of the kind of event, as in line_event; 0 counts what was rejected.';
 -- Name: COLUMN supply_day.late; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_day.late IS 'Events reported later than the policy allows.';
 -- Name: COLUMN supply_day.early; Type: COMMENT; Schema: public; Owner: -
@@ -3477,7 +3698,7 @@ COMMENT ON TABLE public.watch_block IS 'The members of watch-lists: one row for 
 -- Name: COLUMN watch_block.block; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.watch_block.block IS 'The number divided by 1,000.';
 -- Name: COLUMN watch_block.members; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.watch_block.members IS 'The rests of the numbers: a byte with their count, and their differences in a Rice code; or, if that is not shorter, 125 bytes with a bit for each rest, the lowest bit of the first byte for 0. See internal/watchlist/block.go.';
+COMMENT ON COLUMN public.watch_block.members IS 'The rests of the numbers: a byte with their count, and their differences in a Rice code; or, if that is not shorter, 125 bytes with a bit for each rest, the lowest bit of the first byte for 0. See internal/notify/watchlist/block.go.';
 -- Name: watch_list; Type: TABLE; Schema: public; Owner: -
 CREATE TABLE public.watch_list (
     id uuid NOT NULL,
@@ -3491,6 +3712,8 @@ CREATE TABLE public.watch_list (
     sampled bigint DEFAULT 0 NOT NULL,
     missing bigint DEFAULT 0 NOT NULL,
     uncovered bigint DEFAULT 0 NOT NULL,
+    judge_at timestamp with time zone,
+    to_hold boolean DEFAULT false NOT NULL,
     effective_from bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
@@ -3509,6 +3732,8 @@ COMMENT ON COLUMN public.watch_list.digest IS 'The XOR of SHA-256(block, members
 COMMENT ON COLUMN public.watch_list.state IS 'A held list waits for staff, and nothing is told of its numbers.';
 -- Name: COLUMN watch_list.sampled; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.watch_list.sampled IS 'How many numbers were sampled when they entered, since staff last released the list; missing of them had no running tenure, and uncovered no supply. For staff only: the entity must not learn which numbers are lines.';
+-- Name: COLUMN watch_list.judge_at; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.watch_list.judge_at IS 'When the verdict about the numbers that have entered takes effect; null if none waits. Then the list is held if to_hold is set.';
 -- Name: COLUMN watch_list.effective_from; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.watch_list.effective_from IS 'The place in the outbox after which changes are matched with the list as it is.';
 -- Name: watch_block_list; Type: SEQUENCE; Schema: public; Owner: -
@@ -3875,6 +4100,9 @@ ALTER TABLE ONLY public.river_notification
 -- Name: river_queue river_queue_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.river_queue
     ADD CONSTRAINT river_queue_pkey PRIMARY KEY (name);
+-- Name: row_signed row_signed_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.row_signed
+    ADD CONSTRAINT row_signed_pkey PRIMARY KEY (table_name, id, n);
 -- Name: running_node running_node_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.running_node
     ADD CONSTRAINT running_node_pkey PRIMARY KEY (name);
@@ -4018,7 +4246,7 @@ CREATE INDEX file_job_entity ON public.file_job USING btree (entity_id, mode, cr
 -- Name: file_job_files; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX file_job_files ON public.file_job USING btree (id) WHERE ((file IS NOT NULL) OR (result IS NOT NULL));
 -- Name: file_job_open; Type: INDEX; Schema: public; Owner: -
-CREATE INDEX file_job_open ON public.file_job USING btree (state) WHERE (state = ANY (ARRAY['waiting'::text, 'checking'::text, 'running'::text, 'writing'::text]));
+CREATE INDEX file_job_open ON public.file_job USING btree (state) WHERE (state = ANY (ARRAY['waiting'::text, 'checking'::text, 'held'::text, 'running'::text, 'writing'::text]));
 -- Name: guard_alert_budget; Type: INDEX; Schema: public; Owner: -
 CREATE UNIQUE INDEX guard_alert_budget ON public.guard_alert USING btree (COALESCE(entity_id, sponsor_id), kind, ends_at) WHERE (ends_at IS NOT NULL);
 -- Name: guard_alert_ends; Type: INDEX; Schema: public; Owner: -
@@ -4037,6 +4265,8 @@ CREATE INDEX guard_alert_since ON public.guard_alert USING btree (since);
 CREATE INDEX guard_seen_at ON public.guard_seen USING btree (at);
 -- Name: hook_endpoint_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX hook_endpoint_entity ON public.hook_endpoint USING btree (entity_id, mode);
+-- Name: hook_endpoint_key; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX hook_endpoint_key ON public.hook_endpoint USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
 -- Name: idempotency_created; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX idempotency_created ON public.idempotency USING btree (created_at);
 -- Name: impact_notice_entity; Type: INDEX; Schema: public; Owner: -
@@ -4295,6 +4525,8 @@ CREATE INDEX watch_block_block ON public.watch_block USING btree (block);
 CREATE INDEX watch_block_of_list ON public.watch_block USING btree (list);
 -- Name: watch_list_entity; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX watch_list_entity ON public.watch_list USING btree (entity_id, mode);
+-- Name: watch_list_judge; Type: INDEX; Schema: public; Owner: -
+CREATE INDEX watch_list_judge ON public.watch_list USING btree (judge_at) WHERE (judge_at IS NOT NULL);
 -- Name: who_asked_expires; Type: INDEX; Schema: public; Owner: -
 CREATE INDEX who_asked_expires ON public.who_asked USING btree (expires_at);
 -- Name: line_event_00_import_number_idx; Type: INDEX ATTACH; Schema: public; Owner: -
@@ -4426,21 +4658,23 @@ ALTER INDEX public.line_event_order ATTACH PARTITION public.line_event_15_seq_re
 -- Name: line_event_15_supplier_event_id_idx; Type: INDEX ATTACH; Schema: public; Owner: -
 ALTER INDEX public.line_event_id ATTACH PARTITION public.line_event_15_supplier_event_id_idx;
 -- Name: access_token access_changed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, scopes ON public.access_token FOR EACH ROW EXECUTE FUNCTION public.access_changed('token', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE ON public.access_token FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.access_changed('token', 'id');
 -- Name: account access_changed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER access_changed AFTER UPDATE OF disabled_at, role, kind, entity_id ON public.account FOR EACH ROW EXECUTE FUNCTION public.access_changed('account', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE ON public.account FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.access_changed('account', 'id');
 -- Name: api_key access_changed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, networks, rate, burst, mode, purpose, purpose_text, entity_id ON public.api_key FOR EACH ROW EXECUTE FUNCTION public.access_changed('key', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE ON public.api_key FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.access_changed('key', 'id');
 -- Name: client access_changed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER access_changed AFTER UPDATE ON public.client FOR EACH ROW EXECUTE FUNCTION public.access_changed('client', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE ON public.client FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.access_changed('client', 'id');
+-- Name: client_secret access_changed; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER access_changed AFTER UPDATE ON public.client_secret FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.access_changed('secret', 'id');
 -- Name: entity access_changed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER access_changed AFTER UPDATE OF status, asks ON public.entity FOR EACH ROW EXECUTE FUNCTION public.access_changed('entity', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE ON public.entity FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.access_changed('entity', 'id');
 -- Name: entity_limit access_changed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON public.entity_limit FOR EACH ROW EXECUTE FUNCTION public.access_changed('entity', 'entity_id');
 -- Name: mandate access_changed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER access_changed AFTER INSERT OR UPDATE ON public.mandate FOR EACH ROW EXECUTE FUNCTION public.access_changed('entity', 'entity_id');
 -- Name: session access_changed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER access_changed AFTER UPDATE OF revoked_at, expires_at, limited ON public.session FOR EACH ROW EXECUTE FUNCTION public.access_changed('session', 'id');
+CREATE TRIGGER access_changed AFTER UPDATE ON public.session FOR EACH ROW WHEN ((old.row_sum IS DISTINCT FROM new.row_sum)) EXECUTE FUNCTION public.access_changed('session', 'id');
 -- Name: audit audit_append_only; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit FOR EACH STATEMENT EXECUTE FUNCTION public.audit_is_append_only();
 -- Name: audit_hour audit_hour_append_only; Type: TRIGGER; Schema: public; Owner: -
@@ -4450,7 +4684,7 @@ CREATE TRIGGER audit_time BEFORE INSERT ON public.audit FOR EACH ROW WHEN (((new
 -- Name: document_move document_move_append_only; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER document_move_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.document_move FOR EACH STATEMENT EXECUTE FUNCTION public.document_move_is_append_only();
 -- Name: second_factor factor_changed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER factor_changed AFTER INSERT OR DELETE OR UPDATE OF account_id, confirmed_at ON public.second_factor FOR EACH ROW EXECUTE FUNCTION public.factor_changed();
+CREATE TRIGGER factor_changed AFTER INSERT OR DELETE OR UPDATE OF account_id, id, confirmed_at ON public.second_factor FOR EACH ROW EXECUTE FUNCTION public.factor_changed();
 -- Name: journal_batch journal_batch_time; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER journal_batch_time BEFORE INSERT ON public.journal_batch FOR EACH ROW WHEN (((new.at < (clock_timestamp() - '00:01:00'::interval)) OR (new.at > (clock_timestamp() + '00:01:00'::interval)))) EXECUTE FUNCTION public.journal_batch_refuse_time();
 -- Name: journal_archive log_note_archive; Type: TRIGGER; Schema: public; Owner: -
@@ -4493,12 +4727,14 @@ CREATE TRIGGER row_inserted AFTER INSERT ON public.entity_limit FOR EACH ROW EXE
 CREATE TRIGGER row_inserted AFTER INSERT ON public.mandate FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
 -- Name: session row_inserted; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_inserted AFTER INSERT ON public.session FOR EACH ROW EXECUTE FUNCTION public.row_changed('id');
+-- Name: row_signed row_signed_next; Type: TRIGGER; Schema: public; Owner: -
+CREATE TRIGGER row_signed_next BEFORE INSERT ON public.row_signed FOR EACH ROW EXECUTE FUNCTION public.row_signed_next();
 -- Name: access_given row_summed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.access_given FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'subject_id', 'by_id', 'how', 'before_staff', 'at');
 -- Name: access_token row_summed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.access_token FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'client_id', 'mac', 'scopes', 'expires_at', 'revoked_at', 'created_at');
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.access_token FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'client_id', 'secret_id', 'mac', 'scopes', 'expires_at', 'revoked_at', 'created_at');
 -- Name: account row_summed; Type: TRIGGER; Schema: public; Owner: -
-CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'kind', 'entity_id', 'role', 'makes_keys', 'email', 'email_key', 'phone', 'password_hash', 'verified_at', 'verified_by', 'disabled_at', 'created_at', 'has_factor');
+CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'kind', 'entity_id', 'role', 'makes_keys', 'supplies', 'email', 'email_key', 'phone', 'password_hash', 'verified_at', 'verified_by', 'disabled_at', 'created_at', 'has_factor', 'factor_id');
 -- Name: account_link row_summed; Type: TRIGGER; Schema: public; Owner: -
 CREATE TRIGGER row_summed BEFORE INSERT OR UPDATE ON public.account_link FOR EACH ROW EXECUTE FUNCTION public.row_summed('id', 'account_id', 'kind', 'mac', 'expires_at', 'used_at', 'created_at');
 -- Name: api_key row_summed; Type: TRIGGER; Schema: public; Owner: -
@@ -4548,6 +4784,9 @@ CREATE TRIGGER row_updated AFTER UPDATE ON public.session FOR EACH ROW WHEN ((ol
 -- Name: access_token access_token_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.access_token
     ADD CONSTRAINT access_token_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(id);
+-- Name: access_token access_token_secret_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.access_token
+    ADD CONSTRAINT access_token_secret_id_fkey FOREIGN KEY (secret_id) REFERENCES public.client_secret(id);
 -- Name: account account_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.account
     ADD CONSTRAINT account_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
@@ -4611,6 +4850,9 @@ ALTER TABLE ONLY public.hook_dead
 -- Name: hook_endpoint hook_endpoint_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.hook_endpoint
     ADD CONSTRAINT hook_endpoint_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
+-- Name: hook_endpoint hook_endpoint_made_by_key_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+ALTER TABLE ONLY public.hook_endpoint
+    ADD CONSTRAINT hook_endpoint_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES public.api_key(id);
 -- Name: impact_notice impact_notice_entity_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 ALTER TABLE ONLY public.impact_notice
     ADD CONSTRAINT impact_notice_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES public.entity(id);
@@ -4756,6 +4998,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.access_token TO lineproof_serv
 GRANT SELECT(id) ON TABLE public.access_token TO lineproof_read;
 -- Name: COLUMN access_token.client_id; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(client_id) ON TABLE public.access_token TO lineproof_read;
+-- Name: COLUMN access_token.secret_id; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(secret_id) ON TABLE public.access_token TO lineproof_read;
 -- Name: COLUMN access_token.scopes; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(scopes) ON TABLE public.access_token TO lineproof_read;
 -- Name: COLUMN access_token.expires_at; Type: ACL; Schema: public; Owner: -
@@ -4776,6 +5020,8 @@ GRANT SELECT(entity_id) ON TABLE public.account TO lineproof_read;
 GRANT SELECT(role) ON TABLE public.account TO lineproof_read;
 -- Name: COLUMN account.makes_keys; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(makes_keys) ON TABLE public.account TO lineproof_read;
+-- Name: COLUMN account.supplies; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(supplies) ON TABLE public.account TO lineproof_read;
 -- Name: COLUMN account.name; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(name) ON TABLE public.account TO lineproof_read;
 -- Name: COLUMN account.email; Type: ACL; Schema: public; Owner: -
@@ -4838,6 +5084,8 @@ GRANT SELECT(last_used_from) ON TABLE public.api_key TO lineproof_read;
 GRANT SELECT(expires_at) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.expiry_notice; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(expiry_notice) ON TABLE public.api_key TO lineproof_read;
+-- Name: COLUMN api_key.leak_notice_at; Type: ACL; Schema: public; Owner: -
+GRANT SELECT(leak_notice_at) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.revoked_at; Type: ACL; Schema: public; Owner: -
 GRANT SELECT(revoked_at) ON TABLE public.api_key TO lineproof_read;
 -- Name: COLUMN api_key.revoked_by; Type: ACL; Schema: public; Owner: -
@@ -5123,6 +5371,8 @@ GRANT USAGE ON SEQUENCE public.river_notification_id_seq TO lineproof_serve;
 -- Name: TABLE river_queue; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.river_queue TO lineproof_serve;
 GRANT SELECT ON TABLE public.river_queue TO lineproof_read;
+-- Name: TABLE row_signed; Type: ACL; Schema: public; Owner: -
+GRANT SELECT,INSERT ON TABLE public.row_signed TO lineproof_serve;
 -- Name: TABLE running_node; Type: ACL; Schema: public; Owner: -
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.running_node TO lineproof_serve;
 GRANT SELECT ON TABLE public.running_node TO lineproof_read;

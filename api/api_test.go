@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/lineproof/lineproof/api"
-	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // The contract is an OpenAPI 3.1 document without mistakes.
@@ -55,6 +55,7 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"GET /api/regulator/v1/keys",
 		"POST /api/regulator/v1/keys",
 		"DELETE /api/regulator/v1/keys/{keyId}",
+		"POST /api/regulator/v1/keys/{keyId}/report-leaked",
 		"POST /api/regulator/v1/keys/{keyId}/roll",
 		"POST /api/regulator/v1/login",
 		"POST /api/regulator/v1/logout",
@@ -65,6 +66,7 @@ func TestDocumentHasTheOperations(t *testing.T) {
 		"DELETE /api/regulator/v1/second-factor",
 		"POST /api/regulator/v1/second-factor",
 		"POST /api/regulator/v1/second-factor/confirm",
+		"POST /api/regulator/v1/session/prove",
 		"DELETE /api/regulator/v1/sessions",
 		"GET /api/regulator/v1/sessions",
 		"DELETE /api/regulator/v1/sessions/{sessionId}",
@@ -199,6 +201,27 @@ func TestObjectsAreClosed(t *testing.T) {
 				t.Errorf("%s: required is not every property (-want +got):\n%s", path, diff)
 			}
 		})
+	}
+}
+
+// An array of named values has room for all of them, so that no client refuses what the service takes.
+func TestArraysHaveRoomForEveryValue(t *testing.T) {
+	t.Parallel()
+
+	seen := 0
+	for name, s := range load(t).Components.Schemas {
+		walk(name, s.Value, func(path string, s *openapi3.Schema) {
+			if s.Items == nil || len(s.Items.Value.Enum) == 0 {
+				return
+			}
+			seen++
+			if values := uint64(len(s.Items.Value.Enum)); s.MaxItems != nil && *s.MaxItems < values {
+				t.Errorf("%s: maxItems is %d, and there are %d values", path, *s.MaxItems, values)
+			}
+		})
+	}
+	if seen == 0 {
+		t.Error("no array of named values was found")
 	}
 }
 
@@ -340,7 +363,7 @@ func TestErrorCodesAreDocumented(t *testing.T) {
 func TestViolationCodesAreDocumented(t *testing.T) {
 	t.Parallel()
 
-	source, err := os.ReadFile("../internal/fault/fault.go")
+	source, err := os.ReadFile("../internal/values/fault/fault.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lineproof/lineproof/client"
-	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // The client understands every documented response: a success is a value, and
@@ -87,6 +87,7 @@ func TestMissingRequestedPartsAreErrors(t *testing.T) {
 		"since":    {client.VerifyOptions{Since: since}, `{"phoneNumber":"+2348031234567","since":"2026-03-01T08:30:00Z"}`},
 		"signals":  {client.VerifyOptions{Signals: true}, `{"include":["signals"],"phoneNumber":"+2348031234567"}`},
 		"coverage": {client.VerifyOptions{Coverage: true}, `{"include":["coverage"],"phoneNumber":"+2348031234567"}`},
+		"id":       {client.VerifyOptions{ExternalID: "customer-4711", Signals: true}, `{"externalId":"customer-4711","include":["signals"],"phoneNumber":"+2348031234567"}`},
 		"dates":    {client.VerifyOptions{Dates: true}, `{"include":["dates"],"phoneNumber":"+2348031234567"}`},
 		"all": {
 			client.VerifyOptions{Since: since, Signals: true, Coverage: true, Dates: true, OnBehalfOf: "Harbour Bank"},
@@ -181,7 +182,7 @@ func TestCodesAreThoseOfTheService(t *testing.T) {
 
 	ours := []client.Code{
 		client.CodeInvalidArgument, client.CodeOutOfRange, client.CodeUnauthenticated, client.CodeSecondFactorRequired,
-		client.CodePermissionDenied, client.CodeIncompleteAccount, client.CodeNotFound, client.CodeMethodNotAllowed, client.CodeAlreadyExists, client.CodeAborted,
+		client.CodePermissionDenied, client.CodeIncompleteAccount, client.CodePasswordRequired, client.CodeNotFound, client.CodeMethodNotAllowed, client.CodeAlreadyExists, client.CodeAborted,
 		client.CodeIncompatibleState, client.CodeGone, client.CodePayloadTooLarge, client.CodeUnsupportedMediaType, client.CodeNotApplicable,
 		client.CodeTooManyRequests, client.CodeQuotaExceeded, client.CodeScanSuspected, client.CodeInternal, client.CodeUnavailable,
 	}

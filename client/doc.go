@@ -34,7 +34,7 @@
 // [Client.UploadDocument] takes an access token too, or an admin's session,
 // which [Client.Login] creates; so do [Client.Documents] and [Client.Document],
 // which return the state of documents. The operations on lines, from
-// [Client.TellEvents] and [Client.SendLines] to [Client.History], take an access
+// [Client.ReportEvents] and [Client.SendLines] to [Client.History], take an access
 // token with one of the scopes on lines, or a session of the regulator's staff.
 // String literals can be used as a Secret; other strings are converted, and
 // string(s) returns the characters.
@@ -45,7 +45,7 @@
 //
 //	switch client.CodeOf(err) {
 //	case client.CodeAlreadyExists:
-//		// e, _ := errors.AsType[*client.Error](err); e.Violations names the fields
+//		// the admin has an account: use another address and number
 //	case client.CodeNotApplicable:
 //		// not a mobile number of the service's country
 //	}

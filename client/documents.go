@@ -120,16 +120,16 @@ func sendDocument(ctx context.Context, c *Client, r *request) (*DocumentRecord, 
 	return sendData(ctx, c, r, func(d *DocumentRecord) bool { return d.ID == "" || d.State == "" })
 }
 
-// DocumentContent writes the file of a document to w. The credential is a
+// DocumentContent writes a PDF with pictures of the pages of a document to w. The credential is a
 // session; only documents that are clean, accepted or rejected can be downloaded.
-// If it fails, w may have received a part of the file, or something that is not
-// the file: discard it.
+// If it fails, w may have received a part of the PDF, or something that is not
+// the PDF: discard it.
 func (c *Client) DocumentContent(ctx context.Context, credential Secret, id string, w io.Writer) error {
 	r, err := c.newRead(ctx, "document content", documentsPath+"/"+url.PathEscape(id)+"/content", credential)
 	if err != nil {
 		return err
 	}
-	r.header.Set("Accept", "application/octet-stream, application/json")
+	r.header.Set("Accept", "application/pdf, application/json")
 	r.into, r.digest = w, true
 	_, err = c.sendWithRetries(ctx, r)
 	return err

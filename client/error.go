@@ -19,10 +19,11 @@ const (
 	CodeUnauthenticated      Code = "UNAUTHENTICATED"        // 401: the credential is missing or not valid
 	CodeSecondFactorRequired Code = "SECOND_FACTOR_REQUIRED" // 401: log in again, with an OTP
 	CodePermissionDenied     Code = "PERMISSION_DENIED"      // 403: the credential lacks a scope
+	CodePasswordRequired     Code = "PASSWORD_REQUIRED"      // 403: call ProveSession, then repeat the call
 	CodeIncompleteAccount    Code = "INCOMPLETE_ACCOUNT"     // 403: Violations names what your account lacks
 	CodeNotFound             Code = "NOT_FOUND"              // 404: also for what belongs to others
 	CodeMethodNotAllowed     Code = "METHOD_NOT_ALLOWED"     // 405
-	CodeAlreadyExists        Code = "ALREADY_EXISTS"         // 409: Violations names what is taken
+	CodeAlreadyExists        Code = "ALREADY_EXISTS"         // 409: what the call would create exists already
 	CodeAborted              Code = "ABORTED"                // 409: the first request with this key is in progress
 	CodeIncompatibleState    Code = "INCOMPATIBLE_STATE"     // 409: the key was used for another request
 	CodeGone                 Code = "GONE"                   // 410: the events after the cursor are no longer kept

@@ -146,13 +146,10 @@ func ExampleClient_Onboard_taken() {
 		AdminPassword: "three quiet herons",
 	})
 	if e, ok := errors.AsType[*client.Error](err); ok && e.Code == client.CodeAlreadyExists {
-		for _, v := range e.Violations {
-			fmt.Printf("%s: %s\n", v.Field, v.Message)
-		}
+		fmt.Println(e.Message)
 	}
 	// Output:
-	// adminEmail: This e-mail address already belongs to an account. If you are repeating a request because its response was lost, the first one may have succeeded: log in to find out.
-	// adminPhone: This phone number already belongs to an account. If you are repeating a request because its response was lost, the first one may have succeeded: log in to find out.
+	// The admin's e-mail address or phone number already belongs to an account. If you are repeating a request because its response was lost, the first one may have succeeded: log in to find out. Otherwise use another address and another number. Send an Idempotency-Key to make repeating a request safe.
 }
 
 func ExampleClient_UploadDocument() {

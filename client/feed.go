@@ -54,9 +54,9 @@ func (c *Client) Feed(ctx context.Context, key Secret, o FeedOptions) iter.Seq2[
 			return
 		}
 		for {
-			answer, err := c.readFeed(ctx, key, chain.Cursor(), &o, false)
+			answer, err := c.readFeed(ctx, key, chain.Cursor(), &o)
 			if CodeOf(err) == CodeIncompatibleState && chain.anchored {
-				answer, err = c.readFeed(ctx, key, chain.Cursor(), &o, true)
+				answer, err = c.readRebased(ctx, key, chain.Cursor(), &o)
 				chain = FeedChain{epoch: chain.epoch + 1, rebasing: true} // nothing of the epoch that was cut is taken any more
 			}
 			if err != nil {
@@ -86,7 +86,18 @@ func (c *Client) Feed(ctx context.Context, key Secret, o FeedOptions) iter.Seq2[
 	}
 }
 
-func (c *Client) readFeed(ctx context.Context, key Secret, after string, o *FeedOptions, rebase bool) (*feedAnswer, error) {
+func (c *Client) readFeed(ctx context.Context, key Secret, after string, o *FeedOptions) (*feedAnswer, error) {
+	return c.readFeedPage(ctx, key, feedQuery(after, o))
+}
+
+// readRebased reads on from a position in a history that a restore has ended.
+func (c *Client) readRebased(ctx context.Context, key Secret, after string, o *FeedOptions) (*feedAnswer, error) {
+	query := feedQuery(after, o)
+	query.Set("rebase", "true")
+	return c.readFeedPage(ctx, key, query)
+}
+
+func feedQuery(after string, o *FeedOptions) url.Values {
 	query := url.Values{"limit": {strconv.Itoa(defaultFeedLimit)}}
 	if o.Limit > 0 {
 		query.Set("limit", strconv.Itoa(o.Limit))
@@ -94,12 +105,13 @@ func (c *Client) readFeed(ctx context.Context, key Secret, after string, o *Feed
 	if after != "" {
 		query.Set("after", after)
 	}
-	if rebase {
-		query.Set("rebase", "true")
-	}
 	if o.Follow {
 		query.Set("wait", strconv.Itoa(feedWait))
 	}
+	return query
+}
+
+func (c *Client) readFeedPage(ctx context.Context, key Secret, query url.Values) (*feedAnswer, error) {
 	r, err := c.newRead(ctx, "feed", feedPath+"?"+query.Encode(), key)
 	if err != nil {
 		return nil, err

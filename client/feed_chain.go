@@ -20,8 +20,9 @@ type Event struct {
 	Time     time.Time
 	Sequence int64
 	Data     json.RawMessage // what the type says
-	// Erased reports that the event was about a number that was erased. Nothing but its id and
-	// type is known then.
+	// Erased reports that the service says the event was about a number that was erased. Nothing
+	// but its id and its place are there. The chain proves which event that was, not that it
+	// had to be erased.
 	Erased bool
 }
 
@@ -49,8 +50,8 @@ const (
 )
 
 // Rebased is the data of an event of the type org.lineproof.feed.v1.rebased: the service was
-// restored from a backup. Forget what events told that came before this one and whose
-// sequence is higher than that of Cursor, whatever their epoch, and verify their numbers
+// restored from a backup. Of the events before this one, those with a sequence above that
+// of Cursor are void, whatever their epoch (sequences go on across epochs): forget what they told, and verify their numbers
 // again. PreviousEpoch is the epoch of Cursor.
 type Rebased struct {
 	Cursor        string `json:"cursor"`
@@ -61,10 +62,10 @@ type Rebased struct {
 // FeedChain checks events as they are read, whichever way they came. The zero FeedChain has
 // read none.
 type FeedChain struct {
-	epoch, seq int64
+	epoch, seq int64 // until it is anchored, epoch is the lowest that is accepted
 	hash       [sha256.Size]byte
 	anchored   bool // hash is known
-	rebasing   bool // the next event must say that the feed was rebased
+	rebasing   bool // the history that it had was cut: only an event that says so may come next
 }
 
 // ParseFeedChain returns the chain at a position that [FeedChain.Position] returned; the
@@ -118,8 +119,52 @@ const chainMember = `,"lpchain":"`
 
 // Check checks the next event, as it was received. It returns false for the last event
 // once more, which is to be dropped. A chain that has read nothing takes the first event
-// as it is, unless that is the first of the feed.
+// as it is, unless that is the first of the feed or names the hash before it.
 func (f *FeedChain) Check(raw []byte) (e Event, isNew bool, err error) {
+	next, ok := parseLink(raw)
+	if !ok || next.epoch < f.epoch {
+		return Event{}, false, ErrFeedTampered
+	}
+	if f.anchored && next.seq == f.seq && next.epoch == f.epoch && next.hash == f.hash {
+		return next.event, false, nil
+	}
+	unexpected := f.rebasing && next.event.Type != rebasedType
+	gap := f.anchored && next.seq != f.seq+1
+	if unexpected || gap || !f.leadsTo(&next) {
+		return Event{}, false, ErrFeedTampered
+	}
+	*f = FeedChain{epoch: next.epoch, seq: next.seq, hash: next.hash, anchored: true}
+	return next.event, true, nil
+}
+
+// leadsTo reports whether the hash of the event is that of the hash before it and its own
+// content. Before the first event of the feed the hash is zero. A chain that starts within the
+// feed does not know the hash before, unless the event names it.
+func (f *FeedChain) leadsTo(next *feedLink) bool {
+	before := f.hash
+	if !f.anchored && next.seq != 1 {
+		if next.event.Type != rebasedType {
+			return true
+		}
+		named, ok := hashBefore(next.event.Data)
+		if !ok {
+			return false
+		}
+		before = named
+	}
+	return sha256.Sum256(append(before[:], next.digest[:]...)) == next.hash
+}
+
+// feedLink is an event with its place in the chain.
+type feedLink struct {
+	event      Event
+	epoch, seq int64
+	digest     [sha256.Size]byte // of the event without its hash
+	hash       [sha256.Size]byte // of the hash before it and its digest
+}
+
+// parseLink reads an event as it was received. An erased event carries the digest that it had.
+func parseLink(raw []byte) (l feedLink, ok bool) {
 	body, hash, ok := splitChain(raw)
 	var sent struct {
 		ID, Type, Subject, Sequence string
@@ -127,45 +172,34 @@ func (f *FeedChain) Check(raw []byte) (e Event, isNew bool, err error) {
 		Data                        json.RawMessage
 	}
 	if !ok || json.Unmarshal(raw, &sent) != nil {
-		return e, false, ErrFeedTampered
+		return l, false
 	}
-	epochText, seqText, _ := strings.Cut(sent.ID, "-")
-	epoch, err1 := strconv.ParseInt(epochText, 10, 64)
-	seq, err2 := strconv.ParseInt(seqText, 10, 64)
-	if err1 != nil || err2 != nil || seq < 1 || epoch < max(1, f.epoch) || sent.ID != strconv.FormatInt(epoch, 10)+"-"+strconv.FormatInt(seq, 10) || sent.Sequence != seqText {
-		return e, false, ErrFeedTampered
+	if l.epoch, l.seq, ok = parseEventID(sent.ID); !ok || sent.Sequence != strconv.FormatInt(l.seq, 10) {
+		return l, false
 	}
-	digest := sha256.Sum256(body)
-	e = Event{ID: sent.ID, Type: sent.Type, Subject: sent.Subject, Time: sent.Time, Sequence: seq, Data: sent.Data}
+	l.hash = hash
 	if sent.Type == erasedType {
+		l.event = Event{ID: sent.ID, Type: sent.Type, Sequence: l.seq, Erased: true} // the chain proves the digest, and no other member
 		var data struct{ Digest string }
-		sum, err := []byte(nil), json.Unmarshal(sent.Data, &data)
-		if err == nil {
-			sum, err = base64.RawURLEncoding.Strict().DecodeString(data.Digest)
+		if json.Unmarshal(sent.Data, &data) != nil {
+			return l, false
 		}
-		if err != nil || len(sum) != len(digest) {
-			return Event{}, false, ErrFeedTampered
-		}
-		digest = [sha256.Size]byte(sum)
-		e = Event{ID: e.ID, Type: e.Type, Sequence: e.Sequence, Erased: true} // the chain says nothing about the rest
+		l.digest, ok = parseHash(data.Digest)
+		return l, ok
 	}
-	if f.anchored && seq == f.seq && epoch == f.epoch && hash == f.hash {
-		return e, false, nil
-	}
-	before, known := f.hash, f.anchored || seq == 1 // the hash before the first event is zero
-	if !known && sent.Type == rebasedType {
-		if before, known = hashBefore(sent.Data); !known {
-			return Event{}, false, ErrFeedTampered
-		}
-	}
-	if f.rebasing && sent.Type != rebasedType || f.anchored && seq != f.seq+1 {
-		return Event{}, false, ErrFeedTampered
-	}
-	if known && sha256.Sum256(append(bytes.Clone(before[:]), digest[:]...)) != hash {
-		return Event{}, false, ErrFeedTampered
-	}
-	*f = FeedChain{epoch: epoch, seq: seq, hash: hash, anchored: true}
-	return e, true, nil
+	l.event = Event{ID: sent.ID, Type: sent.Type, Subject: sent.Subject, Time: sent.Time, Sequence: l.seq, Data: sent.Data}
+	l.digest = sha256.Sum256(body)
+	return l, true
+}
+
+// parseEventID splits an id into its epoch and its sequence, which both begin with 1. There is
+// one way to write them.
+func parseEventID(id string) (epoch, seq int64, ok bool) {
+	epochText, seqText, _ := strings.Cut(id, "-")
+	epoch, epochErr := strconv.ParseInt(epochText, 10, 64)
+	seq, seqErr := strconv.ParseInt(seqText, 10, 64)
+	ok = epochErr == nil && seqErr == nil && epoch >= 1 && seq >= 1
+	return epoch, seq, ok && id == strconv.FormatInt(epoch, 10)+"-"+strconv.FormatInt(seq, 10)
 }
 
 // hashBefore returns the hash that an event of the type rebased names.
@@ -174,9 +208,7 @@ func hashBefore(data []byte) (hash [sha256.Size]byte, ok bool) {
 	if json.Unmarshal(data, &rebased) != nil {
 		return hash, false
 	}
-	sum, err := base64.RawURLEncoding.Strict().DecodeString(rebased.Hash)
-	copy(hash[:], sum)
-	return hash, err == nil && len(sum) == len(hash)
+	return parseHash(rebased.Hash)
 }
 
 // splitChain separates an event from its hash, which is its last member.
@@ -186,9 +218,17 @@ func splitChain(raw []byte) (body []byte, hash [sha256.Size]byte, ok bool) {
 	if at < 1 || !bytes.HasPrefix(raw[at:], []byte(chainMember)) || !bytes.HasSuffix(raw, []byte(`"}`)) {
 		return nil, hash, false
 	}
-	sum, err := base64.RawURLEncoding.Strict().DecodeString(string(raw[at+len(chainMember) : len(raw)-2]))
-	if err != nil || len(sum) != len(hash) { // a decoder ignores line breaks
+	if hash, ok = parseHash(string(raw[at+len(chainMember) : len(raw)-2])); !ok {
 		return nil, hash, false
 	}
-	return append(bytes.Clone(raw[:at]), '}'), [sha256.Size]byte(sum), true
+	return append(bytes.Clone(raw[:at]), '}'), hash, true
+}
+
+// parseHash decodes a hash. The decoder ignores line breaks, so that the length is checked, too.
+func parseHash(text string) (hash [sha256.Size]byte, ok bool) {
+	sum, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(sum) != len(hash) {
+		return hash, false
+	}
+	return [sha256.Size]byte(sum), true
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/client"
-	"github.com/lineproof/lineproof/internal/feed"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/notify/feed"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
 // realFeed returns the events of a feed that package feed wrote, one of them erased.

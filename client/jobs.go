@@ -15,7 +15,7 @@ type Job struct {
 	Name       string     `json:"name"`
 	Mode       string     `json:"mode"` // live or test
 	State      JobState   `json:"state"`
-	Reason     string     `json:"reason"` // why it failed
+	Reason     string     `json:"reason"` // why it failed, or waits
 	Bytes      int64      `json:"bytes"`  // of the file as it was sent
 	Rows       int64      `json:"rows"`   // of the file; 0 until it is checked
 	Answered   int64      `json:"answered"`
@@ -35,7 +35,8 @@ type JobState string
 // The states.
 const (
 	JobWaiting   JobState = "waiting"  // for its file
-	JobChecking  JobState = "checking" // the file is read and counted
+	JobChecking  JobState = "checking" // the file is read, counted and judged
+	JobHeld      JobState = "held"     // it looks like number scanning, and waits for the regulator's staff
 	JobRunning   JobState = "running"  // rows are answered
 	JobWriting   JobState = "writing"  // the result is written
 	JobDone      JobState = "done"

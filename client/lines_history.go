@@ -58,11 +58,12 @@ func (c *Client) Supply(ctx context.Context, credential Secret) ([]Standing, err
 	return data.Operators, nil
 }
 
-// HistoryQuery selects the history of a number. Only staff may set the times.
+// HistoryQuery selects the history of a number. Only staff may set the times and the reason.
 type HistoryQuery struct {
 	PhoneNumber string
 	AsOf        time.Time // return what was true at this time; zero means now
 	KnownAt     time.Time // return what the service knew at this time; zero means now
+	Reason      string    // why staff look the number up, in at least 10 characters; they must set it, and nobody else may
 }
 
 // History is the history of a number.
@@ -108,7 +109,8 @@ type HistoryEvent struct {
 
 // History returns the tenures and events of a number. The credential is an
 // access token with [ScopeSupply] of the number's network, or a session of the
-// regulator's staff, whose requests are recorded.
+// regulator's staff, whose requests are recorded with the reason and counted. A request
+// beyond what one person may look up on a day fails with [CodeQuotaExceeded].
 func (c *Client) History(ctx context.Context, credential Secret, q HistoryQuery) (*History, error) {
 	r, err := c.newRequest(ctx, "history", "/api/v1/lines/history")
 	if err != nil {
@@ -123,6 +125,9 @@ func (c *Client) History(ctx context.Context, credential Secret, q HistoryQuery)
 	}
 	if !q.KnownAt.IsZero() {
 		fields["knownAt"] = formatTime(q.KnownAt)
+	}
+	if q.Reason != "" {
+		fields["reason"] = q.Reason
 	}
 	if err := r.sendJSON(fields); err != nil {
 		return nil, err

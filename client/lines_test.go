@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -38,6 +39,20 @@ var lineCalls = map[string]func(ctx context.Context, c *client.Client) error{
 	},
 	"GET /api/v1/phone/api/phone-numbers/verifications/{requestId}": func(ctx context.Context, c *client.Client) error {
 		_, err := c.Verification(ctx, accessToken, requestID)
+		return err
+	},
+	"GET /api/v1/phone/api/phone-numbers/verifications/{requestId}/receipt": func(ctx context.Context, c *client.Client) error {
+		return c.Receipt(ctx, accessToken, requestID, io.Discard)
+	},
+	"GET /api/v1/test/clock": func(ctx context.Context, c *client.Client) error {
+		clock, err := c.TestClock(ctx, accessToken)
+		if err == nil && (clock.Day != 20 || clock.Lives[0].Next.Answer != "RECYCLED") {
+			return fmt.Errorf("the clock is %+v", clock)
+		}
+		return err
+	},
+	"POST /api/v1/test/clock": func(ctx context.Context, c *client.Client) error {
+		_, err := c.MoveTestClock(ctx, accessToken, client.ClockMove{Reset: true, Advance: 200 * 24 * time.Hour})
 		return err
 	},
 	"POST /api/v1/lines/events": func(ctx context.Context, c *client.Client) error {
@@ -79,7 +94,7 @@ var lineCalls = map[string]func(ctx context.Context, c *client.Client) error{
 		return err
 	},
 	"POST /api/v1/lines/history": func(ctx context.Context, c *client.Client) error {
-		_, err := c.History(ctx, accessToken, client.HistoryQuery{PhoneNumber: phoneNumber, AsOf: noon, KnownAt: noon})
+		_, err := c.History(ctx, accessToken, client.HistoryQuery{PhoneNumber: phoneNumber, AsOf: noon, KnownAt: noon, Reason: "Complaint 12 of 2026"})
 		return err
 	},
 }
@@ -111,14 +126,16 @@ func operationOf(name string) *openapi3.Operation {
 	return contract().Paths.Value(path).GetOperation(method)
 }
 
-// Every operation on lines and on documents that the contract has can be called.
-func TestEveryOperationOnLinesAndDocumentsCanBeCalled(t *testing.T) {
+// Every operation on numbers, on lines, on documents and on the test clock that the contract has can be called.
+func TestEveryOperationOnNumbersLinesAndDocumentsCanBeCalled(t *testing.T) {
 	t.Parallel()
 
 	for path, item := range contract().Paths.Map() {
 		for method := range item.Operations() {
-			ours := strings.HasPrefix(path, "/api/v1/lines/") || strings.HasPrefix(path, "/api/regulator/v1/documents")
-			if name := method + " " + path; ours && otherCalls[name] == nil {
+			ours := slices.ContainsFunc([]string{"/api/v1/phone/", "/api/v1/test/", "/api/v1/lines/", "/api/regulator/v1/documents"}, func(prefix string) bool {
+				return strings.HasPrefix(path, prefix)
+			})
+			if name := method + " " + path; ours && otherCalls[name] == nil && calls[path] == nil {
 				t.Errorf("%s has no call", name)
 			}
 		}

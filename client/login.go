@@ -61,3 +61,25 @@ func (c *Client) Login(ctx context.Context, login LoginRequest) (*Session, error
 		Verified: data.Verified,
 	}, nil
 }
+
+// ProveSession enters the password of a session again, and a code where the account has
+// two-factor authentication. For some minutes afterwards the session can do what was
+// refused with [CodePasswordRequired].
+func (c *Client) ProveSession(ctx context.Context, session, password, otp Secret) error {
+	r, err := c.newRequest(ctx, "prove session", "/api/regulator/v1/session/prove")
+	if err != nil {
+		return err
+	}
+	if err := r.authorize(session); err != nil {
+		return err
+	}
+	fields := map[string]any{"password": string(password)}
+	if otp != "" {
+		fields["otp"] = string(otp)
+	}
+	if err := r.sendJSON(fields); err != nil {
+		return err
+	}
+	_, err = send[envelope[struct{}]](ctx, c, r)
+	return err
+}

@@ -38,8 +38,7 @@ type Entity struct {
 }
 
 // Onboard registers a telco and its admin: both are created, or neither. The token needs [ScopeOnboard]. If the admin's e-mail address or
-// phone number is taken, the error's code is [CodeAlreadyExists] and its
-// violations name each of them.
+// phone number has an account, the error's code is [CodeAlreadyExists]; it does not say which.
 func (c *Client) Onboard(ctx context.Context, token Secret, a Application) (*Entity, error) {
 	r, err := c.newRequest(ctx, "onboard", "/api/regulator/v1/onboard-entity")
 	if err != nil {

@@ -42,13 +42,14 @@ type Verification struct {
 	Coverage     *Coverage `json:"coverage,omitzero"`
 	Dates        *Dates    `json:"dates,omitzero"`
 	ChangedSince Changed   `json:"changedSince,omitzero"`
-	Changes      []Change  `json:"changes,omitzero"` // what changed, if anything did
+	SinceUsed    time.Time `json:"sinceUsed,omitzero"` // the time that ChangedSince is about: the one that was asked, or the beginning of its month or year, as the purpose allows
+	Changes      []Change  `json:"changes,omitzero"`   // what changed, if anything did
 
 	// KnownThrough is the time up to which ChangedSince was determined; zero if the
 	// reports cover nothing.
 	KnownThrough time.Time `json:"knownThrough,omitzero"`
 
-	// ExternalID is that of the [BatchNumber].
+	// ExternalID is that of the [VerifyOptions] or of the [BatchNumber].
 	ExternalID string `json:"externalId,omitzero"`
 
 	// Receipt promises that the public log will have this answer. Package receipt verifies
@@ -95,7 +96,7 @@ const (
 	ChangedUnknown Changed = "unknown" // the reports do not cover the whole time
 )
 
-// Change is what changed about a line. The service may add values.
+// Change is a kind of change of a line. The service may add values.
 type Change string
 
 // The values of Change.
@@ -128,6 +129,10 @@ type VerifyOptions struct {
 	// OnBehalfOf is the principal for whom an agent asks, as the mandate that the
 	// regulator recorded names it. Empty asks for yourself.
 	OnBehalfOf string
+
+	// ExternalID is your own id of the question, at most 64 printable characters, repeated in the answer. The
+	// numbers of a batch have ids of their own: see [BatchNumber].
+	ExternalID string
 }
 
 // Verify returns the state of a phone number, which may have any usual format.
@@ -191,6 +196,9 @@ func (o VerifyOptions) fields(name string, about any) map[string]any {
 	}
 	if o.OnBehalfOf != "" {
 		fields["onBehalfOf"] = o.OnBehalfOf
+	}
+	if o.ExternalID != "" {
+		fields["externalId"] = o.ExternalID
 	}
 	return fields
 }

@@ -49,6 +49,9 @@ func (c *Client) VerifyNumbers(ctx context.Context, apiKey Secret, numbers []Bat
 	if err := r.authorize(apiKey); err != nil {
 		return nil, err
 	}
+	if o.ExternalID != "" {
+		return nil, r.wrong("a batch has no external id, only each of its numbers")
+	}
 	list := make([]any, len(numbers))
 	for i := range numbers {
 		if list[i], err = numbers[i].value(r); err != nil {

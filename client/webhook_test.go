@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/client"
-	"github.com/lineproof/lineproof/internal/hooksign"
+	"github.com/lineproof/lineproof/internal/notify/webhook"
 )
 
 // hook is a request as a receiver gets it.
@@ -20,8 +20,8 @@ type hook struct {
 	header http.Header
 }
 
-func signedHook(id string, at time.Time, body string, keys ...hooksign.Key) hook {
-	s := hooksign.Sign(id, at, []byte(body), keys...)
+func signedHook(id string, at time.Time, body string, keys ...webhook.Key) hook {
+	s := webhook.Sign(id, at, []byte(body), keys...)
 	return hook{[]byte(body), http.Header{"Webhook-Id": {s.ID}, "Webhook-Timestamp": {s.Timestamp}, "Webhook-Signature": {s.Signature}}}
 }
 
@@ -29,7 +29,7 @@ func signedHook(id string, at time.Time, body string, keys ...hooksign.Key) hook
 // with either key; another receiver's key and text that is no key are refused.
 func TestGenuineWebhookIsAccepted(t *testing.T) {
 	t.Parallel()
-	old, current, other := hooksign.New(hooksign.HMAC), hooksign.New(hooksign.Ed25519), hooksign.New(hooksign.Ed25519)
+	old, current, other := webhook.NewKey(webhook.HMAC), webhook.NewKey(webhook.Ed25519), webhook.NewKey(webhook.Ed25519)
 	h := signedHook("3-17", time.Now(), `{"id":"3-17"}`, old, current)
 	for _, keys := range [][]client.Secret{
 		{client.Secret(old.Receiver().Reveal())},
@@ -74,11 +74,11 @@ func TestNoFalseWebhookIsAccepted(t *testing.T) {
 	t.Parallel()
 	const rounds = 10_000
 	now := time.Now()
-	for _, algorithm := range []hooksign.Algorithm{hooksign.Ed25519, hooksign.HMAC} {
+	for _, algorithm := range []webhook.Algorithm{webhook.Ed25519, webhook.HMAC} {
 		t.Run(string(algorithm), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(1, uint64(len(algorithm))))
-			key, thief := hooksign.New(algorithm), hooksign.New(algorithm)
+			key, thief := webhook.NewKey(algorithm), webhook.NewKey(algorithm)
 			v := client.WebhookVerifier{Keys: []client.Secret{client.Secret(key.Receiver().Reveal())}, Seen: &client.WebhookMemory{}, Now: func() time.Time { return now }}
 			tried := map[string]int{}
 			for i := range rounds {
@@ -102,7 +102,7 @@ func TestNoFalseWebhookIsAccepted(t *testing.T) {
 
 // falsify returns what an attacker could send, having seen genuine: in turn each of the
 // kinds.
-func falsify(random *rand.Rand, i int, id, body string, now time.Time, genuine hook, key, thief hooksign.Key) (kind string, h hook) {
+func falsify(random *rand.Rand, i int, id, body string, now time.Time, genuine hook, key, thief webhook.Key) (kind string, h hook) {
 	h = hook{append([]byte(nil), genuine.body...), genuine.header.Clone()}
 	signature := h.header.Get("Webhook-Signature")
 	fresh := id + "x" // an id that the memory does not have
@@ -164,7 +164,7 @@ func falsify(random *rand.Rand, i int, id, body string, now time.Time, genuine h
 func TestMemoryOfWebhooks(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	key := hooksign.New(hooksign.Ed25519)
+	key := webhook.NewKey(webhook.Ed25519)
 	v := client.WebhookVerifier{Keys: []client.Secret{client.Secret(key.Receiver().Reveal())}, Seen: &client.WebhookMemory{}, Now: func() time.Time { return now }}
 	h := signedHook("1-1", now.Add(4*time.Minute), "{}", key)
 	w, err := v.Verify(h.body, h.header)

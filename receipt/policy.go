@@ -9,12 +9,12 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/lineproof/lineproof/internal/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/checkpoint"
 )
 
-// Policy says whom a verifier believes: the key of a log, and which witnesses must have
-// seen its checkpoint. It comes from somebody you trust, and not from where a receipt
-// comes from.
+// Policy has the keys that a verifier believes: the key of a log, and the witnesses that must
+// have seen its checkpoint. Take it from somebody you trust, and not from the source of a
+// receipt.
 type Policy struct {
 	log       note.Verifier
 	witnesses map[string]*witness // by their names in the policy

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/lineproof/lineproof/internal/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/checkpoint"
 )
 
 const (
@@ -32,19 +32,19 @@ var (
 // PromiseKeyName returns the name under which a log signs promises.
 func PromiseKeyName(origin string) string { return origin + "/promise" }
 
-// PromiseText returns what is signed as a promise: the log will have this entry within a
+// PromiseText returns the text that is signed as a promise: the log will have this entry within a
 // minute.
 func PromiseText(origin string, entry []byte) string {
 	return fmt.Sprintf("%s\n%s\n%s\n%d\n", promiseForm, origin, base64.StdEncoding.EncodeToString(entry), int(MergeDelay.Seconds()))
 }
 
-// KeyText returns what the key of a log signs to certify a key of promises: it signs
+// KeyText returns the text that the key of a log signs to certify a key of promises: it signs
 // promises about batches of that period.
 func KeyText(origin, verifier string, from, until time.Time) string {
 	return fmt.Sprintf("%s\n%s\n%s\n%s\n%d\n%d\n", keyForm, origin, keyRole, verifier, from.UnixMilli(), until.UnixMilli())
 }
 
-// Promised is what a receipt promises that has no proof yet.
+// Promised has the facts that a receipt without a proof promises.
 type Promised struct {
 	Record
 

@@ -10,11 +10,13 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/json/jsontext"
+	jsonv2 "encoding/json/v2"
 	"errors"
 	"slices"
 	"strings"
 
-	"github.com/lineproof/lineproof/internal/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/checkpoint"
 )
 
 // Form is the name of the format. Another format would have another number.
@@ -118,10 +120,10 @@ func checkNumber(value json.RawMessage) error {
 }
 
 // decodeMembers reads the members of an object. Those that are optional may be missing, and
-// there may be no others.
+// there may be no others, nor the same one twice.
 func decodeMembers(object []byte, into map[string]any, optional ...string) error {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(object, &members); err != nil {
+	if err := jsonv2.Unmarshal(object, &members, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return err
 	}
 	for name, value := range members {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Record is what was recorded about an answer.
+// Record is the record of an answer.
 type Record struct {
 	RequestID     string
 	At            time.Time

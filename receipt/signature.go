@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/lineproof/lineproof/internal/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/checkpoint"
 )
 
 // The bytes that stand for an algorithm: Ed25519, of a log, and Ed25519 with a time, of a
@@ -26,12 +26,12 @@ const (
 // that every verifier reads: strict base64, names of printable ASCII, and no key twice.
 // Package note is more lenient.
 func strictSignatures(signed string) bool {
-	at := strings.LastIndex(signed, "\n\n")
-	if at < 0 {
+	_, after, ok := strings.CutLast(signed, "\n\n")
+	if !ok {
 		return false
 	}
 	seen := map[string]bool{}
-	for line := range strings.Lines(signed[at+2:]) {
+	for line := range strings.Lines(after) {
 		name, encoded, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "\u2014 "), " ")
 		raw, err := checkpoint.Decode(encoded)
 		if err != nil || len(raw) <= idSize || !isName(name) || seen[name+" "+string(raw[:idSize])] {
@@ -105,7 +105,7 @@ func (v *witnessVerifier) Verify(message, signature []byte) bool {
 	return at <= maxNumber && ed25519.Verify(v.key, CosignedMessage(at, message), signature[timeSize:])
 }
 
-// CosignedMessage returns what a witness signs when it has seen a checkpoint at a time, in
+// CosignedMessage returns the message that a witness signs when it has seen a checkpoint at a time, in
 // seconds since 1970.
 func CosignedMessage(at uint64, text []byte) []byte {
 	return append(fmt.Appendf(nil, "cosignature/v1\ntime %d\n", at), text...)

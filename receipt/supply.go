@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/checkpoint"
-	"github.com/lineproof/lineproof/internal/logentry"
+	"github.com/lineproof/lineproof/internal/values/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/logentry"
 )
 
 // SupplyForm is the name of the format of receipts of supplied files.
@@ -33,7 +33,7 @@ type SupplyReceipt struct {
 	Proof     string `json:"proof"`  // as in [Receipt]
 }
 
-// Supplied is what the receipt of a file proves.
+// Supplied has the facts that the receipt of a file proves.
 type Supplied struct {
 	InLog
 

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/lineproof/lineproof/internal/checkpoint"
-	"github.com/lineproof/lineproof/internal/logentry"
+	"github.com/lineproof/lineproof/internal/values/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/logentry"
 )
 
 const (

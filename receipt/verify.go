@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/lineproof/lineproof/internal/checkpoint"
-	"github.com/lineproof/lineproof/internal/logentry"
+	"github.com/lineproof/lineproof/internal/values/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/logentry"
 )
 
-// Verified is what a receipt proves.
+// Verified has the facts that a receipt proves.
 type Verified struct {
 	Record
 	InLog

@@ -1,11 +1,11 @@
-// await verify(receipt, policy) returns what is proven, or throws Refused, with a code. The policy is
-// the key of the log or a c2sp.org/tlog-policy, from somebody you trust. See docs/reference/receipt.md.
+// await verify(receipt, policy) returns what is proven, or throws Refused with a code. The policy, from
+// somebody you trust, is the key of the log or a c2sp.org/tlog-policy. See docs/reference/receipt.md.
 
 export class Refused extends Error {
   constructor(code) { super(code); this.code = code }
 }
 
-export const must = (ok, code) => { if (!ok) throw new Refused(code) }
+export const must = (ok, code = 'record') => { if (!ok) throw new Refused(code) }
 const utf8 = new TextEncoder()
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const join = (parts) => new Uint8Array(parts.flatMap((p) => [...p]))
@@ -36,27 +36,27 @@ const fromBE = (b, code) => safe(b.reduce((n, x) => n * 256 + x, 0), code)
 class Fields {
   constructor(part, name) {
     this.rest = part
-    must(same(this.take(name.length), utf8.encode(name)), 'record')
+    must(same(this.take(name.length), utf8.encode(name)))
   }
   take(n) {
-    must(this.rest.length >= n, 'record')
+    must(this.rest.length >= n)
     const b = this.rest.subarray(0, n)
     this.rest = this.rest.subarray(n)
     return b
   }
   bytes(length) {
     const n = fromBE(this.take(4))
-    must((length ?? n) === n, 'record')
+    must((length ?? n) === n)
     return this.take(n)
   }
   text() {
-    try { return strict.decode(this.bytes()) } catch { must(0, 'record') }
+    try { return strict.decode(this.bytes()) } catch { must(0) }
   }
-  number() { return fromBE(this.bytes(8), 'record') }
+  number() { return fromBE(this.bytes(8)) }
   id() { return hex(this.bytes(16)).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') }
 }
 
-// Returns the record and its hash. Behind the public part is the personal part, or its hash.
+// The record and its hash. Behind the public part is the personal part or its hash.
 async function readRecord({ whole, size, erased }) {
   const f = new Fields(whole, 'lineproof record 1\n')
   const rec = { requestId: f.id(), at: f.number(), type: f.text(), entity: f.id(), key: f.id() }
@@ -66,12 +66,12 @@ async function readRecord({ whole, size, erased }) {
   const inner = f.rest
   const pub = whole.subarray(0, whole.length - inner.length)
   rec.erased = inner.length === 32
-  must((size ?? pub.length) === pub.length && (erased ?? rec.erased) === rec.erased, 'record')
+  must((size ?? pub.length) === pub.length && (erased ?? rec.erased) === rec.erased)
   if (rec.erased) return { rec, hash: await sha256(whole) }
   const p = new Fields(inner, 'lineproof personal part 1\n')
   rec.number = p.number()
   for (const m of ['phoneNumber', 'correlator', 'externalId', 'onBehalfOf', 'options', 'extra']) rec[m] = p.text()
-  must(p.rest.length === 16, 'record')
+  must(p.rest.length === 16)
   return { rec, hash: await sha256(pub, await sha256(inner)) }
 }
 
@@ -164,11 +164,11 @@ function fromTlogProof(text, why) {
   must(m, why)
   const f = new Fields(bytes(m[1], why), entryName)
   const b = { path: [] }
-  for (const m in layout) b[m] = fromBE(f.take(layout[m]), 'record')
+  for (const m in layout) b[m] = fromBE(f.take(layout[m]))
   b.root = f.take(32)
   let fn = b.index = fromBE(f.take(4))
   let sn = b.count - 1
-  must(fn <= sn && b.count < 2 ** 31, 'record')
+  must(fn <= sn && b.count < 2 ** 31)
   for (; sn; fn >>= 1, sn >>= 1) if (fn % 2 || fn < sn) b.path.push(f.take(32))
   return { b, whole: f.rest, proof: text.replace(/extra .*\n/, '') }
 }
@@ -178,19 +178,19 @@ const object = (o, needs, may = []) => must(o && needs.every((m) => Object.hasOw
 function fromJSON(text, why) {
   let r
   try { r = JSON.parse(text) } catch { must(0, why) }
-  // Outside of strings are only numbers, in one spelling.
-  must(!/[^\s{}[\],:0-9]/.test(text.replace(/"(\\.|[^"\\])*"/g, '')), why)
+  // Outside of strings are only numbers, in one spelling, and a colon for each member: none stands twice.
+  const bare = text.replace(/"(\\.|[^"\\])*"/g, '')
   const texts = ['promise', 'key', 'proof']
   object(r, ['form', 'statement', 'public', 'batch'], ['personal', 'personalHash', ...texts])
   const b = r.batch
   object(b, [...numbers, 'index', 'path', 'root'])
-  must(r.form === 'lineproof receipt 1' && typeof r.statement === 'string' && Array.isArray(b.path), why)
-  must(texts.every((m) => typeof (r[m] ?? '') === 'string') && !r.promise === !r.key && !r.promise !== !r.proof, why)
-  must([...numbers, 'index'].every((m) => Number.isSafeInteger(b[m])) && b.count < 2 ** 31, why)
+  must(r.form === 'lineproof receipt 1' && !/[^\s{}[\],:0-9]/.test(bare) && bare.split(':').length === 1 + Object.keys({ ...r, ...b }).length
+    && ['statement', ...texts].every((m) => typeof (r[m] ?? '') === 'string') && !r.promise === !r.key && !r.promise !== !r.proof
+    && [...numbers, 'index'].every((m) => Number.isSafeInteger(b[m])) && b.count < 2 ** 31 && Array.isArray(b.path), why)
   const [pub, ...parts] = ['public', 'personal', 'personalHash'].filter((m) => m in r).map((m) => bytes(r[m], why))
   b.root = bytes(b.root, why)
   b.path = b.path.map((p) => bytes(p, why))
-  return { ...r, b, whole: join([pub, ...parts]), size: parts.length === 1 ? pub.length : -1, erased: !('personal' in r) }
+  return { ...r, b, whole: join([pub, ...parts]), size: parts[1] ? -1 : pub.length, erased: !r.personal }
 }
 
 export async function read(text, policy, code) {

@@ -282,10 +282,13 @@ def parse_json(text):
     def refuse(_):
         raise Refused("format")
 
-    # What is half of a pair of surrogates can't be written in UTF-8.
-    whole = lambda o: {k: re.sub("[\ud800-\udfff]", "\ufffd", v) if isinstance(v, str) else v for k, v in o.items()}
+    def whole(pairs):
+        must(len(dict(pairs)) == len(pairs), "format")  # no member stands twice
+        # What is half of a pair of surrogates can't be written in UTF-8.
+        return {k: re.sub("[\ud800-\udfff]", "\ufffd", v) if isinstance(v, str) else v for k, v in pairs}
+
     try:
-        r = json.loads(text, parse_float=refuse, parse_constant=refuse, parse_int=lambda n: number(n, "format"), object_hook=whole)
+        r = json.loads(text, parse_float=refuse, parse_constant=refuse, parse_int=lambda n: number(n, "format"), object_pairs_hook=whole)
     except (ValueError, RecursionError):
         raise Refused("format") from None
     texts = ("promise", "key", "proof")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	stdjson "encoding/json"
+	"encoding/json/v2"
 	"fmt"
 	"io"
 	"maps"
@@ -10,8 +11,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json"
 )
 
 // cannedResponse is a response of verify that the bare server sends for every

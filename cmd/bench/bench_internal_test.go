@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/cli"
-	"github.com/lineproof/lineproof/internal/hashing"
+	"github.com/lineproof/lineproof/internal/platform/hashing"
 )
 
 // Other roles of the test binary, besides running the tests.

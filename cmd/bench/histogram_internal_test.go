@@ -9,7 +9,7 @@ import (
 )
 
 // A quantile of the histogram is never below that of the sorted values, and at
-// most 1/128 above it, from nanoseconds to minutes.
+// most 1/1,000 above it, from nanoseconds to minutes.
 func TestQuantilesMatchTheSortedValues(t *testing.T) {
 	t.Parallel()
 
@@ -36,31 +36,26 @@ func TestQuantilesMatchTheSortedValues(t *testing.T) {
 			slices.Sort(all)
 			for _, q := range []float64{0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1} {
 				want := all[max(int(math.Ceil(q*float64(n))), 1)-1]
-				if got := h.quantile(q); got < want || float64(got) > float64(want)*(1+1.0/128)+1 {
+				if got := h.quantile(q); got < want || float64(got) > float64(want)*(1+1.0/1000)+1 {
 					t.Errorf("%s: of %d values, quantile %g is %v, want %v", name, n, q, got, want)
 				}
-			}
-			if got := h.count(); got != uint64(n) {
-				t.Errorf("%s: %d values were counted as %d", name, n, got)
 			}
 		}
 	}
 }
 
-// Every slot contains its upper bound, and there are no gaps between slots.
-func TestSlotsHaveNoGaps(t *testing.T) {
+// What is out of range counts as the nearest that is in it.
+func TestTimesOutOfRangeAreCounted(t *testing.T) {
 	t.Parallel()
 
-	for s := range slots - 1 {
-		if got := slot(uint64(upper(s))); got != s {
-			t.Fatalf("the upper bound of slot %d is counted in slot %d", s, got)
-		}
-		if got := slot(uint64(upper(s)) + 1); got != s+1 {
-			t.Fatalf("the time above slot %d is counted in slot %d", s, got)
-		}
+	var h histogram
+	h.add(-time.Second)
+	if got := h.quantile(1); got != 0 {
+		t.Errorf("a negative time is counted as %v", got)
 	}
-	if got := slot(math.MaxUint64); got != slots-1 {
-		t.Errorf("the longest time is counted in slot %d of %d", got, slots)
+	h.add(math.MaxInt64)
+	if got := h.quantile(1); got < maxDuration {
+		t.Errorf("the longest time is counted as %v", got)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // The lines of the bench are consecutive numbers from firstNumber on: 0801 to 0818

@@ -192,7 +192,7 @@ func (b *bench) compare(ctx context.Context) error {
 	bar := b.display.startBar("measure", int64(b.options.rounds*len(names)))
 	defer bar.end()
 	for round := range b.options.rounds {
-		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] }) //nolint:gosec // an order, and no secret
 		for _, name := range names {
 			m, err := runs[name](ctx)
 			for repeat := 0; err == nil && m.Stolen > maxStolen && repeat < maxRepeats; repeat++ {

@@ -10,12 +10,10 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-
-	"github.com/lineproof/lineproof/internal/dist"
 )
 
 func main() {
-	o := dist.Options{Log: os.Stderr}
+	o := Options{Log: os.Stderr}
 	flag.StringVar(&o.Root, "root", ".", "the checkout")
 	flag.StringVar(&o.Out, "out", "dist", "the directory of the release; an earlier one is removed first, an image stays")
 	machines := flag.String("for", "amd64,arm64", "the machines that it is built for")
@@ -27,7 +25,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := dist.Make(ctx, o); err != nil {
+	if err := Make(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "dist:", err)
 		os.Exit(1) //nolint:gocritic // nothing is left to be undone
 	}

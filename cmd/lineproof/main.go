@@ -8,19 +8,18 @@ import (
 	"syscall"
 
 	"github.com/lineproof/lineproof/internal/cli"
-	"github.com/lineproof/lineproof/internal/hashing"
-	"github.com/lineproof/lineproof/internal/inspect"
-	"github.com/lineproof/lineproof/internal/pageimage"
-	"github.com/lineproof/lineproof/internal/priority"
+	"github.com/lineproof/lineproof/internal/platform/confined"
+	"github.com/lineproof/lineproof/internal/platform/hashing"
+	"github.com/lineproof/lineproof/internal/platform/pageimage"
 )
 
 func main() {
-	inspect.Main()   // in a child process that inspects a document, this call does not return
-	pageimage.Main() // nor this one in a process that draws a page of a document
+	confined.Main()  // in a child process that works on a document, this call does not return
+	pageimage.Main() // nor this one in a process that draws an image
 	hashing.Main()   // nor this one in the process that hashes passwords
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	os.Exit(cli.Main(ctx, cli.Env{
-		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LowerPriority: priority.Background,
+		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LowerPriority: confined.BackgroundPriority,
 	}))
 }

@@ -12,3 +12,7 @@ CREATE ROLE lineproof_migrator LOGIN PASSWORD '$migrator' IN ROLE lineproof_owne
 CREATE ROLE lineproof_service LOGIN PASSWORD '$service' IN ROLE lineproof_serve;
 CREATE DATABASE lineproof OWNER lineproof_migrator;
 END
+# Other containers log in over TLS only.
+if [ -n "${PGDATA:-}" ]; then
+  sed -i 's/^host  *all  *all  *all /hostssl all all all /' "$PGDATA/pg_hba.conf"
+fi

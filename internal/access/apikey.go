@@ -12,13 +12,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/access/internal/db"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/entitylimit"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/keyright"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
+	"github.com/lineproof/lineproof/internal/values/fault"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // The modes of a key.
@@ -37,7 +35,7 @@ type KeyForm struct {
 	Networks []netip.Prefix // source addresses it may be used from; none means any
 	Rate     float64        // requests a second; 0 means the limit of the entity or the settings
 	Burst    int            // requests at once; 0 likewise
-	Rights   []string       // beyond verifying; see package keyright
+	Rights   []string       // beyond verifying; see KeyRights
 }
 
 // NewKey is a key that was just created. Its text is shown only now.
@@ -83,7 +81,7 @@ var (
 func (f *KeyForm) check() error {
 	var wrong fault.Form
 	wrong.CheckLabel("name", f.Name, 100)
-	wrong.Check(prefixes[f.Mode] != "", "mode", fault.NotAllowed, "The mode must be live or test.")
+	wrong.CheckChoice(prefixes[f.Mode] != "", "mode", f.Mode, "The mode must be live or test.")
 	wrong.Check(utf8.RuneCountInString(f.Purpose) <= 100, "purpose", fault.TooLong, "Use at most 100 characters.")
 	wrong.Check(utf8.ValidString(f.Purpose) && !strings.ContainsRune(f.Purpose, 0), "purpose", fault.BadFormat, "Use text in UTF-8.")
 	wrong.Check(f.Expires >= 0 || f.Expires == NoExpiry, "expires", fault.NotAllowed, "Give a time in the future, or none.")
@@ -91,9 +89,9 @@ func (f *KeyForm) check() error {
 	for _, n := range f.Networks {
 		wrong.Check(n.IsValid() && n.Masked() == n, "networks", fault.BadFormat, "Write an address as 192.0.2.7, or a network as 192.0.2.0/24 or 2001:db8::/32, with no address bits set after the prefix length.")
 	}
-	wrong.Check(f.Rate >= 0 && f.Rate <= entitylimit.MaxBurst, "rate", fault.NotAllowed, "Give requests per second, from 0 (use the default) to 1,000,000.")
-	wrong.Check(f.Burst >= 0 && f.Burst <= entitylimit.MaxBurst, "burst", fault.NotAllowed, "Give a number from 0 (use the default) to 1,000,000.")
-	keyright.Check(&wrong, f.Rights)
+	wrong.Check(f.Rate >= 0 && f.Rate <= registry.MaxBurst, "rate", fault.NotAllowed, "Give requests per second, from 0 (use the default) to 1,000,000.")
+	wrong.Check(f.Burst >= 0 && f.Burst <= registry.MaxBurst, "burst", fault.NotAllowed, "Give a number from 0 (use the default) to 1,000,000.")
+	CheckKeyRights(&wrong, f.Rights)
 	return wrong.Err()
 }
 
@@ -133,11 +131,14 @@ func (s *Service) insertKey(ctx context.Context, tx pg.Tx, f *KeyForm, p purpose
 	}
 	key := NewKey{ID: uuid.Must(uuid.NewV7()), Text: secret.New(prefixes[f.Mode])}
 	networks, rights := append([]netip.Prefix{}, f.Networks...), append([]string{}, f.Rights...) // the columns are never null
-	return key, db.New(tx).InsertKey(ctx, db.InsertKeyParams{
-		ID: key.ID, EntityID: f.Entity, Name: f.Name, Mode: f.Mode, Purpose: p.code, PurposeText: p.text, Mac: s.Peppers.Sign(key.Text.Reveal()),
-		Preview: secret.Preview(key.Text), Networks: networks, Rate: f.Rate, Burst: int32(f.Burst), ExpiresAt: expires, CreatedAt: s.now(), //nolint:gosec // at most entitylimit.MaxBurst
-		CreatedBy: pg.ID(by.ID), Replaces: pg.ID(replaces), Rights: rights,
-	})
+	_, err := tx.Exec(ctx, `INSERT INTO api_key (id, entity_id, name, mode, purpose, purpose_text, mac, preview, networks, rate, burst, expires_at, created_at, created_by, replaces, rights)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+		key.ID, f.Entity, f.Name, f.Mode, p.code, p.text, s.Peppers.Sign(secret.ForCredentials, key.Text.Reveal()), secret.Preview(key.Text),
+		networks, f.Rate, f.Burst, expires, s.now(), pg.ID(by.ID), pg.ID(replaces), rights)
+	if err != nil || f.Mode != Live {
+		return key, err
+	}
+	return key, s.notify(ctx, tx, Notice{Kind: CredentialAdded, Entity: f.Entity, About: keyText(f.Mode, f.Name, secret.Preview(key.Text)), Path: keyPath(key.ID), By: by})
 }
 
 // checkLiveKey returns why this actor may not create a live key of an entity now.
@@ -178,18 +179,16 @@ func (s *Service) RollKey(ctx context.Context, entity, id uuid.UUID, overlap tim
 	}
 	now := s.now()
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		q := db.New(tx)
-		old, err := q.LockKey(ctx, db.LockKeyParams{ID: id, EntityID: entity})
-		err = pg.Signed(ctx, tx, err, pg.Row{Table: "api_key", ID: id, Sum: old.RowSum, MAC: old.RowMac})
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrNoKey
-		}
+		old, err := lockKey(ctx, tx, entity, id)
 		if err != nil {
 			return err
 		}
 		// A key that was rolled without an overlap has expired, too: the caller needs to
-		// know of the successor.
-		switch rolled, err := q.HasSuccessor(ctx, id); {
+		// know of the successor. Only after the lock: a statement that waits for one still
+		// sees the other rows as they were before the wait.
+		var rolled bool
+		err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM api_key WHERE replaces = $1)`, id).Scan(&rolled)
+		switch {
 		case err != nil:
 			return err
 		case rolled:
@@ -197,7 +196,7 @@ func (s *Service) RollKey(ctx context.Context, entity, id uuid.UUID, overlap tim
 		case old.ExpiresAt != nil && !old.ExpiresAt.After(now):
 			return ErrNoKey
 		}
-		f := KeyForm{Entity: old.EntityID, Name: old.Name, Mode: old.Mode, Networks: old.Networks, Rate: old.Rate, Burst: int(old.Burst), Rights: old.Rights}
+		f := KeyForm{Entity: old.EntityID, Name: old.Name, Mode: old.Mode, Networks: old.Networks, Rate: old.Rate, Burst: old.Burst, Rights: old.Rights}
 		var expires *time.Time
 		if old.ExpiresAt != nil {
 			at := now.Add(old.ExpiresAt.Sub(old.CreatedAt))
@@ -210,7 +209,7 @@ func (s *Service) RollKey(ctx context.Context, entity, id uuid.UUID, overlap tim
 		if old.ExpiresAt != nil && old.ExpiresAt.Before(ends) {
 			ends = *old.ExpiresAt
 		}
-		if err := q.ExpireKey(ctx, db.ExpireKeyParams{ID: id, At: &ends}); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE api_key SET expires_at = $2 WHERE id = $1`, id, ends); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx, audit.Entry{
@@ -225,27 +224,12 @@ func (s *Service) RollKey(ctx context.Context, entity, id uuid.UUID, overlap tim
 	return key, nil
 }
 
-// RevokeKey revokes a key. It cannot be undone. The key must belong to the
-// entity, unless entity is the zero id. This node rejects the next request with
-// the key, other nodes as soon as they are notified.
-func (s *Service) RevokeKey(ctx context.Context, entity, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
-	now := s.now()
-	defer s.cache.invalidate(id)
-	return pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		of, err := db.New(tx).RevokeKey(ctx, db.RevokeKeyParams{ID: id, EntityID: entity, At: &now, By: pg.ID(by.ID)})
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrNoKey
-		}
-		if err != nil {
-			return fmt.Errorf("access: revoke a key: %w", err)
-		}
-		return audit.Write(ctx, tx, audit.Entry{At: now, Actor: by, Action: audit.KeyRevoked, Subject: id, Entity: of, Request: request})
-	})
-}
-
 // FindKey returns the id of a key by its text, for example of a key that leaked.
-func (s *Service) FindKey(ctx context.Context, text secret.Text) (uuid.UUID, error) {
-	id, err := db.New(s.Pool).KeyIDByMAC(ctx, s.Peppers.Candidates(text.Reveal()))
+func (s *Service) FindKey(ctx context.Context, text secret.Text) (id uuid.UUID, err error) {
+	if prefix, ok := secret.Parse(text.Reveal()); !ok || prefix != secret.LiveKey && prefix != secret.TestKey {
+		return uuid.Nil, ErrNoKey
+	}
+	err = s.Pool.QueryRow(ctx, `SELECT id FROM api_key WHERE mac = ANY($1::bytea[])`, s.Peppers.Candidates(secret.ForCredentials, text.Reveal())).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return uuid.Nil, ErrNoKey
 	}

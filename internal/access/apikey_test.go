@@ -12,10 +12,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/values/fault"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // The mode of a key is visible to people in its prefix and stored for the

@@ -22,6 +22,7 @@ type mac [32]byte
 // read. It does not change once it is stored.
 type cachedCredential struct {
 	who        Principal
+	secret     uuid.UUID      // of a token: the client secret that it was issued for
 	networks   []netip.Prefix // source addresses it may be used from; none means any
 	readAt     time.Time      // when the database was read
 	freshFor   time.Duration  // how long after readAt it may be used without reading again
@@ -36,7 +37,7 @@ func (c *cachedCredential) expired(now time.Time) bool {
 
 // allows reports whether the credential may be used from a source address.
 func (c *cachedCredential) allows(from netip.Addr) bool {
-	return len(c.networks) == 0 || slices.ContainsFunc(c.networks, func(p netip.Prefix) bool { return p.Contains(from.Unmap()) })
+	return FromNetworks(c.networks, from)
 }
 
 // credentialCache holds valid credentials, so that a caller with a hundred
@@ -110,14 +111,14 @@ func (c *credentialCache) remove(id mac) {
 }
 
 // invalidate deletes every credential that has this id or belongs to the
-// client, account or entity with this id.
+// client, client secret, account or entity with this id.
 func (c *credentialCache) invalidate(id uuid.UUID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changes++
 	// No entry is missed: entries are added only under the lock.
 	for key, cached := range c.all().All() {
-		if w := &cached.who; w.ID == id || w.Client == id || w.Account == id || w.Entity == id {
+		if w := &cached.who; w.ID == id || w.Client == id || cached.secret == id || w.Account == id || w.Entity == id {
 			c.all().Invalidate(key)
 		}
 	}
@@ -141,3 +142,9 @@ func (c *credentialCache) setListening(listening bool) {
 
 // listening reports whether this node receives notifications of changes.
 func (c *credentialCache) listening() bool { return c.period.Load() != 0 }
+
+// FromNetworks reports whether a key with these networks may be used from an address. None
+// means any.
+func FromNetworks(networks []netip.Prefix, from netip.Addr) bool {
+	return len(networks) == 0 || slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(from.Unmap()) })
+}

@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/lineproof/lineproof/internal/access/internal/db"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
+	"github.com/lineproof/lineproof/internal/values/fault"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 var (
@@ -69,14 +69,12 @@ func (s *Service) CreateClient(ctx context.Context, f ClientForm, by audit.Actor
 		if waits {
 			c.Scopes = slices.DeleteFunc(slices.Clone(f.Scopes), ChangesLines)
 		}
-		q := db.New(tx)
-		err = q.InsertClient(ctx, db.InsertClientParams{
-			ID: c.ID, Name: f.Name, Scopes: c.Scopes, Network: f.Network, Vouches: f.Vouches, Sole: f.Sole, CreatedAt: now,
-		})
+		_, err = tx.Exec(ctx, `INSERT INTO client (id, name, scopes, network, vouches, sole, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			c.ID, f.Name, c.Scopes, f.Network, f.Vouches, f.Sole, now)
 		if err != nil {
 			return err
 		}
-		if _, err := s.insertSecret(ctx, q, c.ID, c.Secret, false); err != nil {
+		if _, err := s.insertSecret(ctx, tx, c.ID, c.Secret, false); err != nil {
 			return err
 		}
 		if err := registry.RecordAccess(ctx, tx, c.ID, registry.AccessCreated, by, now); err != nil {
@@ -147,17 +145,22 @@ func (s *Service) Client(ctx context.Context, id uuid.UUID) (ClientRow, error) {
 	return list[0], nil
 }
 
+// ClientName returns the name of a client, for display.
+func ClientName(ctx context.Context, from pg.DB, id uuid.UUID) (name string, err error) {
+	if err := from.QueryRow(ctx, `SELECT name FROM client WHERE id = $1`, id).Scan(&name); err != nil {
+		return "", fmt.Errorf("access: find the name of a client: %w", err)
+	}
+	return name, nil
+}
+
+// clients returns one client, or all for the zero id.
 func (s *Service) clients(ctx context.Context, id uuid.UUID) ([]ClientRow, error) {
-	rows, err := db.New(s.Pool).Clients(ctx, id)
+	list, err := pg.Collect(ctx, s.Pool, pgx.RowToStructByPos[ClientRow], `SELECT c.id, c.name, c.scopes, c.network, c.vouches, c.sole,
+		c.suspended_at IS NOT NULL, c.revoked_at IS NOT NULL, (SELECT count(*) FROM client_secret s WHERE s.client_id = c.id AND s.revoked_at IS NULL), c.created_at,
+		coalesce((SELECT max(t.created_at) FROM access_token t WHERE t.client_id = c.id), '0001-01-01T00:00:00Z')
+		FROM client c WHERE c.id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY c.created_at, c.id`, id)
 	if err != nil {
 		return nil, fmt.Errorf("access: list clients: %w", err)
-	}
-	list := make([]ClientRow, 0, len(rows))
-	for _, r := range rows {
-		list = append(list, ClientRow{
-			ID: r.ID, Name: r.Name, Scopes: r.Scopes, Network: r.Network, Vouches: r.Vouches, Sole: r.Sole,
-			Suspended: r.SuspendedAt != nil, Revoked: r.RevokedAt != nil, Secrets: r.Secrets, CreatedAt: r.CreatedAt, LastTokenAt: r.LastTokenAt,
-		})
 	}
 	return list, nil
 }
@@ -165,52 +168,56 @@ func (s *Service) clients(ctx context.Context, id uuid.UUID) ([]ClientRow, error
 // NetworkOf returns the code of the network that a client may supply lines for,
 // and "" if it may not (also because it has line:port as well), or is suspended or revoked. The people of an entity may
 // report lines of the network of the client that onboarded the entity.
-func (s *Service) NetworkOf(ctx context.Context, client uuid.UUID) (string, error) {
-	row, err := db.New(s.Pool).NetworkOfClient(ctx, db.NetworkOfClientParams{ID: client, Scope: string(LineSupply), Without: string(LinePort)})
-	err = pg.Signed(ctx, s.Pool, err, pg.Row{Table: "client", ID: client, Sum: row.RowSum, MAC: row.RowMac})
+func (s *Service) NetworkOf(ctx context.Context, client uuid.UUID) (network string, err error) {
+	row := pg.Row{Table: "client", ID: client}
+	err = s.Pool.QueryRow(ctx, `SELECT network, row_sum, row_mac FROM client
+		WHERE id = $1 AND $2 = ANY(scopes) AND NOT $3 = ANY(scopes) AND revoked_at IS NULL AND suspended_at IS NULL`, client, LineSupply, LinePort).
+		Scan(&network, &row.Sum, &row.MAC)
+	err = pg.Signed(ctx, s.Pool, err, row)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("access: find the network of a client: %w", err)
 	}
-	return row.Network, nil
+	return network, nil
 }
 
 // SuspendClient disables a client and its tokens until it is resumed.
 func (s *Service) SuspendClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
-	now := s.now()
-	return s.changeClient(ctx, id, audit.ClientSuspended, by, request, func(q *db.Queries) (int64, error) {
-		return q.SuspendClient(ctx, db.SuspendClientParams{ID: id, At: &now})
+	return s.changeClient(ctx, id, audit.ClientSuspended, by, request, func(tx pg.Tx) (pgconn.CommandTag, error) {
+		return tx.Exec(ctx, `UPDATE client SET suspended_at = $2 WHERE id = $1 AND suspended_at IS NULL AND revoked_at IS NULL`, id, s.now())
 	})
 }
 
 // ResumeClient ends the suspension of a client. Its secrets work again, and so
 // do its tokens that have not expired.
 func (s *Service) ResumeClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
-	return s.changeClient(ctx, id, audit.ClientResumed, by, request, func(q *db.Queries) (int64, error) { return q.ResumeClient(ctx, id) })
+	return s.changeClient(ctx, id, audit.ClientResumed, by, request, func(tx pg.Tx) (pgconn.CommandTag, error) {
+		return tx.Exec(ctx, `UPDATE client SET suspended_at = NULL WHERE id = $1 AND suspended_at IS NOT NULL AND revoked_at IS NULL`, id)
+	})
 }
 
 // RevokeClient revokes a client and all its tokens. It cannot be undone.
 func (s *Service) RevokeClient(ctx context.Context, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
 	now := s.now()
-	return s.changeClient(ctx, id, audit.ClientRevoked, by, request, func(q *db.Queries) (int64, error) {
-		n, err := q.RevokeClient(ctx, db.RevokeClientParams{ID: id, At: &now})
-		if err != nil || n == 0 {
-			return n, err
+	return s.changeClient(ctx, id, audit.ClientRevoked, by, request, func(tx pg.Tx) (pgconn.CommandTag, error) {
+		changed, err := tx.Exec(ctx, `UPDATE client SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL`, id, now)
+		if err == nil && changed.RowsAffected() > 0 {
+			_, err = tx.Exec(ctx, `UPDATE access_token SET revoked_at = $2 WHERE client_id = $1 AND revoked_at IS NULL`, id, now)
 		}
-		return n, q.RevokeTokensOfClient(ctx, db.RevokeTokensOfClientParams{ClientID: id, At: &now})
+		return changed, err
 	})
 }
 
-func (s *Service) changeClient(ctx context.Context, id uuid.UUID, what audit.Action, by audit.Actor, request uuid.UUID, change func(*db.Queries) (int64, error)) error {
+func (s *Service) changeClient(ctx context.Context, id uuid.UUID, what audit.Action, by audit.Actor, request uuid.UUID, change func(pg.Tx) (pgconn.CommandTag, error)) error {
 	defer s.cache.invalidate(id)
 	return pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		n, err := change(db.New(tx))
+		changed, err := change(tx)
 		if err != nil {
 			return fmt.Errorf("access: %s: %w", what, err)
 		}
-		if n == 0 {
+		if changed.RowsAffected() == 0 {
 			return ErrNoClient
 		}
 		return audit.Write(ctx, tx, audit.Entry{At: s.now(), Actor: by, Action: what, Subject: id, Request: request})

@@ -2,16 +2,18 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 )
 
 // The approvals about clients whose scopes change lines: whoever holds such a client's
@@ -34,6 +36,28 @@ func takesTwo(ctx context.Context, tx pg.Tx, scopes []string, by audit.Actor) (b
 	}
 	alone, err := registry.MayActAlone(ctx, tx, by)
 	return !alone, err
+}
+
+// CheckOrders checks that a client may still give orders, and that nobody but the service
+// has said so.
+func CheckOrders(ctx context.Context, tx pg.Tx, id uuid.UUID) error {
+	var may bool
+	client := pg.Row{Table: "client", ID: id}
+	err := tx.QueryRow(ctx, `SELECT revoked_at IS NULL AND suspended_at IS NULL AND 'line:order' = ANY(scopes), row_sum, row_mac FROM client WHERE id = $1`, id).
+		Scan(&may, &client.Sum, &client.MAC)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // a client is never deleted
+	}
+	if err == nil && may {
+		may, err = pg.RowsSigned(ctx, tx, client)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("access: look up the client that gave an order: %w", err)
+	case !may:
+		return approval.ErrRequesterGone
+	}
+	return nil
 }
 
 // giveScopes is the effect of [GiveScopes]. A token that the client has already does not

@@ -10,13 +10,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/access/internal/db"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
+	"github.com/lineproof/lineproof/internal/values/fault"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // MaxSecrets is how many secrets a client may have at a time: the one in use,
@@ -41,29 +40,34 @@ type SecretRow struct {
 
 // Secrets lists the secrets of a client that are not revoked, oldest first.
 func (s *Service) Secrets(ctx context.Context, client uuid.UUID) ([]SecretRow, error) {
-	rows, err := db.New(s.Pool).ClientSecrets(ctx, client)
+	list, err := secretsOf(ctx, s.Pool, client)
 	if err != nil {
 		return nil, fmt.Errorf("access: list secrets: %w", err)
 	}
-	list := make([]SecretRow, len(rows))
-	for i, r := range rows {
-		list[i] = SecretRow{ID: r.ID, Preview: r.Preview, CreatedAt: r.CreatedAt, LastUsedAt: timeOrZero(r.LastUsedAt), Waits: r.Waits}
-	}
 	return list, nil
+}
+
+func secretsOf(ctx context.Context, from pg.DB, client uuid.UUID) ([]SecretRow, error) {
+	return pg.Collect(ctx, from, func(row pgx.CollectableRow) (r SecretRow, err error) {
+		var used *time.Time
+		err = row.Scan(&r.ID, &r.Preview, &r.Waits, &r.CreatedAt, &used)
+		r.LastUsedAt = timeOrZero(used)
+		return r, err
+	}, `SELECT id, preview, waits, created_at, last_used_at FROM client_secret WHERE client_id = $1 AND revoked_at IS NULL ORDER BY created_at`, client)
 }
 
 // AddSecret gives a client a second secret, so that the first can be replaced
 // without an interruption. If the client has a scope that changes lines, the secret
 // cannot be used until a second person has confirmed it.
 func (s *Service) AddSecret(ctx context.Context, client uuid.UUID, reason string, by audit.Actor, request uuid.UUID) (NewSecret, error) {
-	return s.addSecret(ctx, client, reason, by, request, func(tx pg.Tx, c db.LockClientRow) (bool, error) { return takesTwo(ctx, tx, c.Scopes, by) })
+	return s.addSecret(ctx, client, reason, by, request, func(tx pg.Tx, c lockedClient) (bool, error) { return takesTwo(ctx, tx, c.Scopes, by) })
 }
 
 // AddOwnSecret is [Service.AddSecret] for an admin of the organisation to which the
 // client belongs. The admin needs what the creator of a live key needs, and no second
 // person: the organisation has the access of its client already.
 func (s *Service) AddOwnSecret(ctx context.Context, client, entity uuid.UUID, by audit.Actor, request uuid.UUID) (NewSecret, error) {
-	return s.addSecret(ctx, client, "", by, request, func(tx pg.Tx, c db.LockClientRow) (bool, error) {
+	return s.addSecret(ctx, client, "", by, request, func(tx pg.Tx, c lockedClient) (bool, error) {
 		if err := checkOwn(ctx, tx, client, entity, c.Scopes, c.Sole); err != nil {
 			return false, err
 		}
@@ -101,14 +105,22 @@ func checkOwn(ctx context.Context, from pg.DB, client, entity uuid.UUID, scopes 
 	return nil
 }
 
+// lockedClient is what decides who may change the secrets of a client.
+type lockedClient struct {
+	Scopes         []string
+	Sole           bool
+	RowSum, RowMAC []byte
+}
+
 // addSecret adds a secret. Decide checks whether the actor may add it, and says whether a
 // second person has to confirm it.
-func (s *Service) addSecret(ctx context.Context, client uuid.UUID, reason string, by audit.Actor, request uuid.UUID, decide func(pg.Tx, db.LockClientRow) (bool, error)) (created NewSecret, err error) {
+func (s *Service) addSecret(ctx context.Context, client uuid.UUID, reason string, by audit.Actor, request uuid.UUID, decide func(pg.Tx, lockedClient) (bool, error)) (created NewSecret, err error) {
 	created.Text = secret.New(secret.ClientSecret)
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		q := db.New(tx)
-		row, err := q.LockClient(ctx, client)
-		err = pg.Signed(ctx, tx, err, pg.Row{Table: "client", ID: client, Sum: row.RowSum, MAC: row.RowMac})
+		// The lock serialises changes of the secrets of one client.
+		row, err := pg.CollectOne(ctx, tx, pgx.RowToStructByPos[lockedClient],
+			`SELECT scopes, sole, row_sum, row_mac FROM client WHERE id = $1 AND revoked_at IS NULL FOR UPDATE`, client)
+		err = pg.Signed(ctx, tx, err, pg.Row{Table: "client", ID: client, Sum: row.RowSum, MAC: row.RowMAC})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoClient
 		}
@@ -119,14 +131,14 @@ func (s *Service) addSecret(ctx context.Context, client uuid.UUID, reason string
 		if err != nil {
 			return err
 		}
-		active, err := q.ClientSecrets(ctx, client)
+		active, err := secretsOf(ctx, tx, client)
 		if err != nil {
 			return err
 		}
 		if len(active) >= MaxSecrets {
 			return ErrSecrets
 		}
-		if created.ID, err = s.insertSecret(ctx, q, client, created.Text, waits); err != nil {
+		if created.ID, err = s.insertSecret(ctx, tx, client, created.Text, waits); err != nil {
 			return err
 		}
 		if err := registry.RecordAccess(ctx, tx, client, registry.AccessReset, by, s.now()); err != nil {
@@ -135,7 +147,10 @@ func (s *Service) addSecret(ctx context.Context, client uuid.UUID, reason string
 		err = audit.Write(ctx, tx, audit.Entry{
 			At: s.now(), Actor: by, Action: audit.SecretAdded, Subject: client, Request: request, After: map[string]any{"secretId": created.ID.String(), "waits": waits},
 		})
-		if err != nil || !waits {
+		if err != nil {
+			return err
+		}
+		if err := s.notifyOfSecret(ctx, tx, client, row.Sole, created.Text, by); err != nil || !waits {
 			return err
 		}
 		created.Pending, err = approval.Create(ctx, tx, registry.CheckStaff, approval.Request{
@@ -149,16 +164,30 @@ func (s *Service) addSecret(ctx context.Context, client uuid.UUID, reason string
 	return created, nil
 }
 
+// notifyOfSecret tells the admins of the organisation to which a client belongs of a new
+// secret of it. A client that onboards others belongs to none of them.
+func (s *Service) notifyOfSecret(ctx context.Context, tx pg.Tx, client uuid.UUID, sole bool, text secret.Text, by audit.Actor) error {
+	if !sole {
+		return nil
+	}
+	entity, err := registry.OnlyEntityOf(ctx, tx, client)
+	if err != nil || entity == uuid.Nil {
+		return err
+	}
+	return s.notify(ctx, tx, Notice{Kind: CredentialAdded, Entity: entity, About: "a secret of your client (" + secret.Preview(text) + ")", Path: "/portal/client", By: by})
+}
+
 // RevokeSecret revokes one secret of a client. It cannot be undone. Tokens that
-// were issued for the secret stay valid until they expire.
+// were issued for the secret end with it.
 func (s *Service) RevokeSecret(ctx context.Context, client, id uuid.UUID, by audit.Actor, request uuid.UUID) error {
 	now := s.now()
+	defer s.cache.invalidate(id)
 	return pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		n, err := db.New(tx).RevokeClientSecret(ctx, db.RevokeClientSecretParams{ID: id, ClientID: client, At: &now})
+		tag, err := tx.Exec(ctx, `UPDATE client_secret SET revoked_at = $3 WHERE id = $1 AND client_id = $2 AND revoked_at IS NULL`, id, client, now)
 		if err != nil {
 			return fmt.Errorf("access: revoke a secret: %w", err)
 		}
-		if n == 0 {
+		if tag.RowsAffected() == 0 {
 			return ErrNoSecret
 		}
 		return audit.Write(ctx, tx, audit.Entry{
@@ -167,9 +196,9 @@ func (s *Service) RevokeSecret(ctx context.Context, client, id uuid.UUID, by aud
 	})
 }
 
-func (s *Service) insertSecret(ctx context.Context, q *db.Queries, client uuid.UUID, text secret.Text, waits bool) (uuid.UUID, error) {
+func (s *Service) insertSecret(ctx context.Context, tx pg.Tx, client uuid.UUID, text secret.Text, waits bool) (uuid.UUID, error) {
 	id := uuid.Must(uuid.NewV7())
-	return id, q.InsertClientSecret(ctx, db.InsertClientSecretParams{
-		ID: id, ClientID: client, Mac: s.Peppers.Sign(text.Reveal()), Preview: secret.Preview(text), Waits: waits, CreatedAt: s.now(),
-	})
+	_, err := tx.Exec(ctx, `INSERT INTO client_secret (id, client_id, mac, preview, waits, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		id, client, s.Peppers.Sign(secret.ForCredentials, text.Reveal()), secret.Preview(text), waits, s.now())
+	return id, err
 }

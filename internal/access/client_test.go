@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // A client is found with the number of its active secrets, also when it is

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/access/internal/db"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 const (
@@ -46,11 +46,22 @@ func (f *KeyForm) expiresAt(now time.Time) *time.Time {
 	return &at
 }
 
+// takeExpiringSQL returns the entity of each live key for which a notice is due that was
+// not given yet. Of two concurrent calls, one returns it.
+const takeExpiringSQL = `WITH due AS (
+		SELECT e.id, min(d.days) AS days FROM api_key e JOIN unnest($2::integer[]) AS d (days)
+			ON e.expires_at - d.days * interval '1 day' BETWEEN e.created_at AND $1
+		WHERE e.mode = 'live' AND e.revoked_at IS NULL AND e.expires_at > $1
+		  AND NOT EXISTS (SELECT FROM api_key s WHERE s.replaces = e.id) GROUP BY e.id
+	)
+	UPDATE api_key k SET expiry_notice = due.days FROM due
+	WHERE k.id = due.id AND (k.expiry_notice IS NULL OR k.expiry_notice > due.days) RETURNING k.entity_id`
+
 // TakeExpiring returns the entities that must be notified now that a live key of theirs
 // expires, each once, and records that they were. A key with a successor, and one whose
 // whole lifetime is shorter than the notice, needs none.
 func (s *Service) TakeExpiring(ctx context.Context, tx pg.Tx) ([]uuid.UUID, error) {
-	entities, err := db.New(tx).TakeExpiring(ctx, db.TakeExpiringParams{Now: s.now(), Days: noticeDays})
+	entities, err := pg.Collect(ctx, tx, pgx.RowTo[uuid.UUID], takeExpiringSQL, s.now(), noticeDays)
 	if err != nil {
 		return nil, fmt.Errorf("access: find keys that expire: %w", err)
 	}

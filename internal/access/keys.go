@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/access/internal/db"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 // KeyRow is a key as lists show it. Preview is the part that is safe to show.
@@ -44,13 +45,10 @@ func (k *KeyRow) PurposeWords() string { return cmp.Or(k.PurposeText, k.Purpose)
 // Keys lists the keys of an entity, or of all entities for the zero id, oldest
 // first. Where there may be many, see [Service.KeyPage].
 func (s *Service) Keys(ctx context.Context, entity uuid.UUID) ([]KeyRow, error) {
-	rows, err := db.New(s.Pool).Keys(ctx, entity)
+	list, err := pg.Collect(ctx, s.Pool, scanKey, `SELECT `+keyColumns+` FROM api_key k JOIN entity e ON e.id = k.entity_id
+		WHERE k.entity_id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY k.created_at`, entity)
 	if err != nil {
 		return nil, fmt.Errorf("access: list keys: %w", err)
-	}
-	list := make([]KeyRow, len(rows))
-	for i := range rows {
-		list[i] = keyRow(&rows[i])
 	}
 	return list, nil
 }
@@ -62,20 +60,20 @@ type KeyChain struct{ Key, Previous, Next KeyRow }
 // Key returns a key of an entity with the key that it replaces and the key that
 // replaces it, or ErrNoKey.
 func (s *Service) Key(ctx context.Context, entity, id uuid.UUID) (KeyChain, error) {
-	rows, err := db.New(s.Pool).KeyChain(ctx, db.KeyChainParams{EntityID: entity, ID: id})
+	keys, err := pg.Collect(ctx, s.Pool, scanKey, `SELECT `+keyColumns+` FROM api_key k JOIN entity e ON e.id = k.entity_id WHERE k.entity_id = $1 AND k.id IN (
+		SELECT $2::uuid UNION ALL SELECT o.replaces FROM api_key o WHERE o.id = $2 UNION ALL SELECT n.id FROM api_key n WHERE n.replaces = $2)`, entity, id)
 	if err != nil {
 		return KeyChain{}, fmt.Errorf("access: find a key: %w", err)
 	}
 	var chain KeyChain
-	for i := range rows {
-		row := db.KeysRow(rows[i])
-		switch key := keyRow(&row); {
-		case key.ID == id:
-			chain.Key = key
-		case key.Replaces == id:
-			chain.Next = key
+	for i := range keys {
+		switch key := &keys[i]; id {
+		case key.ID:
+			chain.Key = *key
+		case key.Replaces:
+			chain.Next = *key
 		default:
-			chain.Previous = key
+			chain.Previous = *key
 		}
 	}
 	if chain.Key.ID == uuid.Nil {
@@ -87,13 +85,20 @@ func (s *Service) Key(ctx context.Context, entity, id uuid.UUID) (KeyChain, erro
 // KeyNames returns the names of keys of an entity by their id. Keys of other
 // entities are left out.
 func (s *Service) KeyNames(ctx context.Context, entity uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]string, error) {
-	rows, err := db.New(s.Pool).KeyNames(ctx, db.KeyNamesParams{EntityID: entity, Ids: ids})
+	return keyNames(ctx, s.Pool, entity, ids)
+}
+
+// KeyName returns the name of a key of an entity, in the caller's transaction; "" if the
+// entity has no such key.
+func KeyName(ctx context.Context, from pg.DB, entity, id uuid.UUID) (string, error) {
+	names, err := keyNames(ctx, from, entity, []uuid.UUID{id})
+	return names[id], err
+}
+
+func keyNames(ctx context.Context, from pg.DB, entity uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]string, error) {
+	names, err := pg.CollectMap[uuid.UUID, string](ctx, from, `SELECT id, name FROM api_key WHERE entity_id = $1 AND id = ANY($2::uuid[])`, entity, ids)
 	if err != nil {
 		return nil, fmt.Errorf("access: look up the names of keys: %w", err)
-	}
-	names := make(map[uuid.UUID]string, len(rows))
-	for _, r := range rows {
-		names[r.ID] = r.Name
 	}
 	return names, nil
 }
@@ -101,24 +106,26 @@ func (s *Service) KeyNames(ctx context.Context, entity uuid.UUID, ids []uuid.UUI
 // CountActiveKeys returns how many keys of each entity are neither revoked nor
 // expired, by the id of the entity.
 func (s *Service) CountActiveKeys(ctx context.Context, entities ...uuid.UUID) (map[uuid.UUID]int64, error) {
-	rows, err := db.New(s.Pool).CountActiveKeys(ctx, db.CountActiveKeysParams{Entities: entities, Now: s.now()})
+	counts, err := pg.CollectMap[uuid.UUID, int64](ctx, s.Pool, `SELECT entity_id, count(*) FROM api_key
+		WHERE entity_id = ANY($1::uuid[]) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) GROUP BY entity_id`, entities, s.now())
 	if err != nil {
 		return nil, fmt.Errorf("access: count active keys: %w", err)
-	}
-	counts := make(map[uuid.UUID]int64, len(rows))
-	for _, r := range rows {
-		counts[r.EntityID] = r.Keys
 	}
 	return counts, nil
 }
 
-func keyRow(r *db.KeysRow) KeyRow {
-	return KeyRow{
-		ID: r.ID, EntityID: r.EntityID, Entity: r.Entity, Name: r.Name, Purpose: r.Purpose, PurposeText: r.PurposeText, Mode: r.Mode, Preview: r.Preview,
-		Networks: r.Networks, Rate: r.Rate, Burst: int(r.Burst), CreatedAt: r.CreatedAt, ExpiresAt: timeOrZero(r.ExpiresAt), RevokedAt: timeOrZero(r.RevokedAt),
-		LastUsedAt: timeOrZero(r.LastUsedAt), LastUsedFrom: r.LastUsedFrom, CreatedBy: r.CreatedBy.UUID, RevokedBy: r.RevokedBy.UUID, Replaces: r.Replaces.UUID,
-		Rolled: r.Rolled, Rights: r.Rights,
-	}
+// keyColumns are those of a key k of an entity e; see scanKey.
+const keyColumns = `k.id, k.entity_id, e.name, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
+	k.last_used_at, coalesce(host(k.last_used_from), ''), k.created_by, k.revoked_by, k.replaces, k.rights, EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id)`
+
+func scanKey(row pgx.CollectableRow) (k KeyRow, err error) {
+	var expires, revoked, used *time.Time
+	var createdBy, revokedBy, replaces uuid.NullUUID
+	err = row.Scan(&k.ID, &k.EntityID, &k.Entity, &k.Name, &k.Mode, &k.Purpose, &k.PurposeText, &k.Preview, &k.Networks, &k.Rate, &k.Burst, &expires, &revoked, &k.CreatedAt,
+		&used, &k.LastUsedFrom, &createdBy, &revokedBy, &replaces, &k.Rights, &k.Rolled)
+	k.ExpiresAt, k.RevokedAt, k.LastUsedAt = timeOrZero(expires), timeOrZero(revoked), timeOrZero(used)
+	k.CreatedBy, k.RevokedBy, k.Replaces = createdBy.UUID, revokedBy.UUID, replaces.UUID
+	return k, err
 }
 
 func timeOrZero(at *time.Time) time.Time {

@@ -9,8 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/access/internal/db"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 // KeySort is what a list of keys is sorted by.
@@ -48,9 +47,7 @@ type KeyPage struct {
 // keyPageSQL selects the ids of the page first and then the rows of those ids:
 // sorting whole rows takes twice the time. Its verbs are the condition and,
 // twice, the order.
-const keyPageSQL = `SELECT k.id, k.entity_id, e.name AS entity, k.name, k.mode, k.purpose, k.purpose_text, k.preview, k.networks, k.rate, k.burst, k.expires_at, k.revoked_at, k.created_at,
-	k.last_used_at, coalesce(host(k.last_used_from), '')::text AS last_used_from, k.created_by, k.revoked_by, k.replaces, k.rights,
-	EXISTS (SELECT FROM api_key s WHERE s.replaces = k.id) AS rolled
+const keyPageSQL = `SELECT ` + keyColumns + `
 	FROM (SELECT k.id FROM api_key k WHERE %s ORDER BY %s LIMIT $1) p JOIN api_key k ON k.id = p.id JOIN entity e ON e.id = k.entity_id ORDER BY %[2]s`
 
 // noExpiry stands for the expiry of a key that never expires, when sorting.
@@ -68,23 +65,16 @@ func (s *Service) KeyPage(ctx context.Context, search KeySearch) (KeyPage, error
 	if err != nil {
 		return KeyPage{}, err
 	}
-	rows, err := s.Pool.Query(ctx, fmt.Sprintf(keyPageSQL, q, order), q.Args...)
+	list, err := pg.Collect(ctx, s.Pool, scanKey, fmt.Sprintf(keyPageSQL, q, order), q.Args...)
 	if err != nil {
 		return KeyPage{}, fmt.Errorf("access: list keys: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[db.KeysRow])
-	if err != nil {
-		return KeyPage{}, fmt.Errorf("access: list keys: %w", err)
-	}
-	var page KeyPage
-	for i := range list[:min(len(list), limit)] {
-		page.Keys = append(page.Keys, keyRow(&list[i]))
-	}
+	page := KeyPage{Keys: list[:min(len(list), limit)]}
 	if len(list) > limit {
 		page.Next = search.next(&page.Keys[limit-1], now)
 	}
 	if page.Total = int64(len(page.Keys)); page.Next != "" || search.After != "" {
-		page.Total, err = db.New(s.Pool).CountKeys(ctx, search.Entity)
+		err = s.Pool.QueryRow(ctx, `SELECT count(*) FROM api_key WHERE entity_id = $1`, search.Entity).Scan(&page.Total)
 	}
 	if err != nil {
 		return KeyPage{}, fmt.Errorf("access: count keys: %w", err)
@@ -97,10 +87,10 @@ func (s *Service) KeyPage(ctx context.Context, search KeySearch) (KeyPage, error
 // pages; the others are looked up.
 func (s *Service) keyOrder(ctx context.Context, q *pg.Where, search *KeySearch, now time.Time) (string, error) {
 	cursor, found := pg.ParseCursor(search.After)
-	var place db.KeyPlaceRow
+	var name string
+	var created time.Time
 	if found {
-		var err error
-		place, err = db.New(s.Pool).KeyPlace(ctx, db.KeyPlaceParams{ID: cursor.ID, EntityID: search.Entity})
+		err := s.Pool.QueryRow(ctx, `SELECT lower(name), created_at FROM api_key WHERE id = $1 AND entity_id = $2`, cursor.ID, search.Entity).Scan(&name, &created)
 		if found = !errors.Is(err, pgx.ErrNoRows); found && err != nil {
 			return "", fmt.Errorf("access: read the last key of the page before: %w", err)
 		}
@@ -109,9 +99,9 @@ func (s *Service) keyOrder(ctx context.Context, q *pg.Where, search *KeySearch, 
 	var places []any    // their values for the last key of the page before
 	switch search.Sort {
 	case KeysByName:
-		values, places = []string{`lower(k.name) COLLATE "C"`}, []any{place.Name}
+		values, places = []string{`lower(k.name) COLLATE "C"`}, []any{name}
 	case KeysByCreated:
-		values, places = []string{`k.created_at`}, []any{place.CreatedAt}
+		values, places = []string{`k.created_at`}, []any{created}
 	case KeysByUsed:
 		values, places = []string{`coalesce(k.last_used_at, 'epoch')`}, []any{time.UnixMicro(cursor.SortKey)}
 	case KeysByExpires:
@@ -119,7 +109,7 @@ func (s *Service) keyOrder(ctx context.Context, q *pg.Where, search *KeySearch, 
 	default:
 		search.Descending = true
 		values = []string{q.Bind(`(k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?))`, now), `k.created_at`}
-		places = []any{cursor.SortKey == 1, place.CreatedAt}
+		places = []any{cursor.SortKey == 1, created}
 	}
 	values, places = append(values, "k.id"), append(places, cursor.ID)
 	if found {

@@ -6,18 +6,17 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/access/internal/db"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/entitylimit"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 )
 
 // limits returns the limits of a key. Each is that of the key if set, else that
 // of its entity, else the default from the settings.
-func (s *Service) limits(key db.KeyByMACRow) Limits {
+func (s *Service) limits(key storedKey) Limits {
 	d := s.Limits
 	l := Limits{
-		KeyRate: cmp.Or(key.Rate, d.KeyRate), KeyBurst: cmp.Or(int(key.Burst), d.KeyBurst),
-		EntityRate: cmp.Or(key.EntityRate, d.EntityRate), EntityBurst: cmp.Or(int(key.EntityBurst), d.EntityBurst),
+		KeyRate: cmp.Or(key.Rate, d.KeyRate), KeyBurst: cmp.Or(key.Burst, d.KeyBurst),
+		EntityRate: cmp.Or(key.EntityRate, d.EntityRate), EntityBurst: cmp.Or(key.EntityBurst, d.EntityBurst),
 		DayQuota: cmp.Or(key.DayQuota, d.DayQuota), MonthQuota: cmp.Or(key.MonthQuota, d.MonthQuota), DayNumbers: cmp.Or(key.DayNumbers, d.DayNumbers),
 		YearNumbers: cmp.Or(key.YearNumbers, d.YearNumbers), OwnDay: key.DayNumbers != 0, OwnYear: key.YearNumbers != 0,
 	}
@@ -32,20 +31,20 @@ func (s *Service) limits(key db.KeyByMACRow) Limits {
 
 // LimitsOf returns the limits that staff set for an entity; zero means the default.
 func (s *Service) LimitsOf(ctx context.Context, entity uuid.UUID) (Limits, error) {
-	l, err := entitylimit.Of(ctx, s.Pool, entity)
+	l, err := registry.EntityLimitsOf(ctx, s.Pool, entity)
 	return Limits{EntityRate: l.Rate, EntityBurst: l.Burst, DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, YearNumbers: l.YearNumbers}, err
 }
 
-// SetLimits sets the limits of an entity like [entitylimit.Service.Set].
+// SetLimits sets the limits of an entity like [registry.Service.Set].
 func (s *Service) SetLimits(ctx context.Context, entity uuid.UUID, l Limits, reason string, by audit.Actor, request uuid.UUID) error {
 	return s.EntityLimits().Set(ctx, entity, l.ofEntity(), reason, by, request)
 }
 
 // EntityLimits returns the service that sets the limits of entities.
-func (s *Service) EntityLimits() *entitylimit.Service {
-	return &entitylimit.Service{Pool: s.Pool, Defaults: s.Limits.ofEntity(), Now: s.Now}
+func (s *Service) EntityLimits() *registry.LimitService {
+	return &registry.LimitService{Pool: s.Pool, Defaults: s.Limits.ofEntity(), Now: s.Now}
 }
 
-func (l Limits) ofEntity() entitylimit.Limits {
-	return entitylimit.Limits{Rate: l.EntityRate, Burst: l.EntityBurst, DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, YearNumbers: l.YearNumbers}
+func (l Limits) ofEntity() registry.EntityLimits {
+	return registry.EntityLimits{Rate: l.EntityRate, Burst: l.EntityBurst, DayQuota: l.DayQuota, MonthQuota: l.MonthQuota, DayNumbers: l.DayNumbers, YearNumbers: l.YearNumbers}
 }

@@ -7,8 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/access/internal/db"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 // Channel keeps the cache consistent with the database: it receives a notification of
@@ -17,9 +16,8 @@ import (
 // revocation takes effect in well under five even when the connection hangs.
 func (s *Service) Channel() pg.Channel {
 	return pg.Channel{
-		Name: func(ctx context.Context, from pg.DB) (string, error) {
-			name, err := db.New(from).Channel(ctx)
-			if err != nil {
+		Name: func(ctx context.Context, from pg.DB) (name string, err error) {
+			if err := from.QueryRow(ctx, `SELECT name FROM access_channel`).Scan(&name); err != nil {
 				return "", fmt.Errorf("access: read the name of the channel: %w", err)
 			}
 			return name, nil

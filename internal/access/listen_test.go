@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // within waits until a condition becomes true, or fails.
@@ -61,6 +61,26 @@ func accepts(t *testing.T, k *access.Service, text secret.Text) bool {
 	return err == nil
 }
 
+// issued is a token and the secret that it was issued for.
+type issued struct {
+	secret uuid.UUID
+	text   secret.Text
+}
+
+// tokenOfOwnSecret gives a client a secret, and returns a token that was issued for it.
+func (w *world) tokenOfOwnSecret(t *testing.T, client uuid.UUID) issued {
+	t.Helper()
+	added, err := w.AddSecret(t.Context(), client, "", access.Operator, uuid.Nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := w.IssueToken(t.Context(), client.String(), added.Text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return issued{added.ID, token.Text}
+}
+
 // Whatever ends a credential, another node is notified, although it answers
 // from its cache.
 func TestRevocationReachesOtherNodes(t *testing.T) {
@@ -88,6 +108,7 @@ func TestRevocationReachesOtherNodes(t *testing.T) {
 		}
 	}
 	session, last := w.open(t, account), w.open(t, account)
+	old := w.tokenOfOwnSecret(t, client.ID)
 	for _, tc := range []struct {
 		what string
 		text secret.Text
@@ -95,6 +116,7 @@ func TestRevocationReachesOtherNodes(t *testing.T) {
 		back func() error // how it is undone, if it can be
 	}{
 		{"the client is suspended", token(), func() error { return w.SuspendClient(t.Context(), client.ID, access.Operator, uuid.Nil) }, func() error { return w.ResumeClient(t.Context(), client.ID, access.Operator, uuid.Nil) }},
+		{"the secret is revoked that the token was issued for", old.text, func() error { return w.RevokeSecret(t.Context(), client.ID, old.secret, access.Operator, uuid.Nil) }, nil},
 		{"the client is revoked", token(), func() error { return w.RevokeClient(t.Context(), client.ID, access.Operator, uuid.Nil) }, nil},
 		{"the entity is suspended", key.Text, change(`UPDATE entity SET status = 'Suspended' WHERE id = $1`, bank.ID), change(`UPDATE entity SET status = 'Approved' WHERE id = $1`, bank.ID)},
 		{"the key is revoked", key.Text, func() error { return w.RevokeKey(t.Context(), bank.ID, key.ID, access.Operator, uuid.Nil) }, nil},

@@ -2,21 +2,20 @@ package access
 
 import (
 	"context"
+	"encoding/json/v2"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/access/internal/db"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 var (
@@ -113,9 +112,8 @@ func (s *Service) AddMandate(ctx context.Context, f MandateForm, by audit.Actor,
 			return err
 		}
 		purposes := append([]string{}, f.Purposes...) // the column is never null
-		err = db.New(tx).InsertMandate(ctx, db.InsertMandateParams{
-			ID: id, EntityID: f.Entity, Principal: f.Principal, Purposes: purposes, Until: f.Until, Document: f.Document, CreatedAt: now, CreatedBy: pg.ID(by.ID),
-		})
+		_, err = tx.Exec(ctx, `INSERT INTO mandate (id, entity_id, principal, purposes, until, document, created_at, created_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+			id, f.Entity, f.Principal, purposes, f.Until, f.Document, now, pg.ID(by.ID))
 		if err != nil {
 			return err
 		}
@@ -138,7 +136,7 @@ func (s *Service) EndMandate(ctx context.Context, id uuid.UUID, by audit.Actor, 
 	now := s.now()
 	var entity uuid.UUID
 	err := pg.InTx(ctx, s.Pool, func(tx pg.Tx) (err error) {
-		entity, err = db.New(tx).EndMandate(ctx, db.EndMandateParams{ID: id, At: &now, By: pg.ID(by.ID)})
+		err = tx.QueryRow(ctx, `UPDATE mandate SET ended_at = $2, ended_by = $3 WHERE id = $1 AND ended_at IS NULL RETURNING entity_id`, id, now, pg.ID(by.ID)).Scan(&entity)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoMandate
 		}
@@ -172,16 +170,17 @@ func (m *Mandate) Active(at time.Time) bool { return m.EndedAt.IsZero() && at.Be
 // Mandates lists the mandates of an entity, or of all entities for the zero id, oldest
 // first, with those that have ended.
 func (s *Service) Mandates(ctx context.Context, entity uuid.UUID) ([]Mandate, error) {
-	rows, err := db.New(s.Pool).Mandates(ctx, entity)
+	list, err := pg.Collect(ctx, s.Pool, func(row pgx.CollectableRow) (m Mandate, err error) {
+		var ended *time.Time
+		var createdBy, endedBy uuid.NullUUID
+		err = row.Scan(&m.ID, &m.EntityID, &m.Entity, &m.Principal, &m.Purposes, &m.Until, &m.Document, &m.CreatedAt, &createdBy, &ended, &endedBy)
+		m.EndedAt, m.CreatedBy, m.EndedBy = timeOrZero(ended), createdBy.UUID, endedBy.UUID
+		return m, err
+	}, `SELECT m.id, m.entity_id, e.name, m.principal, m.purposes, m.until, m.document, m.created_at, m.created_by, m.ended_at, m.ended_by
+		FROM mandate m JOIN entity e ON e.id = m.entity_id
+		WHERE m.entity_id = $1 OR $1 = '00000000-0000-0000-0000-000000000000'::uuid ORDER BY m.created_at, m.id`, entity)
 	if err != nil {
 		return nil, fmt.Errorf("access: list mandates: %w", err)
-	}
-	list := make([]Mandate, len(rows))
-	for i, r := range rows {
-		list[i] = Mandate{
-			ID: r.ID, EntityID: r.EntityID, Entity: r.Entity, Principal: r.Principal, Purposes: r.Purposes, Until: r.Until, Document: r.Document,
-			CreatedAt: r.CreatedAt, EndedAt: timeOrZero(r.EndedAt), CreatedBy: r.CreatedBy.UUID, EndedBy: r.EndedBy.UUID,
-		}
 	}
 	return list, nil
 }

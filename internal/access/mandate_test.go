@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/values/fault"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // mandated reports whether a key may be used on behalf of a principal, at a node.

@@ -1,8 +1,8 @@
 // Package access decides who is calling and what they may do.
 //
-// There are three kinds of credential, distinguished by their prefix: access
-// tokens of clients, sessions of people, and API keys of programs that verify
-// numbers. All are random text with a checksum; the database holds only their
+// There are four kinds of credential, distinguished by their prefix: access
+// tokens of clients, sessions of people over the API, sessions of people in the
+// portal, and API keys of programs that verify numbers. All are random text with a checksum; the database holds only their
 // HMAC under a pepper. An invalid credential is always rejected with the same
 // message, whatever the cause. No credential can be used to create another of its
 // own kind.
@@ -18,10 +18,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/singleflight"
 
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/values/fault"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 var (
@@ -42,7 +42,8 @@ type Kind uint8
 const (
 	Nobody  Kind = iota // no credential is required
 	Client              // an access token
-	Session             // of a person who has logged in
+	Session             // of a person who has logged in over the API
+	Portal              // the cookie of a person who has logged in to the portal
 	APIKey              // of a program that verifies numbers
 )
 
@@ -109,7 +110,7 @@ type Principal struct {
 	Limited bool      // for Session: allows only setting up two-factor authentication
 	Mode    string    // for APIKey: live or test
 	Limits  Limits    // for APIKey
-	Rights  []string  // for APIKey: beyond verifying; see package keyright
+	Rights  []string  // for APIKey: beyond verifying; see KeyRights
 
 	// For APIKey: a code of the policy, and the words of its owner where the policy has
 	// no code.
@@ -141,7 +142,7 @@ func (p Principal) Caller() uuid.UUID {
 	switch p.Kind {
 	case Client:
 		return p.Client
-	case Session:
+	case Session, Portal:
 		return p.Account
 	case APIKey, Nobody:
 	}
@@ -160,7 +161,7 @@ func (p Principal) Actor() audit.Actor {
 var Operator = audit.Actor{Kind: audit.Operator}
 
 // Service creates, checks and revokes credentials. Required are all exported
-// fields but Gate, Breaker, Grace, Limits, Log, OnGrace and CheckNewKey.
+// fields but Gate, Breaker, Grace, Limits, OnGrace and those of the functions below it.
 type Service struct {
 	Pool            *pgxpool.Pool
 	Gate            *pgxpool.Pool // for reading the keys of requests; nil means Pool
@@ -180,6 +181,15 @@ type Service struct {
 	// transaction, and rejects an account that is not complete; nil rejects everybody.
 	// Keys that the operator creates on the command line are not checked.
 	CheckKeyMaker func(context.Context, pg.DB, uuid.UUID) error
+	// MakesKeys reports whether a person has the right to create live keys, which is also
+	// that to revoke those of others; nil means that nobody has.
+	MakesKeys func(context.Context, pg.DB, uuid.UUID) (bool, error)
+	// Notify notifies the admins of an entity, in the transaction of what they are told;
+	// nil means that nobody is notified.
+	Notify func(context.Context, pg.Tx, Notice) error
+	// KeyRevoked ends what was made with a key, in the transaction that revokes the key;
+	// nil means that there is nothing.
+	KeyRevoked func(ctx context.Context, tx pg.Tx, entity, key uuid.UUID, by audit.Actor, request uuid.UUID) error
 
 	cache credentialCache
 	reads singleflight.Group // queries for credentials, by their HMAC

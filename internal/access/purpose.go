@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // purpose is what a key is for: a code of the policy, and the words of its owner where

@@ -12,11 +12,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/access/internal/db"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/values/fault"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // The errors of the token endpoint.
@@ -52,10 +51,9 @@ func (s *Service) IssueToken(ctx context.Context, clientID string, clientSecret 
 	}
 	t := Token{Text: secret.New(secret.AccessToken), Scopes: scopes, ExpiresAt: now.Add(s.TokenLifetime)}
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		return db.New(tx).InsertToken(ctx, db.InsertTokenParams{
-			ID: uuid.Must(uuid.NewV7()), ClientID: client.ID, Mac: s.Peppers.Sign(t.Text.Reveal()),
-			Scopes: t.Scopes, ExpiresAt: t.ExpiresAt, CreatedAt: now,
-		})
+		_, err := tx.Exec(ctx, `INSERT INTO access_token (id, client_id, secret_id, mac, scopes, expires_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			uuid.Must(uuid.NewV7()), client.ID, client.Secret, s.Peppers.Sign(secret.ForCredentials, t.Text.Reveal()), t.Scopes, t.ExpiresAt, now)
+		return err
 	})
 	if err != nil {
 		return Token{}, fmt.Errorf("access: issue a token: %w", err)
@@ -63,30 +61,45 @@ func (s *Service) IssueToken(ctx context.Context, clientID string, clientSecret 
 	return t, nil
 }
 
+// storedClient is a client that may request tokens, with the secret that it used.
+type storedClient struct {
+	ID                   uuid.UUID
+	Scopes               []string
+	Secret               uuid.UUID
+	MAC                  []byte // of the secret
+	LastUsedAt           *time.Time
+	RowSum, RowMAC       []byte
+	SecretSum, SecretMAC []byte
+}
+
 // client returns the client with this id and secret, or ErrBadClient.
-func (s *Service) client(ctx context.Context, clientID string, clientSecret secret.Text) (db.ClientBySecretRow, error) {
+func (s *Service) client(ctx context.Context, clientID string, clientSecret secret.Text) (storedClient, error) {
 	id, err := uuid.Parse(clientID)
 	prefix, ok := secret.Parse(clientSecret.Reveal())
 	if err != nil || !ok || prefix != secret.ClientSecret {
-		return db.ClientBySecretRow{}, ErrBadClient
+		return storedClient{}, ErrBadClient
 	}
-	q, macs, now := db.New(s.Pool), s.Peppers.Candidates(clientSecret.Reveal()), s.now()
-	client, err := q.ClientBySecret(ctx, db.ClientBySecretParams{ID: id, Macs: macs})
-	err = pg.Signed(ctx, s.Pool, err, pg.Row{Table: "client", ID: client.ID, Sum: client.RowSum, MAC: client.RowMac},
-		pg.Row{Table: "client_secret", ID: client.SecretID, Sum: client.SecretSum, MAC: client.SecretMac})
+	macs, now := s.Peppers.Candidates(secret.ForCredentials, clientSecret.Reveal()), s.now()
+	client, err := pg.CollectOne(ctx, s.Pool, pgx.RowToStructByPos[storedClient], `SELECT c.id, c.scopes, s.id, s.mac, s.last_used_at, c.row_sum, c.row_mac, s.row_sum, s.row_mac
+		FROM client c JOIN client_secret s ON s.client_id = c.id
+		WHERE c.id = $1 AND s.mac = ANY($2::bytea[]) AND NOT s.waits AND s.revoked_at IS NULL AND c.revoked_at IS NULL AND c.suspended_at IS NULL`, id, macs)
+	err = pg.Signed(ctx, s.Pool, err, pg.Row{Table: "client", ID: client.ID, Sum: client.RowSum, MAC: client.RowMAC},
+		pg.Row{Table: "client_secret", ID: client.Secret, Sum: client.SecretSum, MAC: client.SecretMAC})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return db.ClientBySecretRow{}, ErrBadClient
+		return storedClient{}, ErrBadClient
 	}
 	if err == nil && now.Sub(timeOrZero(client.LastUsedAt)) > lastUseStep {
-		err = q.TouchClientSecret(ctx, db.TouchClientSecretParams{ID: client.SecretID, At: &now})
+		_, err = s.Pool.Exec(ctx, `UPDATE client_secret SET last_used_at = $2 WHERE id = $1`, client.Secret, now)
 	}
-	if err == nil && !bytes.Equal(client.Mac, macs[0]) {
+	if err == nil && !bytes.Equal(client.MAC, macs[0]) {
 		// The secret is stored under the newest pepper, so that older ones can be retired.
-		renewed := db.RenewClientSecretParams{ID: client.SecretID, Mac: macs[0]}
-		err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error { return db.New(tx).RenewClientSecret(ctx, renewed) })
+		err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE client_secret SET mac = $2 WHERE id = $1`, client.Secret, macs[0])
+			return err
+		})
 	}
 	if err != nil {
-		return db.ClientBySecretRow{}, fmt.Errorf("access: find the client: %w", err)
+		return storedClient{}, fmt.Errorf("access: find the client: %w", err)
 	}
 	return client, nil
 }
@@ -104,7 +117,9 @@ func (s *Service) RevokeToken(ctx context.Context, clientID string, clientSecret
 	}
 	now := s.now()
 	err = pg.InTx(ctx, s.Pool, func(tx pg.Tx) error {
-		id, err := db.New(tx).RevokeToken(ctx, db.RevokeTokenParams{Macs: s.Peppers.Candidates(token.Reveal()), ClientID: client.ID, At: &now})
+		var id uuid.UUID
+		err := tx.QueryRow(ctx, `UPDATE access_token SET revoked_at = $3 WHERE mac = ANY($1::bytea[]) AND client_id = $2 AND revoked_at IS NULL RETURNING id`,
+			s.Peppers.Candidates(secret.ForCredentials, token.Reveal()), client.ID, now).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/access/people"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/people"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 func (a *app) accountCommand() *cobra.Command {
@@ -44,7 +46,7 @@ type accountJSON struct {
 }
 
 func (a *app) accountListCommand() *cobra.Command {
-	var entity string
+	var entity uuid.UUID
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the accounts of staff, or of an organisation, oldest first",
@@ -52,38 +54,29 @@ func (a *app) accountListCommand() *cobra.Command {
 		Example: "  lineproof account list --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 		Args:    cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&entity, "entity", "", "entityUid of the organisation (default: the regulator's staff)")
+	console.IDFlag(cmd, &entity, "entity", "entityUid of the organisation (default: the regulator's staff)")
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
-		id, err := console.ParseOptionalID("--entity", entity)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		accounts, err := b.Registry.Accounts(cmd.Context(), entity)
 		if err != nil {
 			return err
 		}
-		b, err := backend.Open(cmd.Context(), a.Console)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		accounts, err := b.Registry.Accounts(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		list := make([]accountJSON, 0, len(accounts))
-		rows := [][]string{{"ACCOUNT ID", "KIND", "NAME", "E-MAIL", "STATE"}}
-		for _, x := range accounts {
-			account := accountJSON{
-				ID: x.ID.String(), Kind: string(x.Kind), Role: x.Role, EntityUID: console.FormatID(x.Entity), Name: x.Name, Email: x.Email,
-				State: accountState(x), Verified: x.Verified, CreatedAt: console.FormatTime(x.CreatedAt),
-			}
-			list = append(list, account)
-			rows = append(rows, []string{account.ID, strings.TrimSpace(account.Kind + " " + account.Role), account.Name, account.Email, account.State})
-		}
-		return a.Print(*asJSON, list, rows...)
+		return console.List(a.Console, *asJSON, accounts, newAccountJSON,
+			"ACCOUNT ID, KIND, NAME, E-MAIL, STATE", func(x *accountJSON) []any {
+				return []any{x.ID, strings.TrimSpace(x.Kind + " " + x.Role), x.Name, x.Email, x.State}
+			})
 	})
 	return cmd
 }
 
-func accountState(x registry.Account) string {
+func newAccountJSON(x *registry.Account) accountJSON {
+	return accountJSON{
+		ID: x.ID.String(), Kind: string(x.Kind), Role: x.Role, EntityUID: console.FormatID(x.Entity), Name: x.Name, Email: x.Email,
+		State: accountState(x), Verified: x.Verified, CreatedAt: console.FormatTime(x.CreatedAt),
+	}
+}
+
+func accountState(x *registry.Account) string {
 	switch {
 	case x.Disabled:
 		return "removed"
@@ -105,18 +98,9 @@ It takes two people to disable an administrator: another administrator has to co
 		Args:    cobra.ExactArgs(1),
 	}
 	reason := console.ReasonFlag(cmd)
-	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
-		x, err := findAccount(cmd.Context(), b, args[0])
-		if err != nil {
-			return err
-		}
-		if err := b.People.DisableAccount(cmd.Context(), x, *reason, access.Operator, uuid.Nil); err != nil {
-			return err
-		}
-		a.Note("The account %s is disabled.", x.ID)
-		return nil
+	return a.accountChange(cmd, "The account %s is disabled.", func(ctx context.Context, b *backend.Backend, x registry.Account) error {
+		return b.People.DisableAccount(ctx, x, *reason, access.Operator, uuid.Nil)
 	})
-	return cmd
 }
 
 func (a *app) accountFactorCommand() *cobra.Command {
@@ -127,28 +111,20 @@ func (a *app) accountFactorCommand() *cobra.Command {
 account end. Verify the person's identity first: afterwards the password alone is enough to log in or, for staff, to set up
 two-factor authentication again. The person is notified by e-mail.
 
-It takes two people to reset a member of staff: an administrator has to confirm it, and the exit code is 7. Afterwards the
-operator and that person do not count as two people for 30 days.`,
+It takes two people to reset a member of staff, or somebody of an organisation that has an admin: an administrator has to confirm it, and the exit code is 7. Afterwards the
+operator and that person do not count as two people until two administrators have confirmed who the person is, with
+"lineproof staff role" and the role that the person has.`,
 		Example: "  lineproof account reset-factor ada@regulator.example --reason 'Lost her phone; checked in person'",
 		Args:    cobra.ExactArgs(1),
 	}
 	reason := console.ReasonFlag(cmd)
-	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
-		x, err := findAccount(cmd.Context(), b, args[0])
-		if err != nil {
-			return err
-		}
-		if err := b.People.ResetFactor(cmd.Context(), x.ID, *reason, access.Operator, uuid.Nil); err != nil {
-			return err
-		}
-		a.Note("The account %s no longer uses two-factor authentication.", x.ID)
-		return nil
+	return a.accountChange(cmd, "The account %s no longer uses two-factor authentication.", func(ctx context.Context, b *backend.Backend, x registry.Account) error {
+		return b.People.ResetFactor(ctx, x.ID, *reason, access.Operator, uuid.Nil)
 	})
-	return cmd
 }
 
 func (a *app) accountUnlockCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.accountChange(&cobra.Command{
 		Use:   "unlock-factor ID|EMAIL",
 		Short: "Unlock two-factor authentication after 100 wrong codes",
 		Long: `Unlocks two-factor authentication that was locked after 100 wrong codes in a row. Whoever entered them knew the password:
@@ -156,18 +132,27 @@ ask the person first, and have the password changed if it was somebody else. Ano
 portal.`,
 		Example: "  lineproof account unlock-factor ada@regulator.example",
 		Args:    cobra.ExactArgs(1),
-		RunE: backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
-			x, err := findAccount(cmd.Context(), b, args[0])
-			if err != nil {
-				return err
-			}
-			if err := b.People.UnlockFactor(cmd.Context(), x, access.Operator, uuid.Nil); err != nil {
-				return err
-			}
-			a.Note("Two-factor authentication of the account %s is unlocked.", x.ID)
-			return nil
-		}),
-	}
+	}, "Two-factor authentication of the account %s is unlocked.", func(ctx context.Context, b *backend.Backend, x registry.Account) error {
+		return b.People.UnlockFactor(ctx, x, access.Operator, uuid.Nil)
+	})
+}
+
+// accountChange is a command that changes one account; done is the message.
+func (a *app) accountChange(cmd *cobra.Command, done string,
+	change func(context.Context, *backend.Backend, registry.Account) error,
+) *cobra.Command {
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
+		x, err := findAccount(cmd.Context(), b, args[0])
+		if err != nil {
+			return err
+		}
+		if err := change(cmd.Context(), b, x); err != nil {
+			return err
+		}
+		a.Note(done, x.ID)
+		return nil
+	})
+	return cmd
 }
 
 func (a *app) accountPasswordCommand() *cobra.Command {
@@ -178,9 +163,9 @@ func (a *app) accountPasswordCommand() *cobra.Command {
 		Long: `Sends an e-mail with a link to set a new password. The link works once, for 30 minutes. With --link no e-mail is sent: the
 link is printed, so that you can pass it on over a channel that you would trust with a password.
 
-It takes two people to reset a member of staff: the e-mail is sent when an administrator has confirmed it, and the exit code
+It takes two people to reset a member of staff, or somebody of an organisation that has an admin: the e-mail is sent when an administrator has confirmed it, and the exit code
 is 7. --link is refused then: one person would hold the link. Afterwards the operator and that person do not count as two
-people for 30 days.`,
+people until two administrators have confirmed who the person is, with "lineproof staff role" and the role that the person has.`,
 		Example: `  lineproof account reset-password ngozi@bank.example
   lineproof account reset-password ngozi@bank.example --link`,
 		Args: cobra.ExactArgs(1),
@@ -206,12 +191,26 @@ people for 30 days.`,
 	return cmd
 }
 
-// findAccount returns the account with the given id or e-mail address.
+// findAccount returns the account with the given id or e-mail address, or the one that was
+// invited by that address.
 func findAccount(ctx context.Context, b *backend.Backend, arg string) (registry.Account, error) {
 	if id, err := uuid.Parse(arg); err == nil {
 		return b.Registry.Account(ctx, b.Pool, id)
 	}
-	return b.Registry.AccountByEmail(ctx, b.Pool, arg)
+	a, err := b.Registry.AccountByEmail(ctx, b.Pool, arg)
+	if !errors.Is(err, registry.ErrNoAccount) {
+		return a, err
+	}
+	invited, failed := b.Registry.Invited(ctx, arg)
+	switch {
+	case failed != nil:
+		return registry.Account{}, failed
+	case len(invited) > 1:
+		return registry.Account{}, console.Usagef("more than one organisation has invited this address: give the id of the account, see lineproof account list")
+	case len(invited) == 1:
+		return b.Registry.Account(ctx, b.Pool, invited[0])
+	}
+	return registry.Account{}, err
 }
 
 func (a *app) showLink(link secret.Text, until time.Time) {
@@ -221,14 +220,15 @@ func (a *app) showLink(link secret.Text, until time.Time) {
 
 func (a *app) inviteCommand() *cobra.Command {
 	var form people.InviteForm
-	var kind, entity string
+	var kind string
 	var link bool
 	cmd := &cobra.Command{
 		Use:   "invite",
 		Short: "Invite a person by e-mail",
 		Long: `Creates an account and sends an e-mail with a link, with which the person enters a name and chooses a password. The link
 works once, for 72 hours; inviting the person again sends a new link. Invite an organisation's first admin here; the admin
-then invites colleagues. A staff administrator has the role auditor until a second person has confirmed the role.
+then invites colleagues. Once there is an admin, an administrator has to confirm an invitation to the organisation, and the exit
+code is 7; its admins get an e-mail. An administrator or a reviewer has the role auditor until a second person has confirmed the role.
 
 With --link no e-mail is sent: the link is printed, so that you can pass it on over a channel that you would trust with a
 password.`,
@@ -239,17 +239,14 @@ password.`,
 	flags := cmd.Flags()
 	flags.StringVar(&form.Email, "email", "", "e-mail address of the person, used to log in")
 	flags.StringVar(&kind, "kind", "", "admin or member of an organisation, or staff of the regulator")
-	flags.StringVar(&entity, "entity", "", "entityUid of the organisation")
+	console.IDFlag(cmd, &form.Entity, "entity", "entityUid of the organisation")
 	flags.StringVar(&form.Role, "role", "", "for staff: administrator, reviewer or auditor")
 	flags.BoolVar(&link, "link", false, "print the link instead of sending it")
 	console.Require(cmd, "email", "kind")
 	console.Complete(cmd, "kind", "admin", "member", "staff")
 	console.Complete(cmd, "role", "administrator", "reviewer", "auditor")
 	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
-		if form.Kind, err = parseKind(kind, entity); err != nil {
-			return err
-		}
-		if form.Entity, err = console.ParseOptionalID("--entity", entity); err != nil {
+		if form.Kind, err = parseKind(kind, form.Entity); err != nil {
 			return err
 		}
 		b, err := backend.Open(cmd.Context(), a.Console)
@@ -263,6 +260,10 @@ password.`,
 		invited, err := b.People.CreateInvited(cmd.Context(), form, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
+		}
+		if invited.Pending != uuid.Nil && form.Kind != registry.StaffAccount {
+			fmt.Fprintln(a.Out, invited.ID)
+			return approval.Waits(invited.Pending)
 		}
 		if invited.Pending != uuid.Nil {
 			a.Note("The account has the role auditor until an administrator confirms approval %s. See: lineproof approval list", invited.Pending)
@@ -281,16 +282,16 @@ password.`,
 	return cmd
 }
 
-func parseKind(kind, entity string) (registry.AccountKind, error) {
+func parseKind(kind string, entity uuid.UUID) (registry.AccountKind, error) {
 	k := registry.AccountKind(kind)
 	switch k {
 	case registry.StaffAccount:
-		if entity != "" {
+		if entity != uuid.Nil {
 			return "", console.Usagef("--entity can be used only with --kind admin or member")
 		}
 		return k, nil
 	case registry.AdminAccount, registry.MemberAccount:
-		if entity == "" {
+		if entity == uuid.Nil {
 			return "", console.Usagef("--entity is missing: give the organisation of the person")
 		}
 		return k, nil

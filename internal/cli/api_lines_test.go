@@ -66,7 +66,7 @@ func TestAPILinesCommandsCoverEveryOperation(t *testing.T) {
 	if stdout, _ = m.run(0, mtn, "api", "lines", "supply"); !strings.Contains(stdout, "MTN") || strings.Contains(stdout, "AIRTEL") {
 		t.Errorf("api lines supply printed:\n%s", stdout)
 	}
-	stdout, _ = m.run(0, []string{at}, "api", "lines", "history", number, "--token-file", first)
+	stdout, _ = m.run(0, []string{at}, "api", "lines", "history", number, "--token-file", first, "--reason", "Complaint 114 of 2026")
 	if !strings.Contains(stdout, "ASSIGNED") || !strings.Contains(stdout, "SIM_CHANGED") || !strings.Contains(stdout, "tenure") {
 		t.Errorf("api lines history printed:\n%s", stdout)
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +37,7 @@ func (m machine) run(want int, environ []string, args ...string) (stdout, stderr
 	m.t.Helper()
 	var out, errOut bytes.Buffer
 	got := cli.Main(m.t.Context(), cli.Env{
-		Args: args, Environ: append(m.environ[:len(m.environ):len(m.environ)], environ...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errOut,
+		Args: args, Environ: append(slices.Clip(m.environ), environ...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errOut,
 	})
 	if got != want {
 		m.t.Fatalf("lineproof %s: exit code %d, want %d\n%s", strings.Join(args, " "), got, want, errOut.String())
@@ -51,7 +53,19 @@ func (m machine) object(environ []string, args ...string) map[string]any {
 	if err := json.Unmarshal([]byte(stdout), &v); err != nil {
 		m.t.Fatalf("lineproof %s: %v", strings.Join(args, " "), err)
 	}
+	m.checkNames(stdout, args)
 	return v
+}
+
+// goName is a member that has the name of a field in Go, because nobody gave it one.
+var goName = regexp.MustCompile(`(?m)^ *"([A-Z][a-zA-Z]*[a-z][a-zA-Z]*)": `)
+
+// checkNames fails if a member of what is printed as JSON has a name in Go's spelling.
+func (m machine) checkNames(printed string, args []string) {
+	m.t.Helper()
+	if found := goName.FindStringSubmatch(printed); found != nil {
+		m.t.Errorf("lineproof %s: the JSON has the member %s", strings.Join(args, " "), found[1])
+	}
 }
 
 // list runs a command that prints a list as JSON.
@@ -61,6 +75,7 @@ func (m machine) list(environ []string, args ...string) (v []map[string]any) {
 	if err := json.Unmarshal([]byte(stdout), &v); err != nil {
 		m.t.Fatalf("%v is not a list: %v\n%s", args, err, stdout)
 	}
+	m.checkNames(stdout, args)
 	return v
 }
 
@@ -141,7 +156,7 @@ func TestAPICommandsCoverEveryOperation(t *testing.T) {
 		t.Errorf("api onboard: entityStatus = %v", entity["entityStatus"])
 	}
 	_, stderr := m.run(5, withClient, append(onboard, "--client-secret-file", secretFile)...)
-	if !strings.Contains(stderr, "\n  adminEmail: ") || !strings.Contains(stderr, "\n  adminPhone: ") || strings.Contains(stderr, "telecom.example") {
+	if !strings.Contains(stderr, "already belongs to an account") || strings.Contains(stderr, "adminEmail") || strings.Contains(stderr, "telecom.example") {
 		t.Errorf("the second onboarding is refused with:\n%s", stderr)
 	}
 
@@ -185,6 +200,20 @@ func TestAPICommandsCoverEveryOperation(t *testing.T) {
 	stdout, _ = m.run(0, withKey, "api", "verify", "+2348031234567", "--since", "2026-01-02", "--include", "coverage,dates,signals")
 	if !strings.Contains(stdout, "changed ") || !strings.Contains(stdout, "supplied through ") {
 		t.Errorf("api verify printed:\n%s", stdout)
+	}
+	if named := m.object(withKey, "api", "verify", "+2348031234567", "--external-id", "loan 4711"); named["externalId"] != "loan 4711" {
+		t.Errorf("api verify with an id of ours printed %v", named)
+	}
+	if out, _ := m.run(0, withKey, "api", "batch", "0803 123 4567", "12"); !strings.Contains(out, "NORMAL") || !strings.Contains(out, "INVALID_ARGUMENT") {
+		t.Errorf("api batch printed:\n%s", out)
+	}
+	if list := m.list(withKey, "api", "batch", "0803 123 4567", "12"); len(list) != 2 || list[0]["status"] != "NORMAL" || list[0]["error"] != nil || list[1]["error"] == nil {
+		t.Errorf("api batch printed %v", list)
+	}
+	for _, form := range []string{"--tlog-proof=false", "--tlog-proof"} {
+		if _, said := m.run(5, withKey, "api", "receipt", form, text(answer["requestId"])); !strings.Contains(said, "no public log") {
+			t.Errorf("api receipt without a log is refused with:\n%s", said)
+		}
 	}
 	_, stderr = m.run(5, withKey, "api", "verify", "+2348031234567", "--since", "2999-01-01")
 	if !strings.Contains(stderr, "OUT_OF_RANGE") {

@@ -11,14 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/access/stepup"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/order"
-	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/line/order"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 	"github.com/lineproof/lineproof/internal/server"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // approvals returns the service that records a second person's decision.
@@ -34,8 +35,11 @@ func sessionFlag(cmd *cobra.Command) *string {
 
 var errNoSession = fault.New(fault.Unauthenticated, "the file has no valid staff session, or the session lacks two-factor authentication; log in again")
 
+var errPasswordAgain = fault.New(fault.PasswordRequired, "the password of this session was entered more than 5 minutes ago; log in again, or send the password to POST /api/regulator/v1/session/prove")
+
 // actor returns who acts: the operator or, if a session is given, its owner. The
-// owner needs one of the roles, if any are given.
+// owner needs one of the roles, if any are given, and must have entered the password within
+// the last minutes.
 func (a *app) actor(ctx context.Context, b *backend.Backend, sessionFile string, roles ...access.Role) (audit.Actor, error) {
 	if sessionFile == "" {
 		return access.Operator, nil
@@ -51,6 +55,16 @@ func (a *app) actor(ctx context.Context, b *backend.Backend, sessionFile string,
 	if err != nil {
 		return audit.Actor{}, err
 	}
+	if err := b.People.CheckFactor(ctx, who.Account, stepup.Decide); err != nil {
+		return audit.Actor{}, err
+	}
+	proved, err := b.Access.IsProved(ctx, who.ID)
+	if err != nil {
+		return audit.Actor{}, err
+	}
+	if !proved {
+		return audit.Actor{}, errPasswordAgain
+	}
 	if len(roles) > 0 && !slices.Contains(roles, who.Role) {
 		return audit.Actor{}, access.ErrPermission
 	}
@@ -62,21 +76,12 @@ func (a *app) actor(ctx context.Context, b *backend.Backend, sessionFile string,
 func (a *app) runAsActor(idName string, session *string,
 	fn func(ctx context.Context, b *backend.Backend, id uuid.UUID, by audit.Actor) error,
 ) func(*cobra.Command, []string) error {
-	return a.Run(func(cmd *cobra.Command, args []string) error {
-		id, err := console.ParseID(idName, args[0])
+	return backend.On(a.Console, idName, func(ctx context.Context, b *backend.Backend, id uuid.UUID) error {
+		by, err := a.actor(ctx, b, *session)
 		if err != nil {
 			return err
 		}
-		b, err := backend.Open(cmd.Context(), a.Console)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		by, err := a.actor(cmd.Context(), b, *session)
-		if err != nil {
-			return err
-		}
-		return fn(cmd.Context(), b, id, by)
+		return fn(ctx, b, id, by)
 	})
 }
 
@@ -161,11 +166,10 @@ Pending orders about numbers are listed too; they are confirmed in the portal or
 		for _, o := range orders {
 			list = append(list, newOrderJSON(o))
 		}
-		rows := [][]string{{"APPROVAL", "KIND", "SUBJECT", "STATE", "REQUESTED BY", "REQUESTED", "EXPIRES", "REASON"}}
-		for _, s := range list {
-			rows = append(rows, []string{s.ID, s.Kind, s.Subject, s.State, s.AskedBy, s.AskedAt, s.ExpiresAt, s.Reason})
-		}
-		return a.Print(*asJSON, list, rows...)
+		return console.List(a.Console, *asJSON, list, console.AsIs,
+			"APPROVAL, KIND, SUBJECT, STATE, REQUESTED BY, REQUESTED, EXPIRES, REASON", func(s *approvalJSON) []any {
+				return []any{s.ID, s.Kind, s.Subject, s.State, s.AskedBy, s.AskedAt, s.ExpiresAt, s.Reason}
+			})
 	})
 	return cmd
 }

@@ -6,13 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/cli/trail"
+	"github.com/lineproof/lineproof/internal/cli/evidence"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -23,7 +22,7 @@ func (a *app) auditCommand() *cobra.Command {
 history of a line: who, from where, what, and the values before and after. Secrets and personal data in it are masked.`,
 		Example: "  lineproof audit list",
 	}
-	cmd.AddCommand(a.auditListCommand(), trail.CheckCommand(a.Console))
+	cmd.AddCommand(a.auditListCommand(), evidence.CheckCommand(a.Console))
 	return cmd
 }
 
@@ -52,41 +51,28 @@ continue with --before and the id of the last entry.`,
   lineproof audit list --action key. --json`,
 		Args: cobra.NoArgs,
 	}
-	var entity, actor, subject, before, since, until, action, kind string
+	f := audit.Filter{}
+	var kind string
 	flags := cmd.Flags()
-	flags.StringVar(&entity, "entity", "", "only entries about this entity")
-	flags.StringVar(&actor, "actor", "", "only actions of this client, account or API key")
+	console.IDFlag(cmd, &f.Entity, "entity", "only entries about this entity")
+	console.IDFlag(cmd, &f.Actor, "actor", "only actions of this client, account or API key")
 	flags.StringVar(&kind, "by", "", "only actions of this kind of actor: client, account, key, operator or system")
-	flags.StringVar(&subject, "subject", "", "only entries with this subject id")
-	flags.StringVar(&action, "action", "", "only actions with this prefix, such as key. or entity.suspended")
-	flags.StringVar(&since, "since", "", "only entries since this day or time")
-	flags.StringVar(&until, "until", "", "only entries before this day or time")
-	flags.StringVar(&before, "before", "", "only entries older than the entry with this id")
-	limit := flags.Int("limit", 100, fmt.Sprintf("maximum number of rows, up to %d", audit.MaxPage))
+	console.IDFlag(cmd, &f.Subject, "subject", "only entries with this subject id")
+	flags.StringVar(&f.Action, "action", "", "only actions with this prefix, such as key. or entity.suspended")
+	console.TimeFlag(cmd, &f.Since, "since", "only entries since this day or time")
+	console.TimeFlag(cmd, &f.Until, "until", "only entries before this day or time")
+	console.IDFlag(cmd, &f.Before, "before", "only entries older than the entry with this id")
+	flags.IntVar(&f.Limit, "limit", 100, fmt.Sprintf("maximum number of rows, up to %d", audit.MaxPage))
 	kinds := []string{string(audit.Client), string(audit.Account), string(audit.APIKey), string(audit.Operator), string(audit.System)}
 	console.Complete(cmd, "by", kinds...)
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
-		f := audit.Filter{Kind: audit.ActorKind(kind), Action: action, Limit: *limit}
+	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) error {
+		f.Kind = audit.ActorKind(kind)
 		if kind != "" && !slices.Contains(kinds, kind) {
 			return console.Usagef("--by must be client, account, key, operator or system")
 		}
-		if *limit < 1 || *limit > audit.MaxPage {
+		if f.Limit < 1 || f.Limit > audit.MaxPage {
 			return console.Usagef("--limit must be between 1 and %d", audit.MaxPage)
-		}
-		for _, id := range []struct {
-			flag, text string
-			to         *uuid.UUID
-		}{{"entity", entity, &f.Entity}, {"actor", actor, &f.Actor}, {"subject", subject, &f.Subject}, {"before", before, &f.Before}} {
-			if *id.to, err = console.ParseOptionalID("--"+id.flag, id.text); err != nil {
-				return err
-			}
-		}
-		if f.Since, err = console.ParseTime("since", since); err != nil {
-			return err
-		}
-		if f.Until, err = console.ParseTime("until", until); err != nil {
-			return err
 		}
 		b, err := backend.Open(cmd.Context(), a.Console)
 		if err != nil {
@@ -97,7 +83,7 @@ continue with --before and the id of the last entry.`,
 		if err != nil {
 			return err
 		}
-		if len(entries) == *limit {
+		if len(entries) == f.Limit {
 			a.Note("There may be more. Continue with: --before %s", entries[len(entries)-1].ID)
 		}
 		return a.printEntries(*asJSON, entries)
@@ -106,20 +92,21 @@ continue with --before and the id of the last entry.`,
 }
 
 func (a *app) printEntries(asJSON bool, entries []audit.Record) error {
-	list := make([]auditJSON, 0, len(entries))
-	rows := [][]string{{"AT", "ACTION", "BY", "FROM", "SUBJECT", "CHANGE"}}
-	for _, e := range entries {
-		s := auditJSON{
-			ID: e.ID.String(), At: console.FormatTime(e.At), Action: string(e.Action), ActorKind: string(e.Actor.Kind), Actor: console.FormatID(e.Actor.ID),
-			Subject: e.Subject.String(), Entity: console.FormatID(e.Entity), Request: console.FormatID(e.Request), Before: e.Before, After: e.After,
-		}
-		if e.Actor.From.IsValid() {
-			s.From = e.Actor.From.String()
-		}
-		list = append(list, s)
-		rows = append(rows, []string{s.At, s.Action, actorName(e.Actor), s.From, s.Subject, formatChange(e.Before, e.After)})
+	return console.List(a.Console, asJSON, entries, newAuditJSON,
+		"AT, ACTION, BY, FROM, SUBJECT, CHANGE", func(s *auditJSON) []any {
+			return []any{s.At, s.Action, strings.TrimSpace(s.ActorKind + " " + s.Actor), s.From, s.Subject, formatChange(s.Before, s.After)}
+		})
+}
+
+func newAuditJSON(e *audit.Record) auditJSON {
+	s := auditJSON{
+		ID: e.ID.String(), At: console.FormatTime(e.At), Action: string(e.Action), ActorKind: string(e.Actor.Kind), Actor: console.FormatID(e.Actor.ID),
+		Subject: e.Subject.String(), Entity: console.FormatID(e.Entity), Request: console.FormatID(e.Request), Before: e.Before, After: e.After,
 	}
-	return a.Print(asJSON, list, rows...)
+	if e.Actor.From.IsValid() {
+		s.From = e.Actor.From.String()
+	}
+	return s
 }
 
 // formatChange formats the changed values in one line: name=before->after.

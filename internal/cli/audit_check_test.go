@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/auditchain"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -25,7 +25,7 @@ func TestAuditCheckCommand(t *testing.T) {
 		t.Errorf("check of an empty trail printed:\n%s", out)
 	}
 	exec(`INSERT INTO audit (id, at, actor_kind, action, subject_id) VALUES (gen_random_uuid(), now() - interval '3 hours', 'operator', 'key.created', gen_random_uuid())`)
-	if _, err := auditchain.Extend(t.Context(), super); err != nil {
+	if _, err := audit.ExtendChain(t.Context(), super); err != nil {
 		t.Fatal(err)
 	}
 	hash, _ := m.object(nil, "audit", "check")["hash"].(string)

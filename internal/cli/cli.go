@@ -13,15 +13,10 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/cli/demo"
-	"github.com/lineproof/lineproof/internal/cli/doctor"
-	"github.com/lineproof/lineproof/internal/cli/feeds"
-	"github.com/lineproof/lineproof/internal/cli/limits"
+	"github.com/lineproof/lineproof/internal/cli/evidence"
 	"github.com/lineproof/lineproof/internal/cli/lines"
-	"github.com/lineproof/lineproof/internal/cli/receipts"
+	"github.com/lineproof/lineproof/internal/cli/operate"
 	"github.com/lineproof/lineproof/internal/cli/remote"
-	"github.com/lineproof/lineproof/internal/cli/rows"
-	"github.com/lineproof/lineproof/internal/cli/schema"
-	"github.com/lineproof/lineproof/internal/cli/trail"
 )
 
 // Env is everything that the command reads from the machine it runs on.
@@ -65,8 +60,12 @@ Settings are read from the environment (LINEPROOF_...). Print the current settin
 			root.AddCommand(c)
 		}
 	}
-	add("service", a.serveCommand(), schema.Command(a.Console), doctor.Command(a.Console), a.configCommand(), demo.Command(a.Console, Main))
-	add("data", a.clientCommand(), a.entityCommand(), a.keyCommand(), a.mandateCommand(), a.staffCommand(), a.accountCommand(), a.inviteCommand(), a.documentsCommand(), lines.Command(a.Console), a.planCommand(), a.policyCommand(), a.journalCommand(), feeds.Command(a.Console), limits.GuardCommand(a.Console), limits.Command(a.Console), a.approvalCommand(), a.auditCommand(), rows.Command(a.Console), trail.LogCommand(a.Console), receipts.Command(a.Console), receipts.WitnessCommand(a.Console), receipts.MonitorCommand(a.Console))
+	add("service", a.serveCommand(), operate.MigrateCommand(a.Console), operate.DoctorCommand(a.Console), a.configCommand(), demo.Command(a.Console))
+	add("data",
+		a.clientCommand(), a.entityCommand(), a.keyCommand(), a.staffCommand(), a.accountCommand(), a.inviteCommand(),
+		a.documentsCommand(), lines.Command(a.Console), a.planCommand(), a.policyCommand(), a.journalCommand(),
+		evidence.FeedCommand(a.Console), guardCommand(a.Console), limitsCommand(a.Console), a.approvalCommand(), a.auditCommand(), operate.RowsCommand(a.Console),
+		evidence.LogCommand(a.Console), evidence.ReceiptCommand(a.Console), evidence.WitnessCommand(a.Console), evidence.MonitorCommand(a.Console))
 	add("remote", remote.Command(a.Console))
 	root.AddCommand(a.versionCommand(), a.completionCommand(), console.ExitCodesTopic())
 	return root

@@ -16,13 +16,17 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/lineproof/lineproof/internal/cli"
-	"github.com/lineproof/lineproof/internal/hashing"
+	"github.com/lineproof/lineproof/internal/platform/confined"
+	"github.com/lineproof/lineproof/internal/platform/hashing"
+	"github.com/lineproof/lineproof/internal/platform/pageimage"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/reference/cli.md")
 
 func TestMain(m *testing.M) {
+	confined.Main()
+	pageimage.Main()
 	hashing.Main()
 	testscript.Main(m, map[string]func(){
 		"lineproof": func() {
@@ -131,7 +135,7 @@ func TestFailedOutputIsAnError(t *testing.T) {
 // The committed reference matches the commands.
 func TestReferenceIsFresh(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join("..", "..", "docs", "reference", "cli.md")
+	path := "../../docs/reference/cli.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(cli.Reference()), 0o644); err != nil {
 			t.Fatal(err)

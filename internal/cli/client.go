@@ -3,17 +3,16 @@ package cli
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
 )
 
 func (a *app) clientCommand() *cobra.Command {
@@ -109,26 +108,28 @@ func (a *app) clientListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list := make([]clientJSON, 0, len(clients))
-		rows := [][]string{{"CLIENT ID", "NAME", "SCOPES", "NETWORK", "VOUCHES", "STATUS", "LAST TOKEN"}}
-		for _, c := range clients {
-			list = append(list, clientJSON{
-				c.ID.String(), c.Name, c.Scopes, c.Network, c.Vouches, c.Sole, c.Suspended, c.Revoked, console.FormatTime(c.CreatedAt), console.FormatTime(c.LastTokenAt),
+		return console.List(a.Console, *asJSON, clients, newClientRow,
+			"CLIENT ID, NAME, SCOPES, NETWORK, VOUCHES, STATUS, LAST TOKEN", func(c *clientJSON) []any {
+				return []any{c.ID, c.Name, strings.Join(c.Scopes, ","), c.Network, c.Vouches, c.status(), c.LastTokenAt}
 			})
-			status := "active"
-			switch {
-			case c.Revoked:
-				status = "revoked"
-			case c.Suspended:
-				status = "suspended"
-			}
-			rows = append(rows, []string{
-				c.ID.String(), c.Name, strings.Join(c.Scopes, ","), c.Network, strconv.FormatBool(c.Vouches), status, console.FormatTime(c.LastTokenAt),
-			})
-		}
-		return a.Print(*asJSON, list, rows...)
 	})
 	return cmd
+}
+
+func newClientRow(c *access.ClientRow) clientJSON {
+	return clientJSON{
+		c.ID.String(), c.Name, c.Scopes, c.Network, c.Vouches, c.Sole, c.Suspended, c.Revoked, console.FormatTime(c.CreatedAt), console.FormatTime(c.LastTokenAt),
+	}
+}
+
+func (c *clientJSON) status() string {
+	switch {
+	case c.Revoked:
+		return "revoked"
+	case c.Suspended:
+		return "suspended"
+	}
+	return "active"
 }
 
 func (a *app) clientSuspendCommand() *cobra.Command {
@@ -160,13 +161,9 @@ func (a *app) clientRevokeCommand() *cobra.Command {
 
 // clientChange is a command that changes one client; done is the message.
 func (a *app) clientChange(cmd *cobra.Command, done string, change func(*access.Service, context.Context, uuid.UUID, audit.Actor, uuid.UUID) error) *cobra.Command {
-	cmd.Args = exactIDs("ID")
-	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
-		id, err := console.ParseID("ID", args[0])
-		if err != nil {
-			return err
-		}
-		if err := change(b.Access, cmd.Context(), id, access.Operator, uuid.Nil); err != nil {
+	cmd.Args = cobra.ExactArgs(1)
+	cmd.RunE = backend.On(a.Console, "ID", func(ctx context.Context, b *backend.Backend, id uuid.UUID) error {
+		if err := change(b.Access, ctx, id, access.Operator, uuid.Nil); err != nil {
 			return err
 		}
 		a.Note(done, id)

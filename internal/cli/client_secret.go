@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
 )
 
 func (a *app) clientSecretCommand() *cobra.Command {
@@ -93,7 +93,7 @@ func (a *app) secretRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "revoke CLIENT SECRET",
 		Short:   "Revoke one secret of a client permanently",
-		Long:    "Revokes one secret of a client. Tokens issued with it stay valid until they expire; to end those too, suspend or revoke the client.",
+		Long:    "Revokes one secret of a client. Tokens that were issued for it end within five seconds.",
 		Example: "  lineproof client secret revoke 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 0199d2f4-7b10-7d2f-8c55-0e1f2a3b4c5d",
 		Args:    exactIDs("CLIENT", "SECRET"),
 	}

@@ -3,17 +3,21 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/console"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/line/linestore"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
 // Every command has a short and a long description and an example.
@@ -32,6 +36,36 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 		}
 	}
 	walk((&app{console.New(Env{})}).root())
+}
+
+// The page about commands names each command that can be run, once, and no other.
+func TestEveryCommandHasItsRow(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/reference/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?) \\|").FindAllStringSubmatch(string(page), -1) {
+		for name := range strings.SplitSeq(row[1], ", ") {
+			got = append(got, strings.Trim(name, "`"))
+		}
+	}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Runnable() {
+			want = append(want, strings.TrimPrefix(cmd.CommandPath(), "lineproof "))
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(Root())
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-commands +page):\n%s", diff)
+	}
 }
 
 // A secret is never the value of a flag, because other users of the machine can

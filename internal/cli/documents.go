@@ -3,11 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -15,20 +11,20 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/regulator/document"
 	"github.com/lineproof/lineproof/internal/server"
 )
 
 func (a *app) documentsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "documents",
-		Short: "List, read, review, hold, delete and check documents",
+		Short: "List, hold, delete and check documents",
 		Long: `Documents are files that entities upload. The service scans and inspects each one, and nobody can open it before it is
-clean; then staff accept or reject it, here or over the API. A member of staff who has logged in over the API acts here
+clean; then staff accept or reject it, in the portal or over the API. A member of staff who has logged in over the API acts here
 with --session-file.`,
 		Example: "  lineproof documents list --state clean",
 	}
-	cmd.AddCommand(a.documentsListCommand(), a.documentsShowCommand(), a.documentsContentCommand(), a.documentsAcceptCommand(), a.documentsRejectCommand(),
+	cmd.AddCommand(a.documentsListCommand(), a.documentsShowCommand(),
 		a.documentsHoldCommand(), a.documentsReleaseCommand(), a.documentsDeleteCommand(), a.documentsRescanCommand(), a.documentsCheckCommand())
 	return cmd
 }
@@ -107,7 +103,6 @@ func newDocumentJSON(d *document.Document) documentJSON {
 
 func (a *app) documentsListCommand() *cobra.Command {
 	var f document.Filter
-	var entity string
 	var states []string
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -118,7 +113,7 @@ waited longest first.`,
   lineproof documents list --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --json`,
 		Args: cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&entity, "entity", "", "only documents of the entity with this entityUid")
+	console.IDFlag(cmd, &f.Entity, "entity", "only documents of the entity with this entityUid")
 	cmd.Flags().StringSliceVar(&states, "state", nil, "only documents in this state; may be repeated")
 	cmd.Flags().StringVar(&f.Type, "type", "", "only documents of this type, such as CAC_CERTIFICATE")
 	limit := cmd.Flags().Int("limit", 100, "maximum number of rows")
@@ -126,9 +121,6 @@ waited longest first.`,
 	console.Complete(cmd, "type", document.Types...)
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
-		if f.Entity, err = console.ParseOptionalID("--entity", entity); err != nil {
-			return err
-		}
 		for _, s := range states {
 			if !strings.Contains(" "+strings.Join(stateNames(), " ")+" ", " "+s+" ") {
 				return console.Usagef("--state must be one of: %s", strings.Join(stateNames(), ", "))
@@ -147,11 +139,10 @@ waited longest first.`,
 		if err != nil {
 			return err
 		}
-		rows := [][]string{{"DOCUMENT", "ENTITY", "TYPE", "STATE", "SINCE", "HELD", "REASON"}}
-		for _, d := range list {
-			rows = append(rows, []string{d.ID, d.EntityName, d.Label, d.State, d.MovedAt, strconv.FormatBool(d.Held), d.Reason})
-		}
-		return a.Print(*asJSON, list, rows...)
+		return console.List(a.Console, *asJSON, list, console.AsIs,
+			"DOCUMENT, ENTITY, TYPE, STATE, SINCE, HELD, REASON", func(d *documentJSON) []any {
+				return []any{d.ID, d.EntityName, d.Label, d.State, d.MovedAt, d.Held, d.Reason}
+			})
 	})
 	return cmd
 }
@@ -190,21 +181,12 @@ func (a *app) documentsShowCommand() *cobra.Command {
 		Example: "  lineproof documents show 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 	}
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = a.Run(func(cmd *cobra.Command, args []string) error {
-		id, err := console.ParseID("DOCUMENT", args[0])
+	cmd.RunE = backend.On(a.Console, "DOCUMENT", func(ctx context.Context, b *backend.Backend, id uuid.UUID) error {
+		d, err := b.Documents().Find(ctx, id)
 		if err != nil {
 			return err
 		}
-		b, err := backend.Open(cmd.Context(), a.Console)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		d, err := b.Documents().Find(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		moves, err := b.Documents().History(cmd.Context(), id)
+		moves, err := b.Documents().History(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -234,43 +216,4 @@ func (s *documentJSON) rows() [][]string {
 		rows = append(rows, []string{m.At, m.To + ", by " + m.By + " " + strings.TrimSpace(m.Reason+" "+m.Note)})
 	}
 	return rows
-}
-
-func (a *app) documentsContentCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "content DOCUMENT", Short: "Write the file of a document", Args: cobra.ExactArgs(1),
-		Long: `Writes the file of a document that is clean, accepted or rejected, byte for byte as it was uploaded, to standard output
-or to a new file. The access is recorded in the audit trail.`,
-		Example: "  lineproof documents content 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --out certificate.pdf",
-	}
-	name := cmd.Flags().String("out", "", "write to this file, which must not exist, instead of standard output")
-	session := sessionFlag(cmd)
-	cmd.RunE = a.Run(a.onDocument(func(cmd *cobra.Command, id uuid.UUID, b *backend.Backend, docs *document.Store) (err error) {
-		if _, interactive := console.Terminal(a.Env.Stdout); interactive && *name == "" {
-			return console.Usagef("an uploaded file is not printed on a terminal: name a file with --out")
-		}
-		by, err := a.actor(cmd.Context(), b, *session)
-		if err != nil {
-			return err
-		}
-		_, content, err := docs.Content(cmd.Context(), id, by, uuid.Nil)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = content.Close() }() // nothing was written
-		out := a.Out
-		if *name != "" {
-			f, failed := os.OpenFile(*name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-			if failed != nil {
-				return fmt.Errorf("create the file: %w", failed)
-			}
-			defer func() { err = errors.Join(err, f.Close()) }()
-			out = f
-		}
-		if _, err := io.Copy(out, content); err != nil {
-			return fmt.Errorf("write the document: %w", err)
-		}
-		return nil
-	}))
-	return cmd
 }

@@ -7,36 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/document"
 )
-
-func (a *app) documentsAcceptCommand() *cobra.Command {
-	return a.documentChangeCommand(&cobra.Command{
-		Use:     "accept DOCUMENT",
-		Short:   "Accept a document that waits for a decision",
-		Long:    "Accepts a clean document. A reason is optional; if one is given, the entity sees it.",
-		Example: "  lineproof documents accept 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --session-file ./session",
-	}, false, func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error {
-		_, err := docs.Review(ctx, document.Review{Document: id, Accept: true, Reason: reason, Actor: by})
-		return err
-	}, access.Administrator, access.Reviewer)
-}
-
-func (a *app) documentsRejectCommand() *cobra.Command {
-	return a.documentChangeCommand(&cobra.Command{
-		Use:   "reject DOCUMENT",
-		Short: "Reject a document that waits for a decision",
-		Long: `Rejects a clean document. The entity sees the reason word for word. The next document of the same type that it uploads
-replaces this one; the history of this one is kept.`,
-		Example: "  lineproof documents reject 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --reason 'The stamp on page 2 cannot be read. Scan it again.'",
-	}, true, func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error {
-		_, err := docs.Review(ctx, document.Review{Document: id, Reason: reason, Actor: by})
-		return err
-	}, access.Administrator, access.Reviewer)
-}
 
 func (a *app) documentsHoldCommand() *cobra.Command {
 	return a.documentChangeCommand(&cobra.Command{
@@ -45,9 +20,9 @@ func (a *app) documentsHoldCommand() *cobra.Command {
 		Long: `Puts a document on legal hold: until it is released, nobody can delete it, and it is not deleted when its retention
 period ends. If it is already on hold, the reason is replaced.`,
 		Example: "  lineproof documents hold 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --reason 'Suit FHC/ABJ/12/2026'",
-	}, true, func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error {
+	}, func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error {
 		return docs.Hold(ctx, id, true, reason, by)
-	}, access.Administrator)
+	})
 }
 
 func (a *app) documentsReleaseCommand() *cobra.Command {
@@ -56,9 +31,9 @@ func (a *app) documentsReleaseCommand() *cobra.Command {
 		Short:   "End the legal hold of a document",
 		Long:    "Ends the legal hold of a document. If its retention period has ended, the next daily run deletes it.",
 		Example: "  lineproof documents release 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --reason 'The suit is settled'",
-	}, true, func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error {
+	}, func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error {
 		return docs.Hold(ctx, id, false, reason, by)
-	}, access.Administrator)
+	})
 }
 
 func (a *app) documentsDeleteCommand() *cobra.Command {
@@ -68,38 +43,36 @@ func (a *app) documentsDeleteCommand() *cobra.Command {
 		Long: `Deletes the file of a document permanently. The record stays, with its history, who deleted it and why. A document that is
 on hold, or that was not scanned yet, cannot be deleted. Copies in backups are not affected.`,
 		Example: "  lineproof documents delete 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --reason 'Uploaded for another company'",
-	}, true, func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error {
+	}, func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error {
 		return docs.Delete(ctx, id, reason, by)
-	}, access.Administrator)
+	})
 }
 
 func (a *app) documentsRescanCommand() *cobra.Command {
 	return a.documentChangeCommand(&cobra.Command{
 		Use:   "rescan DOCUMENT",
 		Short: "Scan and inspect a document again",
-		Long: `Requests another scan and inspection of a document: one that is waiting, or one that was refused or found infected by
+		Long: `Requests another scan of a document: one that is waiting, or one that was refused or found infected by
 mistake and was not replaced. The document becomes clean only if the scanner finds it clean. A running service does the
 work.`,
 		Example: "  lineproof documents rescan 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --reason 'A false alarm; signatures of 3 March'",
-	}, true, func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error {
+	}, func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error {
 		return docs.Rescan(ctx, id, reason, by)
-	}, access.Administrator)
+	})
 }
 
 // documentChangeCommand returns a command that changes one document, with a reason
-// that is recorded, by the operator or by staff with one of the roles.
-func (a *app) documentChangeCommand(cmd *cobra.Command, needsReason bool,
-	change func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error, roles ...access.Role,
+// that is recorded, by the operator or by an administrator.
+func (a *app) documentChangeCommand(cmd *cobra.Command,
+	change func(ctx context.Context, docs *document.Store, id uuid.UUID, reason string, by audit.Actor) error,
 ) *cobra.Command {
 	cmd.Args = cobra.ExactArgs(1)
 	reason := cmd.Flags().String("reason", "", "the reason, as free text; it is recorded")
 	session := sessionFlag(cmd)
-	if needsReason {
-		console.Require(cmd, "reason")
-	}
+	console.Require(cmd, "reason")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = a.Run(a.onDocument(func(cmd *cobra.Command, id uuid.UUID, b *backend.Backend, docs *document.Store) error {
-		by, err := a.actor(cmd.Context(), b, *session, roles...)
+		by, err := a.actor(cmd.Context(), b, *session, access.Administrator)
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/document"
+	"github.com/lineproof/lineproof/internal/regulator/document"
 )
 
 func (a *app) documentsCheckCommand() *cobra.Command {

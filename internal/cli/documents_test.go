@@ -2,15 +2,18 @@ package cli_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
-const pdf = "%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n"
+const pdf = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
+	"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
 
 // documentsTest is a machine with a running service, an onboarded entity, and a
 // member of staff for each role.
@@ -80,28 +83,44 @@ func (d *documentsTest) state(id string) string {
 	return state
 }
 
-// Staff review documents on the command line within their roles; the operator may
-// do everything; each decision is shown with its author, and the entity reads it
-// over the API.
-func TestDocumentsAreReviewedOnTheCommandLine(t *testing.T) {
+// review decides on a document over the API, as staff with the role.
+func (d *documentsTest) review(id, role, body string) {
+	d.t.Helper()
+	session, err := os.ReadFile(d.staff[role])
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, strings.TrimPrefix(d.at[0], "LINEPROOF_API_URL=")+"/api/regulator/v1/documents/"+id+"/review", strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(session)))
+	req.Header.Set("Content-Type", "application/json")
+	res, err := (&http.Client{Timeout: time.Minute}).Do(req)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		d.t.Errorf("review by the %s: %s", role, res.Status)
+	}
+}
+
+// The operator lists the queue and sees each decision with its author, and the entity reads it
+// over the API; a reviewer decides, and does nothing else with a document.
+func TestReviewedDocumentsAreShown(t *testing.T) {
 	t.Parallel()
 	d := newDocumentsTest(t)
 	first := d.upload("CAC_CERTIFICATE", "scanning", "clean")
-	as := func(role string) string { return "--session-file=" + d.staff[role] }
-
 	stdout, _ := d.run(0, nil, "documents", "list", "--state", "clean")
 	if !strings.Contains(stdout, first) || !strings.Contains(stdout, "Harmattan") {
 		t.Errorf("the queue is:\n%s", stdout)
 	}
-	d.run(5, nil, "documents", "accept", first, as("auditor"))
-	d.run(5, nil, "documents", "accept", first, as("admin")) // of an entity
-	d.run(5, nil, "documents", "hold", first, "--reason", "x", as("reviewer"))
-	d.run(2, nil, "documents", "reject", first)
-	d.run(0, nil, "documents", "reject", first, "--reason", "The stamp cannot be read.", as("reviewer"))
-	_, stderr := d.run(5, nil, "documents", "accept", first)
-	if !strings.Contains(stderr, "is not waiting for a decision") {
-		t.Errorf("a second decision is refused with: %s", stderr)
+	for _, role := range []string{"reviewer", "auditor", "admin"} { // the last one is of an entity
+		d.run(5, nil, "documents", "hold", first, "--reason", "x", "--session-file", d.staff[role])
 	}
+	d.run(2, nil, "documents", "hold", first)
+	d.review(first, "reviewer", `{"decision":"rejected","reason":"The stamp cannot be read."}`)
 	stdout, _ = d.run(0, nil, "documents", "show", first)
 	if !strings.Contains(stdout, "rejected, by account") || !strings.Contains(stdout, "The stamp cannot be read.") {
 		t.Errorf("the document is shown as:\n%s", stdout)
@@ -112,7 +131,7 @@ func TestDocumentsAreReviewedOnTheCommandLine(t *testing.T) {
 	}
 
 	second := d.upload("CAC_CERTIFICATE", "scanning", "clean")
-	d.run(0, nil, "documents", "accept", second, as("administrator"))
+	d.review(second, "administrator", `{"decision":"accepted"}`)
 	list := d.object(d.at, "api", "documents", "list")
 	if text, err := json.Marshal(list["requirements"]); err != nil || !strings.Contains(string(text), `"state":"accepted","type":"CAC_CERTIFICATE"`) {
 		t.Errorf("required documents: %s", text)
@@ -126,27 +145,20 @@ func TestDocumentsAreReviewedOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// A file is written byte for byte, never over another file, and only if it is
-// clean; a client's credential does not get it.
+// Pictures of the pages are written, for staff and the entity, and only if the document is
+// clean; a client's credential does not get them.
 func TestDocumentContentOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	d := newDocumentsTest(t)
 	clean, waiting := d.upload("TAX_ID", "scanning", "clean"), d.upload("ADMIN_ID")
-	out := filepath.Join(d.dir, "out.pdf")
-	d.run(0, nil, "documents", "content", clean, "--out", out, "--session-file", d.staff["auditor"])
-	if got, err := os.ReadFile(out); err != nil || string(got) != pdf {
-		t.Errorf("%q was written (%v)", got, err)
-	}
-	d.run(1, nil, "documents", "content", clean, "--out", out)
-	if stdout, _ := d.run(0, nil, "documents", "content", clean); stdout != pdf {
-		t.Errorf("%q was written", stdout)
-	}
-	if stdout, stderr := d.run(5, nil, "documents", "content", waiting); stdout != "" || !strings.Contains(stderr, "state received") {
-		t.Errorf("a document that waits: %q, %s", stdout, stderr)
-	}
 	d.run(5, d.at, "api", "documents", "content", clean)
-	if stdout, _ := d.run(0, d.at, "api", "documents", "content", clean, "--token-file", d.staff["admin"]); stdout != pdf {
-		t.Errorf("the entity gets %q", stdout)
+	for _, role := range []string{"auditor", "admin"} {
+		if stdout, _ := d.run(0, d.at, "api", "documents", "content", clean, "--token-file", d.staff[role]); !strings.Contains(stdout, "/Subtype/Image") {
+			t.Errorf("the %s gets %q", role, stdout)
+		}
+		if stdout, stderr := d.run(5, d.at, "api", "documents", "content", waiting, "--token-file", d.staff[role]); stdout != "" || !strings.Contains(stderr, "state received") {
+			t.Errorf("a document that waits: %q, %s", stdout, stderr)
+		}
 	}
 }
 
@@ -166,7 +178,6 @@ func TestDocumentsAreHeldDeletedAndRescanned(t *testing.T) {
 	if state := d.state(held); state != "deleted" {
 		t.Errorf("the state of a deleted document is %s", state)
 	}
-	d.run(5, nil, "documents", "content", held)
 	d.run(0, nil, "documents", "rescan", infected, "--reason", "A false alarm")
 	if state := d.state(infected); state != "received" && state != "scanning" {
 		t.Errorf("the state of a rescanned document is %s", state)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -9,7 +10,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 )
 
 func (a *app) entityCommand() *cobra.Command {
@@ -64,7 +65,7 @@ type entityJSON struct {
 	CreatedAt string `json:"createdAt"`
 }
 
-func newEntityJSON(s registry.EntityDetails, keys map[uuid.UUID]int64) entityJSON {
+func newEntityJSON(s *registry.EntityDetails, keys map[uuid.UUID]int64) entityJSON {
 	return entityJSON{
 		ID: s.ID.String(), Name: s.Name, CAC: s.CAC, Status: string(s.Status), Since: console.FormatTime(s.Since), Reason: s.Reason,
 		Client: console.FormatID(s.Client), Supplies: s.Supplies, Asks: s.Verifies, Keys: keys[s.ID], Accounts: s.Accounts, CreatedAt: console.FormatTime(s.CreatedAt),
@@ -93,14 +94,11 @@ func (a *app) entityListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list := make([]entityJSON, 0, len(entities))
-		rows := [][]string{{"ENTITY UID", "NAME", "CAC", "STATUS", "SINCE", "KEYS", "ACCOUNTS"}}
-		for _, s := range entities {
-			e := newEntityJSON(s, keys)
-			list = append(list, e)
-			rows = append(rows, []string{e.ID, e.Name, e.CAC, e.Status, e.Since, strconv.FormatInt(e.Keys, 10), strconv.FormatInt(e.Accounts, 10)})
-		}
-		return a.Print(*asJSON, list, rows...)
+		describe := func(s *registry.EntityDetails) entityJSON { return newEntityJSON(s, keys) }
+		return console.List(a.Console, *asJSON, entities, describe,
+			"ENTITY UID, NAME, CAC, STATUS, SINCE, KEYS, ACCOUNTS", func(e *entityJSON) []any {
+				return []any{e.ID, e.Name, e.CAC, e.Status, e.Since, e.Keys, e.Accounts}
+			})
 	})
 	return cmd
 }
@@ -114,25 +112,16 @@ func (a *app) entityShowCommand() *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = a.Run(func(cmd *cobra.Command, args []string) error {
-		id, err := console.ParseID("ENTITYUID", args[0])
+	cmd.RunE = backend.On(a.Console, "ENTITYUID", func(ctx context.Context, b *backend.Backend, id uuid.UUID) error {
+		s, err := b.Registry.Entity(ctx, id)
 		if err != nil {
 			return err
 		}
-		b, err := backend.Open(cmd.Context(), a.Console)
+		keys, err := b.Access.CountActiveKeys(ctx, id)
 		if err != nil {
 			return err
 		}
-		defer b.Close()
-		s, err := b.Registry.Entity(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		keys, err := b.Access.CountActiveKeys(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		e := newEntityJSON(s, keys)
+		e := newEntityJSON(&s, keys)
 		return a.Print(*asJSON, e,
 			[]string{"entity uid", e.ID}, []string{"name", e.Name}, []string{"cac", e.CAC}, []string{"status", e.Status},
 			[]string{"since", e.Since}, []string{"reason", e.Reason}, []string{"client", e.Client},

@@ -7,11 +7,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 )
 
 func (a *app) entitySuspendCommand() *cobra.Command {

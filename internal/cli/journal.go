@@ -12,14 +12,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/answer/verify"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/record"
-	"github.com/lineproof/lineproof/internal/staffaccess"
-	"github.com/lineproof/lineproof/internal/verify"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/evidence/record"
+	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/staffaccess"
 )
 
 func (a *app) journalCommand() *cobra.Command {
@@ -53,22 +53,17 @@ That the record was read, and why, is written to the audit trail before it is sh
 	asJSON := console.JSONFlag(cmd)
 	reason := cmd.Flags().String("reason", "", "the reason; it is recorded")
 	console.Require(cmd, "reason")
-	cmd.RunE = a.Run(func(cmd *cobra.Command, args []string) error {
-		id, err := console.ParseID("REQUEST_ID", args[0])
+	cmd.RunE = backend.On(a.Console, "REQUEST_ID", func(ctx context.Context, b *backend.Backend, id uuid.UUID) error {
+		reading := staffaccess.Access{Budget: staffaccess.Budget{Pool: b.Pool, Now: time.Now}, By: audit.Actor{Kind: audit.Operator}, Reason: *reason}
+		var e record.Entry
+		err := reading.FindRecord(ctx, id, func(ctx context.Context, id uuid.UUID) (_ uuid.UUID, err error) {
+			e, err = findRecord(ctx, b, id)
+			return e.Entity, err
+		})
 		if err != nil {
 			return err
 		}
-		b, err := backend.Open(cmd.Context(), a.Console)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		reading := staffaccess.Access{By: audit.Actor{Kind: audit.Operator}, Reason: *reason, At: time.Now()}
-		e, err := reading.FindEntry(cmd.Context(), b.Pool, id, func(ctx context.Context, id uuid.UUID) (record.Entry, error) { return findRecord(ctx, b, id) })
-		if err != nil {
-			return err
-		}
-		d, err := verify.Derive(cmd.Context(), b.Pool, &linestore.Resolver{}, &e)
+		d, err := verify.Derive(ctx, b.Pool, &linestore.Resolver{}, &e)
 		if err != nil {
 			return err
 		}

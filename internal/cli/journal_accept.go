@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lineproof/lineproof/internal/accept"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/cli/receipts"
+	"github.com/lineproof/lineproof/internal/cli/evidence"
+	"github.com/lineproof/lineproof/internal/evidence/logreceipt"
 	"github.com/lineproof/lineproof/internal/server"
 	"github.com/lineproof/lineproof/receipt"
 )
@@ -42,9 +42,9 @@ covers is refused. It is written to the audit trail. The command needs the right
 		if err != nil {
 			return err
 		}
-		s := accept.Service{Now: time.Now}
+		s := logreceipt.Acceptance{Now: time.Now}
 		if *policy != "" {
-			if s.Policy, err = receipts.ReadPolicy(*policy); err != nil {
+			if s.Policy, err = evidence.ReadPolicy(*policy); err != nil {
 				return err
 			}
 		}

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lineproof/lineproof/internal/archivefile"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/cli/trail"
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/cli/evidence"
+	"github.com/lineproof/lineproof/internal/evidence/archivefile"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/evidence/publiclog"
 	"github.com/lineproof/lineproof/internal/server"
 )
 
@@ -153,7 +153,7 @@ It needs the rights of the owner, as migrate does.`,
 			return err
 		}
 		defer pool.Close()
-		last, next, err := trail.BeginEpoch(cmd.Context(), pool, *reason)
+		last, next, err := evidence.BeginEpoch(cmd.Context(), pool, *reason)
 		if err != nil {
 			return err
 		}

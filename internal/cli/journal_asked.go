@@ -12,10 +12,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/whoasked"
+	"github.com/lineproof/lineproof/internal/privacy/whoasked"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
 )
 
 func (a *app) journalAskedCommand() *cobra.Command {

@@ -9,9 +9,8 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/journalgap"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 func (a *app) journalCheckCommand() *cobra.Command {
@@ -101,7 +100,7 @@ func runChecks(ctx context.Context, b *backend.Backend, first, last time.Time, a
 	if err != nil {
 		return r, err
 	}
-	missing, err := journalgap.Check(ctx, c.Pool, first, last, c.Limit-len(r.Findings))
+	missing, err := journal.CheckGaps(ctx, c.Pool, first, last, c.Limit-len(r.Findings))
 	r.Merge(&missing, c.Limit)
 	if err != nil || !archived {
 		return r, err

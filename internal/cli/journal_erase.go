@@ -15,12 +15,12 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/cli/feeds"
-	"github.com/lineproof/lineproof/internal/erasure"
-	"github.com/lineproof/lineproof/internal/feedarchive"
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/phone"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/cli/evidence"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/notify/feed"
+	"github.com/lineproof/lineproof/internal/privacy/erasure"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
+	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
 func erasures(b *backend.Backend) *erasure.Service {
@@ -181,7 +181,7 @@ anew by the first run after the day has ended. It needs the rights of the owner,
 // function ends the display before it prints.
 func (a *app) asEraser(ctx context.Context, fn func(context.Context, *erasure.Runner, *console.Progress) error) error {
 	return a.withArchiver(ctx, func(archiver *journal.Archiver, display *console.Progress) error {
-		return feeds.WithArchive(ctx, a.Console, func(archive *feedarchive.Archive) error {
+		return evidence.WithArchive(ctx, a.Console, func(archive *feed.Archive) error {
 			return fn(ctx, &erasure.Runner{Archiver: archiver, Feeds: archive, OnSearch: func(records int64) { display.Rows("searching", records) }}, display)
 		})
 	})
@@ -199,16 +199,16 @@ type erasureJSON struct {
 }
 
 func (a *app) printErasures(asJSON bool, list []erasure.Erasure) error {
-	all, rows := make([]erasureJSON, 0, len(list)), [][]string{{"ERASURE", "GROUND", "STATE", "REQUESTED", "FINISHED", "RECORDS", "HELD"}}
-	for _, e := range list {
-		s := erasureJSON{
+	describe := func(e *erasure.Erasure) erasureJSON {
+		return erasureJSON{
 			ID: e.ID.String(), Ground: string(e.Ground), State: string(e.State), AskedAt: console.FormatTime(e.AskedAt), FinishedAt: console.FormatTime(e.Finished),
 			Records: e.Records, Held: e.Held,
 		}
-		all = append(all, s)
-		rows = append(rows, []string{s.ID, s.Ground, s.State, s.AskedAt, s.FinishedAt, strconv.FormatInt(s.Records, 10), strconv.FormatInt(s.Held, 10)})
 	}
-	return a.Print(asJSON, all, rows...)
+	return console.List(a.Console, asJSON, list, describe,
+		"ERASURE, GROUND, STATE, REQUESTED, FINISHED, RECORDS, HELD", func(e *erasureJSON) []any {
+			return []any{e.ID, e.Ground, e.State, e.AskedAt, e.FinishedAt, e.Records, e.Held}
+		})
 }
 
 func (a *app) eraseListCommand() *cobra.Command {

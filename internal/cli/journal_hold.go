@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/erasure"
+	"github.com/lineproof/lineproof/internal/privacy/erasure"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
 )
 
 func (a *app) journalHoldCommand() *cobra.Command {
@@ -31,7 +34,8 @@ func (a *app) holdPlaceCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	numberFile := cmd.Flags().String("number-file", "", "file whose first line is the number; - is standard input")
-	entity := cmd.Flags().String("entity", "", "id of the organisation")
+	var of uuid.UUID
+	console.IDFlag(cmd, &of, "entity", "id of the organisation")
 	reason := cmd.Flags().String("reason", "", "the reason, without the number; it is recorded")
 	console.Require(cmd, "reason")
 	session := sessionFlag(cmd)
@@ -42,10 +46,6 @@ func (a *app) holdPlaceCommand() *cobra.Command {
 			return err
 		}
 		by, err := a.actor(cmd.Context(), b, *session)
-		if err != nil {
-			return err
-		}
-		of, err := console.ParseOptionalID("--entity", *entity)
 		if err != nil {
 			return err
 		}
@@ -78,18 +78,19 @@ func (a *app) holdListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, rows := make([]holdJSON, 0, len(all)), [][]string{{"HOLD", "ON", "PLACED", "ENDED", "REASON"}}
-		for _, h := range all {
-			s := holdJSON{ID: h.ID.String(), On: "number", Reason: h.Reason, PlacedAt: console.FormatTime(h.Placed), EndedAt: console.FormatTime(h.Ended)}
-			if h.Entity != uuid.Nil {
-				s.On = "organisation " + h.Entity.String()
-			}
-			list = append(list, s)
-			rows = append(rows, []string{s.ID, s.On, s.PlacedAt, s.EndedAt, s.Reason})
-		}
-		return a.Print(*asJSON, list, rows...)
+		return console.List(a.Console, *asJSON, all, newHoldJSON, "HOLD, ON, PLACED, ENDED, REASON", func(h *holdJSON) []any {
+			return []any{h.ID, h.On, h.PlacedAt, h.EndedAt, h.Reason}
+		})
 	})
 	return cmd
+}
+
+func newHoldJSON(h *erasure.Hold) holdJSON {
+	s := holdJSON{ID: h.ID.String(), On: "number", Reason: h.Reason, PlacedAt: console.FormatTime(h.Placed), EndedAt: console.FormatTime(h.Ended)}
+	if h.Entity != uuid.Nil {
+		s.On = "organisation " + h.Entity.String()
+	}
+	return s
 }
 
 func (a *app) holdEndCommand() *cobra.Command {
@@ -98,16 +99,8 @@ func (a *app) holdEndCommand() *cobra.Command {
 		Long: "Ends a hold. What it kept can then be erased: request it again, or wait for the policy.",
 	}
 	session := sessionFlag(cmd)
-	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
-		id, err := console.ParseID("HOLD", args[0])
-		if err != nil {
-			return err
-		}
-		by, err := a.actor(cmd.Context(), b, *session)
-		if err != nil {
-			return err
-		}
-		return erasures(b).EndHold(cmd.Context(), id, by)
+	cmd.RunE = a.runAsActor("HOLD", session, func(ctx context.Context, b *backend.Backend, id uuid.UUID, by audit.Actor) error {
+		return erasures(b).EndHold(ctx, id, by)
 	})
 	return cmd
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/evidence/record"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
@@ -73,7 +73,7 @@ func TestJournalCommands(t *testing.T) {
 		t.Errorf("archive of no day reports:\n%s", note)
 	}
 	before, _ := m.run(0, nil, "journal", "get", "--reason", "Complaint 2026/114", e.RequestID.String())
-	if !strings.Contains(before, "\nrecomputed     agrees: UNKNOWN UNKNOWN\n") {
+	if !strings.Contains(before, "\nrecomputed     agrees: UNKNOWN UNKNOWN\n") { //nolint:dupword // what was asked, and what was told
 		t.Errorf("get printed:\n%s", before)
 	}
 	if out, _ := m.run(6, nil, "journal", "get", "--reason", "Complaint 2026/114", other.RequestID.String()); !strings.Contains(out, "\nrecomputed     differs: UNKNOWN UNKNOWN. The events reported") {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/netip"
@@ -13,7 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 func (a *app) keyCommand() *cobra.Command {
@@ -29,7 +30,6 @@ func (a *app) keyCommand() *cobra.Command {
 
 func (a *app) keyCreateCommand() *cobra.Command {
 	form := access.KeyForm{Mode: access.Live}
-	var entity string
 	var test bool
 	var networks []string
 	cmd := &cobra.Command{
@@ -46,7 +46,7 @@ With --test it is a test key: it works for test numbers only, has a test clock, 
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&entity, "entity", "", "entityUid of the organisation")
+	console.RequiredIDFlag(cmd, &form.Entity, "entity", "entityUid of the organisation")
 	flags.StringVar(&form.Name, "name", "", "name of the application that uses the key")
 	flags.StringVar(&form.Purpose, "purpose", "", "purpose of the verifications, as recorded in the journal: a code of the policy such as payment, or any words")
 	flags.DurationVar(&form.Expires, "expires", 0, "lifetime of the key, such as 720h; 0 means until it is revoked (default: a year, or for a test key until it is revoked)")
@@ -55,14 +55,11 @@ With --test it is a test key: it works for test numbers only, has a test clock, 
 	flags.IntVar(&form.Burst, "burst", 0, "burst of requests (default: from the settings)")
 	flags.StringSliceVar(&form.Rights, "right", nil, "what the key may do beyond verifying: watch (change watch-lists), feed (read the feed of events, change webhook endpoints) or jobs (send files of numbers); may be repeated")
 	flags.BoolVar(&test, "test", false, "create a test key (lp_test_...), which works for test numbers only")
-	console.Require(cmd, "entity", "name")
+	console.Require(cmd, "name")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
 		if test {
 			form.Mode = access.Test
-		}
-		if form.Entity, err = console.ParseID("--entity", entity); err != nil {
-			return err
 		}
 		if form.Networks, err = parseNetworks(networks); err != nil {
 			return err
@@ -121,16 +118,12 @@ func (a *app) keyRollCommand() *cobra.Command {
 		Long: `Creates a key with the same rights and prints only the key on standard output. The old key expires after --overlap, so
 that there is time to deploy the new one; without it, the old key expires now.`,
 		Example: `  lineproof key roll 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 --overlap 48h > key.txt`,
-		Args:    exactIDs("ID"),
+		Args:    cobra.ExactArgs(1),
 	}
 	cmd.Flags().DurationVar(&overlap, "overlap", 0, "how long both keys are valid, at most 168h")
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
-		id, err := console.ParseID("ID", args[0])
-		if err != nil {
-			return err
-		}
-		key, err := b.Access.RollKey(cmd.Context(), uuid.Nil, id, overlap, access.Operator, uuid.Nil)
+	cmd.RunE = backend.On(a.Console, "ID", func(ctx context.Context, b *backend.Backend, id uuid.UUID) error {
+		key, err := b.Access.RollKey(ctx, uuid.Nil, id, overlap, access.Operator, uuid.Nil)
 		if err != nil {
 			return err
 		}
@@ -161,18 +154,19 @@ type keyJSON struct {
 	LastUsedAt   string         `json:"lastUsedAt,omitempty"`
 	LastUsedFrom string         `json:"lastUsedFrom,omitempty"`
 	Replaces     string         `json:"replaces,omitempty"`
+	status       string
 }
 
-func newKeyJSON(k access.KeyRow) keyJSON {
+func newKeyJSON(k *access.KeyRow) keyJSON {
 	return keyJSON{
 		ID: k.ID.String(), EntityUID: k.EntityID.String(), Entity: k.Entity, Name: k.Name, Mode: k.Mode, Purpose: k.PurposeWords(), PurposeCode: k.Purpose, Preview: k.Preview,
 		Networks: k.Networks, Rate: k.Rate, Burst: k.Burst, Rights: k.Rights, CreatedAt: console.FormatTime(k.CreatedAt), CreatedBy: console.FormatID(k.CreatedBy), ExpiresAt: console.FormatTime(k.ExpiresAt),
-		RevokedAt: console.FormatTime(k.RevokedAt), RevokedBy: console.FormatID(k.RevokedBy), LastUsedAt: console.FormatTime(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom, Replaces: console.FormatID(k.Replaces),
+		RevokedAt: console.FormatTime(k.RevokedAt), RevokedBy: console.FormatID(k.RevokedBy), LastUsedAt: console.FormatTime(k.LastUsedAt), LastUsedFrom: k.LastUsedFrom, Replaces: console.FormatID(k.Replaces), status: keyStatus(k, time.Now()),
 	}
 }
 
 func (a *app) keyListCommand() *cobra.Command {
-	var entity string
+	var entity uuid.UUID
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List API keys, oldest first",
@@ -180,34 +174,22 @@ func (a *app) keyListCommand() *cobra.Command {
 		Example: "  lineproof key list --entity 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
 		Args:    cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&entity, "entity", "", "entityUid of the organisation (default: all)")
+	console.IDFlag(cmd, &entity, "entity", "entityUid of the organisation (default: all)")
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
-		id, err := console.ParseOptionalID("--entity", entity)
+	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+		keys, err := b.Access.Keys(cmd.Context(), entity)
 		if err != nil {
 			return err
 		}
-		b, err := backend.Open(cmd.Context(), a.Console)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		keys, err := b.Access.Keys(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		list := make([]keyJSON, 0, len(keys))
-		rows := [][]string{{"KEY ID", "ORGANISATION", "APPLICATION", "KEY", "STATUS", "RIGHTS", "PURPOSE", "LAST USED"}}
-		for _, k := range keys {
-			list = append(list, newKeyJSON(k))
-			rows = append(rows, []string{k.ID.String(), k.Entity, k.Name, k.Preview, keyStatus(k, time.Now()), strings.Join(k.Rights, " "), k.PurposeWords(), console.FormatTime(k.LastUsedAt)})
-		}
-		return a.Print(*asJSON, list, rows...)
+		return console.List(a.Console, *asJSON, keys, newKeyJSON,
+			"KEY ID, ORGANISATION, APPLICATION, KEY, STATUS, RIGHTS, PURPOSE, LAST USED", func(k *keyJSON) []any {
+				return []any{k.ID, k.Entity, k.Name, k.Preview, k.status, strings.Join(k.Rights, " "), k.Purpose, k.LastUsedAt}
+			})
 	})
 	return cmd
 }
 
-func keyStatus(k access.KeyRow, now time.Time) string {
+func keyStatus(k *access.KeyRow, now time.Time) string {
 	switch {
 	case !k.RevokedAt.IsZero():
 		return "revoked"
@@ -228,12 +210,7 @@ instead. With - the key itself is read from standard input, for a key that has l
 		Example: `  lineproof key revoke 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40
   lineproof key revoke - < leaked.txt`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.Run(func(cmd *cobra.Command, args []string) error {
-			b, err := backend.Open(cmd.Context(), a.Console)
-			if err != nil {
-				return err
-			}
-			defer b.Close()
+		RunE: backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
 			id, err := a.parseKey(cmd, b, args[0])
 			if err != nil {
 				return err

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/cli"
-	"github.com/lineproof/lineproof/internal/linefile"
-	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/line/linefile"
+	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
 // A generated file can be read by the importer, with any compression.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 func (a *app) planCommand() *cobra.Command {
@@ -171,15 +171,13 @@ func (a *app) planHistoryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list := make([]planVersionJSON, 0, len(versions))
-		rows := [][]string{{"VERSION", "EFFECTIVE", "CREATED", "NETWORKS", "RANGES", "SOURCE"}}
-		for _, e := range versions {
-			list = append(list, planVersionJSON{e.Version, console.FormatTime(e.EffectiveAt), console.FormatTime(e.CreatedAt), e.Networks, e.Ranges, e.Source})
-			rows = append(rows, []string{
-				strconv.Itoa(int(e.Version)), console.FormatTime(e.EffectiveAt), console.FormatTime(e.CreatedAt), strconv.Itoa(e.Networks), strconv.Itoa(e.Ranges), e.Source,
-			})
+		describe := func(e *numbering.VersionSummary) planVersionJSON {
+			return planVersionJSON{e.Version, console.FormatTime(e.EffectiveAt), console.FormatTime(e.CreatedAt), e.Networks, e.Ranges, e.Source}
 		}
-		return a.Print(*asJSON, list, rows...)
+		return console.List(a.Console, *asJSON, versions, describe,
+			"VERSION, EFFECTIVE, CREATED, NETWORKS, RANGES, SOURCE", func(e *planVersionJSON) []any {
+				return []any{e.Version, e.EffectiveAt, e.CreatedAt, e.Networks, e.Ranges, e.Source}
+			})
 	})
 	return cmd
 }

@@ -9,14 +9,15 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // planImport has the flags of an import.
 type planImport struct {
-	shipped                   bool
-	effective, source, reason string
-	digits                    int
+	shipped        bool
+	effective      time.Time
+	source, reason string
+	digits         int
 }
 
 func (a *app) planImportCommand() *cobra.Command {
@@ -43,7 +44,7 @@ there are neither founders nor two administrators, it does at once.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&given.shipped, "shipped", false, "use the plan included in the program for the region")
-	flags.StringVar(&given.effective, "effective", "", "when it takes effect, such as 2026-07-01 or 2026-07-01T06:00:00+01:00 (default: now)")
+	console.TimeFlag(cmd, &given.effective, "effective", "when it takes effect, such as 2026-07-01 or 2026-07-01T06:00:00+01:00 (default: now)")
 	flags.StringVar(&given.source, "source", "", "source of the plan, as free text (default: the name of the file)")
 	flags.StringVar(&given.reason, "reason", "", "the reason, as free text, for the second person (default: the source)")
 	flags.IntVar(&given.digits, "digits", 0, "number of digits of a full number, with its country code (default: as in the previous version; 13 in the first)")
@@ -55,10 +56,6 @@ there are neither founders nor two administrators, it does at once.`,
 		if len(args) == 1 && args[0] == "-" && given.source == "" {
 			return console.Usagef("give the source of the plan on standard input with --source")
 		}
-		at, err := console.ParseTime("effective", given.effective)
-		if err != nil {
-			return err
-		}
 		b, err := backend.Open(cmd.Context(), a.Console)
 		if err != nil {
 			return err
@@ -69,7 +66,7 @@ there are neither founders nor two administrators, it does at once.`,
 			return err
 		}
 		plans := &numbering.Service{Pool: b.Pool, Now: time.Now, Digits: given.digits}
-		plan, err := plans.Create(cmd.Context(), numbering.Draft{Rows: rows, Source: source, EffectiveAt: at, Reason: given.reason, By: access.Operator})
+		plan, err := plans.Create(cmd.Context(), numbering.Draft{Rows: rows, Source: source, EffectiveAt: given.effective, Reason: given.reason, By: access.Operator})
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 func (a *app) policyCommand() *cobra.Command {
@@ -104,7 +104,6 @@ func loadPolicy(ctx context.Context, b *backend.Backend, cmd *cobra.Command, ver
 
 func (a *app) policySetCommand() *cobra.Command {
 	var given policy.Policy
-	var effective string
 	cmd := &cobra.Command{
 		Use:   "set",
 		Short: "Create the next version of the policy",
@@ -128,13 +127,10 @@ are neither founders nor two administrators, it does at once.`,
 		flags.StringVar(f.Of(&given), f.Flag, "", f.Meaning)
 	}
 	flags.StringVar(&given.Note, "note", "", "why the policy changes")
-	flags.StringVar(&effective, "effective", "", "when it takes effect, such as 2026-07-01 or 2026-07-01T06:00:00+01:00 (default: now)")
+	console.TimeFlag(cmd, &given.EffectiveAt, "effective", "when it takes effect, such as 2026-07-01 or 2026-07-01T06:00:00+01:00 (default: now)")
 	console.Require(cmd, "note")
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) (err error) {
-		if given.EffectiveAt, err = console.ParseTime("effective", effective); err != nil {
-			return err
-		}
+	cmd.RunE = a.Run(func(cmd *cobra.Command, _ []string) error {
 		changes := false
 		for _, f := range policy.Fields {
 			changes = changes || cmd.Flags().Changed(f.Flag)

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/seal"
+	"github.com/lineproof/lineproof/internal/line/outbox"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -34,7 +34,7 @@ func TestSealCommands(t *testing.T) {
 	}
 	confirm := func(kind approval.Kind) {
 		t.Helper()
-		service := &approval.Service{Pool: super, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: seal.Effects(), Now: time.Now}
+		service := &approval.Service{Pool: super, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: outbox.SealEffects(), Now: time.Now}
 		list, err := service.List(t.Context(), false, 10)
 		if err != nil || len(list) != 1 || list[0].Kind != kind {
 			t.Fatalf("waiting: %+v, %v", list, err)
@@ -64,7 +64,7 @@ func TestSealCommands(t *testing.T) {
 	if list := m.list(nil, "lines", "seal", "list"); len(list) != 1 || list[0]["state"] != "waits for a second person" {
 		t.Errorf("listed %v", list)
 	}
-	confirm(seal.StartKind)
+	confirm(outbox.StartSealKind)
 	list := m.list(nil, "lines", "seal", "list")
 	if len(list) != 1 || list[0]["state"] != "active" || list[0]["lastDigits"] != "67" {
 		t.Fatalf("listed %v", list)
@@ -72,7 +72,7 @@ func TestSealCommands(t *testing.T) {
 	id, _ := list[0]["sealId"].(string)
 	m.run(5, nil, "lines", "seal", "lift", uuid.NewString(), "--reason", "The court has lifted its order")
 	m.run(7, nil, "lines", "seal", "lift", id, "--reason", "The court has lifted its order")
-	confirm(seal.LiftKind)
+	confirm(outbox.LiftSealKind)
 	m.run(5, nil, "lines", "seal", "lift", id, "--reason", "Once more")
 	var started, lifted, named int
 	err := super.QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE action = 'seal.started'), count(*) FILTER (WHERE action = 'seal.lifted'), count(*) FILTER (WHERE a::text LIKE '%1234567%') FROM audit a`).Scan(&started, &lifted, &named)

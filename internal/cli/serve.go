@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"log/slog"
+
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/platform/confined"
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
 	"github.com/lineproof/lineproof/internal/server"
-	"github.com/lineproof/lineproof/internal/telemetry"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -24,6 +27,13 @@ answers those in flight, and exits with 0. A second signal ends it immediately.`
 				return err
 			}
 			log := telemetry.NewLogger(a.Env.Stdout, cfg.LogLevel, cfg.LogFormat, cfg.Node)
+			if err := confined.Hide(); err != nil {
+				return err
+			}
+			if missing := confined.Missing(); len(missing) > 0 {
+				log.LogAttrs(cmd.Context(), slog.LevelWarn, "this kernel cannot confine the processes that draw documents",
+					slog.Any("missing", missing), slog.Bool("documents_are_drawn", cfg.DrawUnconfined))
+			}
 			return server.Run(cmd.Context(), cfg, log)
 		}),
 	}

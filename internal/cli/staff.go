@@ -7,7 +7,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 )
 
 func (a *app) staffCommand() *cobra.Command {
@@ -28,7 +28,8 @@ func (a *app) staffCreateCommand() *cobra.Command {
 		Use:   "create",
 		Short: "Create an account of the regulator's staff and print its id",
 		Long: `Creates an account of the regulator's staff and prints its id. Enrol the first people with "lineproof staff found" instead:
-for 30 days the operator and a person whom the operator created do not count as two people.
+the operator and a person whom the operator alone created do not count as two people. An administrator or a reviewer has the role
+auditor until an administrator confirms the role, and with it who the person is.
 
 The password is read from --password-file. Without that flag the command prompts for it twice on a terminal, or else
 reads the first line of standard input. It is never an argument, where other users of the machine could read it.`,

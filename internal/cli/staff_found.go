@@ -9,7 +9,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 )
 
 func (a *app) staffFoundCommand() *cobra.Command {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // Topic is a part of what suppliers report. The numbers are stored.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // Kind is the type of an event.

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // anyBaseline draws a baseline, possibly contradictory, or nil.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // A flag is withdrawn only by the supplier that set it or by the regulator. Another

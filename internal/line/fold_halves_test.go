@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // Claim and release meet if their times of effect are at most 30 days apart.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // What an operator reports about a line that it did not serve then is pending. It

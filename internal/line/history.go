@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // History is everything that was reported about a number.

@@ -18,7 +18,7 @@ const epoch = 1577836800
 // InstantOf drops the fraction of a second. A time outside the range becomes the
 // nearest one inside.
 func InstantOf(t time.Time) Instant {
-	return Instant(min(max(t.Unix()-epoch, math.MinInt32+1), math.MaxInt32)) //nolint:gosec // clamped
+	return Instant(min(max(t.Unix()-epoch, math.MinInt32+1), math.MaxInt32))
 }
 
 // Time returns the time, or the zero time for Never.

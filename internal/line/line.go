@@ -1,5 +1,5 @@
-// Package line stores the history of every number and computes the status of its
-// line at any time.
+// Package line has the history of a number, in memory, and computes from it the status of
+// the line at any time. Package linestore keeps it in the database.
 //
 // The unit is the tenure: the time for which one holder has the number. Operators
 // and authorities report events. The row of a number is the result of its

@@ -3,8 +3,8 @@ package line
 import (
 	"time"
 
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/phone"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
 // OpenEvent is an event that is stored and does not count, or that is in conflict

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // port is a move of the number to another network: an event of the clearing house,

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // State is the state of a tenure. The numbers are stored.

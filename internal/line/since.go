@@ -3,7 +3,7 @@ package line
 import (
 	"time"
 
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // The values of changedSince.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // A bare date that is reported is some time on that day, in the zone of the policy: the

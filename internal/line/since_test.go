@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // covering returns a coverage, the same for all operators and topics, with its three

@@ -3,8 +3,8 @@ package line
 import (
 	"time"
 
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // Facts is everything that the status of a number depends on, except the policy

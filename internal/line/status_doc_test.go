@@ -2,7 +2,6 @@ package line_test
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // The page has a row for each status, in the order of precedence, with its meaning,
@@ -86,7 +85,7 @@ func TestEveryReasonAndTopicIsDocumented(t *testing.T) {
 
 func statusPage(t *testing.T) string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "line-status.md"))
+	page, err := os.ReadFile("../../docs/reference/line-status.md")
 	if err != nil {
 		t.Fatal(err)
 	}

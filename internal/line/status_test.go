@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // supplied returns the coverage of an operator, and of the clearing house, whose supply

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 // From the announced date on a line counts as churned by the clock. Later events do not

@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/registry"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 )
 
 // breaks returns what break-glass does for the request of a case: whether it is possible,
@@ -99,7 +99,32 @@ func TestBreakGlassMakesNoIndependentPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	raised := audit.Actor{Kind: audit.Account, ID: w.member}
-	if err := registry.CheckIndependent(t.Context(), w.pool, w.ada, raised, time.Now()); !errors.Is(err, approval.ErrNotIndependent) {
+	if err := registry.CheckIndependent(t.Context(), w.pool, w.ada, raised); !errors.Is(err, approval.ErrNotIndependent) {
 		t.Errorf("the two are independent: %v", err)
+	}
+}
+
+// The administrator whom a request would remove cannot reject it, or they could never be
+// removed; others can. That one person does it alone, with break-glass, they can refuse.
+func TestNobodyRejectsTheirOwnRemoval(t *testing.T) {
+	t.Parallel()
+	c := actionCases["staff.remove"]
+	w := newTwoPeople(t, nil)
+	id := value(pendingOf(c.request(w, w.ada)))(t)
+	about := audit.Actor{Kind: audit.Account, ID: w.subject}
+	reject := func() error {
+		_, err := w.approvals.Refuse(t.Context(), id, "I stay", about, uuid.Nil)
+		return err
+	}
+	if err := reject(); !errors.Is(err, approval.ErrAboutYou) {
+		t.Errorf("they reject it themselves: %v", err)
+	}
+	w.refuse(approval.Action{}, id, w.bola)
+	id = value(pendingOf(c.request(w, w.ada)))(t)
+	if _, err := w.approvals.BreakGlass(t.Context(), id, "Both are away", w.ada, uuid.Nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := reject(); err != nil || c.done(w) {
+		t.Errorf("they refuse break-glass: %v", err)
 	}
 }

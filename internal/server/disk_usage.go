@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/journal"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/platform/pause"
 )
 
 // diskUsageInterval is the time between two measurements of the journal's disk
@@ -12,18 +13,16 @@ import (
 const diskUsageInterval = time.Minute
 
 // watchDiskUsage updates the metrics of the journal's disk usage until ctx ends.
-// Limit is how many bytes the database may use; 0 if that is not configured.
-func (s *service) watchDiskUsage(ctx context.Context, limit int64) error {
-	return every(ctx, diskUsageInterval, func() {
-		queryCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		u, err := journal.Measure(queryCtx, s.pool, time.Now())
+func (s *service) watchDiskUsage(ctx context.Context) {
+	pause.Loop{Interval: diskUsageInterval, Limit: queryTime}.Run(ctx, func(ctx context.Context) error {
+		u, err := journal.Measure(ctx, s.lanes.verify, time.Now())
 		if err != nil {
-			return // the outage is already in the log
+			return err // the outage is already in the log
 		}
 		s.metrics.JournalDiskBytes(u.Journal, u.Daily)
-		if limit > 0 {
+		if limit := s.cfg.JournalDiskBytes; limit > 0 {
 			s.metrics.JournalDaysLeft(u.DaysLeft(limit))
 		}
+		return nil
 	})
 }

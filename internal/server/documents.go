@@ -11,15 +11,18 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/clamd"
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/document"
-	"github.com/lineproof/lineproof/internal/inspect"
-	"github.com/lineproof/lineproof/internal/jobs"
+	"github.com/lineproof/lineproof/internal/platform/blob"
+	"github.com/lineproof/lineproof/internal/platform/clamd"
+	"github.com/lineproof/lineproof/internal/platform/pageimage"
+	"github.com/lineproof/lineproof/internal/platform/pause"
+	"github.com/lineproof/lineproof/internal/regulator/document"
+	"github.com/lineproof/lineproof/internal/server/config"
+	"github.com/lineproof/lineproof/internal/server/jobs"
 )
 
 const (
+	// queryTime is how long the queries for metrics may take.
+	queryTime        = 5 * time.Second
 	waitingInterval  = time.Minute
 	selfTestInterval = 5 * time.Minute
 )
@@ -36,7 +39,7 @@ func OpenDocuments(cfg config.Config, pool *pgxpool.Pool, files blob.Store) (*do
 		return nil, fmt.Errorf("server: create the directory for temporary files in LINEPROOF_DATA: %w", err)
 	}
 	s := &document.Store{
-		Pool: pool, Files: files, Scanner: Scanner(cfg), Inspector: &inspect.Inspector{}, Spool: spool,
+		Pool: pool, Files: files, Scanner: Scanner(cfg), Pictures: pageimage.Drawer{Unconfined: cfg.DrawUnconfined}, Spool: spool,
 		MaxBytes: cfg.UploadMaxBytes, Strict: cfg.DocumentTypesStrict, Required: cfg.DocumentsRequired, Retention: cfg.DocumentRetention,
 		Queue: queue, Now: time.Now,
 	}
@@ -52,46 +55,46 @@ func Scanner(cfg config.Config) *clamd.Scanner {
 }
 
 // watchDocuments updates the metrics of waiting documents until ctx ends.
-func (s *service) watchDocuments(ctx context.Context) error {
-	return every(ctx, waitingInterval, func() {
-		queryCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		_, oldest, count, err := s.documents.Waiting(queryCtx, 0)
+func (s *service) watchDocuments(ctx context.Context) {
+	pause.Loop{Interval: waitingInterval, Limit: queryTime}.Run(ctx, func(ctx context.Context) error {
+		_, oldest, count, err := s.documents.Waiting(ctx, 0)
 		if err != nil {
-			return // the outage is already in the log
+			return err // the outage is already in the log
 		}
 		var waited time.Duration
 		if count > 0 {
 			waited = max(0, time.Since(oldest))
 		}
 		s.metrics.DocumentsWaiting(count, waited)
+		return nil
 	})
 }
 
 // watchScanner tests the scanner with a harmless file that it must report, until
 // ctx ends. Every node does this, because each may use another scanner.
-func (s *service) watchScanner(ctx context.Context, log *slog.Logger) error {
+func (s *service) watchScanner(ctx context.Context) {
 	scanner := s.documents.Scanner
 	if scanner == nil {
-		return nil
+		return
 	}
 	last := "ok"
-	return every(ctx, selfTestInterval, func() {
+	pause.Loop{Interval: selfTestInterval}.Run(ctx, func(ctx context.Context) error {
 		err := scanner.SelfTest(ctx)
 		if ctx.Err() != nil {
-			return
+			return err
 		}
 		state := scannerState(err)
 		s.metrics.ScannerTested(state)
 		if state != last {
 			last = state
-			logScannerState(ctx, log, state, err)
+			logScannerState(ctx, s.log, state, err)
 		}
 		if version, err := scanner.Version(ctx); err == nil {
 			if made, ok := clamd.Signatures(version); ok {
 				s.metrics.ScannerSignatures(made)
 			}
 		}
+		return nil
 	})
 }
 
@@ -116,19 +119,5 @@ func logScannerState(ctx context.Context, log *slog.Logger, state string, err er
 		log.LogAttrs(ctx, slog.LevelError, "the virus scanner does not detect the test file; documents wait until it does")
 	default:
 		log.LogAttrs(ctx, slog.LevelWarn, "the virus scanner does not work; documents wait until it does", slog.String("state", state), slog.Any("error", err))
-	}
-}
-
-// every calls do at once and then at each interval, until ctx ends.
-func every(ctx context.Context, interval time.Duration, do func()) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		do()
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
 	}
 }

@@ -18,7 +18,7 @@ func TestTLSIsStrict(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	writePair(t, certFile, keyFile, 1)
-	r := start(t, pgtest.URL(t), "LINEPROOF_TLS_CERT="+certFile, "LINEPROOF_TLS_KEY="+keyFile)
+	r := start(t, pgtest.URL(t), "LINEPROOF_TLS_CERT="+certFile, "LINEPROOF_TLS_KEY="+keyFile, "LINEPROOF_HSTS_SUBDOMAINS=true", "LINEPROOF_REPORT_URL=https://reports.example/csp")
 	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	t.Cleanup(client.CloseIdleConnections)
 	for _, path := range []string{"/docs", "/portal/sign-in", "/api/nowhere"} {
@@ -31,8 +31,14 @@ func TestTLSIsStrict(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = res.Body.Close()
-		if got := res.Header.Get("Strict-Transport-Security"); got != "max-age=31536000" {
+		if got := res.Header.Get("Strict-Transport-Security"); got != "max-age=31536000; includeSubDomains" {
 			t.Errorf("%s: Strict-Transport-Security is %q", path, got)
+		}
+		if got := res.Header.Get("Reporting-Endpoints"); got != `csp="https://reports.example/csp"` {
+			t.Errorf("%s: Reporting-Endpoints is %q", path, got)
+		}
+		if got := res.Header.Get("Content-Security-Policy"); got != "" && !strings.HasSuffix(got, "; report-to csp") {
+			t.Errorf("%s: browsers report nothing: %q", path, got)
 		}
 	}
 	accepted := 0

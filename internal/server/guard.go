@@ -2,25 +2,20 @@ package server
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/guard"
-	"github.com/lineproof/lineproof/internal/message"
-	"github.com/lineproof/lineproof/internal/people"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/restriction"
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/access/guard"
+	"github.com/lineproof/lineproof/internal/access/message"
+	"github.com/lineproof/lineproof/internal/access/people"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
-// openGuard returns a guard with the stored state, so that the restart of a node
+// openGuard opens the guard with the stored state, so that the restart of a node
 // neither releases an organisation that was stopped nor resets a quota.
-func openGuard(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, peopleService *people.People, metrics *telemetry.Metrics, log *slog.Logger) (*guard.Guard, error) {
+func (s *service) openGuard(ctx context.Context) error {
 	var kinds, levels []string
 	for _, k := range guard.Kinds {
 		kinds = append(kinds, string(k))
@@ -28,27 +23,27 @@ func openGuard(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, peopl
 	for _, l := range guard.Levels {
 		levels = append(levels, l.String())
 	}
-	metrics.RegisterGuard(kinds, levels)
-	g := guard.New(&guard.Guard{
-		Pool: pool, Node: cfg.Node, Mode: guard.Mode(cfg.ScanGuard), Now: time.Now, Log: log,
-		OnAlert: func(k guard.Kind, l guard.Level) { metrics.GuardAlert(string(k), l.String()) },
+	s.metrics.RegisterGuard(kinds, levels)
+	s.guard = guard.New(&guard.Guard{
+		Pool: s.lanes.verify, Node: s.cfg.Node, Mode: guard.Mode(s.cfg.ScanGuard), Now: time.Now, Log: s.log,
+		OnAlert: func(k guard.Kind, l guard.Level) { s.metrics.GuardAlert(string(k), l.String()) },
 		Notify: func(ctx context.Context, tx pg.Tx, a guard.Alert) error {
-			return notifyOfAlert(ctx, tx, peopleService, &a)
+			return notifyOfAlert(ctx, tx, s.people, &a)
 		},
 	})
-	return g, g.Sync(ctx)
+	return s.guard.Sync(ctx)
 }
 
 // notifyOfAlert notifies the administrators of the regulator of an alert, and the admins
 // of the organisation if it is slowed or stopped.
 func notifyOfAlert(ctx context.Context, tx pg.Tx, p *people.People, a *guard.Alert) error {
-	about := message.Content{Detail: restriction.Finding(a) + ". The organisation is " + restriction.Consequence(a) + ".", Path: "/portal/desk/limits/" + a.Entity.String()}
+	about := message.Content{Detail: guard.Finding(a) + ". The organisation is " + guard.Consequence(a) + ".", Path: "/portal/desk/limits/" + a.Entity.String()}
 	if a.Sponsor != uuid.Nil {
 		c, err := p.Access.Client(ctx, a.Sponsor)
 		if err != nil {
 			return err
 		}
-		about.About, about.Detail, about.Path = "Organisations of the client "+c.Name, restriction.Finding(a)+". All its organisations together are "+restriction.Consequence(a)+".", "/portal/desk/limits"
+		about.About, about.Detail, about.Path = "Organisations of the client "+c.Name, guard.Finding(a)+". All its organisations together are "+guard.Consequence(a)+".", "/portal/desk/limits"
 	} else {
 		e, err := p.Registry.Entity(ctx, a.Entity)
 		if err != nil {
@@ -67,7 +62,7 @@ func notifyOfAlert(ctx context.Context, tx pg.Tx, p *people.People, a *guard.Ale
 	case guard.Stopped:
 		kind = people.ScanStopped
 	}
-	n := people.Notice{Kind: kind, Content: message.Content{Detail: restriction.Finding(a) + ".", Path: "/portal/overview"}}
+	n := people.Notice{Kind: kind, Content: message.Content{Detail: guard.Finding(a) + ".", Path: "/portal/overview"}}
 	if a.Sponsor != uuid.Nil {
 		return p.NotifySponsored(ctx, tx, n, a.Sponsor)
 	}

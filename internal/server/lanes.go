@@ -5,9 +5,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
+	"github.com/lineproof/lineproof/internal/server/config"
 )
 
 // lanes are the connection pools of a node, one for each kind of work, so that none of
@@ -40,7 +40,7 @@ func openLanes(ctx context.Context, cfg config.Config, breaker *pg.Breaker, metr
 		{"imports", &l.imports, config.ImportConns},
 		{"impact", &l.impact, config.ImpactConns},
 	} {
-		o := pg.Options{Name: "lineproof " + lane.name, Role: cfg.DatabaseRole, Conns: int32(lane.conns), StatementTimeout: statementTimeout, Breaker: breaker} //nolint:gosec // at most 1,000
+		o := pg.Options{Name: "lineproof " + lane.name, Role: cfg.DatabaseRole, Conns: int32(lane.conns), StatementTimeout: statementTimeout, Breaker: breaker, Unverified: cfg.UnverifiedDatabase()} //nolint:gosec // at most 1,000
 		if lane.pool == &l.imports || lane.pool == &l.impact {
 			o.StatementTimeout = 0
 		}
@@ -51,7 +51,7 @@ func openLanes(ctx context.Context, cfg config.Config, breaker *pg.Breaker, metr
 		stats[lane.name] = poolStat(*lane.pool)
 	}
 	if cfg.ReadDatabaseURL != "" { // the service starts without it: only those pages need it
-		o := pg.Options{Name: "lineproof read", Role: cfg.DatabaseRole, StatementTimeout: statementTimeout, ReadOnly: true, Lazy: true}
+		o := pg.Options{Name: "lineproof read", Role: cfg.DatabaseRole, StatementTimeout: statementTimeout, ReadOnly: true, Lazy: true, Unverified: cfg.UnverifiedDatabase()}
 		if l.reader, err = pg.Open(ctx, cfg.ReadDatabaseURL.Reveal(), o); err != nil {
 			l.close()
 			return nil, err

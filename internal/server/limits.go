@@ -5,11 +5,9 @@ import (
 	"log/slog"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/guard"
-	"github.com/lineproof/lineproof/internal/httpapi"
-	"github.com/lineproof/lineproof/internal/limit"
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/platform/limit"
+	"github.com/lineproof/lineproof/internal/server/config"
+	"github.com/lineproof/lineproof/internal/web/httpapi"
 )
 
 // Limits returns the default limits, for organisations that have none of their own.
@@ -21,38 +19,38 @@ func Limits(cfg config.Config) access.Limits {
 	}
 }
 
-// openLimiter returns the rate limiter: in Redis for all nodes together, or in
+// openLimiter opens the rate limiter: in Redis for all nodes together, or in
 // memory for this one. Redis need not be reachable at the start.
-func openLimiter(ctx context.Context, cfg config.Config, metrics *telemetry.Metrics, log *slog.Logger) (by limit.Limiter, closeLimiter func() error, err error) {
-	if cfg.RedisURL == "" {
-		metrics.RegisterLimits(func() uint64 { return 0 })
-		return limit.NewMemory(), func() error { return nil }, nil
+func (s *service) openLimiter(ctx context.Context) error {
+	if s.cfg.RedisURL == "" {
+		s.metrics.RegisterLimits(func() uint64 { return 0 })
+		s.limiter = limit.NewMemory()
+		return nil
 	}
-	shared, err := limit.Open(cfg.RedisURL.Reveal(), func(down bool, cause error) {
+	shared, err := limit.Open(s.cfg.RedisURL.Reveal(), func(down bool, cause error) {
 		if down {
-			log.LogAttrs(ctx, slog.LevelWarn, "Redis is unavailable; this node limits rates by itself, at half of each rate", slog.String("error", cause.Error()))
+			s.log.LogAttrs(ctx, slog.LevelWarn, "Redis is unavailable; this node limits rates by itself, at half of each rate", slog.String("error", cause.Error()))
 			return
 		}
-		log.LogAttrs(ctx, slog.LevelInfo, "Redis is available again")
+		s.log.LogAttrs(ctx, slog.LevelInfo, "Redis is available again")
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	metrics.RegisterLimits(shared.Local)
-	return shared, shared.Close, nil
+	s.metrics.RegisterLimits(shared.Local)
+	s.limiter, s.closers = shared, append(s.closers, func() { _ = shared.Close() })
+	return nil
 }
 
 // callerLimits returns the limits of everybody who calls the API.
-func callerLimits(cfg config.Config, by limit.Limiter, credentials *access.Service, scans *guard.Guard) httpapi.Limits {
+func (s *service) callerLimits() httpapi.Limits {
+	cfg := &s.cfg
 	return httpapi.Limits{
-		By: by, Address: addressRate(cfg), Slowed: scans.Slowed, Known: credentials.HasCached, InProgress: &limit.InProgress{},
+		By: s.limiter, Slowed: s.guard.Slowed, Known: s.access.HasCached, InProgress: &limit.InProgress{},
+		Address:    limit.Rate{PerSecond: float64(cfg.AddressRate), Burst: cfg.AddressBurst},
 		Files:      limit.Rate{PerSecond: float64(cfg.FileRate), Burst: cfg.FileBurst},
 		Client:     limit.Rate{PerSecond: float64(cfg.ClientRate), Burst: cfg.ClientBurst},
 		Session:    limit.Rate{PerSecond: float64(cfg.SessionRate), Burst: cfg.SessionBurst},
 		Concurrent: httpapi.Concurrent{Key: cfg.KeyConcurrent, Client: cfg.ClientConcurrent, Session: cfg.SessionConcurrent},
 	}
-}
-
-func addressRate(cfg config.Config) limit.Rate {
-	return limit.Rate{PerSecond: float64(cfg.AddressRate), Burst: cfg.AddressBurst}
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/evidence/publiclog"
+	"github.com/lineproof/lineproof/internal/platform/pause"
 )
 
 // logInterval is the time between two looks at what is published. It is below the time after
@@ -13,27 +14,26 @@ const logInterval = 10 * time.Second
 
 // watchLog updates the metrics of the published log until ctx ends. Every node that may publish
 // does it, because the one that publishes may be the one that hangs.
-func (s *service) watchLog(ctx context.Context) error {
-	if s.log.worker == nil || s.log.worker.Publisher == nil {
-		return nil
+func (s *service) watchLog(ctx context.Context) {
+	if s.public.worker == nil || s.public.worker.Publisher == nil {
+		return
 	}
 	var seen *publiclog.Seen
-	if w := s.log.worker.Publisher.Witnesses; w != nil {
+	if w := s.public.worker.Publisher.Witnesses; w != nil {
 		seen = &publiclog.Seen{Witnesses: w}
 	}
-	return every(ctx, logInterval, func() {
-		queryCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		lag, err := publiclog.Lag(queryCtx, s.watched.Pool)
+	pause.Loop{Interval: logInterval, Limit: queryTime}.Run(ctx, func(ctx context.Context) error {
+		lag, err := publiclog.Lag(ctx, s.lanes.jobs)
 		if err != nil {
-			return // the outage is already in the log
+			return err // the outage is already in the log
 		}
 		var witnessed map[string]time.Time
 		if seen != nil {
-			if witnessed, err = seen.Read(queryCtx, s.watched.Pool); err != nil {
-				return
+			if witnessed, err = seen.Read(ctx, s.lanes.jobs); err != nil {
+				return err
 			}
 		}
 		s.metrics.LogState(lag, witnessed)
+		return nil
 	})
 }

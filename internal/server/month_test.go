@@ -11,23 +11,23 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/erasure"
+	"github.com/lineproof/lineproof/internal/access/people"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linefile"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/order"
-	"github.com/lineproof/lineproof/internal/people"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/phone"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/line/linefile"
+	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/line/order"
+	"github.com/lineproof/lineproof/internal/line/supply"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/privacy/erasure"
+	"github.com/lineproof/lineproof/internal/privacy/whoasked"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 	"github.com/lineproof/lineproof/internal/server"
-	"github.com/lineproof/lineproof/internal/supply"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
-	"github.com/lineproof/lineproof/internal/whoasked"
+	"github.com/lineproof/lineproof/internal/values/phone"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // month is a regulator with three people, of whom one is on leave.
@@ -283,6 +283,15 @@ var walks = map[approval.Kind]func(m *month) action{
 			m.clock = m.clock.AddDate(0, 0, 30) // it lasts
 			return m.status(n) == line.Barred
 		})
+	},
+	order.KindBarAgain: func(m *month) action {
+		m.clock = fridayEvening.Add(-order.Lapse - 2*time.Hour)
+		n := m.assigned(1)[0]
+		m.clock = m.clock.Add(time.Hour)
+		alone := m.order(order.Form{PhoneNumber: n, Action: "BAR", Reason: "COURT"}, nil)
+		value(alone.request(audit.Actor{Kind: audit.Account, ID: uuid.New()}))(m.t)
+		m.clock = fridayEvening // the bar has lapsed
+		return m.order(order.Form{PhoneNumber: n, Action: "BAR", Reason: "COURT"}, func() bool { return m.status(n) == line.Barred })
 	},
 	order.ConfirmImport: func(m *month) action {
 		m.snapshot(m.unknown(20)...)

@@ -6,26 +6,18 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/nodes"
-	"github.com/lineproof/lineproof/internal/secret"
-	"github.com/lineproof/lineproof/internal/telemetry"
-)
-
-// What is signed so that nodes can be compared. It is no credential.
-const (
-	nodePepper  = "lineproof pepper of a node"
-	nodeSetting = "lineproof setting of a node, "
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
+	"github.com/lineproof/lineproof/internal/server/config"
+	"github.com/lineproof/lineproof/internal/server/nodes"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // DescribeNode returns how a node with these settings is set up, as it is recorded. If files are
 // in a directory, Files is empty: only a running node writes there.
 func DescribeNode(cfg config.Config, peppers *secret.Peppers) nodes.Node {
-	n := nodes.Node{Name: cfg.Node, Version: telemetry.Version(), Connections: cfg.Connections(), Peppers: peppers.Candidates(nodePepper), Settings: map[string]string{}}
+	n := nodes.Node{Name: cfg.Node, Version: telemetry.Version(), Connections: cfg.Connections(), Peppers: peppers.Candidates(secret.ForNodes, "pepper"), Settings: map[string]string{}}
 	for name, value := range cfg.Shared() {
-		n.Settings[name] = hex.EncodeToString(peppers.Sign(nodeSetting + name + "=" + value)[:8])
+		n.Settings[name] = hex.EncodeToString(peppers.Sign(secret.ForNodes, "setting", name, value)[:8])
 	}
 	if cfg.S3Endpoint != "" {
 		n.Files = cfg.S3Endpoint + "/" + cfg.S3Bucket
@@ -36,16 +28,17 @@ func DescribeNode(cfg config.Config, peppers *secret.Peppers) nodes.Node {
 // DocumentDirectory returns where documents are stored if not in a bucket.
 func DocumentDirectory(cfg config.Config) string { return filepath.Join(cfg.Data, DocumentStore) }
 
-// recordNode returns what records this node. A directory that cannot be written to is no reason
+// openNode opens what records this node. A directory that cannot be written to is no reason
 // not to start: verifications do not need it.
-func recordNode(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, peppers *secret.Peppers, log *slog.Logger) *nodes.Recorder {
-	n := DescribeNode(cfg, peppers)
+func (s *service) openNode(ctx context.Context) error {
+	n := DescribeNode(s.cfg, s.peppers)
 	if n.Files == "" {
-		mark, err := nodes.Mark(DocumentDirectory(cfg), cfg.Node)
+		mark, err := nodes.Mark(DocumentDirectory(s.cfg), s.cfg.Node)
 		if err != nil {
-			log.LogAttrs(ctx, slog.LevelWarn, "the directory of documents cannot be written to", slog.Any("error", err))
+			s.log.LogAttrs(ctx, slog.LevelWarn, "the directory of documents cannot be written to", slog.Any("error", err))
 		}
 		n.Files = mark
 	}
-	return &nodes.Recorder{Pool: pool, Node: n, Log: log}
+	s.node = &nodes.Recorder{Pool: s.lanes.jobs, Node: n, Log: s.log}
+	return nil
 }

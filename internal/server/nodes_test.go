@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/nodes"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/server/nodes"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 

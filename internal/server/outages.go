@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
 )
 
 // settled is how long the database must have answered before an outage is over for people. An

@@ -9,67 +9,82 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/erasure"
-	"github.com/lineproof/lineproof/internal/guard"
-	"github.com/lineproof/lineproof/internal/httpapi"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/order"
-	"github.com/lineproof/lineproof/internal/people"
-	"github.com/lineproof/lineproof/internal/policy"
-	"github.com/lineproof/lineproof/internal/portal"
-	"github.com/lineproof/lineproof/internal/portal/console"
-	"github.com/lineproof/lineproof/internal/portal/desk"
-	"github.com/lineproof/lineproof/internal/portal/files"
-	"github.com/lineproof/lineproof/internal/portal/linedesk"
-	"github.com/lineproof/lineproof/internal/portal/org"
-	"github.com/lineproof/lineproof/internal/portal/present"
-	"github.com/lineproof/lineproof/internal/portal/telco"
-	"github.com/lineproof/lineproof/internal/publiclog"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/sandbox"
-	"github.com/lineproof/lineproof/internal/seal"
-	"github.com/lineproof/lineproof/internal/supply"
-	"github.com/lineproof/lineproof/internal/tally"
-	"github.com/lineproof/lineproof/internal/watchlist"
+	"github.com/lineproof/lineproof/internal/access/guard"
+	"github.com/lineproof/lineproof/internal/access/people"
+	"github.com/lineproof/lineproof/internal/answer/filejob"
+	"github.com/lineproof/lineproof/internal/evidence/publiclog"
+	"github.com/lineproof/lineproof/internal/line/order"
+	"github.com/lineproof/lineproof/internal/line/outbox"
+	"github.com/lineproof/lineproof/internal/line/supply"
+	"github.com/lineproof/lineproof/internal/notify/watchlist"
+	"github.com/lineproof/lineproof/internal/privacy/erasure"
+	"github.com/lineproof/lineproof/internal/privacy/whoasked"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/document"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
+	"github.com/lineproof/lineproof/internal/regulator/staffaccess"
 	"github.com/lineproof/lineproof/internal/web"
-	"github.com/lineproof/lineproof/internal/webhook"
-	"github.com/lineproof/lineproof/internal/whoasked"
+	"github.com/lineproof/lineproof/internal/web/httpapi"
+	"github.com/lineproof/lineproof/internal/web/portal"
+	"github.com/lineproof/lineproof/internal/web/portal/approvals"
+	"github.com/lineproof/lineproof/internal/web/portal/documents"
+	"github.com/lineproof/lineproof/internal/web/portal/files"
+	"github.com/lineproof/lineproof/internal/web/portal/home"
+	"github.com/lineproof/lineproof/internal/web/portal/keys"
+	"github.com/lineproof/lineproof/internal/web/portal/numbers"
+	"github.com/lineproof/lineproof/internal/web/portal/operators"
+	"github.com/lineproof/lineproof/internal/web/portal/organisations"
+	"github.com/lineproof/lineproof/internal/web/portal/records"
+	"github.com/lineproof/lineproof/internal/web/portal/requests"
+	"github.com/lineproof/lineproof/internal/web/portal/rules"
+	"github.com/lineproof/lineproof/internal/web/portal/team"
+	"github.com/lineproof/lineproof/internal/web/portal/webhooks"
 )
 
-// portalHandler assembles the portal over the services that the API uses.
-// APIHandler is the API itself, to which "Try it" sends requests; logPolicy is for
-// receipts. Archives has the old records.
-func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler, counts *tally.Tally, simulator *sandbox.Simulator, webhooks *webhook.Service, archives blob.Store, logPolicy string) http.Handler {
+// portal assembles the portal over the services that the API uses. "Try it" sends requests to
+// the handler of the API.
+func (s *service) portal(api *httpapi.API, apiHandler http.Handler) http.Handler {
+	pool, limits := s.lanes.people, &api.Limits
 	shell := &portal.Portal{
-		Pool: pool, Access: api.Access, Registry: api.Registry, People: api.People, Log: api.Log, Metrics: api.Metrics,
-		Limiter: api.Limits.By, Address: api.Limits.Address, Session: api.Limits.Session, Files: api.Limits.Files, InProgress: api.Limits.InProgress, Concurrent: api.Limits.Concurrent.Session, RegulatorCode: api.RegulatorCode, PublicURL: api.PublicURL, Proxies: api.Proxies, Now: time.Now,
+		Pool: pool, Access: s.access, Registry: s.entities, People: s.people, Log: s.log, Metrics: s.metrics, Now: time.Now,
+		Limiter: limits.By, Address: limits.Address, Session: limits.Session, Files: limits.Files, InProgress: limits.InProgress, Concurrent: limits.Concurrent.Session,
+		RegulatorCode: s.cfg.RegulatorCode, PublicURL: s.cfg.PublicURL, Proxies: s.cfg.TrustedProxies,
 	}
-	supplied := *api.Lines // people do not wait for suppliers
-	supplied.Pool = pool
-	lines := present.Supply{Portal: shell, Lines: &supplied}
-	approvals := &approval.Service{Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(api.People, &supplied), Now: time.Now, NotifyStaff: api.People.NotifyOfBreakGlass}
-	organisations := &org.Pages{Portal: shell, Documents: api.Documents, Tally: counts, Record: api.Record, Region: api.Region, API: apiHandler, Simulator: simulator, Webhooks: webhooks, Receipts: api.Receipts, LogPolicy: logPolicy}
-	shell.Banner = organisations.Banner
-	staff := &desk.Pages{
-		Supply: lines, Documents: api.Documents, Approvals: approvals,
-		Tally: counts, Record: api.Record,
+	lines := operators.Supply{Portal: shell, Lines: s.supply(pool)}
+	deciding := &approval.Service{
+		Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: Effects(s.people, lines.Lines),
+		Now: time.Now, NotifyStaff: s.people.NotifyOfBreakGlass,
 	}
+	all := &organisations.Pages{Portal: shell, Documents: s.documents, Approvals: deciding, Tally: s.tallies}
+	shell.Banner = all.Banner
+	staff := &home.Pages{Supply: lines, Documents: s.documents, Approvals: deciding, Tally: s.tallies}
 	if api.Receipts != nil {
 		staff.Checkpoint = func(ctx context.Context) (time.Time, error) { return publiclog.PublishedAt(ctx, pool) }
 	}
 	shell.Waiting = staff.WaitingFor
 	shell.Pages = slices.Concat(
-		organisations.Routes(),
-		(&console.Pages{Supply: lines, Peppers: api.People.Peppers, Region: api.Region, Documents: api.Documents, Tally: counts, Webhooks: webhooks}).Routes(),
-		(&files.Pages{Portal: shell, Jobs: api.Bank.Jobs, MaxBytes: api.ImportMaxBytes}).Routes(),
-		(&telco.Pages{Supply: lines, ImportMaxBytes: api.ImportMaxBytes, Receipts: api.Receipts}).Routes(),
+		all.Routes(),
+		(&records.Pages{
+			Portal: shell, Tally: s.tallies, Record: api.Record, Region: s.region, Simulator: s.simulator, Receipts: api.Receipts, LogPolicy: s.public.policy,
+		}).Routes(),
+		(&team.Pages{Portal: shell, Approvals: deciding}).Routes(),
+		(&approvals.Pages{Portal: shell, Lines: lines.Lines, Approvals: deciding}).Routes(),
+		(&rules.Pages{Portal: shell, Approvals: deciding}).Routes(),
+		(&keys.Pages{Portal: shell, Region: s.region, API: apiHandler, Simulator: s.simulator}).Routes(),
+		(&documents.Pages{Portal: shell, Documents: s.documents, Approvals: deciding}).Routes(),
+		(&webhooks.Pages{Portal: shell, Webhooks: s.webhooks}).Routes(),
+		(&requests.Pages{Supply: lines, Peppers: s.peppers, Region: s.region, Documents: s.documents, Tally: s.tallies, Webhooks: s.webhooks}).Routes(),
+		(&files.Pages{Portal: shell, Jobs: s.fileJobs.api}).Routes(),
+		(&operators.Pages{Supply: lines, ImportMaxBytes: s.cfg.ImportMaxBytes, Receipts: api.Receipts}).Routes(),
+		(&operators.StaffPages{Supply: lines}).Routes(),
 		staff.Routes(),
-		(&linedesk.Pages{Supply: lines, Approvals: approvals, WhoAsked: &whoasked.Service{Pool: pool, Files: archives, Registry: api.Registry, Now: time.Now}, Region: api.Region}).Routes(),
+		(&numbers.Pages{
+			Supply: lines, Approvals: deciding, WhoAsked: &whoasked.Service{Pool: pool, Files: s.stores.Journal, Registry: s.entities, Now: time.Now}, Region: s.region,
+		}).Routes(),
 	)
 	return shell.Handler()
 }
@@ -78,7 +93,7 @@ func portalHandler(pool *pgxpool.Pool, api *httpapi.API, apiHandler http.Handler
 func Effects(p *people.People, lines *supply.Service) map[approval.Kind]approval.Effect {
 	all := p.Registry.Effects()
 	for _, some := range []map[approval.Kind]approval.Effect{
-		p.Effects(), access.Effects(), p.Access.EntityLimits().Effects(), guard.Effects(), watchlist.Effects(), erasure.Effects(), whoasked.Effects(), seal.Effects(), (&order.Service{Supply: lines}).Effects(),
+		p.Effects(), access.Effects(), p.Access.EntityLimits().Effects(), guard.Effects(), watchlist.Effects(), filejob.Effects(), erasure.Effects(), whoasked.Effects(), document.Effects(), staffaccess.Effects(), outbox.SealEffects(), (&order.Service{Supply: lines}).Effects(),
 		(&numbering.Service{Pool: p.Pool, Now: p.Now}).Effects(), (&policy.Service{Pool: p.Pool, Now: p.Now}).Effects(),
 	} {
 		maps.Copy(all, some)

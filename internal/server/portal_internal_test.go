@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/portal"
+	"github.com/lineproof/lineproof/internal/web/portal"
 )
 
 // A browser at the root is led to the portal, and a program to the reference of the API.

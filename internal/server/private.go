@@ -10,8 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/platform/pause"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 // private returns the handler of the private listener: metrics, health and
@@ -41,14 +42,14 @@ func (s *service) private(draining *atomic.Bool) http.Handler {
 func (s *service) checks(ctx context.Context) map[string]error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	skew, _, err := pg.ClockSkew(ctx, s.pool)
+	skew, _, err := pg.ClockSkew(ctx, s.lanes.verify)
 	if err != nil {
 		return map[string]error{"database": errors.New("the database does not answer")}
 	}
 	checks := map[string]error{"database": nil}
 	checks["clock"] = checkClock(skew)
-	checks["migrations"] = pg.CheckSchema(ctx, s.pool)
-	ahead, err := journal.DaysAhead(ctx, s.pool, time.Now())
+	checks["migrations"] = pg.CheckSchema(ctx, s.lanes.verify)
+	ahead, err := journal.DaysAhead(ctx, s.lanes.verify, time.Now())
 	if err == nil && ahead < 1 {
 		err = errors.New("the journal has no partition for tomorrow; see the job make_partitions")
 	}
@@ -68,23 +69,14 @@ const pingInterval = 5 * time.Second
 
 // watchDatabase pings the database until ctx ends, so that a node without any
 // requests notices an outage too.
-func (s *service) watchDatabase(ctx context.Context) error {
-	tick := time.NewTicker(pingInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
+func (s *service) watchDatabase(ctx context.Context) {
+	pause.Loop{Interval: pingInterval, Limit: 2 * time.Second}.Run(ctx, func(ctx context.Context) error {
+		err := pg.Ping(ctx, s.lanes.verify)
+		if !errors.Is(ctx.Err(), context.Canceled) { // what the end of the service stops is no outage
+			s.breaker.ReportFailure(err)
 		}
-		pingCtx, cancel := context.WithTimeout(ctx, 2*time.Second)
-		err := pg.Ping(pingCtx, s.pool)
-		cancel()
-		if ctx.Err() != nil {
-			return nil
-		}
-		s.breaker.ReportFailure(err)
-	}
+		return err
+	})
 }
 
 // health is the response to a health check.

@@ -10,15 +10,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/logentry"
-	"github.com/lineproof/lineproof/internal/logfiles"
-	"github.com/lineproof/lineproof/internal/logkey"
-	"github.com/lineproof/lineproof/internal/logreceipt"
-	"github.com/lineproof/lineproof/internal/promise"
-	"github.com/lineproof/lineproof/internal/publiclog"
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/evidence/logkey"
+	"github.com/lineproof/lineproof/internal/evidence/logreceipt"
+	"github.com/lineproof/lineproof/internal/evidence/publiclog"
+	"github.com/lineproof/lineproof/internal/server/config"
+	"github.com/lineproof/lineproof/internal/values/logentry"
+	"github.com/lineproof/lineproof/internal/web/logfiles"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -30,55 +27,57 @@ type publicLog struct {
 	next   *logkey.Key       // that signs, too; nil without one
 	policy string            // whom those who verify receipts should believe; "" without a key
 	// promises signs promises of receipts; nil without a key
-	promises *promise.Signer
+	promises *logreceipt.Signer
 }
 
-func openPublicLog(ctx context.Context, cfg config.Config, pool *pgxpool.Pool, tiles blob.Store, metrics *telemetry.Metrics) (p publicLog, err error) {
+func (s *service) openPublicLog(ctx context.Context) (err error) {
+	cfg, p := s.cfg, &s.public
 	if cfg.LogOrigin == "" {
-		return p, nil
+		return nil
 	}
-	l := &publiclog.Log{Pool: pool, Origin: cfg.LogOrigin}
+	l := &publiclog.Log{Pool: s.lanes.jobs, Origin: cfg.LogOrigin}
 	if err := l.Open(ctx); err != nil {
-		return p, err
+		return err
 	}
+	s.closers = append(s.closers, p.close)
 	p.worker = &publiclog.Worker{Log: l, Observe: func(added publiclog.Added, err error) {
 		if err != nil {
-			metrics.LogFailed()
+			s.metrics.LogFailed()
 		}
 		if added.Entries > 0 {
-			metrics.LogGrew(added.Entries, time.Since(added.Oldest))
+			s.metrics.LogGrew(added.Entries, time.Since(added.Oldest))
 		}
 	}}
 	if cfg.LogKey == "" {
-		return p, nil
+		return nil
 	}
 	if p.key, err = logkey.Open(ctx, cfg.LogKey, cfg.LogOrigin); err != nil {
-		return p, err
+		return err
 	}
 	if err := p.openMoreKeys(ctx, cfg, l); err != nil {
-		return p, err
+		return err
 	}
-	p.promises, err = promise.New(ctx, p.key, time.Now(), func(ctx context.Context, verifier string) error { return l.UseKey(ctx, logentry.RolePromise, verifier) })
+	p.promises, err = logreceipt.NewSigner(ctx, p.key, time.Now(), func(ctx context.Context, verifier string) error { return l.UseKey(ctx, logentry.RolePromise, verifier) })
 	if err != nil {
-		return p, err
+		return err
 	}
-	p.worker.Publisher = publiclog.NewPublisher(l, tiles, p.key)
-	p.policy = p.key.Verifier()
+	p.worker.Publisher = publiclog.NewPublisher(l, s.stores.Log, p.key)
+	s.verifier.Promises, p.policy = p.promises, p.key.Verifier()
 	if cfg.LogPolicy != "" {
 		if p.worker.Publisher.Witnesses, p.policy, err = openWitnesses(cfg, p.key); err != nil {
-			return p, err
+			return err
 		}
 	}
 	if w := p.worker.Publisher.Witnesses; w != nil {
 		if err := l.UseKey(ctx, logentry.RoleWitnesses, w.PolicyHash); err != nil {
-			return p, err
+			return err
 		}
 	}
-	p.files = &logfiles.Files{Pool: pool, Tiles: tiles, Origin: cfg.LogOrigin, Verifier: p.key.Verifier()}
+	p.files = &logfiles.Files{Pool: s.lanes.jobs, Tiles: s.stores.Log, Origin: cfg.LogOrigin, Verifier: p.key.Verifier()}
 	if p.next != nil {
 		p.files.Next = p.next.Verifier()
 	}
-	return p, nil
+	return nil
 }
 
 // openMoreKeys opens the keys that sign beside that of the log, and records all of them.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/server/config"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 )
 

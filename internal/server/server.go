@@ -1,10 +1,10 @@
 // Package server assembles the service from its packages and runs it.
 //
-// Parts are started in the order in which they depend on each other and stopped
-// in the reverse order: first the node reports that it is not ready, then the
-// public listener closes and the requests in flight are answered, then the jobs
-// end, then the database connections close. The private listener closes last, so
-// that monitoring sees the whole shutdown.
+// Parts are started in the order in which they depend on each other. When the service stops,
+// the node first reports that it is not ready and its runners end; then the public listener
+// closes and the requests in flight are answered; then counts are stored and the jobs end; then
+// the private listener closes, so that monitoring sees the whole shutdown; the database
+// connections close last.
 package server
 
 import (
@@ -19,15 +19,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/hashing"
-	"github.com/lineproof/lineproof/internal/jobs"
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
+	"github.com/lineproof/lineproof/internal/server/config"
+	"github.com/lineproof/lineproof/internal/server/jobs"
 	"github.com/lineproof/lineproof/internal/web"
 )
 
@@ -48,30 +45,10 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 		debug.SetGCPercent(previous)
 	}
 
-	breaker := &pg.Breaker{}
-	metrics := telemetry.NewMetrics()
-	l, err := openLanes(ctx, cfg, breaker, metrics)
-	if err != nil {
-		return err
-	}
-	defer l.close()
-	defer breaker.Close()
-	if err := prepare(ctx, l.verify, cfg, metrics, log); err != nil {
-		return err
-	}
-	hasher := hashing.Start(ctx, log)
-	defer hasher.Close()
-	s, err := assemble(ctx, cfg, l, breaker, hasher, metrics, log)
-	if err != nil {
-		return err
-	}
+	s := &service{cfg: cfg, log: log, metrics: telemetry.NewMetrics(), breaker: &pg.Breaker{}, closing: make(chan struct{})}
 	defer s.close()
-
-	if cfg.TLSCert != "" {
-		// Before the node listens: with a wrong pair of files it must not start.
-		if s.certs, err = newCertificates(ctx, cfg.TLSCert, cfg.TLSKey, metrics, log); err != nil {
-			return err
-		}
+	if err := s.open(ctx); err != nil {
+		return err
 	}
 	public, err := listen(ctx, "LINEPROOF_LISTEN", cfg.Listen)
 	if err != nil {
@@ -81,31 +58,7 @@ func Run(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	if err != nil {
 		return errors.Join(err, public.Close())
 	}
-	return s.run(ctx, cfg, log, public, private)
-}
-
-// prepare checks the schema and creates the journal's partitions before the node
-// accepts requests.
-func prepare(ctx context.Context, pool *pgxpool.Pool, cfg config.Config, metrics *telemetry.Metrics, log *slog.Logger) error {
-	if err := pg.CheckSchema(ctx, pool); err != nil {
-		return err
-	}
-	have, want, err := pg.SchemaVersion(ctx, pool)
-	if err != nil {
-		return err
-	}
-	if have > want { // during an upgrade, and after going back to the release before
-		log.LogAttrs(ctx, slog.LevelInfo, "the schema is that of a newer release, with which this one works", slog.Int64("schema", have), slog.Int64("known", want))
-	}
-	if _, err := journal.MakePartitions(ctx, pool, cfg.JournalDaysAhead); err != nil {
-		return err
-	}
-	ahead, err := journal.DaysAhead(ctx, pool, time.Now())
-	if err != nil {
-		return err
-	}
-	metrics.JournalDaysAhead(ahead)
-	return nil
+	return s.run(ctx, public, private)
 }
 
 func listen(ctx context.Context, setting, address string) (net.Listener, error) {
@@ -117,11 +70,12 @@ func listen(ctx context.Context, setting, address string) (net.Listener, error) 
 }
 
 // run serves on both listeners until ctx ends or one of them breaks.
-func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, public, private net.Listener) error {
+func (s *service) run(ctx context.Context, public, private net.Listener) error {
 	var draining atomic.Bool
-	front := newServer(web.StrictTransport(s.handler, cfg.TrustedProxies), &handshakeLog{Handler: log.Handler(), failed: s.metrics.HandshakeFailed})
-	back := newServer(s.private(&draining), log.Handler())
-	public = capConnections(public, cfg.AddressConns, slices.Concat(cfg.TrustedProxies, thisMachine), s.metrics.ConnectionRefused)
+	handler := web.Reporting(web.StrictTransport(s.handler, s.cfg.TrustedProxies, s.cfg.HSTSSubdomains), s.cfg.ReportURL)
+	front := newServer(handler, &handshakeLog{Handler: s.log.Handler(), failed: s.metrics.HandshakeFailed})
+	back := newServer(s.private(&draining), s.log.Handler())
+	public = capConnections(public, s.cfg.AddressConns, slices.Concat(s.cfg.TrustedProxies, thisMachine), s.metrics.ConnectionRefused)
 	back.WriteTimeout = 2 * time.Minute // a CPU profile takes as long as the request says
 
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -136,90 +90,75 @@ func (s *service) run(ctx context.Context, cfg config.Config, log *slog.Logger, 
 		front.TLSConfig = s.certs.config()
 		return unlessClosed(front.ServeTLS(public, "", ""))
 	})
-	group.Go(func() error { return s.watchDatabase(groupCtx) })
-	group.Go(func() error { return s.watchSupply(groupCtx, log) })
-	group.Go(func() error { return s.watchDiskUsage(groupCtx, cfg.JournalDiskBytes) })
-	group.Go(func() error { return s.watchDocuments(groupCtx) })
-	group.Go(func() error { return s.watchFeeds(groupCtx) })
-	group.Go(func() error { return s.watchLog(groupCtx) })
-	group.Go(func() error { return s.watchScanner(groupCtx, log) })
-	group.Go(func() error {
-		s.imports.RunImports(groupCtx, log)
-		return nil
-	})
-	group.Go(func() error {
-		s.fileJobs.runner.Run(groupCtx, log)
-		flushCtx, cancel := context.WithTimeout(context.WithoutCancel(groupCtx), 2*time.Second)
-		defer cancel()
-		_ = s.fileJobs.numbers.Close(flushCtx) // otherwise another node ends the epoch
-		return nil
-	})
-	group.Go(func() error {
-		s.listener.Run(groupCtx)
-		return nil
-	})
-	group.Go(func() error {
-		s.guard.Run(groupCtx)
-		return nil
-	})
-	group.Go(func() error {
-		s.meter.Run(groupCtx)
-		return nil
-	})
-	group.Go(func() error {
-		s.refused.Run(groupCtx)
-		return nil
-	})
-	group.Go(func() error {
-		s.feeds.run(groupCtx, log)
-		return nil
-	})
-	group.Go(func() error {
-		s.webhooks.Run(groupCtx)
-		return nil
-	})
-	group.Go(func() error {
-		s.node.Run(groupCtx)
-		return nil
-	})
-	if s.log.worker != nil {
-		group.Go(func() error {
-			s.log.worker.Run(groupCtx, log)
-			return nil
-		})
+	answering, closed := context.WithCancel(context.WithoutCancel(ctx))
+	defer closed()
+	runAll := func(ctx context.Context, runners []func(context.Context)) {
+		for _, run := range runners {
+			group.Go(func() error {
+				run(ctx)
+				return nil
+			})
+		}
 	}
-	if s.log.promises != nil {
-		group.Go(func() error {
-			s.log.promises.Run(groupCtx, log)
-			return nil
-		})
-	}
+	runAll(answering, s.behindAnswers())
+	runAll(groupCtx, s.background())
 	group.Go(func() error {
 		<-groupCtx.Done()
 		draining.Store(true)
-		log.LogAttrs(ctx, slog.LevelInfo, "draining")
-		return s.drain(context.WithoutCancel(ctx), cfg, front, back)
+		s.log.LogAttrs(ctx, slog.LevelInfo, "draining")
+		return s.drain(context.WithoutCancel(ctx), front, back, closed)
 	})
-	log.LogAttrs(ctx, slog.LevelInfo, "listening", slog.String("public", public.Addr().String()),
-		slog.String("private", private.Addr().String()), slog.Bool("tls", cfg.TLSCert != ""))
+	s.log.LogAttrs(ctx, slog.LevelInfo, "listening", slog.String("public", public.Addr().String()),
+		slog.String("private", private.Addr().String()), slog.Bool("tls", s.certs != nil))
 	err := group.Wait()
-	log.LogAttrs(ctx, slog.LevelInfo, "stopped")
+	s.log.LogAttrs(ctx, slog.LevelInfo, "stopped")
 	return err
 }
 
-// drain shuts the parts down in order. Each step has its own timeout, so that a
-// request that hangs cannot block the rest.
-func (s *service) drain(ctx context.Context, cfg config.Config, front, back *http.Server) error {
-	if cfg.DrainDelay > 0 {
-		<-time.After(cfg.DrainDelay)
+// behindAnswers is what an answer relies on: what ended elsewhere is heard of, scans are stopped,
+// what was asked is counted and published. It runs as long as requests are answered, which is
+// longer than the service was asked to stop if LINEPROOF_DRAIN_DELAY is set.
+func (s *service) behindAnswers() []func(context.Context) {
+	list := []func(context.Context){
+		s.watchDatabase, s.watchSupply, s.watchDiskUsage, s.watchDocuments, s.watchFeeds, s.watchLog, s.watchScanner,
+		s.listener.Run, s.node.Run, s.guard.Run, s.refused.Run, s.meter.Run, s.feed.Run,
 	}
-	s.feeds.close()
-	drainCtx, cancel := context.WithTimeout(ctx, cfg.DrainTimeout)
+	if s.public.worker != nil {
+		list = append(list, s.logging(s.public.worker.Run))
+	}
+	if s.public.promises != nil {
+		list = append(list, s.logging(s.public.promises.Run))
+	}
+	return list
+}
+
+// background is work that other nodes take over, and that ends at once.
+func (s *service) background() []func(context.Context) {
+	return []func(context.Context){
+		s.sender.Run, s.logging(s.distributor.Run), s.logging(s.lists.Run), s.logging(s.impact.Run),
+		s.logging(s.supply(s.lanes.imports).RunImports), s.logging(s.fileJobs.run),
+	}
+}
+
+func (s *service) logging(run func(context.Context, *slog.Logger)) func(context.Context) {
+	return func(ctx context.Context) { run(ctx, s.log) }
+}
+
+// drain shuts the parts down in order, and calls closed when no request is answered any more.
+// Requests, what is stored for other nodes, and jobs each have a timeout of their own, so that a
+// request that hangs cannot block the rest.
+func (s *service) drain(ctx context.Context, front, back *http.Server, closed func()) error {
+	if s.cfg.DrainDelay > 0 {
+		<-time.After(s.cfg.DrainDelay)
+	}
+	close(s.closing)
+	drainCtx, cancel := context.WithTimeout(ctx, s.cfg.DrainTimeout)
 	defer cancel()
 	var errs []error
 	if err := front.Shutdown(drainCtx); err != nil {
 		errs = append(errs, fmt.Errorf("server: drain: %w", err), front.Close())
 	}
+	closed()
 	flushCtx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	_ = s.guard.Sync(flushCtx) // the counts of the last moments; if the database does not answer, the stored counts stay a little too low
@@ -227,7 +166,7 @@ func (s *service) drain(ctx context.Context, cfg config.Config, front, back *htt
 	_ = s.refused.Flush(flushCtx)
 	_ = s.journal.Close(flushCtx) // otherwise another node ends the epoch
 	_ = s.node.Remove(flushCtx)   // otherwise it counts as gone without a word
-	drainCtx, cancel = context.WithTimeout(ctx, cfg.DrainTimeout)
+	drainCtx, cancel = context.WithTimeout(ctx, s.cfg.DrainTimeout)
 	defer cancel()
 	errs = append(errs, jobs.Stop(drainCtx, s.jobs), back.Close())
 	return errors.Join(errs...)

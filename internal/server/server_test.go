@@ -22,11 +22,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/hashing"
-	"github.com/lineproof/lineproof/internal/peppercheck"
+	"github.com/lineproof/lineproof/internal/access/rowmac"
+	"github.com/lineproof/lineproof/internal/platform/hashing"
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
 	"github.com/lineproof/lineproof/internal/server"
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/server/config"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
@@ -227,7 +227,7 @@ func TestNodeWithAnotherPepperDoesNotStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Run(t.Context(), cfg, slog.New(slog.DiscardHandler)); !errors.Is(err, peppercheck.ErrPepper) {
+	if err := server.Run(t.Context(), cfg, slog.New(slog.DiscardHandler)); !errors.Is(err, rowmac.ErrPepper) {
 		t.Errorf("Run = %v, want ErrPepper", err)
 	}
 }

@@ -8,13 +8,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 // unsignedColumns are the columns of signed tables that decide nothing.
 var unsignedColumns = map[string]string{
 	"account": "name", "session": "from_addr agent last_seen_at", "entity": "cac_class cac_digits status_reason status_since", "entity_limit": "updated_at",
-	"mandate": "ended_by", "api_key": "name preview last_used_at last_used_from expiry_notice revoked_by", "client": "name", "client_secret": "preview last_used_at",
+	"mandate": "ended_by", "api_key": "name preview last_used_at last_used_from expiry_notice leak_notice_at revoked_by", "client": "name", "client_secret": "preview last_used_at",
 }
 
 // newValues are what the thief writes into a column, by its type. A value that a column
@@ -121,6 +121,7 @@ var handWritten = []string{
 	`UPDATE account SET disabled_at = NULL`,
 	`UPDATE account SET role = 'administrator' WHERE kind = 'staff'`,
 	`UPDATE account SET makes_keys = true, kind = 'admin' WHERE kind = 'member'`,
+	`UPDATE account SET supplies = true WHERE kind = 'member'`,
 	`UPDATE account SET has_factor = false`,
 	`UPDATE account SET email = 'thief@example.com', email_key = 'thief@example.com' WHERE email = 'ada@regulator.example'`,
 	`DELETE FROM second_factor`,

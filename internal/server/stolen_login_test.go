@@ -13,13 +13,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/people"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/rowmac"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/access/people"
+	"github.com/lineproof/lineproof/internal/access/rowmac"
+	"github.com/lineproof/lineproof/internal/access/stepup"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // theft is a service whose database login was stolen, with credentials that must not be
@@ -66,7 +67,7 @@ func newTheft(t *testing.T) *theft {
 		_ = pgtest.Server(t).Admin(t.Context(), `DROP ROLE IF EXISTS `+login)
 	})
 	w.prepare()
-	w.saved = append(slices.Clone(pg.SignedTables), "second_factor", "recovery_code")
+	w.saved = append(slices.Clone(pg.SignedTables), "second_factor", "recovery_code", "row_signed")
 	for _, table := range w.saved {
 		value(w.super.Exec(t.Context(), fmt.Sprintf(`CREATE TABLE saved.%[1]s AS TABLE public.%[1]s`, table)))(t)
 	}
@@ -100,6 +101,7 @@ func (w *theft) prepare() {
 			return err == nil
 		}
 	}
+	w.people.EntityFactor = true // as it is by default
 	w.exec(`INSERT INTO second_factor (account_id, sealed, confirmed_at, created_at) VALUES ($1, 'x', now(), now())`, w.ada.ID)
 	auditor := audit.Actor{Kind: audit.Account, ID: w.account("auditor")}
 	gone := value(w.people.Registry.CreateStaff(ctx, registry.StaffForm{Name: "Gone", Email: "gone@regulator.example", Role: "auditor", Password: knownPassword}, operator, uuid.Nil))(t)
@@ -131,7 +133,7 @@ func (w *theft) prepare() {
 	w.exec(`INSERT INTO approval (id, kind, subject_id, details, reason, state, asked_kind, asked_at, expires_at) VALUES ($1, 'staff.remove', $2, '{}', 'Left', 'waiting', 'operator', now(), now() + interval '7 days')`, other, w.bola.ID)
 	w.exec(`INSERT INTO break_glass (approval_id, reason, at) VALUES ($1, 'Nobody is here', now())`, other)
 	w.exec(`INSERT INTO account_link (id, account_id, kind, mac, expires_at, used_at, created_at) VALUES ($1, $2, 'reset', $3, now() + interval '1 hour', now(), now())`,
-		uuid.New(), w.bola.ID, w.peppers.Sign("a link that was used"))
+		uuid.New(), w.bola.ID, w.peppers.Sign(secret.ForLinks, "a link that was used"))
 	var waiting uuid.UUID
 	if err := w.pool.QueryRow(ctx, `SELECT id FROM approval WHERE kind = 'entity.restore'`).Scan(&waiting); err != nil {
 		t.Fatal(err)
@@ -147,9 +149,11 @@ func (w *theft) prepare() {
 		"the login of a disabled account": logsIn("gone@regulator.example", knownPassword),
 		"a secret that waits":             func() bool { _, err := a.IssueToken(ctx, client.ID.String(), client.Secret, nil); return err == nil },
 		"an auditor who is administrator": func() bool { return registry.CheckAdministrator(ctx, w.pool, auditor) == nil },
-		"a puppet who is a second person": func() bool { return registry.CheckIndependent(ctx, w.pool, w.ada, puppet, time.Now()) == nil },
+		"a puppet who is a second person": func() bool { return registry.CheckIndependent(ctx, w.pool, w.ada, puppet) == nil },
 		"one's own request confirmed":     func() bool { _, err := w.approvals.Confirm(ctx, waiting, w.ada, uuid.Nil); return err == nil },
 		"a member who creates live keys":  func() bool { return w.people.CheckKeyMaker(ctx, w.pool, member) == nil },
+		"a member who supplies lines":     func() bool { return w.people.CheckSupplier(ctx, w.pool, member) == nil },
+		"a member without a factor":       func() bool { return w.people.CheckFactor(ctx, member, stepup.Invite) == nil },
 		"a link that was used": func() bool {
 			return w.people.CompleteReset(ctx, "a link that was used", "quiet-harbour-95", audit.Actor{From: here}, uuid.Nil) == nil
 		},
@@ -187,7 +191,7 @@ func (w *theft) try(sql string) string {
 	}
 	result := harmless
 	for _, table := range value(rowmac.Check(w.Context(), w.super, w.peppers))(w.T) {
-		if len(table.Broken) > 0 {
+		if len(table.Broken)+len(table.Old) > 0 {
 			result = byDoctor
 		}
 	}

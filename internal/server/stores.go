@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/platform/blob"
+	"github.com/lineproof/lineproof/internal/server/config"
 )
 
 // The names of the stores. Each is a directory in LINEPROOF_DATA, or a prefix of

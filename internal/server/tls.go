@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
 )
 
 // minCheckInterval is the least time between two checks of the files.
@@ -27,6 +27,15 @@ type certificates struct {
 	current *tls.Certificate
 	checked time.Time    // when the files were last checked
 	modTime [2]time.Time // of the loaded files
+}
+
+// openCertificates loads the certificate before the node listens: with a wrong pair of files
+// it must not start.
+func (s *service) openCertificates(ctx context.Context) (err error) {
+	if s.cfg.TLSCert != "" {
+		s.certs, err = newCertificates(ctx, s.cfg.TLSCert, s.cfg.TLSKey, s.metrics, s.log)
+	}
+	return err
 }
 
 func newCertificates(ctx context.Context, certFile, keyFile string, metrics *telemetry.Metrics, log *slog.Logger) (*certificates, error) {

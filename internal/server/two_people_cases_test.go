@@ -7,20 +7,25 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/erasure"
-	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/access/guard"
+	"github.com/lineproof/lineproof/internal/access/people"
+	"github.com/lineproof/lineproof/internal/answer/filejob"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/order"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/policy"
-	"github.com/lineproof/lineproof/internal/seal"
-	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/line/order"
+	"github.com/lineproof/lineproof/internal/line/outbox"
+	"github.com/lineproof/lineproof/internal/line/supply"
+	"github.com/lineproof/lineproof/internal/notify/watchlist"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/privacy/erasure"
+	"github.com/lineproof/lineproof/internal/privacy/whoasked"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/document"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
+	"github.com/lineproof/lineproof/internal/regulator/staffaccess"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
-	"github.com/lineproof/lineproof/internal/watchlist"
-	"github.com/lineproof/lineproof/internal/whoasked"
 )
 
 // actionCase is how somebody requests an action, and how the test sees that it took
@@ -81,6 +86,14 @@ func ordered(action string) func(*twoPeople) {
 	}
 }
 
+// rejectedBar gives a bar that somebody rejects.
+func rejectedBar(w *twoPeople) {
+	w.Helper()
+	by := supply.Supplier{Authorities: []line.Authority{line.Regulator}, Actor: audit.Actor{Kind: audit.Account, ID: uuid.New()}}
+	o := value(w.orders.Create(w.Context(), by, order.Form{PhoneNumber: number, Action: "BAR", Reason: "COURT", Note: reason}))(w)
+	w.refuse(approval.Action{Order: true}, o.ID, by.Actor)
+}
+
 // heldByShare stores an event that is held because too many lines changed at once.
 func heldByShare(w *twoPeople) {
 	w.Helper()
@@ -121,7 +134,7 @@ func importCase(state, then string, request func(*order.Service, *twoPeople, ord
 // seal seals the number for half a year.
 func (w *twoPeople) seal(by audit.Actor) (id, pending uuid.UUID, err error) {
 	n := value(w.people.Registry.Region.Parse(number))(w)
-	return seal.Request(w.Context(), w.pool, time.Now(), seal.Form{Number: n, Until: time.Now().AddDate(0, 6, 0), Reason: reason, By: by})
+	return outbox.RequestSeal(w.Context(), w.pool, time.Now(), outbox.SealForm{Number: n, Until: time.Now().AddDate(0, 6, 0), Reason: reason, By: by})
 }
 
 // actionCases has every action of the table that takes two people.
@@ -131,6 +144,7 @@ var actionCases = map[approval.Kind]actionCase{
 	"line.unbar":         orderCase(order.Form{Action: "UNBAR"}, ordered("BAR"), `NOT EXISTS (SELECT FROM line_now WHERE number_bar_at IS NOT NULL)`),
 	"line.void":          orderCase(order.Form{Action: "VOID"}, ordered("BAR"), `NOT EXISTS (SELECT FROM line_now WHERE number_bar_at IS NOT NULL)`),
 	"line.backdated":     orderCase(order.Form{Action: "BAR", Reason: "COURT", EffectiveAt: "last week"}, nil, `EXISTS (SELECT FROM line_now WHERE number_bar_at IS NOT NULL)`),
+	"line.bar_again":     orderCase(order.Form{Action: "BAR", Reason: "COURT"}, rejectedBar, `count(*) = 2 FROM line_event`),
 	"line.confirm_share": orderCase(order.Form{Action: "CONFIRM"}, heldByShare, `NOT EXISTS (SELECT FROM line_open)`),
 
 	"import.confirm": importCase("held", "applying", func(s *order.Service, w *twoPeople, d order.ImportDecision) (uuid.UUID, error) {
@@ -176,6 +190,17 @@ var actionCases = map[approval.Kind]actionCase{
 			return uuid.Nil, err
 		},
 		func(w *twoPeople) bool { return w.holds(`released_at IS NOT NULL FROM guard_alert`) },
+	},
+	"file.release": {
+		func(w *twoPeople) {
+			w.subject = uuid.New()
+			w.exec(`INSERT INTO api_key (id, entity_id, name, mode, purpose, mac, preview, created_at) VALUES ($1, $2, 'files', 'live', 'payment', sha256('x'), 'lp_live_x', now())`, w.subject, w.entity)
+			w.exec(`INSERT INTO file_job (id, entity_id, mode, key_id, name, state, created_at, received_at) VALUES ($1, $2, 'live', $1, 'customers', 'held', now(), now())`, w.subject, w.entity)
+		},
+		func(w *twoPeople, by audit.Actor) (uuid.UUID, error) {
+			return uuid.Nil, filejob.RequestRelease(w.Context(), w.pool, time.Now(), filejob.Decision{Job: w.subject, Reason: reason, By: by})
+		},
+		func(w *twoPeople) bool { return w.holds(`state = 'running' FROM file_job`) },
 	},
 	"watch.release": {
 		func(w *twoPeople) {
@@ -259,6 +284,24 @@ var actionCases = map[approval.Kind]actionCase{
 			return w.holds(`NOT EXISTS (SELECT FROM second_factor WHERE account_id = $1)`, w.member)
 		},
 	},
+	"entity.people": {
+		func(w *twoPeople) {
+			w.exec(`INSERT INTO account (id, kind, entity_id, name, email, email_key, password_hash, created_at) VALUES (gen_random_uuid(), 'admin', $1, 'A', 'a@bank.example', 'a@bank.example', 'x', now())`, w.entity)
+		},
+		func(w *twoPeople, by audit.Actor) (uuid.UUID, error) {
+			who := access.Principal{Kind: access.Session, Account: by.ID, Role: access.Administrator}
+			form := people.InviteForm{Email: "new@bank.example", Kind: registry.AdminAccount, Entity: w.entity}
+			if by.Kind == audit.Operator {
+				i, err := w.people.CreateInvited(w.Context(), form, by, uuid.Nil)
+				return i.Pending, err
+			}
+			i, err := w.people.Invite(w.Context(), form, who, uuid.Nil)
+			return i.Pending, err
+		},
+		func(w *twoPeople) bool {
+			return w.holds(`EXISTS (SELECT FROM river_job WHERE args->>'letter' = 'invitation')`)
+		},
+	},
 	"staff.reset_password": {
 		nil,
 		func(w *twoPeople, by audit.Actor) (uuid.UUID, error) {
@@ -276,6 +319,34 @@ var actionCases = map[approval.Kind]actionCase{
 			return id, err
 		},
 		func(w *twoPeople) bool { return w.holds(`EXISTS (SELECT FROM erasure WHERE state = 'confirmed')`) },
+	},
+	"document.original": {
+		func(w *twoPeople) {
+			w.subject = uuid.New()
+			w.exec(`INSERT INTO document (id, entity_id, type, label, file_name, media_type, size, sha256, uploader, uploader_id, created_at, state)
+				VALUES ($1, $2, 'OTHER', 'OTHER', 'scan.pdf', 'application/pdf', 1, sha256('x'), 'account', $1, now(), 'clean')`, w.subject, w.entity)
+		},
+		func(w *twoPeople, by audit.Actor) (uuid.UUID, error) {
+			return (&document.Store{Pool: w.pool, Now: time.Now}).RequestOriginal(w.Context(), document.OriginalRequest{
+				Document: w.subject, Recipient: "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p", Reason: reason, By: by,
+			})
+		},
+		func(w *twoPeople) bool {
+			return w.holds(`EXISTS (SELECT FROM approval WHERE kind = 'document.original' AND state = 'given')`)
+		},
+	},
+	"staff.lookups": {
+		nil,
+		func(w *twoPeople, by audit.Actor) (uuid.UUID, error) {
+			return w.people.Lookups().RequestMore(w.Context(), w.member, reason, by, uuid.Nil)
+		},
+		func(w *twoPeople) bool {
+			used, allowed, err := w.people.Lookups().Today(w.Context(), w.member)
+			if err != nil || used != 0 {
+				w.Fatal(used, err)
+			}
+			return allowed > staffaccess.DefaultDaily
+		},
 	},
 	"journal.who_asked": {
 		nil,
@@ -303,7 +374,7 @@ var actionCases = map[approval.Kind]actionCase{
 			w.subject = id
 		},
 		func(w *twoPeople, by audit.Actor) (uuid.UUID, error) {
-			return seal.Lift(w.Context(), w.pool, time.Now(), w.subject, reason, by)
+			return outbox.LiftSeal(w.Context(), w.pool, time.Now(), w.subject, reason, by)
 		},
 		func(w *twoPeople) bool { return w.holds(`until <= $1 FROM line_seal`, w.approvals.Now()) },
 	},

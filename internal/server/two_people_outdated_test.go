@@ -9,17 +9,17 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/values/fault"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // While there is nobody who could be a second person, the operator acts alone, also
 // without a reason, and the trail shows it.
 func TestOperatorActsAloneBeforeThereIsASecondPerson(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []approval.Kind{"client.scopes", "client.secret", "guard.release", "entity.limits", "plan.set", "policy.set", "staff.reset_factor", "staff.reset_password"} {
+	for _, kind := range []approval.Kind{"client.scopes", "client.secret", "guard.release", "entity.limits", "plan.set", "policy.set", "staff.reset_factor", "staff.reset_password", "entity.people"} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			c, w := actionCases[kind], newService(t)

@@ -14,22 +14,22 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/access/people"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/order"
-	"github.com/lineproof/lineproof/internal/people"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/phone"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/line/order"
+	"github.com/lineproof/lineproof/internal/line/supply"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 	"github.com/lineproof/lineproof/internal/server"
-	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/server/config"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/values/fault"
+	"github.com/lineproof/lineproof/internal/values/phone"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 var update = flag.Bool("update", false, "write the reference")
@@ -87,7 +87,7 @@ func newService(t *testing.T) *twoPeople {
 	credentials := &access.Service{Pool: pool, Peppers: peppers, TokenLifetime: time.Hour, Limits: access.Limits{DayNumbers: 1000}, Now: time.Now}
 	reg := &registry.Registry{Pool: pool, Region: region, Passwords: passwords, PasswordMin: 8, Now: time.Now}
 	lines := &supply.Service{Pool: pool, Region: region, Lines: &linestore.Resolver{}, Now: time.Now}
-	w := &twoPeople{T: t, pool: pool, orders: &order.Service{Supply: lines}, people: value(server.OpenPeople(config.Config{}, pool, peppers, credentials, reg, passwords))(t)}
+	w := &twoPeople{T: t, pool: pool, orders: &order.Service{Supply: lines, CheckClient: access.CheckOrders}, people: value(server.OpenPeople(config.Config{}, pool, peppers, credentials, reg, passwords))(t)}
 	w.approvals = &approval.Service{
 		Pool: pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: server.Effects(w.people, lines), Now: time.Now, NotifyStaff: w.people.NotifyOfBreakGlass,
 	}

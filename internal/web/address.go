@@ -35,16 +35,16 @@ func isProxy(addr netip.Addr, proxies []netip.Prefix) bool {
 	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// strictTransport lets browsers use nothing but HTTPS for this host for a year.
-var strictTransport = []string{"max-age=31536000"}
+// strictTransport lets browsers use nothing but HTTPS for a year, for this host or also for all below it.
+var strictTransport = map[bool][]string{false: {"max-age=31536000"}, true: {"max-age=31536000; includeSubDomains"}}
 
 // StrictTransport adds the header Strict-Transport-Security (HSTS) to every response
 // of h that is sent over TLS, by this service or by a listed proxy in front of it that
 // says so.
-func StrictTransport(h http.Handler, proxies []netip.Prefix) http.Handler {
+func StrictTransport(h http.Handler, proxies []netip.Prefix, subdomains bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS != nil || isForwardedTLS(r, proxies) {
-			w.Header()["Strict-Transport-Security"] = strictTransport
+			w.Header()["Strict-Transport-Security"] = strictTransport[subdomains]
 		}
 		h.ServeHTTP(w, r)
 	})

@@ -43,7 +43,12 @@ func TestOnlyProxiesNameTheClient(t *testing.T) {
 func TestStrictTransportOverTLSOnly(t *testing.T) {
 	t.Parallel()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	h := web.StrictTransport(http.NotFoundHandler(), proxies)
+	h := web.StrictTransport(http.NotFoundHandler(), proxies, false)
+	below := httptest.NewRecorder()
+	web.StrictTransport(http.NotFoundHandler(), proxies, true).ServeHTTP(below, httptest.NewRequest(http.MethodGet, "https://x/", nil))
+	if got := below.Header().Get("Strict-Transport-Security"); got != "max-age=31536000; includeSubDomains" {
+		t.Errorf("for the hosts below: %q", got)
+	}
 	for name, c := range map[string]struct {
 		target, remote, forwarded string
 		want                      string

@@ -25,7 +25,7 @@
 //	r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
 //	web.SetPageHeaders(w.Header())
 //	status, took := observer.Serve(w, r, &v.RequestLog, next)
-//	v.Write(r.Context(), p.Log, web.LogLevel(status), status, took)
+//	v.Write(r.Context(), p.Log, v.Level(status), status, took)
 //
 // A list that is read from the database page by page uses the cursor functions
 // in one of three ways. Where the domain package returns the cursor of the next

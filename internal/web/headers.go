@@ -5,14 +5,12 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-
-	"github.com/lineproof/lineproof/internal/document"
 )
 
 const (
 	// pagePolicy lets a page load what this service serves, and nothing inline.
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-		"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+		"form-action 'self'; frame-ancestors 'none'; base-uri 'none'; report-to csp"
 	// downloadPolicy is for files that people or programs have sent: a browser
 	// that opens one all the same runs nothing of it.
 	downloadPolicy = "sandbox; default-src 'none'; frame-ancestors 'none'"
@@ -24,6 +22,19 @@ var (
 	noStore = []string{"no-store"}
 	noSniff = []string{"nosniff"}
 )
+
+// Reporting names the address to which browsers report what the policy of a page blocked. Without
+// one, h is unchanged, and they report nothing.
+func Reporting(h http.Handler, address string) http.Handler {
+	if address == "" {
+		return h
+	}
+	endpoints := []string{`csp="` + address + `"`}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Reporting-Endpoints"] = endpoints
+		h.ServeHTTP(w, r)
+	})
+}
 
 // SetAPIHeaders sets the security headers of every response of the API.
 func SetAPIHeaders(h http.Header) {
@@ -52,20 +63,23 @@ func SetDownloadHeaders(h http.Header, contentType, name string) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// extensions are the file name extensions of the media types of documents.
-var extensions = map[string]string{
-	"application/pdf": ".pdf", "image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/tiff": ".tif",
+// Download is a file to save.
+type Download struct {
+	ContentType, Name string
+	Size              int64
+	SHA256            [32]byte
+	Content           io.Reader
 }
 
-// SendDocument sends the content of a document as a file to save. If that fails
-// on the way, it aborts the response and returns the error for the log.
-func SendDocument(w http.ResponseWriter, d *document.Document, content io.Reader) error {
+// SendDownload sends a file to save. If that fails on the way, it aborts the response and
+// returns the error for the log.
+func SendDownload(w http.ResponseWriter, d *Download) error {
 	h := w.Header()
-	SetDownloadHeaders(h, "application/octet-stream", "document-"+d.ID.String()+extensions[d.MediaType])
+	SetDownloadHeaders(h, d.ContentType, d.Name)
 	h.Set("Content-Length", strconv.FormatInt(d.Size, 10))
 	h.Set("Content-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(d.SHA256[:])+":")
 	w.WriteHeader(http.StatusOK)
-	if _, err := io.Copy(w, content); err != nil {
+	if _, err := io.Copy(w, d.Content); err != nil {
 		AbortResponse(w)
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
 )
 
 // Observer counts requests in the metrics and turns panics into error responses.
@@ -34,7 +34,7 @@ func (o *Observer) Serve(w http.ResponseWriter, r *http.Request, l *RequestLog, 
 			}
 		}
 		status, took = sw.status, time.Since(l.start)
-		o.Metrics.RequestEnded(l.Route(), status, took)
+		o.Metrics.RequestEnded(l.Route(), status, l.expected, took)
 	}()
 	next.ServeHTTP(sw, r)
 	return 0, 0 // set by the deferred function, which also runs after a panic

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/web"
 )
 
@@ -26,7 +26,7 @@ func observed(serve func(*web.RequestLog, http.ResponseWriter)) (*httptest.Respo
 	r, w := httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder()
 	l.Init(r, nil)
 	status, took := observer.Serve(w, r, &l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { serve(&l, w) }))
-	l.Write(r.Context(), slog.New(slog.NewTextHandler(&out, nil)), web.LogLevel(status), status, took, slog.String("last", "yes"))
+	l.Write(r.Context(), slog.New(slog.NewTextHandler(&out, nil)), l.Level(status), status, took, slog.String("last", "yes"))
 	return w, out.String()
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // RequestLog collects what the log says about one request. It is written as one
@@ -20,10 +20,11 @@ type RequestLog struct {
 	ID   uuid.UUID  // sent as X-Request-Id
 	From netip.Addr // the client's address; the zero address if it is not known
 
-	start time.Time
-	mu    sync.Mutex
-	route string
-	attrs []slog.Attr
+	start    time.Time
+	expected bool // the fault of the request is no failure of the service
+	mu       sync.Mutex
+	route    string
+	attrs    []slog.Attr
 }
 
 // Init gives the request its id and starts its clock. Call it first.
@@ -58,16 +59,19 @@ func (l *RequestLog) Add(attrs ...slog.Attr) {
 func (l *RequestLog) AddFault(f *fault.Error) (status int) {
 	status = Status(f.Code)
 	l.Add(slog.String("fault", string(f.Code)))
-	if f.Err != nil && status >= http.StatusInternalServerError {
+	l.expected = status >= http.StatusInternalServerError && f.IsExpected()
+	if l.expected {
+		l.Add(slog.Bool("expected", true))
+	} else if f.Err != nil && status >= http.StatusInternalServerError {
 		l.Add(slog.String("error", f.Err.Error()))
 	}
 	return status
 }
 
-// LogLevel returns the level of the log line for a status: server errors are
-// errors, everything else is information.
-func LogLevel(status int) slog.Level {
-	if status >= http.StatusInternalServerError {
+// Level returns the level of the log line for a status: server errors are errors unless they
+// are expected, everything else is information.
+func (l *RequestLog) Level(status int) slog.Level {
+	if status >= http.StatusInternalServerError && !l.expected {
 		return slog.LevelError
 	}
 	return slog.LevelInfo

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // statuses is the only table from fault codes to HTTP statuses.
@@ -18,6 +18,7 @@ var statuses = map[fault.Code]int{
 	fault.SecondFactorRequired: http.StatusUnauthorized,
 	fault.PermissionDenied:     http.StatusForbidden,
 	fault.IncompleteAccount:    http.StatusForbidden,
+	fault.PasswordRequired:     http.StatusForbidden,
 	fault.NotFound:             http.StatusNotFound,
 	fault.MethodNotAllowed:     http.StatusMethodNotAllowed,
 	fault.AlreadyExists:        http.StatusConflict,

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // Every fault code has a status, so that no response has the status 0.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/web"
 )
 

@@ -1,6 +1,8 @@
 module github.com/lineproof/lineproof/tools/helm
 
-go 1.26.0
+go 1.27.0
+
+toolchain go1.27.3
 
 tool helm.sh/helm/v3/cmd/helm
 

@@ -133,7 +133,7 @@ func TestChartSaysWhatIsMissing(t *testing.T) {
 	if err == nil {
 		t.Fatal("it rendered")
 	}
-	for _, name := range []string{"image.repository", "secret.name", "migrate.secretName", "LINEPROOF_S3_ENDPOINT", "data.existingClaim", "trustedProxies"} {
+	for _, name := range []string{"image.repository", "secret.name", "migrate.secretName", "LINEPROOF_PUBLIC_URL", "LINEPROOF_S3_ENDPOINT", "data.existingClaim", "trustedProxies"} {
 		if !strings.Contains(out, name) {
 			t.Errorf("it does not name %s: %s", name, out)
 		}

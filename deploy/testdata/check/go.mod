@@ -1,6 +1,8 @@
 module github.com/lineproof/lineproof/deploy/testdata/check
 
-go 1.26.0
+go 1.27.0
+
+toolchain go1.27.3
 
 require (
 	github.com/compose-spec/compose-go/v2 v2.16.2

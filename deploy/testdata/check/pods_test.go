@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/server/config"
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/pod-security-admission/api"
@@ -98,8 +98,8 @@ func TestProgramAcceptsTheSettings(t *testing.T) {
 }
 
 var secretSettings = map[string]string{
-	"LINEPROOF_DATABASE_URL":      "postgres://lineproof_service:not-a-secret@db.example/lineproof",
-	"LINEPROOF_READ_DATABASE_URL": "postgres://lineproof_service:not-a-secret@standby.example/lineproof",
+	"LINEPROOF_DATABASE_URL":      "postgres://lineproof_service:not-a-secret@db.example/lineproof?sslmode=verify-full",
+	"LINEPROOF_READ_DATABASE_URL": "postgres://lineproof_service:not-a-secret@standby.example/lineproof?sslmode=verify-full",
 	"LINEPROOF_PEPPERS":           strings.Repeat("pepper", 8),
 	"LINEPROOF_REDIS_URL":         "rediss://redis.example:6379/0",
 	"LINEPROOF_S3_SECRET_KEY":     "not-a-secret",

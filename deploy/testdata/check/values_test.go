@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/server/config"
 )
 
 // The schema of the values refuses mistakes before anything is rendered, and names the value.

@@ -9,24 +9,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/access/people"
+	"github.com/lineproof/lineproof/internal/access/rowmac"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/document"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/people"
-	"github.com/lineproof/lineproof/internal/peppercheck"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/phone"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/line/supply"
+	"github.com/lineproof/lineproof/internal/platform/blob"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/document"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 	"github.com/lineproof/lineproof/internal/server"
-	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/server/config"
+	"github.com/lineproof/lineproof/internal/values/phone"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // Conns is how many connections a command has at most: one for each slice of the journal
@@ -35,7 +36,7 @@ const Conns = 12
 
 // Connect opens the database as the service does, in its role.
 func Connect(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error) {
-	return pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: Conns})
+	return pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: Conns, Unverified: cfg.UnverifiedDatabase()})
 }
 
 // ConnectReader opens the database that is only read, or returns nil if none is set. The
@@ -44,7 +45,7 @@ func ConnectReader(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error
 	if cfg.ReadDatabaseURL == "" {
 		return nil, nil
 	}
-	pool, err := pg.Open(ctx, cfg.ReadDatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: Conns, ReadOnly: true})
+	pool, err := pg.Open(ctx, cfg.ReadDatabaseURL.Reveal(), pg.Options{Role: cfg.DatabaseRole, Conns: Conns, ReadOnly: true, Unverified: cfg.UnverifiedDatabase()})
 	if err != nil {
 		return nil, fmt.Errorf("LINEPROOF_READ_DATABASE_URL: %w", err)
 	}
@@ -102,6 +103,19 @@ func Run(c *console.Console, fn func(cmd *cobra.Command, args []string, b *Backe
 	})
 }
 
+// On is [Run] for a command on the object whose id is the first argument. what names the argument.
+func On(c *console.Console, what string,
+	fn func(ctx context.Context, b *Backend, id uuid.UUID) error,
+) func(*cobra.Command, []string) error {
+	return c.Run(func(cmd *cobra.Command, args []string) error {
+		id, err := console.ParseID(what, args[0])
+		if err != nil {
+			return err
+		}
+		return Run(c, func(cmd *cobra.Command, _ []string, b *Backend) error { return fn(cmd.Context(), b, id) })(cmd, args)
+	})
+}
+
 // Open reads the settings, connects to the database and creates the services.
 func Open(ctx context.Context, c *console.Console) (*Backend, error) {
 	cfg, err := c.Settings(ctx)
@@ -155,14 +169,14 @@ func Open(ctx context.Context, c *console.Console) (*Backend, error) {
 }
 
 func openPeppers(ctx context.Context, pool *pgxpool.Pool, cfg config.Config) (*secret.Peppers, error) {
-	peppers, err := peppercheck.Open(ctx, pool, cfg.HasPepper(), func() ([]secret.Text, error) {
+	peppers, err := rowmac.OpenPeppers(ctx, pool, cfg.HasPepper(), func() ([]secret.Text, error) {
 		list, err := cfg.Peppers()
 		if err != nil {
 			return nil, &config.Error{Problems: []string{strings.TrimPrefix(err.Error(), "config: ")}}
 		}
 		return list, nil
 	})
-	if errors.Is(err, peppercheck.ErrPepper) {
+	if errors.Is(err, rowmac.ErrPepper) {
 		return nil, &config.Error{Problems: []string{err.Error()}}
 	}
 	return peppers, err

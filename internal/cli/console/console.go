@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/lineproof/lineproof/internal/config"
+	"github.com/lineproof/lineproof/internal/server/config"
 )
 
 // APIPrefix is the prefix of the environment variables of the api commands.
@@ -62,7 +62,7 @@ func (c *Console) LowerPriority() {
 
 // Execute runs the command of root that the arguments name.
 func (c *Console) Execute(ctx context.Context, root *cobra.Command) (*cobra.Command, error) {
-	root.SetArgs(slices.Concat([]string{}, c.Env.Args)) // never nil: cobra would then use the arguments of the process
+	root.SetArgs(append([]string{}, c.Env.Args...)) // never nil: cobra would then use the arguments of the process
 	root.SetIn(c.Env.Stdin)
 	root.SetOut(c.Out)
 	root.SetErr(c.Env.Stderr)
@@ -98,10 +98,13 @@ func missingSubcommand(root *cobra.Command, args []string) error {
 }
 
 // Run wraps the function of a command, so that its errors are not taken for
-// errors in the command line.
+// errors in the command line, and parses the flags that have ids and times.
 func (c *Console) Run(fn func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c.started = true
+		if err := parseFlags(cmd); err != nil {
+			return err
+		}
 		return fn(cmd, args)
 	}
 }
@@ -138,14 +141,6 @@ func ParseID(what, text string) (uuid.UUID, error) {
 		return uuid.Nil, Usagef("%s is not a UUID", what)
 	}
 	return id, nil
-}
-
-// ParseOptionalID is [ParseID], except that "" is the zero id.
-func ParseOptionalID(what, text string) (uuid.UUID, error) {
-	if text == "" {
-		return uuid.Nil, nil
-	}
-	return ParseID(what, text)
 }
 
 // output keeps write errors: losing a secret that is shown only once must make

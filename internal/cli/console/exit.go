@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/client"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/server/config"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // The exit codes. Scripts depend on them; they are never renumbered.
@@ -111,7 +111,7 @@ func ExitCode(ctx context.Context, err error) int {
 
 // Report writes the error of a command to standard error.
 func (c *Console) Report(ctx context.Context, cmd *cobra.Command, err error) {
-	report := func(text string) { fmt.Fprintln(c.Env.Stderr, "lineproof: "+text) }
+	report := func(text string) { fmt.Fprintln(c.Env.Stderr, cmd.Root().Name()+": "+text) }
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		report(strings.TrimSpace(err.Error()))
 		fmt.Fprintf(c.Env.Stderr, "For help run: %s --help\n", cmd.CommandPath())

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // maxSecretLine is far above the length of any password or credential.

@@ -3,14 +3,17 @@ package demo
 import (
 	"context"
 	"crypto/rand"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // demoAccount is a portal account of the demo data, with the password that is
@@ -35,9 +38,11 @@ func createDemoAccounts(ctx context.Context, b *backend.Backend, bank, client uu
 		return registry.StaffForm{Name: name, Email: email, Password: add("staff, "+string(access.Administrator), email)}
 	}
 	founders := []registry.StaffForm{founder("Ada Obi", "administrator@regulator.example"), founder("Bola Ade", "second-administrator@regulator.example")}
-	if _, err := b.Registry.Found(ctx, founders, access.Operator, uuid.Nil); err != nil {
+	ids, err := b.Registry.Found(ctx, founders, access.Operator, uuid.Nil)
+	if err != nil {
 		return nil, err
 	}
+	approvals := &approval.Service{Pool: b.Pool, CheckStaff: registry.CheckStaff, CheckIndependent: registry.CheckIndependent, Effects: b.Registry.Effects(), Now: time.Now}
 	for _, s := range []struct {
 		name, email string
 		role        access.Role
@@ -46,8 +51,14 @@ func createDemoAccounts(ctx context.Context, b *backend.Backend, bank, client uu
 		{"Dayo Bello", "auditor@regulator.example", access.Auditor},
 	} {
 		form := registry.StaffForm{Name: s.name, Email: s.email, Role: string(s.role), Password: add("staff, "+string(s.role), s.email)}
-		if _, err := b.Registry.CreateStaff(ctx, form, access.Operator, uuid.Nil); err != nil {
+		created, err := b.Registry.CreateStaff(ctx, form, access.Operator, uuid.Nil)
+		if err != nil {
 			return nil, err
+		}
+		if created.Pending != uuid.Nil {
+			if _, err := approvals.Confirm(ctx, created.Pending, audit.Actor{Kind: audit.Account, ID: ids[0]}, uuid.Nil); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, m := range []struct {
@@ -92,5 +103,8 @@ func createDemoMember(ctx context.Context, b *backend.Backend, i registry.Invite
 	if err != nil {
 		return err
 	}
-	return pg.InTx(ctx, b.Pool, func(tx pg.Tx) error { return b.Registry.Accept(ctx, tx, account.ID, name, hash) })
+	return pg.InTx(ctx, b.Pool, func(tx pg.Tx) error {
+		_, err := b.Registry.Accept(ctx, tx, account, name, hash)
+		return err
+	})
 }

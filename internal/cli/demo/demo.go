@@ -1,5 +1,4 @@
-// Package demo is the command that fills an empty database with demo data, or with
-// --full runs a small nation.
+// Package demo is the command that fills an empty database with demo data.
 package demo
 
 import (
@@ -15,47 +14,31 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/cli/nation"
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/fault"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linestore"
+	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/server/config"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 var errNotEmpty = fault.New(fault.IncompatibleState, "the database is not empty; demo needs an empty one")
 
-// Command returns the command "demo". Main runs any other command, as
-// [nation.Options] wants it.
-func Command(con *console.Console, main func(context.Context, console.Env) int) *cobra.Command {
+// Command returns the command "demo".
+func Command(con *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Fill an empty database with demo data, or run a small nation",
+		Short: "Fill an empty database with demo data",
 		Long: `Fills an empty database with a client, a relying party, a live API key, a few thousand lines and a portal account for every
 role, and prints a curl command that verifies one of the lines. The passwords of the accounts are printed once; with
 --accounts=false there are none. It refuses to run on a database that is not empty.
 
-With --full it runs a small nation on this machine until it is stopped: it creates the tables, starts the service with a public
-log, two witnesses and a monitor, lets four operators supply a million lines over the API, and then banks verify numbers,
-operators and the clearing house report events, and a bank receives webhooks. It prints where to look, and the accounts with
-their passwords. It needs nothing but an empty PostgreSQL database (LINEPROOF_DATABASE_URL); its files are in LINEPROOF_DATA,
-or in lineproof-demo. Run again, it goes on with what is there. All people and lines are invented, and two-factor
-authentication is off: never put it where others can reach it.`,
+To see everything at work, with a million lines and traffic, run the program lineproof-nation.`,
 		Example: `  lineproof migrate
-  lineproof demo
-  LINEPROOF_DATABASE_URL=postgres:///nation?host=/var/run/postgresql lineproof demo --full
-  lineproof demo --full --lines 100000 --for 10m --json`,
+  lineproof demo`,
 		Args: cobra.NoArgs,
 	}
-	flags := cmd.Flags()
-	accounts := flags.Bool("accounts", true, "create a portal account for every role")
-	full := flags.Bool("full", false, "run a small nation until stopped")
-	options := nation.Options{Main: main}
-	flags.Int64Var(&options.Lines, "lines", 1_000_000, "with --full: number of lines, of all operators together")
-	flags.IntVar(&options.Rate, "rate", 20, "with --full: verifications per second")
-	flags.DurationVar(&options.For, "for", 0, "with --full: stop after this time, counted from when everything runs (default: run until stopped)")
-	flags.StringVar(&options.Listen, "listen", "", "with --full: the address of the service on this machine; port 0 chooses a free port (default LINEPROOF_LISTEN)")
-	asJSON := flags.Bool("json", false, "print one JSON document, for programs; with --full a line for each step and each second")
-	small := backend.Run(con, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
+	accounts := cmd.Flags().Bool("accounts", true, "create a portal account for every role")
+	asJSON := cmd.Flags().Bool("json", false, "print one JSON document, for programs")
+	cmd.RunE = backend.Run(con, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
 		if err := requireEmpty(cmd.Context(), b); err != nil {
 			return err
 		}
@@ -68,18 +51,6 @@ authentication is off: never put it where others can reach it.`,
 		}
 		printDemo(con, created)
 		return nil
-	})
-	cmd.RunE = con.Run(func(cmd *cobra.Command, args []string) error {
-		if !*full {
-			for _, name := range []string{"lines", "rate", "for", "listen"} {
-				if flags.Changed(name) {
-					return console.Usagef("--%s needs --full", name)
-				}
-			}
-			return small(cmd, args)
-		}
-		options.JSON = *asJSON
-		return nation.Run(cmd.Context(), con, options)
 	})
 	return cmd
 }

@@ -4,10 +4,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/order"
+	"github.com/lineproof/lineproof/internal/line/order"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
 )
 
 func (c *commands) announceCommand() *cobra.Command {
@@ -20,21 +20,15 @@ without an announcement. Events beyond it are held as before, and what is held a
 It takes effect when a second person has confirmed it; while there are neither founders nor two administrators, at once.`,
 		Example: "  lineproof lines announce MTN --lines 25000 --from 2026-11-20 --until 2026-11-27 --reason 'MTN switches off its 2G numbers, letter of 2 November'",
 	}
-	lines := cmd.Flags().Int64("lines", 0, "how many lines may change")
-	from := cmd.Flags().String("from", "", "start of the period: a time or a date")
-	until := cmd.Flags().String("until", "", "end of the period: a time or a date")
+	m := order.MassChange{By: access.Operator}
+	cmd.Flags().Int64Var(&m.Lines, "lines", 0, "how many lines may change")
+	console.TimeFlag(cmd, &m.From, "from", "start of the period: a time or a date")
+	console.TimeFlag(cmd, &m.Until, "until", "end of the period: a time or a date")
 	reason := reasonFlag(cmd)
 	console.Require(cmd, "lines", "from", "until", "reason")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
-		m := order.MassChange{Network: args[0], Lines: *lines, Reason: *reason, By: access.Operator}
-		var err error
-		if m.From, err = console.ParseTime("from", *from); err != nil {
-			return err
-		}
-		if m.Until, err = console.ParseTime("until", *until); err != nil {
-			return err
-		}
+		m.Network, m.Reason = args[0], *reason
 		pending, err := (&order.Service{Supply: b.Supply}).Announce(cmd.Context(), m)
 		if err == nil {
 			err = approval.Waits(pending)

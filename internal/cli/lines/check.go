@@ -9,8 +9,8 @@ import (
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/line/supply"
 )
 
 func (c *commands) checkCommand() *cobra.Command {
@@ -86,21 +86,11 @@ ranges has a line, and its events of the last 30 days: accepted, late and reject
 		if err != nil {
 			return err
 		}
-		networks := make([]supplyJSON, 0, len(list))
-		rows := [][]string{{"NETWORK", "SUPPLIED THROUGH", "KNOWN SINCE", "LINES", "SHARE", "EVENTS", "LATE", "REFUSED", ""}}
-		for _, s := range list {
-			v := newSupplyJSON(&s)
-			networks = append(networks, v)
-			silent := ""
-			if v.Silent {
-				silent = "silent"
-			}
-			rows = append(rows, []string{
-				v.Network, v.SuppliedThrough, v.KnownSince, strconv.FormatInt(v.Lines, 10), fmt.Sprintf("%.1f %%", 100*v.Share),
-				strconv.FormatInt(v.Accepted, 10), strconv.FormatInt(v.Late, 10), strconv.FormatInt(v.Refused, 10), silent,
+		return console.List(c.Console, *asJSON, list, newSupplyJSON,
+			"NETWORK, SUPPLIED THROUGH, KNOWN SINCE, LINES, SHARE, EVENTS, LATE, REFUSED, ", func(s *supplyJSON) []any {
+				silent := map[bool]string{true: "silent"}[s.Silent]
+				return []any{s.Network, s.SuppliedThrough, s.KnownSince, s.Lines, fmt.Sprintf("%.1f %%", 100*s.Share), s.Accepted, s.Late, s.Refused, silent}
 			})
-		}
-		return c.Print(*asJSON, networks, rows...)
 	})
 	return cmd
 }

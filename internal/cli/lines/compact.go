@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 func (c *commands) compactCommand() *cobra.Command {
@@ -27,7 +27,7 @@ fits into memory. It needs the rights of the owner, as migrate does, and disk sp
 		if err != nil {
 			return err
 		}
-		pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Conns: 2})
+		pool, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Conns: 2, Unverified: cfg.UnverifiedDatabase()})
 		if err != nil {
 			return err
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/linefile"
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/line/linefile"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // shippedPlan is the value of --plan for the plan included in the program.

@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/answer/verify"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/verify"
+	"github.com/lineproof/lineproof/internal/line/linestore"
 )
 
 func (c *commands) impactCommand() *cobra.Command {
@@ -99,22 +99,22 @@ type differenceJSON struct {
 }
 
 func (c *commands) printImpact(found *verify.ImpactResult, asJSON bool) error {
-	differences := make([]differenceJSON, 0, len(found.Differences))
-	rows := [][]string{{"REQUEST", "AT", "ENTITY", "ANSWER", "WOULD BE", "DIFFERENCE"}}
-	for _, d := range found.Differences {
-		s := differenceJSON{
-			RequestID: d.RequestID, At: console.FormatTime(d.At), Entity: d.Entity, Key: d.Key, Options: d.Options, Differs: d.Parts,
-			Said: d.Answered.String(), WouldSay: d.Recomputed.String(), More: json.RawMessage(d.Answered.Extra), WouldMore: json.RawMessage(d.Recomputed.Extra),
-		}
-		differences = append(differences, s)
-		rows = append(rows, []string{s.RequestID.String(), s.At, s.Entity.String(), s.Said, s.WouldSay, strings.Join(s.Differs, ", ")})
-	}
 	if found.NotDerivable > 0 {
 		c.Note("%d past answers about these numbers cannot be computed again, and were not compared. lineproof journal get says why.", found.NotDerivable)
 	}
-	if len(differences) == 0 && !asJSON {
+	if len(found.Differences) == 0 && !asJSON {
 		c.Note("No past answer would have been different.")
 		return nil
 	}
-	return c.Print(asJSON, differences, rows...)
+	return console.List(c.Console, asJSON, found.Differences, newDifferenceJSON,
+		"REQUEST, AT, ENTITY, ANSWER, WOULD BE, DIFFERENCE", func(d *differenceJSON) []any {
+			return []any{d.RequestID, d.At, d.Entity, d.Said, d.WouldSay, strings.Join(d.Differs, ", ")}
+		})
+}
+
+func newDifferenceJSON(d *verify.Difference) differenceJSON {
+	return differenceJSON{
+		RequestID: d.RequestID, At: console.FormatTime(d.At), Entity: d.Entity, Key: d.Key, Options: d.Options, Differs: d.Parts,
+		Said: d.Answered.String(), WouldSay: d.Recomputed.String(), More: json.RawMessage(d.Answered.Extra), WouldMore: json.RawMessage(d.Recomputed.Extra),
+	}
 }

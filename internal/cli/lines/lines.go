@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/order"
-	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/line/order"
+	"github.com/lineproof/lineproof/internal/line/supply"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // commands has the commands of this package.
@@ -34,7 +34,7 @@ and maintain it. A number that no supply covers is UNKNOWN.`,
 		Example: "  lineproof lines import --network MTN --kind snapshot --as-of 2026-11-01 mtn.csv.gz",
 	}
 	cmd.AddCommand(c.importCommand(), c.importsCommand(), c.rejectedCommand(), c.confirmCommand(), c.cancelCommand(), c.voidCommand(), c.announceCommand(),
-		c.generateCommand(), c.supplyCommand(), c.conflictsCommand(), c.ordersCommand(), c.impactCommand(), c.noticesCommand(), c.sealCommand(), c.checkCommand(), c.compactCommand())
+		c.generateCommand(), c.supplyCommand(), c.conflictsCommand(), c.ordersCommand(), c.impactCommand(), c.sealCommand(), c.checkCommand(), c.compactCommand())
 	return cmd
 }
 
@@ -45,6 +45,17 @@ func parseImportID(arg string) (uuid.UUID, error) {
 		return uuid.Nil, console.Usagef("the import id must be a UUID such as 0198c5f0-5d3c-7a51-9f0e-2b8e6a3f4c11")
 	}
 	return id, nil
+}
+
+// onImport is [backend.Run] for a command on the import whose id is the argument.
+func (c *commands) onImport(fn func(ctx context.Context, b *backend.Backend, id uuid.UUID) error) func(*cobra.Command, []string) error {
+	return c.Run(func(cmd *cobra.Command, args []string) error {
+		id, err := parseImportID(args[0])
+		if err != nil {
+			return err
+		}
+		return backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error { return fn(cmd.Context(), b, id) })(cmd, args)
+	})
 }
 
 // importJSON is an import as printed with --json.
@@ -123,14 +134,11 @@ func (c *commands) importsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		imports := make([]importJSON, 0, len(list))
-		rows := [][]string{{"IMPORT", "NETWORK", "KIND", "AS OF", "STATE", "ROWS", "REFUSED", "REASON"}}
-		for i := range list {
-			s := newImportJSON(plan.Code(list[i].Network), &list[i])
-			imports = append(imports, s)
-			rows = append(rows, []string{s.ID, s.Network, s.Kind, s.AsOf, s.State, strconv.FormatInt(s.Rows, 10), strconv.FormatInt(s.Refused, 10), s.Reason})
-		}
-		return c.Print(*asJSON, imports, rows...)
+		describe := func(im *supply.Import) importJSON { return newImportJSON(plan.Code(im.Network), im) }
+		return console.List(c.Console, *asJSON, list, describe,
+			"IMPORT, NETWORK, KIND, AS OF, STATE, ROWS, REFUSED, REASON", func(s *importJSON) []any {
+				return []any{s.ID, s.Network, s.Kind, s.AsOf, s.State, s.Rows, s.Refused, s.Reason}
+			})
 	})
 	return cmd
 }
@@ -141,21 +149,12 @@ func (c *commands) rejectedCommand() *cobra.Command {
 		Long:    "Writes the rejected rows of an import as CSV: the line of the file, the column and the reason.",
 		Example: "  lineproof lines refused 0198c5f0-5d3c-7a51-9f0e-2b8e6a3f4c11 >refused.csv",
 	}
-	cmd.RunE = c.Run(func(cmd *cobra.Command, args []string) error {
-		id, err := parseImportID(args[0])
+	cmd.RunE = c.onImport(func(ctx context.Context, b *backend.Backend, id uuid.UUID) error {
+		im, err := b.Supply.Import(ctx, id)
 		if err != nil {
 			return err
 		}
-		b, err := backend.Open(cmd.Context(), c.Console)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		im, err := b.Supply.Import(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		return b.Supply.RefusedRows(cmd.Context(), im, c.Out)
+		return b.Supply.RefusedRows(ctx, im, c.Out)
 	})
 	return cmd
 }
@@ -197,21 +196,12 @@ func (c *commands) cancelCommand() *cobra.Command {
 func (c *commands) decideCommand(cmd *cobra.Command, decide func(*supply.Service, context.Context, uuid.UUID, audit.Actor) (supply.Import, error)) *cobra.Command {
 	cmd.Args = cobra.ExactArgs(1)
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = c.Run(func(cmd *cobra.Command, args []string) error {
-		id, err := parseImportID(args[0])
+	cmd.RunE = c.onImport(func(ctx context.Context, b *backend.Backend, id uuid.UUID) error {
+		im, err := decide(b.Supply, ctx, id, access.Operator)
 		if err != nil {
 			return err
 		}
-		b, err := backend.Open(cmd.Context(), c.Console)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		im, err := decide(b.Supply, cmd.Context(), id, access.Operator)
-		if err != nil {
-			return err
-		}
-		plan, err := numbering.Current(cmd.Context(), b.Pool, time.Now())
+		plan, err := numbering.Current(ctx, b.Pool, time.Now())
 		if err != nil {
 			return err
 		}

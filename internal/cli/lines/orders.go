@@ -1,14 +1,14 @@
 package lines
 
 import (
-	"strconv"
+	"cmp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/order"
-	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/line/order"
+	"github.com/lineproof/lineproof/internal/line/supply"
 )
 
 // openJSON is an event that does not count or is in conflict, as printed with --json.
@@ -48,20 +48,10 @@ Decide with "lineproof api lines order", by the action CONFIRM or VOID.`,
 		if err != nil {
 			return err
 		}
-		open := make([]openJSON, 0, len(list))
-		rows := [][]string{{"EVENT", "NUMBER", "TYPE", "REPORTED BY", "EFFECTIVE", "WHY", "STATUS", "IF CONFIRMED"}}
-		for i := range list {
-			o := openOf(&list[i])
-			open = append(open, o)
-			by := o.Network
-			if by == "" {
-				by = o.Source
-			}
-			rows = append(rows, []string{
-				strconv.FormatInt(o.Event, 10), o.PhoneNumber, o.Type, by, o.EffectiveAt, o.Reason, o.Status, o.IfConfirmed,
+		return console.List(c.Console, *asJSON, list, openOf,
+			"EVENT, NUMBER, TYPE, REPORTED BY, EFFECTIVE, WHY, STATUS, IF CONFIRMED", func(o *openJSON) []any {
+				return []any{o.Event, o.PhoneNumber, o.Type, cmp.Or(o.Network, o.Source), o.EffectiveAt, o.Reason, o.Status, o.IfConfirmed}
 			})
-		}
-		return c.Print(*asJSON, open, rows...)
 	})
 	return cmd
 }
@@ -101,20 +91,21 @@ API or in the portal. A bar is UNCONFIRMED until then: it acts, and ends after 7
 		if err != nil {
 			return err
 		}
-		orders := make([]orderJSON, 0, len(list))
-		rows := [][]string{{"ORDER", "NUMBER", "ACTION", "STATE", "REQUESTED", "NOTE"}}
-		for _, o := range list {
-			s := orderJSON{
-				ID: o.ID.String(), PhoneNumber: o.Number.E164(), Action: o.Action, State: o.State, Note: o.Note,
-				AskedAt: console.FormatTime(o.RequestedAt), ConfirmedAt: console.FormatTime(o.ConfirmedAt),
-			}
-			if o.State == order.Unconfirmed || o.State == order.Lapsed {
-				s.LapsesAt = console.FormatTime(o.LapsesAt)
-			}
-			orders = append(orders, s)
-			rows = append(rows, []string{s.ID, s.PhoneNumber, s.Action, s.State, s.AskedAt, s.Note})
-		}
-		return c.Print(*asJSON, orders, rows...)
+		return console.List(c.Console, *asJSON, list, newOrderJSON,
+			"ORDER, NUMBER, ACTION, STATE, REQUESTED, NOTE", func(o *orderJSON) []any {
+				return []any{o.ID, o.PhoneNumber, o.Action, o.State, o.AskedAt, o.Note}
+			})
 	})
 	return cmd
+}
+
+func newOrderJSON(o *order.Order) orderJSON {
+	s := orderJSON{
+		ID: o.ID.String(), PhoneNumber: o.Number.E164(), Action: o.Action, State: o.State, Note: o.Note,
+		AskedAt: console.FormatTime(o.RequestedAt), ConfirmedAt: console.FormatTime(o.ConfirmedAt),
+	}
+	if o.State == order.Unconfirmed || o.State == order.Lapsed {
+		s.LapsesAt = console.FormatTime(o.LapsesAt)
+	}
+	return s
 }

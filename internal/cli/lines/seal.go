@@ -1,17 +1,17 @@
 package lines
 
 import (
-	"strconv"
+	"context"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/outbox"
-	"github.com/lineproof/lineproof/internal/seal"
+	"github.com/lineproof/lineproof/internal/line/outbox"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
 )
 
 func (c *commands) sealCommand() *cobra.Command {
@@ -38,15 +38,12 @@ for years: name the order, and not the number or the person.`,
 		Example: `  lineproof lines seal request --number-file number.txt --until 2026-12-31 --reason "Order of the Federal High Court, case 12"`,
 	}
 	file := cmd.Flags().String("number-file", "", "file whose first line is the number, in any usual spelling; - is standard input")
-	until := cmd.Flags().String("until", "", "end of the seal, a year ahead at most: a time or a date")
+	var end time.Time
+	console.TimeFlag(cmd, &end, "until", "end of the seal, a year ahead at most: a time or a date")
 	reason := reasonFlag(cmd)
 	console.Require(cmd, "number-file", "until", "reason")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
-		end, err := console.ParseTime("until", *until)
-		if err != nil {
-			return err
-		}
 		text, err := c.ReadSecret(*file)
 		if err != nil {
 			return err
@@ -55,7 +52,7 @@ for years: name the order, and not the number or the person.`,
 		if err != nil {
 			return console.Usagef("the first line of --number-file is not a mobile number of the region")
 		}
-		id, pending, err := seal.Request(cmd.Context(), b.Pool, time.Now(), seal.Form{Number: number, Until: end, Reason: *reason, By: access.Operator})
+		id, pending, err := outbox.RequestSeal(cmd.Context(), b.Pool, time.Now(), outbox.SealForm{Number: number, Until: end, Reason: *reason, By: access.Operator})
 		if err == nil {
 			err = approval.Waits(pending)
 		}
@@ -92,22 +89,23 @@ func (c *commands) sealListCommand() *cobra.Command {
 			c.Note("No number is sealed.")
 			return nil
 		}
-		all := make([]sealJSON, 0, len(list))
-		rows := [][]string{{"SEAL", "NUMBER ENDS IN", "STATE", "UNTIL", "WAITING CHANGES"}}
-		for _, s := range list {
-			row := sealJSON{ID: s.ID.String(), LastDigits: s.Number.LastDigits(), State: "waits for a second person", Until: console.FormatTime(s.Until), Waiting: s.Waiting}
-			switch {
-			case s.Active:
-				row.State = "active"
-			case time.Now().After(s.Expires):
-				row.State = "not confirmed in time"
-			}
-			all = append(all, row)
-			rows = append(rows, []string{row.ID, row.LastDigits, row.State, row.Until, strconv.FormatInt(row.Waiting, 10)})
-		}
-		return c.Print(*asJSON, all, rows...)
+		return console.List(c.Console, *asJSON, list, newSealJSON,
+			"SEAL, NUMBER ENDS IN, STATE, UNTIL, WAITING CHANGES", func(s *sealJSON) []any {
+				return []any{s.ID, s.LastDigits, s.State, s.Until, s.Waiting}
+			})
 	})
 	return cmd
+}
+
+func newSealJSON(s *outbox.Seal) sealJSON {
+	row := sealJSON{ID: s.ID.String(), LastDigits: s.Number.LastDigits(), State: "waits for a second person", Until: console.FormatTime(s.Until), Waiting: s.Waiting}
+	switch {
+	case s.Active:
+		row.State = "active"
+	case time.Now().After(s.Expires):
+		row.State = "not confirmed in time"
+	}
+	return row
 }
 
 func (c *commands) sealLiftCommand() *cobra.Command {
@@ -120,12 +118,8 @@ administrators, at once. What waited is told within seconds, unless the number h
 	reason := reasonFlag(cmd)
 	console.Require(cmd, "reason")
 	asJSON := console.JSONFlag(cmd)
-	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
-		id, err := console.ParseID("SEAL_ID", args[0])
-		if err != nil {
-			return err
-		}
-		pending, err := seal.Lift(cmd.Context(), b.Pool, time.Now(), id, *reason, access.Operator)
+	cmd.RunE = backend.On(c.Console, "SEAL_ID", func(ctx context.Context, b *backend.Backend, id uuid.UUID) error {
+		pending, err := outbox.LiftSeal(ctx, b.Pool, time.Now(), id, *reason, access.Operator)
 		if err == nil {
 			err = approval.Waits(pending)
 		}

@@ -34,7 +34,6 @@ func (n *nation) requestApprovals(ctx context.Context) error {
 		{"limits", "set", "--entity", bank, "--day-numbers", "500000", "--reason", "Its licence of June"},
 		{"client", "create", "--name", "Smile (demo)", "--network", "SMILE", "--scope", client.ScopeSupply, "--reason", "The fifth operator begins in December"},
 		{"lines", "announce", "GLO", "--lines", "5000", "--from", day(time.Now()), "--until", day(time.Now().AddDate(0, 0, 7)), "--reason", "Glo switches off its oldest numbers, letter of 2 November"},
-		{"mandate", "add", "--entity", n.st.Entities[paylane], "--principal", harbour, "--until", day(time.Now().AddDate(1, 0, 0)), "--document", "letter of 3 November, file 114/26"},
 	} {
 		if _, err := n.run(ctx, "", args...); err != nil {
 			return err

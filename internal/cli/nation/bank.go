@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/client"
-	"github.com/lineproof/lineproof/internal/pause"
+	"github.com/lineproof/lineproof/internal/platform/pause"
 )
 
 // receiver is the bank's server that gets webhooks. It accepts only what the service has
@@ -101,6 +101,7 @@ func (n *nation) connectBank(ctx context.Context) error {
 			return n.addHook(ctx, hookCards, "card processor", pathSilent, "ed25519")
 		}},
 		{"job", n.sendNumbers},
+		{"file of leads", n.sendLeads},
 		{"test mode", n.tryTestNumbers},
 		{"random watch-list", n.watchAtRandom},
 	} {
@@ -158,6 +159,21 @@ func (n *nation) sendNumbers(ctx context.Context) error {
 		}
 	}
 	return ctx.Err() // a slow machine: it goes on by itself
+}
+
+// sendLeads lets a lender send a file of consecutive numbers, which staff have to decide.
+func (n *nation) sendLeads(ctx context.Context) error {
+	job, err := n.api.CreateJob(ctx, n.key(keyQuickloan), "leads of November")
+	if err != nil {
+		return err
+	}
+	var file strings.Builder
+	file.WriteString("number\n")
+	for i := range 5_000 {
+		fmt.Fprintf(&file, "+234806%07d\n", 3_400_000+i)
+	}
+	_, err = n.api.SendJobFile(ctx, n.key(keyQuickloan), job.ID, strings.NewReader(file.String()), "text/csv")
+	return err
 }
 
 // tryTestNumbers is what a developer of the bank does first.

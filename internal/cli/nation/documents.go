@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/client"
-	"github.com/lineproof/lineproof/internal/cli/standin"
-	"github.com/lineproof/lineproof/internal/pause"
+	"github.com/lineproof/lineproof/internal/platform/pause"
 )
 
 // sendDocuments lets the operators and the bank submit documents, of which the reviewer has
@@ -29,10 +28,10 @@ func (n *nation) sendDocuments(ctx context.Context) error {
 			err := n.once("document "+o.code+" "+d.kind, func() error {
 				comment := "no comment"
 				if i == 3 && j == 1 {
-					comment = standin.VirusTestText // the scanner finds it
+					comment = VirusTestText // the scanner finds it
 				}
 				id, err := n.api.UploadDocument(ctx, token, client.Document{
-					Type: d.kind, FileName: d.title + ".pdf", EntityUID: n.st.Entities[o.name], Content: bytes.NewReader(standin.PDF(o.name, d.title, comment)),
+					Type: d.kind, FileName: d.title + ".pdf", EntityUID: n.st.Entities[o.name], Content: bytes.NewReader(samplePDF(o.name, d.title, comment)),
 				})
 				if err != nil {
 					return err
@@ -56,7 +55,7 @@ func (n *nation) sendDocuments(ctx context.Context) error {
 			return err
 		}
 		_, err = n.api.UploadDocument(ctx, session, client.Document{
-			Type: client.DocumentDataProtectionRegistration, FileName: "Data protection registration.pdf", Content: bytes.NewReader(standin.PDF(harbour, "Data protection registration", "no comment")),
+			Type: client.DocumentDataProtectionRegistration, FileName: "Data protection registration.pdf", Content: bytes.NewReader(samplePDF(harbour, "Data protection registration", "no comment")),
 		})
 		return err
 	})

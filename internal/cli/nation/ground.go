@@ -10,12 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lineproof/lineproof/client"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/fault"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/server/config"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // defaultDir holds the files unless LINEPROOF_DATA names another directory.
@@ -68,11 +67,11 @@ func hasSetting(environ []string, name string) bool {
 
 // claimDatabase makes sure that the database is empty or that of an earlier run.
 func (n *nation) claimDatabase(ctx context.Context, cfg config.Config) error {
-	db, err := pgx.Connect(ctx, cfg.DatabaseURL.Reveal())
+	db, err := pg.Open(ctx, cfg.DatabaseURL.Reveal(), pg.Options{Conns: 1, Unverified: cfg.UnverifiedDatabase()})
 	if err != nil {
 		return fmt.Errorf("connect to the database (LINEPROOF_DATABASE_URL): %w", err)
 	}
-	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }() // nothing was written
+	defer db.Close()
 	var id string
 	var tables int
 	err = db.QueryRow(ctx, `SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || (SELECT oid FROM pg_database WHERE datname = current_database()),
@@ -144,7 +143,7 @@ func (n *nation) base() string {
 func (n *nation) settings() []string {
 	own := map[string]string{
 		"LINEPROOF_DATA": n.path("data"), "LINEPROOF_LISTEN": n.st.Addresses[atService], "LINEPROOF_PRIVATE_LISTEN": n.st.Addresses[atPrivate],
-		"LINEPROOF_PUBLIC_URL": n.base(), "LINEPROOF_NODE": "nation", "LINEPROOF_STAFF_SECOND_FACTOR": "false",
+		"LINEPROOF_PUBLIC_URL": n.base(), "LINEPROOF_NODE": "nation", "LINEPROOF_STAFF_SECOND_FACTOR": "false", "LINEPROOF_SECOND_FACTOR": "false",
 		"LINEPROOF_LOG_ORIGIN": logOrigin, "LINEPROOF_LOG_KEY": n.path("log.pem"), "LINEPROOF_LOG_POLICY": n.path(policyFile),
 		"LINEPROOF_WEBHOOK_LOOPBACK": "true", "LINEPROOF_WEBHOOK_LOOPBACK_LIVE": "true", "LINEPROOF_JOURNAL_DISK_BYTES": "107374182400",
 	}
@@ -166,7 +165,7 @@ func (n *nation) settings() []string {
 // waits for a second person is no failure.
 func (n *nation) run(ctx context.Context, stdin string, args ...string) (string, error) {
 	var stdout, stderr strings.Builder
-	code := n.o.Main(ctx, console.Env{Args: args, Environ: n.env, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr})
+	code := execute(ctx, n.program, console.Env{Args: args, Environ: n.env, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr})
 	if code != console.ExitOK && code != console.ExitWaits {
 		return "", errors.New("lineproof " + strings.Join(args[:min(2, len(args))], " ") + ": " + strings.TrimSpace(stderr.String()))
 	}

@@ -34,7 +34,7 @@ func (n *nation) createKeys(ctx context.Context) error {
 		{harbour, "old core banking", "payment", nil},
 		{savanna, keySavanna, "credential-reset", nil},
 		{paylane, keyPaylane, "payment", nil},
-		{quickloan, keyQuickloan, "credit", []string{"--rate", "1000", "--burst", "2000", "--right", "watch"}},
+		{quickloan, keyQuickloan, "credit", []string{"--rate", "1000", "--burst", "2000", "--right", "watch", "--right", "jobs"}},
 		{dormant, "collections", "collection", nil},
 	} {
 		err := n.once("key "+k.name, func() error {

@@ -26,10 +26,6 @@ type Options struct {
 	For    time.Duration // 0 means until ctx ends
 	Listen string        // the address of the service; empty means as in the settings
 	JSON   bool
-
-	// Main runs a command of the program and returns its exit code. It is passed in
-	// because the commands import this package.
-	Main func(context.Context, console.Env) int
 }
 
 // minLines is enough that each operator has lines in every state.
@@ -37,13 +33,14 @@ const minLines = 20_000
 
 // nation is the nation while it runs.
 type nation struct {
-	con  *console.Console
-	o    Options
-	dir  string // of all files
-	env  []string
-	st   *state
-	api  *client.Client
-	show *display
+	con     *console.Console
+	o       Options
+	program string // lineproof, which runs every command
+	dir     string // of all files
+	env     []string
+	st      *state
+	api     *client.Client
+	show    *display
 
 	lines     []*operator
 	counts    counts
@@ -58,7 +55,11 @@ func Run(ctx context.Context, con *console.Console, o Options) (err error) {
 	if o.Lines < minLines || o.Rate < 1 || o.Rate > 1000 || o.For < 0 {
 		return console.Usagef("--lines must be at least %d, --rate 1 to 1000, and --for not negative", minLines)
 	}
-	n := &nation{con: con, o: o, show: newDisplay(con, o.JSON), failed: make(chan error, 8)}
+	program, err := findProgram()
+	if err != nil {
+		return err
+	}
+	n := &nation{con: con, o: o, program: program, show: newDisplay(con, o.JSON), failed: make(chan error, 8)}
 	if err := n.open(ctx); err != nil {
 		return err
 	}

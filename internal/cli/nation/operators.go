@@ -14,9 +14,9 @@ import (
 
 	"github.com/lineproof/lineproof/client"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linefile"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/pause"
+	"github.com/lineproof/lineproof/internal/line/linefile"
+	"github.com/lineproof/lineproof/internal/platform/pause"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // operator is an operator and its lines.

@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/cli/standin"
-	"github.com/lineproof/lineproof/internal/pause"
+	"github.com/lineproof/lineproof/internal/platform/pause"
 )
 
 const (
@@ -27,8 +26,7 @@ const (
 // witnesses are the names of the witnesses of the public log.
 var witnesses = []string{"university", "newspaper"}
 
-// part is a command that runs until the nation ends, in this process: so it can't be left
-// behind.
+// part is a command that runs until the nation ends.
 type part struct {
 	name   string
 	cancel context.CancelFunc
@@ -55,7 +53,7 @@ func (n *nation) start(ctx context.Context, name string, out io.Writer, args ...
 	n.parts = append(n.parts, p)
 	go func() {
 		defer close(p.ended)
-		code := n.o.Main(ctx, console.Env{Args: args, Environ: n.env, Stdin: strings.NewReader(""), Stdout: out, Stderr: log})
+		code := execute(ctx, n.program, console.Env{Args: args, Environ: n.env, Stdin: strings.NewReader(""), Stdout: out, Stderr: log})
 		_ = log.Close() // it is only a log
 		if pipe, ok := out.(*io.PipeWriter); ok {
 			_ = pipe.Close() // never fails
@@ -137,7 +135,7 @@ func (n *nation) startWitnesses(ctx context.Context) error {
 // ready.
 func (n *nation) startService(ctx context.Context) error {
 	if !hasSetting(n.con.Env.Environ, "LINEPROOF_CLAMD_ADDR") {
-		if err := standin.Scan(ctx, n.st.Addresses[atScanner]); err != nil {
+		if err := ScanAll(ctx, n.st.Addresses[atScanner]); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/client"
-	"github.com/lineproof/lineproof/internal/pause"
+	"github.com/lineproof/lineproof/internal/platform/pause"
 )
 
 // asker is an application of a bank that verifies numbers of its customers.

@@ -40,14 +40,10 @@ staff.`,
 				break
 			}
 		}
-		rows := [][]string{{"EVENT", "NUMBER", "TYPE", "REPORTED BY", "EFFECTIVE", "WHY", "STATUS", "IF CONFIRMED"}}
-		for i := range all {
-			o := &all[i]
-			rows = append(rows, []string{
-				o.Event, o.PhoneNumber, o.Type, cmp.Or(o.Network, o.Source), console.FormatTime(o.EffectiveAt), o.Reason, string(o.Status), string(o.IfConfirmed),
+		return console.List(r.Console, *asJSON, all, console.AsIs,
+			"EVENT, NUMBER, TYPE, REPORTED BY, EFFECTIVE, WHY, STATUS, IF CONFIRMED", func(o *client.Conflict) []any {
+				return []any{o.Event, o.PhoneNumber, o.Type, cmp.Or(o.Network, o.Source), console.FormatTime(o.EffectiveAt), o.Reason, o.Status, o.IfConfirmed}
 			})
-		}
-		return r.Print(*asJSON, all, rows...)
 	})
 	return cmd
 }

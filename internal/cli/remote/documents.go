@@ -46,17 +46,16 @@ states given with --state.`,
 		if err != nil {
 			return err
 		}
-		rows := [][]string{{"DOCUMENT", "TYPE", "STATE", "SINCE", "REASON"}}
-		for _, d := range list.Documents {
-			rows = append(rows, []string{d.ID, d.Label, d.State, console.FormatTime(d.MovedAt), d.Reason})
-		}
 		for _, q := range list.Requirements {
 			r.Note("%s is required: %s", q.Type, q.State)
 		}
 		if list.Next != "" {
 			r.Note("There are more. Continue with: --cursor %s", list.Next)
 		}
-		return r.Print(*asJSON, list, rows...)
+		return r.Print(*asJSON, list, console.Table(list.Documents,
+			"DOCUMENT, TYPE, STATE, SINCE, REASON", func(d *client.DocumentRecord) []any {
+				return []any{d.ID, d.Label, d.State, console.FormatTime(d.MovedAt), d.Reason}
+			})...)
 	})
 	return cmd
 }
@@ -93,9 +92,9 @@ func (r *remote) documentsShowCommand() *cobra.Command {
 
 func (r *remote) documentsContentCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "content DOCUMENT", Short: "Write the file of a document to standard output", Args: cobra.ExactArgs(1),
-		Long: `Writes the file of a document that is clean, accepted or rejected to standard output, byte for byte as it was uploaded.
-It needs a session. If the command fails, discard what it has written: the file is incomplete.`,
+		Use: "content DOCUMENT", Short: "Write the pages of a document to standard output", Args: cobra.ExactArgs(1),
+		Long: `Writes a PDF with pictures of the pages of a document that is clean, accepted or rejected to standard output. It needs a
+session. If the command fails, discard what it has written: the PDF is incomplete.`,
 		Example: "  lineproof api documents content 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 >certificate.pdf",
 	}
 	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) error {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/lineproof/lineproof/client"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/statefile"
+	"github.com/lineproof/lineproof/internal/platform/statefile"
 )
 
 // feedCommand has the commands about the feed.

@@ -12,7 +12,6 @@ import (
 
 func (r *remote) linesSendCommand() *cobra.Command {
 	var f client.LinesFile
-	var asOf string
 	var wait bool
 	cmd := &cobra.Command{
 		Use:   "send FILE",
@@ -27,7 +26,7 @@ the exit code is 6 if it is held, was rejected or has rejected rows.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.Kind, "kind", "", "snapshot or events")
-	flags.StringVar(&asOf, "as-of", "", "time of the snapshot; for events: the time up to which the supply is complete")
+	console.TimeFlag(cmd, &f.AsOf, "as-of", "time of the snapshot; for events: the time up to which the supply is complete")
 	flags.BoolVar(&f.DryRun, "dry-run", false, "only report what would change")
 	flags.StringVar(&f.IdempotencyKey, "idempotency-key", "", "identifies this file, so that a retry does not import it twice")
 	flags.BoolVar(&wait, "wait", false, "wait until the import has ended or is held")
@@ -35,9 +34,6 @@ the exit code is 6 if it is held, was rejected or has rejected rows.`,
 	console.Complete(cmd, "kind", client.ImportSnapshot, client.ImportEvents)
 	asJSON := console.JSONFlag(cmd)
 	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) (err error) {
-		if f.AsOf, err = console.ParseTime("as-of", asOf); err != nil {
-			return err
-		}
 		content, sent, err := r.OpenUpload(args[0])
 		if err != nil {
 			return err
@@ -118,13 +114,10 @@ func (r *remote) linesImportsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		rows := [][]string{{"IMPORT", "NETWORK", "KIND", "AS OF", "STATE", "ROWS", "REFUSED"}}
-		for _, im := range list {
-			rows = append(rows, []string{
-				im.ID, im.Network, im.Kind, console.FormatTime(im.AsOf), im.State, strconv.FormatInt(im.Rows, 10), strconv.FormatInt(im.Refused, 10),
+		return console.List(r.Console, *asJSON, list, console.AsIs,
+			"IMPORT, NETWORK, KIND, AS OF, STATE, ROWS, REFUSED", func(im *client.LineImport) []any {
+				return []any{im.ID, im.Network, im.Kind, console.FormatTime(im.AsOf), im.State, im.Rows, im.Refused}
 			})
-		}
-		return r.Print(*asJSON, list, rows...)
 	})
 	return cmd
 }

@@ -161,13 +161,10 @@ func (r *remote) jobsListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		rows := [][]string{{"JOB", "NAME", "STATE", "ROWS", "REJECTED", "PROGRESS", "CREATED"}}
-		for _, j := range jobs {
-			rows = append(rows, []string{
-				j.ID, j.Name, string(j.State), strconv.FormatInt(j.Rows, 10), strconv.FormatInt(j.Rejected, 10), strconv.Itoa(j.Progress) + " %", console.FormatTime(j.CreatedAt),
+		return console.List(r.Console, *asJSON, jobs, console.AsIs,
+			"JOB, NAME, STATE, ROWS, REJECTED, PROGRESS, CREATED", func(j *client.Job) []any {
+				return []any{j.ID, j.Name, j.State, j.Rows, j.Rejected, strconv.Itoa(j.Progress) + " %", console.FormatTime(j.CreatedAt)}
 			})
-		}
-		return r.Print(*asJSON, jobs, rows...)
 	})
 }
 

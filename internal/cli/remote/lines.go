@@ -31,7 +31,8 @@ accept a session of the regulator's staff.`,
 
 func (r *remote) linesReportCommand() *cobra.Command {
 	var e client.LineEvent
-	var effective, churn, through string
+	var effective string
+	var through time.Time
 	cmd := &cobra.Command{
 		Use:   "tell NUMBER",
 		Short: "Report one event",
@@ -51,10 +52,10 @@ event was rejected.`,
 	flags.StringVar(&e.Level, "level", "", "for a flag: MEDIUM, HIGH or VERY_HIGH")
 	flags.StringVar(&e.Reason, "reason", "", "for a bar or an end: the reason")
 	flags.BoolVar(&e.FirstHolder, "first-holder", false, "for an assignment: nobody held the number before")
-	flags.StringVar(&churn, "churn-at", "", "for a churn notice: when the line will churn")
+	console.TimeFlag(cmd, &e.ChurnAt, "churn-at", "for a churn notice: when the line will churn")
 	flags.StringVar(&e.Voids, "voids", "", "for a correction: the id of the event to withdraw")
 	flags.StringVar(&e.Note, "note", "", "free text")
-	flags.StringVar(&through, "through", "", "the time up to which your supply is complete")
+	console.TimeFlag(cmd, &through, "through", "the time up to which your supply is complete")
 	console.Require(cmd, "id", "type", "effective-at")
 	asJSON := console.JSONFlag(cmd)
 	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) (err error) {
@@ -63,14 +64,7 @@ event was rejected.`,
 			return err
 		}
 		e.Day = len(effective) == len(time.DateOnly)
-		if e.ChurnAt, err = console.ParseTime("churn-at", churn); err != nil {
-			return err
-		}
-		suppliedThrough, err := console.ParseTime("through", through)
-		if err != nil {
-			return err
-		}
-		receipt, err := c.ReportEvents(ctx, token, []client.LineEvent{e}, suppliedThrough)
+		receipt, err := c.ReportEvents(ctx, token, []client.LineEvent{e}, through)
 		if err != nil {
 			return err
 		}
@@ -98,44 +92,36 @@ func (r *remote) linesSupplyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		rows := [][]string{{"NETWORK", "SUPPLIED THROUGH", "SILENT", "LINES", "SHARE", "LATE", "REFUSED"}}
-		for _, s := range list {
-			late := int64(0)
-			for _, e := range s.Events {
-				late += e.Late
-			}
-			rows = append(rows, []string{
-				s.Network, console.FormatTime(s.SuppliedThrough), strconv.FormatBool(s.Silent), strconv.FormatInt(s.Lines, 10), strconv.FormatFloat(s.Share, 'f', 4, 64),
-				strconv.FormatInt(late, 10), strconv.FormatInt(s.Refused, 10),
+		return console.List(r.Console, *asJSON, list, console.AsIs,
+			"NETWORK, SUPPLIED THROUGH, SILENT, LINES, SHARE, LATE, REFUSED", func(s *client.Standing) []any {
+				late := int64(0)
+				for _, e := range s.Events {
+					late += e.Late
+				}
+				return []any{s.Network, console.FormatTime(s.SuppliedThrough), s.Silent, s.Lines, strconv.FormatFloat(s.Share, 'f', 4, 64), late, s.Refused}
 			})
-		}
-		return r.Print(*asJSON, list, rows...)
 	})
 	return cmd
 }
 
 func (r *remote) linesHistoryCommand() *cobra.Command {
-	var asOf, knownAt string
+	var q client.HistoryQuery
 	cmd := &cobra.Command{
 		Use:   "history NUMBER",
 		Short: "Show the tenures and events of a number",
-		Long: `Shows the history of a number to its own operator and to the regulator's staff. Access by staff is recorded in the
-audit trail. Only staff may use --as-of and --known-at.`,
+		Long: `Shows the history of a number to its own operator and to the regulator's staff. Staff give the reason, which is recorded
+in the audit trail; a person can look up so many different numbers on a day. Only staff may use --as-of, --known-at and
+--reason.`,
 		Example: `  lineproof api lines history 08031234567
-  lineproof api lines history --token-file ./session --as-of 2026-03-01 08031234567`,
+  lineproof api lines history --token-file ./session --as-of 2026-03-01 --reason 'Complaint 2026/114' 08031234567`,
 		Args: cobra.ExactArgs(1),
 	}
-	cmd.Flags().StringVar(&asOf, "as-of", "", "show the state at this time or date")
-	cmd.Flags().StringVar(&knownAt, "known-at", "", "show only what the service knew at this time or date")
+	console.TimeFlag(cmd, &q.AsOf, "as-of", "show the state at this time or date")
+	console.TimeFlag(cmd, &q.KnownAt, "known-at", "show only what the service knew at this time or date")
+	cmd.Flags().StringVar(&q.Reason, "reason", "", "for staff: the reason, which is recorded")
 	asJSON := console.JSONFlag(cmd)
 	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) (err error) {
-		q := client.HistoryQuery{PhoneNumber: args[0]}
-		if q.AsOf, err = console.ParseTime("as-of", asOf); err != nil {
-			return err
-		}
-		if q.KnownAt, err = console.ParseTime("known-at", knownAt); err != nil {
-			return err
-		}
+		q.PhoneNumber = args[0]
 		h, err := c.History(ctx, token, q)
 		if err != nil {
 			return err

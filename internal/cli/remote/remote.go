@@ -13,9 +13,9 @@ import (
 
 	"github.com/lineproof/lineproof/client"
 	"github.com/lineproof/lineproof/internal/cli/console"
-	"github.com/lineproof/lineproof/internal/config"
-	"github.com/lineproof/lineproof/internal/secret"
-	"github.com/lineproof/lineproof/internal/telemetry"
+	"github.com/lineproof/lineproof/internal/platform/telemetry"
+	"github.com/lineproof/lineproof/internal/server/config"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // Variable is an environment variable of the api commands.
@@ -53,7 +53,7 @@ users of the machine could read them. The variables:
 	}
 	r := &remote{Console: c}
 	cmd.PersistentFlags().StringVar(&r.url, "url", "", "base URL of the service (default: LINEPROOF_API_URL, or http://127.0.0.1:8080)")
-	cmd.AddCommand(r.tokenCommand(), r.onboardCommand(), r.uploadCommand(), r.documentsCommand(), r.loginCommand(), r.verifyCommand(), r.linesCommand(),
+	cmd.AddCommand(r.tokenCommand(), r.onboardCommand(), r.uploadCommand(), r.documentsCommand(), r.loginCommand(), r.verifyCommand(), r.batchCommand(), r.receiptCommand(), r.linesCommand(),
 		r.jobsCommand(), r.watchCommand(), r.feedCommand(), r.webhooksCommand())
 	return cmd
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func (r *remote) verifyCommand() *cobra.Command {
-	var since, onBehalfOf string
+	var since, onBehalfOf, externalID string
 	var include []string
 	cmd := &cobra.Command{
 		Use:   "verify NUMBER",
@@ -35,6 +35,7 @@ With --include receipt and --json it prints a receipt, which promises that the p
 	cmd.Flags().StringVar(&since, "since", "", "also report changes after this day or time, such as 2026-03-01 or 2026-03-01T08:00:00Z")
 	cmd.Flags().StringSliceVar(&include, "include", nil, "also return: signals, coverage, dates, receipt")
 	cmd.Flags().StringVar(&onBehalfOf, "on-behalf-of", "", "principal for whom an agent asks, as its mandate names it")
+	cmd.Flags().StringVar(&externalID, "external-id", "", "your own id of the question, stored in its record and repeated with --json")
 	console.Complete(cmd, "include", "signals", "coverage", "dates", "receipt")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = r.run(func(ctx context.Context, c *client.Client, args []string) error {
@@ -42,7 +43,7 @@ With --include receipt and --json it prints a receipt, which promises that the p
 		if err != nil {
 			return err
 		}
-		options.OnBehalfOf = onBehalfOf
+		options.OnBehalfOf, options.ExternalID = onBehalfOf, externalID
 		key, err := r.credential(r.keyFile, "LINEPROOF_API_KEY", "key-file")
 		if err != nil {
 			return err
@@ -90,8 +91,10 @@ type verification struct {
 	Coverage      *coverage       `json:"coverage,omitzero"`
 	Dates         *dates          `json:"dates,omitzero"`
 	ChangedSince  client.Changed  `json:"changedSince,omitzero"`
+	SinceUsed     *string         `json:"sinceUsed,omitzero"`
 	Changes       []client.Change `json:"changes,omitzero"`
 	KnownThrough  *string         `json:"knownThrough,omitzero"`
+	ExternalID    string          `json:"externalId,omitzero"`
 	Receipt       json.RawMessage `json:"receipt,omitzero"`
 }
 
@@ -122,7 +125,8 @@ type topicCoverage struct {
 func verificationOf(v *client.Verification) verification {
 	result := verification{
 		PhoneNumber: v.PhoneNumber, Status: v.Status, RequestID: v.RequestID, MobileNetwork: v.MobileNetwork, VerifiedAt: console.FormatTime(v.VerifiedAt),
-		StatusReason: v.StatusReason, ChangedSince: v.ChangedSince, Changes: v.Changes, KnownThrough: timeOrNull(v.KnownThrough), Receipt: v.Receipt,
+		StatusReason: v.StatusReason, ChangedSince: v.ChangedSince, SinceUsed: timeOrNull(v.SinceUsed), Changes: v.Changes, KnownThrough: timeOrNull(v.KnownThrough),
+		ExternalID: v.ExternalID, Receipt: v.Receipt,
 	}
 	if v.Signals != nil {
 		result.Signals = make([]signal, 0, len(v.Signals))
@@ -164,7 +168,7 @@ func verificationRows(v *client.Verification) [][]string {
 		for _, c := range v.Changes {
 			changed = append(changed, string(c))
 		}
-		rows = append(rows, []string{"changed", strings.Join(changed, " ")}, []string{"known through", orUnknown(v.KnownThrough)})
+		rows = append(rows, []string{"changed", strings.Join(changed, " ")}, []string{"changed since", orUnknown(v.SinceUsed)}, []string{"known through", orUnknown(v.KnownThrough)})
 	}
 	for _, s := range v.Signals {
 		rows = append(rows, []string{"signal", signalText(s)})

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,11 +40,9 @@ func (r *remote) withKey(cmd *cobra.Command, fn func(ctx context.Context, c *cli
 }
 
 func (r *remote) printLists(asJSON bool, shown any, lists ...client.WatchList) error {
-	rows := [][]string{{"LIST ID", "NAME", "STATE", "MEMBERS", "CHANGED"}}
-	for _, l := range lists {
-		rows = append(rows, []string{l.ID, l.Name, l.State, strconv.FormatInt(l.Members, 10), console.FormatTime(l.ChangedAt)})
-	}
-	return r.Print(asJSON, shown, rows...)
+	return r.Print(asJSON, shown, console.Table(lists, "LIST ID, NAME, STATE, MEMBERS, CHANGED", func(l *client.WatchList) []any {
+		return []any{l.ID, l.Name, l.State, l.Members, console.FormatTime(l.ChangedAt)}
+	})...)
 }
 
 func (r *remote) watchListsCommand() *cobra.Command {

@@ -1,7 +1,9 @@
 package remote
 
 import (
+	"cmp"
 	"context"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -37,11 +39,39 @@ An endpoint gets events when it has answered a challenge.`,
 }
 
 // webhookJSON is an endpoint as printed with --json: with its secret, which no client prints
-// by itself.
+// by itself, and with null where the service has it.
 type webhookJSON struct {
 	*client.WebhookEndpoint
 
-	Secret string `json:"secret,omitempty"`
+	Secret    string  `json:"secret,omitempty"`
+	Reason    *string `json:"reason"`
+	PublicKey *string `json:"publicKey"`
+}
+
+func asWebhookJSON(w *client.WebhookEndpoint) webhookJSON {
+	return webhookJSON{w, string(w.Secret), orNull(w.Reason), orNull(w.PublicKey)}
+}
+
+// attemptJSON is a request to an endpoint as printed with --json.
+type attemptJSON struct {
+	*client.WebhookAttempt
+
+	FirstSequence *int64  `json:"firstSequence"`
+	LastSequence  *int64  `json:"lastSequence"`
+	Status        *int    `json:"status"`
+	Error         *string `json:"error"`
+}
+
+func asAttemptJSON(a *client.WebhookAttempt) attemptJSON {
+	return attemptJSON{a, orNull(a.FirstSequence), orNull(a.LastSequence), orNull(a.Status), orNull(a.Error)}
+}
+
+// orNull is a value that is null in JSON if it is the zero value.
+func orNull[T comparable](value T) *T {
+	if value == *new(T) {
+		return nil
+	}
+	return &value
 }
 
 func (r *remote) printWebhook(asJSON bool, w *client.WebhookEndpoint) error {
@@ -65,7 +95,7 @@ func (r *remote) printWebhook(asJSON bool, w *client.WebhookEndpoint) error {
 	if w.FailingSince != nil {
 		rows = append(rows, []string{"failing since", console.FormatTime(*w.FailingSince)})
 	}
-	return r.Print(asJSON, webhookJSON{w, string(w.Secret)}, rows...)
+	return r.Print(asJSON, asWebhookJSON(w), rows...)
 }
 
 func (r *remote) webhooksAddCommand() *cobra.Command {
@@ -103,12 +133,10 @@ func (r *remote) webhooksListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		rows := [][]string{{"WEBHOOK", "NAME", "URL", "STATE", "WAITING", "REFUSED", "FAILING SINCE"}}
-		for i := range list {
-			w := &list[i]
-			rows = append(rows, []string{w.ID, w.Name, w.URL, w.State, strconv.FormatInt(w.WaitingEvents, 10), strconv.FormatInt(w.RefusedEvents, 10), timeOrEmpty(w.FailingSince)})
-		}
-		return r.Print(*asJSON, list, rows...)
+		return console.List(r.Console, *asJSON, list, asWebhookJSON,
+			"WEBHOOK, NAME, URL, STATE, WAITING, REFUSED, FAILING SINCE", func(w *webhookJSON) []any {
+				return []any{w.ID, w.Name, w.URL, w.State, w.WaitingEvents, w.RefusedEvents, timeOrEmpty(w.FailingSince)}
+			})
 	})
 }
 
@@ -153,24 +181,19 @@ func (r *remote) webhooksDeleteCommand() *cobra.Command {
 
 // printAttempts prints requests to an endpoint.
 func (r *remote) printAttempts(asJSON bool, value any, attempts ...client.WebhookAttempt) error {
-	rows := [][]string{{"ATTEMPT", "AT", "KIND", "FIRST", "LAST", "STATUS", "MS", "RESPONSE"}}
 	number := func(n int64) string {
 		if n == 0 {
 			return ""
 		}
 		return strconv.FormatInt(n, 10)
 	}
-	for i := range attempts {
-		a := &attempts[i]
-		answer := a.Response
-		if a.Error != "" {
-			answer = a.Error
-		}
-		rows = append(rows, []string{
-			number(a.Attempt), console.FormatTime(a.At), a.Kind, number(a.FirstSequence), number(a.LastSequence), number(int64(a.Status)), strconv.FormatInt(a.Milliseconds, 10), oneLine(answer),
-		})
-	}
-	return r.Print(asJSON, value, rows...)
+	return r.Print(asJSON, value, console.Table(attempts,
+		"ATTEMPT, AT, KIND, FIRST, LAST, STATUS, MS, RESPONSE", func(a *client.WebhookAttempt) []any {
+			return []any{
+				number(a.Attempt), console.FormatTime(a.At), a.Kind, number(a.FirstSequence), number(a.LastSequence), number(int64(a.Status)), a.Milliseconds,
+				oneLine(cmp.Or(a.Error, a.Response)),
+			}
+		})...)
 }
 
 // oneLine shortens an answer of an endpoint to what a table can have.
@@ -185,7 +208,7 @@ func oneLine(text string) string {
 
 // printAttempt prints one request, and fails if the endpoint did not accept it.
 func (r *remote) printAttempt(asJSON bool, a *client.WebhookAttempt) error {
-	if err := r.printAttempts(asJSON, a, *a); err != nil {
+	if err := r.printAttempts(asJSON, asAttemptJSON(a), *a); err != nil {
 		return err
 	}
 	if !a.Succeeded() {
@@ -207,7 +230,11 @@ func (r *remote) webhooksAttemptsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.printAttempts(*asJSON, list, list...)
+		all := make([]attemptJSON, len(list))
+		for i := range list {
+			all[i] = asAttemptJSON(&list[i])
+		}
+		return r.printAttempts(*asJSON, all, list...)
 	})
 }
 
@@ -243,38 +270,48 @@ func (r *remote) webhooksRefusedCommand() *cobra.Command {
 			r.Note("The endpoint has refused no event for good.")
 			return nil
 		}
-		rows := [][]string{{"SEQUENCE", "TYPE", "REFUSED", "STATUS", "RESPONSE", "ACCEPTED"}}
-		for i := range list {
-			e := &list[i]
-			rows = append(rows, []string{
-				strconv.FormatInt(e.Sequence, 10), strings.TrimPrefix(e.Type, "org.lineproof."), console.FormatTime(e.RefusedAt), strconv.Itoa(e.Status), oneLine(e.Response), timeOrEmpty(e.AcceptedAt),
+		return console.List(r.Console, *asJSON, list, console.AsIs,
+			"SEQUENCE, TYPE, REFUSED, STATUS, RESPONSE, ACCEPTED", func(e *client.RefusedEvent) []any {
+				return []any{e.Sequence, strings.TrimPrefix(e.Type, "org.lineproof."), console.FormatTime(e.RefusedAt), e.Status, oneLine(e.Response), timeOrEmpty(e.AcceptedAt)}
 			})
-		}
-		return r.Print(*asJSON, list, rows...)
 	})
 }
 
 func (r *remote) webhooksResendCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "resend WEBHOOK SEQUENCE", Short: "Send an endpoint events once more", Args: cobra.ExactArgs(2),
+		Use: "resend WEBHOOK EVENT", Short: "Send an endpoint events once more", Args: cobra.ExactArgs(2),
 		Long: `Sends an endpoint an event of the feed once more, or with --last all up to another, as far as they fit into one request,
-and prints what it answered. The exit code is 6 if it did not accept them. What is sent next does not change; to send
+and prints what it answered. Name an event by its id, such as 1-1048577, or its sequence, such as 1048577. The exit code is 6 if it
+did not accept them. What is sent next does not change; to send
 everything again from a cursor on, use: lineproof api webhooks replay`,
 		Example: `  lineproof api webhooks resend "$WEBHOOK" 1048577`,
 	}
-	last := cmd.Flags().Int64("last", 0, "the sequence of the last event to send (default: only the first)")
+	last := cmd.Flags().String("last", "", "the last event to send (default: only the first)")
 	asJSON := console.JSONFlag(cmd)
 	return r.withKey(cmd, func(ctx context.Context, c *client.Client, key client.Secret, args []string) error {
-		first, err := strconv.ParseInt(args[1], 10, 64)
-		if err != nil || first < 1 {
-			return console.Usagef("SEQUENCE must be the sequence of an event, such as 1048577")
+		first, last := sequenceOf(args[1]), sequenceOf(cmp.Or(*last, args[1]))
+		if first == 0 || last == 0 {
+			return console.Usagef("an event must be named by its id, such as 1-1048577, or its sequence, such as 1048577")
 		}
-		a, err := c.ResendEvents(ctx, key, args[0], first, max(*last, first))
+		a, err := c.ResendEvents(ctx, key, args[0], first, max(first, last))
 		if err != nil {
 			return err
 		}
 		return r.printAttempt(*asJSON, a)
 	})
+}
+
+// eventName is an id or a sequence of an event.
+var eventName = regexp.MustCompile(`^(?:[1-9][0-9]*-)?([1-9][0-9]{0,15})$`)
+
+// sequenceOf returns the sequence of an event that is named by its id or by its sequence; 0 if the text names none.
+func sequenceOf(event string) int64 {
+	m := eventName.FindStringSubmatch(event)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.ParseInt(m[1], 10, 64) // it has at most 16 digits
+	return n
 }
 
 func (r *remote) webhooksReplayCommand() *cobra.Command {

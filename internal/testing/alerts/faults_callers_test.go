@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/pause"
+	"github.com/lineproof/lineproof/internal/platform/pause"
 )
 
 // organisation is a relying party with an API key.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/pause"
+	"github.com/lineproof/lineproof/internal/platform/pause"
 )
 
 // factor divides the windows and waiting times of the rules in this test, so that an hour takes a

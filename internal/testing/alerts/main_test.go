@@ -9,10 +9,9 @@ import (
 	"testing"
 
 	"github.com/lineproof/lineproof/internal/cli"
-	"github.com/lineproof/lineproof/internal/hashing"
-	"github.com/lineproof/lineproof/internal/inspect"
-	"github.com/lineproof/lineproof/internal/pageimage"
-	"github.com/lineproof/lineproof/internal/priority"
+	"github.com/lineproof/lineproof/internal/platform/confined"
+	"github.com/lineproof/lineproof/internal/platform/hashing"
+	"github.com/lineproof/lineproof/internal/platform/pageimage"
 )
 
 // childSwitch makes the test binary run the command. It does not have the prefix of the settings,
@@ -25,7 +24,7 @@ const (
 
 // TestMain runs the tests, or the command if a test has started it.
 func TestMain(m *testing.M) {
-	inspect.Main()
+	confined.Main()
 	pageimage.Main()
 	hashing.Main()
 	mode := os.Getenv(childSwitch)
@@ -41,7 +40,7 @@ func TestMain(m *testing.M) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(cli.Main(ctx, cli.Env{
-		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LowerPriority: priority.Background,
+		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, LowerPriority: confined.BackgroundPriority,
 	}))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ import (
 func TestEveryPanelHasDataOfTheSmallNation(t *testing.T) { //nolint:paralleltest // it needs both cores
 	lines := os.Getenv("LINEPROOF_E2E_NATION")
 	if lines == "" {
-		t.Skip("takes minutes; run make demo-full")
+		t.Skip("takes minutes; run make small-nation")
 	}
 	ctx := t.Context()
 	s := &site{dir: t.TempDir()}
@@ -29,9 +30,12 @@ func TestEveryPanelHasDataOfTheSmallNation(t *testing.T) { //nolint:paralleltest
 			t.Fatal(err)
 		}
 	}
-	nation, err := s.launch("nation.log", []string{
+	if said, err := exec.Command("go", "build", "-o", s.dir+"/", "../../../cmd/lineproof", "../../../cmd/lineproof-nation").CombinedOutput(); err != nil {
+		t.Fatalf("build the programs: %v\n%s", err, said)
+	}
+	nation, err := s.launchProgram(filepath.Join(s.dir, "lineproof-nation"), "nation.log", []string{
 		"LINEPROOF_DATABASE_URL=" + pgtest.Empty(t), "LINEPROOF_DATA=" + filepath.Join(s.dir, "data"), "LINEPROOF_LISTEN=" + s.public, "LINEPROOF_PRIVATE_LISTEN=" + s.private,
-	}, "demo", "--full", "--json", "--lines", lines)
+	}, "--json", "--lines", lines)
 	if err != nil {
 		t.Fatal(err)
 	}

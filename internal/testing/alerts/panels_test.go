@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/dashboard"
+	"github.com/lineproof/lineproof/internal/testing/dashboard"
 )
 
 // quiet are the queries that show nothing on a healthy site, with the reason. All others must

@@ -17,7 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/pause"
+	"github.com/lineproof/lineproof/internal/platform/pause"
 	"github.com/lineproof/lineproof/internal/testing/clamtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/testing/process"
@@ -166,6 +166,10 @@ func (s *site) launch(log string, settings []string, args ...string) (*process.C
 	if err != nil {
 		return nil, err
 	}
+	return s.launchProgram(program, log, settings, args...)
+}
+
+func (s *site) launchProgram(program, log string, settings []string, args ...string) (*process.Child, error) {
 	file, err := os.OpenFile(filepath.Join(s.dir, log), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/line/linefile"
 )
 
 // The times for which the files are made: asOf of the snapshots, and the current

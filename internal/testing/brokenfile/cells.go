@@ -3,7 +3,7 @@ package brokenfile
 import (
 	"strings"
 
-	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/line/linefile"
 )
 
 // numbers are cells that are no mobile numbers of Nigeria.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/line/linefile"
 )
 
 // packed is the content of the compressed files: long enough that a window has more

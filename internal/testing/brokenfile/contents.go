@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/line/linefile"
 )
 
 // contents are files that are not CSV, or are empty.

@@ -3,7 +3,7 @@ package brokenfile
 import (
 	"strings"
 
-	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/line/linefile"
 )
 
 // events are what goes wrong with events files.

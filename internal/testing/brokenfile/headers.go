@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/line/linefile"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/lineproof/lineproof/internal/linefile"
+	"github.com/lineproof/lineproof/internal/line/linefile"
 )
 
 // The lengths of endless lines.

@@ -143,8 +143,8 @@ func (p *pdf) update(file []byte, objects map[int]string, trailer string) []byte
 
 // lastStart returns what the last startxref says.
 func lastStart(file []byte) (n int) {
-	i := bytes.LastIndex(file, []byte("startxref"))
-	_, _ = fmt.Sscan(string(file[i+len("startxref"):]), &n)
+	_, after, _ := bytes.CutLast(file, []byte("startxref"))
+	_, _ = fmt.Sscan(string(after), &n)
 	return n
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/priority"
+	"github.com/lineproof/lineproof/internal/platform/confined"
 )
 
 // Nobody who verifies a number is refused while old days are archived, which is done with a
@@ -46,8 +46,8 @@ func TestVerifyDuringArchive(t *testing.T) {
 				return ctx.Err()
 			}
 		}
-		if nice < priority.Niceness {
-			t.Errorf("the archiving had a niceness of %d, want %d", nice, priority.Niceness)
+		if nice < confined.Niceness {
+			t.Errorf("the archiving had a niceness of %d, want %d", nice, confined.Niceness)
 		}
 		if a.ExitCode() != 0 {
 			return fmt.Errorf("e2e: the archiving ended with %d:\n%s", a.ExitCode(), a.output(t))

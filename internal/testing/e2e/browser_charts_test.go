@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
+	counts "github.com/lineproof/lineproof/internal/evidence/tally"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/portal/present"
-	"github.com/lineproof/lineproof/internal/portal/view"
-	counts "github.com/lineproof/lineproof/internal/tally"
+	"github.com/lineproof/lineproof/internal/web/portal/kit"
 )
 
 // Charts as a browser draws them: with none, one, a month and a year of days, and with a
@@ -21,15 +20,15 @@ import (
 // keyboard. LINEPROOF_E2E_SHOTS names a folder for pictures of them.
 func TestBrowserCharts(t *testing.T) {
 	needBrowser(t)
-	assets := filepath.Join("..", "..", "portal", "view", "assets")
+	assets := "../../web/portal/kit/assets"
 	css, js := must(os.ReadFile(filepath.Join(assets, "app.css")))(t), must(os.ReadFile(filepath.Join(assets, "app.js")))(t)
 	var page strings.Builder
 	fmt.Fprintf(&page, `<!DOCTYPE html><html lang="en"><title>Charts</title><style>%s</style><main class="page">`, css)
 	for _, days := range []int{0, 1, 30, 365} {
 		for _, peak := range []int64{1, 10_000} {
 			var b bytes.Buffer
-			chart, _ := present.AnswersChart(answeredDays(days, peak))
-			if err := view.BarChart(chart).Render(t.Context(), &b); err != nil {
+			chart, _ := kit.AnswersChart(answeredDays(days, peak))
+			if err := kit.BarChart(chart).Render(t.Context(), &b); err != nil {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(&page, `<section class="card" data-name="%d days, highest %d times the others" data-days="%d">%s</section>`, days, peak, days, b.String())

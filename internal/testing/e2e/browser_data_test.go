@@ -9,12 +9,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/feed"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linefile"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/supply"
-	"github.com/lineproof/lineproof/internal/webhook"
+	"github.com/lineproof/lineproof/internal/line/linefile"
+	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/line/supply"
+	"github.com/lineproof/lineproof/internal/notify/feed"
+	"github.com/lineproof/lineproof/internal/notify/webhook"
 )
 
 // Names as people have them: long, in words that do not break, with marks, from

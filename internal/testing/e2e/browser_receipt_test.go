@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/portal/view"
+	"github.com/lineproof/lineproof/internal/web/portal/kit"
 )
 
 // In Chromium with the network off, the page that is one file judges every kind of receipt
@@ -16,7 +16,7 @@ func TestBrowserReceipts(t *testing.T) {
 	w := newFixture(t, browserDatabase(t))
 	_, base := startAt(t, w)
 	file := filepath.Join(t.TempDir(), "verify-receipt.html")
-	if err := os.WriteFile(file, must(view.ReceiptFile(t.Context(), "Lineproof", ""))(t), 0o600); err != nil {
+	if err := os.WriteFile(file, must(kit.ReceiptFile(t.Context(), "Lineproof", ""))(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const atMost = 0.010

@@ -14,11 +14,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 // scriptsDir holds the scripts that drive the browser.
-const scriptsDir = "../../portal/browser"
+const scriptsDir = "../browser"
 
 // needBrowser skips the test on a machine without what it needs, and says so.
 // In CI a test that is not run proves nothing, so there it fails.
@@ -31,7 +31,7 @@ func needBrowser(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(scriptsDir, "node_modules", "playwright-core")); err != nil && lacks == "" {
-		lacks = "playwright-core: run npm ci in internal/portal/browser"
+		lacks = "playwright-core: run npm ci in internal/testing/browser"
 	}
 	switch {
 	case testing.Short():
@@ -132,15 +132,19 @@ func (w *fixture) roles(t *testing.T, bank, telco uuid.UUID) []role {
 	}
 }
 
-// guest makes an account and opens a session for it.
+// guest makes an account, with two-factor authentication unless it is a member or limited, and
+// opens a session for it.
 func (w *fixture) guest(t *testing.T, name, kind, staffRole string, entity uuid.UUID, limited bool) role {
 	t.Helper()
 	id := uuid.Must(uuid.NewV7())
 	w.exec(t, `INSERT INTO account (id, kind, entity_id, role, name, email, email_key, password_hash, verified_at, verified_by, created_at)
 		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $6, 'x', now(), 'email', now())`, id, kind, pg.ID(entity), staffRole, name, name+"-"+id.String()+"@people.example")
+	if kind != "member" && !limited {
+		w.exec(t, `INSERT INTO second_factor (account_id, sealed, confirmed_at, created_at) VALUES ($1, '', now(), now())`, id)
+	}
 	var s access.NewSession
 	err := pg.InTx(t.Context(), w.pool, func(tx pg.Tx) (err error) {
-		s, err = w.keeper.OpenSession(t.Context(), tx, access.SessionForm{Account: id, Entity: entity, Limited: limited})
+		s, err = w.keeper.OpenSession(t.Context(), tx, access.SessionForm{Portal: true, Account: id, Entity: entity, Limited: limited})
 		return err
 	})
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/approval"
-	"github.com/lineproof/lineproof/internal/audit"
-	"github.com/lineproof/lineproof/internal/message"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/people"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/access/message"
+	"github.com/lineproof/lineproof/internal/access/people"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/approval"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 )
 
@@ -32,7 +32,7 @@ func (g *browserData) plantStates(t *testing.T) {
 	g.exec(t, `INSERT INTO second_factor (account_id, sealed, wrong_codes, locked_at, confirmed_at, created_at)
 		SELECT id, '', 100, now(), now() - interval '1 day', current_timestamp - interval '2 days' FROM account WHERE entity_id = $1 AND name = 'Colleague 3'`, g.bank.ID)
 	lockedOut := g.guest(t, "locked out", "staff", "auditor", uuid.Nil, false).account
-	g.exec(t, `INSERT INTO second_factor (account_id, sealed, wrong_codes, locked_at, confirmed_at, created_at) VALUES ($1, '', 100, now(), now() - interval '1 day', current_timestamp - interval '2 days')`, lockedOut)
+	g.exec(t, `UPDATE second_factor SET wrong_codes = 100, locked_at = now() WHERE account_id = $1`, lockedOut)
 	g.paused = must(g.keeper.CreateClient(t.Context(), access.ClientForm{Name: names["yoruba"], Scopes: []string{"entity:onboard"}}, access.Operator, uuid.Nil))(t).ID
 	if err := g.keeper.SuspendClient(t.Context(), g.paused, access.Operator, uuid.Nil); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,6 @@ func (g *browserData) prepare(t *testing.T, roles []role) {
 			r.Also = []string{"/portal/files/" + waiting.String()}
 			g.notify(t, r.account, people.DocumentRejected, message.Content{About: names["solid"], Detail: names["long"], Path: "/portal/documents"})
 		case "telco":
-			g.exec(t, `INSERT INTO second_factor (account_id, sealed, confirmed_at, created_at) VALUES ($1, '', now(), now())`, r.account)
 			g.notify(t, r.account, people.FileHeld, message.Content{About: "COBALT", Path: "/portal/supply"})
 		case "administrator":
 			bank := "/portal/desk/entities/" + g.bank.ID.String()
@@ -84,7 +83,6 @@ func (g *browserData) notify(t *testing.T, account uuid.UUID, kind people.EmailK
 // second person has to confirm.
 func (g *browserData) requestPlan(t *testing.T, administrator uuid.UUID) {
 	t.Helper()
-	var waits *approval.WaitsError
 	rows := must(numbering.ReadCSV(strings.NewReader(`prefix,network,name,allocated,withdrawn
 234803,COBALT,Cobalt,2001-01-01,
 234802,AMBER,Amber,2001-01-01,2030-01-01
@@ -94,7 +92,7 @@ func (g *browserData) requestPlan(t *testing.T, administrator uuid.UUID) {
 	_, err := (&numbering.Service{Pool: g.pool, Now: time.Now}).Create(t.Context(), numbering.Draft{
 		Rows: rows, Source: names["long"], By: audit.Actor{Kind: audit.Account, ID: administrator},
 	})
-	if !errors.As(err, &waits) {
+	if _, ok := errors.AsType[*approval.WaitsError](err); !ok {
 		t.Fatalf("a new version of the plan waits for nobody: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/line/supply"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 )
 
@@ -41,7 +41,6 @@ func TestBrowserTasks(t *testing.T) {
 		"reviewer": g.guest(t, "Chidi Eze", "staff", "reviewer", uuid.Nil, false), "second": g.guest(t, "Dayo Bello", "staff", "reviewer", uuid.Nil, false),
 		"bank": g.guest(t, "Efua Mensah", "admin", "", g.bank.ID, false), "telco": g.guest(t, "Grace Musa", "admin", "", g.telco.ID, false),
 	}
-	g.exec(t, `INSERT INTO second_factor (account_id, sealed, confirmed_at, created_at) VALUES ($1, '', now(), now())`, people["telco"].account)
 	const asked = "+2348037700001"
 	answer := requestID(t, p, g.key.Text.Reveal(), asked, http.StatusOK)
 	refused := requestID(t, p, g.key.Text.Reveal(), "0803", http.StatusBadRequest)

@@ -30,6 +30,11 @@ func (g *browserData) plantJobs(t *testing.T) {
 				CASE WHEN $4 = 'done' THEN gen_random_uuid() END, CASE WHEN $4 = 'done' THEN now() + interval '7 days' END)`,
 			g.bank.ID, key.ID, j.name, j.state, j.reason, j.rows, j.answered, j.rejected, i+1)
 	}
+	for i, name := range []string{"all mobile customers", names["yoruba"]} {
+		g.exec(t, `INSERT INTO file_job (id, entity_id, mode, key_id, name, state, bytes, rows, numbers, dense, block, steps, missed, created_at, received_at)
+			VALUES (gen_random_uuid(), $1, 'live', $2, $3, 'held', 680000, 40000, 39998, $4, 10000, 12000, 7400, now() - interval '3 hours', now() - interval '3 hours')`,
+			g.bank.ID, key.ID, name, 39_000-30_000*i)
+	}
 	g.exec(t, `INSERT INTO file_job (id, entity_id, mode, key_id, name, state, bytes, rows, place, answered, created_at, received_at, started_at, finished_at, kept_until)
 		SELECT gen_random_uuid(), $1, 'live', $2, 'customers of week ' || i, 'done', 170000, 10000, 10000, 10000, now() - i * interval '7 days', now() - i * interval '7 days', now() - i * interval '7 days',
 			now() - i * interval '7 days' + interval '3 minutes', now() - i * interval '7 days' + interval '7 days' FROM generate_series(1, 120) i`, g.bank.ID, key.ID)

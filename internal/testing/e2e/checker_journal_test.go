@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/lineproof/lineproof/internal/merkle"
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/evidence/record"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
+	"github.com/lineproof/lineproof/internal/values/merkle"
 )
 
 // entryRow is a row of the journal, in the order in which it is selected.

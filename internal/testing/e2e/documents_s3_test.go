@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/lineproof/lineproof/client"
-	"github.com/lineproof/lineproof/internal/blob"
+	"github.com/lineproof/lineproof/internal/platform/blob"
 	"github.com/lineproof/lineproof/internal/testing/clamtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/testing/s3test"
@@ -42,7 +42,7 @@ func TestDocumentsS3(t *testing.T) {
 	p := start(t, w, append(bucketSettings(s3, line.url()), "LINEPROOF_CLAMD_ADDR="+scanner.Address())...)
 	kills := size(t, "LINEPROOF_E2E_KILLS", 3)
 
-	crowd := &documentTest{t: t, w: w, client: &client.Client{BaseURL: "http://" + p.public, Retries: -1}, sent: map[string]bool{}, kept: map[string]string{}}
+	crowd := &documentTest{t: t, w: w, client: &client.Client{BaseURL: "http://" + p.public, Retries: -1}, sent: map[string]bool{}, kept: map[string]string{}, seen: map[string]string{}}
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for range uploaders {
@@ -128,6 +128,7 @@ type documentTest struct {
 	mu   sync.Mutex
 	sent map[string]bool   // the hashes of all documents sent
 	kept map[string]string // the hash of each upload that was answered, by its id
+	seen map[string]string // the hash of its pictures when they were first read
 	ids  []string
 
 	asked                 int // verifications while the bucket was unavailable
@@ -174,8 +175,9 @@ func (c *documentTest) read(stop <-chan struct{}) {
 	}
 }
 
-// check reads one document over the API. That it is unavailable at the moment is no
-// finding; other content is.
+// check reads the pictures of one document over the API. That they are unavailable at the
+// moment is no finding; other pictures than before are. The service compares the file with
+// its hash before it draws it, and objects compares what is stored with what was sent.
 func (c *documentTest) check(id string) bool {
 	h := sha256.New()
 	err := c.client.DocumentContent(c.t.Context(), client.Secret(c.w.session), id, h)
@@ -189,9 +191,11 @@ func (c *documentTest) check(id string) bool {
 	c.whole.Add(1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if got := hex.EncodeToString(h.Sum(nil)); got != c.kept[id] {
-		c.t.Errorf("document %s came back as another: %s, not %s", id, got, c.kept[id])
+	got := hex.EncodeToString(h.Sum(nil))
+	if first, seen := c.seen[id]; seen && got != first {
+		c.t.Errorf("the pictures of document %s are others than before: %s, not %s", id, got, first)
 	}
+	c.seen[id] = got
 	return true
 }
 

@@ -2,10 +2,14 @@ package e2e_test
 
 import (
 	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // A server that is told to stop answers every request whose handler has started; a
@@ -43,6 +47,28 @@ func TestDrain(t *testing.T) {
 		t.Errorf("the stops met no load, so they prove nothing: %v", n)
 	}
 	report(t, &checker{world: w, book: whole, noAnswerNoTrace: true})
+}
+
+// A node that still answers because its load balancer has not removed it yet hears of what ends
+// elsewhere, as any other: keys, organisations and sessions; and it stops whoever scans.
+func TestNodeThatAnswersWhileItDrainsHearsAndGuards(t *testing.T) {
+	w := newFixture(t, pgtest.URL(t))
+	p := start(t, w, append([]string{"LINEPROOF_DRAIN_DELAY=3m"}, scanSettings...)...)
+	p.terminate(t)
+	process.Until(t, "it drains", func() bool { return strings.Contains(p.output(t), "draining") })
+	var all sync.WaitGroup
+	var asked, longest atomic.Int64
+	for i := range 3 {
+		r := w.revocation(t, i)
+		all.Go(func() { r.watch(t, []*instance{p}, &asked, &longest) })
+	}
+	all.Wait()
+	s := scan{name: "while it drains", keys: 1, batch: 1000, next: func(i int) int64 { return 234_803_500_0000 + int64(i) }}
+	s.run(t, w, p.public, 40_000)
+	s.judge(t, w)
+	if p.ends(t, 0) {
+		t.Error("the node had ended, so this proves nothing")
+	}
 }
 
 // answeredAll fails the test for every log line of a request whose caller got no

@@ -56,8 +56,8 @@ func damages() []damage {
 		{"the audit row has no actor", 3, `UPDATE audit SET actor_id = NULL WHERE action = 'entity.onboarded' AND subject_id = @entity`, false, false},
 		{"the audit row is about nothing", 3, `UPDATE audit SET subject_id = gen_random_uuid() WHERE action = 'entity.onboarded' AND subject_id = @entity`, false, false},
 		{"the admin is gone", 10, `DELETE FROM account WHERE entity_id = @entity`, false, false},
-		{"the entity has two admins", 5, `INSERT INTO account SELECT gen_random_uuid(), kind, entity_id, role, makes_keys, name, 'x' || email, 'x' || email_key, phone + 1000000, password_hash
-			, has_factor, verified_at, verified_by, disabled_at, created_at FROM account WHERE entity_id = @entity`, false, false},
+		{"the entity has two admins", 5, `INSERT INTO account (id, kind, entity_id, name, email, email_key, phone, password_hash, created_at)
+			SELECT gen_random_uuid(), kind, entity_id, name, 'x' || email, 'x' || email_key, phone + 1000000, password_hash, created_at FROM account WHERE entity_id = @entity`, false, false},
 		{"the entity is gone, its admin is not", 10, `DELETE FROM entity WHERE id = @entity`, false, false},
 		{"entity and admin are gone", 5, `WITH a AS (DELETE FROM account WHERE entity_id = @entity) DELETE FROM entity WHERE id = @entity`, false, false},
 		{"everything about an entity is gone", 5, `WITH a AS (DELETE FROM account WHERE entity_id = @entity), t AS (DELETE FROM audit WHERE subject_id = @entity),
@@ -71,13 +71,13 @@ func damages() []damage {
 			FROM idempotency WHERE position(convert_to(@entity::text, 'UTF8') IN answer) > 0`, false, false},
 		{"an entity without an admin", 5, `INSERT INTO entity (` + onboardedFields + `)
 			SELECT gen_random_uuid(), ` + strings.TrimPrefix(onboardedFields, "id, ") + ` FROM entity WHERE id = @entity`, false, false},
-		{"an account without an entity", 3, `INSERT INTO account SELECT gen_random_uuid(), kind, gen_random_uuid(), role, makes_keys, name, 'x' || email, 'x' || email_key, phone + 1000000
-			, password_hash, has_factor, verified_at, verified_by, disabled_at, created_at FROM account WHERE entity_id = @entity`, false, false},
+		{"an account without an entity", 3, `INSERT INTO account (id, kind, entity_id, name, email, email_key, phone, password_hash, created_at)
+			SELECT gen_random_uuid(), kind, gen_random_uuid(), name, 'x' || email, 'x' || email_key, phone + 1000000, password_hash, created_at FROM account WHERE entity_id = @entity`, false, false},
 		{"an entity for which nobody applied", 3, `WITH e AS (INSERT INTO entity (` + onboardedFields + `)
 			SELECT gen_random_uuid(), ` + strings.TrimPrefix(onboardedFields, "id, ") + ` FROM entity WHERE id = @entity RETURNING id), a AS (INSERT INTO audit
 			SELECT gen_random_uuid(), at, actor_kind, actor_id, action, e.id, e.id AS entity_id, request_id FROM audit, e WHERE action = 'entity.onboarded' AND subject_id = @entity)
-			INSERT INTO account SELECT gen_random_uuid(), kind, e.id, role, makes_keys, account.name, 'x' || email, 'x' || email_key, phone + 1000000, password_hash, has_factor, verified_at
-			, verified_by, disabled_at, created_at FROM account, e WHERE entity_id = @entity`, false, false},
+			INSERT INTO account (id, kind, entity_id, name, email, email_key, phone, password_hash, created_at)
+			SELECT gen_random_uuid(), kind, e.id, account.name, 'x' || email, 'x' || email_key, phone + 1000000, password_hash, account.created_at FROM account, e WHERE entity_id = @entity`, false, false},
 	}
 	change := func(times int, table, where string, changes ...string) {
 		for _, change := range changes {

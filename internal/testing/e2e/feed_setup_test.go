@@ -19,13 +19,13 @@ import (
 
 	"github.com/lineproof/lineproof/client"
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/guard"
+	"github.com/lineproof/lineproof/internal/access/guard"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/outbox"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/phone"
-	"github.com/lineproof/lineproof/internal/watchlist"
+	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/line/outbox"
+	"github.com/lineproof/lineproof/internal/notify/watchlist"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
 // perWatcher is how many numbers are watched for each bank; every number is in the lists of

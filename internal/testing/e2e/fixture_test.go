@@ -14,12 +14,12 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/phone"
-	"github.com/lineproof/lineproof/internal/registry"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/registry"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/values/phone"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 const (
@@ -206,7 +206,7 @@ func (w *fixture) settings() []string {
 		"LINEPROOF_DAY_NUMBERS=0", "LINEPROOF_SPONSOR_DAY_NUMBERS=0", "LINEPROOF_YEAR_NUMBERS=0", "LINEPROOF_SPONSOR_YEAR_NUMBERS=0", "LINEPROOF_SCAN_GUARD=watch", // the load of tests looks like number scanning
 		"LINEPROOF_KEY_RATE=1000000", "LINEPROOF_KEY_BURST=1000000", "LINEPROOF_ENTITY_RATE=1000000", "LINEPROOF_ENTITY_BURST=1000000",
 		"LINEPROOF_ADDRESS_RATE=1000000", "LINEPROOF_ADDRESS_BURST=1000000", "LINEPROOF_CLIENT_RATE=1000000", "LINEPROOF_CLIENT_BURST=1000000",
-		"LINEPROOF_CLIENT_ONBOARDINGS=0", "LINEPROOF_FILE_RATE=1000000", "LINEPROOF_FILE_BURST=1000000", "LINEPROOF_SESSION_RATE=1000000", "LINEPROOF_SESSION_BURST=1000000",
+		"LINEPROOF_CLIENT_ONBOARDINGS=0", "LINEPROOF_CLIENT_CLASHES=0", "LINEPROOF_FILE_RATE=1000000", "LINEPROOF_FILE_BURST=1000000", "LINEPROOF_SESSION_RATE=1000000", "LINEPROOF_SESSION_BURST=1000000",
 		"LINEPROOF_KEY_CONCURRENT=100000", "LINEPROOF_CLIENT_CONCURRENT=100000", "LINEPROOF_SESSION_CONCURRENT=100000",
 	}
 }

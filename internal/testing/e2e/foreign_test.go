@@ -18,10 +18,10 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
-	"github.com/lineproof/lineproof/internal/logentry"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/testing/process"
+	"github.com/lineproof/lineproof/internal/values/logentry"
 	"github.com/lineproof/lineproof/receipt"
 )
 

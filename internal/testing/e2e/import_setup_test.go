@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/linefile"
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/line/linefile"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/journalgap"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
 )
 
 const killWorkers = 16
@@ -62,11 +62,11 @@ func TestKill(t *testing.T) {
 func noGaps(t *testing.T, w *fixture) {
 	t.Helper()
 	for _, when := range []string{"at first", "when all epochs have ended"} {
-		if r := must(journalgap.Check(t.Context(), w.pool, time.Time{}, time.Time{}, 5))(t); !r.OK() {
+		if r := must(journal.CheckGaps(t.Context(), w.pool, time.Time{}, time.Time{}, 5))(t); !r.OK() {
 			t.Errorf("%s: %d findings: %v", when, r.Found, r.Findings)
 		}
 		w.exec(t, `UPDATE journal_epoch_start SET started_at = started_at - interval '2 hours'`)
-		must(journalgap.EndDead(t.Context(), w.pool))(t)
+		must(journal.EndDead(t.Context(), w.pool))(t)
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/secret"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/testing/redistest"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // rates returns the settings of a node with a limit for each entity.

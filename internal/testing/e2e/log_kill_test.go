@@ -16,10 +16,10 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/lineproof/lineproof/internal/logtile"
-	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/evidence/publiclog"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/values/merkle"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -206,7 +206,7 @@ func (*httpTiles) Height() int { return 8 }
 // ReadTiles implements tlog.TileReader.
 func (h *httpTiles) ReadTiles(list []tlog.Tile) (all [][]byte, err error) {
 	for _, one := range list {
-		all = append(all, download(h.t, h.address, logPath+logtile.Tile{Level: one.L, Index: one.N, Width: one.W}.Path(), ""))
+		all = append(all, download(h.t, h.address, logPath+merkle.Tile{Level: one.L, Index: one.N, Width: one.W}.Path(), ""))
 	}
 	return all, nil
 }

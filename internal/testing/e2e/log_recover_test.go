@@ -14,12 +14,12 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/lineproof/lineproof/internal/logentry"
-	"github.com/lineproof/lineproof/internal/logtile"
-	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/evidence/publiclog"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/testing/process"
+	"github.com/lineproof/lineproof/internal/values/logentry"
+	"github.com/lineproof/lineproof/internal/values/merkle"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -201,8 +201,8 @@ func (l *restoredLog) wantNamed(node *instance, size int64, text []byte) {
 	l.t.Helper()
 	v := must(must(receipt.Parse(text))(l.t).Verify(l.policy))(l.t)
 	for first := int64(0); first < size; first += 256 {
-		tile := logtile.Tile{Level: logtile.Bundle, Index: first / 256, Width: int(min(256, size-first))}
-		for _, entry := range must(logtile.Entries(download(l.t, node.public, logPath+tile.Path(), "")))(l.t) {
+		tile := merkle.Tile{Level: merkle.Bundle, Index: first / 256, Width: int(min(256, size-first))}
+		for _, entry := range must(merkle.Entries(download(l.t, node.public, logPath+tile.Path(), "")))(l.t) {
 			e := must(logentry.Decode(entry))(l.t)
 			if e.Kind != logentry.Restores {
 				continue

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // maxLogin is how long a login may take while the service verifies at full rate.

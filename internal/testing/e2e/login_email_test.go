@@ -8,6 +8,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/testing/mailtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
+	"github.com/lineproof/lineproof/internal/testing/process"
 )
 
 // An e-mail whose cause was committed arrives, though the mail server was down
@@ -28,6 +29,11 @@ func TestLetterSurvivesAKill(t *testing.T) {
 		t.Fatalf("onboarding: %d, %v: %s", got.status, err, got.body)
 	}
 	conn.close()
+	process.Until(t, "the first attempt has failed", func() bool {
+		var failed bool
+		err := w.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM river_job WHERE kind = 'send_letter' AND state = 'retryable')`).Scan(&failed)
+		return err == nil && failed
+	})
 	first.Kill()
 	post25.Refuse(0)
 

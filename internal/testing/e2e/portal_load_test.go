@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 // large is how many rows make a table large. Whoever scans one from end to end
@@ -115,7 +115,7 @@ func (o *portalData) signIn(t *testing.T, name, kind, role string, entity uuid.U
 		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $6, 'x', now(), 'email', now())`, id, kind, pg.ID(entity), role, name, id.String()+"@load.example")
 	var s access.NewSession
 	err := pg.InTx(t.Context(), o.pool, func(tx pg.Tx) (err error) {
-		s, err = o.keeper.OpenSession(t.Context(), tx, access.SessionForm{Account: id, Entity: entity})
+		s, err = o.keeper.OpenSession(t.Context(), tx, access.SessionForm{Portal: true, Account: id, Entity: entity})
 		return err
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,12 +21,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lineproof/lineproof/internal/auditchain"
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/logtile"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/testing/process"
+	"github.com/lineproof/lineproof/internal/values/merkle"
 )
 
 // Nothing that the public log shows says who asked about whom, or what was answered: no
@@ -55,7 +56,7 @@ func TestPublicLogShowsNothing(t *testing.T) {
 		}
 	})
 	w.askMany(t, p.public, answers)
-	must(auditchain.Extend(t.Context(), w.pool))(t)
+	must(audit.ExtendChain(t.Context(), w.pool))(t)
 	process.Until(t, "everything is published", func() bool {
 		var done bool
 		err := w.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM journal_batch) = (SELECT count(*) FROM log_entry WHERE kind = 1)
@@ -212,7 +213,7 @@ func (p *publicBytes) tiles(t *testing.T, dir, address, key string) {
 		t.Fatal(err)
 	}
 	size := openCheckpoint(t, download(t, address, logPath+"checkpoint", ""), key).N
-	tile := logtile.Tile{Level: logtile.Bundle, Width: int(min(size, 256))}
+	tile := merkle.Tile{Level: merkle.Bundle, Width: int(min(size, 256))}
 	served := download(t, address, logPath+tile.Path(), "")
 	for _, content := range p.name {
 		if bytes.Equal(content, served) {
@@ -233,9 +234,9 @@ func (w *fixture) guess(t *testing.T, public *publicBytes) (tried, confirmed int
 		e := must(journal.Get(t.Context(), w.pool, id))(t)
 		personal, open := e.EncodePersonal(), e.EncodePublic()
 		for _, salt := range [][]byte{nil, make([]byte, 16), []byte("0123456789abcdef")} {
-			inner := sha256.Sum256(append(personal[:len(personal):len(personal)], salt...))
-			hash := sha256.Sum256(append(open[:len(open):len(open)], inner[:]...))
-			flat := sha256.Sum256(append(append(open[:len(open):len(open)], personal...), salt...))
+			inner := sha256.Sum256(append(slices.Clip(personal), salt...))
+			hash := sha256.Sum256(append(slices.Clip(open), inner[:]...))
+			flat := sha256.Sum256(append(append(slices.Clip(open), personal...), salt...))
 			for _, h := range [][32]byte{inner, hash, flat, leafHash(inner), leafHash(hash), leafHash(flat)} {
 				guesses = append(guesses, needle{"a guess", string(h[:])})
 			}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // callAll calls every operation, correctly and incorrectly, with new secrets in every

@@ -12,13 +12,13 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 )
 
 // nextMigrations has a migration of every kind that the lint of migrations allows: what a next
 // release might bring.
-const nextMigrations = "internal/pg/testdata/next"
+const nextMigrations = "internal/platform/pg/testdata/next"
 
 // applyNext applies the migrations of a next release to a database.
 func applyNext(t *testing.T, root string, pool *pgxpool.Pool) {
@@ -60,9 +60,9 @@ func nextRelease(t *testing.T, root string) string {
 	if err := os.WriteFile(file, []byte(strings.Join(rights, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	replace := map[string]string{filepath.Join(root, "internal/pg/rights.txt"): file}
+	replace := map[string]string{filepath.Join(root, "internal/platform/pg/rights.txt"): file}
 	for _, path := range must(filepath.Glob(filepath.Join(root, nextMigrations, "*.sql")))(t) {
-		replace[filepath.Join(root, "internal/pg/migrations", filepath.Base(path))] = path
+		replace[filepath.Join(root, "internal/platform/pg/migrations", filepath.Base(path))] = path
 	}
 	overlay := filepath.Join(t.TempDir(), "overlay.json")
 	if err := os.WriteFile(overlay, must(json.Marshal(map[string]any{"Replace": replace}))(t), 0o600); err != nil {

@@ -16,12 +16,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/egress"
-	"github.com/lineproof/lineproof/internal/feed"
-	"github.com/lineproof/lineproof/internal/hooksign"
+	"github.com/lineproof/lineproof/internal/notify/feed"
+	"github.com/lineproof/lineproof/internal/notify/webhook"
+	"github.com/lineproof/lineproof/internal/platform/egress"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
 	"github.com/lineproof/lineproof/internal/testing/process"
-	"github.com/lineproof/lineproof/internal/webhook"
 )
 
 var programs = regexp.MustCompile("(?ms)^```(go|js|python)\n(.*?)^```$")
@@ -40,7 +39,7 @@ func TestWebhookReceivers(t *testing.T) {
 	service.Egress = egress.New(egress.Options{})
 	start(t, w, "LINEPROOF_WEBHOOK_LOOPBACK=true")
 	for _, m := range found {
-		for _, algorithm := range []hooksign.Algorithm{hooksign.Ed25519, hooksign.HMAC} {
+		for _, algorithm := range []webhook.Algorithm{webhook.Ed25519, webhook.HMAC} {
 			t.Run(m[1]+" "+string(algorithm), func(t *testing.T) {
 				x := &hooks{w: w, service: service}
 				x.tryReceiver(t, runProgram(t, m[1], m[2]), algorithm)
@@ -68,7 +67,7 @@ func runProgram(t *testing.T, kind, text string) []string {
 	return []string{binary}
 }
 
-func (x *hooks) tryReceiver(t *testing.T, command []string, algorithm hooksign.Algorithm) {
+func (x *hooks) tryReceiver(t *testing.T, command []string, algorithm webhook.Algorithm) {
 	ctx, by := t.Context(), webhook.By{Actor: access.Operator}
 	ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := ln.Addr().String()
@@ -119,7 +118,7 @@ func (x *hooks) tryReceiver(t *testing.T, command []string, algorithm hooksign.A
 		}
 	}
 	forged := []byte(`{"id":"1-6","type":"org.lineproof.line.v1.swapped","data":{}}`)
-	s := hooksign.Sign("1-6", time.Now(), forged, hooksign.New(algorithm))
+	s := webhook.Sign("1-6", time.Now(), forged, webhook.NewKey(algorithm))
 	r := must(http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(forged)))(t)
 	r.Header = http.Header{"Webhook-Id": {s.ID}, "Webhook-Timestamp": {s.Timestamp}, "Webhook-Signature": {s.Signature}}
 	res, err := (&http.Client{Timeout: patience}).Do(r)

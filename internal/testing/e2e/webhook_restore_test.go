@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/webhook"
+	"github.com/lineproof/lineproof/internal/notify/webhook"
 )
 
 // restoredHistory is what a receiver has that takes restores into account.

@@ -17,11 +17,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/access"
-	"github.com/lineproof/lineproof/internal/egress"
-	"github.com/lineproof/lineproof/internal/feed"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/secret"
-	"github.com/lineproof/lineproof/internal/webhook"
+	"github.com/lineproof/lineproof/internal/notify/feed"
+	"github.com/lineproof/lineproof/internal/notify/webhook"
+	"github.com/lineproof/lineproof/internal/platform/egress"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // hooked is an organisation with a feed and an endpoint of its own. It is also the

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // item is something that may change the line at one place in the order of effect:

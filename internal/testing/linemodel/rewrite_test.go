@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 	"github.com/lineproof/lineproof/internal/testing/linemodel"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/numbering"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
 )
 
 // effect is an item that changed the line, and the tenure that it belongs to.

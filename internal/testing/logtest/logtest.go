@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/lineproof/lineproof/internal/logkey"
+	"github.com/lineproof/lineproof/internal/evidence/logkey"
 )
 
 // NewKey returns a new key of a log or a witness.

@@ -143,11 +143,15 @@ func (s *Server) Messages() []Message {
 	return append([]Message(nil), s.messages...)
 }
 
+// waits is how long an e-mail may take: when a node was killed that had tried to send it, until
+// another one may lead the queue, which takes 15 s, and looks for what is to be tried again.
+const waits = 45 * time.Second
+
 // Wait returns the first e-mail to an address with this text in its subject, or
 // fails the test if none arrives in time.
 func (s *Server) Wait(tb testing.TB, to, subject string) Message {
 	tb.Helper()
-	timeout := time.After(20 * time.Second)
+	timeout := time.After(waits)
 	for {
 		s.mu.Lock()
 		arrived := s.arrived

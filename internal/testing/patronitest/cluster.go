@@ -29,6 +29,7 @@ type Cluster struct {
 
 	root string // of the repository
 	bin  string // of PostgreSQL
+	tls  string // the directory with the certificates of all machines
 }
 
 // password is that of all logins.
@@ -56,6 +57,9 @@ func Start(ctx context.Context, root string) (*Cluster, error) {
 }
 
 func (c *Cluster) start(ctx context.Context) error {
+	if err := c.makeCertificates(ctx); err != nil {
+		return err
+	}
 	clients, err := c.startEtcd(ctx)
 	if err != nil {
 		return err
@@ -84,7 +88,7 @@ func (c *Cluster) startEtcd(ctx context.Context) (clients string, err error) {
 		if addresses[i], err = address(ctx); err != nil {
 			return "", err
 		}
-		members = append(members, fmt.Sprintf("db-%d=http://%s", i+1, peers[i]))
+		members = append(members, fmt.Sprintf("db-%d=https://%s", i+1, peers[i]))
 	}
 	for i := range c.Etcd {
 		dir, err := os.MkdirTemp("", "lineproof-etcd-")
@@ -95,9 +99,11 @@ func (c *Cluster) startEtcd(ctx context.Context) (clients string, err error) {
 			Program: "etcd", Dir: dir, Timeout: 30 * time.Second,
 			Env: []string{
 				"ETCD_NAME=" + fmt.Sprintf("db-%d", i+1), "ETCD_DATA_DIR=" + filepath.Join(dir, "data"),
-				"ETCD_LISTEN_PEER_URLS=http://" + peers[i], "ETCD_INITIAL_ADVERTISE_PEER_URLS=http://" + peers[i],
-				"ETCD_LISTEN_CLIENT_URLS=http://" + addresses[i], "ETCD_ADVERTISE_CLIENT_URLS=http://" + addresses[i],
+				"ETCD_LISTEN_PEER_URLS=https://" + peers[i], "ETCD_INITIAL_ADVERTISE_PEER_URLS=https://" + peers[i],
+				"ETCD_LISTEN_CLIENT_URLS=https://" + addresses[i], "ETCD_ADVERTISE_CLIENT_URLS=https://" + addresses[i],
 				"ETCD_INITIAL_CLUSTER=" + strings.Join(members, ","), "ETCD_INITIAL_CLUSTER_TOKEN=lineproof", "ETCD_INITIAL_CLUSTER_STATE=new", "ETCD_ENABLE_V2=true",
+				"ETCD_CERT_FILE=" + c.file("server.crt"), "ETCD_KEY_FILE=" + c.file("server.key"), "ETCD_TRUSTED_CA_FILE=" + c.file("authority.crt"), "ETCD_CLIENT_CERT_AUTH=true",
+				"ETCD_PEER_CERT_FILE=" + c.file("server.crt"), "ETCD_PEER_KEY_FILE=" + c.file("server.key"), "ETCD_PEER_TRUSTED_CA_FILE=" + c.file("authority.crt"), "ETCD_PEER_CLIENT_CERT_AUTH=true",
 			},
 			Ready: func(context.Context) error { return nil }, // alone it never is
 		})
@@ -132,7 +138,7 @@ func (c *Cluster) URL(database string) string {
 	for _, m := range c.Nodes {
 		hosts = append(hosts, m.Database)
 	}
-	return fmt.Sprintf("postgres://postgres:%s@%s/%s?sslmode=disable", password, strings.Join(hosts, ","), database)
+	return fmt.Sprintf("postgres://postgres:%s@%s/%s?%s", password, strings.Join(hosts, ","), database, c.query())
 }
 
 // Leader waits until a member is the leader and accepts writes, and returns it.
@@ -186,11 +192,11 @@ func (c *Cluster) Switchover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("patronitest: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+from.rest+"/switchover", strings.NewReader(string(body)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+from.rest+"/switchover", strings.NewReader(string(body)))
 	if err != nil {
 		return fmt.Errorf("patronitest: %w", err)
 	}
-	res, err := (&http.Client{Timeout: time.Minute}).Do(req)
+	res, err := c.client(time.Minute).Do(req)
 	if err != nil {
 		return fmt.Errorf("patronitest: switch over: %w", err)
 	}

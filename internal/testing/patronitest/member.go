@@ -25,6 +25,7 @@ type Member struct {
 	rest    string // the address of Patroni
 	data    string
 	patroni *process.Server
+	cluster *Cluster
 }
 
 // stopServer ends the PostgreSQL that Patroni leaves behind when it is killed.
@@ -38,7 +39,7 @@ fi 2>/dev/null
 `
 
 func (c *Cluster) startMember(ctx context.Context, i int, etcd string) (*Member, error) {
-	m := &Member{name: fmt.Sprintf("db-%d", i+1)}
+	m := &Member{name: fmt.Sprintf("db-%d", i+1), cluster: c}
 	var err1, err2 error
 	m.Database, err1 = address(ctx)
 	m.rest, err2 = address(ctx)
@@ -55,6 +56,7 @@ func (c *Cluster) startMember(ctx context.Context, i int, etcd string) (*Member,
 	if err != nil {
 		return nil, fmt.Errorf("patronitest: %w", err)
 	}
+	config = []byte(strings.ReplaceAll(string(config), "/etc/patroni/tls", c.tls))
 	file := filepath.Join(dir, "patroni.yml") // the user postgres may not be able to read the repository
 	if err := os.WriteFile(file, config, 0o644); err != nil {
 		return nil, fmt.Errorf("patronitest: %w", err)
@@ -62,10 +64,12 @@ func (c *Cluster) startMember(ctx context.Context, i int, etcd string) (*Member,
 	m.patroni, err = process.New(process.Spec{
 		Program: "patroni", Args: []string{file}, Dir: dir, Credential: user, StopSignal: "KILL", Cleanup: stopServer, Timeout: 2 * time.Minute,
 		Env: []string{
-			"PATRONI_NAME=" + m.name, "PATRONI_ETCD_HOSTS=" + etcd, "PATRONI_RESTAPI_LISTEN=" + m.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + m.rest,
+			"PATRONI_NAME=" + m.name, "PATRONI_ETCD_HOSTS=" + etcd, "PATRONI_ETCD_PROTOCOL=https", "PATRONI_ETCD_CACERT=" + c.file("authority.crt"), "PATRONI_ETCD_CERT=" + c.file("server.crt"), "PATRONI_ETCD_KEY=" + c.file("server.key"),
+			"PATRONI_RESTAPI_LISTEN=" + m.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + m.rest,
 			"PATRONI_POSTGRESQL_LISTEN=" + m.Database, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + m.Database, "PATRONI_POSTGRESQL_DATA_DIR=" + m.data,
 			"PATRONI_POSTGRESQL_BIN_DIR=" + c.bin, "PATRONI_SUPERUSER_USERNAME=postgres", "PATRONI_SUPERUSER_PASSWORD=" + password,
 			"PATRONI_REPLICATION_USERNAME=replicator", "PATRONI_REPLICATION_PASSWORD=" + password, "PATRONI_REWIND_USERNAME=rewinder", "PATRONI_REWIND_PASSWORD=" + password,
+			"PATRONI_SUPERUSER_SSLMODE=verify-full", "PATRONI_SUPERUSER_SSLROOTCERT=" + c.file("authority.crt"), "PATRONI_REPLICATION_SSLMODE=verify-full", "PATRONI_REPLICATION_SSLROOTCERT=" + c.file("authority.crt"), "PATRONI_REWIND_SSLMODE=verify-full", "PATRONI_REWIND_SSLROOTCERT=" + c.file("authority.crt"),
 			"PATRONI_POSTGRESQL_PGPASS=" + filepath.Join(dir, "pgpass"), "HOME=" + dir,
 		},
 		Ready: func(ctx context.Context) error {
@@ -85,11 +89,11 @@ func (c *Cluster) startMember(ctx context.Context, i int, etcd string) (*Member,
 func (m *Member) ask(ctx context.Context, what string) int {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+m.rest+"/"+what, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+m.rest+"/"+what, http.NoBody)
 	if err != nil {
 		return 0
 	}
-	res, err := (&http.Client{Timeout: time.Second}).Do(req)
+	res, err := m.cluster.client(time.Second).Do(req)
 	if err != nil {
 		return 0
 	}
@@ -193,7 +197,7 @@ func (m *Member) Commit(ctx context.Context) error {
 }
 
 func (m *Member) connect(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres:%s@%s/postgres?sslmode=disable", password, m.Database))
+	conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres:%s@%s/postgres?%s", password, m.Database, m.cluster.query()))
 	if err != nil {
 		return nil, fmt.Errorf("patronitest: connect: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/pg"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 const template = "lineproof_template"

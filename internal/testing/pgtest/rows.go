@@ -2,13 +2,14 @@ package pgtest
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/secret"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/secret"
 )
 
 // Pepper is the pepper under which the pools of tests sign rows that decide access. It has
@@ -24,7 +25,7 @@ func Open(tb testing.TB, url, role string) *pgxpool.Pool {
 	if err != nil {
 		tb.Fatalf("pgtest: %v", err)
 	}
-	cfg.ConnConfig.Tracer = planting{}
+	cfg.ConnConfig.Tracer = &planting{}
 	pool, err := pgxpool.NewWithConfig(tb.Context(), cfg)
 	if err != nil {
 		tb.Fatalf("pgtest: %v", err)
@@ -57,16 +58,39 @@ func Stolen(tb testing.TB, of *pgxpool.Pool) *pgxpool.Pool {
 	return pool
 }
 
+// Watch calls f with the arguments of every statement that a pool of [Open] sends from now on.
+func Watch(pool *pgxpool.Pool, f func(args []any)) {
+	pool.Config().ConnConfig.Tracer.(*planting).watch.Store(&f) //nolint:forcetypeassert // Open sets it
+}
+
 // planting signs the rows of statements that are no transaction of [pg.InTx].
-type planting struct{}
+type planting struct{ watch atomic.Pointer[func([]any)] }
 
 type signing struct{}
 
-func (planting) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+func (p *planting) TraceQueryStart(ctx context.Context, _ *pgx.Conn, start pgx.TraceQueryStartData) context.Context {
+	p.see(start.Args)
 	return ctx
 }
 
-func (planting) TraceQueryEnd(ctx context.Context, conn *pgx.Conn, end pgx.TraceQueryEndData) {
+func (p *planting) TraceBatchStart(ctx context.Context, _ *pgx.Conn, start pgx.TraceBatchStartData) context.Context {
+	for _, q := range start.Batch.QueuedQueries {
+		p.see(q.Arguments)
+	}
+	return ctx
+}
+
+func (*planting) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (*planting) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+func (p *planting) see(args []any) {
+	if f := p.watch.Load(); f != nil {
+		(*f)(args)
+	}
+}
+
+func (*planting) TraceQueryEnd(ctx context.Context, conn *pgx.Conn, end pgx.TraceQueryEndData) {
 	if end.Err != nil || conn.PgConn().TxStatus() != 'I' || ctx.Value(signing{}) != nil {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 // may still be a good receipt: the statement in words proves nothing, for example.
 func (m *Maker) Alter(text, other string) string {
 	i := m.rand.IntN(len(text))
-	switch m.rand.IntN(6) {
+	switch m.rand.IntN(7) {
 	case 0:
 		return text[:i] + string(rune('0'+m.rand.IntN(75))) + text[i+1:]
 	case 1:
@@ -20,6 +20,9 @@ func (m *Maker) Alter(text, other string) string {
 		return swapMember(text, other, []string{"public", "personal", "personalHash", "batch", "proof"}[m.rand.IntN(5)])
 	case 4:
 		return strings.Replace(text, `"index":`, `"index":1`, 1)
+	case 5:
+		names := []string{"form", "statement", "public", "proof", "batch", "promise"}
+		return repeatMember(text, other, names[m.rand.IntN(len(names))])
 	default:
 		// Two characters of the proof or of the path change places.
 		j := strings.LastIndexAny(text[:max(i, 1)], "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -42,4 +45,13 @@ func swapMember(text, other, name string) string {
 		return text[1:]
 	}
 	return string(mixed)
+}
+
+// repeatMember puts a member of another receipt before the one of that name.
+func repeatMember(text, other, name string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(other), &members) != nil || members[name] == nil {
+		return text[1:]
+	}
+	return twice(text, "", name, string(members[name]))
 }

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/evidence/record"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -115,7 +115,8 @@ type Plan struct {
 	Extension       string
 	Behind          string // lines after the signatures
 	WrongRecordTime bool
-	Text            string // in the fields that hold free text
+	Text            string              // in the fields that hold free text
+	Asked           func(*record.Entry) // changes the record
 }
 
 // Any returns a plan at random.
@@ -183,6 +184,9 @@ func (m *Maker) record(p Plan) *record.Entry {
 	copy(e.Nonce[:], m.bytes(16))
 	if m.rand.IntN(4) == 0 {
 		e.Status, e.Reason = "UNKNOWN", "STALE"
+	}
+	if p.Asked != nil {
+		p.Asked(e)
 	}
 	if p.Erased {
 		e.Inner = e.InnerHash()

@@ -85,3 +85,8 @@ func manySignatures(n int) string {
 	}
 	return all.String()
 }
+
+// twice puts a member before the others of its object, which have one of that name.
+func twice(text, object, name, value string) string {
+	return strings.Replace(text, object+"{", object+"{\""+name+"\":"+value+",", 1)
+}

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
+	"github.com/lineproof/lineproof/internal/evidence/record"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -39,6 +43,22 @@ func altered(text string, change edit) string {
 	return strings.TrimSpace(out.String())
 }
 
+// valueOf returns the value of a member of a receipt or of its batch, as JSON.
+func valueOf(text, name string) (value string) {
+	altered(text, func(r, batch map[string]any) {
+		member, there := r[name]
+		if !there {
+			member = batch[name]
+		}
+		json, err := json.Marshal(member)
+		if err != nil {
+			panic(err)
+		}
+		value = string(json)
+	})
+	return value
+}
+
 // flip changes one bit of a member in base64.
 func flip(of map[string]any, name string, at int) {
 	text, _ := of[name].(string)
@@ -63,7 +83,7 @@ func inProof(old, replacement string) edit {
 // Vectors returns receipts of every kind, good ones and bad ones, the same every time.
 func Vectors() []Vector {
 	m := NewMaker(19)
-	return slices.Concat(m.good(), m.bad(), m.policies(), m.tlogProofs(), m.promises())
+	return slices.Concat(m.good(), m.bad(), m.policies(), m.tlogProofs(), m.promises(), m.tests())
 }
 
 // usual is the receipt that is altered.
@@ -226,6 +246,18 @@ func (m *Maker) bad() (all []Vector) {
 		}
 	}
 	slices.SortFunc(all, func(a, b Vector) int { return strings.Compare(a.Refused+a.Name, b.Refused+b.Name) })
+	for _, object := range []struct {
+		of    string
+		names []string
+	}{
+		{"", []string{"form", "statement", "public", "personal", "proof"}},
+		{`"batch":`, []string{"epoch", "n", "at", "count", "index", "path", "root"}},
+	} {
+		for _, name := range object.names {
+			add("format", "a second member "+name, twice(text, object.of, name, valueOf(text, name)), key)
+			add("format", "a second member "+name+" with an escape in its name", twice(text, object.of, fmt.Sprintf(`\u%04x`, name[0])+name[1:], valueOf(text, name)), key)
+		}
+	}
 	other := m.Make(usual)
 	for _, c := range []struct{ code, name, text, policy string }{
 		{"format", "nothing", "", key},
@@ -234,6 +266,8 @@ func (m *Maker) bad() (all []Vector) {
 		{"format", "a text behind it", text + "x", key},
 		{"format", "a byte order mark", "\ufeff" + text, key},
 		{"format", "a list", "[" + text + "]", key},
+		{"format", "a second public part, of another receipt", twice(text, "", "public", valueOf(other, "public")), key},
+		{"format", "a second personalHash of an erased record", twice(erased, "", "personalHash", valueOf(erased, "personalHash")), key},
 		{"format", "too long", text + strings.Repeat(" ", 1<<20), key},
 		{"record", "a short hash of an erased record", altered(erased, set("personalHash", "AAAA")), key},
 		{"batch", "another hash of an erased record", altered(erased, func(r, _ map[string]any) { flip(r, "personalHash", 5) }), key},
@@ -280,4 +314,19 @@ func (m *Maker) policies() (all []Vector) {
 		all = append(all, Vector{"policy: " + c[0], Case{Text: text, Policy: c[1]}, "policy"})
 	}
 	return all
+}
+
+// WithATestKey is a request that a bank makes with a test key for somebody else, about what has changed since a day.
+var WithATestKey = Plan{Count: 2, Size: 2, Asked: func(e *record.Entry) {
+	e.Mode, e.Key, e.OnBehalfOf = "test", uuid.MustParse("0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40"), "0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f41"
+	e.ExternalID, e.Options, e.Extra = "loan 4711", "since=2026-09-01T00:00:00Z include=signals", `{"changedSince":"yes"}`
+}}
+
+// tests are receipts of requests with a test key.
+func (m *Maker) tests() []Vector {
+	key := m.Log.Verifier()
+	return []Vector{
+		{"a test", Case{Text: m.Make(WithATestKey), Policy: key}, ""},
+		{"promise: of a test", Case{Text: m.MakePromise(WithATestKey), Policy: key, Promise: true}, ""},
+	}
 }

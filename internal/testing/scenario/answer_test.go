@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/phone"
-	"github.com/lineproof/lineproof/internal/policy"
-	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/line/supply"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
+	"github.com/lineproof/lineproof/internal/values/phone"
 )
 
 // run asks, and compares the answer with the expected one.

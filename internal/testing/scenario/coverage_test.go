@@ -1,8 +1,7 @@
 package scenario_test
 
 import (
-	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/policy"
+	"github.com/lineproof/lineproof/internal/regulator/policy"
 )
 
 var coverage = group{"P4", "Coverage, freshness and late reports", []*row{
@@ -89,10 +88,14 @@ var coverage = group{"P4", "Coverage, freshness and late reports", []*row{
 		assured(mtn, "LIFECYCLE SIM", d(10)), told(mtn, "SIM_CHANGED", d(10), times(216)), told(mtn, "SIM_CHANGED", d(5), reported(d(11)), times(24)),
 		assured(mtn, "LIFECYCLE SIM", d(12)),
 		asked(d(12)), status("NORMAL", "MTN")),
-	s("until staff accept the topic again",
-		assured(mtn, "LIFECYCLE SIM", d(10)), told(mtn, "SIM_CHANGED", d(5), reported(d(11)), times(25)), topicAccepted(mtn, line.TopicSIM, d(12)),
-		assured(mtn, "LIFECYCLE SIM", d(12)),
-		asked(d(12)), status("NORMAL", "MTN")),
+	s("an event of 30 days later that is in time makes it fresh again",
+		assured(mtn, "LIFECYCLE SIM", d(10)), told(mtn, "SIM_CHANGED", d(5), reported(d(11)), times(25)), told(mtn, "SIM_CHANGED", d(42), times(2)),
+		assured(mtn, "LIFECYCLE SIM", d(42)),
+		asked(d(42)), status("NORMAL", "MTN")),
+	s("events within the deadline of their kind are no pattern",
+		assured(mtn, "LIFECYCLE SIM", d(10)), told(mtn, "SIM_CHANGED", d(10).minus(3*sec), reported(d(10).plus(sec)), times(25)),
+		assured(mtn, "LIFECYCLE SIM", d(11)),
+		asked(d(11)), status("NORMAL", "MTN")),
 	s("the time alone does not make the topic fresh again",
 		assured(mtn, "LIFECYCLE SIM", d(10)), told(mtn, "SIM_CHANGED", d(5), reported(d(11)), times(25)), assured(mtn, "LIFECYCLE SIM", d(50)),
 		asked(d(50)), status("UNKNOWN STALE", "MTN")),

@@ -6,12 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lineproof/lineproof/internal/audit"
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/linestore"
-	"github.com/lineproof/lineproof/internal/order"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/supply"
+	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/line/order"
+	"github.com/lineproof/lineproof/internal/line/supply"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
 )
 
 // run reports the message.
@@ -109,7 +110,7 @@ func (m message) order(e *env) {
 			f.Scope = w
 		}
 	}
-	orders := order.Service{Supply: e.Service}
+	orders := order.Service{Supply: e.Service, CheckClient: access.CheckOrders}
 	o, err := orders.Create(e.ctx, m.by.Supplier, f)
 	if err == nil && o.State == order.Pending {
 		o, err = orders.Confirm(e.ctx, deputy.Supplier, o.ID)
@@ -256,16 +257,6 @@ func snapshotVoided(at when) part {
 		}))
 		_, err := e.VoidSnapshot(e.ctx, e.lastImport.ID, nil)
 		e.must(err)
-	}}
-}
-
-// topicAccepted lets a topic count as fresh again.
-func topicAccepted(by *party, topic line.Topic, at when) part {
-	return act{at, "staff accept " + topic.String() + " of " + by.name + " again", func(e *env) {
-		_, plan, err := e.Lines.Current(e.ctx, e.Pool, e.clock)
-		e.must(err)
-		n, _ := plan.Network(by.Network)
-		e.inTx(func(tx pg.Tx) error { return linestore.MarkDoubtful(e.ctx, tx, n, topic, false, e.clock) })
 	}}
 }
 

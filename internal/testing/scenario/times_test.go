@@ -1,6 +1,6 @@
 package scenario_test
 
-import "github.com/lineproof/lineproof/internal/policy"
+import "github.com/lineproof/lineproof/internal/regulator/policy"
 
 var knowledge = group{"P7", "What was answered, and what is known now", []*row{
 	s("the status: a swap was reported too late for the answer",

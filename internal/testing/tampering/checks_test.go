@@ -10,12 +10,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/auditchain"
-	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/journalgap"
-	"github.com/lineproof/lineproof/internal/monitor"
-	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/evidence/monitor"
+	"github.com/lineproof/lineproof/internal/evidence/publiclog"
+	"github.com/lineproof/lineproof/internal/platform/blob"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -89,7 +88,7 @@ func checkJournal(ctx context.Context, w *world, pool *pgxpool.Pool, _ []handed)
 	if err != nil {
 		return "", err
 	}
-	missing, err := journalgap.Check(ctx, pool, time.Time{}, time.Time{}, 10)
+	missing, err := journal.CheckGaps(ctx, pool, time.Time{}, time.Time{}, 10)
 	if err != nil {
 		return "", err
 	}
@@ -102,7 +101,7 @@ func checkJournal(ctx context.Context, w *world, pool *pgxpool.Pool, _ []handed)
 }
 
 func checkAudit(ctx context.Context, _ *world, pool *pgxpool.Pool, _ []handed) (string, error) {
-	r, err := auditchain.Check(ctx, pool)
+	r, err := audit.CheckChain(ctx, pool)
 	if err != nil || len(r.Found) == 0 {
 		return "", err
 	}

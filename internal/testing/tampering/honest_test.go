@@ -5,10 +5,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/publiclog"
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/evidence/publiclog"
+	"github.com/lineproof/lineproof/internal/evidence/record"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 )
 
 // honestWork is what a service does in a moment, some of it each time: answers, with a

@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/logentry"
-	"github.com/lineproof/lineproof/internal/merkle"
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/evidence/record"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
+	"github.com/lineproof/lineproof/internal/values/logentry"
+	"github.com/lineproof/lineproof/internal/values/merkle"
 )
 
 // attack is one misdeed. Its methods panic when something of their own goes wrong.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/checkpoint"
 )
 
 // logKinds are attacks on the log and its checkpoints: kinds 23 to 32 of the list.

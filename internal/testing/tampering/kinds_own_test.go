@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/lineproof/lineproof/internal/checkpoint"
-	"github.com/lineproof/lineproof/internal/logentry"
-	"github.com/lineproof/lineproof/internal/logtile"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
+	"github.com/lineproof/lineproof/internal/values/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/logentry"
+	"github.com/lineproof/lineproof/internal/values/merkle"
 )
 
 // ownKinds are attacks that are not on the list.
@@ -189,9 +189,9 @@ func (a *attack) inventRestore() {
 
 // currentTiles returns the tiles that the newest checkpoint needs. Narrower ones were
 // published before them; nobody reads those any more, and they may be deleted.
-func (a *attack) currentTiles() (list []logtile.Tile) {
-	w := got(logtile.Resume(0, nil))
-	add := func(t logtile.Tile, _ []byte) error {
+func (a *attack) currentTiles() (list []merkle.Tile) {
+	w := got(merkle.ResumeTiles(0, nil))
+	add := func(t merkle.Tile, _ []byte) error {
 		list = append(list, t)
 		return nil
 	}

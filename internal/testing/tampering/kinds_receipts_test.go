@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/lineproof/lineproof/internal/logentry"
-	"github.com/lineproof/lineproof/internal/logkey"
-	"github.com/lineproof/lineproof/internal/merkle"
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/evidence/logkey"
+	"github.com/lineproof/lineproof/internal/evidence/record"
+	"github.com/lineproof/lineproof/internal/values/logentry"
+	"github.com/lineproof/lineproof/internal/values/merkle"
 	"github.com/lineproof/lineproof/receipt"
 )
 

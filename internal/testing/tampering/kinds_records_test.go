@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/evidence/record"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
 )
 

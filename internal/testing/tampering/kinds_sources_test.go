@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/lineproof/lineproof/internal/auditchain"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
 )
 
 // sourceKinds are attacks on what decides answers: kinds 37 to 40 and 42 of the list.
@@ -66,5 +66,5 @@ var sourceKinds = []kind{
 // rechain computes the chain of the audit trail anew.
 func (a *attack) rechain() {
 	a.exec(`DELETE FROM audit_hour`)
-	got(auditchain.Extend(a.ctx, a.pool))
+	got(audit.ExtendChain(a.ctx, a.pool))
 }

@@ -19,12 +19,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/lineproof/lineproof/internal/checkpoint"
-	"github.com/lineproof/lineproof/internal/logentry"
-	"github.com/lineproof/lineproof/internal/logkey"
-	"github.com/lineproof/lineproof/internal/logtile"
-	"github.com/lineproof/lineproof/internal/merkle"
-	"github.com/lineproof/lineproof/internal/witness"
+	"github.com/lineproof/lineproof/internal/evidence/logkey"
+	"github.com/lineproof/lineproof/internal/evidence/witness"
+	"github.com/lineproof/lineproof/internal/values/checkpoint"
+	"github.com/lineproof/lineproof/internal/values/logentry"
+	"github.com/lineproof/lineproof/internal/values/merkle"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -73,7 +72,7 @@ func (a *attack) rewrite(rows []logRow) {
 }
 
 // tileFile returns the file of a tile.
-func (w *world) tileFile(t logtile.Tile) string { return w.blob("log", t.Key(origin)) }
+func (w *world) tileFile(t merkle.Tile) string { return w.blob("log", t.Key(origin)) }
 
 // blob returns the file of a key.
 func (w *world) blob(dir, key string) string {
@@ -86,12 +85,12 @@ func (a *attack) retile(rows []logRow) {
 	for _, file := range a.files("log") {
 		ensure(os.Remove(file))
 	}
-	put := func(t logtile.Tile, content []byte) error {
+	put := func(t merkle.Tile, content []byte) error {
 		file := a.tileFile(t)
 		ensure(os.MkdirAll(filepath.Dir(file), 0o700))
 		return os.WriteFile(file, content, 0o600)
 	}
-	w := got(logtile.Resume(0, nil))
+	w := got(merkle.ResumeTiles(0, nil))
 	for _, r := range rows {
 		ensure(w.Add(r.Entry, put))
 	}

@@ -15,16 +15,15 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/auditchain"
-	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/journal"
-	"github.com/lineproof/lineproof/internal/logentry"
-	"github.com/lineproof/lineproof/internal/logreceipt"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/promise"
-	"github.com/lineproof/lineproof/internal/publiclog"
-	"github.com/lineproof/lineproof/internal/record"
+	"github.com/lineproof/lineproof/internal/evidence/journal"
+	"github.com/lineproof/lineproof/internal/evidence/logreceipt"
+	"github.com/lineproof/lineproof/internal/evidence/publiclog"
+	"github.com/lineproof/lineproof/internal/evidence/record"
+	"github.com/lineproof/lineproof/internal/platform/blob"
+	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/regulator/audit"
 	"github.com/lineproof/lineproof/internal/testing/journaltest"
+	"github.com/lineproof/lineproof/internal/values/logentry"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -35,7 +34,7 @@ type template struct {
 
 	rng     *rand.Rand
 	grown   time.Time
-	promise *promise.Signer
+	promise *logreceipt.Signer
 	log     *publiclog.Log
 }
 
@@ -54,7 +53,7 @@ func newTemplate(t *testing.T, s *site) *template {
 		}
 	}
 	to := &template{world: w, rng: rand.New(rand.NewPCG(1, 2))}
-	if to.promise, err = promise.New(ctx, s.key, time.Now(), func(context.Context, string) error { return nil }); err != nil {
+	if to.promise, err = logreceipt.NewSigner(ctx, s.key, time.Now(), func(context.Context, string) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := to.begin(ctx); err != nil {
@@ -104,7 +103,7 @@ func (w *template) begin(ctx context.Context) error {
 	if _, err := super.Exec(ctx, sources); err != nil {
 		return fmt.Errorf("sources: %w", err)
 	}
-	if _, err := auditchain.Extend(ctx, owner); err != nil {
+	if _, err := audit.ExtendChain(ctx, owner); err != nil {
 		return err
 	}
 	hash := sha256.Sum256([]byte(w.policyText))
@@ -231,20 +230,20 @@ func (w *template) fresh(ctx context.Context) (*world, error) {
 
 // record writes a batch of answers and returns the id of one. With a signer, the caller
 // gets a promise of it.
-func (w *template) record(ctx context.Context, j *journal.Journal, at time.Time, by *promise.Signer) (uuid.UUID, error) {
+func (w *template) record(ctx context.Context, j *journal.Journal, at time.Time, by *logreceipt.Signer) (uuid.UUID, error) {
 	batch := make([]record.Entry, 2+w.rng.IntN(4))
 	for i := range batch {
 		batch[i] = newRecord(w.rng, at.UTC().Truncate(time.Millisecond))
 	}
-	var promised *promise.Batch
-	err := j.RecordSealed(ctx, func(pg.DB) ([]record.Entry, error) { return batch, nil }, func(s *journal.Sealed) {
+	var promised *logreceipt.PromisedBatch
+	err := j.RecordPrepared(ctx, func(pg.DB) ([]record.Entry, error) { return batch, nil }, func(s *journal.Prepared) {
 		if by != nil {
 			promised = by.Sign(s)
 		}
 	})
 	i := w.rng.IntN(len(batch))
 	if err == nil && by != nil {
-		text := promise.Receipt{Batch: promised, Index: i}.Append("", nil)
+		text := logreceipt.Promise{Batch: promised, Index: i}.Append("", nil)
 		err = w.keep("promise-"+batch[i].RequestID.String(), text)
 	}
 	return batch[i].RequestID, err

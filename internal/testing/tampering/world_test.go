@@ -10,21 +10,22 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/lineproof/lineproof/internal/blob"
-	"github.com/lineproof/lineproof/internal/fault"
-	"github.com/lineproof/lineproof/internal/logfiles"
-	"github.com/lineproof/lineproof/internal/logkey"
-	"github.com/lineproof/lineproof/internal/pg"
-	"github.com/lineproof/lineproof/internal/publiclog"
+	"github.com/lineproof/lineproof/internal/evidence/logkey"
+	"github.com/lineproof/lineproof/internal/evidence/publiclog"
+	"github.com/lineproof/lineproof/internal/evidence/witness"
+	"github.com/lineproof/lineproof/internal/platform/blob"
+	"github.com/lineproof/lineproof/internal/platform/pg"
 	"github.com/lineproof/lineproof/internal/testing/logtest"
 	"github.com/lineproof/lineproof/internal/testing/pgtest"
-	"github.com/lineproof/lineproof/internal/witness"
+	"github.com/lineproof/lineproof/internal/values/fault"
+	"github.com/lineproof/lineproof/internal/web/logfiles"
 	"github.com/lineproof/lineproof/receipt"
 )
 
@@ -163,7 +164,7 @@ func (w *world) publish(ctx context.Context, pool *pgxpool.Pool, l *publiclog.Lo
 		return err
 	}
 	note, err := publiclog.Checkpoint(ctx, pool)
-	w.notes = append(w.notes[:len(w.notes):len(w.notes)], note)
+	w.notes = append(slices.Clip(w.notes), note)
 	return err
 }
 

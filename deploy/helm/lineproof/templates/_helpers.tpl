@@ -98,6 +98,9 @@ capabilities: {drop: [ALL]}
 {{- if and (not .Values.tls.secretName) (not .Values.trustedProxies) }}
 {{- $missing = append $missing "tls.secretName, or trustedProxies: the networks of the proxies that terminate TLS before the pods" }}
 {{- end }}
+{{- if not (index .Values.settings "LINEPROOF_PUBLIC_URL") }}
+{{- $missing = append $missing "settings.LINEPROOF_PUBLIC_URL: the address that callers use, which begins with https://" }}
+{{- end }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) }}
 {{- $missing = append $missing "ingress.host: the name by which callers reach the service" }}
 {{- end }}

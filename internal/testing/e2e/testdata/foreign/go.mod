@@ -1,6 +1,8 @@
 module github.com/lineproof/lineproof/internal/testing/e2e/testdata/foreign
 
-go 1.26.0
+go 1.27.0
+
+toolchain go1.27.3
 
 tool filippo.io/torchwood/cmd/litewitness
 

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package nation
+
+import "os/exec"
+
+func tieToParent(*exec.Cmd) {}

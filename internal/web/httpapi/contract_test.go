@@ -1,0 +1,129 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lineproof/lineproof/api"
+	"github.com/lineproof/lineproof/internal/web/httpapi"
+)
+
+type contract struct {
+	doc *openapi3.T
+
+	mu    *sync.Mutex
+	shown map[string]bool // operation and status, for which there is an answer
+}
+
+// readContract reads the contract once: that takes longer than most tests.
+var readContract = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(api.OpenAPI) })
+
+func loadContract(t *testing.T) contract {
+	t.Helper()
+	return contract{must(readContract())(t), &sync.Mutex{}, make(map[string]bool)}
+}
+
+// complete fails unless every documented status was seen.
+func (c contract) complete(t *testing.T) {
+	t.Helper()
+	for path, item := range c.doc.Paths.Map() {
+		for method, o := range item.Operations() {
+			for status := range o.Responses.Map() {
+				if !c.shown[method+" "+path+" "+status] {
+					t.Errorf("%s %s: no golden answer shows %s", method, path, status)
+				}
+			}
+		}
+	}
+}
+
+// pathOf returns the path in the document for a request. A path without a
+// parameter comes before those that have one.
+func (c contract) pathOf(path string) string {
+	if c.doc.Paths.Value(path) != nil {
+		return path
+	}
+	for documented := range c.doc.Paths.Map() {
+		if regexp.MustCompile("^" + places.ReplaceAllString(documented, "[^/]+") + "$").MatchString(path) {
+			return documented
+		}
+	}
+	return path
+}
+
+var places = regexp.MustCompile(`\{[a-zA-Z]+\}`)
+
+// check fails unless the response, its status and its headers are in the
+// document.
+func (c contract) check(t *testing.T, r *http.Request, res *httptest.ResponseRecorder) {
+	t.Helper()
+	var body any = res.Body.String()
+	kind, _, _ := strings.Cut(res.Header().Get("Content-Type"), ";")
+	if !isFile(res) {
+		if err := json.Unmarshal(res.Body.Bytes(), &body); err != nil {
+			t.Fatalf("the answer is not JSON: %v\n%s", err, res.Body)
+		}
+	}
+	path := c.pathOf(r.URL.Path)
+	item := c.doc.Paths.Value(path)
+	if item == nil || item.GetOperation(r.Method) == nil {
+		if err := c.doc.Components.Schemas["Error"].Value.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {
+			t.Errorf("an answer of no operation does not fit Error: %v\n%s", err, res.Body)
+		}
+		return
+	}
+	c.mu.Lock()
+	c.shown[r.Method+" "+path+" "+strconv.Itoa(res.Code)] = true
+	c.mu.Unlock()
+	response := item.GetOperation(r.Method).Responses.Value(strconv.Itoa(res.Code))
+	if response == nil || response.Value.Content[kind] == nil {
+		t.Fatalf("%s %s does not document %d in %s", r.Method, path, res.Code, kind)
+	}
+	if err := response.Value.Content[kind].Schema.Value.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {
+		t.Errorf("the answer does not fit its schema: %v\n%s", err, res.Body)
+	}
+	for name := range res.Header() {
+		generic := []string{"Content-Type", "Content-Length", "X-Content-Type-Options", "Allow", "Pragma"}
+		documented := false
+		for h := range response.Value.Headers {
+			documented = documented || http.CanonicalHeaderKey(h) == name
+		}
+		if !documented && !slices.Contains(generic, name) {
+			t.Errorf("%s %s %d does not document the header %s", r.Method, path, res.Code, name)
+		}
+	}
+}
+
+// isFile reports whether a response is a file, without the envelope.
+func isFile(res *httptest.ResponseRecorder) bool {
+	kind, _, _ := strings.Cut(res.Header().Get("Content-Type"), ";")
+	return kind == "text/csv" || kind == "text/plain" || kind == "text/event-stream" || kind == "application/octet-stream" || kind == "application/pdf"
+}
+
+// The route table and the document list the same operations, so neither can
+// grow without the other.
+func TestRouteTableAndDocumentAgree(t *testing.T) {
+	t.Parallel()
+	var documented []string
+	for path, item := range loadContract(t).doc.Paths.Map() {
+		for method := range item.Operations() {
+			documented = append(documented, method+" "+path)
+		}
+	}
+	slices.Sort(documented)
+	served := (&httpapi.API{}).Operations()
+	slices.Sort(served)
+	if diff := cmp.Diff(documented, served); diff != "" {
+		t.Errorf("operations (-document +route table):\n%s", diff)
+	}
+}

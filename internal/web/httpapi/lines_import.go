@@ -1,0 +1,169 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"net/http"
+
+	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/line/supply"
+	"github.com/lineproof/lineproof/internal/regulator/numbering"
+	"github.com/lineproof/lineproof/internal/web"
+)
+
+// maxImports is how many imports the list has.
+const maxImports = 50
+
+type importsResponse struct {
+	Imports []importResponse `json:"imports"`
+}
+
+type importResponse struct {
+	ImportID    string  `json:"importId"`
+	Network     string  `json:"network"`
+	Kind        string  `json:"kind"`
+	State       string  `json:"state"`
+	AsOf        *string `json:"asOf"`
+	DryRun      bool    `json:"dryRun"`
+	Rows        int64   `json:"rows"`
+	Bytes       int64   `json:"bytes"`
+	Rate        int64   `json:"rate"`
+	Added       int64   `json:"added"`
+	Changed     int64   `json:"changed"`
+	Unchanged   int64   `json:"unchanged"`
+	Ended       int64   `json:"ended"`
+	Duplicates  int64   `json:"duplicates"`
+	NoEffect    int64   `json:"noEffect"`
+	Waiting     int64   `json:"waiting"`
+	PortedOut   int64   `json:"portedOut"`
+	Refused     int64   `json:"refused"`
+	Reason      string  `json:"reason,omitzero"`
+	CreatedAt   string  `json:"createdAt"`
+	StartedAt   *string `json:"startedAt"`
+	UpdatedAt   string  `json:"updatedAt"`
+	FinishedAt  *string `json:"finishedAt"`
+	RefusedRows string  `json:"refusedRows"`
+}
+
+func importOf(im supply.Import, network string) importResponse {
+	c := im.Counts
+	return importResponse{
+		ImportID: im.ID.String(), Network: network, Kind: string(im.Kind), State: im.State, AsOf: stampOrNull(im.AsOf), DryRun: im.DryRun,
+		Rows: im.Rows, Bytes: im.Bytes, Rate: int64(math.Round(im.Rate())), Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged,
+		Ended: c.Ended, Duplicates: c.Duplicates, NoEffect: c.NoEffect, Waiting: c.Waiting, PortedOut: c.PortedOut, Refused: c.Refused, Reason: im.Reason,
+		CreatedAt: stamp(im.Created), StartedAt: stampOrNull(im.Started), UpdatedAt: stamp(im.Updated), FinishedAt: stampOrNull(im.Finished),
+		RefusedRows: importsPath + "/" + im.ID.String() + "/refused",
+	}
+}
+
+// importOpen returns an error if the network has an open import.
+func (a *API) importOpen(ctx context.Context, plan *numbering.Plan, network string) error {
+	list, err := a.importsOf(ctx, plan, network, 1)
+	if err == nil && len(list) > 0 && list[0].Open() {
+		return supply.ErrImportOpen
+	}
+	return err
+}
+
+// importsOf returns the last imports of a network, or of all networks if network
+// is "".
+func (a *API) importsOf(ctx context.Context, plan *numbering.Plan, network string, limit int) ([]supply.Import, error) {
+	id, known := plan.Network(network)
+	if network != "" && !known {
+		return nil, supply.ErrNoNetwork
+	}
+	return a.Lines.Imports(ctx, id, limit)
+}
+
+// listImports serves GET /api/v1/lines/imports.
+func (a *API) listImports(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	network, err := operatorOf(principal(ctx))
+	if err != nil {
+		return err
+	}
+	plan, err := a.plan(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := a.importsOf(ctx, plan, network, maxImports)
+	if err != nil {
+		return err
+	}
+	answer := importsResponse{Imports: make([]importResponse, len(list))}
+	for i, im := range list {
+		answer.Imports[i] = importOf(im, plan.Code(im.Network))
+	}
+	return a.respond(w, r, answer)
+}
+
+// showImport serves GET /api/v1/lines/imports/{importId}.
+func (a *API) showImport(w http.ResponseWriter, r *http.Request) error {
+	im, network, err := a.importNamed(r)
+	if err != nil {
+		return err
+	}
+	return a.respond(w, r, importOf(im, network))
+}
+
+// importNamed returns the import in the path and the code of its network. The
+// import of another network is not found.
+func (a *API) importNamed(r *http.Request) (supply.Import, string, error) {
+	ctx := r.Context()
+	id, err := pathID(r, "importId", supply.ErrNoImport)
+	if err != nil {
+		return supply.Import{}, "", err
+	}
+	im, err := a.Lines.Import(ctx, id)
+	if err != nil {
+		return supply.Import{}, "", err
+	}
+	plan, err := a.plan(ctx)
+	if err != nil {
+		return supply.Import{}, "", err
+	}
+	network := plan.Code(im.Network)
+	if who := principal(ctx); who.Kind != access.Session && who.Network != network {
+		return supply.Import{}, "", supply.ErrNoImport
+	}
+	return im, network, nil
+}
+
+// sendRefused serves GET /api/v1/lines/imports/{importId}/refused: a CSV file,
+// without the envelope.
+func (a *API) sendRefused(w http.ResponseWriter, r *http.Request) error {
+	im, _, err := a.importNamed(r)
+	if err != nil {
+		return err
+	}
+	out := &csvResponse{w: w, name: "refused-" + im.ID.String() + ".csv"}
+	err = a.Lines.RefusedRows(r.Context(), im, out)
+	if err == nil || !out.started {
+		return err
+	}
+	// It is too late for an error response.
+	add(r.Context(), slog.String("error", err.Error()))
+	web.AbortResponse(w)
+	return nil
+}
+
+// csvResponse sends the header with the first bytes, so that an earlier failure can
+// still become an error response.
+type csvResponse struct {
+	w       http.ResponseWriter
+	name    string
+	started bool
+}
+
+func (c *csvResponse) Write(p []byte) (int, error) {
+	if !c.started {
+		c.started = true
+		h := c.w.Header()
+		h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
+		h.Set("Content-Disposition", `attachment; filename="`+c.name+`"`)
+		web.SetAPIHeaders(h)
+		c.w.WriteHeader(http.StatusOK)
+	}
+	return c.w.Write(p)
+}
