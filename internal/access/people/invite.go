@@ -29,9 +29,8 @@ type InviteForm struct {
 // that entity; an administrator of the regulator invites to any entity, and staff.
 // It does the same for an address that has an account elsewhere: only the e-mail is another.
 func (p *People) Invite(ctx context.Context, f InviteForm, who access.Principal, request uuid.UUID) (i Invited, err error) {
-	staff := f.Kind == registry.StaffAccount
 	switch {
-	case who.Manages && staff:
+	case who.Manages && f.Kind == registry.StaffAccount:
 		return Invited{}, access.ErrPermission
 	case who.Manages:
 		if f.Entity != uuid.Nil && f.Entity != who.Entity {
@@ -40,10 +39,6 @@ func (p *People) Invite(ctx context.Context, f InviteForm, who access.Principal,
 		f.Entity = who.Entity
 	case who.Role != access.Administrator:
 		return Invited{}, access.ErrPermission
-	case !staff && f.Entity == uuid.Nil:
-		return Invited{}, errNoEntity
-	case staff && f.Entity != uuid.Nil:
-		return Invited{}, errStaffEntity
 	}
 	if err := p.throttleInvitations(ctx, who); err != nil {
 		return Invited{}, err
@@ -68,11 +63,6 @@ func (p *People) throttleInvitations(ctx context.Context, who access.Principal) 
 var errInvitations = &fault.Error{
 	Code: fault.TooManyRequests, Message: "Too many invitations in a short time. Wait half an hour and try again.", RetryAfter: window,
 }
-
-var (
-	errNoEntity    = fault.ErrInvalid.With(fault.Violation{Field: "entityUid", Code: fault.Required, Message: "Give the entity that the person works for."})
-	errStaffEntity = fault.ErrInvalid.With(fault.Violation{Field: "entityUid", Code: fault.NotAllowed, Message: "Staff do not belong to an entity. Leave entityUid out."})
-)
 
 // Invited is an account that was just created by an invitation.
 type Invited struct {

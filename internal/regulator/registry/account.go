@@ -230,6 +230,8 @@ func (r *Registry) Invite(ctx context.Context, tx pg.Tx, i Invitee) (Account, er
 	var wrong fault.Form
 	key := checkEmail(&wrong, "email", i.Email)
 	staff := i.Kind == StaffAccount
+	wrong.Check(staff || i.Entity != uuid.Nil, "entityUid", fault.Required, "Give the entity that the person works for.")
+	wrong.Check(!staff || i.Entity == uuid.Nil, "entityUid", fault.NotAllowed, "Staff do not belong to an entity. Leave entityUid out.")
 	wrong.Check(staff || i.Role == "", "role", fault.NotAllowed, "Only staff have a role. Leave it out.")
 	if staff {
 		checkRole(&wrong, i.Role)

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -22,7 +23,7 @@ type contract struct {
 	doc *openapi3.T
 
 	mu    *sync.Mutex
-	shown map[string]bool // operation and status, for which there is an answer
+	shown map[string]bool // operation and status, for which there is an answer, and with the code of an error
 }
 
 // readContract reads the contract once: that takes longer than most tests.
@@ -33,18 +34,67 @@ func loadContract(t *testing.T) contract {
 	return contract{must(readContract())(t), &sync.Mutex{}, make(map[string]bool)}
 }
 
-// complete fails unless every documented status was seen.
+// complete fails unless every documented status was seen, and every example of an error: its code
+// at that operation, and its message, but for figures, at any.
 func (c contract) complete(t *testing.T) {
 	t.Helper()
 	for path, item := range c.doc.Paths.Map() {
 		for method, o := range item.Operations() {
-			for status := range o.Responses.Map() {
-				if !c.shown[method+" "+path+" "+status] {
+			for status, res := range o.Responses.Map() {
+				name := method + " " + path + " " + status
+				if !c.shown[name] {
 					t.Errorf("%s %s: no golden answer shows %s", method, path, status)
+				}
+				for example, said := range exampleErrors(res.Value) {
+					if elsewhere[status+" "+said.code] == "" && elsewhere[name+" "+example] == "" && (!c.shown[name+" "+said.code] || !c.shown[said.form()]) {
+						t.Errorf("%s: no golden answer shows the example %s", name, example)
+					}
 				}
 			}
 		}
 	}
+}
+
+// elsewhere are the errors and examples that take more than a golden case can do, and the tests
+// that show them.
+var elsewhere = map[string]string{
+	"403 PASSWORD_REQUIRED":  "prove_test.go TestOperationsAskForAFactorAndForThePasswordAgain",
+	"403 INCOMPLETE_ACCOUNT": "prove_test.go TestOperationsAskForAFactorAndForThePasswordAgain",
+	"409 ABORTED":            "parallel_test.go TestParallelRequestsTakeEffectOnce",
+	"429 SCAN_SUSPECTED":     "guard_test.go TestNumberScanningIsBlocked",
+	"429 QUOTA_EXCEEDED":     "guard_test.go TestQuotaOfDifferentNumbersIsEnforced",
+
+	"GET /api/v1/feed/stream 429 refused":                "bank_test.go TestStream",
+	"DELETE /api/regulator/v1/team/{accountId} 409 last": "internal/access/people team_test.go",
+}
+
+// problem is the code of an error and its message.
+type problem struct{ code, message string }
+
+var figures = regexp.MustCompile(`\d[\d,TZ:.-]*`)
+
+// form is the message without its figures, which differ from case to case.
+func (p problem) form() string { return figures.ReplaceAllString(p.message, "#") }
+
+// exampleErrors returns the errors that the examples of a response show.
+func exampleErrors(res *openapi3.Response) map[string]problem {
+	all := map[string]problem{}
+	for _, media := range res.Content {
+		for name, example := range media.Examples {
+			if p, ok := problemOf(example.Value.Value); ok {
+				all[name] = p
+			}
+		}
+	}
+	return all
+}
+
+func problemOf(body any) (problem, bool) {
+	envelope, _ := body.(map[string]any)
+	data, _ := envelope["data"].(map[string]any)
+	code, isError := data["code"].(string)
+	message, _ := data["message"].(string)
+	return problem{code, message}, isError && envelope["status"] == "Error"
 }
 
 // pathOf returns the path in the document for a request. A path without a
@@ -83,11 +133,17 @@ func (c contract) check(t *testing.T, r *http.Request, res *httptest.ResponseRec
 		return
 	}
 	c.mu.Lock()
-	c.shown[r.Method+" "+path+" "+strconv.Itoa(res.Code)] = true
+	name := r.Method + " " + path + " " + strconv.Itoa(res.Code)
+	c.shown[name] = true
+	p, isError := problemOf(body)
+	c.shown[name+" "+p.code], c.shown[p.form()] = isError, isError
 	c.mu.Unlock()
 	response := item.GetOperation(r.Method).Responses.Value(strconv.Itoa(res.Code))
 	if response == nil || response.Value.Content[kind] == nil {
 		t.Fatalf("%s %s does not document %d in %s", r.Method, path, res.Code, kind)
+	}
+	if documented := slices.Collect(maps.Values(exampleErrors(response.Value))); isError && !slices.ContainsFunc(documented, func(e problem) bool { return e.code == p.code }) {
+		t.Errorf("%s: no example has the code %s", name, p.code)
 	}
 	if err := response.Value.Content[kind].Schema.Value.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {
 		t.Errorf("the answer does not fit its schema: %v\n%s", err, res.Body)

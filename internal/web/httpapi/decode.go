@@ -248,7 +248,10 @@ func printableName(name string) string {
 		}
 		return r
 	}, name)
-	if utf8.RuneCountInString(name) > maxName {
+	switch {
+	case name == "":
+		return `""` // a violation names its field
+	case utf8.RuneCountInString(name) > maxName:
 		return string([]rune(name)[:maxName]) + "…"
 	}
 	return name

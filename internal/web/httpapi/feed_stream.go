@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/notify/feed"
 	"github.com/lineproof/lineproof/internal/values/fault"
 	"github.com/lineproof/lineproof/internal/web"
 )
@@ -57,12 +59,13 @@ func (b *Bank) streamFeed(w http.ResponseWriter, r *http.Request, c *bankCall) e
 	if err := wrong.Err(); err != nil {
 		return err
 	}
-	cursor := values.Get("after")
-	if last := r.Header.Get("Last-Event-ID"); last != "" {
-		cursor = last
-	}
+	cursor, last := values.Get("after"), r.Header.Get("Last-Event-ID")
 	ctx, o := r.Context(), c.feedOwner()
-	seq, err := b.Feed.Resume(ctx, o, cursor)
+	seq, err := b.Feed.Resume(ctx, o, cmp.Or(last, cursor))
+	if last != "" && errors.Is(err, feed.ErrCursor) {
+		wrong.Check(false, "Last-Event-ID", fault.BadFormat, feed.ErrCursor.Violations[0].Message)
+		return wrong.Err()
+	}
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func readReceiptQuery(r *http.Request) (postQuantum bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	wrong.Check(query.Get("pq") == "" || query.Get("pq") == "1", "pq", fault.BadFormat, "Send 1, or leave it out.")
+	wrong.Check(query.Get("pq") == "" || query.Get("pq") == "1", "pq", fault.NotAllowed, "Send 1, or leave it out.")
 	return query.Get("pq") == "1", wrong.Err()
 }
 
