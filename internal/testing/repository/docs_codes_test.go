@@ -29,48 +29,81 @@ const (
 // enumerations are those of the contract. What is looked up in the code is a type of constants,
 // a block of constants, a variable, or what a function returns.
 var enumerations = map[string]coded{
-	"DocumentType": {"regulator/document var Types +OTHER", gapsPage}, "UploadRequest.type": {"regulator/document var Types +OTHER", gapsPage},
-	"ImportKind": {"line/linefile type Kind -questions", filePage}, "Import.kind": {"line/linefile type Kind -questions", filePage},
-	"Import.state":     {"line/supply const Checking", filePage},
-	"TokenError.error": {"web/httpapi func oauthError", ""},
-	"KeyRequest.mode":  {"access const Live", ""}, "Key.mode": {"access const Live", ""}, "Job.mode": {"access const Live", ""}, "WatchList.mode": {"access const Live", ""},
-	"Webhook.mode": {"access const Live", ""}, "ReplacedList.mode": {"access const Live", ""},
-	"KeyRequest.rights[]": {"access const WatchRight", ""}, "Key.rights[]": {"access const WatchRight", ""},
-	"Job.state":       {"answer/filejob type State", "../how-to/verify-a-file.md"},
-	"WatchList.state": {"notify/watchlist const Active", ""}, "ReplacedList.state": {"notify/watchlist const Active", ""},
+	"DocumentType":                     {"regulator/document var Types +OTHER", gapsPage},
+	"UploadRequest.type":               {"regulator/document var Types +OTHER", gapsPage},
+	"ImportKind":                       {"line/linefile type Kind -questions", filePage},
+	"Import.kind":                      {"line/linefile type Kind -questions", filePage},
+	"Import.state":                     {"line/supply const Checking", filePage},
+	"TokenError.error":                 {"web/httpapi func oauthError", ""},
+	"KeyRequest.mode":                  {"access const Live", ""},
+	"Key.mode":                         {"access const Live", ""},
+	"Job.mode":                         {"access const Live", ""},
+	"WatchList.mode":                   {"access const Live", ""},
+	"Webhook.mode":                     {"access const Live", ""},
+	"ReplacedList.mode":                {"access const Live", ""},
+	"KeyRequest.rights[]":              {"access const WatchRight", ""},
+	"Key.rights[]":                     {"access const WatchRight", ""},
+	"Job.state":                        {"answer/filejob type State", "../how-to/verify-a-file.md"},
+	"WatchList.state":                  {"notify/watchlist const Active", ""},
+	"ReplacedList.state":               {"notify/watchlist const Active", ""},
 	"ReplacedList.rejectedRows[].code": {"web/httpapi const badNumber", feedPage},
-	"WebhookRequest.form":              {"notify/webhook type Form", ""}, "Webhook.form": {"notify/webhook type Form", ""},
-	"WebhookRequest.algorithm": {"notify/webhook type Algorithm", ""}, "Webhook.algorithm": {"notify/webhook type Algorithm", ""},
-	"Webhook.state": {"notify/webhook type State", ""}, "Webhook.reason": {"notify/webhook const ReasonGone", ""}, "WebhookAttempt.kind": {"notify/webhook type Kind", ""},
-	"Requirement.state": {"regulator/document const RequirementMissing", statePage}, "Document.state": {"regulator/document type State", statePage},
-	"ReviewRequest.decision": {"regulator/document type State -received -scanning -clean -refused -infected -deleted", statePage},
-	"Document.mediaType":     {"regulator/document var acceptedTypes", ""}, "DocumentMove.by": {"web/httpapi const byUploader", ""},
-	"InviteRequest.kind": {"regulator/registry type AccountKind", ""}, "AccountInfo.kind": {"regulator/registry type AccountKind", ""},
-	"InviteRequest.role": {"access type Role", ""}, "AccountInfo.state": {"web/httpapi func accountOf", ""},
-	"VerifyRequest.include[]": {"web/httpapi func options.check", gapsPage}, "VerifyBatchRequest.include[]": {"web/httpapi func options.check", gapsPage},
-	"Verification.status": {"line type Status -NEW", statusPage}, "Verification.statusReason": {"line type Reason", statusPage}, "History.statusReason": {"line type Reason", statusPage},
-	"Verification.changedSince": {"line const Yes", gapsPage}, "Verification.changes[]": {"line type Change", gapsPage},
-	"LineDate.precision":        {"answer/verify type Precision", statusPage},
-	"AnswerEventData.differs[]": {"answer/verify func Said.parts", feedPage},
-	"TopicCoverage.topic":       {"line var topicWords", statusPage}, "TopicStanding.topic": {"line var topicWords", statusPage},
-	"Signal.source": {"line func Authority.String", gapsPage}, "Conflict.source": {"line func Authority.String", gapsPage}, "HistoryEvent.source": {"line func Authority.String", gapsPage},
-	"Signal.level":            {"line var codeWords -NIN -FRAUD -COURT -LOST -DEBT -OTHER -CHURNED -SURRENDERED -INFERRED", gapsPage},
-	"LineEventRequest.level":  {"line var codeWords -NIN -FRAUD -COURT -LOST -DEBT -OTHER -CHURNED -SURRENDERED -INFERRED", gapsPage},
-	"LineEventRequest.reason": {"line var codeWords -INFERRED -MEDIUM -HIGH -VERY_HIGH", ""},
-	"OrderRequest.reason":     {"line var codeWords -CHURNED -SURRENDERED -INFERRED -MEDIUM -HIGH -VERY_HIGH", ""},
-	"LineEventRequest.type":   {"line var kindWords -BLACKLISTED -RELEASED -CONFIRMED -RESTATED -NAMED -MISSING", eventPage},
-	"Tenure.state":            {"line var stateWords -NONE -QUARANTINED -BARRED +ENDED", ""},
-	"Tenure.endReason":        {"line var codeWords -NIN -FRAUD -COURT -LOST -DEBT -OTHER -MEDIUM -HIGH -VERY_HIGH", ""},
-	"EventResult.result":      {"line/supply const Applied", ""}, "HistoryEvent.result": {"line/supply const Applied -DUPLICATE -REFUSED", ""},
-	"Conflict.result":     {"line/supply const Applied -DUPLICATE -REFUSED -APPLIED -NO_EFFECT", ""},
-	"HistoryEvent.held":   {"line var holdWords", ""},
-	"OrderRequest.action": {"line/order var orderKinds", gapsPage}, "Order.action": {"line/order var orderKinds", ""},
-	"Order.state":  {"line/order const Pending -WITHDRAWN -LAPSED", gapsPage},
-	"Problem.code": {"values/fault type Code", errorPage}, "Violation.code": {"values/fault const Required", errorPage},
-	"Event.type": {"", ""}, "EndpointOwnEvent.type": {"", ""}, // see TestTheContractHasEveryEventType
-	"LineEventRequest.scope": {"", ""}, "OrderRequest.scope": {"", ""}, // compared with literals
-	"DryRunList": {"", ""}, "ImportDryRun": {"", ""}, "AccelBuffering": {"", ""}, "Event.specversion": {"", ""}, "Event.datacontenttype": {"", ""},
-	"EndpointOwnEvent.specversion": {"", ""}, "EndpointOwnEvent.datacontenttype": {"", ""}, // forms
+	"WebhookRequest.form":              {"notify/webhook type Form", ""},
+	"Webhook.form":                     {"notify/webhook type Form", ""},
+	"WebhookRequest.algorithm":         {"notify/webhook type Algorithm", ""},
+	"Webhook.algorithm":                {"notify/webhook type Algorithm", ""},
+	"Webhook.state":                    {"notify/webhook type State", ""},
+	"Webhook.reason":                   {"notify/webhook const ReasonGone", ""},
+	"WebhookAttempt.kind":              {"notify/webhook type Kind", ""},
+	"Requirement.state":                {"regulator/document const RequirementMissing", statePage},
+	"Document.state":                   {"regulator/document type State", statePage},
+	"ReviewRequest.decision":           {"regulator/document type State -received -scanning -clean -refused -infected -deleted", statePage},
+	"Document.mediaType":               {"regulator/document var acceptedTypes", ""},
+	"DocumentMove.by":                  {"web/httpapi const byUploader", ""},
+	"InviteRequest.kind":               {"regulator/registry type AccountKind", ""},
+	"AccountInfo.kind":                 {"regulator/registry type AccountKind", ""},
+	"InviteRequest.role":               {"access type Role", ""},
+	"AccountInfo.state":                {"web/httpapi func accountOf", ""},
+	"VerifyRequest.include[]":          {"web/httpapi func options.check", gapsPage},
+	"VerifyBatchRequest.include[]":     {"web/httpapi func options.check", gapsPage},
+	"Verification.status":              {"line type Status -NEW", statusPage},
+	"Verification.statusReason":        {"line type Reason", statusPage},
+	"History.statusReason":             {"line type Reason", statusPage},
+	"Verification.changedSince":        {"line const Yes", gapsPage},
+	"Verification.changes[]":           {"line type Change", gapsPage},
+	"LineDate.precision":               {"answer/verify type Precision", statusPage},
+	"AnswerEventData.differs[]":        {"answer/verify func Said.parts", feedPage},
+	"TopicCoverage.topic":              {"line var topicWords", statusPage},
+	"TopicStanding.topic":              {"line var topicWords", statusPage},
+	"Signal.source":                    {"line func Authority.String", gapsPage},
+	"Conflict.source":                  {"line func Authority.String", gapsPage},
+	"HistoryEvent.source":              {"line func Authority.String", gapsPage},
+	"Signal.level":                     {"line var codeWords -NIN -FRAUD -COURT -LOST -DEBT -OTHER -CHURNED -SURRENDERED -INFERRED", gapsPage},
+	"LineEventRequest.level":           {"line var codeWords -NIN -FRAUD -COURT -LOST -DEBT -OTHER -CHURNED -SURRENDERED -INFERRED", gapsPage},
+	"LineEventRequest.reason":          {"line var codeWords -INFERRED -MEDIUM -HIGH -VERY_HIGH", ""},
+	"OrderRequest.reason":              {"line var codeWords -CHURNED -SURRENDERED -INFERRED -MEDIUM -HIGH -VERY_HIGH", ""},
+	"LineEventRequest.type":            {"line var kindWords -BLACKLISTED -RELEASED -CONFIRMED -RESTATED -NAMED -MISSING", eventPage},
+	"Tenure.state":                     {"line var stateWords -NONE -QUARANTINED -BARRED +ENDED", ""},
+	"Tenure.endReason":                 {"line var codeWords -NIN -FRAUD -COURT -LOST -DEBT -OTHER -MEDIUM -HIGH -VERY_HIGH", ""},
+	"EventResult.result":               {"line/supply const Applied", ""},
+	"HistoryEvent.result":              {"line/supply const Applied -DUPLICATE -REFUSED", ""},
+	"Conflict.result":                  {"line/supply const Applied -DUPLICATE -REFUSED -APPLIED -NO_EFFECT", ""},
+	"HistoryEvent.held":                {"line var holdWords", ""},
+	"OrderRequest.action":              {"line/order var orderKinds", gapsPage},
+	"Order.action":                     {"line/order var orderKinds", ""},
+	"Order.state":                      {"line/order const Pending -WITHDRAWN -LAPSED", gapsPage},
+	"Problem.code":                     {"values/fault type Code", errorPage},
+	"Violation.code":                   {"values/fault const Required", errorPage},
+	"Event.type":                       {"", ""},
+	"EndpointOwnEvent.type":            {"", ""}, // see TestTheContractHasEveryEventType
+	"LineEventRequest.scope":           {"", ""},
+	"OrderRequest.scope":               {"", ""}, // compared with literals
+	"DryRunList":                       {"", ""},
+	"ImportDryRun":                     {"", ""},
+	"AccelBuffering":                   {"", ""},
+	"Event.specversion":                {"", ""},
+	"Event.datacontenttype":            {"", ""},
+	"EndpointOwnEvent.specversion":     {"", ""},
+	"EndpointOwnEvent.datacontenttype": {"", ""}, // forms
 }
 
 // Every enumeration of the contract has the words of the code and no other, and its page has each
@@ -196,7 +229,9 @@ func wordsOfDeclaration(d ast.Decl, kind, name string) []string {
 			first, _ := d.Specs[0].(*ast.ValueSpec)
 			of, _ := v.Type.(*ast.Ident)
 			switch {
-			case kind == "type" && of != nil && of.Name == name, kind == "var" && v.Names[0].Name == name, kind == "const" && first.Names[0].Name == name:
+			case kind == "type" && of != nil && of.Name == name,
+				kind == "var" && v.Names[0].Name == name,
+				kind == "const" && first.Names[0].Name == name:
 				for _, value := range v.Values {
 					words = append(words, literals(value, false)...)
 				}
@@ -235,9 +270,18 @@ var (
 
 // unsent are words in capitals in the packages whose words reach callers that no caller is sent.
 var unsent = map[string]string{
-	"NEW": "a status that is none", "NONE": "likewise a state", "WITHDRAWN": "of an order in the portal", "LAPSED": "likewise",
-	"RELEASED": "an order as an event, which nobody reports", "NAMED": "stored by the service itself", "PORT_UNKNOWN": "such a row waits, and is not rejected",
-	"HARMATTAN": "a network of test numbers", "SAVANNA": "likewise", "MUTE": "likewise", "SILENT": "likewise", "ORC": "the first bytes of a file of another kind",
+	"NEW":          "a status that is none",
+	"NONE":         "likewise a state",
+	"WITHDRAWN":    "of an order in the portal",
+	"LAPSED":       "likewise",
+	"RELEASED":     "an order as an event, which nobody reports",
+	"NAMED":        "stored by the service itself",
+	"PORT_UNKNOWN": "such a row waits, and is not rejected",
+	"HARMATTAN":    "a network of test numbers",
+	"SAVANNA":      "likewise",
+	"MUTE":         "likewise",
+	"SILENT":       "likewise",
+	"ORC":          "the first bytes of a file of another kind",
 }
 
 // codesOf returns the words in capitals that the code of some folders has, and where.
@@ -245,7 +289,8 @@ func codesOf(t *testing.T, under ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, f := range sources(t) {
-		if !slices.ContainsFunc(under, func(dir string) bool { return strings.HasPrefix(f.path, "internal/"+dir) }) || !strings.HasSuffix(f.path, ".go") || strings.HasSuffix(f.path, "_test.go") {
+		within := func(dir string) bool { return strings.HasPrefix(f.path, "internal/"+dir) }
+		if !slices.ContainsFunc(under, within) || !strings.HasSuffix(f.path, ".go") || strings.HasSuffix(f.path, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), f.path, f.text, 0)
@@ -265,7 +310,7 @@ func codesOf(t *testing.T, under ...string) map[string]string {
 func TestCodesOfTheCodeAreInTheContract(t *testing.T) {
 	t.Parallel()
 
-	contract := readText(t, "api/openapi.yaml") + readText(t, "docs/reference/supply-files.md") // to which it sends its reader for rows
+	contract := readText(t, "api/openapi.yaml") + readText(t, "docs/reference/supply-files.md") // for rows
 	for w, at := range codesOf(t, "line/", "answer/verify", "answer/impact", "notify/", "values/fault", "web/httpapi") {
 		if !regexp.MustCompile(`\b`+w+`\b`).MatchString(contract) && unsent[w] == "" {
 			t.Errorf("%s of %s is not in the contract", w, at)
@@ -275,7 +320,8 @@ func TestCodesOfTheCodeAreInTheContract(t *testing.T) {
 
 // foreign are words in capitals of pages that others have made.
 var foreign = []string{
-	"GET", "POST", "DELETE", "PATH", "TMPDIR", "SSL_CERT_FILE", "CODEOWNERS", "NOTIFY", "UPDATE", "TRUNCATE", "CREATEROLE", "ERROR", "PATRONI_POSTGRESQL_DATA_DIR",
+	"GET", "POST", "DELETE", "PATH", "TMPDIR", "SSL_CERT_FILE", "CODEOWNERS",
+	"NOTIFY", "UPDATE", "TRUNCATE", "CREATEROLE", "ERROR", "PATRONI_POSTGRESQL_DATA_DIR",
 }
 
 // Every code that the contract, the reference, a how-to page or an explanation names is one of the code.

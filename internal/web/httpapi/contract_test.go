@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,6 +39,12 @@ func loadContract(t *testing.T) contract {
 // at that operation, and its message, but for figures, at any.
 func (c contract) complete(t *testing.T) {
 	t.Helper()
+	for what, where := range elsewhere {
+		file, name, _ := strings.Cut(where, " ")
+		if text := must(os.ReadFile(file))(t); !strings.Contains(string(text), "func "+name+"(") {
+			t.Errorf("%s has no test %s, which shows %s", file, name, what)
+		}
+	}
 	for path, item := range c.doc.Paths.Map() {
 		for method, o := range item.Operations() {
 			for status, res := range o.Responses.Map() {
@@ -65,7 +72,7 @@ var elsewhere = map[string]string{
 	"429 QUOTA_EXCEEDED":     "guard_test.go TestQuotaOfDifferentNumbersIsEnforced",
 
 	"GET /api/v1/feed/stream 429 refused":                "bank_test.go TestStream",
-	"DELETE /api/regulator/v1/team/{accountId} 409 last": "internal/access/people team_test.go",
+	"DELETE /api/regulator/v1/team/{accountId} 409 last": "../../access/people/invite_test.go TestAccountsAreRemoved",
 }
 
 // problem is the code of an error and its message.

@@ -21,8 +21,11 @@ type try struct {
 // codesOf are the codes of a violation of each rule. Where a form is described as a whole, such as
 // that of a phone number, a length belongs to it.
 var codesOf = map[string][]string{
-	"maxLength": {"TOO_LONG", "INVALID_FORMAT"}, "minLength": {"TOO_SHORT", "REQUIRED", "INVALID_FORMAT"}, "maxItems": {"TOO_LONG"}, "minItems": {"REQUIRED"},
-	"maximum": {"NOT_ALLOWED"}, "minimum": {"NOT_ALLOWED"}, "enum": {"NOT_ALLOWED"}, "pattern": {"INVALID_FORMAT", "NOT_ALLOWED"}, "format": {"INVALID_FORMAT"},
+	"maxLength": {"TOO_LONG", "INVALID_FORMAT"},
+	"minLength": {"TOO_SHORT", "REQUIRED", "INVALID_FORMAT"},
+	"maxItems":  {"TOO_LONG"}, "minItems": {"REQUIRED"},
+	"maximum": {"NOT_ALLOWED"}, "minimum": {"NOT_ALLOWED"}, "enum": {"NOT_ALLOWED"},
+	"pattern": {"INVALID_FORMAT", "NOT_ALLOWED"}, "format": {"INVALID_FORMAT"},
 	"type": {"WRONG_TYPE"}, "uniqueItems": {"DUPLICATE_FIELD", "NOT_ALLOWED"},
 }
 
