@@ -26,6 +26,7 @@ var codesOf = map[string][]string{
 	"maxItems":  {"TOO_LONG"}, "minItems": {"REQUIRED"},
 	"maximum": {"NOT_ALLOWED"}, "minimum": {"NOT_ALLOWED"}, "enum": {"NOT_ALLOWED"},
 	"pattern": {"INVALID_FORMAT", "NOT_ALLOWED"}, "format": {"INVALID_FORMAT"},
+	"no maxLength": {"TOO_LONG"}, "no maxItems": {"TOO_LONG"}, // where the contract has none
 	"type": {"WRONG_TYPE"}, "uniqueItems": {"DUPLICATE_FIELD", "NOT_ALLOWED"},
 }
 
@@ -45,8 +46,11 @@ func tries(in, field string, s *openapi3.Schema, example any) (all []try) {
 		all = append(all, try{in, field, "type", nil, true}, try{in, field, "type", other, true})
 	}
 	text, isText := example.(string)
-	if s.MaxLength != nil {
+	switch hasForm := len(s.Enum) > 0 || s.Const != nil || s.Pattern != "" || s.Format != ""; {
+	case s.MaxLength != nil:
 		add("maxLength", long(field, text, int(*s.MaxLength)), long(field, text, int(*s.MaxLength)+1))
+	case isText && in == "body" && !hasForm:
+		all = append(all, try{in, field, "no maxLength", long(field, text, 4000), false})
 	}
 	if n := int(s.MinLength); n > 0 && in == "body" {
 		add("minLength", short(text, n), short(text, n-1))
@@ -86,6 +90,8 @@ func tries(in, field string, s *openapi3.Schema, example any) (all []try) {
 	}
 	if s.MaxItems != nil {
 		add("maxItems", items(s, int(*s.MaxItems)), items(s, int(*s.MaxItems)+1))
+	} else {
+		all = append(all, try{in, field, "no maxItems", items(s, 1000), false})
 	}
 	if s.MinItems > 0 {
 		add("minItems", items(s, int(s.MinItems)), []any{})
