@@ -128,3 +128,29 @@ func TestNobodyRejectsTheirOwnRemoval(t *testing.T) {
 		t.Errorf("they refuse break-glass: %v", err)
 	}
 }
+
+// Whoever may be one person with an administrator does not reject their removal either, or
+// they could never be removed: neither an account that they created, nor who created them.
+func TestPuppetDoesNotRejectTheRemovalOfItsMaker(t *testing.T) {
+	t.Parallel()
+	c := actionCases["staff.remove"]
+	w := newTwoPeople(t, nil)
+	id := value(pendingOf(c.request(w, w.ada)))(t)
+	about := audit.Actor{Kind: audit.Account, ID: w.subject}
+	puppet := w.puppet(about)
+	reject := func(id uuid.UUID) error {
+		_, err := w.approvals.Refuse(t.Context(), id, "They stay", puppet, uuid.Nil)
+		return err
+	}
+	if err := reject(id); !errors.Is(err, approval.ErrAboutYou) {
+		t.Errorf("their puppet rejects it: %v", err)
+	}
+	w.refuse(approval.Action{}, id, w.bola)
+	id = value(pendingOf(c.request(w, w.ada)))(t)
+	if _, err := w.approvals.BreakGlass(t.Context(), id, "Both are away", w.ada, uuid.Nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := reject(id); err != nil {
+		t.Errorf("break-glass of one person can be refused by everybody: %v", err)
+	}
+}

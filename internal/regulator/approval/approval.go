@@ -74,9 +74,11 @@ var (
 	// one about their own account.
 	ErrSecondPerson = fault.New(fault.PermissionDenied,
 		"This needs two people: it must be confirmed by somebody who neither requested it nor is the person it is about.")
-	// ErrAboutYou reports an actor who tries to reject their own removal or demotion.
+	// ErrAboutYou reports an actor who tries to reject their own removal or demotion, or that
+	// of somebody who may be one person with them.
 	ErrAboutYou = fault.New(fault.PermissionDenied,
-		"You cannot reject a request to remove you or to change your role. Somebody else decides; you can refuse it only if the requester uses break-glass.")
+		"You cannot reject a request to remove you, or somebody who counts as one person with you, or to change that role. "+
+			"Somebody else decides; you can refuse it only if the requester uses break-glass.")
 	// ErrNotIndependent reports a second person behind whom, or behind the requester,
 	// may stand the same person.
 	ErrNotIndependent = fault.New(fault.PermissionDenied,

@@ -123,17 +123,24 @@ func (s *Service) checkConfirm(ctx context.Context, tx pg.Tx, action Action, a *
 var aboutStanding = []Kind{"staff.remove", "staff.role"}
 
 // checkReject checks that somebody may reject a request. The person whom it would remove
-// or demote may not, because nobody could ever remove them; but they may refuse that one
-// person does it alone, with break-glass.
+// or demote may not, nor somebody who may be one person with them, because nobody could ever
+// remove them; but they may refuse that one person does it alone, with break-glass.
 func (s *Service) checkReject(ctx context.Context, tx pg.Tx, a *Approval, reason string, by audit.Actor) error {
 	own := by.Same(a.RequestedBy)
-	if !own && by.Kind == audit.Account && by.ID == a.Subject && slices.Contains(aboutStanding, a.Kind) {
-		one := []Approval{*a}
-		if err := readBreakGlass(ctx, tx, one); err != nil {
-			return err
-		}
-		if one[0].AloneFrom.IsZero() {
+	if own || !slices.Contains(aboutStanding, a.Kind) {
+		return CheckRejection(reason, own)
+	}
+	one := []Approval{*a}
+	if err := readBreakGlass(ctx, tx, one); err != nil {
+		return err
+	}
+	if one[0].AloneFrom.IsZero() {
+		err := s.CheckIndependent(ctx, tx, audit.Actor{Kind: audit.Account, ID: a.Subject}, by)
+		switch {
+		case errors.Is(err, ErrNotIndependent):
 			return ErrAboutYou
+		case err != nil:
+			return err
 		}
 	}
 	return CheckRejection(reason, own)
