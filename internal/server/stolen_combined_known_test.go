@@ -13,10 +13,13 @@ import (
 var thiefKnown = map[string]string{
 	"column and back: session.last_seen_at":     "when a session was last used is not signed, so an idle one can be made to look used until it expires",
 	"column: supply_coverage.":                  "what the supply of a network covers is not signed, and no command computes it again",
+	"column: guard_alert.":                      "an alert of the guard is not signed",
 	"column: usage_day.":                        "counters of usage are in the database",
 	"column: line_now.":                         "lines check replays only lines that have events",
 	"chain: a number whose SIM was not swapped": "lines check replays only lines that have events",
 	"chain: a policy":                           "only the public log shows a version that nobody has confirmed",
+	"inserted column: numbering_":               "as by the chain of a plan",
+	"inserted column: policy.":                  "as by the chain of a policy",
 	"chain: a plan":                             "only the public log shows a version that nobody has confirmed",
 	"chain: a seal":                             "seals are not signed and not compared with the approvals",
 	"chain: a review":                           "states of documents are not signed and not compared with the audit trail",
@@ -30,13 +33,18 @@ var thiefKnown = map[string]string{
 	"chain: the quota of yesterday":             "counters of usage are in the database",
 }
 
-// thiefSample is which part of the large families runs in every run of the tests.
-const thiefSample = 9
+// thiefSample is which part of the large families runs in every run of the tests. All of them
+// are at most thiefMost, and end after thiefLongest.
+const (
+	thiefSample  = 15
+	thiefMost    = 5000
+	thiefLongest = 2 * time.Hour
+)
 
 // chosen reports whether an attempt is to be made: all of LINEPROOF_E2E_THIEF=all, those of a family,
 // or without the setting the small families and a part of the large ones.
 func (a *thiefAttempt) chosen(only string, i int) bool {
-	large := a.family == "column" || a.family == "column and back" || a.family == "copy"
+	large := a.family == "column" || a.family == "inserted column" || a.family == "column and back" || a.family == "copy"
 	return only == "all" || only == a.family || only == "" && (!large || i%thiefSample == 0)
 }
 
@@ -44,20 +52,27 @@ func (a *thiefAttempt) chosen(only string, i int) bool {
 type thiefSum struct {
 	begin                  time.Time
 	tried, refused, gained int
+	without                int // that found no row to change
 	families               map[string]int
 	open                   map[string][]string // gains that were not found
 	used                   map[string]bool     // exceptions
+	columns                map[string]bool     // whether an attempt changed it
 }
 
 func newThiefSum() *thiefSum {
-	return &thiefSum{begin: time.Now(), families: map[string]int{}, open: map[string][]string{}, used: map[string]bool{}}
+	return &thiefSum{begin: time.Now(), families: map[string]int{}, open: map[string][]string{}, used: map[string]bool{}, columns: map[string]bool{}}
 }
 
 func (s *thiefSum) add(v thiefVerdict) {
 	s.tried++
 	s.families[v.attempt.family]++
+	if c := v.attempt.column; c != nil {
+		s.columns[c.String()] = s.columns[c.String()] || v.refused == nil && v.rows > 0
+	}
 	if v.refused != nil {
 		s.refused++
+	} else if v.attempt.column != nil && v.rows == 0 {
+		s.without++
 	}
 	if len(v.gains) == 0 {
 		return
@@ -77,7 +92,17 @@ func (s *thiefSum) add(v thiefVerdict) {
 
 func (s *thiefSum) report(t *testing.T, only string) {
 	t.Helper()
-	t.Logf("%d attempts in %s, %d refused by the database, %d with a gain; %v", s.tried, time.Since(s.begin).Round(time.Second), s.refused, s.gained, s.families)
+	changed, tables := 0, map[string]bool{}
+	for name, is := range s.columns {
+		table, _, _ := strings.Cut(name, ".")
+		tables[table] = true
+		if is {
+			changed++
+		}
+	}
+	t.Logf("%d attempts in %s: %d refused by the database, %d without a row, %d with a gain; %v",
+		s.tried, time.Since(s.begin).Round(time.Second), s.refused, s.without, s.gained, s.families)
+	t.Logf("%d columns of %d tables, of which %d were changed", len(s.columns), len(tables), changed)
 	if s.tried < 300 && (only == "" || only == "all") {
 		t.Errorf("only %d attempts", s.tried)
 	}

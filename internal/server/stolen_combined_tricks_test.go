@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lineproof/lineproof/internal/platform/pause"
 )
 
@@ -45,6 +47,21 @@ func (w *thiefWorld) wholeRows() (attempts []thiefAttempt) {
 			}
 		}
 	}
+	return append(attempts, w.liveRows()...)
+}
+
+// liveRows are attempts to delete the rows of the tables of which the node has the end.
+func (w *thiefWorld) liveRows() (attempts []thiefAttempt) {
+	w.Helper()
+	rows, err := w.owner.Query(w.Context(), `SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+		AND relname ~ $1 AND has_table_privilege('lineproof_serve', oid, 'DELETE') ORDER BY 1`, thiefLive)
+	for _, table := range value(pgx.CollectRows(rows, pgx.RowTo[string]))(w) {
+		attempts = append(attempts, thiefAttempt{
+			family: "delete", name: table, before: []thiefStep{{sql: `DELETE FROM ` + table}},
+			column: &thiefColumn{table: table, name: "*", update: true, live: true},
+		})
+	}
+	w.must(err)
 	return attempts
 }
 

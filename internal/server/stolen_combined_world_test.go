@@ -36,6 +36,7 @@ type thiefWorld struct {
 	owner   *pgxpool.Pool // signs what it plants
 	login   *pgxpool.Pool // the stolen login
 	server  running
+	address string // of the database, for the login
 	role    string // the name of the login
 	access  *access.Service
 	people  *people.People
@@ -49,6 +50,9 @@ type thiefWorld struct {
 	baseline []thiefReply
 	kept     []string // the tables that are restored after each attempt
 	noise    []string // what the checks find without an attempt
+	fields   []thiefColumn
+	beacons  []*thiefBeacon
+	revived  int // how often the node had to be started again
 }
 
 func newThiefWorld(t *testing.T) *thiefWorld {
@@ -68,17 +72,30 @@ func newThiefWorld(t *testing.T) *thiefWorld {
 	w.login = value(pg.Open(t.Context(), u.String(), pg.Options{Role: pg.Serve, Name: "thief", Conns: 4}))(t)
 	t.Cleanup(w.login.Close)
 	w.services()
-	w.server = start(t, u.String(), "LINEPROOF_PEPPERS="+pgtest.Pepper, "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1", "LINEPROOF_ARGON2_QUEUE=1000", "LINEPROOF_SCAN_GUARD=watch",
-		"LINEPROOF_KEY_RATE=100000", "LINEPROOF_KEY_BURST=100000", "LINEPROOF_ENTITY_RATE=100000", "LINEPROOF_ENTITY_BURST=100000",
-		"LINEPROOF_ADDRESS_RATE=100000", "LINEPROOF_ADDRESS_BURST=100000", "LINEPROOF_CLIENT_RATE=100000", "LINEPROOF_CLIENT_BURST=100000",
-		"LINEPROOF_SESSION_RATE=100000", "LINEPROOF_SESSION_BURST=100000", "LINEPROOF_DAY_NUMBERS=0", "LINEPROOF_YEAR_NUMBERS=0",
-		"LINEPROOF_SPONSOR_DAY_NUMBERS=0", "LINEPROOF_SPONSOR_YEAR_NUMBERS=0", "LINEPROOF_CLIENT_ONBOARDINGS=0")
+	w.address = u.String()
+	w.server = w.start()
 	w.lines()
 	w.organisations()
 	w.persons()
 	w.credentials()
 	w.records()
+	w.prepareBeacons()
+	w.fields = w.written()
+	w.fillTables()
 	return w
+}
+
+// start starts the node, with limits that do not disturb the attempts.
+func (w *thiefWorld) start() running {
+	w.Helper()
+	settings := []string{"LINEPROOF_PEPPERS=" + pgtest.Pepper, "LINEPROOF_ARGON2_MEMORY_KIB=64", "LINEPROOF_ARGON2_TIME=1", "LINEPROOF_ARGON2_QUEUE=1000", "LINEPROOF_SCAN_GUARD=watch"}
+	for _, rate := range []string{"KEY", "ENTITY", "ADDRESS", "CLIENT", "SESSION"} {
+		settings = append(settings, "LINEPROOF_"+rate+"_RATE=100000", "LINEPROOF_"+rate+"_BURST=100000")
+	}
+	for _, budget := range []string{"DAY_NUMBERS", "YEAR_NUMBERS", "SPONSOR_DAY_NUMBERS", "SPONSOR_YEAR_NUMBERS", "CLIENT_ONBOARDINGS"} {
+		settings = append(settings, "LINEPROOF_"+budget+"=0")
+	}
+	return start(w.T, w.address, settings...)
 }
 
 func (w *thiefWorld) must(err error) {
@@ -133,11 +150,11 @@ func (w *thiefWorld) lines() {
 }
 
 // organisations: harbour is the thief's own bank, delta is robbed, closed is suspended,
-// and spent has used up its quota.
+// spent has used up its quota, and the guard has stopped halted.
 func (w *thiefWorld) organisations() {
 	w.Helper()
 	ctx := w.Context()
-	for i, name := range []string{"Harbour Bank", "Delta Bank", "Closed Bank", "Spent Bank"} {
+	for i, name := range []string{"Harbour Bank", "Delta Bank", "Closed Bank", "Spent Bank", "Halted Bank"} {
 		e := value(w.reg.CreateRelyingParty(ctx, name, "RC "+string(rune('1'+i)), access.Operator, uuid.Nil))(w)
 		w.ids[strings.ToLower(strings.Fields(name)[0])] = e.ID
 	}
