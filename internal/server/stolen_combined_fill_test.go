@@ -38,7 +38,8 @@ func (w *thiefWorld) fillTables() {
 			if _, err := tx.Exec(w.Context(), `SET LOCAL session_replication_role = replica`); err != nil {
 				return err
 			}
-			_, err := tx.Exec(w.Context(), fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, table, strings.Join(columns, ", "), strings.Join(values, ", ")))
+			insert := fmt.Sprintf(`INSERT INTO %s (%s) VALUES (%s)`, table, strings.Join(columns, ", "), strings.Join(values, ", "))
+			_, err := tx.Exec(w.Context(), insert)
 			return err
 		})
 		if err != nil {

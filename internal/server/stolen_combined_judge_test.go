@@ -153,6 +153,11 @@ func (w *thiefWorld) gained(p *thiefProbe, was, is thiefReply) string {
 func (w *thiefWorld) found() (found []string) {
 	w.Helper()
 	ctx := w.Context()
+	see := func(command string, nothing bool, err error) { // a row that it cannot read is a finding, too
+		if !nothing {
+			found = append(found, fmt.Sprint(command, ": ", err))
+		}
+	}
 	for _, t := range value(rowmac.Check(ctx, w.owner, w.peppers))(w) {
 		broken, old := w.notBeacons(t.Broken), w.notBeacons(t.Old)
 		if len(broken)+len(old) > 0 {
@@ -164,15 +169,12 @@ func (w *thiefWorld) found() (found []string) {
 	if len(missing)+len(added) > 0 {
 		found = append(found, fmt.Sprintf("doctor: rights %v, %v", missing, added))
 	}
-	if r := value(audit.CheckChain(ctx, w.owner))(w); len(r.Found) > 0 {
-		found = append(found, "audit check: "+r.Found[0].What)
-	}
-	if r := value((&journal.Checker{Pool: w.owner, Limit: 1}).Check(ctx, time.Time{}, time.Time{}))(w); !r.OK() {
-		found = append(found, "journal check")
-	}
-	if r := value(linestore.Replay(ctx, w.owner, func(linestore.ReplayReport) {}))(w); !r.OK() {
-		found = append(found, "lines check")
-	}
+	chain, err := audit.CheckChain(ctx, w.owner)
+	see("audit check", err == nil && len(chain.Found) == 0, err)
+	entries, err := (&journal.Checker{Pool: w.owner, Limit: 1}).Check(ctx, time.Time{}, time.Time{})
+	see("journal check", err == nil && entries.OK(), err)
+	lines, err := linestore.Replay(ctx, w.owner, func(linestore.ReplayReport) {})
+	see("lines check", err == nil && lines.OK(), err)
 	return found
 }
 

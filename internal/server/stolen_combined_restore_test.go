@@ -65,7 +65,9 @@ func (w *thiefWorld) restore(tables ...string) {
 
 // thiefRead are the tables that the node reads every one or two seconds, and not when it is
 // notified.
-var thiefRead = []string{"usage_day", "guard_alert", "guard_year", "guard_entered", "policy", "numbering_plan", "numbering_network", "numbering_range"}
+var thiefRead = []string{
+	"usage_day", "guard_alert", "guard_year", "guard_entered", "policy", "numbering_plan", "numbering_network", "numbering_range",
+}
 
 // allIsRead waits until the node has read those tables again: what one attempt made of them
 // would be a gain of the next. It refuses the keys of the organisation that has used up its
@@ -156,7 +158,8 @@ func (w *thiefWorld) runLive(a *thiefAttempt) thiefVerdict {
 	w.must(err)
 	defer func() { _ = tx.Rollback(ctx) }()
 	var was, xact string
-	w.must(tx.QueryRow(ctx, `SELECT coalesce(jsonb_agg(t), '[]')::text, pg_current_xact_id()::xid::text FROM `+a.column.table+` t`).Scan(&was, &xact))
+	both := `SELECT coalesce(jsonb_agg(t), '[]')::text, pg_current_xact_id()::xid::text FROM ` + a.column.table + ` t`
+	w.must(tx.QueryRow(ctx, both).Scan(&was, &xact))
 	tag, err := tx.Exec(ctx, a.before[0].sql)
 	if err == nil && tag.RowsAffected() > 0 {
 		err = tx.Commit(ctx)

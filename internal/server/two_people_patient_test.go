@@ -84,7 +84,8 @@ func (w *twoPeople) helpers(orders bool) map[string]audit.Actor {
 	}
 	if orders {
 		w.alone(func() (uuid.UUID, error) {
-			c, err := w.people.Access.CreateClient(w.Context(), access.ClientForm{Name: "Court", Scopes: []string{"line:order"}, Reason: reason}, w.ada, uuid.Nil)
+			form := access.ClientForm{Name: "Court", Scopes: []string{"line:order"}, Reason: reason}
+			c, err := w.people.Access.CreateClient(w.Context(), form, w.ada, uuid.Nil)
 			all["a client that was made by break-glass"] = audit.Actor{Kind: audit.Client, ID: c.ID}
 			return c.Pending, err
 		})
@@ -102,7 +103,9 @@ const (
 
 // patience is how long they wait. A request of an approval expires after a week, an order
 // never does.
-var patience = []time.Duration{0, 23 * time.Hour, 25 * time.Hour, 71 * time.Hour, 73 * time.Hour, 167 * time.Hour, 30 * 24 * time.Hour, 400 * 24 * time.Hour}
+var patience = []time.Duration{
+	0, 23 * time.Hour, 25 * time.Hour, 71 * time.Hour, 73 * time.Hour, 167 * time.Hour, 30 * 24 * time.Hour, 400 * 24 * time.Hour,
+}
 
 // walkAlone lets Ada request an action, and everybody whom she has confirm it, for more than a
 // year; then the other way round; then when her colleague has left; then by break-glass.
@@ -119,19 +122,19 @@ func (w *twoPeople) walkAlone(a approval.Action, c actionCase) string {
 			w.Errorf("%s: %s after %s, made it take effect: %v", a.Kind, who, after, err)
 		}
 	}
-	waits := func(by audit.Actor, times ...time.Duration) uuid.UUID {
+	waits := func(times ...time.Duration) uuid.UUID {
 		w.Helper()
 		for _, d := range times {
-			id := value(pendingOf(c.request(w, by)))(w)
+			id := value(pendingOf(c.request(w, w.ada)))(w)
 			for _, name := range names {
 				refuses(id, helpers[name], name, d)
 			}
-			refuses(id, by, "the requester", d)
-			w.refuse(a, id, by)
+			refuses(id, w.ada, "she herself", d)
+			w.refuse(a, id, w.ada)
 		}
-		return value(pendingOf(c.request(w, by)))(w)
+		return value(pendingOf(c.request(w, w.ada)))(w)
 	}
-	w.refuse(a, waits(w.ada, patience...), w.ada)
+	w.refuse(a, waits(patience...), w.ada)
 	for _, name := range names {
 		id, err := pendingOf(c.request(w, helpers[name]))
 		if err != nil {
@@ -144,7 +147,7 @@ func (w *twoPeople) walkAlone(a approval.Action, c actionCase) string {
 		w.refuse(a, id, helpers[name])
 	}
 	w.exec(`UPDATE account SET disabled_at = now() WHERE id = $1`, w.bola.ID)
-	id := waits(w.ada, 0, 400*24*time.Hour)
+	id := waits(0, 400*24*time.Hour)
 	if used, early, late := w.breaks(id, w.ada); used != nil || early == nil || late != nil {
 		if c.done(w) {
 			w.Errorf("%s takes effect: %v, %v, %v", a.Kind, used, early, late)
