@@ -41,6 +41,7 @@ const importTimeout = time.Hour
 type LinesFile struct {
 	Kind   string    // ImportSnapshot or ImportEvents
 	AsOf   time.Time // the time of a snapshot; for events, up to when every event has been reported
+	Day    bool      // AsOf is a day, of which only the date is sent: its end in the time zone of the regulator's policy
 	DryRun bool      // validate, compare and report without changing anything
 
 	// Content is read while it is sent, as in [Document].
@@ -56,7 +57,8 @@ type LinesFile struct {
 // LineImport is an import and its progress.
 type LineImport struct {
 	ID         string    `json:"importId"`
-	Network    string    `json:"network"`
+	Sender     string    `json:"sender"`  // OPERATOR, CLEARING_HOUSE, SECTOR_REGULATOR or REGULATOR
+	Network    string    `json:"network"` // of an operator; "" for another sender
 	Kind       string    `json:"kind"`
 	State      string    `json:"state"` // checking, held, applying, applied, checked, refused, cancelled
 	AsOf       time.Time `json:"asOf,omitzero"`
@@ -73,7 +75,7 @@ type LineImport struct {
 	Waiting    int64     `json:"waiting"` // for a port, or for a confirmation by staff
 	PortedOut  int64     `json:"portedOut"`
 	Refused    int64     `json:"refused"`
-	Reason     string    `json:"reason,omitzero"` // why it is held, or why the whole file was refused
+	Reason     string    `json:"reason,omitzero"` // why it is held, or why the whole file was refused, or who cancelled it
 	CreatedAt  time.Time `json:"createdAt"`
 	StartedAt  time.Time `json:"startedAt,omitzero"` // zero before
 	UpdatedAt  time.Time `json:"updatedAt"`
@@ -82,13 +84,16 @@ type LineImport struct {
 
 const importsPath = "/api/v1/lines/imports"
 
-// SendLines sends a file of lines or events; the token needs [ScopeSupply]. It
+// SendLines sends a file of lines or events; the token needs [ScopeSupply], [ScopePort] or [ScopeFlag]. It
 // returns as soon as the service has stored the file. Follow its progress with
 // [Client.Import].
 func (c *Client) SendLines(ctx context.Context, token Secret, f LinesFile) (*LineImport, error) {
 	query := url.Values{"kind": {f.Kind}}
 	if !f.AsOf.IsZero() {
 		query.Set("asOf", formatTime(f.AsOf))
+	}
+	if !f.AsOf.IsZero() && f.Day {
+		query.Set("asOf", f.AsOf.Format(time.DateOnly))
 	}
 	if f.DryRun {
 		query.Set("dryRun", "true")
@@ -118,8 +123,8 @@ func (c *Client) SendLines(ctx context.Context, token Secret, f LinesFile) (*Lin
 	return sendImport(ctx, c, r)
 }
 
-// Import returns an import with its progress. The credential is an access token with
-// [ScopeSupply], or a session of the regulator's staff.
+// Import returns an import with its progress. The credential is an access token of
+// its sender, or a session of the regulator's staff.
 func (c *Client) Import(ctx context.Context, credential Secret, id string) (*LineImport, error) {
 	r, err := c.newRead(ctx, "import", importsPath+"/"+url.PathEscape(id), credential)
 	if err != nil {
@@ -132,8 +137,21 @@ func sendImport(ctx context.Context, c *Client, r *request) (*LineImport, error)
 	return sendData(ctx, c, r, func(d *LineImport) bool { return d.ID == "" || d.State == "" })
 }
 
+// CancelImport cancels an import of your own that is being checked or is held: nothing of it is
+// applied, and you can send another file.
+func (c *Client) CancelImport(ctx context.Context, token Secret, id string) (*LineImport, error) {
+	r, err := c.newRequest(ctx, "cancel import", importsPath+"/"+url.PathEscape(id)+"/cancel")
+	if err != nil {
+		return nil, err
+	}
+	if err := r.authorize(token); err != nil {
+		return nil, err
+	}
+	return sendImport(ctx, c, r)
+}
+
 // Imports returns the last 50 imports, newest first: those of the token's
-// network, or of all networks with a session of the regulator's staff.
+// supplier, or all of them with a session of the regulator's staff.
 func (c *Client) Imports(ctx context.Context, credential Secret) ([]LineImport, error) {
 	r, err := c.newRead(ctx, "imports", importsPath, credential)
 	if err != nil {

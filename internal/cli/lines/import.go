@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/linefile"
 	"github.com/lineproof/lineproof/internal/line/supply"
 	"github.com/lineproof/lineproof/internal/regulator/numbering"
@@ -18,14 +20,15 @@ import (
 // importFlags are the flags of an import.
 type importFlags struct {
 	network, kind, asOf, resume string
-	dryRun                      bool
+	dryRun, house, regulator    bool
 }
 
 func (c *commands) importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Import a file of lines or events; - is standard input",
-		Long: `Imports a supply file of a network: a snapshot of all its lines, or events. The file is CSV, plain or compressed
+		Long: `Imports a supply file: of a network, a snapshot of all its lines, or events; of the clearing house, its base of all
+ports, or events; of the regulator, orders, as events. The base and orders are always held. The file is CSV, plain or compressed
 with gzip or zstd; docs/reference/supply-files.md describes both formats.
 
 A file is read twice: it is first checked as a whole, so that a broken file changes nothing, and then applied in
@@ -42,8 +45,10 @@ file was rejected, and 6 when it is held or some of its rows were rejected.`,
 	var f importFlags
 	flags := cmd.Flags()
 	flags.StringVar(&f.network, "network", "", "network that the lines belong to: its code in the numbering plan")
+	flags.BoolVar(&f.house, "clearing-house", false, "the file is of the clearing house: events, or as a snapshot its base of all ports")
+	flags.BoolVar(&f.regulator, "regulator", false, "the file has orders of the regulator, as events")
 	flags.StringVar(&f.kind, "kind", "", "snapshot or events")
-	flags.StringVar(&f.asOf, "as-of", "", "time of the snapshot; for events: the time up to which the supply is complete")
+	flags.StringVar(&f.asOf, "as-of", "", "time of the snapshot; for events: the time up to which the supply is complete; a day means its end")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only report what would change")
 	flags.StringVar(&f.resume, "resume", "", "id of an interrupted or confirmed import to continue")
 	console.Complete(cmd, "kind", string(linefile.Snapshot), string(linefile.Events))
@@ -82,7 +87,7 @@ func (c *commands) importFile(cmd *cobra.Command, b *backend.Backend, f importFl
 	if err != nil {
 		return err
 	}
-	s := newImportJSON(plan.Code(im.Network), &im)
+	s := newImportJSON(plan, &im)
 	if err := c.Print(asJSON, s, s.rows()...); err != nil {
 		return err
 	}
@@ -112,15 +117,24 @@ func (c *commands) startOrResume(ctx context.Context, b *backend.Backend, f impo
 		}
 		return im, err
 	}
-	if f.network == "" || f.kind == "" {
-		return supply.Import{}, console.Usagef("the network and the kind of the file are missing: --network CODE --kind snapshot|events")
+	from, given := backend.OperatorSupplier(f.network), f.network != ""
+	for of, by := range map[*bool]line.Authority{&f.house: line.ClearingHouse, &f.regulator: line.Regulator} {
+		if *of {
+			from, given = supply.Supplier{Authorities: []line.Authority{by}, Actor: access.Operator}, !given
+		}
+	}
+	if !given || f.kind == "" {
+		return supply.Import{}, console.Usagef("name the sender and the kind of the file: --network CODE, --clearing-house or --regulator, and --kind snapshot|events")
 	}
 	asOf, err := console.ParseTime("as-of", f.asOf)
 	if err != nil {
 		return supply.Import{}, err
 	}
 	form := supply.ImportForm{Kind: linefile.Kind(f.kind), AsOf: asOf, DryRun: f.dryRun, Once: file == "-"}
-	return b.Supply.Begin(ctx, backend.OperatorSupplier(f.network), form, "cli")
+	if len(f.asOf) == len(time.DateOnly) {
+		form.AsOf, form.Day = time.Time{}, f.asOf
+	}
+	return b.Supply.Begin(ctx, from, form, "cli")
 }
 
 // fileSource opens the file for each pass over it, with a new progress display.

@@ -3,6 +3,7 @@
 package lines
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/cli/backend"
 	"github.com/lineproof/lineproof/internal/cli/console"
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/order"
 	"github.com/lineproof/lineproof/internal/line/supply"
 	"github.com/lineproof/lineproof/internal/regulator/approval"
@@ -61,7 +63,8 @@ func (c *commands) onImport(fn func(ctx context.Context, b *backend.Backend, id 
 // importJSON is an import as printed with --json.
 type importJSON struct {
 	ID         string  `json:"importId"`
-	Network    string  `json:"network"`
+	Sender     string  `json:"sender"`
+	Network    string  `json:"network,omitempty"`
 	Kind       string  `json:"kind"`
 	AsOf       string  `json:"asOf,omitempty"`
 	State      string  `json:"state"`
@@ -83,10 +86,13 @@ type importJSON struct {
 	FinishedAt string  `json:"finishedAt,omitempty"`
 }
 
-func newImportJSON(network string, im *supply.Import) importJSON {
-	c := &im.Counts
+func newImportJSON(plan *numbering.Plan, im *supply.Import) importJSON {
+	c, network := &im.Counts, ""
+	if im.Authority == line.Operator {
+		network = plan.Code(im.Network)
+	}
 	return importJSON{
-		ID: im.ID.String(), Network: network, Kind: string(im.Kind), AsOf: console.FormatTime(im.AsOf), State: im.State, Reason: im.Reason, DryRun: im.DryRun,
+		ID: im.ID.String(), Sender: im.Authority.String(), Network: network, Kind: string(im.Kind), AsOf: console.FormatTime(im.AsOf), State: im.State, Reason: im.Reason, DryRun: im.DryRun,
 		Rows: im.Rows, Rate: float64(int64(im.Rate())), Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged, Ended: c.Ended,
 		NoEffect: c.NoEffect, Waiting: c.Waiting, Duplicates: c.Duplicates, PortedOut: c.PortedOut, Refused: c.Refused, Voided: im.Voided,
 		CreatedAt: console.FormatTime(im.Created), FinishedAt: console.FormatTime(im.Finished),
@@ -120,7 +126,7 @@ func (s *importJSON) rows() [][]string {
 func (c *commands) importsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "imports", Short: "List imports, newest first", Args: cobra.NoArgs,
-		Long:    "Lists the last imports of all networks, newest first, with their progress and the results of their rows.",
+		Long:    "Lists the last imports of all senders, newest first, with their progress and the results of their rows.",
 		Example: "  lineproof lines imports",
 	}
 	limit := cmd.Flags().Int("limit", 20, "maximum number of rows")
@@ -134,10 +140,10 @@ func (c *commands) importsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		describe := func(im *supply.Import) importJSON { return newImportJSON(plan.Code(im.Network), im) }
+		describe := func(im *supply.Import) importJSON { return newImportJSON(plan, im) }
 		return console.List(c.Console, *asJSON, list, describe,
-			"IMPORT, NETWORK, KIND, AS OF, STATE, ROWS, REFUSED, REASON", func(s *importJSON) []any {
-				return []any{s.ID, s.Network, s.Kind, s.AsOf, s.State, s.Rows, s.Refused, s.Reason}
+			"IMPORT, SENDER, KIND, AS OF, STATE, ROWS, REFUSED, REASON", func(s *importJSON) []any {
+				return []any{s.ID, cmp.Or(s.Network, s.Sender), s.Kind, s.AsOf, s.State, s.Rows, s.Refused, s.Reason}
 			})
 	})
 	return cmd
@@ -205,7 +211,7 @@ func (c *commands) decideCommand(cmd *cobra.Command, decide func(*supply.Service
 		if err != nil {
 			return err
 		}
-		s := newImportJSON(plan.Code(im.Network), &im)
+		s := newImportJSON(plan, &im)
 		rows := [][]string{{"import", s.ID}, {"state", s.State}}
 		if im.State == supply.Voided {
 			rows = append(rows, []string{"lines voided", strconv.FormatInt(s.Voided, 10)})

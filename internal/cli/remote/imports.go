@@ -1,8 +1,10 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,12 +14,13 @@ import (
 
 func (r *remote) linesSendCommand() *cobra.Command {
 	var f client.LinesFile
+	var asOf string
 	var wait bool
 	cmd := &cobra.Command{
 		Use:   "send FILE",
 		Short: "Send a file of lines or events; - is standard input",
-		Long: `Sends a supply file of the client's network, a snapshot of all its lines or events, plain or compressed with gzip
-or zstd, and prints the id and state of the import. The service processes it in the background; see its progress with
+		Long: `Sends a supply file, plain or compressed with gzip or zstd: an operator's snapshot of all its lines, the clearing
+house's base of all ports, or events of any supplier, and prints the id and state of the import. The service processes it in the background; see its progress with
 "lineproof api lines import". With --wait the command shows the progress and ends when the import has ended or is held;
 the exit code is 6 if it is held, was rejected or has rejected rows.`,
 		Example: `  lineproof api lines send --kind snapshot --as-of 2026-11-01 --wait lines.csv.gz
@@ -26,7 +29,7 @@ the exit code is 6 if it is held, was rejected or has rejected rows.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.Kind, "kind", "", "snapshot or events")
-	console.TimeFlag(cmd, &f.AsOf, "as-of", "time of the snapshot; for events: the time up to which the supply is complete")
+	flags.StringVar(&asOf, "as-of", "", "time of the snapshot; for events: the time up to which the supply is complete; a day means its end")
 	flags.BoolVar(&f.DryRun, "dry-run", false, "only report what would change")
 	flags.StringVar(&f.IdempotencyKey, "idempotency-key", "", "identifies this file, so that a retry does not import it twice")
 	flags.BoolVar(&wait, "wait", false, "wait until the import has ended or is held")
@@ -34,6 +37,10 @@ the exit code is 6 if it is held, was rejected or has rejected rows.`,
 	console.Complete(cmd, "kind", client.ImportSnapshot, client.ImportEvents)
 	asJSON := console.JSONFlag(cmd)
 	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) (err error) {
+		if f.AsOf, err = console.ParseTime("as-of", asOf); err != nil {
+			return err
+		}
+		f.Day = len(asOf) == len(time.DateOnly)
 		content, sent, err := r.OpenUpload(args[0])
 		if err != nil {
 			return err
@@ -81,6 +88,7 @@ func (r *remote) printImport(asJSON bool, im *client.LineImport) error {
 	count := func(n int64) string { return strconv.FormatInt(n, 10) }
 	rows := [][]string{
 		{"import", im.ID},
+		{"sender", im.Sender},
 		{"network", im.Network},
 		{"kind", im.Kind},
 		{"state", im.State},
@@ -105,7 +113,7 @@ func (r *remote) printImport(asJSON bool, im *client.LineImport) error {
 func (r *remote) linesImportsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "imports", Short: "List imports, newest first", Args: cobra.NoArgs,
-		Long:    "Lists the last 50 imports, newest first: those of the client's network, or with a session of staff those of all networks.",
+		Long:    "Lists the last 50 imports, newest first: those of the client, or with a session of staff those of all senders.",
 		Example: "  lineproof api lines imports",
 	}
 	asJSON := console.JSONFlag(cmd)
@@ -115,9 +123,27 @@ func (r *remote) linesImportsCommand() *cobra.Command {
 			return err
 		}
 		return console.List(r.Console, *asJSON, list, console.AsIs,
-			"IMPORT, NETWORK, KIND, AS OF, STATE, ROWS, REFUSED", func(im *client.LineImport) []any {
-				return []any{im.ID, im.Network, im.Kind, console.FormatTime(im.AsOf), im.State, im.Rows, im.Refused}
+			"IMPORT, SENDER, KIND, AS OF, STATE, ROWS, REFUSED", func(im *client.LineImport) []any {
+				return []any{im.ID, cmp.Or(im.Network, im.Sender), im.Kind, console.FormatTime(im.AsOf), im.State, im.Rows, im.Refused}
 			})
+	})
+	return cmd
+}
+
+func (r *remote) linesCancelCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "cancel IMPORT", Short: "Cancel your own import that is checked or held", Args: cobra.ExactArgs(1),
+		Long: `Cancels an import of your own that is being checked or is held. Nothing of it is applied, and another file can be sent. One that is
+being applied can be cancelled by the regulator's staff only.`,
+		Example: "  lineproof api lines cancel 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40",
+	}
+	asJSON := console.JSONFlag(cmd)
+	r.withToken(cmd, func(ctx context.Context, c *client.Client, token client.Secret, args []string) error {
+		im, err := c.CancelImport(ctx, token, args[0])
+		if err != nil {
+			return err
+		}
+		return r.Print(*asJSON, im, []string{"import", im.ID}, []string{"state", im.State}, []string{"reason", im.Reason})
 	})
 	return cmd
 }

@@ -24,7 +24,7 @@ These commands need an access token with a scope for lines, or a client id and s
 accept a session of the regulator's staff.`,
 		Example: "  lineproof api lines send --kind events events.csv.gz",
 	}
-	cmd.AddCommand(r.linesReportCommand(), r.linesSendCommand(), r.linesWatchCommand(), r.linesImportsCommand(), r.linesImportCommand(), r.linesRejectedCommand(), r.linesReceiptCommand(),
+	cmd.AddCommand(r.linesReportCommand(), r.linesSendCommand(), r.linesWatchCommand(), r.linesImportsCommand(), r.linesImportCommand(), r.linesCancelCommand(), r.linesRejectedCommand(), r.linesReceiptCommand(),
 		r.linesSupplyCommand(), r.linesHistoryCommand(), r.linesConflictsCommand(), r.linesOrderCommand(), r.linesConfirmCommand())
 	return cmd
 }

@@ -35,9 +35,21 @@ const settledAge = 10 * time.Second
 type delivery struct {
 	name, kind string
 	asOf       time.Time
+	day        bool // asOf is a day
 }
 
 var deliveryName = regexp.MustCompile(`^(snapshot|events)-(\d{4}-\d\d-\d\d(?:T\d{6}Z)?)(?:-[A-Za-z0-9_-]+)?\.csv(?:\.gz|\.zst)?$`)
+
+// compare orders deliveries by their times: a day counts from its end, and its zone is not known here.
+func (d delivery) compare(o delivery) int {
+	end := func(d delivery) time.Time {
+		if d.day {
+			return d.asOf.AddDate(0, 0, 1)
+		}
+		return d.asOf
+	}
+	return cmp.Or(end(d).Compare(end(o)), cmp.Compare(d.name, o.name))
+}
 
 // parseDelivery reads the name of a file; ok is false if it is no delivery.
 func parseDelivery(name string) (d delivery, ok bool) {
@@ -49,6 +61,7 @@ func parseDelivery(name string) (d delivery, ok bool) {
 	var err error
 	if d.asOf, err = time.Parse("2006-01-02T150405Z", found[2]); err != nil {
 		d.asOf, err = time.Parse(time.DateOnly, found[2])
+		d.day = true
 	}
 	return d, err == nil
 }
@@ -72,7 +85,8 @@ func (r *remote) linesWatchCommand() *cobra.Command {
 		Long: `Sends every supply file that is put into a directory, for example by SFTP every night, one after the other in the order of
 their times, and waits for each. The name of a file says what it is: snapshot-2026-11-17.csv.gz or
 events-2026-11-17T020000Z.csv, and after the time a word of your own may follow: events-2026-11-17-roaming.csv. Events are
-complete up to the time in the name.
+complete up to the time in the name. A day means its end in the time zone of the regulator's policy, and now on the day
+itself.
 
 A file is sent when it has not changed for 10 seconds; write it under another name and rename it if that may not be
 enough. Afterwards it is in DIR/done, with its rejected rows in NAME.rejected.csv beside it, or in DIR/failed, with the
@@ -145,7 +159,7 @@ func (b *inbox) pass(ctx context.Context) (unsettled int, err error) {
 			ready = append(ready, d)
 		}
 	}
-	slices.SortFunc(ready, func(x, y delivery) int { return cmp.Or(x.asOf.Compare(y.asOf), cmp.Compare(x.name, y.name)) })
+	slices.SortFunc(ready, delivery.compare)
 	for _, d := range ready {
 		held, err := b.deliver(ctx, d)
 		if err != nil {
@@ -171,7 +185,7 @@ func (b *inbox) deliver(ctx context.Context, d delivery) (held bool, err error) 
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%s %s\n", d.kind, d.asOf.Format(time.RFC3339))
+	fmt.Fprintf(hash, "%s %s %t\n", d.kind, d.asOf.Format(time.RFC3339), d.day)
 	if _, err := io.Copy(hash, f); err != nil {
 		return false, err
 	}
@@ -179,7 +193,7 @@ func (b *inbox) deliver(ctx context.Context, d delivery) (held bool, err error) 
 		return false, err
 	}
 	im, err := b.client.SendLines(ctx, token, client.LinesFile{
-		Kind: d.kind, AsOf: d.asOf, Content: f, IdempotencyKey: "watch-" + hex.EncodeToString(hash.Sum(nil)[:16]),
+		Kind: d.kind, AsOf: d.asOf, Day: d.day, Content: f, IdempotencyKey: "watch-" + hex.EncodeToString(hash.Sum(nil)[:16]),
 	})
 	if problem, ok := errors.AsType[*client.Error](err); ok && isFinal(problem.StatusCode) {
 		return false, b.fail(d, err.Error())

@@ -64,7 +64,7 @@ func (r *importRun) apply(ctx context.Context) error {
 	if !caughtUp || len(r.im.fileDigest) > 0 && !bytes.Equal(digest[:], r.im.fileDigest) {
 		return errDifferentFile
 	}
-	if r.im.Kind == linefile.Snapshot {
+	if r.im.hasLines() {
 		if err := r.eachMissing(ctx, r.endMissing); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (r *importRun) applyChunk(ctx context.Context, c *chunk) (err error) {
 	var counts Counts
 	var first []*linefile.Row
 	refused := slices.Clone(c.refused)
-	if r.im.Kind == linefile.Snapshot {
+	if r.im.hasLines() {
 		first = r.dropRepeated(c, &refused)
 	}
 	repeated := int64(len(refused) - len(c.refused))
@@ -87,7 +87,7 @@ func (r *importRun) applyChunk(ctx context.Context, c *chunk) (err error) {
 		attempt++
 		counts, refused = Counts{Duplicates: repeated}, refused[:refusedBefore]
 		var more []linefile.Refusal
-		if r.im.Kind == linefile.Snapshot {
+		if r.im.hasLines() {
 			more, err = r.applySnapshotRows(ctx, tx, first, attempt > 1, &counts)
 		} else {
 			more, err = r.applyEventRows(ctx, tx, c, &counts)
@@ -164,7 +164,7 @@ func columnOf(field string) string {
 // loadChunk loads the numbers of a chunk of events while the chunk before it is
 // being written. If that fails, the transaction of the chunk loads them.
 func (r *importRun) loadChunk(ctx context.Context, c *chunk) {
-	if !r.loadsAhead || r.im.Kind != linefile.Events || len(c.rows) == 0 {
+	if !r.loadsAhead || r.im.hasLines() || len(c.rows) == 0 {
 		return
 	}
 	c.loadedAfter = r.appliedChunks.Load()

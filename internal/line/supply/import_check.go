@@ -38,14 +38,14 @@ func (r *importRun) check(ctx context.Context) error {
 		confirmed += int64(len(c.refusedNumbers))
 		found := c.refused
 		switch {
-		case r.im.Kind == linefile.Snapshot:
+		case r.im.hasLines():
 			running, more, err := r.compareChunk(ctx, c)
 			if err != nil {
 				return err
 			}
 			confirmed += running
 			found = append(found, more...)
-		case r.im.DryRun:
+		case r.im.DryRun, alwaysHeld(r.im.Authority, r.im.Kind): // whoever decides sees how many rows count
 			more, err := r.tryEvents(ctx, c)
 			if err != nil {
 				return err
@@ -66,11 +66,11 @@ func (r *importRun) check(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case r.im.Kind == linefile.Snapshot && r.im.DryRun:
+	case r.im.hasLines() && r.im.DryRun:
 		if err := r.eachMissing(ctx, r.countMissing); err != nil {
 			return err
 		}
-	case r.im.Kind == linefile.Snapshot:
+	case r.im.hasLines():
 		// An estimate that needs no search for the missing numbers.
 		r.im.Counts.Ended += max(r.runningLines-confirmed, 0)
 	}
@@ -101,11 +101,19 @@ func (r *importRun) tryEvents(ctx context.Context, c *chunk) (refused []linefile
 func (r *importRun) decide(ctx context.Context, digest []byte) error {
 	hold := ""
 	if r.im.Kind == linefile.Snapshot {
-		err := r.service.checkNewer(ctx, r.service.Pool, r.im.Network, ImportForm{Kind: r.im.Kind, AsOf: r.im.AsOf})
+		err := r.service.checkNewer(ctx, r.service.Pool, r.im.sender(), ImportForm{Kind: r.im.Kind, AsOf: r.im.AsOf})
 		if err != nil {
 			return err
 		}
+	}
+	c := &r.im.Counts
+	switch {
+	case r.im.hasLines():
 		hold = r.holdReason()
+	case r.im.IsBase():
+		hold = fmt.Sprintf("It is the clearing house's base of ports, of %d rows, %d of which would be rejected. From then on every other port of the past counts as late.", r.im.Rows, c.Refused)
+	case alwaysHeld(r.im.Authority, r.im.Kind):
+		hold = fmt.Sprintf("It has %d orders of the regulator, %d of which would be rejected. Orders take two people.", r.im.Rows, c.Refused)
 	}
 	switch {
 	case r.im.DryRun:
@@ -130,7 +138,11 @@ func (r *importRun) holdReason() string {
 	if wrong := c.Refused - c.PortedOut; wrong*100 > percent*r.im.Rows {
 		return fmt.Sprintf("%d of its %d rows are rejected or repeated, more than %d percent.", wrong, r.im.Rows, percent)
 	}
-	if changes := c.Added + c.Changed + c.Ended; r.runningLines > 0 && changes*100 > percent*r.runningLines {
+	changes := c.Changed + c.Ended
+	if !r.lastSnapshot.IsZero() {
+		changes += c.Added // the first file of a network adds its lines, although ports to it may be known
+	}
+	if r.runningLines > 0 && changes*100 > percent*r.runningLines {
 		return fmt.Sprintf("It would add %d lines, change %d and end %d of %d, more than %d percent.",
 			c.Added, c.Changed, c.Ended, r.runningLines, percent)
 	}

@@ -179,17 +179,11 @@ func TestStaleSnapshotsAreRefused(t *testing.T) {
 	k.wantConsistent()
 }
 
-// Only an operator can send files.
-func TestOnlyOperatorsImport(t *testing.T) {
+// A supplier with several authorities sends files as the operator that it is.
+func TestOperatorOfSeveralAuthoritiesSendsItsOwnFile(t *testing.T) {
 	t.Parallel()
 	k := newImportEnv(t)
-	for _, a := range []line.Authority{line.ClearingHouse, line.Sector, line.Regulator} {
-		if _, err := k.Begin(t.Context(), newSupplier(a, "MTN"), asOf(march), "cli"); !isFault(err, fault.PermissionDenied) {
-			t.Errorf("%s: %v", a, err)
-		}
-	}
-	// A supplier with several authorities acts as the operator here.
-	both := newSupplier(line.ClearingHouse, "MTN")
+	both := newSupplier(line.Sector, "MTN")
 	both.Authorities = append(both.Authorities, line.Operator)
 	im, err := k.Begin(t.Context(), both, supply.ImportForm{Kind: linefile.Events}, "cli")
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lineproof/lineproof/internal/line/linefile"
 	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
@@ -62,7 +61,7 @@ func (r *importRun) checkRows(c *chunk) error {
 			"Send each line of the network once in a snapshot, and split events into several files. "+
 			"If the file must be larger, ask the regulator to raise LINEPROOF_IMPORT_MAX_ROWS.", limit))
 	}
-	if r.im.Kind == linefile.Snapshot && rows > r.planNumbers {
+	if r.im.hasLines() && rows > r.planNumbers {
 		return fault.New(fault.PayloadTooLarge, fmt.Sprintf("The snapshot has more rows than the %d numbers of the numbering plan, and nothing of it is applied. "+
 			"Send each line of the network once.", r.planNumbers))
 	}

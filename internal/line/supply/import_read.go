@@ -34,7 +34,7 @@ func (r *importRun) openFile(ctx context.Context) (closeFile func(), err error) 
 	if err != nil {
 		return nil, fmt.Errorf("supply: open the file: %w", err)
 	}
-	r.reader, err = linefile.Open(linefile.Until(ctx, in), linefile.Options{Kind: r.im.Kind, Region: r.service.Region, AsOf: r.im.AsOf, Now: r.rules.now, Zone: r.rules.policy.Zone()})
+	r.reader, err = linefile.Open(linefile.Until(ctx, in), linefile.Options{Kind: r.im.form(), Region: r.service.Region, AsOf: r.im.AsOf, Now: r.rules.now, Zone: r.rules.policy.Zone()})
 	if err != nil {
 		_ = in.Close() // nothing was written
 		return nil, err

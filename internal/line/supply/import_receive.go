@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,6 +21,7 @@ import (
 type ImportForm struct {
 	Kind   linefile.Kind
 	AsOf   time.Time // see [Import]
+	Day    string    // a date instead of AsOf, which then is the end of that day
 	DryRun bool
 	Once   bool // the file can be read only once, so it is not checked before it is applied
 	Portal bool // it was uploaded in the portal, and not sent to the API
@@ -34,11 +33,14 @@ func (f ImportForm) check(from Supplier, now time.Time) error {
 	wrong.Check(f.Kind == linefile.Snapshot || f.Kind == linefile.Events, "kind", fault.NotAllowed, "Must be snapshot or events.")
 	wrong.Check(f.Kind != linefile.Snapshot || !f.AsOf.IsZero(), "asOf", fault.Required, "A snapshot needs asOf, the time at which its data was correct.")
 	wrong.Check(!f.AsOf.After(now.Add(maxClockSkew)), "asOf", fault.NotAllowed, "Give a time that has passed.")
+	by, known := from.fileAuthority()
+	wrong.Check(f.Kind != linefile.Snapshot || !known || by == line.Operator || by == line.ClearingHouse, "kind", fault.NotAllowed,
+		"Send events. Only an operator sends a snapshot of its lines, and the clearing house its base of ports.")
 	if err := wrong.Err(); err != nil {
 		return err
 	}
-	if !slices.Contains(from.Authorities, line.Operator) {
-		return errNoOperator
+	if !known {
+		return errNoSender
 	}
 	return nil
 }
@@ -47,6 +49,9 @@ func (f ImportForm) check(from Supplier, now time.Time) error {
 // can take long. [Service.Receive] checks the same again.
 func (s *Service) CheckImport(ctx context.Context, from Supplier, f ImportForm) error {
 	now := s.now()
+	if err := s.resolveDay(ctx, &f, now); err != nil {
+		return err
+	}
 	if err := f.check(from, now); err != nil {
 		return err
 	}
@@ -54,11 +59,11 @@ func (s *Service) CheckImport(ctx context.Context, from Supplier, f ImportForm) 
 	if err != nil {
 		return err
 	}
-	n, ok := r.plan.Network(from.Network)
-	if !ok {
-		return ErrNoNetwork
+	w, err := senderOf(from, r.plan)
+	if err != nil {
+		return err
 	}
-	return s.checkStart(ctx, s.Pool, n, f)
+	return s.checkStart(ctx, s.Pool, w, f)
 }
 
 // Begin creates an import of a file that the caller keeps, and will pass to
@@ -92,6 +97,9 @@ func (s *Service) Receive(ctx context.Context, from Supplier, f ImportForm, body
 
 func (s *Service) createImport(ctx context.Context, from Supplier, f ImportForm, source string, uid uuid.UUID, size int64) (im Import, err error) {
 	now := s.now()
+	if err := s.resolveDay(ctx, &f, now); err != nil {
+		return Import{}, err
+	}
 	if err := f.check(from, now); err != nil {
 		return Import{}, err
 	}
@@ -109,21 +117,25 @@ func (s *Service) createImport(ctx context.Context, from Supplier, f ImportForm,
 		if err != nil {
 			return err
 		}
-		if err := lockNetwork(ctx, tx, supplier.network); err != nil {
+		w, err := senderOf(from, r.plan)
+		if err != nil {
 			return err
 		}
-		if err := s.checkStart(ctx, tx, supplier.network, f); err != nil {
+		if err := w.lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO supply_import (uid, network, supplier, kind, as_of, dry_run, source, client_id, state, bytes, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)`,
-			uid, supplier.network, supplier.supplierIDs[line.Operator], string(f.Kind), orNull(f.AsOf), f.DryRun, source, idOrNull(from.Client), state, size, now)
+		if err := s.checkStart(ctx, tx, w, f); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO supply_import (uid, authority, network, supplier, kind, as_of, dry_run, source, client_id, state, bytes, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`, uid, int16(w.authority), w.network, supplier.supplierIDs[w.authority],
+			string(f.Kind), orNull(f.AsOf), f.DryRun, source, idOrNull(from.Client), state, size, now)
 		if err != nil {
 			return fmt.Errorf("supply: create an import: %w", err)
 		}
 		return audit.Write(ctx, tx, audit.Entry{
 			At: now, Actor: from.Actor, Action: audit.ImportBegun, Subject: uid,
-			After: map[string]any{"network": from.Network, "kind": f.Kind, "dryRun": f.DryRun, "source": source, "bytes": size},
+			After: map[string]any{"network": from.Network, "authority": w.authority.String(), "kind": f.Kind, "dryRun": f.DryRun, "source": source, "bytes": size},
 		})
 	})
 	if err != nil {
@@ -132,22 +144,12 @@ func (s *Service) createImport(ctx context.Context, from Supplier, f ImportForm,
 	return s.Import(ctx, uid)
 }
 
-// lockNetwork keeps two transactions from creating two open imports of one network,
-// or from creating one while they start to void a snapshot.
-func lockNetwork(ctx context.Context, tx pg.Tx, n numbering.Network) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('lineproof import of network ' || $1, 0))`, strconv.Itoa(int(n)))
-	if err != nil {
-		return fmt.Errorf("supply: lock the imports of a network: %w", err)
-	}
-	return nil
-}
-
-// checkStart refuses an import while another one of the network is open or being voided, or if
+// checkStart refuses an import while another one of the sender is open or being voided, or if
 // its file cannot be applied over the stored lines.
-func (s *Service) checkStart(ctx context.Context, from pg.DB, n numbering.Network, f ImportForm) error {
+func (s *Service) checkStart(ctx context.Context, from pg.DB, w sender, f ImportForm) error {
 	var open, voiding bool
 	err := from.QueryRow(ctx, `SELECT count(*) FILTER (WHERE state <> 'voiding') > 0, count(*) FILTER (WHERE state = 'voiding') > 0
-		FROM supply_import WHERE network = $1 AND state IN ('checking', 'held', 'applying', 'voiding')`, n).Scan(&open, &voiding)
+		FROM supply_import WHERE state IN ('checking', 'held', 'applying', 'voiding') AND `+sentBy, w.args()...).Scan(&open, &voiding)
 	if err != nil {
 		return fmt.Errorf("supply: create an import: %w", err)
 	}
@@ -157,18 +159,24 @@ func (s *Service) checkStart(ctx context.Context, from pg.DB, n numbering.Networ
 	if voiding {
 		return ErrVoiding
 	}
-	if err := s.checkNewer(ctx, from, n, f); err != nil {
+	if err := s.checkNewer(ctx, from, w, f); err != nil {
 		return err
 	}
-	return s.checkReadOnce(ctx, from, n, f)
+	if f.Once && !f.DryRun && alwaysHeld(w.authority, f.Kind) {
+		return errReadOnceHeld
+	}
+	return s.checkReadOnce(ctx, from, w.network, f)
 }
 
-// checkNewer refuses a snapshot that is not newer than the last one.
-func (s *Service) checkNewer(ctx context.Context, from pg.DB, n numbering.Network, f ImportForm) error {
+// checkNewer refuses a snapshot that is not newer than the last one, and a second base.
+func (s *Service) checkNewer(ctx context.Context, from pg.DB, w sender, f ImportForm) error {
 	if f.Kind != linefile.Snapshot {
 		return nil
 	}
-	last, err := lastSnapshot(ctx, from, n)
+	if w.authority == line.ClearingHouse {
+		return checkBase(ctx, from)
+	}
+	last, err := lastSnapshot(ctx, from, w.network)
 	if err != nil {
 		return err
 	}

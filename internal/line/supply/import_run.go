@@ -154,8 +154,8 @@ func (r *importRun) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	r.supplier = &resolvedSupplier{
-		Supplier: Supplier{Authorities: []line.Authority{line.Operator}, Network: r.rules.plan.Code(r.im.Network), Client: r.im.client.UUID},
-		network:  r.im.Network, supplierIDs: map[line.Authority]int32{line.Operator: r.im.supplier}, //nolint:exhaustive // only operators send files
+		Supplier: Supplier{Authorities: []line.Authority{r.im.Authority}, Network: r.rules.plan.Code(r.im.Network), Client: r.im.client.UUID},
+		network:  r.im.Network, supplierIDs: map[line.Authority]int32{r.im.Authority: r.im.supplier},
 	}
 	err = s.Pool.QueryRow(ctx, `SELECT coalesce((SELECT lines FROM network_lines WHERE network = $1), 0)`, r.im.Network).Scan(&r.runningLines)
 	if err != nil {

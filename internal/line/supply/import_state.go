@@ -102,10 +102,10 @@ func (r *importRun) finish(ctx context.Context, digest []byte) error {
 	err := r.service.inLongTx(ctx, func(tx pg.Tx) error {
 		through, complete := r.im.AsOf, time.Time{}
 		switch {
+		case !r.im.hasLines() && r.im.Rows > 0 && r.im.Rows == r.im.Counts.Refused:
+			through = time.Time{} // every event was refused: nothing was reported
 		case r.im.Kind == linefile.Snapshot:
 			complete = r.im.AsOf
-		case r.im.Rows > 0 && r.im.Rows == r.im.Counts.Refused:
-			through = time.Time{} // every event was refused: nothing was reported
 		}
 		if !through.IsZero() {
 			if err := linestore.ExtendCoverage(ctx, tx, now, r.im.extensions(complete, through)...); err != nil {
@@ -113,7 +113,7 @@ func (r *importRun) finish(ctx context.Context, digest []byte) error {
 			}
 		}
 		done, err := tx.Exec(ctx, `UPDATE supply_import SET state = 'applied', phase = '', updated_at = $2, finished_at = $2, file_digest = $3, supplier_name = $4
-			WHERE id = $1 AND state = 'applying'`, r.im.id, now, digest, r.rules.plan.Code(r.im.Network))
+			WHERE id = $1 AND state = 'applying'`, r.im.id, now, digest, r.im.senderName(r.rules.plan))
 		if err != nil {
 			return fmt.Errorf("supply: finish an import: %w", err)
 		}
@@ -139,17 +139,22 @@ func (r *importRun) finish(ctx context.Context, digest []byte) error {
 // tellClass tells of the lines that a snapshot has added, or that go with it, as one
 // change: a nation's first files have 200 million of them.
 func (i *Import) tellClass(ctx context.Context, tx pg.Tx, kind outbox.Kind, now time.Time) error {
-	if i.Kind != linefile.Snapshot || i.Counts.Added == 0 {
+	if !i.hasLines() || i.Counts.Added == 0 {
 		return nil
 	}
 	return outbox.Append(ctx, tx, outbox.Change{Kind: kind, Lines: i.Counts.Added, Network: i.Network, Import: i.id, ReportedAt: now})
 }
 
 // extensions returns what the import adds to the coverage. A file of an operator
-// speaks of its lifecycle and its SIM changes, one of the clearing house of ports.
+// speaks of its lifecycle and its SIM changes, one of the clearing house of ports,
+// and others of no topic.
 func (i *Import) extensions(complete, through time.Time) []linestore.Extension {
-	if i.Network == line.Nation {
+	switch i.Authority {
+	case line.ClearingHouse:
 		return []linestore.Extension{{Network: line.Nation, Topic: line.TopicPort, CompleteSince: complete, Through: through}}
+	case line.Sector, line.Regulator:
+		return nil
+	case line.Operator:
 	}
 	return []linestore.Extension{
 		{Network: i.Network, Topic: line.TopicLifecycle, CompleteSince: complete, Through: through},
@@ -180,14 +185,16 @@ func (s *Service) ConfirmHeld(ctx context.Context, tx pg.Tx, uid uuid.UUID, e au
 // Cancel ends an import that is not finished. Rows that it has applied stay
 // applied.
 func (s *Service) Cancel(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
-	return s.decide(ctx, uid, by, audit.ImportCancelled, ErrImportFinished, `UPDATE supply_import SET state = 'cancelled', finished_at = $2, updated_at = $2
+	return s.decide(ctx, uid, by, audit.ImportCancelled, ErrImportFinished, `UPDATE supply_import SET state = 'cancelled', finished_at = $2, updated_at = $2,
+		reason = 'Staff of the regulator cancelled it.' || CASE WHEN state = 'held' THEN ' It was held: ' || reason ELSE '' END
 		WHERE uid = $1 AND state IN ('checking', 'held', 'applying')`)
 }
 
 // Withdraw cancels an import of which nothing is applied yet. Its sender may do
 // that without the regulator.
 func (s *Service) Withdraw(ctx context.Context, uid uuid.UUID, by audit.Actor) (Import, error) {
-	return s.decide(ctx, uid, by, audit.ImportCancelled, ErrTooLate, `UPDATE supply_import SET state = 'cancelled', finished_at = $2, updated_at = $2
+	return s.decide(ctx, uid, by, audit.ImportCancelled, ErrTooLate, `UPDATE supply_import SET state = 'cancelled', finished_at = $2, updated_at = $2,
+		reason = 'Its sender cancelled it.' || CASE WHEN state = 'held' THEN ' It was held: ' || reason ELSE '' END
 		WHERE uid = $1 AND state IN ('checking', 'held')`)
 }
 

@@ -110,10 +110,10 @@ func (w *importWorkers) deleteFinishedFiles(ctx context.Context, since time.Time
 	return failed
 }
 
-// apiImports lists the imports that were sent to the API and meet a condition, the
-// oldest first.
+// apiImports lists the imports of files that the service stores, because they were sent to the
+// API or uploaded in the portal, and that meet a condition, the oldest first.
 func (s *Service) apiImports(ctx context.Context, where string, args ...any) ([]uuid.UUID, error) {
-	list, err := pg.Collect(ctx, s.Pool, pgx.RowTo[uuid.UUID], `SELECT uid FROM supply_import WHERE source = 'api' AND `+where+` ORDER BY id`, args...)
+	list, err := pg.Collect(ctx, s.Pool, pgx.RowTo[uuid.UUID], `SELECT uid FROM supply_import WHERE source <> 'cli' AND `+where+` ORDER BY id`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("supply: find imports: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/linefile"
 	"github.com/lineproof/lineproof/internal/line/supply/filerows"
 	"github.com/lineproof/lineproof/internal/platform/pg"
@@ -34,33 +35,34 @@ var (
 	// ErrNoImport reports an import that does not exist, or is another network's.
 	ErrNoImport = fault.New(fault.NotFound, "There is no such import.")
 	// ErrImportOpen reports that an earlier import of the network is not finished.
-	ErrImportOpen = fault.New(fault.IncompatibleState, "An earlier import of this network is not finished. Wait for it, or ask the regulator to cancel it.")
+	ErrImportOpen = fault.New(fault.IncompatibleState, "An earlier import of yours is not finished. Wait for it, or cancel it.")
 	// ErrNotHeld reports that an import is not held, so that it cannot be confirmed.
 	ErrNotHeld = fault.New(fault.IncompatibleState, "This import is not waiting to be confirmed.")
 	// ErrImportFinished reports that an import is finished, so that it cannot be cancelled.
 	ErrImportFinished = fault.New(fault.IncompatibleState, "This import is already finished.")
-	errNoOperator     = fault.New(fault.PermissionDenied, "Only an operator can send files of lines. Ask the regulator for a client of your network.")
 	errBusy           = fault.New(fault.Aborted, "Another process is running this import, or it was cancelled.")
 )
 
 // Import is a file of lines or events, and its progress.
 type Import struct {
-	ID       uuid.UUID
-	Network  numbering.Network
-	Kind     linefile.Kind
-	AsOf     time.Time // when a snapshot was correct; for events, up to when all are reported, zero if not given
-	DryRun   bool
-	Source   string // api, portal or cli
-	State    string
-	Reason   string // why it is held or was rejected
-	Bytes    int64
-	Rows     int64 // rows read in this state
-	Counts   Counts
-	Voided   int64 // lines from which voiding has taken back what the snapshot said
-	Created  time.Time
-	Started  time.Time
-	Updated  time.Time
-	Finished time.Time
+	ID uuid.UUID
+	// Authority is in which role it was sent, and Network whose it is: 0 unless it is an operator's.
+	Authority line.Authority
+	Network   numbering.Network
+	Kind      linefile.Kind
+	AsOf      time.Time // when a snapshot was correct; for events, up to when all are reported, zero if not given
+	DryRun    bool
+	Source    string // api, portal or cli
+	State     string
+	Reason    string // why it is held or was rejected
+	Bytes     int64
+	Rows      int64 // rows read in this state
+	Counts    Counts
+	Voided    int64 // lines from which voiding has taken back what the snapshot said
+	Created   time.Time
+	Started   time.Time
+	Updated   time.Time
+	Finished  time.Time
 
 	id         int32
 	supplier   int32
@@ -158,14 +160,14 @@ func (s *Service) queryImports(ctx context.Context, sql string, args ...any) ([]
 	return list, nil
 }
 
-const importColumns = `id, uid, network, supplier, kind, as_of, dry_run, source, state, reason, bytes, rows, phase, place, cursor, digest, file_digest,
+const importColumns = `id, uid, authority, network, supplier, kind, as_of, dry_run, source, state, reason, bytes, rows, phase, place, cursor, digest, file_digest,
 	client_id, added, changed, unchanged, ended, duplicates, no_effect, waiting, ported_out, refused, voided,
 	created_at, started_at, updated_at, finished_at`
 
 func scanImport(row pgx.Row) (im Import, err error) {
 	var asOf, started, finished *time.Time
 	c := &im.Counts
-	err = row.Scan(&im.id, &im.ID, &im.Network, &im.supplier, &im.Kind, &asOf, &im.DryRun, &im.Source, &im.State, &im.Reason,
+	err = row.Scan(&im.id, &im.ID, &im.Authority, &im.Network, &im.supplier, &im.Kind, &asOf, &im.DryRun, &im.Source, &im.State, &im.Reason,
 		&im.Bytes, &im.Rows, &im.phase, &im.place, &im.cursor, &im.digest, &im.fileDigest,
 		&im.client, &c.Added, &c.Changed, &c.Unchanged, &c.Ended, &c.Duplicates, &c.NoEffect, &c.Waiting, &c.PortedOut, &c.Refused, &im.Voided,
 		&im.Created, &started, &im.Updated, &finished)

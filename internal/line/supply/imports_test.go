@@ -187,3 +187,53 @@ func isFault(err error, code fault.Code) bool {
 	f, ok := errors.AsType[*fault.Error](err)
 	return ok && f.Code == code
 }
+
+// A file that is named by a day is as of the end of that day in the policy's time zone, and as of now
+// while the day lasts. A day that has not begun is refused.
+func TestAsOfADay(t *testing.T) {
+	t.Parallel()
+	k := newImportEnv(t)
+	k.clock = time.Date(2026, 6, 1, 23, 30, 0, 0, time.UTC) // half past midnight in Lagos
+	for day, want := range map[string]string{"2026-05-30": "2026-05-30T22:59:59Z", "2026-06-01": "2026-06-01T22:59:59Z", "2026-06-02": "2026-06-01T23:30:00Z"} {
+		im, err := k.Begin(t.Context(), operator("MTN"), supply.ImportForm{Kind: linefile.Events, Day: day}, "cli")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := im.AsOf.Format(time.RFC3339); got != want {
+			t.Errorf("%s is as of %s, want %s", day, got, want)
+		}
+		k.cancel(im)
+	}
+	for _, day := range []string{"2026-06-03", "2026-02-30", "2026-06-01T00:00:00Z"} {
+		f := supply.ImportForm{Kind: linefile.Events, Day: day}
+		if err := k.CheckImport(t.Context(), operator("MTN"), f); !isFault(err, fault.InvalidArgument) {
+			t.Errorf("the check of %s: %v", day, err)
+		}
+		if _, err := k.Begin(t.Context(), operator("MTN"), f, "cli"); !isFault(err, fault.InvalidArgument) {
+			t.Errorf("%s: %v", day, err)
+		}
+	}
+}
+
+// A cancelled file says who cancelled it, and why it was held.
+func TestCancelledFileSaysWhoCancelledIt(t *testing.T) {
+	t.Parallel()
+	k := newImportEnv(t)
+	k.importFile(asOf(march), snapshotOf(actives(0, 20)...))
+	held := k.run(k.create(asOf(may)), snapshotOf(active(0, "2024-02-03")), supply.Held)
+	k.cancel(held)
+	own := k.run(k.create(asOf(may)), snapshotOf(active(0, "2024-02-03")), supply.Held)
+	if _, err := k.Withdraw(t.Context(), own.ID, audit.Actor{Kind: audit.Client, ID: uuid.New()}); err != nil {
+		t.Fatal(err)
+	}
+	early := k.create(asOf(may))
+	k.cancel(early)
+	for id, want := range map[uuid.UUID]string{
+		held.ID: "Staff of the regulator cancelled it. It was held: " + held.Reason, own.ID: "Its sender cancelled it. It was held: " + own.Reason,
+		early.ID: "Staff of the regulator cancelled it.",
+	} {
+		if im, err := k.Import(t.Context(), id); err != nil || im.Reason != want {
+			t.Errorf("the reason is %q, want %q (%v)", im.Reason, want, err)
+		}
+	}
+}

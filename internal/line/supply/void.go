@@ -110,8 +110,11 @@ func (s *Service) CheckVoid(ctx context.Context, tx pg.Tx, uid uuid.UUID) (Impor
 	if err != nil {
 		return Import{}, err
 	}
-	if err := lockNetwork(ctx, tx, im.Network); err != nil {
+	if err := im.sender().lock(ctx, tx); err != nil {
 		return Import{}, err
+	}
+	if im.IsBase() {
+		return im, errBaseNotVoid
 	}
 	return im, checkVoid(ctx, tx, im.id)
 }

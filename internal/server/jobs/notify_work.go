@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -128,9 +129,12 @@ func (j *Jobs) heldFiles(ctx context.Context, held []supply.Import) error {
 		for i := range held {
 			im := &held[i]
 			code := plan.Code(im.Network)
-			c := message.Content{About: string(im.Kind) + " of " + code, Detail: im.Reason, Path: "/portal/desk/supply/imports/" + im.ID.String(), Ref: im.ID}
+			c := message.Content{About: string(im.Kind) + " of " + cmp.Or(code, im.Authority.String()), Detail: im.Reason, Path: "/portal/desk/supply/imports/" + im.ID.String(), Ref: im.ID}
 			if err := j.People.NotifyStaff(ctx, tx, people.Notice{Kind: people.FileHeld, Content: c}, uuid.Nil, access.Administrator, access.Reviewer); err != nil {
 				return err
+			}
+			if code == "" { // only networks have people in the portal
+				continue
 			}
 			c.Path = "/portal/supply/imports/" + im.ID.String()
 			if err := j.People.NotifyNetwork(ctx, tx, people.Notice{Kind: people.FileHeld, Content: c}, code); err != nil {

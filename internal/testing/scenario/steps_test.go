@@ -8,7 +8,7 @@ import (
 
 	"github.com/lineproof/lineproof/internal/access"
 	"github.com/lineproof/lineproof/internal/line"
-	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/line/linefile"
 	"github.com/lineproof/lineproof/internal/line/order"
 	"github.com/lineproof/lineproof/internal/line/supply"
 	"github.com/lineproof/lineproof/internal/platform/pg"
@@ -274,11 +274,13 @@ func waiting(by *party, events, lines int, at when) part {
 	}}
 }
 
-// houseBase is the clearing house's first base of ports, which has been applied.
+// houseBase is the clearing house's first base of ports, which has none and is confirmed.
 func houseBase(at when) part {
 	return act{at, "the clearing house supplies its first base", func(e *env) {
-		e.inTx(func(tx pg.Tx) error {
-			return linestore.ExtendCoverage(e.ctx, tx, e.clock, linestore.Extension{Network: line.Nation, Topic: line.TopicPort, CompleteSince: e.clock, Through: e.clock})
-		})
+		im, err := e.Begin(e.ctx, house.Supplier, supply.ImportForm{Kind: linefile.Snapshot, AsOf: e.clock}, "api")
+		e.must(err)
+		e.lastFile = "id,number,type,effectiveAt,network\n"
+		e.runImport(im.ID, supply.Held)
+		fileConfirmed(at).(act).do(e)
 	}}
 }

@@ -133,6 +133,7 @@ func (a *API) routes() []route {
 	client, session, key := []access.Kind{access.Client}, []access.Kind{access.Session, access.Client}, []access.Kind{access.APIKey}
 	scope := func(one ...access.Scope) []access.Scope { return one }
 	deciders := []access.Role{access.Administrator, access.Reviewer}
+	suppliers := scope(access.LineSupply, access.LinePort, access.LineFlag)
 	return append(a.bankRoutes(), []route{
 		{http.MethodPost, tokenPath, nil, nil, nil, t.Request, stepup.Anonymous, a.issueToken},
 		{http.MethodPost, revokePath, nil, nil, nil, t.Request, stepup.Anonymous, a.revokeToken},
@@ -169,13 +170,14 @@ func (a *API) routes() []route {
 		{http.MethodPost, batchPath, key, nil, nil, 0, stepup.ByProgram, a.verifyBatch},
 		{http.MethodGet, "/api/v1/phone/api/phone-numbers/verifications/{requestId}", key, nil, nil, t.Request, "", a.showVerification},
 		{http.MethodGet, receiptPath, key, nil, nil, t.Request, "", a.showReceipt},
-		{http.MethodPost, eventsPath, client, scope(access.LineSupply, access.LinePort, access.LineFlag), nil, t.Request, stepup.ByProgram, a.reportEvents},
+		{http.MethodPost, eventsPath, client, suppliers, nil, t.Request, stepup.ByProgram, a.reportEvents},
 		{http.MethodPost, "/api/v1/lines/orders", session, scope(access.LineOrder), deciders, t.Request, stepup.Order, a.createOrder},
-		{http.MethodPost, importsPath, client, scope(access.LineSupply), nil, t.Import, stepup.ByProgram, a.receiveImport},
-		{http.MethodGet, importsPath, session, scope(access.LineSupply), access.Roles, t.Request, "", a.listImports},
-		{http.MethodGet, importsPath + "/{importId}", session, scope(access.LineSupply), access.Roles, t.Request, "", a.showImport},
-		{http.MethodGet, importsPath + "/{importId}/refused", session, scope(access.LineSupply), access.Roles, t.Import, "", a.sendRefused},
-		{http.MethodGet, importReceiptPath, client, scope(access.LineSupply), nil, t.Request, "", a.showImportReceipt},
+		{http.MethodPost, importsPath, client, suppliers, nil, t.Import, stepup.ByProgram, a.receiveImport},
+		{http.MethodGet, importsPath, session, suppliers, access.Roles, t.Request, "", a.listImports},
+		{http.MethodGet, importsPath + "/{importId}", session, suppliers, access.Roles, t.Request, "", a.showImport},
+		{http.MethodGet, importsPath + "/{importId}/refused", session, suppliers, access.Roles, t.Import, "", a.sendRefused},
+		{http.MethodPost, importsPath + "/{importId}/cancel", client, suppliers, nil, t.Request, stepup.ByProgram, a.cancelImport},
+		{http.MethodGet, importReceiptPath, client, suppliers, nil, t.Request, "", a.showImportReceipt},
 		{http.MethodGet, "/api/v1/lines/supply", session, scope(access.LineSupply), access.Roles, t.Request, "", a.showSupply},
 		{http.MethodGet, "/api/v1/lines/conflicts", session, scope(access.LineOrder), access.Roles, t.Request, "", a.listConflicts},
 		{http.MethodPost, "/api/v1/lines/history", session, scope(access.LineSupply), access.Roles, t.Request, stepup.LookUp, a.showHistory},

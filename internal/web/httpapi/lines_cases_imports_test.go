@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"net/http"
@@ -63,16 +64,22 @@ func importAnswers() map[string]answer {
 		"import_no_kind":       {400, file("", snapshotFile)},
 		"import_no_as_of":      {400, file("?kind=snapshot", snapshotFile)},
 		"import_wrong":         {400, file("?kind=lines&asOf=soon&dryRun=yes&kind=events&network=GLO", snapshotFile)},
-		"import_bad_query":     {400, file("?kind=%zz", snapshotFile)},
-		"import_future":        {400, file("?kind=snapshot&asOf=2999-01-01", snapshotFile)},
-		"import_bad_key":       {400, headed("Idempotency-Key", strings.Repeat("k", 256))},
+		"import_flags_of_all": {400, inLines(func(t *testing.T, s *stack) *http.Request {
+			return sendFile(snapshotQuery(), s.lineToken(t, "", "line:flag"), snapshotFile)
+		})},
+		"import_ok_base": {202, inLines(func(t *testing.T, s *stack) *http.Request {
+			return sendFile(snapshotQuery(), s.lineToken(t, "", "line:port"), snapshotFile)
+		})},
+		"import_bad_query": {400, file("?kind=%zz", snapshotFile)},
+		"import_future":    {400, file("?kind=snapshot&asOf=2999-01-01", snapshotFile)},
+		"import_bad_key":   {400, headed("Idempotency-Key", strings.Repeat("k", 256))},
 		"import_cut_off": {400, inLines(func(t *testing.T, s *stack) *http.Request {
 			r := sendFile("?kind=events", s.operator(t), "")
 			r.Body, r.ContentLength = io.NopCloser(breakOff(spottyFile)), -1
 			return r
 		})},
 		"import_no_scope": {403, inLines(func(t *testing.T, s *stack) *http.Request {
-			return sendFile("?kind=events", s.lineToken(t, "MTN", "line:port"), "")
+			return sendFile("?kind=events", s.lineToken(t, "", "document:upload"), "")
 		})},
 		"import_no_network": {409, inLines(func(t *testing.T, s *stack) *http.Request {
 			return sendFile("?kind=events", s.lineToken(t, "NOWHERE", "line:supply"), "")
@@ -113,7 +120,11 @@ func importedAnswers() map[string]answer {
 	own := func(_ *testing.T, _ *stack, mtn string) string { return mtn }
 	staff := func(t *testing.T, s *stack, _ string) string { t.Helper(); return s.staff(t, "auditor") }
 	other := func(t *testing.T, s *stack, _ string) string { t.Helper(); return s.lineToken(t, "GLO", "line:supply") }
-	deaf := func(t *testing.T, s *stack, _ string) string { t.Helper(); return s.lineToken(t, "MTN", "line:flag") }
+	deaf := func(t *testing.T, s *stack, _ string) string {
+		t.Helper()
+		return s.lineToken(t, "", "document:upload")
+	}
+	flagger := func(t *testing.T, s *stack, _ string) string { t.Helper(); return s.lineToken(t, "", "line:flag") }
 	nowhere := func(t *testing.T, s *stack, _ string) string {
 		t.Helper()
 		return s.lineToken(t, "NOWHERE", "line:supply")
@@ -122,6 +133,7 @@ func importedAnswers() map[string]answer {
 		"imports_list_ok":         {200, read("", own)},
 		"imports_list_ok_staff":   {200, read("", staff)},
 		"imports_list_ok_none":    {200, read("", other)},
+		"imports_list_ok_sector":  {200, read("", flagger)},
 		"imports_list_no_scope":   {403, read("", deaf)},
 		"imports_list_no_network": {409, read("", nowhere)},
 	})
@@ -135,6 +147,25 @@ func importedAnswers() map[string]answer {
 		all[name+"_no_id"] = answer{404, read(strings.Replace(suffix, "{id}", "7", 1), own)}
 		all = lost(name, read(suffix, own), all)
 	}
+	cancel := func(work bool, who func(t *testing.T, s *stack, mtn string) string, named string) asker {
+		return inLines(func(t *testing.T, s *stack) *http.Request {
+			mtn := s.operator(t)
+			id := s.sent(t, sendFile("?kind=events", mtn, spottyFile))
+			if work {
+				s.work(t, id)
+			}
+			return post(importsPath+"/"+cmp.Or(named, id)+"/cancel", who(t, s, mtn), "")
+		})
+	}
+	all = lost("imports_cancel", cancel(false, own, ""), all)
+	maps.Copy(all, map[string]answer{
+		"imports_cancel_ok":         {200, cancel(false, own, "")},
+		"imports_cancel_no_scope":   {403, cancel(false, deaf, "")},
+		"imports_cancel_of_another": {404, cancel(false, other, "")},
+		"imports_cancel_flagger":    {404, cancel(false, flagger, "")},
+		"imports_cancel_unknown":    {404, cancel(false, own, uuid.NewString())},
+		"imports_cancel_too_late":   {409, cancel(true, own, "")},
+	})
 	maps.Copy(all, importReceiptAnswers(own, other, deaf))
 	return all
 }

@@ -1,12 +1,12 @@
 package httpapi
 
 import (
-	"context"
 	"log/slog"
 	"math"
 	"net/http"
 
 	"github.com/lineproof/lineproof/internal/access"
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/supply"
 	"github.com/lineproof/lineproof/internal/regulator/numbering"
 	"github.com/lineproof/lineproof/internal/web"
@@ -21,7 +21,8 @@ type importsResponse struct {
 
 type importResponse struct {
 	ImportID    string  `json:"importId"`
-	Network     string  `json:"network"`
+	Sender      string  `json:"sender"`
+	Network     *string `json:"network"`
 	Kind        string  `json:"kind"`
 	State       string  `json:"state"`
 	AsOf        *string `json:"asOf"`
@@ -46,10 +47,15 @@ type importResponse struct {
 	RefusedRows string  `json:"refusedRows"`
 }
 
-func importOf(im supply.Import, network string) importResponse {
+func importOf(im supply.Import, plan *numbering.Plan) importResponse {
 	c := im.Counts
+	var network *string
+	if im.Authority == line.Operator {
+		code := plan.Code(im.Network)
+		network = &code
+	}
 	return importResponse{
-		ImportID: im.ID.String(), Network: network, Kind: string(im.Kind), State: im.State, AsOf: stampOrNull(im.AsOf), DryRun: im.DryRun,
+		ImportID: im.ID.String(), Sender: im.Authority.String(), Network: network, Kind: string(im.Kind), State: im.State, AsOf: stampOrNull(im.AsOf), DryRun: im.DryRun,
 		Rows: im.Rows, Bytes: im.Bytes, Rate: int64(math.Round(im.Rate())), Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged,
 		Ended: c.Ended, Duplicates: c.Duplicates, NoEffect: c.NoEffect, Waiting: c.Waiting, PortedOut: c.PortedOut, Refused: c.Refused, Reason: im.Reason,
 		CreatedAt: stamp(im.Created), StartedAt: stampOrNull(im.Started), UpdatedAt: stamp(im.Updated), FinishedAt: stampOrNull(im.Finished),
@@ -57,77 +63,71 @@ func importOf(im supply.Import, network string) importResponse {
 	}
 }
 
-// importOpen returns an error if the network has an open import.
-func (a *API) importOpen(ctx context.Context, plan *numbering.Plan, network string) error {
-	list, err := a.importsOf(ctx, plan, network, 1)
-	if err == nil && len(list) > 0 && list[0].Open() {
-		return supply.ErrImportOpen
-	}
-	return err
-}
-
-// importsOf returns the last imports of a network, or of all networks if network
-// is "".
-func (a *API) importsOf(ctx context.Context, plan *numbering.Plan, network string, limit int) ([]supply.Import, error) {
-	id, known := plan.Network(network)
-	if network != "" && !known {
-		return nil, supply.ErrNoNetwork
-	}
-	return a.Lines.Imports(ctx, id, limit)
-}
-
 // listImports serves GET /api/v1/lines/imports.
 func (a *API) listImports(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	network, err := operatorOf(principal(ctx))
-	if err != nil {
-		return err
-	}
+	who := principal(ctx)
 	plan, err := a.plan(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := a.importsOf(ctx, plan, network, maxImports)
+	var list []supply.Import
+	if who.Kind == access.Session {
+		list, err = a.Lines.Imports(ctx, 0, maxImports)
+	} else {
+		list, err = a.Lines.ImportsOf(ctx, supplierOf(who), maxImports)
+	}
 	if err != nil {
 		return err
 	}
 	answer := importsResponse{Imports: make([]importResponse, len(list))}
 	for i, im := range list {
-		answer.Imports[i] = importOf(im, plan.Code(im.Network))
+		answer.Imports[i] = importOf(im, plan)
 	}
 	return a.respond(w, r, answer)
 }
 
 // showImport serves GET /api/v1/lines/imports/{importId}.
 func (a *API) showImport(w http.ResponseWriter, r *http.Request) error {
-	im, network, err := a.importNamed(r)
+	im, plan, err := a.importNamed(r)
 	if err != nil {
 		return err
 	}
-	return a.respond(w, r, importOf(im, network))
+	return a.respond(w, r, importOf(im, plan))
 }
 
-// importNamed returns the import in the path and the code of its network. The
-// import of another network is not found.
-func (a *API) importNamed(r *http.Request) (supply.Import, string, error) {
+// cancelImport serves POST /api/v1/lines/imports/{importId}/cancel.
+func (a *API) cancelImport(w http.ResponseWriter, r *http.Request) error {
+	im, plan, err := a.importNamed(r)
+	if err != nil {
+		return err
+	}
+	if im, err = a.Lines.Withdraw(r.Context(), im.ID, principal(r.Context()).Actor()); err != nil {
+		return err
+	}
+	return a.respond(w, r, importOf(im, plan))
+}
+
+// importNamed returns the import in the path, and the numbering plan. The import of another
+// supplier is not found.
+func (a *API) importNamed(r *http.Request) (supply.Import, *numbering.Plan, error) {
 	ctx := r.Context()
 	id, err := pathID(r, "importId", supply.ErrNoImport)
 	if err != nil {
-		return supply.Import{}, "", err
+		return supply.Import{}, nil, err
 	}
 	im, err := a.Lines.Import(ctx, id)
 	if err != nil {
-		return supply.Import{}, "", err
+		return supply.Import{}, nil, err
 	}
 	plan, err := a.plan(ctx)
 	if err != nil {
-		return supply.Import{}, "", err
+		return supply.Import{}, nil, err
 	}
-	network := plan.Code(im.Network)
-	if who := principal(ctx); who.Kind != access.Session && who.Network != network {
-		return supply.Import{}, "", supply.ErrNoImport
+	if who := principal(ctx); who.Kind != access.Session && !supplierOf(who).Sent(&im, plan) {
+		return supply.Import{}, nil, supply.ErrNoImport
 	}
-	return im, network, nil
+	return im, plan, nil
 }
 
 // sendRefused serves GET /api/v1/lines/imports/{importId}/refused: a CSV file,

@@ -113,7 +113,7 @@ func (a *API) createImport(ctx context.Context, t idempotency.Ticket, f supply.I
 	if err != nil {
 		return nil, false, err
 	}
-	if err := a.importOpen(ctx, plan, supplier.Network); err != nil {
+	if err := a.Lines.CheckImport(ctx, supplier, f); err != nil {
 		return nil, false, err // before the file is sent, if the client waits for 100 Continue
 	}
 	im, err := a.Lines.Receive(ctx, supplier, f, sent)
@@ -127,7 +127,7 @@ func (a *API) createImport(ctx context.Context, t idempotency.Ticket, f supply.I
 		return a.Answers.Do(ctx, t, func(pg.Tx) ([]byte, error) { return nil, err })
 	}
 	add(ctx, slog.String("import", im.ID.String()))
-	if body, err = json.Marshal(accepted(importOf(im, plan.Code(im.Network)))); err != nil || t.Key == "" {
+	if body, err = json.Marshal(accepted(importOf(im, plan))); err != nil || t.Key == "" {
 		return body, false, err
 	}
 	t.Body = importBody(f, sent)
@@ -159,7 +159,7 @@ func (a *API) storeResponse(ctx context.Context, t idempotency.Ticket, body []by
 
 // importBody is what makes two requests the same for the idempotency key.
 func importBody(f supply.ImportForm, sent *upload) []byte {
-	return fmt.Appendf(nil, "%s\x00%d\x00%t\x00%x", f.Kind, f.AsOf.Unix(), f.DryRun, sent.sum.Sum(nil))
+	return fmt.Appendf(nil, "%s\x00%d%s\x00%t\x00%x", f.Kind, f.AsOf.Unix(), f.Day, f.DryRun, sent.sum.Sum(nil))
 }
 
 // checkFile refuses what can be refused before a byte of the file is read.
@@ -192,7 +192,11 @@ func readImportForm(query string) (f supply.ImportForm, wrong *fault.Form, err e
 	wrong.Check(f.Kind != linefile.Snapshot || values.Has("asOf"), "asOf", fault.Required, "A snapshot needs asOf, the time at which its data was correct.")
 	if values.Has("asOf") {
 		var ok bool
-		f.AsOf, ok = web.ParseTime(values.Get("asOf"))
+		if _, ok = web.ParseDate(values.Get("asOf")); ok {
+			f.Day = values.Get("asOf")
+		} else {
+			f.AsOf, ok = web.ParseTime(values.Get("asOf"))
+		}
 		wrong.Check(ok, "asOf", fault.BadFormat, timeHint)
 	}
 	dryRun := values.Get("dryRun")

@@ -279,7 +279,7 @@ func TestInvalidImportUploadsAreExplained(t *testing.T) {
 	}
 	page := s.sent(t, telco, eventsForm, "", eventsFile)
 	res := s.sendLines(t, telco, snapshotForm, formTime(1), "yes", "x.csv", lines(1))
-	wantPage(t, res, http.StatusConflict, "An earlier import of this network is not finished", `<option value="snapshot" selected>`, page)
+	wantPage(t, res, http.StatusConflict, "An earlier import of yours is not finished", `<option value="snapshot" selected>`, page)
 }
 
 // Imports of another network do not exist for an operator, and an organisation that

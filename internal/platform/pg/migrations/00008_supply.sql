@@ -69,6 +69,7 @@ COMMENT ON COLUMN supply_reach.supplied_through IS 'As in supply_coverage; null 
 CREATE TABLE supply_import (
     id            integer     PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     uid           uuid        NOT NULL CONSTRAINT supply_import_uid_unique UNIQUE,
+    authority     smallint    NOT NULL DEFAULT 1 CHECK (authority BETWEEN 1 AND 4),
     network       smallint    NOT NULL,
     supplier      integer     NOT NULL,
     supplier_name text        CHECK (octet_length(supplier_name) BETWEEN 1 AND 255),
@@ -108,7 +109,9 @@ CREATE TABLE supply_import (
 CREATE INDEX supply_import_network ON supply_import (network, created_at);
 CREATE INDEX supply_import_open ON supply_import (id) WHERE state IN ('receiving', 'checking', 'held', 'applying', 'voiding');
 COMMENT ON TABLE supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
-COMMENT ON COLUMN supply_import.supplier_name IS 'The code of the network when the file was applied, to which the entry of the public log commits; null before that.';
+COMMENT ON COLUMN supply_import.authority IS 'In which role the file was sent, as in line_event: 1 an operator, 2 the clearing house, 3 a sector regulator, 4 the regulator at the command line.';
+COMMENT ON COLUMN supply_import.network IS 'Of an operator''s file, its network; otherwise 0.';
+COMMENT ON COLUMN supply_import.supplier_name IS 'The code of the network when the file was applied, or the authority of another sender, to which the entry of the public log commits; null before that.';
 COMMENT ON COLUMN supply_import.source IS 'How the file came: sent to the API, uploaded in the portal, or read by the command.';
 COMMENT ON COLUMN supply_import.waiting IS 'Rows that are stored and do not count yet: held, or about numbers whose port is not known.';
 COMMENT ON COLUMN supply_import.as_of IS 'When a snapshot was correct. For a file of events, up to when all events are reported; null if it was not given.';

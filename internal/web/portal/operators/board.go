@@ -139,7 +139,9 @@ func (p *StaffPages) showImport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page := ImportPage(&d, boardParent)
-	page.Crumbs = append(page.Crumbs, kit.Link{Label: d.Row.NetworkName, Href: portal.BoardPath + "/" + url.PathEscape(d.Row.Network)})
+	if d.Row.Network != "" {
+		page.Crumbs = append(page.Crumbs, kit.Link{Label: d.Row.NetworkName, Href: portal.BoardPath + "/" + url.PathEscape(d.Row.Network)})
+	}
 	return p.Show(w, r, page, Import(d))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/linefile"
 	"github.com/lineproof/lineproof/internal/line/supply"
 	"github.com/lineproof/lineproof/internal/regulator/audit"
@@ -50,7 +51,7 @@ func (s Supply) LastImport(r *http.Request, rules Rules, n numbering.Network, ba
 // importStates describe each state in a word and in a sentence.
 var importStates = map[string]kit.StateText{
 	supply.Checking:  {Word: "Being checked", Meaning: "The file is compared with the stored lines. Nothing is applied yet.", Tone: kit.Info},
-	supply.Held:      {Word: "Held", Meaning: "Nothing of it is applied yet: it would change so many lines that the regulator's staff review it first.", Tone: kit.Warn},
+	supply.Held:      {Word: "Held", Meaning: "Nothing of it is applied yet: the regulator's staff review it first, as the reason says.", Tone: kit.Warn},
 	supply.Applying:  {Word: "Being applied", Meaning: "The rows are applied in batches.", Tone: kit.Info},
 	supply.Finished:  {Word: "Applied", Meaning: "All rows that were not rejected are applied.", Tone: kit.Good},
 	supply.Checked:   {Word: "Dry run finished", Meaning: "The file was checked. A dry run applies nothing.", Tone: kit.Neutral},
@@ -60,7 +61,10 @@ var importStates = map[string]kit.StateText{
 	supply.Voided:    {Word: "Voided", Meaning: "The regulator's staff voided this snapshot. What it changed was taken back.", Tone: kit.Neutral},
 }
 
-var importKinds = map[linefile.Kind]string{linefile.Snapshot: "Snapshot", linefile.Events: "Events"} //nolint:exhaustive // operators send no questions
+var importKinds = map[linefile.Kind]string{linefile.Snapshot: "Snapshot", linefile.Events: "Events"} //nolint:exhaustive // suppliers send no questions
+
+// senders name the senders of files that are no operators.
+var senders = map[line.Authority]string{line.ClearingHouse: "Clearing house", line.Sector: "Sector regulator", line.Regulator: "Regulator"} //nolint:exhaustive // operators have names
 
 // NewImportRow returns an import as a row that links to its page below base.
 func NewImportRow(im *supply.Import, plan *numbering.Plan, base string) ImportRow {
@@ -72,8 +76,16 @@ func NewImportRow(im *supply.Import, plan *numbering.Plan, base string) ImportRo
 	default:
 		state.Word, state.Tone = "All rows rejected", kit.Bad
 	}
+	name, known := senders[im.Authority]
+	if !known {
+		name = plan.Name(im.Network)
+	}
+	kind := importKinds[im.Kind]
+	if im.IsBase() {
+		kind = "Base of ports"
+	}
 	return ImportRow{
-		ID: im.ID.String(), Href: ImportURL(base, im.ID), Network: plan.Code(im.Network), NetworkName: plan.Name(im.Network), Kind: importKinds[im.Kind], State: state.Word, Tone: state.Tone, Meaning: state.Meaning,
+		ID: im.ID.String(), Href: ImportURL(base, im.ID), Network: plan.Code(im.Network), NetworkName: name, Kind: kind, State: state.Word, Tone: state.Tone, Meaning: state.Meaning,
 		DryRun: im.DryRun, Reason: im.Reason, Rows: im.Rows, Rejected: im.Counts.Refused, Rate: int64(im.Rate() + 0.5), AsOf: im.AsOf, Created: im.Created,
 		InProgress: im.State == supply.Checking || im.State == supply.Applying, Held: im.State == supply.Held, Inactive: im.State == supply.Cancelled || im.State == supply.Voided,
 	}
@@ -109,7 +121,7 @@ func (s Supply) ImportData(r *http.Request, rules Rules, im *supply.Import, base
 	}
 	c := im.Counts
 	d := ImportData{
-		Row: NewImportRow(im, rules.Plan, base), Snapshot: im.Kind == linefile.Snapshot, Console: im.Source == "cli", Source: importSources[im.Source], Bytes: im.Bytes,
+		Row: NewImportRow(im, rules.Plan, base), Snapshot: im.Kind == linefile.Snapshot && !im.IsBase(), Console: im.Source == "cli", Source: importSources[im.Source], Bytes: im.Bytes,
 		Rejected: rejected, Examples: examples, Started: im.Started, Updated: im.Updated, Finished: im.Finished, Now: s.Now(),
 		Added: c.Added, Changed: c.Changed, Unchanged: c.Unchanged, Ended: c.Ended, Duplicates: c.Duplicates, NoEffect: c.NoEffect, Waiting: c.Waiting, PortedOut: c.PortedOut,
 	}

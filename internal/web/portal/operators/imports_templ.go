@@ -785,7 +785,7 @@ func fileTerms(d ImportData) []Term {
 	if d.Row.DryRun {
 		kind += ", dry run"
 	}
-	terms := []Term{{Label: "Network", Value: Two(d.Row.NetworkName, d.Row.Network)}, {Label: "Type", Value: Text(kind)}, {Label: "As of", Value: Time(d.Row.AsOf, d.Now)}, {Label: "Sent with", Value: Text(d.Source)}}
+	terms := []Term{{Label: "Sender", Value: Two(d.Row.NetworkName, d.Row.Network)}, {Label: "Type", Value: Text(kind)}, {Label: "As of", Value: Time(d.Row.AsOf, d.Now)}, {Label: "Sent with", Value: Text(d.Source)}}
 	if d.Bytes > 0 {
 		terms = append(terms, Term{Label: "Size as sent", Value: Text(Bytes(d.Bytes))})
 	}

@@ -404,7 +404,7 @@ func linesForm(d SupplyData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "asOf", Label: "As of (UTC)", Type: "datetime-local", Hint: "Snapshot: the time that it describes. Events: the time up to which everything has been reported; leave empty for the time of the newest event."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Field(d.Form, FieldData{Name: "asOf", Label: "As of (UTC)", Type: "datetime-local", Hint: "Snapshot: the time that it describes. Events: the time up to which everything has been reported; without it the file does not extend your coverage."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
