@@ -467,6 +467,7 @@ COMMENT ON FUNCTION public.log_time(t timestamp with time zone) IS 'A time in an
 CREATE TABLE public.supply_import (
     id integer NOT NULL,
     uid uuid NOT NULL,
+    authority smallint DEFAULT 1 NOT NULL,
     network smallint NOT NULL,
     supplier integer NOT NULL,
     supplier_name text,
@@ -500,6 +501,7 @@ CREATE TABLE public.supply_import (
     started_at timestamp with time zone,
     updated_at timestamp with time zone NOT NULL,
     finished_at timestamp with time zone,
+    CONSTRAINT supply_import_authority_check CHECK (((authority >= 1) AND (authority <= 4))),
     CONSTRAINT supply_import_kind_check CHECK ((kind = ANY (ARRAY['snapshot'::text, 'events'::text]))),
     CONSTRAINT supply_import_log_nonce_check CHECK ((octet_length(log_nonce) = 16)),
     CONSTRAINT supply_import_source_check CHECK ((source = ANY (ARRAY['api'::text, 'portal'::text, 'cli'::text]))),
@@ -509,8 +511,12 @@ CREATE TABLE public.supply_import (
 );
 -- Name: TABLE supply_import; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON TABLE public.supply_import IS 'Files of lines or events, and the progress of each. Progress is written in the transaction of the rows that it counts.';
+-- Name: COLUMN supply_import.authority; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.authority IS 'In which role the file was sent, as in line_event: 1 an operator, 2 the clearing house, 3 a sector regulator, 4 the regulator at the command line.';
+-- Name: COLUMN supply_import.network; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_import.network IS 'Of an operator''s file, its network; otherwise 0.';
 -- Name: COLUMN supply_import.supplier_name; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_import.supplier_name IS 'The code of the network when the file was applied, to which the entry of the public log commits; null before that.';
+COMMENT ON COLUMN public.supply_import.supplier_name IS 'The code of the network when the file was applied, or the authority of another sender, to which the entry of the public log commits; null before that.';
 -- Name: COLUMN supply_import.as_of; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_import.as_of IS 'When a snapshot was correct. For a file of events, up to when all events are reported; null if it was not given.';
 -- Name: COLUMN supply_import.source; Type: COMMENT; Schema: public; Owner: -
@@ -3468,6 +3474,7 @@ CREATE TABLE public.supply_coverage (
     complete_since timestamp with time zone,
     supplied_through timestamp with time zone,
     doubtful boolean DEFAULT false NOT NULL,
+    accepted_on date,
     held_from timestamp with time zone,
     held_through timestamp with time zone,
     updated_at timestamp with time zone NOT NULL,
@@ -3482,7 +3489,9 @@ COMMENT ON COLUMN public.supply_coverage.complete_since IS 'The asOf of the firs
 -- Name: COLUMN supply_coverage.supplied_through; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_coverage.supplied_through IS 'Everything that took effect until then has been supplied. It advances when a whole import is applied, or when a call reports it.';
 -- Name: COLUMN supply_coverage.doubtful; Type: COMMENT; Schema: public; Owner: -
-COMMENT ON COLUMN public.supply_coverage.doubtful IS 'Its assurances were false too often, so that it does not count as fresh until 30 days have passed without another false one.';
+COMMENT ON COLUMN public.supply_coverage.doubtful IS 'Its assurances were false too often, so that it does not count as fresh until 30 days have passed without another false one, or two people accept it again.';
+-- Name: COLUMN supply_coverage.accepted_on; Type: COMMENT; Schema: public; Owner: -
+COMMENT ON COLUMN public.supply_coverage.accepted_on IS 'The day (UTC) on which two people last let a topic that was disbelieved be believed again. False assurances count from the day after.';
 -- Name: COLUMN supply_coverage.held_from; Type: COMMENT; Schema: public; Owner: -
 COMMENT ON COLUMN public.supply_coverage.held_from IS 'The earliest event of a mass change that waits for the regulator took effect just after this time, and supplied_through does not pass it. Null if none waits.';
 -- Name: COLUMN supply_coverage.held_through; Type: COMMENT; Schema: public; Owner: -

@@ -82,7 +82,8 @@ type EventsReceipt struct {
 	SuppliedThrough time.Time     `json:"suppliedThrough,omitzero"` // the earliest of the topics; zero if it is not known
 	Results         []EventResult `json:"results"`                  // one for each event, in order
 
-	Topics map[string]time.Time `json:"topics"` // up to when each topic is supplied, where that is known
+	Topics   map[string]time.Time `json:"topics"`   // up to when each topic is supplied, where that is known
+	Doubtful []string             `json:"doubtful"` // topics of which the supplier's statements are disbelieved
 }
 
 // ReportEvents reports line events, at most 1,000 in a call. The token needs

@@ -27,7 +27,7 @@ type TopicStanding struct {
 	Topic           string    `json:"topic"`                    // TopicLifecycle and the like
 	SuppliedThrough time.Time `json:"suppliedThrough,omitzero"` // zero if it was never stated
 	Required        bool      `json:"required"`                 // the policy requires it
-	Fresh           bool      `json:"fresh"`                    // it is as recent as the policy requires
+	Fresh           bool      `json:"fresh"`                    // it is as recent as the policy requires; false if it is not required
 	Doubtful        bool      `json:"doubtful"`                 // too many events contradicted the supplier's statements
 }
 

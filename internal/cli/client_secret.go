@@ -91,12 +91,14 @@ func (a *app) secretListCommand() *cobra.Command {
 
 func (a *app) secretRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "revoke CLIENT SECRET",
-		Short:   "Revoke one secret of a client permanently",
-		Long:    "Revokes one secret of a client. Tokens that were issued for it end within five seconds.",
+		Use:   "revoke CLIENT SECRET",
+		Short: "Revoke one secret of a client permanently",
+		Long: `Revokes one secret of a client. Tokens that were issued for it end within five seconds. If no other secret of the client was ever
+used, the client would be locked out: that is done only with --in-use.`,
 		Example: "  lineproof client secret revoke 0199d2f4-6a4e-7c11-9b0a-5d1c7a3e2f40 0199d2f4-7b10-7d2f-8c55-0e1f2a3b4c5d",
 		Args:    exactIDs("CLIENT", "SECRET"),
 	}
+	inUse := cmd.Flags().Bool("in-use", false, "also if the client uses no other secret")
 	cmd.RunE = backend.Run(a.Console, func(cmd *cobra.Command, args []string, b *backend.Backend) error {
 		client, err := console.ParseID("CLIENT", args[0])
 		if err != nil {
@@ -106,6 +108,13 @@ func (a *app) secretRevokeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		secrets, err := b.Access.Secrets(cmd.Context(), client)
+		if err != nil {
+			return err
+		}
+		if !*inUse && locksOut(secrets, id) {
+			return console.Usagef("the client uses this secret, and none of its others was ever used: it would be locked out. If that is meant, because the secret has leaked, add --in-use")
+		}
 		if err := b.Access.RevokeSecret(cmd.Context(), client, id, access.Operator, uuid.Nil); err != nil {
 			return err
 		}
@@ -113,4 +122,19 @@ func (a *app) secretRevokeCommand() *cobra.Command {
 		return nil
 	})
 	return cmd
+}
+
+// locksOut reports whether a secret is the only one of its client that was ever used.
+func locksOut(secrets []access.SecretRow, id uuid.UUID) bool {
+	used := false
+	for _, s := range secrets {
+		switch {
+		case s.LastUsedAt.IsZero():
+		case s.ID != id:
+			return false
+		default:
+			used = true
+		}
+	}
+	return used
 }

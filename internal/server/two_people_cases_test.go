@@ -162,6 +162,18 @@ var actionCases = map[approval.Kind]actionCase{
 		func(w *twoPeople) bool { return w.holds(`EXISTS (SELECT FROM supply_announced)`) },
 	},
 
+	"supply.accept": {
+		func(w *twoPeople) {
+			w.exec(`INSERT INTO supply_coverage (network, topic, doubtful, updated_at) VALUES (0, 3, true, now()) ON CONFLICT (network, topic) DO UPDATE SET doubtful = true`)
+		},
+		func(w *twoPeople, by audit.Actor) (uuid.UUID, error) {
+			return w.orders.Accept(w.Context(), order.Acceptance{Topic: "PORT", Reason: reason, By: by})
+		},
+		func(w *twoPeople) bool {
+			return w.holds(`EXISTS (SELECT FROM supply_coverage WHERE network = 0 AND accepted_on IS NOT NULL AND NOT doubtful)`)
+		},
+	},
+
 	"entity.restore": {
 		func(w *twoPeople) {
 			value(w.people.Registry.Revoke(w.Context(), w.entity, reason, access.Operator, uuid.Nil))(w)

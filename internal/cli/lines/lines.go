@@ -35,7 +35,7 @@ func Command(con *console.Console) *cobra.Command {
 and maintain it. A number that no supply covers is UNKNOWN.`,
 		Example: "  lineproof lines import --network MTN --kind snapshot --as-of 2026-11-01 mtn.csv.gz",
 	}
-	cmd.AddCommand(c.importCommand(), c.importsCommand(), c.rejectedCommand(), c.confirmCommand(), c.cancelCommand(), c.voidCommand(), c.announceCommand(),
+	cmd.AddCommand(c.importCommand(), c.importsCommand(), c.rejectedCommand(), c.confirmCommand(), c.cancelCommand(), c.voidCommand(), c.announceCommand(), c.acceptCommand(),
 		c.generateCommand(), c.supplyCommand(), c.conflictsCommand(), c.ordersCommand(), c.impactCommand(), c.sealCommand(), c.checkCommand(), c.compactCommand())
 	return cmd
 }

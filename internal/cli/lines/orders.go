@@ -44,9 +44,13 @@ Decide with "lineproof api lines order", by the action CONFIRM or VOID.`,
 	held := cmd.Flags().Bool("held", false, "only events that staff can confirm")
 	asJSON := console.JSONFlag(cmd)
 	cmd.RunE = backend.Run(c.Console, func(cmd *cobra.Command, _ []string, b *backend.Backend) error {
-		list, err := b.Supply.OpenEvents(cmd.Context(), supply.OpenQuery{Network: *network, Held: *held, Limit: *limit})
+		list, err := b.Supply.OpenEvents(cmd.Context(), supply.OpenQuery{Network: *network, Held: *held, Limit: *limit + 1})
 		if err != nil {
 			return err
+		}
+		if len(list) > *limit {
+			list = list[:*limit]
+			c.Note("There are more than %d; list more with --limit.", *limit)
 		}
 		return console.List(c.Console, *asJSON, list, openOf,
 			"EVENT, NUMBER, TYPE, REPORTED BY, EFFECTIVE, WHY, STATUS, IF CONFIRMED", func(o *openJSON) []any {

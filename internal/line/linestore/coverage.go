@@ -96,6 +96,26 @@ func MarkDoubtful(ctx context.Context, tx pg.Tx, n numbering.Network, t line.Top
 	return nil
 }
 
+// IsDoubtful reports whether the assurances of a topic are disbelieved.
+func IsDoubtful(ctx context.Context, tx pg.Tx, n numbering.Network, t line.Topic) (doubtful bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM supply_coverage WHERE network = $1 AND topic = $2 AND doubtful)`, n, t).Scan(&doubtful)
+	if err != nil {
+		return false, fmt.Errorf("linestore: read the coverage: %w", err)
+	}
+	return doubtful, nil
+}
+
+// AcceptTopic lets the assurances of a topic be believed again, and records it. It returns false if they are.
+func AcceptTopic(ctx context.Context, tx pg.Tx, n numbering.Network, t line.Topic, now time.Time) (bool, error) {
+	done, err := tx.Exec(ctx, `WITH changed AS (
+		UPDATE supply_coverage SET doubtful = false, accepted_on = ($3::timestamptz AT TIME ZONE 'UTC')::date, updated_at = $3
+		WHERE network = $1 AND topic = $2 AND doubtful RETURNING *)`+recordChanged, n, t, now)
+	if err != nil {
+		return false, fmt.Errorf("linestore: accept a topic: %w", err)
+	}
+	return done.RowsAffected() > 0, nil
+}
+
 func orNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -87,5 +87,6 @@ func (s *Service) Effects() map[approval.Kind]approval.Effect {
 	effects[AnnounceChange] = func(ctx context.Context, tx pg.Tx, a approval.Approval) error {
 		return s.announce(ctx, tx, a.Subject, a.Details, audit.Entry{At: a.DecidedAt, Actor: a.DecidedBy, Request: a.Request, After: a.Both()})
 	}
+	effects[AcceptTopic] = s.accept
 	return effects
 }

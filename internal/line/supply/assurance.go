@@ -38,7 +38,7 @@ func (t *dailyCounts) covered(n numbering.Network, topic line.Topic) line.Span {
 const minBroken = 20
 
 // judgeAssurances marks the topics whose assurances were false too often within 30
-// days. They do not count as fresh until 30 days have passed without a false one.
+// days. They do not count as fresh until 30 days have passed without a false one, or two people accept them.
 func (t *dailyCounts) judgeAssurances(ctx context.Context, tx pg.Tx) error {
 	suspects := make(map[numbering.Network]map[line.Topic]bool)
 	for k, c := range t.days {
@@ -64,8 +64,9 @@ func (t *dailyCounts) judgeAssurances(ctx context.Context, tx pg.Tx) error {
 		for topic := range topics {
 			var accepted, broken int64
 			err := tx.QueryRow(ctx, `SELECT coalesce(sum(accepted), 0)::bigint, coalesce(sum(broken), 0)::bigint FROM supply_day
-				WHERE network = $1 AND day > $2 AND kind > 0 AND (kind = $3) = $4`,
-				n, day(t.now).AddDate(0, 0, -30), int16(line.ChangeSIM), topic == line.TopicSIM).Scan(&accepted, &broken)
+				WHERE network = $1 AND day > greatest($2, (SELECT accepted_on FROM supply_coverage WHERE network = $1 AND topic = $5))
+				AND kind > 0 AND (kind = $3) = $4`,
+				n, day(t.now).AddDate(0, 0, -30), int16(line.ChangeSIM), topic == line.TopicSIM, topic).Scan(&accepted, &broken)
 			if err != nil {
 				return fmt.Errorf("supply: count false assurances: %w", err)
 			}

@@ -1,15 +1,19 @@
 package supply_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/lineproof/lineproof/internal/line"
 	"github.com/lineproof/lineproof/internal/line/linestore"
+	"github.com/lineproof/lineproof/internal/line/order"
 	"github.com/lineproof/lineproof/internal/line/supply"
 	"github.com/lineproof/lineproof/internal/platform/pg"
+	"github.com/lineproof/lineproof/internal/values/fault"
 )
 
 // topic returns how a topic of a network is judged now.
@@ -126,9 +130,60 @@ func (s *env) accept(network string, topic line.Topic) {
 	if topic == line.TopicPort {
 		n = line.Nation
 	}
-	err := pg.InTx(s.t.Context(), s.Pool, func(tx pg.Tx) error { return linestore.MarkDoubtful(s.t.Context(), tx, n, topic, false, s.clock) })
+	err := pg.InTx(s.t.Context(), s.Pool, func(tx pg.Tx) error {
+		accepted, err := linestore.AcceptTopic(s.t.Context(), tx, n, topic, s.clock)
+		if err == nil && !accepted {
+			err = errors.New("the topic is believed")
+		}
+		return err
+	})
 	if err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// A topic that is disbelieved is accepted again by two people, and its supplier hears that it is
+// disbelieved. What was false before does not make it disbelieved again.
+func TestTwoPeopleAcceptATopicAgain(t *testing.T) {
+	t.Parallel()
+	s := onMTN(t)
+	mtn := operator("MTN")
+	s.clock = s.clock.Add(3 * time.Hour)
+	s.supplyThroughNow("MTN")
+	believed := func(want bool) {
+		t.Helper()
+		got, err := s.ApplyEvents(t.Context(), mtn, nil, through(s.clock)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range got.SuppliedThrough {
+			if a.Topic == line.TopicSIM && a.Doubtful == want {
+				t.Errorf("the supplier hears %+v", a)
+			}
+		}
+	}
+	accept := order.Acceptance{Network: "MTN", Topic: "SIM", Reason: "The clock is corrected", By: console}
+	orders := &order.Service{Supply: s.Service}
+	if _, err := orders.Accept(t.Context(), accept); !errors.Is(err, supply.ErrNotDoubtful) {
+		t.Errorf("a topic that is believed: %v", err)
+	}
+	believed(true)
+	s.reportNow(mtn, s.simChanges(30, 2*time.Hour)...)
+	believed(false)
+	for _, wrong := range []order.Acceptance{{Network: "MTN", Topic: "PORT"}, {Topic: "SIM"}, {Network: "MTN", Topic: "LINES"}} {
+		wrong.By = console
+		if _, err := orders.Accept(t.Context(), wrong); !isFault(err, fault.InvalidArgument) {
+			t.Errorf("%+v: %v", wrong, err)
+		}
+	}
+	if pending, err := orders.Accept(t.Context(), accept); err != nil || pending != uuid.Nil {
+		t.Fatal(pending, err)
+	}
+	believed(true)
+	s.reportNow(mtn, s.simChanges(5, 2*time.Hour)...)
+	believed(true)
+	if n := s.count(`SELECT count(*) FROM audit WHERE action = 'supply.accepted'`); n != 1 {
+		t.Errorf("%d entries in the audit trail", n)
 	}
 }
 

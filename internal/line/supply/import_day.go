@@ -20,6 +20,10 @@ func (s *Service) resolveDay(ctx context.Context, f *ImportForm, now time.Time) 
 		return err
 	}
 	last, day, ok := line.ParseInstant(f.Day, current.Zone())
+	if t, err := time.Parse(time.DateOnly, f.Day); err == nil && t.After(now.AddDate(0, 0, 2)) {
+		f.AsOf = t
+		return nil
+	}
 	if !ok || !day {
 		var wrong fault.Form
 		wrong.Check(false, "asOf", fault.BadFormat, "Write a time like 2026-01-31T13:45:00Z, or a date.")

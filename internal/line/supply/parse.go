@@ -138,7 +138,7 @@ var (
 	fieldsByKind = map[line.Kind]kindFields{ //nolint:exhaustive // the other kinds take no more fields
 		line.Assign:      {first: true},
 		line.Bar:         {code: barReasons, codeField: "reason", codeRequired: true, scope: true},
-		line.End:         {code: []line.Code{line.ReasonChurned, line.ReasonSurrendered}, codeField: "reason", codeRequired: true},
+		line.End:         {code: []line.Code{line.ReasonChurned, line.ReasonSurrendered, line.ReasonFraud, line.ReasonOther}, codeField: "reason", codeRequired: true},
 		line.Flag:        {code: []line.Code{line.LevelMedium, line.LevelHigh, line.LevelVeryHigh}, codeField: "level", codeRequired: true},
 		line.Port:        {peer: true},
 		line.ReleasePort: {peer: true},
@@ -161,6 +161,8 @@ func (i *item) parseFields(e linefile.Event, r rules) {
 		i.refuse("reason", "NOT_ALLOWED", "This type takes neither reason nor level.")
 	case takes.codeRequired && given == "":
 		i.refuse(takes.codeField, "MISSING", "This type needs "+takes.codeField+": "+joinCodes(takes.code)+".")
+	case takes.codeField == "reason" && i.event.Authority == line.Operator && !slices.Contains(takes.code, code):
+		i.event.Code = line.ReasonOther // that the line is barred or has ended matters more than an operator's own word for why
 	case takes.codeField != "" && (!known || !slices.Contains(takes.code, code)):
 		i.refuse(takes.codeField, "BAD_VALUE", "Give one of: "+joinCodes(takes.code)+".")
 	case takes.codeField != "":

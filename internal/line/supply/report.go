@@ -57,6 +57,8 @@ type Result struct {
 type Assurance struct {
 	Topic   line.Topic
 	Through time.Time
+
+	Doubtful bool // in a receipt: the topic is disbelieved, and does not count as fresh
 }
 
 // ApplyEvents applies reported events. Each is accepted or refused on its own;
@@ -147,10 +149,10 @@ func (by *resolvedSupplier) extensions(reported map[line.Topic]line.Instant, ass
 // suppliedThrough returns up to when the topics of a supplier are supplied.
 func suppliedThrough(ctx context.Context, from pg.DB, n numbering.Network) ([]Assurance, error) {
 	all, err := pg.Collect(ctx, from, func(row pgx.CollectableRow) (a Assurance, err error) {
-		err = row.Scan(&a.Topic, &a.Through)
+		err = row.Scan(&a.Topic, &a.Through, &a.Doubtful)
 		a.Through = a.Through.UTC()
 		return a, err
-	}, `SELECT topic, supplied_through FROM supply_coverage WHERE network = $1 AND supplied_through IS NOT NULL ORDER BY topic`, n)
+	}, `SELECT topic, supplied_through, doubtful FROM supply_coverage WHERE network = $1 AND supplied_through IS NOT NULL ORDER BY topic`, n)
 	if err != nil {
 		return nil, fmt.Errorf("supply: read the coverage: %w", err)
 	}

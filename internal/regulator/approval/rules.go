@@ -97,6 +97,7 @@ var Actions = []Action{
 	{Kind: "import.confirm", What: "apply a file that is held", Rule: TwoPeople, Request: deciders, Confirm: deciders, BreakGlass: true},
 	{Kind: "import.void", What: "void a snapshot that was applied", Rule: TwoPeople, Request: deciders, Confirm: deciders},
 	{Kind: "supply.announce", What: "announce a mass change of a network's lines, which is then not held", Rule: TwoPeople, Request: deciders, Confirm: deciders},
+	{Kind: "supply.accept", What: "believe a supplier's statements about a topic again", Rule: TwoPeople, Request: deciders, Confirm: deciders},
 	{Kind: "import.cancel", What: "cancel an import that is not finished", Rule: OnePerson, Request: deciders},
 }
 

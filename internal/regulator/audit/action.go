@@ -125,6 +125,7 @@ const (
 	RecordReturned  Action = "journal.record_returned" // lost by a restore, and taken back by its receipt
 
 	MassChangeAnnounced Action = "supply.announced" // of a network's lines, which is then not held
+	TopicAccepted       Action = "supply.accepted"  // its supplier's statements are believed again
 
 	ErasureConfirmed Action = "erasure.confirmed"
 	JournalErased    Action = "journal.erased"

@@ -31,6 +31,7 @@ type eventsResponse struct {
 	Refused         int           `json:"refused"`
 	SuppliedThrough *string       `json:"suppliedThrough"` // the earliest of the topics
 	Topics          topicTimes    `json:"topics"`
+	Doubtful        []string      `json:"doubtful"` // topics whose statements are disbelieved
 	Results         []eventResult `json:"results"`
 }
 
@@ -103,7 +104,11 @@ func (e *eventsResponse) count(outcome string) {
 
 func (e *eventsResponse) setTopics(all []supply.Assurance) {
 	var earliest time.Time
+	e.Doubtful = []string{}
 	for _, a := range all {
+		if a.Doubtful {
+			e.Doubtful = append(e.Doubtful, a.Topic.String())
+		}
 		switch a.Topic {
 		case line.TopicLifecycle:
 			e.Topics.Lifecycle = stampOrNull(a.Through)

@@ -34,7 +34,7 @@ type topicStatus struct {
 	Topic           string  `json:"topic"`
 	SuppliedThrough *string `json:"suppliedThrough"`
 	Required        bool    `json:"required"`
-	Fresh           bool    `json:"fresh"`
+	Fresh           *bool   `json:"fresh"` // null if the topic is not required
 	Doubtful        bool    `json:"doubtful"`
 }
 
@@ -72,8 +72,9 @@ func networkStatusOf(s supply.NetworkStatus) networkStatus {
 		Topics: make([]topicStatus, len(s.Topics)), Events: make([]eventTypeStatus, len(s.Kinds)),
 	}
 	for i, t := range s.Topics {
-		shown.Topics[i] = topicStatus{
-			Topic: t.Topic.String(), SuppliedThrough: stampOrNull(t.Through), Required: t.Required, Fresh: t.Fresh, Doubtful: t.Doubtful,
+		shown.Topics[i] = topicStatus{Topic: t.Topic.String(), SuppliedThrough: stampOrNull(t.Through), Required: t.Required, Doubtful: t.Doubtful}
+		if t.Required {
+			shown.Topics[i].Fresh = &t.Fresh
 		}
 	}
 	if s.Capacity > 0 {

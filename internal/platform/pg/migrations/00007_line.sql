@@ -164,6 +164,7 @@ CREATE TABLE supply_coverage (
     complete_since   timestamptz,
     supplied_through timestamptz,
     doubtful         boolean     NOT NULL DEFAULT false,
+    accepted_on      date,
     held_from        timestamptz,
     held_through     timestamptz,
     updated_at       timestamptz NOT NULL,
@@ -173,7 +174,8 @@ COMMENT ON TABLE supply_coverage IS 'The period that the supply of each topic co
 COMMENT ON COLUMN supply_coverage.known_since IS 'The time of the first supply of any kind.';
 COMMENT ON COLUMN supply_coverage.complete_since IS 'The asOf of the first complete snapshot. From then on a number that the operator never reported is known to be unassigned.';
 COMMENT ON COLUMN supply_coverage.supplied_through IS 'Everything that took effect until then has been supplied. It advances when a whole import is applied, or when a call reports it.';
-COMMENT ON COLUMN supply_coverage.doubtful IS 'Its assurances were false too often, so that it does not count as fresh until 30 days have passed without another false one.';
+COMMENT ON COLUMN supply_coverage.doubtful IS 'Its assurances were false too often, so that it does not count as fresh until 30 days have passed without another false one, or two people accept it again.';
+COMMENT ON COLUMN supply_coverage.accepted_on IS 'The day (UTC) on which two people last let a topic that was disbelieved be believed again. False assurances count from the day after.';
 COMMENT ON COLUMN supply_coverage.held_from IS 'The earliest event of a mass change that waits for the regulator took effect just after this time, and supplied_through does not pass it. Null if none waits.';
 COMMENT ON COLUMN supply_coverage.held_through IS 'What supplied_through becomes when the mass change is decided; null while none waits.';
 

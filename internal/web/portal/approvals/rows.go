@@ -124,6 +124,9 @@ func (m *approvalRows) approval(a *approval.Approval) ApprovalRow {
 	case order.AnnounceChange:
 		row.What, row.About = "Announce a mass change", a.Details["lines"]+" lines of "+a.Details["network"]
 		row.Effect = "From " + stampText(a.Details["from"]) + " to " + stampText(a.Details["until"]) + " so many lines of the network can end, move or get a new holder without being held for you. Ask the network first, and compare its plan with the reason."
+	case order.AcceptTopic:
+		row.What, row.About = "Believe a supplier's statements again", a.Details["topic"]+" of "+cmp.Or(a.Details["network"], "the clearing house")
+		row.Effect = "The topic counts as fresh again, and lines may be NORMAL on the word of a supplier whose statements were false too often. Ask what was wrong, and compare it with the reason."
 	default:
 		if !describe(a, &row) {
 			row.What = "Unknown to this version: " + string(a.Kind)
