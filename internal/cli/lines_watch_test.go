@@ -58,6 +58,9 @@ func TestWatchedDirectoryIsDelivered(t *testing.T) {
 	}
 
 	before, _ := m.run(0, mtn, "api", "lines", "imports")
+	if end := day(1) + "T22:59:59"; !strings.Contains(before, end) { // the end of that day in Lagos
+		t.Errorf("no file is as of %s:\n%s", end, before)
+	}
 	put(earlier, "id,number,type,effectiveAt,firstHolder\nnew-1,"+number+",ASSIGNED,"+day(20)+",true\n")
 	m.run(0, mtn, "api", "lines", "watch", "--once", "--settled", "0s", in)
 	if after, _ := m.run(0, mtn, "api", "lines", "imports"); after != before {

@@ -193,7 +193,7 @@ func TestOldFalseAssurancesAreForgotten(t *testing.T) {
 	s := newEnv(t)
 	mtn := operator("MTN")
 	s.supplyThroughNow("MTN")
-	s.reportNow(mtn, s.simChanges(30, time.Hour)...)
+	s.reportNow(mtn, s.simChanges(30, 2*time.Hour)...)
 	s.accept("MTN", line.TopicSIM)
 	s.days(30)
 	s.supplyThroughNow("MTN")
